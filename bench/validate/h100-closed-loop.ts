@@ -6,6 +6,7 @@ import { buildStepTimeModel, type StepTimeModel, type StepTimeProfile } from '@b
 import { WorkloadBuilder, type Workload } from '@baton/workload';
 import { linesOf, rowsOf } from './files';
 import type { Finding } from './finding';
+import { BenchSweep, type SweepResult } from './h100-sweep';
 import { aggregatedScenario } from './one-engine';
 
 const POINTS = ['measured', 'silybench-h100-qwen3-8b', 'perf_points_bf16.csv'];
@@ -45,13 +46,19 @@ interface Fitted {
  * A closed loop at several concurrencies and three shapes. Step times begin as those of
  * Llama-3.1-8B on an H100, measured operator by operator, and are carried over to Qwen3-8B by
  * geometry: linear work by parameters, attention by layers. The linear part of small steps and one
- * constant per request are then fitted to one shape; the two other shapes are the test.
+ * constant per request are then fitted to one shape; the two other shapes are the test. TTFT and
+ * output are those of the whole sweep on one server, whose runs repeat each other's prompts.
  */
 export function h100ClosedLoop(): { findings: Finding[]; note: string } {
   const points = rowsOf(...POINTS).map(pointOf);
   const isFit = ({ name }: Point): boolean => name === FIT_SHAPE;
   const fitted = fit(points.filter(isFit));
-  const findings = points.flatMap((point) => findingsOf(point, fitted, isFit(point)));
+  const names = [...new Set(points.map(({ name }) => name))];
+  const shapes = names.map((name) => points.filter((point) => point.name === name));
+  const findings = shapes.flatMap((shape) => {
+    const swept = sweptOf(shape, fitted);
+    return shape.flatMap((point, i) => findingsOf(point, [fitted, swept[i]!], isFit(point)));
+  });
   const steps = fitted.linear.map(([tokens, ms]) => `${tokens}: ${ms.toFixed(2)}`).join(', ');
   const note =
     `Fitted to ${FIT_SHAPE}: the linear part of steps by tokens, ms (${steps}), from the ` +
@@ -88,8 +95,12 @@ function fit(points: readonly Point[]): Fitted {
   return { linear, requestMs: alone.ttftP95Ms - bare.ttftP95Ms };
 }
 
-function findingsOf(point: Point, fitted: Fitted, isFitted: boolean): Finding[] {
-  const ours = ran(point, fitted);
+function findingsOf(
+  point: Point,
+  [fitted, swept]: readonly [Fitted, SweepResult],
+  isFitted: boolean,
+): Finding[] {
+  const ours = { ...ran(point, fitted), ...swept };
   const shape =
     `${point.promptTokens} in, ${point.outputTokens} out, concurrency ` + `${point.concurrency}`;
   const base = { part: PART, isFitted };
@@ -115,13 +126,22 @@ function findingsOf(point: Point, fitted: Fitted, isFitted: boolean): Finding[] 
   ];
 }
 
-function ran(point: Point, fitted: Fitted): Pick<Point, 'itlMs' | 'tokensPerSecond' | 'ttftP95Ms'> {
+/** TTFT and output of all points of a shape. */
+function sweptOf(shape: readonly Point[], fitted: Fitted): SweepResult[] {
+  const sweep = new BenchSweep(shape);
+  const stepTime = qwen3OnH100(fitted.linear);
+  const scenario = aggregatedScenario(sweep.workload, { stepTime, ...ENGINE });
+  const { log } = simulate({ ...scenario, frontEnd: frontEndOf(fitted) });
+  return shape.map((point) => sweep.resultOf(point, log));
+}
+
+/** A point by itself, with no prompt cached. */
+function ran(point: Point, fitted: Fitted): Pick<Point, 'itlMs' | 'ttftP95Ms'> {
   const stepTime = qwen3OnH100(fitted.linear);
   const scenario = aggregatedScenario(closedLoop(point), { stepTime, ...ENGINE });
   const run = simulate({ ...scenario, frontEnd: frontEndOf(fitted) });
   return {
     itlMs: run.itl.quantileUs(0.5) / 1000,
-    tokensPerSecond: (point.prompts * point.outputTokens) / (run.endUs / 1e6),
     ttftP95Ms: ttftP95Ms(run),
   };
 }

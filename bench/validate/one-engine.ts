@@ -2,7 +2,10 @@ import type { ClusterScenario } from '@baton/cluster';
 import type { EngineOptions } from '@baton/engine';
 import type { Workload } from '@baton/workload';
 
-type Chosen = Pick<EngineOptions, 'stepTime' | 'maxNumSeqs' | 'maxNumBatchedTokens' | 'numBlocks'>;
+type Chosen = Pick<
+  EngineOptions,
+  'stepTime' | 'maxNumSeqs' | 'maxNumBatchedTokens' | 'numBlocks' | 'kvGroups'
+>;
 
 /**
  * One aggregated engine with vLLM's defaults, except for the given options, as in the measurements.

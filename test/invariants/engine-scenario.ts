@@ -1,6 +1,11 @@
 import type { BatchAggregates, StepTimeModel } from '@baton/step-time';
 import fc from 'fast-check';
-import type { EngineOptions, SequenceSpec, SpeculationOptions } from '@baton/engine';
+import {
+  type EngineOptions,
+  layoutOfEngine,
+  type SequenceSpec,
+  type SpeculationOptions,
+} from '@baton/engine';
 import { mix, type Micros } from '@baton/kernel';
 
 /** One sequence of a scenario, with the actions of the world outside the engine on it. */
@@ -98,7 +103,15 @@ const speculation: fc.Arbitrary<SpeculationOptions> = fc.record({
   draftUs: fc.constantFrom(0, 33.3),
 });
 
+const kvGroups = fc.record({
+  full: fc.constantFrom(1, 1, 2),
+  windowed: fc.integer({ min: 1, max: 3 }),
+  windowTokens: fc.constantFrom(1, 2, 8, 16, 17, 40, 200),
+  isChunked: fc.boolean(),
+});
+
 const knobs = fc.record({
+  kvGroups: fc.option(kvGroups, { nil: undefined, freq: 1 }),
   blockSize: fc.constantFrom(1, 4, 16),
   maxNumSeqs: fc.integer({ min: 1, max: 8 }),
   maxNumBatchedTokens: fc.integer({ min: 1, max: 120 }),
@@ -128,15 +141,19 @@ const HOST_TIER = { bytesPerSecond: 1e9, bytesPerBlock: 123_456 };
 export const scenarios: fc.Arbitrary<Scenario> = fc
   .record({ knobs, visits: fc.array(visit, { minLength: 1, maxLength: 14 }) })
   .map(
-    ({ knobs: { spareBlocks, model, hostBlocks, speculation, isNumbered, ...rest }, visits }) => {
+    ({ knobs: { spareBlocks, model, hostBlocks, speculation, isNumbered, ...given }, visits }) => {
+      const { kvGroups, ...rest } = given;
       const largest = Math.max(...visits.map((v) => v.promptTokens + v.outputTokens - 1));
-      const numBlocks = Math.ceil(largest / rest.blockSize) + spareBlocks;
       const maxNumBatchedTokens = Math.max(
         rest.maxNumBatchedTokens,
         (speculation?.tokens ?? 0) + 1,
       );
+      const groups = kvGroups === undefined ? {} : { kvGroups };
+      const layout = layoutOfEngine({ ...rest, ...groups, maxNumBatchedTokens });
+      const numBlocks = layout.needed(largest) + spareBlocks;
       const fixed = { maxModelLen: 150, seed: 1, warmupPenaltyPercent: 50 };
       const optional = {
+        ...groups,
         ...(speculation === undefined ? {} : { speculation }),
         ...(isNumbered ? { contentCount: FAMILIES * FAMILY_CONTENTS } : {}),
         ...(hostBlocks === 0 ? {} : { hostTier: { ...HOST_TIER, blocks: hostBlocks } }),

@@ -6,6 +6,8 @@ import {
   expertLayers,
   kvBytesPerToken,
   kvCapacityBlocks,
+  kvGroupsOf,
+  kvWindowOf,
   schedulerDefaults,
 } from '@baton/hardware';
 import type { EngineRole } from '@baton/placement';
@@ -57,6 +59,7 @@ interface Pool {
   readonly count: number;
   readonly gpus: number;
   readonly kvBytesPerToken: number;
+  readonly kvWindow?: NonNullable<EnginePool['kvWindow']>;
   readonly options: Parameters<typeof aggregatedScenario>[1];
 }
 
@@ -68,8 +71,11 @@ function poolOf(point: ServingPoint, role: EngineRole, engines: ServingEngines):
   const query = { ...placement, gpuMemoryUtilization: 0.9, blockSize: BLOCK_TOKENS };
   const numBlocks = kvCapacityBlocks(query);
   const limits = schedulerDefaults(placement.gpu);
+  const kvGroups = kvGroupsOf(placement.model);
+  const kvWindow = kvWindowOf(placement.model, placement.tp);
+  const options = { stepTime, numBlocks, ...limits, ...(kvGroups && { kvGroups }) };
   return {
-    ...{ role, count, gpus: placement.tp, options: { stepTime, numBlocks, ...limits } },
+    ...{ role, count, gpus: placement.tp, options, ...(kvWindow && { kvWindow }) },
     kvBytesPerToken: kvBytesPerToken(placement.model, placement.tp),
     lockstepRanks: lockstepRanksOf(placement),
   };

@@ -1,15 +1,33 @@
-import { EventQueue, type Micros } from '@baton/kernel';
+import { assert, EventQueue, hashString, type Micros, mix, unitOf } from '@baton/kernel';
 import type { Workload } from '@baton/workload';
 
 const NO_ROW = -1;
+/** Separates these draws from others of a seed and a row. */
+const THINKING = hashString('think time');
+
+/** The clients of a closed loop. */
+export interface Clients {
+  /** Requests that they have under way at most, each of them one. Infinity: an open loop. */
+  readonly maxConcurrency: number;
+  /**
+   * Mean time between the end of a client's request and its next one, exponentially distributed;
+   * 0: none.
+   */
+  readonly thinkUs: Micros;
+  readonly seed: number;
+}
 
 /**
  * The next request and its instant: rows in their order, turns of a conversation a pause after the
- * turn before, and never more under way than the clients' concurrency allows.
+ * turn before, and never more under way than the clients' concurrency allows. A client that thinks
+ * keeps its place.
  */
 export class Arrivals {
   private nextRow = 0;
-  private underWay = 0;
+  /** Clients with a request under way, and those that think. */
+  private busy = 0;
+  /** When clients that think are done; undefined: none does. */
+  private readonly thinking: EventQueue | undefined;
   /** Turns whose former turn has ended; unused without conversations. */
   private readonly turns: EventQueue | undefined;
   /** By row: the first turn that waits for it, and the next one that waits for the same. */
@@ -18,8 +36,11 @@ export class Arrivals {
 
   constructor(
     private readonly workload: Workload,
-    private readonly maxConcurrency: number,
+    private readonly clients: Clients,
   ) {
+    assert(clients.maxConcurrency >= 1, 'clients have at least one request under way');
+    assert(clients.thinkUs >= 0, 'clients think for no time or longer');
+    if (clients.thinkUs > 0) this.thinking = new EventQueue();
     const { after, count, arrivalUs } = workload;
     if (after.length === 0) return;
     this.turns = new EventQueue();
@@ -41,24 +62,38 @@ export class Arrivals {
    * ends.
    */
   nextUs(nowUs: Micros): Micros {
-    if (this.underWay >= this.maxConcurrency) return Infinity;
-    if (this.turns !== undefined) return Math.max(nowUs, this.turns.peekTimeUs());
+    const freeUs = this.isFull ? (this.thinking?.peekTimeUs() ?? Infinity) : nowUs;
+    if (freeUs === Infinity) return Infinity;
+    const fromUs = Math.max(nowUs, freeUs);
+    if (this.turns !== undefined) return Math.max(fromUs, this.turns.peekTimeUs());
     const { arrivalUs, count } = this.workload;
-    return this.nextRow < count ? Math.max(nowUs, arrivalUs[this.nextRow]!) : Infinity;
+    return this.nextRow < count ? Math.max(fromUs, arrivalUs[this.nextRow]!) : Infinity;
   }
 
   /** The row that comes now. */
   take(): number {
-    this.underWay++;
+    if (this.isFull) this.thinking!.pop();
+    else this.busy++;
     return this.turns === undefined ? this.nextRow++ : this.turns.pop();
   }
 
-  /** A request has ended, however: its client may send another one. */
+  /** A request has ended, however: its client may send another one, once it has thought. */
   ended(row: number, nowUs: Micros): void {
-    this.underWay--;
+    if (this.thinking === undefined) this.busy--;
+    else this.thinking.push(nowUs + this.thinkUs(row), 0, row);
     if (this.turns === undefined) return;
     for (let turn = this.firstTurn[row]!; turn !== NO_ROW; turn = this.otherTurn[turn]!) {
       this.turns.push(nowUs + this.workload.arrivalUs[turn]!, 0, turn);
     }
+  }
+
+  private get isFull(): boolean {
+    return this.busy >= this.clients.maxConcurrency;
+  }
+
+  /** A draw that depends on (seed, row) alone, whatever ends before it. */
+  private thinkUs(row: number): Micros {
+    const { seed, thinkUs } = this.clients;
+    return Math.round(-thinkUs * Math.log(1 - unitOf(mix(mix(seed, THINKING), row))));
   }
 }

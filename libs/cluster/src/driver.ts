@@ -210,14 +210,13 @@ export class ClusterRun {
 }
 
 function assertScenario(scenario: ClusterScenario): void {
-  const { pools, changes, workload, kvLeaseUs, maxConcurrency, recordedPlacement } = scenario;
+  const { pools, changes, workload, kvLeaseUs, recordedPlacement } = scenario;
   assert(pools.length > 0, 'a cluster has engines');
   assert(kvLeaseUs >= 6, 'the KV lease is too short');
   assert(
     !recordedPlacement || changes.length === 0,
     'a recorded placement needs engines that stay',
   );
-  assert(maxConcurrency >= 1, 'clients have at least one request under way');
   for (const { options } of pools) {
     const isFit = workload.contentCount === 0 || options.blockSize === workload.contentBlockTokens;
     assert(isFit, 'contents must come in the size of the KV blocks');

@@ -87,6 +87,7 @@ export class Handoffs {
     this.targets[index] = new TargetCoordinator({
       ...{ lease, answerWithinUs: ANSWER_WITHIN_US },
       bytesPerToken: pool.kvBytesPerToken,
+      ...(pool.kvWindow && { window: pool.kvWindow }),
     });
   }
 

@@ -53,7 +53,10 @@ export class Lifecycle {
     this.promptHandle = new Int32Array(count).fill(NONE);
     this.outputHandle = new Int32Array(count).fill(NONE);
     this.awaitsRoom = new Uint8Array(count);
-    this.arrivals = new Arrivals(scenario.workload, scenario.maxConcurrency);
+    this.arrivals = new Arrivals(scenario.workload, {
+      ...{ maxConcurrency: scenario.maxConcurrency, seed: scenario.seed },
+      thinkUs: scenario.thinkUs ?? 0,
+    });
     const { calendar, journal, slots } = parts;
     const at = { calendar, log: journal.log, slot: slots.passes };
     this.passes = scenario.frontEnd && new FrontEndPasses(scenario.frontEnd, at);

@@ -22,6 +22,11 @@ export interface EnginePool {
   readonly gpus: number;
   /** Bytes of KV per prompt token that one rank sends over its own link. */
   readonly kvBytesPerToken: number;
+  /**
+   * What layers with a sliding window add to that: bytes for each of the last `tokens` tokens.
+   * Unset: there are none.
+   */
+  readonly kvWindow?: { readonly tokens: number; readonly bytesPerToken: number };
   readonly link: { readonly bytesPerSecond: number; readonly baseLatencyUs: Micros };
   /**
    * How long an engine that joins later loads before it takes work; those of the start are ready at
@@ -65,6 +70,11 @@ export interface ClusterScenario {
    * open loop.
    */
   readonly maxConcurrency: number;
+  /**
+   * Mean time between the end of a client's request and its next one, exponentially distributed,
+   * where `maxConcurrency` bounds them. Unset: 0.
+   */
+  readonly thinkUs?: Micros;
   readonly seed: number;
   /** Whether decode batches that cannot change take many steps at once; the outcome is the same. */
   readonly leap: boolean;

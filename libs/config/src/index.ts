@@ -25,6 +25,7 @@ export type { OwnOperators } from './engine/own-operators';
 export { frontEndOf, withFrontEnd } from './engine/front-end-of';
 export { engineSetup, type EngineSetup } from './engine/engine-factory';
 export { checkExtrapolation, withOwnGuard } from './engine/extrapolation';
+export { kvLayoutOf, type KvLayoutOfStage } from './engine/kv-layout-of';
 export { type Adapter, isAdapter, loraModulesOf } from './engine/lora-modules';
 export { type ServedNames, servedNamesOf } from './engine/served-names';
 export { envName, fileName, flagName, keyOf, nearestName } from './names';

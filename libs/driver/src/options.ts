@@ -15,7 +15,15 @@ export interface HostedEngineFacts {
   readonly tensorParallelSize: number;
   /** Bytes of KV per prompt token that one rank sends over its own link. */
   readonly kvBytesPerToken: number;
+  /** What layers with a sliding window add to that. Unset: there are none. */
+  readonly kvWindow?: WindowFacts;
   readonly link: LinkFacts;
+}
+
+/** KV of layers with a sliding window: their bytes for each of the last `tokens` tokens. */
+export interface WindowFacts {
+  readonly tokens: number;
+  readonly bytesPerToken: number;
 }
 
 export interface LinkFacts {

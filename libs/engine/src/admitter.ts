@@ -49,7 +49,7 @@ export class Admitter {
     const { options, draftTokens, blocks } = parts;
     const { maxAdapters } = options;
     this.adapters = maxAdapters === undefined ? undefined : new AdapterSlots(maxAdapters);
-    this.draftBlocks = draftTokens > 0 ? blocks.blocksFor(batch.stepTokens) : 0;
+    this.draftBlocks = draftTokens > 0 ? blocks.layout.needed(batch.stepTokens) : 0;
   }
 
   /** Waiting sequences whose adapter had no place in the last batch. */
@@ -100,14 +100,14 @@ export class Admitter {
     const wholeTokens = options.schedulerReserveFullIsl ? targetTokens : 0;
     const fits = (padding: number): boolean => {
       const needed = Math.max(start + this.firstChunk(seq, start, padding) + padding, wholeTokens);
-      return blocks.fitsMore(seq, needed, this.watermark);
+      return blocks.fitsMore(seq, { computed: start, tokens: needed, spare: this.watermark });
     };
     const wanted = this.paddingOf(seq, start);
     // Alone, it goes without drafts for which there will never be room.
     const padding = this.isAlone && !fits(wanted) ? 0 : wanted;
     const tokens = this.firstChunk(seq, start, padding);
     if (tokens === 0 || !fits(padding)) return 'blocked';
-    blocks.extend(seq, start + tokens + padding);
+    blocks.extend(seq, start, start + tokens + padding);
     this.run(seq, start, { tokens, padding });
     return 'admitted';
   }
@@ -125,9 +125,10 @@ export class Admitter {
     const padding = this.paddingOf(seq, start);
     const tokens = this.firstChunk(seq, start, padding);
     if (tokens === 0) return 'blocked';
-    if (options.schedulerReserveFullIsl && !blocks.fits(seq.targetTokens, watermark))
-      return 'blocked';
-    if (!blocks.start(seq, start + tokens + padding, watermark)) return 'blocked';
+    const whole = { computed: start, tokens: seq.targetTokens, spare: watermark };
+    if (options.schedulerReserveFullIsl && !blocks.fits(whole)) return 'blocked';
+    const chunk = { computed: start, tokens: start + tokens + padding, spare: watermark };
+    if (!blocks.start(seq, chunk)) return 'blocked';
     accounts.query(seq, start);
     accounts.cached(seq, start);
     this.run(seq, start, { tokens, padding });
@@ -141,10 +142,11 @@ export class Admitter {
   private tryReserve(seq: EngineSequence, hitTokens: number): Outcome {
     const { blocks, queue, accounts, options } = this.parts;
     const { watermark } = this;
-    if (options.schedulerReserveFullIsl && !blocks.fits(seq.promptTokens, watermark))
-      return 'blocked';
+    const computed = Math.max(hitTokens, seq.remoteTokens);
+    const whole = { computed, tokens: seq.promptTokens, spare: watermark };
+    if (options.schedulerReserveFullIsl && !blocks.fits(whole)) return 'blocked';
     const spare = this.isAlone ? 0 : watermark + this.owedToPrompts();
-    if (!blocks.start(seq, Math.max(hitTokens, seq.remoteTokens), spare)) return 'blocked';
+    if (!blocks.start(seq, { computed, tokens: computed, spare })) return 'blocked';
     queue.remove(seq);
     seq.state = 'deferred';
     seq.cachedTokens = hitTokens;
@@ -187,8 +189,9 @@ export class Admitter {
 
   private owedTo(seq: EngineSequence): number {
     const drafted = this.parts.draftTokens > 0 ? this.batch.stepTokens : 0;
-    const needed = this.parts.blocks.blocksFor(seq.targetTokens + drafted);
-    return Math.max(0, needed - seq.blocks.length);
+    const { layout } = this.parts.blocks;
+    const needed = layout.needed(seq.targetTokens + drafted, seq.slid);
+    return Math.max(0, needed - layout.held(seq.blocks.length, seq.slid));
   }
 
   /** Blocks that an admission leaves free while others run. */

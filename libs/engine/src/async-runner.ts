@@ -180,7 +180,7 @@ export class AsyncRunner implements Runner {
   blocksTakenBy(atUs: Micros | undefined): number {
     if (atUs === undefined || this.ahead <= 1) return 0;
     const behind = this.stepsBegunBy(atUs) - 1;
-    return this.decode.demandAhead(behind) - this.decode.demandOfEnding(behind);
+    return this.decode.takenAhead(behind) - this.decode.takenByEnding(behind);
   }
 
   /** How many of the steps under way have begun by `atUs`. */

@@ -1,5 +1,6 @@
 import { Admitter, type AdmitterParts } from './admitter';
 import { Batch } from './batch';
+import type { DecodeSet } from './decode-set';
 import type { EngineSequence } from './sequence';
 import { truncate } from './truncate';
 import type { SchedulingOrder } from './waiting-queue';
@@ -95,11 +96,18 @@ export class BatchFormer {
       return;
     }
     for (const seq of decode.growing().sort((a, b) => a.rank - b.rank)) {
-      if (seq.state !== 'decoding') continue;
-      while (seq.state === 'decoding' && blocks.pool.freeBlocks === 0) this.preempt();
-      if (seq.state === 'decoding') blocks.grow(seq, decode.contextOf(seq));
+      if (seq.state === 'decoding') this.growOne(seq, decode);
     }
     decode.hasGrown();
+  }
+
+  private growOne(seq: EngineSequence, decode: DecodeSet): void {
+    const { blocks } = this.parts;
+    if (blocks.layout.windowed > 0) blocks.slide(seq, decode.contextOf(seq));
+    if (!decode.isGrowing(seq)) return;
+    const { perBlock } = blocks.layout;
+    while (seq.state === 'decoding' && blocks.pool.freeBlocks < perBlock) this.preempt();
+    if (seq.state === 'decoding') blocks.grow(seq, decode.contextOf(seq));
   }
 
   /** With drafts a sequence may fill a block at any step, and need several. */
@@ -111,22 +119,26 @@ export class BatchFormer {
     truncate(growing, 0);
     for (const seq of decode.members) {
       blocks.publish(seq, decode.contextOf(seq));
-      const fresh = blocks.blocksFor(this.batch.reachOf(seq)) - seq.blocks.length;
-      if (fresh <= 0) continue;
-      demand += fresh;
+      const fresh = blocks.layout.blocksFor(this.batch.reachOf(seq)) - seq.blocks.length;
+      if (fresh <= 0 && blocks.layout.windowed === 0) continue;
+      demand += Math.max(0, fresh) * blocks.layout.perBlock;
       growing.push(seq);
     }
     // A published block may let a sequence in without having cost a free block.
     this.touch();
     if (demand > blocks.pool.freeBlocks) growing.sort((a, b) => a.rank - b.rank);
     for (const seq of growing) {
-      while (seq.state === 'decoding' && !blocks.extend(seq, this.batch.reachOf(seq)))
-        this.preempt();
+      while (seq.state === 'decoding' && !this.extendForDraft(seq)) this.preempt();
     }
     this.batch.draftedTokens = decode.members.reduce(
       (sum, seq) => sum + this.batch.tokensOf(seq),
       0,
     );
+  }
+
+  private extendForDraft(seq: EngineSequence): boolean {
+    const { blocks, decode } = this.parts;
+    return blocks.extend(seq, decode.current.contextOf(seq), this.batch.reachOf(seq));
   }
 
   private continuePrompts(): void {
@@ -142,7 +154,9 @@ export class BatchFormer {
   private continuePrompt(seq: EngineSequence): void {
     const tokens = Math.min(this.batch.wanted(seq, seq.computed), this.batch.budget());
     if (tokens <= 0) return;
-    while (!this.parts.blocks.extend(seq, seq.computed + tokens)) {
+    // What a batch in flight computes is not there yet, and attends to its own windows.
+    const there = seq.computed - seq.inFlight;
+    while (!this.parts.blocks.extend(seq, there, seq.computed + tokens)) {
       this.preempt();
       if (seq.state !== 'prefilling') return;
     }

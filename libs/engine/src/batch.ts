@@ -69,9 +69,9 @@ export class Batch {
   private readonly sums = emptySums();
 
   constructor(private readonly parts: BatchParts) {
-    const { maxNumSeqs, maxNumBatchedTokens, maxModelLen, numBlocks, blockSize } = parts.options;
+    const { maxNumSeqs, maxNumBatchedTokens, maxModelLen, numBlocks } = parts.options;
     this.stepTokens = 1 + parts.draftTokens;
-    this.draftLimit = Math.min(maxModelLen - 1, numBlocks * blockSize);
+    this.draftLimit = Math.min(maxModelLen - 1, parts.blocks.layout.longest(numBlocks));
     this.slots = Math.min(maxNumSeqs, Math.floor(maxNumBatchedTokens / this.stepTokens));
   }
 

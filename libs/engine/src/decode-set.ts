@@ -58,7 +58,7 @@ export class DecodeSet {
     seq.finishAt = this.steps + seq.outputTokens - seq.emitted;
     seq.contextOffset = seq.computed - this.steps;
     seq.memberIndex = this.members.push(seq) - 1;
-    if (this.draftTokens === 0) this.phases.add(seq);
+    if (this.draftTokens === 0) this.phases.add(seq, this.grownFor === this.steps);
     this.byFinish.push(seq);
     this.contextTokens += seq.computed;
     this.version++;
@@ -104,34 +104,44 @@ export class DecodeSet {
   settle(seq: EngineSequence): void {
     if (this.draftTokens > 0) return;
     const context = this.contextOf(seq);
-    const isOpen = this.grownFor === this.steps && context % this.blocks.blockSize === 0;
-    this.blocks.list(seq, this.blocks.blocksFor(context) + (isOpen ? 1 : 0));
+    const { blocks, grownFor } = this;
+    const isGrown = grownFor === this.steps;
+    const isOpen = isGrown && context % blocks.blockSize === 0;
+    blocks.list(seq, blocks.layout.blocksFor(context) + (isOpen ? 1 : 0));
+    if (blocks.layout.windowed > 0) blocks.listSlid(seq, isGrown ? context : context - 1);
   }
 
   /** Blocks that members need for the step that begins now. */
   get demand(): number {
-    return this.phases.countAt(this.steps);
+    return this.phases.countAt(this.steps) * this.phases.perBlock;
   }
 
   /** Gives out the blocks for the step that begins now; enough must be free. */
   grow(): void {
-    if (this.demand > 0) this.phases.grow(this.steps);
+    if (this.demand > 0 || this.blocks.layout.windowed > 0) this.phases.grow(this.steps);
     this.grownFor = this.steps;
   }
 
+  /** Whether a member needs a block of each group for the step that begins now. */
+  isGrowing(seq: EngineSequence): boolean {
+    return this.contextOf(seq) % this.blocks.blockSize === 0;
+  }
+
   /**
-   * The members that need a block for the step that begins now, for a caller that grows them one by
-   * one, as far as there are blocks.
+   * The members that need blocks for the step that begins now, or give some back, for a caller that
+   * goes through them one by one, as far as there are blocks.
    */
   growing(): EngineSequence[] {
-    const { blockSize } = this.blocks;
-    const growing = this.members.filter((seq) => this.contextOf(seq) % blockSize === 0);
+    const growing = this.members.filter(
+      (seq) => this.isGrowing(seq) || this.phases.slidesAt(seq, this.steps),
+    );
     growing.forEach((seq) => this.settle(seq));
     return growing;
   }
 
   /** Says that all of `growing` that are still members have been grown. */
   hasGrown(): void {
+    this.phases.catchUp(this.steps);
     this.grownFor = this.steps;
   }
 
@@ -158,24 +168,24 @@ export class DecodeSet {
     this.contextTokens += count * this.members.length;
   }
 
-  /** Blocks that the steps 1..count after the one under way need. */
-  demandAhead(count: number): number {
-    return this.phases.demandBehind(this.steps, count);
+  /** Blocks that the steps 1..count after the one under way take, less those given back. */
+  takenAhead(count: number): number {
+    return this.phases.takenBehind(this.steps, count);
   }
 
   /**
-   * Those of `demandAhead(count)` that are for members which the last of these steps does not have,
+   * Those of `takenAhead(count)` that are for members which the last of these steps does not have,
    * since their limit ends them with the step before it.
    */
-  demandOfEnding(count: number): number {
+  takenByEnding(count: number): number {
     const at = this.steps + count;
-    let demand = 0;
+    let taken = 0;
     this.byFinish.forFirst((seq) => {
       if (seq.finishAt > at) return false;
-      if (seq.endsByLimit && (seq.contextOffset + at) % this.blocks.blockSize === 0) demand++;
+      if (seq.endsByLimit) taken += this.phases.takenBy(seq, at);
       return true;
     });
-    return demand;
+    return taken;
   }
 
   /** How many of `count` further steps after the one under way `free` blocks suffice for. */
@@ -210,5 +220,6 @@ export class DecodeSet {
   private leavePhase(seq: EngineSequence): void {
     this.phases.remove(seq);
     this.settle(seq);
+    seq.isBehind = false;
   }
 }

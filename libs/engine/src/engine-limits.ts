@@ -1,7 +1,13 @@
 import { assert } from '@baton/kernel';
+import { KvLayout } from '@baton/kvcache';
 import type { EngineOptions, SequenceSpec } from './types';
 
 type Refusal = 'exceeds-context' | 'exceeds-kv-capacity';
+
+type KvSizes = Pick<
+  EngineOptions,
+  'blockSize' | 'kvGroups' | 'enableChunkedPrefill' | 'maxNumBatchedTokens'
+>;
 
 const COUNTS = [
   'maxNumSeqs',
@@ -18,6 +24,7 @@ export function assertOptions(options: EngineOptions): void {
     assert(Number.isInteger(value) && value >= 1, `${name} must be a positive integer: ${value}`);
   }
   assertSpeculation(options);
+  assertGroups(options);
   assert(options.longPrefillTokenThreshold >= 0, 'longPrefillTokenThreshold must not be negative');
   assert(
     (options.sjfAgingTokensPerSecond ?? 0) >= 0,
@@ -35,10 +42,14 @@ export function assertOptions(options: EngineOptions): void {
 }
 
 /**
- * Why a sequence could never run, undefined when it can. The last token of an output is sampled and
- * needs no KV.
+ * Why a sequence could never run, undefined when it can: `longestTokens` are those that there are
+ * blocks for. The last token of an output is sampled and needs no KV.
  */
-export function refusalOf(spec: SequenceSpec, options: EngineOptions): Refusal | undefined {
+export function refusalOf(
+  spec: SequenceSpec,
+  options: EngineOptions,
+  longestTokens: number,
+): Refusal | undefined {
   const { promptTokens, outputTokens, mode } = spec;
   assert(Number.isInteger(promptTokens) && promptTokens >= 1, 'a prompt has tokens');
   assert(Number.isInteger(outputTokens) && outputTokens >= 1, 'an output has tokens');
@@ -47,8 +58,25 @@ export function refusalOf(spec: SequenceSpec, options: EngineOptions): Refusal |
   assert(isWhole, 'a pipeline neither gives nor takes KV');
   if (promptTokens + outputTokens > options.maxModelLen) return 'exceeds-context';
   const kvTokens = mode === 'prefill-and-hold' ? promptTokens : promptTokens + outputTokens - 1;
-  if (kvTokens > options.numBlocks * options.blockSize) return 'exceeds-kv-capacity';
+  if (kvTokens > longestTokens) return 'exceeds-kv-capacity';
   return undefined;
+}
+
+/**
+ * How many blocks sequences take in an engine with these options. A prompt that is not cut into
+ * chunks is computed in one step.
+ */
+export function layoutOfEngine(options: KvSizes): KvLayout {
+  const { blockSize, kvGroups, enableChunkedPrefill, maxNumBatchedTokens } = options;
+  const stepTokens = enableChunkedPrefill ? maxNumBatchedTokens : Infinity;
+  return new KvLayout({ blockSize, kvGroups, stepTokens });
+}
+
+function assertGroups({ kvGroups }: EngineOptions): void {
+  if (kvGroups === undefined) return;
+  const { full, windowed, windowTokens } = kvGroups;
+  const areCounts = [full, windowed, windowTokens].every((n) => Number.isInteger(n) && n >= 1);
+  assert(areCounts, 'groups of layers and the tokens of a window are positive integers');
 }
 
 function assertRemote({ mode, remoteTokens, promptTokens }: SequenceSpec): void {

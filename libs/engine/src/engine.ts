@@ -48,6 +48,8 @@ export class Engine implements EnginePort {
   private readonly drawsPerRequest: boolean;
   private readonly reservation = { handle: 0, missingTokens: 0, cachedTokens: 0 };
   private heldBlocks = 0;
+  /** Of a sequence for which there are blocks. */
+  private readonly longestTokens: number;
   private readonly now = {
     ...{ running: 0, waiting: 0, deferred: 0, waitingTokens: 0 },
     ...{ freeBlocks: 0, heldBlocks: 0, kvUsage: 0 },
@@ -63,6 +65,7 @@ export class Engine implements EnginePort {
     const speculation = asked && new Speculation(asked, seed);
     this.accounts = new Accounts(asked?.tokens ?? 0);
     this.blocks = new SequenceBlocks(options);
+    this.longestTokens = this.blocks.layout.longest(options.numBlocks);
     const stages = options.stepTime.pipeline?.stages ?? 1;
     this.decode = new DecodeSets(stages, this.blocks, asked?.tokens);
     this.queue = new WaitingQueue(isBefore, options.schedulingPolicy === 'fcfs');
@@ -87,7 +90,7 @@ export class Engine implements EnginePort {
 
   submit(spec: SequenceSpec): AdmissionResult {
     this.runner.assertMayChange();
-    const why = refusalOf(spec, this.options);
+    const why = refusalOf(spec, this.options, this.longestTokens);
     if (why !== undefined) return { kind: 'refused', why };
     const seq = this.table.add(spec);
     if (this.drawsPerRequest) seq.requestHash = requestHashOf(spec);
@@ -309,8 +312,14 @@ export class Engine implements EnginePort {
    */
   audit(): void {
     for (const set of this.decode.all) set.audit();
-    this.blocks.pool.audit(this.table.blockLists());
     const live = this.table.live();
+    const unlisted = live.map(
+      (seq) => this.blocks.layout.held(seq.blocks.length, seq.slid) - seq.blocks.length,
+    );
+    this.blocks.pool.audit(
+      this.table.blockLists(),
+      unlisted.reduce((sum, n) => sum + n, 0),
+    );
     const count = (...states: string[]): number =>
       live.filter((seq) => states.includes(seq.state)).length;
     assert(count('waiting', 'ready') === this.queue.size, 'lost count of who waits');
@@ -318,7 +327,10 @@ export class Engine implements EnginePort {
     assert(running === this.former.batch.running, 'lost count of who runs');
     assert(count('deferred') === this.former.admitter.deferred, 'lost count of who is deferred');
     const held = live.filter((seq) => seq.state === 'held');
-    const heldBlocks = held.reduce((sum, seq) => sum + seq.blocks.length, 0);
+    const heldBlocks = held.reduce(
+      (sum, seq) => sum + this.blocks.layout.held(seq.blocks.length, seq.slid),
+      0,
+    );
     const kept = held.filter(isOver).length;
     assert(heldBlocks === this.heldBlocks, 'lost count of held blocks');
     const { finished, released, aborted, rejected } = this.accounts;
@@ -356,7 +368,7 @@ export class Engine implements EnginePort {
 
   private hold(seq: EngineSequence): void {
     seq.state = 'held';
-    this.heldBlocks += seq.blocks.length;
+    this.heldBlocks += this.blocks.layout.held(seq.blocks.length, seq.slid);
   }
 
   private remove(seq: EngineSequence): void {
@@ -373,7 +385,8 @@ export class Engine implements EnginePort {
     }
     this.former.admitter.settle(seq);
     if (seq.state === 'deferred') this.former.admitter.forgetReserved(seq);
-    else if (seq.state === 'held') this.heldBlocks -= seq.blocks.length;
+    else if (seq.state === 'held')
+      this.heldBlocks -= this.blocks.layout.held(seq.blocks.length, seq.slid);
     else this.queue.remove(seq);
     this.blocks.release(seq);
   }

@@ -57,7 +57,8 @@ export interface Runner {
   tokensInFlight(seq: EngineSequence): number;
   boundaryUs(step: number): Micros;
   /**
-   * Blocks that the extended step under way has taken by `atUs`, beyond those of its first step.
+   * Blocks that the extended step under way has taken by `atUs`, beyond those of its first step and
+   * less those given back.
    */
   blocksTakenBy(atUs: Micros | undefined): number;
 }

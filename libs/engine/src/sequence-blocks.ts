@@ -1,14 +1,29 @@
-import { BlockPool, PrefixMatch } from '@baton/kvcache';
+import { BlockPool, type KvLayout, PrefixMatch } from '@baton/kvcache';
+import { layoutOfEngine } from './engine-limits';
 import type { EngineSequence } from './sequence';
 import type { EngineOptions } from './types';
+
+/** Blocks that a sequence is to have. */
+export interface Wanted {
+  /** Its leading tokens that need no computation. */
+  readonly computed: number;
+  /** Leading tokens that need blocks. */
+  readonly tokens: number;
+  /** Blocks that must stay free beside them. */
+  readonly spare: number;
+}
 
 /**
  * Binds sequences to the block pool: how many blocks their tokens need, which of them the prefix
  * cache holds, which blocks are full. Owns the pool; the batch former and the engine call it.
+ *
+ * A sequence's list has the blocks of its first group of layers. Those of the other groups follow
+ * from it and from `slid`: they are private, and only counted.
  */
 export class SequenceBlocks {
   readonly pool: BlockPool;
   readonly blockSize: number;
+  readonly layout: KvLayout;
   private readonly enablePrefixCaching: boolean;
   /** What the last `match` found. */
   readonly hit = new PrefixMatch();
@@ -16,6 +31,7 @@ export class SequenceBlocks {
   constructor(options: EngineOptions) {
     this.pool = new BlockPool({ ...options, hostBlocks: options.hostTier?.blocks });
     this.blockSize = options.blockSize;
+    this.layout = layoutOfEngine(options);
     this.enablePrefixCaching = options.enablePrefixCaching;
   }
 
@@ -28,63 +44,89 @@ export class SequenceBlocks {
   }
 
   /**
-   * Gives the sequence, which has no blocks, those that `match` found and new ones up to `tokens`;
-   * false and nothing if they lack, or if fewer than `spare` would be left.
+   * Gives the sequence, which has no blocks, those that `match` found and new ones; false and
+   * nothing if they lack.
    */
-  start(seq: EngineSequence, tokens: number, spare: number): boolean {
-    if (!this.fits(tokens, spare)) return false;
-    const fresh = this.blocksFor(tokens) - this.hit.length;
-    this.pool.share(this.hit, seq.blocks);
-    this.pool.take(fresh);
-    seq.blocks.add(fresh);
-    seq.hostTokens = this.hit.inHost * this.blockSize;
+  start(seq: EngineSequence, wanted: Wanted): boolean {
+    if (!this.fits(wanted)) return false;
+    const { computed, tokens } = wanted;
+    const { pool, hit, layout } = this;
+    const blocks = layout.blocksFor(tokens);
+    if (layout.windowed > 0) seq.slid = layout.slidAt(computed);
+    pool.share(hit, seq.blocks);
+    pool.take(layout.held(blocks, seq.slid) - hit.length);
+    seq.blocks.add(blocks - hit.length);
+    seq.hostTokens = hit.inHost * this.blockSize;
     return true;
   }
 
-  /**
-   * Whether blocks up to `tokens` and `spare` more are free for a sequence without blocks, beside
-   * those that `match` found.
-   */
-  fits(tokens: number, spare: number): boolean {
-    const free = this.pool.freeBlocks - this.hit.idle - spare;
-    return this.blocksFor(tokens) - this.hit.length <= free;
+  /** Whether they are free for a sequence without blocks, beside those that `match` found. */
+  fits({ computed, tokens, spare }: Wanted): boolean {
+    const { layout, hit } = this;
+    const free = this.pool.freeBlocks - hit.idle - spare;
+    const slid = layout.windowed > 0 ? layout.slidAt(computed) : 0;
+    return layout.needed(tokens, slid) - hit.length <= free;
   }
 
   /** As `fits`, for a sequence with blocks. */
-  fitsMore(seq: EngineSequence, tokens: number, spare: number): boolean {
-    const fresh = Math.max(0, this.blocksFor(tokens) - seq.blocks.length);
-    return fresh + spare <= this.pool.freeBlocks;
+  fitsMore(seq: EngineSequence, { computed, tokens, spare }: Wanted): boolean {
+    const { layout } = this;
+    const slid = layout.windowed > 0 ? Math.max(seq.slid, layout.slidAt(computed)) : 0;
+    const fresh = layout.needed(tokens, slid) - layout.held(seq.blocks.length, seq.slid);
+    return Math.max(0, fresh) + spare <= this.pool.freeBlocks;
   }
 
-  /** Adds what the first `tokens` tokens still need; false and nothing if it lacks. */
-  extend(seq: EngineSequence, tokens: number): boolean {
-    const fresh = this.blocksFor(tokens) - seq.blocks.length;
+  /**
+   * Gives back what the window has left behind when `computed` tokens are in KV, then adds what the
+   * first `tokens` tokens still need; false, with nothing added, if it lacks.
+   */
+  extend(seq: EngineSequence, computed: number, tokens: number): boolean {
+    if (this.layout.windowed > 0) this.slide(seq, computed);
+    const fresh = this.layout.blocksFor(tokens) - seq.blocks.length;
     if (fresh <= 0) return true;
-    if (!this.pool.take(fresh)) return false;
+    if (!this.pool.take(fresh * this.layout.perBlock)) return false;
     seq.blocks.add(fresh);
     return true;
+  }
+
+  /** Gives back the blocks of windowed groups that no token behind `computed` others attends to. */
+  slide(seq: EngineSequence, computed: number): void {
+    const more = this.layout.slidAt(computed) - seq.slid;
+    if (more <= 0) return;
+    this.pool.giveBack(more * this.layout.windowed);
+    seq.slid += more;
   }
 
   /**
    * Opens the next block of a decoding sequence whose blocks are full with `tokens` tokens. A block
-   * must be free.
+   * of each group must be free.
    */
   grow(seq: EngineSequence, tokens: number): void {
     this.publish(seq, tokens);
-    this.pool.take(1);
+    this.pool.take(this.layout.perBlock);
     seq.blocks.add(1);
   }
 
   /**
    * As `grow`, for this many sequences that have nothing to publish; `list` updates their lists.
    */
-  growUnlisted(blocks: number): void {
-    if (blocks > 0) this.pool.take(blocks);
+  growUnlisted(sequences: number): void {
+    if (sequences > 0) this.pool.take(sequences * this.layout.perBlock);
+  }
+
+  /** As `slide`, for decoding sequences that give back `blocks` blocks of each windowed group. */
+  slideUnlisted(blocks: number): void {
+    if (blocks > 0) this.pool.giveBack(blocks * this.layout.windowed);
   }
 
   /** Records that the sequence has this many blocks, those of `growUnlisted` among them. */
   list(seq: EngineSequence, blocks: number): void {
     if (blocks > seq.blocks.length) seq.blocks.add(blocks - seq.blocks.length);
+  }
+
+  /** Records what `slideUnlisted` gave back when `computed` tokens were in KV. */
+  listSlid(seq: EngineSequence, computed: number): void {
+    if (!seq.isBehind) seq.slid = Math.max(seq.slid, this.layout.slidAt(computed));
   }
 
   /** Whether blocks that the sequence will fill can be found by others. */
@@ -106,12 +148,20 @@ export class SequenceBlocks {
   }
 
   release(seq: EngineSequence): void {
+    if (this.layout.perBlock > 1) this.releaseUnlisted(seq);
     this.pool.release(seq.blocks);
     seq.hostTokens = 0;
+    seq.slid = 0;
   }
 
-  blocksFor(tokens: number): number {
-    return Math.ceil(tokens / this.blockSize);
+  /** The blocks of all groups but the first; only full ones are worth keeping. */
+  private releaseUnlisted(seq: EngineSequence): void {
+    const { blocks, slid } = seq;
+    const { windowed, full } = this.layout;
+    const kept = this.layout.held(blocks.length, slid) - blocks.length;
+    const ended = this.enablePrefixCaching ? Math.min(blocks.published, blocks.length) : 0;
+    const whole = Math.max(0, ended - slid) * windowed + ended * (full - 1);
+    this.pool.giveBack(whole, kept - whole);
   }
 
   private find(seq: EngineSequence, tokens: number): number {

@@ -49,6 +49,13 @@ export class EngineSequence {
   rank = 0;
 
   readonly blocks = new BlockList();
+  /**
+   * Leading blocks that groups with a sliding window have given back. Stale while decoding, but
+   * for one that is behind.
+   */
+  slid = 0;
+  /** It decodes, and what its prompt has left outside of the window is not given back yet. */
+  isBehind = false;
 
   /**
    * Tokens whose KV is in host memory and has to be loaded by the step that admits the sequence.
@@ -124,6 +131,8 @@ export class EngineSequence {
     this.order = order;
     this.parameters = spec.parameters ?? NO_PARAMETERS;
     this.adapter = spec.adapter ?? 0;
+    this.slid = 0;
+    this.isBehind = false;
     this.computed = 0;
     this.emitted = 0;
     this.inFlight = 0;

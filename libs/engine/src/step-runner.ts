@@ -156,12 +156,13 @@ export class StepRunner implements Runner {
   }
 
   /**
-   * Blocks that the extended step under way has taken by `atUs`, beyond those of its first step.
+   * Blocks that the extended step under way has taken by `atUs`, beyond those of its first step and
+   * less those given back.
    */
   blocksTakenBy(atUs: Micros | undefined): number {
     if (atUs === undefined || this.ahead <= 1) return 0;
     const begun = Math.min(this.ahead, this.timeline.stepsUntil(atUs));
-    return this.decode.demandAhead(begun - 1);
+    return this.decode.takenAhead(begun - 1);
   }
 
   private complete(steps: number): void {

@@ -1,6 +1,6 @@
 import type { EngineParameters } from '@baton/contract';
 import type { Micros } from '@baton/kernel';
-import type { ContentWatcher } from '@baton/kvcache';
+import type { ContentWatcher, KvGroups } from '@baton/kvcache';
 import type { StepNoise, StepTimeModel } from '@baton/step-time';
 import type { LockstepRank } from './lockstep';
 
@@ -37,6 +37,8 @@ export interface EngineOptions {
   /** 16. */
   readonly blockSize: number;
   readonly numBlocks: number;
+  /** Groups of layers with blocks of their own. Unset: one, which keeps the whole context. */
+  readonly kvGroups?: KvGroups;
   /** Block hashes are the integers 1..contentCount, which are found faster. Unset: any hashes. */
   readonly contentCount?: number;
   readonly maxModelLen: number;

@@ -37,6 +37,12 @@ export interface TargetOptions {
   readonly mayBeLate?: (engineId: AnyId, tries: number) => boolean;
   /** KV bytes of one prompt token on this engine. */
   readonly bytesPerToken: number;
+  /**
+   * What layers with a sliding window add: their bytes for each of the last `tokens` tokens, since
+   * the source clips their blocks to the window (`get_sw_clipped_blocks` of vLLM's NIXL connector).
+   * Unset: there are none.
+   */
+  readonly window?: { readonly tokens: number; readonly bytesPerToken: number };
 }
 
 type Fact<Id extends AnyId, K extends TargetFact['kind']> = Extract<TargetFact<Id>, { kind: K }>;
@@ -219,7 +225,7 @@ export class TargetCoordinator<Id extends AnyId = string> {
     clearDeadline(fetch.question);
     fetch.state = 'transferring';
     fetch.tokens = Math.min(fetch.missingTokens, answer.heldTokens);
-    fetch.bytes = fetch.tokens * this.options.bytesPerToken;
+    fetch.bytes = this.bytesOf(fetch.tokens);
     fetch.startedUs = this.nowUs;
     this.outbox.push({
       kind: 'start-transfer',
@@ -230,6 +236,12 @@ export class TargetCoordinator<Id extends AnyId = string> {
       bytesPerSecond: answer.bytesPerSecond,
       activeReads: answer.activeReads,
     });
+  }
+
+  private bytesOf(tokens: number): number {
+    const { bytesPerToken, window } = this.options;
+    if (window === undefined) return tokens * bytesPerToken;
+    return tokens * bytesPerToken + Math.min(tokens, window.tokens) * window.bytesPerToken;
   }
 
   private changeShare(fact: Fact<Id, 'share-changed'>): void {

@@ -8,8 +8,10 @@ export { schedulerDefaults } from './gpu/scheduler-defaults';
 export type { SchedulerDefaults } from './gpu/scheduler-defaults';
 export { HardwareError } from './hardware-error';
 export type { HardwareErrorCode } from './hardware-error';
-export { kvBytesPerToken, kvCapacityBlocks } from './memory/kv-capacity';
+export { kvCapacityBlocks } from './memory/kv-capacity';
 export type { KvCapacityQuery } from './memory/kv-capacity';
+export { kvBytesPerToken, kvGroupsOf, kvWindowOf, layersPerBlock } from './memory/kv-groups';
+export type { KvLayerGroups, KvWindow } from './memory/kv-groups';
 export { LINKS, findLink, linkFromTiming } from './link/link';
 export type { Link, LinkTiming } from './link/link';
 export { geometryFromConfig } from './model/geometry-from-config';
@@ -32,6 +34,7 @@ export type {
   LatentAttention,
   MixtureOfExperts,
   ModelGeometry,
+  SlidingWindow,
 } from './model/model-geometry';
 export { pipelinePartition, stagesOf } from './pipeline-stages';
 export { BF16, describePrecision, isFp8, linearFormat } from './model/precision';

@@ -44,8 +44,8 @@ function partOf(model: ModelGeometry, start: number, end: number): ModelGeometry
     part.experts = { ...experts, denseLayers: dense };
   }
   if (attention.kind === 'latent' || attention.slidingWindow === undefined) return part;
-  const { tokens, layers } = attention.slidingWindow;
+  const { layers } = attention.slidingWindow;
   const before = (layer: number) => Math.round((layer * layers) / model.layers);
-  const slidingWindow = { tokens, layers: before(end) - before(start) };
+  const slidingWindow = { ...attention.slidingWindow, layers: before(end) - before(start) };
   return { ...part, attention: { ...attention, slidingWindow } };
 }

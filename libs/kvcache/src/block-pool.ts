@@ -30,9 +30,7 @@ export class PrefixMatch {
   length = 0;
   /** The unused ones among them: sharing them takes them out of the free blocks. */
   idle = 0;
-  /**
-   * Blocks behind them that host memory holds: they need a block here, and can be loaded into it.
-   */
+  /** Blocks behind them in host memory: they need a block here, and can be loaded into it. */
   inHost = 0;
 }
 
@@ -196,6 +194,12 @@ export class BlockPool {
     list.clear();
   }
 
+  /** Frees private blocks that are on no list: `full` ones, and others, which are taken next. */
+  giveBack(full: number, partial = 0): void {
+    this.order.freedPartial(partial);
+    this.order.freedPrivate(full);
+  }
+
   /**
    * Forgets all content, so that nothing can be found; `andHost`: what host memory keeps, too.
    *
@@ -227,10 +231,7 @@ export class BlockPool {
     return Array.from(list.ids.subarray(0, list.numbered));
   }
 
-  /**
-   * Rises each time the id is given to other content, so that (id, generation) reveals a stale
-   * reference.
-   */
+  /** Rises each time the id gets other content: (id, generation) reveals a stale reference. */
   generationOf(id: number): number {
     return this.table.generationOf(id);
   }
@@ -266,12 +267,12 @@ export class BlockPool {
    * Checks block conservation: used blocks = Σ over owners, free = without owner, and every
    * findable block is found under its hash.
    *
-   * @param lists every list that holds blocks
+   * @param lists every list that holds blocks; `unlisted`: private blocks on none
    * @throws InvariantError when blocks were lost or given twice.
    */
-  audit(lists: Iterable<BlockList>): void {
+  audit(lists: Iterable<BlockList>, unlisted = 0): void {
     const expected = new Int32Array(this.table.lastId + 1);
-    let used = 0;
+    let used = unlisted;
     for (const list of lists) {
       used += list.rest;
       for (const id of list.ids.subarray(0, list.numbered)) {

@@ -8,6 +8,7 @@ import {
   UsageError,
   withFrontEnd,
 } from '@baton/config';
+import { type Micros, usToMs } from '@baton/kernel';
 import { parseTopology, TopologyError } from '@baton/placement';
 import { poolOf, scenarioOf } from '@baton/scenario';
 import { configuredChanges } from '@baton/worker';
@@ -30,6 +31,8 @@ export interface ReplayRequest {
   readonly workload: WorkloadFlags;
   /** Requests that clients have under way at most; undefined = no bound. */
   readonly concurrency: number | undefined;
+  /** Mean time that each of them waits before its next request; undefined = none. */
+  readonly thinkUs: Micros | undefined;
   readonly leap: boolean;
   /** Whether the run is laid beside the recorded one; undefined: where there is one. */
   readonly compare: boolean | undefined;
@@ -74,8 +77,11 @@ export async function prepareReplay(
     const { config, loaded, notes } = await configuredWorkload(resolved, flags.workload, {
       ...{ maxModelLen, onProgress },
     });
-    const { leap, concurrency } = flags;
-    const bound = concurrency === undefined ? {} : { maxConcurrency: concurrency };
+    const { leap, concurrency, thinkUs } = flags;
+    const bound = {
+      ...(concurrency === undefined ? {} : { maxConcurrency: concurrency }),
+      ...(thinkUs === undefined ? {} : { thinkUs }),
+    };
     const use = await useRecording(flags, recording, { config, loaded });
     const scenario = scenarioOf(config, loaded.workload, { leap, changes, ...bound });
     return {
@@ -166,6 +172,7 @@ export function resolvedOptions(
     ...(flags.asPlaced ? { placement: 'recorded' } : {}),
     workload: shownWorkload(loaded, flags.workload),
     ...(flags.concurrency === undefined ? {} : { concurrency: flags.concurrency }),
+    ...(flags.thinkUs === undefined ? {} : { think_time_ms: usToMs(flags.thinkUs) }),
   };
 }
 

@@ -7,7 +7,7 @@ import {
   placerSpec,
 } from '@baton/config';
 import { STAGES } from '@baton/contract';
-import { msToUs, secondsToUs } from '@baton/kernel';
+import { type Micros, msToUs, secondsToUs } from '@baton/kernel';
 import { type EngineRole, parseTopology, type ScheduledChange } from '@baton/placement';
 import type { Workload } from '@baton/workload';
 import { countRanks } from './count-ranks';
@@ -17,6 +17,8 @@ import { membershipChanges } from './membership-changes';
 export interface ScenarioExtras {
   /** Requests that clients have under way at most; default: no bound. */
   readonly maxConcurrency?: number;
+  /** Mean time that a client waits before its next request, exponential; default: none. */
+  readonly thinkUs?: Micros;
   /** Default: true. */
   readonly leap?: boolean;
   /** Default: the engines of the start stay. */
@@ -54,6 +56,7 @@ export function scenarioOf(
     maxRuns: config.maxRuns,
     maxWaitingRequests: config.maxWaitingRequests,
     maxConcurrency: extras.maxConcurrency ?? Infinity,
+    ...(extras.thinkUs === undefined ? {} : { thinkUs: extras.thinkUs }),
     seed: config.seed,
     leap: extras.leap ?? true,
   };
@@ -75,9 +78,11 @@ function isEver(role: EngineRole, changes: readonly ScheduledChange[]): boolean 
 
 /** Equal engines of one role, as the configuration has them; each data-parallel rank is one. */
 export function poolOf(config: BatonConfig, role: EngineRole, count: number): EnginePool {
-  const { options, gpus, kvBytesPerToken, link, lockstepRanks } = engineSetup(config, role);
+  const setup = engineSetup(config, role);
+  const { options, gpus, kvBytesPerToken, kvWindow, link, lockstepRanks } = setup;
   return {
     ...{ role, count, options, gpus, kvBytesPerToken, link },
+    ...(kvWindow && { kvWindow }),
     ...(lockstepRanks === undefined ? {} : { lockstepRanks }),
     startupUs: secondsToUs(config.startupDuration),
   };

@@ -60,6 +60,7 @@ export function hostOptions(config: BatonConfig, role: Stage, setup: ExecutingSe
       numBlocks: options.numBlocks,
       tensorParallelSize: setup.tensorParallelSize,
       kvBytesPerToken: setup.kvBytesPerToken,
+      ...(setup.kvWindow && { kvWindow: setup.kvWindow }),
       link: {
         bytesPerSecond: Math.min(UNLIMITED, link.bytesPerSecond),
         baseLatencyUs: link.baseLatencyUs,

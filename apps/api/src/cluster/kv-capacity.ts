@@ -1,5 +1,5 @@
-import type { BatonConfig } from '@baton/config';
-import { BatonError, type Stage } from '@baton/contract';
+import { type BatonConfig, kvLayoutOf, type KvLayoutOfStage } from '@baton/config';
+import { BatonError, STAGES, type Stage } from '@baton/contract';
 import { Inject, Injectable } from '@nestjs/common';
 import { ClusterView } from './cluster-view';
 import { CONFIG } from '../tokens';
@@ -17,10 +17,18 @@ interface Way {
  */
 @Injectable()
 export class KvCapacity {
+  /** Of the stages whose model has layers with a sliding window. */
+  private readonly layouts = new Map<Stage, KvLayoutOfStage>();
+
   constructor(
     @Inject(CONFIG) private readonly config: BatonConfig,
     private readonly cluster: ClusterView,
-  ) {}
+  ) {
+    for (const stage of STAGES) {
+      const layout = kvLayoutOf(config, stage);
+      if (layout !== undefined) this.layouts.set(stage, layout);
+    }
+  }
 
   /**
    * Most tokens, prompt and output together, that a stage able to decode holds; undefined before an
@@ -65,10 +73,13 @@ export class KvCapacity {
   private smallest(
     isMeant: (engine: { readonly engineId: string; readonly stage: Stage }) => boolean,
   ): number | undefined {
-    const blocks = this.cluster
+    const tokens = this.cluster
       .living()
       .filter(isMeant)
-      .map((engine) => engine.gauges.numBlocks);
-    return blocks.length === 0 ? undefined : Math.min(...blocks) * this.config.blockSize;
+      .map(({ stage, gauges: { numBlocks } }) => {
+        const layout = this.layouts.get(stage);
+        return layout?.longest(numBlocks) ?? numBlocks * this.config.blockSize;
+      });
+    return tokens.length === 0 ? undefined : Math.min(...tokens);
   }
 }

@@ -1,5 +1,6 @@
 import { parseSlo, type Slo, SloError } from '@baton/analysis';
 import { isConfigKey, keyOf, UsageError } from '@baton/config';
+import { type Micros, msToUs, parseDuration } from '@baton/kernel';
 import type { ReplayRequest } from '@baton/replay';
 import { splitWorkloadFlags } from '@baton/workload-source';
 import { type Command, Option } from 'commander';
@@ -32,6 +33,11 @@ export function addReplayOptions(command: Command): void {
     'Requests that clients have under way at most: a closed loop (default: no bound).',
   );
   flag(
+    '--think-time <time>',
+    'With --concurrency: mean pause of a client between an answer and its next request, for ' +
+      'example 5ms; drawn from the seed, exponential (default: no pause).',
+  );
+  flag(
     '--slo <bounds>',
     'Objectives of each request, for example ttft=2s,tpot=50ms; also itl and e2el.',
   );
@@ -51,6 +57,7 @@ export function readReplayFlags(given: GivenReplayFlags): ReplayFlags {
   const { config: asked, own } = partConfig(others);
   const { asPlaced, config } = withoutRecorded(asked);
   const out = flagText(own['out']);
+  const concurrency = readConcurrency(flagText(own['concurrency']));
   for (const name of ['perfetto', 'svg']) {
     if (own[name] === true && out === undefined) {
       throw new UsageError(`--${name} needs --out DIR: it is a file.`);
@@ -61,7 +68,8 @@ export function readReplayFlags(given: GivenReplayFlags): ReplayFlags {
     configFile: flagText(own['config']),
     workload,
     slo: readSlo(flagText(own['slo'])),
-    concurrency: readConcurrency(flagText(own['concurrency'])),
+    concurrency,
+    thinkUs: readThinkTime(flagText(own['thinkTime']), concurrency),
     leap: own['leap'] !== false,
     asPlaced,
     compare: typeof own['compare'] === 'boolean' ? own['compare'] : undefined,
@@ -123,6 +131,22 @@ function readConcurrency(text: string | undefined): number | undefined {
   throw new UsageError(
     `--concurrency must be an integer from 1 to ${MOST_CONCURRENCY}; '${text}' is not.`,
   );
+}
+
+/** An hour is more than any client waits. */
+const MOST_THINK_MS = 3_600_000;
+
+function readThinkTime(
+  text: string | undefined,
+  concurrency: number | undefined,
+): Micros | undefined {
+  if (text === undefined) return undefined;
+  if (concurrency === undefined) {
+    throw new UsageError('--think-time needs --concurrency: it is a pause of those clients.');
+  }
+  const ms = parseDuration(text, 'ms');
+  if (ms !== undefined && ms > 0 && ms <= MOST_THINK_MS) return msToUs(ms);
+  throw new UsageError(`--think-time must be a time up to 1h, such as 5ms; '${text}' is not.`);
 }
 
 export function flagText(value: FlagValue | undefined): string | undefined {

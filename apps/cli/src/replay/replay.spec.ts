@@ -110,6 +110,22 @@ describe('baton replay --json', () => {
   });
 });
 
+describe('clients of a closed loop', () => {
+  it('that think take longer in all, and the result says how long they think', async () => {
+    const loop = ['--dataset', 'random', '--num-prompts', '60', ...CLUSTER, '--concurrency', '4'];
+    const timeOf = async (...more: string[]) => {
+      const { stdout } = await replay(...loop, ...more, '--json');
+      return JSON.parse(stdout) as { simulated_seconds: number; config: object };
+    };
+    const bare = await timeOf();
+    const thinking = await timeOf('--think-time', '2s');
+    expect(bare.config).not.toHaveProperty('think_time_ms');
+    expect(thinking.config).toMatchObject({ concurrency: 4, think_time_ms: 2_000 });
+    // 15 requests of each client, with 14 pauses of two seconds on average between them.
+    expect(thinking.simulated_seconds).toBeGreaterThan(bare.simulated_seconds + 14);
+  });
+});
+
 describe('baton replay', () => {
   it('prints a table for people', async () => {
     const { exitCode, stdout } = await replay(...RANDOM, ...CLUSTER);
@@ -188,6 +204,9 @@ describe('baton replay', () => {
   it.each([
     [['--slo', 'ttft=2'], '--slo: SLO "ttft=2" needs a unit, us, ms or s'],
     [['--concurrency', '0'], '--concurrency must be an integer from 1 to'],
+    [['--think-time', '5ms'], '--think-time needs --concurrency'],
+    [['--concurrency', '2', '--think-time', '5'], "such as 5ms; '5' is not"],
+    [['--concurrency', '2', '--think-time', '2h'], "such as 5ms; '2h' is not"],
     [['--perfetto'], '--perfetto needs --out DIR'],
     [['--tp', '2', '--tensor-parallel-size', '2'], '--tp and --tensor-parallel-size are the same'],
     [['--topology', '3Q'], 'Topology "3Q" is not understood'],

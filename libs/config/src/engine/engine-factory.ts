@@ -5,14 +5,15 @@ import {
   type EnginePlacement,
   expertLayers,
   findLink,
-  type Gpu,
   HardwareError,
   kvBytesPerToken,
   kvCapacityBlocks,
+  kvGroupsOf,
+  type KvWindow,
+  kvWindowOf,
+  layersPerBlock,
   type Link,
   linkFromTiming,
-  type SchedulerDefaults,
-  schedulerDefaults,
   servedIn,
 } from '@baton/hardware';
 import { buildStepTimeModel, type RangeGuard, type StepTimeModel } from '@baton/step-time';
@@ -25,6 +26,7 @@ import { loraModulesOf } from './lora-modules';
 import { modelOf } from './model-of';
 import { operatorFiles } from './operator-files';
 import { refuseStages } from './pipeline-limits';
+import { schedulerLimits } from './scheduler-limits';
 import { servedNamesOf } from './served-names';
 import { kvTimingFromFile } from './step-time-file';
 import { stepNoise } from './step-noise';
@@ -40,7 +42,9 @@ export interface EngineSetup {
   readonly gpus: number;
   /** Bytes of KV per prompt token that one rank sends over its own link. */
   readonly kvBytesPerToken: number;
-  /** Parts of a KV block that lie apart in memory: one per layer, and K apart from V. */
+  /** What layers with a sliding window add to that. Unset: there are none. */
+  readonly kvWindow?: KvWindow;
+  /** Parts of a KV block that lie apart in memory: one per layer of it, and K apart from V. */
   readonly kvRegionsPerBlock: number;
   readonly link: Link;
   /** Data-parallel ranks that step together, >= 2. Unset: each rank steps by itself. */
@@ -71,12 +75,14 @@ export function engineSetup(config: BatonConfig, stage: Stage): EngineSetup {
 function resolve(config: BatonConfig): EngineSetup {
   const placement = placementOf(config);
   const bytesPerToken = kvBytesPerToken(placement.model, placement.tp);
+  const kvWindow = kvWindowOf(placement.model, placement.tp);
   return {
     options: engineOptions(config, placement),
     servedModelName: servedNamesOf(config)[0],
     tensorParallelSize: placement.tp,
     gpus: engineGpus(placement),
     kvBytesPerToken: bytesPerToken,
+    ...(kvWindow && { kvWindow }),
     kvRegionsPerBlock: regionsPerBlock(placement),
     link: linkOf(config, bytesPerToken),
     ...lockstepOf(placement),
@@ -95,7 +101,7 @@ function lockstepOf({ model, pp, dp = 1 }: EnginePlacement): Pick<EngineSetup, '
 
 /** As vLLM's NIXL connector registers them: latent attention keeps one vector for both. */
 function regionsPerBlock({ model }: EnginePlacement): number {
-  return model.layers * (model.attention.kind === 'latent' ? 1 : 2);
+  return layersPerBlock(model) * (model.attention.kind === 'latent' ? 1 : 2);
 }
 
 function placementOf(config: BatonConfig): EnginePlacement {
@@ -131,11 +137,13 @@ function engineOptions(config: BatonConfig, placement: EnginePlacement): EngineO
     vllmMinor: vllmMinorOf(config),
   };
   const stepTime = guarded(stepTimeOf(config, placement), config);
+  const kvGroups = kvGroupsOf(placement.model);
   return {
     maxNumSeqs,
     maxNumBatchedTokens,
     blockSize,
     numBlocks: config.numGpuBlocksOverride ?? kvCapacityBlocks(capacity),
+    ...(kvGroups && { kvGroups }),
     maxModelLen: config.maxModelLen ?? placement.model.maxContext,
     longPrefillTokenThreshold: config.longPrefillTokenThreshold,
     enablePrefixCaching: config.enablePrefixCaching,
@@ -167,17 +175,6 @@ function vllmMinorOf({ vllmVersion }: BatonConfig): number {
   throw new UsageError(
     `vllm_version must be a version of vLLM such as 0.30, not '${vllmVersion}'.`,
   );
-}
-
-/** Those given, else vLLM's for the GPU; one that is not given makes room for one that is. */
-function schedulerLimits(config: BatonConfig, gpu: Gpu): SchedulerDefaults {
-  const defaults = schedulerDefaults(gpu);
-  const { maxNumSeqs: seqs, maxNumBatchedTokens: tokens, numSpeculativeTokens } = config;
-  return {
-    maxNumSeqs: seqs ?? Math.min(defaults.maxNumSeqs, tokens ?? Infinity),
-    maxNumBatchedTokens:
-      tokens ?? Math.max(defaults.maxNumBatchedTokens, seqs ?? 0, numSpeculativeTokens + 1),
-  };
 }
 
 function stepTimeOf(config: BatonConfig, placement: EnginePlacement): StepTimeModel {

@@ -39,6 +39,12 @@ export const ENGINE = {
   enablePrefixCaching: toggle(true, {
     help: 'Share KV blocks of equal prompt prefixes and keep them for later requests.',
   }),
+  disableHybridKvCacheManager: toggle(false, {
+    help:
+      'Keep the KV of the whole context also in layers with a sliding window (gpt-oss, Gemma 2 ' +
+      'and 3, Llama 4). Otherwise they have KV blocks of their own and give back those that the ' +
+      'window has left behind.',
+  }),
   evictionPolicy: choice(['lru', 'fifo'], 'lru', {
     help:
       'The unused KV block that is given up first: the least recently used (lru, as in vLLM), or ' +

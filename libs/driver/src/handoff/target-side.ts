@@ -160,6 +160,7 @@ export class TargetSide {
       answerWithinUs: Math.round(options.kvReadTimeoutUs * clock.speedup),
       mayBeLate: (engineId, tries) => this.patience.mayBeLate(String(engineId), tries),
       bytesPerToken: options.facts.kvBytesPerToken,
+      ...(options.facts.kvWindow && { window: options.facts.kvWindow }),
     });
   }
 

@@ -7,29 +7,9 @@ import {
 import { schedulerDefaults } from '../gpu/scheduler-defaults';
 import { HardwareError } from '../hardware-error';
 import { stagesOf } from '../pipeline-stages';
-import { kvElementBytes, type ModelGeometry } from '../model/model-geometry';
+import { kvBytesPerLayer, type KvLayerGroups, kvGroupsOf, layersPerBlock } from './kv-groups';
 import { reservedBytes, VLLM_MINOR } from './profile-run';
 import { weightBytesPerGpu } from './weights-per-gpu';
-
-/**
- * Bytes of KV per token of context: `2 · layers · kv_heads · head_dim · 2 B`, or for latent
- * attention `layers · (kv_rank + rope_dim) · 2 B`. Sliding-window layers are left out, because what
- * they keep does not grow with the context (vLLM frees what falls out of the window): at most
- * `window` tokens per sequence are missed.
- *
- * @param tp without it, each KV head counts once (what has to cross the wire in all). With it:
- * bytes on one GPU, that is 1/tp, but never less than one KV head, and latent vectors whole. Ranks
- * transfer side by side, each over its own port.
- */
-export function kvBytesPerToken(model: ModelGeometry, tp = 1): number {
-  const { attention, layers } = model;
-  if (attention.kind === 'latent') {
-    return layers * (attention.kvRank + attention.ropeDim) * kvElementBytes(model);
-  }
-  const growing = layers - (attention.slidingWindow?.layers ?? 0);
-  const heads = Math.max(1, attention.kvHeads / tp);
-  return 2 * growing * heads * attention.headDim * kvElementBytes(model);
-}
 
 export interface KvCapacityQuery extends EnginePlacement {
   /** Share of GPU memory that the engine may use, 0..1 (vLLM: 0.9). */
@@ -45,10 +25,11 @@ export interface KvCapacityQuery extends EnginePlacement {
 
 /**
  * KV blocks of an engine, as vLLM finds them by a trial step: `floor((shown memory · utilisation −
- * weights − reserved) / (KV bytes per token · block size))`, all on one GPU. Of pipeline stages the
- * one with the fewest blocks decides (vLLM's `get_kv_cache_configs`). Known errors are in
- * the README of data/measured/kv-capacity: below 2 % where KV has half the memory or more, but for
- * one log, and some tenths of a GiB in any case.
+ * weights − reserved) / (KV bytes of a token and layer · layers of a group · block size))`, all on
+ * one GPU, with the groups of `kvGroupsOf`. Of pipeline stages the one with the fewest blocks
+ * decides (vLLM's `get_kv_cache_configs`). Known errors are in the README of
+ * data/measured/kv-capacity: below 2 % where KV has half the memory or more, but for one log, and
+ * some tenths of a GiB in any case.
  *
  * @throws HardwareError `bad-tensor-parallel`, `bad-pipeline-parallel`, `bad-expert-parallel`, or
  *   `does-not-fit` when there is no room for a single block
@@ -73,17 +54,25 @@ function blocksOf(query: KvCapacityQuery): number {
   return stageBlocks(fullestStage(query));
 }
 
+interface StageQuery extends KvCapacityQuery {
+  /** Those of the whole model. */
+  readonly groups: KvLayerGroups | undefined;
+}
+
 /** The stage that has room for the fewest blocks; the engine itself when it has one. */
-function fullestStage(query: KvCapacityQuery): KvCapacityQuery {
-  const stages = stagesOf(query).map((stage) => ({ ...query, model: stage.model }));
+function fullestStage(query: KvCapacityQuery): StageQuery {
+  const groups = kvGroupsOf(query.model);
+  const stages = stagesOf(query).map(({ model }) => ({ ...query, model, groups }));
   return stages.reduce((fullest, stage) =>
     stageBlocks(stage) < stageBlocks(fullest) ? stage : fullest,
   );
 }
 
-function stageBlocks(query: KvCapacityQuery): number {
+function stageBlocks(query: StageQuery): number {
+  const { model, tp, blockSize, groups } = query;
   const room = usableBytes(query) - weightBytesPerGpu(query);
-  return Math.floor(room / (kvBytesPerToken(query.model, query.tp) * query.blockSize));
+  const bytesPerToken = layersPerBlock(model, groups) * kvBytesPerLayer(model, tp);
+  return Math.floor(room / (bytesPerToken * blockSize));
 }
 
 /** For weights and KV. */

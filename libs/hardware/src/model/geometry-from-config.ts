@@ -82,14 +82,16 @@ function windowOf(config: CheckpointConfig, layers: number): GroupedAttention['s
   const tokens = config.optionalCount('sliding_window', 'attention_chunk_size');
   const isOff = config.has('use_sliding_window') && !config.isTrue('use_sliding_window');
   if (tokens === undefined || tokens === 0 || isOff) return undefined;
+  const isChunked = config.optionalCount('sliding_window') === undefined;
+  const kind = isChunked ? { tokens, isChunked } : { tokens };
   const types = config.list('layer_types');
   if (types !== undefined) {
     const bounded = types.filter((type) => type !== 'full_attention').length;
-    return bounded === 0 ? undefined : { tokens, layers: bounded };
+    return bounded === 0 ? undefined : { ...kind, layers: bounded };
   }
   const every = config.optionalCount('sliding_window_pattern');
   const bounded = every === undefined ? layers : layers - Math.floor(layers / every);
-  return { tokens, layers: bounded };
+  return { ...kind, layers: bounded };
 }
 
 const EXPERTS = ['num_local_experts', 'n_routed_experts', 'num_experts'] as const;

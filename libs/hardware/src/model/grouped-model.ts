@@ -1,4 +1,4 @@
-import type { ModelGeometry } from './model-geometry';
+import type { ModelGeometry, SlidingWindow } from './model-geometry';
 import { BF16, type Precision } from './precision';
 
 type Common = Omit<
@@ -9,7 +9,7 @@ type Common = Omit<
 export interface GroupedRow extends Common {
   readonly kvHeads: number;
   readonly headDim: number;
-  readonly slidingWindow?: { readonly tokens: number; readonly layers: number };
+  readonly slidingWindow?: SlidingWindow;
   readonly aliases?: readonly string[];
   readonly tiedEmbeddings?: boolean;
   readonly feedForwardMatrices?: 2 | 3;

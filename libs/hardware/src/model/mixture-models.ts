@@ -39,7 +39,7 @@ const QWEN_3 = { headDim: 128, qkNorm: true, vocabulary: 151_936 } as const;
 const LLAMA_4 = {
   ...{ layers: 48, hidden: 5120, heads: 40, kvHeads: 8, headDim: 128, vocabulary: 202_048 },
   // Three layers of four see 8,192 tokens; context beyond a million needs more than a GPU has.
-  ...{ slidingWindow: { tokens: 8192, layers: 36 }, maxContext: 1_048_576 },
+  ...{ slidingWindow: { tokens: 8192, layers: 36, isChunked: true }, maxContext: 1_048_576 },
 } as const;
 
 /** Mixtures of experts, known by shape. Expert weights of gpt-oss are MXFP4, the rest BF16. */

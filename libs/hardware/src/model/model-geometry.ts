@@ -7,7 +7,20 @@ export interface GroupedAttention {
   readonly kvHeads: number;
   readonly headDim: number;
   /** Some layers attend to the last tokens only. */
-  readonly slidingWindow?: { readonly tokens: number; readonly layers: number };
+  readonly slidingWindow?: SlidingWindow;
+}
+
+export interface SlidingWindow {
+  /** Tokens that those layers attend to, the newest included. */
+  readonly tokens: number;
+  readonly layers: number;
+  /**
+   * They attend to the tokens since the last multiple of `tokens` (chunked local attention). Unset:
+   * to the last `tokens`.
+   */
+  readonly isChunked?: boolean;
+  /** They keep the KV of the whole context all the same. Unset: of their window. */
+  readonly keepsAll?: boolean;
 }
 
 /**

@@ -36,6 +36,8 @@ export interface PrecisionRequest {
   /** Unset: as the checkpoint was published. */
   readonly quantization?: Quantization | undefined;
   readonly kvCacheDtype?: KvCacheDtype | undefined;
+  /** Layers with a sliding window keep all KV, as the others. Unset: false. */
+  readonly disableHybridKvCacheManager?: boolean | undefined;
 }
 
 /**
@@ -50,7 +52,12 @@ export function servedIn(model: ModelGeometry, gpu: Gpu, request: PrecisionReque
   const kvCache = kvCacheDtype === 'auto' ? weights.kvCache : KV_FORMATS[kvCacheDtype];
   const precision = { ...weights, kvCache };
   for (const format of [precision.linear, precision.experts]) checkFormat(format, gpu);
-  return { ...model, precision };
+  const { attention } = model;
+  const keepsAll = request.disableHybridKvCacheManager === true;
+  if (!keepsAll || attention.kind === 'latent' || attention.slidingWindow === undefined)
+    return { ...model, precision };
+  const slidingWindow = { ...attention.slidingWindow, keepsAll };
+  return { ...model, precision, attention: { ...attention, slidingWindow } };
 }
 
 /** Of a mixture in MXFP4 the experts alone are in four bits. */

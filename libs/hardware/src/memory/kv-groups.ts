@@ -1,0 +1,92 @@
+import { kvElementBytes, type ModelGeometry, type SlidingWindow } from '../model/model-geometry';
+
+/** Layers that are equal in what they keep, in groups of one size. */
+export interface KvLayerGroups {
+  /** Groups that keep the whole context. */
+  readonly full: number;
+  /** Groups that keep a window. */
+  readonly windowed: number;
+  readonly windowTokens: number;
+  readonly isChunked: boolean;
+}
+
+/** Counts of layers further apart than this make small groups, to avoid padding. */
+const NEARLY_EQUAL = 1.5;
+
+/**
+ * The groups of layers that have KV blocks of their own, undefined when all layers keep the same.
+ * As vLLM's `_get_kv_cache_groups_uniform_page_size` (vllm/v1/core/kv_cache_utils.py): groups have
+ * as many layers as there are of the rarer kind, or of the other kind when that is below 1.5 times
+ * as many; the last group of a kind is padded. Of models whose layers all have a window, all layers
+ * are taken to keep the whole context.
+ */
+export function kvGroupsOf(model: ModelGeometry): KvLayerGroups | undefined {
+  const window = windowOf(model);
+  if (window === undefined) return undefined;
+  const fullLayers = model.layers - window.layers;
+  const fewer = Math.min(fullLayers, window.layers);
+  const more = Math.max(fullLayers, window.layers);
+  const layers = more < fewer * NEARLY_EQUAL ? more : fewer;
+  return {
+    full: Math.ceil(fullLayers / layers),
+    windowed: Math.ceil(window.layers / layers),
+    windowTokens: window.tokens,
+    isChunked: window.isChunked === true,
+  };
+}
+
+/**
+ * Layers whose KV one block holds: those of the largest group.
+ *
+ * @param groups  of the whole model, when `model` is a pipeline stage of it
+ */
+export function layersPerBlock(model: ModelGeometry, groups = kvGroupsOf(model)): number {
+  const window = windowOf(model);
+  if (groups === undefined || window === undefined) return model.layers;
+  const full = Math.ceil((model.layers - window.layers) / groups.full);
+  return Math.max(full, Math.ceil(window.layers / groups.windowed));
+}
+
+/**
+ * Bytes of KV per token of context, in all layers that keep the whole context: `2 · layers ·
+ * kv_heads · head_dim · 2 B`, or for latent attention `layers · (kv_rank + rope_dim) · 2 B`. What
+ * layers with a sliding window keep does not grow with the context: see `kvWindowOf`.
+ *
+ * @param tp without it, each KV head counts once (what has to cross the wire in all). With it:
+ * bytes on one GPU, that is 1/tp, but never less than one KV head, and latent vectors whole. Ranks
+ * transfer side by side, each over its own port.
+ */
+export function kvBytesPerToken(model: ModelGeometry, tp = 1): number {
+  return (model.layers - (windowOf(model)?.layers ?? 0)) * kvBytesPerLayer(model, tp);
+}
+
+/** What layers with a sliding window keep of a sequence. */
+export interface KvWindow {
+  /** Of the last so many tokens at most. */
+  readonly tokens: number;
+  /** Bytes per token in all these layers, counted as `kvBytesPerToken` does. */
+  readonly bytesPerToken: number;
+}
+
+/** Undefined when no layer gives up what its window has left behind. */
+export function kvWindowOf(model: ModelGeometry, tp = 1): KvWindow | undefined {
+  const window = windowOf(model);
+  if (window === undefined) return undefined;
+  return { tokens: window.tokens, bytesPerToken: window.layers * kvBytesPerLayer(model, tp) };
+}
+
+/** Bytes of KV of one token in one layer, counted as `kvBytesPerToken` does. */
+export function kvBytesPerLayer(model: ModelGeometry, tp: number): number {
+  const { attention } = model;
+  const bytes = kvElementBytes(model);
+  if (attention.kind === 'latent') return (attention.kvRank + attention.ropeDim) * bytes;
+  return 2 * Math.max(1, attention.kvHeads / tp) * attention.headDim * bytes;
+}
+
+/** The window of layers that give up KV outside of it, in a model that has others too. */
+function windowOf({ attention, layers, stage }: ModelGeometry): SlidingWindow | undefined {
+  if (attention.kind === 'latent') return undefined;
+  const { slidingWindow: window } = attention;
+  if (window === undefined || window.keepsAll === true || window.layers === 0) return undefined;
+  return window.layers === layers && stage === undefined ? undefined : window;
+}

@@ -1,0 +1,105 @@
+/**
+ * Groups of layers that have KV blocks of their own, as vLLM's hybrid KV cache manager forms them
+ * (`_get_kv_cache_groups_uniform_page_size`): each has as many layers, so that their blocks are of
+ * one size and come from one pool.
+ */
+export interface KvGroups {
+  /** Groups that keep the whole context, >= 1. */
+  readonly full: number;
+  /** Groups of layers with a sliding window, >= 1. */
+  readonly windowed: number;
+  /** Tokens that those attend to, the newest included, >= 1. */
+  readonly windowTokens: number;
+  /**
+   * They attend to the tokens since the last multiple of `windowTokens` (chunked local attention of
+   * Llama 4). Unset: to the last `windowTokens`.
+   */
+  readonly isChunked?: boolean;
+}
+
+export interface KvLayoutOptions {
+  readonly blockSize: number;
+  /** Unset: one group, which keeps the whole context. */
+  readonly kvGroups?: KvGroups | undefined;
+  /** Most tokens of one sequence in a step; Infinity without a limit. */
+  readonly stepTokens: number;
+}
+
+/**
+ * How many blocks the tokens of a sequence take over all groups. A sequence takes a block of each
+ * group for every `blockSize` tokens; before each step the windowed groups give back those whose
+ * tokens no further token attends to. Source: vLLM's single_type_kv_cache_manager.py
+ * (`get_num_skipped_tokens`, `remove_skipped_blocks`) and kv_cache_interface.py
+ * (`max_admission_blocks_per_request`).
+ */
+export class KvLayout {
+  readonly blockSize: number;
+  /** Blocks that `blockSize` further tokens take. */
+  readonly perBlock: number;
+  /** Windowed groups, 0 when there are none. */
+  readonly windowed: number;
+  /** Groups that keep the whole context. */
+  readonly full: number;
+  /**
+   * A windowed group gives back `blocksPerPeriod` blocks each time that the context has grown by
+   * `period` tokens beyond `offset`.
+   */
+  readonly period: number;
+  readonly offset: number;
+  readonly blocksPerPeriod: number;
+  /** Most blocks that a sequence has in one windowed group. */
+  private readonly windowBlocks: number;
+
+  constructor({ blockSize, kvGroups, stepTokens }: KvLayoutOptions) {
+    const { full = 1, windowed = 0, windowTokens = 1, isChunked = false } = kvGroups ?? {};
+    this.blockSize = blockSize;
+    this.full = full;
+    this.windowed = windowed;
+    this.perBlock = full + windowed;
+    // A chunk that ends inside of a block counts as one that ends with it.
+    this.period = isChunked ? Math.ceil(windowTokens / blockSize) * blockSize : blockSize;
+    this.offset = isChunked ? 0 : windowTokens - 1;
+    this.blocksPerPeriod = this.period / blockSize;
+    this.windowBlocks = isChunked
+      ? Math.ceil((this.period + stepTokens) / blockSize)
+      : Math.ceil((windowTokens - 1 + stepTokens) / blockSize) + 1;
+  }
+
+  /** Blocks in which each group has these tokens, those given back included. */
+  blocksFor(tokens: number): number {
+    return Math.ceil(tokens / this.blockSize);
+  }
+
+  /**
+   * Leading blocks that a windowed group has given back in the step behind `computed` tokens. The
+   * next token is not computed yet and belongs to its own window: hence `offset`.
+   */
+  slidAt(computed: number): number {
+    if (this.windowed === 0 || computed < this.offset) return 0;
+    return Math.floor((computed - this.offset) / this.period) * this.blocksPerPeriod;
+  }
+
+  /** Blocks over all groups of a sequence that has `blocks` and gave back `slid` of them. */
+  held(blocks: number, slid: number): number {
+    return blocks * this.perBlock - slid * this.windowed;
+  }
+
+  /**
+   * Most blocks at once, over all groups, until `tokens` tokens have theirs, when windowed groups
+   * have given back `slid`. vLLM's admission counts the same: a window and one step's tokens.
+   */
+  needed(tokens: number, slid = 0): number {
+    const blocks = this.blocksFor(tokens);
+    if (this.windowed === 0) return this.full * blocks;
+    const inWindow = Math.max(0, Math.min(blocks - slid, this.windowBlocks));
+    return this.full * blocks + this.windowed * inWindow;
+  }
+
+  /** Tokens of the longest sequence for which `numBlocks` suffice. */
+  longest(numBlocks: number): number {
+    const { full, windowed, windowBlocks } = this;
+    const short = Math.floor(numBlocks / this.perBlock);
+    if (windowed === 0 || short < windowBlocks) return short * this.blockSize;
+    return Math.floor((numBlocks - windowed * windowBlocks) / full) * this.blockSize;
+  }
+}
