@@ -14,7 +14,7 @@ export default defineConfig({
     isolate: false,
     // As many as there are cores; vitest leaves one idle.
     maxWorkers: availableParallelism(),
-    globalSetup: ['test/support/find-redis.ts'],
+    globalSetup: ['test/support/temporary-folder.ts', 'test/support/find-redis.ts'],
     // They end what hangs, on the slowest machine; no test is judged by its time.
     testTimeout: 300_000,
     hookTimeout: 300_000,

@@ -355,6 +355,22 @@ export function healthBoard() {
             { expr: 'baton:api_event_loop_lag_seconds', legend: 'api {{instance}}' },
             { expr: 'baton:event_loop_lag_seconds', legend: '{{instance}}' },
           ]),
+          lines('Length of an event loop turn', 's', [
+            {
+              expr: 'rate(baton:api_event_loop_busy_seconds_total[$__rate_interval]) / rate(baton:api_event_loop_turns_total[$__rate_interval])',
+              legend: 'api {{instance}}',
+            },
+          ]),
+          lines('Wait of a new connection', 's', [
+            {
+              expr: 'baton:api_accept_queue / rate(baton:api_connections_total[$__rate_interval])',
+              legend: 'to be accepted, {{instance}}',
+            },
+            {
+              expr: 'histogram_quantile(0.99, sum by (le) (rate(baton:api_accept_to_request_seconds_bucket[$__rate_interval])))',
+              legend: 'to be handled, 99th percentile',
+            },
+          ]),
         ],
       },
     ],

@@ -190,6 +190,23 @@ describe('the live page in a browser', () => {
     await page.screenshot({ path: join(SCREENSHOTS, 'large.png') });
   });
 
+  it('asks a reader who is not on this machine for the admin key', async () => {
+    await open({ extraHTTPHeaders: { 'x-forwarded-for': '192.0.2.1' } });
+    const settings = page.getByRole('region', { name: 'Settings' });
+    const ask = async (key: string): Promise<void> => {
+      await settings.getByLabel('Admin key').fill(key);
+      await settings.getByRole('button', { name: 'Use this key' }).click();
+    };
+    await ask('wrong');
+    await settings.getByText('needs the admin key').waitFor();
+    await ask(/made for this run .*: (\S+)/.exec(cluster.log)?.[1] ?? '');
+    await settings.getByLabel('placement', { exact: true }).waitFor();
+    await settings.getByText('More settings').click();
+    await settings.getByRole('button', { name: 'Apply' }).click();
+    await settings.getByText('Nothing has been changed.').waitFor();
+    complaints = complaints.filter((text) => !text.includes('401'));
+  });
+
   it('changes settings of the cluster, and says what is wrong with them', async () => {
     await open();
     const settings = page.getByRole('region', { name: 'Settings' });

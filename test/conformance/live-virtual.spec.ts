@@ -1,11 +1,15 @@
-import { simulate } from '@baton/cluster';
+import { LiveClock } from '@baton/clock';
+import { type ClusterScenario, type RecordedPlacement, simulate } from '@baton/cluster';
 import type { Stage } from '@baton/contract';
 import type { EngineOptions } from '@baton/engine';
 import { type HandoffEntry, lifecycleOf } from '@baton/handoff';
+import { type RankOptions, StepBarrier } from '@baton/live-engine';
+import { sharedQueue } from '@baton/routing';
 import type { Workload } from '@baton/workload';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { poolFor, scenarioWith, workloadOf } from '../../libs/cluster/test/test-scenario';
+import { settle } from '../../libs/clock/test/manual-wall-clock';
 import { World } from '../../libs/driver/test/test-world';
 import { runsOf } from '../support/runs';
 
@@ -63,6 +67,8 @@ interface Cluster {
   readonly topology: string;
   readonly stages: readonly Stage[];
   readonly options: Partial<EngineOptions>;
+  /** Data-parallel ranks of each engine, in lockstep; requests take turns. Unset: 1. */
+  readonly ranks?: number;
 }
 
 /**
@@ -73,21 +79,27 @@ const CLUSTERS: Readonly<Record<string, Cluster>> = {
   '1P1D': { topology: '1P1D', stages: ['prefill', 'decode'], options: OPTIONS },
   '1A': { topology: '1A', stages: ['aggregated'], options: OPTIONS },
   '1A in pipeline stages': { topology: '1A', stages: ['aggregated'], options: STAGED },
+  '1A of two ranks in lockstep': {
+    ...{ topology: '2A', stages: ['aggregated'], options: OPTIONS, ranks: 2 },
+  },
+  '1P1D of three ranks in lockstep': {
+    ...{ topology: '3P3D', stages: ['prefill', 'decode'], options: OPTIONS, ranks: 3 },
+  },
 };
 
-async function live(
-  stages: readonly Stage[],
-  workload: Workload,
-  options: Partial<EngineOptions>,
-): Promise<Told> {
+async function live({ stages, options, ranks = 1 }: Cluster, workload: Workload): Promise<Told> {
   const world = await World.open();
   const entries: HandoffEntry[] = [];
   const startUs = world.wall.nowUs();
-  for (const stage of stages) {
+  const hosts = stages.flatMap((stage) =>
+    ranksOf(world, ranks, options).map((dataParallel) => ({ stage, dataParallel })),
+  );
+  for (const { stage, dataParallel } of hosts) {
     const pool = poolFor(stage, 1, options);
     await world.host(stage, {
       engine: pool.options,
       host: {
+        ...(dataParallel && { dataParallel }),
         kvLeaseUs: LEASE_US,
         onHandoff: (entry) => entries.push(entry),
         facts: {
@@ -100,12 +112,14 @@ async function live(
   }
   for (let row = 0; row < workload.count; row++) {
     await world.wall.advance(startUs + workload.arrivalUs[row]! - world.wall.nowUs());
-    await world.submit(row, {
+    const flow = stages.includes('prefill') ? 'route' : 'local';
+    const job = world.job(row, {
       requestId: String(row),
       promptTokens: workload.promptTokens[row]!,
       outputTokens: workload.outputTokens[row]!,
       maxTokens: workload.outputTokens[row]!,
-      flow: stages.includes('prefill') ? 'route' : 'local',
+      flow,
+      ...(ranks === 1 ? {} : { dataParallelRank: row % ranks }),
       blockHashes: [
         ...workload.contentIds.subarray(
           workload.contentStart[row]!,
@@ -113,6 +127,8 @@ async function live(
         ),
       ],
     });
+    await world.api.jobs.add(sharedQueue(stages[0]!, job.dataParallelRank), [job]);
+    await settle();
   }
   const rows = Array.from({ length: workload.count }, (_, row) => row);
   expect(await world.untilEnded(...rows)).toBe(true);
@@ -121,6 +137,19 @@ async function live(
   await world.close();
   const facts = rows.map((row) => liveFacts(world, { row, entries, startUs }));
   return { facts, lifecycles: lifecycleOf(entries) };
+}
+
+/** One engine's ranks, held together by its barrier; one undefined entry for an engine of one. */
+function ranksOf(
+  world: World,
+  size: number,
+  options: Partial<EngineOptions>,
+): (RankOptions | undefined)[] {
+  if (size === 1) return [undefined];
+  const { stepTime } = poolFor('aggregated', 1, options).options;
+  const barrier = new StepBarrier(new LiveClock(world.wall), size, { stepTime });
+  const leader = () => ({ engineId: 'leader', index: 0 });
+  return Array.from({ length: size }, (_, rank) => ({ rank, size, leader, barrier }));
 }
 
 function liveFacts(
@@ -149,9 +178,26 @@ function liveFacts(
   };
 }
 
-function virtual(topology: string, workload: Workload, options: Partial<EngineOptions>): Told {
+function scenarioOf(cluster: Cluster, workload: Workload): ClusterScenario {
+  const { topology, options, ranks = 1, stages } = cluster;
+  const scenario = scenarioWith(topology, workload, { options, kvLeaseUs: LEASE_US });
+  if (ranks === 1) return scenario;
+  const turns = (stage: Stage): Int16Array =>
+    Int16Array.from({ length: workload.count }, (_, row) =>
+      stages.includes(stage) ? row % ranks : -1,
+    );
+  const recordedPlacement: RecordedPlacement = {
+    prefill: turns('prefill'),
+    decode: turns('decode'),
+    aggregated: turns('aggregated'),
+  };
+  const pools = scenario.pools.map((pool) => ({ ...pool, lockstepRanks: ranks }));
+  return { ...scenario, pools, recordedPlacement };
+}
+
+function virtual(cluster: Cluster, workload: Workload): Told {
   const entries: HandoffEntry<number>[] = [];
-  const { log } = simulate(scenarioWith(topology, workload, { options, kvLeaseUs: LEASE_US }), {
+  const { log } = simulate(scenarioOf(cluster, workload), {
     onHandoff: (entry) => entries.push(entry),
   });
   const at = (us: number): number | undefined => (us < 0 ? undefined : us);
@@ -173,10 +219,10 @@ function virtual(topology: string, workload: Workload, options: Partial<EngineOp
  * Whether a request or its KV comes in the very microsecond in which a step ends: the live clock
  * has no order there.
  */
-function hasTie({ topology, options }: Cluster, workload: Workload): boolean {
+function hasTie(cluster: Cluster, workload: Workload): boolean {
   const stepEnds = new Set<number>();
   const { log } = simulate(
-    scenarioWith(topology, workload, { options, kvLeaseUs: LEASE_US, leap: false }),
+    { ...scenarioOf(cluster, workload), leap: false },
     { onSteps: ({ endUs }) => stepEnds.add(endUs) },
   );
   return [...workload.arrivalUs, ...log.transferEndUs].some((us) => stepEnds.has(us));
@@ -193,7 +239,6 @@ const request = fc.record({
 describe('INV-13: live and virtual agree', () => {
   it.each(Object.keys(CLUSTERS))('on every fact of every request in %s', async (name) => {
     const cluster = CLUSTERS[name]!;
-    const { topology, stages, options } = cluster;
     await fc.assert(
       fc.asyncProperty(fc.array(request, { minLength: 1, maxLength: 30 }), async (requests) => {
         let atUs = 0;
@@ -204,8 +249,8 @@ describe('INV-13: live and virtual agree', () => {
         });
         const workload = workloadOf(rows);
         fc.pre(!hasTie(cluster, workload));
-        const seen = await live(stages, workload, options);
-        expect(seen).toEqual(virtual(topology, workload, options));
+        const seen = await live(cluster, workload);
+        expect(seen).toEqual(virtual(cluster, workload));
       }),
       { numRuns: runsOf(150) },
     );

@@ -56,6 +56,7 @@ const scenario: fc.Arbitrary<ClusterScenario> = fc
     maxConcurrency: fc.constantFrom(Infinity, Infinity, 3),
     changes: fc.array(change, { maxLength: 3 }),
     seed: fc.nat(1_000),
+    lockstepRanks: fc.constantFrom(undefined, undefined, 2),
   })
   .map((r) => {
     const { blockSize, numBlocks, maxNumSeqs, enableChunkedPrefill, schedulingPolicy } = r;
@@ -67,7 +68,7 @@ const scenario: fc.Arbitrary<ClusterScenario> = fc
       ...row,
       content: Array.from({ length: Math.ceil(shared / blockSize) }, (_, i) => family * 50 + i + 1),
     }));
-    return scenarioWith(r.topology, workloadOf(rows, blockSize), {
+    const scenario = scenarioWith(r.topology, workloadOf(rows, blockSize), {
       ...{ kvLeaseUs: r.kvLeaseUs, maxWaitingRequests: r.maxWaitingRequests, seed: r.seed },
       ...{ maxConcurrency: r.maxConcurrency, changes: r.changes },
       placement: { prefill, decode, decodeChoice, disaggregationThreshold },
@@ -78,6 +79,9 @@ const scenario: fc.Arbitrary<ClusterScenario> = fc
         ...(r.drafts > 0 ? { speculation } : {}),
       },
     });
+    const { lockstepRanks } = r;
+    if (lockstepRanks === undefined) return scenario;
+    return { ...scenario, pools: scenario.pools.map((pool) => ({ ...pool, lockstepRanks })) };
   });
 
 function ran(of: ClusterScenario): { run: ClusterRun; record: RunRecord } {

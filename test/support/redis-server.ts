@@ -54,6 +54,15 @@ export class PrivateRedis {
     await gone;
   }
 
+  /** SIGSTOP: it is there and does not answer, until `thaw`. */
+  freeze(): void {
+    this.process?.kill('SIGSTOP');
+  }
+
+  thaw(): void {
+    this.process?.kill('SIGCONT');
+  }
+
   async close(): Promise<void> {
     await this.kill();
     await rm(this.directory, { recursive: true, force: true });

@@ -6,6 +6,7 @@ import { type EngineStarter, LiveMembership } from '@baton/worker';
 import { NestFactory } from '@nestjs/core';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { ApiModule } from './api.module';
+import { AdminKey } from './http/access/admin-key';
 import { KnownRoutes } from './http/known-routes';
 import { Listeners } from './http/listeners';
 import { createAdapter } from './http/server';
@@ -26,12 +27,14 @@ export class ApiServer {
     readonly membership: LiveMembership,
     /** `http://host:port`, or with https. */
     readonly url: string,
+    /** The admin key that was made for this run, where one is needed and none is configured. */
+    readonly madeAdminKey: string | undefined,
   ) {}
 
   /**
    * Resolves when it listens; engines may still be missing (`/health/ready` names them).
    *
-   * @throws UsageError when its certificate cannot be used
+   * @throws UsageError when its certificate or a file of keys cannot be used
    */
   static async start(options: ApiServerOptions): Promise<ApiServer> {
     const { config, transport, log: logger, starter } = options;
@@ -41,9 +44,11 @@ export class ApiServer {
     };
     const listeners = new Listeners(config, logger);
     const routes = new KnownRoutes();
+    const adminKey = new AdminKey(config);
+    const http = { logger, listeners, routes, adminKey };
     const membership = new LiveMembership({ config, transport, starter });
     const app = await NestFactory.create<NestFastifyApplication>(
-      ApiModule.forRoot({ config, transport, logger, identity, membership, listeners, routes }),
+      ApiModule.forRoot({ config, transport, identity, membership, ...http }),
       createAdapter(config, { listeners, routes }),
       {
         bodyParser: false,
@@ -54,7 +59,7 @@ export class ApiServer {
       },
     );
     await app.listen({ port: config.port, host: config.host, backlog: 4_096 });
-    return new ApiServer(app, membership, await app.getUrl());
+    return new ApiServer(app, membership, await app.getUrl(), adminKey.made);
   }
 
   /**

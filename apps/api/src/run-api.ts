@@ -1,4 +1,10 @@
-import { type BatonConfig, configFromEnv, transportTimes, UsageError } from '@baton/config';
+import {
+  type BatonConfig,
+  configFromEnv,
+  needsApiKey,
+  transportTimes,
+  UsageError,
+} from '@baton/config';
 import type { ChildMessage } from '@baton/contract';
 import { parseTopology, TopologyError } from '@baton/placement';
 import { type Logger, processLogger } from '@baton/telemetry';
@@ -30,6 +36,9 @@ export async function runApi(): Promise<void> {
       process.once(signal, () => void end(parts));
     }
     log.info({ url: parts.server.url }, 'listening');
+    const { madeAdminKey } = parts.server;
+    // Not a log entry, which levels and files might keep from or for the wrong readers.
+    if (madeAdminKey !== undefined) process.stderr.write(adminKeyLine(config, madeAdminKey));
     const ready: ChildMessage = { kind: 'ready', role: 'api', url: parts.server.url };
     process.send?.(ready);
   } catch (error) {
@@ -38,6 +47,12 @@ export async function runApi(): Promise<void> {
     const isWrongUsage = error instanceof UsageError || error instanceof TopologyError;
     process.exit(isWrongUsage ? 2 : 1);
   }
+}
+
+function adminKeyLine(config: BatonConfig, key: string): string {
+  const isOpenHere = !needsApiKey(config);
+  const who = isOpenHere ? 'from other machines needs' : 'needs';
+  return `Administration ${who} this key, made for this run (admin_api_key sets one): ${key}\n`;
 }
 
 async function startFront(config: BatonConfig, redis: string, log: Logger): Promise<Parts> {

@@ -23,6 +23,22 @@ export function exchange(
   });
 }
 
+/** As `exchange`, by a client that reads nothing until the last byte of its request is written. */
+export function writeThenRead(port: number, request: string | Buffer): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const socket = connect(port, '127.0.0.1');
+    let text = '';
+    socket.pause();
+    socket.on('data', (chunk) => {
+      text += chunk.toString('latin1');
+      if (text.includes('\r\n\r\n') && text.endsWith('}')) socket.destroy();
+    });
+    socket.on('close', () => resolve(text));
+    socket.on('error', reject);
+    socket.write(request, () => socket.resume());
+  });
+}
+
 /** A request by hand, with the given header lines. */
 export function rawPost(path: string, body: string, headers: readonly string[] = []): string {
   const lines = [

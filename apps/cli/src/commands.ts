@@ -79,6 +79,15 @@ export const COMMANDS: readonly CommandRow[] = [
     },
   },
   {
+    name: 'policy',
+    usage: '[options] <action> <module>',
+    description: 'Write a placement policy of your own, or compare one with the built-in ones.',
+    complete: async (command) => {
+      const { completePolicy } = await import('./policy/command');
+      completePolicy(command);
+    },
+  },
+  {
     name: 'doctor',
     usage: '',
     description: 'Say what is installed here and what `baton up` would use.',

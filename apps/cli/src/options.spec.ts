@@ -39,6 +39,7 @@ describe('flags', () => {
     expect(parsed('--api-key', 'a')).toEqual({ apiKey: 'a' });
     expect(parsed('--api-key', 'a', '--api-key', 'b')).toEqual({ apiKey: '["a","b"]' });
     expect(parsed('--api-key', '["a","b"]', '--api-key=c')).toEqual({ apiKey: '["a","b","c"]' });
+    expect(parsed('--api-key', 'a', 'b')).toEqual({ apiKey: '["a","b"]' });
   });
 
   it('switch toggles on and off', () => {

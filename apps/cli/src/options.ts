@@ -35,8 +35,10 @@ function optionsFor(key: ConfigKey): Option[] {
 }
 
 function optionFor(kind: ValueForm['kind'], flag: string, description: string): Option {
-  const option = new Option(`${flag} <${PLACEHOLDERS[kind]}>`, description);
-  return kind === 'list' ? option.argParser(withEarlier) : option;
+  const isList = kind === 'list';
+  const values = `${PLACEHOLDERS[kind]}${isList ? '...' : ''}`;
+  const option = new Option(`${flag} <${values}>`, description);
+  return isList ? option.argParser(withEarlier) : option;
 }
 
 /** Adds one item to a list; a JSON array sets the whole list. */
@@ -76,8 +78,12 @@ const PLACEHOLDERS = {
 
 function description(key: ConfigKey): string {
   const { form, help, unit, default: fallback, unset } = optionOf(key);
-  const choices = form.kind === 'choice' ? ` One of ${form.choices.join(', ')}.` : '';
+  const choices = form.kind === 'choice' ? ` One of ${namesOf(form)}.` : '';
   const standard = Array.isArray(fallback) ? fallback.join(' ') : fallback;
   const measure = unit === undefined || fallback === undefined ? '' : ` ${unit}`;
   return `${help}${choices} (default: ${String(standard ?? unset ?? 'none') || 'none'}${measure})`;
+}
+
+function namesOf({ choices, orModule }: Extract<ValueForm, { kind: 'choice' }>): string {
+  return [...choices, ...(orModule === true ? ['the path of an ES module'] : [])].join(', ');
 }

@@ -24,11 +24,22 @@ export async function runProgram(args: readonly string[]): Promise<number> {
     });
   }
   try {
-    await program.parseAsync(args.map(spelledWithDashes), { from: 'user' });
+    await program.parseAsync(await spelledOut(program, args), { from: 'user' });
     return exitCode;
   } catch (error) {
     return explain(error, flagsOf(program, args[0]));
   }
+}
+
+/** The arguments as commander reads them. */
+async function spelledOut(program: Command, args: readonly string[]): Promise<string[]> {
+  const dashed = args.map(spelledWithDashes);
+  const listFlags = program.commands
+    .flatMap(({ options }) => options)
+    .flatMap(({ variadic, long }) => (variadic && long !== undefined ? [long] : []));
+  if (!dashed.some((argument) => listFlags.includes(argument))) return dashed;
+  const { spreadLists } = await import('./spread-lists');
+  return spreadLists(dashed, listFlags);
 }
 
 function emptyProgram(): Command {

@@ -4,11 +4,13 @@ export type ApiReply =
   | { readonly kind: 'refused'; readonly status: number; readonly sentence: string };
 
 /**
- * Calls to the API that serves the page, with the reader's key where one is needed. The key lives
- * as long as the page.
+ * Calls to the API that serves the page, with the reader's keys where they are needed: one for the
+ * API, one for administration. They live as long as the page.
  */
 export class ApiClient {
   private shownKey: string | undefined;
+  /** For the paths of administration. */
+  adminKey: string | undefined;
 
   /** @param onKey  called when the reader has entered a key */
   constructor(private readonly onKey: () => void) {}
@@ -33,7 +35,8 @@ export class ApiClient {
 
   private async call(path: string, init: RequestInit): Promise<ApiReply> {
     const headers = new Headers(init.headers);
-    if (this.key) headers.set('authorization', `Bearer ${this.key}`);
+    const key = path.startsWith('admin/') ? this.adminKey : this.key;
+    if (key) headers.set('authorization', `Bearer ${key}`);
     try {
       // From `ui/` to the root of the API, wherever a proxy has put it.
       const answer = await fetch(`../${path}`, { ...init, headers });

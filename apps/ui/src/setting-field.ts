@@ -4,6 +4,8 @@ import { make } from './element';
 export interface OptionSchema {
   readonly description?: string;
   readonly enum?: readonly string[];
+  /** Names, or the path of a module. */
+  readonly anyOf?: readonly object[];
   readonly type?: string | readonly string[];
   readonly minimum?: number;
   readonly maximum?: number;
@@ -54,6 +56,10 @@ function controlFor(name: string, schema: OptionSchema): Control {
       make('option', { value: choice }, [choice === '' ? '(unset)' : choice]),
     );
     return { control: make('select', { id }, options), read: orNull, write: plain };
+  }
+  if (schema.anyOf) {
+    const control = make('input', { id, type: 'text', spellcheck: 'false' });
+    return { control, read: orNull, write: plain };
   }
   if (schema.type === 'integer' || schema.type === 'number') {
     const step = schema.type === 'integer' ? 1 : 'any';

@@ -29,6 +29,8 @@ export class SettingsPanel {
   private readonly fields = new Map<string, SettingField>();
   private readonly verdict = make('p', { class: 'verdict', role: 'status' });
   private readonly fixed = make('p', { class: 'fixed' });
+  private readonly refusal = make('p', { role: 'status' });
+  private readonly door = make('div', {}, [make('h2', {}, ['Settings']), this.refusal]);
 
   constructor(private readonly api: ApiClient) {}
 
@@ -39,11 +41,32 @@ export class SettingsPanel {
       this.api.get('ui/options'),
       this.api.get('admin/config'),
     ]);
+    if (view.kind === 'refused' && view.status === 401) return this.askKey(view.sentence);
     if (schemas.kind === 'refused' || view.kind === 'refused') return;
+    this.door.remove();
     this.build(schemas.body as Record<string, OptionSchema>);
     this.show(view.body as SettingsView);
     this.element.hidden = false;
     window.setInterval(() => void this.refresh(), REFRESH_MS);
+  }
+
+  /** Away from the machine of the cluster, or with keys set, settings need the admin key. */
+  private askKey(sentence: string): void {
+    setText(this.refusal, sentence);
+    if (this.door.isConnected) return;
+    const input = make('input', { type: 'password', 'aria-label': 'Admin key' });
+    const form = make('form', { class: 'controls' }, [
+      input,
+      make('button', { type: 'submit' }, ['Use this key']),
+    ]);
+    form.addEventListener('submit', (event) => {
+      event.preventDefault();
+      this.api.adminKey = input.value;
+      void this.start();
+    });
+    this.door.append(form);
+    this.element.append(this.door);
+    this.element.hidden = false;
   }
 
   private build(schemas: Readonly<Record<string, OptionSchema>>): void {

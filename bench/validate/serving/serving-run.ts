@@ -4,7 +4,7 @@ import { HardwareError } from '@baton/hardware';
 import { RandomStream } from '@baton/kernel';
 import { type Workload, WorkloadBuilder } from '@baton/workload';
 import type { ServingPoint } from './serving-point';
-import { servingScenario } from './serving-scenario';
+import { lockstepRanksOf, servingScenario } from './serving-scenario';
 
 /** Baton's result for a point. */
 export interface ServingResult {
@@ -39,9 +39,11 @@ export function runPoint(point: ServingPoint): ServingResult | string {
  * ended.
  */
 function closedLoop(point: ServingPoint): Workload {
-  const { promptTokens, outputTokens, shortest } = point;
-  // Aggregated engines are alike and share nothing: one of them is run.
-  const shares = point.disaggregated === undefined ? point.engines.count : 1;
+  const { promptTokens, outputTokens, shortest, engines } = point;
+  // Aggregated engines are alike and share nothing: one of them is run, with all ranks that step
+  // together.
+  const ranks = lockstepRanksOf(engines.placement) ?? 1;
+  const shares = point.disaggregated === undefined ? engines.count / ranks : 1;
   const clients = Math.max(1, Math.round(point.concurrency / shares));
   const rounds = Math.max(REQUESTS_MIN, ROUNDS * clients);
   const requests = Math.max(clients, Math.min(REQUESTS_MAX, rounds));

@@ -1,7 +1,13 @@
 import type { ClusterScenario, EnginePool } from '@baton/cluster';
 import { operatorFiles } from '@baton/config';
 import { VLLM_FRONT_END } from '@baton/front-end';
-import { kvBytesPerToken, kvCapacityBlocks, schedulerDefaults } from '@baton/hardware';
+import {
+  type EnginePlacement,
+  expertLayers,
+  kvBytesPerToken,
+  kvCapacityBlocks,
+  schedulerDefaults,
+} from '@baton/hardware';
 import type { EngineRole } from '@baton/placement';
 import { buildStepTimeModel } from '@baton/step-time';
 import type { Workload } from '@baton/workload';
@@ -30,14 +36,24 @@ export function servingScenario(point: ServingPoint, workload: Workload): Servin
   const engine = aggregatedScenario(workload, decode.options);
   const base = { ...engine, frontEnd: VLLM_FRONT_END };
   const method = decode.options.stepTime.method ?? 'given';
-  if (disaggregated === undefined) return { scenario: base, method };
+  if (disaggregated === undefined) {
+    const { lockstepRanks } = decode;
+    const pools = base.pools.map((pool) => ({ ...pool, count: lockstepRanks ?? 1, lockstepRanks }));
+    return { scenario: { ...base, pools }, method };
+  }
   const prefill = poolOf(point, 'prefill', disaggregated.prefill);
   const pools = [prefill, decode].map((own) => pooled(base.pools[0]!, own));
   return { scenario: { ...base, pools }, method };
 }
 
+/** Data-parallel ranks that step together; undefined: each steps by itself. */
+export function lockstepRanksOf({ model, dp = 1 }: EnginePlacement): number | undefined {
+  return dp > 1 && expertLayers(model) > 0 ? dp : undefined;
+}
+
 interface Pool {
   readonly role: EngineRole;
+  readonly lockstepRanks: number | undefined;
   readonly count: number;
   readonly gpus: number;
   readonly kvBytesPerToken: number;
@@ -55,6 +71,7 @@ function poolOf(point: ServingPoint, role: EngineRole, engines: ServingEngines):
   return {
     ...{ role, count, gpus: placement.tp, options: { stepTime, numBlocks, ...limits } },
     kvBytesPerToken: kvBytesPerToken(placement.model, placement.tp),
+    lockstepRanks: lockstepRanksOf(placement),
   };
 }
 

@@ -178,7 +178,7 @@ test('an address that no configuration names is never opened', async () => {
   assert.deepEqual([relay.reads, relay.releases], [0, 0]);
 });
 
-test('the state of another prompt, of another model or of nobody answers for none', async () => {
+test('a state of another prompt, of another model or without an owner is refused', async () => {
   const decode = await start();
   const other = join(folder, 'other.gguf');
   await writeRandomGguf(other, { shape: DEFAULT_SHAPE, seed: 2 });
@@ -203,7 +203,7 @@ test('the state of another prompt, of another model or of nobody answers for non
   assert.equal(await failures(stranger), 1);
 });
 
-test('a state that nobody reads is freed when its lease ends', async () => {
+test('an unread state is freed when its lease ends', async () => {
   const expired = () => metric(prefill.url, 'vllm:nixl_num_kv_expired_reqs_total');
   const before = await expired();
   const prompt = promptOf(70, 6);

@@ -4,6 +4,7 @@ import { assert, type Micros } from '@baton/kernel';
 import { Calendar } from './calendar';
 import { Handoffs } from './handoffs';
 import { Journal } from './journal';
+import type { LockstepGroup } from './lockstep-group';
 import { Lifecycle } from './lifecycle';
 import { VirtualMembership, mostEngines } from './membership';
 import type { ClusterScenario, RunObserver, StepSpan } from './scenario';
@@ -68,7 +69,7 @@ export class ClusterRun {
     });
     this.lifecycle = new Lifecycle(scenario, {
       ...{ engines, calendar, journal: this.journal, handoffs: this.handoffs },
-      slots,
+      ...{ slots, onPolicyFault: observer.onPolicyFault },
       onEnd: (row) => {
         if (observer.onEnd?.(row, this.journal.log) === false) this.isStopped = true;
       },
@@ -128,18 +129,39 @@ export class ClusterRun {
   }
 
   private step(engine: VirtualEngine, nowUs: Micros): void {
+    if (engine.group !== undefined) {
+      this.stepTogether(engine.group, nowUs);
+      return;
+    }
     if (engine.isStepping) this.endStep(engine);
     // The next step begins in the same breath, unless something else comes before at this instant.
     if (!engine.isStepping && this.calendar.isNext(engine.index)) this.beginStep(engine, nowUs);
     if (engine.state === 'draining') this.membership.checkEmpty(engine, nowUs);
   }
 
+  private beginStep(engine: VirtualEngine, nowUs: Micros): void {
+    engine.begin(nowUs);
+    this.onBegun(engine, nowUs);
+  }
+
+  private stepTogether(group: LockstepGroup, nowUs: Micros): void {
+    const { ranks } = group;
+    if (group.isStepping) {
+      for (const rank of ranks) if (rank.isStepping) this.endStep(rank);
+      group.end(nowUs);
+    }
+    if (!group.isStepping && this.calendar.isNext(group.slot)) {
+      group.begin(nowUs);
+      for (const rank of ranks) this.onBegun(rank, nowUs);
+    }
+    for (const rank of ranks) this.membership.checkEmpty(rank, nowUs);
+  }
+
   /**
    * A job takes a moment from the queue to the engine, so what a step made room for comes after the
    * next one has begun.
    */
-  private beginStep(engine: VirtualEngine, nowUs: Micros): void {
-    engine.begin(nowUs);
+  private onBegun(engine: VirtualEngine, nowUs: Micros): void {
     this.lifecycle.onStepBegun(engine, nowUs);
     if (!engine.mayTakeMore) return;
     engine.mayTakeMore = false;

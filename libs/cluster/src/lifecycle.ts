@@ -8,7 +8,7 @@ import { FrontEndPasses } from './front-end-passes';
 import type { Handoffs } from './handoffs';
 import type { Journal } from './journal';
 import { Router } from './router';
-import type { ClusterScenario } from './scenario';
+import type { ClusterScenario, RunObserver } from './scenario';
 import type { VirtualStage } from './stage';
 import type { VirtualEngine } from './virtual-engine';
 
@@ -23,6 +23,7 @@ export interface LifecycleParts {
   readonly handoffs: Handoffs;
   readonly slots: { readonly arrivals: number; readonly passes: number };
   readonly onEnd: (row: number) => void;
+  readonly onPolicyFault: RunObserver['onPolicyFault'];
 }
 
 /**
@@ -58,7 +59,7 @@ export class Lifecycle {
     this.passes = scenario.frontEnd && new FrontEndPasses(scenario.frontEnd, at);
     this.spec = newSpec(scenario.workload.contentIds);
     this.router = new Router(scenario, {
-      engines: parts.engines,
+      ...{ engines: parts.engines, onPolicyFault: parts.onPolicyFault },
       enter: (row, engine, nowUs) => this.enter(row, engine, nowUs),
     });
   }

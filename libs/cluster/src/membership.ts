@@ -1,5 +1,6 @@
 import { EventQueue, type Micros } from '@baton/kernel';
 import { type Calendar, TIE } from './calendar';
+import { LockstepGroup } from './lockstep-group';
 import type { ClusterScenario, MembershipChange } from './scenario';
 import { VirtualEngine } from './virtual-engine';
 
@@ -33,6 +34,8 @@ export class VirtualMembership {
   private readonly due = new EventQueue();
   /** By engine: the pool that its GPUs go to. */
   private readonly next: number[] = [];
+  /** By pool: the ranks that joined last, of engines whose ranks step together. */
+  private readonly groups: (LockstepGroup | undefined)[] = [];
 
   constructor(
     private readonly scenario: ClusterScenario,
@@ -88,14 +91,27 @@ export class VirtualMembership {
     const { engines, calendar, onJoined } = this.parts;
     const { pools, leap, workload } = this.scenario;
     const pool = pools[poolIndex]!;
+    const group = this.groupFor(poolIndex);
     const engine = new VirtualEngine(engines.length, {
-      ...{ pool, poolIndex, calendar, leap },
+      ...{ pool, poolIndex, calendar, leap, group },
       place: engines.filter((one) => one.poolIndex === poolIndex).length,
       contentCount: workload.contentCount,
     });
     engines.push(engine);
+    group?.add(engine);
     onJoined(engine);
     return engine;
+  }
+
+  /** Every so many that join a pool are the ranks of one engine. */
+  private groupFor(poolIndex: number): LockstepGroup | undefined {
+    const { lockstepRanks: size, options } = this.scenario.pools[poolIndex]!;
+    if (size === undefined) return undefined;
+    const last = this.groups[poolIndex];
+    if (last !== undefined && last.ranks.length < size) return last;
+    const group = new LockstepGroup(size, options, this.parts.calendar);
+    this.groups[poolIndex] = group;
+    return group;
   }
 
   private makeReady(engine: VirtualEngine, nowUs: Micros): void {
@@ -108,7 +124,7 @@ export class VirtualMembership {
     let best: VirtualEngine | undefined;
     for (const engine of this.parts.engines) {
       if (engine.poolIndex !== poolIndex || !engine.isReady) continue;
-      if (best === undefined || engine.load < best.load) best = engine;
+      if (best === undefined || loadOf(engine) < loadOf(best)) best = engine;
     }
     return best;
   }
@@ -119,4 +135,9 @@ export class VirtualMembership {
     if (dueUs === Infinity) calendar.clear(slot);
     else calendar.set(slot, dueUs, TIE.scaling);
   }
+}
+
+/** Ranks that step together leave together. */
+function loadOf({ group, load }: VirtualEngine): number {
+  return group?.load ?? load;
 }

@@ -12,13 +12,14 @@ import {
   SHARED_QUEUE,
 } from '@baton/placement';
 import { recordedChoice } from './recorded-placement';
-import type { ClusterScenario } from './scenario';
+import type { ClusterScenario, RunObserver } from './scenario';
 import { VirtualStage } from './stage';
 import type { VirtualEngine } from './virtual-engine';
 
 export interface RouterParts {
   readonly engines: readonly VirtualEngine[];
   readonly enter: (row: number, engine: VirtualEngine, nowUs: Micros) => void;
+  readonly onPolicyFault?: RunObserver['onPolicyFault'];
 }
 
 /** No engine was chosen on arrival: it is chosen at the hand-over. */
@@ -48,7 +49,9 @@ export class Router {
     const { workload, placement, seed, admissionSloTtftUs } = scenario;
     this.isWhole = new Uint8Array(workload.count);
     this.decodeEngine = new Int16Array(workload.count).fill(LATER);
-    this.placer = new Placer(placement, RandomStream.root(seed).stream('placement'));
+    const onFault = parts.onPolicyFault;
+    const random = RandomStream.root(seed).stream('placement');
+    this.placer = new Placer(placement, random, onFault && { onFault });
     const isPullPrefill = placement.prefill === 'pull';
     const isPullDecode = placement.decode === 'pull';
     this.isSloKept = admissionSloTtftUs !== Infinity;

@@ -3,7 +3,7 @@ import type { EngineOptions } from '@baton/engine';
 import type { FrontEnd } from '@baton/front-end';
 import type { HandoffEntry } from '@baton/handoff';
 import type { Micros } from '@baton/kernel';
-import type { EngineRole, PlacerSpec } from '@baton/placement';
+import type { EngineRole, PlacerSpec, PolicyFault } from '@baton/placement';
 import type { Workload } from '@baton/workload';
 import type { RecordedPlacement } from './recorded-placement';
 
@@ -12,6 +12,11 @@ export interface EnginePool {
   readonly role: EngineRole;
   /** Engines at the start; a pool of 0 is only joined later. */
   readonly count: number;
+  /**
+   * So many engines, in the order in which they join, are the ranks of one engine that step
+   * together; `count` is a multiple. >= 2; unset: each steps by itself.
+   */
+  readonly lockstepRanks?: number | undefined;
   readonly options: EngineOptions;
   /** GPUs of one engine. */
   readonly gpus: number;
@@ -81,6 +86,8 @@ export interface RunObserver {
    * indices.
    */
   readonly onHandoff?: (entry: HandoffEntry<number>) => void;
+  /** A policy of the user's own made no choice. Without this the first such fault throws. */
+  readonly onPolicyFault?: (fault: PolicyFault) => void;
 }
 
 /** One object for the whole run: copy what you keep. */

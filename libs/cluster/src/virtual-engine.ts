@@ -1,8 +1,16 @@
 import { type Micros, RowQueue } from '@baton/kernel';
 import type { EngineRecord } from '@baton/analysis';
-import { Engine, type SequenceHandle, type SequenceSpec, type StepFacts } from '@baton/engine';
+import {
+  Engine,
+  type LockstepRank,
+  type SequenceHandle,
+  type SequenceSpec,
+  type StepFacts,
+  type StepShare,
+} from '@baton/engine';
 import { type EngineView, Room } from '@baton/placement';
 import { type Calendar, TIE } from './calendar';
+import type { LockstepGroup } from './lockstep-group';
 import type { EnginePool } from './scenario';
 
 /** `starting` engines load, `draining` ones take nothing more, `gone` ones have left. */
@@ -15,7 +23,7 @@ const NOTHING_INCOMING = { sequences: 0, promptTokens: 0 };
  * for as many as that lasts. A caller that changes something calls `interrupt` first, which takes
  * the rest of a leap back. It maps each sequence to its row of the workload.
  */
-export class VirtualEngine {
+export class VirtualEngine implements LockstepRank {
   readonly engineId: string;
   readonly engine: Engine;
   readonly room: Room;
@@ -56,6 +64,8 @@ export class VirtualEngine {
       readonly leap: boolean;
       /** Content ids of the workload are 1 up to this. */
       readonly contentCount: number;
+      /** Unset: it steps by itself. */
+      readonly group?: LockstepGroup | undefined;
     },
   ) {
     this.engineId = `${parts.pool.role}-${index}`;
@@ -67,6 +77,11 @@ export class VirtualEngine {
 
   get pool(): EnginePool {
     return this.parts.pool;
+  }
+
+  /** The ranks that it steps together with, itself among them. */
+  get group(): LockstepGroup | undefined {
+    return this.parts.group;
   }
 
   get poolIndex(): number {
@@ -114,7 +129,9 @@ export class VirtualEngine {
 
   /** Something may be able to run: a step begins at this instant unless one is under way. */
   wake(nowUs: Micros): void {
-    if (!this.stepping) this.parts.calendar.set(this.index, nowUs, TIE.stepBegin);
+    const { group } = this.parts;
+    if (group !== undefined) group.wake(nowUs);
+    else if (!this.stepping) this.parts.calendar.set(this.index, nowUs, TIE.stepBegin);
   }
 
   /**
@@ -129,8 +146,7 @@ export class VirtualEngine {
 
   begin(nowUs: Micros): void {
     const { calendar, leap } = this.parts;
-    for (let i = 0; i < this.arrivals; i++) this.engine.kvArrived(this.arrived[i]!);
-    this.arrivals = 0;
+    this.takeArrived();
     let endUs = this.engine.beginStep(nowUs);
     if (endUs === undefined) {
       calendar.clear(this.index);
@@ -146,6 +162,26 @@ export class VirtualEngine {
     calendar.set(this.index, endUs, TIE.stepEnd);
   }
 
+  formStep(startUs: Micros): number | undefined {
+    this.takeArrived();
+    const tokens = this.engine.formStep(startUs);
+    this.stepping = tokens !== undefined;
+    if (this.engine.hasAdmittedAhead) this.mayTakeMore = true;
+    return tokens;
+  }
+
+  stepEndBeside(share: StepShare): Micros {
+    return this.engine.stepEndBeside(share);
+  }
+
+  endStepAt(endUs: Micros): void {
+    this.engine.endStepAt(endUs);
+  }
+
+  isUnfinished(): boolean {
+    return this.engine.isUnfinished();
+  }
+
   /** The step that is due has ended; the next one is not begun yet. */
   end(): StepFacts {
     const facts = this.engine.endStep();
@@ -155,7 +191,8 @@ export class VirtualEngine {
     const { scheduled, finished, held, rejected } = facts;
     const left = finished.length + held.length + rejected.length;
     this.mayTakeMore = scheduled.length + left > 0;
-    this.parts.calendar.set(this.index, facts.endUs, TIE.stepBegin);
+    const { calendar, group } = this.parts;
+    if (group === undefined) calendar.set(this.index, facts.endUs, TIE.stepBegin);
     return facts;
   }
 
@@ -194,6 +231,11 @@ export class VirtualEngine {
     view.waitingTokens = waitingTokens + this.directedTokens;
     view.kvUsage = kvUsage;
     view.kvTokens = kvUsage * numBlocks * blockSize;
+  }
+
+  private takeArrived(): void {
+    for (let i = 0; i < this.arrivals; i++) this.engine.kvArrived(this.arrived[i]!);
+    this.arrivals = 0;
   }
 
   private growRows(): void {

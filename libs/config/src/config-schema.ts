@@ -47,7 +47,9 @@ function typeOf(form: ValueForm): object {
     case 'boolean':
       return { type: 'boolean' };
     case 'choice':
-      return { enum: form.choices };
+      return form.orModule === true
+        ? { anyOf: [{ enum: form.choices }, { type: 'string', pattern: '\\.m?js$' }] }
+        : { enum: form.choices };
     case 'list':
       return { type: ['array', 'string'], items: itemOf(form.choices) };
     case 'document':

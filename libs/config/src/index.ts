@@ -1,3 +1,10 @@
+export {
+  type ApiKey,
+  needsApiKey,
+  readAdminKey,
+  readApiKeys,
+  unnamedTenant,
+} from './access/api-keys';
 export { configFromEnv, configToJson } from './child-config';
 export { configSchema } from './config-schema';
 export {
@@ -19,6 +26,7 @@ export { frontEndOf, withFrontEnd } from './engine/front-end-of';
 export { engineSetup, type EngineSetup } from './engine/engine-factory';
 export { checkExtrapolation, withOwnGuard } from './engine/extrapolation';
 export { type Adapter, isAdapter, loraModulesOf } from './engine/lora-modules';
+export { type ServedNames, servedNamesOf } from './engine/served-names';
 export { envName, fileName, flagName, keyOf, nearestName } from './names';
 export type { ValueForm } from './option';
 export { optionalFolder, requireFrom } from './optional-package';

@@ -7,6 +7,13 @@ export type NumberTable = Readonly<Record<string, Readonly<Record<string, number
 /** A plain value of one option. Undefined: the option is not set and what it governs is derived. */
 export type OptionValue = string | number | boolean | readonly string[] | NumberTable | undefined;
 
+/** Path of an ES module. */
+export type ModulePath = `${string}.mjs` | `${string}.js`;
+
+export function isModulePath(given: string): given is ModulePath {
+  return /.\.m?js$/.test(given);
+}
+
 /** How a value is written and which values are allowed. */
 export type ValueForm =
   | { readonly kind: 'text'; readonly pattern?: RegExp; readonly like?: string }
@@ -20,7 +27,12 @@ export type ValueForm =
       readonly duration?: DurationUnit;
     }
   | { readonly kind: 'boolean' }
-  | { readonly kind: 'choice'; readonly choices: readonly string[] }
+  | {
+      readonly kind: 'choice';
+      readonly choices: readonly string[];
+      /** Whether the path of an ES module of the user's is a value, too. */
+      readonly orModule?: boolean;
+    }
   /** As a flag: repeated, or once as a JSON array. */
   | { readonly kind: 'list'; readonly choices?: readonly string[] }
   /** As a flag: a JSON object. */
@@ -162,6 +174,11 @@ export function list(fallback: readonly string[], notes: OptionNotes): Option<re
   return { ...notes, form: { kind: 'list' }, default: fallback };
 }
 
+/** Texts, none of them empty; without any the option is not set. */
+export function optionalList(notes: OptionNotes): Option<readonly string[] | undefined> {
+  return { ...notes, form: { kind: 'list' }, default: undefined };
+}
+
 /** Rows under names of the user's, each with some of the columns. */
 export function optionalTable(
   columns: readonly string[],
@@ -183,4 +200,20 @@ export function optionalChoice<const C extends string>(
   notes: OptionNotes,
 ): Option<C | undefined> {
   return { ...notes, form: { kind: 'choice', choices }, default: undefined };
+}
+
+/** One of the names, or an ES module of the user's. */
+export function choiceOrModule<const C extends string>(
+  choices: readonly C[],
+  fallback: C,
+  notes: OptionNotes,
+): Option<C | ModulePath> {
+  return { ...notes, form: { kind: 'choice', choices, orModule: true }, default: fallback };
+}
+
+export function optionalChoiceOrModule<const C extends string>(
+  choices: readonly C[],
+  notes: OptionNotes,
+): Option<C | ModulePath | undefined> {
+  return { ...notes, form: { kind: 'choice', choices, orModule: true }, default: undefined };
 }

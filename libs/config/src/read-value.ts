@@ -1,5 +1,11 @@
 import { parseDuration } from '@baton/kernel';
-import type { NumberTable, Option, OptionValue, ValueForm } from './option';
+import {
+  isModulePath,
+  type NumberTable,
+  type Option,
+  type OptionValue,
+  type ValueForm,
+} from './option';
 
 /**
  * `complaint` goes on behind the option's name: `must be ...`. `path` leads to the place in a
@@ -12,6 +18,8 @@ export type ReadResult =
       readonly complaint: string;
       readonly path: readonly (string | number)[];
     };
+
+const OR_MODULE = ', or the path of an ES module';
 
 const TRUE_WORDS = new Set(['true', '1', 'yes', 'on']);
 const FALSE_WORDS = new Set(['false', '0', 'no', 'off']);
@@ -92,7 +100,7 @@ export function expectation(form: ValueForm): string {
     case 'boolean':
       return 'true or false';
     case 'choice':
-      return `one of ${form.choices.join(', ')}`;
+      return `one of ${form.choices.join(', ')}${form.orModule === true ? OR_MODULE : ''}`;
     case 'list':
       return form.choices === undefined
         ? 'a text or a list of texts'
@@ -135,7 +143,7 @@ function isAllowed(form: ValueForm, given: unknown): given is NonNullable<Option
     case 'boolean':
       return typeof given === 'boolean';
     case 'choice':
-      return typeof given === 'string' && form.choices.includes(given);
+      return typeof given === 'string' && (form.choices.includes(given) || isOwn(form, given));
     case 'list':
       return Array.isArray(given) && given.every((item) => isText(item) && isChosen(form, item));
     case 'document':
@@ -147,6 +155,10 @@ function isAllowed(form: ValueForm, given: unknown): given is NonNullable<Option
     case 'number':
       return typeof given === 'number' && Number.isFinite(given) && isWithin(form, given);
   }
+}
+
+function isOwn({ orModule = false }: { readonly orModule?: boolean }, given: string): boolean {
+  return orModule && isModulePath(given);
 }
 
 function isChosen({ choices }: { readonly choices?: readonly string[] }, item: string): boolean {

@@ -49,6 +49,13 @@ export const ERRORS = {
     null,
     "Unsupported Media Type: Only 'application/json' is allowed",
   ),
+  unsupported_content_encoding: entry(
+    415,
+    'Unsupported Media Type',
+    'invalid_request_error',
+    'unsupported_content_encoding',
+    'The Content-Encoding of the request is not known.',
+  ),
   /** A value is outside its range (vLLM's own checks). */
   invalid_value: invalid('A value is out of range.', 'invalid_value'),
   context_length_exceeded: invalid('The prompt is too long.', 'context_length_exceeded'),
@@ -75,7 +82,22 @@ export const ERRORS = {
     'Unauthorized',
     'invalid_request_error',
     'invalid_api_key',
-    'The API key is not one that this server knows.',
+    'The API key is not valid for this server.',
+  ),
+  /** A page of a name that is not this server's asks an endpoint of operators. */
+  host_refused: entry(
+    403,
+    'Forbidden',
+    'invalid_request_error',
+    'host_refused',
+    'Without the admin key this path is for this machine, by its own name: ask localhost.',
+  ),
+  origin_refused: entry(
+    403,
+    'Forbidden',
+    'invalid_request_error',
+    'origin_refused',
+    'Without the admin key this path is closed to web pages of other origins.',
   ),
   model_not_found: entry(
     404,
@@ -83,6 +105,14 @@ export const ERRORS = {
     'invalid_request_error',
     'model_not_found',
     'The model does not exist.',
+  ),
+  /** A served model is not the client's to delete. */
+  model_not_deletable: entry(
+    403,
+    'Forbidden',
+    'invalid_request_error',
+    null,
+    'You have insufficient permissions for this operation.',
   ),
   /** A LoRA adapter that cannot be loaded or unloaded as requested. */
   invalid_adapter: entry(
@@ -128,7 +158,7 @@ export const ERRORS = {
     'InternalServerError',
     'server_error',
     'upstream_garbled',
-    'The upstream server answered with something that is no answer.',
+    'The upstream server sent an invalid answer.',
   ),
   /** Nothing but chats and completions is passed on to executing stages. */
   not_executed: entry(
@@ -157,7 +187,7 @@ export const ERRORS = {
     'Conflict',
     'invalid_request_error',
     'engine_leaving',
-    'The engine is leaving already.',
+    'The engine is already leaving.',
   ),
   /** A stored response that does not exist, or no longer does. */
   response_not_found: entry(
@@ -166,6 +196,14 @@ export const ERRORS = {
     'invalid_request_error',
     null,
     'The response does not exist.',
+  ),
+  /** A stored chat completion that does not exist, or no longer does. */
+  chat_not_found: entry(
+    404,
+    'NotFoundError',
+    'invalid_request_error',
+    null,
+    'The chat completion does not exist.',
   ),
   previous_response_not_found: entry(
     404,
@@ -264,10 +302,10 @@ export const ERRORS = {
     'The server is overloaded: the first token would come later than its objective. Please ' +
       'retry later.',
   ),
-  /** The live page has as many viewers as it may. */
+  /** The limit of open live pages is reached. */
   too_many_viewers: unavailable(
     'too_many_viewers',
-    'As many pages look at the cluster as may. Please close one of them.',
+    'Too many live pages are open. Close one and reload.',
   ),
   engine_error: internal('engine_error', 'Internal server error'),
   /** Made on purpose; status, types and words are the fault's own (libs/faults). */
@@ -298,7 +336,12 @@ export const ERRORS = {
     'NotImplementedError',
     'server_error',
     'no_supervisor',
-    'Nobody here can start engines: start one by hand with `baton up --role`.',
+    'This cluster has no supervisor to start engines. Start one with `baton up --role`.',
+  ),
+  /** The order was given; whether it is carried out is not known. */
+  supervisor_silent: unavailable(
+    'supervisor_silent',
+    'The supervisor has not answered yet: engines may still join, as GET /admin/engines shows.',
   ),
   shutting_down: unavailable('shutting_down', 'The server is shutting down.'),
   /** The client read too slowly or left; seen in logs and metrics only. */

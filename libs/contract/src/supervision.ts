@@ -15,11 +15,13 @@ export type ChildMessage =
       readonly id: number;
       readonly role: Stage;
       readonly count: number;
-    };
+    }
+  /** Of the API: engines that have not joined yet are not to. Answered likewise. */
+  | { readonly kind: 'cancel-engines'; readonly id: number };
 
-/** What a supervisor answers. `refusal`: one sentence why nothing was started. */
-export interface SupervisorMessage {
-  readonly kind: 'engines-started';
-  readonly id: number;
-  readonly refusal?: string;
-}
+/** What a supervisor answers. */
+export type SupervisorMessage =
+  /** They are accepted and start one after the other; `refusal`: why none will. */
+  | { readonly kind: 'engines-started'; readonly id: number; readonly refusal?: string }
+  /** `count`: processes that will not join. */
+  | { readonly kind: 'engines-cancelled'; readonly id: number; readonly count: number };

@@ -13,7 +13,10 @@ export interface BatchParts {
   readonly draftTokens: number;
 }
 
-export type BatchSums = { -readonly [K in keyof Required<BatchAggregates>]: number };
+/** What an engine knows of its own batch. */
+export type BatchSums = {
+  -readonly [K in Exclude<keyof BatchAggregates, 'expertTokens'>]-?: number;
+};
 
 export function emptySums(): BatchSums {
   return {

@@ -1,9 +1,11 @@
 import { assert, hashString, InvariantError, type Micros } from '@baton/kernel';
 import { Accounts } from './accounts';
+import { AsyncRunner } from './async-runner';
 import { BatchFormer } from './batch-former';
 import { DecodeSets } from './decode-sets';
 import { assertOptions, refusalOf } from './engine-limits';
-import { AsyncRunner } from './async-runner';
+import type { CacheState, QueueState } from './engine-states';
+import type { StepShare } from './lockstep';
 import { PipelineRunner } from './pipeline-runner';
 import type { Runner, RunnerParts } from './runner';
 import type { EngineSequence, SequenceState } from './sequence';
@@ -26,17 +28,6 @@ import type {
   StepFacts,
 } from './types';
 import { schedulingOrder, WaitingQueue } from './waiting-queue';
-
-interface CacheState {
-  readonly contents: number[];
-  readonly freeOrder: number[];
-  readonly hostContents: number[];
-}
-
-interface QueueState {
-  readonly batch: (readonly [SequenceHandle, tokens: number])[];
-  readonly waiting: SequenceHandle[];
-}
 
 /**
  * One simulated engine: see EnginePort. It owns the sequences and moves them between their states;
@@ -143,7 +134,7 @@ export class Engine implements EnginePort {
     this.runner.assertMayChange();
     const seq = this.table.at(handle);
     if (seq.state === 'gone' || seq.isDoomed) return;
-    if (!isOver(seq)) this.accounts.aborted++;
+    if (!seq.isOver) this.accounts.aborted++;
     if (seq.isRunning && this.runner.isUnderWay) {
       seq.isDoomed = true;
       this.doomed.push(seq);
@@ -156,7 +147,7 @@ export class Engine implements EnginePort {
     this.runner.assertMayChange();
     const seq = this.table.at(handle);
     expectState(seq, 'held', 'held');
-    if (!isOver(seq)) this.accounts.released++;
+    if (!seq.isOver) this.accounts.released++;
     this.remove(seq);
   }
 
@@ -168,6 +159,24 @@ export class Engine implements EnginePort {
   beginStep(startUs: Micros): Micros | undefined {
     this.table.recycle();
     return this.runner.begin(startUs);
+  }
+
+  formStep(startUs: Micros): number | undefined {
+    this.table.recycle();
+    return this.runner.form(startUs);
+  }
+
+  stepEndBeside(share: StepShare): Micros {
+    return this.runner.endBeside(share);
+  }
+
+  endStepAt(endUs: Micros): void {
+    this.runner.endAt(endUs);
+  }
+
+  isUnfinished(): boolean {
+    const { running, waiting, deferred } = this.gauges();
+    return running + waiting + deferred > 0;
   }
 
   extendStep(untilUs: Micros, withFirstTokens = false): Micros {
@@ -310,7 +319,7 @@ export class Engine implements EnginePort {
     assert(count('deferred') === this.former.admitter.deferred, 'lost count of who is deferred');
     const held = live.filter((seq) => seq.state === 'held');
     const heldBlocks = held.reduce((sum, seq) => sum + seq.blocks.length, 0);
-    const kept = held.filter(isOver).length;
+    const kept = held.filter((seq) => seq.isOver).length;
     assert(heldBlocks === this.heldBlocks, 'lost count of held blocks');
     const { finished, released, aborted, rejected } = this.accounts;
     const ended = finished - kept + released + aborted + rejected - this.doomed.length;
@@ -376,11 +385,6 @@ function runnerOf(parts: RunnerParts): Runner {
   if (decode.all.length > 1) return new PipelineRunner(parts);
   const isAsync = options.asyncScheduling === true && speculation === undefined;
   return isAsync ? new AsyncRunner(parts) : new StepRunner(parts);
-}
-
-/** For a sequence that has its last token: it counts as ended, though its blocks are held. */
-function isOver({ state, mode }: EngineSequence): boolean {
-  return state === 'held' && mode !== 'prefill-and-hold';
 }
 
 function requestHashOf({ requestId, requestHash }: SequenceSpec): number {

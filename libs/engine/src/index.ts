@@ -1,4 +1,5 @@
 export { Engine } from './engine';
+export { Lockstep, type LockstepRank, type StepShare } from './lockstep';
 export type {
   AdmissionResult,
   EngineCounters,

@@ -1,10 +1,13 @@
-import { assert, type Micros } from '@baton/kernel';
+import { assert, InvariantError, type Micros } from '@baton/kernel';
 import type { PipelineTimes } from '@baton/step-time';
 import { ChunksInFlight } from './chunks-in-flight';
 import type { DecodeSet } from './decode-set';
 import { type Runner, type RunnerParts, warmupFactor } from './runner';
 import type { EngineSequence } from './sequence';
 import { truncate } from './truncate';
+
+/** Batches of several steps are on their way at once, so ranks have no common boundary. */
+const NO_LOCKSTEP = 'an engine with pipeline stages runs in no lockstep';
 
 /** A batch on its way through the stages; used again when it has ended. */
 class Flight {
@@ -57,6 +60,18 @@ export class PipelineRunner implements Runner {
 
   assertMayChange(): void {
     // One step is under way at a time, and every change counts from the next one on.
+  }
+
+  form(): never {
+    throw new InvariantError(NO_LOCKSTEP);
+  }
+
+  endBeside(): never {
+    throw new InvariantError(NO_LOCKSTEP);
+  }
+
+  endAt(): never {
+    throw new InvariantError(NO_LOCKSTEP);
   }
 
   begin(startUs: Micros): Micros | undefined {

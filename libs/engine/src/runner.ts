@@ -2,6 +2,7 @@ import type { Micros } from '@baton/kernel';
 import type { Accounts } from './accounts';
 import type { BatchFormer } from './batch-former';
 import type { DecodeSets } from './decode-sets';
+import type { StepShare } from './lockstep';
 import type { EngineSequence } from './sequence';
 import type { SequenceBlocks } from './sequence-blocks';
 import type { Speculation } from './speculation';
@@ -38,6 +39,10 @@ export interface Runner {
    */
   assertMayChange(): void;
   begin(startUs: Micros): Micros | undefined;
+  /** These three: as in LockstepRank. */
+  form(startUs: Micros): number | undefined;
+  endBeside(share: StepShare): Micros;
+  endAt(endUs: Micros): void;
   extend(untilUs: Micros, withFirstTokens: boolean): Micros;
   cut(atUs: Micros): Micros;
   /** Applies all but the last of the steps under way: tokens and blocks. */

@@ -1,6 +1,8 @@
 import { assert, type Micros } from '@baton/kernel';
+import type { BatchAggregates } from '@baton/step-time';
 import type { DecodeSet } from './decode-set';
 import { DecodeTimeline } from './decode-timeline';
+import type { StepShare } from './lockstep';
 import { type Runner, type RunnerParts, warmupFactor } from './runner';
 import type { EngineSequence } from './sequence';
 import { truncate } from './truncate';
@@ -23,6 +25,8 @@ export class StepRunner implements Runner {
   private readonly hasJitter: boolean;
   private readonly promptsDone: EngineSequence[] = [];
   readonly hasFormed = false;
+  /** Whether the step under way computes anything; else it only reports who was rejected. */
+  private runs = false;
   /** Whether the boundaries of the step under way follow from the timeline. */
   private isLaid = false;
 
@@ -45,18 +49,33 @@ export class StepRunner implements Runner {
   }
 
   begin(startUs: Micros): Micros | undefined {
-    const { former, record } = this.parts;
-    assert(this.ahead === 0, 'a step is under way already');
-    if (record.isRead) record.clear();
-    const runs = former.form();
-    if (!runs && !record.hasDismissed) return undefined;
-    this.startUs = startUs;
-    this.ahead = 1;
-    this.done = 0;
-    this.isLaid = runs && this.isPureDecode() && this.timeline.lay(startUs);
-    if (!runs) this.endUs = startUs + 1;
+    if (!this.mayBegin(startUs)) return undefined;
+    this.isLaid = this.runs && this.isPureDecode() && this.timeline.lay(startUs);
+    if (!this.runs) this.endUs = startUs + 1;
     else this.endUs = this.isLaid ? this.timeline.endUs(1) : this.timedEndUs(startUs);
     return this.endUs;
+  }
+
+  form(startUs: Micros): number | undefined {
+    if (!this.mayBegin(startUs)) return undefined;
+    this.isLaid = false;
+    this.timeline.break();
+    if (!this.runs) return 0;
+    const { prefillTokens, decodeSeqs, draftTokens = 0 } = this.parts.former.batch.aggregates();
+    return prefillTokens + decodeSeqs + draftTokens;
+  }
+
+  endBeside({ paddingTokens, expertTokens }: StepShare): Micros {
+    if (!this.runs) return this.startUs + 1;
+    const own = this.parts.former.batch.aggregates();
+    // Padding attends to nothing.
+    const decodeSeqs = own.decodeSeqs + paddingTokens;
+    return this.startUs + this.spanOf({ ...own, decodeSeqs, expertTokens });
+  }
+
+  endAt(endUs: Micros): void {
+    assert(this.ahead === 1 && !this.isLaid, 'no step without an end is under way');
+    this.endUs = endUs;
   }
 
   extend(untilUs: Micros, withFirstTokens: boolean): Micros {
@@ -181,13 +200,29 @@ export class StepRunner implements Runner {
     return former.batch.chunkTokens === 0 && warmupFactor(this.parts) === 1;
   }
 
+  /** Forms the batch; a step is under way when it returns true. */
+  private mayBegin(startUs: Micros): boolean {
+    const { former, record } = this.parts;
+    assert(this.ahead === 0, 'a step is under way already');
+    if (record.isRead) record.clear();
+    this.runs = former.form();
+    if (!this.runs && !record.hasDismissed) return false;
+    this.startUs = startUs;
+    this.ahead = 1;
+    this.done = 0;
+    return true;
+  }
+
   private timedEndUs(startUs: Micros): Micros {
     this.timeline.break();
+    return startUs + this.spanOf(this.parts.former.batch.aggregates());
+  }
+
+  private spanOf(batch: BatchAggregates): Micros {
     const { options, former, speculation, scatter } = this.parts;
-    const batch = former.batch.aggregates();
     const factor = scatter?.next(batch.prefillTokens > 0) ?? 1;
     const us = factor * options.stepTime.stepUs(batch) + (speculation?.draftUs ?? 0);
     const spanUs = us * warmupFactor(this.parts) + former.batch.loadUs;
-    return startUs + Math.max(1, Math.round(spanUs));
+    return Math.max(1, Math.round(spanUs));
   }
 }

@@ -2,6 +2,7 @@ import type { EngineParameters } from '@baton/contract';
 import type { Micros } from '@baton/kernel';
 import type { ContentWatcher } from '@baton/kvcache';
 import type { StepNoise, StepTimeModel } from '@baton/step-time';
+import type { LockstepRank } from './lockstep';
 
 /**
  * Speculative decoding, as `speculative_config` of vLLM with `rejection_sample_method: synthetic`.
@@ -253,7 +254,7 @@ export interface EngineCounters {
  * takes effect with the next step, except that an aborted sequence emits no token and its blocks
  * are free when `endStep` returns (at once, when no step is under way).
  */
-export interface EnginePort {
+export interface EnginePort extends LockstepRank {
   submit(spec: SequenceSpec): AdmissionResult;
   /**
    * The next of the sequences with remote tokens to which `beginStep` gave blocks, sharing what the

@@ -1,6 +1,7 @@
 export { EngineIdentity, type RankOptions } from './engine/engine-identity';
 export { EngineSlot, WakeUp } from './engine/engine-slot';
 export { Mailbox, type MailReaders } from './engine/mailbox';
+export { StepBarrier } from './engine/step-barrier';
 export { type StepListener, StepLoop, StepPace } from './engine/step-loop';
 export type { KvEvent, KvEventPublisher } from './observers/kv-event';
 export { KvEvents } from './observers/kv-events';

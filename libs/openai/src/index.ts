@@ -1,3 +1,16 @@
+export {
+  type BoundFault,
+  type Dialect,
+  missingField,
+  outside,
+  pythonFloat,
+  type RenderedError,
+  renderError,
+  renderStreamError,
+  RequestError,
+  UpstreamError,
+  valueError,
+} from '@baton/refusal';
 export { answerId, systemFingerprint } from './answer/answer-head';
 export type { AnswerHead, AnswerOptions } from './answer/answer-head';
 export { callId } from './answer/call-id';
@@ -18,11 +31,6 @@ export { StreamedAnswer } from './answer/streamed-answer';
 export { usageJson } from './answer/usage';
 export { VisibleText } from './answer/visible-text';
 export { vllmBody, vllmChoice } from './answer/vllm-final-shape';
-export { pythonFloat } from './errors/python-text';
-export { renderError, renderStreamError } from './errors/render-error';
-export type { RenderedError } from './errors/render-error';
-export { RequestError, valueError } from './errors/request-error';
-export { UpstreamError } from './errors/upstream-error';
 export type {
   Endpoint,
   GenerationRequest,
@@ -30,7 +38,8 @@ export type {
   SaidMessage,
   Sampling,
 } from './generation-request';
-export type { Dialect, RequestLimits, Strictness } from './limits';
+export { refuseUnknown } from './known-fields';
+export type { RequestLimits, Strictness } from './limits';
 export { planSequence } from './plan-sequence';
 export type { PlanContext, SequencePlace } from './plan-sequence';
 export { chatSchemas } from './request-schemas';
@@ -47,7 +56,7 @@ export {
 export { parseChat } from './request/parse-chat';
 export { parseChatBatch } from './request/parse-chat-batch';
 export { parseCompletion } from './request/parse-completion';
-export { engineFields, Is, schemaOf, validateBody, Within } from './request/rules';
+export { engineFields, fieldNames, Is, schemaOf, validateBody, Within } from './request/rules';
 export { samplingPart } from './request/sampling-request';
 export { SamplingDto, TOKEN_IDS } from './request/sampling.dto';
 export {
@@ -61,5 +70,6 @@ export {
   STRING,
 } from './request/shapes';
 export type { JsonSchema } from './request/shapes';
+export { GUIDED_FIELDS } from './request/structured-output';
 export { Truncation } from './request/truncation';
 export { unsupported } from './request/unsupported';

@@ -1,7 +1,5 @@
+import type { Dialect } from '@baton/refusal';
 import type { ChatTemplate, Tokenizer } from '@baton/text';
-
-/** `openai`: as api.openai.com answers. `vllm`: as a vLLM server does. */
-export type Dialect = 'openai' | 'vllm';
 
 /** How a vLLM server was started, as far as it refuses requests by it. */
 export interface Strictness {
@@ -19,8 +17,12 @@ export interface RequestLimits {
   readonly template?: ChatTemplate;
   /** Served names; the first answers requests that name none. */
   readonly models: readonly string[];
+  /** Those of `models` that are further names of its first, which answers them. */
+  readonly aliases?: readonly string[];
   /** Set: every documented check of vLLM's is made. */
   readonly strict?: Strictness;
+  /** Fields that nobody documents are ignored in the openai dialect too. Default: refused there. */
+  readonly acceptsUnknownFields?: boolean;
   /** Prompt and output tokens together. */
   readonly maxModelLen: number;
   /** Tokens that the KV cache of one engine holds; prompt and output beyond it are refused. */
@@ -35,7 +37,7 @@ export interface RequestLimits {
   readonly audioTokens?: number;
   /**
    * Chance, in [0, 1], that `tool_choice: auto` calls a tool where no tool has just answered.
-   * Default 0.5.
+   * Default: it calls when a tool fits the user's message.
    */
   readonly toolCallProbability?: number;
   /** Texts of prompts are kept for a text model that reads them. */

@@ -1,7 +1,9 @@
 import type { RandomStream } from '@baton/kernel';
 import { buildPolicy, type PolicySpec } from './build-policy';
 import { isPrefilledOnDecode } from './disaggregation';
+import { OwnPolicy, type OwnPolicySpec, type PolicyWatch } from './own-policy';
 import type { PlacementContext, Policy } from './policy';
+import type { EngineRole } from './stage';
 
 /**
  * When the decode engine of a disaggregated request is chosen: with the prefill engine at arrival,
@@ -10,7 +12,7 @@ import type { PlacementContext, Policy } from './policy';
 export type DecodeChoice = 'early' | 'late';
 
 /** `pull`: engines take from the stage's shared queue; no policy chooses. */
-export type StagePolicySpec = 'pull' | PolicySpec;
+export type StagePolicySpec = 'pull' | PolicySpec | OwnPolicySpec;
 
 export interface PlacerSpec {
   /** For the stage that computes prompts: prefill, or aggregated. */
@@ -19,7 +21,27 @@ export interface PlacerSpec {
   readonly decodeChoice: DecodeChoice;
   /** Prompt tokens, see `isPrefilledOnDecode`; 0 = off. */
   readonly disaggregationThreshold: number;
+  /** What chooses where a policy of the user's own has made no choice; default: fewest requests. */
+  readonly fallback?: PolicySpec;
 }
+
+/** The name of a policy: its kind, or the file of one of the user's own. */
+export function policyName(spec: StagePolicySpec): string {
+  if (spec === 'pull') return spec;
+  return spec.kind === 'own' ? spec.path.slice(spec.path.lastIndexOf('/') + 1) : spec.kind;
+}
+
+const FALLBACK: PolicySpec = { kind: 'least-requests' };
+
+/** A fault ends the run where nothing counts it. */
+const STRICT: PolicyWatch = {
+  onFault: ({ message }) => {
+    throw new PolicyError(message);
+  },
+};
+
+/** A policy of the user's own has made no choice. */
+export class PolicyError extends Error {}
 
 /** Index into the engines of a context; this for "the shared queue". */
 export const SHARED_QUEUE = -1;
@@ -44,14 +66,18 @@ export class Placer {
   /** Not the same as at arrival, where choices are thrown away while they may come late. */
   private readonly decodeLate: Policy | null;
 
+  /** @param watch counts the faults of a user's own policies; by default the first one throws */
   constructor(
     private readonly spec: PlacerSpec,
     random: RandomStream,
+    watch: PolicyWatch = STRICT,
   ) {
-    this.prefill = policyOf(spec.prefill, random.stream('prefill'));
-    this.aggregated = policyOf(spec.prefill, random.stream('aggregated'));
-    this.decodeEarly = policyOf(spec.decode, random.stream('decode early'));
-    this.decodeLate = policyOf(spec.decode, random.stream('decode late'));
+    const build = (policy: StagePolicySpec, stage: EngineRole, stream: string): Policy | null =>
+      policyOf(policy, { stage, random: random.stream(stream), spec, watch });
+    this.prefill = build(spec.prefill, 'prefill', 'prefill');
+    this.aggregated = build(spec.prefill, 'aggregated', 'aggregated');
+    this.decodeEarly = build(spec.decode, 'decode', 'decode early');
+    this.decodeLate = build(spec.decode, 'decode', 'decode late');
   }
 
   /** The way of a request that prefill and decode engines share. */
@@ -93,8 +119,19 @@ export class Placer {
   }
 }
 
-function policyOf(spec: StagePolicySpec, random: RandomStream): Policy | null {
-  return spec === 'pull' ? null : buildPolicy(spec, random);
+interface PolicyParts {
+  readonly stage: EngineRole;
+  readonly random: RandomStream;
+  readonly spec: PlacerSpec;
+  readonly watch: PolicyWatch;
+}
+
+function policyOf(policy: StagePolicySpec, parts: PolicyParts): Policy | null {
+  if (policy === 'pull') return null;
+  const { random, spec, watch } = parts;
+  if (policy.kind !== 'own') return buildPolicy(policy, random);
+  const fallback = buildPolicy(spec.fallback ?? FALLBACK, random.stream('fallback'));
+  return new OwnPolicy(policy, parts, fallback, watch);
 }
 
 function choose(policy: Policy | null, context: PlacementContext): number {

@@ -1,5 +1,6 @@
 import {
   ContextLength,
+  missingField,
   SamplingDto,
   samplingPart,
   servedModel,
@@ -23,7 +24,7 @@ export type PoolingInput = string | ArrayLike<number>;
 /** Inputs as a field holds them: one or a list, as text or as token ids. */
 export function inputsOf(field: InputField | null | undefined, name: string): PoolingInput[] {
   if (field === undefined || field === null) {
-    throw valueError({ field: name, message: `Missing required parameter: '${name}'.` });
+    throw missingField(name);
   }
   if (typeof field === 'string') return [field];
   if (typeof field[0] === 'number') return [field as readonly number[]];

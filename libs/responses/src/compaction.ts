@@ -1,5 +1,5 @@
 import { asciiJson } from '@baton/text';
-import { valueError } from '@baton/openai';
+import { missingField } from '@baton/openai';
 import type { ResponseContext } from './response-context';
 import { itemText } from './response-events';
 import { outputItems, type ResponseEnd, usageOf } from './response-object';
@@ -9,7 +9,7 @@ import { sealText } from './sealed-text';
 /** A compaction names its model, and is answered in one piece. Throws `BatonError`. */
 export function asCompaction(draft: ResponseDraft): ResponseDraft {
   if (draft.dto.model === undefined || draft.dto.model === null) {
-    throw valueError({ field: 'model', message: "Missing required parameter: 'model'." });
+    throw missingField('model');
   }
   const { stream: _stream, ...fields } = draft.fields;
   return { ...draft, dto: Object.assign(draft.dto, { stream: false }), fields };

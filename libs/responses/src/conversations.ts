@@ -1,4 +1,13 @@
-import { arrayOf, Is, OBJECT, objectBody, validateBody, valueError, Within } from '@baton/openai';
+import {
+  arrayOf,
+  Is,
+  missingField,
+  OBJECT,
+  objectBody,
+  validateBody,
+  valueError,
+  Within,
+} from '@baton/openai';
 import { type Item, readItems } from './items';
 import { metadataRange } from './responses.dto';
 
@@ -47,14 +56,14 @@ export function readConversation(
 /** Reads items that are added, at least one. */
 export function readConversationItems(body: unknown, newId: NewId): Item[] {
   const { items } = read(body);
-  if (items === undefined || items === null || items.length === 0) throw missing('items');
+  if (items === undefined || items === null || items.length === 0) throw missingField('items');
   return readOwnItems(items, newId);
 }
 
 /** Reads the metadata that takes the place of what there was. */
 export function readMetadata(body: unknown): object {
   const { metadata } = read(body);
-  if (metadata === undefined) throw missing('metadata');
+  if (metadata === undefined) throw missingField('metadata');
   return metadata ?? {};
 }
 
@@ -69,8 +78,4 @@ function readOwnItems(items: Items, newId: NewId): Item[] {
   if (at < 0) return own;
   const field = `items[${at}].type`;
   throw valueError({ field, message: `${field} 'item_reference' has no place in a conversation.` });
-}
-
-function missing(field: string): Error {
-  return valueError({ field, message: `Missing required parameter: '${field}'.` });
 }

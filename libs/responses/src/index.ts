@@ -15,5 +15,24 @@ export { renderResponseError } from './response-error';
 export type { ReasoningEvents } from './response-events';
 export type { ResponseEnd, ResponseObject } from './response-object';
 export { ResponseOutcome, queuedResponse } from './response-outcome';
-export { inputTokensBody, itemsPage, replayEvents, startingAfter } from './stored-response';
+export {
+  type ChatObject,
+  type ChatSummary,
+  checkStoring,
+  isListed,
+  isToBeStored,
+  type StoredChat,
+  storedChat,
+  withMetadata,
+} from './stored-chat';
+export {
+  inputTokensBody,
+  itemsPage,
+  listBody,
+  type Page,
+  pageOf,
+  replayEvents,
+  startingAfter,
+  wantsStream,
+} from './stored-response';
 export { StreamedResponse } from './streamed-response';

@@ -1,5 +1,5 @@
 import { isObject } from '@baton/kernel';
-import { valueError } from '@baton/openai';
+import { missingField, valueError } from '@baton/openai';
 
 /** An item of a conversation, as the Responses API has it: checked, with an id. */
 export type Item = Readonly<Record<string, unknown>> & {
@@ -106,10 +106,7 @@ function typeOf(item: Fields, place: string): string {
   if (type !== undefined && type !== null) throw wrong(`${place}.type`, 'a string');
   if (item['role'] !== undefined) return 'message';
   if (typeof item['id'] === 'string') return 'item_reference';
-  throw valueError({
-    field: `${place}.type`,
-    message: `Missing required parameter: '${place}.type'.`,
-  });
+  throw missingField(`${place}.type`);
 }
 
 function checkMessage({ role, content }: Fields, place: string): void {

@@ -3,11 +3,16 @@ import { hashString, isObject, unitOf } from '@baton/kernel';
 import type { GenerationRequest, RequestLimits } from '@baton/openai';
 import {
   engineFields,
+  fieldNames,
+  GUIDED_FIELDS,
   objectBody,
+  outside,
   parseChat,
+  refuseUnknown,
   SamplingDto,
   unsupported,
   validateBody,
+  valueError,
 } from '@baton/openai';
 import { checkCallIds, messagesOf } from './item-messages';
 import { type Item, readItems } from './items';
@@ -25,7 +30,24 @@ const PASSED_ON = [
   ...['min_p', 'min_tokens', 'repetition_penalty', 'parallel_tool_calls'],
   ...['stop', 'stop_token_ids', 'include_stop_str_in_output', 'logit_bias', 'bad_words'],
   ...['allowed_token_ids', 'structured_outputs', 'truncate_prompt_tokens', 'thinking_token_budget'],
+  ...GUIDED_FIELDS,
 ];
+
+/** Of `max_output_tokens` in OpenAI's API reference. */
+const MIN_OUTPUT_TOKENS = 16;
+
+/**
+ * All fields that a response may have besides those that are declared: OpenAI's and vLLM's
+ * (vllm/entrypoints/openai/responses/protocol.py), and those of other endpoints that are checked.
+ */
+const KNOWN_FIELDS: ReadonlySet<string> = new Set([
+  ...PASSED_ON,
+  ...['context_management', 'moderation', 'prompt', 'prompt_cache_options', 'stream_options'],
+  ...['prompt_cache_retention', 'enable_response_messages', 'include_stop_str_in_output'],
+  ...['logit_bias', 'mm_processor_kwargs', 'previous_input_messages', 'skip_special_tokens'],
+  ...['spaces_between_special_tokens', 'vllm_xargs', 'n', 'best_of', 'echo', 'verbosity'],
+  ...['media_io_kwargs', 'return_tokens_as_token_ids', 'session_id', 'structured_outputs'],
+]);
 
 /** Fields of other endpoints that request another answer than that of a response. */
 const ONE_ANSWER = ['n', 'best_of', 'echo'];
@@ -96,6 +118,8 @@ export function parseResponse(
   const { dto, fields, own } = draft;
   const items = [...context, ...own];
   checkCallIds(items, own);
+  refuseUnknown(fields, fieldNames(dto), limits, KNOWN_FIELDS);
+  checkOutputLimit(dto, limits);
   const wanted = chatTools(dto.tools ?? [], dto.tool_choice, limits.unsupportedTools ?? 'skip');
   const passedOn = PASSED_ON.filter((name) => Object.hasOwn(fields, name));
   const chat = {
@@ -153,6 +177,16 @@ function fitting(
       rest = rest.slice(Math.max(1, Math.floor(rest.length / 4)));
     }
   }
+}
+
+/** OpenAI has a minimum; vLLM serves any limit from 1 on, which is checked with all the rest. */
+function checkOutputLimit({ max_output_tokens: most }: ResponsesDto, limits: RequestLimits): void {
+  const isTooFew = most !== undefined && most !== null && most < MIN_OUTPUT_TOKENS;
+  if (limits.dialect !== 'openai' || !isTooFew) return;
+  const field = 'max_output_tokens';
+  const message = `${field} must be at least ${MIN_OUTPUT_TOKENS}, got ${most}.`;
+  const beyond = outside('integer', most, [MIN_OUTPUT_TOKENS, Infinity]);
+  throw valueError({ field, message, beyond });
 }
 
 function boundedTools(

@@ -24,7 +24,9 @@ export function asResponseError(error: unknown, toolIndexes: readonly number[] =
       (_all, index: string) => `tools[${toolIndexes[Number(index)] ?? index}]`,
     );
   };
-  return responseError(error.code, renamed(error.message), error.param && renamed(error.param));
+  const text = { message: renamed(error.message), param: error.param && renamed(error.param) };
+  const code = error instanceof RequestError ? error.openaiCode : undefined;
+  return new RequestError(error.code, { ...text, code }, text);
 }
 
 /** A failure that reads the same in both dialects. */

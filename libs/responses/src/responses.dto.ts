@@ -3,20 +3,20 @@ import {
   anyOf,
   arrayOf,
   BOOLEAN,
+  type BoundFault,
   INTEGER,
   Is,
   NUMBER,
   OBJECT,
+  outside,
   pythonFloat,
   recordOf,
   STRING,
   Within,
 } from '@baton/openai';
 
-type Complaint = { readonly message: string } | undefined;
+type Complaint = { readonly message: string; readonly beyond?: BoundFault } | undefined;
 
-/** OpenAI's. */
-const MIN_OUTPUT_TOKENS = 16;
 const MAX_METADATA = { pairs: 16, key: 64, value: 512 };
 const INCLUDABLE = new Set([
   'message.output_text.logprobs',
@@ -29,11 +29,12 @@ const INCLUDABLE = new Set([
   'code_interpreter_call.outputs',
 ]);
 
-function between(low: number, high: number): (value: number) => Complaint {
-  return (value) =>
-    value >= low && value <= high
-      ? undefined
-      : { message: `must be in [${low}, ${high}], got ${pythonFloat(value)}.` };
+function between(kind: 'integer' | 'decimal', low: number, high: number) {
+  return (value: number): Complaint => {
+    const beyond = outside(kind, value, [low, high]);
+    if (beyond === undefined) return undefined;
+    return { message: `must be in [${low}, ${high}], got ${pythonFloat(value)}.`, beyond };
+  };
 }
 
 export function metadataRange(value: Readonly<Record<string, unknown>>): Complaint {
@@ -41,23 +42,35 @@ export function metadataRange(value: Readonly<Record<string, unknown>>): Complai
   if (pairs.length > MAX_METADATA.pairs) {
     return {
       message: `metadata must have at most ${MAX_METADATA.pairs} pairs, got ${pairs.length}.`,
+      beyond: {
+        code: 'object_above_max_properties',
+        bound: MAX_METADATA.pairs,
+        got: pairs.length,
+      },
     };
   }
-  for (const [key, text] of pairs) {
-    const shown = key.slice(0, MAX_METADATA.key);
-    if (key.length > MAX_METADATA.key) {
-      return {
-        message: `metadata keys must have at most ${MAX_METADATA.key} characters: '${shown}…'.`,
-      };
-    }
-    if (typeof text !== 'string') return { message: `metadata['${shown}'] must be a string.` };
-    if (text.length > MAX_METADATA.value) {
-      return {
-        message: `metadata['${shown}'] must have at most ${MAX_METADATA.value} characters.`,
-      };
-    }
+  return pairs.map(([key, text]) => pairRange(key, text)).find((one) => one !== undefined);
+}
+
+function pairRange(key: string, text: unknown): Complaint {
+  const shown = key.slice(0, MAX_METADATA.key);
+  if (key.length > MAX_METADATA.key) {
+    return {
+      message: `metadata keys must have at most ${MAX_METADATA.key} characters: '${shown}…'.`,
+      beyond: {
+        code: 'property_name_above_max_length',
+        bound: MAX_METADATA.key,
+        got: key.length,
+      },
+    };
   }
-  return undefined;
+  if (typeof text !== 'string') return { message: `metadata['${shown}'] must be a string.` };
+  if (text.length <= MAX_METADATA.value) return undefined;
+  const code = 'string_above_max_length';
+  return {
+    message: `metadata['${shown}'] must have at most ${MAX_METADATA.value} characters.`,
+    beyond: { code, bound: MAX_METADATA.value, got: text.length, within: `.${shown}` },
+  };
 }
 
 function includeRange(value: readonly string[]): Complaint {
@@ -127,37 +140,37 @@ export class ResponsesDto {
   parallel_tool_calls?: boolean | null;
 
   @Is(INTEGER)
-  @Within((value: number) =>
-    value < MIN_OUTPUT_TOKENS
-      ? { message: `max_output_tokens must be at least ${MIN_OUTPUT_TOKENS}, got ${value}.` }
-      : undefined,
-  )
   max_output_tokens?: number | null;
 
   @Is(INTEGER)
   @Within((value: number) =>
-    value < 1 ? { message: `max_tool_calls must be at least 1, got ${value}.` } : undefined,
+    value < 1
+      ? {
+          message: `max_tool_calls must be at least 1, got ${value}.`,
+          beyond: { code: 'integer_below_min_value', bound: 1, got: value },
+        }
+      : undefined,
   )
   max_tool_calls?: number | null;
 
   @Is(NUMBER)
-  @Within(named('temperature', between(0, 2)))
+  @Within(named('temperature', between('decimal', 0, 2)))
   temperature?: number | null;
 
   @Is(NUMBER)
-  @Within(named('top_p', between(0, 1)))
+  @Within(named('top_p', between('decimal', 0, 1)))
   top_p?: number | null;
 
   @Is(NUMBER)
-  @Within(named('presence_penalty', between(-2, 2)))
+  @Within(named('presence_penalty', between('decimal', -2, 2)))
   presence_penalty?: number | null;
 
   @Is(NUMBER)
-  @Within(named('frequency_penalty', between(-2, 2)))
+  @Within(named('frequency_penalty', between('decimal', -2, 2)))
   frequency_penalty?: number | null;
 
   @Is(INTEGER)
-  @Within(named('top_logprobs', between(0, 20)))
+  @Within(named('top_logprobs', between('integer', 0, 20)))
   top_logprobs?: number | null;
 
   @Is(STRING)
@@ -198,6 +211,6 @@ export class ResponsesDto {
 function named(name: string, check: (value: number) => Complaint): (value: number) => Complaint {
   return (value) => {
     const complaint = check(value);
-    return complaint === undefined ? undefined : { message: `${name} ${complaint.message}` };
+    return complaint && { ...complaint, message: `${name} ${complaint.message}` };
   };
 }

@@ -323,6 +323,14 @@ describe('the items of a request', () => {
     );
   });
 
+  it('have a least max_output_tokens in the openai dialect alone', () => {
+    const one = { input: 'x', max_output_tokens: 1 };
+    const vllm = { dialect: 'vllm' } as const;
+    expect(refusal(one).param).toBe('max_output_tokens');
+    expect(parse(one, [], vllm).generation.prompts[0]!.maxTokens).toBe(1);
+    expect(refusal({ ...one, max_output_tokens: 0 }, [], vllm).param).toBe('max_output_tokens');
+  });
+
   it('are dropped from the start when that is asked for and they are too many', () => {
     const input = Array.from({ length: 40 }, (_, i) => ({
       role: 'user',

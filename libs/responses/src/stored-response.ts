@@ -59,6 +59,13 @@ export function startingAfter(query: Query): number {
   return integerIn(query, 'starting_after') ?? -1;
 }
 
+/** `stream` of a query. Throws `BatonError` for what is neither `true` nor `false`. */
+export function wantsStream({ stream }: Query): boolean {
+  if (stream === undefined || stream === 'false') return false;
+  if (stream === 'true') return true;
+  throw valueError({ field: 'stream', message: 'stream must be true or false.' });
+}
+
 const STARTED_FIELDS = {
   status: STARTED.status,
   output: STARTED.output,
@@ -87,6 +94,21 @@ function pieces(text: string, lengths: readonly number[] | undefined): string[] 
 
 /** One page of items, by default the newest first. */
 export function itemsPage(items: readonly Item[], query: Query): string {
+  return listBody(pageOf(items, query));
+}
+
+interface Named {
+  readonly id: string;
+}
+
+/** A part of a list, in the order that was asked for. */
+export interface Page<One extends Named> {
+  readonly data: readonly One[];
+  readonly hasMore: boolean;
+}
+
+/** @param items the oldest first; `order` is `desc` unless the query says otherwise */
+export function pageOf<One extends Named>(items: readonly One[], query: Query): Page<One> {
   const limit = integerIn(query, 'limit') ?? USUAL_PAGE;
   if (limit < 1 || limit > MAX_PAGE) {
     throw valueError({
@@ -107,13 +129,17 @@ export function itemsPage(items: readonly Item[], query: Query): string {
       message: `after names no item: '${String(after).slice(0, 200)}'.`,
     });
   }
-  const data = all.slice(from, from + limit);
+  return { data: all.slice(from, from + limit), hasMore: from + limit < all.length };
+}
+
+/** A page as it goes over the wire. */
+export function listBody({ data, hasMore }: Page<Named>): string {
   return asciiJson({
     object: 'list',
     data,
     first_id: data[0]?.id ?? null,
     last_id: data.at(-1)?.id ?? null,
-    has_more: from + limit < all.length,
+    has_more: hasMore,
   });
 }
 

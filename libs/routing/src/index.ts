@@ -8,4 +8,5 @@ export {
   sharedQueue,
   SharedQueues,
 } from './job-routing';
+export { type PolicyFaultCount, PolicyFaultBook } from './policy-faults';
 export { buildRouting, needsLoads } from './policy-routing';

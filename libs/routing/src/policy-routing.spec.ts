@@ -28,7 +28,7 @@ describe('PolicyRouting', () => {
     transport = attachInProcess(hub);
     routing = new PolicyRouting({
       ...{ config: defaultConfig(config), transport, wall },
-      ...{ routerId: 'me', role: 'api' },
+      ...{ routerId: 'me', role: 'api', onPolicyFault: () => undefined },
     });
     await routing.start();
   }
@@ -206,7 +206,7 @@ describe('buildRouting', () => {
     expect(needsLoads(whole)).toBe(isOn);
     const routing = buildRouting({
       ...{ config: whole, transport: attachInProcess(), wall: new ManualWallClock() },
-      ...{ routerId: 'me', role: 'api' },
+      ...{ routerId: 'me', role: 'api', onPolicyFault: () => undefined },
     });
     expect(routing).toBeInstanceOf(isOn ? PolicyRouting : SharedQueues);
   });

@@ -11,6 +11,7 @@ import { type Micros, RandomStream, secondsToUs } from '@baton/kernel';
 import {
   type ArrivalChoice,
   Placer,
+  type PolicyFault,
   type PlacementContext,
   type PlacementRequest,
   predictTtftUs,
@@ -46,6 +47,8 @@ export interface PolicyRoutingOptions {
   /** Names the random stream: what a policy draws depends on seed and role. */
   readonly role: 'api' | Stage;
   readonly wall: WallClock;
+  /** A policy of the user's own made no choice. */
+  readonly onPolicyFault: (fault: PolicyFault) => void;
 }
 
 /**
@@ -119,8 +122,10 @@ export class PolicyRouting implements JobRouting {
   }
 
   private newPlacer(): Placer {
-    const { config, role } = this.options;
-    return new Placer(this.spec, RandomStream.root(config.seed).stream(`placement ${role}`));
+    const { config, role, onPolicyFault } = this.options;
+    const random = RandomStream.root(config.seed).stream(`placement ${role}`);
+    const nowMs = (): number => performance.now();
+    return new Placer(this.spec, random, { onFault: onPolicyFault, nowMs });
   }
 
   async stop(): Promise<void> {

@@ -16,7 +16,8 @@ export interface PoolsOfChanges {
 
 /**
  * A schedule, as what happens to the pools of a scenario. The ranks of an engine that leaves are
- * the least busy of its pool, whichever engine they belong to.
+ * those of the least busy engine where ranks step together, else the least busy of the pool,
+ * whichever engine they belong to.
  *
  * @throws UsageError when more engines would join than a run can number
  */

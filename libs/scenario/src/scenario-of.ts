@@ -75,9 +75,10 @@ function isEver(role: EngineRole, changes: readonly ScheduledChange[]): boolean 
 
 /** Equal engines of one role, as the configuration has them; each data-parallel rank is one. */
 export function poolOf(config: BatonConfig, role: EngineRole, count: number): EnginePool {
-  const { options, gpus, kvBytesPerToken, link } = engineSetup(config, role);
+  const { options, gpus, kvBytesPerToken, link, lockstepRanks } = engineSetup(config, role);
   return {
     ...{ role, count, options, gpus, kvBytesPerToken, link },
+    ...(lockstepRanks === undefined ? {} : { lockstepRanks }),
     startupUs: secondsToUs(config.startupDuration),
   };
 }

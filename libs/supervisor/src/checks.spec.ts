@@ -32,4 +32,9 @@ describe('executors of the stages of one cluster', () => {
     const config = defaultConfig({ executor: 'llamacpp', llamacppModel: 'no such file.gguf' });
     expect(() => checkEngines(config, PAIR)).toThrow(/optional package|there is no file/);
   });
+
+  it('refuses a placement policy that does not load', () => {
+    const config = defaultConfig({ placement: './absent.mjs' });
+    expect(() => checkEngines(config, PAIR)).toThrow('The policy ./absent.mjs does not exist.');
+  });
 });

@@ -1,4 +1,10 @@
-import { type BatonConfig, checkExtrapolation, engineSetup, UsageError } from '@baton/config';
+import {
+  type BatonConfig,
+  checkExtrapolation,
+  engineSetup,
+  placerSpec,
+  UsageError,
+} from '@baton/config';
 import { checkLlamacpp, checkUpstreams, executorOf } from '@baton/executors';
 import { parseTopology, type ScheduledChange, TopologyError } from '@baton/placement';
 import { type StageCounts, STAGES_OF_WORKERS } from './cluster-plan';
@@ -19,11 +25,12 @@ export function enginesOf(config: BatonConfig): StageCounts {
 
 /**
  * Checks names and numbers alone: that model, GPUs and link are known, that the model fits, that
- * step times can be had.
+ * step times can be had, that placement policies load.
  *
  * @throws UsageError, one sentence
  */
 export function checkEngines(config: BatonConfig, engines: StageCounts): void {
+  placerSpec(config);
   if (engines.prefill > 0 && engines.decode > 0) checkPair(config);
   for (const stage of STAGES_OF_WORKERS) {
     if (engines[stage] === 0) continue;

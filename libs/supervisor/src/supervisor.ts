@@ -3,6 +3,8 @@ import type { ChildMessage, Stage } from '@baton/contract';
 import { withEngines } from './cluster-plan';
 import { type ProcessEvents, type ProcessSpec, SupervisedProcess } from './supervised-process';
 
+type StartEngines = Extract<ChildMessage, { kind: 'start-engines' }>;
+
 /** Time that a process gets to close its connections after its drain. */
 const FAREWELL_MS = 3_000;
 
@@ -16,6 +18,10 @@ export interface SupervisorEvents {
   onGivenUp(sentence: string, exitCode: number): void;
   /** The API requests engines that join. Throws UsageError when there can be none. */
   onStartEngines?(role: Stage, count: number): void;
+  /** The API cancels those that are not ready. Returns how many processes will not join. */
+  onCancelEngines?(): number;
+  /** A worker has ended as it was to. */
+  onLeft?(name: string): void;
 }
 
 /**
@@ -48,6 +54,13 @@ export class Supervisor {
     if (!this.isStopping) this.own(spec).start();
   }
 
+  /** Ends a worker that is not wanted any more. */
+  dismiss(name: string): void {
+    const process = this.processes.get(name);
+    this.processes.delete(name);
+    void process?.stop(FAREWELL_MS);
+  }
+
   /** Drains for at most `shutdownTimeoutMs` in all, then leaves nothing behind. */
   async stop(shutdownTimeoutMs: number): Promise<void> {
     this.isStopping = true;
@@ -73,6 +86,7 @@ export class Supervisor {
       onLeft: (name) => {
         this.processes.delete(name);
         this.events.onLine(name, 'has left the cluster');
+        this.events.onLeft?.(name);
       },
     };
     const process: SupervisedProcess = new SupervisedProcess(spec, events);
@@ -82,8 +96,13 @@ export class Supervisor {
 
   private onMessage(from: SupervisedProcess, message: ChildMessage): void {
     if (message.kind === 'engines') from.becomes(withEngines(from.spec, message.engines));
-    if (message.kind !== 'start-engines') return;
-    const { id, role, count } = message;
+    if (message.kind === 'start-engines') this.startEngines(from, message);
+    if (message.kind !== 'cancel-engines') return;
+    const count = this.events.onCancelEngines?.() ?? 0;
+    from.send({ kind: 'engines-cancelled', id: message.id, count });
+  }
+
+  private startEngines(from: SupervisedProcess, { id, role, count }: StartEngines): void {
     try {
       this.events.onStartEngines?.(role, count);
       from.send({ kind: 'engines-started', id });

@@ -4,17 +4,26 @@ import { MAX_ENGINES } from '@baton/placement';
 import type { EngineStarter } from '@baton/worker';
 import { checkEngines } from './checks';
 import { type StageCounts, NO_ENGINES, planWorkers } from './cluster-plan';
+import { checkProcesses, type Machine, thisMachine } from './process-limit';
+import type { ProcessSpec } from './supervised-process';
 import type { Supervisor } from './supervisor';
 
-/** Starts worker processes for engines that join a running cluster. */
+/**
+ * Starts worker processes for engines that join a running cluster: as many at a time as there are
+ * cores, so that those which run keep theirs. The others wait, and can be cancelled until they are
+ * ready.
+ */
 export class WorkerStarter implements EngineStarter {
   private readonly named: Record<Stage, number>;
+  private readonly starting = new Set<string>();
+  private waiting: ProcessSpec[] = [];
 
   /** @param engines  those of the start, whose workers have their names already */
   constructor(
     private readonly config: BatonConfig,
     engines: StageCounts,
-    private readonly supervisor: Pick<Supervisor, 'add' | 'size'>,
+    private readonly supervisor: Pick<Supervisor, 'add' | 'dismiss' | 'size'>,
+    private readonly machine: () => Machine = thisMachine,
   ) {
     this.named = { ...engines };
   }
@@ -24,6 +33,8 @@ export class WorkerStarter implements EngineStarter {
   }
 
   /**
+   * Returns once they are accepted.
+   *
    * @throws UsageError when the configuration describes no such engine that can be, or there are
    *   too many processes
    */
@@ -31,10 +42,42 @@ export class WorkerStarter implements EngineStarter {
     const { config, supervisor } = this;
     checkEngines(config, { ...NO_ENGINES, [stage]: count });
     const specs = planWorkers(config, { stage, engines: count, firstIndex: this.named[stage] });
-    if (supervisor.size + specs.length > MAX_ENGINES) {
+    const running = supervisor.size + this.waiting.length;
+    if (running + specs.length > MAX_ENGINES) {
       throw new UsageError(`A cluster has at most ${MAX_ENGINES} processes.`);
     }
+    checkProcesses(config, { running, more: specs.length }, this.machine());
     this.named[stage] += specs.length;
-    for (const spec of specs) supervisor.add(spec);
+    this.waiting.push(...specs);
+    this.startNext();
+  }
+
+  /** Ends what is not ready. Returns the number of processes that will not join. */
+  cancelNow(): number {
+    const names = [...this.starting];
+    const count = names.length + this.waiting.length;
+    this.waiting = [];
+    this.starting.clear();
+    for (const name of names) this.supervisor.dismiss(name);
+    return count;
+  }
+
+  cancel(): Promise<number> {
+    return Promise.resolve(this.cancelNow());
+  }
+
+  /** To be called when a process is ready or has left the cluster. */
+  settled(name: string): void {
+    if (this.starting.delete(name)) this.startNext();
+  }
+
+  private startNext(): void {
+    const { cores } = this.machine();
+    while (this.starting.size < cores) {
+      const spec = this.waiting.shift();
+      if (spec === undefined) return;
+      this.starting.add(spec.name);
+      this.supervisor.add(spec);
+    }
   }
 }

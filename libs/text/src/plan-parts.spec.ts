@@ -136,6 +136,15 @@ describe('a plan with functions', () => {
     expect(calls.some((names) => names.length === 1)).toBe(true);
   });
 
+  it('calls those that are preferred before all others', () => {
+    for (const seed of SEEDS) {
+      const tools = offer({ preferred: ['clock'] });
+      const { segments } = planOutput(input({ tools, seed }));
+      const names = segments!.filter(({ kind }) => kind === 'call').map(({ name }) => name);
+      expect(new Set(names)).toEqual(new Set(['clock']));
+    }
+  });
+
   it('calls one at a time when several are not allowed', () => {
     for (const seed of SEEDS) {
       const tools = offer({ isParallel: false, extraCallProbability: 1 });

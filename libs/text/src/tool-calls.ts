@@ -19,6 +19,8 @@ export interface OfferedTool {
 export interface ToolOffer {
   /** Those that may be called: at least one. */
   readonly tools: readonly OfferedTool[];
+  /** Names of those that are called before all others; default and without any: all alike. */
+  readonly preferred?: readonly string[];
   /** True: at least one is called. False: chance decides. */
   readonly isRequired: boolean;
   /** Several calls in one answer are allowed. */
@@ -36,11 +38,17 @@ export function decideCalls(offer: ToolOffer, seed: number): readonly OfferedToo
   const random = RandomStream.root(seed).stream('tool calls');
   const isWanted = random.unit() < offer.callProbability;
   if (!offer.isRequired && !isWanted) return [];
-  const pick = (): OfferedTool => offer.tools[random.integer(offer.tools.length)]!;
+  const tools = callable(offer);
+  const pick = (): OfferedTool => tools[random.integer(tools.length)]!;
   const calls = [pick()];
   const most = Math.min(MAX_CALLS, offer.maxCalls ?? MAX_CALLS);
   while (offer.isParallel && calls.length < most && random.unit() < offer.extraCallProbability) {
     calls.push(pick());
   }
   return calls;
+}
+
+function callable({ tools, preferred }: ToolOffer): readonly OfferedTool[] {
+  const first = tools.filter(({ name }) => preferred?.includes(name));
+  return first.length === 0 ? tools : first;
 }

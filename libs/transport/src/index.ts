@@ -1,7 +1,7 @@
 export { attachInProcess } from './in-process/attach';
 export { InProcessHub } from './in-process/hub';
 export { channels } from './port/bus';
-export { TransportOutOfMemory, TransportUnavailable } from './port/failures';
+export { TransportForeign, TransportOutOfMemory, TransportUnavailable } from './port/failures';
 export { DEFAULT_TIMES } from './times';
 export type { Bus, Unsubscribe } from './port/bus';
 export type { CollectionBounds, DocumentPlace, DocumentStore } from './port/documents';

@@ -11,6 +11,10 @@ export interface TransportTimes {
   readonly tombstoneMs: number;
   readonly promptTtlMs: number;
   readonly callDeadlineMs: number;
+  /** Awake ms without an answer after which the broker counts as not connected. */
+  readonly silenceMs: number;
+  /** Interval at which an engine renews the time to live of its own queue. */
+  readonly queueLifeMs: number;
 }
 
 /**
@@ -25,4 +29,6 @@ export const DEFAULT_TIMES: TransportTimes = {
   tombstoneMs: 60_000,
   promptTtlMs: 600_000,
   callDeadlineMs: 5_000,
+  silenceMs: 700,
+  queueLifeMs: 30_000,
 };

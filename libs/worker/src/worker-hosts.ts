@@ -9,9 +9,9 @@ import {
 } from '@baton/config';
 import { type EnginePresence, type MembershipOrder, type Stage, STAGES } from '@baton/contract';
 import { EngineHost, type HostOptions } from '@baton/driver';
-import { StepLog } from '@baton/live-engine';
+import { StepBarrier, StepLog } from '@baton/live-engine';
 import { executes, LocalServers, type ServerAddress, upstreamAt } from '@baton/executors';
-import { buildRouting, type JobRouting } from '@baton/routing';
+import { buildRouting, type JobRouting, PolicyFaultBook } from '@baton/routing';
 import { type Logger, startTracing, type Tracing } from '@baton/telemetry';
 import type { Transport } from '@baton/transport';
 import { hostOptions } from './configured-host';
@@ -138,11 +138,13 @@ export class WorkerHosts {
 
   private newEngine(role: Stage, { setup, routing }: RoleParts): EngineRanks {
     const { config, transport, log } = this.options;
+    const clock = new LiveClock(this.wall, config.speedup);
+    const barrier = barrierFor(setup, clock);
     const engine: EngineRanks = new EngineRanks(role, config.dataParallelSize, (rank) => {
       const options = this.optionsFor(role, setup);
-      return new EngineHost(rank === undefined ? options : { ...options, dataParallel: rank }, {
-        clock: new LiveClock(this.wall, config.speedup),
-        ...{ transport, log, routing },
+      const dataParallel = rank && { ...rank, barrier };
+      return new EngineHost(dataParallel === undefined ? options : { ...options, dataParallel }, {
+        ...{ clock, transport, log, routing },
         tracer: this.tracing?.tracer,
         onOrder: (order) => void this.obey(engine, order),
       });
@@ -187,7 +189,10 @@ export class WorkerHosts {
     const setup = engineSetup(config, role);
     checkExtrapolation(setup, role, { everyBatch: true });
     const routerId = `${role}-${randomUUID().slice(0, 12)}`;
-    const routing = buildRouting({ config, transport, routerId, role, wall: this.wall });
+    const faults = new PolicyFaultBook((message) => this.options.log.warn(message));
+    const onPolicyFault = faults.add.bind(faults);
+    const { wall } = this;
+    const routing = buildRouting({ config, transport, routerId, role, wall, onPolicyFault });
     await routing.start();
     return { setup, routing };
   }
@@ -231,6 +236,11 @@ export class WorkerHosts {
     this.options.log.error({ err: error }, 'no engine took the place of the one that left');
     this.options.onFailure?.(error);
   }
+}
+
+function barrierFor(setup: EngineSetup, clock: LiveClock): StepBarrier | undefined {
+  const { lockstepRanks: size, options } = setup;
+  return size === undefined ? undefined : new StepBarrier(clock, size, options);
 }
 
 /**

@@ -224,7 +224,7 @@ export const TEXT_RULES: readonly Rule[] = [
       ...{ cache_salt: 'mine', priority: 3, user: 'u', metadata: { a: 'b' }, store: false },
       ...{ temperature: 0.3, top_p: 0.9, presence_penalty: 1, vllm_xargs: {}, length_penalty: 2 },
       ...{
-        guided_json: {},
+        guided_decoding_backend: 'xgrammar',
         prompt_cache_key: 'k',
         safety_identifier: 's',
         skip_special_tokens: false,

@@ -28,12 +28,12 @@ export function expectForecast(value: unknown): void {
   expect(Number.isInteger(days) && days >= 1 && days <= 7, JSON.stringify(value)).toBe(true);
 }
 
-/** A front with an engine that answers at once, and calls a tool once whenever that is allowed. */
+/** A front with an engine that answers at once, and calls a tool that fits once. */
 export function openServer(
   dialect: Dialect,
   config: Partial<BatonConfig> = {},
 ): Promise<ApiFixture> {
-  const calls = { toolCallProbability: 1, toolCallExtraCallProbability: 0 };
+  const calls = { toolCallExtraCallProbability: 0 };
   return ApiFixture.start({
     config: { dialect, ...calls, ...config },
     engines: [{ isEager: true }],

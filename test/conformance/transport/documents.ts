@@ -26,6 +26,16 @@ export function describeDocuments(makeWorld: WorldFactory): void {
       expect(await b.documents.get(at('x', 'other'))).toBeUndefined();
     });
 
+    it('are listed by their ids, the least recently used first', async () => {
+      expect(await a.documents.ids('c')).toEqual([]);
+      for (const id of ['1', '2', '3']) await a.documents.put(at(id), id, BOUNDS);
+      await b.documents.get(at('1'));
+      await a.documents.put(at('o', 'other'), 'o', BOUNDS);
+      expect(await b.documents.ids('c')).toEqual(['2', '3', '1']);
+      await a.documents.remove(at('3'));
+      expect(await b.documents.ids('c')).toEqual(['2', '1']);
+    });
+
     it('are removed by one caller only', async () => {
       await a.documents.put(at('x'), '1', BOUNDS);
       const removed = await Promise.all([a, b, a, b].map((one) => one.documents.remove(at('x'))));

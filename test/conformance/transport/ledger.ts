@@ -228,7 +228,7 @@ export function describeLedger(makeWorld: WorldFactory): void {
     });
 
     it('starts nothing for an API that is gone, and runs it when the API lives after all', async () => {
-      expect(await begin({ apiId: 'ghost' })).toEqual({ kind: 'drop', why: 'nobody-awaits' });
+      expect(await begin({ apiId: 'ghost' })).toEqual({ kind: 'drop', why: 'not-awaited' });
       expect(await view()).toMatchObject({ isAborted: true, isApiAlive: false });
       await a.presence.announceApi('ghost', 60_000);
       expect(await begin({ apiId: 'ghost' })).toMatchObject({

@@ -1,6 +1,7 @@
 import {
   connectRedisTransport,
   type Transport,
+  TransportForeign,
   TransportOutOfMemory,
   TransportUnavailable,
 } from '@baton/transport';
@@ -29,6 +30,69 @@ export function describeRedisOnly(server: () => PrivateRedis): void {
       const world = redisWorld(server());
       const transport = await world.connect();
       expect(transport.description).toMatch(/^Redis \d+\.\d+\.\d+ at unix:\/.*redis\.sock$/);
+      await world.close();
+    });
+
+    it.each([
+      ['engines', 'not a set'],
+      ['indexes', 'not a hash'],
+      ['waiting:prefill', 'not a hash'],
+      ['queue:decode:wait', 'not a list'],
+    ])('refuses a prefix under which %s is a key of something else', async (key, what) => {
+      const { url } = server();
+      const prefix = `foreign-${key.replaceAll(':', '-')}`;
+      await withAdmin(server(), (admin) => admin.set(`{${prefix}}:${key}`, 'x'));
+      const connecting = connectRedisTransport({ url, prefix, times: { callDeadlineMs: 60_000 } });
+      await expect(connecting).rejects.toThrow(TransportForeign);
+      await expect(connecting).rejects.toThrow(`The prefix '${prefix}'`);
+      await expect(connecting).rejects.toThrow(what);
+    });
+
+    it('is not connected while a key is of something else, and comes back by itself', async () => {
+      const world = redisWorld(server());
+      const transport = await world.connect();
+      const key = `{${world.prefix}}:waiting:prefill`;
+      await withAdmin(server(), (admin) => admin.set(key, 'x'));
+      const enter = (): Promise<boolean> => transport.admission.tryEnter('api', 'prefill', 1, 1);
+      await expect(enter()).rejects.toThrow(TransportUnavailable);
+      await waitUntil(() => !transport.isConnected, { what: 'it has noticed' });
+      await withAdmin(server(), (admin) => admin.del(key));
+      await waitUntil(() => transport.isConnected, { what: 'it is connected again' });
+      expect(await enter()).toBe(true);
+      await world.close();
+    });
+
+    it('is not connected while the server does not answer, long before it gives it up', async () => {
+      const world = redisWorld(server(), { silenceMs: 200, callDeadlineMs: 60_000 });
+      const transport = await world.connect();
+      const enter = (): Promise<boolean> => transport.admission.tryEnter('api', 'decode', 1, 1);
+      server().freeze();
+      await expect(enter()).rejects.toThrow('no answer');
+      expect(transport.isConnected).toBe(false);
+      server().thaw();
+      await waitUntil(() => transport.isConnected, { what: 'it is connected again' });
+      // The grant that came too late was given back.
+      await waitUntil(async () => enter(), { what: 'there is room' });
+      await world.close();
+    });
+
+    it('gives the keys of an own queue a time to live, and those of its jobs', async () => {
+      const world = redisWorld(server(), { queueLifeMs: 50 });
+      const transport = await world.connect();
+      const taking = new Taking(transport, 'engine:mortal', { room: 1 });
+      await transport.jobs.add('engine:mortal', [job('taken'), job('waits')]);
+      await transport.jobs.add('prefill', [job('shared')]);
+      await taking.untilTaken(1);
+      const endless = (part: string): Promise<string[]> =>
+        withAdmin(server(), async (admin) => {
+          const keys = await admin.keys(`{${world.prefix}}:queue:${part}*`);
+          const ttls = await Promise.all(keys.map((key) => admin.pttl(key)));
+          return keys.filter((_key, i) => ttls[i] === -1);
+        });
+      expect((await endless('prefill')).length).toBeGreaterThan(0);
+      await waitUntil(async () => (await endless('engine')).length === 0, {
+        what: 'every key of the queue has a time to live',
+      });
       await world.close();
     });
 

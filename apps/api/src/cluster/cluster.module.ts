@@ -1,6 +1,6 @@
 import { SystemWallClock } from '@baton/clock';
 import { type BatonConfig, LiveSettings } from '@baton/config';
-import { buildRouting, type JobRouting } from '@baton/routing';
+import { buildRouting, type JobRouting, PolicyFaultBook } from '@baton/routing';
 import type { Logger } from '@baton/telemetry';
 import type { Transport } from '@baton/transport';
 import {
@@ -25,7 +25,12 @@ const PROVIDERS = [
   KvCapacity,
   ModelCatalog,
   Submitter,
-  { provide: ROUTING, inject: [CONFIG, TRANSPORT, API_IDENTITY], useFactory: routingOf },
+  { provide: PolicyFaultBook, inject: [LOGGER], useFactory: faultBookOf },
+  {
+    provide: ROUTING,
+    inject: [CONFIG, TRANSPORT, API_IDENTITY, PolicyFaultBook],
+    useFactory: routingOf,
+  },
   { provide: LiveSettings, inject: [CONFIG, TRANSPORT, LOGGER], useFactory: settingsOf },
 ];
 
@@ -49,9 +54,16 @@ export class ClusterModule implements OnModuleInit, OnApplicationShutdown {
   }
 }
 
-function routingOf(config: BatonConfig, transport: Transport, identity: ApiIdentity): JobRouting {
-  const wall = new SystemWallClock();
-  return buildRouting({ config, transport, routerId: identity.apiId, role: 'api', wall });
+function faultBookOf(log: Logger): PolicyFaultBook {
+  return new PolicyFaultBook((message) => log.warn(message));
+}
+
+type RoutingParts = [BatonConfig, Transport, ApiIdentity, PolicyFaultBook];
+
+function routingOf(...[config, transport, identity, faults]: RoutingParts): JobRouting {
+  const onPolicyFault = faults.add.bind(faults);
+  const where = { routerId: identity.apiId, role: 'api', wall: new SystemWallClock() } as const;
+  return buildRouting({ config, transport, ...where, onPolicyFault });
 }
 
 function settingsOf(config: BatonConfig, transport: Transport, log: Logger): LiveSettings {

@@ -1,13 +1,16 @@
 import { BatonError } from '@baton/contract';
 import type { CollectionBounds, DocumentPlace, Transport } from '@baton/transport';
+import type { Owned } from '../http/access/tenant';
 import { brokerError } from '../http/broker-error';
+import type { Tenant } from '../http/request-context';
 
 /** Of several writers to one document one wins each try: this many tries serve as many writers. */
 const MAX_TRIES = 64;
 
 /**
  * Documents of one kind in the broker, so that any API process can serve them. Evicted, expired and
- * removed ones are gone alike.
+ * removed ones are gone alike. Each tenant has a collection of its own, with the bounds of its own:
+ * none finds, evicts or overwrites what another has.
  */
 export class DocumentCollection<Document> {
   constructor(
@@ -15,16 +18,16 @@ export class DocumentCollection<Document> {
     private readonly options: CollectionBounds & { readonly collection: string },
   ) {}
 
-  async find(id: string): Promise<Document | undefined> {
-    const text = await this.read(id);
+  async find(at: Owned): Promise<Document | undefined> {
+    const text = await this.read(at);
     return text === undefined ? undefined : (JSON.parse(text) as Document);
   }
 
   /** False when the document is larger than the store allows. */
-  async add(id: string, document: Document): Promise<boolean> {
+  async add(at: Owned, document: Document): Promise<boolean> {
     const text = JSON.stringify(document);
     const { documents } = this.transport;
-    const stored = await whole(documents.put(this.at(id), text, this.options));
+    const stored = await whole(documents.put(this.placeOf(at), text, this.options));
     return stored === 'stored';
   }
 
@@ -34,35 +37,45 @@ export class DocumentCollection<Document> {
    * larger than the store allows.
    */
   async update(
-    id: string,
+    at: Owned,
     change: (document: Document) => Document | undefined,
   ): Promise<Document | undefined> {
     for (let tries = 0; tries < MAX_TRIES; tries += 1) {
-      const from = await this.read(id);
+      const from = await this.read(at);
       if (from === undefined) return undefined;
       const before = JSON.parse(from) as Document;
       const after = change(before);
       if (after === undefined) return before;
       const to = JSON.stringify(after);
       const { documents } = this.transport;
-      const outcome = await whole(documents.replace(this.at(id), { from, to }, this.options));
+      const outcome = await whole(documents.replace(this.placeOf(at), { from, to }, this.options));
       if (outcome === 'replaced') return after;
       if (outcome === 'too-large') throw tooLarge();
     }
     throw new BatonError('engine_error');
   }
 
+  /** The ids of all documents of the tenant, in the order of their last use. */
+  ids(owner: Tenant): Promise<readonly string[]> {
+    return whole(this.transport.documents.ids(this.collectionOf(owner)));
+  }
+
   /** False when there was none. With two callers, one gets true. */
-  remove(id: string): Promise<boolean> {
-    return whole(this.transport.documents.remove(this.at(id)));
+  remove(at: Owned): Promise<boolean> {
+    return whole(this.transport.documents.remove(this.placeOf(at)));
   }
 
-  private read(id: string): Promise<string | undefined> {
-    return whole(this.transport.documents.get(this.at(id)));
+  private read(at: Owned): Promise<string | undefined> {
+    return whole(this.transport.documents.get(this.placeOf(at)));
   }
 
-  private at(id: string): DocumentPlace {
-    return { collection: this.options.collection, id };
+  private placeOf({ owner, id }: Owned): DocumentPlace {
+    return { collection: this.collectionOf(owner), id };
+  }
+
+  private collectionOf(owner: Tenant): string {
+    const { collection } = this.options;
+    return owner === undefined ? collection : `${collection}@${owner}`;
   }
 }
 

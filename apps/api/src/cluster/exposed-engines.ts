@@ -18,6 +18,8 @@ import { ClusterView } from './cluster-view';
 /** A port is closed when its engine has been silent for this long. */
 const KEEP_SILENT_PORT_MS = 60_000;
 
+const GIVEN_UP = 'engine silent for a minute, its port is closed until it is back';
+
 /** A port that stands for one engine. The engine may change: an index is used again. */
 interface EnginePort {
   readonly server: Server;
@@ -36,6 +38,7 @@ interface EnginePort {
 export class ExposedEngines implements OnModuleInit, BeforeApplicationShutdown {
   private readonly ports = new Map<number, EnginePort>();
   private readonly refused = new Set<number>();
+  private isEnding = false;
 
   constructor(
     @Inject(CONFIG) private readonly config: BatonConfig,
@@ -55,12 +58,15 @@ export class ExposedEngines implements OnModuleInit, BeforeApplicationShutdown {
   }
 
   beforeApplicationShutdown(): void {
+    this.isEnding = true;
     this.closeAllBut(new Set());
   }
 
   /** @param route  the handlers of the cluster's own port */
   private open(route: RequestListener): void {
     const sync = (engines: readonly EnginePresence[]): void => {
+      // The cluster is still looked at while the last requests end.
+      if (this.isEnding) return;
       const wanted = new Map(engines.map((engine) => [this.portOf(engine), engine]));
       this.closeAllBut(new Set([...wanted.keys(), ...this.silentPorts(wanted)]));
       for (const [port, engine] of wanted) this.lead(port, engine, route);
@@ -120,8 +126,9 @@ export class ExposedEngines implements OnModuleInit, BeforeApplicationShutdown {
   }
 
   private closeAllBut(wanted: ReadonlySet<number>): void {
-    for (const [port, { server }] of this.ports) {
+    for (const [port, { server, engineId, missedMs }] of this.ports) {
       if (wanted.has(port)) continue;
+      if (missedMs !== undefined) this.logger.warn({ port, engine: engineId }, GIVEN_UP);
       this.ports.delete(port);
       server.close();
       server.closeIdleConnections();

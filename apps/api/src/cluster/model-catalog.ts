@@ -1,4 +1,4 @@
-import { type BatonConfig, modelOf } from '@baton/config';
+import { type BatonConfig, modelOf, type ServedNames, servedNamesOf } from '@baton/config';
 import { VERSION } from '@baton/kernel';
 import {
   type AnswerOptions,
@@ -10,6 +10,7 @@ import {
 import { Inject, Injectable } from '@nestjs/common';
 import { KvCapacity } from './kv-capacity';
 import { TextSetup } from '../request/plan/text-setup';
+import type { Tenant } from '../http/request-context';
 import { API_IDENTITY, type ApiIdentity, CONFIG } from '../tokens';
 import { AdapterRegistry } from './adapters/adapter-registry';
 
@@ -22,7 +23,7 @@ export class ModelCatalog {
   readonly answerOptions: AnswerOptions;
   readonly maxModelLen: number;
   readonly version: string;
-  private readonly name: string;
+  private readonly names: ServedNames;
   private readonly fixed: RequestLimits;
 
   constructor(
@@ -34,7 +35,8 @@ export class ModelCatalog {
   ) {
     const { dialect } = config;
     const { tokenizer, template, lengths, words, model } = text.parts;
-    this.name = config.servedModelName ?? config.model;
+    this.names = servedNamesOf(config);
+    const [, ...aliases] = this.names;
     this.maxModelLen = config.maxModelLen ?? modelOf(config.model).maxContext;
     this.version = config.reportedVersion ?? VERSION;
     this.answerOptions = { dialect, tokenizer };
@@ -43,7 +45,8 @@ export class ModelCatalog {
       dialect,
       tokenizer,
       template,
-      models: [this.name],
+      models: this.names,
+      aliases,
       maxModelLen: this.maxModelLen,
       keepsText: model !== undefined,
       ...modelAbilities(config),
@@ -59,54 +62,57 @@ export class ModelCatalog {
   }
 
   /**
-   * With the adapters that are loaded, and the KV capacity that the engines have announced by now.
+   * With the adapters that the tenant may ask for, and the KV capacity that the engines have
+   * announced by now.
    */
-  get limits(): RequestLimits {
+  limitsOf(tenant: Tenant): RequestLimits {
     const kvCapacityTokens = this.capacity.largestTokens;
-    const { names } = this.adapters;
+    const names = this.adapters.of(tenant).names;
     return {
       ...this.fixed,
-      ...(names.length === 0 ? {} : { models: [this.name, ...names] }),
+      ...(names.length === 0 ? {} : { models: [...this.names, ...names] }),
       ...(kvCapacityTokens === undefined ? {} : { kvCapacityTokens }),
     };
   }
 
   /** The LoRA adapter that is asked for under this name; undefined: the base model. */
-  adapterOf(model: string): string | undefined {
-    return model === this.name ? undefined : this.adapters.find(model)?.name;
+  adapterOf(model: string, tenant: Tenant): string | undefined {
+    return this.names.includes(model) ? undefined : this.adapters.find(model, tenant)?.name;
   }
 
-  cards(): ModelCard[] {
+  cards(tenant: Tenant): ModelCard[] {
     return [
-      {
-        id: this.name,
+      ...this.names.map((id) => ({
+        id,
         root: this.config.model,
         created: this.identity.startedAt,
         maxModelLen: this.maxModelLen,
-      },
-      ...this.adapters.all().map(({ name, path }) => ({
+      })),
+      ...this.adapters.all(tenant).map(({ name, path }) => ({
         id: name,
         root: path,
-        parent: this.name,
+        parent: this.names[0],
         created: this.identity.startedAt,
         maxModelLen: null,
       })),
     ];
   }
 
-  find(id: string): ModelCard | undefined {
-    return this.cards().find((card) => card.id === id);
+  find(id: string, tenant: Tenant): ModelCard | undefined {
+    return this.cards(tenant).find((card) => card.id === id);
   }
 }
 
 function modelAbilities(config: BatonConfig): Partial<RequestLimits> {
   const { imageTokens, audioTokens, toolCallParser, enableAutoToolChoice } = config;
+  const { toolCallProbability } = config;
   return {
     ...(config.strict ? { strict: { toolCallParser, enableAutoToolChoice } } : {}),
+    acceptsUnknownFields: config.acceptUnknownFields,
     isReasoning: config.reasoning,
-    toolCallProbability: config.toolCallProbability,
+    ...(toolCallProbability === undefined ? {} : { toolCallProbability }),
     extraToolCallProbability: config.toolCallExtraCallProbability,
-    ...(imageTokens === undefined ? {} : { imageTokens }),
+    ...(imageTokens === 0 ? {} : { imageTokens }),
     ...(audioTokens === undefined ? {} : { audioTokens }),
   };
 }

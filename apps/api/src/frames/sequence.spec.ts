@@ -10,12 +10,15 @@ import { describe, expect, it } from 'vitest';
 import { Sequence, type SequenceOwner } from './sequence';
 
 const OWNER: SequenceOwner = {
-  isDirty: false,
+  chain: undefined,
+  previous: undefined,
+  next: undefined,
   onNote: () => undefined,
   onTokens: () => undefined,
   onEnd: () => undefined,
   onFailure: () => undefined,
   flush: () => undefined,
+  onBroken: () => undefined,
 };
 
 const HEADER: FrameHeader = { engineId: 'e', stage: 'decode', stepEndUs: 0 };

@@ -1,6 +1,8 @@
+import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
 import { BatonError } from '@baton/contract';
 import { parseJsonBody } from '@baton/openai';
+import { bodyDecoder } from './body-encoding';
 
 const texts = new WeakMap<IncomingMessage, string>();
 
@@ -8,6 +10,11 @@ const texts = new WeakMap<IncomingMessage, string>();
 export function bodyText(message: IncomingMessage): string | undefined {
   return texts.get(message);
 }
+
+/** Of a body that is too large, as many times the limit are read to bring the refusal across. */
+const MOST_DROPPED_BODIES = 16;
+/** A longer pause ends that: more than the way to a client and back takes. */
+const LONGEST_PAUSE_MS = 250;
 
 export interface BodyReading {
   readonly maxBytes: number;
@@ -24,18 +31,26 @@ export async function readJsonBody(
   message: IncomingMessage,
   { maxBytes, keepsText }: BodyReading,
 ): Promise<unknown> {
-  const announced = Number(message.headers['content-length'] ?? 0);
-  if (announced > maxBytes) throw tooLarge(maxBytes);
-  const bytes = await collect(message, maxBytes);
+  const { headers } = message;
+  const encoding = headers['content-encoding'];
+  const decode = encoding === undefined ? undefined : bodyDecoder(encoding);
+  const announced = Number(headers['content-length'] ?? 0);
+  if (announced > maxBytes) throw await refused(message, maxBytes);
+  const sent = await collect(message, maxBytes);
+  if (sent === 'too-large') throw await refused(message, maxBytes);
+  const bytes = decode === undefined ? sent : await decode(sent, maxBytes);
+  if (bytes === 'too-large') throw tooLarge(maxBytes);
   // Some clients announce JSON and send nothing; where a body is required, its reader reports that.
   if (bytes.length === 0) return undefined;
+  // A replaced character would be another prompt than the one that was sent.
+  if (!isUtf8(bytes)) throw new BatonError('invalid_json', 'The request body is not valid UTF-8.');
   const text = bytes.toString('utf8');
   const body = parseJsonBody(text);
   if (keepsText) texts.set(message, text);
   return body;
 }
 
-function collect(message: IncomingMessage, maxBytes: number): Promise<Buffer> {
+function collect(message: IncomingMessage, maxBytes: number): Promise<Buffer | 'too-large'> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let size = 0;
@@ -47,7 +62,7 @@ function collect(message: IncomingMessage, maxBytes: number): Promise<Buffer> {
       }
       message.off('data', onData);
       message.resume();
-      reject(tooLarge(maxBytes));
+      resolve('too-large');
     };
     message.on('data', onData);
     message.once('end', () => resolve(Buffer.concat(chunks)));
@@ -56,6 +71,35 @@ function collect(message: IncomingMessage, maxBytes: number): Promise<Buffer> {
     };
     message.once('error', onGone);
     message.once('close', onGone);
+  });
+}
+
+/**
+ * The refusal, once it can be read: a connection is closed with it, and a client that still writes
+ * would get a reset in its place. What is on its way is read and dropped first, within bounds. A
+ * client that waits for the answer sends nothing meanwhile, and gets it soon.
+ */
+async function refused(message: IncomingMessage, maxBytes: number): Promise<BatonError> {
+  await dropped(message, maxBytes * MOST_DROPPED_BODIES);
+  return tooLarge(maxBytes);
+}
+
+function dropped(message: IncomingMessage, maxBytes: number): Promise<void> {
+  return new Promise((resolve) => {
+    let size = 0;
+    const pause = setTimeout(resolve, LONGEST_PAUSE_MS);
+    const end = (): void => {
+      clearTimeout(pause);
+      resolve();
+    };
+    message.on('data', (chunk: Buffer) => {
+      size += chunk.length;
+      if (size > maxBytes) end();
+      else pause.refresh();
+    });
+    message.once('end', end);
+    message.once('close', end);
+    message.resume();
   });
 }
 

@@ -4,7 +4,7 @@ import { renderMessageError } from '@baton/anthropic';
 import { renderResponseError } from '@baton/responses';
 import { pathOf } from './request-context';
 
-const MESSAGES = /^\/v1\/messages(\/count_tokens)?$/;
+const MESSAGES = /^\/v1\/messages(\/|$)/;
 const RESPONSES = /^\/v1\/(responses|conversations)(\/|$)/;
 
 const UNAUTHORIZED = 401;

@@ -4,6 +4,8 @@ import { type DynamicModule, Global, Module, RequestMethod } from '@nestjs/commo
 import { APP_FILTER } from '@nestjs/core';
 import { LoggerModule } from 'nestjs-pino';
 import { AccessGuard } from './access/access.guard';
+import { AdminKey } from './access/admin-key';
+import { AdminGuard } from './access/admin.guard';
 import { EarlyGuards } from './access/early-guards';
 import { RateLimitGuard } from './access/rate-limit.guard';
 import { RateLimits } from './access/rate-limits';
@@ -18,27 +20,30 @@ export interface HttpDependencies {
   readonly logger: Logger;
   readonly listeners: Listeners;
   readonly routes: KnownRoutes;
+  readonly adminKey: AdminKey;
 }
 
 /** What applies to every request. */
 @Global()
 @Module({})
 export class HttpModule {
-  static forRoot({ logger, listeners, routes }: HttpDependencies): DynamicModule {
+  static forRoot({ logger, listeners, routes, adminKey }: HttpDependencies): DynamicModule {
     return {
       module: HttpModule,
       imports: [LoggerModule.forRoot(accessLog(logger))],
       providers: [
         AccessGuard,
+        AdminGuard,
         EarlyGuards,
         RateLimitGuard,
         RateLimits,
         ReaderWatch,
+        { provide: AdminKey, useValue: adminKey },
         { provide: KnownRoutes, useValue: routes },
         { provide: Listeners, useValue: listeners },
         { provide: APP_FILTER, useClass: ErrorFilter },
       ],
-      exports: [KnownRoutes, Listeners, RateLimits, ReaderWatch],
+      exports: [AdminGuard, KnownRoutes, Listeners, RateLimits, ReaderWatch],
     };
   }
 }

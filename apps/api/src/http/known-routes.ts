@@ -29,8 +29,9 @@ export class KnownRoutes {
   observe(fastify: FastifyInstance): void {
     fastify.addHook('onRoute', (route) => {
       for (const method of [route.method].flat()) {
-        this.router.on(method as HTTPMethod, route.url, () => undefined);
-        this.known.push({ method, pattern: route.url, operation: operationOf(route) });
+        const operation = operationOf(route);
+        this.router.on(method as HTTPMethod, route.url, () => undefined, operation);
+        this.known.push({ method, pattern: route.url, operation });
       }
     });
   }
@@ -39,6 +40,12 @@ export class KnownRoutes {
   methodsOf(url: string): readonly string[] | undefined {
     const found = ORDER.filter((method) => this.leadsSomewhere(method, url));
     return found.length === 0 ? undefined : found;
+  }
+
+  /** The description of what this method and URL lead to, where there is one. */
+  operationAt(method: string, url: string): HttpOperation | undefined {
+    const found = this.router.find(method as HTTPMethod, url);
+    return (found?.store ?? undefined) as HttpOperation | undefined;
   }
 
   /** One per route and method, without HEAD. */

@@ -5,6 +5,7 @@ import type { TLSSocket } from 'node:tls';
 import { type BatonConfig, type Certificate, readCertificate } from '@baton/config';
 import type { Logger } from '@baton/telemetry';
 import type { OnApplicationShutdown } from '@nestjs/common';
+import { Arrivals } from './arrivals';
 import { CertificateRefresh } from './certificate-refresh';
 import { answerClientError } from './client-error';
 
@@ -24,6 +25,8 @@ const CERT_REQUIRED = 2;
  * certificate and its refresh.
  */
 export class Listeners implements OnApplicationShutdown {
+  /** What comes to all of them. */
+  readonly arrivals = new Arrivals();
   private readonly secure = new Set<SecureServer>();
   private readonly refresh: CertificateRefresh | undefined;
 
@@ -47,6 +50,7 @@ export class Listeners implements OnApplicationShutdown {
       this.certificate === undefined
         ? createServer(serverLimits(this.config), listener)
         : this.createSecure(this.certificate, listener);
+    this.arrivals.watch(server);
     server.maxConnections = this.config.maxConnections;
     // One more than allowed, so that an excess is visible: Node drops the headers beyond the limit.
     server.maxHeadersCount = this.config.h11MaxHeaderCount + 1;

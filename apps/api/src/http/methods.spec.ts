@@ -23,7 +23,7 @@ for (const dialect of ['openai', 'vllm'] as const) {
     );
 
     it.each([
-      ['/v1/chat/completions', 'POST', 'POST'],
+      ['/v1/chat/completions', 'GET, HEAD, POST', 'GET, POST'],
       ['/v1/models', 'GET, HEAD', 'GET'],
       ['/v1/responses/resp_1', 'GET, HEAD, DELETE', 'GET, DELETE'],
       ['/sleep', 'POST', 'POST'],

@@ -1,4 +1,5 @@
 import { RouteConfig } from '@nestjs/platform-fastify';
+import type { answerSchemas } from './answer-schemas';
 import type { requestSchemas } from './request-schemas';
 
 /** Headings of the readable page, in its order. */
@@ -21,6 +22,9 @@ export type Tag = (typeof TAGS)[number];
 /** A body by the name of its schema, or any object. */
 export type BodyName = keyof ReturnType<typeof requestSchemas> | 'Object';
 
+/** A JSON answer by the name of its schema. */
+export type ResultName = keyof ReturnType<typeof answerSchemas>;
+
 /** The media type of an answer. */
 export type Media = 'json' | 'events' | 'text' | 'html' | 'file' | 'nothing';
 
@@ -33,6 +37,12 @@ export interface QueryParameter {
 /** The OpenAPI facts of a handler besides its route. */
 export interface OperationFacts {
   readonly body?: BodyName;
+  /** Fields that this operation requires beside those that its body's schema does. */
+  readonly requires?: readonly string[];
+  /** The schema of a JSON answer. Default: any JSON. */
+  readonly result?: ResultName;
+  /** It answers those alone who upgrade to a WebSocket, which OpenAPI cannot say. */
+  readonly upgrades?: boolean;
   readonly query?: readonly QueryParameter[];
   /** Default: JSON. */
   readonly answers?: readonly Media[];
@@ -50,6 +60,13 @@ export interface HttpOperation extends OperationFacts {
 /** A route as Fastify reports it. */
 interface RouteOptions {
   readonly config?: object | undefined;
+}
+
+/** What an operator asks for, and no client of the API. */
+const OPERATORS: ReadonlySet<Tag> = new Set(['Administration', 'Development mode']);
+
+export function isOperators({ tag }: HttpOperation): boolean {
+  return OPERATORS.has(tag);
 }
 
 export const STREAMED = { answers: ['json', 'events'] } as const;

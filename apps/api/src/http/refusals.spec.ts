@@ -99,8 +99,9 @@ describe.each(['openai', 'vllm'] as const)('what is refused in the %s dialect', 
       config: {
         dialect,
         apiKey: ['sk-one'],
-        servedModelName: MODEL,
+        servedModelName: [MODEL],
         maxModelLen: 2_000,
+        imageTokens: 0,
         maxRequestBodyMb: 0.5,
       },
       // 64 blocks of 16 tokens.

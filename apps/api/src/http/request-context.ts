@@ -1,18 +1,23 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
-import { wallUsOf } from '@baton/clock';
+import { arrivalUsOf } from './arrivals';
+
+/**
+ * The owner of the key of a request, and of all that is stored for it; undefined without a known
+ * key: the one tenant of a cluster without keys.
+ */
+export type Tenant = string | undefined;
 
 /** What is known of a request from the moment its headers are read. */
 export interface RequestContext {
-  /** µs since the Unix epoch. */
+  /** µs since the Unix epoch; see `arrivalUsOf`. */
   readonly arrivalUs: number;
   /** Echoed as `x-request-id`. */
   readonly requestId: string;
   readonly clientRequestId: string | undefined;
   /** The engine when the request came in at the engine's own port. */
   readonly engineId: string | undefined;
-  /** The owner of its key, by digest; undefined without a known key. */
-  readonly caller: string | undefined;
+  readonly tenant: Tenant;
 }
 
 /** A header is copied into answers, ids and logs; a longer value is ignored. */
@@ -29,11 +34,11 @@ export function contextOf(message: IncomingMessage): RequestContext {
   if (known) return known;
   const clientRequestId = clientIdOf(message);
   const context = {
-    arrivalUs: wallUsOf(),
+    arrivalUs: arrivalUsOf(message),
     requestId: clientRequestId ?? randomUUID().replaceAll('-', ''),
     clientRequestId,
     engineId: engines.get(message),
-    caller: undefined,
+    tenant: undefined,
   };
   contexts.set(message, context);
   return context;
@@ -50,8 +55,8 @@ export function directTo(message: IncomingMessage, engineId: string): void {
 }
 
 /** Marks a request with the owner of its key. */
-export function noteCaller(message: IncomingMessage, caller: string): void {
-  contexts.set(message, { ...contextOf(message), caller });
+export function noteTenant(message: IncomingMessage, tenant: string): void {
+  contexts.set(message, { ...contextOf(message), tenant });
 }
 
 function clientIdOf(message: IncomingMessage): string | undefined {

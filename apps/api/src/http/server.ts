@@ -10,6 +10,7 @@ import { Cors } from './cors';
 import { dataParallelRankOf, RANK_HEADER } from './data-parallel-rank';
 import { renderErrorAt } from './error-renderer';
 import { type KnownRoutes, ROUTER_OPTIONS } from './known-routes';
+import { isOperators } from './operation';
 import type { Listeners } from './listeners';
 import { contextOf } from './request-context';
 
@@ -59,10 +60,15 @@ function install(fastify: FastifyInstance, config: BatonConfig, routes: KnownRou
     readJsonBody(request.raw, { maxBytes, keepsText }),
   );
   const cors = new Cors(config);
+  const operatorCors = new Cors(onlyNamed(config));
   fastify.addHook('onRequest', (request, reply, done) => {
     beginAnswer(request, reply, { config, cors });
-    if (isPreflight(request)) answerPreflight(request, reply, cors);
-    else if (config.dialect === 'openai' && isQuestionOfMethods(request, routes)) {
+    if (isPreflight(request)) {
+      if (leadsToOperators(request, routes)) {
+        reply.raw.removeHeader('access-control-allow-origin');
+        answerPreflight(request, reply, operatorCors);
+      } else answerPreflight(request, reply, cors);
+    } else if (config.dialect === 'openai' && isQuestionOfMethods(request, routes)) {
       answerMethods(request, reply, routes);
     } else {
       done(refusalOf(request, config));
@@ -113,6 +119,17 @@ function refusalOf({ method, raw }: FastifyRequest, config: BatonConfig): BatonE
 function isPreflight({ method, headers }: FastifyRequest): boolean {
   const isAsked = headers['access-control-request-method'] !== undefined;
   return method === 'OPTIONS' && isAsked && headers.origin !== undefined;
+}
+
+/** What any page may ask of the API, no page may ask of its operators' endpoints. */
+function onlyNamed(config: BatonConfig): BatonConfig {
+  return { ...config, allowedOrigins: config.allowedOrigins.filter((origin) => origin !== '*') };
+}
+
+function leadsToOperators({ url, headers }: FastifyRequest, routes: KnownRoutes): boolean {
+  const method = headers['access-control-request-method'] ?? '';
+  const operation = routes.operationAt(method, url);
+  return operation !== undefined && isOperators(operation);
 }
 
 function answerPreflight({ raw }: FastifyRequest, reply: FastifyReply, cors: Cors): void {

@@ -3,6 +3,7 @@ import { RateMeter } from './live-page/rate-meter';
 import { FaultMetrics } from './metrics/fault-metrics';
 import { PlacementMetrics } from './metrics/placement-metrics';
 import { RequestMetrics } from './metrics/request-metrics';
+import { TenantMetrics } from './metrics/tenant-metrics';
 import { Observers } from './port/observers';
 import type { RequestObserver } from './port/port';
 import { EventLog } from './recording/event-log';
@@ -14,6 +15,7 @@ import { RequestSpans } from './tracing/request-spans';
 /** All observers of requests. A new one is added here and nowhere else. */
 export const OBSERVERS = [
   RequestMetrics,
+  TenantMetrics,
   PlacementMetrics,
   FaultMetrics,
   RequestRecorder,

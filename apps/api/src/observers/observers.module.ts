@@ -4,6 +4,7 @@ import { ClusterPictures } from './live-page/cluster-pictures';
 import { Viewers } from './live-page/viewers';
 import { EngineCensus } from './metrics/engine-census';
 import { HttpMetrics } from './metrics/http-metrics';
+import { LoopMetrics } from './metrics/loop-metrics';
 import { ProcessMetrics } from './metrics/process-metrics';
 import { QueueMetrics } from './metrics/queue-metrics';
 import { Observers } from './port/observers';
@@ -13,6 +14,7 @@ const PROVIDERS = [
   ClusterPictures,
   EngineCensus,
   HttpMetrics,
+  LoopMetrics,
   ProcessMetrics,
   QueueMetrics,
   Viewers,

@@ -21,6 +21,7 @@ import { FrameInbox } from '../frames/frame-inbox';
 import type { Resender } from '../frames/resender';
 import type { Sequence, SequenceOwner } from '../frames/sequence';
 import { SequenceTable } from '../frames/sequence-table';
+import { WriteTurns } from '../frames/write-turns';
 import { RateMeter } from './live-page/rate-meter';
 import { FaultMetrics } from './metrics/fault-metrics';
 import { RequestMetrics } from './metrics/request-metrics';
@@ -111,7 +112,8 @@ async function shownAfter(steps: readonly Step[], order: readonly number[], run:
   meter.switchOn(nowMs);
   await observers.start();
   const resender = { ask: () => undefined } as unknown as Resender;
-  const inbox = new FrameInbox(LOG, table, resender, observers);
+  const writing = new WriteTurns(LOG, observers);
+  const inbox = new FrameInbox(LOG, table, resender, observers, writing);
   const sequences: Sequence[] = [];
   const request = requestOf(sequences);
   const over = new Set<Sequence>();
@@ -135,7 +137,7 @@ async function shownAfter(steps: readonly Step[], order: readonly number[], run:
   }
   for (const sequence of sequences) end(sequence, 'abort');
   observers.closed(request, { reason: 'abort', isSlowReader: true });
-  const timeline = await timelines.find('cmpl-x');
+  const timeline = await timelines.find({ owner: undefined, id: 'cmpl-x' });
   await observers.stop();
   const read = (name: string): string => readFileSync(join(folder, `${run}.${name}`), 'utf8');
   return {
@@ -155,12 +157,15 @@ function requestOf(sequences: Sequence[]): ObservedRequest {
 
 function ownerOf(onEnd: (sequence: Sequence) => void): SequenceOwner {
   return {
-    isDirty: false,
+    chain: undefined,
+    previous: undefined,
+    next: undefined,
     onNote: () => undefined,
     onTokens: () => undefined,
     onEnd,
     onFailure: onEnd,
     flush: () => undefined,
+    onBroken: () => undefined,
   };
 }
 

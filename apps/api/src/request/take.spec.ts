@@ -24,7 +24,7 @@ function takeStep({ isClosing = false, isConnected = true, executes = false }: W
   return new TakeStep(
     defaultConfig(),
     door,
-    { limits: LIMITS } as unknown as ModelCatalog,
+    { limitsOf: () => LIMITS } as unknown as ModelCatalog,
     executions as unknown as Executions,
     {} as Player,
   );

@@ -31,7 +31,7 @@ export class TakeStep {
   /** @throws BatonError while no request is admitted, and for an invalid body */
   take(call: Call): Asked {
     this.door.refuseWhenClosed();
-    const { limits } = this.catalog;
+    const limits = this.catalog.limitsOf(call.tenant);
     return this.executions.answers
       ? this.executions.ask(call, limits)
       : call.ask(call.body, limits);

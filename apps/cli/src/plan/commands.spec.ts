@@ -12,7 +12,7 @@ vi.mock('../up/up', () => ({ up: started }));
 
 const ASKED = defaultConfig({
   ...{ model: 'llama-3.1-70b', gpu: 'h200', seed: 7, maxNumSeqs: 64, prefillMaxNumSeqs: 8 },
-  ...{ enablePrefixCaching: false, servedModelName: "the user's own $MODEL" },
+  ...{ enablePrefixCaching: false, servedModelName: ["the user's own $MODEL", 'b'] },
   ...{ stepOverheadMs: 0, port: 9_000, redis: 'redis://:secret@host' },
 });
 

@@ -62,7 +62,8 @@ function flagsOf(config: BatonConfig): string[] {
 
 function flagFor(key: ConfigKey, value: BatonConfig[ConfigKey]): string[] {
   if (value === false) return [flagName(key).replace('--', '--no-')];
-  return value === true ? [flagName(key)] : [flagName(key), String(value)];
+  if (value === true) return [flagName(key)];
+  return [flagName(key), typeof value === 'object' ? JSON.stringify(value) : String(value)];
 }
 
 function commandLine(words: readonly string[]): string {

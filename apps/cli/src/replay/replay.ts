@@ -7,6 +7,7 @@ import {
 } from '@baton/analysis';
 import { type ClusterScenario, frontEndSummary, simulate, stepTimesOf } from '@baton/cluster';
 import { deploymentErrors } from '@baton/error-bars';
+import type { PolicyFault } from '@baton/placement';
 import { type PreparedReplay, prepareReplay, resolvedOptions } from '@baton/replay';
 import type { ComparisonReport } from '@baton/report';
 import { mostGpus } from '@baton/scenario';
@@ -39,7 +40,9 @@ export async function replay(given: GivenReplayFlags): Promise<void> {
   );
   for (const note of prepared.notes) say(note);
   const steps = flags.perfetto ? new StepSpans(TRACED_STEPS) : undefined;
-  const { run, wallSeconds } = await timed(prepared.scenario, steps);
+  const faults = new PolicyFaults();
+  const { run, wallSeconds } = await timed(prepared.scenario, { steps, faults });
+  faults.report();
   const stepTimes = stepTimesOf(prepared.scenario.pools);
   const { frontEnd } = prepared.scenario;
   const summary = summarise(run, {
@@ -54,14 +57,31 @@ export async function replay(given: GivenReplayFlags): Promise<void> {
   await tell({ prepared, flags, run, summary, steps, compared: comparedWith(prepared, run) });
 }
 
+/** The choices that a policy of the user's own did not make. */
+class PolicyFaults {
+  private count = 0;
+
+  add({ message }: PolicyFault): void {
+    if (this.count === 0) say(message);
+    this.count += 1;
+  }
+
+  report(): void {
+    if (this.count === 0) return;
+    const choices = this.count === 1 ? 'that choice' : `${this.count} such choices`;
+    say(`placement_fallback made ${choices}; the result is not that of your policy.`);
+  }
+}
+
 function timed(
   scenario: ClusterScenario,
-  steps: StepSpans | undefined,
+  { steps, faults }: { steps: StepSpans | undefined; faults: PolicyFaults },
 ): Promise<{ run: RunRecord; wallSeconds: number }> {
   return withProgress('replay', (onProgress) => {
     const beganMs = performance.now();
     const run = simulate(scenario, {
       onProgress,
+      onPolicyFault: (fault) => faults.add(fault),
       ...(steps === undefined ? {} : { onSteps: (span) => steps.add(span) }),
     });
     return { run, wallSeconds: (performance.now() - beganMs) / MS_PER_SECOND };

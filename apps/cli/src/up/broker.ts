@@ -5,6 +5,7 @@ import {
   type BrokerOptions,
   CacheUnusable,
   resolveBroker,
+  TransportForeign,
   TransportUnavailable,
 } from '@baton/transport';
 
@@ -14,6 +15,7 @@ const BYTES: Readonly<Record<string, number>> = { kb: 2 ** 10, mb: 2 ** 20, gb: 
 export function brokerOptions(config: BatonConfig): BrokerOptions {
   return {
     redisUrl: config.redis,
+    redisPrefix: config.redisPrefix,
     maxMemoryBytes: bytesOf(config.redisMaxmemory),
     isInProcess: config.broker === 'in-process',
     mayInstall: config.install !== 'never',
@@ -23,7 +25,8 @@ export function brokerOptions(config: BatonConfig): BrokerOptions {
 /**
  * The broker of this cluster, found or started.
  *
- * @throws Failure when a Redis was named and does not answer, or there is no place to unpack one
+ * @throws Failure when a Redis was named and does not answer or its prefix is taken, or there is no
+ *   place to unpack one
  */
 export async function obtainBroker(
   config: BatonConfig,
@@ -33,6 +36,7 @@ export async function obtainBroker(
     return await resolveBroker(brokerOptions(config), log);
   } catch (error) {
     if (error instanceof CacheUnusable) throw new Failure(error.message);
+    if (error instanceof TransportForeign) throw new Failure(error.message);
     if (error instanceof TransportUnavailable) {
       throw new Failure(
         `${error.message.replace(/\.$/, '')}: check that it runs and lets Baton in, and ` +

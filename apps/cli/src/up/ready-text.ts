@@ -1,10 +1,10 @@
-import type { BatonConfig } from '@baton/config';
+import { type BatonConfig, servedNamesOf } from '@baton/config';
 import { baseUrl } from '@baton/supervisor';
 
 /** The text in the terminal once requests can be sent. */
 export function readyText(config: BatonConfig, seconds: number): string {
   const url = baseUrl(config);
-  const model = config.servedModelName ?? config.model;
+  const [model] = servedNamesOf(config);
   const body = `{"model":"${model}","messages":[{"role":"user","content":"Hello"}],"stream":true}`;
   return [
     `Ready in ${seconds.toFixed(1)} s: ${url}/v1 · model ${model} · topology ${config.topology}`,

@@ -1,5 +1,11 @@
 import { once } from 'node:events';
-import { type BatonConfig, readCertificate, resolveConfig } from '@baton/config';
+import {
+  type BatonConfig,
+  readAdminKey,
+  readApiKeys,
+  readCertificate,
+  resolveConfig,
+} from '@baton/config';
 import { countRanks } from '@baton/scenario';
 import {
   checkEnginePorts,
@@ -39,6 +45,8 @@ export async function up(topology: string | undefined, flags: UpFlags): Promise<
   const engines = enginesOf(resolved);
   if (resolved.role !== undefined) return runRole(resolved);
   readCertificate(resolved);
+  readApiKeys(resolved);
+  readAdminKey(resolved);
   checkEngines(resolved, withScheduledChanges(engines, configuredChanges(resolved)));
   const ranks = countRanks(resolved, engines);
   const claimed = { ...resolved, port: await claimPort(resolved) };
@@ -75,14 +83,19 @@ async function supervise(specs: readonly ProcessSpec[], run: Run): Promise<numbe
   const failure = new AbortController();
   let failedWith = 1;
   const readiness = new ClusterReadiness(specs.map((spec) => spec.name));
-  const supervisor = new Supervisor(specs, {
+  const supervisor: Supervisor = new Supervisor(specs, {
     onLine: (name, line) => say(line, name),
-    onReady: (name) => readiness.onReady(name),
+    onReady: (name) => {
+      readiness.onReady(name);
+      starter.settled(name);
+    },
+    onLeft: (name) => starter.settled(name),
     onGivenUp: (sentence, exitCode) => {
       failedWith = exitCode;
       failure.abort(sentence);
     },
     onStartEngines: (role, count) => starter.startNow(role, count),
+    onCancelEngines: () => starter.cancelNow(),
   });
   const starter = new WorkerStarter(config, run.engines, supervisor);
   process.once('exit', () => supervisor.kill());

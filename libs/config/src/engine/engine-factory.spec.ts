@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { type BatonConfig, defaultConfig } from '../config';
 import { UsageError } from '../usage-error';
 import { engineSetup } from './engine-factory';
+import { servedNamesOf } from './served-names';
 
 const optionsOf = (changes: Partial<BatonConfig>) =>
   engineSetup({ ...defaultConfig(), model: 'llama-3.1-70b', gpu: 'h100', ...changes }, 'decode')
@@ -70,6 +71,18 @@ describe('async scheduling', () => {
       expect(isOn(changes)).toBe(false);
       expect(() => isOn({ ...changes, asyncScheduling: true })).toThrow(UsageError);
     }
+  });
+});
+
+describe('the name of the model for clients', () => {
+  const nameOf = (config: Partial<BatonConfig>) =>
+    engineSetup(defaultConfig(config), 'decode').servedModelName;
+
+  it('is the first of several, and the model where none is given', () => {
+    expect(nameOf({ servedModelName: ['a', 'b'] })).toBe('a');
+    expect(nameOf({})).toBe('llama-3.1-8b');
+    expect(nameOf({ servedModelName: [] })).toBe('llama-3.1-8b');
+    expect(servedNamesOf({ servedModelName: ['a', 'b', 'a'], model: 'm' })).toEqual(['a', 'b']);
   });
 });
 

@@ -3,6 +3,7 @@ import type { EngineOptions } from '@baton/engine';
 import {
   engineGpus,
   type EnginePlacement,
+  expertLayers,
   findLink,
   type Gpu,
   HardwareError,
@@ -24,6 +25,7 @@ import { loraModulesOf } from './lora-modules';
 import { modelOf } from './model-of';
 import { operatorFiles } from './operator-files';
 import { refuseStages } from './pipeline-limits';
+import { servedNamesOf } from './served-names';
 import { kvTimingFromFile } from './step-time-file';
 import { stepNoise } from './step-noise';
 import { stepTimeSpec } from './step-time-spec';
@@ -31,7 +33,7 @@ import { stepTimeSpec } from './step-time-spec';
 /** Everything about the engines of one stage that follows from a configuration, for both clocks. */
 export interface EngineSetup {
   readonly options: EngineOptions;
-  /** The model's name for clients. */
+  /** The model's first name for clients. */
   readonly servedModelName: string;
   readonly tensorParallelSize: number;
   /** GPUs of one engine. */
@@ -41,6 +43,8 @@ export interface EngineSetup {
   /** Parts of a KV block that lie apart in memory: one per layer, and K apart from V. */
   readonly kvRegionsPerBlock: number;
   readonly link: Link;
+  /** Data-parallel ranks that step together, >= 2. Unset: each rank steps by itself. */
+  readonly lockstepRanks?: number;
   /**
    * What counts the steps of this engine that lie outside of the range of its step times, if they
    * have one.
@@ -69,13 +73,24 @@ function resolve(config: BatonConfig): EngineSetup {
   const bytesPerToken = kvBytesPerToken(placement.model, placement.tp);
   return {
     options: engineOptions(config, placement),
-    servedModelName: config.servedModelName ?? config.model,
+    servedModelName: servedNamesOf(config)[0],
     tensorParallelSize: placement.tp,
     gpus: engineGpus(placement),
     kvBytesPerToken: bytesPerToken,
     kvRegionsPerBlock: regionsPerBlock(placement),
     link: linkOf(config, bytesPerToken),
+    ...lockstepOf(placement),
   };
+}
+
+/**
+ * As vLLM: ranks of a mixture of experts exchange tokens in every layer, so they step together;
+ * those of a dense model share nothing. Batches of several stages have no common boundary: there
+ * ranks are not held to it.
+ */
+function lockstepOf({ model, pp, dp = 1 }: EnginePlacement): Pick<EngineSetup, 'lockstepRanks'> {
+  const steps = dp > 1 && pp === 1 && expertLayers(model) > 0;
+  return steps ? { lockstepRanks: dp } : {};
 }
 
 /** As vLLM's NIXL connector registers them: latent attention keeps one vector for both. */

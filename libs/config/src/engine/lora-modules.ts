@@ -1,5 +1,6 @@
 import type { BatonConfig } from '../config';
 import { UsageError } from '../usage-error';
+import { servedNamesOf } from './served-names';
 
 /** A LoRA adapter: a further name under which the model answers, with prefixes of its own. */
 export interface Adapter {
@@ -15,13 +16,11 @@ const MAX_PATH_LENGTH = 4_096;
  * The adapters that are served from the start. @throws UsageError when one is not written as it
  * must be, or there twice
  */
-export function loraModulesOf({
-  loraModules,
-  servedModelName,
-  model,
-}: Pick<BatonConfig, 'loraModules' | 'servedModelName' | 'model'>): Adapter[] {
-  const adapters = loraModules.map(parse);
-  const names = [servedModelName ?? model, ...adapters.map(({ name }) => name)];
+export function loraModulesOf(
+  config: Pick<BatonConfig, 'loraModules' | 'servedModelName' | 'model'>,
+): Adapter[] {
+  const adapters = config.loraModules.map(parse);
+  const names = [...servedNamesOf(config), ...adapters.map(({ name }) => name)];
   const twice = names.find((name, i) => names.indexOf(name) !== i);
   if (twice !== undefined)
     throw new UsageError(`lora_modules: two models are called \`${twice}\`.`);

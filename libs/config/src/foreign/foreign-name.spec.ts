@@ -34,6 +34,7 @@ port: 8001
 model: "meta-llama/Llama-3.1-8B-Instruct"
 served-model-name:
 - "model1"
+- "model2"
 max-num-seqs: 16
 max-waiting-queue-length: 500
 mode: random
@@ -96,7 +97,7 @@ describe('variables of xPyD-sim', () => {
       stepTime: 'constant',
       timeToFirstToken: 50,
       interTokenLatency: 20,
-      servedModelName: 'dummy',
+      servedModelName: ['dummy'],
       maxNumSeqs: 9,
     });
     expect(notes).toEqual([
@@ -135,7 +136,7 @@ describe("llm-d-inference-sim's configuration file", () => {
     const { config, notes } = resolved(LLM_D);
     expect(config).toMatchObject({
       port: 8001,
-      servedModelName: 'model1',
+      servedModelName: ['model1', 'model2'],
       stepTime: 'per-token',
       maxNumSeqs: 16,
       maxWaitingRequests: 500,
@@ -200,7 +201,6 @@ describe('what cannot be had', () => {
     ['mode: prefill\n', 'f.yaml:1:1: mode cannot be had: engines of one stage'],
     ['self-signed-certs: true\n', 'self_signed_certs cannot be had: certificates are given by'],
     ['engine: sglang\n', 'engine cannot be had: engines behave like those of vLLM'],
-    ['served-model-name: [a, b]\n', 'served_model_name cannot be had: a cluster serves its model'],
     ['latency:\n  prefil_delay_ms: 1\n', "f.yaml:2:3: unknown option 'latency.prefil_delay_ms'"],
     ['latency: 5\n', "f.yaml:1:1: unknown option 'latency'"],
     ['latency: {prefill_delay_ms: fast}\n', 'time_to_first_token must be a number'],

@@ -37,11 +37,6 @@ const engine: ForeignName = (given) =>
     ? { kind: 'granted' }
     : { kind: 'refused', why: 'engines behave like those of vLLM' };
 
-const servedModelName: ForeignName = (given) =>
-  Array.isArray(given) && given.length === 1
-    ? { kind: 'option', key: 'servedModelName', value: String(given[0]) }
-    : { kind: 'refused', why: 'a cluster serves its model under one name' };
-
 /** Certificates come from files alone. */
 const selfSigned: ForeignName = (given) =>
   given === false
@@ -70,7 +65,6 @@ const JITTER = {
 export const LLM_D_NAMES: ForeignNames = {
   engine,
   latency_calculator: calculator,
-  served_model_name: servedModelName,
   max_waiting_queue_length: same('maxWaitingRequests'),
   max_request_body_size_mb: same('maxRequestBodyMb'),
   self_signed_certs: selfSigned,

@@ -1,6 +1,6 @@
 import { type BatonConfig, type ConfigKey, configKeys, isConfigKey, optionOf } from '../config';
 import { fileName, keyOf, nearestName } from '../names';
-import type { OptionValue } from '../option';
+import { isModulePath, type OptionValue } from '../option';
 import { readTyped, whereIn } from '../read-value';
 import { UsageError } from '../usage-error';
 
@@ -12,6 +12,7 @@ export const CHANGEABLE = [
   'fakeMetrics',
   'placement',
   'decodePlacement',
+  'placementFallback',
   'decodeChoice',
   'disaggregationThreshold',
   'prefixBalanceThreshold',
@@ -44,6 +45,7 @@ export function readChanges(given: Readonly<Record<string, unknown>>, now: Baton
       const place = `${fileName(key)}${whereIn(read.path)}`.slice(0, MAX_NAME_LENGTH);
       throw new UsageError(`${place} ${read.complaint}.`);
     }
+    refuseNewModule(key, read.value, now);
     changes[key] = read.value ?? null;
   }
   return changes;
@@ -63,6 +65,16 @@ export function changeableValues(config: BatonConfig): Record<string, unknown> {
       const isDocument = optionOf(key).form.kind === 'document' && typeof value === 'string';
       return [fileName(key), isDocument ? (JSON.parse(value) as unknown) : (value ?? null)];
     }),
+  );
+}
+
+/** A module runs with the rights of the cluster, so none comes over the network. */
+function refuseNewModule(key: ChangeableKey, value: OptionValue, now: BatonConfig): void {
+  const isModule = optionOf(key).form.kind === 'choice' && isModulePath(String(value));
+  if (!isModule || value === now.placement || value === now.decodePlacement) return;
+  throw new UsageError(
+    `${fileName(key)} cannot become the module ${String(value)} while the cluster runs; ` +
+      'give it when the cluster starts.',
   );
 }
 

@@ -16,32 +16,59 @@ export const LIMIT_COLUMNS = ['limit_requests_per_minute', 'limit_tokens_per_min
 export const ACCESS = {
   apiKey: list([], {
     help:
-      'Key that a request must carry as Authorization: Bearer KEY below /v1, /v2, /inference, ' +
-      '/cohere and /admin; repeat the flag for several.',
+      'Key that a request must carry as Authorization: Bearer KEY below /v1, /v2, /inference ' +
+      'and /cohere; repeat the flag for several. Each key is a tenant of its own, unless ' +
+      'api_keys_file names it. A flag is visible in the list of processes: BATON_API_KEY and ' +
+      'api_key_file are not.',
     alsoEnv: ['VLLM_API_KEY'],
     isSecret: true,
   }),
+  apiKeyFile: optionalText({
+    help: 'File with one key, as api_key takes it; for secrets that are mounted as files.',
+    unset: 'keys come from api_key and api_keys_file alone',
+  }),
+  apiKeysFile: optionalText({
+    help:
+      'File with keys by name, YAML or JSON: one `name: key` per line, or a list of keys behind ' +
+      'a name. A name is a tenant: stored responses, conversations, timelines, loaded LoRA ' +
+      'adapters and limits belong to it, and no other tenant finds them.',
+    unset: 'each key is a tenant of its own',
+  }),
+  adminApiKey: optionalText({
+    help:
+      'Key of the endpoints of enable_admin and enable_dev_mode, as Authorization: Bearer KEY. ' +
+      'Keys of api_key do not open them. A flag is visible in the list of processes: ' +
+      'BATON_ADMIN_API_KEY and admin_api_key_file are not.',
+    isSecret: true,
+    unset:
+      'one is made and printed at the start; requests of this machine need none unless api keys ' +
+      'are set',
+  }),
+  adminApiKeyFile: optionalText({
+    help: 'File with that key alone.',
+    unset: 'the key of admin_api_key',
+  }),
   limitRequestsPerMinute: optionalInteger([1, 1_000_000_000], {
     help:
-      'Requests that one key may send in a minute, over all API processes; beyond it 429 with ' +
-      'Retry-After.',
+      'Requests that one tenant may send in a minute, over all API processes; beyond it 429 ' +
+      'with Retry-After.',
     unit: 'requests',
     unset: 'no limit',
   }),
   limitTokensPerMinute: optionalInteger([1, 1_000_000_000_000], {
     help:
-      'Prompt and output tokens of one key in a minute, over all API processes; beyond it 429 ' +
-      'with Retry-After.',
+      'Prompt and output tokens of one tenant in a minute, over all API processes; beyond it ' +
+      '429 with Retry-After.',
     unit: 'tokens',
     unset: 'no limit',
   }),
   apiKeyLimits: optionalTable(LIMIT_COLUMNS, {
     help:
-      'Limits of single keys in place of those for every key: a table of keys, each with ' +
-      'limit_requests_per_minute and limit_tokens_per_minute. A key in this table need not be in ' +
-      'api_key.',
+      'Limits of single tenants in place of those for every one: a table of names of ' +
+      'api_keys_file or of keys, each with limit_requests_per_minute and ' +
+      'limit_tokens_per_minute. A key in this table need not be in api_key.',
     isSecret: true,
-    unset: 'every key has the same limits',
+    unset: 'every tenant has the same limits',
   }),
   sslKeyfile: optionalText({
     help:

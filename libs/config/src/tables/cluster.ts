@@ -1,4 +1,13 @@
-import { choice, integer, number, optionalChoice, optionalText, text, toggle } from '../option';
+import {
+  choice,
+  integer,
+  number,
+  optionalChoice,
+  optionalInteger,
+  optionalText,
+  text,
+  toggle,
+} from '../option';
 
 /** What runs, where it listens, and at which pace. */
 export const CLUSTER = {
@@ -25,10 +34,18 @@ export const CLUSTER = {
     like: '60s:+1D,120s:-1P,180s:1P>D',
     unset: 'the topology stays',
   }),
+  maxProcesses: optionalInteger([1, 1024], {
+    help:
+      'Processes of this cluster on this machine beyond which no further engine joins; the ' +
+      'topology of the start is not limited.',
+    unit: 'processes',
+    unset: '16 per core, and no more than fit the available memory at 64 MiB each',
+  }),
   enableAdmin: toggle(false, {
     help:
       'Serve /admin/engines, which lets engines join, leave or change their role, and ' +
-      '/admin/config, which changes faults and placement while the cluster runs.',
+      '/admin/config, which changes faults and placement while the cluster runs. It takes the ' +
+      'admin key; without any configured key, requests of this machine need none.',
   }),
   /** What a worker process is to host when it is started again after its engines have changed. */
   workerEngines: optionalText({

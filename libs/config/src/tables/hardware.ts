@@ -5,7 +5,7 @@ import {
   number,
   optionalChoice,
   optionalInteger,
-  optionalText,
+  optionalList,
   text,
   toggle,
 } from '../option';
@@ -19,9 +19,11 @@ export const HARDWARE = {
       'chat template, where it has them, count the texts of a live cluster.',
     alsoEnv: ['SIM_MODEL'],
   }),
-  /** Name in requests and answers. */
-  servedModelName: optionalText({
-    help: 'Name under which clients ask for the model.',
+  /** Names in requests; the first stands in answers. */
+  servedModelName: optionalList({
+    help:
+      'Names under which clients ask for the model. GET /v1/models lists all of them; answers ' +
+      'and the label model_name of the metrics have the first.',
     unset: 'the name given as model',
   }),
   gpu: text('h100', {
@@ -57,7 +59,7 @@ export const HARDWARE = {
     help:
       'Data-parallel ranks of an engine: engines with attention and KV cache of their own ' +
       'that share the experts of a mixture-of-experts model, which are spread over ' +
-      'tensor_parallel_size times data_parallel_size GPUs.',
+      'tensor_parallel_size times data_parallel_size GPUs. Ranks of such a model step together.',
     unit: 'ranks',
   }),
   enableExpertParallel: toggle(false, {

@@ -1,5 +1,12 @@
 import { POLICY_KINDS } from '@baton/placement';
-import { choice, integer, number, optionalChoice, optionalNumber } from '../option';
+import {
+  choice,
+  choiceOrModule,
+  integer,
+  number,
+  optionalChoiceOrModule,
+  optionalNumber,
+} from '../option';
 
 const POLICIES = ['pull', ...POLICY_KINDS] as const;
 
@@ -7,15 +14,19 @@ const POLICIES = ['pull', ...POLICY_KINDS] as const;
  * Which engine gets a request, and which requests are let in for it. Formulas: docs/placement.md.
  */
 export const PLACEMENT = {
-  placement: choice(POLICIES, 'pull', {
+  placement: choiceOrModule(POLICIES, 'pull', {
     help:
       'How the engine for a prompt is chosen: an engine with room takes the oldest prompt ' +
-      '(pull), or a policy sends it to one engine. `baton replay` of a recording also takes ' +
-      'recorded: the engines that each request had.',
+      '(pull), or a policy sends it to one engine: one of these names, or your own from an ES ' +
+      'module (docs/policies.md). `baton replay` of a recording also takes recorded: the ' +
+      'engines that each request had.',
   }),
-  decodePlacement: optionalChoice(POLICIES, {
+  decodePlacement: optionalChoiceOrModule(POLICIES, {
     help: 'How the engine that generates after a hand-over is chosen.',
     unset: 'as placement',
+  }),
+  placementFallback: choice(POLICY_KINDS, 'least-requests', {
+    help: 'The policy that chooses where a policy of your own throws, names no engine, or is slow.',
   }),
   decodeChoice: choice(['late', 'early'], 'late', {
     help:

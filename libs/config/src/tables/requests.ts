@@ -1,4 +1,12 @@
-import { choice, integer, number, optionalInteger, optionalText, toggle } from '../option';
+import {
+  choice,
+  integer,
+  number,
+  optionalInteger,
+  optionalNumber,
+  optionalText,
+  toggle,
+} from '../option';
 
 /** What is accepted, how long answers are, and what a loss or an overload does. */
 export const REQUESTS = {
@@ -38,13 +46,21 @@ export const REQUESTS = {
       'output_length.',
     unit: 'tokens',
   }),
-  toolCallProbability: number(0.5, [0, 1], {
+  toolCallProbability: optionalNumber([0, 1], {
     help:
       'Chance that tool_choice auto calls a tool, drawn from prompt and seed. After the ' +
       'result of a tool the answer is text.',
+    unset:
+      "a call for a user's message that shares a word with the name or description of a tool, " +
+      'or where there is one tool alone',
   }),
   toolCallExtraCallProbability: number(0.45, [0, 1], {
     help: 'Chance of each further call in one answer, where parallel calls are allowed.',
+  }),
+  acceptUnknownFields: toggle(false, {
+    help:
+      'Ignore fields of a request that neither OpenAI nor vLLM, SGLang or TensorRT-LLM ' +
+      'documents, in the openai dialect too; the vllm dialect always ignores them, as vLLM does.',
   }),
   strict: toggle(false, {
     help:
@@ -63,10 +79,12 @@ export const REQUESTS = {
     like: 'hermes',
     unset: 'the server has none',
   }),
-  imageTokens: optionalInteger([1, 65_536], {
-    help: 'Prompt tokens of one image part.',
+  /** 24 x 24 patches of 14 pixels, as LLaVA-1.5 cuts an image of 336 pixels (CLIP ViT-L/14). */
+  imageTokens: integer(576, [0, 65_536], {
+    help:
+      'Prompt tokens of one image part, whatever its size: nothing is fetched or decoded. 0: the ' +
+      'model takes no images, and refuses requests with one.',
     unit: 'tokens',
-    unset: 'the model takes no images',
   }),
   audioTokens: optionalInteger([1, 65_536], {
     help: 'Prompt tokens of one audio part.',
@@ -89,11 +107,13 @@ export const REQUESTS = {
     unit: 'ms',
   }),
   responsesMaxEntries: integer(1000, [1, 1_000_000], {
-    help: 'Responses that are stored; the least recently used make room for new ones.',
+    help:
+      'Responses that are stored, and as many conversations and chat completions with `store`; ' +
+      'the least recently used make room for new ones.',
     unit: 'responses',
   }),
   responsesTtl: number(86_400, [1, 31_536_000], {
-    help: 'How long a stored response is kept.',
+    help: 'How long a stored response, conversation or chat completion is kept.',
     unit: 's',
   }),
   maxWebsockets: integer(1000, [0, 1_000_000], {
@@ -123,7 +143,8 @@ export const REQUESTS = {
   enableDevMode: toggle(false, {
     help:
       "Serve the endpoints of vLLM's development mode: /sleep, /wake_up, /pause, /resume, " +
-      '/abort_requests, /reset_prefix_cache, /server_info.',
+      '/abort_requests, /reset_prefix_cache, /server_info. They take the admin key, as ' +
+      'enable_admin does.',
     alsoEnv: ['VLLM_SERVER_DEV_MODE'],
   }),
   /** What GET /version answers. */

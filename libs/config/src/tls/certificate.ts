@@ -1,6 +1,6 @@
 import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto';
-import { readFileSync } from 'node:fs';
 import type { BatonConfig } from '../config';
+import { readOptionFile } from '../option-file';
 import { UsageError } from '../usage-error';
 
 /** What a TLS server shows and trusts, as PEM. */
@@ -27,10 +27,10 @@ export function readCertificate(config: TlsConfig): Certificate | undefined {
     if (sslCertReqs !== 0) throw needsCertificate('ssl_cert_reqs');
     return undefined;
   }
-  const cert = read('ssl_certfile', sslCertfile);
+  const cert = readOptionFile('ssl_certfile', sslCertfile);
   const own = parseCertificate('ssl_certfile', sslCertfile, cert);
   const keyFile = sslKeyfile ?? sslCertfile;
-  const key = sslKeyfile === undefined ? cert : read('ssl_keyfile', sslKeyfile);
+  const key = sslKeyfile === undefined ? cert : readOptionFile('ssl_keyfile', sslKeyfile);
   if (!own.checkPrivateKey(parseKey(keyFile, key))) {
     throw new UsageError(
       `The private key in ${keyFile} does not belong to the certificate in ${sslCertfile}.`,
@@ -45,21 +45,13 @@ export function readCertificate(config: TlsConfig): Certificate | undefined {
  * `readCertificate`
  */
 export function readAuthorities(option: string, path: string): string {
-  const ca = read(option, path);
+  const ca = readOptionFile(option, path);
   parseCertificate(option, path, ca);
   return ca;
 }
 
 function needsCertificate(option: string): UsageError {
   return new UsageError(`${option} has no effect without ssl_certfile.`);
-}
-
-function read(option: string, path: string): string {
-  try {
-    return readFileSync(path, 'utf8');
-  } catch {
-    throw new UsageError(`${option}: ${path} cannot be read.`);
-  }
 }
 
 function parseCertificate(option: string, path: string, pem: string): X509Certificate {

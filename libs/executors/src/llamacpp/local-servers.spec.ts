@@ -37,7 +37,7 @@ describe('servers with a local model', () => {
   });
 
   it('are one for each engine, under the name that clients know', async () => {
-    const servers = serversOf({ executor: 'llamacpp', servedModelName: 'mine' });
+    const servers = serversOf({ executor: 'llamacpp', servedModelName: ['mine', 'other'] });
     await Promise.all([servers.prepare('prefill', 1), servers.prepare('decode', 2)]);
     const urls = (['prefill', 'decode', 'decode'] as const).map((each) => servers.next(each)?.url);
     expect(new Set(urls).size).toBe(3);

@@ -1,4 +1,4 @@
-import { type BatonConfig, configForStage } from '@baton/config';
+import { type BatonConfig, configForStage, servedNamesOf } from '@baton/config';
 import { type Stage, STAGES } from '@baton/contract';
 import { MAX_ENGINES } from '@baton/placement';
 import type { Logger } from '@baton/telemetry';
@@ -91,7 +91,7 @@ export class LocalServers {
   private async startOne(): Promise<LocalServer> {
     const { config, log } = this.options;
     const server = await this.startServer(config, {
-      servedModel: config.servedModelName ?? config.model,
+      servedModel: servedNamesOf(config)[0],
       host: config.llamacppHost,
       threads: config.llamacppThreads,
       sequences: config.llamacppSequences,

@@ -53,6 +53,20 @@ export class IdleEngine implements EnginePort {
     return undefined;
   }
 
+  formStep(): undefined {
+    return undefined;
+  }
+
+  stepEndBeside(): number {
+    return 0;
+  }
+
+  endStepAt(): void {}
+
+  isUnfinished(): boolean {
+    return false;
+  }
+
   extendStep(): number {
     return 0;
   }

@@ -1,5 +1,6 @@
 import type { EnginePresence, Stage } from '@baton/contract';
 import { randomUUID } from 'node:crypto';
+import type { StepBarrier } from './step-barrier';
 
 /** Which of the schedulers of one engine this is. */
 export interface RankOptions {
@@ -8,6 +9,8 @@ export interface RankOptions {
   readonly size: number;
   /** Rank 0: the cluster's name for the ranks of one engine. */
   readonly leader: () => { readonly engineId: string; readonly index: number };
+  /** Holds the ranks together that step together. Unset: each steps by itself. */
+  readonly barrier?: StepBarrier | undefined;
 }
 
 export interface IdentityOptions {

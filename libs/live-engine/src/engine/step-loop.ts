@@ -1,7 +1,8 @@
 import type { Alarm, LiveClock } from '@baton/clock';
-import type { StepFacts } from '@baton/engine';
+import type { StepFacts, StepShare } from '@baton/engine';
 import { type Micros, secondsToUs } from '@baton/kernel';
 import type { EngineSlot } from './engine-slot';
+import type { BarrierRank, StepBarrier } from './step-barrier';
 
 /**
  * How far before the present an idle engine may start a step whose cause lies there, so that
@@ -15,6 +16,8 @@ const RE_ANCHOR_US = secondsToUs(1);
 export interface StepLoopParts {
   readonly clock: LiveClock;
   readonly slot: EngineSlot;
+  /** Begins and ends the steps of all ranks of the engine. Unset: this loop does. */
+  readonly barrier?: StepBarrier | undefined;
 }
 
 /** Called with each step at its end, before the next one begins. */
@@ -35,9 +38,10 @@ interface Arrival {
 /**
  * Paces one engine on the wall clock. Steps lie end to end on simulated time, whenever the process
  * got to run; an idle engine starts from the instant of the cause that woke it. What arrives enters
- * the engine before the first step that starts at or after its cause.
+ * the engine before the first step that starts at or after its cause. A rank that steps together
+ * with others leaves the pacing to their barrier.
  */
-export class StepLoop {
+export class StepLoop implements BarrierRank {
   private readonly backDatingUs: Micros;
   private arrivals: Arrival[] = [];
   private stepStartUs: Micros = 0;
@@ -47,11 +51,14 @@ export class StepLoop {
   private isWakeDue = false;
   private isStopped = false;
   private isPaused = false;
+  /** Takes part in the step of the barrier that is under way. */
+  private isBesideOthers = false;
 
   private listener: StepListener | undefined;
 
   constructor(private readonly parts: StepLoopParts) {
     this.backDatingUs = BACK_DATING_US * parts.clock.speedup;
+    parts.barrier?.add(this);
   }
 
   listen(listener: StepListener): void {
@@ -59,7 +66,7 @@ export class StepLoop {
   }
 
   get isStepping(): boolean {
-    return this.alarm !== undefined;
+    return this.alarm !== undefined || this.isBesideOthers;
   }
 
   /**
@@ -86,6 +93,7 @@ export class StepLoop {
   reset(): void {
     this.alarm?.cancel();
     this.alarm = undefined;
+    this.isBesideOthers = false;
     this.arrivals = [];
   }
 
@@ -100,7 +108,8 @@ export class StepLoop {
     this.isPaused = false;
     this.freeSinceUs = Math.max(this.freeSinceUs, this.parts.clock.nowUs());
     const { freeSinceUs } = this;
-    if (!this.isStepping) this.guard(() => this.begin(this.startOfNext() ?? freeSinceUs));
+    if (this.parts.barrier !== undefined) this.enter(freeSinceUs);
+    else if (!this.isStepping) this.guard(() => this.begin(this.startOfNext() ?? freeSinceUs));
   }
 
   stop(): void {
@@ -108,7 +117,57 @@ export class StepLoop {
     this.reset();
   }
 
+  formStep(startUs: Micros): number | undefined {
+    let tokens: number | undefined;
+    if (this.mayStep) {
+      this.guard(() => {
+        this.admitUpTo(startUs);
+        tokens = this.parts.slot.engine.formStep(startUs);
+      });
+    }
+    this.isBesideOthers = tokens !== undefined;
+    this.stepStartUs = startUs;
+    return tokens;
+  }
+
+  stepEndBeside(share: StepShare): Micros {
+    let endUs = this.stepStartUs;
+    this.guard(() => {
+      endUs = this.parts.slot.engine.stepEndBeside(share);
+    });
+    return endUs;
+  }
+
+  endStepAt(endUs: Micros): void {
+    if (this.isBesideOthers) this.guard(() => this.parts.slot.engine.endStepAt(endUs));
+  }
+
+  isUnfinished(): boolean {
+    return this.mayStep && this.parts.slot.engine.isUnfinished();
+  }
+
+  onBegun(startUs: Micros): void {
+    this.guard(() => this.listener?.onBegun(startUs));
+  }
+
+  endStep(endUs: Micros): boolean {
+    if (!this.isBesideOthers) return false;
+    this.isBesideOthers = false;
+    const lateUs = this.lateUs(endUs);
+    this.guard(() => this.report(endUs, lateUs));
+    if (lateUs > RE_ANCHOR_US) this.reAnchor();
+    return lateUs > RE_ANCHOR_US;
+  }
+
+  private get mayStep(): boolean {
+    return !this.isPaused && !this.isStopped;
+  }
+
   private wake(): void {
+    if (this.parts.barrier !== undefined) {
+      if (!this.isPaused) this.parts.barrier.wake();
+      return;
+    }
     if (this.isStepping || this.isWakeDue || this.isPaused) return;
     this.isWakeDue = true;
     this.parts.clock.wall.soon(() => {
@@ -143,12 +202,13 @@ export class StepLoop {
     return this.parts.slot.engine.hasWork() ? freeSinceUs : this.nextCauseUs(freeSinceUs);
   }
 
-  private nextCauseUs(fromUs: Micros): Micros | undefined {
+  nextCauseUs(fromUs: Micros): Micros | undefined {
+    if (!this.mayStep) return undefined;
     let first: Micros | undefined;
     for (const { causeUs } of this.arrivals) {
       if (first === undefined || causeUs < first) first = causeUs;
     }
-    return first === undefined ? undefined : Math.max(first, fromUs);
+    return first === undefined ? undefined : Math.max(first, fromUs, this.freeSinceUs);
   }
 
   private admitUpTo(startUs: Micros): void {
@@ -160,15 +220,22 @@ export class StepLoop {
   }
 
   private end(endUs: Micros): void {
-    const { clock, slot } = this.parts;
-    const lateUs = clock.wall.nowUs() - clock.toWallUs(endUs);
+    const lateUs = this.lateUs(endUs);
     this.alarm = undefined;
-    this.freeSinceUs = endUs;
-    this.listener?.onStep(endUs - this.stepStartUs, lateUs);
-    const facts = slot.engine.endStep();
-    this.listener?.onFacts(facts);
+    this.report(endUs, lateUs);
     if (lateUs > RE_ANCHOR_US) this.reAnchor();
     if (!this.isStepping && !this.isPaused) this.begin(this.startOfNext());
+  }
+
+  private report(endUs: Micros, lateUs: number): void {
+    this.freeSinceUs = endUs;
+    this.listener?.onStep(endUs - this.stepStartUs, lateUs);
+    this.listener?.onFacts(this.parts.slot.engine.endStep());
+  }
+
+  private lateUs(endUs: Micros): number {
+    const { clock } = this.parts;
+    return clock.wall.nowUs() - clock.toWallUs(endUs);
   }
 
   private reAnchor(): void {

@@ -54,7 +54,7 @@ export class StepLog {
   }
 }
 
-type SeenBatch = { -readonly [K in keyof BatchAggregates]-?: number };
+type SeenBatch = { -readonly [K in keyof Omit<BatchAggregates, 'expertTokens'>]-?: number };
 
 /**
  * Wraps another model, gives its answers and keeps the last batch. It has no law for decode steps,

@@ -1,7 +1,7 @@
 import { hashString } from '@baton/kernel';
 import type { Tokenizer } from '@baton/text';
+import type { Dialect } from '@baton/refusal';
 import type { Endpoint } from '../generation-request';
-import type { Dialect } from '../limits';
 
 /**
  * What names an answer: fixed at admission and equal in all its chunks, across hand-over and retry.

@@ -1,8 +1,8 @@
 import { defaultTokenizer, type OutputPlan, planOutput } from '@baton/text';
+import type { Dialect } from '@baton/refusal';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { GenerationRequest } from '../generation-request';
-import type { Dialect } from '../limits';
 import { parseChat } from '../request/parse-chat';
 import { parseCompletion } from '../request/parse-completion';
 import { runsOf } from '../../../../test/support/runs';

@@ -1,5 +1,5 @@
 import { hashString, mix } from '@baton/kernel';
-import type { Dialect } from '../limits';
+import type { Dialect } from '@baton/refusal';
 
 /**
  * Names a call of one answer: equal in all chunks and on every path, different from that of any

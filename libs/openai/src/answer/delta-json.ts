@@ -1,6 +1,6 @@
 import { asciiJson, type RawJson, rawObject, type ToolKind } from '@baton/text';
+import type { Dialect } from '@baton/refusal';
 import type { CallShape } from '../generation-request';
-import type { Dialect } from '../limits';
 
 /** A call as it is opened in a stream. */
 export interface CallHead {

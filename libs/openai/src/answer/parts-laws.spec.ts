@@ -1,7 +1,7 @@
 import { defaultTokenizer } from '@baton/text';
+import type { Dialect } from '@baton/refusal';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { Dialect } from '../limits';
 import { planSequence } from '../plan-sequence';
 import { parseChat } from '../request/parse-chat';
 import { runsOf } from '../../../../test/support/runs';
@@ -181,6 +181,9 @@ describe('an answer of several parts', () => {
           expect(own.flatMap((choice) => choice.token_ids ?? [])).toEqual(token_ids ?? []);
           const scored = own.flatMap((choice) => choice.logprobs?.content ?? []);
           expect(scored).toEqual(logprobs?.content ?? []);
+          const called = [...(message.tool_calls ?? []), message.function_call ?? []].flat();
+          // Null beside calls alone: where all tokens were spent on reasoning the list is empty.
+          if (s.logprobs && called.length === 0) expect(logprobs?.content).toBeInstanceOf(Array);
         }
         expect(totals(chunks.at(-1))).toEqual(totals(body));
       }),

@@ -170,7 +170,7 @@ class ChoiceWriter {
       reasoning: this.reasoning(result),
       toolCalls: isCalls && request.calls.kind === 'tools' ? rawArray(calls) : undefined,
       functionCall: isCalls && request.calls.kind === 'function' ? calls[0] : undefined,
-      logprobs: this.logprobs(prompt, result, reported),
+      logprobs: this.logprobs(prompt, result, { reported, isCalls }),
       reason: finishReasonOf(request, plan, reason),
       stopReason: reason === 'stop' ? plan.stopReason : null,
       tokenIds: request.returnTokenIds ? rawIds(reported.ids(plan, 0, count)) : undefined,
@@ -219,7 +219,7 @@ class ChoiceWriter {
   private logprobs(
     prompt: Prompt,
     { plan, count }: FinishedSequence,
-    reported: ReportedTokens,
+    { reported, isCalls }: { readonly reported: ReportedTokens; readonly isCalls: boolean },
   ): RawJson {
     const { logprobs, endpoint, echo } = this.request;
     if (logprobs === undefined) return 'null';
@@ -228,8 +228,8 @@ class ChoiceWriter {
     const scored: ScoredToken[] = echo && !isChat ? writer.ofPrompt(prompt.ids) : [];
     if (!prompt.hidesOutput)
       scored.push(...writer.ofOutput({ plan, from: 0, to: count, reported }));
-    // OpenAI has none where there is no content.
-    if (plan.segments !== undefined && scored.length === 0) return 'null';
+    // OpenAI has null beside calls, and an empty list where all tokens were spent on reasoning.
+    if (isCalls && scored.length === 0) return 'null';
     if (!isChat) return writer.completion(scored, 0);
     return this.options.dialect === 'openai' ? writer.openaiChat(scored) : writer.chat(scored);
   }

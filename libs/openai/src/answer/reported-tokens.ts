@@ -1,6 +1,6 @@
 import type { OutputPlan, PlanSegment } from '@baton/text';
+import type { Dialect } from '@baton/refusal';
 import type { GenerationRequest } from '../generation-request';
-import type { Dialect } from '../limits';
 
 /** Determines which tokens of a sequence have ids and log-probabilities in the answer. */
 export class ReportedTokens {

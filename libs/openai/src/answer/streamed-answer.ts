@@ -1,7 +1,7 @@
-import type { BatonError } from '@baton/contract';
+import { asksToHold, type BatonError } from '@baton/contract';
 import { assert } from '@baton/kernel';
 import { asciiJson, type OutputPlan } from '@baton/text';
-import { renderStreamError } from '../errors/render-error';
+import { renderStreamError } from '@baton/refusal';
 import type { GenerationRequest } from '../generation-request';
 import type { AnswerHead, AnswerOptions } from './answer-head';
 import type { FinalFacts } from './render-final';
@@ -53,7 +53,9 @@ export class StreamedAnswer {
    */
   close(facts: FinalFacts = {}): string {
     const { kvTransferParams: params } = facts;
-    const kept = params === undefined ? '' : this.shape.kvTransferParams(asciiJson(params));
+    // None for a prefill leg: vLLM's streams do not name what is held, and no router reads it.
+    const isTold = params !== undefined && !asksToHold(this.request.kvTransferParams);
+    const kept = isTold ? this.shape.kvTransferParams(asciiJson(params)) : '';
     if (!this.request.includeUsage) return kept + DONE;
     const usage = {
       promptTokens: this.request.prompts.reduce((sum, { ids }) => sum + ids.length, 0),

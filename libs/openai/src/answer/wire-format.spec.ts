@@ -1,9 +1,8 @@
 import { BatonError } from '@baton/contract';
 import { defaultTokenizer, type OutputPlan } from '@baton/text';
+import { type Dialect, renderStreamError } from '@baton/refusal';
 import { describe, expect, it } from 'vitest';
-import { renderStreamError } from '../errors/render-error';
 import type { GenerationRequest } from '../generation-request';
-import type { Dialect } from '../limits';
 import { parseChat } from '../request/parse-chat';
 import { parseCompletion } from '../request/parse-completion';
 import type { AnswerHead } from './answer-head';
@@ -212,6 +211,14 @@ describe.each(['vllm', 'openai'] as const)(
       expect(end).toMatch(
         /"choices":\[\],"kv_transfer_params":\{"do_remote_decode":true\}\}\n\ndata: \[DONE\]\n\n$/,
       );
+    });
+
+    it('does not come with the stream of a prefill leg', () => {
+      const asked = { stream: true, kv_transfer_params: { do_remote_decode: true } };
+      const request = completionRequest(dialect, asked);
+      const stream = new StreamedAnswer(request, headOf('cmpl-9'), [planOf(' a')], options);
+      const end = stream.close({ kvTransferParams: { do_remote_prefill: true } });
+      expect(end).toBe('data: [DONE]\n\n');
     });
   },
 );

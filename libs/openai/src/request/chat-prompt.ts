@@ -1,7 +1,8 @@
 import { applyChatTemplate } from '@baton/text';
 import type { RequestLimits } from '../limits';
 import { ChatDto } from './chat.dto';
-import { endsWithResult, turnsOf } from './conversation';
+import { turnsOf } from './conversation';
+import { openTurnOf } from '../turn/open-turn';
 import { reasoningOf } from './reasoning';
 import { validateBody } from './rules';
 import { toolUse } from './tool-offer';
@@ -23,7 +24,7 @@ export function chatPromptIds(
 ): Int32Array {
   const dto = validateBody(new ChatDto(), body);
   refuseTemplate(body);
-  const { definitions } = toolUse(dto, limits, endsWithResult(dto.messages));
+  const { definitions } = toolUse(dto, limits, openTurnOf(dto.messages));
   const turns = turnsOf(
     { messages: dto.messages, definitions, documents: dto.documents ?? [] },
     limits,

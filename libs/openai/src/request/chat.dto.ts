@@ -1,6 +1,9 @@
 import { Is, Within } from './rules';
+import { limitRange } from './sampling.dto';
 import { anyOf, BOOLEAN, INTEGER, arrayOf, OBJECT, recordOf, STRING } from './shapes';
 import { ToolsDto } from './tools.dto';
+
+const EMPTY_ARRAY = { code: 'empty_array', bound: 1, got: 0 } as const;
 
 const PART = recordOf({ type: { shape: STRING, isRequired: true } });
 
@@ -54,17 +57,15 @@ export class ChatDto extends ToolsDto {
   @Is(arrayOf(MESSAGE), { isRequired: true })
   @Within(
     (value: readonly MessageField[]) =>
-      value.length === 0 ? { message: 'messages must not be empty.' } : undefined,
+      value.length === 0
+        ? { message: 'messages must not be empty.', beyond: EMPTY_ARRAY }
+        : undefined,
     { minItems: 1 },
   )
   messages!: readonly MessageField[];
 
   @Is(INTEGER)
-  @Within((value: number) =>
-    value < 0
-      ? { message: `max_tokens must be at least 1, got ${value}.`, named: true, value }
-      : undefined,
-  )
+  @Within(limitRange)
   max_completion_tokens?: number | null;
 
   @Is(BOOLEAN)

@@ -1,4 +1,4 @@
-import { RequestError, valueError } from '../errors/request-error';
+import { outside, RequestError, valueError } from '@baton/refusal';
 import type { RequestLimits } from '../limits';
 
 /** The token limits of a request, before its prompt is counted. */
@@ -115,6 +115,7 @@ export class ContextLength {
       message: `${field} must be at least 1, got 0.`,
       named: true,
       value: 0,
+      ...(this.output.maxTokens === 0 ? { beyond: outside('integer', 0, [1, Infinity]) } : {}),
     });
   }
 

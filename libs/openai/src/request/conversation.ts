@@ -1,5 +1,5 @@
 import { CHATML, type ChatTurn, joinedContent, type TurnCall } from '@baton/text';
-import { valueError } from '../errors/request-error';
+import { missingField } from '@baton/refusal';
 import type { RequestLimits } from '../limits';
 import type { CalledFunction, CallField, MessageField } from './chat.dto';
 import { ContentReader } from './content-parts';
@@ -14,8 +14,6 @@ export interface ConversationParts {
 
 /** Roles that give instructions. */
 const INSTRUCTING = new Set(['system', 'developer']);
-/** Roles under which the result of a function comes back. */
-const ANSWERING = new Set(['tool', 'function']);
 
 /**
  * Messages as turns of the chat template. Instructions (`system` and `developer`), functions and
@@ -34,11 +32,6 @@ export function turnsOf(parts: ConversationParts, limits: RequestLimits): ChatTu
   const others = merged(turns.filter(({ role }) => !INSTRUCTING.has(role)));
   if (leading.length === 0 && instructions.length === 0) return others;
   return [{ ...system, role: 'system', content: joinedContent(leading, '\n\n') }, ...others];
-}
-
-/** The conversation waits for what the model makes of a function's result. */
-export function endsWithResult(messages: readonly MessageField[]): boolean {
-  return ANSWERING.has(messages.at(-1)?.role ?? '');
 }
 
 function turnOf(message: MessageField, index: number, reader: ContentReader): ChatTurn {
@@ -75,8 +68,7 @@ function functionCall(called: CalledFunction, place: string): TurnCall {
 
 function nameOf({ name }: { readonly name?: string | null }, place: string): string {
   if (name !== undefined && name !== null) return name;
-  const field = `${place}.name`;
-  throw valueError({ field, message: `Missing required parameter: '${field}'.` });
+  throw missingField(`${place}.name`);
 }
 
 function merged(turns: readonly ChatTurn[]): ChatTurn[] {

@@ -1,12 +1,11 @@
 import { BatonError } from '@baton/contract';
 import { RandomStream } from '@baton/kernel';
 import { defaultTokenizer } from '@baton/text';
+import { type Dialect, renderError } from '@baton/refusal';
 import { describe, expect, it } from 'vitest';
 import { runsOf } from '../../../../test/support/runs';
 import { renderFinal } from '../answer/render-final';
 import { StreamedAnswer } from '../answer/streamed-answer';
-import { renderError } from '../errors/render-error';
-import type { Dialect } from '../limits';
 import { planSequence } from '../plan-sequence';
 import { parseChat } from './parse-chat';
 import { parseCompletion } from './parse-completion';

@@ -1,6 +1,5 @@
 import { isObject } from '@baton/kernel';
-import { RequestError } from '../errors/request-error';
-import { bodyError, jsonError, missingBody } from '../errors/schema-error';
+import { bodyError, jsonError, missingBody, RequestError } from '@baton/refusal';
 import type { RequestLimits } from '../limits';
 
 /**
@@ -62,11 +61,15 @@ export function objectBody(body: unknown): Readonly<Record<string, unknown>> {
   throw bodyError('model_attributes_type', message, body);
 }
 
-/** The served name that a request means; none means the first. Throws `model_not_found`. */
+/**
+ * The served name that stands in the answer: the first one for a request that names none or one of
+ * its aliases. Throws `model_not_found`.
+ */
 export function servedModel(name: string | null | undefined, limits: RequestLimits): string {
-  const served = limits.models;
-  if (name === undefined || name === null || name === '') return served[0] ?? '';
-  if (served.includes(name)) return name;
+  const [first = ''] = limits.models;
+  if (name === undefined || name === null || name === '') return first;
+  if (limits.aliases?.includes(name)) return first;
+  if (limits.models.includes(name)) return name;
   throw modelNotFound(name);
 }
 

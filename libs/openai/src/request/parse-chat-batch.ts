@@ -1,4 +1,4 @@
-import { valueError } from '../errors/request-error';
+import { valueError } from '@baton/refusal';
 import type { GenerationRequest } from '../generation-request';
 import type { RequestLimits } from '../limits';
 import { objectBody } from './parse-body';

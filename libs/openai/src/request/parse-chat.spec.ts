@@ -38,14 +38,16 @@ describe('messages', () => {
 
   it('may have any role, a name, no content, and calls and reasoning of earlier turns', () => {
     const call = { id: 'c1', type: 'function', function: { name: 'f', arguments: '{"a":  1}' } };
-    const text = promptOf({
+    const body = {
       messages: [
         { role: 'user', name: 'ann', content: 'x' },
         { role: 'assistant', content: null, reasoning_content: 'hm', tool_calls: [call] },
         { role: 'tool', tool_call_id: 'c1', content: '5' },
         { role: 'critic', content: 'y' },
       ],
-    });
+    };
+    const [prompt] = parse(body, { dialect: 'vllm' }).prompts;
+    const text = tokenizer.decode(prompt!.ids);
     expect(text).toContain('<|im_start|>user name=ann\nx<|im_end|>');
     expect(text).toContain('<|im_start|>assistant\nhm\n</think>');
     expect(text).toContain('{"name": "f", "arguments": {"a":  1}}\n</tool_call>\n<|im_end|>');

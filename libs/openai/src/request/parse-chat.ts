@@ -9,10 +9,13 @@ import type { RequestLimits } from '../limits';
 import { ChatDto } from './chat.dto';
 import { ContentReader, plainText } from './content-parts';
 import { ContextLength, type OutputLimit } from './context-length';
-import { endsWithResult, turnsOf } from './conversation';
+import { turnsOf } from './conversation';
+import { refuseUnknown } from '../known-fields';
+import { checkMessages } from '../turn/message-rules';
+import { openTurnOf } from '../turn/open-turn';
 import { objectBody, servedModel } from './parse-body';
 import { reasoningOf } from './reasoning';
-import { validateBody } from './rules';
+import { fieldNames, validateBody } from './rules';
 import { checkLogprobs, checkMinTokens, samplingPart } from './sampling-request';
 import { checkStrictly } from './strict';
 import { StrictChatDto } from './strict.dto';
@@ -29,6 +32,8 @@ export function parseChat(body: unknown, limits: RequestLimits): GenerationReque
   const { strict } = limits;
   const dto = validateBody(strict === undefined ? new ChatDto() : new StrictChatDto(), fields);
   if (strict !== undefined) checkStrictly(dto, strict);
+  refuseUnknown(fields, fieldNames(dto), limits);
+  checkMessages(dto.messages, limits);
   refuseUnsupported(fields);
   refuseTemplate(fields);
   const model = servedModel(dto.model, limits);
@@ -65,7 +70,7 @@ function toolsIn(dto: ChatDto, limits: RequestLimits): ToolUse {
   const given = dto.tools ?? dto.functions ?? dto.tool_choice ?? dto.function_call;
   return given === undefined || given === null
     ? NO_TOOLS
-    : toolUse(dto, limits, endsWithResult(dto.messages));
+    : toolUse(dto, limits, openTurnOf(dto.messages));
 }
 
 /** The reasoning fields are checked even for a model that does not reason. */

@@ -9,7 +9,8 @@ const tokenizer = defaultTokenizer();
 const limits: RequestLimits = {
   dialect: 'openai',
   tokenizer,
-  models: ['m', 'alias'],
+  models: ['m', 'alias', 'adapter'],
+  aliases: ['alias'],
   maxModelLen: 100,
 };
 const parse = (body: object, more: Partial<RequestLimits> = {}) =>
@@ -95,8 +96,10 @@ describe('defaults and limits', () => {
     expect(parse({ prompt: 'x', seed: 0 }).seed).toBe(0);
   });
 
-  it('a served alias is kept as the name of the answer', () => {
-    expect(parse({ prompt: 'x', model: 'alias' }).model).toBe('alias');
+  it('an alias is answered under the first name, an adapter under its own', () => {
+    expect(parse({ prompt: 'x' }).model).toBe('m');
+    expect(parse({ prompt: 'x', model: 'alias' }).model).toBe('m');
+    expect(parse({ prompt: 'x', model: 'adapter' }).model).toBe('adapter');
     expect(refusal({ prompt: 'x', model: 'other' }).code).toBe('model_not_found');
   });
 
@@ -186,13 +189,13 @@ describe('types', () => {
 
   it('of fields that nobody knows do not matter', () => {
     const ignored = {
-      guided_json: {},
-      guided_regex: 'a',
+      guided_decoding_backend: 'xgrammar',
       foo: [1],
       vllm_xargs: { a: 1 },
       metadata: 7,
     };
-    expect(parse({ prompt: 'x', ...ignored })).toEqual(parse({ prompt: 'x' }));
+    const vllm = { dialect: 'vllm' } as const;
+    expect(parse({ prompt: 'x', ...ignored }, vllm)).toEqual(parse({ prompt: 'x' }, vllm));
   });
 
   it('any JSON value as a body is accepted or refused, never a crash', () => {

@@ -1,10 +1,11 @@
-import { valueError } from '../errors/request-error';
+import { outside, valueError } from '@baton/refusal';
 import type { GenerationRequest, Prompt } from '../generation-request';
 import type { RequestLimits } from '../limits';
 import { CompletionDto, type PromptField } from './completion.dto';
 import { ContextLength, type PromptLength } from './context-length';
+import { refuseUnknown } from '../known-fields';
 import { objectBody, servedModel } from './parse-body';
-import { validateBody } from './rules';
+import { fieldNames, validateBody } from './rules';
 import { checkLogprobs, checkMinTokens, samplingPart } from './sampling-request';
 import { checkStrictly } from './strict';
 import { StrictCompletionDto } from './strict.dto';
@@ -30,6 +31,7 @@ export function parseCompletion(body: unknown, limits: RequestLimits): Generatio
     fields,
   );
   if (strict !== undefined) checkStrictly(dto, strict);
+  refuseUnknown(fields, fieldNames(dto), limits);
   refuseSuffix(fields);
   refuseUnsupported(fields);
   const sources = promptSources(dto.prompt);
@@ -73,7 +75,8 @@ class Prompts {
     this.hidesOutput = asked === 0 && dto.echo === true;
     if (asked === 0 && !this.hidesOutput) {
       const message = 'max_tokens must be at least 1, got 0.';
-      throw valueError({ field: 'max_tokens', message, named: true, value: 0 });
+      const beyond = outside('integer', 0, [1, Infinity]);
+      throw valueError({ field: 'max_tokens', message, named: true, value: 0, beyond });
     }
     const maxTokens = Math.max(1, asked);
     checkMinTokens(dto.min_tokens ?? 0, maxTokens);

@@ -1,4 +1,4 @@
-import { valueError } from '../errors/request-error';
+import { valueError } from '@baton/refusal';
 import type { ReasoningRequest } from '../generation-request';
 import type { RequestLimits } from '../limits';
 import type { ChatDto } from './chat.dto';

@@ -1,5 +1,5 @@
+import { RequestError } from '@baton/refusal';
 import { describe, expect, it } from 'vitest';
-import { RequestError } from '../errors/request-error';
 import {
   engineFields,
   engineParametersOf,

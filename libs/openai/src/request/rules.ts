@@ -1,6 +1,5 @@
 import type { BatonError, EngineParameters } from '@baton/contract';
-import { type ValueFault, valueError } from '../errors/request-error';
-import { schemaError, type SchemaFault } from '../errors/schema-error';
+import { schemaError, type SchemaFault, valueError, type ValueFault } from '@baton/refusal';
 import { below, checkField, type Field, type JsonSchema, objectSchema, type Shape } from './shapes';
 
 type Complaint = Omit<ValueFault, 'field'> | undefined;
@@ -31,6 +30,7 @@ interface Compiled {
   readonly asChecked: readonly Rule[];
   /** The base first: the order of a schema. */
   readonly asWritten: readonly Rule[];
+  readonly names: ReadonlySet<string>;
 }
 
 /** The field has this shape; absent and null are fine unless `isRequired`. */
@@ -97,6 +97,11 @@ export function schemaOf(dto: object): JsonSchema {
   return objectSchema(Object.fromEntries(fields));
 }
 
+/** Names of all fields that a DTO class declares. */
+export function fieldNames(dto: object): ReadonlySet<string> {
+  return rulesOf(dto).names;
+}
+
 /** The parameters of a checked body for engines; undefined: none. */
 export function engineParametersOf(dto: object): EngineParameters | undefined {
   const asked = engineRules(dto).flatMap(({ name, parameter }) => {
@@ -149,5 +154,7 @@ function compile(prototype: object): Compiled {
   for (; base !== null; base = Object.getPrototypeOf(base) as object | null) {
     inherited.unshift(...(declaredBy.get(base)?.values() ?? []));
   }
-  return { asChecked: [...own, ...inherited], asWritten: [...inherited, ...own] };
+  const asWritten = [...inherited, ...own];
+  const names = new Set(asWritten.map(({ name }) => name));
+  return { asChecked: [...own, ...inherited], asWritten, names };
 }

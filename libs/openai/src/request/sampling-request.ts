@@ -1,4 +1,4 @@
-import { valueError } from '../errors/request-error';
+import { outside, valueError } from '@baton/refusal';
 import type { GenerationRequest, Sampling } from '../generation-request';
 import type { RequestLimits } from '../limits';
 import { engineParametersOf } from './rules';
@@ -66,7 +66,12 @@ function isSteered(dto: SamplingDto): boolean {
 }
 
 function isConfined(dto: SamplingDto): boolean {
-  return isGiven(dto.response_format) || isGiven(dto.structured_outputs);
+  const { response_format, structured_outputs, guided_json, guided_regex } = dto;
+  const { guided_choice, guided_grammar } = dto;
+  return [
+    ...[response_format, structured_outputs],
+    ...[guided_json, guided_regex, guided_choice, guided_grammar],
+  ].some(isGiven);
 }
 
 /** Refuses more alternatives than the server gives; -1 means the whole vocabulary. */
@@ -78,13 +83,15 @@ export function checkLogprobs(
   const most = limits.maxLogprobs ?? DEFAULT_MAX_LOGPROBS;
   if (asked.count < -1) {
     const message = `${field} must be non-negative or -1, got ${asked.count}.`;
-    throw valueError({ field, message, named: true, value: asked.count });
+    const beyond = outside('integer', asked.count, [0, most]);
+    throw valueError({ field, message, named: true, value: asked.count, beyond });
   }
   const count = asked.count === -1 ? limits.tokenizer.vocabSize : asked.count;
   if (count <= most) return;
   const message =
     `Requested ${kind} logprobs of ${count}, which is greater than max allowed: ` + `${most}`;
-  throw valueError({ field, message, named: true, value: count });
+  const beyond = outside('integer', asked.count, [0, most]);
+  throw valueError({ field, message, named: true, value: count, beyond });
 }
 
 /** `min_tokens` against the limit of the request, once that is known. */

@@ -1,5 +1,4 @@
-import { pythonFloat } from '../errors/python-text';
-import type { ValueFault } from '../errors/request-error';
+import { outside, pythonFloat, type ValueFault } from '@baton/refusal';
 import { ForEngine, Is, Within } from './rules';
 import {
   anyOf,
@@ -17,6 +16,7 @@ import {
 type Complaint = Omit<ValueFault, 'field'> | undefined;
 
 const MAX_STOP_STRINGS = 4;
+const EMPTY_STRING = { code: 'empty_string', bound: 1, got: 0 } as const;
 /** vLLM's VLLM_MAX_N_SEQUENCES. */
 const MAX_CHOICES = 16_384;
 
@@ -26,24 +26,42 @@ function penalty(name: string) {
   return (value: number): Complaint =>
     value >= -2 && value <= 2
       ? undefined
-      : { message: `${name} must be in [-2, 2], got ${pythonFloat(value)}.` };
+      : {
+          message: `${name} must be in [-2, 2], got ${pythonFloat(value)}.`,
+          beyond: outside('decimal', value, [-2, 2]),
+        };
 }
 
 /** With parameter and value, as vLLM does for temperature, top_p and the token limits. */
-function named(message: string, value: number, isFloat = true): Complaint {
-  return { message, named: true, value: isFloat ? pythonFloat(value) : value };
+function named(message: string, value: number): NonNullable<Complaint> {
+  return { message, named: true, value: pythonFloat(value) };
 }
 
 function temperatureRange(value: number): Complaint {
-  const got = pythonFloat(value);
-  if (value < 0) return named(`temperature must be non-negative, got ${got}.`, value);
-  return value > 2 ? named(`temperature must be in [0, 2], got ${got}.`, value) : undefined;
+  const beyond = outside('decimal', value, [0, 2]);
+  if (beyond === undefined) return undefined;
+  const range = value < 0 ? 'non-negative' : 'in [0, 2]';
+  const message = `temperature must be ${range}, got ${pythonFloat(value)}.`;
+  return { ...named(message, value), beyond };
+}
+
+function topPRange(value: number): Complaint {
+  if (value > 0 && value <= 1) return undefined;
+  const message = `top_p must be in (0, 1], got ${pythonFloat(value)}.`;
+  return { ...named(message, value), beyond: outside('decimal', value, [0, 1]) };
+}
+
+/** Of a field that limits the output; 0 is refused later, where `echo` does not allow it. */
+export function limitRange(value: number): Complaint {
+  if (value >= 0) return undefined;
+  const message = `max_tokens must be at least 1, got ${value}.`;
+  return { message, named: true, value, beyond: outside('integer', value, [1, Infinity]) };
 }
 
 function stopRange(value: string | readonly string[]): Complaint {
   const strings = typeof value === 'string' ? [value] : value;
   return strings.some((string) => string === '')
-    ? { message: 'stop cannot contain an empty string.' }
+    ? { message: 'stop cannot contain an empty string.', beyond: EMPTY_STRING }
     : undefined;
 }
 
@@ -53,10 +71,10 @@ function topKRange(value: number): Complaint {
 }
 
 function choicesRange(value: number): Complaint {
-  if (value < 1) return { message: `n must be at least 1, got ${value}.` };
-  return value > MAX_CHOICES
-    ? { message: `n must be at most ${MAX_CHOICES}, got ${value}.` }
-    : undefined;
+  const beyond = outside('integer', value, [1, MAX_CHOICES]);
+  if (beyond === undefined) return undefined;
+  const bound = value < 1 ? 'at least 1' : `at most ${MAX_CHOICES}`;
+  return { message: `n must be ${bound}, got ${value}.`, beyond };
 }
 
 /** vLLM's VLLM_MAX_NUM_BAD_WORDS. */
@@ -84,7 +102,8 @@ function bestOfRange(value: number, body: SamplingDto): Complaint {
 
 function truncationRange(value: number): Complaint {
   if (value === -1 || value >= 1) return undefined;
-  return named(`truncate_prompt_tokens must be -1 or at least 1, got ${value}.`, value, false);
+  const message = `truncate_prompt_tokens must be -1 or at least 1, got ${value}.`;
+  return { message, named: true, value };
 }
 
 const FORMAT = recordOf({
@@ -111,11 +130,7 @@ export class SamplingDto {
   model?: string | null;
 
   @Is(INTEGER)
-  @Within(
-    (value: number) =>
-      value < 0 ? named(`max_tokens must be at least 1, got ${value}.`, value, false) : undefined,
-    { minimum: 0 },
-  )
+  @Within(limitRange, { minimum: 0 })
   max_tokens?: number | null;
 
   @Is(INTEGER)
@@ -141,13 +156,7 @@ export class SamplingDto {
   temperature?: number | null;
 
   @Is(NUMBER)
-  @Within(
-    (value: number) =>
-      value > 0 && value <= 1
-        ? undefined
-        : named(`top_p must be in (0, 1], got ${pythonFloat(value)}.`, value),
-    { exclusiveMinimum: 0, maximum: 1 },
-  )
+  @Within(topPRange, { exclusiveMinimum: 0, maximum: 1 })
   top_p?: number | null;
 
   @Is(INTEGER)
@@ -212,6 +221,21 @@ export class SamplingDto {
 
   @Is(OBJECT)
   structured_outputs?: Readonly<Record<string, unknown>> | null;
+
+  @Is(anyOf(STRING, OBJECT))
+  guided_json?: string | Readonly<Record<string, unknown>> | null;
+
+  @Is(STRING)
+  guided_regex?: string | null;
+
+  @Is(arrayOf(STRING))
+  guided_choice?: readonly string[] | null;
+
+  @Is(STRING)
+  guided_grammar?: string | null;
+
+  @Is(STRING)
+  guided_whitespace_pattern?: string | null;
 
   @Is(INTEGER)
   @Within(truncationRange, { minimum: -1, not: { const: 0 } })

@@ -1,5 +1,5 @@
 import { isObject } from '@baton/kernel';
-import type { SchemaFault } from '../errors/schema-error';
+import type { SchemaFault } from '@baton/refusal';
 
 /** Of draft 2020-12. */
 export type JsonSchema = Readonly<Record<string, unknown>>;

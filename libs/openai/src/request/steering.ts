@@ -1,5 +1,5 @@
 import type { Steering } from '@baton/text';
-import { valueError } from '../errors/request-error';
+import { valueError } from '@baton/refusal';
 import type { RequestLimits } from '../limits';
 import type { SamplingDto } from './sampling.dto';
 

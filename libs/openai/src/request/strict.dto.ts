@@ -1,4 +1,4 @@
-import type { SchemaFault } from '../errors/schema-error';
+import type { SchemaFault } from '@baton/refusal';
 import { ChatDto } from './chat.dto';
 import { CompletionDto } from './completion.dto';
 import { declareField } from './rules';

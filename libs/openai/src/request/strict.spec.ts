@@ -1,7 +1,7 @@
 import { BatonError } from '@baton/contract';
 import { defaultTokenizer } from '@baton/text';
+import { renderError } from '@baton/refusal';
 import { describe, expect, it } from 'vitest';
-import { renderError } from '../errors/render-error';
 import type { RequestLimits, Strictness } from '../limits';
 import { parseChat } from './parse-chat';
 import { parseCompletion } from './parse-completion';
@@ -301,7 +301,7 @@ describe("vLLM's validation", () => {
   });
 
   it.each(both)('takes an ordinary request to %s, unknown fields too, when strict', (endpoint) => {
-    const body = { max_tokens: 5, temperature: 0, seed: 2 ** 53, best_of: 1, guided_json: {} };
+    const body = { max_tokens: 5, temperature: 0, seed: 2 ** 53, best_of: 1, verbosity: 'low' };
     expect(refusal(endpoint, { ...body, made_up: true }, BARE)).toBeUndefined();
   });
 });

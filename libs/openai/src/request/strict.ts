@@ -1,5 +1,4 @@
-import { valueError } from '../errors/request-error';
-import { schemaError } from '../errors/schema-error';
+import { schemaError, valueError } from '@baton/refusal';
 import type { Strictness } from '../limits';
 import type { ChatDto } from './chat.dto';
 import type { CompletionDto } from './completion.dto';

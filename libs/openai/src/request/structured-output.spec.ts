@@ -53,6 +53,12 @@ describe.each(['chat', 'completions'] as const)('structured output of %s', (endp
     [{ structured_outputs: { regex: 'a{3}b' } }, /^aaab$/],
     [{ structured_outputs: { choice: ['x', 'y'] } }, /^[xy]$/],
     [{ structured_outputs: { grammar: 'root ::= "p" | "q"' } }, /^[pq]$/],
+    [{ guided_json: schema }, /^\{"a": -?\d+\}$/],
+    [{ guided_json: JSON.stringify(schema) }, /^\{"a": -?\d+\}$/],
+    [{ guided_json: schema, guided_whitespace_pattern: '\\n?' }, /^\{"a":-?\d+\}$/],
+    [{ guided_regex: 'a{3}b' }, /^aaab$/],
+    [{ guided_choice: ['x', 'y'] }, /^[xy]$/],
+    [{ guided_grammar: 'root ::= "p" | "q"' }, /^[pq]$/],
     [
       {
         structured_outputs: {
@@ -75,8 +81,8 @@ describe.each(['chat', 'completions'] as const)('structured output of %s', (endp
     expect(textOf(body)).toMatch(expected);
   });
 
-  it('is none for plain text and for the older guided fields', () => {
-    const guided = { guided_json: schema, guided_regex: 'a', guided_choice: ['a'] };
+  it('is none for plain text, and for guided fields that are null', () => {
+    const guided = { guided_json: null, guided_regex: null, guided_whitespace_pattern: ' ' };
     expect(parse({ response_format: { type: 'text' }, ...guided }).constraint).toBeUndefined();
   });
 
@@ -91,6 +97,13 @@ describe.each(['chat', 'completions'] as const)('structured output of %s', (endp
       format({ name: 'n', schema: { allOf: [{ type: 'string' }, { type: 'null' }] } }),
       'response_format.json_schema.schema',
     ],
+    [{ guided_regex: 'a', guided_choice: ['a'] }, 'structured_outputs'],
+    [{ guided_regex: 'a', structured_outputs: { regex: 'a' } }, 'structured_outputs'],
+    [{ guided_regex: 'a', response_format: { type: 'json_object' } }, 'structured_outputs'],
+    [{ guided_regex: '(' }, 'guided_regex'],
+    [{ guided_regex: '' }, 'guided_regex'],
+    [{ guided_choice: [] }, 'guided_choice'],
+    [{ guided_json: '5' }, 'guided_json'],
     [{ response_format: { type: 'structural_tag' } }, 'response_format'],
     [{ structured_outputs: {} }, 'structured_outputs'],
     [{ structured_outputs: { regex: 'a', choice: ['b'] } }, 'structured_outputs'],

@@ -5,7 +5,7 @@ import {
   ConstraintError,
   type StructuredText,
 } from '@baton/structured';
-import { valueError } from '../errors/request-error';
+import { missingField, valueError } from '@baton/refusal';
 import { parseNested } from './parse-body';
 import type { FormatField, SamplingDto } from './sampling.dto';
 
@@ -15,6 +15,17 @@ const KINDS = ['json', 'regex', 'choice', 'grammar', 'json_object', 'structural_
 type Kind = (typeof KINDS)[number];
 type Outputs = Readonly<Record<string, unknown>>;
 
+/** What the name of a kind stands behind in the fields of a request. */
+const OUTPUTS = 'structured_outputs.';
+const GUIDED = 'guided_';
+type Prefix = typeof OUTPUTS | typeof GUIDED;
+
+/** Fields of vLLM before 0.12, which mean what `structured_outputs` says today. */
+export const GUIDED_FIELDS = [
+  ...['guided_json', 'guided_regex', 'guided_choice', 'guided_grammar'],
+  'guided_whitespace_pattern',
+];
+
 /**
  * What `response_format` or `structured_outputs` confine the answer to; undefined: nothing. Throws
  * when no answer could fulfil it.
@@ -22,9 +33,29 @@ type Outputs = Readonly<Record<string, unknown>>;
 export function constraintOf(dto: SamplingDto): StructuredText | undefined {
   const { response_format: format, structured_outputs: outputs } = dto;
   const ofFormat = format === undefined || format === null ? undefined : fromFormat(format);
-  const ofOutputs = outputs === undefined || outputs === null ? undefined : fromOutputs(outputs);
-  if (ofFormat !== undefined && ofOutputs !== undefined) throw severalConstraints();
-  return ofFormat ?? ofOutputs;
+  const older = olderOutputs(dto);
+  const given = [
+    ...(ofFormat === undefined ? [] : [ofFormat]),
+    ...(outputs === undefined || outputs === null ? [] : [fromOutputs(outputs, OUTPUTS)]),
+    ...(older === undefined ? [] : [fromOutputs(older, GUIDED)]),
+  ];
+  if (given.length > 1) throw severalConstraints();
+  return given[0];
+}
+
+/**
+ * `structured_outputs` as vLLM had it before 0.12, in fields of the request itself; undefined where
+ * none is used.
+ */
+function olderOutputs(dto: SamplingDto): Outputs | undefined {
+  const outputs = {
+    json: dto.guided_json,
+    regex: dto.guided_regex,
+    choice: dto.guided_choice,
+    grammar: dto.guided_grammar,
+    whitespace_pattern: dto.guided_whitespace_pattern,
+  };
+  return KINDS.some((kind) => isGiven((outputs as Outputs)[kind])) ? outputs : undefined;
 }
 
 function fromFormat(format: FormatField): StructuredText | undefined {
@@ -49,7 +80,7 @@ function fromFormat(format: FormatField): StructuredText | undefined {
 function fromSchema(wrapper: FormatField['json_schema']): StructuredText {
   const field = 'response_format.json_schema';
   if (wrapper === undefined || wrapper === null) {
-    throw valueError({ field, message: `Missing required parameter: '${field}'.` });
+    throw missingField(field);
   }
   const { name, schema } = wrapper;
   if (typeof name !== 'string' || !SCHEMA_NAME.test(name)) {
@@ -63,7 +94,7 @@ function fromSchema(wrapper: FormatField['json_schema']): StructuredText {
   return made({ kind: 'schema', schema: schema as never }, `${field}.schema`, name);
 }
 
-function fromOutputs(outputs: Outputs): StructuredText {
+function fromOutputs(outputs: Outputs, prefix: Prefix): StructuredText {
   const given = KINDS.filter((kind) => isGiven(outputs[kind]));
   if (given.length > 1) throw severalConstraints();
   const [kind] = given;
@@ -71,14 +102,21 @@ function fromOutputs(outputs: Outputs): StructuredText {
     const message = `structured_outputs must have one of ${KINDS.join(', ')}.`;
     throw valueError({ field: 'structured_outputs', message });
   }
-  return made(constraintFor(kind, outputs), `structured_outputs.${kind}`);
+  const place = { outputs, field: `${prefix}${kind}` };
+  return made(constraintFor(kind, place), place.field);
 }
 
 function isGiven(value: unknown): boolean {
   return value !== undefined && value !== null && value !== false;
 }
 
-function constraintFor(kind: Kind, outputs: Outputs): Constraint {
+/** The outputs, and the name of the field in them that is read. */
+interface OutputPlace {
+  readonly outputs: Outputs;
+  readonly field: string;
+}
+
+function constraintFor(kind: Kind, { outputs, field }: OutputPlace): Constraint {
   const value = outputs[kind];
   const style = {
     isCompact: outputs['disable_any_whitespace'] === true || isBlankless(outputs),
@@ -86,18 +124,18 @@ function constraintFor(kind: Kind, outputs: Outputs): Constraint {
   };
   switch (kind) {
     case 'json':
-      return { kind: 'schema', schema: documentIn(value, kind) as never, ...style };
+      return { kind: 'schema', schema: documentIn(value, field, true) as never, ...style };
     case 'json_object':
       return { kind: 'object', ...style };
     case 'regex':
-      return { kind, pattern: textIn(value, kind) };
+      return { kind, pattern: textIn(value, field) };
     case 'grammar':
-      return { kind, grammar: textIn(value, kind) };
+      return { kind, grammar: textIn(value, field) };
     case 'structural_tag':
-      return { kind: 'structural-tag', tag: documentIn(value, kind) as never };
+      return { kind: 'structural-tag', tag: documentIn(value, field, false) as never };
     case 'choice':
       if (isTexts(value) && value.length > 0) return { kind, choices: value };
-      throw wrongKind(kind, 'a list of at least one string');
+      throw wrongKind(field, 'a list of at least one string');
   }
 }
 
@@ -110,20 +148,19 @@ function isTexts(value: unknown): value is readonly string[] {
   return Array.isArray(value) && value.every((one) => typeof one === 'string');
 }
 
-function textIn(value: unknown, kind: Kind): string {
+function textIn(value: unknown, field: string): string {
   if (typeof value === 'string' && value !== '') return value;
-  throw wrongKind(kind, 'a non-empty string');
+  throw wrongKind(field, 'a non-empty string');
 }
 
 /** A JSON document, or the text of one. */
-function documentIn(value: unknown, kind: Kind): unknown {
+function documentIn(value: unknown, field: string, mayBeBoolean: boolean): unknown {
   const document = typeof value === 'string' ? parseNested(value) : value;
-  if (isObject(document) || (kind === 'json' && typeof document === 'boolean')) return document;
-  throw wrongKind(kind, 'a JSON object or the text of one');
+  if (isObject(document) || (mayBeBoolean && typeof document === 'boolean')) return document;
+  throw wrongKind(field, 'a JSON object or the text of one');
 }
 
-function wrongKind(kind: Kind, expected: string): Error {
-  const field = `structured_outputs.${kind}`;
+function wrongKind(field: string, expected: string): Error {
   return valueError({ field, message: `${field} must be ${expected}.` });
 }
 

@@ -1,5 +1,5 @@
 import { isObject } from '@baton/kernel';
-import { valueError } from '../errors/request-error';
+import { valueError } from '@baton/refusal';
 import type { ChoiceField, CustomField, FunctionField } from './tools.dto';
 
 /** A tool that a request offers, whichever fields it came in. */

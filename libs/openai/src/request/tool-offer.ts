@@ -6,13 +6,14 @@ import {
   type StructuredText,
 } from '@baton/structured';
 import { type OfferedTool, type ToolOffer } from '@baton/text';
-import { valueError } from '../errors/request-error';
+import { type Dialect, valueError } from '@baton/refusal';
 import type { CallShape } from '../generation-request';
-import type { Dialect, RequestLimits } from '../limits';
+import type { RequestLimits } from '../limits';
+import { fittingTools } from '../turn/fitting-tools';
+import type { OpenTurn } from '../turn/open-turn';
 import { type ToolDefinition, type ToolSource, type ToolWish, toolWish } from './tool-choice';
 import type { ChoiceField, CustomField, FunctionField, ToolField, ToolsDto } from './tools.dto';
 
-const CALL_PROBABILITY = 0.5;
 /** llm-d-inference-sim's `tool-call-extra-call-probability`. */
 const EXTRA_CALL_PROBABILITY = 0.45;
 /** OpenAI's. */
@@ -33,8 +34,8 @@ const PLAIN: CallShape = { kind: 'tools', finishReason: 'tool_calls' };
 /** The offer of a request without tools. */
 export const NO_TOOLS: ToolUse = { definitions: [], offer: undefined, shape: PLAIN };
 
-/** @param followsResult the conversation ends with a tool's result: then `auto` answers in text */
-export function toolUse(dto: ToolsDto, limits: RequestLimits, followsResult: boolean): ToolUse {
+/** What the answer does with the tools of a request, at this point of its conversation. */
+export function toolUse(dto: ToolsDto, limits: RequestLimits, turn: OpenTurn): ToolUse {
   const source = sourceOf(dto, limits.dialect);
   if (source === undefined) return NO_TOOLS;
   checkNames(source, limits.dialect);
@@ -45,14 +46,37 @@ export function toolUse(dto: ToolsDto, limits: RequestLimits, followsResult: boo
     [kind]: definition,
   }));
   if (wish.kind === 'none') return { definitions, offer: undefined, shape };
+  const chosen = chosenTools(source, wish.names);
   const offer: ToolOffer = {
-    tools: offered(source, wish.names),
+    tools: chosen.map(offered),
     isRequired: wish.kind === 'required',
     isParallel: source.isParallel && !wish.isNamed,
-    callProbability: followsResult ? 0 : (limits.toolCallProbability ?? CALL_PROBABILITY),
+    ...callsWanted(chosen, turn, limits),
     extraCallProbability: limits.extraToolCallProbability ?? EXTRA_CALL_PROBABILITY,
   };
   return { definitions, offer, shape };
+}
+
+/**
+ * Whether `auto` calls, and which tools come first. A user's message calls those that fit it, or
+ * the only one there is; the result of a tool is answered in text. So a loop of calls and results
+ * ends by itself. Where a call is required after a result, tools that were not called yet come
+ * first: agents that end with a call of a tool of their own reach it.
+ */
+function callsWanted(
+  chosen: readonly ToolDefinition[],
+  { asked, hasResult, called }: OpenTurn,
+  { toolCallProbability }: RequestLimits,
+): Pick<ToolOffer, 'callProbability' | 'preferred'> {
+  const tools = chosen.map(({ definition }) => definition);
+  const first = hasResult
+    ? tools.filter(({ name }) => !called.has(name))
+    : fittingTools(tools, asked ?? '');
+  const fits = asked !== undefined && (first.length > 0 || tools.length === 1);
+  return {
+    callProbability: hasResult ? 0 : (toolCallProbability ?? (fits ? 1 : 0)),
+    preferred: first.map(({ name }) => name),
+  };
 }
 
 /** Undefined: the request has no tools. */
@@ -113,7 +137,9 @@ function checkNames({ definitions, listField }: ToolSource, dialect: Dialect): v
   if (definitions.length > MAX_TOOLS) {
     const message =
       `${listField} must have at most ${MAX_TOOLS} entries, got ` + `${definitions.length}.`;
-    throw valueError({ field: listField, message });
+    const code = 'array_above_max_length';
+    const beyond = { code, bound: MAX_TOOLS, got: definitions.length } as const;
+    throw valueError({ field: listField, message, beyond });
   }
   for (const { field: place, definition } of definitions) {
     const { name } = definition;
@@ -131,19 +157,21 @@ function shapeOf({ isLegacy }: ToolSource, { isNamed }: ToolWish): CallShape {
   return { kind: isLegacy ? 'function' : 'tools', finishReason: isNamed ? 'stop' : usual };
 }
 
+function chosenTools(
+  { definitions }: ToolSource,
+  names: readonly string[] | undefined,
+): readonly ToolDefinition[] {
+  if (names === undefined) return definitions;
+  return definitions.filter(({ definition }) => names.includes(definition.name));
+}
+
 /** Throws for parameters that no arguments can fulfil. */
-function offered(source: ToolSource, names: readonly string[] | undefined): OfferedTool[] {
-  const chosen = source.definitions.filter(
-    ({ definition }) => names === undefined || names.includes(definition.name),
-  );
-  return chosen.map((tool) => {
-    const { kind, definition } = tool;
-    const text =
-      kind === 'function'
-        ? argumentsOf(definition, `${tool.field}.parameters`)
-        : inputOf(definition, `${tool.field}.format`);
-    return { kind, name: definition.name, arguments: text };
-  });
+function offered({ kind, definition, field }: ToolDefinition): OfferedTool {
+  const text =
+    kind === 'function'
+      ? argumentsOf(definition, `${field}.parameters`)
+      : inputOf(definition, `${field}.format`);
+  return { kind, name: definition.name, arguments: text };
 }
 
 function argumentsOf({ name, parameters }: FunctionField, field: string): StructuredText {

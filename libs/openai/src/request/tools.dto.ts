@@ -66,6 +66,7 @@ export class ToolsDto extends SamplingDto {
             '`tools` must not be an empty array. Either provide at least one tool or omit ' +
             'the field entirely.',
           named: true,
+          beyond: { code: 'empty_array', bound: 1, got: 0 },
         }
       : undefined,
   )

@@ -41,6 +41,81 @@ function summary(body: object, more: Partial<RequestLimits> = {}) {
   };
 }
 
+describe('tool_choice auto', () => {
+  const weather = tool('get_weather', { type: 'object' });
+  const search = {
+    type: 'function',
+    function: { name: 'lookUp', description: 'Searches the orders of a customer.' },
+  };
+  const both = [weather, search];
+  const user = (content: unknown) => ({ role: 'user', content });
+  const call = (name: string) => ({
+    role: 'assistant',
+    tool_calls: [{ id: 'c', function: { name, arguments: '{}' } }],
+  });
+  const result = { role: 'tool', tool_call_id: 'c', content: '5' };
+  const offerFor = (asked: readonly object[], body: object, more: Partial<RequestLimits> = {}) => {
+    const { callProbability, preferred } = parse({ messages: asked, ...body }, more).tools!;
+    return [callProbability, preferred];
+  };
+
+  it.each([
+    ['How is the weather in Paris?', ['get_weather']],
+    ['WEATHER!', ['get_weather']],
+    ['Where is my order?', ['lookUp']],
+    ['Search the web for weather', ['get_weather']],
+    [[{ type: 'text', text: 'the weather, please' }], ['get_weather']],
+    ['Which customer asked about the weather?', ['get_weather', 'lookUp']],
+  ])("calls a tool whose name or description shares a word with the user's %j", (text, names) => {
+    expect(offerFor([user(text)], { tools: both })).toEqual([1, names]);
+  });
+
+  it.each(['Who are you?', 'What is the use of a tool?', ''])(
+    'answers %j in text, where no tool fits',
+    (text) => {
+      expect(offerFor([user(text)], { tools: both })).toEqual([0, []]);
+    },
+  );
+
+  it('calls the only tool for any message of a user', () => {
+    expect(offerFor([user('Hi')], { tools: [weather] })).toEqual([1, []]);
+  });
+
+  it.each([
+    ['the last message', [result]],
+    ['two results', [result, result]],
+    ['words of the user behind it', [result, user('the weather')]],
+    ['a result of the older kind', [{ role: 'function', name: 'get_weather', content: '5' }]],
+  ])('answers in text after the result of a tool: %s', (_what, messages) => {
+    const asked = [user('the weather'), call('get_weather'), ...messages];
+    for (const more of [{}, { toolCallProbability: 1 }]) {
+      expect(offerFor(asked, { tools: both }, more)[0]).toBe(0);
+    }
+  });
+
+  it('calls again when the user asks again', () => {
+    const answered = [call('get_weather'), result, { role: 'assistant', content: 'Rain.' }];
+    const asked = [user('the weather'), ...answered, user('and the weather tomorrow?')];
+    expect(offerFor(asked, { tools: both })).toEqual([1, ['get_weather']]);
+  });
+
+  it('prefers, where a call is required after a result, tools that were not called yet', () => {
+    const asked = [user('the weather'), call('get_weather'), result];
+    const body = { tools: both, tool_choice: 'required' };
+    expect(offerFor(asked, body)).toEqual([0, ['lookUp']]);
+    expect(offerFor([...asked, call('lookUp'), result], body)).toEqual([0, []]);
+  });
+
+  it('calls with the probability that is set, whatever fits', () => {
+    expect(offerFor([user('Hi')], { tools: both }, { toolCallProbability: 0.3 })).toEqual([
+      0.3,
+      [],
+    ]);
+    const [chance] = offerFor([user('weather')], { tools: both }, { toolCallProbability: 0.3 });
+    expect(chance).toBe(0.3);
+  });
+});
+
 describe('tool_choice', () => {
   const usual = { isParallel: true, kind: 'tools', finishReason: 'tool_calls' };
 
@@ -65,21 +140,6 @@ describe('tool_choice', () => {
     expect(tokenizer.decode(request.prompts[0]!.ids)).toContain('"name":"a"');
   });
 
-  it('auto answers in text after the result of a tool', () => {
-    const asked = {
-      role: 'assistant',
-      tool_calls: [{ id: 'c', function: { name: 'a', arguments: '{}' } }],
-    };
-    const result = { role: 'tool', tool_call_id: 'c', content: '5' };
-    const chanceOf = (body: object, more: Partial<RequestLimits> = {}): number | undefined =>
-      parse({ tools, ...body }, more).tools?.callProbability;
-    expect(chanceOf({})).toBe(0.5);
-    expect(chanceOf({}, { toolCallProbability: 1 })).toBe(1);
-    expect(chanceOf({ messages: [...messages, asked, result] }, { toolCallProbability: 1 })).toBe(
-      0,
-    );
-  });
-
   it.each([
     [{ tools, tool_choice: 'maybe' }, 'tool_choice', 'Invalid value for `tool_choice`: maybe!'],
     [{ tools, tool_choice: {} }, 'tool_choice', 'Invalid value'],
@@ -88,14 +148,14 @@ describe('tool_choice', () => {
     [{ tools, tool_choice: allowed('none', 'a') }, 'tool_choice', 'Invalid value'],
     [{ tools, tool_choice: allowed('auto') }, 'tool_choice', 'Invalid value'],
     [{ tool_choice: 'auto' }, 'tool_choice', 'When using `tool_choice`, `tools` must be set.'],
-    [{ tools: [] }, 'tools', '`tools` must not be an empty array.'],
+    [{ tools: [] }, 'tools', "Invalid 'tools': empty array."],
     [
       { tools: [{ type: 'web_search', function: { name: 'x' } }] },
       'tools[0].type',
       "must be 'function' or 'custom'",
     ],
     [{ tools: [tool('no spaces')] }, 'tools[0].function.name', 'letters, digits'],
-    [{ tools: Array.from({ length: 129 }, () => tool('a')) }, 'tools', 'at most 128'],
+    [{ tools: Array.from({ length: 129 }, () => tool('a')) }, 'tools', 'maximum length 128'],
   ])('%# of bad ones is refused', (body, param, message) => {
     const error = refusal(body);
     expect(error).toMatchObject({ code: 'invalid_value', param });

@@ -1,5 +1,5 @@
 import type { Tokenizer } from '@baton/text';
-import { valueError } from '../errors/request-error';
+import { valueError } from '@baton/refusal';
 import type { RequestLimits } from '../limits';
 import type { SamplingDto } from './sampling.dto';
 

@@ -1,5 +1,5 @@
 import { isObject } from '@baton/kernel';
-import { type RequestError, valueError } from '../errors/request-error';
+import { type RequestError, valueError } from '@baton/refusal';
 
 type Body = Readonly<Record<string, unknown>>;
 type IsUsed = (value: unknown, body: Body) => boolean;

@@ -25,6 +25,8 @@ export class ComposedStepTime implements StepTimeModel {
   readonly overheadMs: number;
   private readonly decodeLinear: TokenLine;
   private readonly mixedLinear: TokenLine;
+  /** Undefined: ranks share nothing. */
+  private readonly ofAllRanks: PiecewiseLinear | undefined;
   private readonly head: PiecewiseLinear;
   private readonly surface: DecodeSurface;
   private readonly overheadUs: number;
@@ -40,6 +42,8 @@ export class ComposedStepTime implements StepTimeModel {
     this.overheadUs = options.overheadMs * 1_000;
     this.decodeLinear = lineOf(step.linear.decode);
     this.mixedLinear = lineOf(step.linear.mixed);
+    const { ofAllRanks } = step;
+    this.ofAllRanks = ofAllRanks && new PiecewiseLinear(ofAllRanks.at, ofAllRanks.us);
     this.head = new PiecewiseLinear(step.head.at, step.head.us);
     this.surface = new DecodeSurface(step.decode, (sequences) => this.decodeFixedUs(sequences));
   }
@@ -57,7 +61,18 @@ export class ComposedStepTime implements StepTimeModel {
     const decode = decodeSeqs > 0 ? this.surface.attentionUs(decodeSeqs, decodeContext) : 0;
     const other = linear.at(tokens) + this.head.at(rows) + this.overheadUs;
     if (prefillTokens === 0) return other + decode;
-    return other + this.prefillUs(batch) + this.mixedDecodeFactor * decode;
+    const own = other + this.prefillUs(batch) + this.mixedDecodeFactor * decode;
+    return own + this.byOtherRanksUs(tokens, batch.expertTokens);
+  }
+
+  /**
+   * How much longer, or shorter, the shared experts of a step with prompts take because the ranks
+   * have another number of tokens on average. Decode-only steps keep the assumption of equal ranks:
+   * up to 512 sequences they are padded to the largest rank anyway.
+   */
+  private byOtherRanksUs(tokens: number, expertTokens = tokens): number {
+    if (this.ofAllRanks === undefined || expertTokens === tokens) return 0;
+    return this.ofAllRanks.at(expertTokens) - this.ofAllRanks.at(tokens);
   }
 
   decodeLaw(decodeSeqs: number, decodeContext = 0): DecodeLaw {

@@ -22,6 +22,11 @@ import { Uncovered } from './uncovered';
 /** The feed-forward of all layers, by tokens of the step on this rank. */
 export interface FeedForwardPart {
   operators(tokens: number, isDecodeOnly: boolean): StepOperator[];
+  /**
+   * What of a step with prompts the tokens of all data-parallel ranks decide, µs by tokens of each
+   * when they have equally many. Unset: nothing.
+   */
+  readonly ofAllRanks?: Linear | undefined;
 }
 
 const ACTIVATION_BYTES = 2;
@@ -38,6 +43,7 @@ export function feedForwardPartOf(parts: StepParts): FeedForwardPart {
   return {
     operators: (tokens, isDecodeOnly) =>
       all.flatMap((part) => part.operators(tokens, isDecodeOnly)),
+    ofAllRanks: all.at(-1)?.ofAllRanks,
   };
 }
 
@@ -83,6 +89,8 @@ interface ExpertTimes {
   readonly dispatch: Linear;
   readonly combine: Linear;
   readonly shared: Linear | undefined;
+  /** Those of the times above that go by the tokens of all ranks. */
+  readonly ofAllRanks: Linear;
 }
 
 function expertLayersPart(
@@ -92,7 +100,9 @@ function expertLayersPart(
 ): FeedForwardPart {
   const decode = expertTimes(parts, experts, true);
   const mixed = expertTimes(parts, experts, false);
+  const { dp = 1 } = parts.placement;
   return {
+    ofAllRanks: dp > 1 ? (tokens) => layers * mixed.ofAllRanks(tokens) : undefined,
     operators(tokens, isDecodeOnly) {
       const times = isDecodeOnly ? decode : mixed;
       const routed = [
@@ -121,13 +131,28 @@ function expertTimes(
   const shared = sharedExperts > 0 ? gated(parts, sharedExperts * expertIntermediate) : undefined;
   return {
     router: linearOf(layersOf(parts, 'bf16'), { n: experts.experts, k: model.hidden }),
-    ...(routed ?? { experts: gatheredExperts(parts, experts), ...exchangeOf(parts) }),
+    // Behind an all-to-all, each rank sends no more than its own tokens.
+    ...(routed ? { ...routed, ofAllRanks: routed.experts } : gathered(parts, experts)),
     shared: shared && ((tokens) => gatedUs(shared, tokens)),
   };
 }
 
 function gatedUs({ up, activationUs, down }: Gated, tokens: number): number {
   return up(tokens) + activationUs(tokens) + down(tokens);
+}
+
+type Gathered = Pick<ExpertTimes, 'experts' | 'dispatch' | 'combine' | 'ofAllRanks'>;
+
+/** Experts whose input is gathered from all ranks. */
+function gathered(parts: StepParts, experts: MixtureOfExperts): Gathered {
+  const us = gatheredExperts(parts, experts);
+  const { gatherUs, scatterUs, reduceUs } = exchangeOf(parts);
+  return {
+    experts: us,
+    dispatch: (tokens) => reduceUs(tokens) + gatherUs(tokens),
+    combine: (tokens) => reduceUs(tokens) + scatterUs(tokens),
+    ofAllRanks: (tokens) => us(tokens) + gatherUs(tokens) + scatterUs(tokens),
+  };
 }
 
 /** Experts that get the tokens of all ranks. */
@@ -173,18 +198,19 @@ function expertFormat(format: WeightFormat, activations: Mxfp4Activations): Oper
  * first stands for the attention's own), a gather and a scatter of all ranks' tokens where ranks
  * are data-parallel.
  */
-function exchangeOf(parts: StepParts): Pick<ExpertTimes, 'dispatch' | 'combine'> {
+function exchangeOf(parts: StepParts): Record<'reduceUs' | 'gatherUs' | 'scatterUs', Linear> {
   const { placement, tables } = parts;
   const { tp, dp = 1, model } = placement;
   const group = expertGroupOf(placement);
-  if (group === 1) return { dispatch: () => 0, combine: () => 0 };
+  const none = () => 0;
+  if (group === 1) return { reduceUs: none, gatherUs: none, scatterUs: none };
   const reduce = tp > 1 ? needed(tables.allReduce(), 'all-reduce') : undefined;
   const gather = dp > 1 ? needed(tables.nccl('all_gather'), 'all-gather') : undefined;
   const scatter = dp > 1 ? needed(tables.nccl('reduce_scatter'), 'reduce-scatter') : undefined;
-  const reduceUs = (tokens: number) => reduce?.us(group, tokens * model.hidden) ?? 0;
   const all = (tokens: number) => tokens * dp * model.hidden;
   return {
-    dispatch: (tokens) => reduceUs(tokens) + (gather?.us(group, all(tokens)) ?? 0),
-    combine: (tokens) => reduceUs(tokens) + (scatter?.us(group, all(tokens)) ?? 0),
+    reduceUs: (tokens) => reduce?.us(group, tokens * model.hidden) ?? 0,
+    gatherUs: (tokens) => gather?.us(group, all(tokens)) ?? 0,
+    scatterUs: (tokens) => scatter?.us(group, all(tokens)) ?? 0,
   };
 }

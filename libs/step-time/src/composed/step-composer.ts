@@ -102,6 +102,14 @@ export class StepComposer {
     ];
   }
 
+  /**
+   * What of `linear` the tokens of all data-parallel ranks decide, in steps with prompts, µs by
+   * tokens of each; undefined when the ranks share nothing.
+   */
+  get ofAllRanks(): Linear | undefined {
+    return this.feedForward.ofAllRanks;
+  }
+
   /** Between projections and attention, by tokens of the step; AIConfigurator counts a constant. */
   around(tokens: number): StepOperator {
     return { name: 'around attention', us: this.placement.model.layers * this.aroundUs(tokens) };

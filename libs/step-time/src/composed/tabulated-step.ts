@@ -8,6 +8,11 @@ import { totalUs } from './step-operator';
 export interface TabulatedStep {
   /** Everything but attention and the head, by tokens: of steps that only decode, and of others. */
   readonly linear: { readonly decode: Line; readonly mixed: Line };
+  /**
+   * What of the mixed line the tokens of all data-parallel ranks decide, by tokens of each; unset
+   * when ranks share nothing.
+   */
+  readonly ofAllRanks?: Line;
   /** The output head and the sampler by rows. */
   readonly head: Line;
   /** Decode attention: `us[i][j]` of sequences[i] with a mean context of contexts[j] tokens. */
@@ -67,8 +72,10 @@ export function tabulate(composer: StepComposer, limits: TabulateLimits): Tabula
     line(from(STEP_TOKENS_MAX), (tokens) =>
       totalUs([...composer.linear(tokens, isDecodeOnly), composer.around(tokens)]),
     );
+  const { ofAllRanks } = composer;
   return {
     linear: { decode: linear(true), mixed: linear(false) },
+    ...(ofAllRanks && { ofAllRanks: line(from(STEP_TOKENS_MAX), ofAllRanks) }),
     head: line(from(SEQUENCES_MAX), (rows) =>
       totalUs([composer.outputHead(rows), composer.sampler(rows)]),
     ),

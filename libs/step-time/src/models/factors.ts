@@ -101,7 +101,7 @@ export function factorParts(
   return partsOf(base, batch, emptyBatch());
 }
 
-type Batch = { -readonly [Key in keyof BatchAggregates]-?: BatchAggregates[Key] };
+type Batch = { -readonly [Key in keyof BatchAggregates]: BatchAggregates[Key] };
 
 /** @param rest  is overwritten */
 function partsOf(base: StepTimeModel, batch: BatchAggregates, rest: Batch): [number, number] {
@@ -112,6 +112,7 @@ function partsOf(base: StepTimeModel, batch: BatchAggregates, rest: Batch): [num
   rest.prefillSeqs = batch.prefillSeqs;
   rest.prefillQuadratic = batch.prefillQuadratic;
   rest.prefillContext = batch.prefillContext;
+  rest.expertTokens = batch.expertTokens;
   const restUs = base.stepUs(rest);
   return [restUs, wholeUs - restUs];
 }
@@ -120,5 +121,6 @@ function emptyBatch(): Batch {
   return {
     ...{ prefillTokens: 0, prefillSeqs: 0, prefillQuadratic: 0, prefillContext: 0 },
     ...{ decodeSeqs: 0, decodeContext: 0, draftTokens: 0, kvUsage: 0 },
+    expertTokens: undefined,
   };
 }

@@ -11,8 +11,16 @@ import {
 
 /** Everything of a step but attention: matrix products against the bytes of their weights. */
 export interface LinearCost {
-  /** @param decodeTokens  one per sequence that decodes, and the drafted ones */
-  us(prefillTokens: number, prefillSeqs: number, decodeTokens: number): number;
+  /**
+   * @param decodeTokens  one per sequence that decodes, and the drafted ones
+   * @param expertTokens  per rank, those that the shared experts get; all of this rank unless given
+   */
+  us(
+    prefillTokens: number,
+    prefillSeqs: number,
+    decodeTokens: number,
+    expertTokens?: number,
+  ): number;
 }
 
 /** A multiplication and an addition per weight and token. */
@@ -24,7 +32,7 @@ const FLOPS_PER_PARAMETER = 2;
  * token and one per prompt. Of the experts, those are read that any token of the step is routed to:
  * with uniform routing of T tokens `N · (1 − ((N − k) / N)^T)` of N are expected (BLIS uses the
  * same). Of data-parallel ranks each GPU reads and computes its share for the tokens of all, taken
- * to be as many as this engine's: balanced ranks, balanced experts.
+ * to be as many as this engine's unless said otherwise, and experts to be balanced.
  */
 export function linearCostOf({ model, gpu, tp, dp = 1 }: EnginePlacement): LinearCost {
   const { efficiency } = gpu;
@@ -38,6 +46,10 @@ export function linearCostOf({ model, gpu, tp, dp = 1 }: EnginePlacement): Linea
   const usPerFlop = 1e6 / (gpu.flopsPerSecond * quantised * tp);
   const prefillUs = (flopsPerToken * usPerFlop) / efficiency.prefillCompute;
   const decodeUs = (flopsPerToken * usPerFlop) / efficiency.decodeCompute;
+  // A rank computes its share of what all of them have, at the rate of prefill.
+  const expertUs =
+    (FLOPS_PER_PARAMETER * activeExperts * expertsEverywhere * usPerFlop) /
+    efficiency.prefillCompute;
   const headUs = (FLOPS_PER_PARAMETER * head * usPerFlop) / efficiency.decodeCompute;
 
   const usPerByte = 1e6 / (gpu.memoryBytesPerSecond * efficiency.memory * tp);
@@ -48,10 +60,11 @@ export function linearCostOf({ model, gpu, tp, dp = 1 }: EnginePlacement): Linea
   const missedByToken = experts > 0 ? ((experts - activeExperts) / experts) ** dp : 1;
 
   return {
-    us(prefillTokens, prefillSeqs, decodeTokens) {
+    us(prefillTokens, prefillSeqs, decodeTokens, expertTokens = prefillTokens + decodeTokens) {
       const headTokens = prefillSeqs + decodeTokens;
-      const computeUs = prefillTokens * prefillUs + decodeTokens * decodeUs + headTokens * headUs;
-      const readExperts = 1 - missedByToken ** (prefillTokens + decodeTokens);
+      const ownUs = prefillTokens * prefillUs + decodeTokens * decodeUs + headTokens * headUs;
+      const computeUs = ownUs - (prefillTokens + decodeTokens - expertTokens) * expertUs;
+      const readExperts = 1 - missedByToken ** expertTokens;
       return overheadUs + Math.max(computeUs, sharedReadUs + expertReadUs * readExperts);
     },
   };

@@ -50,16 +50,16 @@ export class RooflineStepTime implements StepTimeModel {
   }
 
   stepUs(batch: BatchAggregates): number {
-    const { prefillTokens, decodeSeqs, decodeContext, draftTokens = 0 } = batch;
+    const { prefillTokens, decodeSeqs, decodeContext, draftTokens = 0, expertTokens } = batch;
     const { decodeUsPerContext, decodeUsPerSeq } = this.attention;
-    if (prefillTokens + draftTokens === 0) {
+    if (prefillTokens + draftTokens === 0 && (expertTokens ?? decodeSeqs) === decodeSeqs) {
       return this.decodeBaseUs(decodeSeqs) + decodeUsPerContext * decodeContext;
     }
     const decodeTokens = decodeSeqs + draftTokens;
     const decode = decodeUsPerSeq * decodeSeqs + decodeUsPerContext * decodeContext;
     const factor = prefillTokens > 0 ? this.mixedDecodeFactor : 1;
     return (
-      this.linear.us(prefillTokens, batch.prefillSeqs, decodeTokens) +
+      this.linear.us(prefillTokens, batch.prefillSeqs, decodeTokens, expertTokens) +
       this.attention.prefillUs(batch) +
       factor * this.attention.decodeGrowth(decodeTokens / Math.max(1, decodeSeqs)) * decode +
       this.fixedUs(prefillTokens + decodeTokens)

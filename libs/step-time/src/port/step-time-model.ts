@@ -27,6 +27,11 @@ export interface BatchAggregates {
    * each attends to its sequence's context. Absent: 0.
    */
   readonly draftTokens?: number;
+  /**
+   * Data-parallel ranks that step together: tokens of a rank, on average, which the experts that
+   * they share get. May have a fraction. Absent: the other ranks have as many as this batch.
+   */
+  readonly expertTokens?: number | undefined;
   /** Share of KV blocks in use, 0..1. */
   readonly kvUsage: number;
 }

@@ -26,6 +26,8 @@ export type Broker =
 export interface BrokerOptions {
   /** `REDIS_URL`. Set, it is used or the start fails; nothing else is tried. */
   readonly redisUrl?: string | undefined;
+  /** First part of every key there; keys of another program are looked for under it. */
+  readonly redisPrefix?: string | undefined;
   /** Memory limit of a private server, in bytes. */
   readonly maxMemoryBytes?: number | undefined;
   /** True: no server is searched for; every role runs in this process. */

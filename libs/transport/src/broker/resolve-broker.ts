@@ -21,7 +21,8 @@ type Log = (line: string) => void;
  * package, fetched now; none, with everything in this process. Each step has a deadline. A log line
  * announces a fetch before it begins; the last log line names the choice.
  *
- * @throws TransportUnavailable when `REDIS_URL` is set and nothing answers there.
+ * @throws TransportUnavailable when `REDIS_URL` is set and nothing answers there; TransportForeign
+ *   when the prefix is taken there.
  * @throws CacheUnusable when a package is to be fetched and there is no place for it.
  */
 export async function resolveBroker(options: BrokerOptions, log: Log): Promise<Broker> {
@@ -32,7 +33,7 @@ export async function resolveBroker(options: BrokerOptions, log: Log): Promise<B
 
 async function chooseBroker(options: BrokerOptions, log: Log): Promise<Broker> {
   if (options.isInProcess) return inProcessBroker(['--broker in-process']);
-  if (options.redisUrl) return brokerAtUrl(options.redisUrl);
+  if (options.redisUrl) return brokerAtUrl(options.redisUrl, options.redisPrefix);
   const environment = options.environment ?? process.env;
   const { cacheDirectory } = options;
   const refusals: string[] = [];
@@ -59,9 +60,10 @@ async function chooseBroker(options: BrokerOptions, log: Log): Promise<Broker> {
   return inProcessBroker(refusals);
 }
 
-async function brokerAtUrl(url: string): Promise<Broker> {
+async function brokerAtUrl(url: string, prefix = 'baton'): Promise<Broker> {
   const transport = await connectRedisTransport({
     url,
+    prefix,
     times: { callDeadlineMs: URL_DEADLINE_MS },
   });
   const line = `Message broker: ${transport.description}, from REDIS_URL.`;

@@ -45,6 +45,10 @@ export class MemoryDocuments implements DocumentStore {
     });
   }
 
+  ids(collection: string): Promise<readonly string[]> {
+    return this.hub.call('list documents', () => this.hub.documents.get(collection)?.keys() ?? []);
+  }
+
   remove(place: DocumentPlace): Promise<boolean> {
     return this.hub.call('remove a document', () => {
       const collection = this.collection(place);

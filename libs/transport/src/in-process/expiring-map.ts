@@ -48,6 +48,11 @@ export class ExpiringMap<Value> {
     }
   }
 
+  keys(): string[] {
+    this.sweep();
+    return [...this.entries.keys()];
+  }
+
   values(): Value[] {
     this.sweep();
     return [...this.entries.values()].map((entry) => entry.value);

@@ -21,7 +21,7 @@ export class MemoryLedger implements RequestLedger {
       const isNew = record.submission === undefined;
       const permit = record.begin(start, this.hub.apis.has(start.apiId));
       if (permit.kind !== 'drop') this.keep(start.requestId, record);
-      else if (permit.why === 'nobody-awaits' && isNew) {
+      else if (permit.why === 'not-awaited' && isNew) {
         this.hub.records.set(start.requestId, record, this.hub.times.tombstoneMs);
       }
       return permit;

@@ -162,7 +162,7 @@ export class RequestRecord {
       this.epoch = packEpoch(start.submission, 0);
       this.anyStageMayBegin = true;
     }
-    return { kind: 'drop', why: 'nobody-awaits' };
+    return { kind: 'drop', why: 'not-awaited' };
   }
 
   private end(state: 'aborted' | 'finished', result: RequestResult | undefined): void {

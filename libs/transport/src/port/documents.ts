@@ -20,6 +20,11 @@ export interface DocumentStore {
   ): Promise<'replaced' | 'changed' | 'too-large'>;
   /** Counts as a use. */
   get(place: DocumentPlace): Promise<string | undefined>;
+  /**
+   * The ids of a collection, at most as many as it holds, the least recently used first. Some may
+   * have expired since.
+   */
+  ids(collection: string): Promise<readonly string[]>;
   /** False when there was none. Of two concurrent callers one gets true. */
   remove(place: DocumentPlace): Promise<boolean>;
 }

@@ -5,6 +5,17 @@ export class TransportUnavailable extends Error {
   }
 }
 
+/** Keys under the prefix belong to another program: nothing can be kept there. */
+export class TransportForeign extends TransportUnavailable {
+  constructor(prefix: string, what: string) {
+    super(what);
+    this.name = 'TransportForeign';
+    this.message =
+      `The prefix '${prefix}' of this Redis is used by something else (${what}): clear it, or ` +
+      'name another with --redis-prefix.';
+  }
+}
+
 /** The broker's memory limit is reached; the request was not stored. */
 export class TransportOutOfMemory extends Error {
   constructor() {

@@ -40,7 +40,7 @@ export interface RequestLedger {
    */
   resubmit(again: Resubmission): Promise<void>;
   /**
-   * The API that awaits it seems dead, as for `nobody-awaits` from `begin`: `inspect` shows it as
+   * The API that awaits it seems dead, as for `not-awaited` from `begin`: `inspect` shows it as
    * aborted until that API submits it again. Nothing happens when the record is terminal, names no
    * API, or its API lives.
    */
@@ -70,7 +70,7 @@ export type RunPermit =
   /** Do not run it; remove the job. */
   | {
       readonly kind: 'drop';
-      readonly why: 'aborted' | 'finished' | 'superseded' | 'moved-on' | 'nobody-awaits';
+      readonly why: 'aborted' | 'finished' | 'superseded' | 'moved-on' | 'not-awaited';
     }
   /**
    * Do not run it. Its worker may have died between the ledger's answer and the next job: add the
@@ -124,7 +124,7 @@ export interface RequestView {
   readonly epoch: Epoch;
   readonly engineId: string;
   /**
-   * Aborted, or dropped because its API seemed dead (`nobody-awaits`); an API that lives submits
+   * Aborted, or dropped because its API seemed dead (`not-awaited`); an API that lives submits
    * again under a higher number.
    */
   readonly isAborted: boolean;

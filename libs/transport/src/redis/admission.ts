@@ -40,7 +40,7 @@ export class RedisAdmission implements AdmissionCounters {
       return true;
     };
     try {
-      return await this.link.call('tryEnter', ask);
+      return await this.link.ask('tryEnter', ask);
     } catch (error) {
       hasGivenUp = true;
       throw error;

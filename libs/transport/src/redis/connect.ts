@@ -81,7 +81,7 @@ class RedisTransport implements Transport {
   }
 
   get isConnected(): boolean {
-    return this.link.isUp;
+    return this.link.isAnswering;
   }
 
   onConnection(listener: (event: LinkEvent) => void): void {

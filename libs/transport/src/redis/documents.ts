@@ -53,10 +53,16 @@ export class RedisDocuments implements DocumentStore {
   }
 
   async get(place: DocumentPlace): Promise<string | undefined> {
-    const reply = await this.link.call('read a document', () =>
+    const reply = await this.link.ask('read a document', () =>
       this.link.scripts.run(READ_DOCUMENT, this.both(place), [place.id]),
     );
     return typeof reply === 'string' ? reply : undefined;
+  }
+
+  ids(collection: string): Promise<readonly string[]> {
+    return this.link.call('list documents', () =>
+      this.link.commands.zrange(this.keys.documentUses(collection), 0, -1),
+    );
   }
 
   async remove(place: DocumentPlace): Promise<boolean> {

@@ -5,7 +5,7 @@
 export class Keys {
   private readonly tag: string;
 
-  constructor(prefix: string) {
+  constructor(readonly prefix: string) {
     this.tag = `{${prefix.replace(/:$/, '')}}:`;
   }
 

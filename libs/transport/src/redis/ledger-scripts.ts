@@ -51,7 +51,7 @@ if redis.call('EXISTS', KEYS[2]) == 0 then
       'epoch', epochOf(submission, 0), 'anyStage', '1')
     redis.call('PEXPIRE', record, ARGV[7])
   end
-  return {'drop', 'nobody-awaits'}
+  return {'drop', 'not-awaited'}
 end
 local run = redis.call('HINCRBY', record, 'run', 1)
 local epoch = epochOf(submission, run)

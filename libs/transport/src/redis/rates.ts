@@ -14,7 +14,7 @@ export class RedisRates implements RateBudgets {
   async take(owner: string, takes: readonly BudgetTake[]): Promise<BudgetAnswer> {
     const keys = takes.map(({ budget }) => this.keys.budget(owner, budget));
     const amounts = takes.map(({ limit, amount }) => amount * unitUs(limit));
-    const reply = (await this.link.call('take from a budget', () =>
+    const reply = (await this.link.ask('take from a budget', () =>
       this.link.scripts.run(TAKE_BUDGETS, keys, [DEEPEST_US, ...amounts]),
     )) as readonly (number | string)[];
     return budgetAnswer(reply[0] === 1, takes, reply.slice(1).map(Number));

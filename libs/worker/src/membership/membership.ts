@@ -16,6 +16,11 @@ export interface EngineStarter {
    *   answer
    */
   start(role: Stage, count: number): Promise<void>;
+  /**
+   * Ends what is not ready; resolves to the number of processes that will not join. Unset: all
+   * engines start at once.
+   */
+  cancel?(): Promise<number>;
 }
 
 export interface MembershipOptions {
@@ -62,6 +67,17 @@ export class LiveMembership {
       await this.refuseCrowd(count);
       await refused(() => starter.start(role, count), 'count');
     });
+  }
+
+  /**
+   * Cancels what has not joined yet; resolves to the number of processes that will not.
+   *
+   * @throws BatonError `no_supervisor`
+   */
+  async cancelJoins(): Promise<number> {
+    const { starter } = this.options;
+    if (starter === undefined) throw new BatonError('no_supervisor');
+    return (await starter.cancel?.()) ?? 0;
   }
 
   /**

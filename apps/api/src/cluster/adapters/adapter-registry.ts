@@ -1,8 +1,9 @@
-import { type Adapter, type BatonConfig, loraModulesOf } from '@baton/config';
+import { type Adapter, type BatonConfig, loraModulesOf, readApiKeys } from '@baton/config';
 import { RequestError } from '@baton/openai';
 import type { Logger } from '@baton/telemetry';
 import { channels, type Transport, type Unsubscribe } from '@baton/transport';
 import { Inject, Injectable, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
+import type { Tenant } from '../../http/request-context';
 import { DocumentCollection } from '../document-collection';
 import { CONFIG, LOGGER, TRANSPORT } from '../../tokens';
 
@@ -15,18 +16,27 @@ interface AdapterList {
   readonly adapters: readonly Adapter[];
 }
 
+/** The adapters of one tenant, by name, in order of arrival. */
+class Known {
+  readonly names: readonly string[];
+  readonly byName: ReadonlyMap<string, Adapter>;
+
+  constructor(adapters: readonly Adapter[]) {
+    this.byName = new Map(adapters.map((adapter) => [adapter.name, adapter]));
+    this.names = [...this.byName.keys()];
+  }
+}
+
 /**
  * The LoRA adapters that can be asked for: those of the configuration, and what was loaded since.
- * All API processes share one list; each keeps a copy, which it reads again when another has
- * changed it.
+ * Each tenant has a list of its own, which begins with the configuration's. All API processes share
+ * the lists; each keeps a copy, which it reads again when another has changed it.
  */
 @Injectable()
 export class AdapterRegistry implements OnApplicationShutdown, OnModuleInit {
-  private known: ReadonlyMap<string, Adapter> = new Map();
-  /** The names of all adapters that can be asked for, in order of arrival. */
-  names: readonly string[] = [];
+  private readonly configured: Known;
+  private readonly changed = new Map<Tenant, Known>();
   private readonly shared: DocumentCollection<AdapterList>;
-  private isShared = false;
   private unsubscribe: Unsubscribe | undefined;
 
   constructor(
@@ -34,7 +44,7 @@ export class AdapterRegistry implements OnApplicationShutdown, OnModuleInit {
     @Inject(TRANSPORT) private readonly transport: Transport,
     @Inject(LOGGER) private readonly logger: Logger,
   ) {
-    this.keep(loraModulesOf(config));
+    this.configured = new Known(loraModulesOf(config));
     this.shared = new DocumentCollection(transport, {
       collection: 'adapters',
       maxEntries: 1,
@@ -45,27 +55,35 @@ export class AdapterRegistry implements OnApplicationShutdown, OnModuleInit {
   async onModuleInit(): Promise<void> {
     if (!this.config.allowRuntimeLoraUpdating) return;
     const { bus } = this.transport;
-    this.unsubscribe = await bus.subscribe(channels.adapters, () => void this.read());
-    await this.read();
-    if (!this.isShared) await this.shared.add(ALL, { adapters: this.all() });
+    this.unsubscribe = await bus.subscribe(channels.adapters, (payload) => {
+      const name = payload.toString();
+      void this.read(name === '' ? undefined : name);
+    });
+    const tenants = new Set(readApiKeys(this.config).map(({ tenant }) => tenant));
+    const owners: readonly Tenant[] = tenants.size === 0 ? [undefined] : [...tenants];
+    await Promise.all(owners.map((owner) => this.open(owner)));
   }
 
   async onApplicationShutdown(): Promise<void> {
     await this.unsubscribe?.().catch(() => undefined);
   }
 
-  /** All adapters, in order of arrival. */
-  all(): readonly Adapter[] {
-    return [...this.known.values()];
+  of(owner: Tenant): Known {
+    return this.changed.get(owner) ?? this.configured;
   }
 
-  find(name: string): Adapter | undefined {
-    return this.known.get(name);
+  /** All adapters of the tenant, in order of arrival. */
+  all(owner: Tenant): readonly Adapter[] {
+    return [...this.of(owner).byName.values()];
+  }
+
+  find(name: string, owner: Tenant): Adapter | undefined {
+    return this.of(owner).byName.get(name);
   }
 
   /** Throws when an adapter of that name exists, unless `inPlace`, or when there are too many. */
-  load(adapter: Adapter, inPlace: boolean): Promise<void> {
-    return this.change((adapters) => {
+  load(owner: Tenant, adapter: Adapter, inPlace: boolean): Promise<void> {
+    return this.change(owner, (adapters) => {
       const others = adapters.filter(({ name }) => name !== adapter.name);
       if (others.length < adapters.length && !inPlace) throw alreadyLoaded(adapter.name);
       if (others.length >= MAX_ADAPTERS) throw tooMany();
@@ -74,35 +92,41 @@ export class AdapterRegistry implements OnApplicationShutdown, OnModuleInit {
   }
 
   /** Throws when there is none of that name. */
-  unload(name: string): Promise<void> {
-    return this.change((adapters) => {
+  unload(owner: Tenant, name: string): Promise<void> {
+    return this.change(owner, (adapters) => {
       const others = adapters.filter((adapter) => adapter.name !== name);
       if (others.length === adapters.length) throw notLoaded(name);
       return others;
     });
   }
 
-  private async change(next: (adapters: readonly Adapter[]) => readonly Adapter[]): Promise<void> {
-    const changed = await this.shared.update(ALL, ({ adapters }) => ({ adapters: next(adapters) }));
-    // The broker has lost its data since the start: what is known here is the list.
-    if (changed === undefined) await this.shared.add(ALL, { adapters: next(this.all()) });
-    await this.read();
-    this.transport.bus.publish(channels.adapters, Buffer.from(ALL));
+  private async open(owner: Tenant): Promise<void> {
+    const isShared = await this.read(owner);
+    if (!isShared) await this.shared.add({ owner, id: ALL }, { adapters: this.all(owner) });
   }
 
-  private async read(): Promise<void> {
+  private async change(
+    owner: Tenant,
+    next: (adapters: readonly Adapter[]) => readonly Adapter[],
+  ): Promise<void> {
+    const at = { owner, id: ALL };
+    const changed = await this.shared.update(at, ({ adapters }) => ({ adapters: next(adapters) }));
+    // The broker has lost its data since the start: what is known here is the list.
+    if (changed === undefined) await this.shared.add(at, { adapters: next(this.all(owner)) });
+    await this.read(owner);
+    this.transport.bus.publish(channels.adapters, Buffer.from(owner ?? ''));
+  }
+
+  /** True when the list is in the broker. */
+  private async read(owner: Tenant): Promise<boolean> {
     try {
-      const list = await this.shared.find(ALL);
-      this.isShared = list !== undefined;
-      if (list !== undefined) this.keep(list.adapters);
+      const list = await this.shared.find({ owner, id: ALL });
+      if (list !== undefined) this.changed.set(owner, new Known(list.adapters));
+      return list !== undefined;
     } catch (error) {
       this.logger.warn({ err: error }, 'list of adapters not read');
+      return false;
     }
-  }
-
-  private keep(adapters: readonly Adapter[]): void {
-    this.known = new Map(adapters.map((adapter) => [adapter.name, adapter]));
-    this.names = [...this.known.keys()];
   }
 }
 

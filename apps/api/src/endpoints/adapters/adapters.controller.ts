@@ -1,7 +1,9 @@
 import { Body, Controller, Header, HttpCode, Post } from '@nestjs/common';
 import { adapterNameOfBody, adapterOfBody } from '../../cluster/adapters/adapter';
 import { AdapterRegistry } from '../../cluster/adapters/adapter-registry';
+import { ByTenant } from '../../http/access/tenant';
 import { Describe } from '../../http/operation';
+import type { Tenant } from '../../http/request-context';
 import { ReadPipe } from '../../http/read-pipe';
 
 type LoadOrder = ReturnType<typeof adapterOfBody>;
@@ -20,9 +22,12 @@ export class AdaptersController {
   @Post('load_lora_adapter')
   @HttpCode(200)
   @Header('content-type', TEXT)
-  async load(@Body(new ReadPipe(adapterOfBody)) order: LoadOrder): Promise<string> {
+  async load(
+    @ByTenant() owner: Tenant,
+    @Body(new ReadPipe(adapterOfBody)) order: LoadOrder,
+  ): Promise<string> {
     const { inPlace, ...adapter } = order;
-    await this.registry.load(adapter, inPlace);
+    await this.registry.load(owner, adapter, inPlace);
     return `Success: LoRA adapter '${adapter.name}' added successfully.`;
   }
 
@@ -30,8 +35,11 @@ export class AdaptersController {
   @Post('unload_lora_adapter')
   @HttpCode(200)
   @Header('content-type', TEXT)
-  async unload(@Body(new ReadPipe(adapterNameOfBody)) name: string): Promise<string> {
-    await this.registry.unload(name);
+  async unload(
+    @ByTenant() owner: Tenant,
+    @Body(new ReadPipe(adapterNameOfBody)) name: string,
+  ): Promise<string> {
+    await this.registry.unload(owner, name);
     return `Success: LoRA adapter '${name}' removed successfully.`;
   }
 }

@@ -35,6 +35,13 @@ export class EnginesController {
     return { role, joining: count };
   }
 
+  /** Engines that are in the list already leave by their ids. */
+  @Describe('Administration', 'Cancel what has not joined yet')
+  @Delete()
+  async cancel(): Promise<{ cancelled: number }> {
+    return { cancelled: await served(this.membership.cancelJoins()) };
+  }
+
   @Describe('Administration', 'Let an engine leave')
   @Delete(':id')
   @HttpCode(BEGUN)

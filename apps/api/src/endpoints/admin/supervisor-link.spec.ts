@@ -36,10 +36,17 @@ describe('the link to a supervisor', () => {
     await expect(refused).rejects.toThrow(new UsageError('It does not fit.'));
   });
 
+  it('cancels what has not joined', async () => {
+    const cancelled = link().cancel();
+    expect(asked).toEqual([{ kind: 'cancel-engines', id: 1 }]);
+    answer({ kind: 'engines-cancelled', id: 1, count: 3 });
+    expect(await cancelled).toBe(3);
+  });
+
   it('gives up on one that does not answer', async () => {
     vi.useFakeTimers();
     const waiting = expect(link().start('decode', 1)).rejects.toThrow(
-      new BatonError('no_supervisor'),
+      new BatonError('supervisor_silent'),
     );
     await vi.advanceTimersByTimeAsync(5_000);
     await waiting;

@@ -8,7 +8,11 @@ export interface ParentChannel {
   onMessage(listener: (message: unknown) => void): void;
 }
 
-/** A supervisor answers as soon as it has started processes. */
+/** A message to the supervisor, without its number. */
+type Order = WithoutId<Extract<ChildMessage, { readonly id: number }>>;
+type WithoutId<T> = T extends unknown ? Omit<T, 'id'> : never;
+
+/** A supervisor answers before it starts processes. */
 const ANSWER_WITHIN_MS = 5_000;
 
 /** Asks the supervisor of `baton up`, which started this process, to start workers. */
@@ -34,11 +38,20 @@ export class SupervisorLink implements EngineStarter {
     });
   }
 
-  /**
-   * @throws UsageError in the supervisor's words; BatonError `no_supervisor` when it does not
-   *   answer
-   */
+  /** @throws UsageError in the supervisor's words; BatonError `supervisor_silent` */
   async start(role: Stage, count: number): Promise<void> {
+    const answer = await this.ask({ kind: 'start-engines', role, count });
+    if (answer.kind !== 'engines-started') throw new BatonError('supervisor_silent');
+    if (answer.refusal !== undefined) throw new UsageError(answer.refusal);
+  }
+
+  /** @throws BatonError `supervisor_silent` */
+  async cancel(): Promise<number> {
+    const answer = await this.ask({ kind: 'cancel-engines' });
+    return answer.kind === 'engines-cancelled' ? answer.count : 0;
+  }
+
+  private async ask(order: Order): Promise<SupervisorMessage> {
     this.asked += 1;
     const id = this.asked;
     const answer = await new Promise<SupervisorMessage | undefined>((resolve) => {
@@ -47,11 +60,11 @@ export class SupervisorLink implements EngineStarter {
         clearTimeout(timer);
         resolve(message);
       });
-      this.channel.send({ kind: 'start-engines', id, role, count });
+      this.channel.send({ ...order, id });
     });
     this.waiting.delete(id);
-    if (answer === undefined) throw new BatonError('no_supervisor');
-    if (answer.refusal !== undefined) throw new UsageError(answer.refusal);
+    if (answer === undefined) throw new BatonError('supervisor_silent');
+    return answer;
   }
 }
 
@@ -60,6 +73,6 @@ function isAnswer(message: unknown): message is SupervisorMessage {
     typeof message === 'object' &&
     message !== null &&
     'kind' in message &&
-    message.kind === 'engines-started'
+    (message.kind === 'engines-started' || message.kind === 'engines-cancelled')
   );
 }

@@ -1,25 +1,36 @@
+import { isToBeStored } from '@baton/responses';
 import { Body, Controller, Post, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Describe, STREAMED } from '../../http/operation';
 import { askChatBatch, callOf, TEXT_ENDPOINTS } from '../../request/take/call';
 import { RequestWay } from '../../request/way';
+import { StoredChatsService } from './stored-chats.service';
 
 /** Answers to conversations, written by the exchange: streamed or in one piece. */
 @Controller('v1/chat/completions')
 export class ChatController {
-  constructor(private readonly generation: RequestWay) {}
+  constructor(
+    private readonly generation: RequestWay,
+    private readonly stored: StoredChatsService,
+  ) {}
 
-  @Describe('Text', 'Answer a conversation', { body: 'ChatCompletionRequest', ...STREAMED })
+  @Describe('Text', 'Answer a conversation', {
+    ...{ body: 'ChatCompletionRequest', result: 'ChatCompletion', ...STREAMED },
+  })
   @Post()
   chat(
     @Body() body: unknown,
     @Req() request: FastifyRequest,
     @Res() reply: FastifyReply,
   ): Promise<void> {
-    return this.generation.answer(callOf(TEXT_ENDPOINTS.chat, { body, request, reply }));
+    const received = { body, request, reply };
+    const ask = isToBeStored(body) ? this.stored.asking(received) : TEXT_ENDPOINTS.chat;
+    return this.generation.answer(callOf(ask, received));
   }
 
-  @Describe('Text', 'Answer several conversations at once', { body: 'ChatCompletionBatchRequest' })
+  @Describe('Text', 'Answer several conversations at once', {
+    ...{ body: 'ChatCompletionBatchRequest', result: 'ChatCompletion' },
+  })
   @Post('batch')
   chatBatch(
     @Body() body: unknown,

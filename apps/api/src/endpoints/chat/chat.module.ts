@@ -1,6 +1,12 @@
 import { Module } from '@nestjs/common';
 import { ChatController } from './chat.controller';
+import { ChatStore } from './chat-store';
+import { StoredChatsController } from './stored-chats.controller';
+import { StoredChatsService } from './stored-chats.service';
 
-/** Answers to conversations. */
-@Module({ controllers: [ChatController] })
+/** Answers to conversations, and those that are kept. */
+@Module({
+  controllers: [ChatController, StoredChatsController],
+  providers: [ChatStore, StoredChatsService],
+})
 export class ChatModule {}

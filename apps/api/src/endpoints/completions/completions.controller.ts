@@ -9,7 +9,9 @@ import { RequestWay } from '../../request/way';
 export class CompletionsController {
   constructor(private readonly generation: RequestWay) {}
 
-  @Describe('Text', 'Continue prompts', { body: 'CompletionRequest', ...STREAMED })
+  @Describe('Text', 'Continue prompts', {
+    ...{ body: 'CompletionRequest', result: 'Completion', ...STREAMED },
+  })
   @Post()
   complete(
     @Body() body: unknown,

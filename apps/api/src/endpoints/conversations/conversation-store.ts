@@ -4,6 +4,7 @@ import type { ResponseItem } from '@baton/responses';
 import type { Transport } from '@baton/transport';
 import { Inject, Injectable } from '@nestjs/common';
 import { CONFIG, TRANSPORT } from '../../tokens';
+import type { Owned } from '../../http/access/tenant';
 import { DocumentCollection } from '../../cluster/document-collection';
 
 export interface StoredConversation {
@@ -28,24 +29,24 @@ export class ConversationStore extends DocumentCollection<StoredConversation> {
   }
 
   /** Throws `conversation_not_found`. */
-  async need(id: string): Promise<StoredConversation> {
-    return (await this.find(id)) ?? notFound(id);
+  async need(at: Owned): Promise<StoredConversation> {
+    return (await this.find(at)) ?? notFound(at);
   }
 
   /** Throws `conversation_not_found`. */
   async change(
-    id: string,
+    at: Owned,
     change: (conversation: StoredConversation) => StoredConversation,
   ): Promise<StoredConversation> {
-    return (await this.update(id, change)) ?? notFound(id);
+    return (await this.update(at, change)) ?? notFound(at);
   }
 
-  async append(id: string, items: readonly ResponseItem[]): Promise<StoredConversation> {
-    return this.change(id, (now) => ({ ...now, items: [...now.items, ...items] }));
+  async append(at: Owned, items: readonly ResponseItem[]): Promise<StoredConversation> {
+    return this.change(at, (now) => ({ ...now, items: [...now.items, ...items] }));
   }
 }
 
-export function notFound(id: string): never {
+export function notFound({ id }: Owned): never {
   const message = `Conversation with id '${id.slice(0, 200)}' not found.`;
   throw new BatonError('conversation_not_found', message);
 }

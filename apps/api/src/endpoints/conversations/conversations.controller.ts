@@ -10,7 +10,9 @@ import {
   Post,
   Query,
 } from '@nestjs/common';
+import { ByTenant, type Owned, OwnedId } from '../../http/access/tenant';
 import { Describe, PAGING } from '../../http/operation';
+import type { Tenant } from '../../http/request-context';
 import { ConversationsService } from './conversations.service';
 
 const JSON_TYPE = 'application/json';
@@ -22,19 +24,21 @@ type Parameters = Readonly<Record<string, unknown>>;
 export class ConversationsController {
   constructor(private readonly conversations: ConversationsService) {}
 
-  @Describe('Conversations', 'Begin a conversation', { body: 'ConversationRequest' })
+  @Describe('Conversations', 'Begin a conversation', {
+    ...{ body: 'ConversationRequest', result: 'Conversation' },
+  })
   @Post()
   @HttpCode(200)
   @Header('content-type', JSON_TYPE)
-  async create(@Body() body: unknown): Promise<string> {
-    return asciiJson(await this.conversations.create(body));
+  async create(@ByTenant() owner: Tenant, @Body() body: unknown): Promise<string> {
+    return asciiJson(await this.conversations.create(owner, body));
   }
 
-  @Describe('Conversations', 'Read a conversation')
+  @Describe('Conversations', 'Read a conversation', { result: 'Conversation' })
   @Get(':id')
   @Header('content-type', JSON_TYPE)
-  async retrieve(@Param('id') id: string): Promise<string> {
-    return asciiJson(await this.conversations.retrieve(id));
+  async retrieve(@OwnedId() at: Owned): Promise<string> {
+    return asciiJson(await this.conversations.retrieve(at));
   }
 
   @Describe('Conversations', 'Change the metadata of a conversation', {
@@ -43,44 +47,44 @@ export class ConversationsController {
   @Post(':id')
   @HttpCode(200)
   @Header('content-type', JSON_TYPE)
-  async update(@Param('id') id: string, @Body() body: unknown): Promise<string> {
-    return asciiJson(await this.conversations.update(id, body));
+  async update(@OwnedId() at: Owned, @Body() body: unknown): Promise<string> {
+    return asciiJson(await this.conversations.update(at, body));
   }
 
-  @Describe('Conversations', 'Delete a conversation')
+  @Describe('Conversations', 'Delete a conversation', { result: 'Deleted' })
   @Delete(':id')
   @Header('content-type', JSON_TYPE)
-  async remove(@Param('id') id: string): Promise<string> {
-    await this.conversations.remove(id);
-    return asciiJson({ id, object: 'conversation.deleted', deleted: true });
+  async remove(@OwnedId() at: Owned): Promise<string> {
+    await this.conversations.remove(at);
+    return asciiJson({ id: at.id, object: 'conversation.deleted', deleted: true });
   }
 
   @Describe('Conversations', 'Add items to a conversation', { body: 'ConversationRequest' })
   @Post(':id/items')
   @HttpCode(200)
   @Header('content-type', JSON_TYPE)
-  addItems(@Param('id') id: string, @Body() body: unknown): Promise<string> {
-    return this.conversations.addItems(id, body);
+  addItems(@OwnedId() at: Owned, @Body() body: unknown): Promise<string> {
+    return this.conversations.addItems(at, body);
   }
 
-  @Describe('Conversations', 'List the items of a conversation', { query: PAGING })
+  @Describe('Conversations', 'List the items of a conversation', { query: PAGING, result: 'List' })
   @Get(':id/items')
   @Header('content-type', JSON_TYPE)
-  listItems(@Param('id') id: string, @Query() query: Parameters): Promise<string> {
-    return this.conversations.listItems(id, query);
+  listItems(@OwnedId() at: Owned, @Query() query: Parameters): Promise<string> {
+    return this.conversations.listItems(at, query);
   }
 
   @Describe('Conversations', 'Read an item of a conversation')
   @Get(':id/items/:item')
   @Header('content-type', JSON_TYPE)
-  async item(@Param('id') id: string, @Param('item') item: string): Promise<string> {
-    return asciiJson(await this.conversations.item(id, item));
+  async item(@OwnedId() at: Owned, @Param('item') item: string): Promise<string> {
+    return asciiJson(await this.conversations.item(at, item));
   }
 
   @Describe('Conversations', 'Delete an item of a conversation')
   @Delete(':id/items/:item')
   @Header('content-type', JSON_TYPE)
-  async removeItem(@Param('id') id: string, @Param('item') item: string): Promise<string> {
-    return asciiJson(await this.conversations.removeItem(id, item));
+  async removeItem(@OwnedId() at: Owned, @Param('item') item: string): Promise<string> {
+    return asciiJson(await this.conversations.removeItem(at, item));
   }
 }

@@ -9,6 +9,8 @@ import {
   readMetadata,
 } from '@baton/responses';
 import { Injectable } from '@nestjs/common';
+import type { Owned } from '../../http/access/tenant';
+import type { Tenant } from '../../http/request-context';
 import { tooLarge } from '../../cluster/document-collection';
 import { ConversationStore, notFound, type StoredConversation } from './conversation-store';
 
@@ -17,49 +19,49 @@ import { ConversationStore, notFound, type StoredConversation } from './conversa
 export class ConversationsService {
   constructor(private readonly store: ConversationStore) {}
 
-  async create(body: unknown): Promise<object> {
+  async create(owner: Tenant, body: unknown): Promise<object> {
     const { metadata, items } = readConversation(body, newId);
     const createdAt = Math.floor(Date.now() / 1_000);
     const stored = { id: newId('conv'), createdAt, metadata, items };
-    if (!(await this.store.add(stored.id, stored))) throw tooLarge();
+    if (!(await this.store.add({ owner, id: stored.id }, stored))) throw tooLarge();
     return conversationObject(stored);
   }
 
-  async retrieve(id: string): Promise<object> {
-    return conversationObject(await this.store.need(id));
+  async retrieve(at: Owned): Promise<object> {
+    return conversationObject(await this.store.need(at));
   }
 
-  async update(id: string, body: unknown): Promise<object> {
+  async update(at: Owned, body: unknown): Promise<object> {
     const metadata = readMetadata(body);
-    return conversationObject(await this.store.change(id, (now) => ({ ...now, metadata })));
+    return conversationObject(await this.store.change(at, (now) => ({ ...now, metadata })));
   }
 
-  async remove(id: string): Promise<void> {
-    if (!(await this.store.remove(id))) notFound(id);
+  async remove(at: Owned): Promise<void> {
+    if (!(await this.store.remove(at))) notFound(at);
   }
 
   /** The page of the items that were added. */
-  async addItems(id: string, body: unknown): Promise<string> {
+  async addItems(at: Owned, body: unknown): Promise<string> {
     const items = readConversationItems(body, newId);
-    await this.store.append(id, items);
+    await this.store.append(at, items);
     return itemsPage(items, { order: 'asc' });
   }
 
-  async listItems(id: string, query: Readonly<Record<string, unknown>>): Promise<string> {
-    return itemsPage((await this.store.need(id)).items, query);
+  async listItems(at: Owned, query: Readonly<Record<string, unknown>>): Promise<string> {
+    return itemsPage((await this.store.need(at)).items, query);
   }
 
-  async item(id: string, itemId: string): Promise<ResponseItem> {
-    const { items } = await this.store.need(id);
+  async item(at: Owned, itemId: string): Promise<ResponseItem> {
+    const { items } = await this.store.need(at);
     return items.find((one) => one.id === itemId) ?? noItem(itemId);
   }
 
-  async removeItem(id: string, itemId: string): Promise<object> {
+  async removeItem(at: Owned, itemId: string): Promise<object> {
     const without = (now: StoredConversation): StoredConversation => {
       const items = now.items.filter((one) => one.id !== itemId);
       return items.length < now.items.length ? { ...now, items } : noItem(itemId);
     };
-    return conversationObject(await this.store.change(id, without));
+    return conversationObject(await this.store.change(at, without));
   }
 }
 

@@ -1,9 +1,17 @@
-import type { BatonConfig } from '@baton/config';
+import { type BatonConfig, needsApiKey } from '@baton/config';
 import { VERSION } from '@baton/kernel';
 import type { JsonSchema } from '@baton/openai';
+import { answerSchemas } from '../../http/answer-schemas';
 import type { KnownRoute } from '../../http/known-routes';
-import { type Media, type HttpOperation, type QueryParameter, TAGS } from '../../http/operation';
+import {
+  type Media,
+  type HttpOperation,
+  isOperators,
+  type QueryParameter,
+  TAGS,
+} from '../../http/operation';
 import { requestSchemas } from '../../http/request-schemas';
+import { EXAMPLES } from './request-examples';
 
 /** An OpenAPI 3.1 document. */
 export interface OpenApiDocument {
@@ -21,7 +29,10 @@ export interface DescribedOperation {
   readonly tags: readonly string[];
   readonly summary: string;
   readonly parameters?: readonly DescribedParameter[];
-  readonly requestBody?: { readonly content: Readonly<Record<string, { schema: JsonSchema }>> };
+  readonly requestBody?: {
+    readonly required: true;
+    readonly content: Readonly<Record<string, { schema: JsonSchema; example?: object }>>;
+  };
   readonly responses: Readonly<Record<string, JsonSchema>>;
   readonly security?: readonly Readonly<Record<string, readonly string[]>>[];
 }
@@ -42,8 +53,17 @@ const MEDIA_TYPES: Readonly<Record<Exclude<Media, 'nothing'>, string>> = {
   file: 'application/octet-stream',
 };
 
+/** What happens to fields that the schemas do not name. */
+const FURTHER_FIELDS = {
+  openai:
+    'Request fields that are not named here are accepted where servers of this kind document ' +
+    'them, and refused otherwise.',
+  vllm: 'Request fields that are not named here are accepted.',
+} as const;
+
 /** Paths below these need a key, when keys are set. */
-const GUARDED = /^\/(v1|v2|inference|cohere|admin)/;
+const GUARDED = /^\/(v1|v2|inference|cohere)/;
+const BEARER = { type: 'http', scheme: 'bearer' };
 
 /**
  * Describes the routes that a server has. A route whose handler has no `@Describe` has its method
@@ -51,16 +71,19 @@ const GUARDED = /^\/(v1|v2|inference|cohere|admin)/;
  */
 export function openApiDocument(
   routes: readonly KnownRoute[],
-  config: Pick<BatonConfig, 'dialect' | 'apiKey'>,
+  config: Pick<BatonConfig, 'dialect'> & Parameters<typeof needsApiKey>[0],
 ): OpenApiDocument {
-  const hasKeys = config.apiKey.length > 0;
+  const hasKeys = needsApiKey(config);
   const paths: Record<string, Record<string, DescribedOperation>> = {};
-  for (const { method, pattern, ...route } of [...routes].sort(byPath)) {
-    const operation = route.operation ?? { tag: 'Pages', summary: pattern };
+  const described = routes.filter(({ operation }) => operation?.upgrades !== true);
+  for (const { method, pattern, ...route } of described.sort(byPath)) {
+    const operation = route.operation ?? { tag: 'Pages' as const, summary: pattern };
     const path = pathOf(pattern, operation.star);
-    const security = hasKeys && GUARDED.test(pattern) ? { security: [{ bearer: [] }] } : {};
+    const scheme = isOperators(operation) ? 'adminKey' : 'bearer';
+    const isSecured = isOperators(operation) || (hasKeys && GUARDED.test(pattern));
+    const security = isSecured ? { security: [{ [scheme]: [] }] } : {};
     paths[path] ??= {};
-    paths[path][method.toLowerCase()] = { ...described(method, path, operation), ...security };
+    paths[path][method.toLowerCase()] = { ...operationOf(method, path, operation), ...security };
   }
   return {
     openapi: '3.1.0',
@@ -69,20 +92,19 @@ export function openApiDocument(
       version: VERSION,
       description:
         'A simulated cluster that serves a large language model, dialect ' +
-        `${config.dialect}. ` +
-        'Request fields that are not named here are accepted.',
+        `${config.dialect}. ${FURTHER_FIELDS[config.dialect]}`,
     },
     tags: TAGS.map((name) => ({ name })),
     paths,
     components: {
-      schemas: { ...requestSchemas(), Error: errorSchema(config.dialect) },
-      responses: {
-        Error: {
-          description: 'What is wrong',
-          content: { 'application/json': { schema: ref('schemas/Error') } },
-        },
+      schemas: {
+        ...requestSchemas(),
+        ...answerSchemas(),
+        Error: errorSchema(config.dialect),
+        MessageError: messageErrorSchema(),
       },
-      ...(hasKeys ? { securitySchemes: { bearer: { type: 'http', scheme: 'bearer' } } } : {}),
+      responses: { Error: refusal('Error'), MessageError: refusal('MessageError') },
+      securitySchemes: { adminKey: BEARER, ...(hasKeys ? { bearer: BEARER } : {}) },
     },
   };
 }
@@ -96,7 +118,7 @@ function pathOf(pattern: string, star = 'rest'): string {
   return pattern.replace(/:(\w+)/g, '{$1}').replace(/\*/g, `{${star}}`);
 }
 
-function described(method: string, path: string, operation: HttpOperation): DescribedOperation {
+function operationOf(method: string, path: string, operation: HttpOperation): DescribedOperation {
   const parameters = [
     ...[...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => ({
       name,
@@ -113,8 +135,8 @@ function described(method: string, path: string, operation: HttpOperation): Desc
     ...(parameters.length === 0 ? {} : { parameters }),
     ...bodyOf(operation),
     responses: {
-      '200': answerOf(operation.answers ?? ['json']),
-      default: ref('responses/Error'),
+      '200': answerOf(operation),
+      default: ref(isAnthropic(path) ? 'responses/MessageError' : 'responses/Error'),
     },
   };
 }
@@ -129,18 +151,44 @@ function queryParameter({ name, type, meaning }: QueryParameter): DescribedParam
   return { name, in: 'query', required: false, description: meaning, schema: { type } };
 }
 
-function bodyOf({ body }: HttpOperation): Pick<DescribedOperation, 'requestBody'> {
+function bodyOf({ body, requires }: HttpOperation): Pick<DescribedOperation, 'requestBody'> {
   if (body === undefined) return {};
-  const schema = body === 'Object' ? { type: 'object' } : ref(`schemas/${body}`);
-  return { requestBody: { content: { 'application/json': { schema } } } };
+  const own = body === 'Object' ? { type: 'object' } : ref(`schemas/${body}`);
+  const schema = requires === undefined ? own : { ...own, required: requires };
+  const example = requires === undefined ? EXAMPLES[body] : undefined;
+  const media = { schema, ...(example === undefined ? {} : { example }) };
+  return { requestBody: { required: true, content: { 'application/json': media } } };
 }
 
-function answerOf(media: readonly Media[]): JsonSchema {
+function answerOf({ answers: media = ['json'], result }: HttpOperation): JsonSchema {
   const types = media.flatMap((one) => (one === 'nothing' ? [] : [MEDIA_TYPES[one]]));
+  const shapeOf = (type: string): object =>
+    type === MEDIA_TYPES.json && result !== undefined ? { schema: ref(`schemas/${result}`) } : {};
   const isStreamed = media.includes('json') && media.includes('events');
   const description = isStreamed ? 'The answer; as events when `stream` is true' : 'The answer';
   if (types.length === 0) return { description: 'Done; no body' };
-  return { description, content: Object.fromEntries(types.map((type) => [type, {}])) };
+  return { description, content: Object.fromEntries(types.map((type) => [type, shapeOf(type)])) };
+}
+
+/** Failures there have the shape that Anthropic's clients read. */
+function isAnthropic(path: string): boolean {
+  return path.startsWith('/v1/messages');
+}
+
+function messageErrorSchema(): JsonSchema {
+  const properties = { type: { type: 'string' }, message: { type: 'string' } };
+  const error = { type: 'object', properties, required: Object.keys(properties) };
+  return {
+    type: 'object',
+    properties: { type: { const: 'error' }, error },
+    required: ['type', 'error'],
+  };
+}
+
+/** An answer that says what is wrong. */
+function refusal(schema: string): JsonSchema {
+  const content = { 'application/json': { schema: ref(`schemas/${schema}`) } };
+  return { description: 'What is wrong', content };
 }
 
 /** vLLM's code is the status, OpenAI's a name. */
@@ -153,7 +201,7 @@ function errorSchema(dialect: BatonConfig['dialect']): JsonSchema {
     code,
   };
   const error = { type: 'object', properties, required: Object.keys(properties) };
-  return { type: 'object', properties: { error } };
+  return { type: 'object', properties: { error }, required: ['error'] };
 }
 
 function ref(path: string): JsonSchema {

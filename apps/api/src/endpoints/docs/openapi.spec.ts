@@ -1,3 +1,4 @@
+import { defaultConfig } from '@baton/config';
 import Ajv2020 from 'ajv/dist/2020';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ApiFixture } from '../../../test/api-fixture';
@@ -5,6 +6,8 @@ import { type KnownRoute, KnownRoutes } from '../../http/known-routes';
 import { type OpenApiDocument, openApiDocument } from './openapi-document';
 
 const METHODS = ['get', 'post', 'put', 'patch', 'delete', 'head', 'options', 'trace'];
+type Media = Readonly<Record<string, { readonly schema?: { readonly $ref: string } }>>;
+
 const everything = {
   enableAdmin: true,
   enableDevMode: true,
@@ -30,7 +33,9 @@ describe('the description of the API', () => {
   it('describes every route of the server beside its handler', () => {
     const silent = routes.filter(({ operation }) => operation === undefined);
     expect(silent.map(({ method, pattern }) => `${method} ${pattern}`)).toEqual([]);
-    expect(operations()).toHaveLength(routes.length);
+    const upgrading = routes.filter(({ operation }) => operation?.upgrades === true);
+    expect(upgrading.map(({ pattern }) => pattern)).toEqual(['/v1/responses']);
+    expect(operations()).toHaveLength(routes.length - upgrading.length);
   });
 
   it('has only what the server serves', async () => {
@@ -93,6 +98,57 @@ describe('the description of the API', () => {
     }
   });
 
+  it('gives bodies that are served, and schemas that the answers have', async () => {
+    const ajv = new Ajv2020({ strict: false });
+    ajv.addSchema(document, 'api');
+    const server = await ApiFixture.start({ engines: [{ isEager: true }] });
+    const shown = operations().flatMap(({ path, method, operation }) => {
+      const { requestBody, responses } = operation;
+      const { example } = requestBody?.content['application/json'] ?? {};
+      const media = (responses['200']?.['content'] as Media | undefined)?.['application/json'];
+      const name = media?.schema?.$ref;
+      const isPlain = !path.includes('{') && method === 'post';
+      return isPlain && example !== undefined ? [{ path, example, name }] : [];
+    });
+    expect(shown.length).toBeGreaterThan(8);
+    for (const { path, example, name } of shown) {
+      const answer = await server.post(path, example);
+      const body: unknown = await answer.json();
+      expect(answer.status, `${path}: ${JSON.stringify(body)}`).toBe(200);
+      const isFit = name === undefined || ajv.validate(`api${name}`, body);
+      expect(isFit, `${path}: ${ajv.errorsText()}`).toBe(true);
+    }
+    await server.stop();
+  });
+
+  it('requires a body wherever one is read', () => {
+    const bodies = operations().flatMap(({ operation }) => operation.requestBody ?? []);
+    expect(bodies.length).toBeGreaterThan(15);
+    for (const { required } of bodies) expect(required).toBe(true);
+  });
+
+  it('has no operation that is answered as a wrong method', async () => {
+    for (const { path, method } of operations()) {
+      if (method !== 'get' || path.includes('{') || path.includes('stream')) continue;
+      const leave = new AbortController();
+      const headers = { authorization: 'Bearer sk-one' };
+      const answer = await fetch(`${fixture.api.url}${path}`, { headers, signal: leave.signal });
+      expect(answer.status, path).not.toBe(405);
+      leave.abort();
+    }
+  });
+
+  it("has Anthropic's errors below /v1/messages, unknown paths among them", async () => {
+    const ajv = new Ajv2020({ strict: false });
+    ajv.addSchema(document, 'api');
+    const headers = { authorization: 'Bearer sk-one' };
+    for (const path of ['/v1/messages', '/v1/messages/batches', '/v1/messages/a/b']) {
+      const answer = await fixture.post(path, { messages: 5 }, { headers });
+      expect(answer.status).toBeGreaterThanOrEqual(400);
+      expect(ajv.validate('api#/components/schemas/MessageError', await answer.json())).toBe(true);
+    }
+  });
+
   it('says of errors what the dialect says', async () => {
     const ajv = new Ajv2020();
     for (const dialect of ['openai', 'vllm'] as const) {
@@ -100,7 +156,7 @@ describe('the description of the API', () => {
       const answer = await server.post('/v1/completions', { prompt: 5 });
       const error: unknown = await answer.json();
       await server.stop();
-      const { components } = openApiDocument([], { dialect, apiKey: [] });
+      const { components } = openApiDocument([], defaultConfig({ dialect }));
       expect(ajv.validate(components.schemas['Error'] ?? false, error)).toBe(true);
     }
   });

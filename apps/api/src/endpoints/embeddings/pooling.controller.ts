@@ -29,7 +29,9 @@ export class PoolingController {
     private readonly generation: RequestWay,
   ) {}
 
-  @Describe('Embeddings and scores', 'Turn texts into vectors', { body: 'EmbeddingRequest' })
+  @Describe('Embeddings and scores', 'Turn texts into vectors', {
+    ...{ body: 'EmbeddingRequest', result: 'EmbeddingList' },
+  })
   @Post('v1/embeddings')
   embeddings(
     @Body() body: unknown,

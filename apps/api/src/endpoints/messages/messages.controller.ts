@@ -9,7 +9,9 @@ import {
 import { Body, Controller, Header, HttpCode, Post, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ModelCatalog } from '../../cluster/model-catalog';
+import { ByTenant } from '../../http/access/tenant';
 import { Describe, STREAMED } from '../../http/operation';
+import type { Tenant } from '../../http/request-context';
 import type { Answer } from '../../request/answer/answer';
 import { StreamAnswer } from '../../request/answer/stream';
 import { WholeAnswer } from '../../request/answer/whole';
@@ -25,7 +27,7 @@ export class MessagesController {
   ) {}
 
   @Describe('Messages', "Answer a conversation in Anthropic's shape", {
-    body: 'MessagesRequest',
+    ...{ body: 'MessagesRequest', result: 'Message' },
     ...STREAMED,
   })
   @Post()
@@ -37,12 +39,14 @@ export class MessagesController {
     return this.generation.answer(callOf(askMessage, { body, request, reply }));
   }
 
-  @Describe('Messages', 'Count the tokens of such a conversation', { body: 'CountTokensRequest' })
+  @Describe('Messages', 'Count the tokens of such a conversation', {
+    ...{ body: 'CountTokensRequest', result: 'MessageTokens' },
+  })
   @Post('count_tokens')
   @HttpCode(200)
   @Header('content-type', 'application/json')
-  countTokens(@Body() body: unknown): string {
-    return countTokensBody(body, this.catalog.limits);
+  countTokens(@ByTenant() tenant: Tenant, @Body() body: unknown): string {
+    return countTokensBody(body, this.catalog.limitsOf(tenant));
   }
 }
 

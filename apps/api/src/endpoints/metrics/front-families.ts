@@ -3,10 +3,12 @@ import { Injectable } from '@nestjs/common';
 import { EngineCensus } from '../../observers/metrics/engine-census';
 import { FaultMetrics } from '../../observers/metrics/fault-metrics';
 import { HttpMetrics } from '../../observers/metrics/http-metrics';
+import { LoopMetrics } from '../../observers/metrics/loop-metrics';
 import { PlacementMetrics } from '../../observers/metrics/placement-metrics';
 import { ProcessMetrics } from '../../observers/metrics/process-metrics';
 import { QueueMetrics } from '../../observers/metrics/queue-metrics';
 import { RequestMetrics } from '../../observers/metrics/request-metrics';
+import { TenantMetrics } from '../../observers/metrics/tenant-metrics';
 
 /** The metrics that this process counts by itself. */
 @Injectable()
@@ -15,14 +17,21 @@ export class FrontFamilies {
     private readonly requests: RequestMetrics,
     private readonly placement: PlacementMetrics,
     private readonly faults: FaultMetrics,
+    private readonly tenants: TenantMetrics,
     private readonly queues: QueueMetrics,
     private readonly census: EngineCensus,
     private readonly http: HttpMetrics,
+    private readonly loop: LoopMetrics,
     private readonly process: ProcessMetrics,
   ) {}
 
   renderRequests(engines: readonly EnginePresence[]): string[] {
-    return [this.requests.render(engines), this.placement.render(engines), this.faults.render()];
+    return [
+      this.requests.render(engines),
+      this.placement.render(engines),
+      this.faults.render(),
+      this.tenants.render(),
+    ];
   }
 
   /**
@@ -35,6 +44,6 @@ export class FrontFamilies {
   }
 
   renderProcess(): string[] {
-    return [this.http.render(), this.process.render()];
+    return [this.http.render(), this.loop.render(), this.process.render()];
   }
 }

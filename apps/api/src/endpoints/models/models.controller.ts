@@ -1,30 +1,43 @@
+import { BatonError } from '@baton/contract';
 import { modelCard, modelList, modelNotFound, versionBody } from '@baton/openai';
-import { Controller, Get, Header, Param } from '@nestjs/common';
+import { Controller, Delete, Get, Header, Param } from '@nestjs/common';
 import { ModelCatalog } from '../../cluster/model-catalog';
+import { ByTenant } from '../../http/access/tenant';
 import { Describe } from '../../http/operation';
+import type { Tenant } from '../../http/request-context';
 
 /** What can be asked for. Model ids may contain slashes. */
 @Controller()
 export class ModelsController {
   constructor(private readonly catalog: ModelCatalog) {}
 
-  @Describe('Models', 'List the models and adapters')
+  @Describe('Models', 'List the models and adapters', { result: 'ModelList' })
   @Get('v1/models')
   @Header('content-type', 'application/json')
-  list(): string {
-    return modelList(this.catalog.cards());
+  list(@ByTenant() tenant: Tenant): string {
+    return modelList(this.catalog.cards(tenant));
   }
 
-  @Describe('Models', 'Read a model', { star: 'model' })
+  @Describe('Models', 'Read a model', { star: 'model', result: 'Model' })
   @Get('v1/models/*')
   @Header('content-type', 'application/json')
-  find(@Param('*') id: string): string {
-    const card = this.catalog.find(id);
+  find(@Param('*') id: string, @ByTenant() tenant: Tenant): string {
+    const card = this.catalog.find(id, tenant);
     if (!card) throw modelNotFound(id);
     return modelCard(card);
   }
 
-  @Describe('Health and metrics', 'Version of the server')
+  /** OpenAI deletes fine-tuned models of the caller; no caller owns what is served here. */
+  @Describe('Models', 'Refuse to delete a model: what is served cannot be deleted', {
+    star: 'model',
+  })
+  @Delete('v1/models/*')
+  remove(@Param('*') id: string, @ByTenant() tenant: Tenant): never {
+    if (!this.catalog.find(id, tenant)) throw modelNotFound(id);
+    throw new BatonError('model_not_deletable');
+  }
+
+  @Describe('Health and metrics', 'Version of the server', { result: 'Version' })
   @Get('version')
   @Header('content-type', 'application/json')
   version(): string {

@@ -1,9 +1,11 @@
+import type { IncomingMessage } from 'node:http';
 import { type BatonConfig, withoutSecrets } from '@baton/config';
 import { BatonError } from '@baton/contract';
-import { Controller, Get, Inject, Req } from '@nestjs/common';
-import type { FastifyRequest } from 'fastify';
+import { Controller, Get, Inject, Req, Res } from '@nestjs/common';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ClusterView } from '../../cluster/cluster-view';
 import { ModelCatalog } from '../../cluster/model-catalog';
+import { AdminGuard } from '../../http/access/admin.guard';
 import { Describe } from '../../http/operation';
 import { contextOf } from '../../http/request-context';
 import { CONFIG } from '../../tokens';
@@ -18,6 +20,7 @@ export class ServerInfoController {
     @Inject(CONFIG) private readonly config: BatonConfig,
     private readonly cluster: ClusterView,
     private readonly catalog: ModelCatalog,
+    private readonly admin: AdminGuard,
   ) {}
 
   /**
@@ -30,11 +33,15 @@ export class ServerInfoController {
       'configuration in development mode',
   )
   @Get('server_info')
-  serverInfo(@Req() { raw }: FastifyRequest): object {
-    const { engineId } = contextOf(raw);
-    if (engineId !== undefined) return this.shownOf(engineId);
+  serverInfo(
+    @Req() request: FastifyRequest,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): object {
+    const { engineId } = contextOf(request.raw);
+    if (engineId !== undefined) return this.shownOf(engineId, request.raw);
     if (!this.config.enableDevMode) throw new BatonError('not_found');
-    return this.configShown();
+    this.admin.admit(request, reply);
+    return { vllm_config: withoutSecrets(this.config) };
   }
 
   @Describe('Health and metrics', "The same, as SGLang's older routers ask")
@@ -42,7 +49,7 @@ export class ServerInfoController {
   olderServerInfo(@Req() { raw }: FastifyRequest): object {
     const { engineId } = contextOf(raw);
     if (engineId === undefined) throw new BatonError('not_found');
-    return this.shownOf(engineId);
+    return this.shownOf(engineId, raw);
   }
 
   @Describe('Health and metrics', "What is served, as SGLang's routers ask")
@@ -64,12 +71,13 @@ export class ServerInfoController {
     return this.modelInfo();
   }
 
-  private shownOf(engineId: string): object {
-    return { ...this.configShown(), ...this.engineInfo(engineId) };
-  }
-
-  private configShown(): object {
-    return this.config.enableDevMode ? { vllm_config: withoutSecrets(this.config) } : {};
+  /** The configuration only for an operator: routers ask without a key. */
+  private shownOf(engineId: string, message: IncomingMessage): object {
+    const showsConfig = this.config.enableDevMode && this.admin.admits(message);
+    return {
+      ...(showsConfig ? { vllm_config: withoutSecrets(this.config) } : {}),
+      ...this.engineInfo(engineId),
+    };
   }
 
   private engineInfo(engineId: string): object {
@@ -93,7 +101,7 @@ export class ServerInfoController {
   }
 
   private card(): { readonly id: string } {
-    const [card] = this.catalog.cards();
+    const [card] = this.catalog.cards(undefined);
     return card ?? { id: this.config.model };
   }
 }

@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { replayEvents, type ReasoningEvents } from '@baton/responses';
 import { channels, type Transport, type Unsubscribe } from '@baton/transport';
 import { Inject, Injectable, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
+import type { Owned } from '../../http/access/tenant';
 import { TRANSPORT } from '../../tokens';
 import type { Listener } from './events-answer';
 import { isResponseOver, ResponseStore, type StoredResponse } from './response-store';
@@ -83,27 +84,27 @@ export class Broadcasts implements OnApplicationShutdown, OnModuleInit {
   }
 
   /** Sends the follower the events after `after`, as they come. Resolves at the end. */
-  async follow(id: string, follower: Follower, { after, reasoning }: FollowOptions): Promise<void> {
+  async follow(at: Owned, follower: Follower, { after, reasoning }: FollowOptions): Promise<void> {
     const heard = new EventOrder(follower, after + 1);
     const { bus } = this.transport;
-    const channel = channels.responseEvents(id);
+    const channel = channels.responseEvents(at.id);
     const stop = await bus.subscribe(channel, (payload) => heard.take(payload.toString()));
     try {
       let found: StoredResponse | undefined;
       let asked = -1;
       do {
         // At first, and again where nothing has come since.
-        if (asked === heard.next || asked < 0) this.ask({ id, from: heard.next });
+        if (asked === heard.next || asked < 0) this.ask({ id: at.id, from: heard.next });
         asked = heard.next;
         await delay(LOOK_EVERY_MS);
         if (heard.isOver || follower.hasLeft) return;
-        found = await this.store.find(id);
+        found = await this.store.find(at);
       } while (found !== undefined && !isResponseOver(found));
       if (found === undefined) return;
       // The store records the end first, and a cancellation before the end.
       await delay(LOOK_EVERY_MS);
       if (heard.isOver) return;
-      found = (await this.store.find(id)) ?? found;
+      found = (await this.store.find(at)) ?? found;
       heard.take(replayEvents(found.response, found.deltas, { after: heard.next - 1, reasoning }));
     } finally {
       follower.end();

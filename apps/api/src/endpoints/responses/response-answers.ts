@@ -17,6 +17,7 @@ import { WholeAnswer } from '../../request/answer/whole';
 import type { AnswerParts } from '../../request/take/call';
 import { API_IDENTITY, type ApiIdentity, LOGGER } from '../../tokens';
 import { ConversationStore } from '../conversations/conversation-store';
+import type { Tenant } from '../../http/request-context';
 import { Broadcasts } from './broadcasts';
 import { DetachedResponse } from '../../http/detached-response';
 import { EventsAnswer, type Listener } from './events-answer';
@@ -26,6 +27,7 @@ import { type Keeper, StoredAnswer } from './stored-answer';
 /** A response on its way. */
 export interface ResponseParts {
   readonly id: string;
+  readonly owner: Tenant;
   readonly request: ResponseRequest;
   /** Items of the earlier turns that it continues. */
   readonly context: readonly ResponseItem[];
@@ -97,7 +99,7 @@ export class ResponseAnswers {
       apiId: isBackground(request) ? this.identity.apiId : undefined,
     });
     return {
-      begun: () => this.begun(request, outcome.started(), stored),
+      begun: () => this.begun(parts, outcome.started(), stored),
       ended: (response) =>
         this.safely(response, async () => {
           parts.remember?.(stored(response));
@@ -108,13 +110,13 @@ export class ResponseAnswers {
   }
 
   private begun(
-    request: ResponseRequest,
+    { owner, request }: ResponseParts,
     started: ResponseObject,
     stored: (response: ResponseObject) => StoredResponse,
   ): Promise<void> {
     if (!isBackground(request)) return Promise.resolve();
     return this.safely(started, () =>
-      this.store.update(started.id, (now) =>
+      this.store.update({ owner, id: started.id }, (now) =>
         now.response.status === 'queued' ? stored(started) : undefined,
       ),
     );
@@ -124,11 +126,11 @@ export class ResponseAnswers {
    * A background response is in the store already: a cancelled one stays cancelled, a deleted one
    * stays deleted.
    */
-  private async keep({ request }: ResponseParts, stored: StoredResponse): Promise<void> {
+  private async keep({ owner, request }: ResponseParts, stored: StoredResponse): Promise<void> {
     const { id, status } = stored.response;
     if (!request.isStored) return;
     if (isBackground(request)) {
-      await this.store.update(id, (now) => {
+      await this.store.update({ owner, id }, (now) => {
         const isSame = now.response.status === 'cancelled' && status === 'cancelled';
         return isResponseOver(now) && !isSame ? undefined : stored;
       });
@@ -136,17 +138,17 @@ export class ResponseAnswers {
     }
     // No client has seen a failed response that was not streamed.
     if (status === 'failed' && !request.generation.stream) return;
-    const isStored = await this.store.add(id, stored);
+    const isStored = await this.store.add({ owner, id }, stored);
     if (!isStored) this.logger.warn({ response: id }, 'response too large to store');
   }
 
   /** Appends the new items to the conversation, unless the response failed. */
   private async append(
-    { request: { conversationId, own } }: ResponseParts,
+    { owner, request: { conversationId, own } }: ResponseParts,
     { status, output }: ResponseObject,
   ): Promise<void> {
     if (conversationId === undefined || (status !== 'completed' && status !== 'incomplete')) return;
-    await this.conversations.append(conversationId, [...own, ...output]);
+    await this.conversations.append({ owner, id: conversationId }, [...own, ...output]);
   }
 
   private async safely({ id }: ResponseObject, act: () => Promise<unknown>): Promise<void> {

@@ -13,15 +13,19 @@ describe('the store of responses', () => {
   it('finds one as failed whose process has died, and no other', async () => {
     const transport = attachInProcess(new InProcessHub());
     const store = new ResponseStore(defaultConfig({}), transport);
-    await store.add('resp_1', stored('resp_1', 'in_progress'));
-    await store.add('resp_2', stored('resp_2', 'completed'));
+    await store.add({ owner: undefined, id: 'resp_1' }, stored('resp_1', 'in_progress'));
+    await store.add({ owner: undefined, id: 'resp_2' }, stored('resp_2', 'completed'));
     await transport.presence.announceApi('api-1', 60_000);
-    expect((await store.find('resp_1'))?.response.status).toBe('in_progress');
+    expect((await store.find({ owner: undefined, id: 'resp_1' }))?.response.status).toBe(
+      'in_progress',
+    );
     await transport.presence.removeApi('api-1');
-    const lost = await store.find('resp_1');
+    const lost = await store.find({ owner: undefined, id: 'resp_1' });
     expect(lost?.response).toMatchObject({ status: 'failed', error: { code: 'server_error' } });
-    expect(await store.find('resp_1')).toEqual(lost);
-    expect((await store.find('resp_2'))?.response.status).toBe('completed');
+    expect(await store.find({ owner: undefined, id: 'resp_1' })).toEqual(lost);
+    expect((await store.find({ owner: undefined, id: 'resp_2' }))?.response.status).toBe(
+      'completed',
+    );
     await transport.close();
   });
 });

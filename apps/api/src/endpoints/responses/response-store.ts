@@ -3,6 +3,7 @@ import type { ResponseItem, ResponseObject } from '@baton/responses';
 import type { Transport } from '@baton/transport';
 import { Inject, Injectable } from '@nestjs/common';
 import { CONFIG, TRANSPORT } from '../../tokens';
+import type { Owned } from '../../http/access/tenant';
 import { DocumentCollection } from '../../cluster/document-collection';
 
 /** What is kept of a response: enough to show it, to replay its stream, and to continue it. */
@@ -40,11 +41,11 @@ export class ResponseStore extends DocumentCollection<StoredResponse> {
   }
 
   /** A response of a dead process is found as failed: no other process will end it. */
-  override async find(id: string): Promise<StoredResponse | undefined> {
-    const found = await super.find(id);
+  override async find(at: Owned): Promise<StoredResponse | undefined> {
+    const found = await super.find(at);
     if (found?.apiId === undefined || isResponseOver(found)) return found;
     const [isAlive] = await this.broker.presence.aliveApis([found.apiId]);
-    return isAlive === false ? this.update(id, lost) : found;
+    return isAlive === false ? this.update(at, lost) : found;
   }
 }
 

@@ -1,4 +1,4 @@
-import { itemsPage } from '@baton/responses';
+import { itemsPage, wantsStream } from '@baton/responses';
 import { asciiJson } from '@baton/text';
 import {
   Body,
@@ -7,14 +7,15 @@ import {
   Get,
   Header,
   HttpCode,
-  Param,
   Post,
   Query,
   Req,
   Res,
 } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { ByTenant, type Owned, OwnedId } from '../../http/access/tenant';
 import { Describe, PAGING, STREAMED, type QueryParameter } from '../../http/operation';
+import type { Tenant } from '../../http/request-context';
 import { ResponsesService } from './responses.service';
 import { ResponseSockets } from './socket/response-sockets';
 
@@ -34,7 +35,9 @@ export class ResponsesController {
     private readonly sockets: ResponseSockets,
   ) {}
 
-  @Describe('Responses', 'Make a response', { body: 'ResponseRequest', ...STREAMED })
+  @Describe('Responses', 'Make a response', {
+    ...{ body: 'ResponseRequest', result: 'Response', ...STREAMED },
+  })
   @Post()
   create(
     @Body() body: unknown,
@@ -45,21 +48,25 @@ export class ResponsesController {
   }
 
   /** Clients that ask for a WebSocket. */
-  @Describe('Responses', 'Make responses over a WebSocket')
+  @Describe('Responses', 'Make responses over a WebSocket', { upgrades: true })
   @Get()
   connect(@Req() request: FastifyRequest, @Res() reply: FastifyReply): void {
     this.sockets.accept(request, reply);
   }
 
-  @Describe('Responses', 'Count the tokens of an input', { body: 'ResponseRequest' })
+  @Describe('Responses', 'Count the tokens of an input', {
+    ...{ body: 'ResponseRequest', result: 'InputTokens' },
+  })
   @Post('input_tokens')
   @HttpCode(200)
   @Header('content-type', JSON_TYPE)
-  inputTokens(@Body() body: unknown): Promise<string> {
-    return this.responses.countTokens(body);
+  inputTokens(@ByTenant() owner: Tenant, @Body() body: unknown): Promise<string> {
+    return this.responses.countTokens(owner, body);
   }
 
-  @Describe('Responses', 'Shorten what a conversation has come to', { body: 'ResponseRequest' })
+  @Describe('Responses', 'Shorten what a conversation has come to', {
+    ...{ body: 'ResponseRequest', requires: ['model'] },
+  })
   @Post('compact')
   compact(
     @Body() body: unknown,
@@ -69,42 +76,44 @@ export class ResponsesController {
     return this.responses.compact({ body, request, reply });
   }
 
-  @Describe('Responses', 'Read a stored response', { query: REPLAY, ...STREAMED })
+  @Describe('Responses', 'Read a stored response', {
+    ...{ query: REPLAY, result: 'Response', ...STREAMED },
+  })
   @Get(':id')
   async retrieve(
-    @Param('id') id: string,
+    @OwnedId() at: Owned,
     @Query() query: Parameters,
     @Res() reply: FastifyReply,
   ): Promise<void> {
-    if (query['stream'] === 'true') {
-      await this.responses.replay(id, query, reply);
+    if (wantsStream(query)) {
+      await this.responses.replay(at, query, reply);
     } else {
-      const { response } = await this.responses.find(id);
+      const { response } = await this.responses.find(at);
       void reply.type(JSON_TYPE).send(asciiJson(response));
     }
   }
 
-  @Describe('Responses', 'Delete a stored response')
+  @Describe('Responses', 'Delete a stored response', { result: 'Deleted' })
   @Delete(':id')
   @Header('content-type', JSON_TYPE)
-  async remove(@Param('id') id: string): Promise<string> {
-    await this.responses.remove(id);
-    return asciiJson({ id, object: 'response', deleted: true });
+  async remove(@OwnedId() at: Owned): Promise<string> {
+    await this.responses.remove(at);
+    return asciiJson({ id: at.id, object: 'response', deleted: true });
   }
 
-  @Describe('Responses', 'List what a response answered', { query: PAGING })
+  @Describe('Responses', 'List what a response answered', { query: PAGING, result: 'List' })
   @Get(':id/input_items')
   @Header('content-type', JSON_TYPE)
-  async inputItems(@Param('id') id: string, @Query() query: Parameters): Promise<string> {
-    const { input } = await this.responses.find(id);
+  async inputItems(@OwnedId() at: Owned, @Query() query: Parameters): Promise<string> {
+    const { input } = await this.responses.find(at);
     return itemsPage(input, query);
   }
 
-  @Describe('Responses', 'End a response that runs in the background')
+  @Describe('Responses', 'End a response that runs in the background', { result: 'Response' })
   @Post(':id/cancel')
   @HttpCode(200)
   @Header('content-type', JSON_TYPE)
-  async cancel(@Param('id') id: string): Promise<string> {
-    return asciiJson(await this.responses.cancel(id));
+  async cancel(@OwnedId() at: Owned): Promise<string> {
+    return asciiJson(await this.responses.cancel(at));
   }
 }

@@ -23,12 +23,14 @@ import { WholeAnswer } from '../../request/answer/whole';
 import { type AnswerParts, type Call, callOf, type Received } from '../../request/take/call';
 import { RequestWay } from '../../request/way';
 import { CONFIG, LOGGER } from '../../tokens';
+import { type Owned, tenantOf } from '../../http/access/tenant';
+import type { Tenant } from '../../http/request-context';
 import { Broadcasts } from './broadcasts';
 import { Cancellations } from './cancellations';
 import { DetachedResponse } from '../../http/detached-response';
 import { tooLarge } from '../../cluster/document-collection';
 import { isBackground, ResponseAnswers, type ResponseParts } from './response-answers';
-import { type Recall, type Remembered, ResponseMemory } from './response-memory';
+import { type Remembered, type Rememberer, ResponseMemory } from './response-memory';
 import { isResponseOver, ResponseStore, type StoredResponse } from './response-store';
 import { StreamListener } from './stream-listener';
 
@@ -53,18 +55,19 @@ export class ResponsesService {
   ) {}
 
   async create(received: Received): Promise<void> {
-    const parts = await this.read(received.body);
+    const parts = await this.read(received.body, { owner: tenantOf(received.request) });
     this.nameSkipped(parts, received.reply);
     if (isBackground(parts.request)) await this.inBackground(parts, received);
     else await this.generation.answer(this.callFor(parts, received));
   }
 
   /** A checked request with all items that it continues. */
-  async read(body: unknown, recall?: Recall): Promise<ResponseParts> {
-    const remembered = await this.memory.load(readResponse(body, newId), recall);
-    const request = this.parse(remembered);
+  async read(body: unknown, whose: Rememberer): Promise<ResponseParts> {
+    const remembered = await this.memory.load(readResponse(body, newId), whose);
+    const request = this.parse(remembered, whose.owner);
     const { context } = remembered;
-    return { id: newId('resp'), request, context, reasoningEvents: this.config.reasoningEvents };
+    const { reasoningEvents } = this.config;
+    return { id: newId('resp'), owner: whose.owner, request, context, reasoningEvents };
   }
 
   /** The work of the cluster for a response. */
@@ -79,9 +82,10 @@ export class ResponsesService {
 
   /** A conversation in short, written by the model. */
   async compact(received: Received): Promise<void> {
+    const owner = tenantOf(received.request);
     const draft = asCompaction(readResponse(received.body, newId));
-    const remembered = await this.memory.load(draft);
-    const request = this.parse(remembered);
+    const remembered = await this.memory.load(draft, { owner });
+    const request = this.parse(remembered, owner);
     const answer = ({ http, head, plans, options }: AnswerParts): Answer =>
       new WholeAnswer(http, plans, ([result], { cachedTokens }) => {
         assert(result, 'the sequence has ended');
@@ -94,25 +98,26 @@ export class ResponsesService {
   }
 
   /** The body of `input_tokens`. */
-  async countTokens(body: unknown): Promise<string> {
-    return inputTokensBody(this.parse(await this.memory.load(readResponse(body, newId))));
+  async countTokens(owner: Tenant, body: unknown): Promise<string> {
+    const draft = readResponse(body, newId);
+    return inputTokensBody(this.parse(await this.memory.load(draft, { owner }), owner));
   }
 
   /** Throws `response_not_found`. */
-  async find(id: string): Promise<StoredResponse> {
-    const found = await this.store.find(id);
-    if (found === undefined) throw notFound(id);
+  async find(at: Owned): Promise<StoredResponse> {
+    const found = await this.store.find(at);
+    if (found === undefined) throw notFound(at);
     return found;
   }
 
-  async remove(id: string): Promise<void> {
-    if (!(await this.store.remove(id))) throw notFound(id);
-    this.cancellations.cancel(id);
+  async remove(at: Owned): Promise<void> {
+    if (!(await this.store.remove(at))) throw notFound(at);
+    this.cancellations.cancel(at.id);
   }
 
   /** Ends a background response; a finished one stays as it is. */
-  async cancel(id: string): Promise<ResponseObject> {
-    const found = await this.store.update(id, (stored) => {
+  async cancel(at: Owned): Promise<ResponseObject> {
+    const found = await this.store.update(at, (stored) => {
       const { response } = stored;
       if (!response.background) {
         throw new BatonError('invalid_value', 'Cannot cancel a synchronous response.');
@@ -120,28 +125,28 @@ export class ResponsesService {
       if (isResponseOver(stored)) return undefined;
       return { ...stored, response: { ...response, status: 'cancelled' } };
     });
-    if (found === undefined) throw notFound(id);
-    this.cancellations.cancel(id);
+    if (found === undefined) throw notFound(at);
+    this.cancellations.cancel(at.id);
     return found.response;
   }
 
   /** Streams a stored response again; one under way is streamed on as it grows. */
-  async replay(id: string, query: Query, reply: FastifyReply): Promise<void> {
+  async replay(at: Owned, query: Query, reply: FastifyReply): Promise<void> {
     const after = startingAfter(query);
-    const found = await this.find(id);
+    const found = await this.find(at);
     const reasoning = this.config.reasoningEvents;
     const listener = new StreamListener(reply);
     if (isResponseOver(found)) {
       listener.hear(replayEvents(found.response, found.deltas, { after, reasoning }));
       listener.end();
     } else {
-      await this.broadcasts.follow(id, listener, { after, reasoning });
+      await this.broadcasts.follow(at, listener, { after, reasoning });
     }
   }
 
-  private parse({ draft, context }: Remembered): ResponseRequest {
+  private parse({ draft, context }: Remembered, owner: Tenant): ResponseRequest {
     const { unsupportedTools, refusalProbability } = this.config;
-    const limits = { ...this.catalog.limits, unsupportedTools, refusalProbability };
+    const limits = { ...this.catalog.limitsOf(owner), unsupportedTools, refusalProbability };
     return parseResponse(draft, context, limits);
   }
 
@@ -156,7 +161,7 @@ export class ResponsesService {
 
   /** Answers at once; the output goes into the store. */
   private async inBackground(parts: ResponseParts, received: Received): Promise<void> {
-    const { id, request } = parts;
+    const { request } = parts;
     const { stream } = request.generation;
     const { reply } = received;
     let listener: StreamListener | undefined;
@@ -166,11 +171,11 @@ export class ResponsesService {
     const heard = { ...parts, listener: stream ? lateListener(() => listener) : undefined };
     const call = this.callFor(heard, received);
     const stored = this.answers.queued(parts, Math.floor(call.arrivalUs / 1_000_000));
-    if (!(await this.store.add(id, stored))) throw tooLarge();
+    if (!(await this.store.add(parts, stored))) throw tooLarge();
     try {
       await this.generation.answer({ ...call, response: new DetachedResponse(), takeOver });
     } catch (error) {
-      await this.store.remove(id);
+      await this.store.remove(parts);
       throw error;
     }
     if (!stream) void reply.code(200).type('application/json').send(asciiJson(stored.response));
@@ -190,6 +195,6 @@ function newId(prefix: string): string {
   return `${prefix}_${randomBytes(24).toString('hex')}`;
 }
 
-function notFound(id: string): BatonError {
+function notFound({ id }: Owned): BatonError {
   return new BatonError('response_not_found', `Response with id '${id.slice(0, 200)}' not found.`);
 }

@@ -119,6 +119,17 @@ describe.each(['openai', 'vllm'] as const)('/v1/responses in the %s dialect', (d
     }
   });
 
+  it('is told again as a stream or whole, and for nothing else', async () => {
+    const { id } = await client.create({ input: 'x', max_output_tokens: 16 });
+    expect((await client.send(`/${id}?stream=false`)).status).toBe(200);
+    for (const stream of ['-94', 'yes', '']) {
+      const refused = await client.send(`/${id}?stream=${stream}`);
+      expect(refused.status).toBe(400);
+      const body = (await refused.json()) as { error: { param: string } };
+      expect(body.error.param).toBe('stream');
+    }
+  });
+
   it('pages through the items of a request', async () => {
     const input = ['a', 'b', 'c'].map((content) => ({ role: 'user', content }));
     const { id } = await client.create({ input, max_output_tokens: 16 });
@@ -211,7 +222,7 @@ describe.each(['openai', 'vllm'] as const)('/v1/responses in the %s dialect', (d
     ['', '{"input":5}'],
     ['', '{"input":[{"type":"poem"}]}'],
     ['', '{"input":"x","metadata":{"a":5}}'],
-    ['', '{"input":"x","max_output_tokens":1,"stream":true}'],
+    ['', '{"input":"x","max_output_tokens":0,"stream":true}'],
     ['/input_tokens', '{"input":5}'],
   ])('answers bad input of %s (%s) with 400 in its own shape', async (path, body) => {
     const before = fixture.engine.runs.length;

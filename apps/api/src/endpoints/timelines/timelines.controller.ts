@@ -1,6 +1,7 @@
 import { BatonError } from '@baton/contract';
-import { Controller, Get, Param, Query, Res } from '@nestjs/common';
+import { Controller, Get, Query, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
+import { type Owned, OwnedId } from '../../http/access/tenant';
 import { Describe } from '../../http/operation';
 import { ReadPipe } from '../../http/read-pipe';
 import { perfettoTrace } from '../../observers/timelines/perfetto-trace';
@@ -19,11 +20,11 @@ export class TimelinesController {
   @Describe('Health and metrics', 'What became of a request, and when')
   @Get(':id/timeline')
   async timeline(
-    @Param('id') id: string,
+    @OwnedId() at: Owned,
     @Query('format', new ReadPipe(formatOf)) format: Format,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<unknown> {
-    const timeline = await this.timelines.find(id);
+    const timeline = await this.timelines.find(at);
     if (timeline === undefined) throw new BatonError('request_not_found');
     if (format !== 'perfetto') return timeline;
     void reply.header('content-type', 'application/json');

@@ -1,4 +1,4 @@
-import { answerId } from '@baton/openai';
+import { answerId, type RequestLimits } from '@baton/openai';
 import {
   derenderChatBody,
   derenderCompletionBody,
@@ -8,6 +8,7 @@ import {
 import { Body, Controller, Header, HttpCode, Post, Req } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import { ModelCatalog } from '../../cluster/model-catalog';
+import { tenantOf } from '../../http/access/tenant';
 import { Describe } from '../../http/operation';
 import { contextOf } from '../../http/request-context';
 
@@ -28,7 +29,7 @@ export class RenderController {
   @HttpCode(200)
   @Header('content-type', JSON_TYPE)
   renderChat(@Body() body: unknown, @Req() request: FastifyRequest): string {
-    return renderChatBody(body, this.catalog.limits, answerId('chat', idOf(request)));
+    return renderChatBody(body, this.limitsFor(request), answerId('chat', idOf(request)));
   }
 
   @Describe('Text', 'Tokens of prompts, without an answer', { body: 'CompletionRequest' })
@@ -36,7 +37,11 @@ export class RenderController {
   @HttpCode(200)
   @Header('content-type', JSON_TYPE)
   renderCompletion(@Body() body: unknown, @Req() request: FastifyRequest): string {
-    return renderCompletionBody(body, this.catalog.limits, answerId('completions', idOf(request)));
+    return renderCompletionBody(
+      body,
+      this.limitsFor(request),
+      answerId('completions', idOf(request)),
+    );
   }
 
   @Describe('Text', 'A chat answer made of tokens', { body: 'DerenderChatRequest' })
@@ -44,7 +49,11 @@ export class RenderController {
   @HttpCode(200)
   @Header('content-type', JSON_TYPE)
   derenderChat(@Body() body: unknown, @Req() request: FastifyRequest): string {
-    return derenderChatBody(body, this.catalog.limits, this.head(answerId('chat', idOf(request))));
+    return derenderChatBody(
+      body,
+      this.limitsFor(request),
+      this.head(answerId('chat', idOf(request))),
+    );
   }
 
   @Describe('Text', 'A completion made of tokens', { body: 'DerenderCompletionRequest' })
@@ -53,7 +62,11 @@ export class RenderController {
   @Header('content-type', JSON_TYPE)
   derenderCompletion(@Body() body: unknown, @Req() request: FastifyRequest): string {
     const head = this.head(answerId('completions', idOf(request)));
-    return derenderCompletionBody(body, this.catalog.limits, head);
+    return derenderCompletionBody(body, this.limitsFor(request), head);
+  }
+
+  private limitsFor(request: FastifyRequest): RequestLimits {
+    return this.catalog.limitsOf(tenantOf(request));
   }
 
   private head(id: string): { id: string; created: number; systemFingerprint: string } {

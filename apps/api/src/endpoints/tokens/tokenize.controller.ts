@@ -1,7 +1,9 @@
 import { detokenizeBody, tokenizeBody, tokenizerInfoBody } from '@baton/token-api';
 import { Body, Controller, Get, Header, HttpCode, Post } from '@nestjs/common';
 import { ModelCatalog } from '../../cluster/model-catalog';
+import { ByTenant } from '../../http/access/tenant';
 import { Describe } from '../../http/operation';
+import type { Tenant } from '../../http/request-context';
 
 /**
  * The tokenizer of the served model, for clients that count or cut prompts. Nothing of it goes to
@@ -11,26 +13,26 @@ import { Describe } from '../../http/operation';
 export class TokenizeController {
   constructor(private readonly catalog: ModelCatalog) {}
 
-  @Describe('Tokens', 'Token ids of a text', { body: 'TokenizeRequest' })
+  @Describe('Tokens', 'Token ids of a text', { body: 'TokenizeRequest', result: 'Tokens' })
   @Post('tokenize')
   @HttpCode(200)
   @Header('content-type', 'application/json')
-  tokenize(@Body() body: unknown): string {
-    return tokenizeBody(body, this.catalog.limits);
+  tokenize(@ByTenant() tenant: Tenant, @Body() body: unknown): string {
+    return tokenizeBody(body, this.catalog.limitsOf(tenant));
   }
 
-  @Describe('Tokens', 'Text of token ids', { body: 'DetokenizeRequest' })
+  @Describe('Tokens', 'Text of token ids', { body: 'DetokenizeRequest', result: 'Text' })
   @Post('detokenize')
   @HttpCode(200)
   @Header('content-type', 'application/json')
-  detokenize(@Body() body: unknown): string {
-    return detokenizeBody(body, this.catalog.limits);
+  detokenize(@ByTenant() tenant: Tenant, @Body() body: unknown): string {
+    return detokenizeBody(body, this.catalog.limitsOf(tenant));
   }
 
   @Describe('Tokens', 'Which tokenizer counts')
   @Get('tokenizer_info')
   @Header('content-type', 'application/json')
-  info(): string {
-    return tokenizerInfoBody(this.catalog.limits);
+  info(@ByTenant() tenant: Tenant): string {
+    return tokenizerInfoBody(this.catalog.limitsOf(tenant));
   }
 }

@@ -1,11 +1,11 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import type { BatonConfig } from '@baton/config';
+import { type BatonConfig, readApiKeys } from '@baton/config';
 import { BatonError } from '@baton/contract';
 import { type CanActivate, type ExecutionContext, Inject, Injectable } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import { CONFIG } from '../../tokens';
-import { noteCaller } from '../request-context';
-import { ApiKeys, bearerOf, type CallerId } from './api-keys';
+import { noteTenant, type Tenant } from '../request-context';
+import { ApiKeys, bearerOf } from './api-keys';
 import { type AskedPath, askedPathOf, isGuarded, takesAnthropicKey } from './guarded-paths';
 
 /** Decides by the headers alone which requests may enter. */
@@ -14,7 +14,7 @@ export class AccessGuard implements CanActivate {
   private readonly keys: ApiKeys;
 
   constructor(@Inject(CONFIG) config: BatonConfig) {
-    this.keys = new ApiKeys([...config.apiKey, ...Object.keys(config.apiKeyLimits ?? {})]);
+    this.keys = new ApiKeys(readApiKeys(config));
   }
 
   /** False when no key is set. */
@@ -26,16 +26,16 @@ export class AccessGuard implements CanActivate {
   canActivate(context: ExecutionContext): true {
     const request = context.switchToHttp().getRequest<FastifyRequest>();
     if (request.method === 'OPTIONS') return true;
-    const caller = this.callerOf(request.headers, askedPathOf(request));
-    if (caller !== undefined) noteCaller(request.raw, caller);
+    const tenant = this.tenantOf(request.headers, askedPathOf(request));
+    if (tenant !== undefined) noteTenant(request.raw, tenant);
     return true;
   }
 
-  /** The owner of the key in the headers; undefined where no key is needed. */
-  private callerOf(headers: IncomingHttpHeaders, asked: AskedPath): CallerId | undefined {
+  /** The tenant of the key in the headers; undefined where no key is needed. */
+  private tenantOf(headers: IncomingHttpHeaders, asked: AskedPath): Tenant {
     const shown = bearerOf(headers.authorization) ?? anthropicKey(headers, asked);
-    const caller = shown === undefined ? undefined : this.keys.find(shown);
-    if (caller !== undefined || !isGuarded(asked)) return caller;
+    const tenant = shown === undefined ? undefined : this.keys.find(shown);
+    if (tenant !== undefined || !isGuarded(asked)) return tenant;
     throw new BatonError(shown === undefined ? 'missing_api_key' : 'invalid_api_key');
   }
 }

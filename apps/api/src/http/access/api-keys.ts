@@ -1,14 +1,10 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
-
-/** The name of a caller in limits and logs: never the key itself. */
-export type CallerId = string;
+import type { ApiKey } from '@baton/config';
 
 interface KnownKey {
   readonly digest: Buffer;
-  readonly id: CallerId;
+  readonly tenant: string;
 }
-
-const SHOWN_DIGITS = 16;
 
 /**
  * The keys that open the API. A key in a request is compared with every known one by digest and in
@@ -17,25 +13,21 @@ const SHOWN_DIGITS = 16;
 export class ApiKeys {
   private readonly known: readonly KnownKey[];
 
-  constructor(keys: Iterable<string>) {
-    this.known = [...new Set(keys)].map((key) => ({ digest: digestOf(key), id: callerIdOf(key) }));
+  constructor(keys: readonly ApiKey[]) {
+    this.known = keys.map(({ key, tenant }) => ({ digest: digestOf(key), tenant }));
   }
 
   get areNeeded(): boolean {
     return this.known.length > 0;
   }
 
-  /** The owner of the key; undefined for an unknown key. */
-  find(shown: string): CallerId | undefined {
+  /** The tenant that the key belongs to; undefined for an unknown key. */
+  find(shown: string): string | undefined {
     const digest = digestOf(shown);
-    let found: CallerId | undefined;
-    for (const key of this.known) if (timingSafeEqual(key.digest, digest)) found = key.id;
+    let found: string | undefined;
+    for (const key of this.known) if (timingSafeEqual(key.digest, digest)) found = key.tenant;
     return found;
   }
-}
-
-export function callerIdOf(key: string): CallerId {
-  return digestOf(key).toString('hex').slice(0, SHOWN_DIGITS);
 }
 
 function digestOf(key: string): Buffer {

@@ -10,7 +10,7 @@ describe.each(['openai', 'vllm'] as const)('the official clients (%s)', (dialect
   afterEach(() => fixture.stop());
   const start = async (config: object): Promise<string> => {
     fixture = await ApiFixture.start({
-      config: { dialect, apiKey: ['sk-one'], servedModelName: 'm', ...config },
+      config: { dialect, apiKey: ['sk-one'], servedModelName: ['m'], ...config },
       engines: [{ isEager: true }],
     });
     return fixture.api.url;

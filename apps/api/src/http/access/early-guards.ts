@@ -3,11 +3,12 @@ import { HttpAdapterHost } from '@nestjs/core';
 import { ExecutionContextHost } from '@nestjs/core/helpers/execution-context-host';
 import type { FastifyInstance } from 'fastify';
 import { AccessGuard } from './access.guard';
+import { AdminGuard } from './admin.guard';
 import { RateLimitGuard } from './rate-limit.guard';
 
 /**
  * Runs the guards of every request. Nest itself runs guards at a handler, after the body has been
- * read; these two refuse before that, and also at paths where nothing is served. They run in the
+ * read; these refuse before that, and also at paths where nothing is served. They run in the
  * hook that Fastify calls before it reads a body.
  */
 @Injectable()
@@ -15,11 +16,12 @@ export class EarlyGuards implements OnModuleInit {
   constructor(
     private readonly host: HttpAdapterHost,
     private readonly access: AccessGuard,
+    private readonly admin: AdminGuard,
     private readonly limits: RateLimitGuard,
   ) {}
 
   onModuleInit(): void {
-    const guards = [this.access, this.limits].filter(({ isNeeded }) => isNeeded);
+    const guards = [this.access, this.admin, this.limits].filter(({ isNeeded }) => isNeeded);
     if (guards.length === 0) return;
     const fastify = this.host.httpAdapter.getInstance<FastifyInstance>();
     fastify.addHook('preParsing', async (request, reply) => {

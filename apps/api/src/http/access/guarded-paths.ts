@@ -1,11 +1,8 @@
 import type { FastifyRequest } from 'fastify';
 import { pathOf } from '../request-context';
 
-/**
- * Path prefixes for which vLLM requires a key, and ours, below which engines are started and
- * stopped.
- */
-const GUARDED = ['/v1', '/v2', '/inference', '/generate', '/cohere', '/admin'];
+/** Path prefixes for which vLLM requires a key. */
+const GUARDED = ['/v1', '/v2', '/inference', '/generate', '/cohere'];
 /** Work of the engines that vLLM leaves open. */
 const OPEN_WORK = /^\/(pooling|classify|score|rerank)$/;
 const MESSAGES = /^\/v1\/messages(\/|$)/;
@@ -28,10 +25,9 @@ export function isGuarded(asked: AskedPath): boolean {
   return spellings(asked).some((path) => GUARDED.some((beginning) => path.startsWith(beginning)));
 }
 
-/** Counts against the limits of the caller. */
+/** Counts against the limits of the tenant. */
 export function isLimited(asked: AskedPath): boolean {
-  const isAdmin = spellings(asked).some((path) => path.startsWith('/admin'));
-  return (isGuarded(asked) && !isAdmin) || spellings(asked).some((path) => OPEN_WORK.test(path));
+  return isGuarded(asked) || spellings(asked).some((path) => OPEN_WORK.test(path));
 }
 
 /** Anthropic's clients send their key in a header of its own. */

@@ -5,7 +5,7 @@ import { askedPathOf, isLimited } from './guarded-paths';
 import { ANYONE, COUNTED, RateLimits } from './rate-limits';
 
 /**
- * Limits the requests of a caller. The tokens of a request are counted later, when they are known.
+ * Limits the requests of a tenant. The tokens of a request are counted later, when they are known.
  */
 @Injectable()
 export class RateLimitGuard implements CanActivate {
@@ -21,9 +21,9 @@ export class RateLimitGuard implements CanActivate {
     const http = context.switchToHttp();
     const request = http.getRequest<FastifyRequest>();
     if (request.method === 'OPTIONS' || !isLimited(askedPathOf(request))) return true;
-    const { caller = ANYONE } = contextOf(request.raw);
+    const { tenant = ANYONE } = contextOf(request.raw);
     const isCounted = request.method === COUNTED;
-    await this.limits.enter(caller, http.getResponse<FastifyReply>().raw, isCounted);
+    await this.limits.enter(tenant, http.getResponse<FastifyReply>().raw, isCounted);
     return true;
   }
 }

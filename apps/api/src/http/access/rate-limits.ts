@@ -1,12 +1,12 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { BatonConfig } from '@baton/config';
+import { type BatonConfig, readApiKeys } from '@baton/config';
 import { BatonError } from '@baton/contract';
 import type { GenerationRequest } from '@baton/openai';
 import type { BudgetAnswer, BudgetTake, Transport } from '@baton/transport';
 import { Inject, Injectable } from '@nestjs/common';
 import { brokerError } from '../broker-error';
 import { CONFIG, TRANSPORT } from '../../tokens';
-import { type CallerId, callerIdOf } from './api-keys';
+import type { Tenant } from '../request-context';
 import { resetTime } from './reset-time';
 
 /** Per minute; undefined: no limit. */
@@ -17,8 +17,8 @@ interface Limits {
 
 type BudgetName = keyof Limits;
 
-/** All callers without a known key. */
-export const ANYONE: CallerId = 'anyone';
+/** All callers without a known key share the budget of this name. */
+export const ANYONE = 'anyone';
 
 /** Requests by this method count when they arrive. */
 export const COUNTED = 'POST';
@@ -34,24 +34,24 @@ export interface Charge {
 
 /** The parts of a call that a charge depends on. */
 export interface Chargeable {
-  readonly caller: CallerId | undefined;
+  readonly tenant: Tenant;
   readonly body: unknown;
   readonly message: Pick<IncomingMessage, 'method'>;
   readonly response: ServerResponse;
 }
 
 /**
- * Limits of each key: requests and tokens per minute, kept in the broker, so that all API processes
- * count together. A request counts on arrival, whatever its outcome. Tokens are taken before
- * anything is queued: the prompt's, plus the output that the request itself allows; the actual use
- * is settled at the end, into debt if need be. Every answer has the rest in its headers.
+ * Limits of each tenant: requests and tokens per minute, kept in the broker, so that all API
+ * processes count together. A request counts on arrival, whatever its outcome. Tokens are taken
+ * before anything is queued: the prompt's, plus the output that the request itself allows; the
+ * actual use is settled at the end, into debt if need be. Every answer has the rest in its headers.
  */
 @Injectable()
 export class RateLimits {
   /** True when a limit is set. */
   readonly isOn: boolean;
   private readonly common: Limits;
-  private readonly own: ReadonlyMap<CallerId, Limits>;
+  private readonly own: ReadonlyMap<string, Limits>;
 
   constructor(
     @Inject(CONFIG) config: BatonConfig,
@@ -62,9 +62,11 @@ export class RateLimits {
       tokens: config.limitTokensPerMinute,
     };
     const rows = Object.entries(config.apiKeyLimits ?? {});
+    // A row is a key, or else the name of a tenant.
+    const tenants = new Map(readApiKeys(config).map(({ key, tenant }) => [key, tenant]));
     this.own = new Map(
-      rows.map(([key, row]) => [
-        callerIdOf(key),
+      rows.map(([key, row]): [string, Limits] => [
+        tenants.get(key) ?? key,
         {
           requests: row['limit_requests_per_minute'] ?? this.common.requests,
           tokens: row['limit_tokens_per_minute'] ?? this.common.tokens,
@@ -81,12 +83,12 @@ export class RateLimits {
    *
    * @throws BatonError `request_rate_exceeded`, `token_rate_exceeded`
    */
-  async enter(caller: CallerId, response: ServerResponse, isCounted: boolean): Promise<void> {
-    const takes = this.takesOf(caller, { requests: isCounted ? 1 : 0, tokens: 0 });
+  async enter(owner: string, response: ServerResponse, isCounted: boolean): Promise<void> {
+    const takes = this.takesOf(owner, { requests: isCounted ? 1 : 0, tokens: 0 });
     if (takes.length === 0) return;
     let answer: BudgetAnswer;
     try {
-      answer = await this.transport.rates.take(caller, takes);
+      answer = await this.transport.rates.take(owner, takes);
     } catch (error) {
       if (isCounted) throw brokerError(error);
       return;
@@ -102,37 +104,37 @@ export class RateLimits {
    * @throws BatonError `request_rate_exceeded`, `token_rate_exceeded`
    */
   async charge(call: Chargeable, request: GenerationRequest): Promise<Charge | undefined> {
-    const caller = call.caller ?? ANYONE;
+    const owner = call.tenant ?? ANYONE;
     const expected = expectedTokens(call.body, request);
     const isCounted = call.message.method === COUNTED;
-    const takes = this.takesOf(caller, { tokens: expected, ...(isCounted ? {} : { requests: 1 }) });
+    const takes = this.takesOf(owner, { tokens: expected, ...(isCounted ? {} : { requests: 1 }) });
     if (takes.length === 0) return undefined;
-    const answer = await this.transport.rates.take(caller, takes).catch((error: unknown) => {
+    const answer = await this.transport.rates.take(owner, takes).catch((error: unknown) => {
       throw brokerError(error);
     });
     tell(call.response, takes, answer);
     refuse(takes, answer);
     const paid = takes.find(({ budget }) => budget === 'tokens');
-    return paid && this.chargeOf(caller, paid);
+    return paid && this.chargeOf(owner, paid);
   }
 
-  private chargeOf(caller: CallerId, take: BudgetTake): Charge {
+  private chargeOf(owner: string, take: BudgetTake): Charge {
     let isSettled = false;
     const settle = (usedTokens: number): void => {
       if (isSettled || usedTokens === take.amount) return;
       isSettled = true;
       const correction = { ...take, amount: usedTokens - take.amount };
       // An unavailable broker has lost the budget, or the budget will soon be full again.
-      void this.transport.rates.settle(caller, correction).catch(() => undefined);
+      void this.transport.rates.settle(owner, correction).catch(() => undefined);
     };
     return { settle };
   }
 
   private takesOf(
-    caller: CallerId,
+    owner: string,
     amounts: Readonly<Partial<Record<BudgetName, number>>>,
   ): BudgetTake[] {
-    const limits = this.own.get(caller) ?? this.common;
+    const limits = this.own.get(owner) ?? this.common;
     return (['requests', 'tokens'] as const).flatMap((budget) => {
       const [limit, amount] = [limits[budget], amounts[budget]];
       return limit === undefined || amount === undefined ? [] : [{ budget, limit, amount }];

@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import type { BatonConfig } from '@baton/config';
+import { type BatonConfig, servedNamesOf } from '@baton/config';
 import { BatonError, type ClusterHello } from '@baton/contract';
 import { VERSION } from '@baton/kernel';
 import { type BeforeApplicationShutdown, Inject, Injectable } from '@nestjs/common';
@@ -44,7 +44,12 @@ export class Viewers implements BeforeApplicationShutdown {
   }
 
   refuseWhenFull(): void {
-    if (this.viewers.size >= MOST_VIEWERS) throw new BatonError('too_many_viewers');
+    if (this.viewers.size >= MOST_VIEWERS) {
+      throw new BatonError(
+        'too_many_viewers',
+        `Too many live pages are open (limit ${MOST_VIEWERS}). Close one and reload.`,
+      );
+    }
   }
 
   /** Sends pictures until the connection closes. */
@@ -99,10 +104,10 @@ export class Viewers implements BeforeApplicationShutdown {
   }
 
   private hello(): ClusterHello {
-    const { topology, speedup, model, servedModelName, enableAdmin } = this.config;
+    const { topology, speedup, enableAdmin } = this.config;
     return {
       ...{ api: this.identity.apiId, version: VERSION, topology, speedup },
-      model: servedModelName ?? model,
+      model: servedNamesOf(this.config)[0],
       intervalMs: PICTURE_EVERY_MS,
       hasSettings: enableAdmin,
       names: this.pictures.names(),

@@ -1,4 +1,6 @@
 import { LiveSettings, placerSpec } from '@baton/config';
+import { policyName } from '@baton/placement';
+import { PolicyFaultBook } from '@baton/routing';
 import type { BatonError, EnginePresence, Stage } from '@baton/contract';
 import { engineLabels } from '@baton/telemetry';
 import { Inject, Injectable } from '@nestjs/common';
@@ -15,12 +17,13 @@ export class PlacementMetrics implements RequestObserver {
   private sloRefusals = 0;
   private policies: Readonly<Record<Stage, string>> = NO_POLICIES;
 
-  constructor(@Inject(LiveSettings) settings: LiveSettings) {
+  constructor(
+    @Inject(LiveSettings) settings: LiveSettings,
+    @Inject(PolicyFaultBook) private readonly faults: PolicyFaultBook,
+  ) {
     settings.follow(({ config }) => {
       const spec = placerSpec(config);
-      const [prefill, decode] = [spec.prefill, spec.decode].map((policy) =>
-        policy === 'pull' ? policy : policy.kind,
-      ) as [string, string];
+      const [prefill, decode] = [policyName(spec.prefill), policyName(spec.decode)];
       this.policies = { prefill, decode, aggregated: prefill };
     });
   }
@@ -76,7 +79,21 @@ export class PlacementMetrics implements RequestObserver {
         'Requests refused because their first token was predicted to come too late.',
         this.sloRefusals,
       ),
+      this.policyFaults(),
     ].join('');
+  }
+
+  /** Nothing while no policy of the user's own has failed. */
+  private policyFaults(): string {
+    const series = this.faults.counts.map(({ stage, kind, count }) => ({
+      labels: { policy: this.policies[stage], stage, reason: kind },
+      value: count,
+    }));
+    if (series.length === 0) return '';
+    const help =
+      "Choices that a policy of the user's own did not make (threw, wrong_answer, slow) and that " +
+      'placement_fallback made.';
+    return renderNumbers({ name: 'baton:policy_faults_total', help }, 'counter', series);
   }
 
   private counter(name: string, help: string, value: number): string {

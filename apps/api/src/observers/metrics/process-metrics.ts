@@ -1,10 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { LoopLag } from '@baton/clock';
-import {
-  Injectable,
-  type OnApplicationBootstrap,
-  type OnApplicationShutdown,
-} from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { LiveSequences } from '../port/state';
 import { renderNumbers } from './exposition';
 
@@ -12,18 +7,8 @@ const BYTES_PER_PAGE = 4_096;
 
 /** The process by the names of Prometheus' client libraries, and how full its tables are. */
 @Injectable()
-export class ProcessMetrics implements OnApplicationBootstrap, OnApplicationShutdown {
-  private readonly lag = new LoopLag();
-
+export class ProcessMetrics {
   constructor(private readonly sequences: LiveSequences) {}
-
-  onApplicationBootstrap(): void {
-    this.lag.start();
-  }
-
-  onApplicationShutdown(): void {
-    this.lag.stop();
-  }
 
   render(): string {
     const { user, system } = process.cpuUsage();
@@ -38,11 +23,6 @@ export class ProcessMetrics implements OnApplicationBootstrap, OnApplicationShut
         'process_start_time_seconds',
         'Start time of the process since unix epoch in seconds.',
         startSeconds,
-      ),
-      gauge(
-        'baton:api_event_loop_lag_seconds',
-        'How late the event loop of the front ran since the last scrape, 99th percentile.',
-        this.lag.takeP99Ms() / 1_000,
       ),
       gauge('baton:api_live_sequences', 'Sequences under way at this front.', this.sequences.size),
     ];

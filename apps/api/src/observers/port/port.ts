@@ -9,10 +9,12 @@ import type {
   Stage,
 } from '@baton/contract';
 import type { GenerationRequest } from '@baton/openai';
+import type { Tenant } from '../../http/request-context';
 
 /** The HTTP call of a client. */
 export interface ObservedCall {
   readonly requestId: string;
+  readonly tenant: Tenant;
   /** µs of the wall clock since the Unix epoch. */
   readonly arrivalUs: number;
   readonly message: IncomingMessage;

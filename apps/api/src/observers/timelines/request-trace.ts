@@ -1,4 +1,5 @@
 import type { EngineFact, EngineFacts, EngineJob, Epoch, RunFacts, Stage } from '@baton/contract';
+import type { Tenant } from '../../http/request-context';
 import type { End, ObservedSequence, SequenceHistory } from '../port/port';
 
 const FIRST_ROWS = 16;
@@ -72,6 +73,7 @@ export class SequenceTrace {
 
 /** One request of a client with its sequences. */
 export interface RequestTrace {
+  readonly owner: Tenant;
   /** Id of the answer. */
   readonly id: string;
   /** `X-Request-Id`. */

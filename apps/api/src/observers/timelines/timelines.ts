@@ -6,6 +6,7 @@ import type { Logger } from '@baton/telemetry';
 import { channels, type Transport, type Unsubscribe } from '@baton/transport';
 import { Inject, Injectable } from '@nestjs/common';
 import { ClusterView } from '../../cluster/cluster-view';
+import type { Owned } from '../../http/access/tenant';
 import { API_IDENTITY, type ApiIdentity, CONFIG, LOGGER, TRANSPORT } from '../../tokens';
 import type {
   End,
@@ -26,8 +27,7 @@ interface Live {
   readonly trace: SequenceTrace;
 }
 
-interface Question {
-  readonly id: string;
+interface Question extends Owned {
   readonly replyTo: string;
 }
 
@@ -73,12 +73,12 @@ export class Timelines implements RequestObserver {
 
   opened(request: ObservedRequest): void {
     const { call, id, model, endpoint, sequences } = request;
-    const { requestId, arrivalUs } = call;
+    const { requestId, arrivalUs, tenant: owner } = call;
     const traces = sequences.map(({ job, index, history }) => {
       return new SequenceTrace(job, index, history);
     });
     const trace: RequestTrace = {
-      ...{ id, requestId, model, endpoint, arrivalUs },
+      ...{ owner, id, requestId, model, endpoint, arrivalUs },
       sequences: traces,
       endedMs: undefined,
     };
@@ -107,23 +107,23 @@ export class Timelines implements RequestObserver {
   }
 
   /** The timeline of a request, wherever it came in; undefined when no process has it. */
-  async find(id: string): Promise<RequestTimeline | undefined> {
-    return this.own(id) ?? (this.isOn ? this.ask(id) : undefined);
+  async find(at: Owned): Promise<RequestTimeline | undefined> {
+    return this.own(at) ?? (this.isOn ? this.ask(at) : undefined);
   }
 
-  private own(id: string): RequestTimeline | undefined {
-    const request = this.store.find(id, performance.now());
+  private own(at: Owned): RequestTimeline | undefined {
+    const request = this.store.find(at, performance.now());
     if (request === undefined) return undefined;
     const { speedup } = this.config;
     const indexOf = (engineId: string): number | null => this.cluster.find(engineId)?.index ?? null;
     return timelineOf(request, { api: this.identity.apiId, speedup, nowUs: wallUsOf(), indexOf });
   }
 
-  private async ask(id: string): Promise<RequestTimeline | undefined> {
+  private async ask({ owner, id }: Owned): Promise<RequestTimeline | undefined> {
     const { bus, isConnected } = this.transport;
     if (!isConnected) return undefined;
     const replyTo = channels.replies(randomUUID());
-    const question: Question = { id, replyTo };
+    const question: Question = { owner, id, replyTo };
     let timer: NodeJS.Timeout | undefined;
     let unsubscribe: Unsubscribe | undefined;
     try {
@@ -146,8 +146,8 @@ export class Timelines implements RequestObserver {
     }
   }
 
-  private answer({ id, replyTo }: Question): void {
-    const timeline = this.own(id);
+  private answer({ owner, id, replyTo }: Question): void {
+    const timeline = this.own({ owner, id });
     if (timeline === undefined) return;
     this.transport.bus.publish(replyTo, Buffer.from(JSON.stringify(timeline)));
   }

@@ -7,7 +7,7 @@ import { TraceStore } from './trace-store';
 function requestOf(id: string, requestId = id): RequestTrace {
   const job = { requestId: `${id}-0`, promptTokens: 1, flow: 'local' } as const;
   return {
-    ...{ id, requestId, endpoint: '/v1/completions', model: 'm', arrivalUs: 0 },
+    ...{ owner: undefined, id, requestId, endpoint: '/v1/completions', model: 'm', arrivalUs: 0 },
     sequences: [new SequenceTrace(job, 0, new History(0, 'local'))],
     endedMs: undefined,
   };
@@ -35,10 +35,12 @@ describe('the store of traces', () => {
         ended.push(next!);
       }
       expect(store.size).toBeLessThanOrEqual(3);
-      for (const each of running) expect(store.find(each.id, i)).toBe(each);
-      for (const each of ended.slice(-3)) expect(store.find(each.id, i)).toBe(each);
+      for (const each of running)
+        expect(store.find({ owner: undefined, id: each.id }, i)).toBe(each);
+      for (const each of ended.slice(-3))
+        expect(store.find({ owner: undefined, id: each.id }, i)).toBe(each);
       for (const each of ended.slice(0, -3)) {
-        expect(store.find(each.id, i)).toBeUndefined();
+        expect(store.find({ owner: undefined, id: each.id }, i)).toBeUndefined();
         expect(store.sequence(`${each.id}-0`)).toBeUndefined();
       }
     }
@@ -50,9 +52,9 @@ describe('the store of traces', () => {
     store.add(a);
     store.add(b);
     end(store, a, 500);
-    expect(store.find('a', 1_499)).toBe(a);
-    expect(store.find('a', 1_500)).toBeUndefined();
-    expect(store.find('b', 1e9)).toBe(b);
+    expect(store.find({ owner: undefined, id: 'a' }, 1_499)).toBe(a);
+    expect(store.find({ owner: undefined, id: 'a' }, 1_500)).toBeUndefined();
+    expect(store.find({ owner: undefined, id: 'b' }, 1e9)).toBe(b);
   });
 
   it('gives a name that two requests have to the newer, which keeps it when the older goes', () => {
@@ -62,7 +64,7 @@ describe('the store of traces', () => {
       store.add(request);
       end(store, request, 0);
     }
-    expect(store.find('same', 0)).toBe(second);
-    expect(store.find('a', 0)).toBeUndefined();
+    expect(store.find({ owner: undefined, id: 'same' }, 0)).toBe(second);
+    expect(store.find({ owner: undefined, id: 'a' }, 0)).toBeUndefined();
   });
 });

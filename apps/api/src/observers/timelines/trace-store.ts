@@ -1,3 +1,5 @@
+import type { Owned } from '../../http/access/tenant';
+import type { Tenant } from '../../http/request-context';
 import { hasEnded, type RequestTrace, type SequenceTrace } from './request-trace';
 
 export interface StoreBounds {
@@ -8,7 +10,8 @@ export interface StoreBounds {
 
 /**
  * The traces of running requests and of the last ended ones. A request is found under the id of its
- * answer, its X-Request-Id (the newest that has it) and the internal ids of its sequences.
+ * answer, its X-Request-Id (its tenant's newest that has it) and the internal ids of its
+ * sequences, each by its own tenant alone.
  */
 export class TraceStore {
   private readonly ended = new Set<RequestTrace>();
@@ -37,9 +40,9 @@ export class TraceStore {
     this.forget(nowMs);
   }
 
-  find(name: string, nowMs: number): RequestTrace | undefined {
+  find({ owner, id }: Owned, nowMs: number): RequestTrace | undefined {
     this.forget(nowMs);
-    return this.byName.get(name);
+    return this.byName.get(nameFor(owner, id));
   }
 
   sequence(requestId: string): SequenceTrace | undefined {
@@ -63,6 +66,12 @@ export class TraceStore {
   }
 }
 
-function namesOf({ id, requestId, sequences }: RequestTrace): string[] {
-  return [id, requestId, ...sequences.map(({ job }) => job.requestId)];
+function namesOf({ owner, id, requestId, sequences }: RequestTrace): string[] {
+  const names = [id, requestId, ...sequences.map(({ job }) => job.requestId)];
+  return owner === undefined ? names : names.map((name) => nameFor(owner, name));
+}
+
+/** No tenant and no id has a space. */
+function nameFor(owner: Tenant, id: string): string {
+  return owner === undefined ? id : `${owner} ${id}`;
 }

@@ -103,3 +103,30 @@ async function rawExchange(port: number, version: string, times = 1): Promise<st
     socket.write(`${`${request}\r\n${body}`.repeat(times - 1)}${last}`);
   });
 }
+
+describe('cached tokens of several choices', () => {
+  it.each([
+    [1, 16],
+    [3, 16],
+  ])('of n: %i count once per prompt', async (n, expected) => {
+    const fixture = await ApiFixture.start();
+    try {
+      const body = { prompt: ['one', 'two'], n, max_tokens: 1, ignore_eos: true };
+      const answer = fixture.post('/v1/completions', body);
+      for (let count = 0; count < 2 * n; count += 1) {
+        const run = await fixture.engine.next();
+        // The second prompt finds nothing; every further choice finds the blocks of the first.
+        const isFirst = Number(run.job.requestId.split('-').at(-1)) % n === 0;
+        run.send({ kind: 'scheduled', extra: count === 0 || !isFirst ? 16 : 0 });
+        run.end();
+        await run.finish();
+      }
+      const { usage } = (await (await answer).json()) as {
+        usage: { prompt_tokens_details: { cached_tokens: number } };
+      };
+      expect(usage.prompt_tokens_details.cached_tokens).toBe(expected);
+    } finally {
+      await fixture.stop();
+    }
+  });
+});

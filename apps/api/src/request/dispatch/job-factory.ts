@@ -72,7 +72,7 @@ export class JobFactory {
       baseId: baseIdOf(head.id),
       salt: cacheSalt(request),
       arrivalUs: call.arrivalUs,
-      adapter: this.catalog.adapterOf(request.model),
+      adapter: this.catalog.adapterOf(request.model, call.tenant),
       traceparent: this.spans.isOn ? this.spans.begin(call, head, request) : undefined,
       executes: isExecuted === true,
       priority: headers[PRIORITY_HEADER] === undefined ? own : (priorityOf(headers) ?? own),

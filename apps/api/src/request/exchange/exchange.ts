@@ -1,4 +1,5 @@
-import type { BatonError, EndReason, EngineJob, ErrorCode } from '@baton/contract';
+import { BatonError, type EndReason, type EngineJob, type ErrorCode } from '@baton/contract';
+import type { Chain } from '@baton/kernel';
 import type { AnswerHead, GenerationRequest } from '@baton/openai';
 import type { Aborter } from '../../frames/aborter';
 import type { Sequence, SequenceOwner } from '../../frames/sequence';
@@ -41,7 +42,9 @@ export interface ExchangeParts {
  * inbox, the recovery and the client's connection drive it.
  */
 export class Exchange implements SequenceOwner, ObservedRequest {
-  isDirty = false;
+  chain: Chain<SequenceOwner> | undefined;
+  previous: SequenceOwner | undefined;
+  next: SequenceOwner | undefined;
   readonly sequences: Sequence[] = [];
   private readonly answer: Answer;
   private unfinished = 0;
@@ -142,6 +145,11 @@ export class Exchange implements SequenceOwner, ObservedRequest {
     }
   }
 
+  onBroken(): void {
+    if (this.isOver) this.call.response.destroy();
+    else this.fail(new BatonError('engine_error'));
+  }
+
   /** Ends everything with one error to the client. Idempotent. */
   fail(error: BatonError): void {
     if (this.isOver) return;
@@ -182,8 +190,15 @@ export class Exchange implements SequenceOwner, ObservedRequest {
     for (const payload of sequence.takePayloads()) this.answer.executed?.(payload);
   }
 
+  /**
+   * Those of the first choice of each prompt: a prompt counts once, however many choices it has, as
+   * in vLLM's streams (`serve/chat/serving.py`, which keeps those of the first result).
+   */
   private get cachedTokens(): number {
-    return this.sequences.reduce((sum, { cachedTokens }) => sum + cachedTokens, 0);
+    const { choices } = this.generation;
+    return this.sequences.reduce((sum, { index, cachedTokens }) => {
+      return index % choices === 0 ? sum + cachedTokens : sum;
+    }, 0);
   }
 
   /** Releases all sequences; those that still run are aborted in the cluster. Idempotent. */

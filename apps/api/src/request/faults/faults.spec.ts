@@ -9,6 +9,7 @@ import { until } from '../../../test/until';
 
 const MODEL = 'llama-3.1-8b';
 const TOKENS = 6;
+const SAID = { messages: [{ role: 'user', content: 'Hi' }] };
 const BODY = { prompt: 'Anna runs.', max_tokens: TOKENS, ignore_eos: true };
 
 /** What a client saw of one request. */
@@ -171,15 +172,15 @@ describe('a fault on purpose', () => {
   );
 
   it.each([
-    ['/v1/chat/completions', { messages: [{ role: 'user', content: 'Hi' }] }, 'with status 418.'],
-    ['/v1/messages', { messages: [{ role: 'user', content: 'Hi' }], model: MODEL }, 'event: error'],
+    ['/v1/chat/completions', { ...SAID, max_tokens: 16 }, 'with status 418.'],
+    ['/v1/messages', { ...SAID, max_tokens: 16, model: MODEL }, 'event: error'],
     ['/v1/responses', { input: 'Hi', max_output_tokens: 16 }, 'response.failed'],
   ])('ends a stream of %s with an error in its own shape', async (path, body, shape) => {
     const error = { at: 'stream', fault: 'error', status: 418, after_tokens: 2 };
     const target = await start('1A', { faults: JSON.stringify([error]), dialect: 'openai' });
     const answer = await fetch(`${target.api.url}${path}`, {
       method: 'POST',
-      body: JSON.stringify({ max_tokens: 16, ...body, stream: true }),
+      body: JSON.stringify({ ...body, stream: true }),
       headers: { 'content-type': 'application/json' },
     });
     expect(answer.status).toBe(200);

@@ -1,5 +1,8 @@
 import type { BatonConfig } from '@baton/config';
 import { POLICY_KINDS } from '@baton/placement';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { ClusterFixture } from '../../../test/cluster-fixture';
 import { until } from '../../../test/until';
@@ -64,6 +67,26 @@ describe('a cluster with a placement policy', () => {
       expect(await cluster.metric('baton:rehomed_jobs_total')).toBe(0);
     },
   );
+
+  it("follows a policy of the user's own, and the fallback where that throws", async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'baton-own-policy-'));
+    const placement = join(folder, 'last.mjs') as `${string}.mjs`;
+    writeFileSync(
+      placement,
+      `export default { create: () => ({ choose({ engines, request }) {
+        if (request.promptTokens > 100) throw new Error('too long for me');
+        return engines.length - 1;
+      } }) };`,
+    );
+    await start({ placement, decodePlacement: 'pull', placementFallback: 'round-robin' });
+    await load(10, (i) => ({ prompt: `Say ${i}.` }));
+    expect((await untilDecided('prefill', 10)).sort()).toEqual([0, 10]);
+    await load(10, (i) => ({ prompt: promptOf(i).repeat(3) }));
+    expect((await untilDecided('prefill', 20)).sort((a, b) => a - b)).toEqual([5, 15]);
+    const labels = { policy: 'last.mjs', stage: 'prefill', reason: 'threw' };
+    expect(await cluster.metric('baton:policy_faults_total', labels)).toBe(10);
+    rmSync(folder, { recursive: true });
+  });
 
   it('sends prompts with the same beginning to the same prefill engine under prefix-aware', async () => {
     const perToken = { stepTime: 'per-token', prefillTimePerToken: 0.5 } as const;

@@ -15,7 +15,7 @@ import {
 import type { OutputPlan } from '@baton/text';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { HttpAnswer } from '../../http/http-answer';
-import { contextOf } from '../../http/request-context';
+import { contextOf, type Tenant } from '../../http/request-context';
 import type { Answer } from '../answer/answer';
 import { StreamAnswer } from '../answer/stream';
 import { WholeAnswer } from '../answer/whole';
@@ -35,8 +35,7 @@ export interface Call {
   readonly clientRequestId: string | undefined;
   /** The engine when the request came in at its port; undefined at the cluster's own. */
   readonly engineId: string | undefined;
-  /** The owner of its key; undefined without a known key. */
-  readonly caller: string | undefined;
+  readonly tenant: Tenant;
   /** Takes the response over from the framework: from now on the exchange answers. */
   readonly takeOver: () => void;
 }

@@ -36,7 +36,7 @@ export function buildCore(site: Site, { tracer, endProcess = killProcess }: Host
     frames: newFrames(site),
     timelines: options.tellsTimelines ? new TimelineFacts({ ...site, slot, runs }) : undefined,
     spans: tracer && new RunSpans(tracer),
-    loop: new StepLoop({ clock, slot }),
+    loop: new StepLoop({ clock, slot, barrier: options.dataParallel?.barrier }),
     pace: new StepPace(),
     mailbox: new Mailbox({ ...site, slot }),
     finished: new FinishedRuns(site),

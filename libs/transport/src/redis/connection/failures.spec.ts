@@ -22,6 +22,8 @@ describe('asTransportFailure', () => {
     ['ReplyError', 'LOADING Redis is loading the dataset in memory'],
     ['ReplyError', "READONLY You can't write against a read only replica."],
     ['ReplyError', 'CLUSTERDOWN The cluster is down'],
+    ['ReplyError', 'WRONGTYPE Operation against a key holding the wrong kind of value'],
+    ['ReplyError', 'ERR Error running script (f_0f): @user_script:3: WRONGTYPE Operation'],
     ['MaxRetriesPerRequestError', 'Reached the max retries per request limit'],
     ['Error', 'Connection is closed.'],
     ['Error', 'connect ECONNREFUSED 127.0.0.1:6379'],

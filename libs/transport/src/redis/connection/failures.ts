@@ -3,6 +3,8 @@ import { TransportOutOfMemory, TransportUnavailable } from '../../port/failures'
 /** Replies of a server that is there but cannot serve now. */
 const REFUSALS =
   /^(LOADING|READONLY|MASTERDOWN|CLUSTERDOWN|TRYAGAIN|BUSY|NOAUTH|WRONGPASS|NOPERM|UNBLOCKED)\b/;
+/** A key of another program; the link looks for it (`findForeign`). */
+const WRONG_TYPE = 'WRONGTYPE';
 const CONNECTION_NAMES = ['MaxRetriesPerRequestError', 'AbortError', 'ClusterAllFailedError'];
 const CONNECTION_MESSAGES = new RegExp(
   [
@@ -23,6 +25,7 @@ const CONNECTION_MESSAGES = new RegExp(
 export function asTransportFailure(error: unknown, what: string): unknown {
   if (!(error instanceof Error)) return error;
   if (error.message.includes('OOM command not allowed')) return new TransportOutOfMemory();
+  if (error.message.includes(WRONG_TYPE)) return new TransportUnavailable(`${what}: ${WRONG_TYPE}`);
   const isOfConnection =
     error.name === 'ReplyError'
       ? REFUSALS.test(error.message)

@@ -1,9 +1,10 @@
-import { TransportUnavailable } from '../../port/failures';
+import { TransportForeign, TransportUnavailable } from '../../port/failures';
 import type { TransportTimes } from '../../times';
 import { Punctuality } from '../../punctuality';
 import type { RedisAddress } from './address';
 import { type MarkingClient, openClient } from './client';
 import { asTransportFailure } from './failures';
+import { FIND_FOREIGN, typesOf } from '../foreign-keys';
 import type { Keys } from '../keys';
 import { ScriptRunner } from './script';
 import { Standby } from './standby';
@@ -25,6 +26,8 @@ export class RedisLink {
   readonly subscriber: MarkingClient;
   readonly scripts: ScriptRunner;
   private up = false;
+  private isSilent = false;
+  private refusal: TransportForeign | undefined;
   private closed = false;
   private attempt = 0;
   private life: string | undefined;
@@ -60,13 +63,18 @@ export class RedisLink {
     return this.up;
   }
 
+  /** Up, and not without an answer for too long. */
+  get isAnswering(): boolean {
+    return this.up && !this.isSilent;
+  }
+
   get version(): string {
     return this.serverVersion;
   }
 
   /**
    * The first connection. @throws TransportUnavailable, with the server's or the system's message,
-   * when it fails within the deadline.
+   * when it fails within the deadline; TransportForeign when keys of another program are there.
    */
   async open(): Promise<void> {
     await Promise.race([this.whenUp(), pause(this.times.callDeadlineMs)]);
@@ -75,6 +83,7 @@ export class RedisLink {
       return;
     }
     this.close();
+    if (this.refusal !== undefined) throw this.refusal;
     throw new TransportUnavailable(`${this.address.label}: ${this.lastError}`);
   }
 
@@ -96,20 +105,31 @@ export class RedisLink {
     return new Promise((resolve) => this.waiters.push(resolve));
   }
 
+  /**
+   * As `call`, for what a client waits for and nothing depends on yet: a server that has not
+   * answered for `silenceMs` counts as lost.
+   */
+  ask<T>(what: string, send: () => Promise<T>): Promise<T> {
+    return this.call(what, send, this.times.silenceMs);
+  }
+
   /** Sends something with a deadline in awake time. Nothing is tried while the link is down. */
-  call<T>(what: string, send: () => Promise<T>): Promise<T> {
+  call<T>(what: string, send: () => Promise<T>, withinMs = this.times.callDeadlineMs): Promise<T> {
     if (!this.up) return Promise.reject(new TransportUnavailable(`${what}: not connected`));
     return new Promise((resolve, reject) => {
-      const endMs = this.punctuality.awakeMs() + this.times.callDeadlineMs;
+      const endMs = this.punctuality.awakeMs() + withinMs;
       const expire = (): void => {
         const leftMs = endMs - this.punctuality.awakeMs();
-        if (leftMs <= 0) reject(new TransportUnavailable(`${what}: no answer`));
-        else deadline = setTimeout(expire, Math.ceil(leftMs));
+        if (leftMs <= 0) {
+          this.isSilent = true;
+          reject(new TransportUnavailable(`${what}: no answer`));
+        } else deadline = setTimeout(expire, Math.ceil(leftMs));
       };
-      let deadline = setTimeout(expire, this.times.callDeadlineMs);
+      let deadline = setTimeout(expire, withinMs);
       send().then(
         (value) => {
           clearTimeout(deadline);
+          this.isSilent = false;
           resolve(value);
         },
         (error: unknown) => {
@@ -146,10 +166,13 @@ export class RedisLink {
     const attempt = this.attempt;
     try {
       const life = await this.readLife();
+      const foreign = await this.findForeign();
+      if (foreign !== undefined) throw foreign;
       for (const restorer of this.restorers) await restorer();
       if (attempt === this.attempt) this.noteUp(life);
     } catch (error) {
       this.lastError = describe(error);
+      if (error instanceof TransportForeign) await this.waitOutside(error);
       // A server that answers with refusals gets a new connection; a lost one reconnects by itself.
       if (attempt === this.attempt) this.commands.disconnect(true);
     }
@@ -159,6 +182,7 @@ export class RedisLink {
     const previous = this.life;
     this.life = life;
     this.up = true;
+    this.isSilent = false;
     this.release();
     if (previous !== undefined) this.emit(previous === life ? 'restored' : 'replaced');
   }
@@ -177,6 +201,24 @@ export class RedisLink {
     return (await this.commands.get(this.keys.life)) ?? '';
   }
 
+  /** The first start ends here; later, another look is taken in a while. */
+  private async waitOutside(refusal: TransportForeign): Promise<void> {
+    if (this.life === undefined) {
+      this.refusal = refusal;
+      this.release();
+    } else await pause(HEARTBEAT_MS);
+  }
+
+  private async findForeign(): Promise<TransportForeign | undefined> {
+    const types = typesOf(this.keys);
+    const names = types.map(([key]) => key);
+    const wanted = types.map(([, type]) => type);
+    const found = await this.scripts.run(FIND_FOREIGN, names, wanted);
+    if (!Array.isArray(found)) return undefined;
+    const [key, type, other] = (found as readonly string[]).map(String);
+    return new TransportForeign(this.keys.prefix, `${key} is a ${type}, not a ${other}`);
+  }
+
   private release(): void {
     const waiters = this.waiters;
     this.waiters = [];
@@ -188,12 +230,14 @@ export class RedisLink {
   }
 
   /**
-   * With `socketTimeout`, a ping without an answer ends the connection; without it, a silent
-   * subscriber would never notice.
+   * Looks whether the keys are still ours. With `socketTimeout`, a question without an answer ends
+   * the connection; without it, a silent subscriber would never notice.
    */
   private beat(): void {
     if (!this.up) return;
-    this.commands.ping().catch(ignore);
+    this.ask('look for foreign keys', () => this.findForeign()).then((foreign) => {
+      if (foreign !== undefined && this.up) this.commands.disconnect(true);
+    }, ignore);
     this.subscriber.ping().catch(ignore);
   }
 }

@@ -22,6 +22,24 @@ return jobs
 };
 
 /**
+ * KEYS: wait, active, prioritized, then every other key of the queue. ARGV: prefix of its job keys,
+ * TTL. Locks have times of their own.
+ */
+export const EXTEND_QUEUE: Script = {
+  name: 'extendQueue',
+  body: `
+local function extend(ids)
+  for _, id in ipairs(ids) do redis.call('PEXPIRE', ARGV[1] .. id, ARGV[2]) end
+end
+extend(redis.call('LRANGE', KEYS[1], 0, -1))
+extend(redis.call('LRANGE', KEYS[2], 0, -1))
+extend(redis.call('ZRANGE', KEYS[3], 0, -1))
+for _, key in ipairs(KEYS) do redis.call('PEXPIRE', key, ARGV[2]) end
+return 0
+`,
+};
+
+/**
  * Takes the placed jobs that no worker holds out of a BullMQ queue. KEYS: wait, active,
  * prioritized, stalled. ARGV: prefix of its job keys. Answers their data.
  */

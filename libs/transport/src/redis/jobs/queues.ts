@@ -5,6 +5,7 @@ import type { TransportTimes } from '../../times';
 import { RedisConsumer } from './consumer';
 import type { BullWorker } from './held-jobs';
 import { type Keys, withoutColons } from '../keys';
+import { QueueLife } from './queue-life';
 import type { RedisLink } from '../connection/link';
 import { ABANDON, RECLAIM } from './queue-scripts';
 import type { ScriptReply } from '../connection/script';
@@ -13,6 +14,9 @@ type BullQueue = Queue<EngineJob, null, string>;
 
 /** BullMQ's event streams feed its dashboards; nothing here reads them, so they stay short. */
 const KEPT_EVENTS = 200;
+
+/** What the names of engines' own queues begin with. */
+const OWN = 'engine:';
 
 /** How often a job may stall is bounded by the ledger, not by BullMQ. */
 const ANY_NUMBER = 1_000_000_000;
@@ -60,7 +64,12 @@ export class RedisQueues implements JobQueues {
     // The awaiting caller handles a failure; BullMQ also emits it.
     worker.on('error', () => undefined);
     const consumer = new RedisConsumer(this.link, worker, options, this.times);
-    worker.once('closed', () => this.consumers.delete(consumer));
+    const isOwn = queue.startsWith(OWN);
+    const life = isOwn ? new QueueLife(this.link, worker, this.times.queueLifeMs) : undefined;
+    worker.once('closed', () => {
+      life?.close();
+      this.consumers.delete(consumer);
+    });
     this.consumers.add(consumer);
     return consumer;
   }

@@ -7,6 +7,7 @@ import { renderResponseError } from '@baton/responses';
 import { asciiJson } from '@baton/text';
 import type { RawData, WebSocket } from 'ws';
 import type { Received } from '../../../request/take/call';
+import { tenantOf } from '../../../http/access/tenant';
 import { DetachedResponse } from '../../../http/detached-response';
 import type { RequestWay } from '../../../request/way';
 import type { Listener } from '../events-answer';
@@ -96,7 +97,8 @@ export class ResponseSocket {
     const body = { ...message, stream: true };
     const recall = (id: string): StoredResponse | undefined =>
       this.last?.response.id === id ? this.last : undefined;
-    const read = await responses.read(body, recall);
+    const owner = tenantOf(this.upgrade.request);
+    const read = await responses.read(body, { owner, recall });
     const remember = (stored: StoredResponse): void => {
       if (stored.response.status === 'failed') this.forget(read.request.previousResponseId);
       else this.last = stored;

@@ -1,6 +1,6 @@
 import { type BatonError, ERRORS, INJECTED } from '@baton/contract';
 import { asciiJson } from '@baton/text';
-import type { Dialect } from '../limits';
+import type { Dialect } from './dialect';
 import { type ErrorText, RequestError } from './request-error';
 
 /** An HTTP error answer. `body` is ASCII. */
@@ -52,7 +52,11 @@ function bodyOf(error: BatonError, dialect: Dialect): string {
 function errorBody(error: BatonError, dialect: Dialect): ErrorBody {
   const { status, vllmType, openaiType, openaiCode } = error.entry;
   if (dialect === 'openai') {
-    return { message: error.message, type: openaiType, param: error.param, code: openaiCode };
+    const own = error instanceof RequestError ? error.openaiCode : undefined;
+    return {
+      ...{ message: error.message, type: openaiType, param: error.param },
+      code: own ?? openaiCode,
+    };
   }
   const { message, param } = error instanceof RequestError ? error.vllm : foreignText(error);
   return { message, type: vllmType, param, code: status };

@@ -1,6 +1,7 @@
 import { findJsonError } from './json-syntax';
+import { boundMessage } from './openai-faults';
 import { pythonRepr, pythonTuple } from './python-text';
-import { RequestError } from './request-error';
+import { type OpenaiText, RequestError } from './request-error';
 
 type Place = readonly (string | number)[];
 
@@ -23,11 +24,10 @@ export interface SchemaFault {
 export function schemaError(faults: readonly SchemaFault[]): RequestError {
   const first = faults.filter(({ place }) => place[0] === faults[0]?.place[0]);
   const telling = first.sort(byProgress)[0]!;
-  return new RequestError(
-    'invalid_type',
-    { message: plainMessage(telling), param: fieldName(telling.place) || null },
-    { message: pydanticMessage(faults), param: ['body', ...paramPlace(faults)].join('.') },
-  );
+  return new RequestError('invalid_type', openaiText(telling), {
+    message: pydanticMessage(faults),
+    param: ['body', ...paramPlace(faults)].join('.'),
+  });
 }
 
 /** The error for a body that is not JSON. An empty body is a missing one. */
@@ -100,18 +100,34 @@ function pydanticLine(fault: SchemaFault): string {
   );
 }
 
-function plainMessage(fault: SchemaFault): string {
+function openaiText(fault: SchemaFault): OpenaiText {
+  const { type, input, expected, context } = fault;
   const name = fieldName(fault.place);
-  if (fault.type === 'recursion_loop') return `${fault.message}.`;
-  if (name === '') return 'The request body must be a JSON object.';
-  if (fault.type === 'missing') return `Missing required parameter: '${name}'.`;
-  if (fault.type === 'too_long' || fault.type === 'greater_than_equal') {
-    return `Invalid value for '${name}': ${fault.message}.`;
+  if (type === 'recursion_loop') return { message: `${fault.message}.`, param: name || null };
+  if (name === '') return { message: 'The request body must be a JSON object.', param: null };
+  if (type === 'missing') return missingText(name);
+  if (type === 'greater_than_equal') {
+    return { message: `Invalid value for '${name}': ${fault.message}.`, param: name };
   }
-  return (
-    `Invalid type for '${name}': expected ${fault.expected}, but got ${kindOf(fault.input)} ` +
-    'instead.'
-  );
+  if (type === 'too_long') {
+    const [bound, got] = [Number(context?.['max_length']), Number(context?.['actual_length'])];
+    const beyond = { code: 'array_above_max_length', bound, got } as const;
+    return { message: boundMessage(name, beyond), param: name, code: beyond.code };
+  }
+  const found = kindOf(input);
+  const message = `Invalid type for '${name}': expected ${expected}, but got ${found} instead.`;
+  return { message, param: name, code: 'invalid_type' };
+}
+
+function missingText(field: string): OpenaiText {
+  const message = `Missing required parameter: '${field}'.`;
+  return { message, param: field, code: 'missing_required_parameter' };
+}
+
+/** A field that is not there, found by a rule that is none of the schema. */
+export function missingField(field: string): RequestError {
+  const openai = missingText(field);
+  return new RequestError('invalid_value', openai, { message: openai.message, param: null });
 }
 
 function kindOf(value: unknown): string {

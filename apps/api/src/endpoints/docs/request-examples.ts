@@ -1,0 +1,22 @@
+import type { BodyName } from '../../http/operation';
+
+const messages = [{ role: 'user', content: 'Why does a relay need a baton?' }];
+const anthropic = { messages, max_tokens: 64 };
+
+/** A body that is served as it stands, of the schemas whose own fields do not show one. */
+export const EXAMPLES: Partial<Record<BodyName, object>> = {
+  ChatCompletionRequest: { messages, max_tokens: 64 },
+  ChatCompletionBatchRequest: { messages: [messages, messages], max_tokens: 64 },
+  CompletionRequest: { prompt: 'A relay needs a baton because', max_tokens: 64 },
+  ResponseRequest: { input: 'Why does a relay need a baton?', max_output_tokens: 64 },
+  ConversationRequest: {
+    items: [{ type: 'message', role: 'user', content: 'Hello' }],
+    metadata: { topic: 'relay' },
+  },
+  MessagesRequest: anthropic,
+  CountTokensRequest: { messages },
+  EmbeddingRequest: { input: ['baton', 'relay'] },
+  PoolingRequest: { input: 'baton' },
+  TokenizeRequest: { prompt: 'Why does a relay need a baton?' },
+  DetokenizeRequest: { tokens: [1, 2, 3] },
+};

@@ -1,0 +1,32 @@
+import { randomBytes } from 'node:crypto';
+import { type BatonConfig, needsApiKey, readAdminKey } from '@baton/config';
+import { ApiKeys } from './api-keys';
+
+const MADE_KEY_BYTES = 24;
+const OPERATOR = 'operator';
+
+/** The key of administration and development mode: the configured one, or one made for this run. */
+export class AdminKey {
+  /** Endpoints that take it are served. */
+  readonly isNeeded: boolean;
+  /** The key that was made; undefined when one is configured or none is needed. */
+  readonly made: string | undefined;
+  /** Requests of this machine need none, because no key of any kind is configured. */
+  readonly isOpenHere: boolean;
+  private readonly keys: ApiKeys;
+
+  /** @throws UsageError when the configured key cannot be read */
+  constructor(config: BatonConfig) {
+    this.isNeeded = config.enableAdmin || config.enableDevMode;
+    const given = readAdminKey(config);
+    const needsMade = this.isNeeded && given === undefined;
+    this.made = needsMade ? randomBytes(MADE_KEY_BYTES).toString('base64url') : undefined;
+    this.isOpenHere = given === undefined && !needsApiKey(config);
+    const key = given ?? this.made;
+    this.keys = new ApiKeys(key === undefined ? [] : [{ key, tenant: OPERATOR }]);
+  }
+
+  isIt(shown: string): boolean {
+    return this.keys.find(shown) !== undefined;
+  }
+}

@@ -1,0 +1,55 @@
+import type { IncomingMessage, Server } from 'node:http';
+import type { Server as SecureServer } from 'node:https';
+import type { Socket } from 'node:net';
+import { wallUsOf } from '@baton/clock';
+import { BucketCounts, OVERHEAD_SECONDS } from '@baton/telemetry';
+import { acceptQueueOf } from './accept-queue';
+
+interface FreshConnection {
+  readonly acceptedUs: number;
+  readonly waits: BucketCounts;
+}
+
+/** Connections of this turn and the one before that have asked for nothing yet. */
+const fresh = new WeakMap<Socket, FreshConnection>();
+
+/**
+ * When a request arrived, µs since the Unix epoch. A request that was there when its connection was
+ * accepted is read in the next turn of the event loop, so its time begins at the accept. Any other
+ * request arrives when its headers are read.
+ */
+export function arrivalUsOf({ socket }: IncomingMessage): number {
+  const nowUs = wallUsOf();
+  const connection = fresh.get(socket);
+  if (connection === undefined) return nowUs;
+  fresh.delete(socket);
+  connection.waits.observe((nowUs - connection.acceptedUs) / 1e6);
+  return connection.acceptedUs;
+}
+
+/** The connections that come to the servers of this process. */
+export class Arrivals {
+  /** Connections accepted so far. */
+  accepted = 0;
+  /** Seconds from the accept of a connection until the request that came with it is handled. */
+  readonly waits = new BucketCounts(OVERHEAD_SECONDS);
+  private readonly servers = new Set<Server | SecureServer>();
+
+  watch(server: Server | SecureServer): void {
+    this.servers.add(server);
+    server.once('close', () => this.servers.delete(server));
+    server.on('connection', (socket: Socket) => {
+      this.accepted += 1;
+      fresh.set(socket, { acceptedUs: wallUsOf(), waits: this.waits });
+      // Accepted in this turn; what has already come is read in the next one.
+      setImmediate(() => setImmediate(() => fresh.delete(socket)));
+    });
+  }
+
+  /** Connections that wait to be accepted; undefined where the system does not say. */
+  get waiting(): number | undefined {
+    const addresses = [...this.servers].map((server) => server.address());
+    const ports = addresses.map((at) => (typeof at === 'object' ? at?.port : undefined));
+    return acceptQueueOf(new Set(ports.filter((port) => port !== undefined)));
+  }
+}

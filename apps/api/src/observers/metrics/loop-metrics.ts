@@ -1,0 +1,96 @@
+import { LoopLag } from '@baton/clock';
+import {
+  Injectable,
+  type OnApplicationBootstrap,
+  type OnApplicationShutdown,
+} from '@nestjs/common';
+import { Listeners } from '../../http/listeners';
+import { WriteCounts } from '../port/state';
+import { renderHistogram, renderNumbers } from './exposition';
+
+/** The event loop of the front: how busy it is, and how long new connections wait for it. */
+@Injectable()
+export class LoopMetrics implements OnApplicationBootstrap, OnApplicationShutdown {
+  private readonly lag = new LoopLag();
+
+  constructor(
+    private readonly listeners: Listeners,
+    private readonly writing: WriteCounts,
+  ) {}
+
+  onApplicationBootstrap(): void {
+    this.lag.start();
+  }
+
+  onApplicationShutdown(): void {
+    this.lag.stop();
+  }
+
+  render(): string {
+    return [
+      number(
+        'gauge',
+        'baton:api_event_loop_lag_seconds',
+        'How late the event loop of the front ran since the last scrape, 99th percentile.',
+        this.lag.takeP99Ms() / 1_000,
+      ),
+      number(
+        'counter',
+        'baton:api_event_loop_turns_total',
+        'Turns of the event loop of the front. It accepts one connection per turn and port.',
+        performance.nodeTiming.uvMetricsInfo.loopCount,
+      ),
+      number(
+        'counter',
+        'baton:api_event_loop_busy_seconds_total',
+        'Time in which the event loop of the front did not wait for events.',
+        performance.eventLoopUtilization().active / 1_000,
+      ),
+      this.renderArrivals(),
+      number(
+        'counter',
+        'baton:api_writes_total',
+        'Writes of tokens to clients.',
+        this.writing.writes,
+      ),
+      number(
+        'counter',
+        'baton:api_late_writes_total',
+        'Writes of tokens to clients that waited for a later turn of the event loop.',
+        this.writing.lateWrites,
+      ),
+    ].join('');
+  }
+
+  private renderArrivals(): string {
+    const { accepted, waits, waiting } = this.listeners.arrivals;
+    const queue = waiting === undefined ? [] : [{ labels: {}, value: waiting }];
+    return [
+      renderNumbers(
+        {
+          name: 'baton:api_accept_queue',
+          help: 'Connections that wait in the kernel for the front to accept them.',
+        },
+        'gauge',
+        queue,
+      ),
+      number(
+        'counter',
+        'baton:api_connections_total',
+        'Connections that the front accepted.',
+        accepted,
+      ),
+      renderHistogram(
+        {
+          name: 'baton:api_accept_to_request_seconds',
+          help: 'From the accept of a connection until the request that came with it is handled.',
+        },
+        [{ labels: {}, value: waits.snapshot() }],
+      ),
+    ].join('');
+  }
+}
+
+function number(type: 'counter' | 'gauge', name: string, help: string, value: number): string {
+  return renderNumbers({ name, help }, type, [{ labels: {}, value }]);
+}

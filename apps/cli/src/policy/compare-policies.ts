@@ -1,0 +1,122 @@
+import { type EngineSummary, summarise, type Summary } from '@baton/analysis';
+import { simulate } from '@baton/cluster';
+import { placerSpec, UsageError } from '@baton/config';
+import { POLICY_KINDS, policyName } from '@baton/placement';
+import { type PreparedReplay, prepareReplay } from '@baton/replay';
+import { mostGpus } from '@baton/scenario';
+import { withProgress } from '../progress';
+import { type GivenReplayFlags, readReplayFlags, type ReplayFlags } from '../replay/replay-flags';
+import { say } from '../say';
+
+/** One policy on the workload. */
+interface Outcome {
+  readonly policy: string;
+  readonly summary: Summary;
+  /** Choices that the policy did not make. */
+  readonly faults: number;
+  readonly wallSeconds: number;
+}
+
+const BUILT_IN = ['pull', ...POLICY_KINDS] as const;
+
+/**
+ * `baton policy test`: replays one workload under the user's policy and under each built-in one, on
+ * the virtual clock, and prints a row for each. The policy governs both stages.
+ */
+export async function comparePolicies(module: string, given: GivenReplayFlags): Promise<void> {
+  if (given['placement'] !== undefined || given['decodePlacement'] !== undefined) {
+    throw new UsageError('policy test chooses the placement: leave out --placement and the like.');
+  }
+  const flags = readReplayFlags({ ...given, placement: module });
+  const prepared = await withProgress('reading', (onProgress) =>
+    prepareReplay(flags, process.env, onProgress),
+  );
+  for (const note of prepared.notes) say(note);
+  const names = [prepared.config.placement, ...BUILT_IN];
+  const outcomes = await withProgress('replays', (onProgress) =>
+    names.map((placement, done) => {
+      onProgress(done, names.length);
+      return tryPolicy(placement, prepared, flags);
+    }),
+  );
+  process.stdout.write(flags.json ? asJson(outcomes) : await asTable(outcomes));
+}
+
+function tryPolicy(
+  placement: PreparedReplay['config']['placement'],
+  { config, scenario }: PreparedReplay,
+  { slo }: ReplayFlags,
+): Outcome {
+  const spec = placerSpec({ ...config, placement });
+  let faults = 0;
+  const beganMs = performance.now();
+  const run = simulate(
+    { ...scenario, placement: spec },
+    {
+      onPolicyFault: ({ message }) => {
+        if (faults === 0) say(message);
+        faults += 1;
+      },
+    },
+  );
+  const wallSeconds = (performance.now() - beganMs) / 1_000;
+  const summary = summarise(run, {
+    ...(slo === undefined ? {} : { slo }),
+    ...{ gpus: mostGpus(scenario), wallSeconds, seed: config.seed },
+  });
+  return { policy: policyName(spec.prefill), summary, faults, wallSeconds };
+}
+
+function rowOf({ policy, summary, faults, wallSeconds }: Outcome): Record<string, unknown> {
+  return {
+    policy,
+    ttft_ms: summary.ttft_ms,
+    tpot_ms: summary.tpot_ms,
+    goodput_rps: summary.goodput_rps,
+    slo_attainment: summary.slo_attainment,
+    prefix_hit_rate: summary.prefix_hit_rate,
+    imbalance: imbalanceOf(summary.engines),
+    policy_faults: faults,
+    requests_per_wall_second: summary.requests / wallSeconds,
+  };
+}
+
+function asJson(outcomes: readonly Outcome[]): string {
+  return `${JSON.stringify({ policies: outcomes.map(rowOf) }, null, 2)}\n`;
+}
+
+async function asTable(outcomes: readonly Outcome[]): Promise<string> {
+  const { consoleTable, formatMs, formatNumber, formatShare } = await import('@baton/report');
+  const names = ['policy', 'TTFT mean', 'TTFT p99', 'TPOT mean', 'goodput/s', 'hits', 'imbalance'];
+  const columns = [...names, 'faults', 'requests/s'].map((name, index) => ({
+    name,
+    align: index === 0 ? ('left' as const) : ('right' as const),
+  }));
+  const rows = outcomes.map(({ policy, summary, faults, wallSeconds }) => [
+    policy,
+    formatMs(summary.ttft_ms.mean),
+    formatMs(summary.ttft_ms.p99),
+    formatMs(summary.tpot_ms.mean),
+    formatNumber(summary.goodput_rps),
+    formatShare(summary.prefix_hit_rate),
+    formatNumber(imbalanceOf(summary.engines)),
+    String(faults),
+    formatNumber(Math.round(summary.requests / wallSeconds)),
+  ]);
+  return consoleTable(columns, rows);
+}
+
+/**
+ * The busy time of the busiest engine over the mean of its role, of the role in which that is
+ * largest; 1 = all are equally busy.
+ */
+function imbalanceOf(engines: readonly EngineSummary[]): number | null {
+  const roles = [...new Set(engines.map(({ role }) => role))];
+  const ratios = roles.map((role) => {
+    const busy = engines.filter((each) => each.role === role).map((each) => each.busy_seconds ?? 0);
+    const mean = busy.reduce((sum, seconds) => sum + seconds, 0) / busy.length;
+    return mean === 0 ? 0 : Math.max(...busy) / mean;
+  });
+  const worst = Math.max(...ratios);
+  return worst > 0 ? worst : null;
+}

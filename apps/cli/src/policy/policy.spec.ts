@@ -1,0 +1,103 @@
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, describe, expect, it, vi } from 'vitest';
+import { runProgram } from '../program';
+
+const folder = mkdtempSync(join(tmpdir(), 'baton-policy-'));
+const WORKLOAD = ['--dataset', 'random', '--num-prompts', '200', '--request-rate', '40'];
+
+async function baton(...args: string[]) {
+  const [stdout, stderr]: [string[], string[]] = [[], []];
+  vi.spyOn(process.stdout, 'write').mockImplementation((text) => stdout.push(String(text)) > 0);
+  vi.spyOn(process.stderr, 'write').mockImplementation((text) => stderr.push(String(text)) > 0);
+  const exitCode = await runProgram(args);
+  return { exitCode, stdout: stdout.join(''), stderr: stderr.join('') };
+}
+
+function moduleOf(name: string, choose: string): string {
+  const path = join(folder, name);
+  writeFileSync(
+    path,
+    `export default { create: () => ({ choose: ({ engines }) => ${choose} }) };\n`,
+  );
+  return path;
+}
+
+async function replayed(placement: string): Promise<Record<string, unknown>> {
+  const { stdout } = await baton('replay', ...WORKLOAD, '--placement', placement, '--json');
+  const { config, wall_seconds, requests_per_wall_second, ...figures } = JSON.parse(
+    stdout,
+  ) as Record<string, unknown>;
+  expect([config, wall_seconds, requests_per_wall_second]).not.toContain(undefined);
+  return figures;
+}
+
+afterEach(() => vi.restoreAllMocks());
+afterAll(() => rmSync(folder, { recursive: true }));
+
+describe('baton policy', () => {
+  it('writes a policy that runs, with a test that passes, and overwrites nothing', async () => {
+    const name = join(folder, 'scores');
+    expect(await baton('policy', 'new', name)).toMatchObject({ exitCode: 0 });
+    const tested = spawnSync(process.execPath, ['--test', `${name}.test.mjs`], {
+      encoding: 'utf8',
+      // A test runner that starts another one would take over its output.
+      env: { ...process.env, NODE_TEST_CONTEXT: undefined },
+    });
+    expect(tested.stdout + tested.stderr).toContain('pass 2');
+    expect(tested.status).toBe(0);
+    expect(readFileSync(`${name}.mjs`, 'utf8')).toContain('baton up 2P2D --placement ./scores.mjs');
+    const again = await baton('policy', 'new', name);
+    expect(again).toMatchObject({ exitCode: 2 });
+    expect(again.stderr).toContain('scores.mjs exists; choose another name.');
+  });
+
+  it('compares a policy with every built-in one', async () => {
+    const path = moduleOf('last.mjs', 'engines.length - 1');
+    const args = ['policy', 'test', path, ...WORKLOAD, '--topology', '3P3D', '--json'];
+    const { exitCode, stdout } = await baton(...args);
+    expect(exitCode).toBe(0);
+    const { policies } = JSON.parse(stdout) as {
+      policies: { policy: string; imbalance: number; policy_faults: number }[];
+    };
+    expect(policies.map(({ policy }) => policy)).toEqual([
+      ...['last.mjs', 'pull', 'round-robin', 'random', 'least-requests', 'least-tokens'],
+      ...['power-of-two', 'prefix-aware', 'session-sticky'],
+    ]);
+    // One of three engines does all the work.
+    expect(policies[0]).toMatchObject({ imbalance: 3, policy_faults: 0 });
+    expect(policies[2]!.imbalance).toBeLessThan(1.5);
+  });
+
+  it.each([
+    [['policy', 'tests', 'x.mjs'], "'tests' is neither new nor test."],
+    [['policy', 'test', 'absent.mjs', ...WORKLOAD], 'The policy absent.mjs does not exist.'],
+    [
+      ['policy', 'test', 'x.mjs', '--placement', 'random'],
+      'policy test chooses the placement: leave out --placement and the like.',
+    ],
+  ])('refuses %j', async (args, complaint) => {
+    const { exitCode, stderr } = await baton(...args);
+    expect([exitCode, stderr]).toEqual([2, expect.stringContaining(complaint)]);
+  });
+});
+
+describe("a replay with a policy of the user's own", () => {
+  it('gives the figures of the built-in policy that it repeats', async () => {
+    const fewest = 'engines.reduce((b, e, i) => (e.requests < engines[b].requests ? i : b), 0)';
+    const path = moduleOf('fewest.mjs', fewest);
+    expect(await replayed(path)).toEqual(await replayed('least-requests'));
+  });
+
+  it('goes on with the fallback, and says so once, when the policy names no engine', async () => {
+    const path = moduleOf('none.mjs', 'undefined');
+    const args = [...WORKLOAD, '--placement', path, '--placement-fallback', 'round-robin'];
+    const { exitCode, stderr } = await baton('replay', ...args);
+    expect(exitCode).toBe(0);
+    expect(stderr).toContain('returned undefined; expected an integer from 0 to 1');
+    expect(stderr.match(/returned undefined/g)).toHaveLength(1);
+    expect(stderr).toContain('400 such choices; the result is not that of your policy');
+  });
+});

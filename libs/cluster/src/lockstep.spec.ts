@@ -1,0 +1,70 @@
+import type { RunRecord } from '@baton/analysis';
+import { describe, expect, it } from 'vitest';
+import { type Asked, scenarioWith, workloadOf } from '../test/test-scenario';
+import { ClusterRun } from './driver';
+import type { ClusterScenario, MembershipChange } from './scenario';
+
+/** Each engine has two ranks; a dummy step takes 1,001 µs. */
+function ranked(
+  topology: string,
+  requests: readonly Asked[],
+  over: Partial<ClusterScenario> = {},
+): ClusterScenario {
+  const scenario = scenarioWith(topology, workloadOf(requests), over);
+  return { ...scenario, pools: scenario.pools.map((pool) => ({ ...pool, lockstepRanks: 2 })) };
+}
+
+function run(scenario: ClusterScenario): RunRecord {
+  const cluster = new ClusterRun(scenario, {});
+  const record = cluster.run();
+  cluster.audit();
+  return record;
+}
+
+describe('ranks in lockstep on the virtual clock', () => {
+  it('take as long for a step as the slowest of them', () => {
+    const { log, engines } = run(ranked('2A', [{ prompt: 8 }, { prompt: 30 }]));
+    expect([...log.prefillEngine]).toEqual([0, 1]);
+    // The second prompt takes 1000 + 30 · 10, and then its context is the longer one.
+    expect([...log.firstTokenUs]).toEqual([1_300, 1_300]);
+    const decoded = 1_031 + 1_032 + 1_033;
+    expect([...log.finishUs]).toEqual([1_300 + decoded, 1_300 + decoded]);
+    expect(engines.map(({ steps }) => steps)).toEqual([4, 4]);
+  });
+
+  it('begin a request at the common boundary, though their rank has no other', () => {
+    const { log } = run(ranked('2A', [{ prompt: 8, output: 2 }, { atUs: 300 }]));
+    expect([...log.prefillEngine]).toEqual([0, 1]);
+    expect(log.prefillStartUs[1]).toBe(1_080);
+    expect(log.firstTokenUs[1]).toBe(1_080 + 1_080);
+    // The decode step of the other rank ended with that prompt.
+    expect(log.finishUs[0]).toBe(2_160);
+  });
+
+  it('let a request wait for the end of a dummy step, until 32 steps are full', () => {
+    const late = 1_080 + 31 * 1_001 + 1;
+    const requests = [{ output: 1 }, { atUs: 1_081, output: 1 }];
+    const tail = run(ranked('2A', requests)).log;
+    expect(tail.prefillStartUs[1]).toBe(1_080 + 1_001);
+    const rested = run(ranked('2A', [{ output: 1 }, { atUs: late, output: 1 }])).log;
+    expect(rested.prefillStartUs[1]).toBe(late);
+  });
+
+  it('take up KV from elsewhere at the boundary behind its arrival', () => {
+    const { log } = run(ranked('2P2D', [{}]));
+    // Reserved when it came at 1,080; 100 + 8 of transfer; dummy steps from 1,080 on.
+    expect(log.transferEndUs[0]).toBe(1_188);
+    expect(log.firstTokenUs[0]).toBe(1_080 + 1_001 + 1_008);
+  });
+
+  it('leave together, those of the least busy engine', () => {
+    const changes: MembershipChange[] = [0, 1].map(() => ({ atUs: 500, kind: 'leave', pool: 0 }));
+    const requests = Array.from({ length: 12 }, (_, i) => ({ output: i % 4 < 2 ? 5 : 40 }));
+    const placement = {
+      ...({ prefill: { kind: 'round-robin' }, decode: 'pull', decodeChoice: 'late' } as const),
+      disaggregationThreshold: 0,
+    };
+    const { engines, endUs } = run(ranked('4A', requests, { changes, placement }));
+    expect(engines.map(({ upUs }) => upUs < endUs)).toEqual([true, true, false, false]);
+  });
+});

@@ -1,0 +1,11 @@
+import { readFileSync } from 'node:fs';
+import { UsageError } from './usage-error';
+
+/** The text of a file that an option names. @throws UsageError that names option and file */
+export function readOptionFile(option: string, path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    throw new UsageError(`${option}: ${path} cannot be read.`);
+  }
+}

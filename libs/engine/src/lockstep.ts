@@ -1,0 +1,155 @@
+import { assert, type Micros } from '@baton/kernel';
+import type { StepTimeModel } from '@baton/step-time';
+
+/** What a rank sees of the others in a common step. */
+export interface StepShare {
+  /** Empty tokens that fill its batch up to the largest of all ranks. */
+  readonly paddingTokens: number;
+  /** Tokens that the shared experts get, per rank: a mean, with a fraction. */
+  readonly expertTokens: number;
+}
+
+/** One of the data-parallel ranks whose steps begin and end together. */
+export interface LockstepRank {
+  /**
+   * Forms the batch of the step that begins at `startUs`; it has no end yet. Returns the tokens of
+   * the batch, 0 when all that happens is that sequences are rejected, or undefined when nothing
+   * can run.
+   */
+  formStep(startUs: Micros): number | undefined;
+  /** When this rank alone would be done with that step. */
+  stepEndBeside(share: StepShare): Micros;
+  /** The step ends there, and `endStep` may follow. */
+  endStepAt(endUs: Micros): void;
+  /** Whether a request waits, runs, or waits for its KV here; KV that is held does not count. */
+  isUnfinished(): boolean;
+}
+
+/**
+ * Largest batch that vLLM captures in a CUDA graph (`max_cudagraph_capture_size`). Ranks are padded
+ * to the largest of them while all run graphs (`_post_process_dp_padding` of
+ * `vllm/v1/worker/dp_utils.py`), and one larger batch makes all run without.
+ */
+const PADDED_MAX = 512;
+/**
+ * Ranks agree every so many steps whether any has a request left
+ * (`DPEngineCoreProc._has_global_unfinished_reqs` of `vllm/v1/engine/core.py`).
+ */
+const STEPS_PER_AGREEMENT = 32;
+/** The batch of a rank without work (`execute_dummy_batch`). */
+const DUMMY_TOKENS = 1;
+const NOTHING = -1;
+
+/**
+ * The ranks of one mixture-of-experts engine, as vLLM's `DPEngineCoreProc.run_busy_loop` runs them:
+ * a step begins for all of them at once and ends when the slowest is done, because they exchange
+ * tokens in every layer. Ranks without work run a dummy batch beside the others. While no rank can
+ * run anything, dummy steps follow each other until the ranks agree that no request is left; what
+ * comes in the meantime waits for the end of the one under way. They are counted here and never
+ * carried out. Reads no clock.
+ */
+export class Lockstep {
+  private readonly ranks: LockstepRank[] = [];
+  /** Tokens of each rank in the step that is formed, or `NOTHING`. */
+  private readonly tokens: number[] = [];
+  private readonly share = { paddingTokens: 0, expertTokens: 0 };
+  private dummyUs: Micros | undefined;
+  /** Steps since the ranks last stood still, dummy steps included. */
+  private steps = 0;
+  /** Dummy steps begin here, so many of them. */
+  private restFromUs: Micros = -Infinity;
+  private restSteps = 0;
+
+  /** @param size  ranks of the engine, >= 2; those that were not added count as idle */
+  constructor(
+    private readonly size: number,
+    private readonly stepTime: StepTimeModel,
+  ) {
+    assert(size >= 2, 'ranks in lockstep are at least two');
+  }
+
+  add(rank: LockstepRank): void {
+    assert(this.ranks.length < this.size, 'the engine has no further rank');
+    this.ranks.push(rank);
+    this.tokens.push(NOTHING);
+  }
+
+  /** The first instant at or after `atUs` at which a step can begin, when none is under way. */
+  boundaryAfter(atUs: Micros): Micros {
+    const pastUs = atUs - this.restFromUs;
+    if (pastUs <= 0) return this.restFromUs;
+    const steps = this.dummyStepsIn(pastUs);
+    return steps <= this.restSteps ? this.restFromUs + steps * this.lengthOfDummy() : atUs;
+  }
+
+  /**
+   * Begins the step of all ranks at a boundary. Returns its end, or undefined when no rank can run
+   * anything.
+   */
+  begin(startUs: Micros): Micros | undefined {
+    this.countRest(startUs);
+    const { ranks, tokens } = this;
+    let most = NOTHING;
+    let sum = DUMMY_TOKENS * (this.size - ranks.length);
+    for (let i = 0; i < ranks.length; i++) {
+      const own = ranks[i]!.formStep(startUs) ?? NOTHING;
+      tokens[i] = own;
+      most = Math.max(most, own);
+      sum += Math.max(DUMMY_TOKENS, own);
+    }
+    if (most === NOTHING) {
+      this.rest(startUs);
+      return undefined;
+    }
+    this.steps++;
+    return this.endTogether(startUs, { most, mean: sum / this.size });
+  }
+
+  private endTogether(startUs: Micros, { most, mean }: { most: number; mean: number }): Micros {
+    const { ranks, tokens, share } = this;
+    const isPadded = most <= PADDED_MAX;
+    share.expertTokens = isPadded ? most : mean;
+    let endUs = startUs;
+    for (let i = 0; i < ranks.length; i++) {
+      if (tokens[i] === NOTHING) continue;
+      share.paddingTokens = isPadded ? most - tokens[i]! : 0;
+      endUs = Math.max(endUs, ranks[i]!.stepEndBeside(share));
+    }
+    for (let i = 0; i < ranks.length; i++) {
+      if (tokens[i] !== NOTHING) ranks[i]!.endStepAt(endUs);
+    }
+    this.restFromUs = endUs;
+    return endUs;
+  }
+
+  /** Nothing runs from here on: dummy steps until the next agreement that nothing is left. */
+  private rest(fromUs: Micros): void {
+    const isUnfinished = this.ranks.some((rank) => rank.isUnfinished());
+    const sinceAgreed = this.steps % STEPS_PER_AGREEMENT;
+    const untilAgreed = sinceAgreed === 0 ? 0 : STEPS_PER_AGREEMENT - sinceAgreed;
+    this.restFromUs = fromUs;
+    this.restSteps = isUnfinished ? Infinity : untilAgreed;
+  }
+
+  /** Counts the dummy steps before a step; after the last of them the count starts anew. */
+  private countRest(startUs: Micros): void {
+    const pastUs = startUs - this.restFromUs;
+    const steps = pastUs <= 0 ? 0 : this.dummyStepsIn(pastUs);
+    this.steps = steps <= this.restSteps ? this.steps + steps : 0;
+    this.restSteps = 0;
+  }
+
+  private dummyStepsIn(us: Micros): number {
+    return Math.ceil(us / this.lengthOfDummy());
+  }
+
+  private lengthOfDummy(): Micros {
+    this.dummyUs ??= Math.max(1, Math.round(this.stepTime.stepUs(DUMMY_BATCH)));
+    return this.dummyUs;
+  }
+}
+
+const DUMMY_BATCH = {
+  ...{ prefillTokens: 0, prefillSeqs: 0, prefillQuadratic: 0, prefillContext: 0 },
+  ...{ decodeSeqs: DUMMY_TOKENS, decodeContext: DUMMY_TOKENS, draftTokens: 0, kvUsage: 0 },
+};

@@ -1,0 +1,106 @@
+import type { Alarm, LiveClock } from '@baton/clock';
+import { type EngineOptions, Lockstep, type LockstepRank } from '@baton/engine';
+import type { Micros } from '@baton/kernel';
+
+/** The loop of one rank, as the barrier drives it. */
+export interface BarrierRank extends LockstepRank {
+  /** The first instant from `fromUs` on at which something enters; undefined: nothing waits. */
+  nextCauseUs(fromUs: Micros): Micros | undefined;
+  /** A step has begun at this instant, with or without this rank, or could not. */
+  onBegun(startUs: Micros): void;
+  /** The step ends, if this rank takes part in it. Returns whether the process was stopped. */
+  endStep(endUs: Micros): boolean;
+}
+
+/**
+ * Paces the data-parallel ranks of one engine that step together, on the wall clock: one alarm for
+ * all of them, at the common boundary. What arrives for a rank meanwhile waits there.
+ */
+export class StepBarrier {
+  private readonly ranks: BarrierRank[] = [];
+  /** Rings at the end of the step under way, or when one begins. */
+  private alarm: Alarm | undefined;
+  /** End of the last step: none starts before it. */
+  private freeSinceUs: Micros = 0;
+  private isWakeDue = false;
+
+  private readonly lockstep: Lockstep;
+
+  /**
+   * @param clock  that of all ranks
+   * @param size  ranks of the engine, >= 2
+   */
+  constructor(
+    private readonly clock: LiveClock,
+    size: number,
+    { stepTime }: Pick<EngineOptions, 'stepTime'>,
+  ) {
+    this.lockstep = new Lockstep(size, stepTime);
+  }
+
+  add(rank: BarrierRank): void {
+    this.ranks.push(rank);
+    this.lockstep.add(rank);
+  }
+
+  /** Something waits at a rank: a step begins at the next common boundary. */
+  wake(): void {
+    if (this.alarm !== undefined || this.isWakeDue) return;
+    this.isWakeDue = true;
+    this.clock.wall.soon(() => {
+      this.isWakeDue = false;
+      if (this.alarm === undefined) this.beginAfter(this.nextCauseUs(this.freeSinceUs));
+    });
+  }
+
+  /** Begins the next step at the first boundary from then on, once the clock is there. */
+  private beginAfter(fromUs: Micros | undefined): void {
+    let causeUs = fromUs;
+    while (causeUs !== undefined) {
+      const startUs = this.lockstep.boundaryAfter(causeUs);
+      if (startUs > this.clock.nowUs()) {
+        this.ringAt(startUs, () => this.beginAt(startUs));
+        return;
+      }
+      if (this.hasBegun(startUs)) return;
+      causeUs = this.nextCauseUs(startUs);
+    }
+  }
+
+  private beginAt(startUs: Micros): void {
+    if (!this.hasBegun(startUs)) this.beginAfter(this.nextCauseUs(startUs));
+  }
+
+  /** Begins a step, unless no rank can run anything. */
+  private hasBegun(startUs: Micros): boolean {
+    this.freeSinceUs = startUs;
+    const endUs = this.lockstep.begin(startUs);
+    if (endUs !== undefined) this.ringAt(endUs, () => this.end(endUs));
+    for (const rank of this.ranks) rank.onBegun(startUs);
+    return endUs !== undefined;
+  }
+
+  private end(endUs: Micros): void {
+    this.freeSinceUs = endUs;
+    let wasStopped = false;
+    for (const rank of this.ranks) wasStopped = rank.endStep(endUs) || wasStopped;
+    if (wasStopped) this.freeSinceUs = this.clock.nowUs();
+    this.beginAfter(this.freeSinceUs);
+  }
+
+  private nextCauseUs(fromUs: Micros): Micros | undefined {
+    let first: Micros | undefined;
+    for (const rank of this.ranks) {
+      const causeUs = rank.nextCauseUs(fromUs);
+      if (causeUs !== undefined && (first === undefined || causeUs < first)) first = causeUs;
+    }
+    return first;
+  }
+
+  private ringAt(atUs: Micros, ring: () => void): void {
+    this.alarm = this.clock.atSim(atUs, () => {
+      this.alarm = undefined;
+      ring();
+    });
+  }
+}

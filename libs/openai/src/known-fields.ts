@@ -1,0 +1,51 @@
+import { RequestError } from '@baton/refusal';
+import type { RequestLimits } from './limits';
+
+/**
+ * Fields that have no effect here, by who documents them. A request with one is served: clients
+ * send them by themselves, or to servers of this kind.
+ */
+const WITHOUT_EFFECT: ReadonlySet<string> = new Set([
+  // OpenAI's API reference of chat completions and completions.
+  ...['audio', 'metadata', 'modalities', 'moderation', 'prediction', 'prompt_cache_key'],
+  ...['prompt_cache_options', 'prompt_cache_retention', 'safety_identifier', 'store', 'suffix'],
+  ...['verbosity', 'web_search_options'],
+  // vLLM's CompletionRequest and ChatCompletionRequest (vllm/entrypoints/openai), and before 0.12.
+  ...['add_special_tokens', 'chat_template', 'ec_transfer_params', 'guided_decoding_backend'],
+  ...['length_penalty', 'logprob_token_ids', 'media_io_kwargs', 'mm_processor_kwargs'],
+  ...['prompt_embeds', 'repetition_detection', 'return_assistant_tokens_mask'],
+  ...['return_token_offsets', 'routed_experts_prompt_start', 'session_id', 'skip_special_tokens'],
+  ...['spaces_between_special_tokens', 'stream_interval', 'use_beam_search', 'vllm_xargs'],
+  // SGLang's (python/sglang/srt/entrypoints/openai/protocol.py) and those of its routers.
+  ...['bootstrap_host', 'bootstrap_port', 'bootstrap_room', 'custom_params', 'data_parallel_rank'],
+  ...['no_stop_trim', 'return_cached_tokens_details', 'return_hidden_states', 'rid'],
+  ...['separate_reasoning', 'session_params', 'stream_reasoning'],
+  // TensorRT-LLM's (tensorrt_llm/serve/openai_protocol.py) and NVIDIA Dynamo's.
+  ...['conversation_params', 'detokenize', 'disaggregated_params', 'nvext', 'prompt_token_ids'],
+  // Of one endpoint, sent to the other.
+  ...['prompt', 'logprobs', 'messages', 'top_logprobs', 'max_completion_tokens', 'tools'],
+]);
+
+/**
+ * Refuses the first field that nobody documents, as OpenAI does: a misspelled one would silently
+ * change nothing. vLLM ignores such fields, and so does the vllm dialect.
+ *
+ * @param declared  the fields that have an effect
+ * @param more  further fields of the endpoint
+ */
+export function refuseUnknown(
+  body: Readonly<Record<string, unknown>>,
+  declared: ReadonlySet<string>,
+  { dialect, acceptsUnknownFields }: RequestLimits,
+  more: ReadonlySet<string> = WITHOUT_EFFECT,
+): void {
+  if (dialect !== 'openai' || acceptsUnknownFields === true) return;
+  for (const field of Object.keys(body)) {
+    if (!declared.has(field) && !more.has(field)) throw unknown(field.slice(0, 100));
+  }
+}
+
+function unknown(field: string): RequestError {
+  const text = { message: `Unknown parameter: '${field}'.`, param: field };
+  return new RequestError('invalid_value', { ...text, code: 'unknown_parameter' }, text);
+}

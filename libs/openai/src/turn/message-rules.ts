@@ -1,0 +1,40 @@
+import { missingField, RequestError, valueError } from '@baton/refusal';
+import type { RequestLimits } from '../limits';
+import type { SpokenMessage } from './open-turn';
+
+/** OpenAI's roles, in the order of its message. */
+const ROLES = ['system', 'assistant', 'user', 'function', 'tool', 'developer'];
+/** Roles whose messages say something in any case. */
+const SPEAKING = new Set(['system', 'developer', 'user', 'tool']);
+
+/**
+ * Refuses roles that OpenAI does not have, and messages without content where it requires one.
+ * vLLM leaves both to the model's template, and so does the vllm dialect.
+ */
+export function checkMessages(
+  messages: readonly SpokenMessage[],
+  { dialect }: RequestLimits,
+): void {
+  if (dialect !== 'openai') return;
+  for (const [index, { role, content }] of messages.entries()) {
+    const place = `messages[${index}]`;
+    if (!ROLES.includes(role)) throw wrongRole(role, `${place}.role`);
+    if (!SPEAKING.has(role)) continue;
+    if (content === undefined) throw missingField(`${place}.content`);
+    if (content === null) throw noContent(`${place}.content`);
+  }
+}
+
+function wrongRole(role: string, field: string): RequestError {
+  const names = ROLES.map((name) => `'${name}'`);
+  const listed = `${names.slice(0, -1).join(', ')}, and ${names.at(-1)}`;
+  const message = `Invalid value: '${role.slice(0, 100)}'. Supported values are: ${listed}.`;
+  return valueError({ field, message });
+}
+
+function noContent(field: string): RequestError {
+  const expected = 'one of a string or array of objects';
+  const message = `Invalid type for '${field}': expected ${expected}, but got null instead.`;
+  const text = { message, param: field };
+  return new RequestError('invalid_type', { ...text, code: 'invalid_type' }, text);
+}

@@ -1,0 +1,98 @@
+import { RandomStream } from '@baton/kernel';
+import { describe, expect, it } from 'vitest';
+import type { OwnPolicyModule, PolicyFault } from './own-policy';
+import { Placer, PolicyError, policyName } from './placer';
+import type { PlacementContext } from './policy';
+import { engineView, placementContext } from '../test/test-context';
+
+const ENGINES = [engineView({ engineId: 'busy', requests: 9 }), engineView({ engineId: 'idle' })];
+const CONTEXT = placementContext({ stage: 'prefill', engines: ENGINES });
+
+function moduleOf(choose: (context: PlacementContext) => number): OwnPolicyModule {
+  return { create: () => ({ choose }) };
+}
+
+function placerOf(
+  module: OwnPolicyModule,
+  watch?: ConstructorParameters<typeof Placer>[2],
+): Placer {
+  const own = { kind: 'own', path: './policies/mine.mjs', module } as const;
+  const rest = { decodeChoice: 'late', disaggregationThreshold: 0 } as const;
+  return new Placer({ prefill: own, decode: own, ...rest }, RandomStream.root(1), watch);
+}
+
+describe("a policy of the user's own", () => {
+  it('chooses the engine', () => {
+    expect(placerOf(moduleOf(() => 0)).onPrefill(CONTEXT)).toBe(0);
+  });
+
+  it('is created once per stage, with the stage and a stream of its own', () => {
+    const stages: string[] = [];
+    const draws: number[] = [];
+    placerOf({
+      create: ({ stage, random }) => {
+        stages.push(stage);
+        draws.push(random.unit());
+        return { choose: () => 0 };
+      },
+    });
+    expect(stages).toEqual(['prefill', 'aggregated', 'decode', 'decode']);
+    expect(new Set(draws).size).toBe(4);
+  });
+
+  it.each([
+    [2, 'returned 2; expected an integer from 0 to 1'],
+    [-1, 'returned -1'],
+    [0.5, 'returned 0.5'],
+    [undefined, 'returned undefined'],
+    [{}, 'returned an object'],
+  ])('gives way to the fallback when it returns %j', (answer, message) => {
+    const kind = 'wrong_answer';
+    const faults: PolicyFault[] = [];
+    const placer = placerOf(
+      moduleOf(() => answer as number),
+      { onFault: (fault) => faults.push(fault) },
+    );
+    expect(placer.onPrefill(CONTEXT)).toBe(1);
+    expect(faults).toMatchObject([{ kind, stage: 'prefill', path: './policies/mine.mjs' }]);
+    expect(faults[0]?.message).toContain(`./policies/mine.mjs: choose (prefill) ${message}`);
+  });
+
+  it('names file, line and column of what it threw', () => {
+    const error = new TypeError('x is not a function');
+    error.stack = `TypeError: x\n    at choose (file:///policies/mine.mjs:12:7)\n    at y`;
+    const faults: PolicyFault[] = [];
+    const failing = moduleOf(() => {
+      throw error;
+    });
+    placerOf(failing, { onFault: (fault) => faults.push(fault) }).onPrefill(CONTEXT);
+    expect(faults[0]?.message).toContain('TypeError: x is not a function (mine.mjs:12:7).');
+  });
+
+  it('gives way when a choice takes over 50 ms of wall time, and not before', () => {
+    let nowMs = 0;
+    let tookMs = 50;
+    const faults: PolicyFault[] = [];
+    const slow = moduleOf(() => {
+      nowMs += tookMs;
+      return 0;
+    });
+    const watch = { onFault: (fault: PolicyFault) => faults.push(fault), nowMs: () => nowMs };
+    const placer = placerOf(slow, watch);
+    expect(placer.onPrefill(CONTEXT)).toBe(0);
+    tookMs = 51;
+    expect(placer.onPrefill(CONTEXT)).toBe(1);
+    expect(faults).toMatchObject([{ kind: 'slow' }]);
+  });
+
+  it('ends the run at its first fault where nothing counts faults', () => {
+    expect(() => placerOf(moduleOf(() => 7)).onPrefill(CONTEXT)).toThrow(PolicyError);
+  });
+
+  it('is called by the name of its file', () => {
+    const module = moduleOf(() => 0);
+    expect(policyName({ kind: 'own', path: '../a/b.mjs', module })).toBe('b.mjs');
+    expect(policyName({ kind: 'random' })).toBe('random');
+    expect(policyName('pull')).toBe('pull');
+  });
+});

@@ -1,0 +1,45 @@
+import { availableParallelism } from 'node:os';
+import { type BatonConfig, UsageError } from '@baton/config';
+
+/** What this machine has for further processes. */
+export interface Machine {
+  readonly cores: number;
+  /** Memory that new processes can have, of the machine or of the container. */
+  readonly availableBytes: number;
+}
+
+/**
+ * Idle workers take next to nothing, busy ones share the cores: beyond this their heartbeats are
+ * late. A choice, not a measurement; `max_processes` is for those who know better.
+ */
+const PROCESSES_PER_CORE = 16;
+/** 2P2D, five processes and Redis, is to fit 300 MiB (bench/): 60 of them each, rounded up. */
+const PROCESS_BYTES = 64 * 1024 * 1024;
+const MIB = 1024 * 1024;
+
+export function thisMachine(): Machine {
+  return { cores: availableParallelism(), availableBytes: process.availableMemory() };
+}
+
+/**
+ * @param running  processes of the cluster that run or are to start
+ * @throws UsageError when the machine has no room for `more`, in numbers
+ */
+export function checkProcesses(
+  { maxProcesses }: Pick<BatonConfig, 'maxProcesses'>,
+  { running, more }: { readonly running: number; readonly more: number },
+  machine: Machine,
+): void {
+  const { cores, availableBytes } = machine;
+  const ofMemory = running + Math.floor(availableBytes / PROCESS_BYTES);
+  const most = maxProcesses ?? Math.min(cores * PROCESSES_PER_CORE, ofMemory);
+  if (running + more <= most) return;
+  const why =
+    maxProcesses === undefined
+      ? `${cores} cores and ${Math.floor(availableBytes / MIB)} MiB of available memory; ` +
+        'max_processes sets another limit'
+      : 'max_processes';
+  throw new UsageError(
+    `${more} more processes would be ${running + more}, and ${most} are the most here (${why}).`,
+  );
+}

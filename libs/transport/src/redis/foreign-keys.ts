@@ -1,0 +1,44 @@
+import { STAGES } from '@baton/contract';
+import type { Script } from './connection/script';
+import type { Keys } from './keys';
+
+/**
+ * KEYS: any. ARGV: the type of each. Answers the first that has another: key, type, wanted type.
+ */
+export const FIND_FOREIGN: Script = {
+  name: 'findForeign',
+  body: `
+for i, key in ipairs(KEYS) do
+  local kind = redis.call('TYPE', key).ok
+  if kind ~= 'none' and kind ~= ARGV[i] then return { key, kind, ARGV[i] } end
+end
+return false
+`,
+};
+
+/** The keys of a queue that BullMQ makes, with their types in Redis. */
+const OF_QUEUE: readonly (readonly [string, string])[] = [
+  ['wait', 'list'],
+  ['active', 'list'],
+  ['prioritized', 'zset'],
+  ['stalled', 'set'],
+  ['marker', 'zset'],
+  ['meta', 'hash'],
+  ['events', 'stream'],
+  ['id', 'string'],
+];
+
+/** The keys that every cluster has, with their types: another program's keys show here. */
+export function typesOf(keys: Keys): readonly (readonly [key: string, type: string])[] {
+  return [
+    [keys.engines, 'set'],
+    [keys.indexes, 'hash'],
+    [keys.life, 'string'],
+    [keys.documentUses('responses'), 'zset'],
+    [keys.documentUses('conversations'), 'zset'],
+    ...STAGES.flatMap((stage) => [
+      [keys.waiting(stage), 'hash'] as const,
+      ...OF_QUEUE.map(([part, type]) => [`${keys.queues}:${stage}:${part}`, type] as const),
+    ]),
+  ];
+}

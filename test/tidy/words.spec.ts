@@ -1,0 +1,71 @@
+import { configKeys, fileName, optionOf } from '@baton/config';
+import { ERRORS } from '@baton/contract';
+import { describe, expect, it } from 'vitest';
+import { allFiles, isCode, read } from './repository';
+
+/** Words of docs/WRITING.md's left column: machines are no persons. */
+const BANNED = /\b(nobody|somebody|whoever|how manieth|(is|are) told(?! apart)|as many as may)\b/i;
+const MOST_WORDS = 30;
+
+const pages = allFiles().filter(
+  (path) => path.endsWith('.md') && !path.startsWith('data/') && path !== 'docs/WRITING.md',
+);
+const sources = allFiles().filter(
+  (path) => isCode(path) && !/\.spec\.ts$|^test\/|\/test\//.test(path),
+);
+
+/** A page without code, and without the titles of tests that it quotes. */
+function proseOf(page: string): string {
+  return read(page)
+    .replace(/```[\s\S]*?```/g, '')
+    .replace(/`[^`\n]*`/g, 'code')
+    .replace(/"[^"\n]*"/g, 'title')
+    .replace(/\[[^\]]*\]\([^)]*\.spec\.ts\)/g, 'title');
+}
+
+/** Sentences outside of tables, lists of links and headings. */
+function sentencesOf(page: string): string[] {
+  const paragraphs = proseOf(page)
+    .split(/\n\s*\n/)
+    .flatMap((block) => block.split(/\n(?=\s*(?:[*-]|\d+\.) )/))
+    .filter((block) => !/^\s*(\||#|<)/.test(block));
+  return paragraphs
+    .flatMap((block) => block.replace(/\s+/g, ' ').split(/(?<=[.!?:;])\s/))
+    .filter((sentence) => sentence.trim() !== '');
+}
+
+describe('the words', () => {
+  it.each(pages)('of %s are plain, and its sentences short', (page) => {
+    expect(
+      proseOf(page)
+        .split('\n')
+        .filter((line) => BANNED.test(line)),
+    ).toEqual([]);
+    const sentences = sentencesOf(page);
+    const words = sentences.reduce((sum, sentence) => sum + sentence.split(' ').length, 0);
+    expect(words / Math.max(1, sentences.length)).toBeLessThanOrEqual(MOST_WORDS);
+  });
+
+  it('of errors are plain', () => {
+    const messages = Object.values(ERRORS).map(({ message }) => message);
+    expect(messages.filter((message) => BANNED.test(message))).toEqual([]);
+    expect(messages.length).toBeGreaterThan(40);
+  });
+
+  it('of option helps are plain, and end as sentences', () => {
+    const helps = configKeys().map((key) => `${fileName(key)}: ${optionOf(key).help}`);
+    expect(helps.filter((help) => BANNED.test(help))).toEqual([]);
+    expect(helps.filter((help) => !/[.)]$/.test(help))).toEqual([]);
+  });
+
+  it('of comments and messages in the code are plain', () => {
+    const lines = sources.flatMap((path) =>
+      read(path)
+        .split('\n')
+        .flatMap((line, index) =>
+          BANNED.test(line) ? [`${path}:${index + 1}: ${line.trim()}`] : [],
+        ),
+    );
+    expect(lines).toEqual([]);
+  });
+});
