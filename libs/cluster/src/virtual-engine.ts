@@ -166,6 +166,7 @@ export class VirtualEngine implements LockstepRank {
     this.takeArrived();
     const tokens = this.engine.formStep(startUs);
     this.stepping = tokens !== undefined;
+    if (this.engine.hasAdmittedAhead) this.mayTakeMore = true;
     return tokens;
   }
 

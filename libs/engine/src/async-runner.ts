@@ -1,8 +1,10 @@
-import { assert, InvariantError, type Micros } from '@baton/kernel';
+import { assert, type Micros } from '@baton/kernel';
+import type { BatchAggregates } from '@baton/step-time';
 import { emptySums } from './batch';
 import { ChunksInFlight } from './chunks-in-flight';
 import type { DecodeSet } from './decode-set';
 import { DecodeTimeline } from './decode-timeline';
+import type { StepShare } from './lockstep';
 import { type Runner, type RunnerParts, warmupFactor } from './runner';
 import type { EngineSequence } from './sequence';
 import { truncate } from './truncate';
@@ -37,7 +39,9 @@ class FormedBatch {
 export class AsyncRunner implements Runner {
   private readonly decode: DecodeSet;
   private readonly timeline: DecodeTimeline;
-  private readonly next = new FormedBatch();
+  /** The batches of the step under way, and of the one behind it. */
+  private current = new FormedBatch();
+  private next = new FormedBatch();
   private startUs: Micros = 0;
   private endUs: Micros = 0;
   /** Steps under way from now on, 0 when none is. */
@@ -80,14 +84,7 @@ export class AsyncRunner implements Runner {
   }
 
   begin(startUs: Micros): Micros | undefined {
-    const { record } = this.parts;
-    assert(this.ahead === 0, 'a step is under way already');
-    if (record.isRead) record.clear();
-    if (!this.next.isFormed) this.formNext();
-    if (!this.next.isFormed && !record.hasDismissed) return undefined;
-    this.startUs = startUs;
-    this.ahead = 1;
-    this.done = 0;
+    if (!this.mayBegin(startUs)) return undefined;
     this.isLaid = this.mayLay() && this.timeline.lay(startUs);
     if (!this.next.isFormed) this.endUs = startUs + 1;
     else this.endUs = this.isLaid ? this.timeline.endUs(1) : this.timedEndUs(startUs);
@@ -96,16 +93,26 @@ export class AsyncRunner implements Runner {
     return this.endUs;
   }
 
-  form(): never {
-    throw new InvariantError(NO_LOCKSTEP);
+  form(startUs: Micros): number | undefined {
+    if (!this.mayBegin(startUs)) return undefined;
+    this.isLaid = false;
+    this.timeline.break();
+    this.launch();
+    const { isFormed, sums } = this.current;
+    return isFormed ? sums.prefillTokens + sums.decodeSeqs : 0;
   }
 
-  endBeside(): never {
-    throw new InvariantError(NO_LOCKSTEP);
+  endBeside({ paddingTokens, expertTokens }: StepShare): Micros {
+    const { isFormed, sums } = this.current;
+    if (!isFormed) return this.startUs + 1;
+    // Padding attends to nothing.
+    const decodeSeqs = sums.decodeSeqs + paddingTokens;
+    return this.startUs + this.spanOf({ ...sums, decodeSeqs, expertTokens }, this.current);
   }
 
-  endAt(): never {
-    throw new InvariantError(NO_LOCKSTEP);
+  endAt(endUs: Micros): void {
+    assert(this.ahead === 1 && !this.isLaid, 'no step without an end is under way');
+    this.endUs = endUs;
   }
 
   extend(untilUs: Micros, withFirstTokens: boolean): Micros {
@@ -183,6 +190,19 @@ export class AsyncRunner implements Runner {
     return this.decode.takenAhead(behind) - this.decode.takenByEnding(behind);
   }
 
+  /** Has a batch formed for the step; one is under way when it returns true. */
+  private mayBegin(startUs: Micros): boolean {
+    const { record } = this.parts;
+    assert(this.ahead === 0, 'a step is under way already');
+    if (record.isRead) record.clear();
+    if (!this.next.isFormed) this.formNext();
+    if (!this.next.isFormed && !record.hasDismissed) return false;
+    this.startUs = startUs;
+    this.ahead = 1;
+    this.done = 0;
+    return true;
+  }
+
   /** How many of the steps under way have begun by `atUs`. */
   private stepsBegunBy(atUs: Micros): number {
     if (this.timeline.endUs(0) >= atUs) return 1;
@@ -223,7 +243,9 @@ export class AsyncRunner implements Runner {
     truncate(this.stopping, 0);
     truncate(this.held, 0);
     this.chunks.load(batch.prefilling);
-    if (!this.next.isFormed) return;
+    [this.current, this.next] = [this.next, this.current];
+    this.next.isFormed = false;
+    if (!this.current.isFormed) return;
     for (const seq of batch.joined) this.joined.push(seq);
     this.decode.advance();
     if (this.chunks.prompts.length > 0) this.endPrompts(batch.prefilling);
@@ -330,9 +352,12 @@ export class AsyncRunner implements Runner {
 
   private timedEndUs(startUs: Micros): Micros {
     this.timeline.break();
+    return startUs + this.spanOf(this.next.sums, this.next);
+  }
+
+  private spanOf(batch: BatchAggregates, { loadUs }: FormedBatch): Micros {
     const { options, scatter } = this.parts;
-    const { sums, loadUs } = this.next;
-    const factor = (scatter?.next(sums.prefillTokens > 0) ?? 1) * warmupFactor(this.parts);
-    return startUs + Math.max(1, Math.round(factor * options.stepTime.stepUs(sums) + loadUs));
+    const factor = (scatter?.next(batch.prefillTokens > 0) ?? 1) * warmupFactor(this.parts);
+    return Math.max(1, Math.round(factor * options.stepTime.stepUs(batch) + loadUs));
   }
 }

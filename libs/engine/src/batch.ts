@@ -13,10 +13,10 @@ export interface BatchParts {
   readonly draftTokens: number;
 }
 
-type Sum = Exclude<keyof BatchAggregates, 'expertTokens'>;
-
-/** Sums over the sequences of a batch; only a lockstep knows of the tokens of other ranks. */
-export type BatchSums = { -readonly [K in Sum]: number };
+/** What an engine knows of its own batch. */
+export type BatchSums = {
+  -readonly [K in Exclude<keyof BatchAggregates, 'expertTokens'>]-?: number;
+};
 
 export function emptySums(): BatchSums {
   return {

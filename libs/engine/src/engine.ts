@@ -1,9 +1,9 @@
 import { assert, hashString, InvariantError, type Micros } from '@baton/kernel';
 import { Accounts } from './accounts';
+import { AsyncRunner } from './async-runner';
 import { BatchFormer } from './batch-former';
 import { DecodeSets } from './decode-sets';
 import { assertOptions, refusalOf } from './engine-limits';
-import { AsyncRunner } from './async-runner';
 import type { CacheState, QueueState } from './engine-states';
 import type { StepShare } from './lockstep';
 import { PipelineRunner } from './pipeline-runner';
@@ -137,7 +137,7 @@ export class Engine implements EnginePort {
     this.runner.assertMayChange();
     const seq = this.table.at(handle);
     if (seq.state === 'gone' || seq.isDoomed) return;
-    if (!isOver(seq)) this.accounts.aborted++;
+    if (!seq.isOver) this.accounts.aborted++;
     if (seq.isRunning && this.runner.isUnderWay) {
       seq.isDoomed = true;
       this.doomed.push(seq);
@@ -150,7 +150,7 @@ export class Engine implements EnginePort {
     this.runner.assertMayChange();
     const seq = this.table.at(handle);
     expectState(seq, 'held', 'held');
-    if (!isOver(seq)) this.accounts.released++;
+    if (!seq.isOver) this.accounts.released++;
     this.remove(seq);
   }
 
@@ -331,7 +331,7 @@ export class Engine implements EnginePort {
       (sum, seq) => sum + this.blocks.layout.held(seq.blocks.length, seq.slid),
       0,
     );
-    const kept = held.filter(isOver).length;
+    const kept = held.filter((seq) => seq.isOver).length;
     assert(heldBlocks === this.heldBlocks, 'lost count of held blocks');
     const { finished, released, aborted, rejected } = this.accounts;
     const ended = finished - kept + released + aborted + rejected - this.doomed.length;
@@ -398,11 +398,6 @@ function runnerOf(parts: RunnerParts): Runner {
   if (decode.all.length > 1) return new PipelineRunner(parts);
   const isAsync = options.asyncScheduling === true && speculation === undefined;
   return isAsync ? new AsyncRunner(parts) : new StepRunner(parts);
-}
-
-/** For a sequence that has its last token: it counts as ended, though its blocks are held. */
-function isOver({ state, mode }: EngineSequence): boolean {
-  return state === 'held' && mode !== 'prefill-and-hold';
 }
 
 function requestHashOf({ requestId, requestHash }: SequenceSpec): number {

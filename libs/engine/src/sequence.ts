@@ -154,6 +154,11 @@ export class EngineSequence {
     return state === 'decoding' || state === 'prefilling' || state === 'ending';
   }
 
+  /** It has its last token and counts as ended, though its blocks are held. */
+  get isOver(): boolean {
+    return this.state === 'held' && this.mode !== 'prefill-and-hold';
+  }
+
   /**
    * Drops the references that the caller passed in; the progress stays readable until the record is
    * used again.

@@ -1,8 +1,6 @@
 import type { BatonConfig } from '../config';
 import { UsageError } from '../usage-error';
 
-const LOCKSTEP = 'does not go with ranks in lockstep: their common step is not formed ahead';
-
 /** Since vLLM 0.14 asynchronous scheduling is on by default (release notes of v0.14.0). */
 const DEFAULT_SINCE_MINOR = 14;
 
@@ -11,11 +9,8 @@ const DEFAULT_SINCE_MINOR = 14;
  *
  * @throws UsageError when it is asked for beside what it is not modelled with
  */
-export function asyncScheduling(
-  config: BatonConfig,
-  { vllmMinor, isLockstep }: { readonly vllmMinor: number; readonly isLockstep: boolean },
-): boolean {
-  const why = limitOf(config) ?? (isLockstep ? LOCKSTEP : undefined);
+export function asyncScheduling(config: BatonConfig, vllmMinor: number): boolean {
+  const why = limitOf(config);
   if (config.asyncScheduling === true && why !== undefined) {
     throw new UsageError(`async_scheduling ${why}; leave async_scheduling out.`);
   }

@@ -52,18 +52,6 @@ describe('the KV blocks of an engine', () => {
   });
 });
 
-describe('the name of the model for clients', () => {
-  const nameOf = (config: Partial<BatonConfig>) =>
-    engineSetup(defaultConfig(config), 'decode').servedModelName;
-
-  it('is the first of several, and the model where none is given', () => {
-    expect(nameOf({ servedModelName: ['a', 'b'] })).toBe('a');
-    expect(nameOf({})).toBe('llama-3.1-8b');
-    expect(nameOf({ servedModelName: [] })).toBe('llama-3.1-8b');
-    expect(servedNamesOf({ servedModelName: ['a', 'b', 'a'], model: 'm' })).toEqual(['a', 'b']);
-  });
-});
-
 describe('async scheduling', () => {
   const isOn = (changes: Partial<BatonConfig>) =>
     engineSetup(defaultConfig(changes), 'aggregated').options.asyncScheduling;
@@ -83,6 +71,18 @@ describe('async scheduling', () => {
       expect(isOn(changes)).toBe(false);
       expect(() => isOn({ ...changes, asyncScheduling: true })).toThrow(UsageError);
     }
+  });
+});
+
+describe('the name of the model for clients', () => {
+  const nameOf = (config: Partial<BatonConfig>) =>
+    engineSetup(defaultConfig(config), 'decode').servedModelName;
+
+  it('is the first of several, and the model where none is given', () => {
+    expect(nameOf({ servedModelName: ['a', 'b'] })).toBe('a');
+    expect(nameOf({})).toBe('llama-3.1-8b');
+    expect(nameOf({ servedModelName: [] })).toBe('llama-3.1-8b');
+    expect(servedNamesOf({ servedModelName: ['a', 'b', 'a'], model: 'm' })).toEqual(['a', 'b']);
   });
 });
 

@@ -154,10 +154,7 @@ function engineOptions(config: BatonConfig, placement: EnginePlacement): EngineO
     schedulingPolicy: config.schedulingPolicy,
     sjfAgingTokensPerSecond: config.sjfAging,
     schedulerReserveFullIsl: config.schedulerReserveFullIsl,
-    asyncScheduling: asyncScheduling(config, {
-      vllmMinor: vllmMinorOf(config),
-      isLockstep: lockstepOf(placement).lockstepRanks !== undefined,
-    }),
+    asyncScheduling: asyncScheduling(config, vllmMinorOf(config)),
     ...speculationOptions(config),
     ...adapterOptions(config),
     stepTime,
