@@ -30,11 +30,12 @@ class FormedBatch {
  * Steps of an engine with async scheduling, as vLLM's `EngineCore.step_with_batch_queue` takes them
  * with an `AsyncScheduler` and two batches in flight. When a step begins, the batch behind it is
  * formed at once, from what is known then: the results of the step before, and placeholders for the
- * tokens that the step under way will bring. So the sequences count one step ahead of what they have
- * given out: `launch` counts the step that begins, and `completeLast` tells of it when it has ended.
+ * tokens that the step under way will bring. So the sequences count one step ahead of what they
+ * have given out: `launch` counts the step that begins, and `completeLast` tells of it when it has
+ * ended.
  *
- * A sequence that its limit ends is left out of the batch behind its last step; one that stops is in
- * it, for nothing. Either keeps its slot and its blocks until the last step has ended.
+ * A sequence that its limit ends is left out of the batch behind its last step; one that stops is
+ * in it, for nothing. Either keeps its slot and its blocks until the last step has ended.
  */
 export class AsyncRunner implements Runner {
   private readonly decode: DecodeSet;

@@ -66,9 +66,10 @@ export class BatchFormer {
   }
 
   /**
-   * Returns the tokens whose full blocks others may find: all that are computed. With batches formed
-   * ahead vLLM leaves out a token that a decode step under way computes until the batch behind has
-   * given the sequence room for the next one: the token was not known when that step was formed.
+   * Returns the tokens whose full blocks others may find: all that are computed. With batches
+   * formed ahead vLLM leaves out a token that a decode step under way computes until the batch
+   * behind has given the sequence room for the next one: the token was not known when that step was
+   * formed.
    */
   private leave(seq: EngineSequence): number {
     const isPrompt = seq.state === 'prefilling' || seq.inFlight > 0;

@@ -23,7 +23,9 @@ export class SequenceHeap {
     return this.items;
   }
 
-  /** Visits the first sequences, equal ones in no particular order, down to those that say false. */
+  /**
+   * Visits the first sequences, equal ones in no particular order, down to those that say false.
+   */
   forFirst(visit: (seq: EngineSequence) => boolean, at = 0): void {
     const seq = this.items[at];
     if (seq === undefined || !visit(seq)) return;

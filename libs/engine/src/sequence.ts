@@ -8,8 +8,8 @@ const NO_PARAMETERS: EngineParameters = {};
 /**
  * `waiting` for budget, slot and blocks · `unreserved`: remote prefill without blocks · `deferred`:
  * its blocks wait for their KV · `ready`: the KV is here, it waits for a slot · `prefilling` and
- * `decoding` run · `ending`: with async scheduling, the step under way brings its last token, and no
- * batch behind it has it · `held`: done, its blocks wait to be fetched · `gone`.
+ * `decoding` run · `ending`: with async scheduling, the step under way brings its last token, and
+ * no batch behind it has it · `held`: done, its blocks wait to be fetched · `gone`.
  */
 export type SequenceState =
   | 'waiting'
@@ -70,7 +70,9 @@ export class EngineSequence {
   computed = 0;
   /** Tokens given out. Stale while decoding. */
   emitted = 0;
-  /** Those of `computed` that batches in flight compute: with pipeline stages or async scheduling. */
+  /**
+   * Those of `computed` that batches in flight compute: with pipeline stages or async scheduling.
+   */
   inFlight = 0;
   /** Prompt tokens to compute in the step under way. */
   chunk = 0;

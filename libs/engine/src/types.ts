@@ -78,8 +78,8 @@ export interface EngineOptions {
   /** Unset: none. */
   readonly speculation?: SpeculationOptions;
   /**
-   * Form the batch of a step while the one before runs, as vLLM's `async_scheduling`. Without effect
-   * with speculation or pipeline stages. Unset: false.
+   * Form the batch of a step while the one before runs, as vLLM's `async_scheduling`. Without
+   * effect with speculation or pipeline stages. Unset: false.
    */
   readonly asyncScheduling?: boolean;
   readonly stepTime: StepTimeModel;
@@ -126,7 +126,9 @@ export interface SequenceSpec {
    * read. >= 1.
    */
   readonly outputTokens: number;
-  /** `length`: the client's limit ends it, which a scheduler knows before the last token is sampled. */
+  /**
+   * `length`: the client's limit ends it, which a scheduler knows before the last token is sampled.
+   */
   readonly endReason: 'stop' | 'length';
   /**
    * Chained hashes of the full blocks of prompt and output, in order; may be shorter (the rest is
@@ -212,8 +214,8 @@ export interface StepFacts {
   readonly finished: readonly SequenceHandle[];
   readonly preempted: readonly SequenceHandle[];
   /**
-   * Those of `preempted` that got a token in this step nevertheless: with async scheduling they left
-   * the batch behind it.
+   * Those of `preempted` that got a token in this step nevertheless: with async scheduling they
+   * left the batch behind it.
    */
   readonly preemptedWithToken: readonly SequenceHandle[];
   /**
@@ -287,11 +289,12 @@ export interface EnginePort extends LockstepRank {
   resetPrefixCache(andHost: boolean): boolean;
   /**
    * Forms the batch of the step that starts at `startUs` and returns its end, or undefined when
-   * nothing can run now. With async scheduling it forms the batch of the step after that as well, so
-   * the next call finds its own formed. With pipeline stages it forms batches until the pipeline is
-   * full, and the step is that of the oldest one in flight. When all that happens is that sequences are rejected,
-   * the step is empty and takes 1 µs. Steps of an unchanged decode batch are laid end to end from
-   * one anchor, so their ends do not depend on how they are cut (leap or single).
+   * nothing can run now. With async scheduling it forms the batch of the step after that as well,
+   * so the next call finds its own formed. With pipeline stages it forms batches until the pipeline
+   * is full, and the step is that of the oldest one in flight. When all that happens is that
+   * sequences are rejected, the step is empty and takes 1 µs. Steps of an unchanged decode batch
+   * are laid end to end from one anchor, so their ends do not depend on how they are cut (leap or
+   * single).
    */
   beginStep(startUs: Micros): Micros | undefined;
   /**
