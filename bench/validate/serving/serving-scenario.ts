@@ -9,7 +9,7 @@ import {
   schedulerDefaults,
 } from '@baton/hardware';
 import type { EngineRole } from '@baton/placement';
-import { buildStepTimeModel } from '@baton/step-time';
+import { buildStepTimeModel, type Framework } from '@baton/step-time';
 import type { Workload } from '@baton/workload';
 import { aggregatedScenario } from '../one-engine';
 import type { ServingEngines, ServingPoint } from './serving-point';
@@ -46,9 +46,16 @@ export function servingScenario(point: ServingPoint, workload: Workload): Servin
   return { scenario: { ...base, pools }, method };
 }
 
-/** Data-parallel ranks that step together; undefined: each steps by itself. */
-export function lockstepRanksOf({ model, dp = 1 }: EnginePlacement): number | undefined {
-  return dp > 1 && expertLayers(model) > 0 ? dp : undefined;
+/**
+ * Data-parallel ranks that step together; undefined: each steps by itself. So do those of
+ * TensorRT-LLM: InferenceX's scripts tell them to compute prompts at the same time
+ * (`attention_dp_config.enable_balance`), which is not modelled.
+ */
+export function lockstepRanksOf(
+  { model, dp = 1 }: EnginePlacement,
+  framework: Framework,
+): number | undefined {
+  return dp > 1 && expertLayers(model) > 0 && framework !== 'trtllm' ? dp : undefined;
 }
 
 interface Pool {
@@ -71,7 +78,7 @@ function poolOf(point: ServingPoint, role: EngineRole, engines: ServingEngines):
   return {
     ...{ role, count, gpus: placement.tp, options: { stepTime, numBlocks, ...limits } },
     kvBytesPerToken: kvBytesPerToken(placement.model, placement.tp),
-    lockstepRanks: lockstepRanksOf(placement),
+    lockstepRanks: lockstepRanksOf(placement, framework),
   };
 }
 

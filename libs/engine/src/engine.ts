@@ -3,8 +3,7 @@ import { Accounts } from './accounts';
 import { BatchFormer } from './batch-former';
 import { DecodeSets } from './decode-sets';
 import { assertOptions, refusalOf } from './engine-limits';
-import type { CacheState, QueueState } from './engine-states';
-import type { StepShare } from './lockstep';
+import type { StepShare } from './lockstep/lockstep';
 import { PipelineRunner } from './pipeline-runner';
 import type { Runner } from './runner';
 import type { EngineSequence, SequenceState } from './sequence';
@@ -17,10 +16,12 @@ import { StepRunner } from './step-runner';
 import { truncate } from './truncate';
 import type {
   AdmissionResult,
+  CacheState,
   EngineCounters,
   EngineOptions,
   EnginePort,
   EngineSnapshot,
+  QueueState,
   Reservation,
   SequenceHandle,
   SequenceSpec,

@@ -1,5 +1,5 @@
 export { Engine } from './engine';
-export { Lockstep, type LockstepRank, type StepShare } from './lockstep';
+export { Lockstep, type LockstepRank, type StepShare } from './lockstep/lockstep';
 export type {
   AdmissionResult,
   EngineCounters,
