@@ -1,7 +1,7 @@
 import type { RequestLog } from '@baton/analysis';
 import type { EngineOptions } from '@baton/engine';
 import type { FrontEnd } from '@baton/front-end';
-import type { HandoffEntry } from '@baton/handoff';
+import type { HandoffEntry, TransferSetupTimes, TransferShape } from '@baton/handoff';
 import type { Micros } from '@baton/kernel';
 import type { EngineRole, PlacerSpec } from '@baton/placement';
 import type { Workload } from '@baton/workload';
@@ -23,6 +23,8 @@ export interface EnginePool {
   /** Bytes of KV per prompt token that one rank sends over its own link. */
   readonly kvBytesPerToken: number;
   readonly link: { readonly bytesPerSecond: number; readonly baseLatencyUs: Micros };
+  /** What setting up a transfer to it takes beyond that latency. Unset: nothing. */
+  readonly transferSetup?: TransferSetupTimes & TransferShape;
   /**
    * How long an engine that joins later loads before it takes work; those of the start are ready at
    * 0.

@@ -75,10 +75,14 @@ function isEver(role: EngineRole, changes: readonly ScheduledChange[]): boolean 
 
 /** Equal engines of one role, as the configuration has them; each data-parallel rank is one. */
 export function poolOf(config: BatonConfig, role: EngineRole, count: number): EnginePool {
-  const { options, gpus, kvBytesPerToken, link, lockstepRanks } = engineSetup(config, role);
+  const setup = engineSetup(config, role);
+  const { options, gpus, kvBytesPerToken, link, lockstepRanks } = setup;
+  const { transferTimes: times, transferShape } = setup;
+  const isFree = times.handshakeUs === 0 && times.descriptorUs === 0;
   return {
     ...{ role, count, options, gpus, kvBytesPerToken, link },
     ...(lockstepRanks === undefined ? {} : { lockstepRanks }),
+    ...(isFree ? {} : { transferSetup: { ...times, ...transferShape } }),
     startupUs: secondsToUs(config.startupDuration),
   };
 }

@@ -1,5 +1,5 @@
 import type { LiveClock } from '@baton/clock';
-import { type FetchFailure, type TargetAction, TransferSet } from '@baton/handoff';
+import { type FetchFailure, type TargetAction, TransferSet, TransferSetup } from '@baton/handoff';
 import { type Micros, usToSeconds } from '@baton/kernel';
 import {
   type EngineIdentity,
@@ -205,7 +205,7 @@ export interface TransferPhase {
 
 export interface TransfersParts {
   readonly identity: EngineIdentity;
-  readonly options: Pick<DriverOptions, 'facts' | 'kvRegionsPerBlock'>;
+  readonly options: Pick<DriverOptions, 'facts' | 'transferShape' | 'transferTimes'>;
   readonly clock: LiveClock;
   readonly slot: EngineSlot;
   readonly stats: EngineStats;
@@ -217,20 +217,31 @@ export interface TransfersParts {
  */
 export class Transfers {
   private set = new TransferSet();
-  private readonly underWay = new Map<string, TransferPhase>();
+  private readonly setup: TransferSetup;
+  private readonly underWay = new Map<string, TransferPhase & { handshakeUs: Micros }>();
   private readonly wakeUp: WakeUp;
   /** Simulated time that the transfer completed last took. */
   lastSpanUs: Micros = 0;
+  /** Part of it for which it waited for the first contact of the two engines. */
+  private lastHandshakeUs: Micros = 0;
 
   constructor(private readonly parts: TransfersParts) {
+    this.setup = setupOf(parts.options);
     const { clock, slot } = parts;
     this.wakeUp = new WakeUp(clock, slot, () => this.complete());
+  }
+
+  /** KV of that engine is to be fetched: a first contact begins, in the background. */
+  meet(sourceId: string, atUs: Micros): void {
+    this.setup.meet(sourceId, atUs);
   }
 
   start(run: Run, order: TransferOrder, phase: TransferPhase): void {
     const id = idOf(run.job.requestId, run.epoch);
     const { link } = this.parts.options.facts;
-    this.underWay.set(id, phase);
+    const handshakeUs = this.setup.handshakeLeftUs(order.sourceId, phase.startUs);
+    const setupUs = handshakeUs + this.setup.postingUs(order.bytes);
+    this.underWay.set(id, { ...phase, handshakeUs });
     this.set.start({
       id,
       sourceId: order.sourceId,
@@ -238,7 +249,7 @@ export class Transfers {
       // At a part of the speed, as at full speed for so many times the bytes: the others keep
       // theirs.
       bytes: order.bytes / (order.factor ?? 1),
-      baseLatencyUs: link.baseLatencyUs + (order.extraUs ?? 0),
+      baseLatencyUs: link.baseLatencyUs + setupUs + (order.extraUs ?? 0),
       sourceBytesPerSecond: order.bytesPerSecond,
       targetBytesPerSecond: link.bytesPerSecond,
       sourceActiveReads: order.activeReads,
@@ -265,12 +276,14 @@ export class Transfers {
    */
   count(bytes: number): void {
     const { stats, options } = this.parts;
-    const { link, tensorParallelSize, kvBytesPerToken, blockSize } = options.facts;
-    const blocks = Math.ceil(bytes / (kvBytesPerToken * blockSize));
-    const descriptors = blocks * (options.kvRegionsPerBlock ?? 1);
+    const { link, tensorParallelSize } = options.facts;
+    const descriptors = this.setup.descriptorsOf(bytes);
+    const postUs = link.baseLatencyUs + this.setup.postingUs(bytes);
+    // vLLM's clock of a transfer starts behind the handshake.
+    const xferUs = this.lastSpanUs - this.lastHandshakeUs;
     for (let rank = 0; rank < tensorParallelSize; rank += 1) {
-      stats.observe('nixl_xfer_time_seconds', usToSeconds(this.lastSpanUs));
-      stats.observe('nixl_post_time_seconds', usToSeconds(link.baseLatencyUs));
+      stats.observe('nixl_xfer_time_seconds', usToSeconds(xferUs));
+      stats.observe('nixl_post_time_seconds', usToSeconds(postUs));
       stats.observe('nixl_bytes_transferred', bytes);
       stats.observe('nixl_num_descriptors', descriptors);
     }
@@ -284,8 +297,10 @@ export class Transfers {
   reset(): void {
     this.stop();
     this.set = new TransferSet();
+    this.setup.reset();
     this.underWay.clear();
     this.lastSpanUs = 0;
+    this.lastHandshakeUs = 0;
   }
 
   private complete(): void {
@@ -294,6 +309,7 @@ export class Transfers {
       if (transfer === undefined) continue;
       this.underWay.delete(id);
       this.lastSpanUs = completedUs - transfer.startUs;
+      this.lastHandshakeUs = transfer.handshakeUs;
       transfer.onDone(completedUs);
     }
     this.arm();
@@ -310,4 +326,15 @@ export class Transfers {
 
 function idOf(requestId: string, epoch: number): string {
   return `${requestId}@${epoch}`;
+}
+
+function setupOf({
+  facts,
+  transferShape,
+  transferTimes,
+}: TransfersParts['options']): TransferSetup {
+  const { kvBytesPerToken, blockSize } = facts;
+  const whole = { bytesPerBlock: kvBytesPerToken * blockSize, descriptorsPerBlock: 1 };
+  const free = { handshakeUs: 0, descriptorUs: 0 };
+  return new TransferSetup(transferTimes ?? free, transferShape ?? whole);
 }
