@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { TransferSetup } from './transfer-setup';
+import { descriptorsOf, TransferSetup } from './transfer-setup';
 
 const SHAPE = { bytesPerBlock: 1_000, descriptorsPerBlock: 64 };
 
@@ -42,9 +42,8 @@ describe('the first contact of two engines', () => {
 describe('posting a read', () => {
   it('takes the time of a descriptor for each part of each block that is begun', () => {
     const target = setup(0, 2.5);
-    expect([0, 1, 1_000, 1_001].map((bytes) => target.descriptorsOf(bytes))).toEqual([
-      0, 64, 64, 128,
-    ]);
+    const descriptors = [0, 1, 1_000, 1_001].map((bytes) => descriptorsOf(bytes, SHAPE));
+    expect(descriptors).toEqual([0, 64, 64, 128]);
     expect(target.postingUs(1_001)).toBe(320);
     expect(target.postingUs(0)).toBe(0);
   });

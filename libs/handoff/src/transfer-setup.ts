@@ -56,17 +56,16 @@ export class TransferSetup<Id extends AnyId = string> {
 
   /** Of a read of so many bytes by each rank. */
   postingUs(bytes: number): Micros {
-    return Math.round(this.times.descriptorUs * this.descriptorsOf(bytes));
-  }
-
-  /** As one rank posts them. */
-  descriptorsOf(bytes: number): number {
-    const { bytesPerBlock, descriptorsPerBlock } = this.shape;
-    return Math.ceil(bytes / bytesPerBlock) * descriptorsPerBlock;
+    return Math.round(this.times.descriptorUs * descriptorsOf(bytes, this.shape));
   }
 
   /** The engine is a new one, which has met nobody. */
   reset(): void {
     this.knownFromUs.clear();
   }
+}
+
+/** Descriptors of a read of so many bytes, as one rank posts them. */
+export function descriptorsOf(bytes: number, shape: TransferShape): number {
+  return Math.ceil(bytes / shape.bytesPerBlock) * shape.descriptorsPerBlock;
 }

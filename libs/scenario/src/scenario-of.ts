@@ -77,12 +77,11 @@ function isEver(role: EngineRole, changes: readonly ScheduledChange[]): boolean 
 export function poolOf(config: BatonConfig, role: EngineRole, count: number): EnginePool {
   const setup = engineSetup(config, role);
   const { options, gpus, kvBytesPerToken, link, lockstepRanks } = setup;
-  const { transferTimes: times, transferShape } = setup;
-  const isFree = times.handshakeUs === 0 && times.descriptorUs === 0;
+  const { transferTimes, transferShape } = setup;
   return {
     ...{ role, count, options, gpus, kvBytesPerToken, link },
     ...(lockstepRanks === undefined ? {} : { lockstepRanks }),
-    ...(isFree ? {} : { transferSetup: { ...times, ...transferShape } }),
+    ...(transferTimes && { transferSetup: { ...transferTimes, ...transferShape } }),
     startupUs: secondsToUs(config.startupDuration),
   };
 }

@@ -67,7 +67,7 @@ export function hostOptions(config: BatonConfig, role: Stage, setup: ExecutingSe
     },
     maxModelLen: options.maxModelLen,
     transferShape: setup.transferShape,
-    transferTimes: setup.transferTimes,
+    ...(setup.transferTimes && { transferTimes: setup.transferTimes }),
     ...hostTierFacts(options),
     ...stepTimeFacts(setup),
     ...(kvEvents && { kvEvents }),

@@ -41,8 +41,8 @@ export interface EngineSetup {
   readonly kvBytesPerToken: number;
   /** A KV block as one rank stores it, and the reads that it makes for one. */
   readonly transferShape: { readonly bytesPerBlock: number; readonly descriptorsPerBlock: number };
-  /** What setting a transfer up takes: of the first contact, and of a descriptor. */
-  readonly transferTimes: { readonly handshakeUs: Micros; readonly descriptorUs: number };
+  /** What the first contact and a descriptor take. Unset: nothing. */
+  readonly transferTimes?: { readonly handshakeUs: Micros; readonly descriptorUs: number };
   readonly link: Link;
   /** Data-parallel ranks that step together, >= 2. Unset: each rank steps by itself. */
   readonly lockstepRanks?: number;
@@ -82,10 +82,7 @@ function resolve(config: BatonConfig, sourceTp: number): EngineSetup {
       bytesPerBlock: bytesPerToken * config.blockSize,
       descriptorsPerBlock: regionsPerBlock(placement) * ranksRead(placement, sourceTp),
     },
-    transferTimes: {
-      handshakeUs: msToUs(config.kvHandshakeTime),
-      descriptorUs: config.kvDescriptorTime,
-    },
+    ...transferTimesOf(config),
     link: linkOf(config, bytesPerToken),
     ...lockstepOf(placement),
   };
@@ -99,6 +96,12 @@ function resolve(config: BatonConfig, sourceTp: number): EngineSetup {
 function lockstepOf({ model, pp, dp = 1 }: EnginePlacement): Pick<EngineSetup, 'lockstepRanks'> {
   const steps = dp > 1 && pp === 1 && expertLayers(model) > 0;
   return steps ? { lockstepRanks: dp } : {};
+}
+
+function transferTimesOf(config: BatonConfig): Pick<EngineSetup, 'transferTimes'> {
+  const { kvHandshakeTime: handshakeMs, kvDescriptorTime: descriptorUs } = config;
+  if (handshakeMs === 0 && descriptorUs === 0) return {};
+  return { transferTimes: { handshakeUs: msToUs(handshakeMs), descriptorUs } };
 }
 
 /** GPUs of the engines that this stage fetches KV from. */

@@ -1,5 +1,12 @@
 import type { LiveClock } from '@baton/clock';
-import { type FetchFailure, type TargetAction, TransferSet, TransferSetup } from '@baton/handoff';
+import {
+  descriptorsOf,
+  type FetchFailure,
+  type TargetAction,
+  TransferSet,
+  TransferSetup,
+  type TransferShape,
+} from '@baton/handoff';
 import { type Micros, usToSeconds } from '@baton/kernel';
 import {
   type EngineIdentity,
@@ -217,7 +224,9 @@ export interface TransfersParts {
  */
 export class Transfers {
   private set = new TransferSet();
-  private readonly setup: TransferSetup;
+  /** Undefined: setting up takes nothing. */
+  readonly setup: TransferSetup | undefined;
+  private readonly shape: TransferShape;
   private readonly underWay = new Map<string, TransferPhase & { handshakeUs: Micros }>();
   private readonly wakeUp: WakeUp;
   /** Simulated time that the transfer completed last took. */
@@ -226,21 +235,19 @@ export class Transfers {
   private lastHandshakeUs: Micros = 0;
 
   constructor(private readonly parts: TransfersParts) {
-    this.setup = setupOf(parts.options);
+    const { facts, transferShape, transferTimes } = parts.options;
+    const bytesPerBlock = facts.kvBytesPerToken * facts.blockSize;
+    this.shape = transferShape ?? { bytesPerBlock, descriptorsPerBlock: 1 };
+    this.setup = transferTimes && new TransferSetup(transferTimes, this.shape);
     const { clock, slot } = parts;
     this.wakeUp = new WakeUp(clock, slot, () => this.complete());
-  }
-
-  /** KV of that engine is to be fetched: a first contact begins, in the background. */
-  meet(sourceId: string, atUs: Micros): void {
-    this.setup.meet(sourceId, atUs);
   }
 
   start(run: Run, order: TransferOrder, phase: TransferPhase): void {
     const id = idOf(run.job.requestId, run.epoch);
     const { link } = this.parts.options.facts;
-    const handshakeUs = this.setup.handshakeLeftUs(order.sourceId, phase.startUs);
-    const setupUs = handshakeUs + this.setup.postingUs(order.bytes);
+    const handshakeUs = this.setup?.handshakeLeftUs(order.sourceId, phase.startUs) ?? 0;
+    const setupUs = handshakeUs + (this.setup?.postingUs(order.bytes) ?? 0);
     this.underWay.set(id, { ...phase, handshakeUs });
     this.set.start({
       id,
@@ -277,8 +284,8 @@ export class Transfers {
   count(bytes: number): void {
     const { stats, options } = this.parts;
     const { link, tensorParallelSize } = options.facts;
-    const descriptors = this.setup.descriptorsOf(bytes);
-    const postUs = link.baseLatencyUs + this.setup.postingUs(bytes);
+    const descriptors = descriptorsOf(bytes, this.shape);
+    const postUs = link.baseLatencyUs + (this.setup?.postingUs(bytes) ?? 0);
     // vLLM's clock of a transfer starts behind the handshake.
     const xferUs = this.lastSpanUs - this.lastHandshakeUs;
     for (let rank = 0; rank < tensorParallelSize; rank += 1) {
@@ -297,7 +304,7 @@ export class Transfers {
   reset(): void {
     this.stop();
     this.set = new TransferSet();
-    this.setup.reset();
+    this.setup?.reset();
     this.underWay.clear();
     this.lastSpanUs = 0;
     this.lastHandshakeUs = 0;
@@ -326,15 +333,4 @@ export class Transfers {
 
 function idOf(requestId: string, epoch: number): string {
   return `${requestId}@${epoch}`;
-}
-
-function setupOf({
-  facts,
-  transferShape,
-  transferTimes,
-}: TransfersParts['options']): TransferSetup {
-  const { kvBytesPerToken, blockSize } = facts;
-  const whole = { bytesPerBlock: kvBytesPerToken * blockSize, descriptorsPerBlock: 1 };
-  const free = { handshakeUs: 0, descriptorUs: 0 };
-  return new TransferSetup(transferTimes ?? free, transferShape ?? whole);
 }

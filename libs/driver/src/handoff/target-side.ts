@@ -85,7 +85,7 @@ export class TargetSide {
   accept(run: Run, fetching: Fetching): void {
     const { reservations, transfers, loop } = this.parts;
     reservations.add(run, fetching);
-    transfers.meet(fetching.source.engineId, loop.logicalUs(run.causeUs));
+    transfers.setup?.meet(fetching.source.engineId, loop.logicalUs(run.causeUs));
     this.observe({
       kind: 'accepted',
       requestId: run.job.requestId,
