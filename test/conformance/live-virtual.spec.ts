@@ -2,7 +2,12 @@ import { LiveClock } from '@baton/clock';
 import { type ClusterScenario, type RecordedPlacement, simulate } from '@baton/cluster';
 import type { Stage } from '@baton/contract';
 import type { EngineOptions } from '@baton/engine';
-import { type HandoffEntry, lifecycleOf } from '@baton/handoff';
+import {
+  type HandoffEntry,
+  lifecycleOf,
+  type TransferSetupTimes,
+  type TransferShape,
+} from '@baton/handoff';
 import { type RankOptions, StepBarrier } from '@baton/live-engine';
 import { sharedQueue } from '@baton/routing';
 import type { Workload } from '@baton/workload';
@@ -69,6 +74,8 @@ interface Cluster {
   readonly options: Partial<EngineOptions>;
   /** Data-parallel ranks of each engine, in lockstep; requests take turns. Unset: 1. */
   readonly ranks?: number;
+  /** What setting up a transfer takes. Unset: nothing. */
+  readonly setup?: TransferSetupTimes & TransferShape;
 }
 
 /**
@@ -85,9 +92,17 @@ const CLUSTERS: Readonly<Record<string, Cluster>> = {
   '1P1D of three ranks in lockstep': {
     ...{ topology: '3P3D', stages: ['prefill', 'decode'], options: OPTIONS, ranks: 3 },
   },
+  '1P1D with handshakes and descriptors': {
+    ...{ topology: '1P1D', stages: ['prefill', 'decode'], options: OPTIONS },
+    setup: {
+      ...{ handshakeUs: 700_003, descriptorUs: 31.7 },
+      ...{ bytesPerBlock: 4_000, descriptorsPerBlock: 6 },
+    },
+  },
 };
 
-async function live({ stages, options, ranks = 1 }: Cluster, workload: Workload): Promise<Told> {
+async function live(cluster: Cluster, workload: Workload): Promise<Told> {
+  const { stages, options, ranks = 1, setup } = cluster;
   const world = await World.open();
   const entries: HandoffEntry[] = [];
   const startUs = world.wall.nowUs();
@@ -100,6 +115,7 @@ async function live({ stages, options, ranks = 1 }: Cluster, workload: Workload)
       engine: pool.options,
       host: {
         ...(dataParallel && { dataParallel }),
+        ...(setup && { transferTimes: setup, transferShape: setup }),
         kvLeaseUs: LEASE_US,
         onHandoff: (entry) => entries.push(entry),
         facts: {
@@ -179,8 +195,10 @@ function liveFacts(
 }
 
 function scenarioOf(cluster: Cluster, workload: Workload): ClusterScenario {
-  const { topology, options, ranks = 1, stages } = cluster;
-  const scenario = scenarioWith(topology, workload, { options, kvLeaseUs: LEASE_US });
+  const { topology, options, ranks = 1, stages, setup: transferSetup } = cluster;
+  const whole = scenarioWith(topology, workload, { options, kvLeaseUs: LEASE_US });
+  const own = whole.pools.map((pool) => ({ ...pool, ...(transferSetup && { transferSetup }) }));
+  const scenario = { ...whole, pools: own };
   if (ranks === 1) return scenario;
   const turns = (stage: Stage): Int16Array =>
     Int16Array.from({ length: workload.count }, (_, row) =>

@@ -39,10 +39,10 @@ export function runPoint(point: ServingPoint): ServingResult | string {
  * ended.
  */
 function closedLoop(point: ServingPoint): Workload {
-  const { promptTokens, outputTokens, shortest, engines } = point;
+  const { promptTokens, outputTokens, shortest, engines, framework } = point;
   // Aggregated engines are alike and share nothing: one of them is run, with all ranks that step
   // together.
-  const ranks = lockstepRanksOf(engines.placement) ?? 1;
+  const ranks = lockstepRanksOf(engines.placement, framework) ?? 1;
   const shares = point.disaggregated === undefined ? engines.count / ranks : 1;
   const clients = Math.max(1, Math.round(point.concurrency / shares));
   const rounds = Math.max(REQUESTS_MIN, ROUNDS * clients);

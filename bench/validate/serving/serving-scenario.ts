@@ -11,7 +11,7 @@ import {
   schedulerDefaults,
 } from '@baton/hardware';
 import type { EngineRole } from '@baton/placement';
-import { buildStepTimeModel } from '@baton/step-time';
+import { buildStepTimeModel, type Framework } from '@baton/step-time';
 import type { Workload } from '@baton/workload';
 import { aggregatedScenario } from '../one-engine';
 import type { ServingEngines, ServingPoint } from './serving-point';
@@ -48,9 +48,16 @@ export function servingScenario(point: ServingPoint, workload: Workload): Servin
   return { scenario: { ...base, pools }, method };
 }
 
-/** Data-parallel ranks that step together; undefined: each steps by itself. */
-export function lockstepRanksOf({ model, dp = 1 }: EnginePlacement): number | undefined {
-  return dp > 1 && expertLayers(model) > 0 ? dp : undefined;
+/**
+ * Data-parallel ranks that step together; undefined: each steps by itself. So do those of
+ * TensorRT-LLM: InferenceX's scripts tell them to compute prompts at the same time
+ * (`attention_dp_config.enable_balance`), which is not modelled.
+ */
+export function lockstepRanksOf(
+  { model, dp = 1 }: EnginePlacement,
+  framework: Framework,
+): number | undefined {
+  return dp > 1 && expertLayers(model) > 0 && framework !== 'trtllm' ? dp : undefined;
 }
 
 interface Pool {
@@ -77,7 +84,7 @@ function poolOf(point: ServingPoint, role: EngineRole, engines: ServingEngines):
   return {
     ...{ role, count, gpus: placement.tp, options, ...(kvWindow && { kvWindow }) },
     kvBytesPerToken: kvBytesPerToken(placement.model, placement.tp),
-    lockstepRanks: lockstepRanksOf(placement),
+    lockstepRanks: lockstepRanksOf(placement, framework),
   };
 }
 

@@ -24,6 +24,19 @@ describe('a request in a cluster of its own', () => {
     expect([itl.count, itl.minUs, itl.maxUs]).toEqual([3, 1009, 1011]);
   });
 
+  it('waits for the handshake of the two engines and the posting of its descriptors', () => {
+    const setup = { handshakeUs: 5_000, descriptorUs: 2.5 };
+    const transferSetup = { ...setup, bytesPerBlock: 4_000, descriptorsPerBlock: 6 };
+    const requests = [{}, { atUs: 50_000, prompt: 9 }];
+    const scenario = scenarioWith('1P1D', workloadOf(requests));
+    const pools = scenario.pools.map((pool) => ({ ...pool, transferSetup }));
+    const { log } = simulate({ ...scenario, pools });
+    // 1,080 of prompt; two blocks of 4 tokens, then three, for the second alone met before.
+    expect(log.transferStartUs[0]).toBe(1_080);
+    expect(log.transferEndUs[0]).toBe(1_080 + 5_000 + 2 * 15 + 108);
+    expect(log.transferEndUs[1]).toBe(51_090 + 3 * 15 + 109);
+  });
+
   it('on an aggregated engine has no hand-over', () => {
     const { log, engines } = simulate(scenarioWith('1A', workloadOf([{}])));
     expect(log.heldUs[0]).toBe(-1);

@@ -8,6 +8,7 @@ import {
   type TargetAction,
   TargetCoordinator,
   TransferSet,
+  TransferSetup,
 } from '@baton/handoff';
 import { type Micros, unreachable } from '@baton/kernel';
 import { type Calendar, TIE } from './calendar';
@@ -61,6 +62,8 @@ export class Handoffs {
   private readonly sources: SourceCoordinator<number>[] = [];
   private readonly targets: TargetCoordinator<number>[] = [];
   private readonly transfers = new TransferSet<number>();
+  /** By target; undefined where setting up takes nothing. */
+  private readonly setups: (TransferSetup<number> | undefined)[] = [];
   /** Transfers whose end has not been reported. */
   private underWay = 0;
   private readonly facts = new HandoffFacts();
@@ -89,6 +92,8 @@ export class Handoffs {
       bytesPerToken: pool.kvBytesPerToken,
       ...(pool.kvWindow && { window: pool.kvWindow }),
     });
+    const { transferSetup: setup } = pool;
+    this.setups[index] = setup && new TransferSetup(setup, setup);
   }
 
   /** Runs of the first stage that the row has had so far. */
@@ -119,6 +124,7 @@ export class Handoffs {
     accepted.source.engineId = this.holder[row]!;
     accepted.source.generation = this.generations[row]!;
     accepted.nowUs = nowUs;
+    this.setups[engine.index]?.meet(this.holder[row]!, nowUs);
     this.tellTarget(engine.index, accepted);
   }
 
@@ -281,7 +287,9 @@ export class Handoffs {
     start.sourceId = action.sourceId;
     start.targetId = reader;
     start.bytes = action.bytes;
-    start.baseLatencyUs = link.baseLatencyUs;
+    const setup = this.setups[reader];
+    const setupUs = setup?.leftUs(action.sourceId, action.bytes, nowUs) ?? 0;
+    start.baseLatencyUs = link.baseLatencyUs + setupUs;
     start.sourceBytesPerSecond = action.bytesPerSecond;
     start.targetBytesPerSecond = link.bytesPerSecond;
     start.nowUs = nowUs;

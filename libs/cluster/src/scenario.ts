@@ -1,7 +1,7 @@
 import type { RequestLog } from '@baton/analysis';
 import type { EngineOptions } from '@baton/engine';
 import type { FrontEnd } from '@baton/front-end';
-import type { HandoffEntry } from '@baton/handoff';
+import type { HandoffEntry, TransferSetupTimes, TransferShape } from '@baton/handoff';
 import type { Micros } from '@baton/kernel';
 import type { EngineRole, PlacerSpec, PolicyFault } from '@baton/placement';
 import type { Workload } from '@baton/workload';
@@ -28,6 +28,8 @@ export interface EnginePool {
    */
   readonly kvWindow?: { readonly tokens: number; readonly bytesPerToken: number };
   readonly link: { readonly bytesPerSecond: number; readonly baseLatencyUs: Micros };
+  /** What setting up a transfer to it takes beyond that latency. Unset: nothing. */
+  readonly transferSetup?: TransferSetupTimes & TransferShape;
   /**
    * How long an engine that joins later loads before it takes work; those of the start are ready at
    * 0.

@@ -1,6 +1,6 @@
 import type { Stage, StepTimeOrigin } from '@baton/contract';
 import type { EnginePort } from '@baton/engine';
-import type { HandoffEntry } from '@baton/handoff';
+import type { HandoffEntry, TransferSetupTimes, TransferShape } from '@baton/handoff';
 import type { Micros } from '@baton/kernel';
 import type { ContentWatcher } from '@baton/kvcache';
 import type { KvEventPublisher, RankOptions } from '@baton/live-engine';
@@ -65,10 +65,10 @@ export interface DriverOptions {
   readonly facts: HostedEngineFacts;
   /** Where vLLM's buckets of tokens end. Unset: no end. */
   readonly maxModelLen?: number;
-  /**
-   * Parts of a KV block that lie apart in memory: a transfer has a descriptor for each. Unset: 1.
-   */
-  readonly kvRegionsPerBlock?: number;
+  /** How one rank reads a KV block. Unset: whole, in the size of this engine's. */
+  readonly transferShape?: TransferShape;
+  /** What setting up a transfer takes beyond the link's latency. Unset: nothing. */
+  readonly transferTimes?: TransferSetupTimes;
   /** Unset: nothing lies behind the KV cache. */
   readonly hostTier?: HostTierFacts;
   /** Unset: the engine simulates no steps. */

@@ -4,7 +4,7 @@ import { emptySums } from './batch';
 import { ChunksInFlight } from './chunks-in-flight';
 import type { DecodeSet } from './decode-set';
 import { DecodeTimeline } from './decode-timeline';
-import type { StepShare } from './lockstep';
+import type { StepShare } from './lockstep/lockstep';
 import { type Runner, type RunnerParts, warmupFactor } from './runner';
 import type { EngineSequence } from './sequence';
 import { truncate } from './truncate';

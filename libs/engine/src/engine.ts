@@ -4,8 +4,7 @@ import { AsyncRunner } from './async-runner';
 import { BatchFormer } from './batch-former';
 import { DecodeSets } from './decode-sets';
 import { assertOptions, refusalOf } from './engine-limits';
-import type { CacheState, QueueState } from './engine-states';
-import type { StepShare } from './lockstep';
+import type { StepShare } from './lockstep/lockstep';
 import { PipelineRunner } from './pipeline-runner';
 import type { Runner, RunnerParts } from './runner';
 import type { EngineSequence, SequenceState } from './sequence';
@@ -18,10 +17,12 @@ import { StepRunner } from './step-runner';
 import { truncate } from './truncate';
 import type {
   AdmissionResult,
+  CacheState,
   EngineCounters,
   EngineOptions,
   EnginePort,
   EngineSnapshot,
+  QueueState,
   Reservation,
   SequenceHandle,
   SequenceSpec,

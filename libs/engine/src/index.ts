@@ -1,6 +1,6 @@
 export { Engine } from './engine';
 export { layoutOfEngine } from './engine-limits';
-export { Lockstep, type LockstepRank, type StepShare } from './lockstep';
+export { Lockstep, type LockstepRank, type StepShare } from './lockstep/lockstep';
 export type {
   AdmissionResult,
   EngineCounters,

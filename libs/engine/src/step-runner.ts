@@ -2,7 +2,7 @@ import { assert, type Micros } from '@baton/kernel';
 import type { BatchAggregates } from '@baton/step-time';
 import type { DecodeSet } from './decode-set';
 import { DecodeTimeline } from './decode-timeline';
-import type { StepShare } from './lockstep';
+import type { StepShare } from './lockstep/lockstep';
 import { type Runner, type RunnerParts, warmupFactor } from './runner';
 import type { EngineSequence } from './sequence';
 import { truncate } from './truncate';
@@ -48,18 +48,28 @@ export class StepRunner implements Runner {
     assert(this.ahead <= 1, 'an extended step must be cut before anything changes');
   }
 
-  begin(startUs: Micros): Micros | undefined {
-    if (!this.mayBegin(startUs)) return undefined;
-    this.isLaid = this.runs && this.isPureDecode() && this.timeline.lay(startUs);
-    if (!this.runs) this.endUs = startUs + 1;
-    else this.endUs = this.isLaid ? this.timeline.endUs(1) : this.timedEndUs(startUs);
+  begin(startUs: Micros, hasOwnEnd = true): Micros | undefined {
+    const { former, record } = this.parts;
+    assert(this.ahead === 0, 'a step is under way already');
+    if (record.isRead) record.clear();
+    this.runs = former.form();
+    if (!this.runs && !record.hasDismissed) return undefined;
+    this.startUs = startUs;
+    this.endUs = startUs + 1;
+    this.ahead = 1;
+    this.done = 0;
+    const mayLay = this.runs && hasOwnEnd && this.isPureDecode();
+    this.isLaid = mayLay && this.timeline.lay(startUs);
+    if (this.isLaid) this.endUs = this.timeline.endUs(1);
+    else this.timeline.break();
+    if (this.runs && hasOwnEnd && !this.isLaid) {
+      this.endUs = startUs + this.spanOf(former.batch.aggregates());
+    }
     return this.endUs;
   }
 
   form(startUs: Micros): number | undefined {
-    if (!this.mayBegin(startUs)) return undefined;
-    this.isLaid = false;
-    this.timeline.break();
+    if (this.begin(startUs, false) === undefined) return undefined;
     if (!this.runs) return 0;
     const { prefillTokens, decodeSeqs, draftTokens = 0 } = this.parts.former.batch.aggregates();
     return prefillTokens + decodeSeqs + draftTokens;
@@ -199,24 +209,6 @@ export class StepRunner implements Runner {
     if (speculation !== undefined || scatter !== undefined) return false;
     if (former.batch.loadUs > 0) return false;
     return former.batch.chunkTokens === 0 && warmupFactor(this.parts) === 1;
-  }
-
-  /** Forms the batch; a step is under way when it returns true. */
-  private mayBegin(startUs: Micros): boolean {
-    const { former, record } = this.parts;
-    assert(this.ahead === 0, 'a step is under way already');
-    if (record.isRead) record.clear();
-    this.runs = former.form();
-    if (!this.runs && !record.hasDismissed) return false;
-    this.startUs = startUs;
-    this.ahead = 1;
-    this.done = 0;
-    return true;
-  }
-
-  private timedEndUs(startUs: Micros): Micros {
-    this.timeline.break();
-    return startUs + this.spanOf(this.parts.former.batch.aggregates());
   }
 
   private spanOf(batch: BatchAggregates): Micros {

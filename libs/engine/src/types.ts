@@ -2,7 +2,7 @@ import type { EngineParameters } from '@baton/contract';
 import type { Micros } from '@baton/kernel';
 import type { ContentWatcher, KvGroups } from '@baton/kvcache';
 import type { StepNoise, StepTimeModel } from '@baton/step-time';
-import type { LockstepRank } from './lockstep';
+import type { LockstepRank } from './lockstep/lockstep';
 
 /**
  * Speculative decoding, as `speculative_config` of vLLM with `rejection_sample_method: synthetic`.
@@ -389,4 +389,15 @@ export interface EngineSnapshot {
   readonly heldBlocks: number;
   /** 0..1, blocks in use by a sequence (cached but unreferenced blocks are free). */
   readonly kvUsage: number;
+}
+
+export interface CacheState {
+  readonly contents: number[];
+  readonly freeOrder: number[];
+  readonly hostContents: number[];
+}
+
+export interface QueueState {
+  readonly batch: (readonly [SequenceHandle, tokens: number])[];
+  readonly waiting: SequenceHandle[];
 }

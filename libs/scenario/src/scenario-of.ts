@@ -80,10 +80,12 @@ function isEver(role: EngineRole, changes: readonly ScheduledChange[]): boolean 
 export function poolOf(config: BatonConfig, role: EngineRole, count: number): EnginePool {
   const setup = engineSetup(config, role);
   const { options, gpus, kvBytesPerToken, kvWindow, link, lockstepRanks } = setup;
+  const { transferTimes, transferShape } = setup;
   return {
     ...{ role, count, options, gpus, kvBytesPerToken, link },
     ...(kvWindow && { kvWindow }),
     ...(lockstepRanks === undefined ? {} : { lockstepRanks }),
+    ...(transferTimes && { transferSetup: { ...transferTimes, ...transferShape } }),
     startupUs: secondsToUs(config.startupDuration),
   };
 }

@@ -86,6 +86,31 @@ describe('the name of the model for clients', () => {
   });
 });
 
+describe('how one rank reads a KV block', () => {
+  const shapeOf = (stage: 'prefill' | 'decode', changes: Partial<BatonConfig>) =>
+    engineSetup(defaultConfig({ gpu: 'h200', model: 'llama-3.1-8b', ...changes }), stage)
+      .transferShape;
+  const split = { prefillTensorParallelSize: 4, decodeTensorParallelSize: 2 };
+
+  it('is one read for K and one for V of each layer, of the heads that it stores', () => {
+    const bytesPerBlock = (131_072 / 2) * 16;
+    const shape = { bytesPerBlock, descriptorsPerBlock: 2 * 32 };
+    expect(shapeOf('decode', { tensorParallelSize: 2 })).toEqual(shape);
+    expect(shapeOf('decode', { ...split, prefillTensorParallelSize: 1 })).toEqual(shape);
+  });
+
+  it('is so many times as many where the source is spread over more ranks', () => {
+    expect(shapeOf('decode', split).descriptorsPerBlock).toBe(2 * 2 * 32);
+    expect(shapeOf('prefill', split).descriptorsPerBlock).toBe(2 * 32);
+  });
+
+  it('is one read per layer of a latent vector, which every rank of the source has', () => {
+    const model = { model: 'deepseek-v3', quantization: 'fp8_block' } as const;
+    const wide = { prefillTensorParallelSize: 8, decodeTensorParallelSize: 8 };
+    expect(shapeOf('decode', { ...model, ...wide }).descriptorsPerBlock).toBe(61);
+  });
+});
+
 describe('LoRA adapters of a configuration', () => {
   const optionsWith = (config: Partial<BatonConfig>) =>
     engineSetup(defaultConfig(config), 'prefill').options;

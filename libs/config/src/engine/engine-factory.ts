@@ -1,5 +1,6 @@
 import type { Stage } from '@baton/contract';
 import type { EngineOptions } from '@baton/engine';
+import { type Micros, msToUs } from '@baton/kernel';
 import {
   engineGpus,
   type EnginePlacement,
@@ -44,8 +45,10 @@ export interface EngineSetup {
   readonly kvBytesPerToken: number;
   /** What layers with a sliding window add to that. Unset: there are none. */
   readonly kvWindow?: KvWindow;
-  /** Parts of a KV block that lie apart in memory: one per layer of it, and K apart from V. */
-  readonly kvRegionsPerBlock: number;
+  /** A KV block as one rank stores it, and the reads that it makes for one. */
+  readonly transferShape: { readonly bytesPerBlock: number; readonly descriptorsPerBlock: number };
+  /** What the first contact and a descriptor take. Unset: nothing. */
+  readonly transferTimes?: { readonly handshakeUs: Micros; readonly descriptorUs: number };
   readonly link: Link;
   /** Data-parallel ranks that step together, >= 2. Unset: each rank steps by itself. */
   readonly lockstepRanks?: number;
@@ -65,14 +68,14 @@ export interface EngineSetup {
 export function engineSetup(config: BatonConfig, stage: Stage): EngineSetup {
   try {
     refuseStages(config, stage);
-    return resolve(configForStage(config, stage));
+    return resolve(configForStage(config, stage), sourceTpOf(config, stage));
   } catch (error) {
     if (error instanceof HardwareError) throw new UsageError(error.message);
     throw error;
   }
 }
 
-function resolve(config: BatonConfig): EngineSetup {
+function resolve(config: BatonConfig, sourceTp: number): EngineSetup {
   const placement = placementOf(config);
   const bytesPerToken = kvBytesPerToken(placement.model, placement.tp);
   const kvWindow = kvWindowOf(placement.model, placement.tp);
@@ -83,7 +86,11 @@ function resolve(config: BatonConfig): EngineSetup {
     gpus: engineGpus(placement),
     kvBytesPerToken: bytesPerToken,
     ...(kvWindow && { kvWindow }),
-    kvRegionsPerBlock: regionsPerBlock(placement),
+    transferShape: {
+      bytesPerBlock: bytesPerToken * config.blockSize,
+      descriptorsPerBlock: regionsPerBlock(placement) * ranksRead(placement, sourceTp),
+    },
+    ...transferTimesOf(config),
     link: linkOf(config, bytesPerToken),
     ...lockstepOf(placement),
   };
@@ -99,7 +106,31 @@ function lockstepOf({ model, pp, dp = 1 }: EnginePlacement): Pick<EngineSetup, '
   return steps ? { lockstepRanks: dp } : {};
 }
 
-/** As vLLM's NIXL connector registers them: latent attention keeps one vector for both. */
+function transferTimesOf(config: BatonConfig): Pick<EngineSetup, 'transferTimes'> {
+  const { kvHandshakeTime: handshakeMs, kvDescriptorTime: descriptorUs } = config;
+  if (handshakeMs === 0 && descriptorUs === 0) return {};
+  return { transferTimes: { handshakeUs: msToUs(handshakeMs), descriptorUs } };
+}
+
+/** GPUs of the engines that this stage fetches KV from. */
+function sourceTpOf(config: BatonConfig, stage: Stage): number {
+  const source = stage === 'prefill' ? 'decode' : 'prefill';
+  return configForStage(config, source).tensorParallelSize;
+}
+
+/**
+ * Ranks of the source from which one rank reads its heads (`_read_blocks_for_req` of vLLM's
+ * `nixl/pull_worker.py`): several where the source has more, each a part. Where it has fewer, the
+ * rank reads a part of one; a latent vector is whole on each.
+ */
+function ranksRead({ model, tp }: EnginePlacement, sourceTp: number): number {
+  return model.attention.kind === 'latent' ? 1 : Math.max(1, Math.ceil(sourceTp / tp));
+}
+
+/**
+ * Parts of a KV block that lie apart in memory, as vLLM's NIXL connector registers them: one per
+ * layer, and K apart from V; latent attention keeps one vector for both.
+ */
 function regionsPerBlock({ model }: EnginePlacement): number {
   return layersPerBlock(model) * (model.attention.kind === 'latent' ? 1 : 2);
 }

@@ -129,4 +129,18 @@ export const STEP_TIME = {
     unit: 'ms',
     unset: 'computed from link, missing bytes and active transfers',
   }),
+  kvHandshakeTime: duration(0, MILLISECONDS, {
+    help:
+      'Time of the first contact of an engine with one that it fetches KV from; reads from there ' +
+      'wait for its end. 0.2 s to 2 s were measured with NIXL (docs/kv-transfer-links.md), too ' +
+      'different for a default.',
+    unit: 'ms',
+  }),
+  kvDescriptorTime: number(0, [0, 1_000_000], {
+    help:
+      'Time of posting one descriptor of a KV transfer: a rank has one per block, layer, and K ' +
+      'or V. About 2.4 was measured where none could be merged (docs/kv-transfer-links.md); 0, ' +
+      "because the link's latency contains the posting of typical transfers.",
+    unit: 'µs',
+  }),
 } as const;

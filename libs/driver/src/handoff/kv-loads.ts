@@ -1,5 +1,12 @@
 import type { LiveClock } from '@baton/clock';
-import { type FetchFailure, type TargetAction, TransferSet } from '@baton/handoff';
+import {
+  descriptorsOf,
+  type FetchFailure,
+  type TargetAction,
+  TransferSet,
+  TransferSetup,
+  type TransferShape,
+} from '@baton/handoff';
 import { type Micros, usToSeconds } from '@baton/kernel';
 import {
   type EngineIdentity,
@@ -205,7 +212,7 @@ export interface TransferPhase {
 
 export interface TransfersParts {
   readonly identity: EngineIdentity;
-  readonly options: Pick<DriverOptions, 'facts' | 'kvRegionsPerBlock'>;
+  readonly options: Pick<DriverOptions, 'facts' | 'transferShape' | 'transferTimes'>;
   readonly clock: LiveClock;
   readonly slot: EngineSlot;
   readonly stats: EngineStats;
@@ -217,12 +224,21 @@ export interface TransfersParts {
  */
 export class Transfers {
   private set = new TransferSet();
-  private readonly underWay = new Map<string, TransferPhase>();
+  /** Undefined: setting up takes nothing. */
+  readonly setup: TransferSetup | undefined;
+  private readonly shape: TransferShape;
+  private readonly underWay = new Map<string, TransferPhase & { handshakeUs: Micros }>();
   private readonly wakeUp: WakeUp;
   /** Simulated time that the transfer completed last took. */
   lastSpanUs: Micros = 0;
+  /** Part of it for which it waited for the first contact of the two engines. */
+  private lastHandshakeUs: Micros = 0;
 
   constructor(private readonly parts: TransfersParts) {
+    const { facts, transferShape, transferTimes } = parts.options;
+    const bytesPerBlock = facts.kvBytesPerToken * facts.blockSize;
+    this.shape = transferShape ?? { bytesPerBlock, descriptorsPerBlock: 1 };
+    this.setup = transferTimes && new TransferSetup(transferTimes, this.shape);
     const { clock, slot } = parts;
     this.wakeUp = new WakeUp(clock, slot, () => this.complete());
   }
@@ -230,7 +246,9 @@ export class Transfers {
   start(run: Run, order: TransferOrder, phase: TransferPhase): void {
     const id = idOf(run.job.requestId, run.epoch);
     const { link } = this.parts.options.facts;
-    this.underWay.set(id, phase);
+    const handshakeUs = this.setup?.handshakeLeftUs(order.sourceId, phase.startUs) ?? 0;
+    const setupUs = handshakeUs + (this.setup?.postingUs(order.bytes) ?? 0);
+    this.underWay.set(id, { ...phase, handshakeUs });
     this.set.start({
       id,
       sourceId: order.sourceId,
@@ -238,7 +256,7 @@ export class Transfers {
       // At a part of the speed, as at full speed for so many times the bytes: the others keep
       // theirs.
       bytes: order.bytes / (order.factor ?? 1),
-      baseLatencyUs: link.baseLatencyUs + (order.extraUs ?? 0),
+      baseLatencyUs: link.baseLatencyUs + setupUs + (order.extraUs ?? 0),
       sourceBytesPerSecond: order.bytesPerSecond,
       targetBytesPerSecond: link.bytesPerSecond,
       sourceActiveReads: order.activeReads,
@@ -265,12 +283,14 @@ export class Transfers {
    */
   count(bytes: number): void {
     const { stats, options } = this.parts;
-    const { link, tensorParallelSize, kvBytesPerToken, blockSize } = options.facts;
-    const blocks = Math.ceil(bytes / (kvBytesPerToken * blockSize));
-    const descriptors = blocks * (options.kvRegionsPerBlock ?? 1);
+    const { link, tensorParallelSize } = options.facts;
+    const descriptors = descriptorsOf(bytes, this.shape);
+    const postUs = link.baseLatencyUs + (this.setup?.postingUs(bytes) ?? 0);
+    // vLLM's clock of a transfer starts behind the handshake.
+    const xferUs = this.lastSpanUs - this.lastHandshakeUs;
     for (let rank = 0; rank < tensorParallelSize; rank += 1) {
-      stats.observe('nixl_xfer_time_seconds', usToSeconds(this.lastSpanUs));
-      stats.observe('nixl_post_time_seconds', usToSeconds(link.baseLatencyUs));
+      stats.observe('nixl_xfer_time_seconds', usToSeconds(xferUs));
+      stats.observe('nixl_post_time_seconds', usToSeconds(postUs));
       stats.observe('nixl_bytes_transferred', bytes);
       stats.observe('nixl_num_descriptors', descriptors);
     }
@@ -284,8 +304,10 @@ export class Transfers {
   reset(): void {
     this.stop();
     this.set = new TransferSet();
+    this.setup?.reset();
     this.underWay.clear();
     this.lastSpanUs = 0;
+    this.lastHandshakeUs = 0;
   }
 
   private complete(): void {
@@ -294,6 +316,7 @@ export class Transfers {
       if (transfer === undefined) continue;
       this.underWay.delete(id);
       this.lastSpanUs = completedUs - transfer.startUs;
+      this.lastHandshakeUs = transfer.handshakeUs;
       transfer.onDone(completedUs);
     }
     this.arm();

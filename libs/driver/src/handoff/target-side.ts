@@ -83,7 +83,9 @@ export class TargetSide {
 
   /** The run's sequence is in the engine: its KV is to be fetched. */
   accept(run: Run, fetching: Fetching): void {
-    this.parts.reservations.add(run, fetching);
+    const { reservations, transfers, loop } = this.parts;
+    reservations.add(run, fetching);
+    transfers.setup?.meet(fetching.source.engineId, loop.logicalUs(run.causeUs));
     this.observe({
       kind: 'accepted',
       requestId: run.job.requestId,
@@ -92,7 +94,7 @@ export class TargetSide {
       nowUs: this.nowUs(),
     });
     // An engine at rest has to begin a step to give blocks to the run.
-    this.parts.loop.enter(run.causeUs);
+    loop.enter(run.causeUs);
   }
 
   /** The engine cannot use what is held under this name. */

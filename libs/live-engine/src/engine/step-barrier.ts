@@ -8,8 +8,11 @@ export interface BarrierRank extends LockstepRank {
   nextCauseUs(fromUs: Micros): Micros | undefined;
   /** A step has begun at this instant, with or without this rank, or could not. */
   onBegun(startUs: Micros): void;
-  /** The step ends, if this rank takes part in it. Returns whether the process was stopped. */
-  endStep(endUs: Micros): boolean;
+  /**
+   * The step ends, if this rank takes part in it. Returns since when the rank is free: later than
+   * that end when the process was stopped meanwhile.
+   */
+  endStep(endUs: Micros): Micros;
 }
 
 /**
@@ -82,9 +85,9 @@ export class StepBarrier {
 
   private end(endUs: Micros): void {
     this.freeSinceUs = endUs;
-    let wasStopped = false;
-    for (const rank of this.ranks) wasStopped = rank.endStep(endUs) || wasStopped;
-    if (wasStopped) this.freeSinceUs = this.clock.nowUs();
+    for (const rank of this.ranks) {
+      this.freeSinceUs = Math.max(this.freeSinceUs, rank.endStep(endUs));
+    }
     this.beginAfter(this.freeSinceUs);
   }
 

@@ -119,7 +119,7 @@ export class StepLoop implements BarrierRank {
 
   formStep(startUs: Micros): number | undefined {
     let tokens: number | undefined;
-    if (this.mayStep) {
+    if (!this.isPaused) {
       this.guard(() => {
         this.admitUpTo(startUs);
         tokens = this.parts.slot.engine.formStep(startUs);
@@ -143,24 +143,16 @@ export class StepLoop implements BarrierRank {
   }
 
   isUnfinished(): boolean {
-    return this.mayStep && this.parts.slot.engine.isUnfinished();
+    return !this.isPaused && !this.isStopped && this.parts.slot.engine.isUnfinished();
   }
 
   onBegun(startUs: Micros): void {
     this.guard(() => this.listener?.onBegun(startUs));
   }
 
-  endStep(endUs: Micros): boolean {
-    if (!this.isBesideOthers) return false;
-    this.isBesideOthers = false;
-    const lateUs = this.lateUs(endUs);
-    this.guard(() => this.report(endUs, lateUs));
-    if (lateUs > RE_ANCHOR_US) this.reAnchor();
-    return lateUs > RE_ANCHOR_US;
-  }
-
-  private get mayStep(): boolean {
-    return !this.isPaused && !this.isStopped;
+  endStep(endUs: Micros): Micros {
+    if (this.isBesideOthers) this.guard(() => this.end(endUs));
+    return this.freeSinceUs;
   }
 
   private wake(): void {
@@ -203,7 +195,7 @@ export class StepLoop implements BarrierRank {
   }
 
   nextCauseUs(fromUs: Micros): Micros | undefined {
-    if (!this.mayStep) return undefined;
+    if (this.isPaused || this.isStopped) return undefined;
     let first: Micros | undefined;
     for (const { causeUs } of this.arrivals) {
       if (first === undefined || causeUs < first) first = causeUs;
@@ -220,22 +212,17 @@ export class StepLoop implements BarrierRank {
   }
 
   private end(endUs: Micros): void {
-    const lateUs = this.lateUs(endUs);
+    const { clock, slot, barrier } = this.parts;
+    const lateUs = clock.wall.nowUs() - clock.toWallUs(endUs);
     this.alarm = undefined;
-    this.report(endUs, lateUs);
-    if (lateUs > RE_ANCHOR_US) this.reAnchor();
-    if (!this.isStepping && !this.isPaused) this.begin(this.startOfNext());
-  }
-
-  private report(endUs: Micros, lateUs: number): void {
+    this.isBesideOthers = false;
     this.freeSinceUs = endUs;
     this.listener?.onStep(endUs - this.stepStartUs, lateUs);
-    this.listener?.onFacts(this.parts.slot.engine.endStep());
-  }
-
-  private lateUs(endUs: Micros): number {
-    const { clock } = this.parts;
-    return clock.wall.nowUs() - clock.toWallUs(endUs);
+    const facts = slot.engine.endStep();
+    this.listener?.onFacts(facts);
+    if (lateUs > RE_ANCHOR_US) this.reAnchor();
+    if (barrier !== undefined) return;
+    if (!this.isStepping && !this.isPaused) this.begin(this.startOfNext());
   }
 
   private reAnchor(): void {

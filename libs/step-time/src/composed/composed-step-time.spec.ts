@@ -138,3 +138,17 @@ describe('the model that is taken by itself', () => {
     expect(outside.value / outside.range[1]).toBeGreaterThan(2);
   });
 });
+
+describe('a step of one of several data-parallel ranks', () => {
+  it('takes less for shared experts when the others have fewer tokens than its prompt', () => {
+    const placement = { ...place('minimax-m2', 'h100'), dp: 8, expertParallel: true };
+    const tables = OperatorTables.of(placement.gpu.operators!, SHIPPED_OPERATORS.texts)!;
+    const { ofAllRanks } = new StepComposer(placement, tables);
+    const stepTime = buildStepTimeModel({ kind: 'composed' }, placement, SHIPPED_OPERATORS);
+    const batch = prompts(1, 4_096);
+    const us = (expertTokens?: number) => stepTime.stepUs({ ...batch, expertTokens });
+    expect(us(4_096)).toBe(us());
+    const saved = ofAllRanks!(4_096) - ofAllRanks!(1_024);
+    expect(Math.abs((us() - us(1_024)) / saved - 1)).toBeLessThan(0.01);
+  });
+});

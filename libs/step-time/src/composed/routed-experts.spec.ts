@@ -8,6 +8,8 @@ import type { StepParts } from './step-parts';
 import { readShipped } from '../../../../test/support/shipped-operators';
 
 const LAYERS = 58;
+/** What ranks without tensor parallelism do together. */
+const SHARED = new Set<string>(['dispatch', 'experts', 'combine']);
 
 function partsOf(gpuName: string, dp: number, framework: Framework = 'trtllm'): StepParts {
   const gpu = findGpu(gpuName);
@@ -45,6 +47,19 @@ describe('experts over the nodes of a rack', () => {
     ['over a number of ranks that was not measured', partsOf('gb200', 48)],
   ])('are gathered %s', (_why, parts) => {
     expect(routed(parts)).toBeUndefined();
+  });
+
+  it('leave the exchange to the tokens of each rank, gathered ones to those of all', () => {
+    const own = routed(partsOf('gb200', 32, 'sglang'), false)!;
+    const part = feedForwardPartOf(partsOf('gb200', 32, 'sglang'));
+    expect(part.ofAllRanks!(64)).toBeCloseTo(LAYERS * own.experts(64), 6);
+    const gathered = feedForwardPartOf(partsOf('gb200', 32, 'vllm'));
+    const named = gathered.operators(64, false).filter(({ name }) => SHARED.has(name));
+    expect(gathered.ofAllRanks!(64)).toBeCloseTo(
+      named.reduce((sum, { us }) => sum + us, 0),
+      6,
+    );
+    expect(feedForwardPartOf(partsOf('gb200', 1, 'vllm')).ofAllRanks).toBeUndefined();
   });
 
   it('stand in the steps that they are part of', () => {

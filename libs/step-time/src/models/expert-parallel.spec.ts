@@ -55,6 +55,18 @@ describe('experts shared by data-parallel ranks', () => {
     expect(four.stepUs(decoding(1, 0)) - alone.stepUs(decoding(1, 0))).toBeCloseTo(expected, 6);
   });
 
+  it('take less of a prompt that one rank computes alone, and as much when all are alike', () => {
+    const ranks = qwen({ tp: 1, dp: 8, expertParallel: true });
+    const batch = prompts(1, 4096);
+    const us = (expertTokens?: number) => ranks.stepUs({ ...batch, expertTokens });
+    expect(us(4096)).toBe(us());
+    const { model, gpu } = place('qwen3-235b-a22b', 'h200', { tp: 1 });
+    const { activeExperts, expertIntermediate } = model.experts!;
+    const parameters = 3 * model.hidden * expertIntermediate * activeExperts * model.layers;
+    const usPerToken = (2 * parameters * 1e6) / gpu.flopsPerSecond / gpu.efficiency.prefillCompute;
+    expect(us() - us(1_000)).toBeCloseTo(3_096 * usPerToken, 3);
+  });
+
   it('make a decode step shorter while reading weights decides, within a node', () => {
     const times = [1, 2, 4, 8].map((dp) =>
       build(place('deepseek-v3', 'h200', { tp: 1, dp, expertParallel: true })).stepUs(

@@ -8,20 +8,17 @@ import {
   sharedLayerParameters,
   vocabularyParameters,
 } from '@baton/hardware';
+import type { BatchAggregates } from '../port/step-time-model';
 
 /** Everything of a step but attention: matrix products against the bytes of their weights. */
 export interface LinearCost {
-  /**
-   * @param decodeTokens  one per sequence that decodes, and the drafted ones
-   * @param expertTokens  per rank, those that the shared experts get; all of this rank unless given
-   */
-  us(
-    prefillTokens: number,
-    prefillSeqs: number,
-    decodeTokens: number,
-    expertTokens?: number,
-  ): number;
+  us(batch: LinearBatch): number;
 }
+
+type LinearBatch = Pick<
+  BatchAggregates,
+  'prefillTokens' | 'prefillSeqs' | 'decodeSeqs' | 'draftTokens' | 'expertTokens'
+>;
 
 /** A multiplication and an addition per weight and token. */
 const FLOPS_PER_PARAMETER = 2;
@@ -60,11 +57,14 @@ export function linearCostOf({ model, gpu, tp, dp = 1 }: EnginePlacement): Linea
   const missedByToken = experts > 0 ? ((experts - activeExperts) / experts) ** dp : 1;
 
   return {
-    us(prefillTokens, prefillSeqs, decodeTokens, expertTokens = prefillTokens + decodeTokens) {
+    us({ prefillTokens, prefillSeqs, decodeSeqs, draftTokens = 0, expertTokens }) {
+      const decodeTokens = decodeSeqs + draftTokens;
+      const tokens = prefillTokens + decodeTokens;
+      const routed = expertTokens ?? tokens;
       const headTokens = prefillSeqs + decodeTokens;
       const ownUs = prefillTokens * prefillUs + decodeTokens * decodeUs + headTokens * headUs;
-      const computeUs = ownUs - (prefillTokens + decodeTokens - expertTokens) * expertUs;
-      const readExperts = 1 - missedByToken ** expertTokens;
+      const computeUs = ownUs - (tokens - routed) * expertUs;
+      const readExperts = 1 - missedByToken ** routed;
       return overheadUs + Math.max(computeUs, sharedReadUs + expertReadUs * readExperts);
     },
   };

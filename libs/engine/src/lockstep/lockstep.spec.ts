@@ -2,10 +2,10 @@ import type { Micros } from '@baton/kernel';
 import type { StepTimeModel } from '@baton/step-time';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { TestEngine } from '../test/test-engine';
+import { TestEngine } from '../../test/test-engine';
 import { Lockstep, type LockstepRank } from './lockstep';
 
-/** 100 µs, 10 for a decoding sequence, 1 for a prompt token or a token of context, 7 for experts. */
+/** 100 µs, 10 per decoding sequence, 1 per token of prompt or context, 7 per token of experts. */
 const MODEL: StepTimeModel = {
   description: 'told apart',
   stepUs: (b) => {

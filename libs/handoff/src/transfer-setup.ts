@@ -1,0 +1,71 @@
+import { type AnyId, assert, type Micros } from '@baton/kernel';
+
+export interface TransferSetupTimes {
+  /** Of the first contact with another engine, simulated µs, >= 0. */
+  readonly handshakeUs: Micros;
+  /** Of posting one descriptor, µs, >= 0. */
+  readonly descriptorUs: number;
+}
+
+export interface TransferShape {
+  /** Bytes of a KV block that one rank stores, > 0. */
+  readonly bytesPerBlock: number;
+  /** Reads that one rank makes for a block: its parts that lie apart, times the ranks it reads. */
+  readonly descriptorsPerBlock: number;
+}
+
+/** Engines whose handshake is remembered; of more, the one met first is met again. */
+const MOST_SOURCES = 4_096;
+
+/**
+ * What the transfers to one engine take before their first byte, beyond the latency of the link. As
+ * vLLM's NIXL connector (`_background_nixl_handshake` of `nixl/base_worker.py`): the first contact
+ * with another engine exchanges metadata and prepares its descriptors in the background, and reads
+ * from there wait until that is over; then each read posts its descriptors one after the other.
+ */
+export class TransferSetup<Id extends AnyId = string> {
+  /** By source: the end of its handshake. */
+  private readonly knownFromUs = new Map<Id, Micros>();
+
+  constructor(
+    private readonly times: TransferSetupTimes,
+    private readonly shape: TransferShape,
+  ) {
+    assert(times.handshakeUs >= 0 && times.descriptorUs >= 0, 'a setup takes no less than nothing');
+    assert(shape.bytesPerBlock > 0 && shape.descriptorsPerBlock > 0, 'blocks are read in parts');
+  }
+
+  /** A request for KV of that engine has come: the handshake begins, unless there was one. */
+  meet(sourceId: Id, nowUs: Micros): void {
+    const { knownFromUs } = this;
+    if (this.times.handshakeUs === 0 || knownFromUs.has(sourceId)) return;
+    if (knownFromUs.size >= MOST_SOURCES) knownFromUs.delete(knownFromUs.keys().next().value!);
+    knownFromUs.set(sourceId, nowUs + this.times.handshakeUs);
+  }
+
+  /** What is left of the handshake; the whole of it with an engine that was never met. */
+  handshakeLeftUs(sourceId: Id, nowUs: Micros): Micros {
+    this.meet(sourceId, nowUs);
+    return Math.max(0, (this.knownFromUs.get(sourceId) ?? nowUs) - nowUs);
+  }
+
+  /** Before a read of so many bytes by each rank, from now on. */
+  leftUs(sourceId: Id, bytes: number, nowUs: Micros): Micros {
+    return this.handshakeLeftUs(sourceId, nowUs) + this.postingUs(bytes);
+  }
+
+  /** Of a read of so many bytes by each rank. */
+  postingUs(bytes: number): Micros {
+    return Math.round(this.times.descriptorUs * descriptorsOf(bytes, this.shape));
+  }
+
+  /** The engine is a new one, which has met nobody. */
+  reset(): void {
+    this.knownFromUs.clear();
+  }
+}
+
+/** Descriptors of a read of so many bytes, as one rank posts them. */
+export function descriptorsOf(bytes: number, shape: TransferShape): number {
+  return Math.ceil(bytes / shape.bytesPerBlock) * shape.descriptorsPerBlock;
+}
