@@ -5,7 +5,7 @@ import type { RequestLimits } from './limits';
  * Fields that have no effect here, by who documents them. A request with one is served: clients
  * send them by themselves, or to servers of this kind.
  */
-const WITHOUT_EFFECT: ReadonlySet<string> = new Set([
+export const FIELDS_WITHOUT_EFFECT: ReadonlySet<string> = new Set([
   // OpenAI's API reference of chat completions and completions.
   ...['audio', 'metadata', 'modalities', 'moderation', 'prediction', 'prompt_cache_key'],
   ...['prompt_cache_options', 'prompt_cache_retention', 'safety_identifier', 'store', 'suffix'],
@@ -37,7 +37,7 @@ export function refuseUnknown(
   body: Readonly<Record<string, unknown>>,
   declared: ReadonlySet<string>,
   { dialect, acceptsUnknownFields }: RequestLimits,
-  more: ReadonlySet<string> = WITHOUT_EFFECT,
+  more: ReadonlySet<string> = FIELDS_WITHOUT_EFFECT,
 ): void {
   if (dialect !== 'openai' || acceptsUnknownFields === true) return;
   for (const field of Object.keys(body)) {

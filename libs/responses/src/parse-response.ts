@@ -4,6 +4,7 @@ import type { GenerationRequest, RequestLimits } from '@baton/openai';
 import {
   engineFields,
   fieldNames,
+  FIELDS_WITHOUT_EFFECT,
   GUIDED_FIELDS,
   objectBody,
   outside,
@@ -42,6 +43,7 @@ const MIN_OUTPUT_TOKENS = 16;
  */
 const KNOWN_FIELDS: ReadonlySet<string> = new Set([
   ...PASSED_ON,
+  ...FIELDS_WITHOUT_EFFECT,
   ...['context_management', 'moderation', 'prompt', 'prompt_cache_options', 'stream_options'],
   ...['prompt_cache_retention', 'enable_response_messages', 'include_stop_str_in_output'],
   ...['logit_bias', 'mm_processor_kwargs', 'previous_input_messages', 'skip_special_tokens'],
