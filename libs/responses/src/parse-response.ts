@@ -120,7 +120,7 @@ export function parseResponse(
   const { dto, fields, own } = draft;
   const items = [...context, ...own];
   checkCallIds(items, own);
-  refuseUnknown(fields, fieldNames(dto), limits, KNOWN_FIELDS);
+  refuseUnknown(fields, { declared: fieldNames(dto), more: KNOWN_FIELDS }, limits);
   checkOutputLimit(dto, limits);
   const wanted = chatTools(dto.tools ?? [], dto.tool_choice, limits.unsupportedTools ?? 'skip');
   const passedOn = PASSED_ON.filter((name) => Object.hasOwn(fields, name));
