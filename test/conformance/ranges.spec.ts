@@ -26,10 +26,16 @@ function bodyWith(body: Readonly<Fields>, range: Range, value: unknown): Fields 
   return { ...body, [outer]: { ...range.with, [inner]: value } };
 }
 
-function expectRefusal(error: BatonError, dialect: Dialect, range: Range): void {
+/** The code of the refusal of `bad[at]` in the openai dialect. */
+function codeOf({ code = 'invalid_value' }: Range, at: number): string | null | undefined {
+  return Array.isArray(code) ? (code as readonly string[])[at] : (code as string | null);
+}
+
+function expectRefusal(error: BatonError, dialect: Dialect, range: Range, at: number): void {
   const { status, body } = renderError(error, dialect);
   expect(status).toBe(400);
-  const { field, param = field, code = 'invalid_value' } = range;
+  const { field, param = field } = range;
+  const code = codeOf(range, at);
   const { vllmType = 'BadRequestError', vllmParam = null } = range;
   const expected =
     dialect === 'openai'
@@ -69,11 +75,11 @@ describe.each(['openai', 'vllm'] as const)('ranges in the %s dialect', (dialect)
           const found = refusal(path, bodyWith(body, range, value), dialect);
           expect(found?.message, nameOf(value)).toBeUndefined();
         }
-        for (const value of range.bad) {
+        for (const [at, value] of range.bad.entries()) {
           const found = refusal(path, bodyWith(body, range, value), dialect);
           expect(found, nameOf(value)).toBeDefined();
           if (isMessage) expectMessageRefusal(found!, dialect, range);
-          else expectRefusal(found!, dialect, range);
+          else expectRefusal(found!, dialect, range, at);
         }
       },
     );

@@ -38,7 +38,7 @@ export type {
   SaidMessage,
   Sampling,
 } from './generation-request';
-export { refuseUnknown } from './known-fields';
+export { FIELDS_WITHOUT_EFFECT, refuseUnknown } from './known-fields';
 export type { RequestLimits, Strictness } from './limits';
 export { planSequence } from './plan-sequence';
 export type { PlanContext, SequencePlace } from './plan-sequence';

@@ -5,7 +5,7 @@ import type { RequestLimits } from './limits';
  * Fields that have no effect here, by who documents them. A request with one is served: clients
  * send them by themselves, or to servers of this kind.
  */
-const WITHOUT_EFFECT: ReadonlySet<string> = new Set([
+export const FIELDS_WITHOUT_EFFECT: ReadonlySet<string> = new Set([
   // OpenAI's API reference of chat completions and completions.
   ...['audio', 'metadata', 'modalities', 'moderation', 'prediction', 'prompt_cache_key'],
   ...['prompt_cache_options', 'prompt_cache_retention', 'safety_identifier', 'store', 'suffix'],
@@ -26,19 +26,24 @@ const WITHOUT_EFFECT: ReadonlySet<string> = new Set([
   ...['prompt', 'logprobs', 'messages', 'top_logprobs', 'max_completion_tokens', 'tools'],
 ]);
 
+export interface KnownFields {
+  readonly declared: ReadonlySet<string>;
+  /** Default: those without effect. */
+  readonly more?: ReadonlySet<string>;
+}
+
 /**
  * Refuses the first field that nobody documents, as OpenAI does: a misspelled one would silently
  * change nothing. vLLM ignores such fields, and so does the vllm dialect.
  *
- * @param declared  the fields that have an effect
- * @param more  further fields of the endpoint
+ * @param known  the fields that have an effect, and further ones of the endpoint
  */
 export function refuseUnknown(
   body: Readonly<Record<string, unknown>>,
-  declared: ReadonlySet<string>,
+  known: KnownFields,
   { dialect, acceptsUnknownFields }: RequestLimits,
-  more: ReadonlySet<string> = WITHOUT_EFFECT,
 ): void {
+  const { declared, more = FIELDS_WITHOUT_EFFECT } = known;
   if (dialect !== 'openai' || acceptsUnknownFields === true) return;
   for (const field of Object.keys(body)) {
     if (!declared.has(field) && !more.has(field)) throw unknown(field.slice(0, 100));

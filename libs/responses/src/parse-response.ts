@@ -4,6 +4,7 @@ import type { GenerationRequest, RequestLimits } from '@baton/openai';
 import {
   engineFields,
   fieldNames,
+  FIELDS_WITHOUT_EFFECT,
   GUIDED_FIELDS,
   objectBody,
   outside,
@@ -42,6 +43,7 @@ const MIN_OUTPUT_TOKENS = 16;
  */
 const KNOWN_FIELDS: ReadonlySet<string> = new Set([
   ...PASSED_ON,
+  ...FIELDS_WITHOUT_EFFECT,
   ...['context_management', 'moderation', 'prompt', 'prompt_cache_options', 'stream_options'],
   ...['prompt_cache_retention', 'enable_response_messages', 'include_stop_str_in_output'],
   ...['logit_bias', 'mm_processor_kwargs', 'previous_input_messages', 'skip_special_tokens'],
@@ -118,7 +120,7 @@ export function parseResponse(
   const { dto, fields, own } = draft;
   const items = [...context, ...own];
   checkCallIds(items, own);
-  refuseUnknown(fields, fieldNames(dto), limits, KNOWN_FIELDS);
+  refuseUnknown(fields, { declared: fieldNames(dto), more: KNOWN_FIELDS }, limits);
   checkOutputLimit(dto, limits);
   const wanted = chatTools(dto.tools ?? [], dto.tool_choice, limits.unsupportedTools ?? 'skip');
   const passedOn = PASSED_ON.filter((name) => Object.hasOwn(fields, name));

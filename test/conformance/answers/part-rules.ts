@@ -28,6 +28,11 @@ const schema = {
 const isValid = ajv.compile(schema);
 const tool = (name: string) => ({ type: 'function', function: { name, parameters: schema } });
 const tools = [tool('run'), tool('rest')];
+/** Shares a word with the question. */
+const fitting = {
+  type: 'function',
+  function: { name: 'run', description: 'Hands over the baton.', parameters: schema },
+};
 const room = { max_tokens: 400 };
 const chat = ['chat'] as const;
 const both = ['chat', 'completions'] as const;
@@ -178,14 +183,20 @@ export const PART_RULES: readonly Rule[] = [
     },
   },
   {
-    name: 'tool_choice auto calls in some choices and talks in others',
+    name: 'tool_choice auto calls a tool that fits the question',
+    endpoints: talks,
+    body: { ...room, tools: [fitting, tool('rest')] },
+    check: (seen) => expectCalls(seen, ['run'], 'tool_calls'),
+  },
+  {
+    name: 'tool_choice auto talks where no tool fits',
     endpoints: chat,
     body: { ...room, n: 12, max_tokens: 120, tools },
     check: ({ choices }) => {
-      const called = choices.filter(({ calls }) => calls.length > 0);
-      expect(called.length).toBeGreaterThan(0);
-      expect(called.length).toBeLessThan(12);
-      for (const { finishReason } of called) expect(finishReason).toBe('tool_calls');
+      for (const { calls, text } of choices) {
+        expect(calls).toEqual([]);
+        expect(text).not.toBe('');
+      }
     },
   },
   {

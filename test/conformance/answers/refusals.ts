@@ -8,32 +8,47 @@ export interface Refusal {
   readonly responseParam?: string;
   /** The message's text, when it is not the field's name. */
   readonly says?: string;
+  /** OpenAI's code; default `invalid_value`. */
+  readonly code?: string;
   readonly endpoints?: readonly TextEndpoint[];
 }
+
+const BELOW = { code: 'decimal_below_min_value' };
+const ABOVE = { code: 'decimal_above_max_value' };
 
 const impossible = { type: 'object', properties: { a: { enum: [] } }, required: ['a'] };
 
 export const REFUSALS: readonly Refusal[] = [
-  { body: { n: 0 }, param: 'n' },
+  {
+    ...{ body: { n: 0 }, param: 'n', code: 'integer_below_min_value' },
+    endpoints: ['chat', 'completions'],
+  },
+  { body: { n: 0 }, param: 'n', endpoints: ['responses'] },
   { body: { n: 3, best_of: 2 }, param: 'best_of', responseParam: 'n' },
   { body: { echo: true }, param: 'echo', endpoints: ['responses'] },
   { body: { best_of: 2, stream: true }, param: 'best_of', endpoints: ['completions'] },
-  { body: { temperature: 2.1 }, param: 'temperature' },
-  { body: { temperature: -0.1 }, param: 'temperature' },
+  { body: { temperature: 2.1 }, param: 'temperature', ...ABOVE },
+  { body: { temperature: -0.1 }, param: 'temperature', ...BELOW },
   { body: { top_p: 0 }, param: 'top_p', endpoints: ['chat', 'completions'] },
-  { body: { top_p: -0.01 }, param: 'top_p' },
-  { body: { top_p: 1.01 }, param: 'top_p' },
-  { body: { presence_penalty: 2.1 }, param: 'presence_penalty' },
-  { body: { max_tokens: -1 }, param: 'max_tokens', responseParam: 'max_output_tokens' },
+  { body: { top_p: -0.01 }, param: 'top_p', ...BELOW },
+  { body: { top_p: 1.01 }, param: 'top_p', ...ABOVE },
+  { body: { presence_penalty: 2.1 }, param: 'presence_penalty', ...ABOVE },
+  {
+    ...{ body: { max_tokens: -1 }, param: 'max_tokens', code: 'integer_below_min_value' },
+    responseParam: 'max_output_tokens',
+  },
   { body: { min_tokens: 41 }, param: 'min_tokens' },
-  { body: { logprobs: 21 }, param: 'logprobs', endpoints: ['completions'] },
+  {
+    ...{ body: { logprobs: 21 }, param: 'logprobs', code: 'integer_above_max_value' },
+    endpoints: ['completions'],
+  },
   {
     body: { logprobs: true, top_logprobs: 21 },
     param: 'top_logprobs',
-    says: 'Requested sample logprobs of 21',
+    code: 'integer_above_max_value',
     endpoints: ['chat'],
   },
-  { body: { stop: '' }, param: 'stop' },
+  { body: { stop: '' }, param: 'stop', code: 'empty_string' },
   {
     body: {
       response_format: { type: 'json_schema', json_schema: { name: 's', schema: impossible } },

@@ -135,7 +135,8 @@ describe.each(['openai', 'vllm'] as const)('responses of the official client, %s
       status: 404,
       code: 'previous_response_not_found',
     });
-    await expect(create({ max_output_tokens: 15 })).rejects.toMatchObject({
+    const tooFew = dialect === 'openai' ? 15 : 0;
+    await expect(create({ max_output_tokens: tooFew })).rejects.toMatchObject({
       status: 400,
       param: 'max_output_tokens',
     });

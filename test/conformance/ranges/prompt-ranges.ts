@@ -12,7 +12,7 @@ const INPUT: readonly Range[] = [
   ...TRUNCATION,
   { field: 'input', good: ['x', ['x'], many(2_048, 'x')], bad: [[], many(2_049, 'x')] },
   { field: 'input', good: [[0], [LAST_TOKEN]], bad: [[LAST_TOKEN + 1]] },
-  { field: 'input', good: [], bad: [[-1]], ...schema('input'), param: 'input[0]' },
+  { field: 'input', good: [], bad: [[-1]], ...schema('input', null), param: 'input[0]' },
   {
     field: 'input',
     good: [many(MAX_MODEL_LEN, 5)],
@@ -62,7 +62,7 @@ export const PROMPT_RANGES: readonly RangesOf[] = [
     body: { tokens: [] },
     ranges: [
       { field: 'tokens', good: [[], [0], [LAST_TOKEN]], bad: [[LAST_TOKEN + 1]] },
-      { field: 'tokens', good: [], bad: [[-1]], ...schema('tokens.0'), param: 'tokens[0]' },
+      { field: 'tokens', good: [], bad: [[-1]], ...schema('tokens.0', null), param: 'tokens[0]' },
     ],
   },
 ];

@@ -19,8 +19,8 @@ export interface Range {
   readonly dialects?: readonly Dialect[];
   /** The parameter in the openai dialect, when not the field itself. */
   readonly param?: string;
-  /** The code in the openai dialect; default: `invalid_value`. */
-  readonly code?: string | null;
+  /** The code in the openai dialect, or those of `bad` in order; default: `invalid_value`. */
+  readonly code?: string | null | readonly string[];
   /** The name in the vllm dialect; default: none. */
   readonly vllmParam?: string;
   /** `BadRequestError` unless it is a fault of the schema. */
@@ -35,11 +35,18 @@ export interface RangesOf {
 }
 
 /** A list too long, an item of a wrong kind: pydantic's faults name their place in the body. */
-export const schema = (place: string): Pick<Range, 'code' | 'vllmType' | 'vllmParam'> => ({
-  code: null,
+export const schema = (
+  place: string,
+  code: string | null = 'array_above_max_length',
+): Pick<Range, 'code' | 'vllmType' | 'vllmParam'> => ({
+  code,
   vllmType: 'Bad Request',
   vllmParam: `body.${place}`,
 });
 
 export const many = <Item>(count: number, item: Item): Item[] =>
   Array.from({ length: count }, () => item);
+
+/** The codes of values below and above the range of a number. */
+export const beyond = (kind: 'integer' | 'decimal', ...sides: ('below' | 'above')[]): string[] =>
+  sides.map((side) => `${kind}_${side === 'below' ? 'below_min' : 'above_max'}_value`);

@@ -1,23 +1,46 @@
-import { LAST_TOKEN, many, MAX_MODEL_LEN, type Range, type RangesOf, schema } from './range';
+import {
+  beyond,
+  LAST_TOKEN,
+  many,
+  MAX_MODEL_LEN,
+  type Range,
+  type RangesOf,
+  schema,
+} from './range';
 
 const STEP = 1e-9;
 const TOO_LONG = { code: 'context_length_exceeded' };
 
+/** Of a decimal number below its range and above it. */
+const OUTSIDE = beyond('decimal', 'below', 'above');
+const LOGPROBS = beyond('integer', 'below', 'below', 'above');
+/** The last is beyond the model's context. */
+const LIMIT = [...beyond('integer', 'below', 'below'), 'invalid_value'];
+
 /** Sampling fields, at every endpoint that takes vLLM's parameters. */
 const SAMPLING: readonly Range[] = [
-  { field: 'temperature', good: [0, 2], bad: [-STEP, 2 + STEP], vllmParam: 'temperature' },
-  { field: 'top_p', good: [STEP, 1], bad: [0, 1 + STEP], vllmParam: 'top_p' },
+  {
+    ...{ field: 'temperature', good: [0, 2], bad: [-STEP, 2 + STEP], code: OUTSIDE },
+    vllmParam: 'temperature',
+  },
+  {
+    ...{ field: 'top_p', good: [STEP, 1], bad: [0, 1 + STEP], vllmParam: 'top_p' },
+    code: ['invalid_value', 'decimal_above_max_value'],
+  },
   { field: 'top_k', good: [-1, 0, 1], bad: [-2] },
   { field: 'min_p', good: [0, 1], bad: [-STEP, 1 + STEP] },
-  { field: 'presence_penalty', good: [-2, 2], bad: [-2 - STEP, 2 + STEP] },
-  { field: 'frequency_penalty', good: [-2, 2], bad: [-2 - STEP, 2 + STEP] },
+  { field: 'presence_penalty', good: [-2, 2], bad: [-2 - STEP, 2 + STEP], code: OUTSIDE },
+  { field: 'frequency_penalty', good: [-2, 2], bad: [-2 - STEP, 2 + STEP], code: OUTSIDE },
   { field: 'repetition_penalty', good: [STEP, 5], bad: [0] },
-  { field: 'n', good: [1, 16_384], bad: [0, 16_385] },
+  { field: 'n', good: [1, 16_384], bad: [0, 16_385], code: beyond('integer', 'below', 'above') },
   { field: 'best_of', good: [1, 16_384], bad: [0, 16_385] },
   { field: 'best_of', good: [3], bad: [2], with: { n: 3 } },
   { field: 'min_tokens', good: [0, 9], bad: [-1, 10], with: { max_tokens: 9 } },
-  { field: 'prompt_logprobs', good: [0, 20], bad: [-2, -1, 21], vllmParam: 'prompt_logprobs' },
-  { field: 'stop', good: [['x'], many(4, 's')], bad: ['', ['']] },
+  {
+    ...{ field: 'prompt_logprobs', good: [0, 20], bad: [-2, -1, 21], code: LOGPROBS },
+    vllmParam: 'prompt_logprobs',
+  },
+  { field: 'stop', good: [['x'], many(4, 's')], bad: ['', ['']], code: 'empty_string' },
   { field: 'stop', good: [], bad: [many(5, 's')], ...schema('stop') },
   {
     field: 'stop_token_ids',
@@ -87,16 +110,21 @@ const GENERATION: readonly Range[] = [
 ];
 
 const CHAT: readonly Range[] = [
-  { field: 'messages', good: [[{ role: 'user', content: '' }]], bad: [[]] },
-  { field: 'max_tokens', good: [1, 250], bad: [-1, 0, MAX_MODEL_LEN + 1], vllmParam: 'max_tokens' },
+  { field: 'messages', good: [[{ role: 'user', content: '' }]], bad: [[]], code: 'empty_array' },
+  {
+    ...{ field: 'max_tokens', good: [1, 250], bad: [-1, 0, MAX_MODEL_LEN + 1], code: LIMIT },
+    vllmParam: 'max_tokens',
+  },
   {
     field: 'max_completion_tokens',
+    code: LIMIT,
     good: [1, 250],
     bad: [-1, 0, MAX_MODEL_LEN + 1],
     vllmParam: 'max_completion_tokens',
   },
   {
     field: 'top_logprobs',
+    code: LOGPROBS,
     good: [0, 20],
     bad: [-2, -1, 21],
     with: { logprobs: true },
@@ -113,13 +141,20 @@ const CHAT: readonly Range[] = [
     field: 'tools',
     good: [[{ type: 'function', function: { name: 'f' } }]],
     bad: [[]],
+    code: 'empty_array',
     vllmParam: 'tools',
   },
 ];
 
 const COMPLETION: readonly Range[] = [
-  { field: 'max_tokens', good: [1, 250], bad: [-1, 0, MAX_MODEL_LEN + 1], vllmParam: 'max_tokens' },
-  { field: 'max_tokens', good: [0, 1], bad: [-1], with: { echo: true }, vllmParam: 'max_tokens' },
+  {
+    ...{ field: 'max_tokens', good: [1, 250], bad: [-1, 0, MAX_MODEL_LEN + 1], code: LIMIT },
+    vllmParam: 'max_tokens',
+  },
+  {
+    ...{ field: 'max_tokens', good: [0, 1], bad: [-1], with: { echo: true }, code: LIMIT },
+    vllmParam: 'max_tokens',
+  },
   {
     field: 'max_tokens',
     good: [MAX_MODEL_LEN - 3],
@@ -140,8 +175,11 @@ const COMPLETION: readonly Range[] = [
   { field: 'prompt', good: ['', ['']], bad: [[]], vllmParam: 'prompt' },
   { field: 'prompt', good: [many(1024, 'x')], bad: [many(1025, 'x')] },
   { field: 'prompt', good: [[0], [LAST_TOKEN]], bad: [[LAST_TOKEN + 1]] },
-  { field: 'prompt', good: [], bad: [[-1]], ...schema('prompt'), param: 'prompt[0]' },
-  { field: 'logprobs', good: [0, 20], bad: [-2, -1, 21], vllmParam: 'logprobs' },
+  { field: 'prompt', good: [], bad: [[-1]], ...schema('prompt', null), param: 'prompt[0]' },
+  {
+    ...{ field: 'logprobs', good: [0, 20], bad: [-2, -1, 21], code: LOGPROBS },
+    vllmParam: 'logprobs',
+  },
 ];
 
 const MESSAGES: readonly Range[] = [

@@ -32,7 +32,7 @@ export function parseChat(body: unknown, limits: RequestLimits): GenerationReque
   const { strict } = limits;
   const dto = validateBody(strict === undefined ? new ChatDto() : new StrictChatDto(), fields);
   if (strict !== undefined) checkStrictly(dto, strict);
-  refuseUnknown(fields, fieldNames(dto), limits);
+  refuseUnknown(fields, { declared: fieldNames(dto) }, limits);
   checkMessages(dto.messages, limits);
   refuseUnsupported(fields);
   refuseTemplate(fields);

@@ -31,7 +31,7 @@ export function parseCompletion(body: unknown, limits: RequestLimits): Generatio
     fields,
   );
   if (strict !== undefined) checkStrictly(dto, strict);
-  refuseUnknown(fields, fieldNames(dto), limits);
+  refuseUnknown(fields, { declared: fieldNames(dto) }, limits);
   refuseSuffix(fields);
   refuseUnsupported(fields);
   const sources = promptSources(dto.prompt);

@@ -14,13 +14,13 @@ const WORD = new RegExp(
   ].join('|'),
   'gu',
 );
-/** English words that any question and any description may have; some begin names of tools. */
+/** English words of any question and any description; some begin names of tools. */
 const COMMON_WORDS = new Set(
   (
-    'a about all an and any are as at be by call can could do does for from function get give has ' +
-    'have he her his how i if in into is it its me my no not of on or our out set she so some ' +
-    'tell that the their them then there these they this to tool up us use used was we were what ' +
-    'when where which who why will with would you your'
+    'a about all an and any are as at be by call can could do does for from function get give ' +
+    'has have he her his how i if in into is it its me my no not of on or our out set she so ' +
+    'some tell that the their them then there these they this to tool up us use used was we were ' +
+    'what when where which who why will with would you your'
   ).split(' '),
 );
 
