@@ -3,7 +3,7 @@ import type { ChildMessage } from '@baton/contract';
 import { parseTopology, TopologyError } from '@baton/placement';
 import { type Logger, processLogger } from '@baton/telemetry';
 import { attachInProcess, connectRedisTransport, InProcessHub } from '@baton/transport';
-import { ChangeSchedule, supervisorPid, WorkerHosts } from '@baton/worker';
+import { ChangeSchedule, WorkerHosts } from '@baton/worker';
 import { ApiServer } from './api-server';
 import { SupervisorLink } from './endpoints/admin/supervisor-link';
 
@@ -47,7 +47,6 @@ async function startFront(config: BatonConfig, redis: string, log: Logger): Prom
     url: redis,
     prefix,
     times,
-    supervisorPid: supervisorPid(),
   });
   log.info({ broker: transport.description }, 'connected');
   const starter = SupervisorLink.ofThisProcess();

@@ -13,7 +13,7 @@ export type {
   TextCut,
   WordChoice,
 } from './output-plan';
-export { planOutput, promptHash } from './plan-output';
+export { planOutput, promptHash, sequenceFacts } from './plan-output';
 export type { Steering } from './steered-tokens';
 export type { OfferedTool, ToolKind, ToolOffer } from './tool-calls';
 export { joinedContent } from './templates/chat-template';

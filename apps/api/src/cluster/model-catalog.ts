@@ -1,4 +1,4 @@
-import { type BatonConfig, modelOf } from '@baton/config';
+import type { BatonConfig } from '@baton/config';
 import { VERSION } from '@baton/kernel';
 import {
   type AnswerOptions,
@@ -9,6 +9,7 @@ import {
 } from '@baton/openai';
 import { Inject, Injectable } from '@nestjs/common';
 import { KvCapacity } from './kv-capacity';
+import { fixedLimits, maxModelLenOf, planContext, servedName } from '../request/plan/model-context';
 import { TextSetup } from '../request/plan/text-setup';
 import { API_IDENTITY, type ApiIdentity, CONFIG } from '../tokens';
 import { AdapterRegistry } from './adapters/adapter-registry';
@@ -33,29 +34,14 @@ export class ModelCatalog {
     text: TextSetup,
   ) {
     const { dialect } = config;
-    const { tokenizer, template, lengths, words, model } = text.parts;
-    this.name = config.servedModelName ?? config.model;
-    this.maxModelLen = config.maxModelLen ?? modelOf(config.model).maxContext;
+    const { tokenizer, model } = text.parts;
+    this.name = servedName(config);
+    this.maxModelLen = maxModelLenOf(config);
     this.version = config.reportedVersion ?? VERSION;
     this.answerOptions = { dialect, tokenizer };
     this.systemFingerprint = systemFingerprint(dialect, this.version, config.model);
-    this.fixed = {
-      dialect,
-      tokenizer,
-      template,
-      models: [this.name],
-      maxModelLen: this.maxModelLen,
-      keepsText: model !== undefined,
-      ...modelAbilities(config),
-    };
-    this.plans = {
-      tokenizer,
-      template,
-      words,
-      seed: config.seed,
-      lengthModel: lengths.answer,
-      reasoningLengthModel: lengths.reasoning,
-    };
+    this.fixed = fixedLimits(config, text.parts, model !== undefined);
+    this.plans = planContext(config, text.parts);
   }
 
   /**
@@ -97,16 +83,4 @@ export class ModelCatalog {
   find(id: string): ModelCard | undefined {
     return this.cards().find((card) => card.id === id);
   }
-}
-
-function modelAbilities(config: BatonConfig): Partial<RequestLimits> {
-  const { imageTokens, audioTokens, toolCallParser, enableAutoToolChoice } = config;
-  return {
-    ...(config.strict ? { strict: { toolCallParser, enableAutoToolChoice } } : {}),
-    isReasoning: config.reasoning,
-    toolCallProbability: config.toolCallProbability,
-    extraToolCallProbability: config.toolCallExtraCallProbability,
-    ...(imageTokens === undefined ? {} : { imageTokens }),
-    ...(audioTokens === undefined ? {} : { audioTokens }),
-  };
 }

@@ -1,17 +1,15 @@
 import { answerId } from '@baton/openai';
-import {
-  derenderChatBody,
-  derenderCompletionBody,
-  renderChatBody,
-  renderCompletionBody,
-} from '@baton/token-api';
 import { Body, Controller, Header, HttpCode, Post, Req } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import { ModelCatalog } from '../../cluster/model-catalog';
 import { Describe } from '../../http/operation';
 import { contextOf } from '../../http/request-context';
+import type { AnswerExtra, BodyAnswer } from '../../request/threads/body-answers';
+import { RequestThreads } from '../../request/threads/request-threads';
 
 const JSON_TYPE = 'application/json';
+
+type Written = Promise<string | Uint8Array>;
 
 /**
  * The two ends of a request apart from its generation: texts into token ids, and token ids into an
@@ -19,7 +17,10 @@ const JSON_TYPE = 'application/json';
  */
 @Controller('v1')
 export class RenderController {
-  constructor(private readonly catalog: ModelCatalog) {}
+  constructor(
+    private readonly catalog: ModelCatalog,
+    private readonly threads: RequestThreads,
+  ) {}
 
   @Describe('Text', 'Tokens of a conversation, without an answer', {
     body: 'ChatCompletionRequest',
@@ -27,33 +28,41 @@ export class RenderController {
   @Post('chat/completions/render')
   @HttpCode(200)
   @Header('content-type', JSON_TYPE)
-  renderChat(@Body() body: unknown, @Req() request: FastifyRequest): string {
-    return renderChatBody(body, this.catalog.limits, answerId('chat', idOf(request)));
+  renderChat(@Body() body: unknown, @Req() request: FastifyRequest): Written {
+    return this.written('render-chat', body, answerId('chat', idOf(request)));
   }
 
   @Describe('Text', 'Tokens of prompts, without an answer', { body: 'CompletionRequest' })
   @Post('completions/render')
   @HttpCode(200)
   @Header('content-type', JSON_TYPE)
-  renderCompletion(@Body() body: unknown, @Req() request: FastifyRequest): string {
-    return renderCompletionBody(body, this.catalog.limits, answerId('completions', idOf(request)));
+  renderCompletion(@Body() body: unknown, @Req() request: FastifyRequest): Written {
+    return this.written('render-completion', body, answerId('completions', idOf(request)));
   }
 
   @Describe('Text', 'A chat answer made of tokens', { body: 'DerenderChatRequest' })
   @Post('chat/completions/derender')
   @HttpCode(200)
   @Header('content-type', JSON_TYPE)
-  derenderChat(@Body() body: unknown, @Req() request: FastifyRequest): string {
-    return derenderChatBody(body, this.catalog.limits, this.head(answerId('chat', idOf(request))));
+  derenderChat(@Body() body: unknown, @Req() request: FastifyRequest): Written {
+    return this.written('derender-chat', body, this.head(answerId('chat', idOf(request))));
   }
 
   @Describe('Text', 'A completion made of tokens', { body: 'DerenderCompletionRequest' })
   @Post('completions/derender')
   @HttpCode(200)
   @Header('content-type', JSON_TYPE)
-  derenderCompletion(@Body() body: unknown, @Req() request: FastifyRequest): string {
+  derenderCompletion(@Body() body: unknown, @Req() request: FastifyRequest): Written {
     const head = this.head(answerId('completions', idOf(request)));
-    return derenderCompletionBody(body, this.catalog.limits, head);
+    return this.written('derender-completion', body, head);
+  }
+
+  private written<Name extends BodyAnswer>(
+    name: Name,
+    body: unknown,
+    extra: AnswerExtra<Name>,
+  ): Written {
+    return this.threads.answer(name, { body, limits: this.catalog.limits, extra });
   }
 
   private head(id: string): { id: string; created: number; systemFingerprint: string } {
