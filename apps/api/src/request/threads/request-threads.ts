@@ -23,7 +23,7 @@ import { refusalFrom } from './plain-refusal';
 const THREAD = join(__dirname, '../../thread/request-thread.js');
 
 /** Steps of an automaton that take 20 ms on a slow core; see docs/limits.md. */
-const LOOP_WORK = 20_000;
+const LOOP_WORK = 10_000;
 
 const BOUNDS = {
   /** One long request must not keep all others waiting. */
