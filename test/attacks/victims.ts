@@ -1,6 +1,10 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { setTimeout as pause } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
 
+const WITNESS = fileURLToPath(new URL('witness.mjs', import.meta.url));
 const RESOLUTION_MS = 5;
 const HEALTH_EVERY_MS = 50;
 const STREAMS = 20;
@@ -12,7 +16,7 @@ export interface Fare {
   readonly gapP99Ms: number;
   /** The longest answer of /health, ms. */
   readonly healthMs: number;
-  /** How late this process was itself at most, ms. */
+  /** How late this process, or an idle server beside the cluster, was at most, ms. */
   readonly lateMs: number;
 }
 
@@ -21,16 +25,23 @@ export class Victims {
   private readonly gaps: number[][] = [];
   private readonly leave = new AbortController();
 
-  private constructor(private readonly baseUrl: string) {}
+  private constructor(
+    private readonly baseUrl: string,
+    private readonly witness: ChildProcess,
+    private readonly witnessUrl: string,
+  ) {}
 
   static async start(baseUrl: string): Promise<Victims> {
-    const victims = new Victims(baseUrl);
+    const witness = fork(WITNESS);
+    const [{ port }] = (await once(witness, 'message')) as [{ readonly port: number }];
+    const victims = new Victims(baseUrl, witness, `http://127.0.0.1:${port}`);
     await Promise.all(Array.from({ length: STREAMS }, () => victims.stream()));
     return victims;
   }
 
   stop(): void {
     this.leave.abort();
+    this.witness.disconnect();
   }
 
   /** Watches until `until` has resolved, and for `atLeastMs`. */
@@ -41,10 +52,10 @@ export class Victims {
     let isOver = false;
     const over = Promise.all([until, pause(atLeastMs)]).finally(() => (isOver = true));
     let healthMs = 0;
+    let witnessMs = 0;
     while (!isOver) {
-      const startMs = performance.now();
-      await (await fetch(`${this.baseUrl}/health`)).text();
-      healthMs = Math.max(healthMs, performance.now() - startMs);
+      healthMs = Math.max(healthMs, await answerMs(`${this.baseUrl}/health`));
+      witnessMs = Math.max(witnessMs, await answerMs(this.witnessUrl));
       await pause(HEALTH_EVERY_MS);
     }
     await over;
@@ -52,7 +63,7 @@ export class Victims {
     return {
       gapP99Ms: Math.max(...this.gaps.map((gaps) => quantile(gaps, 0.99))),
       healthMs,
-      lateMs: delay.max / 1e6 - RESOLUTION_MS,
+      lateMs: Math.max(witnessMs, delay.max / 1e6 - RESOLUTION_MS),
     };
   }
 
@@ -70,6 +81,12 @@ export class Victims {
     this.gaps.push(gaps);
     void follow(reader, gaps).catch(() => undefined);
   }
+}
+
+async function answerMs(url: string): Promise<number> {
+  const startMs = performance.now();
+  await (await fetch(url)).text();
+  return performance.now() - startMs;
 }
 
 async function follow(
