@@ -32,7 +32,7 @@ const BOUNDS = {
   maxWaitMs: 10_000,
   cpuMs: 2_000,
   wallMs: 20_000,
-  /** The vocabularies of a tokenizer, and 256 MiB for the request. */
+  /** Code and vocabulary (30 MiB for o200k, more for some models), and 256 MiB for the request. */
   heapMb: 384,
   idleMs: 10_000,
 };
