@@ -14,11 +14,12 @@ const E2E = 'test/e2e';
 const MEASURED = ['azure-trace', 'bench-accuracy', 'calibrate', 'recording'].map(
   (name) => `${E2E}/${name}.spec.ts`,
 );
+const ATTACKS = 'test/attacks';
 const BROWSER = 'test/browser';
 const PROMETHEUS = 'test/prometheus';
 const COMPOSE = 'test/compose';
 const VALIDATION = 'test/validation';
-const OUTSIDE = [E2E, BROWSER, PROMETHEUS, COMPOSE, VALIDATION];
+const OUTSIDE = [E2E, ATTACKS, BROWSER, PROMETHEUS, COMPOSE, VALIDATION];
 
 /**
  * A step is a `check`, which counts as one test, a `vitest` run, or a `program`, which counts as
@@ -54,6 +55,10 @@ export const SUITES = {
   starvation: {
     what: 'a cluster whose processes stand still for most of a minute, and lose a worker',
     lanes: () => [[{ ...vitest(`${E2E}/starvation.spec.ts`), env: { TEST_STARVATION: 'long' } }]],
+  },
+  attacks: {
+    what: 'requests that are made to hold the event loop, beside steady streams',
+    lanes: () => [[vitest(ATTACKS, '--no-file-parallelism')]],
   },
   validation: {
     what: 'every measured and published figure of docs/validation.md (unit has a share of them)',

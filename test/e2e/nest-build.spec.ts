@@ -49,11 +49,18 @@ describe('nest build', () => {
     const [, url = ''] = /"url":"([^"]+)"/.exec(api.log) ?? [];
     const isReady = async () => (await fetch(`${url}/health/ready`)).ok;
     await waitUntil(isReady, { what: 'it is ready' });
-    const answer = await fetch(`${url}/v1/completions`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ prompt: 'a', max_tokens: 2 }),
-    });
-    expect(answer.status).toBe(200);
+    expect(await statusOf(`${url}/v1/completions`, 'a')).toBe(200);
+    // A thread reads it, from a file of its own.
+    expect(built).toContain('apps/api/src/thread/request-thread.js');
+    expect(await statusOf(`${url}/v1/completions`, 'a baton '.repeat(8_000))).toBe(200);
   });
 });
+
+async function statusOf(url: string, prompt: string): Promise<number> {
+  const answer = await fetch(url, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ prompt, max_tokens: 2 }),
+  });
+  return answer.status;
+}

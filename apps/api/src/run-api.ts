@@ -9,7 +9,7 @@ import type { ChildMessage } from '@baton/contract';
 import { parseTopology, TopologyError } from '@baton/placement';
 import { type Logger, processLogger } from '@baton/telemetry';
 import { attachInProcess, connectRedisTransport, InProcessHub } from '@baton/transport';
-import { ChangeSchedule, supervisorPid, WorkerHosts } from '@baton/worker';
+import { ChangeSchedule, WorkerHosts } from '@baton/worker';
 import { ApiServer } from './api-server';
 import { SupervisorLink } from './endpoints/admin/supervisor-link';
 
@@ -62,7 +62,6 @@ async function startFront(config: BatonConfig, redis: string, log: Logger): Prom
     url: redis,
     prefix,
     times,
-    supervisorPid: supervisorPid(),
   });
   log.info({ broker: transport.description }, 'connected');
   const starter = SupervisorLink.ofThisProcess();

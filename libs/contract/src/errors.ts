@@ -70,6 +70,12 @@ export const ERRORS = {
       'or read before.',
     'kv_reference_refused',
   ),
+  /** More time or memory than one request may take, before any engine sees it. */
+  request_too_complex: invalid(
+    'The request takes too long to read: its schema, pattern, grammar, prompt or answer is too ' +
+      'complex. Please simplify it.',
+    'request_too_complex',
+  ),
   missing_api_key: entry(
     401,
     'Unauthorized',
@@ -326,6 +332,11 @@ export const ERRORS = {
   broker_out_of_memory: unavailable(
     'broker_out_of_memory',
     'The message broker is out of memory. Please retry later.',
+  ),
+  /** Requests that take long to read wait for a thread, and too many do. */
+  threads_busy: unavailable(
+    'threads_busy',
+    'Too many requests that take long to read are waiting. Please retry later.',
   ),
   no_engine: unavailable('no_engine', 'No engine of a needed stage is ready. Please retry later.'),
   /** The engine did not obey an order to leave in time. */

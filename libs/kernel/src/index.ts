@@ -28,3 +28,4 @@ export { RandomStream } from './random-stream';
 export { msToUs, secondsToUs, usToMs, usToSeconds } from './time';
 export type { Clock, Micros } from './time';
 export { VERSION } from './version';
+export { spendWork, withinWork, WorkExceeded } from './work-meter';

@@ -1,3 +1,4 @@
+import { spendWork } from '@baton/kernel';
 import { ConstraintError } from './constraint-error';
 
 /** Deeper documents are refused, so that what reads them may call itself. */
@@ -26,6 +27,7 @@ export function jsonObject(entries: Iterable<readonly [string, Json]>): JsonObje
 
 /** Equal values have equal keys, whatever the order of their properties. */
 export function jsonKey(value: Json): string {
+  spendWork(1);
   if (isJsonArray(value)) return `[${value.map(jsonKey).join()}]`;
   if (!isJsonObject(value)) return JSON.stringify(Object.is(value, -0) ? 0 : value);
   const keys = Object.keys(value).sort();

@@ -1,12 +1,29 @@
+import { join } from 'node:path';
+import { Worker } from 'node:worker_threads';
+
 /**
  * Loaded into every process that the supervisor starts, before its main module. The channel to the
- * supervisor closes when the supervisor dies, however it dies. Then this process ends itself. The
- * standby thread of the transport ends a process whose event loop is too busy for that.
+ * supervisor closes when the supervisor dies, however it dies. Then this process ends itself. A
+ * thread does the same for a process whose event loop is too busy for that.
  */
 const LAST_WORDS_MS = 2_000;
+/** The thread starts after its process, whose start it would slow down. */
+const THREAD_AFTER_MS = 1_000;
+/** The heap of a thread without a task; with 4 MiB it ends for lack of memory. */
+const THREAD_MEMORY = { maxOldGenerationSizeMb: 12, maxYoungGenerationSizeMb: 1, stackSizeMb: 1 };
 
 process.once('disconnect', () => {
   setTimeout(() => process.exit(1), LAST_WORDS_MS);
   process.kill(process.pid, 'SIGTERM');
 });
 process.channel?.unref();
+
+const workerData = process.ppid;
+setTimeout(() => {
+  const options = { workerData, execArgv: [], resourceLimits: THREAD_MEMORY };
+  const thread = new Worker(join(__dirname, 'leash-thread.js'), options);
+  thread.unref();
+  thread.once('error', (error) => {
+    process.emitWarning(`The thread of the leash has failed: ${error.message}`);
+  });
+}, THREAD_AFTER_MS).unref();

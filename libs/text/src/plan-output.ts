@@ -1,4 +1,5 @@
 import { assert, chainBlockHashes, hashString, mix } from '@baton/kernel';
+import type { SequenceFacts } from './given-answer';
 import type { OutputPlan, PlanInput } from './output-plan';
 import { SegmentedPlan } from './segmented-plan';
 import { writeContent } from './write-content';
@@ -25,8 +26,18 @@ export function planOutput(input: PlanInput): OutputPlan {
   return { ...written, count: written.tokenIds.length, hash, segments: undefined };
 }
 
+/** What the answer of a sequence is chosen by, where one is given. */
+export function sequenceFacts(
+  input: LengthInput & Pick<PlanInput, 'promptIds' | 'model' | 'choice'>,
+): SequenceFacts {
+  const hash = sequenceHash(input, input.choice);
+  return { hash, tokens: naturalTokens(input, hash) };
+}
+
+type LengthInput = Pick<PlanInput, 'lengthModel' | 'seed' | 'maxTokens' | 'ignoreEos'>;
+
 function naturalTokens(
-  { lengthModel, seed, maxTokens, ignoreEos }: PlanInput,
+  { lengthModel, seed, maxTokens, ignoreEos }: LengthInput,
   hash: number,
 ): number {
   return ignoreEos ? maxTokens : Math.min(maxTokens, lengthModel(seed, hash));

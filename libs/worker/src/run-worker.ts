@@ -51,11 +51,6 @@ export async function runWorker(options: WorkerProcessOptions): Promise<void> {
   }
 }
 
-/** The parent of a process that has a channel to it; without a channel none supervises it. */
-export function supervisorPid(): number | undefined {
-  return process.channel ? process.ppid : undefined;
-}
-
 function tell(message: ChildMessage): void {
   process.send?.(message);
 }
@@ -92,7 +87,6 @@ async function startParts(
     url: redis,
     prefix,
     times,
-    supervisorPid: supervisorPid(),
   });
   // Another life of this process has what this one lacks.
   const options = { config, transport, log, onFailure: endWith };

@@ -1,4 +1,4 @@
-import { type BatonConfig, modelOf, type ServedNames, servedNamesOf } from '@baton/config';
+import { type BatonConfig, type ServedNames, servedNamesOf } from '@baton/config';
 import { VERSION } from '@baton/kernel';
 import {
   type AnswerOptions,
@@ -9,6 +9,7 @@ import {
 } from '@baton/openai';
 import { Inject, Injectable } from '@nestjs/common';
 import { KvCapacity } from './kv-capacity';
+import { fixedLimits, maxModelLenOf, planContext } from '../request/plan/model-context';
 import { TextSetup } from '../request/plan/text-setup';
 import type { Tenant } from '../http/request-context';
 import { API_IDENTITY, type ApiIdentity, CONFIG } from '../tokens';
@@ -34,31 +35,14 @@ export class ModelCatalog {
     text: TextSetup,
   ) {
     const { dialect } = config;
-    const { tokenizer, template, lengths, words, model } = text.parts;
+    const { tokenizer, model } = text.parts;
     this.names = servedNamesOf(config);
-    const [, ...aliases] = this.names;
-    this.maxModelLen = config.maxModelLen ?? modelOf(config.model).maxContext;
+    this.maxModelLen = maxModelLenOf(config);
     this.version = config.reportedVersion ?? VERSION;
     this.answerOptions = { dialect, tokenizer };
     this.systemFingerprint = systemFingerprint(dialect, this.version, config.model);
-    this.fixed = {
-      dialect,
-      tokenizer,
-      template,
-      models: this.names,
-      aliases,
-      maxModelLen: this.maxModelLen,
-      keepsText: model !== undefined,
-      ...modelAbilities(config),
-    };
-    this.plans = {
-      tokenizer,
-      template,
-      words,
-      seed: config.seed,
-      lengthModel: lengths.answer,
-      reasoningLengthModel: lengths.reasoning,
-    };
+    this.fixed = fixedLimits(config, text.parts, model !== undefined);
+    this.plans = planContext(config, text.parts);
   }
 
   /**
@@ -101,18 +85,4 @@ export class ModelCatalog {
   find(id: string, tenant: Tenant): ModelCard | undefined {
     return this.cards(tenant).find((card) => card.id === id);
   }
-}
-
-function modelAbilities(config: BatonConfig): Partial<RequestLimits> {
-  const { imageTokens, audioTokens, toolCallParser, enableAutoToolChoice } = config;
-  const { toolCallProbability } = config;
-  return {
-    ...(config.strict ? { strict: { toolCallParser, enableAutoToolChoice } } : {}),
-    acceptsUnknownFields: config.acceptUnknownFields,
-    isReasoning: config.reasoning,
-    ...(toolCallProbability === undefined ? {} : { toolCallProbability }),
-    extraToolCallProbability: config.toolCallExtraCallProbability,
-    ...(imageTokens === 0 ? {} : { imageTokens }),
-    ...(audioTokens === undefined ? {} : { audioTokens }),
-  };
 }

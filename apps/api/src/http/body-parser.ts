@@ -3,6 +3,8 @@ import type { IncomingMessage } from 'node:http';
 import { BatonError } from '@baton/contract';
 import { parseJsonBody } from '@baton/openai';
 import { bodyDecoder } from './body-encoding';
+import { LargeBody } from './large-body';
+import { pathOf } from './request-context';
 
 const texts = new WeakMap<IncomingMessage, string>();
 
@@ -20,7 +22,21 @@ export interface BodyReading {
   readonly maxBytes: number;
   /** Keeps the text, for a server that gets the body unchanged. */
   readonly keepsText: boolean;
+  /** A long body stays as it is, as a `LargeBody`, where threads read it. */
+  readonly leavesLarge: boolean;
 }
+
+/** Bytes that are parsed and read within 20 ms on a slow core. */
+const MAX_PARSED_BYTES = 32 * 1024;
+/** Paths whose bodies threads read. */
+const THREADED = [
+  /^\/v1\/chat\/completions(\/(batch|render|derender))?$/,
+  /^\/v1\/completions(\/(render|derender))?$/,
+  /^\/v1\/messages(\/count_tokens)?$/,
+  /^(\/v1)?\/(embeddings|score)$/,
+  /^(\/v[12])?\/rerank$/,
+  /^\/(pooling|classify|tokenize|detokenize|generate|inference\/v1\/generate)$/,
+];
 
 /**
  * Reads a JSON body and counts its bytes on the way. A body that is too large is refused at once;
@@ -29,7 +45,7 @@ export interface BodyReading {
  */
 export async function readJsonBody(
   message: IncomingMessage,
-  { maxBytes, keepsText }: BodyReading,
+  { maxBytes, keepsText, leavesLarge }: BodyReading,
 ): Promise<unknown> {
   const { headers } = message;
   const encoding = headers['content-encoding'];
@@ -44,10 +60,24 @@ export async function readJsonBody(
   if (bytes.length === 0) return undefined;
   // A replaced character would be another prompt than the one that was sent.
   if (!isUtf8(bytes)) throw new BatonError('invalid_json', 'The request body is not valid UTF-8.');
+  if (bytes.length > MAX_PARSED_BYTES && leavesLarge && isThreaded(message)) {
+    return new LargeBody(shared(bytes));
+  }
   const text = bytes.toString('utf8');
   const body = parseJsonBody(text);
   if (keepsText) texts.set(message, text);
   return body;
+}
+
+function isThreaded({ url }: IncomingMessage): boolean {
+  const path = pathOf(url);
+  return THREADED.some((each) => each.test(path));
+}
+
+function shared(bytes: Buffer): Uint8Array {
+  const copy = new Uint8Array(new SharedArrayBuffer(bytes.length));
+  copy.set(bytes);
+  return copy;
 }
 
 function collect(message: IncomingMessage, maxBytes: number): Promise<Buffer | 'too-large'> {

@@ -40,7 +40,8 @@ export class HttpAnswer {
     this.isBroken = true;
   }
 
-  sendJson(body: string): void {
+  /** @param body text, or its bytes */
+  sendJson(body: string | Uint8Array): void {
     const shown = this.isBroken ? body.slice(0, body.length / 2) : body;
     this.send(200, { 'content-type': 'application/json' }, shown);
   }
@@ -54,14 +55,18 @@ export class HttpAnswer {
     this.send(status, headers, body);
   }
 
-  private send(status: number, headers: Readonly<Record<string, string>>, body: string): void {
+  private send(
+    status: number,
+    headers: Readonly<Record<string, string>>,
+    body: string | Uint8Array,
+  ): void {
     const { response } = this;
     if (response.headersSent || response.destroyed) return;
     const length = { 'content-length': Buffer.byteLength(body) };
     response.writeHead(status, { ...this.headers(), ...headers, ...length });
     response.end(body);
     this.tap?.head(status, headers);
-    this.tap?.bytes(body);
+    this.tap?.bytes(typeof body === 'string' ? body : Buffer.from(body).toString());
     this.tap?.end();
   }
 }

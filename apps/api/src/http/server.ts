@@ -55,9 +55,11 @@ export function createAdapter(
 function install(fastify: FastifyInstance, config: BatonConfig, routes: KnownRoutes): void {
   const maxBytes = Math.floor(config.maxRequestBodyMb * 1024 * 1024);
   const keepsText = executesAny(config);
+  // Servers, players and recordings get every body as it is.
+  const leavesLarge = !keepsText && config.play === undefined && config.recordAnswers === undefined;
   fastify.removeAllContentTypeParsers();
   fastify.addContentTypeParser('application/json', (request: FastifyRequest) =>
-    readJsonBody(request.raw, { maxBytes, keepsText }),
+    readJsonBody(request.raw, { maxBytes, keepsText, leavesLarge }),
   );
   const cors = new Cors(config);
   const operatorCors = new Cors(onlyNamed(config));

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { BatonError } from '@baton/contract';
 import { entryQueue } from '@baton/routing';
 import type { Logger } from '@baton/telemetry';
@@ -11,6 +12,9 @@ import type { Exchange } from './exchange/exchange';
 import { Executions } from './executed/executions';
 import { JobPlacement } from './dispatch/job-placement';
 import { JobFactory } from './dispatch/job-factory';
+
+/** Jobs of one request that are added in one turn of the event loop: some milliseconds. */
+const PER_TURN = 64;
 
 /**
  * Fifth step: makes jobs of an admitted request and puts them into their queues. From here on the
@@ -49,6 +53,15 @@ export class DispatchStep {
   private async submit({ sequences, call }: Exchange): Promise<void> {
     const jobs = sequences.map(({ job }) => job);
     if (this.executions.isOn) await this.executions.keep(jobs, call);
-    await Promise.all(jobs.map((job) => this.submitter.submit(entryQueue(job), [job])));
+    const added: Promise<unknown>[] = [];
+    for (let from = 0; from < jobs.length; from += PER_TURN) {
+      if (from > 0) await nextTurn();
+      const turn = jobs.slice(from, from + PER_TURN);
+      const all = Promise.all(turn.map((job) => this.submitter.submit(entryQueue(job), [job])));
+      // A failure counts when all have been added: then it ends the request.
+      all.catch(() => undefined);
+      added.push(all);
+    }
+    await Promise.all(added);
   }
 }

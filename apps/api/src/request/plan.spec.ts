@@ -9,6 +9,7 @@ import type { Routed } from './admit/admission';
 import { PlanStep } from './plan';
 import type { Replies } from './plan/replies';
 import type { Route } from './route/route';
+import type { RequestThreads } from './threads/request-threads';
 
 const tokenizer = defaultTokenizer();
 const lengthModel = buildLengthModel({ kind: 'constant', tokens: 5 });
@@ -39,6 +40,7 @@ function planStep(room: number, isIdle = true): { step: PlanStep; asked: () => n
     { plans: PLANS } as unknown as ModelCatalog,
     { outputRoom } as unknown as KvCapacity,
     replies as unknown as Replies,
+    {} as RequestThreads,
   );
   return { step, asked: () => asked };
 }

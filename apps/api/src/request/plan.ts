@@ -1,5 +1,5 @@
-import { planSequence } from '@baton/openai';
-import type { OutputPlan } from '@baton/text';
+import { type GenerationRequest, planSequence, type SequencePlace } from '@baton/openai';
+import { type OutputPlan, type SequenceFacts, sequenceFacts } from '@baton/text';
 import { Injectable } from '@nestjs/common';
 import { ModelCatalog } from '../cluster/model-catalog';
 import { KvCapacity } from '../cluster/kv-capacity';
@@ -7,6 +7,15 @@ import type { Routed } from './admit/admission';
 import type { Route } from './route/route';
 import type { Asked, Call } from './take/call';
 import { type AnswerSources, Replies } from './plan/replies';
+import type { PlacedSequence } from './threads/messages';
+import { RequestThreads } from './threads/request-threads';
+
+type PlacedAt = Pick<Place, 'index' | 'room'>;
+
+interface Place extends SequencePlace {
+  readonly room: number;
+  readonly isPrefillLeg: boolean;
+}
 
 /** Fourth step: plans the output of each sequence of a request before any of it is computed. */
 @Injectable()
@@ -15,19 +24,56 @@ export class PlanStep {
     private readonly catalog: ModelCatalog,
     private readonly capacity: KvCapacity,
     private readonly replies: Replies,
+    private readonly threads: RequestThreads,
   ) {}
 
   /** One plan per route. A text model may take a while. */
   async plan({ call, asked, routes }: Routed): Promise<OutputPlan[]> {
-    const { request, isPooling, isExecuted } = asked;
+    const { request, isPooling, isExecuted, source } = asked;
     const sources = await this.replied(call, asked, routes);
-    return routes.map((route, index) => {
+    const places = routes.map((route, index) => {
       const at = Math.floor(index / request.choices);
       const prompt = request.prompts[at];
       const room = this.capacity.outputRoom(route, prompt?.ids.length ?? 0);
       const isPrefillLeg = route.flow === 'hold' || isPooling === true || isExecuted === true;
-      const place = { index, room, isPrefillLeg, answers: sources[at] };
-      return planSequence(request, place, this.catalog.plans);
+      return { index, room, isPrefillLeg, answers: sources[at] };
+    });
+    if (source !== undefined) return this.threads.plan(source, this.placed(request, places), call);
+    const isConfined = request.constraint !== undefined || request.tools !== undefined;
+    if (!isConfined) return this.planned(request, places);
+    return this.threads.planConfined(call, this.catalog.limitsOf(call.tenant), {
+      places: () => this.placed(request, places),
+      plan: () => this.planned(request, places),
+    });
+  }
+
+  private planned(request: GenerationRequest, places: readonly SequencePlace[]): OutputPlan[] {
+    const plans: OutputPlan[] = [];
+    for (const place of places) plans.push(planSequence(request, place, this.catalog.plans));
+    return plans;
+  }
+
+  /** The places as data: a text model's answers are chosen here, where the model is. */
+  private placed(request: GenerationRequest, places: readonly Place[]): PlacedSequence[] {
+    return places.map(({ answers, ...place }) => ({
+      ...place,
+      given: answers?.(this.factsOf(request, place)),
+    }));
+  }
+
+  /** What an answer that the user has written is chosen by. */
+  private factsOf(request: GenerationRequest, { index, room }: PlacedAt): SequenceFacts {
+    const { seed, lengthModel } = this.catalog.plans;
+    const { choices, model, ignoreEos } = request;
+    const { ids, maxTokens } = request.prompts[Math.floor(index / choices)]!;
+    return sequenceFacts({
+      promptIds: ids,
+      model,
+      seed: request.seed ?? seed,
+      choice: index % choices,
+      maxTokens: Math.min(maxTokens, room),
+      ignoreEos,
+      lengthModel,
     });
   }
 

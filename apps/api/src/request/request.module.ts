@@ -23,6 +23,7 @@ import { Refusals } from './refusals';
 import { RouteStep } from './route';
 import { TakeStep } from './take';
 import { OpenDoor } from './take/open-door';
+import { RequestThreads } from './threads/request-threads';
 import { RequestWay } from './way';
 
 const PROVIDERS = [
@@ -41,6 +42,7 @@ const PROVIDERS = [
   Refusals,
   Replies,
   RequestDrain,
+  RequestThreads,
   RequestWay,
   RouteStep,
   SloGate,

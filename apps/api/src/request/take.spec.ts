@@ -1,5 +1,6 @@
 import { defaultConfig } from '@baton/config';
 import { BatonError } from '@baton/contract';
+import type { RequestLimits } from '@baton/openai';
 import type { Transport } from '@baton/transport';
 import { describe, expect, it } from 'vitest';
 import type { ModelCatalog } from '../cluster/model-catalog';
@@ -7,9 +8,11 @@ import { OpenDoor } from './take/open-door';
 import type { Executions } from './executed/executions';
 import type { Player } from './playing/player';
 import { TakeStep } from './take';
-import type { Asked, Call } from './take/call';
+import type { Asked, Call, Reading } from './take/call';
+import type { RequestThreads } from './threads/request-threads';
 
 const LIMITS = { models: ['m'] };
+const IN_A_THREAD = {} as Asked;
 
 interface World {
   readonly isClosing?: boolean;
@@ -27,13 +30,18 @@ function takeStep({ isClosing = false, isConnected = true, executes = false }: W
     { limitsOf: () => LIMITS } as unknown as ModelCatalog,
     executions as unknown as Executions,
     {} as Player,
+    { take: () => IN_A_THREAD } as unknown as RequestThreads,
   );
 }
 
 const call = {
   body: { prompt: 'x' },
-  ask: (body, limits) => ({ body, limits }) as unknown as Asked,
-} as Call;
+  ask: {
+    name: 'text',
+    read: (body: unknown) => ({ body }) as unknown as Reading,
+    asked: (read: Reading, limits: RequestLimits) => ({ ...read, limits }) as unknown as Asked,
+  },
+} as unknown as Call;
 
 describe('taking a request', () => {
   it('asks for what the body says, within the limits of the model', () => {
@@ -44,12 +52,24 @@ describe('taking a request', () => {
     expect(takeStep({ executes: true }).take(call)).toEqual({ isExecuted: true });
   });
 
+  it.each(['response_format', 'tools'])('leaves a body with %s to the threads', (field) => {
+    const heavy = { ...call, body: { prompt: 'x', [field]: {} } };
+    expect(takeStep({}).take(heavy)).toBe(IN_A_THREAD);
+  });
+
+  it('reads every body here whose way has no name in a thread', () => {
+    const { name: _name, ...ask } = call.ask;
+    const body = { tools: [] };
+    expect(takeStep({}).take({ ...call, ask, body })).toEqual({ body, limits: LIMITS });
+  });
+
   it.each([
     ['shutting_down', { isClosing: true, isConnected: false }],
     ['broker_unavailable', { isConnected: false }],
   ] as const)('is refused with %s before the body is looked at', (code, world) => {
     const step = takeStep(world);
-    const unread = { ...call, ask: () => expect.unreachable() } as unknown as Call;
+    const ask = { name: 'text', read: () => expect.unreachable() };
+    const unread = { ...call, ask } as unknown as Call;
     expect(() => step.take(unread)).toThrow(new BatonError(code));
   });
 });

@@ -6,6 +6,8 @@ import { OpenDoor } from './take/open-door';
 import { Executions } from './executed/executions';
 import { Player } from './playing/player';
 import type { Asked, Call } from './take/call';
+import { weightOf } from './take/weight';
+import { RequestThreads } from './threads/request-threads';
 
 /** First step: reads what a call asks for, before anything is kept for it. */
 @Injectable()
@@ -19,6 +21,7 @@ export class TakeStep {
     private readonly catalog: ModelCatalog,
     private readonly executions: Executions,
     private readonly player: Player,
+    private readonly threads: RequestThreads,
   ) {
     this.plays = config.play !== undefined;
   }
@@ -29,11 +32,12 @@ export class TakeStep {
   }
 
   /** @throws BatonError while no request is admitted, and for an invalid body */
-  take(call: Call): Asked {
+  take(call: Call): Asked | Promise<Asked> {
     this.door.refuseWhenClosed();
     const limits = this.catalog.limitsOf(call.tenant);
-    return this.executions.answers
-      ? this.executions.ask(call, limits)
-      : call.ask(call.body, limits);
+    if (this.executions.answers) return this.executions.ask(call, limits);
+    const { ask, body } = call;
+    if (weightOf(body) !== 'light') return this.threads.take(call, limits);
+    return ask.asked(ask.read(body, limits), limits);
   }
 }

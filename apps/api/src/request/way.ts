@@ -52,7 +52,7 @@ export class RequestWay {
 
   private async go(call: Call): Promise<void> {
     if (this.taking.plays) return this.taking.play(call);
-    const asked = this.taking.take(call);
+    const asked = await this.taking.take(call);
     const routed = await this.routing.route(call, asked);
     const faults = await this.strike(routed);
     if (faults === undefined) return;

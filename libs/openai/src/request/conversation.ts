@@ -1,4 +1,4 @@
-import { CHATML, type ChatTurn, joinedContent, type TurnCall } from '@baton/text';
+import { CHATML, type ChatTurn, joinedContent, mergedTurns, type TurnCall } from '@baton/text';
 import { missingField } from '@baton/refusal';
 import type { RequestLimits } from '../limits';
 import type { CalledFunction, CallField, MessageField } from './chat.dto';
@@ -29,7 +29,7 @@ export function turnsOf(parts: ConversationParts, limits: RequestLimits): ChatTu
     ...described(parts.documents, documentsText),
   ].filter((content) => content.length > 0);
   const system = instructions.find(({ name }) => name !== undefined) ?? { role: 'system' };
-  const others = merged(turns.filter(({ role }) => !INSTRUCTING.has(role)));
+  const others = mergedTurns(turns.filter(({ role }) => !INSTRUCTING.has(role)));
   if (leading.length === 0 && instructions.length === 0) return others;
   return [{ ...system, role: 'system', content: joinedContent(leading, '\n\n') }, ...others];
 }
@@ -69,28 +69,6 @@ function functionCall(called: CalledFunction, place: string): TurnCall {
 function nameOf({ name }: { readonly name?: string | null }, place: string): string {
   if (name !== undefined && name !== null) return name;
   throw missingField(`${place}.name`);
-}
-
-function merged(turns: readonly ChatTurn[]): ChatTurn[] {
-  const result: ChatTurn[] = [];
-  for (const turn of turns) {
-    const last = result.at(-1);
-    if (last === undefined || last.role !== turn.role || last.name !== turn.name) result.push(turn);
-    else result[result.length - 1] = together(last, turn);
-  }
-  return result;
-}
-
-function together(a: ChatTurn, b: ChatTurn): ChatTurn {
-  const calls = [...(a.calls ?? []), ...(b.calls ?? [])];
-  const reasoning = [a.reasoning, b.reasoning].filter((one) => one !== undefined).join('\n');
-  const contents = [a.content, b.content].filter((content) => content.length > 0);
-  return {
-    ...a,
-    content: joinedContent(contents, '\n'),
-    ...(calls.length === 0 ? {} : { calls }),
-    ...(reasoning === '' ? {} : { reasoning }),
-  };
 }
 
 function described<Item>(

@@ -1,3 +1,4 @@
+import { spendWork } from '@baton/kernel';
 import { ConstraintError } from '../constraint-error';
 import { Pattern } from '../regex/pattern';
 import { RegexError } from '../regex/regex-node';
@@ -20,6 +21,7 @@ export class GrammarScanner {
     if (text.length > MAX_LENGTH) {
       throw new ConstraintError(`the grammar is longer than ${MAX_LENGTH} characters`);
     }
+    spendWork(text.length);
     this.skip();
   }
 

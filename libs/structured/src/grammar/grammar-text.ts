@@ -1,4 +1,4 @@
-import { RandomStream } from '@baton/kernel';
+import { RandomStream, spendWork } from '@baton/kernel';
 import { ConstraintError } from '../constraint-error';
 import { RegexError } from '../regex/regex-node';
 import { EVERYTHING, StringLanguage } from '../regex/string-language';
@@ -89,6 +89,7 @@ class Writer {
 
   /** The pieces between which the separator may stand. */
   pieces(node: GrammarNode, depth: number): string[] {
+    spendWork(1);
     if (depth > MAX_DEPTH)
       throw new ConstraintError('the texts of the grammar are nested too deeply');
     if (++this.written > MAX_PIECES)
@@ -115,6 +116,7 @@ class Writer {
 
   private chosen(options: readonly GrammarNode[], depth: number): GrammarNode {
     const { costs } = this.tools;
+    spendWork(options.length);
     const possible = options.filter((option) => costOf(option, costs) < Infinity);
     if (!this.isLean(depth)) return possible[this.random.integer(possible.length)]!;
     return possible.reduce((best, one) => (costOf(one, costs) < costOf(best, costs) ? one : best));
@@ -140,6 +142,7 @@ function ruleCosts({ rules }: Grammar): ReadonlyMap<string, number> {
   const costs = new Map([...rules.keys()].map((name) => [name, Infinity]));
   for (let looks = 0; looks < MAX_LOOKS; looks += rules.size) {
     let isStable = true;
+    spendWork(rules.size);
     for (const [name, node] of rules) {
       const cost = costOf(node, costs);
       if (cost === costs.get(name)) continue;

@@ -1,3 +1,4 @@
+import { spendWork } from '@baton/kernel';
 import type { CharSet } from './char-set';
 import { type Place, RegexError, type RegexNode } from './regex-node';
 
@@ -34,6 +35,7 @@ class Builder {
   asksForWords = false;
 
   add(node: AutomatonNode): number {
+    spendWork(1);
     if (this.nodes.length >= MAX_NODES) {
       throw new RegexError('the pattern is too large: its counted repetitions multiply');
     }

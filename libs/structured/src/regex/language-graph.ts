@@ -1,3 +1,4 @@
+import { spendWork } from '@baton/kernel';
 import type { Automaton } from './automaton';
 import {
   ANY,
@@ -14,6 +15,8 @@ import { RegexError } from './regex-node';
 const MAX_STATES = 10_000;
 const MAX_EDGES = 40_000;
 const MAX_PIECES = 200;
+/** A state or an edge is worth this many nodes: it is kept, under a key of its own. */
+const EDGE_WORK = 4;
 /** Nodes that may be looked at while the states are found: a fraction of a second. */
 const MAX_STEPS = 1_500_000;
 
@@ -135,6 +138,7 @@ export class LanguageGraph {
       take(chosen.set, chosen.nodes);
       return;
     }
+    spendWork(options.length);
     for (const { set, next } of options) {
       const common = intersectionOf(chosen.set, set);
       if (common.length === 0) continue;
@@ -145,12 +149,14 @@ export class LanguageGraph {
   private reach(automaton: Automaton, from: readonly number[], sides: Sides): Reach {
     const found = reach(automaton, from, sides);
     this.steps += found.steps;
+    spendWork(found.steps);
     if (this.steps > MAX_STEPS) throw tooLarge();
     return found;
   }
 
   private link(from: State, set: CharSet, position: Position): void {
     if (++this.edgeCount > MAX_EDGES) throw tooLarge();
+    spendWork(EDGE_WORK);
     const to = this.stateAt(position);
     from.edges.push({ set, to });
     to.sources.push(from);
@@ -218,6 +224,7 @@ function pieces(set: CharSet, others: readonly CharNode[]): CharSet[] {
   let result: CharSet[] = set === NO_CHARS ? [] : [set];
   for (const other of others) {
     if (result.length > MAX_PIECES) throw tooLarge();
+    spendWork(result.length);
     result = result
       .flatMap((piece) => [intersectionOf(piece, other.set), differenceOf(piece, other.set)])
       .filter((piece) => piece.length > 0);

@@ -1,3 +1,4 @@
+import { spendWork } from '@baton/kernel';
 import type { Automaton } from './automaton';
 import { hasChar, WORD } from './char-set';
 import { RegexError, type Place } from './regex-node';
@@ -10,6 +11,8 @@ export type Neighbour = typeof EDGE | typeof WORD_CHAR | typeof OTHER_CHAR;
 
 /** Steps after which a match is given up: a second of one core would be many times as many. */
 const MAX_STEPS = 4_000_000;
+/** Nodes whose marks are allocated in the time of one step. */
+const NODES_PER_UNIT = 64;
 
 export function neighbourOf(point: number): Neighbour {
   return hasChar(WORD, point) ? WORD_CHAR : OTHER_CHAR;
@@ -50,6 +53,7 @@ class Run {
   private steps = 0;
 
   constructor(private readonly automaton: Automaton) {
+    spendWork(1 + automaton.nodes.length / NODES_PER_UNIT);
     this.seen = new Uint32Array(automaton.nodes.length);
   }
 
@@ -84,6 +88,7 @@ class Run {
     const { nodes } = this.automaton;
     this.stamp += 1;
     const open = [...this.alive];
+    spendWork(1 + open.length);
     for (let at = open.pop(); at !== undefined; at = open.pop()) {
       if (this.seen[at] === this.stamp) continue;
       this.seen[at] = this.stamp;

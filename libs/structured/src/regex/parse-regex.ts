@@ -1,3 +1,4 @@
+import { spendWork } from '@baton/kernel';
 import { ANY, type CharSet, charOf, differenceOf, ignoringCase, LINE_BREAK } from './char-set';
 import { ClassParser, escapedSet } from './parse-class';
 import { NOTHING_MORE, type Regex, RegexError, type RegexNode } from './regex-node';
@@ -17,6 +18,7 @@ export function parseRegex(pattern: string): Regex {
   if (pattern.length > MAX_LENGTH) {
     throw new RegexError(`the pattern is longer than ${MAX_LENGTH} characters`);
   }
+  spendWork(pattern.length);
   const scanner = new Scanner(pattern);
   const node = new RegexParser(scanner).parse();
   if (!scanner.isAtEnd) throw scanner.fault("unmatched ')'");

@@ -1,4 +1,4 @@
-import type { RandomStream } from '@baton/kernel';
+import { type RandomStream, spendWork } from '@baton/kernel';
 import type { Automaton } from './automaton';
 import { ANY } from './char-set';
 import { LanguageGraph, type GraphState } from './language-graph';
@@ -20,6 +20,8 @@ export interface LanguageBounds {
 const FURTHER_LENGTHS = 64;
 /** Bound on states times lengths that one table of ways may have. */
 const MAX_TABLE = 10_000_000;
+/** States whose way of one length is found out in the time of one step. */
+const STATES_PER_UNIT = 4;
 
 /**
  * The set of texts that several patterns allow together; it knows how to write one. Made once,
@@ -53,6 +55,7 @@ export class StringLanguage {
     let state = this.graph.start;
     let text = '';
     for (let left = length; left > 0; left--) {
+      spendWork(state.edges.length);
       const edges = state.edges.filter(({ to }) => this.reaches(to, left - 1));
       const { set, to } = edges[random.integer(edges.length)]!;
       text += String.fromCodePoint(pickChar(set, random));
@@ -93,6 +96,7 @@ export class StringLanguage {
       throw new RegexError('the pattern is too large for the lengths that are asked for');
     }
     const last = this.ways.at(-1);
+    spendWork(Math.ceil(states.length / STATES_PER_UNIT));
     const row = new Uint8Array(states.length);
     for (const { index, accepts, edges } of states) {
       const isWay = last === undefined ? accepts : edges.some(({ to }) => last[to.index] === 1);

@@ -1,3 +1,4 @@
+import { spendWork } from '@baton/kernel';
 import { type Json, jsonKey } from '../json';
 
 import type { SchemaNode } from './schema-node';
@@ -87,6 +88,7 @@ class ArrayBuilder {
   }
 
   private candidates(): number[] {
+    spendWork(this.prefix + this.demanded.size);
     let next = this.prefix;
     while (this.demanded.has(next)) next += 1;
     const inPrefix = Array.from({ length: this.prefix }, (_, i) => this.prefix - 1 - i);

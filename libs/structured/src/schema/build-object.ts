@@ -1,3 +1,4 @@
+import { spendWork } from '@baton/kernel';
 import { type Json, jsonObject } from '../json';
 import { EVERYTHING, StringLanguage } from '../regex/string-language';
 
@@ -59,6 +60,7 @@ class ObjectBuilder {
    */
   private chosen(): string[] {
     const described = new Set(this.nodes.flatMap(({ object }) => [...object.properties.keys()]));
+    spendWork(described.size);
     const optional = [...described].filter((name) => !this.required.has(name));
     const room = this.max - this.required.size;
     const wanted = new Set(optional.filter(() => this.isWanted()).slice(0, Math.max(0, room)));
@@ -161,6 +163,7 @@ class ObjectBuilder {
     const names = nodes.flatMap(({ object }) => object.names ?? []);
     if (names.length === 0)
       return writeName(builder.tools.random) + (attempt < 8 ? '' : String(attempt));
+    spendWork(this.values.size);
     const before = builder.failure;
     const built = builder.build({
       nodes: [...names, TEXT],

@@ -1,3 +1,4 @@
+import { spendWork } from '@baton/kernel';
 import type { JsonType } from '../json';
 import type { SchemaNode } from './schema-node';
 
@@ -34,6 +35,7 @@ export class SchemaCosts {
   constructor(roots: readonly SchemaNode[]) {
     const nodes = reachable(roots);
     for (let looks = 0; looks < MAX_LOOKS; looks += nodes.length) {
+      spendWork(nodes.length);
       let isStable = true;
       for (const node of nodes) {
         const cost = this.measure(node);

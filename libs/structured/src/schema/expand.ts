@@ -1,3 +1,4 @@
+import { spendWork } from '@baton/kernel';
 import { presenceNode, type SchemaNode } from './schema-node';
 
 /** One way to fulfil a choice: what then holds, and what then must not hold. */
@@ -32,7 +33,8 @@ export function expand(
   for (let node = open.pop(); node !== undefined; node = open.pop()) {
     if (all.has(node)) continue;
     all.add(node);
-    const { ref, allOf, not } = node.logic;
+    const { ref, allOf, not, oneOf } = node.logic;
+    spendWork(allOf.length + oneOf.length);
     if (ref !== undefined) open.push(ref);
     open.push(...allOf);
     if (not !== undefined) allNots.add(not);
@@ -50,10 +52,7 @@ function choicesOf(node: SchemaNode): Choice[] {
     choices.push({ pointer: `${pointer}/anyOf`, options });
   }
   if (oneOf.length > 0) {
-    const options = oneOf.map((one, i) => ({
-      nodes: [one],
-      nots: oneOf.filter((_other, j) => j !== i),
-    }));
+    const options = oneOf.map((_one, i) => new OneOf(oneOf, i));
     choices.push({ pointer: `${pointer}/oneOf`, options });
   }
   if (when !== undefined) {
@@ -70,6 +69,22 @@ function choicesOf(node: SchemaNode): Choice[] {
     choices.push({ pointer: place, options });
   }
   return choices;
+}
+
+/** One of several and none of the others, which are listed only where this one is tried. */
+class OneOf implements Alternative {
+  readonly nodes: readonly SchemaNode[];
+
+  constructor(
+    private readonly all: readonly SchemaNode[],
+    private readonly index: number,
+  ) {
+    this.nodes = all.slice(index, index + 1);
+  }
+
+  get nots(): readonly SchemaNode[] {
+    return this.all.filter((_other, i) => i !== this.index);
+  }
 }
 
 function listOf(...nodes: readonly (SchemaNode | undefined)[]): SchemaNode[] {

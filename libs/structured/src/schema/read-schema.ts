@@ -1,3 +1,4 @@
+import { spendWork } from '@baton/kernel';
 import { ConstraintError } from '../constraint-error';
 import { isJsonArray, isJsonObject, type Json, jsonKey, type JsonObject } from '../json';
 import { Keywords, pointerStep } from './keywords';
@@ -13,6 +14,8 @@ import {
 
 const MAX_DEPTH = 200;
 const MAX_SCHEMAS = 20_000;
+/** Reading the keywords of one schema takes about as long as this many steps of an automaton. */
+const NODE_WORK = 16;
 /** Keywords that demand nothing of a value. */
 const ANNOTATIONS = new Set(
   `title description default examples deprecated readOnly writeOnly $comment $id $schema $anchor
@@ -62,6 +65,7 @@ class SchemaReader {
     if (known !== undefined) return known;
     if (place.depth > MAX_DEPTH) throw new ConstraintError('nested too deeply', pointer);
     if (++this.count > MAX_SCHEMAS) throw new ConstraintError('too many subschemas', pointer);
+    spendWork(NODE_WORK + Object.keys(schema).length);
     const node: OpenNode = { ...FREE, pointer };
     this.nodes.set(schema, node);
     this.fill(node, schema, { ...place, base: this.references.baseOf(schema, place.base) });

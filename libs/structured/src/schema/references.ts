@@ -1,3 +1,4 @@
+import { spendWork } from '@baton/kernel';
 import { ConstraintError } from '../constraint-error';
 import { isJsonArray, isJsonObject, type Json, type JsonObject } from '../json';
 import { pointerStep } from './keywords';
@@ -48,6 +49,7 @@ export class References {
   /** Looks everywhere, since schemas may stand under any key of a document. */
   private collect(value: Json, place: SchemaPlace): void {
     if (place.depth > MAX_DEPTH) return;
+    spendWork(1);
     const depth = place.depth + 1;
     if (isJsonArray(value)) {
       value.forEach((item, i) => {

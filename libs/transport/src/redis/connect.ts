@@ -24,11 +24,6 @@ export interface RedisTransportOptions {
    */
   readonly prefix?: string;
   readonly times?: Partial<TransportTimes>;
-  /**
-   * The parent of this process. When it has died this process ends, too, at the latest 4 s later,
-   * even while its event loop is busy. Absent: this process lives by itself.
-   */
-  readonly supervisorPid?: number | undefined;
 }
 
 /**
@@ -41,7 +36,7 @@ export async function connectRedisTransport(options: RedisTransportOptions): Pro
   const address = parseRedisAddress(options.url);
   const times = { ...DEFAULT_TIMES, ...options.times };
   const keys = new Keys(options.prefix ?? 'baton');
-  const link = new RedisLink(address, keys, times, options.supervisorPid);
+  const link = new RedisLink(address, keys, times);
   const transport = new RedisTransport(link, keys, times, address.label);
   await link.open();
   return transport;

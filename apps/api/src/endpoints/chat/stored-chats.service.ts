@@ -34,14 +34,23 @@ export class StoredChatsService {
     private readonly store: ChatStore,
   ) {}
 
-  /** Checks the body of a call, and keeps its answer. */
-  asking({ request }: Received): Ask {
+  /**
+   * Checks the body of a call, and keeps its answer. It has no name in threads: what is kept is
+   * gathered on the event loop, within its bounds.
+   */
+  asking({ body, request }: Received): Ask {
     const { arrivalUs, tenant } = contextOf(request.raw);
-    return (body, limits) => {
-      const asked = TEXT_ENDPOINTS.chat(body, limits);
-      const fields = objectBody(body);
-      checkStoring(fields);
-      return this.kept(asked, { fields, arrivalUs, owner: tenant });
+    const { chat } = TEXT_ENDPOINTS;
+    return {
+      read: (given, limits) => {
+        const reading = chat.read(given, limits);
+        checkStoring(objectBody(given));
+        return reading;
+      },
+      asked: (reading, limits) => {
+        const keeping = { fields: objectBody(body), arrivalUs, owner: tenant };
+        return this.kept(chat.asked(reading, limits), keeping);
+      },
     };
   }
 

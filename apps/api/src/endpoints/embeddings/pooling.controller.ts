@@ -1,22 +1,11 @@
 import type { BatonConfig } from '@baton/config';
-import {
-  parseClassify,
-  parseEmbeddings,
-  parsePooling,
-  parseRerank,
-  parseScore,
-  type PoolingContext,
-  type PoolingTask,
-} from '@baton/pooling';
 import { Body, Controller, Inject, Post, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Describe } from '../../http/operation';
-import { WholeAnswer } from '../../request/answer/whole';
 import { type Ask, callOf, type Received } from '../../request/take/call';
 import { RequestWay } from '../../request/way';
 import { CONFIG } from '../../tokens';
-
-type ParseTask = (body: unknown, context: PoolingContext) => PoolingTask;
+import { type PoolingName, poolingAsks } from './ask-pooling';
 
 /**
  * Endpoints of pooling models: prompts are computed by the cluster, then the answer is a function
@@ -24,10 +13,14 @@ type ParseTask = (body: unknown, context: PoolingContext) => PoolingTask;
  */
 @Controller()
 export class PoolingController {
+  private readonly asks: Readonly<Record<PoolingName, Ask>>;
+
   constructor(
-    @Inject(CONFIG) private readonly config: BatonConfig,
+    @Inject(CONFIG) config: BatonConfig,
     private readonly generation: RequestWay,
-  ) {}
+  ) {
+    this.asks = poolingAsks(config);
+  }
 
   @Describe('Embeddings and scores', 'Turn texts into vectors', {
     ...{ body: 'EmbeddingRequest', result: 'EmbeddingList' },
@@ -38,7 +31,7 @@ export class PoolingController {
     @Req() request: FastifyRequest,
     @Res() reply: FastifyReply,
   ): Promise<void> {
-    return this.answer(parseEmbeddings, { body, request, reply });
+    return this.answer('embeddings', { body, request, reply });
   }
 
   @Describe('Embeddings and scores', 'Vectors of texts, one per token or text', {
@@ -50,7 +43,7 @@ export class PoolingController {
     @Req() request: FastifyRequest,
     @Res() reply: FastifyReply,
   ): Promise<void> {
-    return this.answer(parsePooling, { body, request, reply });
+    return this.answer('pooling', { body, request, reply });
   }
 
   @Describe('Embeddings and scores', 'Put texts into classes', { body: 'PoolingRequest' })
@@ -60,7 +53,7 @@ export class PoolingController {
     @Req() request: FastifyRequest,
     @Res() reply: FastifyReply,
   ): Promise<void> {
-    return this.answer(parseClassify, { body, request, reply });
+    return this.answer('classify', { body, request, reply });
   }
 
   @Describe('Embeddings and scores', 'Score pairs of texts', { body: 'ScoreRequest' })
@@ -70,7 +63,7 @@ export class PoolingController {
     @Req() request: FastifyRequest,
     @Res() reply: FastifyReply,
   ): Promise<void> {
-    return this.answer(parseScore, { body, request, reply });
+    return this.answer('score', { body, request, reply });
   }
 
   @Describe('Embeddings and scores', 'Order documents by a query', { body: 'RerankRequest' })
@@ -80,20 +73,10 @@ export class PoolingController {
     @Req() request: FastifyRequest,
     @Res() reply: FastifyReply,
   ): Promise<void> {
-    return this.answer(parseRerank, { body, request, reply });
+    return this.answer('rerank', { body, request, reply });
   }
 
-  private answer(parse: ParseTask, received: Received): Promise<void> {
-    const { embeddingDimensions: dimensions, seed } = this.config;
-    const ask: Ask = (body, limits) => {
-      const task = parse(body, { limits, space: { seed, dimensions } });
-      return {
-        request: task.request,
-        answerId: (requestId) => `${task.idPrefix}-${requestId}`,
-        isPooling: true,
-        answer: ({ http, plans, head }) => new WholeAnswer(http, plans, () => task.render(head)),
-      };
-    };
-    return this.generation.answer(callOf(ask, received));
+  private answer(task: PoolingName, received: Received): Promise<void> {
+    return this.generation.answer(callOf(this.asks[task], received));
   }
 }

@@ -20,7 +20,13 @@ import type { FastifyReply } from 'fastify';
 import { ModelCatalog } from '../../cluster/model-catalog';
 import type { Answer } from '../../request/answer/answer';
 import { WholeAnswer } from '../../request/answer/whole';
-import { type AnswerParts, type Call, callOf, type Received } from '../../request/take/call';
+import {
+  type AnswerParts,
+  askedAlready,
+  type Call,
+  callOf,
+  type Received,
+} from '../../request/take/call';
 import { RequestWay } from '../../request/way';
 import { CONFIG, LOGGER } from '../../tokens';
 import { type Owned, tenantOf } from '../../http/access/tenant';
@@ -77,7 +83,7 @@ export class ResponsesService {
       answerId: () => parts.id,
       answer: this.answers.make.bind(this.answers, parts),
     };
-    return callOf(() => asked, received);
+    return callOf(askedAlready(asked), received);
   }
 
   /** A conversation in short, written by the model. */
@@ -94,7 +100,7 @@ export class ResponsesService {
       });
     const id = newId('resp');
     const asked = { request: request.generation, answerId: () => id, answer };
-    await this.generation.answer(callOf(() => asked, received));
+    await this.generation.answer(callOf(askedAlready(asked), received));
   }
 
   /** The body of `input_tokens`. */

@@ -1,18 +1,16 @@
-import { answerId, type RequestLimits } from '@baton/openai';
-import {
-  derenderChatBody,
-  derenderCompletionBody,
-  renderChatBody,
-  renderCompletionBody,
-} from '@baton/token-api';
+import { answerId } from '@baton/openai';
 import { Body, Controller, Header, HttpCode, Post, Req } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import { ModelCatalog } from '../../cluster/model-catalog';
 import { tenantOf } from '../../http/access/tenant';
 import { Describe } from '../../http/operation';
 import { contextOf } from '../../http/request-context';
+import type { AnswerExtra, BodyAnswer } from '../../request/threads/body-answers';
+import { RequestThreads } from '../../request/threads/request-threads';
 
 const JSON_TYPE = 'application/json';
+
+type Written = Promise<string | Uint8Array>;
 
 /**
  * The two ends of a request apart from its generation: texts into token ids, and token ids into an
@@ -20,7 +18,10 @@ const JSON_TYPE = 'application/json';
  */
 @Controller('v1')
 export class RenderController {
-  constructor(private readonly catalog: ModelCatalog) {}
+  constructor(
+    private readonly catalog: ModelCatalog,
+    private readonly threads: RequestThreads,
+  ) {}
 
   @Describe('Text', 'Tokens of a conversation, without an answer', {
     body: 'ChatCompletionRequest',
@@ -28,18 +29,18 @@ export class RenderController {
   @Post('chat/completions/render')
   @HttpCode(200)
   @Header('content-type', JSON_TYPE)
-  renderChat(@Body() body: unknown, @Req() request: FastifyRequest): string {
-    return renderChatBody(body, this.limitsFor(request), answerId('chat', idOf(request)));
+  renderChat(@Body() body: unknown, @Req() request: FastifyRequest): Written {
+    return this.written('render-chat', { body, request }, answerId('chat', idOf(request)));
   }
 
   @Describe('Text', 'Tokens of prompts, without an answer', { body: 'CompletionRequest' })
   @Post('completions/render')
   @HttpCode(200)
   @Header('content-type', JSON_TYPE)
-  renderCompletion(@Body() body: unknown, @Req() request: FastifyRequest): string {
-    return renderCompletionBody(
-      body,
-      this.limitsFor(request),
+  renderCompletion(@Body() body: unknown, @Req() request: FastifyRequest): Written {
+    return this.written(
+      'render-completion',
+      { body, request },
       answerId('completions', idOf(request)),
     );
   }
@@ -48,10 +49,10 @@ export class RenderController {
   @Post('chat/completions/derender')
   @HttpCode(200)
   @Header('content-type', JSON_TYPE)
-  derenderChat(@Body() body: unknown, @Req() request: FastifyRequest): string {
-    return derenderChatBody(
-      body,
-      this.limitsFor(request),
+  derenderChat(@Body() body: unknown, @Req() request: FastifyRequest): Written {
+    return this.written(
+      'derender-chat',
+      { body, request },
       this.head(answerId('chat', idOf(request))),
     );
   }
@@ -60,13 +61,18 @@ export class RenderController {
   @Post('completions/derender')
   @HttpCode(200)
   @Header('content-type', JSON_TYPE)
-  derenderCompletion(@Body() body: unknown, @Req() request: FastifyRequest): string {
+  derenderCompletion(@Body() body: unknown, @Req() request: FastifyRequest): Written {
     const head = this.head(answerId('completions', idOf(request)));
-    return derenderCompletionBody(body, this.limitsFor(request), head);
+    return this.written('derender-completion', { body, request }, head);
   }
 
-  private limitsFor(request: FastifyRequest): RequestLimits {
-    return this.catalog.limitsOf(tenantOf(request));
+  private written<Name extends BodyAnswer>(
+    name: Name,
+    { body, request }: { readonly body: unknown; readonly request: FastifyRequest },
+    extra: AnswerExtra<Name>,
+  ): Written {
+    const limits = this.catalog.limitsOf(tenantOf(request));
+    return this.threads.answer(name, { body, limits, extra });
   }
 
   private head(id: string): { id: string; created: number; systemFingerprint: string } {

@@ -1,9 +1,10 @@
-import { detokenizeBody, tokenizeBody, tokenizerInfoBody } from '@baton/token-api';
+import { tokenizerInfoBody } from '@baton/token-api';
 import { Body, Controller, Get, Header, HttpCode, Post } from '@nestjs/common';
 import { ModelCatalog } from '../../cluster/model-catalog';
 import { ByTenant } from '../../http/access/tenant';
 import { Describe } from '../../http/operation';
 import type { Tenant } from '../../http/request-context';
+import { RequestThreads } from '../../request/threads/request-threads';
 
 /**
  * The tokenizer of the served model, for clients that count or cut prompts. Nothing of it goes to
@@ -11,22 +12,25 @@ import type { Tenant } from '../../http/request-context';
  */
 @Controller()
 export class TokenizeController {
-  constructor(private readonly catalog: ModelCatalog) {}
+  constructor(
+    private readonly catalog: ModelCatalog,
+    private readonly threads: RequestThreads,
+  ) {}
 
   @Describe('Tokens', 'Token ids of a text', { body: 'TokenizeRequest', result: 'Tokens' })
   @Post('tokenize')
   @HttpCode(200)
   @Header('content-type', 'application/json')
-  tokenize(@ByTenant() tenant: Tenant, @Body() body: unknown): string {
-    return tokenizeBody(body, this.catalog.limitsOf(tenant));
+  tokenize(@ByTenant() tenant: Tenant, @Body() body: unknown): Promise<string | Uint8Array> {
+    return this.threads.answer('tokenize', { body, limits: this.catalog.limitsOf(tenant) });
   }
 
   @Describe('Tokens', 'Text of token ids', { body: 'DetokenizeRequest', result: 'Text' })
   @Post('detokenize')
   @HttpCode(200)
   @Header('content-type', 'application/json')
-  detokenize(@ByTenant() tenant: Tenant, @Body() body: unknown): string {
-    return detokenizeBody(body, this.catalog.limitsOf(tenant));
+  detokenize(@ByTenant() tenant: Tenant, @Body() body: unknown): Promise<string | Uint8Array> {
+    return this.threads.answer('detokenize', { body, limits: this.catalog.limitsOf(tenant) });
   }
 
   @Describe('Tokens', 'Which tokenizer counts')

@@ -19,14 +19,20 @@ import { openTokenizer } from './open-tokenizer';
 import { RulesModel } from './text-models/rules/rules-model';
 import type { TextModel } from './text-models/text-model';
 
-interface Parts {
+/** How texts are counted and written. */
+export interface TextParts {
   readonly tokenizer: Tokenizer;
   readonly template: ChatTemplate;
   /** Natural length of answers, and of the thinking before them. */
   readonly lengths: { readonly answer: OutputLengthModel; readonly reasoning: OutputLengthModel };
   readonly words: WordChoice;
+}
+
+interface Parts extends TextParts {
   /** Undefined: all is simulated. */
   readonly model: TextModel | undefined;
+  /** Lengths of the answers of a dataset, tokens; undefined: there is none. */
+  readonly datasetTokens: Int32Array | undefined;
 }
 
 /**
@@ -41,20 +47,44 @@ export class TextSetup implements OnApplicationShutdown {
     const tokenizer = await tokenizerOf(config);
     const opened = await datasetOf(config, tokenizer, logger);
     return new TextSetup({
-      tokenizer,
-      template: await templateOf(config),
-      lengths: {
-        answer: lengthModelOf(config, opened?.lengths),
-        reasoning: reasoningLengthModelOf(config),
-      },
-      words: config.textModel === 'random' ? 'random' : 'sentences',
+      ...(await textParts(config, tokenizer, opened?.lengths)),
       model: modelOf(config, opened, logger),
+      datasetTokens: opened?.lengths,
     });
   }
 
   onApplicationShutdown(): void {
     this.parts.model?.close();
   }
+}
+
+/**
+ * The same in a thread, without the answers.
+ *
+ * @param datasetTokens as the process has read them
+ * @throws UsageError
+ */
+export async function openTextParts(
+  config: BatonConfig,
+  datasetTokens: Int32Array | undefined,
+): Promise<TextParts> {
+  return textParts(config, await tokenizerOf(config), datasetTokens);
+}
+
+async function textParts(
+  config: BatonConfig,
+  tokenizer: Tokenizer,
+  datasetTokens: Int32Array | undefined,
+): Promise<TextParts> {
+  return {
+    tokenizer,
+    template: await templateOf(config),
+    lengths: {
+      answer: lengthModelOf(config, datasetTokens),
+      reasoning: reasoningLengthModelOf(config),
+    },
+    words: config.textModel === 'random' ? 'random' : 'sentences',
+  };
 }
 
 async function tokenizerOf({ tokenizer, model }: BatonConfig): Promise<Tokenizer> {

@@ -67,6 +67,24 @@ export interface AnswerParts {
   readonly options: AnswerOptions;
 }
 
+/** What a body asks for: plain data, but for the texts of its constraints and what is `local`. */
+export interface Reading {
+  readonly request: GenerationRequest;
+  /** Stays where the body was read. */
+  readonly local?: unknown;
+}
+
+/** A body for a thread, which reads it as often as it has to: it keeps nothing for long. */
+export interface ThreadSource {
+  /** Names the request among those of this process. */
+  readonly ticket: number;
+  readonly ask: string;
+  /** As it was parsed, or its bytes in memory that is shared. */
+  readonly body: unknown;
+  readonly models: readonly string[];
+  readonly kvCapacityTokens: number | undefined;
+}
+
 /** A checked call: the cluster's work for it, and the form of its answer. */
 export interface Asked {
   readonly request: GenerationRequest;
@@ -75,22 +93,42 @@ export interface Asked {
   readonly isPooling?: boolean;
   /** A server answers: nothing is planned. */
   readonly isExecuted?: boolean;
+  /** A thread has read the body, so it plans too; undefined: all is done on the event loop. */
+  readonly source?: ThreadSource;
   readonly answer: (parts: AnswerParts) => Answer;
 }
 
-/** Checks a body before anything is queued. Throws `BatonError` for the first fault. */
-export type Ask = (body: unknown, limits: RequestLimits) => Asked;
+/** One way to ask for work of the engines. */
+export interface Ask<Read extends Reading = Reading> {
+  /** Its name in a thread; undefined: its bodies are read on the event loop. */
+  readonly name?: string;
+  /** Checks a body before anything is queued. Throws `BatonError` for the first fault. */
+  read(body: unknown, limits: RequestLimits): Read;
+  asked(read: Read, limits: RequestLimits): Asked;
+}
 
 /** The two ways to ask for text in OpenAI's shapes. */
 export const TEXT_ENDPOINTS: Readonly<Record<Endpoint, Ask>> = {
-  chat: (body, limits) => textAsked(parseChat(body, limits)),
-  completions: (body, limits) => textAsked(parseCompletion(body, limits)),
+  chat: textAsk('chat', parseChat),
+  completions: textAsk('completions', parseCompletion),
 };
 
 /** Several conversations in one chat. */
-export const askChatBatch: Ask = (body, limits) => textAsked(parseChatBatch(body, limits));
+export const askChatBatch = textAsk('chat-batch', parseChatBatch);
 
-function textAsked(request: GenerationRequest): Asked {
+/** A way whose body has been read already. */
+export function askedAlready(asked: Asked): Ask {
+  return { read: () => asked, asked: () => asked };
+}
+
+function textAsk(
+  name: string,
+  parse: (body: unknown, limits: RequestLimits) => GenerationRequest,
+): Ask {
+  return { name, read: (body, limits) => ({ request: parse(body, limits) }), asked: textAsked };
+}
+
+function textAsked({ request }: Reading): Asked {
   const answer = ({ http, head, plans, options }: AnswerParts): Answer =>
     request.stream
       ? new StreamAnswer(http, new StreamedAnswer(request, head, [...plans], options))

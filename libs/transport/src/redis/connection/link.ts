@@ -44,11 +44,10 @@ export class RedisLink {
     private readonly address: RedisAddress,
     private readonly keys: Keys,
     private readonly times: TransportTimes,
-    supervisorPid?: number,
   ) {
     this.punctuality = new Punctuality(times);
     const { heartbeat } = this.punctuality;
-    this.standby = new Standby({ address, times, heartbeat, supervisorPid });
+    this.standby = new Standby({ address, times, heartbeat });
     this.commands = openClient(address, times.callDeadlineMs);
     this.subscriber = openClient(address, times.callDeadlineMs);
     this.scripts = new ScriptRunner(this.commands);

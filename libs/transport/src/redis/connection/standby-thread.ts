@@ -9,9 +9,6 @@ import type { Lease, LeaseChange, StandbyData } from './standby';
 
 /** Leases per script call, so that no call keeps the server for long. */
 const BATCH = 256;
-const WATCH_EVERY_MS = 1_000;
-/** A process with a free event loop ends in order within this time of its supervisor's death. */
-const LAST_WORDS_MS = 3_000;
 
 const data = workerData as StandbyData;
 const leases = new Map<string, Lease>();
@@ -24,7 +21,6 @@ let isExtending = false;
 note(data.leases);
 parentPort?.on('message', note);
 setInterval(() => void extendIfLate(), data.renewMs);
-if (data.supervisorPid !== undefined) setInterval(watchSupervisor, WATCH_EVERY_MS);
 
 /** `CLIENT LIST` shows the name. */
 function named<Address extends StandbyData['address']>(address: Address): Address {
@@ -62,9 +58,4 @@ async function extendAll(all: readonly Lease[]): Promise<boolean> {
     living += Number(await scripts.run(EXTEND_LEASES, keys, args));
   }
   return living === all.length;
-}
-
-function watchSupervisor(): void {
-  if (process.ppid === data.supervisorPid) return;
-  setTimeout(() => process.kill(process.pid, 'SIGKILL'), LAST_WORDS_MS);
 }

@@ -21,8 +21,6 @@ export interface StandbyOptions {
   readonly times: TransportTimes;
   /** The latest sign of life of the event loop. */
   readonly heartbeat: SharedInstant;
-  /** The parent; this process ends with it. Undefined: it has none. */
-  readonly supervisorPid: number | undefined;
 }
 
 /** What the thread is given at its start; memory is shared, the rest is copied. */
@@ -33,7 +31,6 @@ export interface StandbyData {
   readonly callDeadlineMs: number;
   readonly heartbeat: SharedInstant['cell'];
   readonly extension: SharedInstant['cell'];
-  readonly supervisorPid: number | undefined;
   readonly leases: readonly LeaseChange[];
 }
 
@@ -49,7 +46,7 @@ const HEAP_MB = { maxOldGenerationSizeMb: 12, maxYoungGenerationSizeMb: 1 };
 /**
  * A thread with a Redis connection of its own. It extends the leases of this process while the
  * event loop is too busy to renew them, up to the ceiling of a lease: a process that hangs for good
- * is found dead. It also ends a process whose supervisor has died. It starts with the first lease.
+ * is found dead. It starts with the first lease.
  */
 export class Standby {
   private readonly leases = new Map<string, Lease>();
@@ -99,7 +96,7 @@ export class Standby {
   private startThread(): void {
     if (!existsSync(THREAD)) return;
     this.start = undefined;
-    const { address, times, heartbeat, supervisorPid } = this.options;
+    const { address, times, heartbeat } = this.options;
     const workerData: StandbyData = {
       address,
       renewMs: times.lockRenewMs,
@@ -107,7 +104,6 @@ export class Standby {
       callDeadlineMs: times.callDeadlineMs,
       heartbeat: heartbeat.cell,
       extension: this.extension.cell,
-      supervisorPid,
       leases: [...this.leases],
     };
     const thread = new Worker(THREAD, { workerData, execArgv: [], resourceLimits: HEAP_MB });

@@ -1,0 +1,53 @@
+import type { BatonConfig } from '@baton/config';
+import {
+  parseClassify,
+  parseEmbeddings,
+  parsePooling,
+  parseRerank,
+  parseScore,
+  type PoolingContext,
+  type PoolingTask,
+} from '@baton/pooling';
+import { WholeAnswer } from '../../request/answer/whole';
+import type { Ask, Reading } from '../../request/take/call';
+
+type ParseTask = (body: unknown, context: PoolingContext) => PoolingTask;
+
+const TASKS = {
+  embeddings: parseEmbeddings,
+  pooling: parsePooling,
+  classify: parseClassify,
+  score: parseScore,
+  rerank: parseRerank,
+} as const satisfies Record<string, ParseTask>;
+
+export type PoolingName = keyof typeof TASKS;
+
+/** `local` is the task itself: its answer is a function of the prompts. */
+interface PoolingReading extends Reading {
+  readonly idPrefix: string;
+  readonly local: PoolingTask;
+}
+
+/** The ways to ask a pooling model. */
+export function poolingAsks(config: BatonConfig): Readonly<Record<PoolingName, Ask>> {
+  const asks = Object.entries(TASKS).map(([name, parse]) => [name, askOf(name, parse, config)]);
+  return Object.fromEntries(asks) as Record<PoolingName, Ask>;
+}
+
+function askOf(name: string, parse: ParseTask, config: BatonConfig): Ask<PoolingReading> {
+  const { embeddingDimensions: dimensions, seed } = config;
+  return {
+    name,
+    read: (body, limits) => {
+      const task = parse(body, { limits, space: { seed, dimensions } });
+      return { request: task.request, idPrefix: task.idPrefix, local: task };
+    },
+    asked: ({ request, idPrefix, local }) => ({
+      request,
+      answerId: (requestId) => `${idPrefix}-${requestId}`,
+      isPooling: true,
+      answer: ({ http, plans, head }) => new WholeAnswer(http, plans, () => local.render(head)),
+    }),
+  };
+}

@@ -1,0 +1,20 @@
+import { parseGenerate, renderGenerate, StreamedGenerate } from '@baton/token-api';
+import { StreamAnswer } from '../../request/answer/stream';
+import { WholeAnswer } from '../../request/answer/whole';
+import type { Ask } from '../../request/take/call';
+
+/** Tokens in, tokens out. */
+export const askTokens: Ask = {
+  name: 'tokens',
+  read: (body, limits) => ({ request: parseGenerate(body, limits) }),
+  asked: ({ request }) => ({
+    request,
+    answerId: (requestId) => requestId,
+    answer: ({ http, plans, head, options }) =>
+      request.stream
+        ? new StreamAnswer(http, new StreamedGenerate(request, head, plans, options))
+        : new WholeAnswer(http, plans, (results, facts) =>
+            renderGenerate({ request, head, options }, results, facts),
+          ),
+  }),
+};

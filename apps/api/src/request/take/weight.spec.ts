@@ -1,0 +1,49 @@
+import { describe, expect, it } from 'vitest';
+import { LargeBody } from '../../http/large-body';
+import { weightOf } from './weight';
+
+const MESSAGES = [{ role: 'user', content: 'Hi.' }];
+
+function many<Item>(length: number, item: Item): Item[] {
+  return Array<Item>(length).fill(item);
+}
+
+describe('the weight of a body', () => {
+  it.each([
+    { messages: MESSAGES },
+    { messages: MESSAGES, n: 2, logprobs: true, top_logprobs: 5, max_tokens: 100 },
+    { messages: MESSAGES, tools: null, response_format: null, logprobs: false },
+    { prompt: many(5_000, 17), max_tokens: 16 },
+    { prompt: 'x', ignore_eos: true, max_tokens: 4_000 },
+    null,
+    'text',
+    [],
+  ])('is light for an ordinary one: %j', (body) => {
+    expect(weightOf(body)).toBe('light');
+  });
+
+  it.each(['response_format', 'structured_outputs', 'tools', 'functions'])(
+    'is not to be seen from outside for one with %s',
+    (field) => {
+      expect(weightOf({ messages: MESSAGES, [field]: {}, n: 2 })).toBe('confined');
+      expect(weightOf({ messages: MESSAGES, [field]: {} })).toBe('confined');
+    },
+  );
+
+  it.each([
+    { messages: many(65, MESSAGES[0]) },
+    { prompt: many(17, 'x') },
+    { input: many(17, 'x') },
+    { stop: many(33, 'x') },
+    { prompt: 'x', n: 17 },
+    { prompt: 'x', best_of: 17 },
+    { prompt: 'x', prompt_logprobs: 0 },
+    { prompt: 'x', echo: true, logprobs: 0 },
+    { prompt: 'x', logprobs: 20, max_tokens: 1_000 },
+    { messages: MESSAGES, logprobs: true, top_logprobs: 20, max_completion_tokens: 1_000 },
+    { prompt: 'x', ignore_eos: true, max_tokens: 10_000 },
+    new LargeBody(new Uint8Array(1)),
+  ])('is heavy for one whose counts say so: %j', (body) => {
+    expect(weightOf(body)).toBe('heavy');
+  });
+});

@@ -1,0 +1,63 @@
+import { LargeBody } from '../../http/large-body';
+
+/**
+ * `light`: an ordinary request, read on the event loop. `confined`: it has constraints, whose cost
+ * is not to be seen from outside: the event loop begins, within a bound. `heavy`: a thread does it.
+ */
+export type Weight = 'light' | 'confined' | 'heavy';
+
+/** Fields whose texts are read under a grammar, a schema or a pattern. */
+const CONFINING = ['response_format', 'structured_outputs', 'tools', 'functions'];
+/** Fields that may multiply the work of a request. */
+const MULTIPLYING = ['n', 'best_of', 'prompt_logprobs', 'logprobs', 'ignore_eos'];
+/** Entries that take up to a fifth of a millisecond each, on a slow core: 20 ms in all. */
+const LISTS: readonly (readonly [field: string, most: number])[] = [
+  ['messages', 64],
+  ['prompt', 16],
+  ['input', 16],
+  ['documents', 16],
+  ['stop', 32],
+  ['bad_words', 32],
+];
+/** Sequences that are planned on the event loop. */
+const MAX_SEQUENCES = 16;
+/** Tokens, times the alternatives shown of each, that one answer may hold. */
+const MAX_SCORED = 8_192;
+
+/** How long a parsed body may take to read, plan and answer, judged by its counts alone. */
+export function weightOf(body: unknown): Weight {
+  if (body instanceof LargeBody) return 'heavy';
+  const fields = body as Fields | null | undefined;
+  if (fields === null || typeof fields !== 'object') return 'light';
+  for (const [field, most] of LISTS) {
+    const list = fields[field];
+    // A prompt of token ids costs next to nothing per id.
+    if (Array.isArray(list) && list.length > most && typeof list[0] !== 'number') return 'heavy';
+  }
+  for (const field of MULTIPLYING) {
+    if ((fields[field] ?? false) !== false) return multipliedWeight(fields);
+  }
+  for (const field of CONFINING) {
+    if ((fields[field] ?? null) !== null) return 'confined';
+  }
+  return 'light';
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** The weight of a request with a field that multiplies its work. */
+function multipliedWeight(fields: Fields): Weight {
+  const sequences = Math.max(countIn(fields['n'], 1), countIn(fields['best_of'], 1));
+  if (sequences > MAX_SEQUENCES || (fields['prompt_logprobs'] ?? null) !== null) return 'heavy';
+  const isScored = (fields['logprobs'] ?? false) !== false;
+  if (isScored && fields['echo'] === true) return 'heavy';
+  const isLong = isScored || fields['ignore_eos'] === true;
+  const tokens = countIn(fields['max_completion_tokens'], countIn(fields['max_tokens'], 0));
+  const shown = 1 + countIn(fields['top_logprobs'], countIn(fields['logprobs'], 0));
+  if (isLong && sequences * tokens * shown > MAX_SCORED) return 'heavy';
+  return CONFINING.some((field) => (fields[field] ?? null) !== null) ? 'confined' : 'light';
+}
+
+function countIn(value: unknown, fallback: number): number {
+  return typeof value === 'number' ? value : fallback;
+}

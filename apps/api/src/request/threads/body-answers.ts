@@ -1,0 +1,36 @@
+import { countTokensBody } from '@baton/anthropic';
+import type { RequestLimits } from '@baton/openai';
+import {
+  derenderChatBody,
+  derenderCompletionBody,
+  detokenizeBody,
+  renderChatBody,
+  renderCompletionBody,
+  tokenizeBody,
+} from '@baton/token-api';
+
+/** Answers that are functions of a body: no engine takes part. By the name that threads know. */
+export const BODY_ANSWERS = {
+  tokenize: tokenizeBody,
+  detokenize: detokenizeBody,
+  'count-tokens': countTokensBody,
+  'render-chat': renderChatBody,
+  'render-completion': renderCompletionBody,
+  'derender-chat': derenderChatBody,
+  'derender-completion': derenderCompletionBody,
+} as const;
+
+export type BodyAnswer = keyof typeof BODY_ANSWERS;
+
+/** What an answer needs besides the body and the limits. */
+export type AnswerExtra<Name extends BodyAnswer> = Parameters<(typeof BODY_ANSWERS)[Name]>[2];
+
+/** The answer as JSON. Throws `BatonError`. */
+export function bodyAnswer(
+  name: BodyAnswer,
+  body: unknown,
+  { limits, extra }: { readonly limits: RequestLimits; readonly extra: unknown },
+): string {
+  const answer = BODY_ANSWERS[name] as (...parts: readonly unknown[]) => string;
+  return answer(body, limits, extra);
+}

@@ -1,0 +1,17 @@
+import { BatonError } from '@baton/contract';
+import { RequestError } from '@baton/openai';
+import type { PlainRefusal } from './messages';
+
+/** An error of the catalogue as data: between threads an object loses its class. */
+export function plainRefusal(error: BatonError): PlainRefusal {
+  const { code, message, param, retryAfterSeconds } = error;
+  const vllm = error instanceof RequestError ? error.vllm : undefined;
+  return { code, message, param, retryAfterSeconds, vllm };
+}
+
+export function refusalFrom(plain: PlainRefusal): BatonError {
+  const { code, message, param, retryAfterSeconds, vllm } = plain;
+  return vllm === undefined
+    ? new BatonError(code, message, param, retryAfterSeconds)
+    : new RequestError(code, { message, param }, vllm);
+}

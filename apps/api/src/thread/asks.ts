@@ -1,0 +1,19 @@
+import type { BatonConfig } from '@baton/config';
+import { poolingAsks } from '../endpoints/embeddings/ask-pooling';
+import { askMessage } from '../endpoints/messages/ask-message';
+import { askSglang } from '../endpoints/tokens/ask-sglang';
+import { askTokens } from '../endpoints/tokens/ask-tokens';
+import { type Ask, askChatBatch, TEXT_ENDPOINTS } from '../request/take/call';
+
+/** Every way to ask that has a name, by it. */
+export function namedAsks(config: BatonConfig): ReadonlyMap<string, Ask> {
+  const asks = [
+    ...Object.values(TEXT_ENDPOINTS),
+    ...Object.values(poolingAsks(config)),
+    askChatBatch,
+    askMessage,
+    askSglang as Ask,
+    askTokens,
+  ];
+  return new Map(asks.flatMap((ask) => (ask.name === undefined ? [] : [[ask.name, ask]])));
+}

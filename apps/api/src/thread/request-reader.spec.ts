@@ -1,0 +1,160 @@
+import { defaultConfig } from '@baton/config';
+import { BatonError } from '@baton/contract';
+import { type AnswerHead, planSequence, RequestError } from '@baton/openai';
+import type { OutputPlan } from '@baton/text';
+import { beforeAll, describe, expect, it } from 'vitest';
+import type { HttpAnswer } from '../http/http-answer';
+import type { SequenceEnd } from '../request/answer/threaded';
+import { fixedLimits, planContext } from '../request/plan/model-context';
+import { openTextParts, type TextParts } from '../request/plan/text-setup';
+import type { ThreadSource } from '../request/take/call';
+import type { Taken, ThreadData, ThreadResult, ThreadTask } from '../request/threads/messages';
+import { type PackedPlans, packPlans, unpackPlans } from '../request/threads/packed-plans';
+import { refusalFrom } from '../request/threads/plain-refusal';
+import { namedAsks } from './asks';
+import { RequestReader } from './request-reader';
+
+const config = defaultConfig({ dialect: 'vllm' });
+const DATA: ThreadData = { config, keepsText: false, datasetTokens: undefined };
+const HEAD: AnswerHead = {
+  id: 'answer-1',
+  created: 1_700_000_000,
+  model: config.model,
+  systemFingerprint: 'fp',
+};
+const FACTS = { cachedTokens: 0, kvTransferParams: undefined };
+const USER = { role: 'user', content: 'Why does a relay need a baton?' };
+const SCHEMA = { type: 'object', properties: { why: { type: 'string' } }, required: ['why'] };
+const TOOL = { type: 'function', function: { name: 'run', parameters: SCHEMA } };
+const FORMAT = { type: 'json_schema', json_schema: { name: 'why', schema: SCHEMA } };
+
+let parts: TextParts;
+let reader: RequestReader;
+
+beforeAll(async () => {
+  parts = await openTextParts(config, undefined);
+  reader = new RequestReader(DATA, parts);
+});
+
+function sourceOf(ask: string, body: unknown): ThreadSource {
+  return { ticket: 1, ask, body, models: [config.model], kvCapacityTokens: undefined };
+}
+
+/** The result of a task after its way between two threads. */
+function performed<Value>(task: ThreadTask, by = reader): Value {
+  const { value } = by.perform(structuredClone(task));
+  const result = structuredClone(value) as ThreadResult<Value>;
+  if (result.refusal !== undefined) throw refusalFrom(result.refusal);
+  return result.value;
+}
+
+function endsOf(plans: readonly OutputPlan[]): SequenceEnd[] {
+  return plans.map(({ count, endReason }, index) => ({
+    span: { index, from: 0, count },
+    reason: endReason,
+  }));
+}
+
+/** The answer of a thread; each task may find another thread. */
+function inThreads(source: ThreadSource): string {
+  const { reading } = performed<Taken>({ kind: 'take', source });
+  const { request } = reading;
+  const count = request.prompts.length * request.choices;
+  const places = Array.from({ length: count }, (_, index) => {
+    return { index, room: Infinity, isPrefillLeg: false, given: undefined };
+  });
+  const planner = new RequestReader(DATA, parts);
+  const plans = unpackPlans(performed<PackedPlans>({ kind: 'plan', source, places }, planner));
+  const bytes = performed<Uint8Array>({
+    kind: 'render',
+    source,
+    head: HEAD,
+    plans: packPlans(plans),
+    ends: endsOf(plans),
+    facts: FACTS,
+  });
+  return Buffer.from(bytes).toString();
+}
+
+function onTheLoop({ ask: name, body }: ThreadSource): string {
+  const ask = namedAsks(config).get(name)!;
+  const limits = fixedLimits(config, parts, false);
+  const asked = ask.asked(ask.read(body, limits), limits);
+  const { request } = asked;
+  const plans = Array.from({ length: request.prompts.length * request.choices }, (_, index) =>
+    planSequence(request, { index }, planContext(config, parts)),
+  );
+  let text = '';
+  const http = { sendJson: (json: string) => (text = json) } as unknown as HttpAnswer;
+  const options = { dialect: config.dialect, tokenizer: parts.tokenizer };
+  const answer = asked.answer({ http, head: HEAD, plans, options });
+  for (const { span, reason } of endsOf(plans)) answer.endSequence(span, reason);
+  answer.complete(FACTS);
+  return text;
+}
+
+describe('a thread that reads, plans and answers', () => {
+  it.each([
+    ['chat', { messages: [USER] }],
+    ['chat', { messages: [USER], tools: [TOOL], tool_choice: 'required' }],
+    ['chat', { messages: [USER], response_format: FORMAT, n: 3 }],
+    ['chat', { messages: [USER], stop: ['e'], logprobs: true, top_logprobs: 3, seed: 5 }],
+    ['chat-batch', { messages: [[USER], [USER]] }],
+    ['completions', { prompt: ['one', 'two'], n: 2, prompt_logprobs: 2, echo: true, logprobs: 1 }],
+    ['completions', { prompt: [[11, 12], [13]], return_token_ids: true }],
+    ['message', { model: config.model, messages: [USER], max_tokens: 20 }],
+    ['tokens', { token_ids: [1, 2, 3], sampling_params: { max_tokens: 4 } }],
+    ['sglang', { text: 'one', sampling_params: { max_new_tokens: 4 } }],
+    ['embeddings', { input: ['one', 'two'] }],
+    ['classify', { input: 'one' }],
+    ['rerank', { query: 'one', documents: ['two', 'three'] }],
+  ])('gives the answer that the event loop gives: %s %j', (ask, body) => {
+    const source = sourceOf(ask, body);
+    expect(inThreads(source)).toBe(onTheLoop(source));
+  });
+
+  it('reads the bytes of a body as it reads its value', () => {
+    const body = { messages: [{ role: 'user', content: 'Ünïcödé 🏃' }] };
+    const bytes = new TextEncoder().encode(JSON.stringify(body));
+    expect(inThreads(sourceOf('chat', bytes))).toBe(inThreads(sourceOf('chat', body)));
+  });
+
+  it('shows the fields of a body that are short', () => {
+    const kv_transfer_params = { do_remote_decode: true };
+    const body = { messages: Array(100).fill(USER), max_tokens: 7, kv_transfer_params };
+    const { fields } = performed<Taken>({ kind: 'take', source: sourceOf('chat', body) });
+    expect(fields).toEqual({ max_tokens: 7, kv_transfer_params });
+  });
+
+  it('passes a refusal on in the words of both dialects', () => {
+    const source = sourceOf('chat', { messages: [USER], top_logprobs: -2, logprobs: true });
+    const ask = namedAsks(config).get('chat')!;
+    const limits = fixedLimits(config, parts, false);
+    const direct = caught(() => ask.read(source.body, limits));
+    const passed = caught(() => performed({ kind: 'take', source }));
+    expect(passed).toBeInstanceOf(RequestError);
+    expect(passed).toEqual(direct);
+    expect((passed as RequestError).vllm).toEqual((direct as RequestError).vllm);
+  });
+
+  it('answers a question for which no engine works', () => {
+    const source = sourceOf('', { prompt: 'Hello.' });
+    const bytes = performed<Uint8Array>({
+      kind: 'answer',
+      source,
+      name: 'tokenize',
+      extra: undefined,
+    });
+    expect(JSON.parse(Buffer.from(bytes).toString())).toMatchObject({ count: 2 });
+  });
+});
+
+function caught(run: () => unknown): BatonError {
+  try {
+    run();
+  } catch (error) {
+    if (error instanceof BatonError) return error;
+    throw error;
+  }
+  throw new Error('nothing was refused');
+}

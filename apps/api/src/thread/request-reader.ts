@@ -1,0 +1,168 @@
+import { BatonError } from '@baton/contract';
+import { assert, isObject } from '@baton/kernel';
+import {
+  type GenerationRequest,
+  type PlanContext,
+  planSequence,
+  type RequestLimits,
+} from '@baton/openai';
+import type { StructuredText } from '@baton/structured';
+import type { Performed } from '@baton/work-pool';
+import type { HttpAnswer } from '../http/http-answer';
+import { parsedBytes } from '../http/large-body';
+import { fixedLimits, planContext } from '../request/plan/model-context';
+import type { TextParts } from '../request/plan/text-setup';
+import type { Ask, Reading, ThreadSource } from '../request/take/call';
+import { bodyAnswer } from '../request/threads/body-answers';
+import type { Taken, ThreadData, ThreadTask } from '../request/threads/messages';
+import { packPlans, unpackPlans } from '../request/threads/packed-plans';
+import { plainRefusal } from '../request/threads/plain-refusal';
+import { namedAsks } from './asks';
+
+/** Requests that are kept between their tasks; another thread may get the next task anyway. */
+const MAX_KEPT = 8;
+/** Characters of a field of a body that the event loop may read. */
+const MAX_FIELD = 4_096;
+/** Members of such a field, where it is an object or a list. */
+const MAX_MEMBERS = 64;
+
+type Task<Kind extends ThreadTask['kind']> = Extract<ThreadTask, { readonly kind: Kind }>;
+
+interface Read {
+  readonly ask: Ask;
+  readonly limits: RequestLimits;
+  readonly reading: Reading;
+}
+
+/** Carries the tasks of one thread out. */
+export class RequestReader {
+  private readonly asks: ReadonlyMap<string, Ask>;
+  private readonly limits: RequestLimits;
+  private readonly plans: PlanContext;
+  private readonly kept = new Map<number, Read>();
+
+  constructor({ config, keepsText }: ThreadData, parts: TextParts) {
+    this.asks = namedAsks(config);
+    this.limits = fixedLimits(config, parts, keepsText);
+    this.plans = planContext(config, parts);
+  }
+
+  /** A refusal is a result: an error would lose its class on its way. */
+  perform(task: unknown): Performed {
+    try {
+      return this.done(task as ThreadTask);
+    } catch (error) {
+      if (error instanceof BatonError) return { value: { refusal: plainRefusal(error) } };
+      throw error;
+    }
+  }
+
+  private done(task: ThreadTask): Performed {
+    switch (task.kind) {
+      case 'take':
+        return { value: { value: this.take(task.source) } };
+      case 'answer':
+        return this.answer(task);
+      case 'plan':
+        return this.plan(task);
+      case 'render':
+        return this.render(task);
+    }
+  }
+
+  private take(source: ThreadSource): Taken {
+    const body = bodyOf(source);
+    const { reading } = this.keep(source, body);
+    const { local: _local, ...rest } = reading;
+    return {
+      reading: { ...rest, request: withoutTexts(reading.request) },
+      fields: smallFields(body),
+    };
+  }
+
+  private answer({ source, name, extra }: Task<'answer'>): Performed {
+    const limits = this.limitsOf(source);
+    return inBytes(bodyAnswer(name, bodyOf(source), { limits, extra }));
+  }
+
+  private plan({ source, places }: Task<'plan'>): Performed {
+    const { request } = this.readingOf(source).reading;
+    const plans = places.map(({ given, ...place }) =>
+      planSequence(
+        request,
+        { ...place, answers: given && ((): typeof given => given) },
+        this.plans,
+      ),
+    );
+    const packed = packPlans(plans);
+    return { value: { value: packed }, transfer: [packed.ids.buffer as ArrayBuffer] };
+  }
+
+  private render({ source, head, plans: packed, ends, facts }: Task<'render'>): Performed {
+    const { ask, reading, limits } = this.readingOf(source);
+    this.kept.delete(source.ticket);
+    const plans = unpackPlans(packed);
+    let body = '';
+    const http = { sendJson: (text: string) => (body = text) } as unknown as HttpAnswer;
+    const options = { dialect: limits.dialect, tokenizer: limits.tokenizer };
+    const answer = ask.asked(reading, limits).answer({ http, head, plans, options });
+    for (const { span, reason } of ends) answer.endSequence(span, reason);
+    answer.complete(facts);
+    return inBytes(body);
+  }
+
+  /** What was read for an earlier task of the request, or is read again. */
+  private readingOf(source: ThreadSource): Read {
+    return this.kept.get(source.ticket) ?? this.keep(source, bodyOf(source));
+  }
+
+  private keep(source: ThreadSource, body: unknown): Read {
+    const ask = this.asks.get(source.ask);
+    assert(ask !== undefined, 'a thread knows every way to ask');
+    const limits = this.limitsOf(source);
+    const read = { ask, limits, reading: ask.read(body, limits) };
+    this.kept.set(source.ticket, read);
+    const [oldest] = this.kept.keys();
+    if (this.kept.size > MAX_KEPT && oldest !== undefined) this.kept.delete(oldest);
+    return read;
+  }
+
+  private limitsOf({ models, kvCapacityTokens }: ThreadSource): RequestLimits {
+    const capacity = kvCapacityTokens === undefined ? {} : { kvCapacityTokens };
+    return { ...this.limits, models, ...capacity };
+  }
+}
+
+/** JSON in memory of its own, which leaves the thread without a copy. */
+function inBytes(json: string): Performed {
+  const bytes = new TextEncoder().encode(json);
+  return { value: { value: bytes }, transfer: [bytes.buffer] };
+}
+
+function bodyOf({ body }: ThreadSource): unknown {
+  return body instanceof Uint8Array ? parsedBytes(body) : body;
+}
+
+/** The event loop neither writes nor checks texts under a constraint of such a request. */
+function withoutTexts(request: GenerationRequest): GenerationRequest {
+  const { tools } = request;
+  if (tools === undefined) return { ...request, constraint: undefined };
+  const named = tools.tools.map((tool) => ({ ...tool, arguments: NO_TEXT }));
+  return { ...request, constraint: undefined, tools: { ...tools, tools: named } };
+}
+
+/** Methods cannot leave a thread. */
+const NO_TEXT = {} as StructuredText;
+
+/** What routers, rate limits and observers look at: numbers, names and short objects. */
+function smallFields(body: unknown): Readonly<Record<string, unknown>> {
+  if (!isObject(body)) return {};
+  return Object.fromEntries(Object.entries(body).filter(([, value]) => isSmall(value)));
+}
+
+function isSmall(value: unknown): boolean {
+  if (typeof value === 'string') return value.length <= MAX_FIELD;
+  if (typeof value !== 'object' || value === null) return true;
+  const members = Object.values(value);
+  return members.length <= MAX_MEMBERS && members.every(isSmall);
+}

@@ -1,0 +1,24 @@
+import { describe, expect, it } from 'vitest';
+import { spendWork, withinWork, WorkExceeded } from './work-meter';
+
+function spendAll(parts: readonly number[]): string {
+  for (const part of parts) spendWork(part);
+  return 'done';
+}
+
+describe('counted work', () => {
+  it('is free of bounds where nobody sets one', () => {
+    expect(spendAll([1e12, 1e12])).toBe('done');
+  });
+
+  it('may reach its bound in any number of parts, and not exceed it', () => {
+    expect(withinWork(10, () => spendAll([4, 4, 2]))).toBe('done');
+    expect(() => withinWork(10, () => spendAll([4, 4, 3]))).toThrow(WorkExceeded);
+  });
+
+  it('has the bound of each run alone, whatever became of the one before', () => {
+    expect(() => withinWork(1, () => spendAll([2]))).toThrow(WorkExceeded);
+    expect(withinWork(2, () => spendAll([2]))).toBe('done');
+    expect(spendAll([1e12])).toBe('done');
+  });
+});

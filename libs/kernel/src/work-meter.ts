@@ -1,0 +1,37 @@
+/** More work than was allowed: whoever set the bound decides what becomes of the request. */
+export class WorkExceeded extends Error {
+  constructor() {
+    super('the work exceeds its bound');
+    this.name = 'WorkExceeded';
+  }
+}
+
+/** Work runs without a break, so one number for the whole process is enough. */
+let left = Infinity;
+
+/**
+ * Counts work that grows with what a client sends. One unit is about one step of an automaton, one
+ * schema visited or one value tried.
+ *
+ * @throws WorkExceeded when the surrounding `withinWork` allows no more
+ */
+export function spendWork(units: number): void {
+  left -= units;
+  if (left < 0) throw new WorkExceeded();
+}
+
+/**
+ * Runs something that may spend this much work in all, whatever parts it has. The count depends on
+ * the input alone, never on time, so that one input has one outcome.
+ *
+ * @throws WorkExceeded
+ */
+export function withinWork<Result>(units: number, run: () => Result): Result {
+  const before = left;
+  left = units;
+  try {
+    return run();
+  } finally {
+    left = before;
+  }
+}

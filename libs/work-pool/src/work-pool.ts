@@ -1,0 +1,128 @@
+import { WorkRefused } from './work-refused';
+import { type ThreadOptions, WorkThread } from './work-thread';
+
+export interface WorkPoolOptions extends ThreadOptions {
+  /** Threads at most; each starts with the first task that finds no other. */
+  readonly threads: number;
+  /** Tasks that may wait for a thread. */
+  readonly maxWaiting: number;
+  /** How long a task may wait for a thread, ms. */
+  readonly maxWaitMs: number;
+  /** A thread without a task ends after this time, ms, and gives its memory back. */
+  readonly idleMs: number;
+}
+
+interface Waiting {
+  readonly task: unknown;
+  readonly done: (value: unknown) => void;
+  readonly failed: (error: unknown) => void;
+  /** The thread that has the task; undefined while it waits. */
+  thread: WorkThread | undefined;
+}
+
+/**
+ * Threads that do what would hold the event loop. Every task has a bound on its CPU time and its
+ * memory, and the queue in front of them has a bound on its length and on the wait.
+ */
+export class WorkPool {
+  private readonly threads = new Map<WorkThread, NodeJS.Timeout | undefined>();
+  private readonly waiting: Waiting[] = [];
+  private isClosed = false;
+
+  constructor(private readonly options: WorkPoolOptions) {}
+
+  /** Threads that live. */
+  get size(): number {
+    return this.threads.size;
+  }
+
+  /**
+   * The result of a task.
+   *
+   * @param signal aborts when nobody waits for the result any more; the task ends, wherever it is
+   * @throws WorkRefused, or what the task threw
+   */
+  run(task: unknown, signal?: AbortSignal): Promise<unknown> {
+    if (signal?.aborted === true || this.isClosed) return Promise.reject(new WorkRefused('left'));
+    if (this.waiting.length >= this.options.maxWaiting) {
+      return Promise.reject(new WorkRefused('busy'));
+    }
+    return new Promise((resolve, reject) => {
+      const patience = setTimeout(() => this.giveUp(waiting, 'busy'), this.options.maxWaitMs);
+      const onLeave = (): void => this.giveUp(waiting, 'left');
+      const settled = (): void => {
+        clearTimeout(patience);
+        signal?.removeEventListener('abort', onLeave);
+      };
+      const waiting: Waiting = {
+        task,
+        thread: undefined,
+        done: (value) => {
+          settled();
+          resolve(value);
+        },
+        failed: (error) => {
+          settled();
+          reject(error as Error);
+        },
+      };
+      patience.unref();
+      signal?.addEventListener('abort', onLeave, { once: true });
+      this.waiting.push(waiting);
+      this.advance();
+    });
+  }
+
+  close(): void {
+    this.isClosed = true;
+    for (const { failed } of this.waiting.splice(0)) failed(new WorkRefused('left'));
+    for (const thread of [...this.threads.keys()]) thread.end(new WorkRefused('left'));
+  }
+
+  /** A task that has begun is never `busy`: its thread has its own deadline. */
+  private giveUp(waiting: Waiting, reason: 'busy' | 'left'): void {
+    if (waiting.thread !== undefined) {
+      if (reason === 'left') waiting.thread.end(new WorkRefused('left'));
+      return;
+    }
+    const index = this.waiting.indexOf(waiting);
+    if (index === -1) return;
+    this.waiting.splice(index, 1);
+    waiting.failed(new WorkRefused(reason));
+  }
+
+  private advance(): void {
+    while (this.waiting.length > 0) {
+      const thread = this.freeThread();
+      if (thread === undefined) return;
+      const next = this.waiting.shift()!;
+      next.thread = thread;
+      clearTimeout(this.threads.get(thread));
+      thread.run(next);
+    }
+  }
+
+  private freeThread(): WorkThread | undefined {
+    const free = [...this.threads.keys()].find(({ isFree }) => isFree);
+    if (free !== undefined || this.threads.size >= this.options.threads) return free;
+    const thread = new WorkThread(
+      this.options,
+      () => this.onFree(thread),
+      () => this.onEnd(thread),
+    );
+    this.threads.set(thread, undefined);
+    return thread;
+  }
+
+  private onFree(thread: WorkThread): void {
+    const idle = setTimeout(() => thread.end(new WorkRefused('left')), this.options.idleMs);
+    this.threads.set(thread, idle.unref());
+    this.advance();
+  }
+
+  private onEnd(thread: WorkThread): void {
+    clearTimeout(this.threads.get(thread));
+    this.threads.delete(thread);
+    if (!this.isClosed) this.advance();
+  }
+}

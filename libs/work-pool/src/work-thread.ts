@@ -1,0 +1,131 @@
+import { Worker } from 'node:worker_threads';
+import type { ThreadMessage } from './serve-work';
+import { threadCpuMs } from './thread-time';
+import { WorkRefused } from './work-refused';
+
+export interface ThreadOptions {
+  /** A CommonJS file that calls `serveWork`. */
+  readonly entry: string;
+  /** The `workerData` of each thread: what all tasks share. */
+  readonly data: unknown;
+  /** CPU time that one task may take, ms. */
+  readonly cpuMs: number;
+  /** Time that one task may take however little CPU it gets, ms. */
+  readonly wallMs: number;
+  /** Heap of one thread, MiB: what all tasks share, and one task. */
+  readonly heapMb: number;
+}
+
+/** A task under way, and how to tell its end. */
+export interface RunningTask {
+  readonly task: unknown;
+  readonly done: (value: unknown) => void;
+  readonly failed: (error: unknown) => void;
+}
+
+/** The shortest time until the next look at a task that has not used up its CPU time. */
+const LOOK_AGAIN_MS = 50;
+/** The young generation, of which objects of one task die; V8's own default on 64 bits. */
+const YOUNG_HEAP_MB = 32;
+
+/** A thread of a pool: one task at a time, ended with the task that takes too much. */
+export class WorkThread {
+  private readonly worker: Worker;
+  private systemId: number | undefined;
+  private isReady = false;
+  private running: RunningTask | undefined;
+  private deadline: NodeJS.Timeout | undefined;
+  private startedMs = 0;
+  private cpuBeforeMs: number | undefined;
+
+  /**
+   * @param onFree the thread can take another task
+   * @param onEnd  the thread is gone
+   */
+  constructor(
+    private readonly options: ThreadOptions,
+    private readonly onFree: () => void,
+    private readonly onEnd: () => void,
+  ) {
+    const { entry, data: workerData, heapMb } = options;
+    this.worker = new Worker(entry, {
+      workerData,
+      execArgv: [],
+      resourceLimits: { maxOldGenerationSizeMb: heapMb, maxYoungGenerationSizeMb: YOUNG_HEAP_MB },
+    });
+    this.worker.unref();
+    this.worker.on('message', (message: ThreadMessage) => this.onMessage(message));
+    this.worker.on('error', (error) => this.end(isOutOfMemory(error) ? TOO_COMPLEX() : error));
+    this.worker.on('exit', () => this.end(new Error('a thread of the pool has ended')));
+  }
+
+  get isFree(): boolean {
+    return this.running === undefined;
+  }
+
+  run(running: RunningTask): void {
+    this.running = running;
+    if (this.isReady) this.begin();
+  }
+
+  /** Ends the thread, and its task with this error. */
+  end(error: unknown): void {
+    clearTimeout(this.deadline);
+    const { running } = this;
+    this.running = undefined;
+    this.worker.removeAllListeners();
+    // A late error of a thread that is ending has nobody to tell.
+    this.worker.on('error', () => undefined);
+    void this.worker.terminate();
+    this.onEnd();
+    running?.failed(error);
+  }
+
+  private onMessage(message: ThreadMessage): void {
+    if (message.kind === 'ready') {
+      this.systemId = message.systemId;
+      this.isReady = true;
+      if (this.running !== undefined) this.begin();
+      return;
+    }
+    clearTimeout(this.deadline);
+    const { running } = this;
+    this.running = undefined;
+    this.onFree();
+    if (message.kind === 'done') running?.done(message.value);
+    else running?.failed(message.error);
+  }
+
+  private begin(): void {
+    this.startedMs = performance.now();
+    this.cpuBeforeMs = threadCpuMs(this.systemId);
+    this.worker.postMessage(this.running?.task);
+    this.watch(this.options.cpuMs);
+  }
+
+  /** A machine that is busy with other things gives a task its CPU time late. */
+  private watch(afterMs: number): void {
+    this.deadline = setTimeout(() => {
+      const left = Math.min(this.cpuLeftMs(), this.wallLeftMs());
+      if (left <= 0) this.end(TOO_COMPLEX());
+      else this.watch(Math.max(LOOK_AGAIN_MS, left));
+    }, afterMs);
+    this.deadline.unref();
+  }
+
+  private cpuLeftMs(): number {
+    const now = threadCpuMs(this.systemId);
+    if (now === undefined || this.cpuBeforeMs === undefined) return 0;
+    return this.options.cpuMs - (now - this.cpuBeforeMs);
+  }
+
+  private wallLeftMs(): number {
+    return this.options.wallMs - (performance.now() - this.startedMs);
+  }
+}
+
+const TOO_COMPLEX = (): WorkRefused => new WorkRefused('too-complex');
+
+function isOutOfMemory(error: Error): boolean {
+  return 'code' in error && error.code === 'ERR_WORKER_OUT_OF_MEMORY';
+}
