@@ -19,7 +19,8 @@ export function aggregatedScenario(workload: Workload, chosen: Chosen): ClusterS
         options: {
           ...{ blockSize: 16, maxModelLen: 131_072, longPrefillTokenThreshold: 0, seed: 0 },
           ...{ enablePrefixCaching: true, enableChunkedPrefill: true, schedulingPolicy: 'fcfs' },
-          ...{ warmupPenaltyPercent: 0, warmupSteps: 0 },
+          // On by default in vLLM since 0.14, and in SGLang and TensorRT-LLM: see docs/engine.md.
+          ...{ asyncScheduling: true, warmupPenaltyPercent: 0, warmupSteps: 0 },
           ...chosen,
         },
       },

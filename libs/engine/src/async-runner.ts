@@ -59,7 +59,7 @@ export class AsyncRunner implements Runner {
   private readonly promptsDone: EngineSequence[] = [];
   /** Those that it admitted with KV from elsewhere: it brings their first tokens. */
   private readonly joined: EngineSequence[] = [];
-  /** Those that it ends and that are in the batch behind it, since nobody knows. */
+  /** Those that stop with it: the batch behind it was formed before that was known. */
   private readonly stopping: EngineSequence[] = [];
   private readonly held: EngineSequence[] = [];
 
