@@ -5,19 +5,19 @@ import { Observers } from '../observers/port/observers';
 import type { TokenNews } from '../observers/port/port';
 import { LOGGER } from '../tokens';
 import { Resender } from './resender';
-import type { Sequence, Verdict } from './sequence';
+import type { Sequence, SequenceOwner, Verdict } from './sequence';
 import { SequenceTable } from './sequence-table';
-import { WriteTurns } from './write-turns';
 
 type Writable<T> = { -readonly [K in keyof T]: T[K] };
 
 /**
  * The entrance for token frames. It finds the sequence of each entry and hands the news to its
- * owner and to the observers; after the frame, each owner with news writes once, at once or in one
- * of the next turns. This is the hot path of the process: it allocates nothing per token.
+ * owner and to the observers; after the frame, each owner with news writes once. This is the hot
+ * path of the process: it allocates nothing per token.
  */
 @Injectable()
 export class FrameInbox {
+  private readonly dirty: SequenceOwner[] = [];
   private nowMs = 0;
   /** Header of the frame whose tokens are to be written. */
   private header: FrameHeader | undefined;
@@ -36,14 +36,12 @@ export class FrameInbox {
     private readonly table: SequenceTable,
     private readonly resender: Resender,
     private readonly observers: Observers,
-    private readonly writing: WriteTurns,
   ) {}
 
   readonly receive = (frame: Buffer): void => {
     this.nowMs = performance.now();
     if (!readFrame(frame, this.visit)) this.logger.warn({ bytes: frame.length }, 'bad token frame');
-    this.writing.frameRead(this.header);
-    this.header = undefined;
+    this.flush();
   };
 
   private readonly visit = (entry: FrameEntry, header: FrameHeader): void => {
@@ -82,7 +80,10 @@ export class FrameInbox {
   private deliver(sequence: Sequence, verdict: Verdict, header: FrameHeader): void {
     const { owner, received } = sequence;
     const { from } = this.news;
-    this.writing.add(owner);
+    if (!owner.isDirty) {
+      owner.isDirty = true;
+      this.dirty.push(owner);
+    }
     if (received > from) this.tell(sequence, header);
     try {
       if (verdict === 'advanced') owner.onTokens(sequence, from);
@@ -101,6 +102,16 @@ export class FrameInbox {
     news.header = header;
     this.header = header;
     this.observers.tokens(sequence, news);
+  }
+
+  private flush(): void {
+    for (const owner of this.dirty) {
+      owner.isDirty = false;
+      owner.flush();
+    }
+    this.dirty.length = 0;
+    if (this.header) this.observers.written(this.header);
+    this.header = undefined;
   }
 
   /** An answer that cannot be rendered must not fail the others of the frame. */

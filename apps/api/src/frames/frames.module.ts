@@ -1,8 +1,5 @@
-import type { Logger } from '@baton/telemetry';
 import { Global, Module } from '@nestjs/common';
-import { Observers } from '../observers/port/observers';
-import { LiveSequences, WriteCounts } from '../observers/port/state';
-import { LOGGER } from '../tokens';
+import { LiveSequences } from '../observers/port/state';
 import { Aborter } from './aborter';
 import { FrameChannel } from './frame-channel';
 import { FrameInbox } from './frame-inbox';
@@ -11,7 +8,6 @@ import { Rehomer } from './rehomer';
 import { Resender } from './resender';
 import { Resubmitter } from './resubmitter';
 import { SequenceTable } from './sequence-table';
-import { WriteTurns } from './write-turns';
 
 const PROVIDERS = [
   Aborter,
@@ -23,12 +19,6 @@ const PROVIDERS = [
   Resubmitter,
   { provide: SequenceTable, useFactory: () => new SequenceTable() },
   { provide: LiveSequences, useExisting: SequenceTable },
-  {
-    provide: WriteTurns,
-    inject: [LOGGER, Observers],
-    useFactory: (logger: Logger, observers: Observers) => new WriteTurns(logger, observers),
-  },
-  { provide: WriteCounts, useExisting: WriteTurns },
 ];
 
 /** Tokens on their way back: frames come in, find their sequences, and are asked for again. */

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import type { Sequence, SequenceOwner } from './sequence';
 import { SequenceTable } from './sequence-table';
 
-const OWNER = {} as SequenceOwner;
+const OWNER = { isDirty: false } as SequenceOwner;
 
 function open(table: SequenceTable): Sequence {
   const jobOf = (streamId: number): EngineJob => ({ streamId, submission: 1 }) as EngineJob;

@@ -10,15 +10,12 @@ import { describe, expect, it } from 'vitest';
 import { Sequence, type SequenceOwner } from './sequence';
 
 const OWNER: SequenceOwner = {
-  chain: undefined,
-  previous: undefined,
-  next: undefined,
+  isDirty: false,
   onNote: () => undefined,
   onTokens: () => undefined,
   onEnd: () => undefined,
   onFailure: () => undefined,
   flush: () => undefined,
-  onBroken: () => undefined,
 };
 
 const HEADER: FrameHeader = { engineId: 'e', stage: 'decode', stepEndUs: 0 };

@@ -12,7 +12,6 @@ import {
   submissionOf,
   type UpstreamFailure,
 } from '@baton/contract';
-import type { ChainLink } from '@baton/kernel';
 import { entryQueue } from '@baton/routing';
 import type { QueueName } from '@baton/transport';
 import type { ObservedSequence, SequenceNote } from '../observers/port/port';
@@ -34,7 +33,7 @@ export type Verdict =
   | 'failed';
 
 /** Shows the tokens of a sequence to a client, and counts where the sequence waits. */
-export interface SequenceOwner extends ChainLink<SequenceOwner> {
+export interface SequenceOwner {
   /** The sequence moved on in the cluster. */
   onNote(sequence: Sequence, note: SequenceNote): void;
   /** Tokens `[from, sequence.received)` are new. */
@@ -42,10 +41,10 @@ export interface SequenceOwner extends ChainLink<SequenceOwner> {
   /** The last tokens `[from, sequence.received)` and the end in one. */
   onEnd(sequence: Sequence, from: number): void;
   onFailure(sequence: Sequence, errorCode: ErrorCode): void;
-  /** It is its turn: write all that has come. */
+  /** All entries of a frame are in: write now. */
   flush(): void;
-  /** What came cannot be written. */
-  onBroken(): void;
+  /** True between the first entry of a frame and `flush`. */
+  isDirty: boolean;
 }
 
 /**

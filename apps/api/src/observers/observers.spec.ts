@@ -21,7 +21,6 @@ import { FrameInbox } from '../frames/frame-inbox';
 import type { Resender } from '../frames/resender';
 import type { Sequence, SequenceOwner } from '../frames/sequence';
 import { SequenceTable } from '../frames/sequence-table';
-import { WriteTurns } from '../frames/write-turns';
 import { RateMeter } from './live-page/rate-meter';
 import { FaultMetrics } from './metrics/fault-metrics';
 import { RequestMetrics } from './metrics/request-metrics';
@@ -112,8 +111,7 @@ async function shownAfter(steps: readonly Step[], order: readonly number[], run:
   meter.switchOn(nowMs);
   await observers.start();
   const resender = { ask: () => undefined } as unknown as Resender;
-  const writing = new WriteTurns(LOG, observers);
-  const inbox = new FrameInbox(LOG, table, resender, observers, writing);
+  const inbox = new FrameInbox(LOG, table, resender, observers);
   const sequences: Sequence[] = [];
   const request = requestOf(sequences);
   const over = new Set<Sequence>();
@@ -157,15 +155,12 @@ function requestOf(sequences: Sequence[]): ObservedRequest {
 
 function ownerOf(onEnd: (sequence: Sequence) => void): SequenceOwner {
   return {
-    chain: undefined,
-    previous: undefined,
-    next: undefined,
+    isDirty: false,
     onNote: () => undefined,
     onTokens: () => undefined,
     onEnd,
     onFailure: onEnd,
     flush: () => undefined,
-    onBroken: () => undefined,
   };
 }
 

@@ -5,7 +5,6 @@ import {
   type OnApplicationShutdown,
 } from '@nestjs/common';
 import { Listeners } from '../../http/listeners';
-import { WriteCounts } from '../port/state';
 import { renderHistogram, renderNumbers } from './exposition';
 
 /** The event loop of the front: how busy it is, and how long new connections wait for it. */
@@ -13,10 +12,7 @@ import { renderHistogram, renderNumbers } from './exposition';
 export class LoopMetrics implements OnApplicationBootstrap, OnApplicationShutdown {
   private readonly lag = new LoopLag();
 
-  constructor(
-    private readonly listeners: Listeners,
-    private readonly writing: WriteCounts,
-  ) {}
+  constructor(private readonly listeners: Listeners) {}
 
   onApplicationBootstrap(): void {
     this.lag.start();
@@ -47,18 +43,6 @@ export class LoopMetrics implements OnApplicationBootstrap, OnApplicationShutdow
         performance.eventLoopUtilization().active / 1_000,
       ),
       this.renderArrivals(),
-      number(
-        'counter',
-        'baton:api_writes_total',
-        'Writes of tokens to clients.',
-        this.writing.writes,
-      ),
-      number(
-        'counter',
-        'baton:api_late_writes_total',
-        'Writes of tokens to clients that waited for a later turn of the event loop.',
-        this.writing.lateWrites,
-      ),
     ].join('');
   }
 

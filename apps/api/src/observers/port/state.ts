@@ -18,14 +18,6 @@ export abstract class LiveSequences implements Iterable<LiveSequence> {
   abstract [Symbol.iterator](): Iterator<LiveSequence>;
 }
 
-/** Writes of tokens to clients by this process. */
-export abstract class WriteCounts {
-  /** So far. */
-  abstract readonly writes: number;
-  /** Those of them that were not made in the turn of the event loop in which their tokens came. */
-  abstract readonly lateWrites: number;
-}
-
 /** How many sequences wait in the cluster, by stage. */
 export abstract class WaitingTotals {
   /** As of the last refresh. */

@@ -1,5 +1,4 @@
-import { BatonError, type EndReason, type EngineJob, type ErrorCode } from '@baton/contract';
-import type { Chain } from '@baton/kernel';
+import type { BatonError, EndReason, EngineJob, ErrorCode } from '@baton/contract';
 import type { AnswerHead, GenerationRequest } from '@baton/openai';
 import type { Aborter } from '../../frames/aborter';
 import type { Sequence, SequenceOwner } from '../../frames/sequence';
@@ -42,9 +41,7 @@ export interface ExchangeParts {
  * inbox, the recovery and the client's connection drive it.
  */
 export class Exchange implements SequenceOwner, ObservedRequest {
-  chain: Chain<SequenceOwner> | undefined;
-  previous: SequenceOwner | undefined;
-  next: SequenceOwner | undefined;
+  isDirty = false;
   readonly sequences: Sequence[] = [];
   private readonly answer: Answer;
   private unfinished = 0;
@@ -143,11 +140,6 @@ export class Exchange implements SequenceOwner, ObservedRequest {
       this.answer.flush();
       if (this.answer.isOverfull) this.hangUpOnSlowReader();
     }
-  }
-
-  onBroken(): void {
-    if (this.isOver) this.call.response.destroy();
-    else this.fail(new BatonError('engine_error'));
   }
 
   /** Ends everything with one error to the client. Idempotent. */
