@@ -30,7 +30,7 @@ function listeningLines(path: string): string[] {
       const bytes = readSync(file, page);
       text += page.toString('latin1', 0, bytes);
       const lines = text.split('\n').slice(1, -1);
-      const listening = lines.filter((line) => fieldsOf(line)[3] === LISTENING);
+      const listening = lines.filter((line) => columnsOf(line)[3] === LISTENING);
       if (bytes === 0 || listening.length < lines.length) return listening;
     }
   } finally {
@@ -39,13 +39,13 @@ function listeningLines(path: string): string[] {
 }
 
 function waitingIn(line: string, ports: ReadonlySet<number>): number {
-  const [, local = '', , , queues = ''] = fieldsOf(line);
+  const [, local = '', , , queues = ''] = columnsOf(line);
   const [, port = ''] = local.split(':');
   const [, received = ''] = queues.split(':');
   return ports.has(parseInt(port, 16)) ? parseInt(received, 16) : 0;
 }
 
 /** Number, local and remote address, state, `sent:received` in bytes. */
-function fieldsOf(line: string): string[] {
+function columnsOf(line: string): string[] {
   return line.trim().split(/\s+/, 5);
 }

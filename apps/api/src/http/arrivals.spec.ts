@@ -6,7 +6,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { wallUsOf } from '@baton/clock';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { until } from '../../test/until';
-import { Arrivals, arrivalUsOf } from './arrivals';
+import { arrivalUsOf, NewConnections } from './arrivals';
 
 const REQUEST = 'GET / HTTP/1.1\r\nhost: h\r\n\r\n';
 
@@ -26,11 +26,11 @@ function askFromOutside(port: number, count: number): void {
 
 describe('arrivals', () => {
   let server: Server;
-  let arrivals: Arrivals;
+  let arrivals: NewConnections;
   let arrivedUs: number[];
 
   beforeEach(async () => {
-    arrivals = new Arrivals();
+    arrivals = new NewConnections();
     arrivedUs = [];
     server = createServer((message, response) => {
       arrivedUs.push(arrivalUsOf(message));

@@ -28,7 +28,7 @@ export function arrivalUsOf({ socket }: IncomingMessage): number {
 }
 
 /** The connections that come to the servers of this process. */
-export class Arrivals {
+export class NewConnections {
   /** Connections accepted so far. */
   accepted = 0;
   /** Seconds from the accept of a connection until the request that came with it is handled. */

@@ -5,7 +5,7 @@ import type { TLSSocket } from 'node:tls';
 import { type BatonConfig, type Certificate, readCertificate } from '@baton/config';
 import type { Logger } from '@baton/telemetry';
 import type { OnApplicationShutdown } from '@nestjs/common';
-import { Arrivals } from './arrivals';
+import { NewConnections } from './arrivals';
 import { CertificateRefresh } from './certificate-refresh';
 import { answerClientError } from './client-error';
 
@@ -26,7 +26,7 @@ const CERT_REQUIRED = 2;
  */
 export class Listeners implements OnApplicationShutdown {
   /** What comes to all of them. */
-  readonly arrivals = new Arrivals();
+  readonly arrivals = new NewConnections();
   private readonly secure = new Set<SecureServer>();
   private readonly refresh: CertificateRefresh | undefined;
 

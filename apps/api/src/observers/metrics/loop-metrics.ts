@@ -24,20 +24,17 @@ export class LoopMetrics implements OnApplicationBootstrap, OnApplicationShutdow
 
   render(): string {
     return [
-      number(
-        'gauge',
+      gauge(
         'baton:api_event_loop_lag_seconds',
         'How late the event loop of the front ran since the last scrape, 99th percentile.',
         this.lag.takeP99Ms() / 1_000,
       ),
-      number(
-        'counter',
+      counter(
         'baton:api_event_loop_turns_total',
         'Turns of the event loop of the front. It accepts one connection per turn and port.',
         performance.nodeTiming.uvMetricsInfo.loopCount,
       ),
-      number(
-        'counter',
+      counter(
         'baton:api_event_loop_busy_seconds_total',
         'Time in which the event loop of the front did not wait for events.',
         performance.eventLoopUtilization().active / 1_000,
@@ -58,12 +55,7 @@ export class LoopMetrics implements OnApplicationBootstrap, OnApplicationShutdow
         'gauge',
         queue,
       ),
-      number(
-        'counter',
-        'baton:api_connections_total',
-        'Connections that the front accepted.',
-        accepted,
-      ),
+      counter('baton:api_connections_total', 'Connections that the front accepted.', accepted),
       renderHistogram(
         {
           name: 'baton:api_accept_to_request_seconds',
@@ -75,6 +67,10 @@ export class LoopMetrics implements OnApplicationBootstrap, OnApplicationShutdow
   }
 }
 
-function number(type: 'counter' | 'gauge', name: string, help: string, value: number): string {
-  return renderNumbers({ name, help }, type, [{ labels: {}, value }]);
+function gauge(name: string, help: string, value: number): string {
+  return renderNumbers({ name, help }, 'gauge', [{ labels: {}, value }]);
+}
+
+function counter(name: string, help: string, value: number): string {
+  return renderNumbers({ name, help }, 'counter', [{ labels: {}, value }]);
 }
