@@ -31,6 +31,6 @@ describe('workers that join', () => {
   });
 
   it('are refused beyond the bound of a cluster', () => {
-    expect(() => starter(1_024).workers.startNow('decode', 1)).toThrow('at most 1024 processes');
+    expect(() => starter(4_096).workers.startNow('decode', 1)).toThrow('at most 4096 processes');
   });
 });
