@@ -1,16 +1,18 @@
 import { EventQueue, type Micros } from '@baton/kernel';
 import { type Calendar, TIE } from './calendar';
 import type { ClusterScenario, MembershipChange } from './scenario';
-import { VirtualEngine } from './virtual-engine';
+import { type EngineWatcher, VirtualEngine } from './virtual-engine';
 
 export interface MembershipParts {
   /** Grows as engines join; engines that left stay in it. */
   readonly engines: VirtualEngine[];
   readonly calendar: Calendar;
+  readonly watcher: EngineWatcher;
   readonly slot: number;
   readonly onJoined: (engine: VirtualEngine) => void;
   readonly onReady: (engine: VirtualEngine, nowUs: Micros) => void;
   readonly onLeaving: (engine: VirtualEngine, nowUs: Micros) => void;
+  readonly onGone: (engine: VirtualEngine) => void;
 }
 
 const NOWHERE = -1;
@@ -33,11 +35,15 @@ export class VirtualMembership {
   private readonly due = new EventQueue();
   /** By engine: the pool that its GPUs go to. */
   private readonly next: number[] = [];
+  /** By pool: the engines that began in it. */
+  private readonly begun: number[];
 
   constructor(
     private readonly scenario: ClusterScenario,
     private readonly parts: MembershipParts,
-  ) {}
+  ) {
+    this.begun = scenario.pools.map(() => 0);
+  }
 
   begin(): void {
     const { pools, changes } = this.scenario;
@@ -59,6 +65,7 @@ export class VirtualMembership {
   /** A draining engine may be empty now; then it goes. */
   checkEmpty(engine: VirtualEngine, nowUs: Micros): void {
     if (engine.state !== 'draining' || !engine.isEmpty) return;
+    this.parts.onGone(engine);
     engine.state = 'gone';
     engine.goneUs = nowUs;
     const pool = this.next[engine.index]!;
@@ -85,12 +92,12 @@ export class VirtualMembership {
   }
 
   private join(poolIndex: number): VirtualEngine {
-    const { engines, calendar, onJoined } = this.parts;
+    const { engines, calendar, watcher, onJoined } = this.parts;
     const { pools, leap, workload } = this.scenario;
     const pool = pools[poolIndex]!;
     const engine = new VirtualEngine(engines.length, {
-      ...{ pool, poolIndex, calendar, leap },
-      place: engines.filter((one) => one.poolIndex === poolIndex).length,
+      ...{ pool, poolIndex, calendar, watcher, leap },
+      place: this.begun[poolIndex]!++,
       contentCount: workload.contentCount,
     });
     engines.push(engine);

@@ -1,28 +1,38 @@
 import { type Micros, RowQueue } from '@baton/kernel';
 import type { EngineRecord } from '@baton/analysis';
 import { Engine, type SequenceHandle, type SequenceSpec, type StepFacts } from '@baton/engine';
-import { type EngineView, Room } from '@baton/placement';
+import { Room } from '@baton/placement';
 import { type Calendar, TIE } from './calendar';
 import type { EnginePool } from './scenario';
+import type { Taker, TakingOrder } from './taking-order';
 
 /** `starting` engines load, `draining` ones take nothing more, `gone` ones have left. */
 export type EngineState = 'starting' | 'ready' | 'draining' | 'gone';
 
 const NOTHING_INCOMING = { sequences: 0, promptTokens: 0 };
 
+/** Reads an engine before something happens to it. */
+export interface EngineWatcher {
+  onChange(engine: VirtualEngine): void;
+}
+
+/** Compares an engine's load with that of others. */
+export interface Ranked {
+  /** The load has changed. */
+  outdate(): void;
+}
+
 /**
  * One engine on the virtual clock: steps lie end to end, and a step that nothing can change stands
  * for as many as that lasts. A caller that changes something calls `interrupt` first, which takes
  * the rest of a leap back. It maps each sequence to its row of the workload.
  */
-export class VirtualEngine {
+export class VirtualEngine implements Taker {
   readonly engineId: string;
   readonly engine: Engine;
   readonly room: Room;
   /** Rows that a policy sent here and that have no room yet. */
   readonly directed = new RowQueue();
-  /** Rows in here or on their way here. */
-  load = 0;
   /** Prompt tokens of `directed`. */
   directedTokens = 0;
   state: EngineState = 'starting';
@@ -32,8 +42,10 @@ export class VirtualEngine {
   /** Bytes received over its link. */
   kvTransferBytes = 0;
   leaseExpiries = 0;
-  /** Reads that wait for blocks here. */
-  waitingForRoom = 0;
+  /** Set once it is compared with others. */
+  ranked: Ranked | undefined = undefined;
+  lastTurn = 0;
+  passedOverBy: TakingOrder<this> | undefined = undefined;
   /** The counter of generated tokens after the last step. */
   generatedBefore = 0;
   /** The last step has made room, or pulls have got theirs, and nothing was taken since. */
@@ -44,6 +56,8 @@ export class VirtualEngine {
   private arrivals = 0;
   private stepping = false;
   private mayExtend = false;
+  private readsWithoutRoom = 0;
+  private rowsInside = 0;
 
   constructor(
     readonly index: number,
@@ -53,6 +67,7 @@ export class VirtualEngine {
       /** Its place among the engines that began in its pool, from 0. */
       readonly place: number;
       readonly calendar: Calendar;
+      readonly watcher: EngineWatcher;
       readonly leap: boolean;
       /** Content ids of the workload are 1 up to this. */
       readonly contentCount: number;
@@ -77,6 +92,11 @@ export class VirtualEngine {
     return this.stepping;
   }
 
+  /** A step under way stands for several, and blocks fill while it lasts. */
+  get isLeaping(): boolean {
+    return this.mayExtend;
+  }
+
   /** Nothing runs, waits, or is held for others. */
   get isEmpty(): boolean {
     return this.load === 0 && !this.stepping && this.engine.gauges().heldBlocks === 0;
@@ -86,12 +106,57 @@ export class VirtualEngine {
     return this.state === 'ready';
   }
 
+  /** Rows in here or on their way here. */
+  get load(): number {
+    return this.rowsInside;
+  }
+
+  enter(): void {
+    this.rowsInside++;
+    this.ranked?.outdate();
+  }
+
+  leave(): void {
+    this.rowsInside--;
+    this.ranked?.outdate();
+  }
+
+  /** A policy sends the row here. */
+  direct(row: number, promptTokens: number): void {
+    this.directed.push(row);
+    this.directedTokens += promptTokens;
+    this.ranked?.outdate();
+  }
+
+  /** The first of `directed` comes in. */
+  takeDirected(promptTokens: number): void {
+    this.directed.shift();
+    this.directedTokens -= promptTokens;
+    this.ranked?.outdate();
+  }
+
+  /** Reads that wait for blocks here. */
+  get waitingForRoom(): number {
+    return this.readsWithoutRoom;
+  }
+
   hasRoom(nowUs: Micros): boolean {
     return this.room.left(this.engine.gauges(nowUs), NOTHING_INCOMING, this.waitingForRoom) > 0;
   }
 
+  awaitRoom(): void {
+    this.readsWithoutRoom++;
+  }
+
+  /** A read has its blocks, or needs none any more. */
+  stopAwaitingRoom(): void {
+    this.noteChange();
+    this.readsWithoutRoom--;
+  }
+
   /** Must come before anything that changes the engine. */
   interrupt(nowUs: Micros): void {
+    this.noteChange();
     if (!this.stepping || !this.mayExtend) return;
     this.mayExtend = false;
     const endUs = this.engine.cutStep(nowUs);
@@ -127,11 +192,14 @@ export class VirtualEngine {
     this.wake(nowUs);
   }
 
-  begin(nowUs: Micros): void {
+  /** @param leapsAtOnce  whether first tokens may come within a leap: nothing waits for room here */
+  begin(nowUs: Micros, leapsAtOnce: boolean): void {
     const { calendar, leap } = this.parts;
+    this.noteChange();
     for (let i = 0; i < this.arrivals; i++) this.engine.kvArrived(this.arrived[i]!);
     this.arrivals = 0;
     let endUs = this.engine.beginStep(nowUs);
+    this.ranked?.outdate();
     if (endUs === undefined) {
       calendar.clear(this.index);
       return;
@@ -139,7 +207,7 @@ export class VirtualEngine {
     this.stepping = true;
     if (leap) {
       const singleUs = endUs;
-      endUs = this.engine.extendStep(Infinity);
+      endUs = this.engine.extendStep(Infinity, leapsAtOnce);
       this.mayExtend = endUs > singleUs;
     }
     calendar.set(this.index, endUs, TIE.stepEnd);
@@ -147,13 +215,15 @@ export class VirtualEngine {
 
   /** The step that is due has ended; the next one is not begun yet. */
   end(): StepFacts {
+    this.noteChange();
     const facts = this.engine.endStep();
     this.stepping = false;
     this.mayExtend = false;
     this.busyUs += facts.endUs - facts.startUs;
     const { scheduled, finished, held, rejected } = facts;
     const left = finished.length + held.length + rejected.length;
-    this.mayTakeMore = scheduled.length + left > 0;
+    // After a leap it is too late for what the first step took in: nothing waited for that room.
+    this.mayTakeMore = left > 0 || (facts.steps === 1 && scheduled.length > 0);
     this.parts.calendar.set(this.index, facts.endUs, TIE.stepBegin);
     return facts;
   }
@@ -185,14 +255,9 @@ export class VirtualEngine {
     };
   }
 
-  /** The view of this engine for a policy, now. */
-  describe(view: { -readonly [K in keyof EngineView]: EngineView[K] }, nowUs: Micros): void {
-    const { waitingTokens, kvUsage } = this.engine.gauges(nowUs);
-    const { numBlocks, blockSize } = this.pool.options;
-    view.requests = this.load + this.directed.length;
-    view.waitingTokens = waitingTokens + this.directedTokens;
-    view.kvUsage = kvUsage;
-    view.kvTokens = kvUsage * numBlocks * blockSize;
+  private noteChange(): void {
+    this.parts.watcher.onChange(this);
+    this.passedOverBy?.onChange(this);
   }
 
   private growRows(): void {
