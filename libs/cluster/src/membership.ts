@@ -98,7 +98,8 @@ export class VirtualMembership {
     const engine = new VirtualEngine(engines.length, {
       ...{ pool, poolIndex, calendar, watcher, leap },
       place: this.begun[poolIndex]!++,
-      contentCount: workload.contentCount,
+      // Without contents a table for one is the smallest; 0 would ask for one for any hashes.
+      contentCount: Math.max(1, workload.contentCount),
     });
     engines.push(engine);
     onJoined(engine);
