@@ -109,7 +109,9 @@ export class VirtualStage {
     this.refill(engine, nowUs);
   }
 
-  /** The stage as a policy sees it when it places the row; one object, valid until the next call. */
+  /**
+   * The stage as a policy sees it when it places the row; one object, valid until the next call.
+   */
   contextFor(row: number, nowUs: Micros): PlacementContext {
     this.describeRequest(row);
     this.views.lookAt(nowUs);

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type Taker, TakingOrder } from './taking-order';
+import { type QueueTaker, TakingOrder } from './taking-order';
 
 /** Room that shrinks with time, until something happens to the engine. */
-class Desk implements Taker {
+class Desk implements QueueTaker {
   lastTurn = 0;
   passedOverBy: TakingOrder<this> | undefined = undefined;
   fullFromUs = 0;

@@ -1,7 +1,7 @@
 import { type Micros, Tournament } from '@baton/kernel';
 
 /** What takes from a shared queue. */
-export interface Taker {
+export interface QueueTaker {
   readonly index: number;
   /** The turn in which it took last, or joined. */
   lastTurn: number;
@@ -16,7 +16,7 @@ export interface Taker {
  * ago, or joined. One that was found full is passed over until something happens to it, so a choice
  * costs log2(engines), however many of them are full.
  */
-export class TakingOrder<T extends Taker> {
+export class TakingOrder<T extends QueueTaker> {
   /** Engines by the turn in which they took; those that were found full have no key. */
   private readonly turns = new Tournament();
   private readonly takers: T[] = [];

@@ -4,7 +4,7 @@ import { Engine, type SequenceHandle, type SequenceSpec, type StepFacts } from '
 import { Room } from '@baton/placement';
 import { type Calendar, TIE } from './calendar';
 import type { EnginePool } from './scenario';
-import type { Taker, TakingOrder } from './taking-order';
+import type { QueueTaker, TakingOrder } from './taking-order';
 
 /** `starting` engines load, `draining` ones take nothing more, `gone` ones have left. */
 export type EngineState = 'starting' | 'ready' | 'draining' | 'gone';
@@ -27,7 +27,7 @@ export interface Ranked {
  * for as many as that lasts. A caller that changes something calls `interrupt` first, which takes
  * the rest of a leap back. It maps each sequence to its row of the workload.
  */
-export class VirtualEngine implements Taker {
+export class VirtualEngine implements QueueTaker {
   readonly engineId: string;
   readonly engine: Engine;
   readonly room: Room;
@@ -192,7 +192,9 @@ export class VirtualEngine implements Taker {
     this.wake(nowUs);
   }
 
-  /** @param leapsAtOnce  whether first tokens may come within a leap: nothing waits for room here */
+  /**
+   * @param leapsAtOnce  whether first tokens may come within a leap: nothing waits for the stage
+   */
   begin(nowUs: Micros, leapsAtOnce: boolean): void {
     const { calendar, leap } = this.parts;
     this.noteChange();
