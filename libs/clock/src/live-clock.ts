@@ -35,4 +35,9 @@ export class LiveClock implements Clock {
   atSim(simUs: Micros, ring: () => void): Alarm {
     return this.wall.at(this.toWallUs(simUs), ring);
   }
+
+  /** As `atSim`, up to about 1 ms of wall time later: see `WallClock.around`. */
+  aroundSim(simUs: Micros, ring: () => void): Alarm {
+    return this.wall.around(this.toWallUs(simUs), ring);
+  }
 }

@@ -12,7 +12,7 @@ export interface WallClock {
    */
   at(wallUs: number, ring: () => void): Alarm;
   /**
-   * As `at`, up to about 1 ms later: for what is looked at again and again, and costs nothing while
+   * As `at`, up to about 1 ms later: for what no client sees at that grain. It costs nothing while
    * it waits.
    */
   around(wallUs: number, ring: () => void): Alarm;
@@ -45,13 +45,39 @@ export class SystemWallClock implements WallClock {
   }
 
   around(wallUs: number, ring: () => void): Alarm {
-    const timer = setTimeout(ring, Math.max(0, Math.ceil((wallUs - this.nowUs()) / 1_000)));
-    return { cancel: () => clearTimeout(timer) };
+    return new RoughAlarm(this, wallUs, ring);
   }
 
   soon(turn: () => void): void {
     setImmediate(turn);
   }
+}
+
+/** A timer counts from when the event loop last looked at the clock, so it may ring too early. */
+class RoughAlarm implements Alarm {
+  private timer: NodeJS.Timeout;
+
+  constructor(
+    private readonly clock: WallClock,
+    private readonly wallUs: number,
+    private readonly ring: () => void,
+  ) {
+    this.timer = this.arm();
+  }
+
+  cancel(): void {
+    clearTimeout(this.timer);
+  }
+
+  private arm(): NodeJS.Timeout {
+    const leftUs = Math.max(0, this.wallUs - this.clock.nowUs());
+    return setTimeout(this.look, Math.ceil(leftUs / 1_000));
+  }
+
+  private readonly look = (): void => {
+    if (this.clock.nowUs() >= this.wallUs) this.ring();
+    else this.timer = this.arm();
+  };
 }
 
 class SystemAlarm implements Alarm {

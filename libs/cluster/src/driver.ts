@@ -75,10 +75,14 @@ export class ClusterRun {
       },
     });
     this.membership = new VirtualMembership(scenario, {
-      ...{ engines, calendar, slot: slots.membership },
-      onJoined: (engine) => this.handoffs.add(engine),
+      ...{ engines, calendar, watcher: this.telemetry, slot: slots.membership },
+      onJoined: (engine) => {
+        this.handoffs.add(engine);
+        this.telemetry.onJoin(engine);
+      },
       onReady: (engine, nowUs) => this.lifecycle.stages[engine.pool.role].add(engine, nowUs),
       onLeaving: (engine, nowUs) => this.lifecycle.stages[engine.pool.role].remove(engine, nowUs),
+      onGone: (engine) => this.telemetry.onGone(engine),
     });
     this.span = { engine: 0, startUs: 0, endUs: 0, steps: 0, generatedTokens: 0, promptTokens: 0 };
   }
@@ -91,7 +95,7 @@ export class ClusterRun {
     while (journal.ended < count && !this.isStopped) {
       const nowUs = calendar.nextUs;
       if (nowUs === Infinity) break;
-      while (telemetry.nextUs <= nowUs) telemetry.sample(this.engines, telemetry.nextUs);
+      while (telemetry.nextUs <= nowUs) telemetry.sample(this.engines);
       assert(nowUs >= this.nowUs, 'virtual time goes forward');
       this.nowUs = nowUs;
       this.handle(calendar.next, nowUs);
@@ -140,7 +144,8 @@ export class ClusterRun {
   }
 
   private beginStep(engine: VirtualEngine, nowUs: Micros): void {
-    engine.begin(nowUs);
+    const stage = this.lifecycle.stages[engine.pool.role];
+    engine.begin(nowUs, stage.waiting === 0 && this.observer.onSteps === undefined);
     this.onBegun(engine, nowUs);
   }
 
@@ -197,11 +202,12 @@ export class ClusterRun {
 
   private record(): RunRecord {
     const { engines, telemetry, journal, nowUs } = this;
+    const series = telemetry.record(engines);
     return {
       log: journal.log,
       engines: engines.map((engine) => engine.record(nowUs, telemetry.usageOf(engine.index))),
       itl: journal.itl,
-      series: telemetry.record(),
+      series,
       endUs: nowUs,
       steps: engines.reduce((sum, { engine }) => sum + engine.counters.steps, 0),
       events: this.events,

@@ -55,7 +55,7 @@ export class Journal {
       const row = engine.rowOf(handle);
       // After a return to prefill the request has its first token already.
       if (log.firstTokenUs[row]! >= 0) continue;
-      log.firstTokenUs[row] = facts.endUs + engine.engine.tokenOffsetUs(handle);
+      log.firstTokenUs[row] = firstEndUs(engine, facts) + engine.engine.tokenOffsetUs(handle);
     }
     if (facts.preempted.length > 0) this.notePreempted(engine, facts);
     for (const handle of facts.rejected) this.forget(engine, handle);
@@ -76,18 +76,32 @@ export class Journal {
     const emitted = generatedTokens - engine.generatedBefore;
     if (emitted === 0) return 0;
     engine.generatedBefore = generatedTokens;
-    const { steps, startUs, formedUs, endUs } = facts;
-    if (steps === 1) {
-      const resumed = this.noteResumed(engine, endUs);
-      // The tokens of a burst come at once, as a client sees them: one gap, whatever it brings.
-      const speculates = engine.pool.options.speculation !== undefined;
-      const comings = speculates ? facts.emitted.length : emitted;
-      this.itl.add(endUs - formedUs, comings - facts.firstTokens.length - resumed);
+    const { steps, startUs, endUs } = facts;
+    if (steps === 1 || facts.firstTokens.length > 0) {
+      this.noteFirstGaps(engine, facts, emitted / steps);
+      if (steps > 1) this.noteLaterGaps(engine, facts, emitted / steps);
       return emitted;
     }
     const firstUs = engine.engine.boundaryUs(1) - startUs;
     this.itl.addLinear(firstUs, endUs - startUs, steps, emitted / steps);
     return emitted;
+  }
+
+  /** Of a step, or of the first one of a leap. */
+  private noteFirstGaps(engine: VirtualEngine, facts: StepFacts, emitted: number): void {
+    const endUs = firstEndUs(engine, facts);
+    const resumed = this.noteResumed(engine, endUs);
+    // The tokens of a burst come at once, as a client sees them: one gap, whatever it brings.
+    const speculates = engine.pool.options.speculation !== undefined;
+    const comings = speculates ? facts.emitted.length : emitted;
+    this.itl.add(endUs - facts.formedUs, comings - facts.firstTokens.length - resumed);
+  }
+
+  /** Of a leap without its first step. */
+  private noteLaterGaps(engine: VirtualEngine, { steps, endUs }: StepFacts, emitted: number): void {
+    const fromUs = engine.engine.boundaryUs(1);
+    const secondUs = engine.engine.boundaryUs(2) - fromUs;
+    this.itl.addLinear(secondUs, endUs - fromUs, steps - 1, emitted);
   }
 
   private notePreempted(engine: VirtualEngine, facts: StepFacts): void {
@@ -122,4 +136,9 @@ export class Journal {
     this.interrupted[engine.index] = waiting;
     return resumed;
   }
+}
+
+/** When the first of the steps ended. */
+function firstEndUs({ engine }: VirtualEngine, { steps, endUs }: StepFacts): Micros {
+  return steps === 1 ? endUs : engine.boundaryUs(1);
 }

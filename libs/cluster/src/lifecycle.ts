@@ -126,8 +126,8 @@ export class Lifecycle {
     engine.interrupt(nowUs);
     engine.engine.abort(this.outputHandle[row]!);
     this.outputHandle[row] = NONE;
-    engine.load--;
-    if (this.awaitsRoom[row] === 1) engine.waitingForRoom--;
+    engine.leave();
+    if (this.awaitsRoom[row] === 1) engine.stopAwaitingRoom();
     this.awaitsRoom[row] = 0;
     engine.wake(nowUs);
     if (handoffs.runsOf(row) >= this.scenario.maxRuns) {
@@ -173,7 +173,7 @@ export class Lifecycle {
       this.end(row, 'refused', nowUs);
       return;
     }
-    engine.load++;
+    engine.enter();
     this.promptHandle[row] = handle;
     log.prefillEngine[row] = engine.index;
     if (mode === 'generate') log.decodeEngine[row] = engine.index;
@@ -189,10 +189,10 @@ export class Lifecycle {
       this.end(row, 'refused', nowUs);
       return;
     }
-    engine.load++;
+    engine.enter();
     this.outputHandle[row] = handle;
     this.awaitsRoom[row] = 1;
-    engine.waitingForRoom++;
+    engine.awaitRoom();
     handoffs.accepted(row, engine, nowUs);
     handoffs.settle(engine.index);
     engine.wake(nowUs);
@@ -205,7 +205,7 @@ export class Lifecycle {
       if (reservation === undefined) return;
       const row = engine.rowOf(reservation.handle);
       this.awaitsRoom[row] = 0;
-      engine.waitingForRoom--;
+      engine.stopAwaitingRoom();
       engine.mayTakeMore = true;
       this.parts.handoffs.reserved(row, reservation.missingTokens, nowUs);
     }
@@ -214,7 +214,7 @@ export class Lifecycle {
   private hold(engine: VirtualEngine, handle: SequenceHandle, nowUs: Micros): void {
     const { journal, handoffs } = this.parts;
     const row = engine.rowOf(handle);
-    engine.load--;
+    engine.leave();
     journal.log.heldUs[row] = nowUs;
     handoffs.held(row, engine, { tokens: journal.log.promptTokens[row]!, nowUs });
   }
@@ -222,14 +222,14 @@ export class Lifecycle {
   private finish(engine: VirtualEngine, handle: SequenceHandle, nowUs: Micros): void {
     const { log } = this.parts.journal;
     const row = engine.rowOf(handle);
-    engine.load--;
+    engine.leave();
     log.emittedTokens[row] = log.outputTokens[row]!;
     this.end(row, 'completed', nowUs + engine.engine.tokenOffsetUs(handle));
   }
 
   /** Too little of the prompt was cached: the engine sends it away. */
   private reject(engine: VirtualEngine, handle: SequenceHandle, nowUs: Micros): void {
-    engine.load--;
+    engine.leave();
     this.end(engine.rowOf(handle), 'rejected', nowUs);
   }
 

@@ -2,16 +2,18 @@ import { EventQueue, type Micros } from '@baton/kernel';
 import { type Calendar, TIE } from './calendar';
 import { LockstepGroup } from './lockstep-group';
 import type { ClusterScenario, MembershipChange } from './scenario';
-import { VirtualEngine } from './virtual-engine';
+import { type EngineWatcher, VirtualEngine } from './virtual-engine';
 
 export interface MembershipParts {
   /** Grows as engines join; engines that left stay in it. */
   readonly engines: VirtualEngine[];
   readonly calendar: Calendar;
+  readonly watcher: EngineWatcher;
   readonly slot: number;
   readonly onJoined: (engine: VirtualEngine) => void;
   readonly onReady: (engine: VirtualEngine, nowUs: Micros) => void;
   readonly onLeaving: (engine: VirtualEngine, nowUs: Micros) => void;
+  readonly onGone: (engine: VirtualEngine) => void;
 }
 
 const NOWHERE = -1;
@@ -36,11 +38,15 @@ export class VirtualMembership {
   private readonly next: number[] = [];
   /** By pool: the ranks that joined last, of engines whose ranks step together. */
   private readonly groups: (LockstepGroup | undefined)[] = [];
+  /** By pool: the engines that began in it. */
+  private readonly begun: number[];
 
   constructor(
     private readonly scenario: ClusterScenario,
     private readonly parts: MembershipParts,
-  ) {}
+  ) {
+    this.begun = scenario.pools.map(() => 0);
+  }
 
   begin(): void {
     const { pools, changes } = this.scenario;
@@ -62,6 +68,7 @@ export class VirtualMembership {
   /** A draining engine may be empty now; then it goes. */
   checkEmpty(engine: VirtualEngine, nowUs: Micros): void {
     if (engine.state !== 'draining' || !engine.isEmpty) return;
+    this.parts.onGone(engine);
     engine.state = 'gone';
     engine.goneUs = nowUs;
     const pool = this.next[engine.index]!;
@@ -88,14 +95,15 @@ export class VirtualMembership {
   }
 
   private join(poolIndex: number): VirtualEngine {
-    const { engines, calendar, onJoined } = this.parts;
+    const { engines, calendar, watcher, onJoined } = this.parts;
     const { pools, leap, workload } = this.scenario;
     const pool = pools[poolIndex]!;
     const group = this.groupFor(poolIndex);
     const engine = new VirtualEngine(engines.length, {
-      ...{ pool, poolIndex, calendar, leap, group },
-      place: engines.filter((one) => one.poolIndex === poolIndex).length,
-      contentCount: workload.contentCount,
+      ...{ pool, poolIndex, calendar, watcher, leap, group },
+      place: this.begun[poolIndex]!++,
+      // Without contents a table for one is the smallest; 0 would ask for one for any hashes.
+      contentCount: Math.max(1, workload.contentCount),
     });
     engines.push(engine);
     group?.add(engine);

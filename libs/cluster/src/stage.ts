@@ -2,11 +2,12 @@ import { type Micros, RowQueue } from '@baton/kernel';
 import {
   prefillUs,
   type EngineRole,
-  type EngineView,
   type PlacementContext,
   type PrefixDirectory,
 } from '@baton/placement';
 import type { Workload } from '@baton/workload';
+import { EngineViews, type VirtualEngineView } from './engine-views';
+import { TakingOrder } from './taking-order';
 import type { VirtualEngine } from './virtual-engine';
 
 type Mutable<T> = { -readonly [K in keyof T]: T[K] };
@@ -32,9 +33,8 @@ export class VirtualStage {
   readonly engines: VirtualEngine[] = [];
   private readonly shared = new RowQueue();
   private directed = 0;
-  /** The same engines, the one that took from the shared queue last at the end. */
-  private readonly byWaiting: VirtualEngine[] = [];
-  private readonly views: Mutable<EngineView>[] = [];
+  private readonly order = new TakingOrder<VirtualEngine>();
+  private readonly views: EngineViews;
   private readonly context: Mutable<PlacementContext>;
 
   constructor(private readonly parts: StageParts) {
@@ -43,13 +43,16 @@ export class VirtualStage {
       ...{ promptTokens: 0, sessionKey: 0, blockFrom: 0, blockCount: 0 },
       blockHashes: workload.contentIds,
     };
+    const views = new EngineViews(role);
+    this.views = views;
     this.context = {
-      ...{ request, engines: this.views, stage: role },
+      ...{ request, engines: views.all, stage: role },
       cachedTokens: ({ engineId }) => parts.prefixes?.cachedTokens(engineId, request) ?? 0,
       prefillUs: (view, tokens, cached) => {
-        const { options } = this.engines[this.views.indexOf(view)]!.pool;
+        const { options } = (view as VirtualEngineView).engine.pool;
         return prefillUs(options.stepTime, { tokens, cached }, options.maxNumBatchedTokens);
       },
+      leastLoaded: (by) => views.leastLoaded(by),
     };
   }
 
@@ -65,8 +68,8 @@ export class VirtualStage {
     const { engineId } = engine;
     const { options } = engine.pool;
     this.engines.push(engine);
-    this.byWaiting.push(engine);
-    this.views.push({ engineId, requests: 0, waitingTokens: 0, kvTokens: 0, kvUsage: 0 });
+    this.order.add(engine);
+    this.views.add(engine);
     this.parts.prefixes?.join(engineId, options.numBlocks * options.blockSize);
     this.refill(engine, nowUs);
   }
@@ -76,8 +79,8 @@ export class VirtualStage {
     const at = this.engines.indexOf(engine);
     if (at < 0) return;
     this.engines.splice(at, 1);
-    this.byWaiting.splice(this.byWaiting.indexOf(engine), 1);
-    this.views.splice(at, 1);
+    this.order.remove(engine);
+    this.views.remove(at);
     this.parts.prefixes?.leave(engine.engineId);
     const { directed } = engine;
     this.directed -= directed.length;
@@ -91,14 +94,13 @@ export class VirtualStage {
     this.shared.push(row);
     this.sharedTokens += this.parts.workload.promptTokens[row]!;
     if (this.shared.length > 1) return;
-    const engine = this.longestWaiting(nowUs);
+    const engine = this.order.next(nowUs);
     if (engine !== undefined) this.take(engine, nowUs);
   }
 
   /** Sends the row to one engine. */
   direct(row: number, engine: VirtualEngine, nowUs: Micros): void {
-    engine.directed.push(row);
-    engine.directedTokens += this.parts.workload.promptTokens[row]!;
+    engine.direct(row, this.parts.workload.promptTokens[row]!);
     this.directed++;
     if (this.parts.prefixes !== undefined) {
       this.describeRequest(row);
@@ -107,10 +109,12 @@ export class VirtualStage {
     this.refill(engine, nowUs);
   }
 
-  /** The stage as a policy sees it when it places the row; one object, filled anew by each call. */
+  /**
+   * The stage as a policy sees it when it places the row; one object, valid until the next call.
+   */
   contextFor(row: number, nowUs: Micros): PlacementContext {
     this.describeRequest(row);
-    for (let i = 0; i < this.engines.length; i++) this.engines[i]!.describe(this.views[i]!, nowUs);
+    this.views.lookAt(nowUs);
     return this.context;
   }
 
@@ -119,9 +123,9 @@ export class VirtualStage {
     if (!engine.isReady) return;
     const { directed } = engine;
     while (directed.length > 0 && engine.hasRoom(nowUs)) {
-      const row = directed.shift();
+      const row = directed.peek();
       this.directed--;
-      engine.directedTokens -= this.parts.workload.promptTokens[row]!;
+      engine.takeDirected(this.parts.workload.promptTokens[row]!);
       this.bring(row, engine, nowUs);
     }
     while (this.shared.length > 0 && engine.hasRoom(nowUs)) this.take(engine, nowUs);
@@ -137,7 +141,7 @@ export class VirtualStage {
   }
 
   private take(engine: VirtualEngine, nowUs: Micros): void {
-    this.moveBack(engine);
+    this.order.took(engine);
     const row = this.shared.shift();
     this.sharedTokens -= this.parts.workload.promptTokens[row]!;
     this.bring(row, engine, nowUs);
@@ -146,19 +150,5 @@ export class VirtualStage {
   private bring(row: number, engine: VirtualEngine, nowUs: Micros): void {
     engine.room.observe(this.parts.workload.promptTokens[row]!);
     this.parts.enter(row, engine, nowUs);
-  }
-
-  private longestWaiting(nowUs: Micros): VirtualEngine | undefined {
-    for (let i = 0; i < this.byWaiting.length; i++) {
-      if (this.byWaiting[i]!.hasRoom(nowUs)) return this.byWaiting[i]!;
-    }
-    return undefined;
-  }
-
-  private moveBack(engine: VirtualEngine): void {
-    const { byWaiting } = this;
-    const last = byWaiting.length - 1;
-    for (let i = byWaiting.indexOf(engine); i < last; i++) byWaiting[i] = byWaiting[i + 1]!;
-    byWaiting[last] = engine;
   }
 }

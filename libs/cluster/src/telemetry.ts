@@ -1,6 +1,6 @@
 import type { SeriesRecord } from '@baton/analysis';
 import type { Micros } from '@baton/kernel';
-import type { VirtualEngine } from './virtual-engine';
+import type { EngineWatcher, VirtualEngine } from './virtual-engine';
 
 /** Samples kept; with twice as many the interval doubles and every second one goes. */
 const MOST_SAMPLES = 512;
@@ -11,14 +11,17 @@ type Gauge = (typeof GAUGES)[number];
 
 /**
  * Gauges of every engine at equal intervals, whatever a run lasts: it begins with 10 ms and doubles
- * the interval whenever there are too many samples. Constant memory, and at most twice
- * `MOST_SAMPLES` times log2 of the run's length in readings.
+ * the interval whenever there are too many samples. Constant memory. An engine is read before
+ * something happens to it, for all samples since the last time: until then nothing has changed but
+ * the blocks that a leap fills.
  */
-export class Telemetry {
+export class Telemetry implements EngineWatcher {
   private intervalUs: Micros = FIRST_INTERVAL_US;
   private samples = 0;
   private readonly columns: Readonly<Record<Gauge, Float32Array>>;
   private readonly usageMax: Float64Array;
+  /** By engine: the samples that it has; Infinity once it is gone. */
+  private readonly read: Float64Array;
 
   constructor(private readonly mostEngines: number) {
     const column = (): Float32Array => new Float32Array(mostEngines * 2 * MOST_SAMPLES);
@@ -29,28 +32,36 @@ export class Telemetry {
       heldBlocks: column(),
     };
     this.usageMax = new Float64Array(mostEngines);
+    this.read = new Float64Array(mostEngines);
   }
 
   get nextUs(): Micros {
     return this.samples * this.intervalUs;
   }
 
-  sample(engines: readonly VirtualEngine[], nowUs: Micros): void {
-    for (const { index, engine, state } of engines) {
-      if (state === 'gone') continue;
-      const now = engine.gauges(nowUs);
-      const at = index * 2 * MOST_SAMPLES + this.samples;
-      this.columns.running[at] = now.running;
-      this.columns.waiting[at] = now.waiting + now.deferred;
-      this.columns.kvUsage[at] = now.kvUsage;
-      this.columns.heldBlocks[at] = now.heldBlocks;
-      if (now.kvUsage > this.usageMax[index]!) this.usageMax[index] = now.kvUsage;
-    }
+  /** The next sample is due; nothing has happened at its instant yet. */
+  sample(engines: readonly VirtualEngine[]): void {
     this.samples++;
-    if (this.samples === 2 * MOST_SAMPLES) this.halve();
+    if (this.samples < 2 * MOST_SAMPLES) return;
+    for (const engine of engines) this.onChange(engine);
+    this.halve();
   }
 
-  /** Mean and maximum of an engine's samples. */
+  onJoin({ index }: VirtualEngine): void {
+    this.read[index] = this.samples;
+  }
+
+  /** Something is about to happen to the engine. */
+  onChange(engine: VirtualEngine): void {
+    if (this.read[engine.index]! < this.samples) this.catchUp(engine);
+  }
+
+  onGone(engine: VirtualEngine): void {
+    this.onChange(engine);
+    this.read[engine.index] = Infinity;
+  }
+
+  /** Mean and maximum of an engine's samples, all of which are there once there is a record. */
   usageOf(engine: number): { mean: number; max: number } {
     let sum = 0;
     for (let i = 0; i < this.samples; i++) {
@@ -59,7 +70,8 @@ export class Telemetry {
     return { mean: sum / Math.max(1, this.samples), max: this.usageMax[engine]! };
   }
 
-  record(): SeriesRecord {
+  record(engines: readonly VirtualEngine[]): SeriesRecord {
+    for (const engine of engines) this.onChange(engine);
     const { samples, intervalUs } = this;
     const dense = (from: Float32Array): Float32Array => {
       const to = new Float32Array(this.mostEngines * samples);
@@ -79,6 +91,31 @@ export class Telemetry {
     };
   }
 
+  private catchUp(engine: VirtualEngine): void {
+    const { index } = engine;
+    const start = index * 2 * MOST_SAMPLES;
+    const { samples, intervalUs } = this;
+    let from = this.read[index]!;
+    this.read[index] = samples;
+    while (from < samples) {
+      const to = engine.isLeaping ? from + 1 : samples;
+      this.fill(engine, { from: start + from, to: start + to, atUs: from * intervalUs });
+      from = to;
+    }
+  }
+
+  private fill(engine: VirtualEngine, span: { from: number; to: number; atUs: Micros }): void {
+    const { running, waiting, kvUsage, heldBlocks } = this.columns;
+    const now = engine.engine.gauges(span.atUs);
+    for (let at = span.from; at < span.to; at++) {
+      running[at] = now.running;
+      waiting[at] = now.waiting + now.deferred;
+      kvUsage[at] = now.kvUsage;
+      heldBlocks[at] = now.heldBlocks;
+    }
+    if (now.kvUsage > this.usageMax[engine.index]!) this.usageMax[engine.index] = now.kvUsage;
+  }
+
   private halve(): void {
     for (const gauge of GAUGES) {
       const column = this.columns[gauge];
@@ -89,5 +126,8 @@ export class Telemetry {
     }
     this.samples = MOST_SAMPLES;
     this.intervalUs *= 2;
+    for (let engine = 0; engine < this.mostEngines; engine++) {
+      if (this.read[engine] !== Infinity) this.read[engine] = MOST_SAMPLES;
+    }
   }
 }

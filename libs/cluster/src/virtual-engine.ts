@@ -8,29 +8,39 @@ import {
   type StepFacts,
   type StepShare,
 } from '@baton/engine';
-import { type EngineView, Room } from '@baton/placement';
+import { Room } from '@baton/placement';
 import { type Calendar, TIE } from './calendar';
 import type { LockstepGroup } from './lockstep-group';
 import type { EnginePool } from './scenario';
+import type { QueueTaker, TakingOrder } from './taking-order';
 
 /** `starting` engines load, `draining` ones take nothing more, `gone` ones have left. */
 export type EngineState = 'starting' | 'ready' | 'draining' | 'gone';
 
 const NOTHING_INCOMING = { sequences: 0, promptTokens: 0 };
 
+/** Reads an engine before something happens to it. */
+export interface EngineWatcher {
+  onChange(engine: VirtualEngine): void;
+}
+
+/** Compares an engine's load with that of others. */
+export interface Ranked {
+  /** The load has changed. */
+  outdate(): void;
+}
+
 /**
  * One engine on the virtual clock: steps lie end to end, and a step that nothing can change stands
  * for as many as that lasts. A caller that changes something calls `interrupt` first, which takes
  * the rest of a leap back. It maps each sequence to its row of the workload.
  */
-export class VirtualEngine implements LockstepRank {
+export class VirtualEngine implements LockstepRank, QueueTaker {
   readonly engineId: string;
   readonly engine: Engine;
   readonly room: Room;
   /** Rows that a policy sent here and that have no room yet. */
   readonly directed = new RowQueue();
-  /** Rows in here or on their way here. */
-  load = 0;
   /** Prompt tokens of `directed`. */
   directedTokens = 0;
   state: EngineState = 'starting';
@@ -40,8 +50,10 @@ export class VirtualEngine implements LockstepRank {
   /** Bytes received over its link. */
   kvTransferBytes = 0;
   leaseExpiries = 0;
-  /** Reads that wait for blocks here. */
-  waitingForRoom = 0;
+  /** Set once it is compared with others. */
+  ranked: Ranked | undefined = undefined;
+  lastTurn = 0;
+  passedOverBy: TakingOrder<this> | undefined = undefined;
   /** The counter of generated tokens after the last step. */
   generatedBefore = 0;
   /** The last step has made room, or pulls have got theirs, and nothing was taken since. */
@@ -52,6 +64,8 @@ export class VirtualEngine implements LockstepRank {
   private arrivals = 0;
   private stepping = false;
   private mayExtend = false;
+  private readsWithoutRoom = 0;
+  private rowsInside = 0;
 
   constructor(
     readonly index: number,
@@ -61,6 +75,7 @@ export class VirtualEngine implements LockstepRank {
       /** Its place among the engines that began in its pool, from 0. */
       readonly place: number;
       readonly calendar: Calendar;
+      readonly watcher: EngineWatcher;
       readonly leap: boolean;
       /** Content ids of the workload are 1 up to this. */
       readonly contentCount: number;
@@ -92,6 +107,11 @@ export class VirtualEngine implements LockstepRank {
     return this.stepping;
   }
 
+  /** A step under way stands for several, and blocks fill while it lasts. */
+  get isLeaping(): boolean {
+    return this.mayExtend;
+  }
+
   /** Nothing runs, waits, or is held for others. */
   get isEmpty(): boolean {
     return this.load === 0 && !this.stepping && this.engine.gauges().heldBlocks === 0;
@@ -101,12 +121,57 @@ export class VirtualEngine implements LockstepRank {
     return this.state === 'ready';
   }
 
+  /** Rows in here or on their way here. */
+  get load(): number {
+    return this.rowsInside;
+  }
+
+  enter(): void {
+    this.rowsInside++;
+    this.ranked?.outdate();
+  }
+
+  leave(): void {
+    this.rowsInside--;
+    this.ranked?.outdate();
+  }
+
+  /** A policy sends the row here. */
+  direct(row: number, promptTokens: number): void {
+    this.directed.push(row);
+    this.directedTokens += promptTokens;
+    this.ranked?.outdate();
+  }
+
+  /** The first of `directed` comes in. */
+  takeDirected(promptTokens: number): void {
+    this.directed.shift();
+    this.directedTokens -= promptTokens;
+    this.ranked?.outdate();
+  }
+
+  /** Reads that wait for blocks here. */
+  get waitingForRoom(): number {
+    return this.readsWithoutRoom;
+  }
+
   hasRoom(nowUs: Micros): boolean {
     return this.room.left(this.engine.gauges(nowUs), NOTHING_INCOMING, this.waitingForRoom) > 0;
   }
 
+  awaitRoom(): void {
+    this.readsWithoutRoom++;
+  }
+
+  /** A read has its blocks, or needs none any more. */
+  stopAwaitingRoom(): void {
+    this.noteChange();
+    this.readsWithoutRoom--;
+  }
+
   /** Must come before anything that changes the engine. */
   interrupt(nowUs: Micros): void {
+    this.noteChange();
     if (!this.stepping || !this.mayExtend) return;
     this.mayExtend = false;
     const endUs = this.engine.cutStep(nowUs);
@@ -144,10 +209,15 @@ export class VirtualEngine implements LockstepRank {
     this.wake(nowUs);
   }
 
-  begin(nowUs: Micros): void {
+  /**
+   * @param leapsAtOnce  whether first tokens may come within a leap: nothing waits for the stage
+   */
+  begin(nowUs: Micros, leapsAtOnce: boolean): void {
     const { calendar, leap } = this.parts;
+    this.noteChange();
     this.takeArrived();
     let endUs = this.engine.beginStep(nowUs);
+    this.ranked?.outdate();
     if (endUs === undefined) {
       calendar.clear(this.index);
       return;
@@ -156,15 +226,17 @@ export class VirtualEngine implements LockstepRank {
     if (this.engine.hasAdmittedAhead) this.mayTakeMore = true;
     if (leap) {
       const singleUs = endUs;
-      endUs = this.engine.extendStep(Infinity);
+      endUs = this.engine.extendStep(Infinity, leapsAtOnce);
       this.mayExtend = endUs > singleUs;
     }
     calendar.set(this.index, endUs, TIE.stepEnd);
   }
 
   formStep(startUs: Micros): number | undefined {
+    this.noteChange();
     this.takeArrived();
     const tokens = this.engine.formStep(startUs);
+    this.ranked?.outdate();
     this.stepping = tokens !== undefined;
     if (this.engine.hasAdmittedAhead) this.mayTakeMore = true;
     return tokens;
@@ -184,13 +256,15 @@ export class VirtualEngine implements LockstepRank {
 
   /** The step that is due has ended; the next one is not begun yet. */
   end(): StepFacts {
+    this.noteChange();
     const facts = this.engine.endStep();
     this.stepping = false;
     this.mayExtend = false;
     this.busyUs += facts.endUs - facts.startUs;
     const { scheduled, finished, held, rejected } = facts;
     const left = finished.length + held.length + rejected.length;
-    this.mayTakeMore = scheduled.length + left > 0;
+    // After a leap it is too late for what the first step took in: nothing waited for that room.
+    this.mayTakeMore = left > 0 || (facts.steps === 1 && scheduled.length > 0);
     const { calendar, group } = this.parts;
     if (group === undefined) calendar.set(this.index, facts.endUs, TIE.stepBegin);
     return facts;
@@ -223,14 +297,9 @@ export class VirtualEngine implements LockstepRank {
     };
   }
 
-  /** The view of this engine for a policy, now. */
-  describe(view: { -readonly [K in keyof EngineView]: EngineView[K] }, nowUs: Micros): void {
-    const { waitingTokens, kvUsage } = this.engine.gauges(nowUs);
-    const { numBlocks, blockSize } = this.pool.options;
-    view.requests = this.load + this.directed.length;
-    view.waitingTokens = waitingTokens + this.directedTokens;
-    view.kvUsage = kvUsage;
-    view.kvTokens = kvUsage * numBlocks * blockSize;
+  private noteChange(): void {
+    this.parts.watcher.onChange(this);
+    this.passedOverBy?.onChange(this);
   }
 
   private takeArrived(): void {

@@ -4,14 +4,16 @@ import {
   clearDeadline,
   type Deadline,
   DeadlineList,
+  IdMap,
   type Micros,
   newDeadline,
+  Pool,
 } from '@baton/kernel';
 import type { Fetch } from './fetch';
 
 /** The fetches from one source, in the order in which they began. */
 interface Round<Id extends AnyId> {
-  readonly sourceId: Id;
+  sourceId: Id;
   readonly members: Chain<Fetch<Id>>;
 }
 
@@ -21,7 +23,9 @@ interface Round<Id extends AnyId> {
  * unless by the end of that instant its read is on its way, which carries the same information.
  */
 export class Heartbeats<Id extends AnyId> {
-  private readonly rounds = new Map<Id, Deadline<Round<Id>>>();
+  /** By source: a cluster has too many pairs of engines to keep one for each. */
+  private readonly rounds = new IdMap<Id, Deadline<Round<Id>>>();
+  private readonly pool = new Pool<Deadline<Round<Id>>>();
   private readonly dues = new DeadlineList<Round<Id>>();
   /**
    * Fetches that joined since all were announced; some of them may have been announced, or have
@@ -58,13 +62,11 @@ export class Heartbeats<Id extends AnyId> {
     if (members === undefined) return;
     members.remove(fetch);
     if (members.first !== undefined) return;
-    const due = this.rounds.get(fetch.source.engineId);
-    if (due !== undefined) clearDeadline(due);
-  }
-
-  /** Nothing is fetched from this source any more, and perhaps never again. */
-  forget(sourceId: Id): void {
-    if (this.firstFrom(sourceId) === undefined) this.rounds.delete(sourceId);
+    const { engineId } = fetch.source;
+    const due = this.rounds.get(engineId)!;
+    clearDeadline(due);
+    this.rounds.delete(engineId);
+    this.pool.give(due);
   }
 
   /** The first fetch from this source; the others follow it as its `next`. */
@@ -111,17 +113,14 @@ export class Heartbeats<Id extends AnyId> {
     return groups;
   }
 
-  /**
-   * The round of a source, due a full pause after its first member came. Rounds without members
-   * stay, one per source.
-   */
+  /** The round of a source, due a full pause after its first member came. */
   private roundOf(sourceId: Id, nowUs: Micros): Round<Id> {
-    let due = this.rounds.get(sourceId);
-    if (due === undefined) {
-      due = newDeadline({ sourceId, members: new Chain<Fetch<Id>>() });
-      this.rounds.set(sourceId, due);
-    }
-    if (due.owner.members.first === undefined) this.dues.set(due, nowUs + this.everyUs);
+    const known = this.rounds.get(sourceId);
+    if (known !== undefined) return known.owner;
+    const due = this.pool.take() ?? newDeadline({ sourceId, members: new Chain<Fetch<Id>>() });
+    due.owner.sourceId = sourceId;
+    this.rounds.set(sourceId, due);
+    this.dues.set(due, nowUs + this.everyUs);
     return due.owner;
   }
 }

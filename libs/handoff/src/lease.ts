@@ -46,9 +46,10 @@ export function leaseTimes(
  */
 export class LeaseBook<T> {
   private readonly first = new DeadlineList<T>();
-  private readonly renewed = new DeadlineList<T>();
-  private readonly routed = new DeadlineList<T>();
-  private readonly kept = new DeadlineList<T>();
+  /** Made on first use, so that `earliest` reads only the lists that there are. */
+  private renewed: DeadlineList<T> | undefined;
+  private routed: DeadlineList<T> | undefined;
+  private kept: DeadlineList<T> | undefined;
 
   constructor(private readonly times: LeaseTimes) {}
 
@@ -58,18 +59,22 @@ export class LeaseBook<T> {
 
   /** For blocks whose reader the cluster itself brings. */
   openRouted(lease: Deadline<T>, nowUs: Micros): void {
+    this.routed ??= new DeadlineList();
     this.routed.set(lease, nowUs + this.times.routedUs);
   }
 
   /** For blocks without a reader on its way. */
   keep(lease: Deadline<T>, nowUs: Micros): void {
+    this.kept ??= new DeadlineList();
     this.kept.set(lease, nowUs + this.times.keepUs);
   }
 
   /** A sign of life: the lease ends at max(old end, now + L·2/3). */
   renew(lease: Deadline<T>, nowUs: Micros): void {
     const endUs = nowUs + this.times.renewalUs;
-    if (lease.chain !== undefined && endUs > lease.dueUs) this.renewed.set(lease, endUs);
+    if (lease.chain === undefined || endUs <= lease.dueUs) return;
+    this.renewed ??= new DeadlineList();
+    this.renewed.set(lease, endUs);
   }
 
   close(lease: Deadline<T>): void {
@@ -78,9 +83,9 @@ export class LeaseBook<T> {
 
   /** The lease that ends first; of two that end together, the one that was never renewed. */
   earliest(): Deadline<T> | undefined {
-    const opened = earlier(this.first.earliest(), this.routed.earliest());
-    const unrenewed = earlier(opened, this.kept.earliest());
-    return earlier(unrenewed, this.renewed.earliest());
+    const opened = earlier(this.first.earliest(), this.routed?.earliest());
+    const unrenewed = earlier(opened, this.kept?.earliest());
+    return earlier(unrenewed, this.renewed?.earliest());
   }
 }
 

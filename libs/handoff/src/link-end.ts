@@ -15,8 +15,13 @@ export class LinkEnd {
   announced = 0;
   /** Each transfer's share of this link, in bytes per µs. */
   shareBytesPerUs = 0;
-  /** Of a target: its transfer that completes first, as long as that is known. */
+  /** Of a target: its transfer that completes first; UNKNOWN without one. */
   first = UNKNOWN;
+  /** Of a target: `first` may be another one by now. */
+  isStale = false;
+
+  /** @param place  of a target: its number among those of the set */
+  constructor(readonly place: number) {}
 
   /** Call it when the count or the capacity has changed, before rates are read. */
   divide(): void {
@@ -33,6 +38,5 @@ export class LinkEnd {
     slots.pop();
     if (this.announced > 0) this.announced -= 1;
     if (slots.length === 0) this.announced = 0;
-    if (this.first === slot) this.first = UNKNOWN;
   }
 }

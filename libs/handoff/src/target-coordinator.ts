@@ -283,7 +283,6 @@ export class TargetCoordinator<Id extends AnyId = string> {
     ) {
       this.fail(fetch, 'lost');
     }
-    this.heartbeats.forget(engineId);
   }
 
   private revoke(requestId: Id, epoch: number, why: 'aborted' | 'superseded'): void {

@@ -1,4 +1,4 @@
-import { type AnyId, assert, IdMap, type Micros } from '@baton/kernel';
+import { type AnyId, assert, IdMap, type Micros, Tournament } from '@baton/kernel';
 import { LinkEnd, UNKNOWN, US_PER_SECOND } from './link-end';
 import { Outbox } from './outbox';
 import { TransferColumns } from './transfer-columns';
@@ -45,9 +45,12 @@ export class TransferSet<Id extends AnyId = string> {
   private readonly sources = new Map<Id, LinkEnd>();
   private readonly targets = new Map<Id, LinkEnd>();
   private readonly targetEnds: LinkEnd[] = [];
+  /** The targets by their first transfers: the number of engines costs next to nothing. */
+  private readonly firsts = new Tournament();
+  /** Targets whose first transfer may be another one by now. */
+  private readonly stale: LinkEnd[] = [];
+  private staleCount = 0;
   private readonly done = new Outbox<CompletedTransfer<Id>>();
-  /** The slot that completes first, as long as that is known. */
-  private first = UNKNOWN;
   private nowUs: Micros = 0;
 
   get size(): number {
@@ -156,10 +159,8 @@ export class TransferSet<Id extends AnyId = string> {
   private divide(source: LinkEnd, target: LinkEnd): void {
     target.divide();
     this.divideSource(source);
-    this.retimeTarget(target);
-    if (this.first === UNKNOWN) return;
-    if (this.columns.targets[this.first] === target) this.first = UNKNOWN;
-    else if (target.first !== UNKNOWN) this.first = this.columns.earlier(target.first, this.first);
+    for (const slot of target.slots) this.retime(slot);
+    this.findFirst(target);
   }
 
   /**
@@ -174,20 +175,25 @@ export class TransferSet<Id extends AnyId = string> {
     for (const slot of source.slots) {
       const rate = bytesPerUs[slot]!;
       if (rate < before && rate <= after) continue;
-      if (!this.retime(slot)) continue;
-      targets[slot]!.first = UNKNOWN;
-      this.first = UNKNOWN;
+      if (this.retime(slot)) this.outdate(targets[slot]!);
     }
   }
 
-  private retimeTarget(target: LinkEnd): void {
+  private outdate(target: LinkEnd): void {
+    if (target.isStale) return;
+    target.isStale = true;
+    this.stale[this.staleCount++] = target;
+  }
+
+  private findFirst(target: LinkEnd): void {
     const { columns } = this;
     let first = UNKNOWN;
     for (const slot of target.slots) {
-      this.retime(slot);
       first = first === UNKNOWN ? slot : columns.earlier(slot, first);
     }
     target.first = first;
+    if (first === UNKNOWN) this.firsts.set(target.place, Infinity);
+    else this.firsts.set(target.place, columns.completesUs[first]!, columns.numbers[first]);
   }
 
   /**
@@ -210,17 +216,14 @@ export class TransferSet<Id extends AnyId = string> {
     return true;
   }
 
+  /** The slot that completes first, of several the one that started first. */
   private next(): number {
-    if (this.first !== UNKNOWN || this.slots.size === 0) return this.first;
-    const { columns } = this;
-    let next = UNKNOWN;
-    for (const target of this.targetEnds) {
-      if (target.slots.length === 0) continue;
-      if (target.first === UNKNOWN) this.retimeTarget(target);
-      next = next === UNKNOWN ? target.first : columns.earlier(target.first, next);
+    while (this.staleCount > 0) {
+      const target = this.stale[--this.staleCount]!;
+      target.isStale = false;
+      this.findFirst(target);
     }
-    this.first = next;
-    return next;
+    return this.slots.size === 0 ? UNKNOWN : this.targetEnds[this.firsts.first]!.first;
   }
 
   private targetEnd(id: Id): LinkEnd {
@@ -235,7 +238,7 @@ export class TransferSet<Id extends AnyId = string> {
 function endOf<Id>(ends: Map<Id, LinkEnd>, id: Id): LinkEnd {
   let end = ends.get(id);
   if (end === undefined) {
-    end = new LinkEnd();
+    end = new LinkEnd(ends.size);
     ends.set(id, end);
   }
   return end;

@@ -14,6 +14,7 @@ export { IntegerMap } from './containers/integer-map';
 export { Pool } from './containers/pool';
 export { RecentContents } from './containers/recent-contents';
 export { RowQueue } from './containers/row-queue';
+export { Tournament } from './containers/tournament';
 export { parseDuration } from './duration';
 export { editDistance } from './edit-distance';
 export { EventQueue } from './event-queue';

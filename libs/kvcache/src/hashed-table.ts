@@ -8,14 +8,16 @@ import type { BlockTable } from './block-table';
 export class HashedTable implements BlockTable {
   private readonly index: HashedIndex;
   private readonly generations: Int32Array;
+  /** Ids that were given back, the last of them to be drawn first. */
   private readonly vacant: Int32Array;
-  private vacantCount: number;
+  private vacantCount = 0;
+  /** Ids up to this one were drawn; the memory of the others is not touched. */
+  private lastDrawn = 0;
 
   constructor(readonly lastId: number) {
     this.index = new HashedIndex(lastId + 1);
     this.generations = new Int32Array(lastId + 1);
-    this.vacant = Int32Array.from({ length: lastId }, (_, i) => lastId - i);
-    this.vacantCount = lastId;
+    this.vacant = new Int32Array(lastId);
   }
 
   get size(): number {
@@ -31,7 +33,7 @@ export class HashedTable implements BlockTable {
   }
 
   enter(hash: number, privateId: number): number {
-    const id = privateId > 0 ? privateId : this.vacant[this.vacantCount - 1]!;
+    const id = privateId > 0 ? privateId : this.nextPrivate;
     if (!this.index.add(hash, id)) return -1;
     if (privateId < 0) this.drawPrivate();
     return id;
@@ -49,7 +51,9 @@ export class HashedTable implements BlockTable {
   }
 
   drawPrivate(): number {
-    const id = this.vacant[--this.vacantCount]!;
+    const id = this.nextPrivate;
+    if (this.vacantCount > 0) this.vacantCount--;
+    else this.lastDrawn++;
     this.generations[id]!++;
     return id;
   }
@@ -60,5 +64,9 @@ export class HashedTable implements BlockTable {
 
   generationOf(id: number): number {
     return this.generations[id]!;
+  }
+
+  private get nextPrivate(): number {
+    return this.vacantCount > 0 ? this.vacant[this.vacantCount - 1]! : this.lastDrawn + 1;
   }
 }

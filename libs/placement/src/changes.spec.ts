@@ -33,8 +33,8 @@ describe('parseChanges', () => {
     ['60s:+1X', 'not understood'],
     ['-60s:+1D', 'not understood'],
     ['60s:+1P>D', 'not understood'],
-    ['60s:+0D', 'concerns 0 engines: write 1 to 1024'],
-    ['60s:+1025D', 'concerns 1025 engines'],
+    ['60s:+0D', 'concerns 0 engines: write 1 to 4096'],
+    ['60s:+4097D', 'concerns 4097 engines'],
     ['60s:2P>P', 'name two roles'],
     ['9000h:+1D', 'after more than a year'],
     [Array.from({ length: 10_001 }, () => '1s:+1D').join(), 'more than 10000 changes'],
@@ -86,7 +86,7 @@ describe('checkChanges', () => {
     ['1A', '1s:-1A', 'At 1s 1 of 1 aggregated engines'],
     ['4A', '1s:+1P,2s:-1P', 'At 2s 1 of 1 prefill engines'],
     ['4A', '1s:-1D', 'At 1s 1 of 0 decode engines'],
-    ['1000A', '1s:+25A', 'over 1024 engines'],
+    ['4000A', '1s:+97A', 'over 4096 engines'],
   ])('refuses %s with %s', (topology, changes, sentence) => {
     expect(() => check(topology, changes)).toThrow(ChangesError);
     expect(() => check(topology, changes)).toThrow(sentence);

@@ -52,7 +52,7 @@ const EXAMPLE = 'write for example 60s:+1D (join), 120s:-1P (leave) or 180s:1P>D
  * Reads `60s:+1D,120s:-1P,180s:1P>D`, in any order and case; units `ms`, `s`, `m`, `h`. Answers in
  * order of time, and of writing at one instant.
  *
- * @throws ChangesError for other text, a count of 0 or above 1,024, a role that becomes itself, an
+ * @throws ChangesError for other text, a count of 0 or above 4,096, a role that becomes itself, an
  *   instant after a year, over 10,000 changes
  */
 export function parseChanges(text: string): ScheduledChange[] {

@@ -3,12 +3,8 @@ import type { EngineRole } from './stage';
 
 /** The engine with the fewest requests, the first in order of several. */
 export class LeastRequests implements Policy {
-  choose({ engines }: PlacementContext): number {
-    let best = 0;
-    for (let i = 1; i < engines.length; i++) {
-      if (engines[i]!.requests < engines[best]!.requests) best = i;
-    }
-    return best;
+  choose(context: PlacementContext): number {
+    return context.leastLoaded?.('requests') ?? fewestRequests(context);
   }
 }
 
@@ -17,18 +13,30 @@ export class LeastRequests implements Policy {
  * several the first in order.
  */
 export class LeastTokens implements Policy {
-  choose({ engines, stage }: PlacementContext): number {
-    let best = 0;
-    let fewest = tokenLoad(engines[0]!, stage);
-    for (let i = 1; i < engines.length; i++) {
-      const tokens = tokenLoad(engines[i]!, stage);
-      if (tokens > fewest) continue;
-      if (tokens === fewest && engines[i]!.requests >= engines[best]!.requests) continue;
-      best = i;
-      fewest = tokens;
-    }
-    return best;
+  choose(context: PlacementContext): number {
+    return context.leastLoaded?.('tokens') ?? fewestTokens(context);
   }
+}
+
+function fewestRequests({ engines }: PlacementContext): number {
+  let best = 0;
+  for (let i = 1; i < engines.length; i++) {
+    if (engines[i]!.requests < engines[best]!.requests) best = i;
+  }
+  return best;
+}
+
+function fewestTokens({ engines, stage }: PlacementContext): number {
+  let best = 0;
+  let fewest = tokenLoad(engines[0]!, stage);
+  for (let i = 1; i < engines.length; i++) {
+    const tokens = tokenLoad(engines[i]!, stage);
+    if (tokens > fewest) continue;
+    if (tokens === fewest && engines[i]!.requests >= engines[best]!.requests) continue;
+    best = i;
+    fewest = tokens;
+  }
+  return best;
 }
 
 /**

@@ -36,6 +36,9 @@ export interface PlacementRequest {
   readonly blockCount: number;
 }
 
+/** What engines are compared by: requests alone, or `tokenLoad` and then requests. */
+export type LoadMeasure = 'requests' | 'tokens';
+
 export interface PlacementContext {
   readonly request: PlacementRequest;
   /** The stage that the engine is chosen for. Every stage has its own policy. */
@@ -52,6 +55,12 @@ export interface PlacementContext {
    * model: see `prefillUs`.
    */
   prefillUs(engine: EngineView, tokens: number, cached: number): Micros;
+  /**
+   * Index of the engine with the least load, the first in order of several, from a caller that
+   * keeps it up to date: the one that a comparison of all finds. Unset, or without an answer: the
+   * policy compares them.
+   */
+  leastLoaded?(by: LoadMeasure): number | undefined;
 }
 
 /** Chooses one of the engines of a stage for a request; the same object serves both clocks. */

@@ -25,8 +25,8 @@ describe('parseTopology', () => {
     ['2P0D', 'leave D out'],
     ['2P', 'no decode engines: add some (2P1D), or use aggregated ones (2A)'],
     ['3D1A', 'no prefill engines: add some (1P3D)'],
-    ['1000P1000D', 'more than 1024 engines'],
-    ['9'.repeat(400) + 'P', 'more than 1024 engines'],
+    ['4000P1000D', 'more than 4096 engines'],
+    ['9'.repeat(400) + 'P', 'more than 4096 engines'],
   ])('refuses %j in one line that says what to do', (text, hint) => {
     expect(() => parseTopology(text)).toThrow(TopologyError);
     expect(() => parseTopology(text)).toThrow(hint);

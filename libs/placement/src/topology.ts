@@ -9,7 +9,7 @@ export interface Topology {
  * Engines of one cluster, over all roles: far beyond what one machine can run, near enough to catch
  * a typing error.
  */
-export const MAX_ENGINES = 1024;
+export const MAX_ENGINES = 4096;
 
 /**
  * A topology that cannot be run. The message is one line for the user and says what to write
@@ -33,7 +33,7 @@ const EXAMPLES = 'write for example 2P3D (prefill, decode), 4A (aggregated) or 2
  * Reads `2P3D`, `4A`, `2P3D1A`, in any order and case. A role that is left out has no engine.
  *
  * @throws TopologyError for other text, a role named twice or with 0, prefill without decode or the
- *   reverse, more than 1,024 engines
+ *   reverse, more than 4,096 engines
  */
 export function parseTopology(text: string): Topology {
   const topology = parseEngines(text);

@@ -185,7 +185,7 @@ export class PolicyRouting implements JobRouting {
     if (nowUs - dueUs > AWAY_US) this.board.listenAfresh(nowUs);
     this.board.forgetOld(nowUs);
     const nextUs = nowUs + TICK_US;
-    this.alarm = wall.at(nextUs, () => this.tick(nextUs));
+    this.alarm = wall.around(nextUs, () => this.tick(nextUs));
   }
 
   private split(job: EngineJob): RoutedJob {

@@ -88,8 +88,8 @@ describe('data-parallel ranks on the virtual clock', () => {
   });
 
   it('are as many as a cluster can have', () => {
-    expect(() => scenario('200A', { dataParallelSize: 8 })).toThrow(
-      '200A with data_parallel_size 8 makes 1600 ranks; there can be at most 1024.',
+    expect(() => scenario('600A', { dataParallelSize: 8 })).toThrow(
+      '600A with data_parallel_size 8 makes 4800 ranks; there can be at most 4096.',
     );
   });
 });

@@ -39,7 +39,7 @@ describe('workers that join', () => {
   });
 
   it('are refused beyond the bound of a cluster', () => {
-    expect(() => starter(1_024).workers.startNow('decode', 1)).toThrow('at most 1024 processes');
+    expect(() => starter(4_096).workers.startNow('decode', 1)).toThrow('at most 4096 processes');
   });
 
   it('are refused beyond what the machine has room for, and none starts', () => {

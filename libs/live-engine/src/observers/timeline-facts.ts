@@ -143,7 +143,7 @@ export class TimelineFacts {
   private arm(): void {
     if (this.alarm !== undefined) return;
     const { wall } = this.parts.clock;
-    this.alarm = wall.at(wall.nowUs() + COMPANY_US, () => {
+    this.alarm = wall.around(wall.nowUs() + COMPANY_US, () => {
       this.alarm = undefined;
       this.flush();
     });

@@ -69,7 +69,7 @@ export class Frames {
     for (const outbox of this.filled) outbox.stepEndUs ??= stepEndUs;
     if (this.filled.length === 0 || this.isDeferred) return;
     this.isDeferred = true;
-    wall.at(wall.nowUs() + COMPANY_US, () => {
+    wall.around(wall.nowUs() + COMPANY_US, () => {
       this.isDeferred = false;
       this.flush(wall.nowUs());
     });

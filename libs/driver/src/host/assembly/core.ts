@@ -36,7 +36,11 @@ export function buildCore(site: Site, { tracer, endProcess = killProcess }: Host
     frames: newFrames(site),
     timelines: options.tellsTimelines ? new TimelineFacts({ ...site, slot, runs }) : undefined,
     spans: tracer && new RunSpans(tracer),
-    loop: new StepLoop({ clock, slot, barrier: options.dataParallel?.barrier }),
+    // A prompt is handed over at its logical end, however late the message about it is.
+    loop: new StepLoop({
+      ...{ clock, slot, barrier: options.dataParallel?.barrier },
+      isPrecise: site.identity.role !== 'prefill',
+    }),
     pace: new StepPace(),
     mailbox: new Mailbox({ ...site, slot }),
     finished: new FinishedRuns(site),

@@ -1,0 +1,127 @@
+import { type Micros, Tournament } from '@baton/kernel';
+import { type EngineRole, type EngineView, type LoadMeasure, tokenLoad } from '@baton/placement';
+import type { Ranked, VirtualEngine } from './virtual-engine';
+
+/** The instant at which the engines of a stage are looked at. */
+interface Look {
+  nowUs: Micros;
+  /** Rises with every look, so that each engine is measured once in it. */
+  number: number;
+}
+
+/** One engine as a policy sees it; it is measured when, and only if, the policy reads it. */
+export class VirtualEngineView implements EngineView, Ranked {
+  isOutdated = false;
+  /** Its place among the engines, as they were when they were ranked first. */
+  place = 0;
+  private measuredIn = 0;
+  private tokens = 0;
+  private usage = 0;
+
+  constructor(
+    readonly engine: VirtualEngine,
+    private readonly look: Look,
+    /** Views whose loads have changed since they were ranked. */
+    private readonly outdated: VirtualEngineView[],
+  ) {}
+
+  get engineId(): string {
+    return this.engine.engineId;
+  }
+
+  get requests(): number {
+    return this.engine.load + this.engine.directed.length;
+  }
+
+  get waitingTokens(): number {
+    this.measure();
+    return this.tokens;
+  }
+
+  get kvTokens(): number {
+    const { numBlocks, blockSize } = this.engine.pool.options;
+    return this.kvUsage * numBlocks * blockSize;
+  }
+
+  get kvUsage(): number {
+    this.measure();
+    return this.usage;
+  }
+
+  outdate(): void {
+    if (this.isOutdated) return;
+    this.isOutdated = true;
+    this.outdated.push(this);
+  }
+
+  private measure(): void {
+    const { engine, look } = this;
+    if (this.measuredIn === look.number) return;
+    this.measuredIn = look.number;
+    const { waitingTokens, kvUsage } = engine.engine.gauges(look.nowUs);
+    this.tokens = waitingTokens + engine.directedTokens;
+    this.usage = kvUsage;
+  }
+}
+
+/**
+ * The engines of a stage as policies see them, in the order in which they joined. They are ranked
+ * by a measure from when a policy first wants that; then a choice costs log2(engines) for each
+ * engine that has changed since the last one.
+ */
+export class EngineViews {
+  readonly all: VirtualEngineView[] = [];
+  private readonly look: Look = { nowUs: 0, number: 0 };
+  private readonly rankings = new Map<LoadMeasure, Tournament>();
+  private readonly outdated: VirtualEngineView[] = [];
+
+  constructor(private readonly role: EngineRole) {}
+
+  add(engine: VirtualEngine): void {
+    this.all.push(new VirtualEngineView(engine, this.look, this.outdated));
+    this.rankings.clear();
+  }
+
+  remove(at: number): void {
+    const [gone] = this.all.splice(at, 1);
+    gone!.engine.ranked = undefined;
+    this.rankings.clear();
+  }
+
+  /** What the views say is what holds now; valid until something changes. */
+  lookAt(nowUs: Micros): void {
+    this.look.nowUs = nowUs;
+    this.look.number++;
+  }
+
+  /** See `PlacementContext.leastLoaded`. */
+  leastLoaded(by: LoadMeasure): number | undefined {
+    // Where tokens are generated, the KV in use grows with every step.
+    if (by === 'tokens' && this.role !== 'prefill') return undefined;
+    const ranking = this.rankings.get(by) ?? this.beginRanking(by);
+    for (let view = this.outdated.pop(); view !== undefined; view = this.outdated.pop()) {
+      this.rank(view);
+    }
+    return ranking.first;
+  }
+
+  private beginRanking(by: LoadMeasure): Tournament {
+    const ranking = new Tournament(this.all.length);
+    this.rankings.set(by, ranking);
+    for (const [place, view] of this.all.entries()) {
+      view.place = place;
+      view.engine.ranked = view;
+      view.outdate();
+    }
+    return ranking;
+  }
+
+  private rank(view: VirtualEngineView): void {
+    view.isOutdated = false;
+    // It may have left since.
+    if (view.engine.ranked !== view) return;
+    const { place, requests } = view;
+    this.rankings.get('requests')?.set(place, requests);
+    this.rankings.get('tokens')?.set(place, tokenLoad(view, this.role), requests);
+  }
+}

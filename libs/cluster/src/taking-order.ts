@@ -1,0 +1,57 @@
+import { type Micros, Tournament } from '@baton/kernel';
+
+/** What takes from a shared queue. */
+export interface QueueTaker {
+  readonly index: number;
+  /** The turn in which it took last, or joined. */
+  lastTurn: number;
+  /** Set once it was found full: told before something happens to the taker. */
+  passedOverBy: TakingOrder<this> | undefined;
+  /** From true to false as time passes; back only when something happens to the taker. */
+  hasRoom(nowUs: Micros): boolean;
+}
+
+/**
+ * Which engine takes next from a shared queue: of those with room the one that took the longest
+ * ago, or joined. One that was found full is passed over until something happens to it, so a choice
+ * costs log2(engines), however many of them are full.
+ */
+export class TakingOrder<T extends QueueTaker> {
+  /** Engines by the turn in which they took; those that were found full have no key. */
+  private readonly turns = new Tournament();
+  private readonly takers: T[] = [];
+  private turn = 0;
+
+  add(taker: T): void {
+    this.takers[taker.index] = taker;
+    this.took(taker);
+  }
+
+  remove(taker: T): void {
+    taker.passedOverBy = undefined;
+    this.turns.set(taker.index, Infinity);
+  }
+
+  /** It goes to the end. */
+  took(taker: T): void {
+    taker.lastTurn = this.turn++;
+    this.onChange(taker);
+  }
+
+  /** Something happens to it, so it may have room. */
+  onChange(taker: T): void {
+    taker.passedOverBy = undefined;
+    this.turns.set(taker.index, taker.lastTurn);
+  }
+
+  /** Undefined when none has room. */
+  next(nowUs: Micros): T | undefined {
+    while (this.turns.firstKey < Infinity) {
+      const taker = this.takers[this.turns.first]!;
+      if (taker.hasRoom(nowUs)) return taker;
+      taker.passedOverBy = this;
+      this.turns.set(taker.index, Infinity);
+    }
+    return undefined;
+  }
+}
