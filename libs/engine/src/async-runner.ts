@@ -120,7 +120,9 @@ export class AsyncRunner implements Runner {
     assert(this.ahead === 1, 'only a single step under way is extended');
     if (this.endUs >= untilUs || !this.mayLeap(withFirstTokens)) return this.endUs;
     const { decode, timeline } = this;
-    let behind = Math.min(decode.stepsToFinish, timeline.stepsWithinLimit());
+    // A sequence is not in the batch behind its last step: that batch may have room for another.
+    const alike = decode.stepsToFinish - (this.hasWaiting ? 1 : 0);
+    let behind = Math.min(alike, timeline.stepsWithinLimit());
     if (untilUs !== Infinity) behind = Math.min(behind, timeline.stepsUntil(untilUs));
     // The batch behind the last of them needs its blocks, too.
     this.setAhead(1 + decode.stepsFed(Math.max(0, behind), this.parts.blocks.pool.freeBlocks));
@@ -202,6 +204,11 @@ export class AsyncRunner implements Runner {
     this.ahead = 1;
     this.done = 0;
     return true;
+  }
+
+  private get hasWaiting(): boolean {
+    const { queue } = this.parts;
+    return queue.size + queue.unreservedSize > 0;
   }
 
   /** How many of the steps under way have begun by `atUs`. */

@@ -146,6 +146,15 @@ describe('with async scheduling', () => {
     expect(test.step(Infinity)).toMatchObject({ finished: ['b'] });
   });
 
+  it('a leap stops before the last step of a sequence whose slot another waits for', () => {
+    const test = asyncEngine({ maxNumSeqs: 1 });
+    test.submit('a', { outputTokens: 10, ...LENGTH });
+    test.step();
+    test.submit('b', { outputTokens: 1, ...LENGTH });
+    expect(test.step(Infinity)).toMatchObject({ steps: 8, finished: [] });
+    expect(test.step(Infinity)).toMatchObject({ steps: 1, finished: ['a'] });
+  });
+
   it('has no effect beside drafts, which need the lengths of the bursts before', () => {
     const speculation = { tokens: 2, acceptanceRate: 0.5 };
     const stories = [true, false].map((asyncScheduling) => {
