@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
@@ -11,6 +11,8 @@ import { join } from 'node:path';
 export function setup(): () => void {
   const outer = process.env['TMPDIR'];
   const folder = mkdtempSync(join(tmpdir(), 'baton-tests-'));
+  // Some tests start processes as another user.
+  chmodSync(folder, 0o755);
   process.env['TMPDIR'] = folder;
   return () => {
     if (outer === undefined) delete process.env['TMPDIR'];

@@ -1,5 +1,5 @@
 import type { EngineSequence } from './sequence';
-import type { EngineCounters } from './types';
+import type { EngineCounters } from './port/engine-port';
 
 /**
  * The engine's counters since its start. Each prompt token is counted once, by where its KV came

@@ -1,11 +1,11 @@
+import { truncate } from '@baton/kernel';
 import type { Accounts } from './accounts';
 import { AdapterSlots } from './adapter-slots';
 import type { Batch, BatchParts } from './batch';
 import type { EngineSequence } from './sequence';
 import type { EngineSequenceTable } from './sequence-table';
 import type { StepRecord } from './step-record';
-import { truncate } from './truncate';
-import type { EngineOptions } from './types';
+import type { EngineOptions } from './port/engine-options';
 import type { WaitingQueue } from './waiting-queue';
 
 export interface AdmitterParts extends BatchParts {

@@ -1,4 +1,4 @@
-import { assert, type Micros } from '@baton/kernel';
+import { assert, type Micros, truncate } from '@baton/kernel';
 import type { BatchAggregates } from '@baton/step-time';
 import { emptySums } from './batch';
 import { ChunksInFlight } from './chunks-in-flight';
@@ -7,10 +7,6 @@ import { DecodeTimeline } from './decode-timeline';
 import type { StepShare } from './lockstep/lockstep';
 import { type Runner, type RunnerParts, warmupFactor } from './runner';
 import type { EngineSequence } from './sequence';
-import { truncate } from './truncate';
-
-/** The end of a common step is known only when its batch behind is formed already. */
-const NO_LOCKSTEP = 'an engine with async scheduling runs in no lockstep';
 
 /**
  * The batch of the next step, as it was formed: a sequence that leaves it before it runs leaves its

@@ -1,8 +1,8 @@
+import { truncate } from '@baton/kernel';
 import { Admitter, type AdmitterParts } from './admitter';
 import { Batch } from './batch';
 import type { DecodeSet } from './decode-set';
 import type { EngineSequence } from './sequence';
-import { truncate } from './truncate';
 import type { SchedulingOrder } from './waiting-queue';
 
 export interface BatchFormerParts extends AdmitterParts {

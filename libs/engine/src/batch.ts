@@ -1,9 +1,10 @@
+import { truncate } from '@baton/kernel';
 import type { BatchAggregates } from '@baton/step-time';
 import type { DecodeSets } from './decode-sets';
 import type { EngineSequence } from './sequence';
 import type { SequenceBlocks } from './sequence-blocks';
-import { truncate } from './truncate';
-import type { EngineOptions, SequenceHandle } from './types';
+import type { EngineOptions } from './port/engine-options';
+import type { SequenceHandle } from './port/engine-port';
 
 export interface BatchParts {
   readonly options: EngineOptions;

@@ -1,5 +1,5 @@
+import { truncate } from '@baton/kernel';
 import type { EngineSequence } from './sequence';
-import { truncate } from './truncate';
 
 /** The chunks of prompts in a batch that runs while others are formed behind it. */
 export class ChunksInFlight {

@@ -1,7 +1,7 @@
+import { truncate } from '@baton/kernel';
 import { WindowPhases } from '@baton/kvcache';
 import type { EngineSequence } from './sequence';
 import type { SequenceBlocks } from './sequence-blocks';
-import { truncate } from './truncate';
 
 /**
  * When decoding sequences need another block. A sequence fills one every `blockSize` steps, so it

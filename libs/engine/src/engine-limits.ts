@@ -1,6 +1,7 @@
 import { assert } from '@baton/kernel';
 import { KvLayout } from '@baton/kvcache';
-import type { EngineOptions, SequenceSpec } from './types';
+import type { EngineOptions } from './port/engine-options';
+import type { SequenceSpec } from './port/engine-port';
 
 type Refusal = 'exceeds-context' | 'exceeds-kv-capacity';
 

@@ -1,4 +1,4 @@
-import { assert, hashString, InvariantError, type Micros } from '@baton/kernel';
+import { assert, InvariantError, type Micros, truncate } from '@baton/kernel';
 import { Accounts } from './accounts';
 import { AsyncRunner } from './async-runner';
 import { BatchFormer } from './batch-former';
@@ -7,19 +7,18 @@ import { assertOptions, refusalOf } from './engine-limits';
 import type { StepShare } from './lockstep/lockstep';
 import { PipelineRunner } from './pipeline-runner';
 import type { Runner, RunnerParts } from './runner';
-import type { EngineSequence, SequenceState } from './sequence';
+import { type EngineSequence, expectState, requestHashOf } from './sequence';
 import { SequenceBlocks } from './sequence-blocks';
 import { EngineSequenceTable } from './sequence-table';
 import { Speculation } from './speculation';
 import { StepScatter } from './step-scatter';
 import { StepRecord } from './step-record';
 import { StepRunner } from './step-runner';
-import { truncate } from './truncate';
+import type { EngineOptions } from './port/engine-options';
 import type {
   AdmissionResult,
   CacheState,
   EngineCounters,
-  EngineOptions,
   EnginePort,
   EngineSnapshot,
   QueueState,
@@ -27,7 +26,7 @@ import type {
   SequenceHandle,
   SequenceSpec,
   StepFacts,
-} from './types';
+} from './port/engine-port';
 import { schedulingOrder, WaitingQueue } from './waiting-queue';
 
 /**
@@ -393,21 +392,9 @@ export class Engine implements EnginePort {
   }
 }
 
-/** Drafts and pipeline stages have no batch formed ahead: see docs/engine.md. */
+/** Drafts and stages have no batch formed ahead: see docs/engine.md. */
 function runnerOf(parts: RunnerParts): Runner {
-  const { options, decode, speculation } = parts;
-  if (decode.all.length > 1) return new PipelineRunner(parts);
-  const isAsync = options.asyncScheduling === true && speculation === undefined;
+  if (parts.decode.all.length > 1) return new PipelineRunner(parts);
+  const isAsync = parts.options.asyncScheduling === true && parts.speculation === undefined;
   return isAsync ? new AsyncRunner(parts) : new StepRunner(parts);
-}
-
-function requestHashOf({ requestId, requestHash }: SequenceSpec): number {
-  const isNamed = requestId !== undefined || requestHash !== undefined;
-  assert(isNamed, 'jitter and speculation need to know the request');
-  return requestHash ?? hashString(requestId!);
-}
-
-function expectState(seq: EngineSequence, one: SequenceState, other: SequenceState): void {
-  if (seq.state === one || seq.state === other) return;
-  throw new InvariantError(`sequence ${seq.handle} is ${seq.state}, not ${one}`);
 }

@@ -1,10 +1,9 @@
-import { assert, InvariantError, type Micros } from '@baton/kernel';
+import { assert, InvariantError, type Micros, truncate } from '@baton/kernel';
 import type { PipelineTimes } from '@baton/step-time';
 import { ChunksInFlight } from './chunks-in-flight';
 import type { DecodeSet } from './decode-set';
 import { type Runner, type RunnerParts, warmupFactor } from './runner';
 import type { EngineSequence } from './sequence';
-import { truncate } from './truncate';
 
 /** Batches of several steps are on their way at once, so ranks have no common boundary. */
 const NO_LOCKSTEP = 'an engine with pipeline stages runs in no lockstep';

@@ -8,7 +8,7 @@ import type { SequenceBlocks } from './sequence-blocks';
 import type { Speculation } from './speculation';
 import type { StepRecord } from './step-record';
 import type { StepScatter } from './step-scatter';
-import type { EngineOptions } from './types';
+import type { EngineOptions } from './port/engine-options';
 import type { WaitingQueue } from './waiting-queue';
 
 export interface RunnerParts {

@@ -1,7 +1,7 @@
 import { BlockPool, type KvLayout, PrefixMatch } from '@baton/kvcache';
 import { layoutOfEngine } from './engine-limits';
 import type { EngineSequence } from './sequence';
-import type { EngineOptions } from './types';
+import type { EngineOptions } from './port/engine-options';
 
 /** Blocks that a sequence is to have. */
 export interface Wanted {

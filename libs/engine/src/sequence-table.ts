@@ -1,7 +1,7 @@
 import { InvariantError } from '@baton/kernel';
 import type { BlockList } from '@baton/kvcache';
 import { EngineSequence } from './sequence';
-import type { SequenceHandle, SequenceSpec } from './types';
+import type { SequenceHandle, SequenceSpec } from './port/engine-port';
 
 /**
  * The slots of an engine's sequences; a handle is the number of a slot. A slot that was given up is

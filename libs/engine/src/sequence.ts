@@ -1,7 +1,7 @@
 import type { EngineParameters } from '@baton/contract';
 import { BlockList } from '@baton/kvcache';
-import type { Micros } from '@baton/kernel';
-import type { AdmissionResult, SequenceHandle, SequenceSpec } from './types';
+import { assert, hashString, InvariantError, type Micros } from '@baton/kernel';
+import type { AdmissionResult, SequenceHandle, SequenceSpec } from './port/engine-port';
 
 const NO_PARAMETERS: EngineParameters = {};
 
@@ -174,4 +174,17 @@ export class EngineSequence {
 function remoteTokensOf({ mode, remoteTokens, promptTokens }: SequenceSpec): number {
   if (mode === 'generate') return 0;
   return remoteTokens ?? (mode === 'remote-prefill' ? promptTokens : 0);
+}
+
+/** What the draws of a request follow from. */
+export function requestHashOf({ requestId, requestHash }: SequenceSpec): number {
+  const isNamed = requestId !== undefined || requestHash !== undefined;
+  assert(isNamed, 'jitter and speculation need to know the request');
+  return requestHash ?? hashString(requestId!);
+}
+
+/** @throws InvariantError for a sequence in any other state */
+export function expectState(seq: EngineSequence, one: SequenceState, other: SequenceState): void {
+  if (seq.state === one || seq.state === other) return;
+  throw new InvariantError(`sequence ${seq.handle} is ${seq.state}, not ${one}`);
 }

@@ -2,7 +2,7 @@ import { hashString, mix, unitOf } from '@baton/kernel';
 import type { Accounts } from './accounts';
 import type { DecodeSet } from './decode-set';
 import type { EngineSequence } from './sequence';
-import type { SpeculationOptions } from './types';
+import type { SpeculationOptions } from './port/engine-options';
 
 /**
  * Speculative decoding: each decode step drafts k tokens for every sequence and gives out those

@@ -1,9 +1,8 @@
-import type { Micros } from '@baton/kernel';
+import { type Micros, truncate } from '@baton/kernel';
 import type { DecodeSet } from './decode-set';
 import type { DecodeSets } from './decode-sets';
 import type { EngineSequence } from './sequence';
-import { truncate } from './truncate';
-import type { SequenceHandle, StepFacts } from './types';
+import type { SequenceHandle, StepFacts } from './port/engine-port';
 
 const NONE: readonly SequenceHandle[] = [];
 

@@ -1,11 +1,10 @@
-import { assert, type Micros } from '@baton/kernel';
+import { assert, type Micros, truncate } from '@baton/kernel';
 import type { BatchAggregates } from '@baton/step-time';
 import type { DecodeSet } from './decode-set';
 import { DecodeTimeline } from './decode-timeline';
 import type { StepShare } from './lockstep/lockstep';
 import { type Runner, type RunnerParts, warmupFactor } from './runner';
 import type { EngineSequence } from './sequence';
-import { truncate } from './truncate';
 
 /**
  * Lays steps in time: how long the one under way lasts, how many steps it may stand for, and what

@@ -1,4 +1,5 @@
-import type { EngineOptions, SequenceHandle } from './types';
+import type { EngineOptions } from './port/engine-options';
+import type { SequenceHandle } from './port/engine-port';
 import type { EngineSequence } from './sequence';
 import { SequenceHeap } from './sequence-heap';
 

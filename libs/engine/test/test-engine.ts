@@ -1,7 +1,8 @@
 import type { Micros } from '@baton/kernel';
 import type { StepTimeModel } from '@baton/step-time';
 import { Engine } from '../src/engine';
-import type { EngineOptions, SequenceHandle, SequenceSpec, StepFacts } from '../src/types';
+import type { EngineOptions } from '../src/port/engine-options';
+import type { SequenceHandle, SequenceSpec, StepFacts } from '../src/port/engine-port';
 
 /**
  * 1000 µs a step, 10 more for each token of prompt and 1 for each of context, so that a batch can

@@ -59,7 +59,7 @@ export class TransferSetup<Id extends AnyId = string> {
     return Math.round(this.times.descriptorUs * descriptorsOf(bytes, this.shape));
   }
 
-  /** The engine is a new one, which has met nobody. */
+  /** The engine is new: every contact is its first. */
   reset(): void {
     this.knownFromUs.clear();
   }

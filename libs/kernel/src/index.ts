@@ -15,6 +15,7 @@ export { Pool } from './containers/pool';
 export { RecentContents } from './containers/recent-contents';
 export { RowQueue } from './containers/row-queue';
 export { Tournament } from './containers/tournament';
+export { truncate } from './containers/truncate';
 export { parseDuration } from './duration';
 export { editDistance } from './edit-distance';
 export { EventQueue } from './event-queue';

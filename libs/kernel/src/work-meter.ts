@@ -1,4 +1,4 @@
-/** More work than was allowed: whoever set the bound decides what becomes of the request. */
+/** More work than was allowed: the caller that set the bound decides what follows. */
 export class WorkExceeded extends Error {
   constructor() {
     super('the work exceeds its bound');

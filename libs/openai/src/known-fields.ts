@@ -33,7 +33,7 @@ export interface KnownFields {
 }
 
 /**
- * Refuses the first field that nobody documents, as OpenAI does: a misspelled one would silently
+ * Refuses the first field that no server documents, as OpenAI does: a misspelled one would silently
  * change nothing. vLLM ignores such fields, and so does the vllm dialect.
  *
  * @param known  the fields that have an effect, and further ones of the endpoint

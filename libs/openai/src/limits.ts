@@ -21,7 +21,7 @@ export interface RequestLimits {
   readonly aliases?: readonly string[];
   /** Set: every documented check of vLLM's is made. */
   readonly strict?: Strictness;
-  /** Fields that nobody documents are ignored in the openai dialect too. Default: refused there. */
+  /** Fields that no server documents are ignored in the openai dialect too; else refused there. */
   readonly acceptsUnknownFields?: boolean;
   /** Prompt and output tokens together. */
   readonly maxModelLen: number;

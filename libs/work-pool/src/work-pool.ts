@@ -39,7 +39,7 @@ export class WorkPool {
   /**
    * The result of a task.
    *
-   * @param signal aborts when nobody waits for the result any more; the task ends, wherever it is
+   * @param signal aborts when the result is no longer awaited; the task then ends
    * @throws WorkRefused, or what the task threw
    */
   run(task: unknown, signal?: AbortSignal): Promise<unknown> {

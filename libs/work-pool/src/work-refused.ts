@@ -1,6 +1,6 @@
 /**
  * Why a task has no result. `busy`: the queue is full, or the wait was too long. `too-complex`: the
- * task took more time or memory than one task may. `left`: nobody waits for it any more.
+ * task took more time or memory than one task may. `left`: its result is no longer awaited.
  */
 export type WorkRefusal = 'busy' | 'too-complex' | 'left';
 

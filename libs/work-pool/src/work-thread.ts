@@ -74,7 +74,7 @@ export class WorkThread {
     const { running } = this;
     this.running = undefined;
     this.worker.removeAllListeners();
-    // A late error of a thread that is ending has nobody to tell.
+    // A thread that is ending reports no late errors.
     this.worker.on('error', () => undefined);
     void this.worker.terminate();
     this.onEnd();

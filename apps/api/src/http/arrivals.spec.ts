@@ -48,18 +48,16 @@ describe('arrivals', () => {
 
   const portOf = (): number => (server.address() as AddressInfo).port;
 
-  it.runIf(process.platform === 'linux')(
-    'show the connections that wait while the event loop is held',
-    async () => {
-      expect(arrivals.waiting).toBe(0);
-      askFromOutside(portOf(), 5);
-      expect(arrivals.waiting).toBe(5);
-      expect(arrivals.accepted).toBe(0);
-      await until(() => arrivedUs.length === 5);
-      expect(arrivals.waiting).toBe(0);
-      expect(arrivals.accepted).toBe(5);
-    },
-  );
+  it('show the connections that wait while the event loop is held, where the system says', async () => {
+    const isKnown = process.platform === 'linux';
+    expect(arrivals.waiting).toBe(isKnown ? 0 : undefined);
+    askFromOutside(portOf(), 5);
+    expect(arrivals.waiting).toBe(isKnown ? 5 : undefined);
+    expect(arrivals.accepted).toBe(0);
+    await until(() => arrivedUs.length === 5);
+    expect(arrivals.waiting).toBe(isKnown ? 0 : undefined);
+    expect(arrivals.accepted).toBe(5);
+  });
 
   it('begin the time of a request that came with its connection at the accept', async () => {
     const acceptedUs: number[] = [];

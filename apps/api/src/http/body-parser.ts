@@ -2,8 +2,8 @@ import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
 import { BatonError } from '@baton/contract';
 import { parseJsonBody } from '@baton/openai';
-import { bodyDecoder } from './body-encoding';
-import { LargeBody } from './large-body';
+import { bodyDecoder } from './body/body-encoding';
+import { LargeBody } from './body/large-body';
 import { pathOf } from './request-context';
 
 const texts = new WeakMap<IncomingMessage, string>();

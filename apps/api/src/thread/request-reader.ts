@@ -9,7 +9,7 @@ import {
 import type { StructuredText } from '@baton/structured';
 import type { Performed } from '@baton/work-pool';
 import type { HttpAnswer } from '../http/http-answer';
-import { parsedBytes } from '../http/large-body';
+import { parsedBytes } from '../http/body/large-body';
 import { fixedLimits, planContext } from '../request/plan/model-context';
 import type { TextParts } from '../request/plan/text-setup';
 import type { Ask, Reading, ThreadSource } from '../request/take/call';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { LargeBody } from '../../http/large-body';
+import { LargeBody } from '../../http/body/large-body';
 import { weightOf } from './weight';
 
 const MESSAGES = [{ role: 'user', content: 'Hi.' }];

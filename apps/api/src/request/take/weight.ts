@@ -1,4 +1,4 @@
-import { LargeBody } from '../../http/large-body';
+import { LargeBody } from '../../http/body/large-body';
 
 /**
  * `light`: an ordinary request, read on the event loop. `confined`: it has constraints, whose cost

@@ -7,7 +7,7 @@ import type { AnswerHead, RequestLimits } from '@baton/openai';
 import type { OutputPlan } from '@baton/text';
 import { WorkPool, WorkRefused } from '@baton/work-pool';
 import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
-import { LargeBody, wholeBody } from '../../http/large-body';
+import { LargeBody, wholeBody } from '../../http/body/large-body';
 import { CONFIG } from '../../tokens';
 import { type SequenceEnd, ThreadedAnswer } from '../answer/threaded';
 import type { AnswerFacts } from '../answer/answer';
@@ -195,7 +195,7 @@ function refused({ reason }: WorkRefused): BatonError {
     case 'too-complex':
       return new BatonError('request_too_complex');
     case 'left':
-      // Nobody reads it.
+      // The connection is closed: no client reads it.
       return new BatonError('slow_reader');
   }
 }

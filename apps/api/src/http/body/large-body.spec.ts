@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { ApiFixture } from '../../test/api-fixture';
+import { ApiFixture } from '../../../test/api-fixture';
 
 const LONG = 'A relay needs a baton. '.repeat(3_000);
 

@@ -1,0 +1,101 @@
+import type { ContentWatcher, KvGroups } from '@baton/kvcache';
+import type { StepNoise, StepTimeModel } from '@baton/step-time';
+
+/**
+ * Speculative decoding, as `speculative_config` of vLLM with `rejection_sample_method: synthetic`.
+ */
+export interface SpeculationOptions {
+  /** Drafted tokens per sequence and decode step, k. >= 1. */
+  readonly tokens: number;
+  /** Chance, 0..1, that a drafted token is right when those before it in the step are. */
+  readonly acceptanceRate: number;
+  /** Time of drafting, added to every step. Unset: 0. */
+  readonly draftUs?: number;
+}
+
+/** Host memory that keeps KV blocks evicted from the GPU, as vLLM's `kv_offloading_size`. */
+export interface HostTierOptions {
+  /** >= 1. */
+  readonly blocks: number;
+  /** Rate at which one rank loads its part of a block, > 0. */
+  readonly bytesPerSecond: number;
+  /** That part, > 0. */
+  readonly bytesPerBlock: number;
+}
+
+/**
+ * vLLM V1's scheduler options, by its names in camel case; the defaults are vLLM's unless noted.
+ */
+export interface EngineOptions {
+  /** 256. */
+  readonly maxNumSeqs: number;
+  /** Token budget of a step, 8192. */
+  readonly maxNumBatchedTokens: number;
+  /** 16. */
+  readonly blockSize: number;
+  readonly numBlocks: number;
+  /** Groups of layers with blocks of their own. Unset: one, which keeps the whole context. */
+  readonly kvGroups?: KvGroups;
+  /** Block hashes are the integers 1..contentCount, which are found faster. Unset: any hashes. */
+  readonly contentCount?: number;
+  readonly maxModelLen: number;
+  /** Cap on the prompt tokens of one sequence in one step; 0 = off. */
+  readonly longPrefillTokenThreshold: number;
+  /**
+   * Admit a sequence only when blocks for all of its tokens are free, not just for its first chunk;
+   * they are not set aside. Unset: false.
+   */
+  readonly schedulerReserveFullIsl?: boolean;
+  /**
+   * Blocks that an admission leaves free while others run: vLLM's `watermark` times the blocks
+   * there are. Unset: 0.
+   */
+  readonly watermarkBlocks?: number;
+  readonly enablePrefixCaching: boolean;
+  /**
+   * Which unused KV block is evicted first: the least recently freed (vLLM, the default), or the
+   * one filled first.
+   */
+  readonly evictionPolicy?: 'lru' | 'fifo';
+  /** Receives the changes of the prefix cache's content. Unset: no watcher. */
+  readonly contentWatcher?: ContentWatcher;
+  /** Unset: blocks evicted from the GPU are lost. */
+  readonly hostTier?: HostTierOptions;
+  readonly enableChunkedPrefill: boolean;
+  /** The default where a sequence's parameters do not set it, 0..1. Unset: 0. */
+  readonly globalCacheHitThreshold?: number;
+  readonly schedulingPolicy: 'fcfs' | 'priority' | 'sjf';
+  /**
+   * `sjf`: tokens by which each second of waiting shortens a sequence in the order; unset or 0: a
+   * long one may starve.
+   */
+  readonly sjfAgingTokensPerSecond?: number;
+  /** Most LoRA adapters that one batch may mix (vLLM's `max_loras`), >= 1. Unset: any number. */
+  readonly maxAdapters?: number;
+  /** Unset: none. */
+  readonly speculation?: SpeculationOptions;
+  /**
+   * Form the batch of a step while the one before runs, as vLLM's `async_scheduling`. Without
+   * effect with speculation or pipeline stages. Unset: false.
+   */
+  readonly asyncScheduling?: boolean;
+  readonly stepTime: StepTimeModel;
+  /**
+   * How steps scatter around the model; such steps follow no line and are taken one by one. Unset:
+   * no scatter.
+   */
+  readonly stepNoise?: StepNoise;
+  /** Names the stream of that noise, among engines of one seed. Unset: empty. */
+  readonly name?: string;
+  /**
+   * Seeds the jitter of the step-time model and the bursts of speculation, which depend on (seed,
+   * request id, token index) alone.
+   */
+  readonly seed: number;
+  /**
+   * Extra time of the first `warmupSteps` steps, in percent of the step (100 = twice as long). 0 =
+   * none.
+   */
+  readonly warmupPenaltyPercent: number;
+  readonly warmupSteps: number;
+}
