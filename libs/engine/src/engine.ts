@@ -1,4 +1,4 @@
-import { assert, InvariantError, type Micros, truncate } from '@baton/kernel';
+import { assert, type Micros, truncate } from '@baton/kernel';
 import { Accounts } from './accounts';
 import { AsyncRunner } from './async-runner';
 import { BatchFormer } from './batch-former';
