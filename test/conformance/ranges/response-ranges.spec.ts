@@ -10,7 +10,7 @@ import {
 } from '@baton/responses';
 import { describe, expect, it } from 'vitest';
 import { limitsOf } from '../endpoints';
-import { LAST_TOKEN, many, MAX_MODEL_LEN } from './range';
+import { beyond, LAST_TOKEN, many, MAX_MODEL_LEN } from './range';
 
 const STEP = 1e-9;
 const newId = (prefix: string): string => `${prefix}_1`;
@@ -27,28 +27,42 @@ interface Range {
   readonly with?: object;
   /** The parameter in the refusal, when not the field itself. */
   readonly param?: string;
-  /** Default: `invalid_value`; null: the value has not the shape of one. */
-  readonly code?: string | null;
+  /** The code, or those of `bad` in order; default: `invalid_value`. */
+  readonly code?: string | readonly string[];
 }
 
+const OUTSIDE = beyond('decimal', 'below', 'above');
+
 const RANGES: readonly Range[] = [
-  { field: 'temperature', good: [0, 2], bad: [-STEP, 2 + STEP] },
-  { field: 'top_p', good: [0, 1], bad: [-STEP, 1 + STEP] },
-  { field: 'presence_penalty', good: [-2, 2], bad: [-2 - STEP, 2 + STEP] },
-  { field: 'frequency_penalty', good: [-2, 2], bad: [-2 - STEP, 2 + STEP] },
+  { field: 'temperature', good: [0, 2], bad: [-STEP, 2 + STEP], code: OUTSIDE },
+  { field: 'top_p', good: [0, 1], bad: [-STEP, 1 + STEP], code: OUTSIDE },
+  { field: 'presence_penalty', good: [-2, 2], bad: [-2 - STEP, 2 + STEP], code: OUTSIDE },
+  { field: 'frequency_penalty', good: [-2, 2], bad: [-2 - STEP, 2 + STEP], code: OUTSIDE },
   { field: 'repetition_penalty', good: [STEP, 5], bad: [0] },
   { field: 'top_k', good: [-1, 0, 1], bad: [-2] },
   { field: 'min_p', good: [0, 1], bad: [-STEP, 1 + STEP] },
-  { field: 'top_logprobs', good: [0, 20], bad: [-1, 21] },
-  { field: 'max_output_tokens', good: [16, 2_900], bad: [15, 0, -1] },
-  { field: 'max_output_tokens', good: [], bad: [16.5, '16'], code: null },
+  {
+    ...{ field: 'top_logprobs', good: [0, 20], bad: [-1, 21] },
+    code: beyond('integer', 'below', 'above'),
+  },
+  {
+    ...{ field: 'max_output_tokens', good: [16, 2_900], bad: [0, -1] },
+    code: 'integer_below_min_value',
+  },
+  { field: 'max_output_tokens', good: [], bad: [16.5, '16'], code: 'invalid_type' },
   { field: 'min_tokens', good: [0, 20], bad: [-1, 21], with: { max_output_tokens: 20 } },
-  { field: 'max_tool_calls', good: [1, 1e6], bad: [0, -1] },
-  { field: 'metadata', good: [{}, pairs(16)], bad: [pairs(17)] },
+  { field: 'max_tool_calls', good: [1, 1e6], bad: [0, -1], code: 'integer_below_min_value' },
+  {
+    field: 'metadata',
+    good: [{}, pairs(16)],
+    bad: [pairs(17)],
+    code: 'object_above_max_properties',
+  },
   {
     field: 'metadata',
     good: [{ ['k'.repeat(64)]: 'v'.repeat(512) }],
     bad: [{ ['k'.repeat(65)]: 'v' }, { k: 'v'.repeat(513) }, { k: 1 }],
+    code: ['property_name_above_max_length', 'string_above_max_length', 'invalid_value'],
   },
   { field: 'truncation', good: ['auto', 'disabled'], bad: ['never', ''] },
   { field: 'include', good: [[], ['message.output_text.logprobs']], bad: [['x']] },
@@ -59,8 +73,8 @@ const RANGES: readonly Range[] = [
     bad: [{ type: 'x' }],
     param: 'text.format.type',
   },
-  { field: 'stop', good: ['x', many(4, 's')], bad: ['', ['']] },
-  { field: 'stop', good: [], bad: [many(5, 's')], code: null },
+  { field: 'stop', good: ['x', many(4, 's')], bad: ['', ['']], code: 'empty_string' },
+  { field: 'stop', good: [], bad: [many(5, 's')], code: 'array_above_max_length' },
   { field: 'stop_token_ids', good: [[0], [LAST_TOKEN]], bad: [[-1], [LAST_TOKEN + 1]] },
   { field: 'truncate_prompt_tokens', good: [-1, 1], bad: [-2, 0] },
   { field: 'n', good: [1, null], bad: [0, 2] },
@@ -103,19 +117,20 @@ describe.each(['openai', 'vllm'] as const)('ranges of /v1/responses, %s', (diale
   const limits = limitsOf(dialect, MAX_MODEL_LEN);
 
   it.each(RANGES)('$field takes its edges, and nothing beyond', (range) => {
-    const { field, param = field, code = 'invalid_value' } = range;
+    const { field, param = field, code: codes = 'invalid_value' } = range;
     const ask = (value: unknown): BatonError | undefined =>
       refusalOf(() => parseResponse(readResponse(bodyWith(range, value), newId), [], limits));
     for (const value of range.good) {
       expect(ask(value)?.message, JSON.stringify(value)).toBeUndefined();
     }
-    for (const value of range.bad) {
+    for (const [index, value] of range.bad.entries()) {
       const shown = JSON.stringify(value).slice(0, 100);
       const found = ask(value);
       expect(found, shown).toBeDefined();
       const { status, body } = renderResponseError(found!);
       expect(status, shown).toBe(400);
       const { error } = JSON.parse(body) as { error: object };
+      const code = typeof codes === 'string' ? codes : codes[index];
       expect(error, shown).toMatchObject({ type: 'invalid_request_error', param, code });
     }
   });
@@ -152,5 +167,15 @@ describe('ranges beside the body of a response', () => {
     expect(refusalOf(() => readConversation({ items: many(21, said) }, newId))?.param).toBe(
       'items',
     );
+  });
+
+  it.each([
+    ['openai', true],
+    ['vllm', false],
+  ] as const)('has 16 output tokens at the least where OpenAI has: %s', (dialect, isRefused) => {
+    const limits = limitsOf(dialect, MAX_MODEL_LEN);
+    const body = { input: 'Hi', max_output_tokens: 15 };
+    const refused = refusalOf(() => parseResponse(readResponse(body, newId), [], limits));
+    expect(refused !== undefined).toBe(isRefused);
   });
 });

@@ -59,12 +59,13 @@ export async function measureContention(
 }
 
 /**
- * On decode it waits half a step on average for the one under way, and its own step has two
- * sequences.
+ * On decode it waits half a step on average for the one under way, and the whole of the one behind,
+ * which async scheduling has formed already (the default of vLLM and of Baton); its own step has
+ * two sequences. A server without async scheduling shows a step less.
  */
 function waitMs({ decode }: Measurements): number {
   const [one, two] = [decode[0]!, decode.find(({ sequences }) => sequences > 1)];
-  return one.stepMs / 2 + Math.max(0, (two?.stepMs ?? one.stepMs) - one.stepMs);
+  return 1.5 * one.stepMs + Math.max(0, (two?.stepMs ?? one.stepMs) - one.stepMs);
 }
 
 async function together(

@@ -195,11 +195,11 @@ describe('/admin/engines', () => {
     expect(await roles()).toBe('aggregated ready, prefill ready, prefill ready');
   });
 
-  it('says that nobody can start engines where roles were started by hand', async () => {
+  it('refuses to start engines where roles were started by hand', async () => {
     front = await ApiFixture.start({ config: { enableAdmin: true } });
     const answer = await call('POST', '', { role: 'decode' });
     expect(answer.status).toBe(501);
-    expect(await answer.text()).toContain('start one by hand with `baton up --role`');
+    expect(await answer.text()).toContain('Start one with `baton up --role`');
   });
 
   it.each(['openai', 'vllm'] as const)('is unknown unless enabled, in %s', async (dialect) => {

@@ -203,7 +203,7 @@ describe('stages that execute on servers', () => {
   it.each([
     ['a connection that is cut', undefined, 'upstream_lost', 'lost'],
     ['an error in it', 'data: {"error": {"message": "boom", "code": 500}}\n\n', null, 'boom'],
-    ['an event that is no JSON', 'data: hello\n\n', 'upstream_garbled', 'no answer'],
+    ['an event that is no JSON', 'data: hello\n\n', 'upstream_garbled', 'invalid answer'],
     ['no end', event('x'), 'upstream_lost', 'lost'],
   ])('end a stream with %s in one clear error, and begin no second text', async (...row) => {
     const [, bytes, code, message] = row;

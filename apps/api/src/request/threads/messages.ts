@@ -1,6 +1,6 @@
 import type { BatonConfig } from '@baton/config';
 import type { ErrorCode } from '@baton/contract';
-import type { AnswerHead, GenerationRequest } from '@baton/openai';
+import type { AnswerHead, GenerationRequest, RequestError } from '@baton/openai';
 import type { GivenAnswer } from '@baton/text';
 import type { AnswerFacts } from '../answer/answer';
 import type { SequenceEnd } from '../answer/threaded';
@@ -63,6 +63,8 @@ export interface PlainRefusal {
   readonly retryAfterSeconds: number | undefined;
   /** In vLLM's words; undefined: the same. */
   readonly vllm: { readonly message: string; readonly param: string | null } | undefined;
+  /** Undefined: that of the catalogue. */
+  readonly openaiCode: RequestError['openaiCode'];
 }
 
 export type ThreadResult<Value> =

@@ -5,13 +5,14 @@ import type { PlainRefusal } from './messages';
 /** An error of the catalogue as data: between threads an object loses its class. */
 export function plainRefusal(error: BatonError): PlainRefusal {
   const { code, message, param, retryAfterSeconds } = error;
-  const vllm = error instanceof RequestError ? error.vllm : undefined;
-  return { code, message, param, retryAfterSeconds, vllm };
+  const given = error instanceof RequestError ? error : undefined;
+  const { vllm, openaiCode } = given ?? {};
+  return { code, message, param, retryAfterSeconds, vllm, openaiCode };
 }
 
 export function refusalFrom(plain: PlainRefusal): BatonError {
-  const { code, message, param, retryAfterSeconds, vllm } = plain;
+  const { code, message, param, retryAfterSeconds, vllm, openaiCode } = plain;
   return vllm === undefined
     ? new BatonError(code, message, param, retryAfterSeconds)
-    : new RequestError(code, { message, param }, vllm);
+    : new RequestError(code, { message, param, code: openaiCode }, vllm);
 }
