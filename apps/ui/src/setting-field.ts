@@ -5,7 +5,7 @@ export interface OptionSchema {
   readonly description?: string;
   readonly enum?: readonly string[];
   /** Names, or the path of a module. */
-  readonly anyOf?: readonly object[];
+  readonly anyOf?: readonly { readonly enum?: readonly string[] }[];
   readonly type?: string | readonly string[];
   readonly minimum?: number;
   readonly maximum?: number;
@@ -51,15 +51,16 @@ interface Control {
 function controlFor(name: string, schema: OptionSchema): Control {
   const id = `setting-${name}`;
   const plain = (value: unknown): string => (value === null ? '' : String(value));
-  if (schema.enum) {
-    const options = ['', ...schema.enum].map((choice) =>
-      make('option', { value: choice }, [choice === '' ? '(unset)' : choice]),
-    );
-    return { control: make('select', { id }, options), read: orNull, write: plain };
-  }
-  if (schema.anyOf) {
-    const control = make('input', { id, type: 'text', spellcheck: 'false' });
-    return { control, read: orNull, write: plain };
+  const names = schema.enum ?? schema.anyOf?.flatMap((one) => one.enum ?? []);
+  if (names) {
+    const control = make('select', { id }, ['', ...names].map(optionOf));
+    // A module that the cluster began with is none of the names.
+    const write = (value: unknown): string => {
+      const text = plain(value);
+      if (![...control.options].some((each) => each.value === text)) control.append(optionOf(text));
+      return text;
+    };
+    return { control, read: orNull, write };
   }
   if (schema.type === 'integer' || schema.type === 'number') {
     const step = schema.type === 'integer' ? 1 : 'any';
@@ -74,4 +75,8 @@ function controlFor(name: string, schema: OptionSchema): Control {
 
 function orNull(text: string): string | null {
   return text === '' ? null : text;
+}
+
+function optionOf(name: string): HTMLOptionElement {
+  return make('option', { value: name }, [name === '' ? '(unset)' : name]);
 }
