@@ -55,7 +55,7 @@ describe('clients of a closed loop', () => {
     expect(sent(50, { thinkUs: 500, seed: 2 })).not.toEqual(once);
   });
 
-  it('pause before they go on, whoever asks', () => {
+  it('pause before they go on, however often the next arrival is read', () => {
     const builder = new WorkloadBuilder();
     for (let row = 0; row < 2; row++)
       builder.add({ arrivalUs: 0, promptTokens: 1, outputTokens: 1 });

@@ -45,7 +45,7 @@ describe('with async scheduling', () => {
     ]);
   });
 
-  it('one that stops has a row in the step behind, whose token nobody gets', () => {
+  it('one that stops has a row in the step behind, whose token is dropped', () => {
     const test = asyncEngine();
     test.submit('a', { outputTokens: 2, endReason: 'stop' });
     test.step();

@@ -7,7 +7,7 @@ function spendAll(parts: readonly number[]): string {
 }
 
 describe('counted work', () => {
-  it('is free of bounds where nobody sets one', () => {
+  it('is free of bounds where none is set', () => {
     expect(spendAll([1e12, 1e12])).toBe('done');
   });
 

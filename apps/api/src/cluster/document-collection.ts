@@ -1,3 +1,4 @@
+import type { BatonConfig } from '@baton/config';
 import { BatonError } from '@baton/contract';
 import type { CollectionBounds, DocumentPlace, Transport } from '@baton/transport';
 import type { Owned } from '../http/access/tenant';
@@ -77,6 +78,14 @@ export class DocumentCollection<Document> {
     const { collection } = this.options;
     return owner === undefined ? collection : `${collection}@${owner}`;
   }
+}
+
+/** The bounds of stored responses, which everything that clients store has. */
+export function storedBounds(config: BatonConfig): CollectionBounds {
+  return {
+    maxEntries: config.responsesMaxEntries,
+    ttlMs: Math.ceil(config.responsesTtl * 1000),
+  };
 }
 
 export function tooLarge(): BatonError {

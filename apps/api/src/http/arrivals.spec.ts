@@ -48,7 +48,7 @@ describe('arrivals', () => {
 
   const portOf = (): number => (server.address() as AddressInfo).port;
 
-  it('show the connections that wait while the event loop is held, where the system says', async () => {
+  it('show the connections that wait while the event loop is held', async () => {
     const isKnown = process.platform === 'linux';
     expect(arrivals.waiting).toBe(isKnown ? 0 : undefined);
     askFromOutside(portOf(), 5);

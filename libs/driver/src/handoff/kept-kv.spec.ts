@@ -138,7 +138,7 @@ describe('the blocks that decode keeps for a next turn', () => {
     expect(world.ended(3)?.reason).toBe('length');
   });
 
-  it('are refused by strict_kv when nobody has them', async () => {
+  it('are refused by strict_kv when no engine has them', async () => {
     await start({ host: { strictKv: true } });
     const kept = { ...(await firstTurn()), remote_request_id: 'nobody-00000001' };
     await leg(3, { ...SECOND, flow: 'hold', kvTransferParams: kept });

@@ -3,7 +3,7 @@ import { BatonError } from '@baton/contract';
 import { type ChatSummary, isListed, type StoredChat } from '@baton/responses';
 import type { Transport } from '@baton/transport';
 import { Inject, Injectable } from '@nestjs/common';
-import { DocumentCollection } from '../../cluster/document-collection';
+import { DocumentCollection, storedBounds } from '../../cluster/document-collection';
 import type { Owned } from '../../http/access/tenant';
 import type { Tenant } from '../../http/request-context';
 import { CONFIG, TRANSPORT } from '../../tokens';
@@ -17,12 +17,7 @@ const READ_AT_ONCE = 8;
 @Injectable()
 export class ChatStore extends DocumentCollection<StoredChat> {
   constructor(@Inject(CONFIG) config: BatonConfig, @Inject(TRANSPORT) transport: Transport) {
-    const { responsesMaxEntries: maxEntries, responsesTtl } = config;
-    super(transport, {
-      collection: 'chats',
-      maxEntries,
-      ttlMs: Math.ceil(responsesTtl * 1000),
-    });
+    super(transport, { collection: 'chats', ...storedBounds(config) });
   }
 
   /** Throws `chat_not_found`. */

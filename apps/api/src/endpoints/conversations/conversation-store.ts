@@ -5,7 +5,7 @@ import type { Transport } from '@baton/transport';
 import { Inject, Injectable } from '@nestjs/common';
 import { CONFIG, TRANSPORT } from '../../tokens';
 import type { Owned } from '../../http/access/tenant';
-import { DocumentCollection } from '../../cluster/document-collection';
+import { DocumentCollection, storedBounds } from '../../cluster/document-collection';
 
 export interface StoredConversation {
   readonly id: string;
@@ -20,12 +20,7 @@ export interface StoredConversation {
 @Injectable()
 export class ConversationStore extends DocumentCollection<StoredConversation> {
   constructor(@Inject(CONFIG) config: BatonConfig, @Inject(TRANSPORT) transport: Transport) {
-    const { responsesMaxEntries: maxEntries, responsesTtl } = config;
-    super(transport, {
-      collection: 'conversations',
-      maxEntries,
-      ttlMs: Math.ceil(responsesTtl * 1000),
-    });
+    super(transport, { collection: 'conversations', ...storedBounds(config) });
   }
 
   /** Throws `conversation_not_found`. */

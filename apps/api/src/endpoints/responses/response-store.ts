@@ -4,7 +4,7 @@ import type { Transport } from '@baton/transport';
 import { Inject, Injectable } from '@nestjs/common';
 import { CONFIG, TRANSPORT } from '../../tokens';
 import type { Owned } from '../../http/access/tenant';
-import { DocumentCollection } from '../../cluster/document-collection';
+import { DocumentCollection, storedBounds } from '../../cluster/document-collection';
 
 /** What is kept of a response: enough to show it, to replay its stream, and to continue it. */
 export interface StoredResponse {
@@ -32,12 +32,7 @@ export class ResponseStore extends DocumentCollection<StoredResponse> {
     @Inject(CONFIG) config: BatonConfig,
     @Inject(TRANSPORT) private readonly broker: Transport,
   ) {
-    const { responsesMaxEntries: maxEntries, responsesTtl } = config;
-    super(broker, {
-      collection: 'responses',
-      maxEntries,
-      ttlMs: Math.ceil(responsesTtl * 1000),
-    });
+    super(broker, { collection: 'responses', ...storedBounds(config) });
   }
 
   /** A response of a dead process is found as failed: no other process will end it. */

@@ -119,7 +119,7 @@ describe.each(['openai', 'vllm'] as const)('/v1/responses in the %s dialect', (d
     }
   });
 
-  it('is told again as a stream or whole, and for nothing else', async () => {
+  it('is read again as a stream or whole, and for nothing else', async () => {
     const { id } = await client.create({ input: 'x', max_output_tokens: 16 });
     expect((await client.send(`/${id}?stream=false`)).status).toBe(200);
     for (const stream of ['-94', 'yes', '']) {

@@ -51,7 +51,7 @@ describe('what is stored', () => {
   const respond = (who: Caller, more: object = {}): Promise<Reply> =>
     call(who, ['POST', '/v1/responses'], { input: 'x', max_output_tokens: 16, ...more });
 
-  it('as a response is found, listed, continued, cancelled and deleted by its tenant alone', async () => {
+  it('as a response is found, continued, cancelled and deleted by its tenant alone', async () => {
     await start();
     const { body } = await respond('alice');
     const own = `/v1/responses/${body.id}`;
