@@ -3,7 +3,6 @@ import {
   channels,
   connectRedisTransport,
   type HandoffRecord,
-  type RunStart,
   type TakenJob,
   type Transport,
 } from '@baton/transport';
@@ -44,6 +43,11 @@ async function startWorker(url: string, hop: Hop): Promise<void> {
   const running = new Set<TakenJob>();
   const carryOn = hop === 'first' ? prefill : decode;
   transport.jobs.consume(hop === 'first' ? 'prefill' : 'decode', {
+    begins: {
+      stage: hop === 'first' ? 'prefill' : 'decode',
+      engineId: `bench-${process.pid}`,
+      maxRuns: 3,
+    },
     room: () => ROOM - running.size,
     onJob: (job) => {
       running.add(job);
@@ -53,26 +57,24 @@ async function startWorker(url: string, hop: Hop): Promise<void> {
   });
 }
 
-async function prefill(transport: Transport, taken: TakenJob, release: () => void): Promise<void> {
-  const { job } = taken;
-  const permit = await transport.ledger.begin(startOf(job, 'prefill'));
-  if (permit.kind !== 'run') return;
-  const record: HandoffRecord = { params: PARAMS, generation: 1, heldUs: 1, epoch: permit.epoch };
-  if (!(await transport.ledger.handOff(job.requestId, permit.epoch, record))) return;
-  await transport.jobs.add('decode', [job]);
+async function prefill(_transport: Transport, taken: TakenJob, release: () => void): Promise<void> {
+  const { job, permit } = taken;
+  if (permit?.kind !== 'run') return;
+  const { epoch } = permit;
+  const handoff: HandoffRecord = { params: PARAMS, generation: 1, heldUs: 1, epoch };
+  const next = { queue: 'decode', job } as const;
+  const handedOver = taken.handOver({ epoch, handoff, next, leaves: true });
   release();
-  await taken.done();
+  await handedOver;
 }
 
 async function decode(transport: Transport, taken: TakenJob, release: () => void): Promise<void> {
-  const { job } = taken;
-  const permit = await transport.ledger.begin(startOf(job, 'decode'));
-  if (permit.kind !== 'run') return;
-  const finished = transport.ledger.finish(job.requestId, permit.epoch, RESULT);
+  const { job, permit } = taken;
+  if (permit?.kind !== 'run') return;
+  const finished = taken.finish({ epoch: permit.epoch, result: RESULT });
   transport.bus.publish(channels.api(API), Buffer.from(job.requestId));
   release();
   await finished;
-  await taken.done();
 }
 
 const RESULT = { reason: 'stop', tokens: 1 } as const;
@@ -90,11 +92,6 @@ const PARAMS = {
   remote_blocks_expiry_time: null,
   transfer_mode: 'pull',
 } as const;
-
-function startOf(job: EngineJob, stage: 'prefill' | 'decode'): RunStart {
-  const { requestId, submission, apiId } = job;
-  return { requestId, submission, stage, engineId: `bench-${process.pid}`, apiId, maxRuns: 3 };
-}
 
 function jobOf(requestId: string): EngineJob {
   return {

@@ -86,6 +86,10 @@ export const SUITES = {
     what: 'proxies and routers of vLLM and SGLang in front of Baton (python3, PyPI)',
     lanes: () => [[program(process.execPath, ['test/proxies/theirs/run.mjs'])]],
   },
+  clients: {
+    what: "other people's clients on their defaults, in both dialects (python3, PyPI)",
+    lanes: () => [[program(process.execPath, ['test/clients/run.mjs'])]],
+  },
   'vllm-scheduler': {
     what: "vLLM's own scheduler beside ours (python3, PyPI)",
     lanes: () => [[program(process.execPath, ['test/vllm-scheduler/run.mjs'])]],

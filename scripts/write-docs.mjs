@@ -7,9 +7,9 @@ import { writeLayers } from './house/layers.mjs';
 import { readTree } from './house/tree.mjs';
 import { ROOT } from './root.mjs';
 
-const { configSchema, configurationPage, stepTimeMethodsPage } = createRequire(import.meta.url)(
-  '../dist/libs/config/src/index.js',
-);
+const require = createRequire(import.meta.url);
+const { configSchema, configurationPage } = require('../dist/libs/config/src/index.js');
+const { stepTimeMethodsPage } = require('../dist/libs/engine-setup/src/index.js');
 
 const DOCS = new URL('../docs/', import.meta.url);
 writeFileSync(new URL('configuration.md', DOCS), configurationPage());

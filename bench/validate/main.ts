@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { type Finding, isMissed, tableOf } from './finding';
 import { h100ClosedLoop } from './h100-closed-loop';
 import { hitRates, prefillSeconds } from './mooncake';
+import { pooledHitRates, pooledPrefillSeconds } from './mooncake-pool';
 import { servingPointsCsv } from './serving/scoreboard';
 import { servingReport } from './serving/serving';
 import { servingArguments } from './serving/serving-arguments';
@@ -32,7 +33,8 @@ const BY_HAND = '## What could not be matched, and why';
 function main(): void {
   const log = vllmLog();
   const loop = h100ClosedLoop();
-  const findings = [...log.findings, ...loop.findings, ...hitRates(), ...prefillSeconds()];
+  const mooncake = [hitRates, pooledHitRates, prefillSeconds, pooledPrefillSeconds];
+  const findings = [...log.findings, ...loop.findings, ...mooncake.flatMap((bars) => bars())];
   const notes = [log.note, loop.note];
   const serving = servingReport(servingArguments(process.argv));
   const listed = notes.map((note) => `* ${note}`).join('\n');

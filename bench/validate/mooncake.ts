@@ -1,12 +1,12 @@
 import { findGpu, findModel } from '@baton/hardware';
-import { PrefixMemory, prefillUs } from '@baton/placement';
-import { buildStepTimeModel } from '@baton/step-time';
+import { PrefixMemory } from '@baton/placement';
+import { buildStepTimeModel, prefillUs } from '@baton/step-time';
 import { openTrace, type Workload } from '@baton/workload';
 import { linesOf, rowsOf } from './files';
 import type { Finding } from './finding';
 
 const FIGURES = ['published', 'mooncake_fast25_fig8_fig9.csv'];
-const BLOCK_TOKENS = 512;
+export const BLOCK_TOKENS = 512;
 /** vLLM's default budget: long prompts are computed in chunks of it. */
 const CHUNK_TOKENS = 8_192;
 
@@ -16,12 +16,12 @@ const TRACES = {
   synthetic: 'mooncake_synthetic_trace.jsonl',
 };
 
-type TraceName = keyof typeof TRACES;
+export type TraceName = keyof typeof TRACES;
 
 /** Aims in points, for the synthetic trace only: its prefixes were not rounded in the release. */
-const HIT_RATE_AIM = { synthetic: 2, conversation: undefined } as const;
+export const HIT_RATE_AIM = { synthetic: 2, conversation: undefined } as const;
 
-function traceOf(name: TraceName): Workload {
+export function traceOf(name: TraceName): Workload {
   const reader = openTrace('mooncake', { file: TRACES[name] });
   linesOf('traces', TRACES[name]).forEach((line, i) => reader.push(line, i + 1));
   return reader.end().workload;
@@ -32,7 +32,7 @@ function traceOf(name: TraceName): Workload {
  * of all prompt tokens.
  */
 export function hitRates(): Finding[] {
-  return names().flatMap((name) => {
+  return traceNames().flatMap((name) => {
     const trace = traceOf(name);
     return published('9', name, (series) => series.includes('LRU')).map((row) => {
       const capacityTokens = Number(row['x']);
@@ -67,32 +67,40 @@ function hitRate(trace: Workload, capacityTokens: number): number {
  * everything (Mooncake), on the A100 model; the paper's machines were A800, which compute alike.
  */
 export function prefillSeconds(): Finding[] {
-  const placement = { model: findModel('llama-3.1-70b'), gpu: findGpu('a100'), tp: 8 };
-  const stepTime = buildStepTimeModel({ kind: 'calibrated' }, placement);
-  const seconds = (tokens: number, cached: number): number =>
-    prefillUs(stepTime, { tokens: tokens - cached, cached }, CHUNK_TOKENS) / 1e6;
-  return names().flatMap((name) => {
+  const seconds = prefillSecondsOf();
+  return traceNames().flatMap((name) => {
     const trace = traceOf(name);
     const part = 'Mooncake, figure 8: prefill GPU seconds per request';
-    const of = (series: string): number =>
-      Number(published('8', name, (each) => each === series)[0]?.['y']);
     return [
       {
         part,
         what: `${name}, no cache (vLLM)`,
-        theirs: of('vLLM'),
+        theirs: publishedSeconds(name, 'vLLM'),
         ours: mean(trace, seconds, 0),
         unit: 's',
       },
       {
         part,
         what: `${name}, global cache (Mooncake)`,
-        theirs: of('Mooncake'),
+        theirs: publishedSeconds(name, 'Mooncake'),
         ours: mean(trace, seconds, Infinity),
         unit: 's',
       },
     ];
   });
+}
+
+/** GPU time of a prompt of so many tokens behind the cached ones, in seconds. */
+export function prefillSecondsOf(): (tokens: number, cached: number) => number {
+  const placement = { model: findModel('llama-3.1-70b'), gpu: findGpu('a100'), tp: 8 };
+  const stepTime = buildStepTimeModel({ kind: 'calibrated' }, placement);
+  return (tokens, cached) =>
+    prefillUs(stepTime, { tokens: tokens - cached, cached }, CHUNK_TOKENS) / 1e6;
+}
+
+/** A bar of figure 8. */
+export function publishedSeconds(name: TraceName, series: string): number {
+  return Number(published('8', name, (each) => each === series)[0]?.['y']);
 }
 
 function mean(
@@ -117,7 +125,7 @@ function blocksOf(trace: Workload, row: number): Parameters<PrefixMemory['match'
   return { blockHashes: trace.contentIds, blockFrom, blockCount };
 }
 
-function published(
+export function published(
   figure: string,
   workload: TraceName,
   isMeant: (series: string) => boolean,
@@ -128,6 +136,6 @@ function published(
   );
 }
 
-function names(): TraceName[] {
+export function traceNames(): TraceName[] {
   return Object.keys(TRACES) as TraceName[];
 }

@@ -32,6 +32,6 @@ export function aggregatedScenario(workload: Workload, chosen: Chosen): ClusterS
       decodeChoice: 'late',
       disaggregationThreshold: 0,
     },
-    ...{ admissionSloTtftUs: Infinity, maxWaitingRequests: Infinity, maxConcurrency: Infinity },
+    ...{ maxWaitingRequests: Infinity, maxConcurrency: Infinity },
   };
 }

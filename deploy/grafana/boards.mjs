@@ -214,6 +214,9 @@ export function servingBoard() {
           lines('Preemptions', 'ops', [
             { expr: byStage(rate('vllm:num_preemptions_total')), ...perStage },
           ]),
+          lines('Cached tokens computed again', 'ops', [
+            { expr: byStage(rate('vllm:prompt_tokens_recomputed_total')), ...perStage },
+          ]),
           lines(
             'Placed by a policy',
             { unit: 'ops', description: 'Empty where engines pull their jobs.' },
@@ -273,6 +276,7 @@ export function healthBoard() {
           stat('Lost blocks', 'short', 'sum(max by (engine, replica) (baton:kv_lost_blocks))'),
           stat('Lost sequences', 'short', 'sum(baton:sequences_unaccounted)'),
           stat('Leases expired', 'short', 'sum(baton:kv_releases_total{reason="expired"})'),
+          stat('Read after expiry', 'short', 'sum(vllm:nixl_num_notifications_after_expiry_total)'),
           lines('Engines', 'short', [
             { expr: 'max by (stage, state) (baton:engines)', legend: '{{stage}} {{state}}' },
           ]),

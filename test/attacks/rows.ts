@@ -1,32 +1,9 @@
-/** A request that is made to hold the event loop of the API, with the answers that are right. */
-export interface Attack {
-  readonly title: string;
-  readonly path: string;
-  /** Made anew for each sending: some are many megabytes long. */
-  readonly body: () => unknown;
-  /** As many at once; default 1. */
-  readonly times?: number;
-  /** Statuses of which each answer has one. */
-  readonly statuses: readonly number[];
-}
+import { type Attack, EITHER, list, members } from './attack';
+import { RESPONSE_ROWS } from './response-rows';
 
 const CHAT = '/v1/chat/completions';
 const TEXT = '/v1/completions';
-/** Answered, or refused in order. */
-const EITHER = [200, 400, 503];
-
 const MESSAGES = [{ role: 'user', content: 'Hello.' }];
-
-function list<Item>(length: number, item: (index: number) => Item): Item[] {
-  return Array.from({ length }, (_, index) => item(index));
-}
-
-function members<Item>(
-  count: number,
-  member: (index: number) => readonly [string, Item],
-): Record<string, Item> {
-  return Object.fromEntries(list(count, member));
-}
 
 function confined(schema: object): object {
   const json_schema = { name: 'attack', schema };
@@ -327,6 +304,7 @@ const OTHERS: readonly Attack[] = [
 ];
 
 export const ATTACKS: readonly Attack[] = [
+  ...RESPONSE_ROWS,
   ...SCHEMAS,
   ...PATTERNS,
   ...PROMPTS,

@@ -1,11 +1,5 @@
-import { type ChildProcess, fork } from 'node:child_process';
-import { once } from 'node:events';
-import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { setTimeout as pause } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
 
-const WITNESS = fileURLToPath(new URL('witness.mjs', import.meta.url));
-const RESOLUTION_MS = 5;
 const HEALTH_EVERY_MS = 50;
 const STREAMS = 20;
 const TOKENS = 100_000;
@@ -16,8 +10,6 @@ export interface Fare {
   readonly gapP99Ms: number;
   /** The longest answer of /health, ms. */
   readonly healthMs: number;
-  /** How late this process, or an idle server beside the cluster, was at most, ms. */
-  readonly lateMs: number;
 }
 
 /** Twenty steady streams and a load balancer that asks for /health. */
@@ -25,45 +17,32 @@ export class Victims {
   private readonly gaps: number[][] = [];
   private readonly leave = new AbortController();
 
-  private constructor(
-    private readonly baseUrl: string,
-    private readonly witness: ChildProcess,
-    private readonly witnessUrl: string,
-  ) {}
+  private constructor(private readonly baseUrl: string) {}
 
   static async start(baseUrl: string): Promise<Victims> {
-    const witness = fork(WITNESS);
-    const [{ port }] = (await once(witness, 'message')) as [{ readonly port: number }];
-    const victims = new Victims(baseUrl, witness, `http://127.0.0.1:${port}`);
+    const victims = new Victims(baseUrl);
     await Promise.all(Array.from({ length: STREAMS }, () => victims.stream()));
     return victims;
   }
 
   stop(): void {
     this.leave.abort();
-    this.witness.disconnect();
   }
 
   /** Watches until `until` has resolved, and for `atLeastMs`. */
   async fareDuring(until: Promise<unknown>, atLeastMs: number): Promise<Fare> {
     for (const gaps of this.gaps) gaps.length = 0;
-    const delay = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
-    delay.enable();
     let isOver = false;
     const over = Promise.all([until, pause(atLeastMs)]).finally(() => (isOver = true));
     let healthMs = 0;
-    let witnessMs = 0;
     while (!isOver) {
       healthMs = Math.max(healthMs, await answerMs(`${this.baseUrl}/health`));
-      witnessMs = Math.max(witnessMs, await answerMs(this.witnessUrl));
       await pause(HEALTH_EVERY_MS);
     }
     await over;
-    delay.disable();
     return {
       gapP99Ms: Math.max(...this.gaps.map((gaps) => quantile(gaps, 0.99))),
       healthMs,
-      lateMs: Math.max(witnessMs, delay.max / 1e6 - RESOLUTION_MS),
     };
   }
 

@@ -3,7 +3,7 @@
 // throws when it does not.
 import { unanswered } from './boards.mjs';
 import { idleShares } from './idle.mjs';
-import { expectThat, until } from './shell.mjs';
+import { expectThat, LOADED, until } from './shell.mjs';
 import { chat, Flood, prompts } from './streams.mjs';
 
 export const SCALE = { prefill: 2, decode: 3 };
@@ -125,7 +125,7 @@ export async function survivesRedis({ project, origin }) {
 
 export async function isLoaded({ project }) {
   const load = { LOADGEN_REQUESTS: '60', LOADGEN_RATE: '10', LOADGEN_INPUT: '256' };
-  await project.compose(['run', '--rm', '-T', 'loadgen'], { env: load });
+  await project.compose(['run', '--rm', '-T', 'loadgen'], { env: load, codes: LOADED });
 }
 
 /** Under load, with some early leavers and some refusals. */

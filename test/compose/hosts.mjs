@@ -2,7 +2,7 @@
 // in another, with a delay on the workers' side. Users' latencies beside the simulated ones.
 import { join } from 'node:path';
 import { freePorts, Project } from './project.mjs';
-import { demand, execute, expectThat, ROOT } from './shell.mjs';
+import { demand, execute, expectThat, LOADED, ROOT } from './shell.mjs';
 
 export const DELAY_MS = 20;
 const SCALE = { prefill: 2, decode: 3 };
@@ -106,12 +106,13 @@ export class TwoHosts {
   }
 
   async #bench(prefix) {
-    const stdout = await this.near.compose([
+    const words = [
       ...['run', '--rm', '-T', '--no-deps', 'loadgen', 'bench', '--base-url=http://api:8000'],
       ...['--dataset=random', `--num-prompts=${REQUESTS}`, `--request-rate=${RATE_PER_SECOND}`],
       ...['--random-input-len=512', '--random-output-len=64', '--num-warmups=5'],
       ...[`--request-id-prefix=${prefix}`, '--save-detailed', '--json', '--disable-tqdm'],
-    ]);
+    ];
+    const stdout = await this.near.compose(words, { codes: LOADED });
     const result = JSON.parse(stdout.slice(stdout.indexOf('{'), stdout.lastIndexOf('}') + 1));
     expectThat(result.completed === REQUESTS, `${result.failed} of ${REQUESTS} requests failed`);
     return result;

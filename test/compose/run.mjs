@@ -7,7 +7,7 @@ import { DELAY_MS, judged, TwoHosts } from './hosts.mjs';
 import { checkImage } from './image.mjs';
 import { provideImages } from './images.mjs';
 import { freePorts, Project } from './project.mjs';
-import { execute, expectThat } from './shell.mjs';
+import { execute, expectThat, LOADED } from './shell.mjs';
 import { chat } from './streams.mjs';
 
 const NAME = `baton-test-${process.pid}`;
@@ -115,7 +115,10 @@ async function secrets(engine, cleanups) {
     const refused = await chat(origin, asked).then(String, (error) => error.message);
     expectThat(refused.startsWith('HTTP 401'), `without a key: ${refused}`);
     for (const key of ['hush-one', 'hush-two']) await chat(origin, { ...asked, key });
-    await project.compose(['run', '--rm', '-T', 'loadgen'], { env: { LOADGEN_REQUESTS: '5' } });
+    await project.compose(['run', '--rm', '-T', 'loadgen'], {
+      env: { LOADGEN_REQUESTS: '5' },
+      codes: LOADED,
+    });
     await goes(project);
   });
 }

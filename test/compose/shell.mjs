@@ -5,6 +5,8 @@ import { fileURLToPath } from 'node:url';
 
 export const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const TAIL_LINES = 30;
+/** Exit codes of `baton bench` after a whole load; 3 says that it was sent late. */
+export const LOADED = [0, 3];
 
 /**
  * @returns the exit code and what was printed; the code is 124 after `deadlineMs`, and 127 when the
@@ -31,10 +33,13 @@ export function execute([program, ...args], options = {}) {
   });
 }
 
-/** @returns what the program printed on stdout, without blanks around it. Throws when it fails. */
-export async function demand(command, options) {
+/**
+ * @returns what the program printed on stdout, without blanks around it. Throws when it fails: when
+ * its exit code is not in `codes` (0)
+ */
+export async function demand(command, { codes = [0], ...options } = {}) {
   const { code, stdout, stderr } = await execute(command, options);
-  if (code === 0) return stdout.trim();
+  if (codes.includes(code)) return stdout.trim();
   const tail = `${stdout}\n${stderr}`.trim().split('\n').slice(-TAIL_LINES).join('\n');
   throw new Error(`'${command.join(' ')}' ended with ${code}:\n${tail}`);
 }

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe } from 'vitest';
 import { PrivateRedis } from '../support/redis-server';
 import { describeAdmission } from './transport/admission';
+import { describeBullTools } from './transport/bull-tools';
 import { describeBus } from './transport/bus';
 import { describeBusyLoop } from './transport/busy-loop';
 import { describeConnection } from './transport/connection';
@@ -12,6 +13,7 @@ import { describePresence } from './transport/presence';
 import { describeQueues } from './transport/queues';
 import { describeRates } from './transport/rates';
 import { describeRedisOnly } from './transport/redis-only';
+import { describeSteps } from './transport/steps';
 import { inProcessWorld, redisWorld, type WorldFactory } from './transport/world';
 
 /** Both adapters of the transport port keep the same promises: one suite, run on each. */
@@ -21,6 +23,7 @@ function describeAll(makeWorld: WorldFactory): void {
   describeLocks(makeWorld);
   describeBus(makeWorld);
   describeLedger(makeWorld);
+  describeSteps(makeWorld);
   describePresence(makeWorld);
   describeAdmission(makeWorld);
   describeDocuments(makeWorld);
@@ -42,5 +45,6 @@ describe('Redis transport', () => {
   describeAll((times) => redisWorld(server, times));
   describeLedgerAgreement(() => server);
   describeRedisOnly(() => server);
+  describeBullTools(() => server);
   describeBusyLoop(() => server);
 });

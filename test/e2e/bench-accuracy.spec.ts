@@ -1,7 +1,6 @@
-import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { benchOutput } from '../support/bench-output';
 import { untilNotVoid } from '../support/on-time';
 import { ReferenceServer, type Stamp } from '../support/reference-server';
 
@@ -34,7 +33,8 @@ let runs = 0;
 async function bench(...args: string[]): Promise<{ result: Result; stamps: Stamp[] }> {
   const prefix = `spec${runs++}-`;
   const target = ['--base-url', server.origin, '--request-id-prefix', prefix];
-  const { stdout } = await promisify(execFile)(process.execPath, [
+  const stdout = await benchOutput([
+    process.execPath,
     ...[BATON, 'bench', ...target, ...SHORT, ...args, '--json'],
   ]);
   const stamps = await server.stamps(prefix);

@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
+import { benchOutput } from '../support/bench-output';
 import { freePort } from '../support/cluster';
 import { waitUntil } from '../support/wait';
 
@@ -122,7 +123,9 @@ describe('the README', () => {
     async (line) => {
       const cwd = await mkdtemp(join(tmpdir(), 'baton-readme-'));
       try {
-        const absolute = line.replace('bin/baton', join(ROOT, 'bin', 'baton'));
+        const absolute = line
+          .replace('bin/baton', join(ROOT, 'bin', 'baton'))
+          .replace(' examples/', ` ${join(ROOT, 'examples')}/`);
         const { stdout } = await run('bash', ['-c', absolute], { cwd });
         expect(stdout.trim()).not.toBe('');
       } finally {
@@ -134,7 +137,7 @@ describe('the README', () => {
   it.each(commands('bin/baton bench'))('measures a cluster with %s', async (line) => {
     await whileUp('bin/baton up 1P1D', async (port) => {
       const shell = `${line} --base-url http://127.0.0.1:${port}`;
-      const { stdout } = await run('bash', ['-c', shell], { cwd: ROOT });
+      const stdout = await benchOutput(['bash', '-c', shell], { cwd: ROOT });
       expect(stdout).toMatch(/Successful requests:\s+100\n/);
     });
   });

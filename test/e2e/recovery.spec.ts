@@ -95,7 +95,7 @@ describe('a cluster under faults', () => {
     );
   });
 
-  it.each(['held', 'handed-over', 'decode-queued', 'decode-begun', 'read-answered', 'finished'])(
+  it.each(['held', 'handed-over', 'decode-begun', 'read-answered', 'ended', 'finished'])(
     'survives a crash right after "%s"',
     async (step) => {
       const target = await start('2P2D', `--crash-after=${step}`);

@@ -140,6 +140,14 @@ describe('baton doctor', () => {
     expect(outcome.stdout).toMatch(/node/i);
     expect(outcome.stdout).toMatch(/redis/i);
   });
+
+  it('says the same as one document', async () => {
+    const { stdout } = await baton('doctor', '--json');
+    const { installed, used, known } = JSON.parse(stdout) as Record<string, object>;
+    expect(installed).toMatchObject({ node: process.version });
+    expect(used).toMatchObject({ topology: '2P2D' });
+    expect(known).toMatchObject({ gpus: expect.arrayContaining(['h100']) as unknown });
+  });
 });
 
 /** Pids of all processes below one: children have process groups of their own. */

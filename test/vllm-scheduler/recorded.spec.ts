@@ -24,5 +24,15 @@ describe.each([
       });
       expect(differing).toEqual([]);
     });
+
+    it('has workloads that a watermark decides', () => {
+      const decided = runs.filter(({ seed, steps }) => {
+        const { options, ...rest } = workload(seed);
+        if (options.watermarkBlocks === 0) return false;
+        const without = { ...rest, options: { ...options, watermarkBlocks: 0 } };
+        return firstDifference(steps, ourSteps(without)) !== undefined;
+      });
+      expect(decided.length).toBeGreaterThan(0);
+    });
   },
 );

@@ -9,7 +9,7 @@ import type { ChildMessage } from '@baton/contract';
 import { parseTopology, TopologyError } from '@baton/placement';
 import { type Logger, processLogger } from '@baton/telemetry';
 import { attachInProcess, connectRedisTransport, InProcessHub } from '@baton/transport';
-import { ChangeSchedule, WorkerHosts } from '@baton/worker';
+import { ChangeSchedule, type LiveMembership, WorkerHosts } from '@baton/worker';
 import { ApiServer } from './api-server';
 import { SupervisorLink } from './endpoints/admin/supervisor-link';
 
@@ -78,7 +78,7 @@ async function startCluster(config: BatonConfig, log: Logger): Promise<Parts> {
   const starter = { start: hosts.join.bind(hosts) };
   const server = await ApiServer.start({ config, transport: front, log, starter });
   const { membership } = server;
-  const schedule = new ChangeSchedule({ config, membership, say: (line) => log.info(line) });
+  const schedule = await followerOf(config, membership, (line) => log.info(line));
   void schedule.run();
   const close = async (): Promise<void> => {
     schedule.stop();
@@ -86,6 +86,17 @@ async function startCluster(config: BatonConfig, log: Logger): Promise<Parts> {
     await Promise.all([front, back].map((transport) => transport.close()));
   };
   return { server, log, close };
+}
+
+/** Carries out the configured changes, or the autoscaler's decisions. */
+async function followerOf(
+  config: BatonConfig,
+  membership: LiveMembership,
+  say: (sentence: string) => void,
+): Promise<{ run(): Promise<void>; stop(): void }> {
+  if (config.autoscaler === undefined) return new ChangeSchedule({ config, membership, say });
+  const { liveAutoscaler } = await import('@baton/scaling');
+  return liveAutoscaler(config, { membership, say });
 }
 
 async function end({ server, log, close }: Parts): Promise<void> {

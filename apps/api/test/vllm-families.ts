@@ -103,6 +103,7 @@ export const FILLED: readonly ReferenceFamily[] = [
     source: ['local_compute', 'local_cache_hit', 'external_kv_transfer'],
   }),
   counter('prompt_tokens_cached', 'Number of cached prompt tokens (local + external).'),
+  counter('prompt_tokens_recomputed', 'Number of cached tokens recomputed for forward pass.'),
   counter('generation_tokens', 'Number of generation tokens processed.'),
   counter('request_success', 'Count of successfully processed requests.', {
     finished_reason: ['stop', 'length', 'abort', 'error', 'repetition', 'cache_threshold'],
@@ -163,6 +164,11 @@ export const FILLED: readonly ReferenceFamily[] = [
   counter(
     'nixl_num_kv_expired_reqs',
     'Number of requests that had their KV expire. NOTE: This metric is tracked on the P instance.',
+  ),
+  // The name stands in vLLM's stats (test_multi_connector.py); the help is ours.
+  counter(
+    'nixl_num_notifications_after_expiry',
+    'Number of NIXL notifications that came after the KV of their request had expired.',
   ),
 ];
 

@@ -1,7 +1,7 @@
 import { closeSync, existsSync, openSync, rmSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { Failure } from '@baton/kernel';
-import { makeFolder } from '@baton/transport';
+import { makeFolder } from '@baton/broker';
 import { reasonOf } from './system-error';
 
 /**

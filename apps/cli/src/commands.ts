@@ -80,7 +80,7 @@ export const COMMANDS: readonly CommandRow[] = [
   },
   {
     name: 'policy',
-    usage: '[options] <action> <module>',
+    usage: '[options] <action> <modules...>',
     description: 'Write a placement policy of your own, or compare one with the built-in ones.',
     complete: async (command) => {
       const { completePolicy } = await import('./policy/command');
@@ -88,12 +88,30 @@ export const COMMANDS: readonly CommandRow[] = [
     },
   },
   {
+    name: 'docs',
+    usage: '[options]',
+    description: 'Serve the guide on this machine, with search.',
+    complete: async (command) => {
+      const { completeDocs } = await import('./docs/command');
+      completeDocs(command);
+    },
+  },
+  {
     name: 'doctor',
-    usage: '',
+    usage: '[options]',
     description: 'Say what is installed here and what `baton up` would use.',
     complete: async (command) => {
       const { doctor } = await import('./doctor/doctor');
-      command.action(doctor);
+      command.option('--json', 'Print one JSON document.').action(doctor);
+    },
+  },
+  {
+    name: 'completion',
+    usage: '<shell>',
+    description: 'Print a script that completes commands and flags in bash or zsh.',
+    complete: async (command) => {
+      const { completeCompletion } = await import('./completion/command');
+      completeCompletion(command, COMMANDS);
     },
   },
 ];

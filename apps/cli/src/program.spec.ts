@@ -41,6 +41,16 @@ describe('the command line', () => {
     expect((await told('--version')).exitCode).toBe(0);
   });
 
+  it('shows the first steps without a command, and each is a command', async () => {
+    const written = vi.spyOn(process.stdout, 'write').mockReturnValue(true);
+    const { exitCode } = await told();
+    const text = written.mock.calls.map(([line]) => String(line)).join('');
+    written.mockRestore();
+    expect(exitCode).toBe(0);
+    const named = [...text.matchAll(/^ {2}baton (\S+)/gm)].map(([, name]) => name);
+    expect(named).toEqual(['up', 'bench', 'replay', 'plan', 'docs']);
+  });
+
   it('needs the flags of no command to tell its version and its commands', async () => {
     const completed = COMMANDS.map((row) => vi.spyOn(row, 'complete'));
     await told('--version');
@@ -48,7 +58,7 @@ describe('the command line', () => {
     for (const complete of completed) expect(complete).not.toHaveBeenCalled();
     await told('doctor', '--help');
     const calls = completed.map(({ mock }) => mock.calls.length);
-    expect(calls).toEqual([0, 0, 0, 0, 0, 0, 0, 0, 1]);
+    expect(calls.filter((count) => count > 0)).toEqual([1]);
   });
 
   it.each(COMMANDS)('lists $name with the arguments and flags that it has', async (row) => {

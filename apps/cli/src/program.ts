@@ -8,12 +8,30 @@ const DONE = 0;
 const FAILED = 1;
 const WRONG_USAGE = 2;
 
+const FIRST_STEPS = `Baton load-tests a disaggregated LLM serving design before you own the GPUs.
+
+  baton up 2P2D      Start two prefill and two decode engines, and an API on port 8000.
+  baton bench --dataset random --request-rate 20 --num-prompts 200
+                     Load that cluster, or any OpenAI-compatible server.
+  baton replay --trace azure-conv-2023 --topology 1P3D --limit 2000
+                     Run a trace through a simulated cluster on the virtual clock.
+  baton plan --trace azure-conv-2023 --limit 2000 --gpus 4 --slo ttft=1s,tpot=40ms
+                     Find the split of GPUs that serves a trace best.
+  baton docs         Read the guide.
+
+All commands: baton --help. The options of one: baton up --help.
+`;
+
 /**
  * Runs one command line and returns its exit code; every failure that a user can cause is one
  * sentence on stderr. It loads only the flags of the named commands: the list of commands and the
  * version come without them.
  */
 export async function runProgram(args: readonly string[]): Promise<number> {
+  if (args.length === 0) {
+    process.stdout.write(FIRST_STEPS);
+    return DONE;
+  }
   let exitCode = DONE;
   const program = emptyProgram();
   for (const row of COMMANDS) {

@@ -1,7 +1,8 @@
 import type { ClusterScenario, EnginePool } from '@baton/cluster';
-import { operatorFiles } from '@baton/config';
+import { operatorFiles } from '@baton/engine-setup';
 import { VLLM_FRONT_END } from '@baton/front-end';
 import {
+  cudaGraphSizes,
   type EnginePlacement,
   expertLayers,
   kvBytesPerToken,
@@ -73,11 +74,13 @@ interface Pool {
 function poolOf(point: ServingPoint, role: EngineRole, engines: ServingEngines): Pool {
   const { placement, count } = engines;
   const { framework, mxfp4Activations } = point;
-  const spec = { kind: 'auto', framework, mxfp4Activations } as const;
+  const limits = schedulerDefaults(placement.gpu);
+  // The sizes of other frameworks are not known here.
+  const graphs = framework === 'vllm' ? cudaGraphSizes({ ...placement, ...limits }) : [];
+  const spec = { kind: 'auto', framework, mxfp4Activations, cudaGraphSizes: graphs } as const;
   const stepTime = buildStepTimeModel(spec, placement, operatorFiles());
   const query = { ...placement, gpuMemoryUtilization: 0.9, blockSize: BLOCK_TOKENS };
   const numBlocks = kvCapacityBlocks(query);
-  const limits = schedulerDefaults(placement.gpu);
   const kvGroups = kvGroupsOf(placement.model);
   const kvWindow = kvWindowOf(placement.model, placement.tp);
   const options = { stepTime, numBlocks, ...limits, ...(kvGroups && { kvGroups }) };

@@ -17,6 +17,8 @@ export type {
   ErrorPercent,
   RecordedRun,
 } from './comparison';
+export { costSummary } from './costs';
+export type { CostRates, CostSummary, GpuCost, GpuRate, GpuWatts, Served } from './costs';
 export { cumulativeShare, cumulativeShareOfGaps } from './cumulative-share';
 export type { CumulativeShare } from './cumulative-share';
 export { distributionOf, distributionOfGaps, quantile } from './distribution';
@@ -31,6 +33,7 @@ export type {
 export { INTERVAL_LEVEL, NO_ERROR, widened } from './intervals/interval';
 export type { ErrorFactors, Interval } from './intervals/interval';
 export { IntervalHistogram } from './interval-histogram';
+export type { KvPoolRecord, KvPoolSummary } from './kv-pool-summary';
 export { latenciesOf, tpotOf } from './latencies';
 export type { Latencies } from './latencies';
 export { overTime } from './over-time';
@@ -40,6 +43,8 @@ export type { EnginePhase, RequestPhase, OfPhases, PhaseSpans } from './phases';
 export { NEVER, OUTCOMES, outcomeCode, RequestLog, ttftUs } from './request-log';
 export type { FrontEndColumns, Outcome } from './request-log';
 export { roundTo } from './round-to';
+export type { RoleScaling, ScalingOptions, ScalingSummary } from './scaling';
+export type { LifeEvent, LifeState, ScaleEvent, ScalingRecord } from './scaling-record';
 export type { EngineRecord, EngineRoleName, RunRecord, SeriesRecord } from './run-record';
 export { attainmentOf, formatSlo, goodness, OBJECTIVES, parseSlo, SloError } from './slo';
 export type { Attainment, Objective, Slo } from './slo';

@@ -1,6 +1,8 @@
 import type { Micros } from '@baton/kernel';
 import type { IntervalHistogram } from './interval-histogram';
+import type { KvPoolRecord } from './kv-pool-summary';
 import type { RequestLog } from './request-log';
+import type { ScalingRecord } from './scaling-record';
 
 export type EngineRoleName = 'prefill' | 'decode' | 'aggregated';
 
@@ -14,6 +16,8 @@ export interface EngineRecord {
   readonly steps: number;
   /** Time in which a step was under way. */
   readonly busyUs: Micros;
+  /** The part of it in steps that computed prompts, with decodes beside them or without. */
+  readonly prefillBusyUs: Micros;
   /** From when it was ready to when it left. */
   readonly upUs: Micros;
   readonly promptTokensComputed: number;
@@ -28,6 +32,8 @@ export interface EngineRecord {
   readonly kvUsageMean: number;
   readonly kvUsageMax: number;
   readonly leaseExpiries: number;
+  /** Unset: the engine is in no KV pool. */
+  readonly kvPool?: KvPoolRecord;
 }
 
 /** Gauges of every engine at equal intervals: `values[metric][engine * samples + sample]`. */
@@ -48,6 +54,8 @@ export interface RunRecord {
   /** Gaps between the tokens of one request, over all requests. */
   readonly itl: IntervalHistogram;
   readonly series: SeriesRecord;
+  /** Unset: no autoscaler ran. */
+  readonly scaling?: ScalingRecord;
   /** Instant of the last event. */
   readonly endUs: Micros;
   readonly steps: number;

@@ -15,6 +15,7 @@ const ENGINE: EngineRecord = {
   numBlocks: 1_000,
   steps: 10,
   busyUs: second,
+  prefillBusyUs: second,
   upUs: 4 * second,
   promptTokensComputed: 90,
   promptTokensCached: 10,

@@ -1,4 +1,5 @@
 import { usToMs, usToSeconds } from '@baton/kernel';
+import { type CostRates, type CostSummary, costSummary } from './costs';
 import { type Distribution, distributionOf, distributionOfGaps } from './distribution';
 import { type EngineSummary, engineSummary, share } from './engine-summary';
 import {
@@ -7,11 +8,13 @@ import {
   intervalsOf,
   type ModelErrors,
 } from './intervals/figure-intervals';
+import { type KvPoolSummary, kvPoolSummary } from './kv-pool-summary';
 import { type Latencies, latenciesOf } from './latencies';
 import { meanPhases, type OfPhases } from './phases';
 import { NEVER, outcomeCode, OUTCOMES, type Outcome, type RequestLog } from './request-log';
 import { roundTo } from './round-to';
 import type { EngineRecord, RunRecord } from './run-record';
+import { type ScalingOptions, type ScalingSummary, scalingSummary } from './scaling';
 import type { StepTimesSummary } from './step-times';
 import { attainmentOf, formatSlo, type Objective, type Slo } from './slo';
 
@@ -27,6 +30,10 @@ export interface SummaryOptions {
   readonly stepTimes?: readonly StepTimesSummary[];
   /** The servers in front of the engines; none: left out. */
   readonly frontEnd?: FrontEndSummary;
+  /** Of a run with an autoscaler. */
+  readonly scaling?: ScalingOptions;
+  /** Prices and watts of the GPUs; none: left out. */
+  readonly rates?: CostRates | undefined;
   /** The resolved configuration, repeated in the result. */
   readonly config?: Readonly<Record<string, unknown>>;
   /** `latenciesOf` of the run's log, if it is at hand. */
@@ -88,6 +95,9 @@ export interface Summary {
   readonly seed: number;
   readonly step_times?: readonly StepTimesSummary[];
   readonly front_end?: FrontEndSummary;
+  readonly kv_pool?: KvPoolSummary;
+  readonly autoscaling?: ScalingSummary;
+  readonly cost?: CostSummary;
   readonly config?: Readonly<Record<string, unknown>>;
   /** How far off the figures may be, by their names. */
   readonly intervals: FigureIntervals;
@@ -126,8 +136,11 @@ function figuresOf(
 ): Omit<Summary, 'intervals'> {
   const { log } = run;
   const { completed, rejected, failed, refused, unfinished } = countOutcomes(log);
-  const gpus = options.gpus ?? run.engines.reduce((sum, engine) => sum + engine.gpus, 0);
+  const kvPool = kvPoolSummary(run.engines);
+  const autoscaling = options.scaling && scalingSummary(run, options.scaling);
+  const gpus = gpusOf(run, options, autoscaling);
   const { slo_attainment, by_objective, ...goodput } = goodputOf(run, gpus, options.slo);
+  const served = throughput(run, completed);
   return {
     requests: log.count,
     completed,
@@ -147,7 +160,7 @@ function figuresOf(
     engines: run.engines.map(engineSummary),
     refused,
     unfinished,
-    ...throughput(run, completed),
+    ...served,
     phase_means_ms: phaseMeans(log),
     slo: options.slo === undefined ? null : formatSlo(options.slo),
     slo_attainment_by_objective: by_objective,
@@ -156,10 +169,22 @@ function figuresOf(
     seed: options.seed,
     ...(options.stepTimes === undefined ? {} : { step_times: options.stepTimes }),
     ...(options.frontEnd === undefined ? {} : { front_end: options.frontEnd }),
+    ...(kvPool && { kv_pool: kvPool }),
+    ...(autoscaling && { autoscaling }),
+    ...(options.rates === undefined ? {} : { cost: costOf(run, options.rates, served) }),
     ...(options.config === undefined ? {} : { config: options.config }),
     wall_seconds: roundTo(options.wallSeconds, 3),
     requests_per_wall_second: roundTo(log.count / options.wallSeconds, 0),
   };
+}
+
+function gpusOf(
+  { engines }: RunRecord,
+  { gpus }: SummaryOptions,
+  autoscaling: ScalingSummary | undefined,
+): number {
+  if (autoscaling !== undefined) return autoscaling.peak_gpus;
+  return gpus ?? engines.reduce((sum, engine) => sum + engine.gpus, 0);
 }
 
 function countOutcomes(log: RequestLog): Record<Outcome, number> {
@@ -204,6 +229,16 @@ function throughput({ log, endUs }: RunRecord, completed: number) {
     prompt_tokens: promptTokens,
     output_tokens: outputTokens,
   };
+}
+
+function costOf(
+  { engines, log, endUs }: RunRecord,
+  rates: CostRates,
+  { prompt_tokens: promptTokens, output_tokens: outputTokens }: ReturnType<typeof throughput>,
+): CostSummary {
+  const { completed } = countOutcomes(log);
+  const served = { seconds: usToSeconds(endUs), completed, promptTokens, outputTokens };
+  return costSummary(engines, rates, served);
 }
 
 /**

@@ -147,7 +147,9 @@ describe('a workload', () => {
 
   it('is rejected where its TTFT is predicted to be too long', () => {
     const requests = Array.from({ length: 30 }, () => ({ prompt: 64 }));
-    const scenario = scenarioWith('1P1D', workloadOf(requests), { admissionSloTtftUs: 10_000 });
+    const scenario = scenarioWith('1P1D', workloadOf(requests), {
+      admission: { kind: 'slo-ttft', sloUs: 10_000 },
+    });
     expect(outcomes(simulate(scenario))).toContain('rejected');
   });
 });

@@ -1,6 +1,7 @@
 import type { RunRecord } from '@baton/analysis';
 import type { StepFacts } from '@baton/engine';
 import { assert, type Micros } from '@baton/kernel';
+import { watchedScheduling } from '@baton/placement';
 import { Calendar } from './calendar';
 import { Handoffs } from './handoffs';
 import { Journal } from './journal';
@@ -8,6 +9,7 @@ import type { LockstepGroup } from './lockstep-group';
 import { Lifecycle } from './lifecycle';
 import { VirtualMembership, mostEngines } from './membership';
 import type { ClusterScenario, RunObserver, StepSpan } from './scenario';
+import { VirtualScaling } from './scaling';
 import { Telemetry } from './telemetry';
 import type { VirtualEngine } from './virtual-engine';
 
@@ -29,6 +31,7 @@ export function simulate(scenario: ClusterScenario, observer: RunObserver = {}):
  * drive; this only carries facts between them, at their instants.
  */
 export class ClusterRun {
+  private readonly scenario: ClusterScenario;
   private readonly engines: VirtualEngine[] = [];
   private readonly calendar: Calendar;
   private readonly handoffs: Handoffs;
@@ -36,6 +39,8 @@ export class ClusterRun {
   private readonly journal: Journal;
   private readonly lifecycle: Lifecycle;
   private readonly telemetry: Telemetry;
+  /** Undefined: there is no autoscaler. */
+  private readonly scaling: VirtualScaling | undefined;
   private readonly mostEngines: number;
   private readonly span: Mutable<StepSpan>;
   private events = 0;
@@ -43,18 +48,20 @@ export class ClusterRun {
   private isStopped = false;
 
   constructor(
-    private readonly scenario: ClusterScenario,
+    given: ClusterScenario,
     private readonly observer: RunObserver,
   ) {
-    assertScenario(scenario);
+    assertScenario(given);
+    const scenario = watched(given, observer);
+    this.scenario = scenario;
     const { engines } = this;
     const most = mostEngines(scenario);
     this.mostEngines = most;
     const slots = {
       ...{ transfers: 3 * most, arrivals: 3 * most + 1, membership: 3 * most + 2 },
-      passes: 3 * most + 3,
+      ...{ passes: 3 * most + 3, scaling: 3 * most + 4 },
     };
-    const calendar = new Calendar(3 * most + 4);
+    const calendar = new Calendar(3 * most + 5);
     this.calendar = calendar;
     this.journal = new Journal(scenario);
     this.telemetry = new Telemetry(most);
@@ -80,10 +87,31 @@ export class ClusterRun {
         this.handoffs.add(engine);
         this.telemetry.onJoin(engine);
       },
-      onReady: (engine, nowUs) => this.lifecycle.stages[engine.pool.role].add(engine, nowUs),
-      onLeaving: (engine, nowUs) => this.lifecycle.stages[engine.pool.role].remove(engine, nowUs),
-      onGone: (engine) => this.telemetry.onGone(engine),
+      onStarting: (engine, nowUs) => {
+        this.telemetry.onJoin(engine);
+        this.scaling?.note(engine, 'starting', nowUs);
+      },
+      onReady: (engine, nowUs) => {
+        this.scaling?.note(engine, 'ready', nowUs);
+        this.lifecycle.stages[engine.pool.role].add(engine, nowUs);
+      },
+      onLeaving: (engine, nowUs) => {
+        this.scaling?.note(engine, 'draining', nowUs);
+        this.lifecycle.stages[engine.pool.role].remove(engine, nowUs);
+      },
+      onGone: (engine, nowUs) => {
+        this.scaling?.note(engine, 'gone', nowUs);
+        this.telemetry.onGone(engine);
+      },
     });
+    this.scaling =
+      scenario.scaling &&
+      new VirtualScaling(scenario.scaling, {
+        ...{ engines, calendar, pools: scenario.pools, slot: slots.scaling },
+        ...{ stages: this.lifecycle.stages, meter: this.journal.meter! },
+        nextRoleOf: (engine) => this.membership.nextRoleOf(engine),
+        onChange: (change, nowUs) => this.membership.change(change, nowUs),
+      });
     this.span = { engine: 0, startUs: 0, endUs: 0, steps: 0, generatedTokens: 0, promptTokens: 0 };
   }
 
@@ -91,6 +119,7 @@ export class ClusterRun {
     const { calendar, journal, telemetry } = this;
     const { count } = this.scenario.workload;
     this.membership.begin();
+    this.scaling?.begin();
     this.lifecycle.expectArrival(0);
     while (journal.ended < count && !this.isStopped) {
       const nowUs = calendar.nextUs;
@@ -129,7 +158,8 @@ export class ClusterRun {
     else if (slot === 3 * most) handoffs.transfersDue(nowUs);
     else if (slot === 3 * most + 1) this.lifecycle.arrive(nowUs);
     else if (slot === 3 * most + 2) this.membership.happen(nowUs);
-    else this.lifecycle.onPassed(nowUs);
+    else if (slot === 3 * most + 3) this.lifecycle.onPassed(nowUs);
+    else this.scaling!.decide(nowUs);
   }
 
   private step(engine: VirtualEngine, nowUs: Micros): void {
@@ -145,7 +175,8 @@ export class ClusterRun {
 
   private beginStep(engine: VirtualEngine, nowUs: Micros): void {
     const stage = this.lifecycle.stages[engine.pool.role];
-    engine.begin(nowUs, stage.waiting === 0 && this.observer.onSteps === undefined);
+    const leapsAtOnce = stage.waiting === 0 && this.observer.onSteps === undefined;
+    engine.begin(nowUs, leapsAtOnce, this.scaling?.nextUs ?? Infinity);
     this.onBegun(engine, nowUs);
   }
 
@@ -208,6 +239,7 @@ export class ClusterRun {
       engines: engines.map((engine) => engine.record(nowUs, telemetry.usageOf(engine.index))),
       itl: journal.itl,
       series,
+      ...(this.scaling && { scaling: this.scaling.record() }),
       endUs: nowUs,
       steps: engines.reduce((sum, { engine }) => sum + engine.counters.steps, 0),
       events: this.events,
@@ -216,15 +248,28 @@ export class ClusterRun {
 }
 
 function assertScenario(scenario: ClusterScenario): void {
-  const { pools, changes, workload, kvLeaseUs, recordedPlacement } = scenario;
+  const { pools, changes, scaling, workload, kvLeaseUs, recordedPlacement } = scenario;
   assert(pools.length > 0, 'a cluster has engines');
   assert(kvLeaseUs >= 6, 'the KV lease is too short');
+  assert(!scaling || changes.length === 0, 'an autoscaler has no schedule beside it');
+  assert(!scaling || pools.every(({ lockstepRanks }) => !lockstepRanks), 'ranks do not scale');
   assert(
-    !recordedPlacement || changes.length === 0,
+    !recordedPlacement || (changes.length === 0 && !scaling),
     'a recorded placement needs engines that stay',
   );
   for (const { options } of pools) {
     const isFit = workload.contentCount === 0 || options.blockSize === workload.contentBlockTokens;
     assert(isFit, 'contents must come in the size of the KV blocks');
   }
+}
+
+/** The engines of a pool share one policy for their queues; its faults are the observer's. */
+function watched(scenario: ClusterScenario, { onPolicyFault }: RunObserver): ClusterScenario {
+  if (onPolicyFault === undefined) return scenario;
+  const watch = { onFault: onPolicyFault };
+  const pools = scenario.pools.map((pool) => ({
+    ...pool,
+    options: watchedScheduling(pool.options, watch),
+  }));
+  return { ...scenario, pools };
 }

@@ -4,6 +4,8 @@ import type { Ranked, VirtualEngine } from './virtual-engine';
 
 /** The instant at which the engines of a stage are looked at. */
 interface Look {
+  /** How long a measurement counts; 0: in its look only. */
+  readonly keepUs: Micros;
   nowUs: Micros;
   /** Rises with every look, so that each engine is measured once in it. */
   number: number;
@@ -15,6 +17,9 @@ export class VirtualEngineView implements EngineView, Ranked {
   /** Its place among the engines, as they were when they were ranked first. */
   place = 0;
   private measuredIn = 0;
+  private measuredUs = -Infinity;
+  private count = 0;
+  private running = 0;
   private tokens = 0;
   private usage = 0;
 
@@ -30,7 +35,21 @@ export class VirtualEngineView implements EngineView, Ranked {
   }
 
   get requests(): number {
-    return this.engine.load + this.engine.directed.length;
+    if (this.look.keepUs === 0) return this.engine.load + this.engine.directed.length;
+    this.measure();
+    return this.count;
+  }
+
+  get waitingRequests(): number {
+    this.measure();
+    return this.requests - this.running;
+  }
+
+  /** A request is sent there: it counts although the rest may be older. */
+  sent(promptTokens: number): void {
+    if (this.look.keepUs === 0) return;
+    this.count += 1;
+    this.tokens += promptTokens;
   }
 
   get waitingTokens(): number {
@@ -57,8 +76,12 @@ export class VirtualEngineView implements EngineView, Ranked {
   private measure(): void {
     const { engine, look } = this;
     if (this.measuredIn === look.number) return;
+    if (look.keepUs > 0 && look.nowUs - this.measuredUs < look.keepUs) return;
     this.measuredIn = look.number;
-    const { waitingTokens, kvUsage } = engine.engine.gauges(look.nowUs);
+    this.measuredUs = look.nowUs;
+    this.count = engine.load + engine.directed.length;
+    const { running, waitingTokens, kvUsage } = engine.engine.gauges(look.nowUs);
+    this.running = running;
     this.tokens = waitingTokens + engine.directedTokens;
     this.usage = kvUsage;
   }
@@ -71,11 +94,22 @@ export class VirtualEngineView implements EngineView, Ranked {
  */
 export class EngineViews {
   readonly all: VirtualEngineView[] = [];
-  private readonly look: Look = { nowUs: 0, number: 0 };
+  private readonly look: Look;
   private readonly rankings = new Map<LoadMeasure, Tournament>();
   private readonly outdated: VirtualEngineView[] = [];
 
-  constructor(private readonly role: EngineRole) {}
+  constructor(
+    private readonly role: EngineRole,
+    keepUs: Micros = 0,
+  ) {
+    this.look = { keepUs, nowUs: 0, number: 0 };
+  }
+
+  /** A policy sends a request to the engine. */
+  sent(engine: VirtualEngine, promptTokens: number): void {
+    if (this.look.keepUs === 0) return;
+    this.all.find((view) => view.engine === engine)?.sent(promptTokens);
+  }
 
   add(engine: VirtualEngine): void {
     this.all.push(new VirtualEngineView(engine, this.look, this.outdated));
@@ -94,9 +128,10 @@ export class EngineViews {
     this.look.number++;
   }
 
-  /** See `PlacementContext.leastLoaded`. */
+  /** See `PlacementContext.leastLoaded`. Loads that are kept are not ranked. */
   leastLoaded(by: LoadMeasure): number | undefined {
     // Where tokens are generated, the KV in use grows with every step.
+    if (this.look.keepUs > 0) return undefined;
     if (by === 'tokens' && this.role !== 'prefill') return undefined;
     const ranking = this.rankings.get(by) ?? this.beginRanking(by);
     for (let view = this.outdated.pop(); view !== undefined; view = this.outdated.pop()) {

@@ -1,6 +1,7 @@
 import { IntervalHistogram, outcomeCode, type Outcome, RequestLog } from '@baton/analysis';
 import type { SequenceHandle, StepFacts } from '@baton/engine';
 import type { Micros } from '@baton/kernel';
+import { RequestMeter } from './request-meter';
 import type { ClusterScenario } from './scenario';
 import type { VirtualEngine } from './virtual-engine';
 
@@ -29,18 +30,33 @@ export class Journal {
   readonly log: RequestLog;
   readonly itl = new IntervalHistogram();
   ended = 0;
+  /** Undefined: no autoscaler reads it. */
+  readonly meter: RequestMeter | undefined;
   /** By engine: the requests that were preempted and have not got a token since. */
   private readonly interrupted: Interrupted[][] = [];
 
-  constructor({ workload, frontEnd }: Pick<ClusterScenario, 'workload' | 'frontEnd'>) {
+  constructor({
+    workload,
+    frontEnd,
+    scaling,
+  }: Pick<ClusterScenario, 'workload' | 'frontEnd' | 'scaling'>) {
     this.log = new RequestLog(workload.count, { hasFrontEnd: frontEnd !== undefined });
     this.log.promptTokens.set(workload.promptTokens);
     this.log.outputTokens.set(workload.outputTokens);
+    this.meter = scaling && new RequestMeter(this.log, this.itl);
+  }
+
+  arrive(row: number, atUs: Micros): void {
+    this.log.arrivalUs[row] = atUs;
+    this.meter?.onArrived();
   }
 
   end(row: number, outcome: Exclude<Outcome, 'unfinished'>, atUs: Micros): void {
     this.log.outcome[row] = CODES[outcome];
-    if (outcome === 'completed') this.log.finishUs[row] = atUs;
+    if (outcome === 'completed') {
+      this.log.finishUs[row] = atUs;
+      this.meter?.onFinished(row);
+    }
     this.ended++;
   }
 
@@ -56,6 +72,7 @@ export class Journal {
       // After a return to prefill the request has its first token already.
       if (log.firstTokenUs[row]! >= 0) continue;
       log.firstTokenUs[row] = firstEndUs(engine, facts) + engine.engine.tokenOffsetUs(handle);
+      this.meter?.onFirstToken(row);
     }
     if (facts.preempted.length > 0) this.notePreempted(engine, facts);
     for (const handle of facts.rejected) this.forget(engine, handle);

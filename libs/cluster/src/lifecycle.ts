@@ -80,7 +80,7 @@ export class Lifecycle {
 
   arrive(nowUs: Micros): void {
     const row = this.arrivals.take();
-    this.parts.journal.log.arrivalUs[row] = nowUs;
+    this.parts.journal.arrive(row, nowUs);
     if (this.passes === undefined) this.place(row, nowUs);
     else this.passes.arrive(row, nowUs);
     this.expectArrival(nowUs);

@@ -1,4 +1,6 @@
 import { EventQueue, type Micros } from '@baton/kernel';
+import { KvPool, KvPoolMember } from '@baton/kv-pool';
+import type { EngineRole } from '@baton/placement';
 import { type Calendar, TIE } from './calendar';
 import { LockstepGroup } from './lockstep-group';
 import type { ClusterScenario, MembershipChange } from './scenario';
@@ -13,14 +15,19 @@ export interface MembershipParts {
   readonly onJoined: (engine: VirtualEngine) => void;
   readonly onReady: (engine: VirtualEngine, nowUs: Micros) => void;
   readonly onLeaving: (engine: VirtualEngine, nowUs: Micros) => void;
-  readonly onGone: (engine: VirtualEngine) => void;
+  readonly onGone: (engine: VirtualEngine, nowUs: Micros) => void;
+  /** It begins to load; engines of the start load nothing. */
+  readonly onStarting: (engine: VirtualEngine, nowUs: Micros) => void;
 }
 
 const NOWHERE = -1;
 
 /** Engines that a run can have over its whole length. */
-export function mostEngines({ pools, changes }: ClusterScenario): number {
-  const first = pools.reduce((sum, { count }) => sum + count, 0);
+export function mostEngines({ pools, changes, scaling }: ClusterScenario): number {
+  const first = pools.reduce(
+    (sum, { count, role }) => sum + Math.max(count, scaling?.most[role] ?? 0),
+    0,
+  );
   return first + changes.filter(({ kind }) => kind !== 'leave').length;
 }
 
@@ -40,6 +47,8 @@ export class VirtualMembership {
   private readonly groups: (LockstepGroup | undefined)[] = [];
   /** By pool: the engines that began in it. */
   private readonly begun: number[];
+  /** All engines whose pool has terms for it are nodes of the one KV pool. */
+  private readonly kvPool = new KvPool();
 
   constructor(
     private readonly scenario: ClusterScenario,
@@ -65,17 +74,25 @@ export class VirtualMembership {
     this.setAlarm();
   }
 
+  /** The role that an engine which drains takes afterwards. Undefined: it leaves. */
+  nextRoleOf({ index, state }: VirtualEngine): EngineRole | undefined {
+    const pool = state === 'draining' ? this.next[index] : undefined;
+    return pool === undefined ? undefined : this.scenario.pools[pool]?.role;
+  }
+
   /** A draining engine may be empty now; then it goes. */
   checkEmpty(engine: VirtualEngine, nowUs: Micros): void {
     if (engine.state !== 'draining' || !engine.isEmpty) return;
-    this.parts.onGone(engine);
+    this.parts.onGone(engine, nowUs);
     engine.state = 'gone';
+    if (engine.kvPool !== undefined) this.kvPool.leave(engine.index);
     engine.goneUs = nowUs;
     const pool = this.next[engine.index]!;
     if (pool !== NOWHERE) this.start(pool, nowUs);
   }
 
-  private change(change: MembershipChange, nowUs: Micros): void {
+  /** @param change its instant is `nowUs` */
+  change(change: MembershipChange, nowUs: Micros): void {
     if (change.kind === 'join') {
       this.start(change.pool, nowUs);
       return;
@@ -89,9 +106,23 @@ export class VirtualMembership {
   }
 
   private start(pool: number, nowUs: Micros): void {
-    const engine = this.join(pool);
+    const engine = this.again(pool) ?? this.join(pool);
+    this.parts.onStarting(engine, nowUs);
     this.due.push(nowUs + engine.pool.startupUs, 0, this.scenario.changes.length + engine.index);
     this.setAlarm();
+  }
+
+  /**
+   * An autoscaler starts engines without end, so one takes the place of one that has gone. Engines
+   * of a schedule are new ones, each with a record of its own.
+   */
+  private again(poolIndex: number): VirtualEngine | undefined {
+    if (this.scenario.scaling === undefined) return undefined;
+    const isFree = (engine: VirtualEngine): boolean =>
+      engine.poolIndex === poolIndex && engine.state === 'gone';
+    const engine = this.parts.engines.find(isFree);
+    engine?.startAgain();
+    return engine;
   }
 
   private join(poolIndex: number): VirtualEngine {
@@ -99,8 +130,10 @@ export class VirtualMembership {
     const { pools, leap, workload } = this.scenario;
     const pool = pools[poolIndex]!;
     const group = this.groupFor(poolIndex);
-    const engine = new VirtualEngine(engines.length, {
+    const index = engines.length;
+    const engine = new VirtualEngine(index, {
       ...{ pool, poolIndex, calendar, watcher, leap, group },
+      kvPool: pool.kvPool && new KvPoolMember(pool.kvPool, this.kvPool, index),
       place: this.begun[poolIndex]!++,
       // Without contents a table for one is the smallest; 0 would ask for one for any hashes.
       contentCount: Math.max(1, workload.contentCount),

@@ -1,13 +1,14 @@
 import type { SequenceSpec } from '@baton/engine';
 import { type Micros, RandomStream } from '@baton/kernel';
 import {
+  type AdmissionContext,
+  type AdmissionPolicy,
   type ArrivalChoice,
+  buildAdmission,
   chooseRoute,
   type EngineRole,
   hasQueueRoom,
-  missesSlo,
   Placer,
-  predictTtftUs,
   PrefixDirectory,
   SHARED_QUEUE,
 } from '@baton/placement';
@@ -36,7 +37,7 @@ export class Router {
   private readonly choosesOnArrival: boolean;
   private readonly choosesAtHandoff: boolean;
   private readonly choosesAggregated: boolean;
-  private readonly isSloKept: boolean;
+  private readonly admissionOf: ((context: AdmissionContext) => AdmissionPolicy) | undefined;
   /** Rows that one engine serves from end to end. */
   private readonly isWhole: Uint8Array;
   /** By row: index of the decode engine that was chosen on arrival. */
@@ -46,15 +47,17 @@ export class Router {
     private readonly scenario: ClusterScenario,
     private readonly parts: RouterParts,
   ) {
-    const { workload, placement, seed, admissionSloTtftUs } = scenario;
+    const { workload, placement, seed, admission } = scenario;
     this.isWhole = new Uint8Array(workload.count);
     this.decodeEngine = new Int16Array(workload.count).fill(LATER);
     const onFault = parts.onPolicyFault;
     const random = RandomStream.root(seed).stream('placement');
-    this.placer = new Placer(placement, random, onFault && { onFault });
+    const watch = onFault && { onFault };
+    this.placer = new Placer(placement, random, watch);
+    this.admissionOf =
+      admission && buildAdmission(admission, RandomStream.root(seed).stream('admission'), watch);
     const isPullPrefill = placement.prefill === 'pull';
     const isPullDecode = placement.decode === 'pull';
-    this.isSloKept = admissionSloTtftUs !== Infinity;
     this.choosesAggregated = !isPullPrefill;
     this.choosesAtHandoff = !isPullDecode;
     this.choosesOnArrival =
@@ -125,9 +128,9 @@ export class Router {
 
   private admits(row: number, stage: VirtualStage, nowUs: Micros): boolean {
     if (!hasQueueRoom(stage.waiting, this.scenario.maxWaitingRequests)) return false;
-    if (!this.isSloKept) return true;
-    const predictedUs = predictTtftUs(stage.contextFor(row, nowUs), stage.sharedTokens);
-    return !missesSlo(predictedUs, this.scenario.admissionSloTtftUs);
+    if (this.admissionOf === undefined) return true;
+    const context = stage.admissionFor(row, nowUs);
+    return this.admissionOf(context).admit(context);
   }
 
   private placeWhole(row: number, nowUs: Micros): void {
@@ -202,7 +205,8 @@ export class Router {
     const isPull = (role === 'decode' ? placement.decode : placement.prefill) === 'pull';
     const prefixes = isPull ? undefined : new PrefixDirectory(pools[0]!.options.blockSize);
     return new VirtualStage({
-      ...{ role, workload, prefixes },
+      ...{ role, workload, prefixes, metricsIntervalUs: placement.metricsIntervalUs },
+      kvPool: pools.find((pool) => pool.role === role)?.kvPool,
       enter: (row, engine, nowUs) => this.parts.enter(row, engine, nowUs),
       onStranded: (row, nowUs) => {
         if (role === 'decode' && this.isWhole[row] === 0) this.placeDecode(row, nowUs);

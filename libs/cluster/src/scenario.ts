@@ -1,9 +1,17 @@
 import type { RequestLog } from '@baton/analysis';
 import type { EngineOptions } from '@baton/engine';
+import type { Autoscaler } from '@baton/autoscaling';
 import type { FrontEnd } from '@baton/front-end';
 import type { HandoffEntry, TransferSetupTimes, TransferShape } from '@baton/handoff';
 import type { Micros } from '@baton/kernel';
-import type { EngineRole, PlacerSpec, PolicyFault } from '@baton/placement';
+import type { KvPoolTerms } from '@baton/kv-pool';
+import type {
+  AdmissionSpec,
+  EngineRole,
+  PlacerSpec,
+  PolicyFault,
+  Topology,
+} from '@baton/placement';
 import type { Workload } from '@baton/workload';
 import type { RecordedPlacement } from './recorded-placement';
 
@@ -30,6 +38,8 @@ export interface EnginePool {
   readonly link: { readonly bytesPerSecond: number; readonly baseLatencyUs: Micros };
   /** What setting up a transfer to it takes beyond that latency. Unset: nothing. */
   readonly transferSetup?: TransferSetupTimes & TransferShape;
+  /** What each engine gives to the KV pool of the cluster. Unset: there is no pool. */
+  readonly kvPool?: KvPoolTerms;
   /**
    * How long an engine that joins later loads before it takes work; those of the start are ready at
    * 0.
@@ -46,10 +56,22 @@ export type MembershipChange =
   | { readonly atUs: Micros; readonly kind: 'join' | 'leave'; readonly pool: number }
   | { readonly atUs: Micros; readonly kind: 'become'; readonly pool: number; readonly to: number };
 
+/** An autoscaler on the virtual clock. */
+export interface ClusterScaling {
+  /** A new one for each run: it has state. */
+  readonly create: () => Autoscaler;
+  /** Between two decisions; the first one comes after the first interval. */
+  readonly intervalUs: Micros;
+  /** Most engines of each role. */
+  readonly most: Topology;
+}
+
 /** A cluster and its workload: everything that a virtual run depends on. */
 export interface ClusterScenario {
   readonly pools: readonly EnginePool[];
   readonly changes: readonly MembershipChange[];
+  /** Unset: the engines are those of the start and of `changes`. */
+  readonly scaling?: ClusterScaling;
   /** Its content blocks have the size of the engines' KV blocks. */
   readonly workload: Workload;
   readonly placement: PlacerSpec;
@@ -60,8 +82,8 @@ export interface ClusterScenario {
   readonly recordedPlacement?: RecordedPlacement;
   /** The servers in front of the engines; unset: a request is with the engines when it arrives. */
   readonly frontEnd?: FrontEnd;
-  /** A request whose TTFT is predicted to be longer is rejected; Infinity = none is. */
-  readonly admissionSloTtftUs: Micros;
+  /** Which requests are let in; unset: all for which the queue has room. */
+  readonly admission?: AdmissionSpec;
   readonly kvLeaseUs: Micros;
   /** Runs of one stage that a request may take when its KV was lost. */
   readonly maxRuns: number;

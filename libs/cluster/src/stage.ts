@@ -1,10 +1,13 @@
 import { type Micros, RowQueue } from '@baton/kernel';
+import type { KvPoolTerms } from '@baton/kv-pool';
 import {
-  prefillUs,
+  type AdmissionContext,
   type EngineRole,
-  type PlacementContext,
+  PoolEstimate,
+  predictTtftUs,
   type PrefixDirectory,
 } from '@baton/placement';
+import { prefillUs } from '@baton/step-time';
 import type { Workload } from '@baton/workload';
 import { EngineViews, type VirtualEngineView } from './engine-views';
 import { TakingOrder } from './taking-order';
@@ -17,6 +20,10 @@ export interface StageParts {
   readonly workload: Workload;
   /** The prefixes that each engine probably holds; kept up to date for policies only. */
   readonly prefixes: PrefixDirectory | undefined;
+  /** What an engine of this stage gives to the KV pool. Unset: there is none. */
+  readonly kvPool: KvPoolTerms | undefined;
+  /** How long loads are kept before they are read again; unset: 0. */
+  readonly metricsIntervalUs?: Micros | undefined;
   /** Brings a row into an engine that has room for it. */
   readonly enter: (row: number, engine: VirtualEngine, nowUs: Micros) => void;
   /** The engine that the row was sent to leaves before it took the row. */
@@ -35,7 +42,7 @@ export class VirtualStage {
   private directed = 0;
   private readonly order = new TakingOrder<VirtualEngine>();
   private readonly views: EngineViews;
-  private readonly context: Mutable<PlacementContext>;
+  private readonly context: Mutable<AdmissionContext>;
 
   constructor(private readonly parts: StageParts) {
     const { workload, role } = parts;
@@ -43,16 +50,19 @@ export class VirtualStage {
       ...{ promptTokens: 0, sessionKey: 0, blockFrom: 0, blockCount: 0 },
       blockHashes: workload.contentIds,
     };
-    const views = new EngineViews(role);
+    const { prefixes } = parts;
+    const views = new EngineViews(role, parts.metricsIntervalUs);
     this.views = views;
     this.context = {
       ...{ request, engines: views.all, stage: role },
-      cachedTokens: ({ engineId }) => parts.prefixes?.cachedTokens(engineId, request) ?? 0,
+      cachedTokens: ({ engineId }) => prefixes?.cachedTokens(engineId, request) ?? 0,
       prefillUs: (view, tokens, cached) => {
         const { options } = (view as VirtualEngineView).engine.pool;
         return prefillUs(options.stepTime, { tokens, cached }, options.maxNumBatchedTokens);
       },
       leastLoaded: (by) => views.leastLoaded(by),
+      waitingRequests: 0,
+      predictedTtftUs: () => predictTtftUs(this.context, this.sharedTokens),
     };
   }
 
@@ -100,7 +110,9 @@ export class VirtualStage {
 
   /** Sends the row to one engine. */
   direct(row: number, engine: VirtualEngine, nowUs: Micros): void {
-    engine.direct(row, this.parts.workload.promptTokens[row]!);
+    const promptTokens = this.parts.workload.promptTokens[row]!;
+    engine.direct(row, promptTokens);
+    this.views.sent(engine, promptTokens);
     this.directed++;
     if (this.parts.prefixes !== undefined) {
       this.describeRequest(row);
@@ -112,10 +124,17 @@ export class VirtualStage {
   /**
    * The stage as a policy sees it when it places the row; one object, valid until the next call.
    */
-  contextFor(row: number, nowUs: Micros): PlacementContext {
+  contextFor(row: number, nowUs: Micros): AdmissionContext {
     this.describeRequest(row);
     this.views.lookAt(nowUs);
+    if (this.parts.kvPool !== undefined) this.context.pool = this.poolFor(this.parts.kvPool);
     return this.context;
+  }
+
+  /** As `contextFor`, with what waits: for a policy that lets the row in or refuses it. */
+  admissionFor(row: number, nowUs: Micros): AdmissionContext {
+    this.context.waitingRequests = this.waiting;
+    return this.contextFor(row, nowUs);
   }
 
   /** The engine may have room again. */
@@ -131,9 +150,15 @@ export class VirtualStage {
     while (this.shared.length > 0 && engine.hasRoom(nowUs)) this.take(engine, nowUs);
   }
 
+  private poolFor(terms: KvPoolTerms): PoolEstimate | undefined {
+    const { prefixes, workload } = this.parts;
+    const blockSize = workload.contentBlockTokens;
+    return prefixes && new PoolEstimate(prefixes, this.context.request, { ...terms, blockSize });
+  }
+
   private describeRequest(row: number): void {
     const { workload } = this.parts;
-    const request = this.context.request as Mutable<PlacementContext['request']>;
+    const request = this.context.request as Mutable<AdmissionContext['request']>;
     request.promptTokens = workload.promptTokens[row]!;
     request.sessionKey = workload.session.length === 0 ? 0 : workload.session[row]!;
     request.blockFrom = workload.contentStart[row]!;

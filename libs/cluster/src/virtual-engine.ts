@@ -1,13 +1,15 @@
 import { type Micros, RowQueue } from '@baton/kernel';
-import type { EngineRecord } from '@baton/analysis';
+import type { EngineRecord, KvPoolRecord } from '@baton/analysis';
 import {
   Engine,
+  type EngineCounters,
   type LockstepRank,
   type SequenceHandle,
   type SequenceSpec,
   type StepFacts,
   type StepShare,
 } from '@baton/engine';
+import type { KvPoolMember } from '@baton/kv-pool';
 import { Room } from '@baton/placement';
 import { type Calendar, TIE } from './calendar';
 import type { LockstepGroup } from './lockstep-group';
@@ -47,6 +49,8 @@ export class VirtualEngine implements LockstepRank, QueueTaker {
   readyUs: Micros = 0;
   goneUs: Micros = -1;
   busyUs: Micros = 0;
+  /** The part of `busyUs` in steps that computed prompts. */
+  prefillBusyUs: Micros = 0;
   /** Bytes received over its link. */
   kvTransferBytes = 0;
   leaseExpiries = 0;
@@ -62,8 +66,11 @@ export class VirtualEngine implements LockstepRank, QueueTaker {
   /** Sequences whose KV has come since the last step began. */
   private readonly arrived: SequenceHandle[] = [];
   private arrivals = 0;
+  /** In earlier lives: from ready to gone. */
+  private upBeforeUs: Micros = 0;
   private stepping = false;
   private mayExtend = false;
+  private computedBefore = 0;
   private readsWithoutRoom = 0;
   private rowsInside = 0;
 
@@ -81,12 +88,14 @@ export class VirtualEngine implements LockstepRank, QueueTaker {
       readonly contentCount: number;
       /** Unset: it steps by itself. */
       readonly group?: LockstepGroup | undefined;
+      /** Unset: there is no KV pool. */
+      readonly kvPool?: KvPoolMember | undefined;
     },
   ) {
     this.engineId = `${parts.pool.role}-${index}`;
-    const { pool, contentCount, place } = parts;
+    const { pool, contentCount, place, kvPool } = parts;
     const name = `${pool.role}-${place}`;
-    this.engine = new Engine({ ...pool.options, contentCount, name });
+    this.engine = new Engine({ ...pool.options, contentCount, name, ...(kvPool && { kvPool }) });
     this.room = new Room(parts.pool.role, parts.pool.options);
   }
 
@@ -97,6 +106,11 @@ export class VirtualEngine implements LockstepRank, QueueTaker {
   /** The ranks that it steps together with, itself among them. */
   get group(): LockstepGroup | undefined {
     return this.parts.group;
+  }
+
+  /** Its node in the KV pool; undefined: there is none. */
+  get kvPool(): KvPoolMember | undefined {
+    return this.parts.kvPool;
   }
 
   get poolIndex(): number {
@@ -211,8 +225,9 @@ export class VirtualEngine implements LockstepRank, QueueTaker {
 
   /**
    * @param leapsAtOnce  whether first tokens may come within a leap: nothing waits for the stage
+   * @param readUs  when counters are read next; a leap ends before, so that they lack no step
    */
-  begin(nowUs: Micros, leapsAtOnce: boolean): void {
+  begin(nowUs: Micros, leapsAtOnce: boolean, readUs: Micros): void {
     const { calendar, leap } = this.parts;
     this.noteChange();
     this.takeArrived();
@@ -226,7 +241,9 @@ export class VirtualEngine implements LockstepRank, QueueTaker {
     if (this.engine.hasAdmittedAhead) this.mayTakeMore = true;
     if (leap) {
       const singleUs = endUs;
-      endUs = this.engine.extendStep(Infinity, leapsAtOnce);
+      // It ends at the first boundary behind: steps grow with their context, but not by half.
+      const untilUs = readUs - 2 * (singleUs - nowUs);
+      endUs = this.engine.extendStep(untilUs, leapsAtOnce);
       this.mayExtend = endUs > singleUs;
     }
     calendar.set(this.index, endUs, TIE.stepEnd);
@@ -260,7 +277,7 @@ export class VirtualEngine implements LockstepRank, QueueTaker {
     const facts = this.engine.endStep();
     this.stepping = false;
     this.mayExtend = false;
-    this.busyUs += facts.endUs - facts.startUs;
+    this.countBusy(facts.endUs - facts.startUs);
     const { scheduled, finished, held, rejected } = facts;
     const left = finished.length + held.length + rejected.length;
     // After a leap it is too late for what the first step took in: nothing waited for that room.
@@ -268,6 +285,15 @@ export class VirtualEngine implements LockstepRank, QueueTaker {
     const { calendar, group } = this.parts;
     if (group === undefined) calendar.set(this.index, facts.endUs, TIE.stepBegin);
     return facts;
+  }
+
+  /** On the GPUs of an engine that has gone another one begins to load, with an empty cache. */
+  startAgain(): void {
+    this.upBeforeUs += this.goneUs - this.readyUs;
+    this.goneUs = -1;
+    this.readyUs = Infinity;
+    this.state = 'starting';
+    this.engine.resetPrefixCache(true);
   }
 
   record(endUs: Micros, usage: { mean: number; max: number }): EngineRecord {
@@ -281,7 +307,8 @@ export class VirtualEngine implements LockstepRank, QueueTaker {
       numBlocks: pool.options.numBlocks,
       steps: counters.steps,
       busyUs: this.busyUs,
-      upUs: Math.max(0, untilUs - this.readyUs),
+      prefillBusyUs: this.prefillBusyUs,
+      upUs: this.upBeforeUs + Math.max(0, untilUs - this.readyUs),
       promptTokensComputed: counters.promptTokensComputed,
       promptTokensCached: counters.promptTokensCached,
       promptTokensTransferred: counters.promptTokensTransferred,
@@ -294,7 +321,15 @@ export class VirtualEngine implements LockstepRank, QueueTaker {
       kvUsageMean: usage.mean,
       kvUsageMax: usage.max,
       leaseExpiries: this.leaseExpiries,
+      ...(this.kvPool && { kvPool: poolRecord(this.kvPool, counters) }),
     };
+  }
+
+  private countBusy(stepUs: Micros): void {
+    this.busyUs += stepUs;
+    const { promptTokensComputed: computed } = this.engine.counters;
+    if (computed !== this.computedBefore) this.prefillBusyUs += stepUs;
+    this.computedBefore = computed;
   }
 
   private noteChange(): void {
@@ -312,4 +347,18 @@ export class VirtualEngine implements LockstepRank, QueueTaker {
     grown.set(this.rows);
     this.rows = grown;
   }
+}
+
+function poolRecord(member: KvPoolMember, counters: EngineCounters): KvPoolRecord {
+  const { terms } = member;
+  const { stored, evicted, fetched, declined, fetchUs } = member.counters;
+  const { promptTokensLoadedFromHost: hostTokens, promptTokensFetched: fetchedTokens } = counters;
+  return {
+    deviceTokens: counters.promptTokensCached - hostTokens - fetchedTokens,
+    ...{ hostTokens, fetchedTokens, fetchUs, blocks: terms.blocks },
+    fetchedBytes: fetched * terms.bytesPerBlock,
+    storedBlocks: stored,
+    evictedBlocks: evicted,
+    declinedFetches: declined,
+  };
 }

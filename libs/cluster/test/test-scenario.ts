@@ -72,7 +72,7 @@ export function scenarioWith(
       decodeChoice: 'late',
       disaggregationThreshold: 0,
     },
-    ...{ admissionSloTtftUs: Infinity, maxWaitingRequests: Infinity, maxConcurrency: Infinity },
+    ...{ maxWaitingRequests: Infinity, maxConcurrency: Infinity },
     ...over,
   };
 }

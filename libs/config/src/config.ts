@@ -1,6 +1,7 @@
 import type { Stage } from '@baton/contract';
 import type { Option, OptionValue } from './option';
 import { ACCESS } from './tables/access';
+import { AUTOSCALING } from './tables/autoscaling';
 import { CLUSTER } from './tables/cluster';
 import { ENGINE } from './tables/engine';
 import { FAULTS } from './tables/faults';
@@ -27,6 +28,7 @@ export const OPTIONS = {
   ...TEXT,
   ...ACCESS,
   ...PLACEMENT,
+  ...AUTOSCALING,
   ...LIVENESS,
   ...STAGES_ALONE,
   ...EXECUTORS,
@@ -46,6 +48,7 @@ export const SECTIONS: readonly { readonly title: string; readonly keys: readonl
     { title: 'Text', keys: keysOf(TEXT) },
     { title: 'Access', keys: keysOf(ACCESS) },
     { title: 'Placement', keys: keysOf(PLACEMENT) },
+    { title: 'Autoscaling', keys: keysOf(AUTOSCALING) },
     { title: 'Liveness', keys: keysOf(LIVENESS) },
     { title: 'Prefill and decode alone', keys: keysOf(STAGES_ALONE) },
     { title: 'Executing', keys: keysOf(EXECUTORS) },

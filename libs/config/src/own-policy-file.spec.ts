@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
+import type { Policy } from '@baton/placement';
 import { defaultConfig } from './config';
 import { ownPolicy } from './own-policy-file';
 import { placerSpec } from './placement-spec';
@@ -40,8 +41,8 @@ describe("a file with a policy of the user's own", () => {
     ['wrong.mjs', 'export default { create: () => 3 };\n', 'returned no object with choose'],
   ])('is refused with one sentence: %s', (name, text, complaint) => {
     const path = text === undefined ? join(folder, name) : file(name, text);
-    expect(() => ownPolicy(path)).toThrow(complaint);
-    expect(() => ownPolicy(path)).toThrow(path);
+    expect(() => ownPolicy<Policy>(path, 'choose')).toThrow(complaint);
+    expect(() => ownPolicy<Policy>(path, 'choose')).toThrow(path);
   });
 
   it('cannot be named over the network, unless the cluster began with it', () => {

@@ -1,33 +1,24 @@
-import { isObject, RandomStream } from '@baton/kernel';
-import type { EngineRole, OwnPolicyModule, OwnPolicySpec } from '@baton/placement';
+import { type OwnSpec, readOwnModule } from '@baton/placement';
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { resolve } from 'node:path';
 import { UsageError } from './usage-error';
 
-const STAGES: readonly EngineRole[] = ['prefill', 'decode', 'aggregated'];
-
 /**
- * A placement policy from an ES module of the user's, by a path from the working directory. The
- * module runs in this process, with all its rights. A second call does not read the file again.
+ * A policy from an ES module of the user's, by a path from the working directory. The module runs
+ * in this process, with all its rights. A second call does not read the file again.
  *
+ * @param method that its policies must have
  * @throws UsageError with one sentence for a file that is missing, does not load, or exports no
  *   policy
  */
-export function ownPolicy(path: string): OwnPolicySpec {
+export function ownPolicy<Policy>(path: string, method: keyof Policy & string): OwnSpec<Policy> {
   const file = resolve(path);
   if (!existsSync(file)) throw new UsageError(`The policy ${path} does not exist.`);
-  const exported = load(path, file);
-  const module = isObject(exported) ? exported['default'] : undefined;
-  if (!isPolicyModule(module)) {
-    throw new UsageError(
-      `The policy ${path} has no default export with a function create; \`baton policy new\` ` +
-        'writes an example.',
-    );
-  }
-  for (const stage of STAGES) tryOut(path, module, stage);
-  return { kind: 'own', path, module };
+  const read = readOwnModule<Policy>(load(path, file), method);
+  if ('problem' in read) throw new UsageError(`The policy ${path}${read.problem}`);
+  return { kind: 'own', path, module: read.module };
 }
 
 function load(path: string, file: string): unknown {
@@ -51,19 +42,4 @@ function lineOf(file: string): string {
   const { stderr } = spawnSync(process.execPath, ['--check', file], { encoding: 'utf8' });
   const line = /:(\d+)\r?\n/.exec(stderr)?.[1];
   return line === undefined ? '' : ` in line ${line}`;
-}
-
-function isPolicyModule(given: unknown): given is OwnPolicyModule {
-  return isObject(given) && typeof given['create'] === 'function';
-}
-
-function tryOut(path: string, module: OwnPolicyModule, stage: EngineRole): void {
-  let policy: unknown;
-  try {
-    policy = module.create({ stage, random: RandomStream.root(0) });
-  } catch (error) {
-    throw new UsageError(`The policy ${path}: create (${stage}) threw ${String(error)}.`);
-  }
-  if (isObject(policy) && typeof policy['choose'] === 'function') return;
-  throw new UsageError(`The policy ${path}: create (${stage}) returned no object with choose.`);
 }

@@ -1,7 +1,16 @@
-import type { PlacerSpec, PolicySpec, StagePolicySpec } from '@baton/placement';
+import { msToUs } from '@baton/kernel';
+import {
+  type AdmissionPolicy,
+  type AdmissionSpec,
+  type PlacerSpec,
+  type Policy,
+  type StagePolicySpec,
+  policySpecOf,
+} from '@baton/placement';
 import type { BatonConfig } from './config';
 import { isModulePath } from './option';
 import { ownPolicy } from './own-policy-file';
+import { UsageError } from './usage-error';
 
 /**
  * The placement of a configuration, for both clocks.
@@ -9,35 +18,38 @@ import { ownPolicy } from './own-policy-file';
  * @throws UsageError when a policy of the user's own cannot be loaded
  */
 export function placerSpec(config: BatonConfig): PlacerSpec {
+  const { policyMetricsInterval: intervalMs } = config;
   return {
     prefill: stageSpec(config, config.placement),
     decode: stageSpec(config, config.decodePlacement ?? config.placement),
     decodeChoice: config.decodeChoice,
     disaggregationThreshold: config.disaggregationThreshold,
-    fallback: policySpec(config, config.placementFallback),
+    ...(intervalMs > 0 && { metricsIntervalUs: msToUs(intervalMs) }),
+    fallback: policySpecOf(config.placementFallback, config),
   };
 }
 
 function stageSpec(config: BatonConfig, named: BatonConfig['placement']): StagePolicySpec {
   if (named === 'pull') return named;
-  return isModulePath(named) ? ownPolicy(named) : policySpec(config, named);
+  return isModulePath(named) ? ownPolicy<Policy>(named, 'choose') : policySpecOf(named, config);
 }
 
-function policySpec(config: BatonConfig, kind: BatonConfig['placementFallback']): PolicySpec {
-  switch (kind) {
-    case 'prefix-aware':
-      return {
-        kind,
-        balanceThreshold: config.prefixBalanceThreshold,
-        overlapWeight: config.prefixOverlapWeight,
-      };
-    case 'session-sticky':
-      return {
-        kind,
-        virtualNodes: config.stickyVirtualNodes,
-        loadFactor: config.stickyLoadFactor,
-      };
-    default:
-      return { kind };
+/**
+ * The admission of a configuration, for both clocks; undefined: every request is let in for which
+ * the queue has room.
+ *
+ * @throws UsageError when a policy of the user's own cannot be loaded, or one has no objective
+ */
+export function admissionSpec(config: BatonConfig): AdmissionSpec | undefined {
+  const { admission, admissionSloTtft: sloMs } = config;
+  const slo =
+    sloMs === undefined ? undefined : ({ kind: 'slo-ttft', sloUs: msToUs(sloMs) } as const);
+  if (admission === 'all') return undefined;
+  if (admission !== undefined && isModulePath(admission)) {
+    return { ...ownPolicy<AdmissionPolicy>(admission, 'admit'), ...(slo && { fallback: slo }) };
   }
+  if (admission === 'slo-ttft' && slo === undefined) {
+    throw new UsageError('admission slo-ttft needs admission_slo_ttft.');
+  }
+  return slo;
 }

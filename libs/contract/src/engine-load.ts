@@ -16,6 +16,8 @@ export interface EngineLoad {
    * queue.
    */
   readonly requests: number;
+  /** Those of them that do not run. */
+  readonly waitingRequests: number;
   /** Prompt tokens of them that are not computed yet. */
   readonly waitingTokens: number;
   readonly usedBlocks: number;

@@ -308,6 +308,14 @@ export const ERRORS = {
     'The server is overloaded: the first token would come later than its objective. Please ' +
       'retry later.',
   ),
+  /** The `admission` policy of the user's own has refused it. */
+  admission_refused: entry(
+    429,
+    'Too Many Requests',
+    'requests',
+    'rate_limit_exceeded',
+    'The admission policy of this server has refused the request. Please retry later.',
+  ),
   /** The limit of open live pages is reached. */
   too_many_viewers: unavailable(
     'too_many_viewers',

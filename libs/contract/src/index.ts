@@ -10,6 +10,7 @@ export type {
   RequestName,
 } from './cluster-picture';
 export type { EngineLoad } from './engine-load';
+export type { KvPoolMessage, KvPoolNews, KvPoolRead } from './kv-pool-messages';
 export type { EngineMessage, MembershipOrder, UpstreamMetrics } from './engine-message';
 export type { EngineParameters } from './engine-parameters';
 export { packEpoch, submissionOf } from './epoch';

@@ -2,6 +2,7 @@ import type { Stage, StepTimeOrigin } from '@baton/contract';
 import type { EnginePort } from '@baton/engine';
 import type { HandoffEntry, TransferSetupTimes, TransferShape } from '@baton/handoff';
 import type { Micros } from '@baton/kernel';
+import type { KvPoolMember, KvPoolTerms } from '@baton/kv-pool';
 import type { ContentWatcher } from '@baton/kvcache';
 import type { KvEventPublisher, RankOptions } from '@baton/live-engine';
 
@@ -71,10 +72,12 @@ export interface DriverOptions {
   readonly transferTimes?: TransferSetupTimes;
   /** Unset: nothing lies behind the KV cache. */
   readonly hostTier?: HostTierFacts;
+  /** What the engine gives to the KV pool of the cluster. Unset: there is none. */
+  readonly kvPool?: KvPoolTerms;
   /** Unset: the engine simulates no steps. */
   readonly stepTimes?: StepTimeFacts;
   /** Called at the start, and again after an engine has thrown. */
-  readonly buildEngine: (watcher?: ContentWatcher) => EnginePort;
+  readonly buildEngine: (watcher?: ContentWatcher, kvPool?: KvPoolMember) => EnginePort;
   /** Makes the publisher of KV-cache events for the engine of this number. Unset: no events. */
   readonly kvEvents?: (engine: number) => KvEventPublisher;
   readonly kvLeaseUs: Micros;

@@ -134,6 +134,12 @@ export class World {
     return this.wall.advanceUntil(all, 120_000_000);
   }
 
+  /** A message to an engine, from an engine that is not here. */
+  async tell({ engineId }: EngineHost, message: object): Promise<void> {
+    this.api.bus.publish(channels.engine(engineId), Buffer.from(JSON.stringify([message])));
+    await settle();
+  }
+
   async abort(...requestIds: string[]): Promise<void> {
     await this.api.ledger.abort(requestIds);
     this.api.bus.publish(channels.aborts, Buffer.from(JSON.stringify({ requestIds })));
@@ -153,7 +159,9 @@ export class World {
   /** Ends a process as `kill -9` does: nothing is said, nothing runs on. */
   async kill(host: EngineHost): Promise<void> {
     host.loop.stop();
-    await this.hosts.find((each) => each.host === host)?.transport.close();
+    const transport = this.hosts.find((each) => each.host === host)!.transport;
+    transport.bus.publish = () => undefined;
+    await transport.close();
   }
 
   async close(): Promise<void> {
@@ -226,8 +234,12 @@ function hostOptions(role: Stage, engine: EngineOptions, world: WorldOptions): H
       kvBytesPerToken: 1,
       link: { bytesPerSecond: 1e18, baseLatencyUs: TRANSFER_US },
     },
-    buildEngine: (watcher) =>
-      build(watcher === undefined ? engine : { ...engine, contentWatcher: watcher }),
+    buildEngine: (watcher, kvPool) =>
+      build({
+        ...engine,
+        ...(watcher && { contentWatcher: watcher }),
+        ...(kvPool && { kvPool }),
+      }),
     kvLeaseUs: secondsToUs(30),
     kvKeepUs: secondsToUs(480),
     kvRecomputeThreshold: 0,

@@ -11,7 +11,9 @@ export class Accounts implements EngineCounters {
   promptTokensComputed = 0;
   promptTokensCached = 0;
   promptTokensLoadedFromHost = 0;
+  promptTokensFetched = 0;
   promptTokensTransferred = 0;
+  promptTokensRecomputed = 0;
   generatedTokens = 0;
   preemptions = 0;
   prefixQueriesTokens = 0;
@@ -44,18 +46,29 @@ export class Accounts implements EngineCounters {
     this.promptTokensComputed += this.news(seq, tokens);
   }
 
-  /** The first `tokens` tokens were in KV already, the last `hostTokens` of them in host memory. */
+  /**
+   * The first `tokens` tokens were in KV already, the last `hostTokens` and `poolTokens` of them in
+   * the memory of this node and of others.
+   */
   cached(seq: EngineSequence, tokens: number): void {
+    const isFirst = seq.accountedTokens === 0;
     const fresh = this.news(seq, tokens);
     this.promptTokensCached += fresh;
-    if (seq.hostTokens === 0) return;
+    if (isFirst && seq.accountedTokens === seq.promptTokens - 1) this.promptTokensRecomputed++;
+    const { hostTokens, poolTokens } = seq;
+    if (hostTokens + poolTokens === 0) return;
     const behindPrompt = Math.max(0, tokens - seq.promptTokens);
-    const loaded = Math.min(fresh, Math.max(0, seq.hostTokens - behindPrompt));
-    this.promptTokensLoadedFromHost += loaded;
+    const loaded = Math.min(fresh, Math.max(0, hostTokens + poolTokens - behindPrompt));
+    const fetched = Math.min(loaded, poolTokens);
+    this.promptTokensFetched += fetched;
+    this.promptTokensLoadedFromHost += loaded - fetched;
   }
 
   transferred(seq: EngineSequence, tokens: number): void {
-    this.promptTokensTransferred += this.news(seq, tokens);
+    const fresh = this.news(seq, tokens);
+    this.promptTokensTransferred += fresh;
+    // A token of the prompt that was cached all but one is counted already.
+    if (fresh > 1 && seq.accountedTokens === seq.promptTokens) this.promptTokensRecomputed++;
   }
 
   /** A draft of one sequence; its first `accepted` tokens were right. */

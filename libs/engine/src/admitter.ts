@@ -1,4 +1,4 @@
-import { truncate } from '@baton/kernel';
+import { type Micros, truncate } from '@baton/kernel';
 import type { Accounts } from './accounts';
 import { AdapterSlots } from './adapter-slots';
 import type { Batch, BatchParts } from './batch';
@@ -39,6 +39,8 @@ export class Admitter {
   private hasRunning = false;
   /** Σ over sequences whose KV is on its way, or waits for a slot. */
   private owedBlocks = 0;
+  /** When the batch is formed. */
+  private nowUs: Micros = 0;
   /** Blocks that one more draft may need. */
   private readonly draftBlocks: number;
 
@@ -58,8 +60,9 @@ export class Admitter {
   }
 
   /** The batch holds all that runs already. */
-  admit(): void {
+  admit(nowUs: Micros): void {
     const { batch, cameWithKv } = this;
+    this.nowUs = nowUs;
     this.firstRank = this.admissions;
     this.hasPrompts = batch.chunkTokens > 0;
     this.hasRunning = batch.chunkTokens + this.parts.decode.current.size > 0;
@@ -116,7 +119,7 @@ export class Admitter {
   private tryStart(seq: EngineSequence): Outcome {
     const { blocks, accounts, options } = this.parts;
     const { watermark } = this;
-    const start = blocks.match(seq);
+    const start = blocks.match(seq, this.nowUs);
     if (seq.state === 'unreserved') return this.tryReserve(seq, start);
     if (start / seq.targetTokens < thresholdOf(seq, options)) {
       this.reject(seq, start);
@@ -250,7 +253,7 @@ export class Admitter {
       record.scheduled.push(seq.handle);
     }
     seq.rank = this.admissions++;
-    if (seq.hostTokens > 0) this.loadFromHost(seq);
+    if (seq.hostTokens + seq.poolTokens > 0) this.load(seq);
     // Its one token makes it a decode like the others; drafts only begin behind that token.
     if (isReady) blocks.publish(seq, start + tokens);
     if (isDecodeAtOnce(seq) && draftTokens === 0) {
@@ -269,11 +272,15 @@ export class Admitter {
     blocks.publish(seq, start + tokens);
   }
 
-  private loadFromHost(seq: EngineSequence): void {
+  /** Loads after each other: the links serve one read at a time. */
+  private load(seq: EngineSequence): void {
+    const { batch } = this;
     const { blockSize, hostTier } = this.parts.options;
+    if (seq.poolTokens > 0) batch.loadUs += this.parts.blocks.fetch(this.nowUs + batch.loadUs);
     const bytes = (seq.hostTokens / blockSize) * hostTier!.bytesPerBlock;
-    this.batch.loadUs += (bytes / hostTier!.bytesPerSecond) * 1e6;
+    batch.loadUs += (bytes / hostTier!.bytesPerSecond) * 1e6;
     seq.hostTokens = 0;
+    seq.poolTokens = 0;
   }
 }
 

@@ -194,7 +194,7 @@ export class AsyncRunner implements Runner {
     const { record } = this.parts;
     assert(this.ahead === 0, 'a step is under way already');
     if (record.isRead) record.clear();
-    if (!this.next.isFormed) this.formNext();
+    if (!this.next.isFormed) this.formNext(startUs);
     if (!this.next.isFormed && !record.hasDismissed) return false;
     this.startUs = startUs;
     this.ahead = 1;
@@ -254,13 +254,13 @@ export class AsyncRunner implements Runner {
     this.decode.advance();
     if (this.chunks.prompts.length > 0) this.endPrompts(batch.prefilling);
     this.takeEnded();
-    this.formNext();
+    this.formNext(this.startUs);
   }
 
-  private formNext(): void {
+  private formNext(nowUs: Micros): void {
     const { next } = this;
     const { former, scatter } = this.parts;
-    next.isFormed = former.form();
+    next.isFormed = former.form(nowUs);
     if (!next.isFormed) return;
     const { batch } = former;
     next.version = this.decode.version;
@@ -340,11 +340,14 @@ export class AsyncRunner implements Runner {
   }
 
   private countChunks(): void {
+    const { blocks, accounts } = this.parts;
     const { prompts, ranks, reached } = this.chunks;
     for (let i = 0; i < prompts.length; i++) {
       const seq = prompts[i]!;
       if (seq.state === 'gone' || seq.rank !== ranks[i]) continue;
-      this.parts.accounts.computed(seq, reached[i]!);
+      accounts.computed(seq, reached[i]!);
+      const isWhole = reached[i]! >= seq.promptTokens;
+      if (blocks.isShared && isWhole) blocks.keep(seq, reached[i]!);
       seq.inFlight = 0;
     }
   }

@@ -1,13 +1,9 @@
-import { truncate } from '@baton/kernel';
+import { type Micros, truncate } from '@baton/kernel';
 import { Admitter, type AdmitterParts } from './admitter';
 import { Batch } from './batch';
 import type { DecodeSet } from './decode-set';
 import type { EngineSequence } from './sequence';
-import type { SchedulingOrder } from './waiting-queue';
-
-export interface BatchFormerParts extends AdmitterParts {
-  readonly isBefore: SchedulingOrder;
-}
+import { isBefore } from './waiting-queue';
 
 /**
  * Forms the batch of a step as vLLM V1's scheduler does: first the running sequences (one token for
@@ -25,7 +21,7 @@ export class BatchFormer {
   /** Each batch is formed while the one before runs: its tokens are not known yet. */
   formsAhead = false;
 
-  constructor(private readonly parts: BatchFormerParts) {
+  constructor(private readonly parts: AdmitterParts) {
     this.batch = new Batch(parts);
     this.admitter = new Admitter(parts, this.batch);
   }
@@ -41,7 +37,7 @@ export class BatchFormer {
   }
 
   /** Returns whether anything runs in the step. */
-  form(): boolean {
+  form(nowUs: Micros): boolean {
     const { batch, admitter } = this;
     const { decode, queue } = this.parts;
     const waiting = queue.size + queue.unreservedSize + admitter.deferred;
@@ -50,7 +46,7 @@ export class BatchFormer {
     this.growDecoding();
     this.continuePrompts();
     if (!this.hasPreempted && this.isStale) {
-      admitter.admit();
+      admitter.admit(nowUs);
       this.isStale = batch.chunkTokens > 0 && this.hasWaiting;
     }
     return decode.current.size + batch.chunkTokens > 0;
@@ -167,7 +163,7 @@ export class BatchFormer {
 
   /**
    * Sends the last in line back to the queue, to be computed again: the newest, or the last by
-   * priority.
+   * the order of the queue.
    */
   private preempt(): void {
     const { queue, record, accounts, blocks } = this.parts;
@@ -185,12 +181,11 @@ export class BatchFormer {
   }
 
   private lastInLine(): EngineSequence {
-    const { decode, options, isBefore } = this.parts;
-    const byPriority = options.schedulingPolicy === 'priority';
+    const { decode, queue } = this.parts;
     let last: EngineSequence | undefined;
     const consider = (seq: EngineSequence): void => {
       if (last === undefined) last = seq;
-      else if (byPriority ? isBefore(last, seq) : last.rank < seq.rank) last = seq;
+      else if (queue.preemptsLast ? isBefore(last, seq) : last.rank < seq.rank) last = seq;
     };
     for (const set of decode.all) set.members.forEach(consider);
     this.batch.prefilling.forEach(consider);

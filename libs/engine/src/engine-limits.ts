@@ -37,6 +37,8 @@ export function assertOptions(options: EngineOptions): void {
     assert(Number.isInteger(blocks) && blocks >= 1, `a host tier has blocks: ${blocks}`);
     assert(bytesPerBlock > 0 && bytesPerSecond > 0, 'loading a block takes time');
   }
+  const isShared = options.kvPool !== undefined;
+  assert(!isShared || hostTier !== undefined, 'a KV pool is made of host tiers');
   const { maxAdapters = 1 } = options;
   assert(Number.isInteger(maxAdapters) && maxAdapters >= 1, 'maxAdapters is a positive integer');
   assert(options.warmupPenaltyPercent >= 0, 'warmupPenaltyPercent must not be negative');

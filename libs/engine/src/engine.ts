@@ -27,7 +27,8 @@ import type {
   SequenceSpec,
   StepFacts,
 } from './port/engine-port';
-import { schedulingOrder, WaitingQueue } from './waiting-queue';
+import { buildScheduling } from './scheduling/build-scheduling';
+import { WaitingQueue } from './waiting-queue';
 
 /**
  * One simulated engine: see EnginePort. It owns the sequences and moves them between their states;
@@ -58,7 +59,6 @@ export class Engine implements EnginePort {
   /** @throws InvariantError when an option makes no sense (not an integer, or out of range). */
   constructor(private readonly options: EngineOptions) {
     assertOptions(options);
-    const isBefore = schedulingOrder(options);
     this.drawsPerRequest =
       options.speculation !== undefined || options.stepTime.tokenJitterUs !== undefined;
     const { speculation: asked, seed, stepNoise, name = '' } = options;
@@ -68,11 +68,11 @@ export class Engine implements EnginePort {
     this.longestTokens = this.blocks.layout.longest(options.numBlocks);
     const stages = options.stepTime.pipeline?.stages ?? 1;
     this.decode = new DecodeSets(stages, this.blocks, asked?.tokens);
-    this.queue = new WaitingQueue(isBefore, options.schedulingPolicy === 'fcfs');
+    this.queue = new WaitingQueue(buildScheduling(options));
     this.record = new StepRecord(this.decode);
     const { table, blocks, decode, queue, record, accounts } = this;
     this.former = new BatchFormer({
-      ...{ options, table, blocks, decode, queue, isBefore, record, accounts },
+      ...{ options, table, blocks, decode, queue, record, accounts },
       draftTokens: asked?.tokens ?? 0,
     });
     const scatter = stepNoise && new StepScatter(stepNoise, seed, name);
@@ -156,7 +156,7 @@ export class Engine implements EnginePort {
 
   resetPrefixCache(andHost: boolean): boolean {
     this.runner.assertMayChange();
-    return this.blocks.pool.forget(andHost);
+    return this.blocks.forget(andHost);
   }
 
   beginStep(startUs: Micros): Micros | undefined {
@@ -354,7 +354,7 @@ export class Engine implements EnginePort {
 
   /** Ends a sequence that has its last token and is out of the decode set. */
   private finish(seq: EngineSequence): void {
-    this.blocks.publish(seq, seq.computed);
+    this.blocks.end(seq, seq.computed);
     this.record.finished.push(seq.handle);
     this.accounts.finished++;
     this.former.touch();

@@ -12,3 +12,6 @@ export type {
   SequenceSpec,
   StepFacts,
 } from './port/engine-port';
+export { SCHEDULING_NAMES } from './port/scheduling-policy';
+export type { SchedulingName, SchedulingPolicy, WaitingView } from './port/scheduling-policy';
+export { buildScheduling } from './scheduling/build-scheduling';

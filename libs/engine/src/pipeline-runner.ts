@@ -164,7 +164,7 @@ export class PipelineRunner implements Runner {
     decode.current = flight.set;
     // Sequences that left with the batch before may make room for others.
     former.touch();
-    if (!former.form()) {
+    if (!former.form(startUs)) {
       this.idle.push(flight);
       return false;
     }

@@ -48,6 +48,7 @@ describe('remote prefill', () => {
     expect(test.engine.counters).toMatchObject({
       promptTokensTransferred: 8,
       promptTokensComputed: 0,
+      promptTokensRecomputed: 1,
       generatedTokens: 2,
     });
   });
@@ -66,7 +67,21 @@ describe('remote prefill', () => {
       promptTokensComputed: 8,
       promptTokensCached: 12,
       promptTokensTransferred: 8,
+      promptTokensRecomputed: 2,
     });
+  });
+
+  it.each([
+    [8, 0],
+    [9, 1],
+    [10, 0],
+  ])('computes one token again of a cached prompt of %i tokens: %i', (promptTokens, again) => {
+    const test = new TestEngine();
+    test.submit('a', { promptTokens: 12, outputTokens: 1, blockHashes: HASHES });
+    test.runToRest();
+    test.submit('b', { promptTokens, outputTokens: 1, blockHashes: HASHES });
+    test.runToRest();
+    expect(test.engine.counters.promptTokensRecomputed).toBe(again);
   });
 
   it('offers arrived blocks to others', () => {

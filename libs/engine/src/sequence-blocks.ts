@@ -1,4 +1,7 @@
+import type { Micros } from '@baton/kernel';
+import { type KvPoolMember, PoolReader } from '@baton/kv-pool';
 import { BlockPool, type KvLayout, PrefixMatch } from '@baton/kvcache';
+import { prefillUs } from '@baton/step-time';
 import { layoutOfEngine } from './engine-limits';
 import type { EngineSequence } from './sequence';
 import type { EngineOptions } from './port/engine-options';
@@ -25,22 +28,51 @@ export class SequenceBlocks {
   readonly blockSize: number;
   readonly layout: KvLayout;
   private readonly enablePrefixCaching: boolean;
+  /** Undefined: there is no KV pool. */
+  private readonly shared: PoolReader | undefined;
+  readonly isShared: boolean;
   /** What the last `match` found. */
   readonly hit = new PrefixMatch();
 
   constructor(options: EngineOptions) {
-    this.pool = new BlockPool({ ...options, hostBlocks: options.hostTier?.blocks });
+    const { hostTier, kvPool } = options;
+    this.pool = new BlockPool({ ...options, hostBlocks: kvPool ? 0 : hostTier?.blocks });
     this.blockSize = options.blockSize;
     this.layout = layoutOfEngine(options);
     this.enablePrefixCaching = options.enablePrefixCaching;
+    this.shared = options.kvPool && readerOf(options.kvPool, options);
+    this.isShared = this.shared !== undefined;
   }
 
   /**
-   * Finds the sequence's tokens in the prefix cache, here or in host memory, all but the last,
-   * which must be computed to sample from; returns tokens.
+   * Finds the sequence's tokens in the prefix cache, here, in host memory or in the KV pool, all
+   * but the last, which must be computed to sample from; returns tokens.
+   *
+   * @param nowUs when what lies elsewhere would be loaded
    */
-  match(seq: EngineSequence): number {
-    return this.find(seq, seq.targetTokens - 1);
+  match(seq: EngineSequence, nowUs: Micros): number {
+    const { hit, blockSize } = this;
+    const most = Math.floor((seq.targetTokens - 1) / blockSize);
+    this.pool.match(seq.blocks, most, hit);
+    const behind = this.shared === undefined ? hit.inHost : this.matchShared(seq, most, nowUs);
+    return (hit.length + behind) * blockSize;
+  }
+
+  /** Reads what `match` found for a sequence on other nodes; returns how long that takes. */
+  fetch(nowUs: Micros): Micros {
+    return this.shared!.fetch(nowUs);
+  }
+
+  /** With a pool: the KV of the first `tokens` tokens is complete, and the pool may keep it. */
+  keep(seq: EngineSequence, tokens: number): void {
+    this.shared!.keep(seq.blocks, Math.floor(tokens / this.blockSize));
+  }
+
+  /** Forgets what the prefix cache holds, `andHost` also the memory of this node. */
+  forget(andHost: boolean): boolean {
+    const isDone = this.pool.forget(andHost);
+    if (isDone && andHost) this.shared?.clear();
+    return isDone;
   }
 
   /**
@@ -56,7 +88,10 @@ export class SequenceBlocks {
     pool.share(hit, seq.blocks);
     pool.take(layout.held(blocks, seq.slid) - hit.length);
     seq.blocks.add(blocks - hit.length);
-    seq.hostTokens = hit.inHost * this.blockSize;
+    this.shared?.take();
+    const behind = this.shared?.found;
+    seq.hostTokens = (behind?.local ?? hit.inHost) * this.blockSize;
+    seq.poolTokens = (behind?.remote ?? 0) * this.blockSize;
     return true;
   }
 
@@ -139,6 +174,12 @@ export class SequenceBlocks {
     this.pool.publish(seq.blocks, Math.floor(tokens / this.blockSize));
   }
 
+  /** As `publish`, for a sequence that has ended; the pool may keep what it leaves. */
+  end(seq: EngineSequence, tokens: number): void {
+    this.publish(seq, tokens);
+    if (this.isShared) this.keep(seq, tokens);
+  }
+
   /**
    * As `publish`, for a sequence that will compute these tokens again; includes tokens that no
    * other sequence could find.
@@ -151,6 +192,7 @@ export class SequenceBlocks {
     if (this.layout.perBlock > 1) this.releaseUnlisted(seq);
     this.pool.release(seq.blocks);
     seq.hostTokens = 0;
+    seq.poolTokens = 0;
     seq.slid = 0;
   }
 
@@ -164,8 +206,22 @@ export class SequenceBlocks {
     this.pool.giveBack(whole, kept - whole);
   }
 
-  private find(seq: EngineSequence, tokens: number): number {
-    this.pool.match(seq.blocks, Math.floor(tokens / this.blockSize), this.hit);
-    return (this.hit.length + this.hit.inHost) * this.blockSize;
+  /** A sequence whose KV comes by a hand-over fetches nothing beside it. */
+  private matchShared(seq: EngineSequence, most: number, nowUs: Micros): number {
+    const wish = { held: this.hit.length, most, tokens: seq.targetTokens };
+    const shared = this.shared!;
+    if (seq.state === 'unreserved') return shared.matchOwn(seq.blocks, wish);
+    return shared.match(seq.blocks, wish, nowUs);
   }
+}
+
+function readerOf(member: KvPoolMember, options: EngineOptions): PoolReader {
+  const { blockSize, stepTime, maxNumBatchedTokens, hostTier } = options;
+  const { bytesPerBlock, bytesPerSecond } = hostTier!;
+  return new PoolReader(member, {
+    blockSize,
+    loadUs: (blocks) => ((blocks * bytesPerBlock) / bytesPerSecond) * 1e6,
+    computeUs: (tokens, cached) =>
+      prefillUs(stepTime, { tokens: tokens - cached, cached }, maxNumBatchedTokens),
+  });
 }

@@ -45,6 +45,9 @@ export class EngineSequence {
   adapter = 0;
   /** Order of submission. */
   order = 0;
+  /** Place in the waiting queue, by the scheduling policy. */
+  key = 0;
+  tieKey = 0;
   /** Order of admission to the running batch; a resumed sequence gets a new one. */
   rank = 0;
 
@@ -61,6 +64,8 @@ export class EngineSequence {
    * Tokens whose KV is in host memory and has to be loaded by the step that admits the sequence.
    */
   hostTokens = 0;
+  /** Tokens that this step has to fetch from the memory of other nodes. */
+  poolTokens = 0;
   /**
    * Blocks that it needs beside those it has to hold its prompt, while its KV is on the way or
    * waits for a slot.
@@ -142,6 +147,7 @@ export class EngineSequence {
     this.padding = 0;
     this.burst = 0;
     this.hostTokens = 0;
+    this.poolTokens = 0;
     this.owedBlocks = 0;
     this.cachedTokens = 0;
     this.accountedTokens = 0;

@@ -51,7 +51,7 @@ export class StepRunner implements Runner {
     const { former, record } = this.parts;
     assert(this.ahead === 0, 'a step is under way already');
     if (record.isRead) record.clear();
-    this.runs = former.form();
+    this.runs = former.form(startUs);
     if (!this.runs && !record.hasDismissed) return undefined;
     this.startUs = startUs;
     this.endUs = startUs + 1;
@@ -143,7 +143,7 @@ export class StepRunner implements Runner {
   }
 
   endChunks(): readonly EngineSequence[] {
-    const { former, accounts } = this.parts;
+    const { former, accounts, blocks } = this.parts;
     const { prefilling } = former.batch;
     truncate(this.promptsDone, 0);
     let kept = 0;
@@ -153,7 +153,10 @@ export class StepRunner implements Runner {
       seq.padding = 0;
       accounts.computed(seq, seq.computed);
       if (seq.computed < seq.targetTokens) prefilling[kept++] = seq;
-      else this.promptsDone.push(seq);
+      else {
+        this.promptsDone.push(seq);
+        if (blocks.isShared) blocks.keep(seq, seq.computed);
+      }
     }
     truncate(prefilling, kept);
     return this.promptsDone;

@@ -1,41 +1,13 @@
-import type { EngineOptions } from './port/engine-options';
 import type { SequenceHandle } from './port/engine-port';
+import type { SchedulingPolicy } from './port/scheduling-policy';
 import type { EngineSequence } from './sequence';
 import { SequenceHeap } from './sequence-heap';
 
-export type SchedulingOptions = Pick<EngineOptions, 'schedulingPolicy' | 'sjfAgingTokensPerSecond'>;
-
-/** Whether `a` is scheduled before `b`. */
-export type SchedulingOrder = (a: EngineSequence, b: EngineSequence) => boolean;
-
-/**
- * `fcfs` and `priority` are the orders of vLLM's waiting queue: by submission, in which a preempted
- * sequence stands before all that were never admitted, and by the lower number, then the earlier
- * arrival. `sjf` is not vLLM's: the fewest tokens to compute first.
- */
-export function schedulingOrder(options: SchedulingOptions): SchedulingOrder {
-  const { schedulingPolicy, sjfAgingTokensPerSecond = 0 } = options;
-  if (schedulingPolicy === 'fcfs') return (a, b) => a.order < b.order;
-  if (schedulingPolicy === 'sjf') return shortestFirst(sjfAgingTokensPerSecond / 1e6);
-  return (a, b) => {
-    if (a.priority !== b.priority) return a.priority < b.priority;
-    if (a.arrivalUs !== b.arrivalUs) return a.arrivalUs < b.arrivalUs;
-    return a.order < b.order;
-  };
-}
-
-/**
- * Waiting shortens every sequence by the same tokens per µs, so the difference between two, which
- * follows from their tokens and arrivals, never changes. The content of the prefix cache does
- * change, and does not count.
- */
-function shortestFirst(agingTokensPerUs: number): SchedulingOrder {
-  const length = (seq: EngineSequence): number =>
-    seq.targetTokens - seq.computed + agingTokensPerUs * seq.arrivalUs;
-  return (a, b) => {
-    const difference = length(a) - length(b);
-    return difference === 0 ? a.order < b.order : difference < 0;
-  };
+/** Whether `a` is scheduled before `b`, by the keys that they got when they entered the queue. */
+export function isBefore(a: EngineSequence, b: EngineSequence): boolean {
+  if (a.key !== b.key) return a.key < b.key;
+  if (a.tieKey !== b.tieKey) return a.tieKey < b.tieKey;
+  return a.order < b.order;
 }
 
 /**
@@ -44,24 +16,19 @@ function shortestFirst(agingTokensPerUs: number): SchedulingOrder {
  * reservation (`unreserved`).
  */
 export class WaitingQueue {
-  private readonly waiting: SequenceHeap;
-  private readonly ready: SequenceHeap;
-  private readonly unreserved: SequenceHeap;
+  private readonly waiting = new SequenceHeap(isBefore);
+  private readonly ready = new SequenceHeap(isBefore);
+  private readonly unreserved = new SequenceHeap(isBefore);
   /** Tokens that the waiting and ready ones have to compute before they generate. */
   tokens = 0;
 
   private firstOrder = 0;
 
-  /**
-   * @param prependsPreempted whether a preempted sequence goes before all others, as under `fcfs`
-   */
-  constructor(
-    private readonly isBefore: SchedulingOrder,
-    private readonly prependsPreempted: boolean,
-  ) {
-    this.waiting = new SequenceHeap(isBefore);
-    this.ready = new SequenceHeap(isBefore);
-    this.unreserved = new SequenceHeap(isBefore);
+  constructor(private readonly policy: SchedulingPolicy) {}
+
+  /** Whether the last by this order is preempted, not the newest. */
+  get preemptsLast(): boolean {
+    return this.policy.preemptsLast === true;
   }
 
   /** Waiting and ready sequences. */
@@ -75,18 +42,20 @@ export class WaitingQueue {
 
   addWaiting(seq: EngineSequence): void {
     seq.state = 'waiting';
+    this.rank(seq);
     this.waiting.push(seq);
     this.tokens += seq.targetTokens - seq.computed;
   }
 
-  /** One that ran: under `fcfs` it stands before all others, the last of several first. */
+  /** One that ran: under `resumesFirst` it stands before all others, the last of several first. */
   addPreempted(seq: EngineSequence): void {
-    if (this.prependsPreempted) seq.order = --this.firstOrder;
+    if (this.policy.resumesFirst === true) seq.order = --this.firstOrder;
     this.addWaiting(seq);
   }
 
   addReady(seq: EngineSequence): void {
     seq.state = 'ready';
+    this.rank(seq);
     this.ready.push(seq);
     this.tokens += seq.targetTokens - seq.computed;
   }
@@ -100,6 +69,7 @@ export class WaitingQueue {
 
   addUnreserved(seq: EngineSequence): void {
     seq.state = 'unreserved';
+    this.rank(seq);
     this.unreserved.push(seq);
   }
 
@@ -122,13 +92,18 @@ export class WaitingQueue {
     const waiting = this.waiting.peek();
     const unreserved = this.unreserved.peek();
     if (waiting === undefined || unreserved === undefined) return waiting ?? unreserved;
-    return this.isBefore(waiting, unreserved) ? waiting : unreserved;
+    return isBefore(waiting, unreserved) ? waiting : unreserved;
   }
 
   /** The sequences without blocks, the next first. For tests: O(n log n). */
   inOrder(): SequenceHandle[] {
     const all = [...this.waiting.toArray(), ...this.unreserved.toArray()];
-    all.sort((a, b) => (this.isBefore(a, b) ? -1 : 1));
+    all.sort((a, b) => (isBefore(a, b) ? -1 : 1));
     return all.map(({ handle }) => handle);
+  }
+
+  private rank(seq: EngineSequence): void {
+    seq.key = this.policy.key(seq);
+    seq.tieKey = this.policy.tieKey?.(seq) ?? 0;
   }
 }

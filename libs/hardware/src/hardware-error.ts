@@ -7,6 +7,8 @@ export type HardwareErrorCode =
   | 'bad-pipeline-parallel'
   /** More GPUs than experts, or no experts at all. */
   | 'bad-expert-parallel'
+  /** Sizes of CUDA graphs that are no sizes, or contradict each other. */
+  | 'bad-cuda-graphs'
   /** The weights leave no room for KV blocks. */
   | 'does-not-fit'
   /** A config.json without what is needed, or of a family that is not simulated. */

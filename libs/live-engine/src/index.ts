@@ -9,6 +9,7 @@ export { endpointOf, publishers } from './observers/load-publisher';
 export { type RunOutcome, RunSpans } from './observers/run-spans';
 export { StepLog } from './observers/step-log';
 export { TimelineFacts } from './observers/timeline-facts';
+export { PoolNode, type PoolNodeParts } from './pool/pool-node';
 export { type FrameOutbox, Frames } from './runs/frames';
 export { KeptPayloads } from './runs/kept-payloads';
 export {

@@ -1,9 +1,11 @@
-import type { StepTimeModel } from '@baton/step-time';
 import { describe, expect, it } from 'vitest';
-import { hasQueueRoom, missesSlo, predictTtftUs } from './admission';
+import { RandomStream } from '@baton/kernel';
+import { hasQueueRoom, predictTtftUs } from './admission';
+import { type AdmissionContext, type AdmissionSpec, buildAdmission } from './admission-policy';
+import type { PolicyFault } from './guarded';
 import { isPrefilledOnDecode } from './disaggregation';
 import { engineView, idleEngines, placementContext } from '../test/test-context';
-import { estimateTtftUs, prefillUs } from './ttft-estimate';
+import { estimateTtftUs } from './ttft-estimate';
 
 const engines = [
   engineView({ engineId: 'a', waitingTokens: 3_000 }),
@@ -22,31 +24,27 @@ describe('estimateTtftUs', () => {
     expect(estimateTtftUs(context, context.engines[0]!)).toBe(1);
   });
 
+  it('fetches the longest prefix of a KV pool where that takes less time', () => {
+    const poolWith = (fetchUsPerToken: number, balancingThreshold = 1) => ({
+      longestTokens: () => 800,
+      fetchUs: (_engine: unknown, tokens: number) => tokens * fetchUsPerToken,
+      balancingThreshold,
+    });
+    const cached = { b: 200 };
+    const ttftUs = (pool: ReturnType<typeof poolWith>, at: number): number =>
+      estimateTtftUs(placementContext({ engines, cached, pool }), engines[at]!);
+    expect(ttftUs(poolWith(0.5), 0)).toBe(3_000 + 400 + 200);
+    expect(ttftUs(poolWith(0.5), 1)).toBe(20_000 + 300 + 200);
+    expect(ttftUs(poolWith(1.5), 0)).toBe(3_000 + 1_000);
+    expect(ttftUs(poolWith(0.5, 4.1), 1)).toBe(20_000 + 800);
+  });
+
   it('times a queue in full steps, so attention does not grow with its length', () => {
     const quadratic = {
       ...placementContext({ engines }),
       prefillUs: (_engine: unknown, tokens: number) => tokens ** 2,
     };
     expect(estimateTtftUs(quadratic, engines[1]!)).toBe(20_000 * 8_192 + 1_000 ** 2);
-  });
-});
-
-describe('prefillUs', () => {
-  it('adds up the steps of the chunks, each behind those before it', () => {
-    const steps: number[][] = [];
-    const model: StepTimeModel = {
-      description: 'notes what it is asked',
-      stepUs: (batch) => {
-        steps.push([batch.prefillContext, batch.prefillTokens, batch.prefillQuadratic]);
-        return 10;
-      },
-    };
-    expect(prefillUs(model, { tokens: 250, cached: 64 }, 100)).toBe(30);
-    expect(steps).toEqual([
-      [64, 100, 164 ** 2 - 64 ** 2],
-      [164, 100, 264 ** 2 - 164 ** 2],
-      [264, 50, 314 ** 2 - 264 ** 2],
-    ]);
   });
 });
 
@@ -58,11 +56,48 @@ describe('predictTtftUs', () => {
   });
 });
 
-describe('missesSlo', () => {
-  it('refuses what comes after the SLO, not what comes with it', () => {
-    expect(missesSlo(2_001, 2_000)).toBe(true);
-    expect(missesSlo(2_000, 2_000)).toBe(false);
-    expect(missesSlo(1e12, Infinity)).toBe(false);
+describe('an admission policy', () => {
+  const faults: PolicyFault[] = [];
+
+  function verdict(spec: AdmissionSpec, predictedUs: number) {
+    const context: AdmissionContext = {
+      ...placementContext({ engines }),
+      waitingRequests: 3,
+      predictedTtftUs: () => predictedUs,
+    };
+    const watch = { onFault: (fault: PolicyFault) => faults.push(fault) };
+    const policy = buildAdmission(spec, RandomStream.root(1), watch)(context);
+    return policy.admit(context) || policy.retryAfterUs?.(context);
+  }
+
+  const own = (admit: (context: AdmissionContext) => boolean) =>
+    ({ kind: 'own', path: 'a.mjs', module: { create: () => ({ admit }) } }) as const;
+
+  it('of an SLO refuses what comes after it, not what comes with it', () => {
+    const slo = { kind: 'slo-ttft', sloUs: 2_000 } as const;
+    expect(verdict(slo, 2_000)).toBe(true);
+    expect(verdict(slo, 2_300)).toBe(300);
+  });
+
+  it("of the user's own decides by what waits, and names the predicted TTFT to the client", () => {
+    const spec = own(({ waitingRequests }) => waitingRequests < 3);
+    expect(verdict(spec, 70)).toBe(70);
+    expect(
+      verdict(
+        own(() => true),
+        70,
+      ),
+    ).toBe(true);
+  });
+
+  it('gives way to the SLO, or lets all in, where it fails', () => {
+    const failing = own(() => 1 as unknown as boolean);
+    expect(verdict(failing, 9_000)).toBe(true);
+    const fallback = { kind: 'slo-ttft', sloUs: 2_000 } as const;
+    expect(verdict({ ...failing, fallback }, 9_000)).toBe(9_000);
+    expect(faults.map(({ message }) => message)).toEqual(
+      Array(2).fill('a.mjs: admit (prefill) returned 1; expected true or false.'),
+    );
   });
 });
 

@@ -28,11 +28,3 @@ export function predictTtftUs(context: PlacementContext, sharedTokens: number): 
   }
   return soonest;
 }
-
-/**
- * Whether a request is refused because its SLO is lost already. @param sloUs TTFT to be kept;
- * Infinity = none
- */
-export function missesSlo(predictedTtftUs: Micros, sloUs: Micros): boolean {
-  return predictedTtftUs > sloUs;
-}

@@ -26,6 +26,29 @@ export const POLICY_KINDS = [
   'session-sticky',
 ] as const satisfies readonly PolicySpec['kind'][];
 
+/** What `prefix-aware` and `session-sticky` are tuned by; see their specs. */
+export interface PolicyTuning {
+  readonly prefixBalanceThreshold: number;
+  readonly prefixOverlapWeight: number;
+  readonly stickyVirtualNodes: number;
+  readonly stickyLoadFactor: number;
+}
+
+export function policySpecOf(kind: PolicySpec['kind'], tuning: PolicyTuning): PolicySpec {
+  switch (kind) {
+    case 'prefix-aware': {
+      const { prefixBalanceThreshold, prefixOverlapWeight } = tuning;
+      return { kind, balanceThreshold: prefixBalanceThreshold, overlapWeight: prefixOverlapWeight };
+    }
+    case 'session-sticky': {
+      const { stickyVirtualNodes: virtualNodes, stickyLoadFactor: loadFactor } = tuning;
+      return { kind, virtualNodes, loadFactor };
+    }
+    default:
+      return { kind };
+  }
+}
+
 /**
  * A policy for one stage of one router. Policies have state (turns, draws), so stages and routers
  * share none.

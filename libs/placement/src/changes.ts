@@ -1,6 +1,5 @@
 import { type Micros, secondsToUs } from '@baton/kernel';
-import type { EngineRole } from './stage';
-import { MAX_ENGINES, type Topology } from './topology';
+import { type EngineRole, MAX_ENGINES, type Topology } from './topology';
 
 /**
  * Something that happens to a cluster at an instant of its run, in simulated µs since its start.

@@ -1,15 +1,27 @@
-export { hasQueueRoom, missesSlo, predictTtftUs } from './admission';
-export { buildPolicy, POLICY_KINDS } from './build-policy';
+export { hasQueueRoom, predictTtftUs } from './admission';
+export { buildAdmission } from './admission-policy';
+export type { AdmissionContext, AdmissionPolicy, AdmissionSpec } from './admission-policy';
+export { buildPolicy, POLICY_KINDS, policySpecOf } from './build-policy';
 export type { PolicySpec } from './build-policy';
 export { ChangesError, checkChanges, formatChanges, parseChanges } from './changes';
 export type { ScheduledChange } from './changes';
 export { isPrefilledOnDecode } from './disaggregation';
-export { FAULT_KINDS } from './own-policy';
-export type { OwnPolicyModule, OwnPolicySpec, PolicyFault, PolicyWatch } from './own-policy';
-export { Placer, PolicyError, policyName, SHARED_QUEUE } from './placer';
+export { PolicyError, readOwnModule } from './guarded';
+export type { OwnModule, OwnPolicyParts, OwnSpec, PolicyFault, PolicyWatch } from './guarded';
+export type { OwnPolicySpec } from './own-policy';
+export { OwnScheduling, watchedScheduling } from './own-scheduling';
+export { Placer, policyName, SHARED_QUEUE } from './placer';
 export type { ArrivalChoice, DecodeChoice, PlacerSpec, StagePolicySpec } from './placer';
 export { tokenLoad } from './least-loaded';
-export type { EngineView, LoadMeasure, PlacementContext, PlacementRequest, Policy } from './policy';
+export type {
+  EngineView,
+  LoadMeasure,
+  PlacementContext,
+  PlacementRequest,
+  Policy,
+  PoolView,
+} from './policy';
+export { PoolEstimate } from './pool-estimate';
 export { PrefixDirectory } from './prefix-directory';
 export { PrefixMemory } from './prefix-memory';
 export type { BlockRange } from './prefix-memory';
@@ -23,8 +35,7 @@ export {
   parseTopology,
   TopologyError,
 } from './topology';
-export type { Topology } from './topology';
 export { Room } from './room';
 export type { Incoming, RoomFacts } from './room';
-export type { EngineRole } from './stage';
-export { estimateTtftUs, prefillUs } from './ttft-estimate';
+export type { EngineRole, Topology } from './topology';
+export { estimateTtftUs } from './ttft-estimate';

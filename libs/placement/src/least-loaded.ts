@@ -1,5 +1,5 @@
 import type { EngineView, PlacementContext, Policy } from './policy';
-import type { EngineRole } from './stage';
+import type { EngineRole } from './topology';
 
 /** The engine with the fewest requests, the first in order of several. */
 export class LeastRequests implements Policy {

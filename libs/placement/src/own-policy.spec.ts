@@ -1,19 +1,19 @@
 import { RandomStream } from '@baton/kernel';
 import { describe, expect, it } from 'vitest';
-import type { OwnPolicyModule, PolicyFault } from './own-policy';
-import { Placer, PolicyError, policyName } from './placer';
-import type { PlacementContext } from './policy';
+import { type OwnModule, PolicyError, type PolicyFault } from './guarded';
+import { Placer, policyName } from './placer';
+import type { PlacementContext, Policy } from './policy';
 import { engineView, placementContext } from '../test/test-context';
 
 const ENGINES = [engineView({ engineId: 'busy', requests: 9 }), engineView({ engineId: 'idle' })];
 const CONTEXT = placementContext({ stage: 'prefill', engines: ENGINES });
 
-function moduleOf(choose: (context: PlacementContext) => number): OwnPolicyModule {
+function moduleOf(choose: (context: PlacementContext) => number): OwnModule<Policy> {
   return { create: () => ({ choose }) };
 }
 
 function placerOf(
-  module: OwnPolicyModule,
+  module: OwnModule<Policy>,
   watch?: ConstructorParameters<typeof Placer>[2],
 ): Placer {
   const own = { kind: 'own', path: './policies/mine.mjs', module } as const;

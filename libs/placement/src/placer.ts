@@ -1,9 +1,10 @@
-import type { RandomStream } from '@baton/kernel';
+import type { Micros, RandomStream } from '@baton/kernel';
 import { buildPolicy, type PolicySpec } from './build-policy';
 import { isPrefilledOnDecode } from './disaggregation';
-import { OwnPolicy, type OwnPolicySpec, type PolicyWatch } from './own-policy';
+import { type PolicyWatch, STRICT } from './guarded';
+import { OwnPolicy, type OwnPolicySpec } from './own-policy';
 import type { PlacementContext, Policy } from './policy';
-import type { EngineRole } from './stage';
+import type { EngineRole } from './topology';
 
 /**
  * When the decode engine of a disaggregated request is chosen: with the prefill engine at arrival,
@@ -21,6 +22,11 @@ export interface PlacerSpec {
   readonly decodeChoice: DecodeChoice;
   /** Prompt tokens, see `isPrefilledOnDecode`; 0 = off. */
   readonly disaggregationThreshold: number;
+  /**
+   * How long a router keeps the loads of the engines before it reads them again, in simulated µs;
+   * what it sends meanwhile is added. Unset: it always has the newest.
+   */
+  readonly metricsIntervalUs?: Micros;
   /** What chooses where a policy of the user's own has made no choice; default: fewest requests. */
   readonly fallback?: PolicySpec;
 }
@@ -32,16 +38,6 @@ export function policyName(spec: StagePolicySpec): string {
 }
 
 const FALLBACK: PolicySpec = { kind: 'least-requests' };
-
-/** A fault ends the run where nothing counts it. */
-const STRICT: PolicyWatch = {
-  onFault: ({ message }) => {
-    throw new PolicyError(message);
-  },
-};
-
-/** A policy of the user's own has made no choice. */
-export class PolicyError extends Error {}
 
 /** Index into the engines of a context; this for "the shared queue". */
 export const SHARED_QUEUE = -1;

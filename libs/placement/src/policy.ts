@@ -1,5 +1,5 @@
 import type { Micros } from '@baton/kernel';
-import type { EngineRole } from './stage';
+import type { EngineRole } from './topology';
 
 /**
  * One engine, for a policy: the newest snapshot that the engine published, plus what this router
@@ -11,6 +11,8 @@ export interface EngineView {
   readonly engineId: string;
   /** Running, waiting and deferred sequences. */
   readonly requests: number;
+  /** Those of them that do not run, those on their way included. */
+  readonly waitingRequests: number;
   /**
    * Prompt tokens that are not computed yet, those of the step under way and of requests on their
    * way included.
@@ -39,6 +41,16 @@ export interface PlacementRequest {
 /** What engines are compared by: requests alone, or `tokenLoad` and then requests. */
 export type LoadMeasure = 'requests' | 'tokens';
 
+/** The KV pool of the cluster, as a router estimates it. */
+export interface PoolView {
+  /** Prompt tokens of the longest prefix that any engine probably holds. */
+  longestTokens(): number;
+  /** How long this engine would fetch so many tokens from another one whose link is free. */
+  fetchUs(engine: EngineView, tokens: number): Micros;
+  /** See `fetchPays` of kv-pool. */
+  readonly balancingThreshold: number;
+}
+
 export interface PlacementContext {
   readonly request: PlacementRequest;
   /** The stage that the engine is chosen for. Every stage has its own policy. */
@@ -52,9 +64,11 @@ export interface PlacementContext {
   cachedTokens(engine: EngineView): number;
   /**
    * How long this engine would compute so many prompt tokens behind `cached` ones, by its step-time
-   * model: see `prefillUs`.
+   * model: see `prefillUs` of step-time.
    */
   prefillUs(engine: EngineView, tokens: number, cached: number): Micros;
+  /** What engines could fetch from each other. Unset: there is no KV pool. */
+  readonly pool?: PoolView | undefined;
   /**
    * Index of the engine with the least load, the first in order of several, from a caller that
    * keeps it up to date: the one that a comparison of all finds. Unset, or without an answer: the

@@ -19,9 +19,10 @@ export interface PrefixAwareSpec {
 /**
  * Weighs the cached part of the prompt against an engine's load.
  *
- * Where prompts are computed it is Mooncake's Conductor (FAST'25, algorithm 1) without moving KV
- * between prefill engines: the smallest `T_queue + T_prefill(len, own prefix)`. A hot prefix is
- * replicated by itself, once its engine's queue costs more than computing it again. For decode it
+ * Where prompts are computed it is Mooncake's Conductor (FAST'25, algorithm 1): the smallest
+ * `T_queue + T_prefill(len, own prefix)`, or with a KV pool also
+ * `T_queue + T_transfer + T_prefill(len, best prefix)`. A hot prefix is replicated by itself, once
+ * its engine's queue costs more than fetching it or computing it again. For decode it
  * is the cost of Dynamo's KV router: `load + weight · (prompt − cached)`, all in tokens. Of several
  * equal engines it takes the one that comes next after the last choice, so that new prefixes spread
  * over idle engines.

@@ -32,4 +32,13 @@ export class PrefixDirectory {
     const usable = Math.floor((request.promptTokens - 1) / this.blockTokens);
     return Math.min(blocks, usable) * this.blockTokens;
   }
+
+  /** The most of `cachedTokens` over all engines. */
+  longestTokens(request: PlacementRequest): number {
+    let longest = 0;
+    for (const engineId of this.memories.keys()) {
+      longest = Math.max(longest, this.cachedTokens(engineId, request));
+    }
+    return longest;
+  }
 }

@@ -47,6 +47,11 @@ describe('room for more jobs', () => {
     expect(room.left(snapshot({ freeBlocks: 0 }), NOTHING, 2)).toBe(0);
   });
 
+  it('on decode is not bounded by the lookahead while there are blocks', () => {
+    const room = new Room('decode', FACTS);
+    expect(room.left(snapshot({ running: 1, waiting: 5 }), NOTHING, 5)).toBeGreaterThan(5);
+  });
+
   it('is never negative, nor more than an empty engine has slots and lookahead', () => {
     const count = fc.nat(200);
     const state = fc.record({ running: count, waiting: count, deferred: count, freeBlocks: count });

@@ -1,5 +1,5 @@
 import type { EngineSnapshot } from '@baton/engine';
-import type { EngineRole } from './stage';
+import type { EngineRole } from './topology';
 
 /** The measures of an engine's room. */
 export interface RoomFacts {
@@ -44,7 +44,7 @@ export class Room {
     this.meanPromptTokens += (promptTokens - this.meanPromptTokens) * MEAN_WEIGHT;
   }
 
-  /** @param waitingForRoom decode sequences for which the engine has no blocks */
+  /** @param waitingForRoom decode sequences that have no blocks yet; a step gives them theirs */
   left(engine: EngineSnapshot, incoming: Incoming, waitingForRoom: number): number {
     if (this.role === 'decode') return this.decodeRoom(engine, incoming, waitingForRoom);
     const waiting = engine.waiting + incoming.sequences;
@@ -59,7 +59,6 @@ export class Room {
   }
 
   private decodeRoom(engine: EngineSnapshot, incoming: Incoming, waitingForRoom: number): number {
-    if (waitingForRoom >= this.lookahead) return 0;
     const slots = this.slotsLeft(engine, incoming.sequences);
     const blocksEach = Math.max(1, Math.ceil(this.meanPromptTokens / this.facts.blockSize));
     const incomingBlocks = incoming.promptTokens / this.facts.blockSize;

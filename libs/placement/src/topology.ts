@@ -1,3 +1,6 @@
+/** What an engine does: its role in the cluster, and the queue that feeds it. */
+export type EngineRole = 'prefill' | 'decode' | 'aggregated';
+
 /** How many engines of each role a cluster has. */
 export interface Topology {
   readonly prefill: number;

@@ -1,5 +1,5 @@
 import type { Micros } from '@baton/kernel';
-import type { StepTimeModel } from '@baton/step-time';
+import { fetchPays } from '@baton/kv-pool';
 import type { EngineView, PlacementContext } from './policy';
 
 /**
@@ -9,34 +9,10 @@ import type { EngineView, PlacementContext } from './policy';
 const QUEUE_STEP_TOKENS = 8_192;
 
 /**
- * How long a prompt of `tokens` takes alone behind `cached` tokens, in chunks of at most `budget`
- * tokens a step. µs; time O(tokens / budget).
- */
-export function prefillUs(
-  stepTime: StepTimeModel,
-  prompt: { readonly tokens: number; readonly cached: number },
-  budget: number,
-): Micros {
-  const end = prompt.cached + prompt.tokens;
-  let us = 0;
-  for (let from = prompt.cached; from < end; from += budget) {
-    const to = Math.min(from + budget, end);
-    us += stepTime.stepUs({
-      prefillTokens: to - from,
-      prefillSeqs: 1,
-      prefillQuadratic: to * to - from * from,
-      prefillContext: from,
-      decodeSeqs: 0,
-      decodeContext: 0,
-      kvUsage: 0,
-    });
-  }
-  return us;
-}
-
-/**
- * `T_queue + T_prefill(len, own prefix)` of Mooncake's Conductor (FAST'25, algorithm 1), in µs:
- * from now until this engine would have computed the prompt, if it were sent there.
+ * The TTFT of Mooncake's Conductor (FAST'25, algorithm 1), in µs: from now until this engine would
+ * have computed the prompt, if it were sent there. It is `T_queue + T_prefill(len, own prefix)`, or
+ * with a KV pool `T_queue + T_transfer + T_prefill(len, best prefix)` where the engine would fetch
+ * the best prefix.
  *
  * @param sharedTokens prompt tokens that wait before this request in no engine's own queue, this
  *   engine's share of them
@@ -48,8 +24,22 @@ export function estimateTtftUs(
 ): Micros {
   const { promptTokens } = context.request;
   const cached = Math.min(context.cachedTokens(engine), promptTokens - 1);
-  const own = context.prefillUs(engine, promptTokens - cached, cached);
-  return queueUs(context, engine, engine.waitingTokens + sharedTokens) + own;
+  const queue = queueUs(context, engine, engine.waitingTokens + sharedTokens);
+  return queue + promptUs(context, engine, cached);
+}
+
+/** With the own prefix or the longest one of the pool, as the engine will decide. */
+function promptUs(context: PlacementContext, engine: EngineView, ownTokens: number): Micros {
+  const { request, pool } = context;
+  const { promptTokens } = request;
+  const computeUs = (cached: number): Micros =>
+    context.prefillUs(engine, promptTokens - cached, cached);
+  const poolTokens = Math.min(pool?.longestTokens() ?? 0, promptTokens - 1);
+  if (pool === undefined || poolTokens <= ownTokens) return computeUs(ownTokens);
+  const transferUs = pool.fetchUs(engine, poolTokens - ownTokens);
+  const choice = { ownTokens, poolTokens, transferUs, computeUs };
+  if (!fetchPays(choice, pool.balancingThreshold)) return computeUs(ownTokens);
+  return transferUs + computeUs(poolTokens);
 }
 
 /**

@@ -1,9 +1,9 @@
 import type { EngineView, PlacementContext, PlacementRequest } from '../src/policy';
-import type { EngineRole } from '../src/stage';
+import type { EngineRole } from '../src/topology';
 
 /** An engine without anything to do, but for what is said. */
 export function engineView(facts: Partial<EngineView> & { engineId: string }): EngineView {
-  return { requests: 0, waitingTokens: 0, kvTokens: 0, kvUsage: 0, ...facts };
+  return { requests: 0, waitingRequests: 0, waitingTokens: 0, kvTokens: 0, kvUsage: 0, ...facts };
 }
 
 /** `count` idle engines. */
@@ -29,6 +29,7 @@ interface Scene {
   readonly request?: PlacementRequest;
   /** By engine id; 0 for the others. */
   readonly cached?: Readonly<Record<string, number>>;
+  readonly pool?: PlacementContext['pool'];
 }
 
 /** Engines that compute one prompt token per µs, whatever is behind it. */
@@ -39,5 +40,6 @@ export function placementContext(scene: Scene): PlacementContext {
     engines: scene.engines,
     cachedTokens: ({ engineId }) => scene.cached?.[engineId] ?? 0,
     prefillUs: (_engine, tokens) => tokens,
+    pool: scene.pool,
   };
 }

@@ -11,7 +11,14 @@ export { performTask, TOLERANCE } from './plan-task';
 export type { PlanFigures, PlanTask, TaskOptions, TaskResult } from './plan-task';
 export { promising } from './promising';
 export type { Estimated } from './promising';
-export { decodeRate, matchRates, prefillRate } from './rate-match';
+export {
+  aggregatedRate,
+  DECODE_SHARE,
+  decodeRate,
+  matchRates,
+  PREFILL_SHARE,
+  prefillRate,
+} from './rate-match';
 export type { Demand, Engines } from './rate-match';
 export { searchSplits } from './search-splits';
 export type { PlanCandidate, PlanQuestion, PlanStage, RunTasks } from './search-splits';
@@ -24,6 +31,8 @@ export type {
   SensitivityRow,
   SplitResult,
 } from './split-result';
+export { seededStart, successiveHalving } from './successive-halving';
+export type { HalvingPlan, HalvingRung, TriedCandidate, Ranking } from './successive-halving';
 export { apartFactor, goodputInterval, isToldApart } from './told-apart';
 export { atRate, missesAllowed, runWithin } from './trial';
 export type { SloTarget } from './trial';

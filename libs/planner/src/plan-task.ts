@@ -1,4 +1,10 @@
-import { type ModelErrors, type RunRecord, summarise, type Summary } from '@baton/analysis';
+import {
+  type CostRates,
+  type ModelErrors,
+  type RunRecord,
+  summarise,
+  type Summary,
+} from '@baton/analysis';
 import { type ClusterScenario, simulate } from '@baton/cluster';
 import { usToSeconds } from '@baton/kernel';
 import type { Assumption } from './assumption';
@@ -45,6 +51,12 @@ export interface TaskOptions {
   readonly seed: number;
   /** Errors of the step times under a load; left out: there are none. */
   readonly errorsAt?: (load: number) => ModelErrors;
+  /** Prices and watts of the GPUs; none: no cost is reported. */
+  readonly rates?: CostRates | undefined;
+  /** Relative width of the last interval of a search; default: `TOLERANCE`. */
+  readonly tolerance?: number;
+  /** Runs of a search at most; 1: only the rate of the task is tried. Default: 40. */
+  readonly mostTries?: number;
 }
 
 /** Simulates the split of a task, given as `scenario`, as the task asks. */
@@ -59,8 +71,8 @@ export function performTask(
   }
   const { rate, result, tries } = findRate({
     startRate: task.rate,
-    tolerance: TOLERANCE,
-    mostTries: MOST_TRIES,
+    tolerance: options.tolerance ?? TOLERANCE,
+    mostTries: options.mostTries ?? MOST_TRIES,
     tryRate: (tried) => runWithin(scenario, tried, options.target),
   });
   return { rate, ...told(result, options), simulations: tries };
@@ -68,11 +80,11 @@ export function performTask(
 
 function told(
   run: RunRecord | undefined,
-  { target, seed, errorsAt }: TaskOptions,
+  { target, seed, errorsAt, rates }: TaskOptions,
 ): Pick<TaskResult, 'completedRate' | 'figures'> {
   if (run === undefined) return { completedRate: 0, figures: undefined };
   const summary = summarise(run, {
-    ...{ slo: target.slo, wallSeconds: NaN, seed },
+    ...{ slo: target.slo, wallSeconds: NaN, seed, rates },
     ...(errorsAt === undefined ? {} : { errorsAt }),
   });
   const { wall_seconds: _wall, requests_per_wall_second: _speed, ...figures } = summary;

@@ -17,8 +17,8 @@ export type Engines = (role: EngineRole) => EngineOptions;
 /**
  * Shares of their full rate that pools reach behind one another: AIConfigurator, sdk/picking.py.
  */
-const PREFILL_SHARE = 0.9;
-const DECODE_SHARE = 0.92;
+export const PREFILL_SHARE = 0.9;
+export const DECODE_SHARE = 0.92;
 const US_PER_SECOND = 1e6;
 
 /**
@@ -63,7 +63,7 @@ export function decodeRate(engine: EngineOptions, demand: Demand, tpotUs: number
  * Requests per second of one engine that does both: a request's prompt, and its share of the steps
  * that it decodes in.
  */
-function aggregatedRate(engine: EngineOptions, demand: Demand, tpotUs: number): number {
+export function aggregatedRate(engine: EngineOptions, demand: Demand, tpotUs: number): number {
   const seqs = largestBatch(engine, demand, tpotUs);
   if (seqs === 0) return 0;
   const decodes = (demand.outputTokens * decodeUs(engine, demand, seqs)) / seqs;

@@ -33,7 +33,7 @@ const POOL: EnginePool = {
 const SCENARIO: ClusterScenario = {
   ...{ pools: [POOL], changes: [], workload: WORKLOAD, kvLeaseUs: 30e6, maxRuns: 3, seed: 0 },
   placement: { prefill: 'pull', decode: 'pull', decodeChoice: 'late', disaggregationThreshold: 0 },
-  ...{ admissionSloTtftUs: Infinity, maxWaitingRequests: Infinity, maxConcurrency: Infinity },
+  ...{ maxWaitingRequests: Infinity, maxConcurrency: Infinity },
   leap: true,
 };
 const SLO = { ttft: 200_000 };

@@ -1,11 +1,7 @@
 import type { Slo } from '@baton/analysis';
-import {
-  type BatonConfig,
-  type ConfigKey,
-  type ResolvedConfig,
-  UsageError,
-  withFrontEnd,
-} from '@baton/config';
+import { type BatonConfig, type ConfigKey, type ResolvedConfig, UsageError } from '@baton/config';
+import { withFrontEnd } from '@baton/engine-setup';
+import { type GivenRates, ratesOf } from '@baton/costs';
 import {
   type Candidate,
   candidatesOf,
@@ -31,6 +27,7 @@ import {
   type WorkloadFlags,
 } from '@baton/workload-source';
 import { EngineChoices, type GivenSizes, sizesOf } from './engines/engine-choices';
+import { meanDemand } from './engines/mean-demand';
 import type { PlanningContext } from './search/planning-context';
 
 /** The inputs of a plan. */
@@ -39,6 +36,8 @@ export interface PlanRequest {
   readonly gpus: number;
   readonly target: SloTarget;
   readonly sizes: GivenSizes;
+  /** Undefined: no cost is reported. */
+  readonly prices?: GivenRates | undefined;
   /** Threads that simulate. */
   readonly threads: number;
 }
@@ -59,6 +58,8 @@ export interface PreparedPlan {
   readonly notes: readonly string[];
 }
 
+const ROLES = ['prefill', 'decode', 'aggregated'] as const;
+
 /**
  * Finds the engines that fit, and only then reads the workload, which may be long.
  *
@@ -73,6 +74,9 @@ export async function preparePlan(
   if (asked.changes !== undefined) {
     throw new UsageError('A plan looks for a topology that stays: leave changes out.');
   }
+  if ((asked.autoscaler ?? asked.min ?? asked.max) !== undefined) {
+    throw new UsageError('A plan looks for a topology that stays: leave autoscaler out.');
+  }
   if (asked.dataParallelSize > 1) {
     throw new UsageError(
       'A plan knows engines of one data-parallel rank: leave data_parallel_size at 1.',
@@ -81,6 +85,7 @@ export async function preparePlan(
   const isSet = (key: ConfigKey): boolean => origins[key] !== 'default';
   const engines = new EngineChoices(asked, sizesOf(flags.sizes, asked, isSet), flags.gpus);
   const candidates = candidatesOf(engines.choices);
+  const rates = flags.prices && ratesOf(asked, ROLES, flags.prices);
   if (candidates.length === 0) {
     throw new UsageError(
       `No engines of these sizes use all ${flags.gpus} GPUs: change --gpus or --tp.`,
@@ -95,10 +100,12 @@ export async function preparePlan(
   const workload = flags.threads === 1 ? loaded.workload : shareWorkload(loaded.workload);
   const description = describeWorkload(workload);
   return {
-    context: { config: withFrontEnd(config), workload, target: flags.target },
+    context: { config: withFrontEnd(config), workload, target: flags.target, rates },
     ...{ asked, loaded, workloadFlags, description },
     candidates: candidates.map((candidate) => {
-      const demand = demandOf(candidate, description, config);
+      const { prefill, aggregated } = candidate.topology;
+      const computing = isAggregated(candidate) ? aggregated : prefill;
+      const demand = meanDemand(description, config, computing);
       return estimated(candidate, engines.enginesOf(candidate), { demand, slo: flags.target.slo });
     }),
     stepTimes: engines.stepTimes,
@@ -107,12 +114,12 @@ export async function preparePlan(
 }
 
 /** The rate is what is looked for; a dataset only needs one to have arrivals that can be scaled. */
-function withRate(flags: WorkloadFlags): WorkloadFlags {
+export function withRate(flags: WorkloadFlags): WorkloadFlags {
   const isTimed = flags.requestRate !== undefined || flags.rampUpStartRps !== undefined;
   return flags.dataset === undefined || isTimed ? flags : { ...flags, requestRate: '1' };
 }
 
-function refuseUnscalable(workload: Workload): void {
+export function refuseUnscalable(workload: Workload): void {
   if (workload.count === 0) throw new UsageError('A plan needs requests; there are none.');
   if (meanRatePerSecond(workload) > 0) return;
   throw new UsageError(
@@ -132,25 +139,5 @@ function estimated(
     candidate,
     estimatedRate: rateWithin(Math.min(tpot, itl)),
     idleRate: rateWithin(Infinity) * GIVEN_UP_SHARE,
-  };
-}
-
-/**
- * A mean request. Of what one cache without end would hold, an engine finds its share: a prefix was
- * computed by one of them, and only some policies send the next request there.
- */
-function demandOf(
-  candidate: Candidate,
-  { promptTokens, outputTokens, reusableShare }: WorkloadDescription,
-  { enablePrefixCaching, placement }: BatonConfig,
-): Demand {
-  const { prefill, aggregated } = candidate.topology;
-  const isFound = placement === 'prefix-aware' || placement === 'session-sticky';
-  const engines = isAggregated(candidate) ? aggregated : prefill;
-  const share = enablePrefixCaching ? reusableShare / (isFound ? 1 : engines) : 0;
-  return {
-    promptTokens: promptTokens.mean,
-    cachedTokens: promptTokens.mean * share,
-    outputTokens: outputTokens.mean,
   };
 }

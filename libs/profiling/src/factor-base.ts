@@ -1,5 +1,6 @@
 import type { FactorBase } from '@baton/calibration';
-import { modelOf, operatorFiles, UsageError } from '@baton/config';
+import { UsageError } from '@baton/config';
+import { modelOf, operatorFiles } from '@baton/engine-setup';
 import { describePrecision, findGpu, HardwareError, servedIn } from '@baton/hardware';
 import { buildStepTimeModel } from '@baton/step-time';
 import type { InputOptions } from './formats/measured';

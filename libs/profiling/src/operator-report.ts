@@ -1,4 +1,4 @@
-import { ownOperators } from '@baton/config';
+import { ownOperators } from '@baton/engine-setup';
 import { heldOutErrors, type HeldOutErrors } from '@baton/operators';
 
 /** Operators of the user's own, with the error of each table on points that it was not shown. */

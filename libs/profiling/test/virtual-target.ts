@@ -1,6 +1,7 @@
 import { NEVER, outcomeCode, type RequestLog, type RunRecord } from '@baton/analysis';
 import { type ClusterScenario, simulate, type StepSpan } from '@baton/cluster';
-import { type BatonConfig, defaultConfig, engineSetup } from '@baton/config';
+import { type BatonConfig, defaultConfig } from '@baton/config';
+import { engineSetup } from '@baton/engine-setup';
 import { msToUs, usToMs } from '@baton/kernel';
 import { scenarioOf } from '@baton/scenario';
 import { isFirst, withContentBlock, type Workload, WorkloadBuilder } from '@baton/workload';

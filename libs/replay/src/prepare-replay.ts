@@ -1,4 +1,4 @@
-import type { RecordedRun } from '@baton/analysis';
+import type { RecordedRun, ScalingOptions, Slo } from '@baton/analysis';
 import type { ClusterScenario } from '@baton/cluster';
 import {
   type BatonConfig,
@@ -6,10 +6,11 @@ import {
   type ResolvedConfig,
   shownConfig,
   UsageError,
-  withFrontEnd,
 } from '@baton/config';
+import { withFrontEnd } from '@baton/engine-setup';
 import { type Micros, usToMs } from '@baton/kernel';
 import { parseTopology, TopologyError } from '@baton/placement';
+import { withStart } from '@baton/scaling';
 import { poolOf, scenarioOf } from '@baton/scenario';
 import { configuredChanges } from '@baton/worker';
 import {
@@ -19,6 +20,7 @@ import {
   shownWorkload,
   type WorkloadFlags,
 } from '@baton/workload-source';
+import { scaledReplay } from './scaled-replay';
 import { noteOnConfig } from './recorded-config';
 import { findRecording, readRecorded, type Recording } from './recording';
 
@@ -34,6 +36,8 @@ export interface ReplayRequest {
   /** Mean time that each of them waits before its next request; undefined = none. */
   readonly thinkUs: Micros | undefined;
   readonly leap: boolean;
+  /** Objectives of each request, which an autoscaler can go by. */
+  readonly slo: Slo | undefined;
   /** Whether the run is laid beside the recorded one; undefined: where there is one. */
   readonly compare: boolean | undefined;
   /**
@@ -50,6 +54,8 @@ export interface PreparedReplay {
   readonly scenario: ClusterScenario;
   /** What was measured of the same requests; undefined: nothing is compared. */
   readonly recorded: RecordedRun | undefined;
+  /** What an autoscaler is measured by; undefined: there is none. */
+  readonly scaling: ScalingOptions | undefined;
   /** Notes for the user, as sentences. */
   readonly notes: readonly string[];
 }
@@ -71,8 +77,10 @@ export async function prepareReplay(
   try {
     const maxModelLen = contextOf(resolved.config);
     const changes = configuredChanges(resolved.config);
-    if (changes.length > 0 && flags.asPlaced) {
-      throw new UsageError('--placement recorded needs engines that stay: leave changes out.');
+    if (flags.asPlaced && (changes.length > 0 || resolved.config.autoscaler !== undefined)) {
+      throw new UsageError(
+        '--placement recorded needs engines that stay: leave changes and autoscaler out.',
+      );
     }
     const { config, loaded, notes } = await configuredWorkload(resolved, flags.workload, {
       ...{ maxModelLen, onProgress },
@@ -83,9 +91,11 @@ export async function prepareReplay(
       ...(thinkUs === undefined ? {} : { thinkUs }),
     };
     const use = await useRecording(flags, recording, { config, loaded });
-    const scenario = scenarioOf(config, loaded.workload, { leap, changes, ...bound });
+    const scaled = scaledReplay(config, loaded.workload, flags.slo);
+    const { scaling } = scaled ?? {};
+    const scenario = scenarioOf(config, loaded.workload, { leap, changes, scaling, ...bound });
     return {
-      ...{ config, loaded, recorded: use.run },
+      ...{ config, loaded, recorded: use.run, scaling: scaled?.measures },
       scenario: { ...scenario, ...use.scenario },
       notes: [...(asRecorded === undefined ? [] : [asRecorded]), ...notes, ...use.notes],
     };
@@ -111,7 +121,7 @@ function resolvedFor(
     ...{ flags, env, file: configFile ?? env['BATON_CONFIG_FILE'] },
     recorded: isSimulated ? { ...recorded, frontend: 'none' } : recorded,
   });
-  return { ...resolved, config: withFrontEnd(resolved.config) };
+  return { ...resolved, config: withFrontEnd(withStart(resolved)) };
 }
 
 /** The recording's facts about the requests, as far as they are used. */

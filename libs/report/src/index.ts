@@ -21,6 +21,7 @@ export type { TracedSteps, TraceParts } from './run/chrome-trace';
 export type { ComparisonReport } from './run/comparison-sections';
 export { consoleComparison } from './run/console-comparison';
 export { consoleSummary, frontEndLine, stepTimesLines } from './run/console-summary';
+export { usd } from './run/cost-sections';
 export { requestCsv } from './run/request-csv';
 export { runReport, settingsSection } from './run/run-report';
 export type { RunReport } from './run/run-report';

@@ -65,6 +65,7 @@ function engineOf(role: EngineRoleName, index: number, endUs: number): EngineRec
     numBlocks: 20_000,
     steps: 500,
     busyUs: endUs * (0.3 + 0.05 * index),
+    prefillBusyUs: role === 'decode' ? 0 : endUs * 0.2,
     upUs: endUs,
     promptTokensComputed: 120_000,
     promptTokensCached: 30_000,

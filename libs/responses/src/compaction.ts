@@ -3,7 +3,7 @@ import { missingField } from '@baton/openai';
 import type { ResponseContext } from './response-context';
 import { itemText } from './response-events';
 import { outputItems, type ResponseEnd, usageOf } from './response-object';
-import type { ResponseDraft } from './parse-response';
+import type { ResponseDraft, WholeRequest } from './parse-response';
 import { sealText } from './sealed-text';
 
 /** A compaction names its model, and is answered in one piece. Throws `BatonError`. */
@@ -19,7 +19,10 @@ export function asCompaction(draft: ResponseDraft): ResponseDraft {
  * Body of POST /v1/responses/compact: what the user said, and the rest in short, sealed. Both are
  * items of a next request.
  */
-export function renderCompaction(context: ResponseContext, end: ResponseEnd): string {
+export function renderCompaction(
+  context: ResponseContext & { readonly request: WholeRequest },
+  end: ResponseEnd,
+): string {
   const { head, request } = context;
   const said = request.items.filter(({ type, role }) => type === 'message' && role === 'user');
   const written = outputItems(context, end.count, true).filter(({ type }) => type === 'message');

@@ -1,20 +1,24 @@
+import { BatonError } from '@baton/contract';
 import {
   arrayOf,
   Is,
   missingField,
   OBJECT,
   objectBody,
+  type RequestLimits,
   validateBody,
   valueError,
   Within,
 } from '@baton/openai';
+import { asciiJson } from '@baton/text';
 import { type Item, readItems } from './items';
+import { newId } from './new-id';
 import { metadataRange } from './responses.dto';
+import { itemsPage } from './stored-response';
 
 /** OpenAI's. */
 const MAX_ITEMS_AT_ONCE = 20;
 
-type NewId = (prefix: string) => string;
 type Items = readonly Readonly<Record<string, unknown>>[];
 
 function itemsRange(items: Items): { readonly message: string } | undefined {
@@ -34,30 +38,62 @@ export class ConversationDto {
   metadata?: Readonly<Record<string, string>> | null;
 }
 
-/** A conversation as it goes over the wire. */
-export function conversationObject(stored: {
+/** A conversation without its items. */
+export interface ConversationHead {
   readonly id: string;
+  /** Seconds since the Unix epoch. */
   readonly createdAt: number;
   readonly metadata: object;
-}): object {
-  const { id, createdAt: created_at, metadata } = stored;
-  return { id, object: 'conversation', created_at, metadata };
 }
 
-/** Reads the body of a new conversation; all of it may be left out. */
-export function readConversation(
-  body: unknown,
-  newId: NewId,
-): { readonly metadata: object; readonly items: readonly Item[] } {
+/** A conversation as it is kept. The items, the oldest first, are its last key. */
+export interface StoredConversation extends ConversationHead {
+  readonly items: readonly Item[];
+}
+
+/** A conversation as it goes over the wire. */
+export function conversationObject({ id, createdAt, metadata }: ConversationHead): object {
+  return { id, object: 'conversation', created_at: createdAt, metadata };
+}
+
+/** What a client asks to see of a stored conversation, or what shall become of it. */
+export type ConversationView =
+  | { readonly kind: 'items'; readonly query: Readonly<Record<string, unknown>> }
+  | { readonly kind: 'item'; readonly id: string }
+  /** The conversation as it is kept, without an item. */
+  | { readonly kind: 'without'; readonly id: string };
+
+/** A view of a stored conversation, which is parsed already. Throws `item_not_found`. */
+export function storedConversationBody(
+  stored: unknown,
+  _limits: RequestLimits,
+  view: ConversationView,
+): string {
+  const { items, ...head } = stored as StoredConversation;
+  if (view.kind === 'items') return itemsPage(items, view.query);
+  const item = items.find(({ id }) => id === view.id);
+  if (item === undefined) {
+    const message = `Item with id '${view.id.slice(0, 200)}' not found.`;
+    throw new BatonError('item_not_found', message);
+  }
+  if (view.kind === 'item') return asciiJson(item);
+  return JSON.stringify({ ...head, items: items.filter(({ id }) => id !== view.id) });
+}
+
+/**
+ * The metadata and the items of a body that begins a conversation, as JSON; all of it may be left
+ * out. Throws `BatonError`.
+ */
+export function newConversationBody(body: unknown): string {
   const { items, metadata } = read(body ?? {});
-  return { metadata: metadata ?? {}, items: readOwnItems(items ?? [], newId) };
+  return JSON.stringify({ metadata: metadata ?? {}, items: readOwnItems(items ?? []) });
 }
 
-/** Reads items that are added, at least one. */
-export function readConversationItems(body: unknown, newId: NewId): Item[] {
+/** The items of a body that adds some, at least one, as a JSON list. Throws `BatonError`. */
+export function newItemsBody(body: unknown): string {
   const { items } = read(body);
   if (items === undefined || items === null || items.length === 0) throw missingField('items');
-  return readOwnItems(items, newId);
+  return JSON.stringify(readOwnItems(items));
 }
 
 /** Reads the metadata that takes the place of what there was. */
@@ -72,7 +108,7 @@ function read(body: unknown): ConversationDto {
 }
 
 /** A conversation has no place to look a reference up in. */
-function readOwnItems(items: Items, newId: NewId): Item[] {
+function readOwnItems(items: Items): Item[] {
   const own = readItems(items, newId, 'items');
   const at = own.findIndex(({ type }) => type === 'item_reference');
   if (at < 0) return own;

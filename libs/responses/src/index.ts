@@ -1,16 +1,40 @@
 export { asCompaction, renderCompaction } from './compaction';
 export {
+  continued,
+  type LoadedTexts,
+  mayContinue,
+  NO_LINKS,
+  type ResponseLinks,
+  responseLinksBody,
+} from './continuing';
+export {
+  type ConversationHead,
   conversationObject,
-  readConversation,
-  readConversationItems,
+  newConversationBody,
+  newItemsBody,
   readMetadata,
+  type StoredConversation,
+  storedConversationBody,
 } from './conversations';
 export type { Item as ResponseItem } from './items';
-export { followReferences } from './items';
-export type { ResponseDraft, ResponseLimits, ResponseRequest } from './parse-response';
+export {
+  headOf,
+  type ResponseTexts,
+  type StoredResponse,
+  storedResponseBody,
+  storedText,
+  withStatus,
+} from './kept-response';
+export { messageBody } from './message-body';
+export { newId } from './new-id';
+export type {
+  ResponseDraft,
+  ResponseLimits,
+  ResponseRequest,
+  WholeRequest,
+} from './parse-response';
 export { parseResponse, readResponse } from './parse-response';
 export { responseSchemas } from './request-schemas';
-export { responseIdOf } from './response-context';
 export { renderResponseError } from './response-error';
 export type { ReasoningEvents } from './response-events';
 export type { ResponseEnd, ResponseObject } from './response-object';
@@ -31,7 +55,6 @@ export {
   listBody,
   type Page,
   pageOf,
-  replayEvents,
   startingAfter,
   wantsStream,
 } from './stored-response';

@@ -19,12 +19,13 @@ export function messagesOf(items: readonly Item[]): Message[] {
  */
 export function checkCallIds(items: readonly Item[], own: readonly Item[]): void {
   const known = new Set<unknown>();
+  const sent = new Set(own);
   for (const item of items) {
     if (item.type === 'function_call' || item.type === 'custom_tool_call')
       known.add(item['call_id']);
     const isOutput =
       item.type === 'function_call_output' || item.type === 'custom_tool_call_output';
-    if (!isOutput || known.has(item['call_id']) || !own.includes(item)) continue;
+    if (!isOutput || known.has(item['call_id']) || !sent.has(item)) continue;
     const message =
       'No tool call found for the output with call_id ' +
       `${String(item['call_id']).slice(0, 200)}.`;

@@ -63,9 +63,11 @@ export function readItems(
 
 /** `own` with the items that its references name. Throws for a name that is not among `known`. */
 export function followReferences(own: readonly Item[], known: readonly Item[]): Item[] {
+  const byId = new Map<string, Item>();
+  for (const item of known) if (!byId.has(item.id)) byId.set(item.id, item);
   return own.map((item, i) => {
     if (item.type !== 'item_reference') return item;
-    const found = known.find(({ id }) => id === item.id);
+    const found = byId.get(item.id);
     if (found !== undefined) return found;
     const message = `Item with id '${item.id.slice(0, 200)}' not found.`;
     throw valueError({ field: `input[${i}].id`, message });

@@ -68,9 +68,6 @@ export interface ResponseDraft {
 export interface ResponseRequest {
   readonly generation: GenerationRequest;
   readonly dto: ResponsesDto;
-  readonly own: readonly Item[];
-  /** The whole conversation: what it goes on with, then `own`. */
-  readonly items: readonly Item[];
   readonly previousResponseId: string | undefined;
   readonly conversationId: string | undefined;
   readonly isStored: boolean;
@@ -80,6 +77,13 @@ export interface ResponseRequest {
   readonly format: object;
   /** The model declines to answer, with a text in place of the requested output. */
   readonly isRefused: boolean;
+}
+
+/** A request with its conversation, which may be long. */
+export interface WholeRequest extends ResponseRequest {
+  readonly own: readonly Item[];
+  /** The whole conversation: what it goes on with, then `own`. */
+  readonly items: readonly Item[];
 }
 
 /**
@@ -116,7 +120,7 @@ export function parseResponse(
   draft: ResponseDraft,
   context: readonly Item[],
   limits: ResponseLimits,
-): ResponseRequest {
+): WholeRequest {
   const { dto, fields, own } = draft;
   const items = [...context, ...own];
   checkCallIds(items, own);

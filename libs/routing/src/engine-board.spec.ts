@@ -7,7 +7,14 @@ const SECOND = 1_000_000;
 function load(part: Partial<EngineLoad> = {}): EngineLoad {
   return {
     ...{ engineId: 'a', stage: 'prefill', index: 0, state: 'ready' },
-    ...{ requests: 2, waitingTokens: 300, usedBlocks: 10, numBlocks: 100, taken: {} },
+    ...{
+      requests: 2,
+      waitingRequests: 1,
+      waitingTokens: 300,
+      usedBlocks: 10,
+      numBlocks: 100,
+      taken: {},
+    },
     ...part,
   };
 }

@@ -32,6 +32,8 @@ export interface EngineBoardOptions {
   /** Under which name the jobs of this router are counted by engines. */
   readonly routerId: string;
   readonly blockSize: number;
+  /** A load is kept for so long although newer ones come, wall µs. Unset: 0. */
+  readonly keepUs?: number;
   readonly onJoin: (engineId: string, kvTokens: number) => void;
   readonly onLeave: (engineId: string) => void;
 }
@@ -104,24 +106,27 @@ export class EngineBoard {
 
   private join(load: EngineLoad): Row {
     const { engineId, stage, numBlocks } = load;
-    const row = new Row(engineId, stage, this.options.blockSize);
+    const { blockSize, keepUs = 0 } = this.options;
+    const row = new Row(engineId, stage, { blockSize, keepUs });
     this.rows.set(engineId, row);
     row.index = load.index;
     row.rank = load.rank ?? 0;
     this.byStage[stage] = [...this.byStage[stage], row].sort((a, b) => a.index - b.index);
-    this.options.onJoin(engineId, numBlocks * this.options.blockSize);
+    this.options.onJoin(engineId, numBlocks * blockSize);
     return row;
   }
 }
 
 class Row implements EngineView {
   requests = 0;
+  waitingRequests = 0;
   waitingTokens = 0;
   kvTokens = 0;
   kvUsage = 0;
   index = 0;
   rank = 0;
   heardUs = 0;
+  private readUs = -Infinity;
   private state: EngineLoad['state'] = 'starting';
   private ordinal = 0;
   private sent: Sent[] = [];
@@ -130,7 +135,7 @@ class Row implements EngineView {
   constructor(
     readonly engineId: string,
     readonly stage: Stage,
-    private readonly blockSize: number,
+    private readonly options: { readonly blockSize: number; readonly keepUs: number },
   ) {}
 
   get isReady(): boolean {
@@ -144,6 +149,8 @@ class Row implements EngineView {
   take(load: EngineLoad, taken: number, nowUs: number): void {
     this.heardUs = nowUs;
     this.state = load.state;
+    if (nowUs - this.readUs < this.options.keepUs) return;
+    this.readUs = nowUs;
     const isIdle = load.requests === 0;
     const wasTaken = ({ ordinal, sentUs }: Sent): boolean =>
       ordinal <= taken || (isIdle && nowUs - sentUs > IDLE_TAKES_US);
@@ -152,8 +159,9 @@ class Row implements EngineView {
       this.expected = this.expected.filter(({ hasArrived }) => !hasArrived());
     }
     this.requests = load.requests;
+    this.waitingRequests = load.waitingRequests;
     this.waitingTokens = load.waitingTokens;
-    this.kvTokens = load.usedBlocks * this.blockSize;
+    this.kvTokens = load.usedBlocks * this.options.blockSize;
     this.kvUsage = load.usedBlocks / Math.max(1, load.numBlocks);
     for (const { tokens } of this.sent) this.count(tokens);
     for (const { tokens } of this.expected) this.count(tokens);
@@ -173,6 +181,7 @@ class Row implements EngineView {
 
   private count(tokens: number): void {
     this.requests += 1;
+    this.waitingRequests += 1;
     this.waitingTokens += tokens;
   }
 }

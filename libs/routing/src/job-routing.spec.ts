@@ -37,6 +37,6 @@ describe('SharedQueues', () => {
     expect(queues.atArrival(given)).toEqual({ queue: 'prefill', job: given });
     expect(queues.atHandoff(given)).toEqual({ queue: 'decode', job: given });
     expect(queues.forsaken()).toEqual([]);
-    expect(queues.predictTtftUs()).toBeUndefined();
+    expect(queues.admissionOf()).toBeUndefined();
   });
 });

@@ -1,5 +1,5 @@
 import type { EngineJob, Placed, Stage } from '@baton/contract';
-import type { Micros } from '@baton/kernel';
+import type { AdmissionContext } from '@baton/placement';
 import type { QueueName } from '@baton/transport';
 
 /** A job and its queue; `job.placed` has the same. */
@@ -32,10 +32,14 @@ export interface JobRouting {
    */
   forsaken(): readonly ForsakenEngine[];
   /**
-   * Until when the prompt could be computed in this stage, in simulated µs from now, when
-   * `waitingRequests` wait before it; undefined when no engine has said how much it has to do.
+   * The stage as an admission policy sees it for this prompt, when `waitingRequests` wait before
+   * it; undefined when no engine has said how much it has to do.
    */
-  predictTtftUs(stage: Stage, job: PromptFacts, waitingRequests: number): Micros | undefined;
+  admissionOf(
+    stage: Stage,
+    job: PromptFacts,
+    waitingRequests: number,
+  ): AdmissionContext | undefined;
   start(): Promise<void>;
   stop(): Promise<void>;
 }
@@ -109,7 +113,7 @@ export class SharedQueues implements JobRouting {
     return [];
   }
 
-  predictTtftUs(): undefined {
+  admissionOf(): undefined {
     return undefined;
   }
 

@@ -5,14 +5,14 @@ import { PolicyFaultBook } from './policy-faults';
 const FAULT: PolicyFault = { path: 'a.mjs', stage: 'decode', kind: 'threw', message: 'It threw.' };
 
 describe('PolicyFaultBook', () => {
-  it('counts by stage and kind', () => {
+  it('counts by file, stage and kind', () => {
     const book = new PolicyFaultBook(() => undefined);
     for (const kind of ['slow', 'threw', 'slow'] as const) book.add({ ...FAULT, kind });
     book.add({ ...FAULT, stage: 'prefill' });
     expect(book.counts).toEqual([
-      { stage: 'prefill', kind: 'threw', count: 1 },
-      { stage: 'decode', kind: 'threw', count: 1 },
-      { stage: 'decode', kind: 'slow', count: 2 },
+      { policy: 'a.mjs', stage: 'decode', kind: 'slow', count: 2 },
+      { policy: 'a.mjs', stage: 'decode', kind: 'threw', count: 1 },
+      { policy: 'a.mjs', stage: 'prefill', kind: 'threw', count: 1 },
     ]);
   });
 

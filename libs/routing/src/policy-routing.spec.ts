@@ -44,7 +44,14 @@ describe('PolicyRouting', () => {
       const whole: EngineLoad = {
         stage: load.engineId.startsWith('p') ? 'prefill' : 'decode',
         index: Number(load.engineId.slice(1)),
-        ...{ state: 'ready', requests: 0, waitingTokens: 0, usedBlocks: 0, numBlocks: 1_000 },
+        ...{
+          state: 'ready',
+          requests: 0,
+          waitingRequests: 0,
+          waitingTokens: 0,
+          usedBlocks: 0,
+          numBlocks: 1_000,
+        },
         taken: {},
         ...load,
       };
@@ -184,11 +191,14 @@ describe('PolicyRouting', () => {
       ...{ placement: 'pull', admissionSloTtft: 100, stepTime: 'per-token' },
       prefillTimePerToken: 1,
     });
-    expect(routing.predictTtftUs('prefill', job(), 5)).toBeUndefined();
+    expect(routing.admissionOf('prefill', job(), 5)).toBeUndefined();
     await tell({ engineId: 'p0', waitingTokens: 50 }, { engineId: 'p1', waitingTokens: 150 });
     // Five prompts of 100 tokens wait, 200 tokens of them in engines; the others are shared by
     // both.
-    expect(routing.predictTtftUs('prefill', job(), 5)).toBeCloseTo(1_000 * (50 + 150 + 100), 0);
+    expect(routing.admissionOf('prefill', job(), 5)?.predictedTtftUs()).toBeCloseTo(
+      1_000 * (50 + 150 + 100),
+      0,
+    );
   });
 });
 

@@ -1,25 +1,22 @@
 import type { Alarm, WallClock } from '@baton/clock';
-import {
-  type BatonConfig,
-  engineSetup,
-  type EngineSetup,
-  LiveSettings,
-  placerSpec,
-} from '@baton/config';
+import { admissionSpec, type BatonConfig, LiveSettings, placerSpec } from '@baton/config';
+import { engineSetup, type EngineSetup } from '@baton/engine-setup';
 import type { EngineJob, EngineLoad, Stage } from '@baton/contract';
 import { type Micros, RandomStream, secondsToUs } from '@baton/kernel';
 import {
+  type AdmissionContext,
   type ArrivalChoice,
   Placer,
+  PoolEstimate,
   type PolicyFault,
   type PlacementContext,
   type PlacementRequest,
   predictTtftUs,
-  prefillUs,
   type PlacerSpec,
   PrefixDirectory,
   SHARED_QUEUE,
 } from '@baton/placement';
+import { prefillUs } from '@baton/step-time';
 import { channels, type Transport, type Unsubscribe } from '@baton/transport';
 import { EngineBoard } from './engine-board';
 import {
@@ -59,7 +56,7 @@ export function needsLoads(config: BatonConfig): boolean {
   if (config.enableAdmin) return true;
   const spec = placerSpec(config);
   const isPull = spec.prefill === 'pull' && spec.decode === 'pull';
-  return !isPull || config.disaggregationThreshold > 0 || config.admissionSloTtft !== undefined;
+  return !isPull || config.disaggregationThreshold > 0 || admissionSpec(config) !== undefined;
 }
 
 /** The routing of a configuration. */
@@ -94,6 +91,7 @@ export class PolicyRouting implements JobRouting {
     this.prefixes = new PrefixDirectory(blockSize);
     this.board = new EngineBoard({
       ...{ routerId, blockSize },
+      keepUs: (this.spec.metricsIntervalUs ?? 0) / config.speedup,
       onJoin: (engineId, kvTokens) => this.prefixes.join(engineId, kvTokens),
       onLeave: (engineId) => this.prefixes.leave(engineId),
     });
@@ -170,13 +168,19 @@ export class PolicyRouting implements JobRouting {
     return this.board.forsaken(this.options.wall.nowUs());
   }
 
-  predictTtftUs(stage: Stage, job: PromptFacts, waitingRequests: number): Micros | undefined {
+  admissionOf(
+    stage: Stage,
+    job: PromptFacts,
+    waitingRequests: number,
+  ): AdmissionContext | undefined {
     const context = this.contextOf(stage, job);
     this.meanPromptTokens ||= job.promptTokens;
     this.meanPromptTokens += (job.promptTokens - this.meanPromptTokens) * MEAN_WEIGHT;
     if (context.engines.length === 0) return undefined;
     const known = context.engines.reduce((sum, engine) => sum + engine.waitingTokens, 0);
-    return predictTtftUs(context, Math.max(0, waitingRequests * this.meanPromptTokens - known));
+    const sharedTokens = Math.max(0, waitingRequests * this.meanPromptTokens - known);
+    const predictedTtftUs = (): Micros => predictTtftUs(context, sharedTokens);
+    return { ...context, waitingRequests, predictedTtftUs };
   }
 
   private tick(dueUs: number): void {
@@ -237,7 +241,9 @@ export class PolicyRouting implements JobRouting {
 
   private contextOf(stage: Stage, job: PromptFacts): PlacementContext {
     const request = this.requestOf(job);
+    const { kvPool } = this.options.config;
     return {
+      ...(kvPool === 'none' ? {} : { pool: this.poolFor(stage, request) }),
       ...{ stage, request },
       engines: this.board.ready(stage, this.options.wall.nowUs(), job.dataParallelRank),
       cachedTokens: ({ engineId }) => this.prefixes.cachedTokens(engineId, request),
@@ -246,6 +252,12 @@ export class PolicyRouting implements JobRouting {
         return prefillUs(stepTime, { tokens, cached }, maxNumBatchedTokens);
       },
     };
+  }
+
+  private poolFor(stage: Stage, request: PlacementRequest): PoolEstimate | undefined {
+    const { kvPool, options } = this.setupOf(stage);
+    const { blockSize } = options;
+    return kvPool && new PoolEstimate(this.prefixes, request, { ...kvPool, blockSize });
   }
 
   /**

@@ -1,13 +1,8 @@
-import type { ClusterScenario, EnginePool } from '@baton/cluster';
-import {
-  type BatonConfig,
-  checkExtrapolation,
-  engineSetup,
-  frontEndOf,
-  placerSpec,
-} from '@baton/config';
+import type { ClusterScaling, ClusterScenario, EnginePool } from '@baton/cluster';
+import { admissionSpec, type BatonConfig, placerSpec } from '@baton/config';
+import { checkExtrapolation, engineSetup, frontEndOf } from '@baton/engine-setup';
 import { STAGES } from '@baton/contract';
-import { type Micros, msToUs, secondsToUs } from '@baton/kernel';
+import { type Micros, secondsToUs } from '@baton/kernel';
 import { type EngineRole, parseTopology, type ScheduledChange } from '@baton/placement';
 import type { Workload } from '@baton/workload';
 import { countRanks } from './count-ranks';
@@ -23,6 +18,8 @@ export interface ScenarioExtras {
   readonly leap?: boolean;
   /** Default: the engines of the start stay. */
   readonly changes?: readonly ScheduledChange[];
+  /** Default: nothing but `changes` changes the cluster. */
+  readonly scaling?: ClusterScaling | undefined;
 }
 
 /**
@@ -37,7 +34,7 @@ export function scenarioOf(
   workload: Workload,
   extras: ScenarioExtras = {},
 ): ClusterScenario {
-  const { changes = [] } = extras;
+  const { changes = [], scaling } = extras;
   const topology = parseTopology(config.topology);
   countRanks(config, topology);
   const ranks = config.dataParallelSize;
@@ -45,13 +42,15 @@ export function scenarioOf(
   const pools = roles.map((role) => poolOf(config, role, topology[role] * ranks));
   checkLongestPrompt(pools, workload);
   const frontEnd = frontEndOf(config);
+  const admission = admissionSpec(config);
   return {
     pools,
     changes: membershipChanges(changes, { ranks, poolOf: (role) => roles.indexOf(role) }),
+    ...(scaling && { scaling }),
     workload,
     placement: placerSpec(config),
     ...(frontEnd === undefined ? {} : { frontEnd }),
-    admissionSloTtftUs: msToUs(config.admissionSloTtft ?? Infinity),
+    ...(admission && { admission }),
     kvLeaseUs: secondsToUs(config.kvLeaseDuration),
     maxRuns: config.maxRuns,
     maxWaitingRequests: config.maxWaitingRequests,
@@ -80,10 +79,11 @@ function isEver(role: EngineRole, changes: readonly ScheduledChange[]): boolean 
 export function poolOf(config: BatonConfig, role: EngineRole, count: number): EnginePool {
   const setup = engineSetup(config, role);
   const { options, gpus, kvBytesPerToken, kvWindow, link, lockstepRanks } = setup;
-  const { transferTimes, transferShape } = setup;
+  const { transferTimes, transferShape, kvPool } = setup;
   return {
     ...{ role, count, options, gpus, kvBytesPerToken, link },
     ...(kvWindow && { kvWindow }),
+    ...(kvPool && { kvPool }),
     ...(lockstepRanks === undefined ? {} : { lockstepRanks }),
     ...(transferTimes && { transferSetup: { ...transferTimes, ...transferShape } }),
     startupUs: secondsToUs(config.startupDuration),

@@ -33,6 +33,8 @@ export interface AutoSpec extends KernelChoice {
   readonly kind: 'auto';
   readonly overheadMs?: number | undefined;
   readonly mixedDecodeFactor?: number | undefined;
+  /** Of composed steps. */
+  readonly cudaGraphSizes?: readonly number[] | undefined;
 }
 
 export type StepTimeSpec =

@@ -24,6 +24,7 @@ export { noiseAt, noiseFrom } from './port/step-noise';
 export type { StepNoise } from './port/step-noise';
 export { describeOutside } from './port/valid-range';
 export type { OutsideRange, Range, ValidRange } from './port/valid-range';
+export { prefillUs } from './prefill-us';
 export { factorsToFile } from './profile-files/factor-file';
 export { profileToFile, stepTimeFromProfile } from './profile-files/profile-file';
 export type { Section } from './profile-files/profile-values';

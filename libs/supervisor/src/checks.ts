@@ -1,10 +1,5 @@
-import {
-  type BatonConfig,
-  checkExtrapolation,
-  engineSetup,
-  placerSpec,
-  UsageError,
-} from '@baton/config';
+import { type BatonConfig, placerSpec, UsageError } from '@baton/config';
+import { checkExtrapolation, engineSetup } from '@baton/engine-setup';
 import { checkLlamacpp, checkUpstreams, executorOf } from '@baton/executors';
 import { parseTopology, type ScheduledChange, TopologyError } from '@baton/placement';
 import { type StageCounts, STAGES_OF_WORKERS } from './cluster-plan';

@@ -11,7 +11,7 @@ export {
   renderClusterMetrics,
 } from './metrics/engine-metrics';
 export { EngineStats } from './metrics/engine-stats';
-export { acceptedAt, type OptionalKey } from './metrics/families';
+export { acceptedAt, type OptionalKey, type PoolKey } from './metrics/families';
 export { UPSTREAM_OUTCOMES, type UpstreamKey, type UpstreamOutcome } from './metrics/metric-family';
 export { contextOfTraceparent, timeOf, traceparentOf } from './tracing/trace-context';
 export { startTracing, tracesUrl, type Tracing } from './tracing/tracing';

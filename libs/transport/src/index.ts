@@ -13,11 +13,18 @@ export type {
   RunPermit,
   RunStart,
 } from './port/ledger';
-export type { ConsumeOptions, JobConsumer, JobQueues, QueueName, TakenJob } from './port/queues';
+export type {
+  ConsumeOptions,
+  JobFinish,
+  HandOver,
+  JobConsumer,
+  JobQueues,
+  QueueName,
+  RunClaim,
+  TakenJob,
+} from './port/queues';
 export type { BudgetAnswer, BudgetTake } from './port/rates';
 export type { Transport } from './port/transport';
 export type { TransportTimes } from './times';
 export { connectRedisTransport } from './redis/connect';
-export { type Broker, type BrokerOptions, CacheUnusable } from './broker/broker';
-export { makeFolder } from './broker/make-folder';
-export { detectBroker, resolveBroker } from './broker/resolve-broker';
+export { redisOptionsOf } from './redis/connection/redis-options';

@@ -81,6 +81,18 @@ describe('a pool of threads', () => {
     expect(await next).toBe('next');
   });
 
+  it('takes the time of each task from the budget that it shares', async () => {
+    open({ cpuMs: LONG_MS });
+    const budget = { cpuMs: 300 };
+    expect(await pool.run({ kind: 'work', ms: 100 }, { budget })).toBe('worked');
+    expect(budget.cpuMs).toBeLessThanOrEqual(210);
+    await expect(pool.run({ kind: 'spin' }, { budget })).rejects.toThrow(refused('too-complex'));
+    expect(budget.cpuMs).toBeLessThanOrEqual(0);
+    const late = pool.run({ kind: 'say', value: 'late' }, { budget });
+    await expect(late).rejects.toThrow(refused('too-complex'));
+    expect(await pool.run({ kind: 'say', value: 'other' })).toBe('other');
+  });
+
   it('ends a task that takes no CPU time, after a longer time', async () => {
     open({ cpuMs: 50, wallMs: 200 });
     await expect(pool.run(held().task)).rejects.toThrow(refused('too-complex'));
@@ -120,7 +132,7 @@ describe('a pool of threads', () => {
     const leave = new AbortController();
     const other = held();
     const before = state === 'waits' ? pool.run(other.task) : undefined;
-    const left = pool.run({ kind: 'spin' }, leave.signal);
+    const left = pool.run({ kind: 'spin' }, { signal: leave.signal });
     leave.abort();
     await expect(left).rejects.toThrow(refused('left'));
     other.letGo();

@@ -1,5 +1,5 @@
 import { WorkRefused } from './work-refused';
-import { type ThreadOptions, WorkThread } from './work-thread';
+import { type ThreadOptions, type CpuBudget, WorkThread } from './work-thread';
 
 export interface WorkPoolOptions extends ThreadOptions {
   /** Threads at most; each starts with the first task that finds no other. */
@@ -12,8 +12,16 @@ export interface WorkPoolOptions extends ThreadOptions {
   readonly idleMs: number;
 }
 
+export interface RunOptions {
+  /** Aborts when the result is no longer awaited; the task then ends. */
+  readonly signal?: AbortSignal | undefined;
+  /** Shared by the tasks of one request; default: each task has `ThreadOptions.cpuMs`. */
+  readonly budget?: CpuBudget | undefined;
+}
+
 interface Waiting {
   readonly task: unknown;
+  readonly budget: CpuBudget | undefined;
   readonly done: (value: unknown) => void;
   readonly failed: (error: unknown) => void;
   /** The thread that has the task; undefined while it waits. */
@@ -39,11 +47,13 @@ export class WorkPool {
   /**
    * The result of a task.
    *
-   * @param signal aborts when the result is no longer awaited; the task then ends
    * @throws WorkRefused, or what the task threw
    */
-  run(task: unknown, signal?: AbortSignal): Promise<unknown> {
+  run(task: unknown, { signal, budget }: RunOptions = {}): Promise<unknown> {
     if (signal?.aborted === true || this.isClosed) return Promise.reject(new WorkRefused('left'));
+    if (budget !== undefined && budget.cpuMs <= 0) {
+      return Promise.reject(new WorkRefused('too-complex'));
+    }
     if (this.waiting.length >= this.options.maxWaiting) {
       return Promise.reject(new WorkRefused('busy'));
     }
@@ -56,6 +66,7 @@ export class WorkPool {
       };
       const waiting: Waiting = {
         task,
+        budget,
         thread: undefined,
         done: (value) => {
           settled();

@@ -16,9 +16,17 @@ export interface ThreadOptions {
   readonly heapMb: number;
 }
 
+/** What is left to all tasks that share it. */
+export interface CpuBudget {
+  /** CPU time, ms. */
+  cpuMs: number;
+}
+
 /** A task under way, and how to tell its end. */
 export interface RunningTask {
   readonly task: unknown;
+  /** Undefined: the task has `ThreadOptions.cpuMs` for itself. */
+  readonly budget: CpuBudget | undefined;
   readonly done: (value: unknown) => void;
   readonly failed: (error: unknown) => void;
 }
@@ -70,9 +78,7 @@ export class WorkThread {
 
   /** Ends the thread, and its task with this error. */
   end(error: unknown): void {
-    clearTimeout(this.deadline);
-    const { running } = this;
-    this.running = undefined;
+    const running = this.settled();
     this.worker.removeAllListeners();
     // A thread that is ending reports no late errors.
     this.worker.on('error', () => undefined);
@@ -88,9 +94,7 @@ export class WorkThread {
       if (this.running !== undefined) this.begin();
       return;
     }
-    clearTimeout(this.deadline);
-    const { running } = this;
-    this.running = undefined;
+    const running = this.settled();
     this.onFree();
     if (message.kind === 'done') running?.done(message.value);
     else running?.failed(message.error);
@@ -100,23 +104,39 @@ export class WorkThread {
     this.startedMs = performance.now();
     this.cpuBeforeMs = threadCpuMs(this.systemId);
     this.worker.postMessage(this.running?.task);
-    this.watch(this.options.cpuMs);
+    this.watch(this.allowedMs);
+  }
+
+  /** The task that has ended; its time is taken from its budget. */
+  private settled(): RunningTask | undefined {
+    clearTimeout(this.deadline);
+    const { running } = this;
+    if (running?.budget !== undefined) running.budget.cpuMs -= this.usedMs();
+    this.running = undefined;
+    return running;
+  }
+
+  private get allowedMs(): number {
+    return Math.max(0, this.running?.budget?.cpuMs ?? this.options.cpuMs);
+  }
+
+  /** CPU time of the task so far; where the system does not tell it, time. */
+  private usedMs(): number {
+    const now = threadCpuMs(this.systemId);
+    if (now === undefined || this.cpuBeforeMs === undefined) {
+      return this.startedMs === 0 ? 0 : performance.now() - this.startedMs;
+    }
+    return now - this.cpuBeforeMs;
   }
 
   /** A machine that is busy with other things gives a task its CPU time late. */
   private watch(afterMs: number): void {
     this.deadline = setTimeout(() => {
-      const left = Math.min(this.cpuLeftMs(), this.wallLeftMs());
+      const left = Math.min(this.allowedMs - this.usedMs(), this.wallLeftMs());
       if (left <= 0) this.end(TOO_COMPLEX());
       else this.watch(Math.max(LOOK_AGAIN_MS, left));
     }, afterMs);
     this.deadline.unref();
-  }
-
-  private cpuLeftMs(): number {
-    const now = threadCpuMs(this.systemId);
-    if (now === undefined || this.cpuBeforeMs === undefined) return 0;
-    return this.options.cpuMs - (now - this.cpuBeforeMs);
   }
 
   private wallLeftMs(): number {

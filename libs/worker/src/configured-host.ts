@@ -1,4 +1,5 @@
-import type { BatonConfig, EngineSetup } from '@baton/config';
+import type { BatonConfig } from '@baton/config';
+import type { EngineSetup } from '@baton/engine-setup';
 import type { Stage } from '@baton/contract';
 import type { HostOptions } from '@baton/driver';
 import { publishers } from '@baton/live-engine';
@@ -37,8 +38,12 @@ function workOf(
 ): Pick<HostOptions, 'buildEngine' | 'newExecutor'> {
   if (upstream !== undefined) return executedBy(upstream, { config, role, options });
   return {
-    buildEngine: (watcher) =>
-      new Engine(watcher === undefined ? options : { ...options, contentWatcher: watcher }),
+    buildEngine: (watcher, kvPool) =>
+      new Engine({
+        ...options,
+        ...(watcher && { contentWatcher: watcher }),
+        ...(kvPool && { kvPool }),
+      }),
   };
 }
 
@@ -70,6 +75,7 @@ export function hostOptions(config: BatonConfig, role: Stage, setup: ExecutingSe
     transferShape: setup.transferShape,
     ...(setup.transferTimes && { transferTimes: setup.transferTimes }),
     ...hostTierFacts(options),
+    ...(setup.kvPool && { kvPool: setup.kvPool }),
     ...stepTimeFacts(setup),
     ...(kvEvents && { kvEvents }),
     ...workOf(config, role, setup),

@@ -1,7 +1,9 @@
+export { carryOut, type EngineChange } from './membership/carry-out';
 export { ChangeSchedule } from './membership/change-schedule';
 export { configuredChanges } from './membership/configured-changes';
 export { memberLoad, type MemberEngine } from './membership/member-engine';
 export { type EngineStarter, LiveMembership } from './membership/membership';
+export { WallPace } from './membership/wall-pace';
 export { runWorker } from './run-worker';
 export type { WorkerDependencies } from './engines.module';
 export { WorkerHosts } from './worker-hosts';

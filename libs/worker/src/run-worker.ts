@@ -1,10 +1,5 @@
-import {
-  type BatonConfig,
-  configFromEnv,
-  engineSetup,
-  transportTimes,
-  UsageError,
-} from '@baton/config';
+import { type BatonConfig, configFromEnv, transportTimes, UsageError } from '@baton/config';
+import { engineSetup } from '@baton/engine-setup';
 import type { ChildMessage, Stage } from '@baton/contract';
 import { formatTopology, parseEngines, TopologyError } from '@baton/placement';
 import { processLogger } from '@baton/telemetry';

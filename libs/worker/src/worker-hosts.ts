@@ -1,16 +1,17 @@
 import { randomUUID } from 'node:crypto';
 import { LiveClock, SystemWallClock, type WallClock } from '@baton/clock';
+import { type BatonConfig } from '@baton/config';
 import {
-  type BatonConfig,
   checkExtrapolation,
   engineSetup,
   type EngineSetup,
   withOwnGuard,
-} from '@baton/config';
+} from '@baton/engine-setup';
 import { type EnginePresence, type MembershipOrder, type Stage, STAGES } from '@baton/contract';
 import { EngineHost, type HostOptions } from '@baton/driver';
 import { StepBarrier, StepLog } from '@baton/live-engine';
 import { executes, LocalServers, type ServerAddress, upstreamAt } from '@baton/executors';
+import { watchedScheduling } from '@baton/placement';
 import { buildRouting, type JobRouting, PolicyFaultBook } from '@baton/routing';
 import { type Logger, startTracing, type Tracing } from '@baton/telemetry';
 import type { Transport } from '@baton/transport';
@@ -186,11 +187,13 @@ export class WorkerHosts {
 
   private async newParts(role: Stage): Promise<RoleParts> {
     const { config, transport } = this.options;
-    const setup = engineSetup(config, role);
-    checkExtrapolation(setup, role, { everyBatch: true });
+    const given = engineSetup(config, role);
+    checkExtrapolation(given, role, { everyBatch: true });
     const routerId = `${role}-${randomUUID().slice(0, 12)}`;
     const faults = new PolicyFaultBook((message) => this.options.log.warn(message));
     const onPolicyFault = faults.add.bind(faults);
+    const watch = { onFault: onPolicyFault, nowMs: () => performance.now() };
+    const setup = { ...given, options: watchedScheduling(given.options, watch) };
     const { wall } = this;
     const routing = buildRouting({ config, transport, routerId, role, wall, onPolicyFault });
     await routing.start();

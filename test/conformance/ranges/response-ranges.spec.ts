@@ -1,8 +1,8 @@
 import { BatonError } from '@baton/contract';
 import {
   itemsPage,
+  newConversationBody,
   parseResponse,
-  readConversation,
   readResponse,
   renderResponseError,
   type ResponseItem,
@@ -163,10 +163,9 @@ describe('ranges beside the body of a response', () => {
 
   it('a conversation takes 20 items at once, and no more', () => {
     const said = { role: 'user', content: 'x' };
-    expect(readConversation({ items: many(20, said) }, newId).items).toHaveLength(20);
-    expect(refusalOf(() => readConversation({ items: many(21, said) }, newId))?.param).toBe(
-      'items',
-    );
+    const begun = newConversationBody({ items: many(20, said) });
+    expect((JSON.parse(begun) as { items: object[] }).items).toHaveLength(20);
+    expect(refusalOf(() => newConversationBody({ items: many(21, said) }))?.param).toBe('items');
   });
 
   it.each([

@@ -8,6 +8,7 @@ import {
   InProcessHub,
   type JobConsumer,
   type QueueName,
+  type RunClaim,
   type RunStart,
   type TakenJob,
   type Transport,
@@ -127,10 +128,15 @@ export class Taking {
   constructor(
     transport: Transport,
     readonly queue: QueueName,
-    options: { readonly room?: number; readonly onJob?: (job: TakenJob) => void } = {},
+    options: {
+      readonly room?: number;
+      readonly begins?: RunClaim;
+      readonly onJob?: (job: TakenJob) => void;
+    } = {},
   ) {
     this.room = options.room ?? 1_000;
     const consume: ConsumeOptions = {
+      ...(options.begins && { begins: options.begins }),
       room: () => this.room,
       onJob: (job) => {
         this.room -= 1;

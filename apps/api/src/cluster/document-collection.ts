@@ -1,4 +1,3 @@
-import type { BatonConfig } from '@baton/config';
 import { BatonError } from '@baton/contract';
 import type { CollectionBounds, DocumentPlace, Transport } from '@baton/transport';
 import type { Owned } from '../http/access/tenant';
@@ -20,13 +19,22 @@ export class DocumentCollection<Document> {
   ) {}
 
   async find(at: Owned): Promise<Document | undefined> {
-    const text = await this.read(at);
+    const text = await this.text(at);
     return text === undefined ? undefined : (JSON.parse(text) as Document);
   }
 
+  /** A document as it is stored: JSON that may be too long to parse on the event loop. */
+  text(at: Owned): Promise<string | undefined> {
+    return this.current(at);
+  }
+
   /** False when the document is larger than the store allows. */
-  async add(at: Owned, document: Document): Promise<boolean> {
-    const text = JSON.stringify(document);
+  add(at: Owned, document: Document): Promise<boolean> {
+    return this.addText(at, JSON.stringify(document));
+  }
+
+  /** False when the text is larger than the store allows. */
+  async addText(at: Owned, text: string): Promise<boolean> {
     const { documents } = this.transport;
     const stored = await whole(documents.put(this.placeOf(at), text, this.options));
     return stored === 'stored';
@@ -41,16 +49,29 @@ export class DocumentCollection<Document> {
     at: Owned,
     change: (document: Document) => Document | undefined,
   ): Promise<Document | undefined> {
-    for (let tries = 0; tries < MAX_TRIES; tries += 1) {
-      const from = await this.read(at);
-      if (from === undefined) return undefined;
+    let last: Document | undefined;
+    const text = await this.updateText(at, (from) => {
       const before = JSON.parse(from) as Document;
       const after = change(before);
-      if (after === undefined) return before;
-      const to = JSON.stringify(after);
+      last = after ?? before;
+      return after === undefined ? undefined : JSON.stringify(after);
+    });
+    return text === undefined ? undefined : last;
+  }
+
+  /** The same with the text of the document. */
+  async updateText(
+    at: Owned,
+    change: (text: string) => string | undefined | Promise<string | undefined>,
+  ): Promise<string | undefined> {
+    for (let tries = 0; tries < MAX_TRIES; tries += 1) {
+      const from = await this.current(at);
+      if (from === undefined) return undefined;
+      const to = await change(from);
+      if (to === undefined) return from;
       const { documents } = this.transport;
       const outcome = await whole(documents.replace(this.placeOf(at), { from, to }, this.options));
-      if (outcome === 'replaced') return after;
+      if (outcome === 'replaced') return to;
       if (outcome === 'too-large') throw tooLarge();
     }
     throw new BatonError('engine_error');
@@ -66,7 +87,7 @@ export class DocumentCollection<Document> {
     return whole(this.transport.documents.remove(this.placeOf(at)));
   }
 
-  private read(at: Owned): Promise<string | undefined> {
+  private current(at: Owned): Promise<string | undefined> {
     return whole(this.transport.documents.get(this.placeOf(at)));
   }
 
@@ -78,14 +99,6 @@ export class DocumentCollection<Document> {
     const { collection } = this.options;
     return owner === undefined ? collection : `${collection}@${owner}`;
   }
-}
-
-/** The bounds of stored responses, which everything that clients store has. */
-export function storedBounds(config: BatonConfig): CollectionBounds {
-  return {
-    maxEntries: config.responsesMaxEntries,
-    ttlMs: Math.ceil(config.responsesTtl * 1000),
-  };
 }
 
 export function tooLarge(): BatonError {

@@ -1,4 +1,5 @@
-import { type BatonConfig, kvLayoutOf, type KvLayoutOfStage } from '@baton/config';
+import { type BatonConfig } from '@baton/config';
+import { kvLayoutOf, type KvLayoutOfStage } from '@baton/engine-setup';
 import { BatonError, STAGES, type Stage } from '@baton/contract';
 import { Inject, Injectable } from '@nestjs/common';
 import { ClusterView } from './cluster-view';

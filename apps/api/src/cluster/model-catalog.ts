@@ -1,4 +1,5 @@
-import { type BatonConfig, type ServedNames, servedNamesOf } from '@baton/config';
+import { type BatonConfig } from '@baton/config';
+import { type ServedNames, servedNamesOf } from '@baton/engine-setup';
 import { VERSION } from '@baton/kernel';
 import {
   type AnswerOptions,

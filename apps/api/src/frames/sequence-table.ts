@@ -25,7 +25,8 @@ export class SequenceTable {
   private readonly uses: Uint16Array;
   private readonly free: Uint16Array;
   private freeAt = 0;
-  private live = 0;
+  /** Those in the slots; a look at each of them costs nothing for the empty slots. */
+  private readonly live = new Set<Sequence>();
   /** Sequences so far. */
   opened = 0;
 
@@ -37,11 +38,11 @@ export class SequenceTable {
   }
 
   get size(): number {
-    return this.live;
+    return this.live.size;
   }
 
   hasRoom(count: number): boolean {
-    return this.live + count <= this.capacity;
+    return this.live.size + count <= this.capacity;
   }
 
   /** Opens a sequence. The caller must have checked for room. */
@@ -49,11 +50,11 @@ export class SequenceTable {
     assert(this.hasRoom(1), 'the table has room');
     const slot = this.free[this.freeAt] ?? 0;
     this.freeAt = (this.freeAt + 1) % this.capacity;
-    this.live += 1;
     this.opened += 1;
     const streamId = (this.uses[slot] ?? 0) * (SLOT_MASK + 1) + slot;
     const sequence = new Sequence(streamId, index, jobOf(streamId), owner, nowMs);
     this.slots[slot] = sequence;
+    this.live.add(sequence);
     return sequence;
   }
 
@@ -69,12 +70,11 @@ export class SequenceTable {
     if (this.slots[slot] !== sequence) return;
     this.slots[slot] = undefined;
     this.uses[slot] = (this.uses[slot] ?? 0) + 1;
-    this.free[(this.freeAt + this.capacity - this.live) % this.capacity] = slot;
-    this.live -= 1;
+    this.free[(this.freeAt + this.capacity - this.live.size) % this.capacity] = slot;
+    this.live.delete(sequence);
   }
 
-  *[Symbol.iterator](): Generator<Sequence> {
-    if (this.live === 0) return;
-    for (const sequence of this.slots) if (sequence) yield sequence;
+  [Symbol.iterator](): Iterator<Sequence> {
+    return this.live.values();
   }
 }

@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import { BatonError } from '@baton/contract';
 import { parseJsonBody } from '@baton/openai';
 import { bodyDecoder } from './body/body-encoding';
-import { LargeBody } from './body/large-body';
+import { largeBody, MAX_PARSED_BYTES } from './body/large-body';
 import { pathOf } from './request-context';
 
 const texts = new WeakMap<IncomingMessage, string>();
@@ -26,8 +26,6 @@ export interface BodyReading {
   readonly leavesLarge: boolean;
 }
 
-/** Bytes that are parsed and read within 20 ms on a slow core. */
-const MAX_PARSED_BYTES = 32 * 1024;
 /** Paths whose bodies threads read. */
 const THREADED = [
   /^\/v1\/chat\/completions(\/(batch|render|derender))?$/,
@@ -35,6 +33,8 @@ const THREADED = [
   /^\/v1\/messages(\/count_tokens)?$/,
   /^(\/v1)?\/(embeddings|score)$/,
   /^(\/v[12])?\/rerank$/,
+  /^\/v1\/responses(\/(compact|input_tokens))?$/,
+  /^\/v1\/conversations(\/[^/]+\/items)?$/,
   /^\/(pooling|classify|tokenize|detokenize|generate|inference\/v1\/generate)$/,
 ];
 
@@ -61,7 +61,7 @@ export async function readJsonBody(
   // A replaced character would be another prompt than the one that was sent.
   if (!isUtf8(bytes)) throw new BatonError('invalid_json', 'The request body is not valid UTF-8.');
   if (bytes.length > MAX_PARSED_BYTES && leavesLarge && isThreaded(message)) {
-    return new LargeBody(shared(bytes));
+    return largeBody(bytes);
   }
   const text = bytes.toString('utf8');
   const body = parseJsonBody(text);
@@ -72,12 +72,6 @@ export async function readJsonBody(
 function isThreaded({ url }: IncomingMessage): boolean {
   const path = pathOf(url);
   return THREADED.some((each) => each.test(path));
-}
-
-function shared(bytes: Buffer): Uint8Array {
-  const copy = new Uint8Array(new SharedArrayBuffer(bytes.length));
-  copy.set(bytes);
-  return copy;
 }
 
 function collect(message: IncomingMessage, maxBytes: number): Promise<Buffer | 'too-large'> {

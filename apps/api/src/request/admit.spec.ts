@@ -7,7 +7,7 @@ import type { RateLimits } from '../http/access/rate-limits';
 import { AdmitStep } from './admit';
 import type { Routed } from './admit/admission';
 import type { AdmissionGate } from './admit/admission-gate';
-import type { SloGate } from './admit/slo-gate';
+import type { PolicyGate } from './admit/policy-gate';
 import type { OpenDoor } from './take/open-door';
 
 const CHARGE = { settle: () => undefined };
@@ -36,7 +36,7 @@ describe('admitting a request', () => {
     return new AdmitStep(
       defaultConfig({ maxWaitingRequests: 3 }),
       { refuseWhenClosed: () => visit('door') } as unknown as OpenDoor,
-      { isOn, refuseLate: () => visit('slo') } as unknown as SloGate,
+      { isOn, refuse: () => visit('policy') } as unknown as PolicyGate,
       {
         isOn,
         charge: () => {
@@ -57,7 +57,7 @@ describe('admitting a request', () => {
 
   it('refuses what comes late before its caller pays', async () => {
     expect(await admitStep().charge(routed(3))).toBe(CHARGE);
-    expect(visits).toEqual(['door', 'slo', 'charge']);
+    expect(visits).toEqual(['door', 'policy', 'charge']);
   });
 
   it('visits neither the gate of lateness nor the budgets where they are off', async () => {

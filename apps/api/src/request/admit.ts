@@ -7,7 +7,7 @@ import { brokerError } from '../http/broker-error';
 import { CONFIG } from '../tokens';
 import type { Routed } from './admit/admission';
 import { AdmissionGate } from './admit/admission-gate';
-import { SloGate } from './admit/slo-gate';
+import { PolicyGate } from './admit/policy-gate';
 import { OpenDoor } from './take/open-door';
 
 /** Third step: lets a request in, or refuses it. The plan is made between its two parts. */
@@ -16,7 +16,7 @@ export class AdmitStep {
   constructor(
     @Inject(CONFIG) private readonly config: BatonConfig,
     private readonly door: OpenDoor,
-    private readonly slo: SloGate,
+    private readonly policy: PolicyGate,
     private readonly limits: RateLimits,
     private readonly table: SequenceTable,
     private readonly gate: AdmissionGate,
@@ -26,12 +26,12 @@ export class AdmitStep {
    * Refuses requests that can never wait or come too late, before anything is planned for them.
    * Takes the tokens of the request from its caller's budget, where there is one.
    *
-   * @throws BatonError `queue_full`, `slo_unattainable`, or the error of a rate limit
+   * @throws BatonError `queue_full`, the refusal of the policy, or the error of a rate limit
    */
   async charge({ call, asked, routes }: Routed): Promise<Charge | undefined> {
     this.door.refuseWhenClosed();
     if (routes.length > this.config.maxWaitingRequests) throw new BatonError('queue_full');
-    if (this.slo.isOn) this.slo.refuseLate(asked.request, routes);
+    if (this.policy.isOn) this.policy.refuse(asked.request, routes);
     return this.limits.isOn ? this.limits.charge(call, asked.request) : undefined;
   }
 

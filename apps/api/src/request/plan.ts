@@ -29,7 +29,7 @@ export class PlanStep {
 
   /** One plan per route. A text model may take a while. */
   async plan({ call, asked, routes }: Routed): Promise<OutputPlan[]> {
-    const { request, isPooling, isExecuted, source } = asked;
+    const { request, isPooling, isExecuted, threaded } = asked;
     const sources = await this.replied(call, asked, routes);
     const places = routes.map((route, index) => {
       const at = Math.floor(index / request.choices);
@@ -38,7 +38,9 @@ export class PlanStep {
       const isPrefillLeg = route.flow === 'hold' || isPooling === true || isExecuted === true;
       return { index, room, isPrefillLeg, answers: sources[at] };
     });
-    if (source !== undefined) return this.threads.plan(source, this.placed(request, places), call);
+    if (threaded !== undefined) {
+      return this.threads.plan(threaded, this.placed(request, places), call);
+    }
     const isConfined = request.constraint !== undefined || request.tools !== undefined;
     if (!isConfined) return this.planned(request, places);
     return this.threads.planConfined(call, this.catalog.limitsOf(call.tenant), {

@@ -6,7 +6,7 @@ import { WaitingTotals } from '../observers/port/state';
 import { CONFIG, LOGGER } from '../tokens';
 import { AdmitStep } from './admit';
 import { AdmissionGate } from './admit/admission-gate';
-import { SloGate } from './admit/slo-gate';
+import { PolicyGate } from './admit/policy-gate';
 import { AnswerStep } from './answer';
 import { DispatchStep } from './dispatch';
 import { JobFactory } from './dispatch/job-factory';
@@ -45,7 +45,7 @@ const PROVIDERS = [
   RequestThreads,
   RequestWay,
   RouteStep,
-  SloGate,
+  PolicyGate,
   TakeStep,
   { provide: WaitingTotals, useExisting: AdmissionGate },
   {

@@ -3,6 +3,7 @@ import { poolingAsks } from '../endpoints/embeddings/ask-pooling';
 import { askMessage } from '../endpoints/messages/ask-message';
 import { askSglang } from '../endpoints/tokens/ask-sglang';
 import { askTokens } from '../endpoints/tokens/ask-tokens';
+import { responseAsks } from '../endpoints/responses/ask-response';
 import { type Ask, askChatBatch, TEXT_ENDPOINTS } from '../request/take/call';
 
 /** Every way to ask that has a name, by it. */
@@ -14,6 +15,7 @@ export function namedAsks(config: BatonConfig): ReadonlyMap<string, Ask> {
     askMessage,
     askSglang as Ask,
     askTokens,
+    ...Object.values(responseAsks(config)),
   ];
   return new Map(asks.flatMap((ask) => (ask.name === undefined ? [] : [[ask.name, ask]])));
 }

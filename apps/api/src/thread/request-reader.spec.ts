@@ -37,7 +37,8 @@ beforeAll(async () => {
 });
 
 function sourceOf(ask: string, body: unknown): ThreadSource {
-  return { ticket: 1, ask, body, models: [config.model], kvCapacityTokens: undefined };
+  const none = { kvCapacityTokens: undefined, extra: undefined };
+  return { ticket: 1, ask, body, models: [config.model], ...none };
 }
 
 /** The result of a task after its way between two threads. */

@@ -120,7 +120,7 @@ export class RequestReader {
     const ask = this.asks.get(source.ask);
     assert(ask !== undefined, 'a thread knows every way to ask');
     const limits = this.limitsOf(source);
-    const read = { ask, limits, reading: ask.read(body, limits) };
+    const read = { ask, limits, reading: ask.read(body, limits, source.extra) };
     this.kept.set(source.ticket, read);
     const [oldest] = this.kept.keys();
     if (this.kept.size > MAX_KEPT && oldest !== undefined) this.kept.delete(oldest);

@@ -57,7 +57,18 @@ export async function runBench(flags: BenchFlags, stop: AbortSignal): Promise<Be
   const record = await loaded(prepared, stop);
   const figures = benchmarkFigures(record.run, flags);
   const document = await tell(prepared, record, figures);
-  return { document, exitCode: record.wasInterrupted || figures.completed === 0 ? 1 : 0 };
+  return { document, exitCode: exitCodeOf(record, figures) };
+}
+
+/** Exit code of a run whose load was sent too late to be believed. */
+const VOID = 3;
+
+function exitCodeOf(
+  { run, wasInterrupted }: MeasuredLoad,
+  { completed }: BenchmarkFigures,
+): number {
+  if (wasInterrupted || completed === 0) return 1;
+  return run.lateness.void === null ? 0 : VOID;
 }
 
 /** A result that could not be kept is not measured. */

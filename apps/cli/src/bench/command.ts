@@ -2,12 +2,17 @@ import type { Command } from 'commander';
 import type { Finish } from '../commands';
 import { addBenchOptions, addLoadOptions, type Given } from './bench-flags';
 
+const EXIT_CODES = `
+Exit codes: 0 done; 1 interrupted, no request completed, or no server answers; 2 wrong usage; 3 the
+run is void, because this machine sent the load too late.`;
+
 /** Makes `command` the load generator. Its modules are loaded when it runs. */
 export function completeBench(command: Command, finish: Finish): void {
   command.action(async (given: Given) => {
     const { bench } = await import('./bench');
     finish(await bench(given));
   });
+  command.addHelpText('after', EXIT_CODES);
   addBenchOptions(command);
 }
 
@@ -19,5 +24,6 @@ export function completeDemo(command: Command, finish: Finish): void {
       const { demo } = await import('./demo');
       finish(await demo(topology, given));
     });
+  command.addHelpText('after', EXIT_CODES);
   addLoadOptions(command);
 }

@@ -60,7 +60,7 @@ async function tell(
   topology: string,
   { exitCode, document }: BenchOutcome,
 ): Promise<void> {
-  if (exitCode === 0) {
+  if (exitCode !== 1) {
     const twin = await virtualTwin(flags, topology);
     process.stdout.write(`${besideTwin(document, twin)}\n`);
   }

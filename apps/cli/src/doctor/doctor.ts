@@ -1,40 +1,56 @@
-import { resolveConfig } from '@baton/config';
+import { type BatonConfig, resolveConfig } from '@baton/config';
 import { GPUS, LINKS, MODELS } from '@baton/hardware';
-import { detectBroker } from '@baton/transport';
+import { detectBroker } from '@baton/broker';
 import { SHIPPED_TRACES } from '@baton/workload-source';
 import { brokerOptions } from '../up/broker';
 import { type DoctorFinding, machineFindings, programFindings } from './findings';
 
 const LABEL_WIDTH = 15;
+const KNOWN: readonly (readonly [what: string, names: readonly string[]])[] = [
+  ['models', namesOf(MODELS)],
+  ['gpus', namesOf(GPUS)],
+  ['links', namesOf(LINKS)],
+  ['traces', namesOf(SHIPPED_TRACES)],
+];
 
 /**
  * `baton doctor`: prints the installed programs, what `baton up` would use, and the names it
- * accepts. Starts and changes nothing.
+ * accepts; as one document with `json`. Starts and changes nothing.
  */
-export async function doctor(): Promise<void> {
+export async function doctor({ json = false }: { readonly json?: boolean }): Promise<void> {
   const { config } = resolveConfig({ env: process.env, file: process.env['BATON_CONFIG_FILE'] });
+  const broker = await detectBroker(brokerOptions(config));
+  const installed = [...machineFindings(), ...(await programFindings())];
+  const used = usedBy(config, broker.line);
+  if (json) {
+    const known = Object.fromEntries(KNOWN.map(([what, names]) => [what, names]));
+    const findings = { installed: Object.fromEntries(installed), used: Object.fromEntries(used) };
+    process.stdout.write(`${JSON.stringify({ ...findings, known }, null, 2)}\n`);
+    return;
+  }
+  print('Installed', installed);
+  print('baton up would use', used);
+  print(
+    'Known names',
+    KNOWN.map(([what, names]) => [what, names.join(', ')]),
+  );
+}
+
+function usedBy(config: BatonConfig, broker: string): DoctorFinding[] {
   const { pipelineParallelSize } = config;
   const stages = pipelineParallelSize > 1 ? `, pipeline parallel ${pipelineParallelSize}` : '';
-  const broker = await detectBroker(brokerOptions(config));
-  print('Installed', [...machineFindings(), ...(await programFindings())]);
-  print('baton up would use', [
-    ['broker', broker.line],
+  return [
+    ['broker', broker],
     ['topology', config.topology],
     ['model', `${config.model}, tensor parallel ${config.tensorParallelSize}${stages}`],
     ['gpu', config.gpu],
     ['link', config.link],
     ['address', `${config.host}:${config.port}`],
-  ]);
-  print('Known names', [
-    ['models', namesOf(MODELS)],
-    ['gpus', namesOf(GPUS)],
-    ['links', namesOf(LINKS)],
-    ['traces', namesOf(SHIPPED_TRACES)],
-  ]);
+  ];
 }
 
-function namesOf(catalogue: readonly { readonly name: string }[]): string {
-  return catalogue.map((entry) => entry.name).join(', ');
+function namesOf(catalogue: readonly { readonly name: string }[]): string[] {
+  return catalogue.map((entry) => entry.name);
 }
 
 function print(title: string, findings: readonly DoctorFinding[]): void {

@@ -19,7 +19,11 @@ const SIZES: readonly ConfigKey[] = ['prefillTensorParallelSize', 'decodeTensorP
 
 /** The command line that starts the split: `bin/baton up 5P11D --model … --gpu … …`. */
 export function upCommand({ asked }: PreparedPlan, { split }: SplitResult): string {
-  const config = configOf(asked, split);
+  return startCommand(configOf(asked, split));
+}
+
+/** The command line that starts the cluster of a configuration. */
+export function startCommand(config: BatonConfig): string {
   return commandLine(['up', config.topology, ...flagsOf(config)]);
 }
 

@@ -1,6 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { flagName, keyOf, UsageError } from '@baton/config';
-import type { GivenSizes, PlanRequest, SearchOptions } from '@baton/planning';
+import type { SloTarget } from '@baton/planner';
+import type { FleetRequest, GivenSizes, PlanRequest, SearchOptions } from '@baton/planning';
 import {
   flagNameOf,
   splitWorkloadFlags,
@@ -8,6 +9,7 @@ import {
   type WorkloadFlags,
 } from '@baton/workload-source';
 import { type Command, Option } from 'commander';
+import { addCostOptions, readCostFlags } from '../cost-options';
 import { addConfigOptions } from '../options';
 import { type GivenReplayFlags, partConfig, readSlo, flagText } from '../replay/replay-flags';
 import { addWorkloadOptions } from '../workload-options';
@@ -17,6 +19,7 @@ export interface PlanFlags extends PlanRequest, SearchOptions {
   readonly config: GivenReplayFlags;
   /** A YAML file with options. */
   readonly configFile: string | undefined;
+  readonly planners: boolean;
   readonly json: boolean;
   /** Folder for files. */
   readonly out: string | undefined;
@@ -34,6 +37,11 @@ export function addPlanOptions(command: Command): void {
     command.addOption(new Option(text, help).helpGroup('Plan:'));
   };
   flag('--gpus <n>', 'GPUs to be split, all of them.');
+  flag(
+    '--space <file>',
+    'YAML file of GPUs by kind, engine sizes and options to search instead of --gpus: the Pareto ' +
+      'front of cost, goodput, TTFT, TPOT and power (docs/fleet.md; default: --gpus of one kind).',
+  );
   flag('--slo <bounds>', 'Objectives of each request, for example ttft=2s,tpot=50ms.');
   flag('--attainment <share>', `Share of requests that must meet them (default: ${ATTAINMENT}).`);
   flag('--tp <list>', 'GPUs per engine to choose from, for example 2,4,8 (default: 1,2,4,8).');
@@ -45,9 +53,15 @@ export function addPlanOptions(command: Command): void {
       `${SIMULATED}).`,
   );
   flag('--threads <n>', 'Threads that simulate; the result is the same (default: one per core).');
+  flag(
+    '--planners',
+    'Simulate on the `baton up --role planner` processes that share --redis instead of threads; ' +
+      'the result is the same. The same command goes on where an earlier one stopped.',
+  );
   flag('--json', 'Print the result as one JSON document.');
   flag('--out <dir>', 'Write plan.json, plan.csv and plan.html into this folder.');
   addWorkloadOptions(command);
+  addCostOptions(command);
   addConfigOptions(command);
 }
 
@@ -57,10 +71,7 @@ export function readPlanFlags(given: GivenReplayFlags): PlanFlags {
   const { config, own } = partConfig(others);
   refuseIdle(config, workload);
   const text = (name: string): string | undefined => flagText(own[name]);
-  const slo = readSlo(text('slo'));
-  if (slo === undefined) {
-    throw new UsageError('Say what must be kept: --slo ttft=2s,tpot=50ms.');
-  }
+  const target = targetOf(own);
   const gpus = integerOf('--gpus', text('gpus'), MOST_GPUS);
   if (gpus === undefined) throw new UsageError('Say how many GPUs there are: --gpus 16.');
   return {
@@ -68,12 +79,68 @@ export function readPlanFlags(given: GivenReplayFlags): PlanFlags {
     configFile: text('config'),
     workload,
     gpus,
-    target: { slo, attainment: shareOf('--attainment', text('attainment')) ?? ATTAINMENT },
+    target,
     sizes: sizesOf(own, config),
+    prices: readCostFlags(own),
     mostSimulated: integerOf('--simulate', text('simulate'), MOST_SPLITS) ?? SIMULATED,
-    threads: integerOf('--threads', text('threads'), MOST_THREADS) ?? availableParallelism(),
+    ...outputOf(own),
+  };
+}
+
+/** The flags of `baton plan --space`, by the part that reads them. */
+export interface FleetFlags extends FleetRequest {
+  readonly config: GivenReplayFlags;
+  readonly configFile: string | undefined;
+  readonly planners: boolean;
+  readonly json: boolean;
+  readonly out: string | undefined;
+}
+
+/** What the file of the space says, so that flags cannot. */
+const SPACE_SAYS = ['gpus', 'tp', 'prefillTp', 'decodeTp', 'simulate'] as const;
+
+/**
+ * Undefined: no space is given.
+ *
+ * @throws UsageError, one sentence
+ */
+export function readFleetFlags(given: GivenReplayFlags): FleetFlags | undefined {
+  const { workload, others } = splitWorkloadFlags(given);
+  const { config, own } = partConfig(others);
+  const space = flagText(own['space']);
+  if (space === undefined) return undefined;
+  refuseIdle(config, workload);
+  const twice = SPACE_SAYS.find((name) => own[name] !== undefined);
+  if (twice !== undefined) {
+    throw new UsageError(`${flagName(twice)} has no meaning with --space, whose file says it.`);
+  }
+  return {
+    ...{ config, configFile: flagText(own['config']), workload, space, target: targetOf(own) },
+    prices: readCostFlags(own) ?? new Map(),
+    ...outputOf(own),
+  };
+}
+
+function targetOf(own: GivenReplayFlags): SloTarget {
+  const slo = readSlo(flagText(own['slo']));
+  if (slo === undefined) {
+    throw new UsageError('Say what must be kept: --slo ttft=2s,tpot=50ms.');
+  }
+  const attainment = shareOf('--attainment', flagText(own['attainment'])) ?? ATTAINMENT;
+  return { slo, attainment };
+}
+
+function outputOf(
+  own: GivenReplayFlags,
+): Pick<FleetFlags, 'threads' | 'planners' | 'json' | 'out'> {
+  const threads = integerOf('--threads', flagText(own['threads']), MOST_THREADS);
+  const planners = own['planners'] === true;
+  return {
+    // The workload is sent to planners as it is, without shared memory.
+    threads: planners ? 1 : (threads ?? availableParallelism()),
+    planners,
     json: own['json'] === true,
-    out: text('out'),
+    out: flagText(own['out']),
   };
 }
 

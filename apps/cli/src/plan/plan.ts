@@ -1,5 +1,4 @@
 import { formatSlo } from '@baton/analysis';
-import { resolveConfig } from '@baton/config';
 import type { PlanResult } from '@baton/planner';
 import {
   caveats,
@@ -19,7 +18,9 @@ import { writeFiles } from '../replay/result-files';
 import { say } from '../say';
 import { replayCommand, upCommand } from './commands';
 import { documentJson, planFiles } from './plan-files';
-import { type PlanFlags, readPlanFlags } from './plan-flags';
+import { plannerPool } from './planner-pool';
+import { preparedFrom } from './prepared-from';
+import { type PlanFlags, readFleetFlags, readPlanFlags } from './plan-flags';
 
 /**
  * `baton plan`: looks for the split of GPUs that serves a workload best within an SLO, prints the
@@ -31,22 +32,20 @@ export async function plan(given: GivenReplayFlags): Promise<void> {
     process.stdout.write(shippedTracesText());
     return;
   }
+  const fleet = readFleetFlags(given);
+  if (fleet !== undefined) {
+    const { planFleets } = await import('./plan-fleets');
+    await planFleets(fleet);
+    return;
+  }
   const flags = readPlanFlags(given);
   claimFolder(flags.out, '--out');
-  const prepared = await preparedFrom(flags);
+  const prepared = await preparedFrom(flags, preparePlan);
   for (const note of prepared.notes) say(note);
-  const result = await searchPlan(prepared, flags, withProgress);
+  const openPool = await plannerPool(prepared.asked, flags.planners);
+  const result = await searchPlan(prepared, { ...flags, openPool }, withProgress);
   for (const caveat of caveats(prepared, result)) say(caveat);
   await tell(documentOf(prepared, result), prepared, flags);
-}
-
-function preparedFrom(flags: PlanFlags): Promise<PreparedPlan> {
-  const resolved = resolveConfig({
-    flags: flags.config,
-    env: process.env,
-    file: flags.configFile ?? process.env['BATON_CONFIG_FILE'],
-  });
-  return withProgress('reading', (onProgress) => preparePlan(resolved, flags, onProgress));
 }
 
 function documentOf(prepared: PreparedPlan, result: PlanResult): PlanDocument {

@@ -5,11 +5,12 @@ import { addReplayOptions, type GivenReplayFlags } from '../replay/replay-flags'
 const EXAMPLES = `
 Actions:
   new NAME      Write NAME.mjs, a commented placement policy, and NAME.test.mjs, its test.
-  test MODULE   Replay one workload under MODULE and under the built-in policies, and compare.
+  test MODULE…  Replay one workload under each MODULE and each built-in policy, and compare.
 
 Examples:
   baton policy new my-policy
   baton policy test ./my-policy.mjs --trace mooncake-conversation --topology 4P4D --slo ttft=2s
+  baton policy test examples/policies/*-*.mjs --trace mooncake-conversation --topology 4P4D
   baton replay --trace mooncake-conversation --topology 4P4D --placement ./my-policy.mjs
   baton up 2P2D --placement ./my-policy.mjs`;
 
@@ -17,20 +18,21 @@ Examples:
 export function completePolicy(command: Command): void {
   command
     .argument('<action>', 'new or test')
-    .argument('<module>', 'name of a new policy, or path of one')
+    .argument('<modules...>', 'name of a new policy, or paths of some')
     .addHelpText('after', EXAMPLES)
-    .action((action: string, module: string, flags: GivenReplayFlags) =>
-      run(action, module, flags),
+    .action((action: string, modules: string[], flags: GivenReplayFlags) =>
+      run(action, modules, flags),
     );
   addReplayOptions(command);
 }
 
-async function run(action: string, module: string, flags: GivenReplayFlags): Promise<void> {
+async function run(action: string, modules: string[], flags: GivenReplayFlags): Promise<void> {
   if (action === 'new') {
     const { writeExample } = await import('./new-policy');
-    process.stdout.write(`wrote ${writeExample(module).join(' and ')}\n`);
+    const written = modules.flatMap((name) => writeExample(name));
+    process.stdout.write(`wrote ${written.join(' and ')}\n`);
   } else if (action === 'test') {
     const { comparePolicies } = await import('./compare-policies');
-    await comparePolicies(module, flags);
+    await comparePolicies(modules, flags);
   } else throw new UsageError(`'${action}' is neither new nor test.`);
 }

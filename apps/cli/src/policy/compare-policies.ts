@@ -1,6 +1,6 @@
 import { type EngineSummary, summarise, type Summary } from '@baton/analysis';
 import { simulate } from '@baton/cluster';
-import { placerSpec, UsageError } from '@baton/config';
+import { isModulePath, type ModulePath, placerSpec, UsageError } from '@baton/config';
 import { POLICY_KINDS, policyName } from '@baton/placement';
 import { type PreparedReplay, prepareReplay } from '@baton/replay';
 import { mostGpus } from '@baton/scenario';
@@ -20,19 +20,25 @@ interface Outcome {
 const BUILT_IN = ['pull', ...POLICY_KINDS] as const;
 
 /**
- * `baton policy test`: replays one workload under the user's policy and under each built-in one, on
- * the virtual clock, and prints a row for each. The policy governs both stages.
+ * `baton policy test`: replays one workload under the user's policies and under each built-in one,
+ * on the virtual clock, and prints a row for each. A policy governs both stages.
  */
-export async function comparePolicies(module: string, given: GivenReplayFlags): Promise<void> {
+export async function comparePolicies(
+  modules: readonly string[],
+  given: GivenReplayFlags,
+): Promise<void> {
   if (given['placement'] !== undefined || given['decodePlacement'] !== undefined) {
     throw new UsageError('policy test chooses the placement: leave out --placement and the like.');
   }
-  const flags = readReplayFlags({ ...given, placement: module });
+  const own = modules.map(modulePath);
+  const [first = ''] = modules;
+  const flags = readReplayFlags({ ...given, placement: first });
   const prepared = await withProgress('reading', (onProgress) =>
     prepareReplay(flags, process.env, onProgress),
   );
   for (const note of prepared.notes) say(note);
-  const names = [prepared.config.placement, ...BUILT_IN];
+  for (const path of own) placerSpec({ ...prepared.config, placement: path });
+  const names = [...own, ...BUILT_IN];
   const outcomes = await withProgress('replays', (onProgress) =>
     names.map((placement, done) => {
       onProgress(done, names.length);
@@ -40,6 +46,11 @@ export async function comparePolicies(module: string, given: GivenReplayFlags): 
     }),
   );
   process.stdout.write(flags.json ? asJson(outcomes) : await asTable(outcomes));
+}
+
+function modulePath(given: string): ModulePath {
+  if (isModulePath(given)) return given;
+  throw new UsageError(`The policy ${given} is no ES module: its name must end in .mjs or .js.`);
 }
 
 function tryPolicy(
@@ -86,7 +97,8 @@ function asJson(outcomes: readonly Outcome[]): string {
 }
 
 async function asTable(outcomes: readonly Outcome[]): Promise<string> {
-  const { consoleTable, formatMs, formatNumber, formatShare } = await import('@baton/report');
+  const report = await import('@baton/report');
+  const { consoleTable, formatMs, formatNumber, formatShare } = report;
   const names = ['policy', 'TTFT mean', 'TTFT p99', 'TPOT mean', 'goodput/s', 'hits', 'imbalance'];
   const columns = [...names, 'faults', 'requests/s'].map((name, index) => ({
     name,
@@ -103,7 +115,24 @@ async function asTable(outcomes: readonly Outcome[]): Promise<string> {
     String(faults),
     formatNumber(Math.round(summary.requests / wallSeconds)),
   ]);
-  return consoleTable(columns, rows);
+  return `${consoleTable(columns, rows)}\n${plotOf(outcomes, formatMs)}`;
+}
+
+const PLOT_COLUMNS = 48;
+
+/** Mean TTFT of each policy as a bar, the shortest first. */
+function plotOf(outcomes: readonly Outcome[], formatMs: (ms: number | null) => string): string {
+  const bars = outcomes
+    .map(({ policy, summary }) => ({ policy, ms: summary.ttft_ms.mean ?? Infinity }))
+    .filter(({ ms }) => ms < Infinity)
+    .sort((a, b) => a.ms - b.ms);
+  const longest = bars.at(-1)?.ms ?? 0;
+  const width = Math.max(0, ...bars.map(({ policy }) => policy.length));
+  const lines = bars.map(({ policy, ms }) => {
+    const length = longest === 0 ? 0 : Math.max(1, Math.round((ms / longest) * PLOT_COLUMNS));
+    return `${policy.padEnd(width)}  ${'█'.repeat(length)} ${formatMs(ms)}`;
+  });
+  return ['TTFT mean', ...lines, ''].join('\n');
 }
 
 /**

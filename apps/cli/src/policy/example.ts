@@ -18,6 +18,7 @@ export const EXAMPLE_POLICY = `// A placement policy for Baton.
  * @typedef {object} EngineView
  * @property {string} engineId stable name; use it as a key
  * @property {number} requests running, waiting and deferred requests
+ * @property {number} waitingRequests those of them that do not run
  * @property {number} waitingTokens prompt tokens that are not computed yet
  * @property {number} kvTokens tokens of KV cache in use
  * @property {number} kvUsage share of the KV cache in use, 0 to 1
@@ -80,6 +81,7 @@ import policy from './NAME.mjs';
 const engine = (engineId, requests) => ({
   engineId,
   requests,
+  waitingRequests: 0,
   waitingTokens: 0,
   kvTokens: 0,
   kvUsage: 0,

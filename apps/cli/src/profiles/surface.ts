@@ -1,4 +1,5 @@
-import { engineSetup, resolveConfig, UsageError } from '@baton/config';
+import { resolveConfig, UsageError } from '@baton/config';
+import { engineSetup } from '@baton/engine-setup';
 import type { BatchAggregates, StepTimeModel } from '@baton/step-time';
 import type { ProfileFlags } from './command';
 import { type OwnProfile, readProfile } from './own-profile';
@@ -49,7 +50,11 @@ function configFlags(
     ...{ quantization, stepTime, stepTimeFile: profile?.path, numGpuBlocksOverride: ANY_BLOCKS },
   };
   if (named.model === undefined || named.gpu === undefined) {
-    throw new UsageError('Name a profile file, or --model and --gpu.');
+    throw new UsageError(
+      profile === undefined
+        ? 'Name a profile file, or --model and --gpu.'
+        : `${profile.path} names no model and GPU: give --model and --gpu.`,
+    );
   }
   const given = Object.entries(named).filter(([, value]) => value !== undefined);
   return Object.fromEntries(given) as Record<string, string>;

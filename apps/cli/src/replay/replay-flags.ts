@@ -1,9 +1,11 @@
 import { parseSlo, type Slo, SloError } from '@baton/analysis';
+import type { GivenRates } from '@baton/costs';
 import { isConfigKey, keyOf, UsageError } from '@baton/config';
 import { type Micros, msToUs, parseDuration } from '@baton/kernel';
 import type { ReplayRequest } from '@baton/replay';
 import { splitWorkloadFlags } from '@baton/workload-source';
 import { type Command, Option } from 'commander';
+import { addCostOptions, readCostFlags } from '../cost-options';
 import { addConfigOptions } from '../options';
 import { addWorkloadOptions } from '../workload-options';
 
@@ -12,7 +14,8 @@ export type GivenReplayFlags = Readonly<Record<string, FlagValue>>;
 
 /** The flags of `baton replay`, by the part that reads them. */
 export interface ReplayFlags extends ReplayRequest {
-  readonly slo: Slo | undefined;
+  /** Undefined: no cost is reported. */
+  readonly prices: GivenRates | undefined;
   readonly json: boolean;
   /** Folder for files. */
   readonly out: string | undefined;
@@ -48,6 +51,7 @@ export function addReplayOptions(command: Command): void {
   flag('--perfetto', 'Write trace.json for ui.perfetto.dev too (needs --out).');
   flag('--svg', 'Write each chart of the report as a picture too (needs --out).');
   flag('--no-leap', 'Take every decode step by itself: the same result, later.');
+  addCostOptions(command);
   addConfigOptions(command);
 }
 
@@ -68,6 +72,7 @@ export function readReplayFlags(given: GivenReplayFlags): ReplayFlags {
     configFile: flagText(own['config']),
     workload,
     slo: readSlo(flagText(own['slo'])),
+    prices: readCostFlags(own),
     concurrency,
     thinkUs: readThinkTime(flagText(own['thinkTime']), concurrency),
     leap: own['leap'] !== false,

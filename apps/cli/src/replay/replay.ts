@@ -6,6 +6,7 @@ import {
   type Summary,
 } from '@baton/analysis';
 import { type ClusterScenario, frontEndSummary, simulate, stepTimesOf } from '@baton/cluster';
+import { ratesOf } from '@baton/costs';
 import { deploymentErrors } from '@baton/error-bars';
 import type { PolicyFault } from '@baton/placement';
 import { type PreparedReplay, prepareReplay, resolvedOptions } from '@baton/replay';
@@ -38,6 +39,8 @@ export async function replay(given: GivenReplayFlags): Promise<void> {
   const prepared = await withProgress('reading', (onProgress) =>
     prepareReplay(flags, process.env, onProgress),
   );
+  const roles = prepared.scenario.pools.map(({ role }) => role);
+  const rates = flags.prices && ratesOf(prepared.config, roles, flags.prices);
   for (const note of prepared.notes) say(note);
   const steps = flags.perfetto ? new StepSpans(TRACED_STEPS) : undefined;
   const faults = new PolicyFaults();
@@ -47,9 +50,11 @@ export async function replay(given: GivenReplayFlags): Promise<void> {
   const { frontEnd } = prepared.scenario;
   const summary = summarise(run, {
     ...(flags.slo === undefined ? {} : { slo: flags.slo }),
-    gpus: mostGpus(prepared.scenario),
+    ...(prepared.scaling ? {} : { gpus: mostGpus(prepared.scenario) }),
     stepTimes,
     ...(frontEnd === undefined ? {} : { frontEnd: frontEndSummary(frontEnd) }),
+    ...(prepared.scaling && { scaling: prepared.scaling }),
+    rates,
     errorsAt: deploymentErrors(prepared.config, stepTimes),
     isClosedLoop: prepared.scenario.maxConcurrency < Infinity,
     ...{ wallSeconds, seed: prepared.config.seed, config: resolvedOptions(prepared, flags) },

@@ -1,13 +1,7 @@
 import type { BatonConfig } from '@baton/config';
+import { type Broker, type BrokerOptions, CacheUnusable, resolveBroker } from '@baton/broker';
 import { Failure } from '@baton/kernel';
-import {
-  type Broker,
-  type BrokerOptions,
-  CacheUnusable,
-  resolveBroker,
-  TransportForeign,
-  TransportUnavailable,
-} from '@baton/transport';
+import { TransportForeign, TransportUnavailable } from '@baton/transport';
 
 const BYTES: Readonly<Record<string, number>> = { kb: 2 ** 10, mb: 2 ** 20, gb: 2 ** 30 };
 

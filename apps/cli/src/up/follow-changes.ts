@@ -7,8 +7,8 @@ export interface FollowedChanges {
 }
 
 /**
- * Carries out the configured changes of a cluster that has just become ready, over the Redis that
- * its processes share.
+ * Carries out the configured changes of a cluster that has just become ready, or its autoscaler's
+ * decisions, over the Redis that its processes share.
  */
 export async function followChanges(
   config: BatonConfig,
@@ -18,11 +18,14 @@ export async function followChanges(
   const { redis: url = '', redisPrefix: prefix } = config;
   const transport = await connectRedisTransport({ url, prefix });
   const membership = new LiveMembership({ config, transport, starter });
-  const schedule = new ChangeSchedule({ config, membership, say });
-  void schedule.run();
+  const follower =
+    config.autoscaler === undefined
+      ? new ChangeSchedule({ config, membership, say })
+      : (await import('@baton/scaling')).liveAutoscaler(config, { membership, say });
+  void follower.run();
   return {
     stop: async () => {
-      schedule.stop();
+      follower.stop();
       await transport.close();
     },
   };

@@ -1,4 +1,5 @@
-import { type BatonConfig, servedNamesOf } from '@baton/config';
+import { type BatonConfig } from '@baton/config';
+import { servedNamesOf } from '@baton/engine-setup';
 import { baseUrl } from '@baton/supervisor';
 
 /** The text in the terminal once requests can be sent. */

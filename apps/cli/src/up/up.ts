@@ -21,7 +21,7 @@ import {
   withScheduledChanges,
   WorkerStarter,
 } from '@baton/supervisor';
-import type { Broker } from '@baton/transport';
+import type { Broker } from '@baton/broker';
 import { configuredChanges } from '@baton/worker';
 import { obtainBroker } from './broker';
 import { followChanges, type FollowedChanges } from './follow-changes';
@@ -41,7 +41,7 @@ export type UpFlags = Readonly<Record<string, string | boolean>>;
  */
 export async function up(topology: string | undefined, flags: UpFlags): Promise<number> {
   const startedMs = performance.now();
-  const resolved = configOf(topology, flags);
+  const resolved = await configOf(topology, flags);
   const engines = enginesOf(resolved);
   if (resolved.role !== undefined) return runRole(resolved);
   readCertificate(resolved);
@@ -59,14 +59,19 @@ export async function up(topology: string | undefined, flags: UpFlags): Promise<
   return supervise(specs, { config, broker, engines, startedMs });
 }
 
-function configOf(topology: string | undefined, flags: UpFlags): BatonConfig {
+async function configOf(topology: string | undefined, flags: UpFlags): Promise<BatonConfig> {
   const { config: file, ...options } = flags;
-  const { config, notes } = resolveConfig({
+  const resolved = resolveConfig({
     flags: { ...options, ...(topology === undefined ? {} : { topology }) },
     env: process.env,
     file: typeof file === 'string' ? file : process.env['BATON_CONFIG_FILE'],
   });
-  for (const note of notes) say(note);
+  for (const note of resolved.notes) say(note);
+  const { autoscaler, min, max } = resolved.config;
+  if ((autoscaler ?? min ?? max) === undefined) return resolved.config;
+  const { configuredAutoscaler, withStart } = await import('@baton/scaling');
+  const config = withStart(resolved);
+  if (config.role === undefined) configuredAutoscaler(config, enginesOf(config));
   return config;
 }
 
@@ -109,8 +114,9 @@ async function supervise(specs: readonly ProcessSpec[], run: Run): Promise<numbe
   if (await readiness.wait(config, ended)) {
     process.stdout.write(readyText(config, (performance.now() - run.startedMs) / MS_PER_SECOND));
     // A process that holds the whole cluster carries them out itself.
-    const isFollowed = config.changes !== undefined && broker.kind !== 'in-process';
-    if (isFollowed) changes = await followChanges(config, starter, say);
+    const hasChanges = (config.changes ?? config.autoscaler) !== undefined;
+    if (hasChanges && broker.kind !== 'in-process')
+      changes = await followChanges(config, starter, say);
   }
   if (!ended.aborted) await once(ended, 'abort');
   const hasFailed = failure.signal.aborted;

@@ -19,7 +19,7 @@ export const CLUSTER = {
     like: '2P3D',
   }),
   /** One role in the foreground instead of a whole cluster. */
-  role: optionalChoice(['api', 'prefill', 'decode', 'aggregated'], {
+  role: optionalChoice(['api', 'prefill', 'decode', 'aggregated', 'planner'], {
     help:
       'Run this one role in the foreground, to join others over the same Redis (needs ' +
       '--redis).',

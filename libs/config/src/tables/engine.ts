@@ -1,10 +1,14 @@
+import { SCHEDULING_NAMES } from '@baton/engine';
 import {
   choice,
+  choiceOrModule,
   duration,
   integer,
   list,
   number,
+  optionalDuration,
   optionalInteger,
+  optionalNumber,
   optionalText,
   optionalToggle,
   toggle,
@@ -62,6 +66,37 @@ export const ENGINE = {
     help: 'Rate at which one GPU loads KV from host memory, while its engine computes nothing.',
     unit: 'GB/s',
   }),
+  kvPool: choice(['none', 'global'], 'none', {
+    help:
+      'global: the host memory of all engines (kv_offloading_size each) is one KV pool. An ' +
+      'engine stores what it computes in its own memory, and fetches a longer prefix from the ' +
+      'memory of another when that takes less time than computing it.',
+  }),
+  kvPoolBandwidth: optionalNumber([0.001, 10_000], {
+    help:
+      'Rate at which one GPU fetches KV from the memory of another engine, while its own engine ' +
+      'computes nothing.',
+    unit: 'GB/s',
+    unset: 'that of link',
+  }),
+  kvPoolLatency: optionalDuration([0, 3_600_000], {
+    help: 'Time from a fetch to its first byte, for each engine that is read from.',
+    unit: 'ms',
+    unset: 'that of link',
+  }),
+  /** `kvcache_balancing_threshold` of the Mooncake paper, which gives it no value. */
+  kvPoolBalancingThreshold: number(1, [1, 1_000], {
+    help:
+      'How many times as long as its own prefix a prefix in the pool must be before an engine ' +
+      'considers to fetch it; 1 = the time alone decides.',
+  }),
+  /** Mooncake's Conductor stores what it fetched; a store with one replica does not. */
+  kvPoolReplicas: integer(0, [0, 65_536], {
+    help:
+      'Engines whose memory keeps the same KV block, so that hot blocks are read from several; ' +
+      '0 = any number.',
+    unit: 'engines',
+  }),
   globalCacheHitThreshold: number(0, [0, 1], {
     help:
       'Least share of a prompt that the prefix cache must hold; a request with less ends at ' +
@@ -71,11 +106,11 @@ export const ENGINE = {
   enableChunkedPrefill: toggle(true, {
     help: 'Split a prompt over several steps when the token budget is short.',
   }),
-  schedulingPolicy: choice(['fcfs', 'priority', 'sjf'], 'fcfs', {
+  schedulingPolicy: choiceOrModule(SCHEDULING_NAMES, 'fcfs', {
     help:
       'Order of waiting requests: first come first served, by `priority` of the request ' +
-      '(lower first), or the shortest prompt first (not in vLLM; long prompts may starve, see ' +
-      'sjf_aging).',
+      '(lower first), the shortest prompt first (not in vLLM; long prompts may starve, see ' +
+      'sjf_aging), or the order of your own ES module (docs/policies.md).',
   }),
   /** 0 = none. */
   sjfAging: number(0, [0, 1e9], {
@@ -88,6 +123,30 @@ export const ENGINE = {
     help:
       'Admit a prompt only when blocks for the whole of it are free, not just for its first ' +
       'chunk.',
+  }),
+  watermark: number(0, [0, 0.999], {
+    help:
+      'Share of the KV blocks that the admission of a waiting request leaves free while others ' +
+      'run, so that running requests are preempted less often; 0 = none.',
+  }),
+  enforceEager: toggle(false, {
+    help:
+      'Run without CUDA graphs: batches are not padded, and the KV cache gets the memory of the ' +
+      'graphs. The time of launching each kernel apart is not known; add it to step_overhead_ms.',
+  }),
+  cudagraphCaptureSizes: optionalText({
+    like: '1,2,4,8',
+    help:
+      'Tokens of the batches that run in CUDA graphs. With composed step times a batch takes the ' +
+      'time of the next size, except for attention; above the largest it is not padded.',
+    unset:
+      "vLLM's: 1, 2, 4, from 8 in steps of 8, from 256 in steps of 16, up to " +
+      'max_cudagraph_capture_size',
+  }),
+  maxCudagraphCaptureSize: optionalInteger([1, 65_535], {
+    help: "The largest of vLLM's sizes of CUDA graphs.",
+    unit: 'tokens',
+    unset: 'twice max_num_seqs, and at most 512, or 1024 on B200, B300, GB200 and GB300',
   }),
   asyncScheduling: optionalToggle({
     help:

@@ -40,6 +40,10 @@ export const PLACEMENT = {
       'is computed there, without prefill and hand-over; 0 = off.',
     unit: 'tokens',
   }),
+  policyMetricsInterval: number(0, [0, 60_000], {
+    help: 'How long a router keeps the loads of engines, with what it sends added; 0 = not at all.',
+    unit: 'ms, simulated',
+  }),
   prefixBalanceThreshold: number(1, [1, 1_000], {
     help:
       'prefix-aware, where prompts are computed: the engine with the longest prefix is kept ' +
@@ -56,11 +60,17 @@ export const PLACEMENT = {
       'session-sticky: most requests on an engine, as a multiple of the mean; beyond it the next ' +
       'engine on the ring takes the request.',
   }),
+  admission: optionalChoiceOrModule(['all', 'slo-ttft'], {
+    help:
+      'Which requests are let in, others get 429: all, those predicted to meet ' +
+      'admission_slo_ttft (slo-ttft), or those that your own ES module admits (docs/policies.md).',
+    unset: 'slo-ttft with admission_slo_ttft, else all',
+  }),
   /** Simulated ms. */
   admissionSloTtft: optionalNumber([0.001, 86_400_000], {
     help:
       'Refuse a request with 429 slo_unattainable when its first token is predicted to come ' +
-      'later than this.',
+      'later than this. With an admission policy of your own it decides where that one fails.',
     unit: 'ms, simulated',
     unset: 'no request is refused for its prediction',
   }),

@@ -24,8 +24,8 @@ export const PROCESS = {
   /** Name of a step of the hand-over after which the process ends itself with SIGKILL. */
   crashAfter: optionalText({
     help:
-      'End the process hard after this step: held, handed-over, decode-queued, decode-begun, ' +
-      'read-answered, finished.',
+      'End the process hard after this step: held, handed-over, decode-begun, ' +
+      'read-answered, ended, finished.',
     hidden: true,
     unset: 'never',
   }),

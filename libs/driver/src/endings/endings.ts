@@ -138,6 +138,14 @@ export class Endings {
     void this.settled(taken.done(), taken);
   }
 
+  /** A job goes back to the front of the queue; the run that began with its take does not count. */
+  returnTakenUncounted(taken: TakenJob): void {
+    const { permit, job } = taken;
+    const epoch = permit?.kind === 'run' ? permit.epoch : 0;
+    if (epoch > 0) void this.settled(this.parts.ledger.withdraw(job.requestId, epoch), taken);
+    this.returnTaken(taken);
+  }
+
   /** A job without a run goes back to the front of the queue. */
   returnTaken(taken: TakenJob): void {
     void this.settled(taken.giveBack(), taken);
@@ -175,10 +183,11 @@ export class Endings {
     this.parts.frames.flushSoon();
   }
 
+  /** The result is stored and the job leaves, in one step. */
   private async store(finished: FinishedRun, run: Run): Promise<void> {
-    if (!(await this.parts.finished.store(finished))) return;
-    this.parts.faults?.reached('finished');
-    this.removeJob(run.taken);
+    const { faults } = this.parts;
+    faults?.reached('ended');
+    if (await this.parts.finished.store(finished, run.taken)) faults?.reached('finished');
   }
 
   private async settled(work: Promise<unknown>, { job }: TakenJob): Promise<void> {

@@ -8,9 +8,9 @@ import type { FaultOptions } from '../options';
 export const CRASH_POINTS = [
   'held',
   'handed-over',
-  'decode-queued',
   'decode-begun',
   'read-answered',
+  'ended',
   'finished',
 ] as const;
 

@@ -2,7 +2,7 @@ import type { LiveClock } from '@baton/clock';
 import type { Epoch } from '@baton/contract';
 import type { KeptPayloads, Run } from '@baton/live-engine';
 import type { Logger } from '@baton/telemetry';
-import type { RequestLedger, RequestResult } from '@baton/transport';
+import type { RequestLedger, RequestResult, TakenJob } from '@baton/transport';
 
 /** The end of a run, for an API process that missed it. */
 export interface FinishedRun {
@@ -61,22 +61,31 @@ export class FinishedRuns {
     return finished;
   }
 
-  /** False when the ledger could not be reached; the next sweep tries again. */
-  async store(finished: FinishedRun): Promise<boolean> {
-    const { ledger, log } = this.parts;
-    try {
-      await ledger.finish(finished.requestId, finished.epoch, finished.result);
-      finished.isStored = true;
-      return true;
-    } catch (error) {
-      log.debug({ err: error, requestId: finished.requestId }, 'result not stored');
-      return false;
-    }
+  /** Its job leaves with it. False when the ledger could not be reached. */
+  store(finished: FinishedRun, taken: TakenJob): Promise<boolean> {
+    return this.settled(finished, taken.finish(finished));
   }
 
   async storeAgain(): Promise<void> {
+    const { ledger } = this.parts;
     const unstored = [...this.runs.values()].filter(({ isStored }) => !isStored);
-    for (const finished of unstored) await this.store(finished);
+    for (const finished of unstored) {
+      const { requestId, epoch, result } = finished;
+      await this.settled(finished, ledger.finish(requestId, epoch, result));
+    }
+  }
+
+  /** What is not stored is tried again by the next sweep; its job stalls. */
+  private async settled(finished: FinishedRun, storing: Promise<boolean>): Promise<boolean> {
+    try {
+      await storing;
+      finished.isStored = true;
+      return true;
+    } catch (error) {
+      const { requestId } = finished;
+      this.parts.log.debug({ err: error, requestId }, 'result not stored');
+      return false;
+    }
   }
 
   forgetOld(): void {

@@ -105,6 +105,19 @@ describe('kv_transfer_params of outside routers', () => {
     expect(world.ended(2)).toMatchObject({ tail: '"kv_load_failed"' });
   });
 
+  it.each([
+    ['done', 1],
+    ['abandoned', 0],
+  ])('whose read is %s after they have expired are counted by prefill: %i', async (outcome, n) => {
+    const [prefill] = await start({ host: { kvLeaseUs: 2_000_000 } });
+    await hold();
+    await world.wall.advance(2_100_000);
+    const read = { requestId: 'request-1', generation: 1, readerRequestId: 'reader' };
+    await world.tell(prefill, { kind: 'read-end', from: UNKNOWN_ENGINE, ...read, outcome });
+    const counted = prefill.presence().counters['nixl_num_notifications_after_expiry'];
+    expect(counted).toBe(n);
+  });
+
   it('follow the same policy when a fault is made on purpose, routed or not', async () => {
     const host = { faults: { crashAfter: undefined, failReads: 1, seed: 1 } };
     await start({ host });

@@ -3,7 +3,6 @@ import { emptyFrameEntry, type KvTransferParams } from '@baton/contract';
 import { type EngineSlot, type Frames, isRunOver, type Run } from '@baton/live-engine';
 import type { JobRouting } from '@baton/routing';
 import type { EngineStats, Logger } from '@baton/telemetry';
-import type { JobQueues, RequestLedger } from '@baton/transport';
 import type { Endings } from '../endings/endings';
 import type { FaultPlan } from '../endings/fault-plan';
 import type { Held, HeldKv } from './held-kv';
@@ -28,8 +27,6 @@ export interface HeldPrompt {
 }
 
 export interface HandoffParts {
-  readonly ledger: RequestLedger;
-  readonly jobs: JobQueues;
   readonly routing: JobRouting;
   /** Undefined: no crash points. */
   readonly faults: FaultPlan | undefined;
@@ -38,8 +35,8 @@ export interface HandoffParts {
 }
 
 /**
- * Hands a routed request over to decode. Record, then job, then the end of this run: a crash
- * between any two of them loses nothing.
+ * Hands a routed request over to decode: the record, its job for decode and the end of this run's
+ * own job are one step, so a crash leaves all of them or none.
  */
 export class Handoff {
   private readonly entry = emptyFrameEntry();
@@ -47,31 +44,29 @@ export class Handoff {
   constructor(private readonly parts: HandoffParts) {}
 
   async pass(run: Run, held: HeldPrompt): Promise<void> {
-    if (await this.offer(run, held)) this.parts.endings.passOn(run);
+    if (await this.send(run, held, true)) this.parts.endings.passOn(run);
   }
 
-  /** As `pass`, but the run goes on. False when it is over by then. */
-  async offer(run: Run, { heldUs, ...held }: HeldPrompt): Promise<boolean> {
-    const { ledger, jobs, faults, routing, endings } = this.parts;
+  /** As `pass`, but run and job go on. False when the run is over by then. */
+  offer(run: Run, held: HeldPrompt): Promise<boolean> {
+    return this.send(run, held, false);
+  }
+
+  private async send(run: Run, { heldUs, ...held }: HeldPrompt, leaves: boolean): Promise<boolean> {
+    const { faults, routing, endings } = this.parts;
     const { job, epoch } = run;
     faults?.reached('held');
     const next = routing.atHandoff({ ...job, causeUs: heldUs });
-    const record = {
+    const handoff = {
       ...{ ...held, heldUs, epoch },
       ...(next.job.placed === undefined ? {} : { decode: next.job.placed }),
     };
-    const isOurs = await ledger.handOff(job.requestId, epoch, record);
+    const isOurs = await run.taken.handOver({ epoch, handoff, next, leaves });
+    if (isOurs) faults?.reached('handed-over');
     if (isRunOver(run)) return false;
-    if (!isOurs) {
-      endings.dropJob(run);
-      return false;
-    }
-    faults?.reached('handed-over');
-    await jobs.add(next.queue, [next.job]);
-    faults?.reached('decode-queued');
-    if (isRunOver(run)) return false;
-    this.say(run, heldUs);
-    return true;
+    if (isOurs) this.say(run, heldUs);
+    else endings.dropJob(run);
+    return isOurs;
   }
 
   private say({ job, epoch, outbox }: Run, heldUs: number): void {
@@ -85,7 +80,6 @@ export class Handoff {
 export interface HeldOffersParts {
   readonly heldKv: HeldKv;
   readonly handoff: Handoff;
-  readonly ledger: RequestLedger;
   readonly clock: LiveClock;
   readonly frames: Frames;
   readonly slot: EngineSlot;
@@ -127,11 +121,11 @@ export class HeldOffers {
 
   /** The prefill leg of an outside router ends here, with one token and the name of the blocks. */
   private async answerRouter(held: Held): Promise<void> {
-    const { heldKv, ledger, endings, stats } = this.parts;
+    const { heldKv, endings, stats } = this.parts;
     const { run } = held;
     const payload = JSON.stringify(heldKv.paramsOf(held));
     const result = { reason: 'length', tokens: 1, payload } as const;
-    const isOurs = await ledger.finish(run.job.requestId, run.epoch, result);
+    const isOurs = await run.taken.finish({ epoch: run.epoch, result });
     if (isRunOver(run)) return;
     if (!isOurs) {
       endings.dropJob(run);

@@ -44,6 +44,9 @@ const SIDE_CHANNEL_PORT = 5600;
 /** From the answer of a prefill leg to the arrival of the decode leg, at most (wall µs). */
 const ROUTER_TAKES_US = 2_000_000;
 
+/** Expired holdings that are remembered for reads that end late. */
+const MAX_EXPIRED = 1_024;
+
 export interface HeldKvParts {
   readonly identity: EngineIdentity;
   readonly options: Pick<DriverOptions, 'facts'>;
@@ -59,6 +62,8 @@ export interface HeldKvParts {
 /** The blocks that this engine holds for readers, by request and epoch. */
 export class HeldKv {
   private held = new Map<string, Held>();
+  /** The oldest first. */
+  private readonly expired = new Set<number>();
 
   constructor(private readonly parts: HeldKvParts) {}
 
@@ -143,11 +148,24 @@ export class HeldKv {
     const { clock, timelines, slot, loop } = this.parts;
     this.held.delete(keyOf(name));
     this.count(reason);
+    if (reason === 'expired') this.remember(held.generation);
     timelines?.note(held.run, 'released', { atUs: clock.nowUs() });
     slot.engine.releaseHeld(held.handle);
     // A prompt may have waited for these blocks in an idle engine.
     loop.enter(clock.nowUs());
     return held;
+  }
+
+  /** A reader has read blocks that were free already, as its notification says. */
+  noteReadEnd({ generation, outcome }: Extract<EngineMessage, { kind: 'read-end' }>): void {
+    if (outcome !== 'done' || !this.expired.delete(generation)) return;
+    this.parts.stats.add('nixl_num_notifications_after_expiry');
+  }
+
+  private remember(generation: number): void {
+    this.expired.add(generation);
+    const [oldest] = this.expired;
+    if (this.expired.size > MAX_EXPIRED && oldest !== undefined) this.expired.delete(oldest);
   }
 
   count(reason: ReleaseReason): void {

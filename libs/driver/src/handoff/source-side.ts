@@ -103,6 +103,7 @@ export class SourceSide {
 
   onReadEnd(end: Message<'read-end'>): void {
     const { requestId, generation, readerRequestId, outcome } = end;
+    this.parts.heldKv.noteReadEnd(end);
     this.observe({
       kind: 'read-ended',
       ...{ requestId, generation, readerRequestId, outcome },

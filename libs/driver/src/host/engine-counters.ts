@@ -1,17 +1,20 @@
-import type { EngineSlot } from '@baton/live-engine';
-import { acceptedAt, type EngineStats, type OptionalKey } from '@baton/telemetry';
+import type { EngineSlot, PoolNode } from '@baton/live-engine';
+import { usToSeconds } from '@baton/kernel';
+import { acceptedAt, type EngineStats, type OptionalKey, type PoolKey } from '@baton/telemetry';
 import type { ExecutorNumbers } from '../jobs/executor';
 import type { DriverOptions } from '../options';
 
 export interface EngineCountersParts {
   readonly options: Pick<DriverOptions, 'hostTier' | 'stepTimes'>;
   readonly slot: EngineSlot;
+  /** Undefined: there is no KV pool. */
+  readonly poolNode: PoolNode | undefined;
   readonly stats: EngineStats;
 }
 
 /** All counters of an engine, by their names in the presence. */
 export function engineCounters(
-  { options, slot, stats }: EngineCountersParts,
+  { options, slot, stats, poolNode }: EngineCountersParts,
   executor: ExecutorNumbers | undefined,
 ): Record<string, number> {
   const computed = slot.count('promptTokensComputed');
@@ -29,9 +32,11 @@ export function engineCounters(
     prompt_tokens_local_cache_hit: cached,
     prompt_tokens_external_kv_transfer: transferred,
     prompt_tokens_cached: cached + transferred,
+    prompt_tokens_recomputed: slot.count('promptTokensRecomputed'),
     ...speculationCounters(slot),
     ...executor?.counters,
     ...optionalCounters(options, slot.count('promptTokensLoadedFromHost')),
+    ...(poolNode && poolCounters(poolNode, slot.count('promptTokensFetched'))),
   };
 }
 
@@ -50,6 +55,18 @@ function optionalCounters(
       kv_offload_load_bytes: bytes,
       kv_offload_load_seconds: bytes / hostTier.bytesPerSecond,
     }),
+  };
+}
+
+function poolCounters({ member }: PoolNode, tokens: number): Record<PoolKey, number> {
+  const { stored, evicted, fetched, declined, fetchUs } = member.counters;
+  return {
+    kv_pool_prompt_tokens: tokens,
+    kv_pool_fetched_bytes: fetched * member.terms.bytesPerBlock,
+    kv_pool_fetch_seconds: usToSeconds(fetchUs),
+    kv_pool_fetches_declined: declined,
+    kv_pool_blocks_stored: stored,
+    kv_pool_blocks_evicted: evicted,
   };
 }
 

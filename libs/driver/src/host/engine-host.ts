@@ -113,10 +113,11 @@ export class EngineHost {
    * over.
    */
   async start(): Promise<void> {
-    const { mailbox, kvEvents } = this.core;
+    const { mailbox, kvEvents, poolNode } = this.core;
     const { operations, beacon, load, sweep } = this.duties;
     await mailbox.open(this.readers);
     await operations.open();
+    await poolNode?.open();
     await beacon.start();
     await kvEvents?.open(this.index);
     if (this.site.options.tellsLoad) load.start();
@@ -176,20 +177,21 @@ export class EngineHost {
   }
 
   private stopParts(): void {
-    const { loop, timelines } = this.core;
+    const { loop, timelines, poolNode } = this.core;
     const { sweep, load } = this.duties;
     const { source, target } = this.sides;
-    for (const part of [loop, sweep, load, timelines, source, target]) part?.stop();
+    for (const part of [loop, sweep, load, timelines, poolNode, source, target]) part?.stop();
   }
 
   private async closeParts(): Promise<void> {
     const { intake, executor } = this.work;
     const { operations, beacon } = this.duties;
-    const { mailbox, kvEvents } = this.core;
+    const { mailbox, kvEvents, poolNode } = this.core;
     await this.tolerate(intake.close());
     await this.tolerate(executor?.close() ?? Promise.resolve());
     await this.tolerate(mailbox.close());
     await this.tolerate(operations.close());
+    await this.tolerate(poolNode?.close() ?? Promise.resolve());
     await this.tolerate(beacon.stop());
     await kvEvents?.close();
   }

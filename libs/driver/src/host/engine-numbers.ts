@@ -1,5 +1,5 @@
 import type { EnginePresence } from '@baton/contract';
-import type { EngineIdentity, EngineSlot } from '@baton/live-engine';
+import type { EngineIdentity, EngineSlot, PoolNode } from '@baton/live-engine';
 import type { EngineStats } from '@baton/telemetry';
 import { hostname } from 'node:os';
 import type { Executor } from '../jobs/executor';
@@ -11,6 +11,8 @@ export interface EngineNumbersParts {
   readonly identity: EngineIdentity;
   readonly options: Pick<DriverOptions, 'facts' | 'hostTier' | 'stepTimes'>;
   readonly slot: EngineSlot;
+  /** Undefined: there is no KV pool. */
+  readonly poolNode: PoolNode | undefined;
   readonly stats: EngineStats;
   readonly gauges: EngineGaugesParts;
   /** Undefined: the engine does the work. */

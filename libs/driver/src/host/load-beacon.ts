@@ -67,6 +67,7 @@ export class LoadBeacon {
       state,
       ...(dataParallel === undefined ? {} : { rank: dataParallel.rank }),
       requests: now.running + now.waiting + now.deferred + incoming.sequences,
+      waitingRequests: now.waiting + now.deferred + incoming.sequences,
       waitingTokens: incoming.promptTokens + Math.max(this.promptTokens(), now.waitingTokens),
       usedBlocks: numBlocks - now.freeBlocks,
       numBlocks,

@@ -1,5 +1,6 @@
 import { type MeasuredStep, parseStepLogLine } from '@baton/calibration';
-import { defaultConfig, engineSetup } from '@baton/config';
+import { defaultConfig } from '@baton/config';
+import { engineSetup } from '@baton/engine-setup';
 import { RandomStream } from '@baton/kernel';
 import { StepLog } from '@baton/live-engine';
 import { createLogger } from '@baton/telemetry';

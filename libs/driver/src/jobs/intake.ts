@@ -3,7 +3,7 @@ import type { EngineIdentity, EngineSlot, IncomingRuns, Run, RunTable } from '@b
 import { Room } from '@baton/placement';
 import { engineQueue, sharedQueue } from '@baton/routing';
 import type { EngineStats, Logger } from '@baton/telemetry';
-import type { JobConsumer, JobQueues, QueueName, TakenJob } from '@baton/transport';
+import type { ConsumeOptions, JobConsumer, JobQueues, QueueName, TakenJob } from '@baton/transport';
 import type { Endings } from '../endings/endings';
 import type { TargetSide } from '../handoff/target-side';
 import type { DriverOptions } from '../options';
@@ -12,7 +12,7 @@ import type { NewRuns, RunStarter } from './run-start';
 
 export interface IntakeParts {
   readonly identity: EngineIdentity;
-  readonly options: Pick<DriverOptions, 'role' | 'facts'>;
+  readonly options: Pick<DriverOptions, 'role' | 'facts' | 'maxRuns'>;
   readonly jobs: JobQueues;
   readonly slot: EngineSlot;
   readonly runs: RunTable;
@@ -43,6 +43,7 @@ export class Intake {
     this.isOpen = true;
     this.consumers = this.queues().map((queue) =>
       jobs.consume(queue, {
+        ...this.begins(queue),
         room: () => (this.isOpen ? this.roomLeft() : 0),
         onJob: (taken) => slot.guard(() => this.take(taken)),
         onLockLost: (taken) => slot.guard(() => this.loseLock(taken)),
@@ -71,6 +72,14 @@ export class Intake {
     return [role, ...ofRank, engineQueue(engineId)];
   }
 
+  /** A shared queue determines the stage of its jobs, so their runs begin with the take. */
+  private begins(queue: QueueName): Pick<ConsumeOptions, 'begins'> {
+    const { identity, options } = this.parts;
+    const { engineId, role } = identity;
+    if (queue === engineQueue(engineId)) return {};
+    return { begins: { stage: role, engineId, maxRuns: options.maxRuns } };
+  }
+
   /** How many further jobs the engine can take now. */
   private roomLeft(): number {
     const { executor, slot, incoming, target } = this.parts;
@@ -82,7 +91,7 @@ export class Intake {
     const { runs, newRuns, endings } = this.parts;
     const { job } = taken;
     if (!this.isOpen) {
-      endings.returnTaken(taken);
+      endings.returnTakenUncounted(taken);
       return;
     }
     const former = runs.get(job.requestId);

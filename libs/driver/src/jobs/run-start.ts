@@ -170,7 +170,9 @@ export class RunStarter {
     if (!isRunOver(run)) slot.guard(() => jobFaults.onPrefill(run, start));
   }
 
-  private ask(run: Run): Promise<RunPermit> {
+  /** A job of a shared queue was taken with its permit. */
+  private async ask(run: Run): Promise<RunPermit> {
+    if (run.taken.permit !== undefined) return run.taken.permit;
     const { identity, options, ledger } = this.parts;
     const { requestId, submission, apiId } = run.job;
     return ledger.begin({

@@ -1,4 +1,6 @@
 import type { ContentWatcher, KvGroups } from '@baton/kvcache';
+import type { KvPoolMember } from '@baton/kv-pool';
+import type { SchedulingName, SchedulingPolicy } from './scheduling-policy';
 import type { StepNoise, StepTimeModel } from '@baton/step-time';
 
 /**
@@ -61,10 +63,16 @@ export interface EngineOptions {
   readonly contentWatcher?: ContentWatcher;
   /** Unset: blocks evicted from the GPU are lost. */
   readonly hostTier?: HostTierOptions;
+  /**
+   * The node of this engine in a KV pool of the cluster, which `hostTier` is then part of. Unset:
+   * there is no pool.
+   */
+  readonly kvPool?: KvPoolMember;
   readonly enableChunkedPrefill: boolean;
   /** The default where a sequence's parameters do not set it, 0..1. Unset: 0. */
   readonly globalCacheHitThreshold?: number;
-  readonly schedulingPolicy: 'fcfs' | 'priority' | 'sjf';
+  /** The order of the waiting queue: a built-in one, or a policy. */
+  readonly schedulingPolicy: SchedulingName | SchedulingPolicy;
   /**
    * `sjf`: tokens by which each second of waiting shortens a sequence in the order; unset or 0: a
    * long one may starve.

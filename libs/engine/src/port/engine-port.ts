@@ -131,7 +131,14 @@ export interface EngineCounters {
   readonly promptTokensCached: number;
   /** Those of `promptTokensCached` that were loaded from host memory. */
   readonly promptTokensLoadedFromHost: number;
+  /** Those of `promptTokensCached` that were fetched from the memory of other nodes. */
+  readonly promptTokensFetched: number;
   readonly promptTokensTransferred: number;
+  /**
+   * Prompts whose KV was there but for the last token, or all of it: the model computes that token
+   * (again), because a step needs one (`recomputed_tokens` in vLLM's v1/metrics/stats.py).
+   */
+  readonly promptTokensRecomputed: number;
   readonly generatedTokens: number;
   readonly preemptions: number;
   readonly prefixQueriesTokens: number;

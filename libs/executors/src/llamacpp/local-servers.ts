@@ -1,4 +1,5 @@
-import { type BatonConfig, configForStage, servedNamesOf } from '@baton/config';
+import { type BatonConfig, configForStage } from '@baton/config';
+import { servedNamesOf } from '@baton/engine-setup';
 import { type Stage, STAGES } from '@baton/contract';
 import { MAX_ENGINES } from '@baton/placement';
 import type { Logger } from '@baton/telemetry';

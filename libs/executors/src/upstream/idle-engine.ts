@@ -10,6 +10,8 @@ import { assert } from '@baton/kernel';
 
 const NOTHING: EngineCounters = {
   ...{ steps: 0, promptTokensComputed: 0, promptTokensCached: 0, promptTokensLoadedFromHost: 0 },
+  promptTokensRecomputed: 0,
+  promptTokensFetched: 0,
   ...{ promptTokensTransferred: 0, generatedTokens: 0, preemptions: 0, prefixQueriesTokens: 0 },
   ...{ prefixHitsTokens: 0, finished: 0, aborted: 0, rejected: 0 },
   ...{ drafts: 0, draftTokens: 0, acceptedTokens: 0 },

@@ -8,10 +8,11 @@ import { schedulerDefaults } from '../gpu/scheduler-defaults';
 import { HardwareError } from '../hardware-error';
 import { stagesOf } from '../pipeline-stages';
 import { kvBytesPerLayer, type KvLayerGroups, kvGroupsOf, layersPerBlock } from './kv-groups';
+import type { CudaGraphOptions } from './cuda-graph-sizes';
 import { reservedBytes, VLLM_MINOR } from './profile-run';
 import { weightBytesPerGpu } from './weights-per-gpu';
 
-export interface KvCapacityQuery extends EnginePlacement {
+export interface KvCapacityQuery extends EnginePlacement, CudaGraphOptions {
   /** Share of GPU memory that the engine may use, 0..1 (vLLM: 0.9). */
   readonly gpuMemoryUtilization: number;
   /** Tokens per block. */

@@ -1,5 +1,6 @@
 import type { EnginePlacement } from '../engine-placement';
 import { hasOutputHead, type ModelGeometry } from '../model/model-geometry';
+import { type CudaGraphOptions, cudaGraphSizes } from './cuda-graph-sizes';
 
 const GIB = 2 ** 30;
 const MIB = 2 ** 20;
@@ -11,7 +12,7 @@ export const VLLM_MINOR = 30;
 const ESTIMATES_GRAPHS_FROM_MINOR = 21;
 
 /** What vLLM tries out before it sizes the KV cache. */
-export interface ProfileRun extends EnginePlacement {
+export interface ProfileRun extends EnginePlacement, CudaGraphOptions {
   readonly maxNumSeqs: number;
   readonly maxNumBatchedTokens: number;
   /** The y of vLLM 0.y. */
@@ -93,18 +94,10 @@ function expertElements({ model, tp, dp = 1, maxNumBatchedTokens, ...run }: Prof
 const GRAPH_POOL_BYTES = 0.4 * GIB;
 const BYTES_PER_GRAPH = 3 * MIB;
 
-/** Whole graphs serve decode steps, piecewise ones of up to twice as many tokens the others. */
-function graphBytes({ maxNumSeqs, maxNumBatchedTokens }: ProfileRun): number {
-  const piecewise = Math.min(2 * maxNumSeqs, LARGEST_CAPTURE, maxNumBatchedTokens);
-  const graphs = captureSizes(piecewise) + captureSizes(Math.min(piecewise, maxNumSeqs));
-  return GRAPH_POOL_BYTES + graphs * BYTES_PER_GRAPH;
-}
-
-const LARGEST_CAPTURE = 512;
-
-/** How many of vLLM's sizes 1, 2, 4, 8, 16, 24 … 256, 272 … 512 are not above `largest`. */
-function captureSizes(largest: number): number {
-  const small = [1, 2, 4].filter((size) => size <= largest).length;
-  const byEight = Math.floor(Math.min(largest, 256) / 8);
-  return small + byEight + Math.floor(Math.max(0, largest - 256) / 16);
+/** Piecewise graphs serve any step; whole ones those that only decode. */
+function graphBytes(run: ProfileRun): number {
+  const piecewise = cudaGraphSizes(run);
+  if (piecewise.length === 0) return 0;
+  const whole = piecewise.filter((size) => size <= run.maxNumSeqs);
+  return GRAPH_POOL_BYTES + (piecewise.length + whole.length) * BYTES_PER_GRAPH;
 }

@@ -29,20 +29,22 @@ export class RecentContents {
     return this.index.find(hash) >= 0;
   }
 
-  /** Adds a content, or marks it as used again. */
-  use(hash: number): void {
+  /** Adds a content, or marks it as used again. Returns the content that it drops, 0 for none. */
+  use(hash: number): number {
     const known = this.index.find(hash);
     if (known >= 0) {
       this.order.remove(known);
       this.order.append(known);
-      return;
+      return 0;
     }
-    if (this.capacity === 0) return;
+    if (this.capacity === 0) return 0;
     if (this.index.size === this.places && this.places < this.capacity) this.grow();
     const place = this.order.removeFirst();
-    if (this.index.hashOf(place) !== 0) this.index.remove(place);
+    const dropped = this.index.hashOf(place);
+    if (dropped !== 0) this.index.remove(place);
     this.index.add(hash, place);
     this.order.append(place);
+    return dropped;
   }
 
   /** Removes everything. */

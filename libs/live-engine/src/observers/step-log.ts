@@ -1,5 +1,6 @@
 import { stepLogLine } from '@baton/calibration';
-import type { BatonConfig, EngineSetup } from '@baton/config';
+import type { BatonConfig } from '@baton/config';
+import type { EngineSetup } from '@baton/engine-setup';
 import type { Stage } from '@baton/contract';
 import { type Micros, usToMs } from '@baton/kernel';
 import type { BatchAggregates, StepTimeModel } from '@baton/step-time';

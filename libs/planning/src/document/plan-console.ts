@@ -6,6 +6,7 @@ import {
   formatNumber,
   formatShare,
   frontEndLine,
+  usd,
 } from '@baton/report';
 import type { PlanDocument, SplitDocument } from './plan-document';
 
@@ -19,6 +20,7 @@ export function planConsole(document: PlanDocument, title: string): string {
   return [
     `${title}\n`,
     splitTable(document),
+    ...costTable(document),
     `${verdict}\n${alike(document)}`,
     sensitivityTable(document),
     ...(frontEnd === undefined ? [] : [`front end:     ${frontEndLine(frontEnd)}\n`]),
@@ -88,6 +90,32 @@ function splitTable({ splits }: PlanDocument): string {
     return split.intervals === null ? [splitRow(split)] : [splitRow(split), splitEnds(split)];
   });
   return consoleTable(SPLIT_COLUMNS, rows);
+}
+
+/** The columns of a table of costs. */
+export const COST_COLUMNS = [
+  ...['split', '$ per hour', '$ per 1M output tokens', '$ per 1,000 requests'],
+  ...['mean W', 'J per output token', 'J per request'],
+].map((name, i) => ({ name, align: i === 0 ? ('left' as const) : ('right' as const) }));
+
+/** What the splits cost and draw at their highest rates, the cheapest tokens first. */
+export function costRows({ splits }: PlanDocument): string[][] {
+  const costs = splits.flatMap(({ name, cost }) => (cost === undefined ? [] : [{ name, cost }]));
+  const perTokens = ({ cost }: (typeof costs)[number]): number => {
+    return cost.usd_per_million_output_tokens ?? Infinity;
+  };
+  return costs
+    .sort((a, b) => perTokens(a) - perTokens(b))
+    .map(({ name, cost }) => [
+      ...[name, usd(cost.usd_per_hour), usd(cost.usd_per_million_output_tokens)],
+      ...[usd(cost.usd_per_thousand_requests), formatNumber(cost.mean_watts)],
+      ...[formatNumber(cost.joules_per_output_token), formatNumber(cost.joules_per_request)],
+    ]);
+}
+
+function costTable(document: PlanDocument): string[] {
+  const rows = costRows(document);
+  return rows.length === 0 ? [] : [consoleTable(COST_COLUMNS, rows)];
 }
 
 /** The 80 % intervals of a row, empty where a column has none. */

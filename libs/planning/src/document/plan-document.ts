@@ -1,4 +1,5 @@
 import {
+  type CostSummary,
   type Distribution,
   type FigureIntervals,
   type FrontEndSummary,
@@ -8,7 +9,8 @@ import {
   roundTo,
 } from '@baton/analysis';
 import { frontEndSummary } from '@baton/cluster';
-import { frontEndOf, shownConfig } from '@baton/config';
+import { shownConfig } from '@baton/config';
+import { frontEndOf } from '@baton/engine-setup';
 import { type EngineRole, formatTopology } from '@baton/placement';
 import {
   apartFactor,
@@ -60,6 +62,8 @@ export interface SplitDocument {
   readonly utilisation: Readonly<Partial<Record<EngineRole, Rate>>>;
   readonly on_pareto_front: boolean;
   readonly simulations: number;
+  /** Of the run at its highest rate; left out without --cost or --gpu-price. */
+  readonly cost?: CostSummary;
   /** 80 % intervals of the figures above, by their names; null where nothing was found. */
   readonly intervals: SplitIntervals | null;
 }
@@ -205,6 +209,7 @@ function splitDocument(
     utilisation: figures === undefined ? {} : utilisationOf(figures),
     on_pareto_front: marks.front,
     simulations: measured?.simulations ?? 0,
+    ...(figures?.cost === undefined ? {} : { cost: figures.cost }),
     intervals: splitIntervals(result),
   };
 }

@@ -13,6 +13,8 @@ import { usToMs } from '@baton/kernel';
 import { heatMapOf } from './heat-map';
 import {
   alike,
+  COST_COLUMNS,
+  costRows,
   ranked,
   sensitivityColumns,
   sensitivityRows,
@@ -55,6 +57,7 @@ export function planReport(
         columns: SPLIT_COLUMNS,
         rows: ranked(document.splits).map(rowWithEnds),
       },
+      ...costs(document),
       {
         kind: 'table',
         title: 'Sensitivity: does the winner still win?',
@@ -75,6 +78,12 @@ export function planReport(
 function rowWithEnds(split: SplitDocument): string[] {
   const ends = splitEnds(split);
   return splitRow(split).map((cell, i) => `${cell} ${ends[i]}`.trimEnd());
+}
+
+function costs(document: PlanDocument): ReportSection[] {
+  const rows = costRows(document);
+  if (rows.length === 0) return [];
+  return [{ kind: 'table', title: 'Cost and energy', columns: COST_COLUMNS, rows }];
 }
 
 function headline({

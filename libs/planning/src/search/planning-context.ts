@@ -1,3 +1,4 @@
+import type { CostRates } from '@baton/analysis';
 import { stepTimesOf } from '@baton/cluster';
 import type { BatonConfig } from '@baton/config';
 import { deploymentErrors } from '@baton/error-bars';
@@ -10,11 +11,13 @@ export interface PlanningContext {
   readonly config: BatonConfig;
   readonly workload: Workload;
   readonly target: SloTarget;
+  /** Undefined: no cost is reported. */
+  readonly rates?: CostRates | undefined;
 }
 
 export function performIn(context: PlanningContext, task: PlanTask): TaskResult {
-  const { config, target } = context;
+  const { config, target, rates } = context;
   const scenario = scenarioUnder(task.assumption, task.split, context);
   const errorsAt = deploymentErrors(config, stepTimesOf(scenario.pools));
-  return performTask(scenario, task, { target, seed: config.seed, errorsAt });
+  return performTask(scenario, task, { target, seed: config.seed, errorsAt, rates });
 }

@@ -2,11 +2,14 @@ import { NothingKept, type PlanQuestion, type PlanResult, searchSplits } from '@
 import type { PreparedPlan } from '../prepare-plan';
 import { assumptionsOf } from './assumed-scenario';
 import { nothingKept } from './nothing-kept';
-import { openTaskPool } from './task-pool';
+import type { PlanningContext } from './planning-context';
+import { openTaskPool, type TaskPool } from './task-pool';
 
 export interface SearchOptions extends Pick<PlanQuestion, 'mostSimulated'> {
   /** Threads that simulate, this one if it is 1. */
   readonly threads: number;
+  /** Performs the trials in the place of threads. */
+  readonly openPool?: ((context: PlanningContext) => TaskPool) | undefined;
 }
 
 /** Reports progress: tasks done, and tasks in all. */
@@ -22,12 +25,12 @@ export type Watch = <T>(
  */
 export async function searchPlan(
   { context, candidates }: PreparedPlan,
-  { threads, mostSimulated }: SearchOptions,
+  { threads, mostSimulated, openPool }: SearchOptions,
   watch: Watch,
 ): Promise<PlanResult> {
   const { config, target } = context;
   const question = { candidates, assumptions: assumptionsOf(config), target, mostSimulated };
-  const pool = openTaskPool(context, threads);
+  const pool = openPool?.(context) ?? openTaskPool(context, threads);
   try {
     return await searchSplits(question, (stage, tasks) =>
       watch(stage, (onProgress) => pool.run(tasks, (done) => onProgress(done, tasks.length))),

@@ -3,15 +3,16 @@ import { Worker } from 'node:worker_threads';
 import { UsageError } from '@baton/config';
 import { HardwareError } from '@baton/hardware';
 import { Failure } from '@baton/kernel';
-import type { PlanTask, TaskResult } from '@baton/planner';
-import { performIn, type PlanningContext } from './planning-context';
+import type { TaskResult } from '@baton/planner';
+import { performAny, type PoolTask } from './perform-any';
+import type { PlanningContext } from './planning-context';
 
 /**
  * Performs tasks and returns their results in the order of the tasks, whichever thread did them and
  * when.
  */
 export interface TaskPool {
-  run(tasks: readonly PlanTask[], onDone: (done: number) => void): Promise<TaskResult[]>;
+  run(tasks: readonly PoolTask[], onDone: (done: number) => void): Promise<TaskResult[]>;
   close(): Promise<void>;
 }
 
@@ -19,11 +20,16 @@ export function openTaskPool(context: PlanningContext, threads: number): TaskPoo
   return threads === 1 ? new OneThread(context) : new Threads(context, threads);
 }
 
+/** Threads alone, so that this one can do something else meanwhile. */
+export function openThreads(context: PlanningContext, threads: number): TaskPool {
+  return new Threads(context, threads);
+}
+
 /** This thread. */
 class OneThread implements TaskPool {
   constructor(private readonly context: PlanningContext) {}
 
-  async run(tasks: readonly PlanTask[], onDone: (done: number) => void): Promise<TaskResult[]> {
+  async run(tasks: readonly PoolTask[], onDone: (done: number) => void): Promise<TaskResult[]> {
     return Promise.resolve(
       tasks.map((task, i) => {
         const measured = this.perform(task);
@@ -38,9 +44,9 @@ class OneThread implements TaskPool {
   }
 
   /** What a run refuses is a failure of the plan, as it is from another thread. */
-  private perform(task: PlanTask): TaskResult {
+  private perform(task: PoolTask): TaskResult {
     try {
-      return performIn(this.context, task);
+      return performAny(this.context, task);
     } catch (error) {
       const isRefused = error instanceof UsageError || error instanceof HardwareError;
       throw isRefused ? new Failure(error.message) : error;
@@ -60,7 +66,7 @@ class Threads implements TaskPool {
     private readonly most: number,
   ) {}
 
-  async run(tasks: readonly PlanTask[], onDone: (done: number) => void): Promise<TaskResult[]> {
+  async run(tasks: readonly PoolTask[], onDone: (done: number) => void): Promise<TaskResult[]> {
     while (this.workers.length < Math.min(this.most, tasks.length)) this.workers.push(this.start());
     const results: TaskResult[] = [];
     let next = 0;
@@ -87,7 +93,7 @@ class Threads implements TaskPool {
   }
 }
 
-function answerOf(worker: Worker, task: PlanTask): Promise<TaskResult> {
+function answerOf(worker: Worker, task: PoolTask): Promise<TaskResult> {
   return new Promise((resolve, reject) => {
     const settle = (finish: () => void): void => {
       worker.off('message', onMessage).off('error', onError).off('exit', onExit);

@@ -1,7 +1,8 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { defaultConfig, engineSetup } from '@baton/config';
+import { defaultConfig } from '@baton/config';
+import { engineSetup } from '@baton/engine-setup';
 import { decodeStep, type MeasuredStep, prefillStep } from '@baton/calibration';
 import { afterAll, describe, expect, it } from 'vitest';
 import { VirtualTarget, type VirtualTargetOptions } from '../../test/virtual-target';

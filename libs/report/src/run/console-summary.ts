@@ -16,7 +16,9 @@ import {
   formatShareWithInterval,
   formatWithInterval,
 } from '../format-number';
+import { costLines } from './cost-sections';
 import { intervalsNote, outcomes } from './headline';
+import { scalingTable } from './console-scaling';
 import { distributions, LATENCIES, latencyIntervals, STATISTICS } from './latency-sections';
 
 const ROLES: readonly EngineRoleName[] = ['prefill', 'decode', 'aggregated'];
@@ -26,6 +28,7 @@ const ROLES: readonly EngineRoleName[] = ['prefill', 'decode', 'aggregated'];
  */
 export function consoleSummary(summary: Summary, title: string): string {
   const parts = [`${title}\n`, facts(summary), latencyTable(summary), engineTable(summary.engines)];
+  parts.push(scalingTable(summary));
   return parts.filter((part) => part !== '').join('\n');
 }
 
@@ -41,8 +44,10 @@ function facts(summary: Summary): string {
     ...throughput(summary),
     ...goodput(summary),
     kvCache(summary),
+    ...kvPool(summary),
     ...stepTimes(summary),
     ...frontEnd(summary),
+    ...(summary.cost === undefined ? [] : costLines(summary.cost)),
     ['intervals', intervalsNote(summary)],
   ];
   return rows.map(([name = '', text]) => `${name.padEnd(11)} ${text}\n`).join('');
@@ -55,6 +60,20 @@ function kvCache(summary: Summary): string[] {
   const text =
     `${cached} of prompt tokens cached, ${links}, ${formatNumber(preemptions)} ` + 'preemptions';
   return ['KV cache', text];
+}
+
+/** Hits by tier, and what the pool cost. */
+function kvPool({ kv_pool: pool }: Summary): string[][] {
+  if (pool === undefined) return [];
+  const { hit_tokens_device: device, hit_tokens_host: host, hit_tokens_global: global } = pool;
+  const hits = [device, host, global].map(formatNumber);
+  const fetched = `${formatBytes(pool.fetched_bytes)} in ${formatSeconds(pool.fetch_seconds)}`;
+  const stored = `${formatNumber(pool.stored_blocks)} blocks stored`;
+  return [
+    ['KV pool', `hits in tokens: ${hits[0]} device, ${hits[1]} host, ${hits[2]} global`],
+    ['', `${fetched} fetched, ${formatNumber(pool.declined_fetches)} fetches declined`],
+    ['', `${stored}, ${formatNumber(pool.evicted_blocks)} evicted`],
+  ];
 }
 
 function throughput(summary: Summary): string[][] {

@@ -1,10 +1,12 @@
 import { latenciesOf, type RunRecord, type Slo, type Summary } from '@baton/analysis';
 import type { ReportPage, ReportSection } from '../sections';
 import { type ComparisonReport, comparisonSections } from './comparison-sections';
+import { costSections } from './cost-sections';
 import { engineSections } from './engine-sections';
 import { latencySections } from './latency-sections';
 import { loadSections } from './load-sections';
 import { headline } from './headline';
+import { scalingSections } from './scaling-sections';
 import { timelineSection } from './timeline-section';
 
 /** A run with its facts for the report. */
@@ -29,9 +31,11 @@ export function runReport(report: RunReport): ReportPage {
     subtitle,
     sections: [
       headline(summary),
+      ...costSections(summary.cost),
       ...(compared === undefined ? [] : comparisonSections(compared)),
       ...latencySections(run, { summary, slo, latencies: latenciesOf(run.log) }),
       ...loadSections(run, { summary, slo }),
+      ...scalingSections(summary),
       ...engineSections(run, summary),
       timelineSection(run),
       ...stepTimes(summary),

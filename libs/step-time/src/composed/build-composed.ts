@@ -12,6 +12,8 @@ export interface ComposedSpec extends KernelChoice {
   readonly overheadMs?: number | undefined;
   /** Factor on decode attention in steps that also prefill; unset: 1. */
   readonly mixedDecodeFactor?: number | undefined;
+  /** Tokens of the batches that run in CUDA graphs, rising. Unset: batches are not padded. */
+  readonly cudaGraphSizes?: readonly number[] | undefined;
 }
 
 /** What a composed model is made from, and where tabulated steps are kept between runs. */
@@ -59,8 +61,9 @@ export function composedStepTime(
   const description =
     `composed from ${originOf(gpu, source)}, ${describePlacement(placement)}, ` +
     `${describePrecision(model.precision)}, overhead ${overheadMs} ms`;
-  const { mixedDecodeFactor = 1 } = spec;
-  return new ComposedStepTime(step, { description, overheadMs, mixedDecodeFactor });
+  const { mixedDecodeFactor = 1, cudaGraphSizes = [] } = spec;
+  const own = { description, overheadMs, mixedDecodeFactor, cudaGraphSizes };
+  return new ComposedStepTime(step, own);
 }
 
 function originOf({ operators = '' }: EnginePlacement['gpu'], source: OperatorSource): string {

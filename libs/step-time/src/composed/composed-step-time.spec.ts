@@ -152,3 +152,39 @@ describe('a step of one of several data-parallel ranks', () => {
     expect(Math.abs((us() - us(1_024)) / saved - 1)).toBeLessThan(0.01);
   });
 });
+
+describe('composed steps with CUDA graphs', () => {
+  const placement = place('llama-3.1-8b', 'h200');
+  const stepTimeOf = (cudaGraphSizes?: readonly number[]) =>
+    buildStepTimeModel({ kind: 'composed', cudaGraphSizes }, placement, SHIPPED_OPERATORS);
+  const padded = stepTimeOf([8, 64]);
+  const eager = stepTimeOf();
+  const CONTEXT = 20_000;
+  const decodeUs = (model: typeof eager, sequences: number, context = CONTEXT) =>
+    model.stepUs(decoding(sequences, context));
+
+  it('take the linear parts of the next size, and attention as it is', () => {
+    const attention = (sequences: number) =>
+      decodeUs(eager, sequences) - decodeUs(eager, sequences, 0);
+    const attentionPadded = (sequences: number) =>
+      decodeUs(padded, sequences) - decodeUs(padded, sequences, 0);
+    for (const sequences of [3, 9, 40]) {
+      expect(attentionPadded(sequences)).toBeCloseTo(attention(sequences), 6);
+      expect(decodeUs(padded, sequences)).toBeGreaterThanOrEqual(decodeUs(eager, sequences));
+    }
+    expect(decodeUs(padded, 40)).toBeGreaterThan(decodeUs(eager, 40));
+  });
+
+  it('take as long as without at a captured size and above the largest', () => {
+    for (const sequences of [8, 64, 65, 300]) {
+      expect(decodeUs(padded, sequences)).toBe(decodeUs(eager, sequences));
+    }
+  });
+
+  it('pad prompts beside decoding sequences alike', () => {
+    const mixed = { ...prompts(1, 30), decodeSeqs: 5, decodeContext: 500 };
+    expect(padded.stepUs(mixed)).toBeGreaterThan(eager.stepUs(mixed));
+    const long = { ...prompts(1, 300), decodeSeqs: 5, decodeContext: 500 };
+    expect(padded.stepUs(long)).toBe(eager.stepUs(long));
+  });
+});

@@ -12,11 +12,14 @@ export interface ComposedOptions {
   readonly overheadMs: number;
   /** Factor on decode attention in steps that also prefill. */
   readonly mixedDecodeFactor: number;
+  /** Tokens of the batches that run in CUDA graphs, rising. */
+  readonly cudaGraphSizes: readonly number[];
 }
 
 /**
  * Step time put together from measured operators: everything but attention at the tokens of the
- * step together, plus decode attention, plus prefill attention, plus the output head. Steps beyond
+ * step together, padded to the next CUDA graph, plus decode attention, plus prefill attention, plus
+ * the output head. Steps beyond
  * what was measured go on with the last utilisation, and say so.
  */
 export class ComposedStepTime implements StepTimeModel {
@@ -40,8 +43,8 @@ export class ComposedStepTime implements StepTimeModel {
     this.overheadMs = options.overheadMs;
     this.mixedDecodeFactor = options.mixedDecodeFactor;
     this.overheadUs = options.overheadMs * 1_000;
-    this.decodeLinear = lineOf(step.linear.decode);
-    this.mixedLinear = lineOf(step.linear.mixed);
+    this.decodeLinear = lineOf(step.linear.decode, options.cudaGraphSizes);
+    this.mixedLinear = lineOf(step.linear.mixed, options.cudaGraphSizes);
     const { ofAllRanks } = step;
     this.ofAllRanks = ofAllRanks && new PiecewiseLinear(ofAllRanks.at, ofAllRanks.us);
     this.head = new PiecewiseLinear(step.head.at, step.head.us);
@@ -152,8 +155,8 @@ function meanLength({ prefillTokens, prefillSeqs, prefillQuadratic }: BatchAggre
   return (prefillQuadratic / prefillTokens + prefillTokens / prefillSeqs) / 2;
 }
 
-function lineOf({ at, us }: Line): TokenLine {
-  return new TokenLine(at, us);
+function lineOf({ at, us }: Line, captured: readonly number[]): TokenLine {
+  return new TokenLine(at, us, captured);
 }
 
 function outside(what: string, value: number, max: number): OutsideRange {

@@ -37,7 +37,13 @@ const MODEL: StepTimeModel = {
 
 function guarded(model: StepTimeModel = MODEL, refuse = false) {
   const told: string[] = [];
-  return { told, guard: new RangeGuard(model, { refuse, report: (line) => told.push(line) }) };
+  return {
+    told,
+    guard: new RangeGuard(model, {
+      refuse,
+      report: (outside) => told.push(describeOutside(outside)),
+    }),
+  };
 }
 
 describe('outsideOf', () => {

@@ -11,8 +11,8 @@ import { describeOutside, type OutsideRange } from './valid-range';
 export interface RangeGuardOptions {
   /** Throw instead of extrapolating. */
   readonly refuse: boolean;
-  /** Told once, in one sentence, when the first step lies outside. */
-  readonly report: (sentence: string) => void;
+  /** Called once, when the first step lies outside. */
+  readonly report: (outside: OutsideRange) => void;
 }
 
 /**
@@ -116,6 +116,6 @@ export class RangeGuard implements StepTimeModel {
         `Refused to extrapolate: ${describeOutside(outside)}.`,
       );
     }
-    if (this.outsideSteps === 1) this.options.report(describeOutside(outside));
+    if (this.outsideSteps === 1) this.options.report(outside);
   }
 }

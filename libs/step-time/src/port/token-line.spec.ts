@@ -19,4 +19,11 @@ describe('TokenLine', () => {
       ),
     );
   });
+
+  it('pads a batch to the next captured size, and leaves one above the largest as it is', () => {
+    const line = new TokenLine([0, 100], [0, 100], [1, 2, 4, 8]);
+    expect([0, 1, 2, 3, 4, 5, 8, 9, 50].map((tokens) => line.at(tokens))).toEqual([
+      0, 1, 2, 4, 4, 8, 8, 9, 50,
+    ]);
+  });
 });

@@ -147,6 +147,36 @@ export const BATON_FAMILIES: readonly MetricFamily[] = [
     'Prompt tokens whose KV was loaded from host memory; they are part of the local cache hits.',
     'prompt_tokens_from_host',
   ),
+  optionalCounter(
+    'baton:kv_pool_prompt_tokens_total',
+    'Prompt tokens whose KV was fetched from other engines; part of the local cache hits.',
+    'kv_pool_prompt_tokens',
+  ),
+  optionalCounter(
+    'baton:kv_pool_fetched_bytes_total',
+    'KV that one rank of the engine fetched from the memory of other engines, in bytes.',
+    'kv_pool_fetched_bytes',
+  ),
+  optionalCounter(
+    'baton:kv_pool_fetch_seconds_total',
+    'Simulated time of those fetches, waiting for links included.',
+    'kv_pool_fetch_seconds',
+  ),
+  optionalCounter(
+    'baton:kv_pool_fetches_declined_total',
+    'Prefixes of other engines that were computed because that took less time.',
+    'kv_pool_fetches_declined',
+  ),
+  optionalCounter(
+    'baton:kv_pool_blocks_stored_total',
+    'KV blocks stored in the memory that the engine gives to the pool.',
+    'kv_pool_blocks_stored',
+  ),
+  optionalCounter(
+    'baton:kv_pool_blocks_evicted_total',
+    'KV blocks that this memory dropped.',
+    'kv_pool_blocks_evicted',
+  ),
   {
     kind: 'counter',
     name: 'baton:upstream_requests_total',

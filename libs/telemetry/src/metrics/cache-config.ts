@@ -1,4 +1,5 @@
-import { type BatonConfig, configForStage, kvLayoutOf } from '@baton/config';
+import { type BatonConfig, configForStage } from '@baton/config';
+import { kvLayoutOf } from '@baton/engine-setup';
 import type { EnginePresence } from '@baton/contract';
 import type { CacheConfigLabels } from './engine-metrics';
 

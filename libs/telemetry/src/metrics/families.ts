@@ -11,6 +11,7 @@ export type {
   HistogramKey,
   MetricFamily,
   OptionalKey,
+  PoolKey,
   SeriesLabels,
 } from './metric-family';
 

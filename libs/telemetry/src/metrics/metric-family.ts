@@ -51,10 +51,12 @@ export const COUNTER_KEYS = [
   'prompt_tokens_local_cache_hit',
   'prompt_tokens_external_kv_transfer',
   'prompt_tokens_cached',
+  'prompt_tokens_recomputed',
   'generation_tokens',
   'nixl_num_failed_transfers',
   'nixl_num_failed_notifications',
   'nixl_num_kv_expired_reqs',
+  'nixl_num_notifications_after_expiry',
   'steps',
   'runs_started',
   'placed_jobs',
@@ -100,7 +102,17 @@ export type OptionalKey =
   | 'kv_offload_load_seconds'
   | 'prompt_tokens_from_host'
   | 'steps_outside_range'
-  | 'process_restarts';
+  | 'process_restarts'
+  | PoolKey;
+
+/** Counted by engines of a KV pool. */
+export type PoolKey =
+  | 'kv_pool_prompt_tokens'
+  | 'kv_pool_fetched_bytes'
+  | 'kv_pool_fetch_seconds'
+  | 'kv_pool_fetches_declined'
+  | 'kv_pool_blocks_stored'
+  | 'kv_pool_blocks_evicted';
 
 /**
  * How the legs of an executing engine may end on its server: the labels of

@@ -108,6 +108,11 @@ export const VLLM_FAMILIES: readonly MetricFamily[] = [
     'prompt_tokens_cached',
   ),
   counter(
+    'vllm:prompt_tokens_recomputed_total',
+    'Number of cached tokens recomputed for forward pass.',
+    'prompt_tokens_recomputed',
+  ),
+  counter(
     'vllm:generation_tokens_total',
     'Number of generation tokens processed.',
     'generation_tokens',
@@ -191,6 +196,11 @@ export const VLLM_FAMILIES: readonly MetricFamily[] = [
     'vllm:nixl_num_kv_expired_reqs_total',
     'Number of requests that had their KV expire. NOTE: This metric is tracked on the P instance.',
     'nixl_num_kv_expired_reqs',
+  ),
+  counter(
+    'vllm:nixl_num_notifications_after_expiry_total',
+    'Number of NIXL notifications that came after the KV of their request had expired.',
+    'nixl_num_notifications_after_expiry',
   ),
   optionalCounter(
     'vllm:kv_offload_load_bytes_total',

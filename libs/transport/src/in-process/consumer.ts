@@ -1,6 +1,15 @@
 import type { EngineJob } from '@baton/contract';
-import type { ConsumeOptions, JobConsumer, TakenJob } from '../port/queues';
+import type {
+  ConsumeOptions,
+  JobFinish,
+  HandOver,
+  JobConsumer,
+  RunClaim,
+  TakenJob,
+} from '../port/queues';
+import type { RunPermit, RunStart } from '../port/ledger';
 import type { InProcessHub } from './hub';
+import { beginRun, changeRecord } from './ledger';
 import type { MemoryQueue, QueuedJob, Taker } from './memory-queue';
 
 let tokens = 0;
@@ -29,7 +38,9 @@ export class MemoryConsumer implements JobConsumer, Taker {
     queued.lockEndMs = this.hub.punctuality.awakeMs() + this.hub.times.lockMs;
     const older = this.held.get(queued.id);
     if (older !== undefined) this.lose(older);
-    const held = new HeldJob(queued, tokens, this);
+    const { begins } = this.options;
+    const permit = begins && beginRun(this.hub, { ...runOf(queued.job), ...begins });
+    const held = new HeldJob(queued, { token: tokens, permit }, this);
     this.held.set(queued.id, held);
     this.options.onJob(held);
     return true;
@@ -52,13 +63,32 @@ export class MemoryConsumer implements JobConsumer, Taker {
   }
 
   async settle(held: HeldJob, end: (queued: QueuedJob) => void): Promise<boolean> {
-    if (this.held.get(held.queued.id) !== held) return false;
-    this.held.delete(held.queued.id);
+    if (!this.release(held)) return false;
     return this.hub.call('settle a job', () => {
       if (!this.isMine(held)) return false;
       end(held.queued);
       this.queue.deliver();
       return true;
+    });
+  }
+
+  finish(held: HeldJob, { epoch, result }: JobFinish): Promise<boolean> {
+    const { requestId } = held.job;
+    const isHeld = this.release(held);
+    return this.hub.call('finish a job', () => {
+      if (isHeld) this.drop(held);
+      return changeRecord(this.hub, requestId, (record) => record.finish(epoch, result));
+    });
+  }
+
+  handOver(held: HeldJob, { epoch, handoff, next, leaves }: HandOver): Promise<boolean> {
+    const { requestId } = held.job;
+    const isLeaving = leaves && this.release(held);
+    return this.hub.call('hand over a job', () => {
+      if (isLeaving) this.drop(held);
+      const isOurs = changeRecord(this.hub, requestId, (of) => of.handOff(epoch, handoff));
+      if (isOurs) this.hub.queue(next.queue).add([next.job]);
+      return isOurs;
     });
   }
 
@@ -68,6 +98,16 @@ export class MemoryConsumer implements JobConsumer, Taker {
 
   putBack(queued: QueuedJob): void {
     this.queue.putBack(queued);
+  }
+
+  /** False when it was not held any more. */
+  private release(held: HeldJob): boolean {
+    return this.held.get(held.queued.id) === held && this.held.delete(held.queued.id);
+  }
+
+  private drop(held: HeldJob): void {
+    if (this.isMine(held)) this.remove(held.queued);
+    this.queue.deliver();
   }
 
   private isMine(held: HeldJob): boolean {
@@ -91,12 +131,22 @@ export class MemoryConsumer implements JobConsumer, Taker {
   }
 }
 
+function runOf({ requestId, submission, apiId }: EngineJob): Omit<RunStart, keyof RunClaim> {
+  return { requestId, submission, apiId };
+}
+
 class HeldJob implements TakenJob {
+  readonly token: number;
+  readonly permit: RunPermit | undefined;
+
   constructor(
     readonly queued: QueuedJob,
-    readonly token: number,
+    { token, permit }: { readonly token: number; readonly permit: RunPermit | undefined },
     private readonly owner: MemoryConsumer,
-  ) {}
+  ) {
+    this.token = token;
+    this.permit = permit;
+  }
 
   get job(): EngineJob {
     return this.queued.job;
@@ -104,6 +154,14 @@ class HeldJob implements TakenJob {
 
   done(): Promise<boolean> {
     return this.owner.settle(this, (queued) => this.owner.remove(queued));
+  }
+
+  finish(finish: JobFinish): Promise<boolean> {
+    return this.owner.finish(this, finish);
+  }
+
+  handOver(how: HandOver): Promise<boolean> {
+    return this.owner.handOver(this, how);
   }
 
   async giveBack(): Promise<void> {

@@ -16,16 +16,7 @@ export class MemoryLedger implements RequestLedger {
   constructor(private readonly hub: InProcessHub) {}
 
   begin(start: RunStart): Promise<RunPermit> {
-    return this.hub.call('begin', () => {
-      const record = this.hub.records.get(start.requestId) ?? new RequestRecord();
-      const isNew = record.submission === undefined;
-      const permit = record.begin(start, this.hub.apis.has(start.apiId));
-      if (permit.kind !== 'drop') this.keep(start.requestId, record);
-      else if (permit.why === 'not-awaited' && isNew) {
-        this.hub.records.set(start.requestId, record, this.hub.times.tombstoneMs);
-      }
-      return permit;
-    });
+    return this.hub.call('begin', () => beginRun(this.hub, start));
   }
 
   handOff(requestId: string, epoch: Epoch, handoff: HandoffRecord): Promise<boolean> {
@@ -96,21 +87,38 @@ export class MemoryLedger implements RequestLedger {
     return this.hub.call('read a prompt', () => this.hub.prompts.get(requestId));
   }
 
-  private change(
-    what: string,
-    requestId: string,
-    apply: (record: RequestRecord) => boolean,
-  ): Promise<boolean> {
-    return this.hub.call(what, () => {
-      const record = this.hub.records.get(requestId);
-      if (record === undefined || !apply(record)) return false;
-      this.keep(requestId, record);
-      return true;
-    });
+  private change(what: string, requestId: string, apply: RecordChange): Promise<boolean> {
+    return this.hub.call(what, () => changeRecord(this.hub, requestId, apply));
   }
 
   private keep(requestId: string, record: RequestRecord): void {
-    const ttlMs = record.state === 'live' ? LIVE_RECORD_TTL_MS : this.hub.times.tombstoneMs;
-    this.hub.records.set(requestId, record, ttlMs);
+    keepRecord(this.hub, requestId, record);
   }
+}
+
+export function beginRun(hub: InProcessHub, start: RunStart): RunPermit {
+  const record = hub.records.get(start.requestId) ?? new RequestRecord();
+  const isNew = record.submission === undefined;
+  const permit = record.begin(start, hub.apis.has(start.apiId));
+  if (permit.kind !== 'drop') keepRecord(hub, start.requestId, record);
+  else if (permit.why === 'not-awaited' && isNew) {
+    hub.records.set(start.requestId, record, hub.times.tombstoneMs);
+  }
+  return permit;
+}
+
+/** False where it changes nothing. */
+type RecordChange = (record: RequestRecord) => boolean;
+
+/** One rule of the ledger on one record. False when there is none, or the rule refuses. */
+export function changeRecord(hub: InProcessHub, requestId: string, apply: RecordChange): boolean {
+  const record = hub.records.get(requestId);
+  if (record === undefined || !apply(record)) return false;
+  keepRecord(hub, requestId, record);
+  return true;
+}
+
+function keepRecord(hub: InProcessHub, requestId: string, record: RequestRecord): void {
+  const ttlMs = record.state === 'live' ? LIVE_RECORD_TTL_MS : hub.times.tombstoneMs;
+  hub.records.set(requestId, record, ttlMs);
 }

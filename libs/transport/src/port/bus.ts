@@ -34,6 +34,8 @@ export const channels = {
   adapters: 'adapters',
   /** Processes with settings that change at run time listen: the settings have changed. */
   settings: 'settings',
+  /** Engines of a KV pool listen: JSON `KvPoolMessage`. */
+  kvPool: 'kv-pool',
   /** Routers listen: JSON `EngineLoad`. */
   loads: 'loads',
 } as const;

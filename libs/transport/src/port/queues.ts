@@ -1,4 +1,5 @@
-import type { EngineJob, Stage } from '@baton/contract';
+import type { EngineJob, Epoch, Stage } from '@baton/contract';
+import type { HandoffRecord, RequestResult, RunPermit, RunStart } from './ledger';
 
 /**
  * Where a job waits: the shared queue of a stage, that of one data-parallel rank of its engines, or
@@ -31,6 +32,11 @@ export interface ConsumeOptions {
    * `JobConsumer.wake()`.
    */
   room(): number;
+  /**
+   * Each take is a step with `RequestLedger.begin` of a run of the job, which is in
+   * `TakenJob.permit`. Absent: no run begins.
+   */
+  readonly begins?: RunClaim;
   /** A taken job. It stays locked, its lock renewed, until `done` or `giveBack`. */
   onJob(job: TakenJob): void;
   /**
@@ -40,12 +46,40 @@ export interface ConsumeOptions {
   onLockLost(job: TakenJob): void;
 }
 
+/** What is the same for every run of one consumer. */
+export type RunClaim = Pick<RunStart, 'stage' | 'engineId' | 'maxRuns'>;
+
 export interface TakenJob {
   readonly job: EngineJob;
+  /** What the ledger said when the job was taken; undefined: it was not asked. */
+  readonly permit: RunPermit | undefined;
   /** Removes the job. Resolves false when the lock was no longer ours. */
   done(): Promise<boolean>;
+  /**
+   * `RequestLedger.finish` and `done` in one step; `done` alone has no effect afterwards. Resolves
+   * to what the ledger says. A job whose lock is lost stays, and its request ends all the same.
+   */
+  finish(finish: JobFinish): Promise<boolean>;
+  /**
+   * `RequestLedger.handOff`, `JobQueues.add` of the next job where that is accepted, and, with
+   * `leaves`, `done`, in one step. Resolves to what the ledger says.
+   */
+  handOver(handOver: HandOver): Promise<boolean>;
   /** Puts the job back in front, for a worker that drains. */
   giveBack(): Promise<void>;
+}
+
+export interface JobFinish {
+  readonly epoch: Epoch;
+  readonly result: RequestResult;
+}
+
+export interface HandOver {
+  readonly epoch: Epoch;
+  readonly handoff: HandoffRecord;
+  readonly next: { readonly queue: QueueName; readonly job: EngineJob };
+  /** The job is removed, whatever the ledger says. */
+  readonly leaves: boolean;
 }
 
 export interface JobConsumer {

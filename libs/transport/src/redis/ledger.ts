@@ -9,54 +9,34 @@ import type {
   RunStart,
 } from '../port/ledger';
 import type { TransportTimes } from '../times';
-import { EXHAUSTED_RESULT, LIVE_RECORD_TTL_MS, MAX_PROMPT_BYTES } from '../limits';
+import { LIVE_RECORD_TTL_MS, MAX_PROMPT_BYTES } from '../limits';
 import type { Keys } from './keys';
-import {
-  ABANDON_REQUEST,
-  ABORT,
-  BEGIN,
-  FINISH,
-  HAND_OVER,
-  INSPECT,
-  RESUBMIT,
-  RETURN_TO_PREFILL,
-  WITHDRAW,
-} from './ledger-scripts';
+import { ABANDON_REQUEST, ABORT, INSPECT, RESUBMIT, RETURN_TO_PREFILL } from './ledger-scripts';
 import type { RedisLink } from './connection/link';
-import type { ScriptReply, Script } from './connection/script';
+import type { Script, ScriptCall, ScriptReply, ScriptValue } from './connection/script';
+import { LedgerCalls, readPermit } from './ledger-calls';
 
 /** Ids per script call, so that no call keeps the server for long. */
 const BATCH = 256;
 
 /** The request records in Redis: one hash per request, one script per rule (ledger-scripts.ts). */
 export class RedisLedger implements RequestLedger {
+  private readonly calls: LedgerCalls;
+
   constructor(
     private readonly link: RedisLink,
     private readonly keys: Keys,
     private readonly times: TransportTimes,
-  ) {}
+  ) {
+    this.calls = new LedgerCalls(keys, times);
+  }
 
   async begin(start: RunStart): Promise<RunPermit> {
-    const reply = await this.run(
-      BEGIN,
-      [this.keys.request(start.requestId), this.keys.api(start.apiId)],
-      [
-        start.submission,
-        start.stage,
-        start.engineId,
-        start.apiId,
-        start.maxRuns,
-        LIVE_RECORD_TTL_MS,
-        this.times.tombstoneMs,
-        JSON.stringify(EXHAUSTED_RESULT),
-      ],
-    );
-    return readPermit(reply);
+    return readPermit(await this.send(this.calls.begin(start)));
   }
 
   async handOff(requestId: string, epoch: Epoch, handoff: HandoffRecord): Promise<boolean> {
-    const args = [epoch, JSON.stringify(handoff), LIVE_RECORD_TTL_MS];
-    return (await this.run(HAND_OVER, [this.keys.request(requestId)], args)) === 1;
+    return (await this.send(this.calls.handOver(requestId, epoch, handoff))) === 1;
   }
 
   async returnToPrefill(requestId: string, epoch: Epoch): Promise<number | undefined> {
@@ -66,12 +46,11 @@ export class RedisLedger implements RequestLedger {
   }
 
   async withdraw(requestId: string, epoch: Epoch): Promise<void> {
-    await this.run(WITHDRAW, [this.keys.request(requestId)], [epoch]);
+    await this.send(this.calls.withdraw(requestId, epoch));
   }
 
   async finish(requestId: string, epoch: Epoch, result: RequestResult): Promise<boolean> {
-    const args = [epoch, JSON.stringify(result), this.times.tombstoneMs];
-    return (await this.run(FINISH, [this.keys.request(requestId)], args)) === 1;
+    return (await this.send(this.calls.finish(requestId, epoch, result))) === 1;
   }
 
   async abort(requestIds: readonly string[]): Promise<void> {
@@ -117,10 +96,14 @@ export class RedisLedger implements RequestLedger {
     );
   }
 
+  private send({ script, keys, args }: ScriptCall): Promise<ScriptReply> {
+    return this.run(script, keys, args);
+  }
+
   private run(
     script: Script,
     keys: readonly string[],
-    args: readonly (string | number)[],
+    args: readonly ScriptValue[],
   ): Promise<ScriptReply> {
     return this.link.call(script.name, () => this.link.scripts.run(script, keys, args));
   }
@@ -128,20 +111,6 @@ export class RedisLedger implements RequestLedger {
   private records(requestIds: readonly string[]): string[] {
     return requestIds.map((id) => this.keys.request(id));
   }
-}
-
-function readPermit(reply: ScriptReply): RunPermit {
-  const [kind, detail, more] = reply as readonly [string, string | number, string | number | null];
-  if (kind === 'run') {
-    const handoff = typeof more === 'string' ? (JSON.parse(more) as HandoffRecord) : undefined;
-    return { kind, epoch: Number(detail), handoff };
-  }
-  if (kind === 'exhausted') return { kind, epoch: Number(detail) };
-  if (detail === 'handed-over') {
-    return { kind: 'drop', why: detail, handoff: JSON.parse(String(more)) as HandoffRecord };
-  }
-  if (detail === 'returned') return { kind: 'drop', why: detail, submission: Number(more) };
-  return { kind: 'drop', why: detail } as RunPermit;
 }
 
 function readView(reply: ScriptReply): RequestView | undefined {

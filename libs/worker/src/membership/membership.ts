@@ -1,5 +1,6 @@
 import { SystemWallClock, type WallClock } from '@baton/clock';
-import { type BatonConfig, engineSetup, UsageError } from '@baton/config';
+import { type BatonConfig, UsageError } from '@baton/config';
+import { engineSetup } from '@baton/engine-setup';
 import { BatonError, type MembershipOrder, type Stage } from '@baton/contract';
 import { MAX_ENGINES } from '@baton/placement';
 import { channels, type Transport } from '@baton/transport';

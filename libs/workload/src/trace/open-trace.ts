@@ -3,6 +3,7 @@ import { BatonTraceReader } from './baton-trace';
 import { columnNames, CSV_LAYOUTS, CsvTraceReader, neededColumns } from './csv-trace';
 import { MooncakeTraceReader } from './mooncake-trace';
 import { isRecordingHeader } from './recording';
+import { isOtlpLine, OtlpTraceReader } from './otlp-trace';
 import {
   quoted,
   type Trace,
@@ -17,6 +18,8 @@ export function openTrace(format: TraceFormat, options: TraceOptions): TraceRead
   switch (format) {
     case 'mooncake':
       return new MooncakeTraceReader(options);
+    case 'otlp':
+      return new OtlpTraceReader(options);
     case 'baton':
       return new BatonTraceReader(options);
     case 'azure':
@@ -37,6 +40,7 @@ export function detectTraceFormat(firstLine: string): TraceFormat | undefined {
   const line = firstLine.trim();
   if (line.startsWith('{')) {
     if (isRecordingHeader(line)) return 'baton';
+    if (isOtlpLine(line)) return 'otlp';
     if (line.includes('"input_length"')) return 'mooncake';
     return line.includes('"prompt_tokens"') ? 'baton' : undefined;
   }

@@ -7,6 +7,7 @@ export const TRACE_FORMATS = [
   'burstgpt',
   'vidur',
   'splitwise',
+  'otlp',
   'baton',
 ] as const;
 export type TraceFormat = (typeof TRACE_FORMATS)[number];

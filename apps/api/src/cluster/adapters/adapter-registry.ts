@@ -1,4 +1,5 @@
-import { type Adapter, type BatonConfig, loraModulesOf, readApiKeys } from '@baton/config';
+import { type BatonConfig, readApiKeys } from '@baton/config';
+import { type Adapter, loraModulesOf } from '@baton/engine-setup';
 import { RequestError } from '@baton/openai';
 import type { Logger } from '@baton/telemetry';
 import { channels, type Transport, type Unsubscribe } from '@baton/transport';

@@ -1,10 +1,8 @@
 import type { BatonConfig } from '@baton/config';
-import { BatonError } from '@baton/contract';
 import { type ChatSummary, isListed, type StoredChat } from '@baton/responses';
 import type { Transport } from '@baton/transport';
 import { Inject, Injectable } from '@nestjs/common';
-import { DocumentCollection, storedBounds } from '../../cluster/document-collection';
-import type { Owned } from '../../http/access/tenant';
+import { StoredDocuments } from '../../cluster/stored-documents';
 import type { Tenant } from '../../http/request-context';
 import { CONFIG, TRANSPORT } from '../../tokens';
 
@@ -15,19 +13,10 @@ const READ_AT_ONCE = 8;
 
 /** The chat completions with `store`, under the bounds of stored responses. */
 @Injectable()
-export class ChatStore extends DocumentCollection<StoredChat> {
+export class ChatStore extends StoredDocuments<StoredChat> {
   constructor(@Inject(CONFIG) config: BatonConfig, @Inject(TRANSPORT) transport: Transport) {
-    super(transport, { collection: 'chats', ...storedBounds(config) });
-  }
-
-  /** Throws `chat_not_found`. */
-  async need(at: Owned): Promise<StoredChat> {
-    return (await this.find(at)) ?? noChat(at);
-  }
-
-  /** Throws `chat_not_found`. */
-  async change(at: Owned, change: (stored: StoredChat) => StoredChat): Promise<StoredChat> {
-    return (await this.update(at, change)) ?? noChat(at);
+    const kind = { missing: 'chat_not_found', named: 'Chat completion' } as const;
+    super(config, transport, { collection: 'chats', ...kind });
   }
 
   /** What a query of the tenant lists, the oldest first. */
@@ -49,9 +38,4 @@ export class ChatStore extends DocumentCollection<StoredChat> {
     const found = await Promise.all(ids.map((id) => this.find({ owner, id })));
     return found.filter((stored) => stored !== undefined);
   }
-}
-
-export function noChat({ id }: Owned): never {
-  const message = `Chat completion with id '${id.slice(0, 200)}' not found.`;
-  throw new BatonError('chat_not_found', message);
 }

@@ -14,7 +14,7 @@ import type { Owned } from '../../http/access/tenant';
 import { contextOf, type Tenant } from '../../http/request-context';
 import { type Ask, type Asked, type Received, TEXT_ENDPOINTS } from '../../request/take/call';
 import { LOGGER } from '../../tokens';
-import { ChatStore, noChat } from './chat-store';
+import { ChatStore } from './chat-store';
 import { KeptAnswer } from './kept-answer';
 
 type Query = Readonly<Record<string, unknown>>;
@@ -83,7 +83,7 @@ export class StoredChatsService {
   }
 
   async remove(at: Owned): Promise<void> {
-    if (!(await this.store.remove(at))) noChat(at);
+    await this.store.drop(at);
   }
 
   private kept(asked: Asked, { fields, arrivalUs, owner }: Keeping): Asked {

@@ -1,47 +1,47 @@
 import type { BatonConfig } from '@baton/config';
-import { BatonError } from '@baton/contract';
-import type { ResponseItem } from '@baton/responses';
+import type { ConversationHead, StoredConversation } from '@baton/responses';
 import type { Transport } from '@baton/transport';
 import { Inject, Injectable } from '@nestjs/common';
-import { CONFIG, TRANSPORT } from '../../tokens';
+import { StoredDocuments } from '../../cluster/stored-documents';
 import type { Owned } from '../../http/access/tenant';
-import { DocumentCollection, storedBounds } from '../../cluster/document-collection';
+import { CONFIG, TRANSPORT } from '../../tokens';
 
-export interface StoredConversation {
-  readonly id: string;
-  /** Seconds since the Unix epoch. */
-  readonly createdAt: number;
-  readonly metadata: object;
-  /** The oldest first. */
-  readonly items: readonly ResponseItem[];
-}
-
-/** The conversations, under the bounds of stored responses. */
+/** The conversations. Their texts may be long, so what can be done without parsing is. */
 @Injectable()
-export class ConversationStore extends DocumentCollection<StoredConversation> {
+export class ConversationStore extends StoredDocuments<StoredConversation> {
   constructor(@Inject(CONFIG) config: BatonConfig, @Inject(TRANSPORT) transport: Transport) {
-    super(transport, { collection: 'conversations', ...storedBounds(config) });
+    const kind = { missing: 'conversation_not_found', named: 'Conversation' } as const;
+    super(config, transport, { collection: 'conversations', ...kind });
   }
 
-  /** Throws `conversation_not_found`. */
-  async need(at: Owned): Promise<StoredConversation> {
-    return (await this.find(at)) ?? notFound(at);
-  }
-
-  /** Throws `conversation_not_found`. */
-  async change(
-    at: Owned,
-    change: (conversation: StoredConversation) => StoredConversation,
-  ): Promise<StoredConversation> {
-    return (await this.update(at, change)) ?? notFound(at);
-  }
-
-  async append(at: Owned, items: readonly ResponseItem[]): Promise<StoredConversation> {
-    return this.change(at, (now) => ({ ...now, items: [...now.items, ...items] }));
+  /** @param lists JSON lists of items */
+  async append(at: Owned, ...lists: readonly string[]): Promise<void> {
+    await this.changeText(at, (text) => lists.reduce(withItems, text));
   }
 }
 
-export function notFound({ id }: Owned): never {
-  const message = `Conversation with id '${id.slice(0, 200)}' not found.`;
-  throw new BatonError('conversation_not_found', message);
+/** Metadata holds texts only, so the first such key is the conversation's. */
+const ITEMS = ',"items":[';
+
+/** @param items a JSON list */
+export function conversationText(head: ConversationHead, items: string): string {
+  const { id, createdAt, metadata } = head;
+  return `${JSON.stringify({ id, createdAt, metadata }).slice(0, -1)},"items":${items}}`;
+}
+
+/** A stored conversation without its items. */
+export function conversationHead(text: string): ConversationHead {
+  return JSON.parse(`${text.slice(0, text.indexOf(ITEMS))}}`) as ConversationHead;
+}
+
+/** A stored conversation with other metadata. */
+export function withNewMetadata(text: string, metadata: object): string {
+  const at = text.indexOf(ITEMS) + ITEMS.length - 1;
+  return conversationText({ ...conversationHead(text), metadata }, text.slice(at, -1));
+}
+
+function withItems(text: string, items: string): string {
+  if (items === '[]') return text;
+  const comma = text.endsWith(`${ITEMS}]}`) ? '' : ',';
+  return `${text.slice(0, -2)}${comma}${items.slice(1)}}`;
 }

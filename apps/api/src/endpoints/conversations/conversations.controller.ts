@@ -77,8 +77,8 @@ export class ConversationsController {
   @Describe('Conversations', 'Read an item of a conversation')
   @Get(':id/items/:item')
   @Header('content-type', JSON_TYPE)
-  async item(@OwnedId() at: Owned, @Param('item') item: string): Promise<string> {
-    return asciiJson(await this.conversations.item(at, item));
+  item(@OwnedId() at: Owned, @Param('item') item: string): Promise<string> {
+    return this.conversations.item(at, item);
   }
 
   @Describe('Conversations', 'Delete an item of a conversation')

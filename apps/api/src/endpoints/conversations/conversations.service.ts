@@ -1,74 +1,85 @@
-import { randomBytes } from 'node:crypto';
-import { BatonError } from '@baton/contract';
-import {
-  type ResponseItem,
-  conversationObject,
-  itemsPage,
-  readConversation,
-  readConversationItems,
-  readMetadata,
-} from '@baton/responses';
+import { conversationObject, newId, readMetadata } from '@baton/responses';
 import { Injectable } from '@nestjs/common';
-import type { Owned } from '../../http/access/tenant';
-import type { Tenant } from '../../http/request-context';
+import { ModelCatalog } from '../../cluster/model-catalog';
 import { tooLarge } from '../../cluster/document-collection';
-import { ConversationStore, notFound, type StoredConversation } from './conversation-store';
+import type { Owned } from '../../http/access/tenant';
+import { bodyOfText } from '../../http/body/large-body';
+import type { Tenant } from '../../http/request-context';
+import type { AnswerExtra, BodyAnswer } from '../../request/threads/body-answers';
+import { RequestThreads } from '../../request/threads/request-threads';
+import {
+  conversationHead,
+  ConversationStore,
+  conversationText,
+  withNewMetadata,
+} from './conversation-store';
+
+type View = AnswerExtra<'stored-conversation'>;
 
 /** The operations of clients on conversations; responses read and append on their own. */
 @Injectable()
 export class ConversationsService {
-  constructor(private readonly store: ConversationStore) {}
+  constructor(
+    private readonly store: ConversationStore,
+    private readonly threads: RequestThreads,
+    private readonly catalog: ModelCatalog,
+  ) {}
 
   async create(owner: Tenant, body: unknown): Promise<object> {
-    const { metadata, items } = readConversation(body, newId);
+    const begun = await this.made('new-conversation', body);
     const createdAt = Math.floor(Date.now() / 1_000);
-    const stored = { id: newId('conv'), createdAt, metadata, items };
-    if (!(await this.store.add({ owner, id: stored.id }, stored))) throw tooLarge();
-    return conversationObject(stored);
+    const head = { id: newId('conv'), createdAt };
+    // What was begun has the metadata and the items, in this order.
+    const text = `${JSON.stringify(head).slice(0, -1)},${begun.slice(1)}`;
+    if (!(await this.store.addText({ owner, id: head.id }, text))) throw tooLarge();
+    return conversationObject(conversationHead(text));
   }
 
   async retrieve(at: Owned): Promise<object> {
-    return conversationObject(await this.store.need(at));
+    return conversationObject(conversationHead(await this.store.needText(at)));
   }
 
   async update(at: Owned, body: unknown): Promise<object> {
     const metadata = readMetadata(body);
-    return conversationObject(await this.store.change(at, (now) => ({ ...now, metadata })));
+    const text = await this.store.changeText(at, (now) => withNewMetadata(now, metadata));
+    return conversationObject(conversationHead(text));
   }
 
-  async remove(at: Owned): Promise<void> {
-    if (!(await this.store.remove(at))) notFound(at);
+  remove(at: Owned): Promise<void> {
+    return this.store.drop(at);
   }
 
   /** The page of the items that were added. */
   async addItems(at: Owned, body: unknown): Promise<string> {
-    const items = readConversationItems(body, newId);
+    const items = await this.made('new-items', body);
     await this.store.append(at, items);
-    return itemsPage(items, { order: 'asc' });
+    const added = conversationText({ id: at.id, createdAt: 0, metadata: {} }, items);
+    return this.view(added, { kind: 'items', query: { order: 'asc' } });
   }
 
   async listItems(at: Owned, query: Readonly<Record<string, unknown>>): Promise<string> {
-    return itemsPage((await this.store.need(at)).items, query);
+    return this.view(await this.store.needText(at), { kind: 'items', query });
   }
 
-  async item(at: Owned, itemId: string): Promise<ResponseItem> {
-    const { items } = await this.store.need(at);
-    return items.find((one) => one.id === itemId) ?? noItem(itemId);
+  async item(at: Owned, id: string): Promise<string> {
+    return this.view(await this.store.needText(at), { kind: 'item', id });
   }
 
-  async removeItem(at: Owned, itemId: string): Promise<object> {
-    const without = (now: StoredConversation): StoredConversation => {
-      const items = now.items.filter((one) => one.id !== itemId);
-      return items.length < now.items.length ? { ...now, items } : noItem(itemId);
-    };
-    return conversationObject(await this.store.change(at, without));
+  async removeItem(at: Owned, id: string): Promise<object> {
+    const text = await this.store.changeText(at, (now) => this.view(now, { kind: 'without', id }));
+    return conversationObject(conversationHead(text));
   }
-}
 
-function noItem(id: string): never {
-  throw new BatonError('item_not_found', `Item with id '${id.slice(0, 200)}' not found.`);
-}
+  private view(text: string, view: View): Promise<string> {
+    return this.made('stored-conversation', bodyOfText(text), view);
+  }
 
-function newId(prefix: string): string {
-  return `${prefix}_${randomBytes(24).toString('hex')}`;
+  private async made<Name extends BodyAnswer>(
+    name: Name,
+    body: unknown,
+    extra?: AnswerExtra<Name>,
+  ): Promise<string> {
+    const limits = this.catalog.limitsOf(undefined);
+    return String(await this.threads.answer(name, { body, limits, extra }));
+  }
 }

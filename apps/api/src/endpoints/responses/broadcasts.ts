@@ -1,11 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { replayEvents, type ReasoningEvents } from '@baton/responses';
+import { headOf } from '@baton/responses';
 import { channels, type Transport, type Unsubscribe } from '@baton/transport';
 import { Inject, Injectable, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
 import type { Owned } from '../../http/access/tenant';
 import { TRANSPORT } from '../../tokens';
 import type { Listener } from './events-answer';
-import { isResponseOver, ResponseStore, type StoredResponse } from './response-store';
+import { ResponseStore } from './response-store';
+import { ResponseViews } from './response-views';
 
 /** Interval of the store checks for a followed response, in case its events do not come. */
 const LOOK_EVERY_MS = 250;
@@ -28,11 +29,6 @@ export interface Follower extends Listener {
   readonly hasLeft: boolean;
 }
 
-export interface FollowOptions {
-  readonly after: number;
-  readonly reasoning: ReasoningEvents;
-}
-
 /**
  * The events of background responses, for clients that listen from the start and for those that
  * join later through any API process. A process that follows a response asks for it; the process
@@ -47,6 +43,7 @@ export class Broadcasts implements OnApplicationShutdown, OnModuleInit {
   constructor(
     @Inject(TRANSPORT) private readonly transport: Transport,
     private readonly store: ResponseStore,
+    private readonly views: ResponseViews,
   ) {}
 
   async onModuleInit(): Promise<void> {
@@ -84,13 +81,13 @@ export class Broadcasts implements OnApplicationShutdown, OnModuleInit {
   }
 
   /** Sends the follower the events after `after`, as they come. Resolves at the end. */
-  async follow(at: Owned, follower: Follower, { after, reasoning }: FollowOptions): Promise<void> {
+  async follow(at: Owned, follower: Follower, after: number): Promise<void> {
     const heard = new EventOrder(follower, after + 1);
     const { bus } = this.transport;
     const channel = channels.responseEvents(at.id);
     const stop = await bus.subscribe(channel, (payload) => heard.take(payload.toString()));
     try {
-      let found: StoredResponse | undefined;
+      let found: string | undefined;
       let asked = -1;
       do {
         // At first, and again where nothing has come since.
@@ -98,14 +95,14 @@ export class Broadcasts implements OnApplicationShutdown, OnModuleInit {
         asked = heard.next;
         await delay(LOOK_EVERY_MS);
         if (heard.isOver || follower.hasLeft) return;
-        found = await this.store.find(at);
-      } while (found !== undefined && !isResponseOver(found));
+        found = await this.store.text(at);
+      } while (found !== undefined && !headOf(found).isOver);
       if (found === undefined) return;
       // The store records the end first, and a cancellation before the end.
       await delay(LOOK_EVERY_MS);
       if (heard.isOver) return;
-      found = (await this.store.find(at)) ?? found;
-      heard.take(replayEvents(found.response, found.deltas, { after: heard.next - 1, reasoning }));
+      found = (await this.store.text(at)) ?? found;
+      heard.take(await this.views.events(found, heard.next - 1));
     } finally {
       follower.end();
       await stop();

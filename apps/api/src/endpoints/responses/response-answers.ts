@@ -1,11 +1,12 @@
 import { assert } from '@baton/kernel';
 import {
+  headOf,
   queuedResponse,
   type ReasoningEvents,
-  type ResponseItem,
   type ResponseObject,
-  ResponseOutcome,
+  type ResponseOutcome,
   type ResponseRequest,
+  storedText,
   StreamedResponse,
 } from '@baton/responses';
 import type { Logger } from '@baton/telemetry';
@@ -13,15 +14,17 @@ import { asciiJson } from '@baton/text';
 import { Inject, Injectable } from '@nestjs/common';
 import type { Answer } from '../../request/answer/answer';
 import { StreamAnswer } from '../../request/answer/stream';
-import { WholeAnswer } from '../../request/answer/whole';
+import type { SequenceEnd } from '../../request/answer/threaded';
 import type { AnswerParts } from '../../request/take/call';
 import { API_IDENTITY, type ApiIdentity, LOGGER } from '../../tokens';
 import { ConversationStore } from '../conversations/conversation-store';
 import type { Tenant } from '../../http/request-context';
+import { outcomeOf, wholeResponse } from './ask-response';
 import { Broadcasts } from './broadcasts';
 import { DetachedResponse } from '../../http/detached-response';
 import { EventsAnswer, type Listener } from './events-answer';
-import { isResponseOver, ResponseStore, type StoredResponse } from './response-store';
+import { ResponseStore } from './response-store';
+import { ResponseViews } from './response-views';
 import { type Keeper, StoredAnswer } from './stored-answer';
 
 /** A response on its way. */
@@ -29,13 +32,22 @@ export interface ResponseParts {
   readonly id: string;
   readonly owner: Tenant;
   readonly request: ResponseRequest;
-  /** Items of the earlier turns that it continues. */
-  readonly context: readonly ResponseItem[];
+  /** Items of the earlier turns that it continues, as a JSON list. */
+  readonly context: string;
+  /** Its own items, as a JSON list. */
+  readonly input: string;
   readonly reasoningEvents?: ReasoningEvents | undefined;
   /** Takes its events, unless the HTTP response of the request does. */
   readonly listener?: Listener | undefined;
   /** Keeps it for its own connection, whether it is stored or not. */
-  readonly remember?: ((stored: StoredResponse) => void) | undefined;
+  readonly remember?: ((kept: KeptResponse) => void) | undefined;
+}
+
+/** A response as it is kept. */
+export interface KeptResponse {
+  readonly id: string;
+  readonly status: ResponseObject['status'];
+  readonly text: string;
 }
 
 /**
@@ -50,15 +62,13 @@ export class ResponseAnswers {
     private readonly store: ResponseStore,
     private readonly conversations: ConversationStore,
     private readonly broadcasts: Broadcasts,
+    private readonly views: ResponseViews,
   ) {}
 
   make(parts: ResponseParts, answering: AnswerParts): Answer {
-    const { head, plans } = answering;
     const { request, reasoningEvents } = parts;
-    const [plan] = plans;
-    assert(plan, 'a response has one sequence');
     const options = { ...answering.options, reasoningEvents };
-    const outcome = new ResponseOutcome({ request, head, plan, options }, nowSeconds);
+    const outcome = outcomeOf(request, { ...answering, options });
     const answer = this.shown(parts, outcome, answering);
     return isKept(parts) ? new StoredAnswer(answer, outcome, this.keeper(parts, outcome)) : answer;
   }
@@ -76,82 +86,106 @@ export class ResponseAnswers {
       return new EventsAnswer(new StreamedResponse(outcome), hearer, { stub, isQueued });
     }
     if (request.generation.stream) return new StreamAnswer(http, new StreamedResponse(outcome));
-    return new WholeAnswer(http, plans, ([result], { cachedTokens }) => {
-      assert(result, 'the sequence has ended');
-      return asciiJson(outcome.ended({ ...result, cachedTokens }));
-    });
+    return wholeResponse(outcome, { http, plans });
+  }
+
+  /** Keeps the body that a thread has written. Does not reject. */
+  async keepBody(
+    parts: ResponseParts,
+    body: Uint8Array,
+    [end]: readonly SequenceEnd[],
+  ): Promise<void> {
+    if (!isKept(parts)) return;
+    // The body is ASCII.
+    const response = Buffer.from(body.buffer).toString('latin1');
+    const status = end?.reason === 'length' ? 'incomplete' : 'completed';
+    await this.keepAll(parts, { id: parts.id, status, response }, []);
   }
 
   /** What is kept of a background response before anything is generated. */
-  queued({ id, request, context }: ResponseParts, created: number): StoredResponse {
+  queued(parts: ResponseParts, created: number): { readonly body: string; readonly text: string } {
+    const { id, request } = parts;
     const head = { id, created, model: request.generation.model };
-    const response = queuedResponse({ request, head });
-    return { response, context, input: request.own, deltas: [], apiId: this.identity.apiId };
+    const body = asciiJson(queuedResponse({ request, head }));
+    return { body, text: this.textOf(parts, body, []) };
   }
 
   private keeper(parts: ResponseParts, outcome: ResponseOutcome): Keeper {
-    const { request, context } = parts;
-    const stored = (response: ResponseObject): StoredResponse => ({
-      response,
-      context,
-      input: request.own,
-      deltas: outcome.deltas,
-      apiId: isBackground(request) ? this.identity.apiId : undefined,
-    });
     return {
-      begun: () => this.begun(parts, outcome.started(), stored),
-      ended: (response) =>
-        this.safely(response, async () => {
-          parts.remember?.(stored(response));
-          await this.keep(parts, stored(response));
-          await this.append(parts, response);
-        }),
+      begun: () => this.begun(parts, outcome),
+      ended: (response) => {
+        const { id, status } = response;
+        const kept = { id, status, response: JSON.stringify(response) };
+        return this.keepAll(parts, kept, outcome.deltas);
+      },
     };
   }
 
-  private begun(
-    { owner, request }: ResponseParts,
-    started: ResponseObject,
-    stored: (response: ResponseObject) => StoredResponse,
-  ): Promise<void> {
-    if (!isBackground(request)) return Promise.resolve();
-    return this.safely(started, () =>
-      this.store.update({ owner, id: started.id }, (now) =>
-        now.response.status === 'queued' ? stored(started) : undefined,
+  private textOf(
+    { request, context, input }: ResponseParts,
+    response: string,
+    deltas: ResponseOutcome['deltas'],
+  ): string {
+    const apiId = isBackground(request) ? this.identity.apiId : undefined;
+    return storedText({ apiId, response, context, input, deltas });
+  }
+
+  private async begun(parts: ResponseParts, outcome: ResponseOutcome): Promise<void> {
+    const { id, owner, request } = parts;
+    if (!isBackground(request)) return;
+    const text = this.textOf(parts, JSON.stringify(outcome.started()), []);
+    await this.safely(id, () =>
+      this.store.updateText({ owner, id }, (now) =>
+        headOf(now).status === 'queued' ? text : undefined,
       ),
     );
+  }
+
+  private keepAll(
+    parts: ResponseParts,
+    { id, status, response }: Omit<KeptResponse, 'text'> & { readonly response: string },
+    deltas: ResponseOutcome['deltas'],
+  ): Promise<void> {
+    return this.safely(id, async () => {
+      const kept = { id, status, text: this.textOf(parts, response, deltas) };
+      parts.remember?.(kept);
+      await this.keep(parts, kept);
+      await this.append(parts, kept);
+    });
   }
 
   /**
    * A background response is in the store already: a cancelled one stays cancelled, a deleted one
    * stays deleted.
    */
-  private async keep({ owner, request }: ResponseParts, stored: StoredResponse): Promise<void> {
-    const { id, status } = stored.response;
+  private async keep({ owner, request }: ResponseParts, kept: KeptResponse): Promise<void> {
+    const { id, status, text } = kept;
     if (!request.isStored) return;
     if (isBackground(request)) {
-      await this.store.update({ owner, id }, (now) => {
-        const isSame = now.response.status === 'cancelled' && status === 'cancelled';
-        return isResponseOver(now) && !isSame ? undefined : stored;
+      await this.store.updateText({ owner, id }, (now) => {
+        const head = headOf(now);
+        const isSame = head.status === 'cancelled' && status === 'cancelled';
+        return head.isOver && !isSame ? undefined : text;
       });
       return;
     }
     // No client has seen a failed response that was not streamed.
     if (status === 'failed' && !request.generation.stream) return;
-    const isStored = await this.store.add({ owner, id }, stored);
+    const isStored = await this.store.addText({ owner, id }, text);
     if (!isStored) this.logger.warn({ response: id }, 'response too large to store');
   }
 
   /** Appends the new items to the conversation, unless the response failed. */
   private async append(
-    { owner, request: { conversationId, own } }: ResponseParts,
-    { status, output }: ResponseObject,
+    { owner, input, request: { conversationId } }: ResponseParts,
+    { status, text }: KeptResponse,
   ): Promise<void> {
     if (conversationId === undefined || (status !== 'completed' && status !== 'incomplete')) return;
-    await this.conversations.append({ owner, id: conversationId }, [...own, ...output]);
+    const output = await this.views.show(text, { kind: 'output' });
+    await this.conversations.append({ owner, id: conversationId }, input, output);
   }
 
-  private async safely({ id }: ResponseObject, act: () => Promise<unknown>): Promise<void> {
+  private async safely(id: string, act: () => Promise<unknown>): Promise<void> {
     try {
       await act();
     } catch (error) {
@@ -166,8 +200,4 @@ function isKept({ request, remember }: ResponseParts): boolean {
 
 export function isBackground({ dto }: ResponseRequest): boolean {
   return dto.background === true;
-}
-
-function nowSeconds(): number {
-  return Math.floor(Date.now() / 1_000);
 }

@@ -1,17 +1,12 @@
 import { BatonError } from '@baton/contract';
-import {
-  followReferences,
-  type ResponseDraft,
-  responseIdOf,
-  type ResponseItem,
-} from '@baton/responses';
+import type { LoadedTexts, ResponseLinks } from '@baton/responses';
 import { Injectable } from '@nestjs/common';
 import type { Tenant } from '../../http/request-context';
 import { ConversationStore } from '../conversations/conversation-store';
-import { ResponseStore, type StoredResponse } from './response-store';
+import { ResponseStore } from './response-store';
 
-/** Most earlier responses in which the references of one request are looked up. */
-const MAX_REFERENCED = 64;
+/** Characters of what one request goes on with: two of the largest documents. */
+const MAX_LOADED = 16 * 1024 * 1024;
 
 /** Whose earlier turns a request may go on with. */
 export interface Rememberer {
@@ -19,15 +14,8 @@ export interface Rememberer {
   readonly recall?: Recall | undefined;
 }
 
-/** A response that only its own connection may go on with. */
-export type Recall = (id: string) => StoredResponse | undefined;
-
-/** A request with all items that it continues. */
-export interface Remembered {
-  readonly draft: ResponseDraft;
-  /** Items that come before its own. */
-  readonly context: readonly ResponseItem[];
-}
+/** The text of a response that only its own connection may go on with. */
+export type Recall = (id: string) => string | undefined;
 
 /** Loads what requests continue: responses, conversations, and items by name. */
 @Injectable()
@@ -38,40 +26,44 @@ export class ResponseMemory {
   ) {}
 
   /**
-   * Throws `previous_response_not_found`, `conversation_not_found`, and for references to nothing.
+   * Throws `previous_response_not_found`, `conversation_not_found`, and `request_too_complex` for
+   * references to too long responses.
    */
-  async load(draft: ResponseDraft, whose: Rememberer): Promise<Remembered> {
-    const context = await this.contextOf(draft, whose);
-    const wanted = draft.own.filter(({ type }) => type === 'item_reference').map(({ id }) => id);
-    if (wanted.length === 0) return { draft, context };
-    const known = [...context, ...(await this.outputsWith(wanted, context, whose))];
-    return { draft: { ...draft, own: followReferences(draft.own, known) }, context };
+  async load(links: ResponseLinks, whose: Rememberer): Promise<LoadedTexts> {
+    const { conversationId, previousResponseId, referenced } = links;
+    const { owner } = whose;
+    const others = { referenced: await this.referenced(referenced, owner) };
+    if (conversationId !== undefined) {
+      const at = { owner, id: conversationId };
+      return { ...others, conversation: await this.conversations.needText(at) };
+    }
+    if (previousResponseId === undefined) return others;
+    return { ...others, previous: await this.previous(previousResponseId, whose) };
   }
 
-  private async contextOf(
-    { previousResponseId: id, conversationId }: ResponseDraft,
-    { owner, recall }: Rememberer,
-  ): Promise<readonly ResponseItem[]> {
-    if (conversationId !== undefined) {
-      return (await this.conversations.need({ owner, id: conversationId })).items;
-    }
-    if (id === undefined) return [];
-    const found = recall?.(id) ?? (await this.responses.find({ owner, id }));
-    if (found !== undefined) return [...found.context, ...found.input, ...found.response.output];
+  private async previous(id: string, { owner, recall }: Rememberer): Promise<string> {
+    const found = recall?.(id) ?? (await this.responses.text({ owner, id }));
+    if (found !== undefined) return found;
     const message = `Previous response with id '${id.slice(0, 200)}' not found.`;
     throw new BatonError('previous_response_not_found', message, 'previous_response_id');
   }
 
-  /** Output of the stored responses that these items came from. */
-  private async outputsWith(
-    itemIds: readonly string[],
-    context: readonly ResponseItem[],
-    { owner }: Rememberer,
-  ): Promise<ResponseItem[]> {
-    const here = new Set(context.map(({ id }) => id));
-    const missing = itemIds.filter((id) => !here.has(id)).map(responseIdOf);
-    const ids = [...new Set(missing)].filter((id) => id !== undefined).slice(0, MAX_REFERENCED);
-    const found = await Promise.all(ids.map((id) => this.responses.find({ owner, id })));
-    return found.flatMap((stored) => stored?.response.output ?? []);
+  private async referenced(ids: readonly string[], owner: Tenant): Promise<string[]> {
+    const texts: string[] = [];
+    let length = 0;
+    for (const id of ids) {
+      const text = await this.responses.text({ owner, id });
+      if (text === undefined) continue;
+      length += text.length;
+      if (length > MAX_LOADED) throw new BatonError('request_too_complex');
+      texts.push(text);
+    }
+    return texts;
   }
+}
+
+/** Characters of all texts. */
+export function lengthOf({ conversation = '', previous = '', referenced }: LoadedTexts): number {
+  const others = referenced.reduce((sum, text) => sum + text.length, 0);
+  return conversation.length + previous.length + others;
 }

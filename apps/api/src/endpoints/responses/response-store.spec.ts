@@ -1,12 +1,14 @@
 import { defaultConfig } from '@baton/config';
 import { attachInProcess, InProcessHub } from '@baton/transport';
 import { describe, expect, it } from 'vitest';
-import { ResponseStore, type StoredResponse } from './response-store';
+import type { StoredResponse } from '@baton/responses';
+import { ResponseStore } from './response-store';
 
 const stored = (id: string, status: string): StoredResponse =>
   ({
+    apiId: 'api-1',
     response: { id, status, background: true, error: null, output: [] },
-    ...{ context: [], input: [], deltas: [], apiId: 'api-1' },
+    ...{ context: [], input: [], deltas: [] },
   }) as never;
 
 describe('the store of responses', () => {

@@ -1,4 +1,4 @@
-import { itemsPage, wantsStream } from '@baton/responses';
+import { wantsStream } from '@baton/responses';
 import { asciiJson } from '@baton/text';
 import {
   Body,
@@ -13,9 +13,8 @@ import {
   Res,
 } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { ByTenant, type Owned, OwnedId } from '../../http/access/tenant';
+import { type Owned, OwnedId } from '../../http/access/tenant';
 import { Describe, PAGING, STREAMED, type QueryParameter } from '../../http/operation';
-import type { Tenant } from '../../http/request-context';
 import { ResponsesService } from './responses.service';
 import { ResponseSockets } from './socket/response-sockets';
 
@@ -60,8 +59,12 @@ export class ResponsesController {
   @Post('input_tokens')
   @HttpCode(200)
   @Header('content-type', JSON_TYPE)
-  inputTokens(@ByTenant() owner: Tenant, @Body() body: unknown): Promise<string> {
-    return this.responses.countTokens(owner, body);
+  async inputTokens(
+    @Body() body: unknown,
+    @Req() request: FastifyRequest,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<string> {
+    return this.responses.countTokens({ body, request, reply });
   }
 
   @Describe('Responses', 'Shorten what a conversation has come to', {
@@ -88,8 +91,7 @@ export class ResponsesController {
     if (wantsStream(query)) {
       await this.responses.replay(at, query, reply);
     } else {
-      const { response } = await this.responses.find(at);
-      void reply.type(JSON_TYPE).send(asciiJson(response));
+      void reply.type(JSON_TYPE).send(await this.responses.show(at, { kind: 'object' }));
     }
   }
 
@@ -104,16 +106,15 @@ export class ResponsesController {
   @Describe('Responses', 'List what a response answered', { query: PAGING, result: 'List' })
   @Get(':id/input_items')
   @Header('content-type', JSON_TYPE)
-  async inputItems(@OwnedId() at: Owned, @Query() query: Parameters): Promise<string> {
-    const { input } = await this.responses.find(at);
-    return itemsPage(input, query);
+  inputItems(@OwnedId() at: Owned, @Query() query: Parameters): Promise<string> {
+    return this.responses.show(at, { kind: 'input', query });
   }
 
   @Describe('Responses', 'End a response that runs in the background', { result: 'Response' })
   @Post(':id/cancel')
   @HttpCode(200)
   @Header('content-type', JSON_TYPE)
-  async cancel(@OwnedId() at: Owned): Promise<string> {
-    return asciiJson(await this.responses.cancel(at));
+  cancel(@OwnedId() at: Owned): Promise<string> {
+    return this.responses.cancel(at);
   }
 }

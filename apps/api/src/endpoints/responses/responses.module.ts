@@ -4,7 +4,9 @@ import { Broadcasts } from './broadcasts';
 import { Cancellations } from './cancellations';
 import { ResponseAnswers } from './response-answers';
 import { ResponseMemory } from './response-memory';
+import { ResponseReader } from './response-reader';
 import { ResponseStore } from './response-store';
+import { ResponseViews } from './response-views';
 import { ResponsesController } from './responses.controller';
 import { ResponsesService } from './responses.service';
 import { ResponseSockets } from './socket/response-sockets';
@@ -19,7 +21,9 @@ import { ResponseSockets } from './socket/response-sockets';
     ResponseAnswers,
     ResponseMemory,
     ResponseSockets,
+    ResponseReader,
     ResponseStore,
+    ResponseViews,
     ResponsesService,
   ],
 })

@@ -1,43 +1,22 @@
-import { randomBytes } from 'node:crypto';
-import type { BatonConfig } from '@baton/config';
 import { BatonError } from '@baton/contract';
-import { assert } from '@baton/kernel';
-import {
-  asCompaction,
-  inputTokensBody,
-  parseResponse,
-  readResponse,
-  renderCompaction,
-  replayEvents,
-  type ResponseObject,
-  type ResponseRequest,
-  startingAfter,
-} from '@baton/responses';
+import { headOf, inputTokensBody, newId, startingAfter, withStatus } from '@baton/responses';
 import type { Logger } from '@baton/telemetry';
-import { asciiJson } from '@baton/text';
 import { Inject, Injectable } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
-import { ModelCatalog } from '../../cluster/model-catalog';
-import type { Answer } from '../../request/answer/answer';
-import { WholeAnswer } from '../../request/answer/whole';
-import {
-  type AnswerParts,
-  askedAlready,
-  type Call,
-  callOf,
-  type Received,
-} from '../../request/take/call';
+import { tooLarge } from '../../cluster/document-collection';
+import type { Owned } from '../../http/access/tenant';
+import { DetachedResponse } from '../../http/detached-response';
+import { type Asked, askedAlready, type Call, type Received } from '../../request/take/call';
+import type { AnswerExtra } from '../../request/threads/body-answers';
+import { type KeepBody, RequestThreads } from '../../request/threads/request-threads';
 import { RequestWay } from '../../request/way';
-import { CONFIG, LOGGER } from '../../tokens';
-import { type Owned, tenantOf } from '../../http/access/tenant';
-import type { Tenant } from '../../http/request-context';
+import { LOGGER } from '../../tokens';
 import { Broadcasts } from './broadcasts';
 import { Cancellations } from './cancellations';
-import { DetachedResponse } from '../../http/detached-response';
-import { tooLarge } from '../../cluster/document-collection';
 import { isBackground, ResponseAnswers, type ResponseParts } from './response-answers';
-import { type Remembered, type Rememberer, ResponseMemory } from './response-memory';
-import { isResponseOver, ResponseStore, type StoredResponse } from './response-store';
+import { type ReadResponse, ResponseReader } from './response-reader';
+import { ResponseStore } from './response-store';
+import { ResponseViews } from './response-views';
 import { StreamListener } from './stream-listener';
 
 type Query = Readonly<Record<string, unknown>>;
@@ -49,111 +28,89 @@ const MAX_HEADER_LENGTH = 1_000;
 @Injectable()
 export class ResponsesService {
   constructor(
-    @Inject(CONFIG) private readonly config: BatonConfig,
     @Inject(LOGGER) private readonly logger: Logger,
     private readonly generation: RequestWay,
-    private readonly catalog: ModelCatalog,
+    private readonly threads: RequestThreads,
+    private readonly reader: ResponseReader,
     private readonly store: ResponseStore,
-    private readonly memory: ResponseMemory,
+    private readonly views: ResponseViews,
     private readonly answers: ResponseAnswers,
     private readonly broadcasts: Broadcasts,
     private readonly cancellations: Cancellations,
   ) {}
 
   async create(received: Received): Promise<void> {
-    const parts = await this.read(received.body, { owner: tenantOf(received.request) });
-    this.nameSkipped(parts, received.reply);
-    if (isBackground(parts.request)) await this.inBackground(parts, received);
-    else await this.generation.answer(this.callFor(parts, received));
-  }
-
-  /** A checked request with all items that it continues. */
-  async read(body: unknown, whose: Rememberer): Promise<ResponseParts> {
-    const remembered = await this.memory.load(readResponse(body, newId), whose);
-    const request = this.parse(remembered, whose.owner);
-    const { context } = remembered;
-    const { reasoningEvents } = this.config;
-    return { id: newId('resp'), owner: whose.owner, request, context, reasoningEvents };
+    const read = await this.reader.read('response', received);
+    this.nameSkipped(read.parts, received.reply);
+    if (isBackground(read.parts.request)) await this.inBackground(read, received.reply);
+    else await this.generation.answer(this.callFor(read));
   }
 
   /** The work of the cluster for a response. */
-  callFor(parts: ResponseParts, received: Received): Call {
-    const asked = {
-      request: parts.request.generation,
-      answerId: () => parts.id,
-      answer: this.answers.make.bind(this.answers, parts),
-    };
-    return callOf(askedAlready(asked), received);
+  callFor({ parts, call, threaded }: ReadResponse): Call {
+    const { generation } = parts.request;
+    const answer = this.answers.make.bind(this.answers, parts);
+    const asked = { request: generation, answerId: () => parts.id, answer, threaded };
+    return { ...call, ask: askedAlready(this.inPieces(asked, parts, call), call.ask) };
   }
 
   /** A conversation in short, written by the model. */
   async compact(received: Received): Promise<void> {
-    const owner = tenantOf(received.request);
-    const draft = asCompaction(readResponse(received.body, newId));
-    const remembered = await this.memory.load(draft, { owner });
-    const request = this.parse(remembered, owner);
-    const answer = ({ http, head, plans, options }: AnswerParts): Answer =>
-      new WholeAnswer(http, plans, ([result], { cachedTokens }) => {
-        assert(result, 'the sequence has ended');
-        const { plan } = result;
-        return renderCompaction({ request, head, plan, options }, { ...result, cachedTokens });
-      });
+    const { reading, threaded, call, limits } = await this.reader.read('compaction', received);
     const id = newId('resp');
-    const asked = { request: request.generation, answerId: () => id, answer };
-    await this.generation.answer(callOf(askedAlready(asked), received));
+    const asked = { ...call.ask.asked(reading, limits), answerId: () => id };
+    const answered =
+      threaded === undefined ? asked : this.threads.threadedAsk(asked, { threaded, call });
+    await this.generation.answer({ ...call, ask: askedAlready(answered, call.ask) });
   }
 
   /** The body of `input_tokens`. */
-  async countTokens(owner: Tenant, body: unknown): Promise<string> {
-    const draft = readResponse(body, newId);
-    return inputTokensBody(this.parse(await this.memory.load(draft, { owner }), owner));
+  async countTokens(received: Received): Promise<string> {
+    const { parts } = await this.reader.read('response', received);
+    return inputTokensBody(parts.request);
   }
 
-  /** Throws `response_not_found`. */
-  async find(at: Owned): Promise<StoredResponse> {
-    const found = await this.store.find(at);
-    if (found === undefined) throw notFound(at);
-    return found;
+  /** A view of a stored response. Throws `response_not_found`. */
+  async show(at: Owned, view: AnswerExtra<'stored-response'>): Promise<string> {
+    return this.views.show(await this.store.needText(at), view);
   }
 
   async remove(at: Owned): Promise<void> {
-    if (!(await this.store.remove(at))) throw notFound(at);
+    await this.store.drop(at);
     this.cancellations.cancel(at.id);
   }
 
   /** Ends a background response; a finished one stays as it is. */
-  async cancel(at: Owned): Promise<ResponseObject> {
-    const found = await this.store.update(at, (stored) => {
-      const { response } = stored;
-      if (!response.background) {
-        throw new BatonError('invalid_value', 'Cannot cancel a synchronous response.');
-      }
-      if (isResponseOver(stored)) return undefined;
-      return { ...stored, response: { ...response, status: 'cancelled' } };
+  async cancel(at: Owned): Promise<string> {
+    const text = await this.store.changeText(at, (stored) => {
+      const { isBackground: isLate, isOver } = headOf(stored);
+      if (!isLate) throw new BatonError('invalid_value', 'Cannot cancel a synchronous response.');
+      return isOver ? undefined : withStatus(stored, 'cancelled');
     });
-    if (found === undefined) throw notFound(at);
     this.cancellations.cancel(at.id);
-    return found.response;
+    return this.views.show(text, { kind: 'object' });
   }
 
   /** Streams a stored response again; one under way is streamed on as it grows. */
   async replay(at: Owned, query: Query, reply: FastifyReply): Promise<void> {
     const after = startingAfter(query);
-    const found = await this.find(at);
-    const reasoning = this.config.reasoningEvents;
-    const listener = new StreamListener(reply);
-    if (isResponseOver(found)) {
-      listener.hear(replayEvents(found.response, found.deltas, { after, reasoning }));
-      listener.end();
-    } else {
-      await this.broadcasts.follow(at, listener, { after, reasoning });
+    const found = await this.store.needText(at);
+    if (!headOf(found).isOver) {
+      await this.broadcasts.follow(at, new StreamListener(reply), after);
+      return;
     }
+    const events = await this.views.events(found, after);
+    const listener = new StreamListener(reply);
+    listener.hear(events);
+    listener.end();
   }
 
-  private parse({ draft, context }: Remembered, owner: Tenant): ResponseRequest {
-    const { unsupportedTools, refusalProbability } = this.config;
-    const limits = { ...this.catalog.limitsOf(owner), unsupportedTools, refusalProbability };
-    return parseResponse(draft, context, limits);
+  /** The answer in one piece of a body that a thread has read; other answers stay as they are. */
+  private inPieces(asked: Asked, parts: ResponseParts, call: Call): Asked {
+    const { threaded } = asked;
+    if (threaded === undefined || isBackground(parts.request)) return asked;
+    const keep: KeepBody = (body, ends) => this.answers.keepBody(parts, body, ends);
+    return this.threads.threadedAsk(asked, { threaded, call, keep });
   }
 
   private nameSkipped({ id, request }: ResponseParts, reply: FastifyReply): void {
@@ -166,25 +123,24 @@ export class ResponsesService {
   }
 
   /** Answers at once; the output goes into the store. */
-  private async inBackground(parts: ResponseParts, received: Received): Promise<void> {
-    const { request } = parts;
-    const { stream } = request.generation;
-    const { reply } = received;
+  private async inBackground(read: ReadResponse, reply: FastifyReply): Promise<void> {
+    const { parts } = read;
+    const { stream } = parts.request.generation;
     let listener: StreamListener | undefined;
     const takeOver = (): void => {
       listener = stream ? new StreamListener(reply) : undefined;
     };
     const heard = { ...parts, listener: stream ? lateListener(() => listener) : undefined };
-    const call = this.callFor(heard, received);
-    const stored = this.answers.queued(parts, Math.floor(call.arrivalUs / 1_000_000));
-    if (!(await this.store.add(parts, stored))) throw tooLarge();
+    const call = this.callFor({ ...read, parts: heard });
+    const queued = this.answers.queued(parts, Math.floor(call.arrivalUs / 1_000_000));
+    if (!(await this.store.addText(parts, queued.text))) throw tooLarge();
     try {
       await this.generation.answer({ ...call, response: new DetachedResponse(), takeOver });
     } catch (error) {
       await this.store.remove(parts);
       throw error;
     }
-    if (!stream) void reply.code(200).type('application/json').send(asciiJson(stored.response));
+    if (!stream) void reply.code(200).type('application/json').send(queued.body);
   }
 }
 
@@ -195,12 +151,4 @@ function lateListener(listener: () => StreamListener | undefined) {
     hear: (events: string) => listener()?.hear(events),
     end: () => listener()?.end(),
   };
-}
-
-function newId(prefix: string): string {
-  return `${prefix}_${randomBytes(24).toString('hex')}`;
-}
-
-function notFound({ id }: Owned): BatonError {
-  return new BatonError('response_not_found', `Response with id '${id.slice(0, 200)}' not found.`);
 }

@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http';
-import { type BatonConfig, servedNamesOf } from '@baton/config';
+import { type BatonConfig } from '@baton/config';
+import { servedNamesOf } from '@baton/engine-setup';
 import { BatonError, type ClusterHello } from '@baton/contract';
 import { VERSION } from '@baton/kernel';
 import { type BeforeApplicationShutdown, Inject, Injectable } from '@nestjs/common';

@@ -15,6 +15,7 @@ export class PlacementMetrics implements RequestObserver {
   private prefillsOnDecode = 0;
   private rehomedJobs = 0;
   private sloRefusals = 0;
+  private policyRefusals = 0;
   private policies: Readonly<Record<Stage, string>> = NO_POLICIES;
 
   constructor(
@@ -30,6 +31,7 @@ export class PlacementMetrics implements RequestObserver {
 
   refused(_call: ObservedCall, { code }: BatonError): void {
     if (code === 'slo_unattainable') this.sloRefusals += 1;
+    if (code === 'admission_refused') this.policyRefusals += 1;
   }
 
   rehomed(jobs: number): void {
@@ -79,20 +81,29 @@ export class PlacementMetrics implements RequestObserver {
         'Requests refused because their first token was predicted to come too late.',
         this.sloRefusals,
       ),
+      this.refusals(),
       this.policyFaults(),
     ].join('');
   }
 
+  /** Nothing while no admission policy of the user's own has refused a request. */
+  private refusals(): string {
+    if (this.policyRefusals === 0) return '';
+    const help = "Requests that an admission policy of the user's own has refused.";
+    return this.counter('baton:admission_refusals_total', help, this.policyRefusals);
+  }
+
   /** Nothing while no policy of the user's own has failed. */
   private policyFaults(): string {
-    const series = this.faults.counts.map(({ stage, kind, count }) => ({
-      labels: { policy: this.policies[stage], stage, reason: kind },
+    const series = this.faults.counts.map(({ policy, stage, kind, count }) => ({
+      labels: { policy, stage, reason: kind },
       value: count,
     }));
     if (series.length === 0) return '';
     const help =
-      "Choices that a policy of the user's own did not make (threw, wrong_answer, slow) and that " +
-      'placement_fallback made.';
+      "Decisions that a policy of the user's own did not make (threw, wrong_answer, slow) and " +
+      'that ' +
+      'a built-in policy made.';
     return renderNumbers({ name: 'baton:policy_faults_total', help }, 'counter', series);
   }
 

@@ -60,7 +60,8 @@ function enginesOf(sequences: readonly SequenceTimeline[]): TimelineEngine[] {
 function engineRecord({ id, index }: TimelineEngine): EngineRecord {
   return {
     engineId: index === null ? id : `engine ${index} (${id})`,
-    ...{ role: 'aggregated', gpus: 0, numBlocks: 0, steps: 0, busyUs: 0, upUs: 0 },
+    ...{ role: 'aggregated', gpus: 0, numBlocks: 0, steps: 0, busyUs: 0, prefillBusyUs: 0 },
+    upUs: 0,
     ...{ promptTokensComputed: 0, promptTokensCached: 0, promptTokensTransferred: 0 },
     ...{ prefixQueriesTokens: 0, prefixHitsTokens: 0, generatedTokens: 0, preemptions: 0 },
     ...{ finished: 0, kvTransferBytes: 0, kvUsageMean: 0, kvUsageMax: 0, leaseExpiries: 0 },

@@ -1,4 +1,5 @@
-import { type BatonConfig, modelFolderOf, UsageError } from '@baton/config';
+import { type BatonConfig, UsageError } from '@baton/config';
+import { modelFolderOf } from '@baton/engine-setup';
 import { unreachable } from '@baton/kernel';
 import type { Logger } from '@baton/telemetry';
 import {

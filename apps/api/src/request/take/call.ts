@@ -83,6 +83,15 @@ export interface ThreadSource {
   readonly body: unknown;
   readonly models: readonly string[];
   readonly kvCapacityTokens: number | undefined;
+  /** `Ask.extra`. */
+  readonly extra: unknown;
+}
+
+/** A body that a thread has read. */
+export interface ThreadWork {
+  readonly source: ThreadSource;
+  /** What is left to the threads for this request: CPU time, ms. */
+  readonly budget: { cpuMs: number };
 }
 
 /** A checked call: the cluster's work for it, and the form of its answer. */
@@ -93,8 +102,8 @@ export interface Asked {
   readonly isPooling?: boolean;
   /** A server answers: nothing is planned. */
   readonly isExecuted?: boolean;
-  /** A thread has read the body, so it plans too; undefined: all is done on the event loop. */
-  readonly source?: ThreadSource;
+  /** A thread has read the body, so one plans too; undefined: all is done on the event loop. */
+  readonly threaded?: ThreadWork | undefined;
   readonly answer: (parts: AnswerParts) => Answer;
 }
 
@@ -102,8 +111,14 @@ export interface Asked {
 export interface Ask<Read extends Reading = Reading> {
   /** Its name in a thread; undefined: its bodies are read on the event loop. */
   readonly name?: string;
+  /** What is read beside the body, as data. */
+  readonly extra?: unknown;
+  /** That is long, so that a thread reads it. */
+  readonly isHeavy?: boolean;
+  /** The body has been read. */
+  readonly already?: Asked;
   /** Checks a body before anything is queued. Throws `BatonError` for the first fault. */
-  read(body: unknown, limits: RequestLimits): Read;
+  read(body: unknown, limits: RequestLimits, extra?: unknown): Read;
   asked(read: Read, limits: RequestLimits): Asked;
 }
 
@@ -116,9 +131,9 @@ export const TEXT_ENDPOINTS: Readonly<Record<Endpoint, Ask>> = {
 /** Several conversations in one chat. */
 export const askChatBatch = textAsk('chat-batch', parseChatBatch);
 
-/** A way whose body has been read already. */
-export function askedAlready(asked: Asked): Ask {
-  return { read: () => asked, asked: () => asked };
+/** A way whose body has been read already. A thread reads it again for what it shall do. */
+export function askedAlready(asked: Asked, ask: Ask): Ask {
+  return { ...ask, already: asked, read: () => asked, asked: () => asked };
 }
 
 function textAsk(

@@ -1,6 +1,13 @@
 import { countTokensBody } from '@baton/anthropic';
 import type { RequestLimits } from '@baton/openai';
 import {
+  newConversationBody,
+  newItemsBody,
+  responseLinksBody,
+  storedConversationBody,
+  storedResponseBody,
+} from '@baton/responses';
+import {
   derenderChatBody,
   derenderCompletionBody,
   detokenizeBody,
@@ -18,6 +25,11 @@ export const BODY_ANSWERS = {
   'render-completion': renderCompletionBody,
   'derender-chat': derenderChatBody,
   'derender-completion': derenderCompletionBody,
+  'response-links': responseLinksBody,
+  'stored-response': storedResponseBody,
+  'new-conversation': newConversationBody,
+  'new-items': newItemsBody,
+  'stored-conversation': storedConversationBody,
 } as const;
 
 export type BodyAnswer = keyof typeof BODY_ANSWERS;

@@ -3,16 +3,23 @@ import { join } from 'node:path';
 import type { BatonConfig } from '@baton/config';
 import { BatonError } from '@baton/contract';
 import { withinWork, WorkExceeded } from '@baton/kernel';
-import type { AnswerHead, RequestLimits } from '@baton/openai';
+import type { RequestLimits } from '@baton/openai';
 import type { OutputPlan } from '@baton/text';
-import { WorkPool, WorkRefused } from '@baton/work-pool';
+import { type CpuBudget, WorkPool, WorkRefused } from '@baton/work-pool';
 import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import { LargeBody, wholeBody } from '../../http/body/large-body';
 import { CONFIG } from '../../tokens';
 import { type SequenceEnd, ThreadedAnswer } from '../answer/threaded';
-import type { AnswerFacts } from '../answer/answer';
 import { TextSetup } from '../plan/text-setup';
-import type { AnswerParts, Asked, Call, ThreadSource } from '../take/call';
+import type {
+  AnswerParts,
+  Ask,
+  Asked,
+  Call,
+  Reading,
+  ThreadSource,
+  ThreadWork,
+} from '../take/call';
 import { weightOf } from '../take/weight';
 import { type AnswerExtra, type BodyAnswer, bodyAnswer } from './body-answers';
 import type { PlacedSequence, Taken, ThreadData, ThreadResult, ThreadTask } from './messages';
@@ -58,12 +65,41 @@ export class RequestThreads implements OnApplicationShutdown {
 
   /** Reads a body that is not light. @throws BatonError */
   async take(call: Call, limits: RequestLimits): Promise<Asked> {
+    const { ask } = call;
+    if (ask.already !== undefined) return ask.already;
+    const { reading, threaded } = await this.read(call, limits);
+    const asked = ask.asked(reading, limits);
+    return threaded === undefined ? asked : this.threadedAsk(asked, { threaded, call });
+  }
+
+  /** What the body of a call asks for, and by whom it was read. @throws BatonError */
+  async read<Read extends Reading>(
+    call: CallFor<Read>,
+    limits: RequestLimits,
+    budget: CpuBudget = newBudget(),
+  ): Promise<ReadBody<Read>> {
     const { ask, body } = call;
-    if (this.pool === undefined) return takeHere(call, limits);
-    if (ask.name === undefined) return bounded(() => takeHere(call, limits));
-    if (weightOf(body) === 'heavy') return this.takeInThread(call, limits);
-    const asked = onLoop(() => ask.asked(ask.read(body, limits), limits));
-    return asked ?? this.takeInThread(call, limits);
+    if (this.pool === undefined) return { reading: readHere<Read>(call, limits) };
+    if (ask.name === undefined) return { reading: bounded(() => readHere<Read>(call, limits)) };
+    if (ask.isHeavy !== true && weightOf(body) !== 'heavy') {
+      const reading = onLoop((): Read => ask.read(body, limits, ask.extra));
+      if (reading !== undefined) return { reading };
+    }
+    return this.readInThread(call, limits, budget);
+  }
+
+  /** The same request, whose answer a thread writes where it is in one piece. */
+  threadedAsk(asked: Asked, { threaded, call, keep = asItIs }: ThreadedParts): Asked {
+    if (asked.request.stream) return { ...asked, threaded };
+    const answer = ({ http, head, plans }: AnswerParts): ThreadedAnswer =>
+      new ThreadedAnswer(http, async (ends, facts) => {
+        const { source } = threaded;
+        const parts = { source, head, plans: packPlans(plans), ends, facts };
+        const body = await this.run<Uint8Array>({ kind: 'render', ...parts }, threaded, call);
+        await keep(body, ends);
+        return body;
+      });
+    return { ...asked, threaded, answer };
   }
 
   /** Plans of a request with constraints: made here, or in a thread where that takes too long. */
@@ -71,56 +107,56 @@ export class RequestThreads implements OnApplicationShutdown {
     if (this.pool === undefined) return parts.plan();
     if (call.ask.name === undefined) return bounded(parts.plan);
     const plans = onLoop(parts.plan);
-    return (
-      plans ?? this.plan(this.sourceOf(call.ask.name, call.body, limits), parts.places(), call)
-    );
+    if (plans !== undefined) return plans;
+    const threaded = { source: this.sourceOf(call, limits), budget: newBudget() };
+    return this.plan(threaded, parts.places(), call);
   }
 
   /** An answer for which no engine works. @throws BatonError */
   async answer<Name extends BodyAnswer>(
     name: Name,
-    { body, limits, extra }: AnswerInput<Name>,
+    { body, limits, extra, budget }: AnswerInput<Name>,
   ): Promise<string | Uint8Array> {
     const here = (): string => bodyAnswer(name, wholeBody(body), { limits, extra });
     if (this.pool === undefined) return here();
     const answer = weightOf(body) === 'heavy' ? undefined : onLoop(here);
     if (answer !== undefined) return answer;
-    const source = this.sourceOf(undefined, body, limits);
-    const bytes = await this.run<Uint8Array>({ kind: 'answer', source, name, extra });
+    const source = this.sourceOf({ ask: NO_ASK, body }, limits);
+    const work = { budget: budget ?? newBudget() };
+    const bytes = await this.run<Uint8Array>({ kind: 'answer', source, name, extra }, work);
     return Buffer.from(bytes.buffer);
   }
 
   /** The plans of a body that a thread has read. */
   async plan(
-    source: ThreadSource,
+    threaded: ThreadWork,
     places: readonly PlacedSequence[],
     call: Call,
   ): Promise<OutputPlan[]> {
-    return unpackPlans(await this.run<PackedPlans>({ kind: 'plan', source, places }, call));
+    const { source } = threaded;
+    return unpackPlans(
+      await this.run<PackedPlans>({ kind: 'plan', source, places }, threaded, call),
+    );
   }
 
-  private async takeInThread(call: Call, limits: RequestLimits): Promise<Asked> {
-    const source = this.sourceOf(call.ask.name, call.body, limits);
-    const { reading, fields } = await this.run<Taken>({ kind: 'take', source }, call);
+  private async readInThread<Read extends Reading>(
+    call: Call,
+    limits: RequestLimits,
+    budget: CpuBudget,
+  ): Promise<ReadBody<Read>> {
+    const source = this.sourceOf(call, limits);
+    const threaded = { source, budget };
+    const { reading, fields } = await this.run<Taken>({ kind: 'take', source }, threaded, call);
     if (call.body instanceof LargeBody) call.body.show(fields);
-    const asked = { ...call.ask.asked(reading, limits), source };
-    if (asked.request.stream) return asked;
-    const answer = ({ http, head, plans }: AnswerParts): ThreadedAnswer =>
-      new ThreadedAnswer(http, (ends, facts) =>
-        this.render({ source, head, plans: packPlans(plans), ends, facts }, call),
-      );
-    return { ...asked, answer };
+    return { reading: reading as Read, threaded };
   }
 
-  private render(parts: RenderParts, call: Call): Promise<Uint8Array> {
-    return this.run<Uint8Array>({ kind: 'render', ...parts }, call);
-  }
-
-  private sourceOf(ask: string | undefined, body: unknown, limits: RequestLimits): ThreadSource {
+  private sourceOf({ ask, body }: Pick<Call, 'ask' | 'body'>, limits: RequestLimits): ThreadSource {
     this.tickets += 1;
     return {
       ticket: this.tickets,
-      ask: ask ?? '',
+      ask: ask.name ?? '',
+      extra: ask.extra,
       body: body instanceof LargeBody ? body.bytes : body,
       models: limits.models,
       kvCapacityTokens: limits.kvCapacityTokens,
@@ -128,12 +164,19 @@ export class RequestThreads implements OnApplicationShutdown {
   }
 
   /** @param call ends the task with its connection; undefined: the task's own bounds end it */
-  private async run<Value>(task: ThreadTask, call?: Call): Promise<Value> {
+  private async run<Value>(
+    task: ThreadTask,
+    { budget }: { readonly budget: CpuBudget },
+    call?: Call,
+  ): Promise<Value> {
     const gone = new AbortController();
     const leave = (): void => gone.abort();
     call?.response.once('close', leave);
     try {
-      const result = (await this.pool!.run(task, gone.signal)) as ThreadResult<Value>;
+      const result = (await this.pool!.run(task, {
+        signal: gone.signal,
+        budget,
+      })) as ThreadResult<Value>;
       if (result.refusal === undefined) return result.value;
       throw refusalFrom(result.refusal);
     } catch (error) {
@@ -144,10 +187,31 @@ export class RequestThreads implements OnApplicationShutdown {
   }
 }
 
-interface AnswerInput<Name extends BodyAnswer> {
+export interface AnswerInput<Name extends BodyAnswer> {
   readonly body: unknown;
   readonly limits: RequestLimits;
-  readonly extra?: AnswerExtra<Name>;
+  readonly extra?: AnswerExtra<Name> | undefined;
+  /** Default: that of a request of its own. */
+  readonly budget?: CpuBudget | undefined;
+}
+
+/** A call that asks in one way. */
+export type CallFor<Read extends Reading> = Omit<Call, 'ask'> & { readonly ask: Ask<Read> };
+
+/** A body that was read; `threaded`: by a thread, which plans and answers too. */
+export interface ReadBody<Read extends Reading = Reading> {
+  readonly reading: Read;
+  readonly threaded?: ThreadWork;
+}
+
+/** Keeps the body of an answer before it goes out. Rejects with an error of the catalogue. */
+export type KeepBody = (body: Uint8Array, ends: readonly SequenceEnd[]) => Promise<void>;
+
+interface ThreadedParts {
+  readonly threaded: ThreadWork;
+  readonly call: Call;
+  /** Default: it is not kept. */
+  readonly keep?: KeepBody;
 }
 
 interface PlanParts {
@@ -156,19 +220,24 @@ interface PlanParts {
   readonly plan: () => OutputPlan[];
 }
 
-interface RenderParts {
-  readonly source: ThreadSource;
-  readonly head: AnswerHead;
-  readonly plans: PackedPlans;
-  readonly ends: readonly SequenceEnd[];
-  readonly facts: AnswerFacts;
+const asItIs: KeepBody = () => Promise.resolve();
+
+/** An answer for which no engine works has no way to ask. */
+const NO_ASK = {} as Ask;
+
+/** The CPU time of one request in the threads, whatever its parts. */
+export function newBudget(): CpuBudget {
+  return { cpuMs: BOUNDS.cpuMs };
 }
 
 /** Where there are no threads. */
-function takeHere({ ask, body }: Call, limits: RequestLimits): Asked {
+function readHere<Read extends Reading>(
+  { ask, body }: { readonly ask: Ask<Read>; readonly body: unknown },
+  limits: RequestLimits,
+): Read {
   const value = wholeBody(body);
   if (body instanceof LargeBody) body.show(value as object);
-  return ask.asked(ask.read(value, limits), limits);
+  return ask.read(value, limits, ask.extra);
 }
 
 /** For what no thread knows. @throws BatonError where it takes too much work for the event loop */

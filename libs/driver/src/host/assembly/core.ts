@@ -5,6 +5,7 @@ import {
   IncomingRuns,
   KvEvents,
   Mailbox,
+  PoolNode,
   RunSpans,
   RunTable,
   StepLoop,
@@ -28,9 +29,10 @@ export function buildCore(site: Site, { tracer, endProcess = killProcess }: Host
   const { options, clock } = site;
   const runs = new RunTable();
   const kvEvents = newKvEvents(site);
-  const slot = new EngineSlot(() => options.buildEngine(kvEvents));
+  const poolNode = options.kvPool && new PoolNode({ ...site, terms: options.kvPool });
+  const slot = new EngineSlot(() => options.buildEngine(kvEvents, poolNode?.restart()));
   const core = {
-    ...{ runs, kvEvents, slot, endProcess },
+    ...{ runs, kvEvents, poolNode, slot, endProcess },
     stats: new EngineStats(options.maxModelLen),
     faults: wantsFaults(options.faults) ? new FaultPlan(options.faults, endProcess) : undefined,
     frames: newFrames(site),

@@ -1,3 +1,4 @@
+import { assert } from '@baton/kernel';
 import { Cluster, type ClusterNode, type ClusterOptions, Redis, type RedisOptions } from 'ioredis';
 import type { RedisAddress } from './address';
 
@@ -15,7 +16,8 @@ const DRAINING = [
   'extendLocks',
 ];
 
-interface CommandDefinition {
+/** A command of BullMQ's: the text of its script, and how many of its values are keys. */
+export interface CommandDefinition {
   readonly lua: string;
   readonly numberOfKeys?: number;
   readonly readOnly?: boolean;
@@ -24,8 +26,22 @@ interface CommandDefinition {
 /** The first line that lets a script write beyond `maxmemory` (Redis 7 and later). */
 export const ALLOW_OOM = '#!lua flags=allow-oom\n';
 
+/** BullMQ writes its version behind a colon. */
+function plainName(name: string): string {
+  return name.split(':')[0] ?? '';
+}
+
+function definedIn(
+  definitions: ReadonlyMap<string, CommandDefinition>,
+  name: string,
+): CommandDefinition {
+  const definition = definitions.get(name);
+  assert(definition !== undefined, `BullMQ has not defined ${name}`);
+  return definition;
+}
+
 function draining(name: string, definition: CommandDefinition): CommandDefinition {
-  if (!DRAINING.includes(name.split(':')[0] ?? '')) return definition;
+  if (!DRAINING.includes(plainName(name))) return definition;
   return { ...definition, lua: ALLOW_OOM + definition.lua };
 }
 
@@ -34,12 +50,14 @@ function draining(name: string, definition: CommandDefinition): CommandDefinitio
  * at once, the caller decides. Nothing is sent twice either, because most of our commands are not
  * idempotent.
  *
- * Both classes let BullMQ define its commands, and mark the draining ones once the server supports
- * the mark. They report errors to one function instead of emitting them: BullMQ would reject a
- * promise without a handler when a connection that has had an error ends before it was ready.
- * `close` and the failing commands carry all that the rest needs.
+ * Both classes let BullMQ define its commands, keep the definitions for scripts that contain them,
+ * and mark the draining ones once the server supports the mark. They report errors to one function
+ * instead of emitting them: BullMQ would reject a promise without a handler when a connection that
+ * has had an error ends before it was ready. `close` and the failing commands carry all that the
+ * rest needs.
  */
 class SingleClient extends Redis {
+  private readonly definitions = new Map<string, CommandDefinition>();
   understandsFlags = false;
   onFailure: ((error: Error) => void) | undefined;
   private corked: NetStream | undefined;
@@ -62,7 +80,13 @@ class SingleClient extends Redis {
   }
 
   override defineCommand(name: string, definition: CommandDefinition): void {
+    this.definitions.set(plainName(name), definition);
     super.defineCommand(name, this.understandsFlags ? draining(name, definition) : definition);
+  }
+
+  /** What BullMQ has defined under this name; @throws an assertion when it has not. */
+  definitionOf(name: string): CommandDefinition {
+    return definedIn(this.definitions, name);
   }
 
   override duplicate(override?: Partial<RedisOptions>): Redis {
@@ -77,6 +101,7 @@ class SingleClient extends Redis {
 }
 
 class ClusterClient extends Cluster {
+  private readonly definitions = new Map<string, CommandDefinition>();
   understandsFlags = false;
   onFailure: ((error: Error) => void) | undefined;
 
@@ -88,7 +113,13 @@ class ClusterClient extends Cluster {
   }
 
   override defineCommand(name: string, definition: CommandDefinition): void {
+    this.definitions.set(plainName(name), definition);
     super.defineCommand(name, this.understandsFlags ? draining(name, definition) : definition);
+  }
+
+  /** What BullMQ has defined under this name; @throws an assertion when it has not. */
+  definitionOf(name: string): CommandDefinition {
+    return definedIn(this.definitions, name);
   }
 
   override duplicate(nodes: ClusterNode[] = [], override: ClusterOptions = {}): Cluster {

@@ -2,9 +2,11 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { ConsumeOptions, JobConsumer } from '../../port/queues';
 import type { TransportTimes } from '../../times';
-import { type BullJob, type BullWorker, HeldJobs } from './held-jobs';
+import { type BullWorker, HeldJobs } from './held-jobs';
 import type { RedisLink } from '../connection/link';
+import type { JobSteps } from './job-steps';
 import { Signal } from './signal';
+import type { BatchJob, JobTaking } from './job-taking';
 
 /**
  * How long one blocking wait lasts. A marker that died with the worker that had popped it delays a
@@ -18,8 +20,16 @@ const CHECK_SLACK = 0.9;
 /** After a refused take, e.g. by a server that is out of memory. */
 const REST_MS = 100;
 
-/** Takes per round trip once jobs come one after the other. */
+/** Jobs per round trip once they come one after the other. */
 const MAX_BURST = 4;
+
+export interface ConsumerParts {
+  readonly link: RedisLink;
+  readonly worker: BullWorker;
+  readonly times: TransportTimes;
+  readonly steps: JobSteps;
+  readonly taking: JobTaking;
+}
 
 /**
  * Takes jobs by hand, while there is room. BullMQ's own loop does not notice a raised concurrency
@@ -27,6 +37,10 @@ const MAX_BURST = 4;
  * (docs/decisions/0002).
  */
 export class RedisConsumer implements JobConsumer {
+  private readonly link: RedisLink;
+  private readonly worker: BullWorker;
+  private readonly times: TransportTimes;
+  private readonly taking: JobTaking;
   private state: 'taking' | 'paused' | 'closed' = 'taking';
   private readonly held: HeldJobs;
   private readonly changed = new Signal();
@@ -34,19 +48,21 @@ export class RedisConsumer implements JobConsumer {
   private readonly id = randomUUID();
   private takes = 0;
   private burst = 1;
+  /** Jobs that may wait: as many as the latest take has left, and one after a wait. */
+  private left = 1;
   /** Awake time of the last check for stalled jobs. */
   private checkedMs: number;
 
   constructor(
-    private readonly link: RedisLink,
-    private readonly worker: BullWorker,
+    { link, worker, times, steps, taking }: ConsumerParts,
     private readonly options: ConsumeOptions,
-    private readonly times: TransportTimes,
   ) {
+    this.link = link;
+    this.worker = worker;
+    this.times = times;
+    this.taking = taking;
     this.held = new HeldJobs({
-      link,
-      worker,
-      times,
+      ...{ link, worker, times, steps },
       onLockLost: (job) => options.onLockLost(job),
       onRelease: () => this.changed.fire(),
     });
@@ -82,37 +98,38 @@ export class RedisConsumer implements JobConsumer {
   }
 
   private async takeOrWait(room: number): Promise<void> {
-    const wanted = Math.min(room, this.burst);
-    const taken = await Promise.all(Array.from({ length: wanted }, () => this.take()));
-    this.burst = taken.every(Boolean) ? Math.min(MAX_BURST, this.burst * 2) : 1;
-    if (taken.some(Boolean) || this.state !== 'taking') return;
     try {
-      await this.waitForJob();
+      if (this.left > 0) await this.take(Math.min(room, this.burst));
+      else {
+        await this.waitForJob();
+        this.left = 1;
+      }
     } catch {
       await this.rest();
     }
   }
 
-  /** One `moveToActive`. Several at once go out together; each answer is used when it comes. */
-  private async take(): Promise<boolean> {
+  /** One step for as many jobs as one round trip may bring. */
+  private async take(wanted: number): Promise<void> {
     this.takes += 1;
     const token = `${this.id}:${this.takes}`;
     const lockedMs = performance.now();
     this.worker.opts.lockDuration = this.held.leaseMs;
-    let job: BullJob | undefined;
-    try {
-      job = await this.worker.getNextJob(token, { block: false });
-    } catch {
-      await this.rest();
-    }
-    if (job !== undefined) this.receive(job, token, lockedMs);
-    return job !== undefined;
+    const { jobs, left } = await this.taking.take(token, wanted);
+    this.left = left;
+    this.burst = jobs.length === wanted ? Math.min(MAX_BURST, this.burst * 2) : 1;
+    for (const job of jobs) this.receive(job, token, lockedMs);
   }
 
-  private receive(job: BullJob, token: string, lockedMs: number): void {
-    if (this.state === 'taking') this.options.onJob(this.held.add(job, token, lockedMs));
+  private receive({ bull, permit }: BatchJob, token: string, lockedMs: number): void {
+    if (this.state === 'taking') {
+      this.options.onJob(this.held.add(bull, { token, permit, lockedMs }));
+      return;
+    }
     // It arrived after the last word; without this it would only stall.
-    else if (this.link.isUp) job.moveToWait(token).catch(() => undefined);
+    if (!this.link.isUp) return;
+    this.taking.excuse(bull.data, permit).catch(() => undefined);
+    bull.moveToWait(token).catch(() => undefined);
   }
 
   /**

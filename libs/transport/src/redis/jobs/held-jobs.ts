@@ -1,18 +1,29 @@
 import type { EngineJob } from '@baton/contract';
 import type { Job, Worker } from 'bullmq';
-import type { TakenJob } from '../../port/queues';
+import type { RunPermit } from '../../port/ledger';
+import type { JobFinish, HandOver, TakenJob } from '../../port/queues';
 import type { TransportTimes } from '../../times';
 import { isLockFailure } from '../connection/failures';
 import type { RedisLink } from '../connection/link';
+import type { JobSteps, Leaving } from './job-steps';
 import { RENEW_LOCKS } from './queue-scripts';
 
 export type BullWorker = Worker<EngineJob, null>;
 export type BullJob = Job<EngineJob, null>;
 
+/** How a job was taken. */
+interface Take {
+  readonly token: string;
+  readonly permit: RunPermit | undefined;
+  /** When the take was sent, by `performance.now()`. */
+  readonly lockedMs: number;
+}
+
 interface HeldJobsOptions {
   readonly link: RedisLink;
   readonly worker: BullWorker;
   readonly times: TransportTimes;
+  readonly steps: JobSteps;
   readonly onLockLost: (job: TakenJob) => void;
   readonly onRelease: () => void;
 }
@@ -33,9 +44,8 @@ export class HeldJobs {
     this.schedule();
   }
 
-  /** @param lockedMs when the take was sent, by `performance.now()`. */
-  add(job: BullJob, token: string, lockedMs: number): TakenJob {
-    const held = new HeldJob(job, token, this);
+  add(job: BullJob, { token, permit, lockedMs }: Take): TakenJob {
+    const held = new HeldJob(job, { token, permit }, this);
     held.lockEndMs = lockedMs + this.leaseMs;
     const older = this.byId.get(held.id);
     if (older !== undefined) this.lose(older);
@@ -58,6 +68,18 @@ export class HeldJobs {
 
   async giveBack(held: HeldJob): Promise<void> {
     await this.settle(held, 'give a job back', () => held.bull.moveToWait(held.token));
+  }
+
+  finish(held: HeldJob, finish: JobFinish): Promise<boolean> {
+    return this.leave(held, 'finish a job', (leaving) =>
+      this.options.steps.finish(held.job, finish, leaving),
+    );
+  }
+
+  handOver(held: HeldJob, how: HandOver): Promise<boolean> {
+    const { steps, link } = this.options;
+    if (!how.leaves) return link.call('hand over', () => steps.handOver(held.job, how, undefined));
+    return this.leave(held, 'hand over a job', (leaving) => steps.handOver(held.job, how, leaving));
   }
 
   close(): void {
@@ -84,6 +106,20 @@ export class HeldJobs {
       if (isLockFailure(error)) return false;
       throw error;
     }
+  }
+
+  /** The job leaves with a step of the ledger, if it is held. After a failure it will stall. */
+  private async leave(
+    held: HeldJob,
+    what: string,
+    send: (leaving: Leaving) => Promise<boolean>,
+  ): Promise<boolean> {
+    const { link } = this.options;
+    if (this.byId.get(held.id) !== held) return link.call(what, () => send(undefined));
+    this.forget(held);
+    const isOurs = await link.call(what, () => send(held));
+    this.options.onRelease();
+    return isOurs;
   }
 
   private schedule(): void {
@@ -143,14 +179,18 @@ export class HeldJobs {
 
 class HeldJob implements TakenJob {
   readonly id: string;
+  readonly token: string;
+  readonly permit: RunPermit | undefined;
   lockEndMs = 0;
 
   constructor(
     readonly bull: BullJob,
-    readonly token: string,
+    { token, permit }: Omit<Take, 'lockedMs'>,
     private readonly owner: HeldJobs,
   ) {
     this.id = bull.id ?? '';
+    this.token = token;
+    this.permit = permit;
   }
 
   get job(): EngineJob {
@@ -159,6 +199,14 @@ class HeldJob implements TakenJob {
 
   done(): Promise<boolean> {
     return this.owner.complete(this);
+  }
+
+  finish(finish: JobFinish): Promise<boolean> {
+    return this.owner.finish(this, finish);
+  }
+
+  handOver(how: HandOver): Promise<boolean> {
+    return this.owner.handOver(this, how);
   }
 
   giveBack(): Promise<void> {

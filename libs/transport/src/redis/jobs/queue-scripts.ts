@@ -40,6 +40,20 @@ return 0
 };
 
 /**
+ * How many jobs wait. Where none does, BullMQ's marker goes too: the take of the last job has put
+ * it there for other workers, and it would wake each of them for nothing. KEYS: wait, prioritized,
+ * delayed, marker.
+ */
+export const LEFT: Script = {
+  name: 'left',
+  body: `
+local left = redis.call('LLEN', KEYS[1]) + redis.call('ZCARD', KEYS[2])
+if left == 0 and redis.call('ZCARD', KEYS[3]) == 0 then redis.call('ZREM', KEYS[4], '0') end
+return left
+`,
+};
+
+/**
  * Takes the placed jobs that no worker holds out of a BullMQ queue. KEYS: wait, active,
  * prioritized, stalled. ARGV: prefix of its job keys. Answers their data.
  */

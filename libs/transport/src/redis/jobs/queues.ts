@@ -1,16 +1,18 @@
-import { type EngineJob, jobId } from '@baton/contract';
-import { type JobsOptions, PRIORITY_LIMIT, Queue, Worker } from 'bullmq';
+import type { EngineJob } from '@baton/contract';
+import { Queue, Worker } from 'bullmq';
 import type { ConsumeOptions, JobConsumer, JobQueues, QueueName } from '../../port/queues';
 import type { TransportTimes } from '../../times';
+import { bullOptions, type BullQueue } from './bull-calls';
 import { RedisConsumer } from './consumer';
 import type { BullWorker } from './held-jobs';
 import { type Keys, withoutColons } from '../keys';
+import { JobSteps } from './job-steps';
 import { QueueLife } from './queue-life';
 import type { RedisLink } from '../connection/link';
+import { LedgerCalls } from '../ledger-calls';
 import { ABANDON, RECLAIM } from './queue-scripts';
 import type { ScriptReply } from '../connection/script';
-
-type BullQueue = Queue<EngineJob, null, string>;
+import { JobTaking } from './job-taking';
 
 /** BullMQ's event streams feed its dashboards; nothing here reads them, so they stay short. */
 const KEPT_EVENTS = 200;
@@ -28,12 +30,14 @@ const ANY_NUMBER = 1_000_000_000;
 export class RedisQueues implements JobQueues {
   private readonly queues = new Map<QueueName, BullQueue>();
   private readonly consumers = new Set<RedisConsumer>();
+  private readonly ledger: LedgerCalls;
 
   constructor(
     private readonly link: RedisLink,
     private readonly keys: Keys,
     private readonly times: TransportTimes,
   ) {
+    this.ledger = new LedgerCalls(keys, times);
     link.onRestore(async () => {
       for (const { keys: names } of this.queues.values()) await this.shortenEvents(names['meta']);
     });
@@ -63,7 +67,10 @@ export class RedisQueues implements JobQueues {
     });
     // The awaiting caller handles a failure; BullMQ also emits it.
     worker.on('error', () => undefined);
-    const consumer = new RedisConsumer(this.link, worker, options, this.times);
+    const { link, ledger, times } = this;
+    const steps = new JobSteps({ link, worker, ledger, queueOf: (name) => this.queue(name) });
+    const taking = new JobTaking({ link, worker, ledger, begins: options.begins });
+    const consumer = new RedisConsumer({ link, worker, times, steps, taking }, options);
     const isOwn = queue.startsWith(OWN);
     const life = isOwn ? new QueueLife(this.link, worker, this.times.queueLifeMs) : undefined;
     worker.once('closed', () => {
@@ -136,22 +143,4 @@ function parsed(jobs: ScriptReply): EngineJob[] {
 
 function bullName(queue: QueueName): string {
   return withoutColons(queue);
-}
-
-/**
- * vLLM runs lower priorities first, 0 being the default, in an int64. BullMQ takes its plain list
- * before the prioritized set (1 to 2,097,151, lower first), so positive priorities go there, those
- * beyond its end together. Negative ones go to the front of the plain list, where the latest is
- * first; the engine orders what it has taken exactly.
- */
-function bullOptions(job: EngineJob): JobsOptions {
-  const base = {
-    jobId: withoutColons(jobId(job)),
-    attempts: 1,
-    removeOnComplete: true,
-    removeOnFail: true,
-  };
-  if (job.priority > 0)
-    return { ...base, priority: Math.min(Math.ceil(job.priority), PRIORITY_LIMIT) };
-  return job.priority < 0 ? { ...base, lifo: true } : base;
 }

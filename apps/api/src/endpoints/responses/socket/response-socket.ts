@@ -2,16 +2,16 @@ import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { wallUsOf } from '@baton/clock';
 import { BatonError } from '@baton/contract';
-import { parseJsonBody } from '@baton/openai';
-import { renderResponseError } from '@baton/responses';
+import { messageBody, renderResponseError } from '@baton/responses';
 import { asciiJson } from '@baton/text';
 import type { RawData, WebSocket } from 'ws';
 import type { Received } from '../../../request/take/call';
-import { tenantOf } from '../../../http/access/tenant';
+import { bodyOfText, LargeBody } from '../../../http/body/large-body';
 import { DetachedResponse } from '../../../http/detached-response';
 import type { RequestWay } from '../../../request/way';
 import type { Listener } from '../events-answer';
-import type { StoredResponse } from '../response-store';
+import type { KeptResponse } from '../response-answers';
+import type { ResponseReader } from '../response-reader';
 import type { ResponsesService } from '../responses.service';
 
 /** OpenAI's limit. */
@@ -21,9 +21,14 @@ const MAX_WAITING = 16;
 /** A client with more than this unsent does not read. */
 const MAX_UNSENT_BYTES = 1024 * 1024;
 
-type Message = Readonly<Record<string, unknown>>;
+/** One message under way. */
+interface Turn {
+  /** The response that it goes on with. */
+  continues: string | undefined;
+}
 
 export interface SocketServices {
+  readonly reader: ResponseReader;
   readonly responses: ResponsesService;
   readonly generation: RequestWay;
 }
@@ -37,7 +42,7 @@ export class ResponseSocket {
   private readonly waiting: string[] = [];
   private isBusy = false;
   private isExpired = false;
-  private last: StoredResponse | undefined;
+  private last: KeptResponse | undefined;
   private turn: DetachedResponse | undefined;
 
   constructor(
@@ -81,31 +86,32 @@ export class ResponseSocket {
 
   /** Every failure is sent to the client, and what the turn continued is dropped from memory. */
   private async answer(text: string): Promise<void> {
-    let previous: unknown;
+    const turn: Turn = { continues: undefined };
     try {
-      const message = readMessage(text);
-      previous = message['previous_response_id'];
-      await this.generate(message);
+      await this.generate(text, turn);
     } catch (error) {
-      this.forget(previous);
+      this.forget(turn.continues);
       this.refuse(error instanceof BatonError ? error : new BatonError('engine_error'));
     }
   }
 
-  private async generate(message: Message): Promise<void> {
-    const { responses, generation } = this.services;
-    const body = { ...message, stream: true };
-    const recall = (id: string): StoredResponse | undefined =>
-      this.last?.response.id === id ? this.last : undefined;
-    const owner = tenantOf(this.upgrade.request);
-    const read = await responses.read(body, { owner, recall });
-    const remember = (stored: StoredResponse): void => {
-      if (stored.response.status === 'failed') this.forget(read.request.previousResponseId);
-      else this.last = stored;
+  private async generate(text: string, turn: Turn): Promise<void> {
+    const { reader, responses, generation } = this.services;
+    const sent = bodyOfText(text);
+    const isMessage = sent instanceof LargeBody;
+    const body = isMessage ? sent : messageBody(sent);
+    const recall = (id: string): string | undefined => {
+      turn.continues = id;
+      return this.last?.id === id ? this.last.text : undefined;
     };
-    const parts = { ...read, listener: listenerAt(this.socket), remember };
+    const read = await reader.read('response', { ...this.upgrade, body }, { isMessage, recall });
+    const remember = (kept: KeptResponse): void => {
+      if (kept.status === 'failed') this.forget(turn.continues);
+      else this.last = kept;
+    };
+    const parts = { ...read.parts, listener: listenerAt(this.socket), remember };
     const response = new DetachedResponse();
-    const call = responses.callFor(parts, { ...this.upgrade, body });
+    const call = responses.callFor({ ...read, parts });
     const closed = once(response, 'close');
     this.turn = response;
     await generation.answer({ ...call, ...newNames(), response, takeOver: () => undefined });
@@ -117,7 +123,7 @@ export class ResponseSocket {
   }
 
   private forget(responseId: unknown): void {
-    if (this.last?.response.id === responseId) this.last = undefined;
+    if (this.last?.id === responseId) this.last = undefined;
   }
 
   private refuse(error: BatonError): void {
@@ -133,26 +139,6 @@ export class ResponseSocket {
     this.refuse(new BatonError('websocket_connection_limit_reached'));
     this.socket.close();
   }
-}
-
-/** Throws `BatonError` for a message that is no request for a response. */
-function readMessage(text: string): Message {
-  const value = parseJsonBody(text);
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    throw new BatonError('invalid_type', 'A message must be a JSON object.');
-  }
-  const { type, ...message } = value as Message;
-  if (type !== 'response.create') {
-    throw new BatonError('invalid_value', "type must be 'response.create'.", 'type');
-  }
-  if (message['background'] === true) {
-    const why = 'background is not supported over a WebSocket.';
-    throw new BatonError('invalid_value', why, 'background');
-  }
-  if (message['generate'] === false) {
-    throw new BatonError('invalid_value', 'generate: false is not supported.', 'generate');
-  }
-  return message;
 }
 
 /** Each event is a message of its own. */

@@ -13,6 +13,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { WebSocketServer } from 'ws';
 import { RequestWay } from '../../../request/way';
 import { CONFIG } from '../../../tokens';
+import { ResponseReader } from '../response-reader';
 import { ResponsesService } from '../responses.service';
 import { servePlainly } from './plain-request';
 import { ResponseSocket } from './response-socket';
@@ -38,6 +39,7 @@ export class ResponseSockets implements BeforeApplicationShutdown, OnApplication
   constructor(
     @Inject(CONFIG) private readonly config: BatonConfig,
     private readonly host: HttpAdapterHost,
+    private readonly reader: ResponseReader,
     private readonly responses: ResponsesService,
     private readonly generation: RequestWay,
   ) {
@@ -83,8 +85,8 @@ export class ResponseSockets implements BeforeApplicationShutdown, OnApplication
       reply.raw.statusCode = 101;
       client.once('close', () => reply.raw.emit('close'));
       const received = { body: undefined, request, reply };
-      const { responses, generation } = this;
-      new ResponseSocket(client, received, { responses, generation }).listen();
+      const { reader, responses, generation } = this;
+      new ResponseSocket(client, received, { reader, responses, generation }).listen();
     });
   }
 }

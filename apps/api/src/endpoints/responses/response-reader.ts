@@ -1,0 +1,81 @@
+import type { BatonConfig } from '@baton/config';
+import type { RequestLimits } from '@baton/openai';
+import { mayContinue, newId, NO_LINKS, type ResponseLinks } from '@baton/responses';
+import { Inject, Injectable } from '@nestjs/common';
+import { ModelCatalog } from '../../cluster/model-catalog';
+import { tenantOf } from '../../http/access/tenant';
+import { LargeBody, MAX_PARSED_BYTES } from '../../http/body/large-body';
+import { callOf, type Received } from '../../request/take/call';
+import {
+  type AnswerInput,
+  type CallFor,
+  newBudget,
+  type ReadBody,
+  RequestThreads,
+} from '../../request/threads/request-threads';
+import { CONFIG } from '../../tokens';
+import { requestOf, responseAsks, type ResponseReading } from './ask-response';
+import type { ResponseParts } from './response-answers';
+import { lengthOf, type Recall, ResponseMemory } from './response-memory';
+
+/** How a body came. */
+export interface Arrival {
+  /** As a message over a WebSocket that was not read; default false. */
+  readonly isMessage?: boolean;
+  /** What its connection remembers. */
+  readonly recall?: Recall;
+}
+
+/** A response that was asked for, and the call that asked. */
+export interface ReadResponse extends ReadBody<ResponseReading> {
+  readonly parts: ResponseParts;
+  readonly call: CallFor<ResponseReading>;
+  readonly limits: RequestLimits;
+}
+
+/** Reads what responses are asked for, with all that they continue. */
+@Injectable()
+export class ResponseReader {
+  private readonly asks: ReturnType<typeof responseAsks>;
+
+  constructor(
+    @Inject(CONFIG) private readonly config: BatonConfig,
+    private readonly catalog: ModelCatalog,
+    private readonly threads: RequestThreads,
+    private readonly memory: ResponseMemory,
+  ) {
+    this.asks = responseAsks(config);
+  }
+
+  /** A checked request with all items that it continues. @throws BatonError */
+  async read(
+    kind: 'response' | 'compaction',
+    received: Received,
+    { isMessage = false, recall }: Arrival = {},
+  ): Promise<ReadResponse> {
+    const owner = tenantOf(received.request);
+    const budget = newBudget();
+    const limits = this.catalog.limitsOf(owner);
+    const links = await this.links(received.body, { limits, extra: { isMessage }, budget });
+    const loaded = await this.memory.load(links, { owner, recall });
+    const isHeavy = lengthOf(loaded) > MAX_PARSED_BYTES;
+    const ask = { ...this.asks[kind], extra: { loaded, isMessage }, isHeavy };
+    const call = { ...callOf(ask, received), ask };
+    const read = await this.threads.read<ResponseReading>(call, limits, budget);
+    const { context, input } = read.reading;
+    const { reasoningEvents } = this.config;
+    const request = requestOf(read.reading);
+    const parts = { id: newId('resp'), owner, request, context, input, reasoningEvents };
+    return { ...read, parts, call, limits };
+  }
+
+  /** Most bodies go on with nothing, and are read once. */
+  private async links(
+    body: unknown,
+    options: Omit<AnswerInput<'response-links'>, 'body'>,
+  ): Promise<ResponseLinks> {
+    if (!(body instanceof LargeBody) && !mayContinue(body)) return NO_LINKS;
+    const links = await this.threads.answer('response-links', { ...options, body });
+    return JSON.parse(String(links)) as ResponseLinks;
+  }
+}

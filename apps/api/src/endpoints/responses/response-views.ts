@@ -1,0 +1,29 @@
+import type { BatonConfig } from '@baton/config';
+import { Inject, Injectable } from '@nestjs/common';
+import { ModelCatalog } from '../../cluster/model-catalog';
+import { bodyOfText } from '../../http/body/large-body';
+import type { AnswerExtra } from '../../request/threads/body-answers';
+import { RequestThreads } from '../../request/threads/request-threads';
+import { CONFIG } from '../../tokens';
+
+/** What clients see of stored responses; threads read the long ones. */
+@Injectable()
+export class ResponseViews {
+  constructor(
+    @Inject(CONFIG) private readonly config: BatonConfig,
+    private readonly threads: RequestThreads,
+    private readonly catalog: ModelCatalog,
+  ) {}
+
+  async show(stored: string, view: AnswerExtra<'stored-response'>): Promise<string> {
+    const limits = this.catalog.limitsOf(undefined);
+    const body = bodyOfText(stored);
+    return String(await this.threads.answer('stored-response', { body, limits, extra: view }));
+  }
+
+  /** Its stream, behind the event of this number; -1: from the start. */
+  events(stored: string, after: number): Promise<string> {
+    const { reasoningEvents: reasoning } = this.config;
+    return this.show(stored, { kind: 'events', after, reasoning });
+  }
+}

@@ -1,0 +1,85 @@
+import { admissionSpec, type BatonConfig } from '@baton/config';
+import { BatonError, type Stage } from '@baton/contract';
+import { chainBlockHashes, RandomStream } from '@baton/kernel';
+import type { GenerationRequest } from '@baton/openai';
+import {
+  type AdmissionContext,
+  type AdmissionPolicy,
+  buildAdmission,
+  retryAfterSeconds,
+} from '@baton/placement';
+import { type JobRouting, PolicyFaultBook, type PromptFacts } from '@baton/routing';
+import { Inject, Injectable } from '@nestjs/common';
+import { CONFIG, ROUTING } from '../../tokens';
+import { cacheSalt, type Route } from '../route/route';
+import { AdmissionGate } from './admission-gate';
+
+const US_PER_SECOND = 1_000_000;
+
+/**
+ * Asks the admission policy about each prompt: by default whether its first token would come within
+ * `admission_slo_ttft`, so that requests that are late already do not delay those in time.
+ */
+@Injectable()
+export class PolicyGate {
+  readonly isOn: boolean;
+  private readonly policyOf: ((context: AdmissionContext) => AdmissionPolicy) | undefined;
+  private readonly refusal: 'slo_unattainable' | 'admission_refused';
+  private readonly usPerSecond: number;
+  private totals: Readonly<Record<Stage, number>>;
+  /** Prompts admitted since the totals were read. */
+  private admitted = 0;
+
+  constructor(
+    @Inject(CONFIG) private readonly config: BatonConfig,
+    @Inject(ROUTING) private readonly routing: JobRouting,
+    private readonly gate: AdmissionGate,
+    @Inject(PolicyFaultBook) faults: PolicyFaultBook,
+  ) {
+    const spec = admissionSpec(config);
+    const random = RandomStream.root(config.seed).stream('admission');
+    const watch = { onFault: faults.add.bind(faults), nowMs: () => performance.now() };
+    this.policyOf = spec && buildAdmission(spec, random, watch);
+    this.refusal = spec?.kind === 'own' ? 'admission_refused' : 'slo_unattainable';
+    this.usPerSecond = US_PER_SECOND * config.speedup;
+    this.isOn = spec !== undefined;
+    this.totals = gate.waiting();
+  }
+
+  /**
+   * Checks prompts for which the cluster chooses the engine.
+   *
+   * @throws BatonError `slo_unattainable`, or `admission_refused` by a policy of the user's own
+   */
+  refuse(request: GenerationRequest, [first]: readonly Route[]): void {
+    if (!first || first.flow === 'attach' || first.engineId !== undefined) return;
+    const { blockSize, enablePrefixCaching } = this.config;
+    const salt = cacheSalt(request);
+    for (const { ids } of request.prompts) {
+      const blockHashes = enablePrefixCaching ? chainBlockHashes(ids, blockSize, salt) : [];
+      this.check(first.stage, { promptTokens: ids.length, blockHashes });
+    }
+  }
+
+  /** `stage`: where the prompt is computed. */
+  private check(stage: Stage, prompt: PromptFacts): void {
+    const context = this.routing.admissionOf(stage, prompt, this.waitingIn(stage));
+    const policy = context && this.policyOf?.(context);
+    if (!context || !policy || policy.admit(context)) {
+      this.admitted += 1;
+      return;
+    }
+    const delayUs = policy.retryAfterUs?.(context) ?? context.predictedTtftUs();
+    const seconds = retryAfterSeconds(delayUs, this.usPerSecond);
+    throw new BatonError(this.refusal, undefined, null, seconds);
+  }
+
+  private waitingIn(stage: Stage): number {
+    const totals = this.gate.waiting();
+    if (totals !== this.totals) {
+      this.totals = totals;
+      this.admitted = 0;
+    }
+    return totals[stage] + this.admitted;
+  }
+}

@@ -1,0 +1,26 @@
+import type { Command } from 'commander';
+
+const EXAMPLES = `
+The first run installs the generator (VitePress, 130 MiB, below packages/docs-site) and builds the
+pages. Later runs need no network.
+
+Examples:
+  baton docs               Serve the guide on http://127.0.0.1:8010
+  baton docs --build       Build it again first, after a change of docs/`;
+
+interface DocsFlags {
+  readonly port: string;
+  readonly build?: boolean;
+}
+
+/** Makes `command` serve the guide. */
+export function completeDocs(command: Command): void {
+  command
+    .option('--port <port>', 'Port of the guide on 127.0.0.1 (1 to 65535).', '8010')
+    .option('--build', 'Build the pages again before they are served.')
+    .addHelpText('after', EXAMPLES)
+    .action(async ({ port, build }: DocsFlags) => {
+      const { serveDocs } = await import('./serve-docs');
+      await serveDocs(port, build === true);
+    });
+}

@@ -1,0 +1,77 @@
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { FleetsDocument } from '@baton/planning';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { type CommandAnswer, runCommand } from '../../test/test-command';
+
+const SLO = ['--slo', 'ttft=1s,tpot=30ms'];
+const WORKLOAD = ['--dataset', 'random', '--num-prompts', '400', '--request-rate', '12'];
+const LENGTHS = ['--random-input-len', '2000', '--random-output-len', '100'];
+const SPACE = `
+gpus: { h100: 6, a100: 4 }
+tensor_parallel_size: [1, 2]
+loads: [1]
+vary: { max_num_batched_tokens: [2048, 8192] }
+trials: 12
+`;
+
+let folder = '';
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'baton-fleets-'));
+});
+afterEach(() => {
+  rmSync(folder, { recursive: true, force: true });
+});
+
+function plan(space: string, ...args: string[]): Promise<CommandAnswer> {
+  const path = join(folder, 'fleet.yaml');
+  writeFileSync(path, space);
+  return runCommand('plan', '--space', path, ...WORKLOAD, ...LENGTHS, ...SLO, ...args);
+}
+
+describe('baton plan --space', () => {
+  it('answers what to buy, and a replay of the answer keeps the SLO at the load', async () => {
+    const { exitCode, stdout } = await plan(SPACE, '--json', '--threads', '1', '--out', folder);
+    expect(exitCode).toBe(0);
+    const document = JSON.parse(stdout) as FleetsDocument;
+    const { answers, fleets, fitted_to_load: fitted, command } = document;
+    const able = [...fleets, ...fitted].filter(
+      ({ request_rate: rate }) => (rate ?? 0) >= (document.load_rps ?? 0),
+    );
+    const cheapest = Math.min(...able.map(({ usd_per_hour: usd }) => usd ?? Infinity));
+    expect(answers.cheapest_for_load?.usd_per_hour).toBe(cheapest);
+    expect(document.breaks_first?.points).toHaveLength(3);
+    expect(document.fleets.some((one) => one.on_pareto_front)).toBe(true);
+    expect(readdirSync(folder).sort()).toEqual([
+      ...['fleet.yaml', 'plan.csv', 'plan.html', 'plan.json'],
+    ]);
+
+    const [, , topology, ...flags] = command!.split(' ');
+    const again = await runCommand(
+      ...['replay', '--topology', topology!, ...flags, ...WORKLOAD, ...LENGTHS, ...SLO, '--json'],
+    );
+    expect(JSON.parse(again.stdout)).toMatchObject({ completed: 400 });
+    expect((JSON.parse(again.stdout) as { slo_attainment: number }).slo_attainment).toBeGreaterThan(
+      0.9,
+    );
+  });
+
+  it('gives the same bytes twice', async () => {
+    const first = await plan(SPACE, '--json', '--threads', '1', '--seed', '3');
+    const second = await plan(SPACE, '--json', '--threads', '1', '--seed', '3');
+    expect(second.stdout).toBe(first.stdout);
+  });
+
+  it.each([
+    ['gpus: {h100: 8', [], /--space .*fleet\.yaml cannot be read: /],
+    ['gpus: {h100: eight}', [], /fleet\.yaml: gpus\.h100 must be an integer from 1 to 4096\./],
+    ['gpus: {h20: 8}', [], /No price of the GPU h20 is known: give --gpu-price h20=DOLLARS\./],
+    [SPACE, ['--gpus', '4'], /--gpus has no meaning with --space, whose file says it\./],
+    ['gpus: {h100: 8}\nvary: {block_size: [16]}', [], /vary\.block_size is chosen by the search/],
+  ])('refuses %j with exit code 2', async (space, args, sentence) => {
+    const { exitCode, stderr } = await plan(space, ...args);
+    expect(exitCode).toBe(2);
+    expect(stderr).toMatch(sentence);
+  });
+});

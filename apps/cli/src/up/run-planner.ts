@@ -1,0 +1,14 @@
+import { once } from 'node:events';
+import { startPlanner } from '@baton/plan-farm';
+
+/**
+ * `baton up --role planner`: performs trials of `baton plan --planners` until a stop signal.
+ * Returns the exit code.
+ */
+export async function runPlanner(url: string, prefix: string): Promise<number> {
+  const planner = startPlanner({ url, prefix }, (line) => process.stderr.write(`${line}\n`));
+  process.stderr.write('baton: planner waits for trials; start one for each core\n');
+  await Promise.race([once(process, 'SIGINT'), once(process, 'SIGTERM')]);
+  await planner.close();
+  return 0;
+}

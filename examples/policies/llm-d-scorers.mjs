@@ -1,0 +1,64 @@
+// The scorers of llm-d and of the Gateway API Inference Extension, with the weights of its default
+// configuration. Sources, in kubernetes-sigs/gateway-api-inference-extension,
+// pkg/epp/scheduling/framework/plugins:
+//   queue-scorer                  queuescorer/queue.go
+//   kv-cache-utilization-scorer   scorer/kvcache_utilization.go
+//   prefix-cache-scorer           multi/prefix/plugin.go
+//   max-score-picker              picker/max_score_picker.go
+// and, in llm-d/llm-d-inference-scheduler, pkg/plugins:
+//   session-affinity-scorer       scorer/session_affinity.go
+//   prefix-based-pd-decider       profile/prefix_based_pd_decider.go
+//
+// The profile handler for prefill and decode skips prefill where the decode engine lacks fewer than
+// nonCachedTokens of the prompt; in Baton that is --disaggregation-threshold nonCachedTokens - 1.
+// Left out: lora-affinity-scorer, because Baton's router does not show adapters to policies.
+
+export const WEIGHTS = { queue: 2, kvUtilisation: 2, prefix: 3, session: 0 };
+
+export function queueScores(engines) {
+  const sizes = engines.map(({ waitingRequests }) => waitingRequests);
+  const [least, most] = [Math.min(...sizes), Math.max(...sizes)];
+  return sizes.map((size) => (most === least ? 1 : (most - size) / (most - least)));
+}
+
+export const kvUtilisationScores = (engines) => engines.map(({ kvUsage }) => 1 - kvUsage);
+
+export const prefixScores = (engines, { request, cachedTokens }) =>
+  engines.map((engine) => Math.min(1, cachedTokens(engine) / request.promptTokens));
+
+export const sessionScores = (engines, target) =>
+  engines.map(({ engineId }) => (engineId === target ? 1 : 0));
+
+/** Sessions that are remembered; the oldest is forgotten first. */
+const MOST_SESSIONS = 100_000;
+
+export default {
+  create({ random }) {
+    const homes = new Map();
+    return {
+      choose(context) {
+        const { engines, request } = context;
+        const queue = queueScores(engines);
+        const kv = kvUtilisationScores(engines);
+        const prefix = prefixScores(engines, context);
+        const session = sessionScores(engines, homes.get(request.sessionKey));
+        const totals = engines.map(
+          (_, i) =>
+            WEIGHTS.queue * queue[i] +
+            WEIGHTS.kvUtilisation * kv[i] +
+            WEIGHTS.prefix * prefix[i] +
+            WEIGHTS.session * session[i],
+        );
+        const best = Math.max(...totals);
+        const tied = totals.flatMap((total, i) => (total === best ? [i] : []));
+        const choice = tied.length === 1 ? tied[0] : tied[random.integer(tied.length)];
+        if (WEIGHTS.session > 0 && request.sessionKey !== 0) {
+          homes.delete(request.sessionKey);
+          homes.set(request.sessionKey, engines[choice].engineId);
+          if (homes.size > MOST_SESSIONS) homes.delete(homes.keys().next().value);
+        }
+        return choice;
+      },
+    };
+  },
+};

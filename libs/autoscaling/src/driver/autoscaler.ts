@@ -1,0 +1,159 @@
+import type { Micros } from '@baton/kernel';
+import type { EngineRole, Topology } from '@baton/placement';
+import type { RoleChange, ScaleBounds, ScaleContext, ScaleDecision, ScalePolicy } from '../policy';
+import { type ClusterSample, countsOf, enginesIn, ROLES } from '../sample';
+
+/** What a driver has to carry out, in this order; the least busy engines of a role go first. */
+export type ScaleChange =
+  | { readonly kind: 'join' | 'leave'; readonly role: EngineRole; readonly count: number }
+  | {
+      readonly kind: 'become';
+      readonly role: EngineRole;
+      readonly to: EngineRole;
+      readonly count: number;
+    };
+
+export interface AutoscalerOptions {
+  readonly policy: ScalePolicy;
+  readonly bounds: ScaleBounds;
+  /** The policy sees no scrape that is younger than this. Zero: the one of the instant. */
+  readonly metricsAgeUs: Micros;
+}
+
+/** Scrapes that are kept for policies that see them late. */
+const MOST_SCRAPES = 1_024;
+
+type Counts = Record<EngineRole, number>;
+
+/**
+ * Asks a policy once per interval and turns its counts into changes that keep the bounds. A role
+ * keeps an engine that takes work. Engines that drain still have their GPUs: all that are there
+ * count for the maximum when one is to join. An engine that starts is not stopped; it can leave
+ * when it takes work.
+ */
+export class Autoscaler {
+  private scrapes: ClusterSample[] = [];
+
+  constructor(private readonly options: AutoscalerOptions) {}
+
+  /** @param sample the scrape of this instant, with all engines that are there */
+  decide(sample: ClusterSample): ScaleChange[] {
+    const { policy, bounds } = this.options;
+    const context = this.contextAt(sample);
+    if (context === undefined) return [];
+    return changesTo(policy.decide(context), { sample, bounds });
+  }
+
+  /** Undefined: no scrape is old enough yet. */
+  private contextAt(sample: ClusterSample): ScaleContext | undefined {
+    this.scrapes.push(sample);
+    if (this.scrapes.length > MOST_SCRAPES) this.scrapes.shift();
+    const newestUs = sample.atUs - this.options.metricsAgeUs;
+    const at = this.scrapes.findLastIndex(({ atUs }) => atUs <= newestUs);
+    const seen = this.scrapes[at];
+    if (seen === undefined) return undefined;
+    const previous = this.scrapes[at - 1];
+    this.scrapes = this.scrapes.slice(Math.max(0, at - 1));
+    const { bounds } = this.options;
+    return { nowUs: sample.atUs, sample: seen, previous, counts: countsOf(sample), bounds };
+  }
+}
+
+/** What brings the engines of a scrape nearest to a decision. */
+export function changesTo(
+  decision: ScaleDecision,
+  { sample, bounds }: { readonly sample: ClusterSample; readonly bounds: ScaleBounds },
+): ScaleChange[] {
+  const now = new Now(sample, bounds);
+  const asked = { ...decision.counts };
+  const became: ScaleChange[] = [];
+  for (const { from, to, count } of decision.roleChanges ?? []) {
+    const some = now.become({ from, to, count });
+    if (some > 0) became.push({ kind: 'become', role: from, to, count: some });
+    // What cannot change its role stays what it is.
+    asked[from] += count - some;
+    asked[to] -= count - some;
+  }
+  const left = ROLES.flatMap((role) => now.leave(role, asked));
+  const joined = ROLES.flatMap((role) => now.join(role, asked));
+  return [...became, ...left, ...joined];
+}
+
+/** The engines of a cluster while changes to it are put together. */
+class Now {
+  /** Those that start or take work. */
+  private readonly counts: Counts;
+  private readonly ready: Counts;
+  /** With those that drain: all that have GPUs. */
+  private readonly present: Counts;
+
+  constructor(
+    sample: ClusterSample,
+    private readonly bounds: ScaleBounds,
+  ) {
+    this.counts = { ...countsOf(sample) };
+    this.ready = perRole(
+      (role) => enginesIn(sample, role).filter(({ state }) => state === 'ready').length,
+    );
+    this.present = perRole((role) => enginesIn(sample, role).length);
+  }
+
+  /** Returns how many engines can. */
+  become({ from, to, count }: RoleChange): number {
+    const { min, max } = this.bounds;
+    const free = Math.min(this.spare(from), this.counts[from] - min[from]);
+    const room = max[to] - this.present[to];
+    const some = from === to ? 0 : atLeastZero(Math.min(whole(count), free, room));
+    this.take(from, some);
+    this.add(to, some);
+    return some;
+  }
+
+  leave(role: EngineRole, asked: Topology): ScaleChange[] {
+    const excess = this.counts[role] - this.bounded(role, asked);
+    const some = atLeastZero(Math.min(excess, this.spare(role)));
+    if (some === 0) return [];
+    this.take(role, some);
+    return [{ kind: 'leave', role, count: some }];
+  }
+
+  join(role: EngineRole, asked: Topology): ScaleChange[] {
+    const missing = this.bounded(role, asked) - this.counts[role];
+    const room = this.bounds.max[role] - this.present[role];
+    const some = atLeastZero(Math.min(missing, room));
+    if (some === 0) return [];
+    this.add(role, some);
+    return [{ kind: 'join', role, count: some }];
+  }
+
+  private bounded(role: EngineRole, asked: Topology): number {
+    return Math.min(this.bounds.max[role], Math.max(this.bounds.min[role], whole(asked[role])));
+  }
+
+  /** Engines that take work and are not the last to do so. */
+  private spare(role: EngineRole): number {
+    return atLeastZero(this.ready[role] - 1);
+  }
+
+  private take(role: EngineRole, count: number): void {
+    this.counts[role] -= count;
+    this.ready[role] -= count;
+  }
+
+  private add(role: EngineRole, count: number): void {
+    this.counts[role] += count;
+    this.present[role] += count;
+  }
+}
+
+function perRole(of: (role: EngineRole) => number): Counts {
+  return { prefill: of('prefill'), decode: of('decode'), aggregated: of('aggregated') };
+}
+
+function whole(count: number): number {
+  return Number.isFinite(count) ? Math.round(count) : 0;
+}
+
+function atLeastZero(count: number): number {
+  return Math.max(0, count);
+}

@@ -1,0 +1,11 @@
+export { Autoscaler, changesTo } from './driver/autoscaler';
+export type { AutoscalerOptions, ScaleChange } from './driver/autoscaler';
+export { AutoscalerError, checkStart, parseBounds } from './driver/bounds';
+export { type Capacities, EngineCapacity } from './policies/capacity';
+export { DemandCurve, type TraceColumns } from './policies/demand';
+export type { ScaleBounds, ScaleContext, ScaleDecision, ScalePolicy } from './policy';
+export { ROLES } from './sample';
+export type { ClusterSample, EngineSample, RequestTotals, SampleSum } from './sample';
+export { buildAutoscaler } from './written/build-autoscaler';
+export { parseAutoscaler } from './written/parse-autoscaler';
+export type { AutoscalerSpec, Objectives } from './written/spec';

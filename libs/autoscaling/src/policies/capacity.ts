@@ -1,0 +1,117 @@
+import { usToSeconds } from '@baton/kernel';
+import type { Topology } from '@baton/placement';
+import { prefillUs, type StepTimeModel } from '@baton/step-time';
+
+/** What an engine's capacity depends on. */
+export interface CapacityFacts {
+  readonly stepTime: StepTimeModel;
+  readonly maxNumBatchedTokens: number;
+  readonly maxNumSeqs: number;
+  /** Tokens of KV that it holds. */
+  readonly kvTokens: number;
+}
+
+/** Mean requests of a stretch of time. */
+export interface Load {
+  readonly requestsPerSecond: number;
+  readonly promptTokens: number;
+  readonly outputTokens: number;
+}
+
+/**
+ * What one engine can do by its step times alone, without a queue and without cached prompts: what
+ * Dynamo's planner interpolates from profiles.
+ */
+export class EngineCapacity {
+  constructor(private readonly facts: CapacityFacts) {}
+
+  /** Time of a prompt alone in the engine, seconds. */
+  ttftSeconds(promptTokens: number): number {
+    return usToSeconds(this.promptUs(promptTokens));
+  }
+
+  /** With as many prompts in a step as its budget takes. */
+  promptTokensPerSecond(promptTokens: number): number {
+    const { stepTime, maxNumBatchedTokens } = this.facts;
+    const tokens = wholeTokens(promptTokens);
+    const prompts = Math.max(1, Math.floor(maxNumBatchedTokens / tokens));
+    if (prompts === 1) return tokens / usToSeconds(this.promptUs(tokens));
+    const us = stepTime.stepUs({
+      prefillTokens: prompts * tokens,
+      prefillSeqs: prompts,
+      prefillQuadratic: prompts * tokens * tokens,
+      ...{ prefillContext: 0, decodeSeqs: 0, decodeContext: 0, kvUsage: 0 },
+    });
+    return (prompts * tokens) / usToSeconds(us);
+  }
+
+  /** Of a step of so many sequences with so much context each. */
+  itlSeconds(sequences: number, contextTokens: number): number {
+    const us = this.facts.stepTime.stepUs({
+      ...{ prefillTokens: 0, prefillSeqs: 0, prefillQuadratic: 0, prefillContext: 0 },
+      decodeSeqs: Math.round(sequences),
+      decodeContext: Math.round(sequences * contextTokens),
+      kvUsage: 0,
+    });
+    return usToSeconds(us);
+  }
+
+  /** The best rate of tokens whose gaps keep the objective; that of one sequence if none does. */
+  outputTokensPerSecond(itlSeconds: number, contextTokens: number): number {
+    let low = 1;
+    let high = this.mostSequences(contextTokens);
+    while (low < high) {
+      const middle = Math.ceil((low + high) / 2);
+      if (this.itlSeconds(middle, contextTokens) <= itlSeconds) low = middle;
+      else high = middle - 1;
+    }
+    return low / this.itlSeconds(low, contextTokens);
+  }
+
+  private mostSequences(contextTokens: number): number {
+    const { maxNumSeqs, kvTokens } = this.facts;
+    return Math.max(1, Math.min(maxNumSeqs, Math.floor(kvTokens / contextTokens)));
+  }
+
+  private promptUs(promptTokens: number): number {
+    const { stepTime, maxNumBatchedTokens } = this.facts;
+    const tokens = wholeTokens(promptTokens);
+    return prefillUs(stepTime, { tokens, cached: 0 }, maxNumBatchedTokens);
+  }
+}
+
+/** Step times are of batches that exist. */
+function wholeTokens(mean: number): number {
+  return Math.max(1, Math.round(mean));
+}
+
+/** Capacities by role. Unset: the cluster has no engine of it. */
+export type Capacities = Readonly<Partial<Record<keyof Topology, EngineCapacity>>>;
+
+/**
+ * Engines that a load keeps busy, with fractions: prompt tokens per second over what a prefill
+ * engine computes, output tokens per second over what a decode engine generates within the
+ * objective; an aggregated engine does one after the other.
+ */
+export function busyEngines(
+  { requestsPerSecond, promptTokens, outputTokens }: Load,
+  capacities: Capacities,
+  itlSeconds: number,
+): Topology {
+  if (requestsPerSecond <= 0) return { prefill: 0, decode: 0, aggregated: 0 };
+  const context = promptTokens + outputTokens / 2;
+  const prompts = (one: EngineCapacity | undefined): number =>
+    one === undefined
+      ? 0
+      : (requestsPerSecond * promptTokens) / one.promptTokensPerSecond(promptTokens);
+  const outputs = (one: EngineCapacity | undefined): number =>
+    one === undefined
+      ? 0
+      : (requestsPerSecond * outputTokens) / one.outputTokensPerSecond(itlSeconds, context);
+  const { prefill, decode, aggregated } = capacities;
+  return {
+    prefill: prompts(prefill),
+    decode: outputs(decode),
+    aggregated: prompts(aggregated) + outputs(aggregated),
+  };
+}

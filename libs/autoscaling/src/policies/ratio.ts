@@ -1,0 +1,30 @@
+import type { Topology } from '@baton/placement';
+import type { ScaleContext, ScaleDecision, ScalePolicy } from '../policy';
+
+export interface RatioSpec<Inner> {
+  readonly kind: 'ratio';
+  /** Prefill engines for so many decode engines. */
+  readonly prefill: number;
+  readonly decode: number;
+  /** Decides on the decode engines. */
+  readonly inner: Inner;
+}
+
+/**
+ * Keeps P:D constant while one signal scales decode: `prefill = ceil(decode × P / D)`. After
+ * HeteroScale (arXiv 2508.19559), which couples both pools at a measured ratio because metrics of
+ * prefill are poor signals.
+ */
+export class RatioKeeper implements ScalePolicy {
+  constructor(
+    private readonly ratio: Pick<RatioSpec<unknown>, 'prefill' | 'decode'>,
+    private readonly inner: ScalePolicy,
+  ) {}
+
+  decide(context: ScaleContext): ScaleDecision {
+    const { counts } = this.inner.decide(context);
+    const prefill = Math.ceil((counts.decode * this.ratio.prefill) / this.ratio.decode - 1e-9);
+    const kept: Topology = { ...counts, prefill };
+    return { counts: kept };
+  }
+}

@@ -1,0 +1,33 @@
+import { type Micros, secondsToUs } from '@baton/kernel';
+import type { Topology } from '@baton/placement';
+import type { ScaleContext, ScaleDecision, ScalePolicy } from '../policy';
+
+export interface ScheduleEntry {
+  /** Since the start of a period. */
+  readonly atUs: Micros;
+  readonly counts: Topology;
+}
+
+export interface ScheduleSpec {
+  readonly kind: 'schedule';
+  /** In order of time; at least one. */
+  readonly entries: readonly ScheduleEntry[];
+  readonly periodUs: Micros;
+}
+
+export const DAY_US: Micros = secondsToUs(86_400);
+
+/**
+ * Counts by the time of day, as KEDA's cron scaler: an entry holds until the next one, the last one
+ * of a period until the first one of the next.
+ */
+export class Scheduled implements ScalePolicy {
+  constructor(private readonly spec: ScheduleSpec) {}
+
+  decide({ nowUs }: ScaleContext): ScaleDecision {
+    const { entries, periodUs } = this.spec;
+    const timeUs = nowUs % periodUs;
+    const entry = entries.findLast(({ atUs }) => atUs <= timeUs) ?? entries.at(-1);
+    return { counts: entry!.counts };
+  }
+}

@@ -1,0 +1,42 @@
+import type { Micros } from '@baton/kernel';
+import type { EngineRole, Topology } from '@baton/placement';
+import type { ClusterSample } from './sample';
+
+/** Fewest and most engines of each role. A role with a most of 0 is not in the cluster. */
+export interface ScaleBounds {
+  readonly min: Topology;
+  readonly max: Topology;
+}
+
+/** What a policy may read when it decides. */
+export interface ScaleContext {
+  /** Simulated µs since the start of the cluster. */
+  readonly nowUs: Micros;
+  /** The newest scrape that the policy may see; it can be older than `nowUs`. */
+  readonly sample: ClusterSample;
+  /** The scrape before it. Unset: there is none. */
+  readonly previous: ClusterSample | undefined;
+  /** Engines by role, those that start included and those that drain not. */
+  readonly counts: Topology;
+  readonly bounds: ScaleBounds;
+}
+
+/** Engines that change their role instead of leaving. */
+export interface RoleChange {
+  readonly from: EngineRole;
+  readonly to: EngineRole;
+  readonly count: number;
+}
+
+/** What a cluster should have; counts out of bounds are cut to the bounds. */
+export interface ScaleDecision {
+  readonly counts: Topology;
+  /** Carried out first; `counts` are those after it. Unset: engines join and leave. */
+  readonly roleChanges?: readonly RoleChange[];
+}
+
+/** Decides how many engines of each role a cluster has; the same object serves both clocks. */
+export interface ScalePolicy {
+  /** Called once per interval, in order of time. */
+  decide(context: ScaleContext): ScaleDecision;
+}

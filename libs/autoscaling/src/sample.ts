@@ -1,0 +1,62 @@
+import type { Micros } from '@baton/kernel';
+import type { EngineRole, Topology } from '@baton/placement';
+
+/** One engine, as a scrape of `/metrics` shows it. */
+export interface EngineSample {
+  readonly engineId: string;
+  readonly role: EngineRole;
+  /** `starting` engines load, `draining` ones take nothing more. */
+  readonly state: 'starting' | 'ready' | 'draining';
+  /** Sequences in batches. */
+  readonly running: number;
+  /** Sequences in the engine that are in no batch. */
+  readonly waiting: number;
+  /** 0..1. */
+  readonly kvUsage: number;
+}
+
+/** Sum and count of a histogram since the start, in seconds. */
+export interface SampleSum {
+  readonly sumSeconds: number;
+  readonly count: number;
+}
+
+/** Counters of requests since the start of the cluster. */
+export interface RequestTotals {
+  /** Requests that have been let in. */
+  readonly arrived: number;
+  readonly finished: number;
+  /** Of the requests that have finished. */
+  readonly promptTokens: number;
+  readonly outputTokens: number;
+  readonly ttft: SampleSum;
+  /** Gaps between two tokens of one request. */
+  readonly itl: SampleSum;
+  readonly e2el: SampleSum;
+}
+
+/** What one scrape says of a cluster. Nothing in it is younger than `atUs`. */
+export interface ClusterSample {
+  readonly atUs: Micros;
+  readonly engines: readonly EngineSample[];
+  /** Requests that wait for a role and that no engine has taken. */
+  readonly queued: Topology;
+  readonly totals: RequestTotals;
+}
+
+export const ROLES: readonly EngineRole[] = ['prefill', 'decode', 'aggregated'];
+
+export function enginesIn({ engines }: ClusterSample, role: EngineRole): EngineSample[] {
+  return engines.filter((engine) => engine.role === role);
+}
+
+/** Engines that take work or will: those that a Deployment counts as replicas. */
+export function countsOf(sample: ClusterSample): Topology {
+  const count = (role: EngineRole): number =>
+    enginesIn(sample, role).filter(({ state }) => state !== 'draining').length;
+  return {
+    prefill: count('prefill'),
+    decode: count('decode'),
+    aggregated: count('aggregated'),
+  };
+}

@@ -1,0 +1,223 @@
+import { RandomStream, secondsToUs } from '@baton/kernel';
+import { formatTopology } from '@baton/placement';
+import { describe, expect, it } from 'vitest';
+import { contextOf, type Shown } from '../../test/test-cluster';
+import { EngineCapacity } from '../policies/capacity';
+import { DemandCurve } from '../policies/demand';
+import { Oracle } from '../policies/oracle';
+import { type AutoscalerWorld, buildAutoscaler } from './build-autoscaler';
+import { parseAutoscaler } from './parse-autoscaler';
+
+/** 1 ms a step, 0.1 ms a prompt token, 1 ms a decoding sequence. */
+const STEP_TIME = {
+  description: 'readable',
+  stepUs: ({ prefillTokens, decodeSeqs }: { prefillTokens: number; decodeSeqs: number }) =>
+    1_000 + 100 * prefillTokens + 1_000 * decodeSeqs,
+};
+const CAPACITY = new EngineCapacity({
+  ...{ stepTime: STEP_TIME, maxNumBatchedTokens: 1_000, maxNumSeqs: 256, kvTokens: 100_000 },
+});
+const WORLD: AutoscalerWorld = {
+  capacities: { prefill: CAPACITY, decode: CAPACITY },
+  random: RandomStream.root(1),
+};
+
+function decided(text: string, shown: Shown, before?: Shown): string {
+  const policy = buildAutoscaler(parseAutoscaler(text), WORLD);
+  const context = contextOf(shown, { max: '8P16D', ...(before && { before }) });
+  return formatTopology(policy.decide(context).counts);
+}
+
+const sum = (sumSeconds: number, count: number): { sumSeconds: number; count: number } => ({
+  sumSeconds,
+  count,
+});
+
+/** A minute before the sample, with nothing counted. */
+const BEFORE: Shown = { atSeconds: 0 };
+
+describe('built-in autoscalers decide as their formulas say', () => {
+  it.each<[string, string, Shown, string]>([
+    [
+      'hpa: each role has an HPA of its own on the same metric',
+      'hpa:ttft=1s',
+      { engines: '2P3D', totals: { ttft: sum(20, 10) } },
+      '4P6D',
+    ],
+    [
+      'hpa: a metric can scale one role alone',
+      'hpa:ttft=1s@prefill',
+      { engines: '2P3D', totals: { ttft: sum(20, 10) } },
+      '4P3D',
+    ],
+    [
+      'hpa: nothing has been measured, so nothing changes',
+      'hpa:ttft=1s',
+      { engines: '2P3D' },
+      '2P3D',
+    ],
+    [
+      'hpa: the metric that asks for the most replicas decides',
+      'hpa:waiting=5+kv=0.5',
+      { engines: '2P2D', kv: 0.75, queued: { prefill: 40 } },
+      // 0.75 / 0.5 × 2 = 3 by KV; 40 / 5 = 8 by the queue of prefill, of which 4 more at once.
+      '6P3D',
+    ],
+    [
+      'hpa: while a metric has no value the others cannot scale down',
+      'hpa:ttft=1s+kv=0.5:down-window=0',
+      { engines: '4P4D', kv: 0.1 },
+      '4P4D',
+    ],
+    [
+      'hpa: engines that start count as missing replicas',
+      'hpa:kv=0.4@decode',
+      { engines: '1P2D', starting: '2D', kv: 0.9 },
+      // 0.9 alone would ask for more; with two at 0 the mean is 0.45, ratio 1.125 of 4.
+      '1P5D',
+    ],
+    ['keda: one replica for so many that wait', 'keda:10', { queued: { prefill: 42 } }, '5P1D'],
+    [
+      'keda: requests that wait inside of engines count',
+      'keda:10',
+      { engines: '2P2D', waiting: 15 },
+      '3P3D',
+    ],
+    ['ratio: prefill follows decode', 'ratio:1P2D:kv=0.4', { engines: '2P4D', kv: 0.6 }, '3P6D'],
+    [
+      'schedule: before the first entry of a day holds the last',
+      'schedule:8h=4P8D+20h=1P2D',
+      {},
+      '1P2D',
+    ],
+    [
+      'schedule: an entry holds from its time on',
+      'schedule:8h=4P8D+20h=1P2D',
+      { atSeconds: 3_600 * (24 + 9) },
+      '4P8D',
+    ],
+    [
+      'wva: one more when the spare KV is below its trigger (llm-d: 0.75 and 0.76 of 0.8)',
+      'wva',
+      { engines: '1P2D', kv: 0.755 },
+      '2P3D',
+    ],
+    [
+      'wva: one more when the spare queue is below its trigger',
+      'wva',
+      { engines: '1P2D', waiting: 3, kv: 0.5 },
+      '2P3D',
+    ],
+    ['wva: one less when the load fits on one less', 'wva', { engines: '1P3D', kv: 0.4 }, '1P2D'],
+    ['wva: it stays when the load would not fit', 'wva', { engines: '1P2D', kv: 0.4 }, '1P2D'],
+    [
+      'wva: no further one while one starts',
+      'wva',
+      { engines: '2P2D', starting: '1D', kv: 0.79 },
+      '3P3D',
+    ],
+    [
+      'switch: prefill misses its objective and decode is calm',
+      'switch:ttft=1s:itl=50ms',
+      { engines: '2P4D', totals: { ttft: sum(30, 10), itl: sum(0.2, 10) } },
+      '3P3D',
+    ],
+    [
+      'switch: decode misses its objective and prefill is calm',
+      'switch:ttft=1s:itl=50ms',
+      { engines: '2P4D', totals: { ttft: sum(1, 10), itl: sum(1, 10) } },
+      '1P5D',
+    ],
+    [
+      'switch: both miss theirs, so nothing is gained',
+      'switch:ttft=1s:itl=50ms',
+      { engines: '2P4D', totals: { ttft: sum(30, 10), itl: sum(1, 10) } },
+      '2P4D',
+    ],
+  ])('%s', (_name, text, shown, expected) => {
+    expect(decided(text, { atSeconds: 60, ...shown }, BEFORE)).toBe(expected);
+  });
+});
+
+describe("Dynamo's SLA planner", () => {
+  /** 10 requests/s of 1,000 prompt and 100 output tokens for a minute. */
+  const totals = { arrived: 600, finished: 600, promptTokens: 600_000, outputTokens: 60_000 };
+  const shown: Shown = { atSeconds: 60, engines: '1P1D', totals };
+
+  it('divides the load by what an engine can do', () => {
+    // A prompt takes 101 ms: 9,901 tokens/s. 49 sequences keep 50 ms: 980 tokens/s.
+    expect(decided('sla:itl=50ms', shown, BEFORE)).toBe('2P2D');
+  });
+
+  it('needs less prefill where the measured TTFT is below the expected one', () => {
+    const fast = { ...shown, totals: { ...totals, ttft: sum(600 * 0.0505, 600) } };
+    expect(decided('sla:itl=50ms', fast, BEFORE)).toBe('1P2D');
+  });
+
+  it('never takes a queue for work: the correction of prefill is at most 1', () => {
+    const queued = { ...shown, totals: { ...totals, ttft: sum(6_000, 600) } };
+    expect(decided('sla:itl=50ms', queued, BEFORE)).toBe('2P2D');
+  });
+
+  it('allows decode shorter steps where they are slower than expected', () => {
+    // One sequence runs: 2 ms expected, 4 ms measured. 24 sequences keep 25 ms: 960 tokens/s.
+    const slow = { ...shown, running: 1, totals: { ...totals, itl: sum(600 * 0.004, 600) } };
+    expect(decided('sla:itl=50ms', slow, BEFORE)).toBe('2P2D');
+    expect(decided('sla:itl=5ms', slow, BEFORE)).toBe('2P2D');
+  });
+
+  it('keeps the counts while nothing has finished', () => {
+    expect(decided('sla', { engines: '3P2D' }, BEFORE)).toBe('3P2D');
+  });
+});
+
+describe('the oracle', () => {
+  it('has the engines of the highest demand until the next decision can help', () => {
+    const at = [0, 20, 20, 20, 20, 20, 20, 20, 20, 20, 20].map((s) => secondsToUs(s));
+    const trace = {
+      arrivalUs: at,
+      promptTokens: at.map(() => 1_000),
+      outputTokens: at.map(() => 10),
+    };
+    const demand = new DemandCurve(trace, {
+      windowUs: secondsToUs(1),
+      capacities: WORLD.capacities,
+      itlSeconds: 0.05,
+      utilisation: 1,
+    });
+    const oracle = new Oracle(demand, secondsToUs(10));
+    const seen = [0, 5, 10, 15, 20, 25].map(
+      (atSeconds) => oracle.decide(contextOf({ atSeconds })).counts.prefill,
+    );
+    expect(seen).toEqual([1, 0, 2, 2, 2, 0]);
+  });
+
+  it('cannot be built without a trace', () => {
+    expect(() => buildAutoscaler({ kind: 'oracle' }, WORLD)).toThrow('oracle knows a trace');
+  });
+});
+
+describe('an autoscaler that cannot be read', () => {
+  it.each([
+    ['speed', 'There is no autoscaler "speed". There are: hpa, keda'],
+    ['hpa', 'There is no metric "" to scale by. There are: ttft, itl'],
+    ['hpa:cpu=3', 'There is no metric "cpu=3"'],
+    ['hpa:rps', 'rps needs a target above 0, for example rps=20.'],
+    ['hpa:ttft=0', 'ttft needs a target above 0'],
+    ['hpa:kv=0.5@router', 'There is no role "router". There are: prefill'],
+    ['hpa:kv=0.5:speed=2', 'hpa has no option speed.'],
+    ['hpa:kv=0.5:tolerance=2', 'hpa: tolerance must be a number from 0 to 1; "2" is not.'],
+    ['hpa:kv=0.5:up-pods=4', 'hpa: up-pods must be written as 4/15s'],
+    ['ratio:4A', 'ratio needs both pools'],
+    ['schedule:8h', 'schedule: "8h" is not understood'],
+    ['schedule:25h=1P1D', 'schedule: each time must be before the end of the period.'],
+    ['oracle:3', 'oracle: "3" is no option=value.'],
+  ])('%s is refused in one sentence', (text, sentence) => {
+    expect(() => parseAutoscaler(text)).toThrow(sentence);
+  });
+
+  it('takes the objectives of a run for targets that are not written', () => {
+    const spec = parseAutoscaler('hpa:ttft+itl', { ttftSeconds: 2, itlSeconds: 0.03 });
+    expect(spec).toMatchObject({ metrics: [{ target: 2 }, { target: 0.03 }] });
+  });
+});

@@ -1,0 +1,50 @@
+import { type Micros, type RandomStream, unreachable } from '@baton/kernel';
+import { AutoscalerError } from '../driver/bounds';
+import { Hpa } from '../hpa/hpa';
+import type { Capacities } from '../policies/capacity';
+import type { DemandCurve } from '../policies/demand';
+import { Oracle } from '../policies/oracle';
+import { RandomCounts } from '../policies/random-counts';
+import { RatioKeeper } from '../policies/ratio';
+import { RoleSwitch } from '../policies/role-switch';
+import { Saturation } from '../policies/saturation';
+import { Scheduled } from '../policies/schedule';
+import { SlaPlanner } from '../policies/sla-planner';
+import type { ScalePolicy } from '../policy';
+import type { AutoscalerSpec } from './spec';
+
+/** What some policies go by besides metrics. */
+export interface AutoscalerWorld {
+  /** Of the engines that the cluster can have. */
+  readonly capacities: Capacities;
+  readonly random: RandomStream;
+  /** The demand of the trace, and how far ahead of it an engine must start. Unset: live. */
+  readonly future?: { readonly demand: DemandCurve; readonly aheadUs: Micros };
+}
+
+/** @throws AutoscalerError for an oracle without a trace */
+export function buildAutoscaler(spec: AutoscalerSpec, world: AutoscalerWorld): ScalePolicy {
+  switch (spec.kind) {
+    case 'hpa':
+      return new Hpa(spec);
+    case 'ratio':
+      return new RatioKeeper(spec, new Hpa(spec.inner));
+    case 'schedule':
+      return new Scheduled(spec);
+    case 'wva':
+      return new Saturation(spec);
+    case 'switch':
+      return new RoleSwitch(spec);
+    case 'sla':
+      return new SlaPlanner(spec, world.capacities);
+    case 'random':
+      return new RandomCounts(world.random);
+    case 'oracle':
+      if (world.future !== undefined) return new Oracle(world.future.demand, world.future.aheadUs);
+      throw new AutoscalerError(
+        'oracle knows a trace: use it with `baton replay` or `baton plan`.',
+      );
+    default:
+      return unreachable(spec);
+  }
+}

@@ -1,0 +1,193 @@
+import { secondsToUs } from '@baton/kernel';
+import type { EngineRole } from '@baton/placement';
+import { parseEngines, TopologyError } from '@baton/placement';
+import { AutoscalerError } from '../driver/bounds';
+import { type Behaviour, DEFAULT_BEHAVIOUR, type ScalingPolicy } from '../hpa/behaviour';
+import type { HpaMetric, HpaSpec } from '../hpa/hpa';
+import { METRIC_FACTS, SCALE_METRICS } from '../metrics';
+import type { RatioSpec } from '../policies/ratio';
+import { DEFAULT_SATURATION, type SaturationSpec } from '../policies/saturation';
+import { DAY_US, type ScheduleEntry, type ScheduleSpec } from '../policies/schedule';
+import { ROLES } from '../sample';
+import type { AutoscalerSpec, Objectives } from './spec';
+import { secondsIn, WrittenOptions } from './written-options';
+
+/** Tolerance of the kube-controller-manager: --horizontal-pod-autoscaler-tolerance. */
+const HPA_TOLERANCE = 0.1;
+const NAMES = 'hpa, keda, ratio, schedule, sla, wva, switch, oracle';
+const DEFAULT_TTFT_SECONDS = METRIC_FACTS.ttft.target;
+const DEFAULT_ITL_SECONDS = METRIC_FACTS.itl.target;
+
+/**
+ * Reads `hpa:ttft=2s`, `hpa:ttft@prefill+kv=0.7@decode:down-window=60s`, `keda:5`,
+ * `ratio:1P3D:kv=0.7`, `schedule:0h=1P1D+8h=4P8D`, `sla`, `wva`, `switch` or `oracle`.
+ *
+ * @throws AutoscalerError
+ */
+export function parseAutoscaler(text: string, objectives: Objectives = {}): AutoscalerSpec {
+  const [name = '', ...parts] = text.trim().split(':');
+  const options = (from: number): WrittenOptions => new WrittenOptions(name, parts.slice(from));
+  switch (name) {
+    case 'hpa':
+      return hpa(parts[0] ?? '', options(1), objectives);
+    case 'keda':
+      return hpa(`waiting=${parts[0] ?? METRIC_FACTS.waiting.target}`, options(1), objectives);
+    case 'ratio':
+      return ratio(parts, options(2), objectives);
+    case 'schedule':
+      return schedule(parts[0] ?? '', options(1));
+    case 'wva':
+      return saturation(options(0));
+    case 'sla':
+    case 'switch':
+      return objective(name, options(0), objectives);
+    case 'oracle':
+    case 'random':
+      options(0).end();
+      return { kind: name };
+    default:
+      throw new AutoscalerError(`There is no autoscaler "${name}". There are: ${NAMES}.`);
+  }
+}
+
+function hpa(metrics: string, options: WrittenOptions, objectives: Objectives): HpaSpec {
+  const spec: HpaSpec = {
+    kind: 'hpa',
+    metrics: metrics.split('+').map((each) => hpaMetric(each, objectives)),
+    tolerance: options.number('tolerance', HPA_TOLERANCE, [0, 1]),
+    behaviour: behaviour(options),
+  };
+  options.end();
+  return spec;
+}
+
+function hpaMetric(text: string, objectives: Objectives): HpaMetric {
+  const [, name = '', target, role] = /^([a-z0-9]+)(?:=([^@]+))?(?:@(\w+))?$/.exec(text) ?? [];
+  const metric = SCALE_METRICS.find((each) => each === name);
+  if (metric === undefined) {
+    throw new AutoscalerError(
+      `There is no metric "${text}" to scale by. There are: ${SCALE_METRICS.join(', ')}; ` +
+        'write for example hpa:ttft=2s or hpa:kv=0.7@decode.',
+    );
+  }
+  const value = target === undefined ? targetOf(metric, objectives) : secondsIn(target);
+  if (value === undefined || value <= 0) {
+    const example = metric === 'rps' || metric === 'running' ? `${metric}=20` : `${metric}=2s`;
+    throw new AutoscalerError(`${metric} needs a target above 0, for example ${example}.`);
+  }
+  return { metric, target: value, ...(role === undefined ? {} : { role: roleNamed(role) }) };
+}
+
+function targetOf(metric: HpaMetric['metric'], objectives: Objectives): number {
+  const { ttftSeconds, itlSeconds } = objectives;
+  if (metric === 'ttft' && ttftSeconds !== undefined) return ttftSeconds;
+  if (metric === 'itl' && itlSeconds !== undefined) return itlSeconds;
+  return METRIC_FACTS[metric].target;
+}
+
+function roleNamed(name: string): EngineRole {
+  const role = ROLES.find((each) => each === name);
+  if (role !== undefined) return role;
+  throw new AutoscalerError(`There is no role "${name}". There are: ${ROLES.join(', ')}.`);
+}
+
+function behaviour(options: WrittenOptions): Behaviour {
+  const { up, down } = DEFAULT_BEHAVIOUR;
+  const policies = (name: 'up' | 'down', fallback: readonly ScalingPolicy[]): ScalingPolicy[] => {
+    const written = (['pods', 'percent'] as const).flatMap((kind) => {
+      const rate = options.rate(`${name}-${kind}`);
+      return rate === undefined ? [] : [{ kind, ...rate }];
+    });
+    return written.length === 0 ? [...fallback] : written;
+  };
+  return {
+    up: {
+      windowSeconds: options.seconds('up-window', up.windowSeconds),
+      policies: policies('up', up.policies),
+    },
+    down: {
+      windowSeconds: options.seconds('down-window', down.windowSeconds),
+      policies: policies('down', down.policies),
+    },
+  };
+}
+
+function ratio(
+  [written = '', metric = 'waiting']: readonly string[],
+  options: WrittenOptions,
+  objectives: Objectives,
+): RatioSpec<HpaSpec> {
+  const { prefill, decode } = engines('ratio', written);
+  if (prefill === 0 || decode === 0) {
+    throw new AutoscalerError('ratio needs both pools, for example ratio:1P3D:kv=0.7.');
+  }
+  return { kind: 'ratio', prefill, decode, inner: hpa(metric, options, objectives) };
+}
+
+function schedule(written: string, options: WrittenOptions): ScheduleSpec {
+  const periodUs = secondsToUs(options.seconds('period', DAY_US / secondsToUs(1)));
+  options.end();
+  const entries = written.split('+').map(scheduleEntry);
+  entries.sort((a, b) => a.atUs - b.atUs);
+  if (periodUs > 0 && entries.every(({ atUs }) => atUs < periodUs)) {
+    return { kind: 'schedule', entries, periodUs };
+  }
+  throw new AutoscalerError('schedule: each time must be before the end of the period.');
+}
+
+function scheduleEntry(text: string): ScheduleEntry {
+  const [time = '', counts = ''] = text.split('=');
+  const seconds = secondsIn(time);
+  if (seconds === undefined || counts === '') {
+    throw new AutoscalerError(
+      `schedule: "${text}" is not understood; write for example schedule:0h=1P1D+8h=4P8D.`,
+    );
+  }
+  return { atUs: secondsToUs(seconds), counts: engines('schedule', counts) };
+}
+
+function engines(name: string, text: string): ScheduleEntry['counts'] {
+  try {
+    return parseEngines(text);
+  } catch (error) {
+    if (!(error instanceof TopologyError)) throw error;
+    throw new AutoscalerError(`${name}: ${error.message}`);
+  }
+}
+
+function saturation(options: WrittenOptions): SaturationSpec {
+  const { kvCacheThreshold, queueLengthThreshold } = DEFAULT_SATURATION;
+  const spec: SaturationSpec = {
+    kind: 'wva',
+    kvCacheThreshold: options.number('kv', kvCacheThreshold, [0, 1]),
+    queueLengthThreshold: options.number('queue', queueLengthThreshold, [0, 1e6]),
+    kvSpareTrigger: options.number('kv-spare', DEFAULT_SATURATION.kvSpareTrigger, [0, 1]),
+    queueSpareTrigger: options.number(
+      'queue-spare',
+      DEFAULT_SATURATION.queueSpareTrigger,
+      [0, 1e6],
+    ),
+  };
+  options.end();
+  return spec;
+}
+
+/** A calm stage uses at most half of its objective, unless written. */
+const CALM = 0.5;
+
+function objective(
+  kind: 'sla' | 'switch',
+  options: WrittenOptions,
+  given: Objectives,
+): AutoscalerSpec {
+  const objectives = {
+    ttftSeconds: options.seconds('ttft', given.ttftSeconds ?? DEFAULT_TTFT_SECONDS),
+    itlSeconds: options.seconds('itl', given.itlSeconds ?? DEFAULT_ITL_SECONDS),
+  };
+  if (objectives.ttftSeconds <= 0 || objectives.itlSeconds <= 0) {
+    throw new AutoscalerError(`${kind}: ttft and itl must be above 0.`);
+  }
+  const calm = kind === 'switch' ? options.number('calm', CALM, [0, 1]) : CALM;
+  options.end();
+  return kind === 'switch' ? { kind, ...objectives, calm } : { kind, ...objectives };
+}

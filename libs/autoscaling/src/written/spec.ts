@@ -1,0 +1,25 @@
+import type { HpaSpec } from '../hpa/hpa';
+import type { OracleSpec } from '../policies/oracle';
+import type { RandomCountsSpec } from '../policies/random-counts';
+import type { RatioSpec } from '../policies/ratio';
+import type { RoleSwitchSpec } from '../policies/role-switch';
+import type { SaturationSpec } from '../policies/saturation';
+import type { ScheduleSpec } from '../policies/schedule';
+import type { SlaPlannerSpec } from '../policies/sla-planner';
+
+/** A built-in autoscaler, as `--autoscaler` names it. */
+export type AutoscalerSpec =
+  | HpaSpec
+  | RatioSpec<HpaSpec>
+  | ScheduleSpec
+  | SaturationSpec
+  | RoleSwitchSpec
+  | SlaPlannerSpec
+  | OracleSpec
+  | RandomCountsSpec;
+
+/** Objectives that stand for targets that are not written, seconds. Unset: built-in ones. */
+export interface Objectives {
+  readonly ttftSeconds?: number | undefined;
+  readonly itlSeconds?: number | undefined;
+}

@@ -1,0 +1,153 @@
+import type { LifeState } from '@baton/analysis';
+import { Autoscaler, buildAutoscaler, parseAutoscaler, parseBounds } from '@baton/autoscaling';
+import { RandomStream } from '@baton/kernel';
+import { parseTopology } from '@baton/placement';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { runsOf } from '../../../test/support/runs';
+import { poolFor, scenarioWith, workloadOf, type Asked } from '../test/test-scenario';
+import { ClusterRun } from './driver';
+import type { ClusterScenario } from './scenario';
+
+interface Written {
+  readonly autoscaler: string;
+  readonly start: string;
+  readonly min: string;
+  readonly max: string;
+  readonly intervalUs?: number;
+  readonly startupUs?: number;
+}
+
+function scaled(requests: readonly Asked[], written: Written, seed = 1): ClusterScenario {
+  const { start, max, min, intervalUs = 50_000, startupUs = 30_000 } = written;
+  const bounds = parseBounds(min, max);
+  const scenario = scenarioWith(start, workloadOf(requests), { seed });
+  const topology = parseTopology(start);
+  return {
+    ...scenario,
+    pools: (['prefill', 'decode', 'aggregated'] as const)
+      .filter((role) => bounds.max[role] > 0)
+      .map((role) => ({ ...poolFor(role, topology[role]), startupUs })),
+    scaling: {
+      create: () => {
+        const random = RandomStream.root(seed).stream('autoscaler');
+        const policy = buildAutoscaler(parseAutoscaler(written.autoscaler), {
+          capacities: {},
+          random,
+        });
+        return new Autoscaler({ policy, bounds, metricsAgeUs: 0 });
+      },
+      intervalUs,
+      most: bounds.max,
+    },
+  };
+}
+
+function run(scenario: ClusterScenario) {
+  const cluster = new ClusterRun(scenario, {});
+  const record = cluster.run();
+  cluster.audit();
+  return record;
+}
+
+const BURST: Asked[] = Array.from({ length: 60 }, (_none, i) => ({
+  atUs: i * 5_000,
+  prompt: 40,
+  output: 30,
+}));
+
+describe('an autoscaler on the virtual clock', () => {
+  it('starts engines when requests wait, and lets them go afterwards', () => {
+    const requests = [...BURST, { atUs: 3_000_000, prompt: 8, output: 4 }];
+    const written = { start: '1A', min: '1A', max: '4A' };
+    const { scaling, log } = run(
+      scaled(requests, { ...written, autoscaler: 'hpa:waiting=2:down-window=200ms' }),
+    );
+    const kinds = new Set(scaling?.events.map(({ kind }) => kind));
+    expect(kinds).toEqual(new Set(['join', 'leave']));
+    expect(log.finishUs.every((us) => us > 0)).toBe(true);
+  });
+
+  it('loads an engine for its startup before that takes work', () => {
+    const written = { autoscaler: 'hpa:waiting=2', start: '1A', min: '1A', max: '2A' };
+    const { scaling } = run(scaled(BURST, written));
+    const [starting, ready] = scaling?.lives.filter(({ engine }) => engine === 1) ?? [];
+    expect([starting?.state, ready?.state]).toEqual(['starting', 'ready']);
+    expect(ready!.atUs - starting!.atUs).toBe(30_000);
+  });
+
+  it('ends when all requests have ended, though it could decide for ever', () => {
+    const written = { autoscaler: 'hpa:waiting=2', start: '1A', min: '1A', max: '2A' };
+    const { endUs, log } = run(scaled([{ atUs: 0 }], written));
+    expect(endUs).toBe(log.finishUs[0]);
+  });
+
+  it('gives an engine that comes back an empty cache', () => {
+    const content = [1, 2, 3, 4];
+    // The first engine computes the first prompt, leaves at 50 ms and is back at 130 ms.
+    const requests = [0, 140_000, 140_000].map((atUs) => {
+      return { atUs, prompt: 17, output: 2, content };
+    });
+    const counts = 'schedule:0s=2A+0.05s=1A+0.1s=2A:period=10s';
+    const written = { autoscaler: counts, start: '2A', min: '1A', max: '2A' };
+    const { log } = run(scaled(requests, written));
+    expect([...log.prefillEngine]).toEqual([0, expect.any(Number), expect.any(Number)]);
+    expect(new Set(log.prefillEngine.slice(1))).toEqual(new Set([0, 1]));
+    expect([...log.cachedTokens]).toEqual([0, 0, 0]);
+  });
+});
+
+const asked = fc.record({
+  atUs: fc.integer({ min: 0, max: 2_000_000 }),
+  prompt: fc.integer({ min: 1, max: 100 }),
+  output: fc.integer({ min: 1, max: 60 }),
+});
+const workloads = fc
+  .array(asked, { minLength: 1, maxLength: 80 })
+  .map((some) => [...some].sort((a, b) => a.atUs - b.atUs));
+
+describe('INV-1: a cluster that scales at random', () => {
+  const written = { autoscaler: 'random', start: '2P2D', min: '1P1D', max: '4P5D' };
+  const both = { ...written, intervalUs: 20_000 };
+
+  it('loses no request, keeps its bounds, and gives the same bytes with the same seed', () => {
+    fc.assert(
+      fc.property(workloads, fc.integer({ min: 0, max: 1e6 }), (requests, seed) => {
+        const scenario = scaled(requests, both, seed);
+        const record = run(scenario);
+        expect([...record.log.outcome].every((code) => code === record.log.outcome[0])).toBe(true);
+        expect(record.log.finishUs.every((us) => us >= 0)).toBe(true);
+        const present = { prefill: 2, decode: 2, aggregated: 0 };
+        for (const { role, state } of record.scaling!.lives) {
+          present[role] += change(state);
+          expect(present[role]).toBeLessThanOrEqual(scenario.scaling!.most[role]);
+          expect(present[role]).toBeGreaterThanOrEqual(0);
+        }
+        expect(run(scenario)).toEqual(record);
+      }),
+      { numRuns: runsOf(60) },
+    );
+  });
+
+  it.each(['hpa:itl=3ms:down-window=0', 'hpa:ttft=20ms+kv=0.3:down-window=100ms', 'wva'])(
+    'decides the same with leaps and without (%s)',
+    (autoscaler) => {
+      fc.assert(
+        fc.property(workloads, fc.integer({ min: 0, max: 1e6 }), (requests, seed) => {
+          const scenario = scaled(requests, { ...both, autoscaler }, seed);
+          const leaping = run(scenario);
+          const single = run({ ...scenario, leap: false });
+          expect(leaping.scaling).toEqual(single.scaling);
+          expect(leaping.log).toEqual(single.log);
+        }),
+        { numRuns: runsOf(30) },
+      );
+    },
+  );
+});
+
+/** Engines of the start are ready from the start on and enter no state then. */
+function change(state: LifeState): number {
+  if (state === 'starting') return 1;
+  return state === 'gone' ? -1 : 0;
+}

@@ -1,0 +1,13 @@
+import { duration, optionalText } from '../option';
+
+/** How many engines there are while the cluster runs. Formulas: docs/autoscaling.md. */
+export const AUTOSCALING = {
+  autoscaler: optionalText({
+    help: 'How the engines follow the load: docs/autoscaling.md has the policies. Needs max.',
+    ...{ like: 'hpa:ttft=2s', unset: 'the topology stays' },
+  }),
+  min: optionalText({ help: 'Fewest engines by role.', like: '1P1D', unset: 'one of each role' }),
+  max: optionalText({ help: 'Most engines by role.', like: '8P16D', unset: 'no autoscaler' }),
+  scaleInterval: duration(15, [0.1, 86_400], { help: 'Time between two decisions.', unit: 's' }),
+  scaleMetricsAge: duration(0, [0, 3_600], { help: 'Least age of metrics.', unit: 's' }),
+} as const;

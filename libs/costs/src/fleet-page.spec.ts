@@ -1,0 +1,21 @@
+import { readFileSync } from 'node:fs';
+import { GPU_POWER, GPU_PRICES } from '@baton/hardware';
+import { describe, expect, it } from 'vitest';
+
+const PAGE = readFileSync('docs/fleet.md', 'utf8');
+
+describe('docs/fleet.md', () => {
+  it('has every price with its day and its source', () => {
+    for (const { gpu, usdPerHour, asOf, source } of GPU_PRICES) {
+      expect(PAGE).toContain(`| ${gpu} | ${usdPerHour} | ${asOf} | ${source} |`);
+    }
+  });
+
+  it('has the watts of every measured GPU', () => {
+    const measured = GPU_POWER.filter(({ source }) => source.includes('measured'));
+    expect(measured.length).toBeGreaterThan(1);
+    for (const { gpu, idleWatts, decodeWatts, prefillWatts } of measured) {
+      expect(PAGE).toContain(`| ${gpu} | ${idleWatts} | ${decodeWatts} | ${prefillWatts} |`);
+    }
+  });
+});

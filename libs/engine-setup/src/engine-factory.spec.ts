@@ -1,0 +1,216 @@
+import { describe, expect, it } from 'vitest';
+import { type BatonConfig, defaultConfig, UsageError } from '@baton/config';
+import { engineSetup } from './engine-factory';
+import { servedNamesOf } from './served-names';
+
+const optionsOf = (changes: Partial<BatonConfig>) =>
+  engineSetup({ ...defaultConfig(), model: 'llama-3.1-70b', gpu: 'h100', ...changes }, 'decode')
+    .options;
+
+describe('the KV options of an engine', () => {
+  it('default to LRU without a host tier', () => {
+    const options = optionsOf({ tensorParallelSize: 8 });
+    expect(options.evictionPolicy).toBe('lru');
+    expect(options.hostTier).toBeUndefined();
+    expect(optionsOf({ tensorParallelSize: 8, evictionPolicy: 'fifo' }).evictionPolicy).toBe(
+      'fifo',
+    );
+  });
+
+  it('count the host memory of all ranks, and the bytes that one of them loads', () => {
+    const kv = { kvOffloadingSize: 100, kvOffloadingBandwidth: 50 };
+    // 80 layers · 2 · 8 heads · 128 · 2 B = 320 KiB per token, an eighth of it per rank.
+    expect(optionsOf({ tensorParallelSize: 8, ...kv }).hostTier).toEqual({
+      blocks: Math.floor((100 * 2 ** 30) / (327_680 * 16)),
+      bytesPerBlock: (327_680 * 16) / 8,
+      bytesPerSecond: 50e9,
+    });
+  });
+
+  it('refuse host memory that holds no block', () => {
+    const tooSmall = { tensorParallelSize: 8, kvOffloadingSize: 0.001 };
+    expect(() => optionsOf(tooSmall)).toThrow(UsageError);
+    expect(() => optionsOf(tooSmall)).toThrow(/kv_offloading_size \(0.001 GiB\) must hold/);
+  });
+});
+
+describe('the KV pool of a cluster', () => {
+  const poolOf = (changes: Partial<BatonConfig>) =>
+    engineSetup(
+      defaultConfig({ model: 'llama-3.1-70b', gpu: 'h100', tensorParallelSize: 8, ...changes }),
+      'prefill',
+    ).kvPool;
+  const on = { kvPool: 'global', kvOffloadingSize: 100 } as const;
+
+  it('does not exist by default', () => {
+    expect(poolOf({ kvOffloadingSize: 100 })).toBeUndefined();
+  });
+
+  it('gets the host memory of each engine, and the link of the hand-over', () => {
+    const own = { balancingThreshold: 1, replicas: 0 };
+    const bytes = { blocks: 20_480, bytesPerBlock: (327_680 * 16) / 8 };
+    const link = { bytesPerSecond: 40e9, latencyUs: 500 };
+    expect(poolOf(on)).toEqual({ ...bytes, ...link, ...own });
+    const given = { kvPoolBandwidth: 20, kvPoolLatency: 2, kvPoolReplicas: 1 };
+    expect(poolOf({ ...on, ...given, kvPoolBalancingThreshold: 3 })).toEqual({
+      ...bytes,
+      ...{ bytesPerSecond: 20e9, latencyUs: 2_000, balancingThreshold: 3, replicas: 1 },
+    });
+  });
+
+  it('is refused without memory and without prefix caching', () => {
+    expect(() => poolOf({ kvPool: 'global' })).toThrow(
+      'kv_pool global needs kv_offloading_size above 0: the pool is the memory of all engines.',
+    );
+    expect(() => poolOf({ ...on, enablePrefixCaching: false })).toThrow(
+      'kv_pool global needs enable_prefix_caching: it finds KV by prefix.',
+    );
+  });
+});
+
+describe('the KV blocks of an engine', () => {
+  const blocksOf = (changes: Partial<BatonConfig>) =>
+    engineSetup(defaultConfig({ model: 'qwen3-8b', gpu: 'h100', ...changes }), 'decode').options
+      .numBlocks;
+
+  it('are within 1 % of the 377,024 tokens that vLLM 0.30 logged for Qwen3-8B on one H100', () => {
+    expect(Math.abs((16 * blocksOf({})) / 377_024 - 1)).toBeLessThan(0.01);
+  });
+
+  it('are fewer the more sequences and tokens a step may have, and by the version of vLLM', () => {
+    const few = blocksOf({ maxNumSeqs: 64, maxNumBatchedTokens: 512 });
+    expect(few).toBeGreaterThan(blocksOf({ maxNumSeqs: 1024, maxNumBatchedTokens: 512 * 2 }));
+    expect(few).toBeGreaterThan(blocksOf({ maxNumSeqs: 64, maxNumBatchedTokens: 65_536 }));
+    expect(blocksOf({ vllmVersion: '0.11.2' })).toBeLessThan(blocksOf({ vllmVersion: '0.30' }));
+  });
+});
+
+describe('the watermark', () => {
+  it("is a share of all blocks, rounded down as vLLM's KVCacheManager does, and off by default", () => {
+    const watermarkOf = (watermark?: number) =>
+      optionsOf({
+        tensorParallelSize: 8,
+        numGpuBlocksOverride: 1_999,
+        ...(watermark && { watermark }),
+      }).watermarkBlocks;
+    expect(watermarkOf()).toBe(0);
+    expect(watermarkOf(0.01)).toBe(19);
+  });
+});
+
+describe('CUDA graphs', () => {
+  const aggregated = (changes: Partial<BatonConfig>) =>
+    engineSetup(defaultConfig({ gpu: 'h100', ...changes }), 'aggregated').options;
+  const decodeUs = (decodeSeqs: number, changes: Partial<BatonConfig> = {}) =>
+    aggregated(changes).stepTime.decodeLaw!(decodeSeqs)!.baseUs;
+
+  it('pad the steps of composed times, unless the engine is eager', () => {
+    expect(decodeUs(250)).toBeGreaterThan(decodeUs(250, { enforceEager: true }));
+    expect(decodeUs(256)).toBe(decodeUs(256, { enforceEager: true }));
+    expect(decodeUs(250, { cudagraphCaptureSizes: '1, 250' })).toBe(
+      decodeUs(250, { enforceEager: true }),
+    );
+    expect(decodeUs(250, { maxCudagraphCaptureSize: 128 })).toBe(
+      decodeUs(250, { enforceEager: true }),
+    );
+  });
+
+  it('take memory from the KV cache', () => {
+    const { numBlocks } = aggregated({});
+    expect(aggregated({ cudagraphCaptureSizes: '1' }).numBlocks).toBeGreaterThan(numBlocks);
+    expect(aggregated({ enforceEager: true }).numBlocks).toBeGreaterThan(numBlocks);
+  });
+
+  it.each([
+    [{ cudagraphCaptureSizes: '1,2.5' }, /integers from 1 to 65535.*not '1,2.5'/],
+    [
+      { cudagraphCaptureSizes: '1,8', maxCudagraphCaptureSize: 4 },
+      /max_cudagraph_capture_size \(4\) must be the largest/,
+    ],
+  ])('are refused where vLLM refuses them: %j', (changes, message) => {
+    expect(() => aggregated(changes)).toThrow(UsageError);
+    expect(() => aggregated(changes)).toThrow(message);
+  });
+});
+
+describe('async scheduling', () => {
+  const isOn = (changes: Partial<BatonConfig>) =>
+    engineSetup(defaultConfig(changes), 'aggregated').options.asyncScheduling;
+
+  it('is on where it is in vLLM, unless it is switched off', () => {
+    expect(isOn({})).toBe(true);
+    expect(isOn({ asyncScheduling: false })).toBe(false);
+    expect(isOn({ vllmVersion: '0.13' })).toBe(false);
+    expect(isOn({ vllmVersion: '0.13', asyncScheduling: true })).toBe(true);
+  });
+
+  it('is off, and cannot be asked for, beside drafts and pipeline stages', () => {
+    for (const changes of [
+      { numSpeculativeTokens: 2 },
+      { pipelineParallelSize: 2, stepTime: 'roofline' },
+    ] as const) {
+      expect(isOn(changes)).toBe(false);
+      expect(() => isOn({ ...changes, asyncScheduling: true })).toThrow(UsageError);
+    }
+  });
+});
+
+describe('the name of the model for clients', () => {
+  const nameOf = (config: Partial<BatonConfig>) =>
+    engineSetup(defaultConfig(config), 'decode').servedModelName;
+
+  it('is the first of several, and the model where none is given', () => {
+    expect(nameOf({ servedModelName: ['a', 'b'] })).toBe('a');
+    expect(nameOf({})).toBe('llama-3.1-8b');
+    expect(nameOf({ servedModelName: [] })).toBe('llama-3.1-8b');
+    expect(servedNamesOf({ servedModelName: ['a', 'b', 'a'], model: 'm' })).toEqual(['a', 'b']);
+  });
+});
+
+describe('how one rank reads a KV block', () => {
+  const shapeOf = (stage: 'prefill' | 'decode', changes: Partial<BatonConfig>) =>
+    engineSetup(defaultConfig({ gpu: 'h200', model: 'llama-3.1-8b', ...changes }), stage)
+      .transferShape;
+  const split = { prefillTensorParallelSize: 4, decodeTensorParallelSize: 2 };
+
+  it('is one read for K and one for V of each layer, of the heads that it stores', () => {
+    const bytesPerBlock = (131_072 / 2) * 16;
+    const shape = { bytesPerBlock, descriptorsPerBlock: 2 * 32 };
+    expect(shapeOf('decode', { tensorParallelSize: 2 })).toEqual(shape);
+    expect(shapeOf('decode', { ...split, prefillTensorParallelSize: 1 })).toEqual(shape);
+  });
+
+  it('is so many times as many where the source is spread over more ranks', () => {
+    expect(shapeOf('decode', split).descriptorsPerBlock).toBe(2 * 2 * 32);
+    expect(shapeOf('prefill', split).descriptorsPerBlock).toBe(2 * 32);
+  });
+
+  it('is one read per layer of a latent vector, which every rank of the source has', () => {
+    const model = { model: 'deepseek-v3', quantization: 'fp8_block' } as const;
+    const wide = { prefillTensorParallelSize: 8, decodeTensorParallelSize: 8 };
+    expect(shapeOf('decode', { ...model, ...wide }).descriptorsPerBlock).toBe(61);
+  });
+});
+
+describe('LoRA adapters of a configuration', () => {
+  const optionsWith = (config: Partial<BatonConfig>) =>
+    engineSetup(defaultConfig(config), 'prefill').options;
+
+  it('limit the batch where there are any, or may be', () => {
+    expect(optionsWith({ maxLoras: 3 }).maxAdapters).toBeUndefined();
+    expect(optionsWith({ maxLoras: 3, enableLora: true }).maxAdapters).toBe(3);
+    expect(optionsWith({ allowRuntimeLoraUpdating: true }).maxAdapters).toBe(1);
+    expect(optionsWith({ loraModules: ['a=b'] }).maxAdapters).toBe(1);
+  });
+
+  it.each([
+    [['sql'], 'neither name=path'],
+    [['=x'], 'neither name=path'],
+    [['{"name": 3, "path": "x"}'], 'neither name=path'],
+    [['{broken'], 'neither name=path'],
+    [['a=x', 'a=y'], 'two models are called `a`'],
+    [['llama-3.1-8b=x'], 'two models are called'],
+  ])('refuse %j', (loraModules, message) => {
+    expect(() => optionsWith({ loraModules })).toThrow(message);
+  });
+});

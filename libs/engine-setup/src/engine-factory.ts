@@ -1,0 +1,275 @@
+import type { Stage } from '@baton/contract';
+import type { EngineOptions, SchedulingPolicy } from '@baton/engine';
+import { type Micros, msToUs } from '@baton/kernel';
+import type { KvPoolTerms } from '@baton/kv-pool';
+import {
+  cudaGraphSizes,
+  engineGpus,
+  type EnginePlacement,
+  expertLayers,
+  findLink,
+  HardwareError,
+  kvBytesPerToken,
+  kvCapacityBlocks,
+  kvGroupsOf,
+  type KvWindow,
+  kvWindowOf,
+  layersPerBlock,
+  type Link,
+  linkFromTiming,
+  servedIn,
+} from '@baton/hardware';
+import { OwnScheduling } from '@baton/placement';
+import { buildStepTimeModel, type RangeGuard } from '@baton/step-time';
+import {
+  type BatonConfig,
+  configForStage,
+  isModulePath,
+  ownPolicy,
+  UsageError,
+} from '@baton/config';
+import { asyncScheduling } from './async-scheduling';
+import { guarded } from './extrapolation';
+import { gpuOf } from './gpu-of';
+import { kvPoolOf } from './kv-pool-of';
+import { loraModulesOf } from './lora-modules';
+import { modelOf } from './model-of';
+import { operatorFiles } from './operator-files';
+import { refuseStages } from './pipeline-limits';
+import { schedulerLimits } from './scheduler-limits';
+import { servedNamesOf } from './served-names';
+import { kvTimingFromFile } from './step-time-file';
+import { stepNoise } from './step-noise';
+import { stepTimeSpec } from './step-time-spec';
+
+/** Everything about the engines of one stage that follows from a configuration, for both clocks. */
+export interface EngineSetup {
+  readonly options: EngineOptions;
+  /** The model's first name for clients. */
+  readonly servedModelName: string;
+  readonly tensorParallelSize: number;
+  /** GPUs of one engine. */
+  readonly gpus: number;
+  /** Bytes of KV per prompt token that one rank sends over its own link. */
+  readonly kvBytesPerToken: number;
+  /** What layers with a sliding window add to that. Unset: there are none. */
+  readonly kvWindow?: KvWindow;
+  /** A KV block as one rank stores it, and the reads that it makes for one. */
+  readonly transferShape: { readonly bytesPerBlock: number; readonly descriptorsPerBlock: number };
+  /** What the first contact and a descriptor take. Unset: nothing. */
+  readonly transferTimes?: { readonly handshakeUs: Micros; readonly descriptorUs: number };
+  readonly link: Link;
+  /** What the engine gives to the KV pool of the cluster. Unset: there is none. */
+  readonly kvPool?: KvPoolTerms;
+  /** Data-parallel ranks that step together, >= 2. Unset: each rank steps by itself. */
+  readonly lockstepRanks?: number;
+  /**
+   * What counts the steps of this engine that lie outside of the range of its step times, if they
+   * have one.
+   */
+  readonly guard?: RangeGuard;
+}
+
+/**
+ * Resolves model, GPU, link, KV capacity and step times for the engines of `stage`.
+ *
+ * @throws UsageError, one sentence, for unknown names, a model that does not fit, or an unreadable
+ *   step-time file
+ */
+export function engineSetup(config: BatonConfig, stage: Stage): EngineSetup {
+  try {
+    refuseStages(config, stage);
+    const own = configForStage(config, stage);
+    return resolve(own, sourceTpOf(config, stage), schedulingOf(own, stage));
+  } catch (error) {
+    if (error instanceof HardwareError) throw new UsageError(error.message);
+    throw error;
+  }
+}
+
+function resolve(config: BatonConfig, sourceTp: number, scheduling: Scheduling): EngineSetup {
+  const placement = placementOf(config);
+  const bytesPerToken = kvBytesPerToken(placement.model, placement.tp);
+  const kvWindow = kvWindowOf(placement.model, placement.tp);
+  const options = engineOptions(config, placement, scheduling);
+  const link = linkOf(config, bytesPerToken);
+  const kvPool = kvPoolOf(config, options, link);
+  return {
+    options,
+    servedModelName: servedNamesOf(config)[0],
+    tensorParallelSize: placement.tp,
+    gpus: engineGpus(placement),
+    kvBytesPerToken: bytesPerToken,
+    ...(kvWindow && { kvWindow }),
+    transferShape: {
+      bytesPerBlock: bytesPerToken * config.blockSize,
+      descriptorsPerBlock: regionsPerBlock(placement) * ranksRead(placement, sourceTp),
+    },
+    ...transferTimesOf(config),
+    link,
+    ...(kvPool && { kvPool }),
+    ...lockstepOf(placement),
+  };
+}
+
+/**
+ * As vLLM: ranks of a mixture of experts exchange tokens in every layer, so they step together;
+ * those of a dense model share nothing. Batches of several stages have no common boundary: there
+ * ranks are not held to it.
+ */
+function lockstepOf({ model, pp, dp = 1 }: EnginePlacement): Pick<EngineSetup, 'lockstepRanks'> {
+  const steps = dp > 1 && pp === 1 && expertLayers(model) > 0;
+  return steps ? { lockstepRanks: dp } : {};
+}
+
+function transferTimesOf(config: BatonConfig): Pick<EngineSetup, 'transferTimes'> {
+  const { kvHandshakeTime: handshakeMs, kvDescriptorTime: descriptorUs } = config;
+  if (handshakeMs === 0 && descriptorUs === 0) return {};
+  return { transferTimes: { handshakeUs: msToUs(handshakeMs), descriptorUs } };
+}
+
+/** GPUs of the engines that this stage fetches KV from. */
+function sourceTpOf(config: BatonConfig, stage: Stage): number {
+  const source = stage === 'prefill' ? 'decode' : 'prefill';
+  return configForStage(config, source).tensorParallelSize;
+}
+
+/**
+ * Ranks of the source from which one rank reads its heads (`_read_blocks_for_req` of vLLM's
+ * `nixl/pull_worker.py`): several where the source has more, each a part. Where it has fewer, the
+ * rank reads a part of one; a latent vector is whole on each.
+ */
+function ranksRead({ model, tp }: EnginePlacement, sourceTp: number): number {
+  return model.attention.kind === 'latent' ? 1 : Math.max(1, Math.ceil(sourceTp / tp));
+}
+
+/**
+ * Parts of a KV block that lie apart in memory, as vLLM's NIXL connector registers them: one per
+ * layer, and K apart from V; latent attention keeps one vector for both.
+ */
+function regionsPerBlock({ model }: EnginePlacement): number {
+  return layersPerBlock(model) * (model.attention.kind === 'latent' ? 1 : 2);
+}
+
+function placementOf(config: BatonConfig): EnginePlacement {
+  const gpu = gpuOf(config.gpu);
+  return {
+    model: servedIn(modelOf(config.model), gpu, config),
+    gpu,
+    tp: config.tensorParallelSize,
+    pp: config.pipelineParallelSize,
+    dp: config.dataParallelSize,
+    expertParallel: config.enableExpertParallel,
+    fabric: findLink(config.link),
+  };
+}
+
+function engineOptions(
+  config: BatonConfig,
+  placement: EnginePlacement,
+  scheduling: Scheduling,
+): EngineOptions {
+  const limits = schedulerLimits(config, placement.gpu);
+  const { maxNumSeqs, maxNumBatchedTokens } = limits;
+  if (maxNumBatchedTokens < maxNumSeqs) {
+    throw new UsageError(
+      `max_num_batched_tokens (${maxNumBatchedTokens}) must be at least max_num_seqs ` +
+        `(${maxNumSeqs}).`,
+    );
+  }
+  if (maxNumBatchedTokens <= config.numSpeculativeTokens) {
+    throw new UsageError(
+      `max_num_batched_tokens (${maxNumBatchedTokens}) must be above num_speculative_tokens ` +
+        `(${config.numSpeculativeTokens}).`,
+    );
+  }
+  const capacity = { ...config, ...placement, ...limits, vllmMinor: vllmMinorOf(config) };
+  const steps = { ...stepTimeSpec(config), cudaGraphSizes: cudaGraphSizes(capacity) };
+  const operators = operatorFiles({ own: config.operators });
+  const stepTime = guarded(buildStepTimeModel(steps, placement, operators), config);
+  const kvGroups = kvGroupsOf(placement.model);
+  const numBlocks = config.numGpuBlocksOverride ?? kvCapacityBlocks(capacity);
+  return {
+    ...{ ...limits, numBlocks, blockSize: config.blockSize },
+    ...(kvGroups && { kvGroups }),
+    maxModelLen: config.maxModelLen ?? placement.model.maxContext,
+    longPrefillTokenThreshold: config.longPrefillTokenThreshold,
+    enablePrefixCaching: config.enablePrefixCaching,
+    evictionPolicy: config.evictionPolicy,
+    ...hostTierOptions(config, placement),
+    globalCacheHitThreshold: config.globalCacheHitThreshold,
+    enableChunkedPrefill: config.enableChunkedPrefill,
+    schedulingPolicy: scheduling,
+    sjfAgingTokensPerSecond: config.sjfAging,
+    schedulerReserveFullIsl: config.schedulerReserveFullIsl,
+    watermarkBlocks: Math.floor(config.watermark * numBlocks),
+    asyncScheduling: asyncScheduling(config, vllmMinorOf(config)),
+    ...speculationOptions(config),
+    ...adapterOptions(config),
+    stepTime,
+    ...stepNoise(config, stepTime, placement.gpu),
+    seed: config.seed,
+    warmupPenaltyPercent: config.warmupPenalty,
+    warmupSteps: config.warmupSteps,
+  };
+}
+
+type Scheduling = EngineOptions['schedulingPolicy'];
+
+function schedulingOf({ schedulingPolicy: named, seed }: BatonConfig, stage: Stage): Scheduling {
+  if (!isModulePath(named)) return named;
+  return new OwnScheduling(ownPolicy<SchedulingPolicy>(named, 'key'), { stage, seed });
+}
+
+/** The y of vLLM 0.y. */
+function vllmMinorOf({ vllmVersion }: BatonConfig): number {
+  const minor = /^0\.(\d+)(\.\d+)?$/.exec(vllmVersion)?.[1];
+  if (minor !== undefined) return Number(minor);
+  throw new UsageError(
+    `vllm_version must be a version of vLLM such as 0.30, not '${vllmVersion}'.`,
+  );
+}
+
+/** Without adapters an engine need not check for them. */
+function adapterOptions(config: BatonConfig): Pick<EngineOptions, 'maxAdapters'> {
+  const { enableLora, maxLoras, allowRuntimeLoraUpdating: mayLoad } = config;
+  const isOn = enableLora || mayLoad || loraModulesOf(config).length > 0;
+  return isOn ? { maxAdapters: maxLoras } : {};
+}
+
+function hostTierOptions(
+  config: BatonConfig,
+  { model, tp }: EnginePlacement,
+): Pick<EngineOptions, 'hostTier'> {
+  const { kvOffloadingSize: gib, kvOffloadingBandwidth, blockSize } = config;
+  if (gib === 0) return {};
+  const bytesPerBlock = kvBytesPerToken(model, tp) * blockSize;
+  const blocks = Math.floor((gib * 2 ** 30) / (bytesPerBlock * tp));
+  if (blocks === 0) {
+    throw new UsageError(
+      `kv_offloading_size (${gib} GiB) must hold at least one KV block, which takes ` +
+        `${bytesPerBlock * tp} bytes.`,
+    );
+  }
+  return { hostTier: { blocks, bytesPerBlock, bytesPerSecond: kvOffloadingBandwidth * 1e9 } };
+}
+
+function speculationOptions(config: BatonConfig): Pick<EngineOptions, 'speculation'> {
+  const { numSpeculativeTokens: tokens, speculativeAcceptanceRate: acceptanceRate } = config;
+  if (tokens === 0) return {};
+  return { speculation: { tokens, acceptanceRate, draftUs: config.speculativeDraftMs * 1_000 } };
+}
+
+function linkOf(config: BatonConfig, bytesPerToken: number): Link {
+  const { kvCacheTransferLatency: latencyMs, kvCacheTransferTimePerToken: perTokenMs } = config;
+  const isGiven = latencyMs !== undefined || perTokenMs !== undefined;
+  const timing = isGiven ? { latencyMs, perTokenMs } : profiledTiming(config);
+  if (timing === undefined) return findLink(config.link);
+  return linkFromTiming({ ...timing, kvBytesPerToken: bytesPerToken });
+}
+
+/** Times of a transfer that the step-time file has beside its steps. */
+function profiledTiming({ stepTime, stepTimeFile }: BatonConfig) {
+  const isRead = stepTime === 'polynomial' || stepTime === 'auto';
+  return isRead && stepTimeFile !== undefined ? kvTimingFromFile(stepTimeFile) : undefined;
+}

@@ -1,0 +1,112 @@
+import type { Stage } from '@baton/contract';
+import {
+  type BatchAggregates,
+  describeOutside,
+  type OutsideRange,
+  RangeGuard,
+  type StepTimeModel,
+} from '@baton/step-time';
+import { type BatonConfig, UsageError } from '@baton/config';
+import type { EngineSetup } from './engine-factory';
+
+const said = new Set<string>();
+
+/**
+ * The model with `step_time_extrapolation` applied: steps outside of its range are counted, and
+ * reported on stderr, once per limit and process, or refused. A model without a range is returned
+ * as it is.
+ */
+export function guarded(model: StepTimeModel, config: BatonConfig): StepTimeModel {
+  if (model.outsideRange === undefined) return model;
+  return new RangeGuard(model, {
+    refuse: config.stepTimeExtrapolation === 'refuse',
+    report: sayOnce,
+  });
+}
+
+/**
+ * The setup for one engine of several, so that its steps outside of the range are counted for it
+ * alone.
+ */
+export function withOwnGuard(setup: EngineSetup): EngineSetup {
+  const { stepTime } = setup.options;
+  if (!(stepTime instanceof RangeGuard)) return setup;
+  const guard = stepTime.another();
+  return { ...setup, guard, options: { ...setup.options, stepTime: guard } };
+}
+
+/** A lone prompt, or all that fits: the largest batches of an engine. */
+export interface LargestBatches {
+  /** Longest prompt that is computed here, in tokens; unset: the longest that the engine takes. */
+  readonly longestPrompt?: number;
+  /** Whether every batch that the engine can form is meant; else the longest prompt alone. */
+  readonly everyBatch: boolean;
+}
+
+/**
+ * Checks ahead of time what can be known: under `step_time_extrapolation: refuse`, that the largest
+ * batches of an engine lie within the range of its step-time model. What depends on the run is
+ * refused by the step that leaves the range.
+ *
+ * @throws UsageError, one sentence
+ */
+export function checkExtrapolation(
+  { options }: Pick<EngineSetup, 'options'>,
+  stage: Stage,
+  largest: LargestBatches,
+): void {
+  const { stepTime } = options;
+  if (!(stepTime instanceof RangeGuard) || !stepTime.isRefusing) return;
+  const batches = [
+    ...(stage === 'decode' ? [] : promptBatches(options, largest)),
+    ...(stage === 'prefill' || !largest.everyBatch ? [] : [decodeBatch(options)]),
+  ];
+  const outside = batches.map((batch) => stepTime.outsideRange(batch)).find((each) => each);
+  if (outside === undefined) return;
+  throw new UsageError(
+    `${stage} engines may leave the range of their step times: ${describeOutside(outside)}. ` +
+      'Bound them by max_model_len, max_num_batched_tokens and max_num_seqs, measure more, ' +
+      'or allow it with step_time_extrapolation: warn.',
+  );
+}
+
+type Options = EngineSetup['options'];
+
+const EMPTY: BatchAggregates = {
+  prefillTokens: 0,
+  prefillSeqs: 0,
+  prefillQuadratic: 0,
+  prefillContext: 0,
+  decodeSeqs: 0,
+  decodeContext: 0,
+  kvUsage: 1,
+};
+
+/** The last chunk of the longest prompt, and a budget full of prompt tokens. */
+function promptBatches(options: Options, largest: LargestBatches): BatchAggregates[] {
+  const { maxModelLen, maxNumBatchedTokens } = options;
+  const tokens = Math.min(maxModelLen, largest.longestPrompt ?? maxModelLen);
+  const chunk = Math.min(tokens, maxNumBatchedTokens);
+  const before = tokens - chunk;
+  const last = {
+    ...EMPTY,
+    prefillSeqs: 1,
+    prefillTokens: chunk,
+    prefillContext: before,
+    prefillQuadratic: tokens ** 2 - before ** 2,
+  };
+  return largest.everyBatch ? [last, { ...last, prefillTokens: maxNumBatchedTokens }] : [last];
+}
+
+function decodeBatch({ maxNumSeqs, numBlocks, blockSize, maxModelLen }: Options): BatchAggregates {
+  const context = Math.min(numBlocks * blockSize, maxNumSeqs * maxModelLen);
+  return { ...EMPTY, decodeSeqs: maxNumSeqs, decodeContext: context };
+}
+
+function sayOnce(outside: OutsideRange): void {
+  const limit = `${outside.what} ${outside.range.join()}`;
+  if (said.has(limit)) return;
+  said.add(limit);
+  const sentence = describeOutside(outside);
+  process.stderr.write(`baton: warning: ${sentence}; its answers there are extrapolations.\n`);
+}

@@ -1,0 +1,71 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { VLLM_FRONT_END } from '@baton/front-end';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { type BatonConfig, defaultConfig, UsageError } from '@baton/config';
+import { frontEndOf, withFrontEnd } from './front-end-of';
+
+let folder = '';
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'baton-front-end-'));
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+describe('the option frontend', () => {
+  it('names the front end of vLLM, or none', () => {
+    expect(frontEndOf({ frontend: 'vllm' })).toBe(VLLM_FRONT_END);
+    expect(frontEndOf({ frontend: 'none' })).toBeUndefined();
+    expect(frontEndOf({ frontend: undefined })).toBeUndefined();
+  });
+
+  it('holds the fields of an own one, or names a file with them', () => {
+    const own = { requestUs: 2_000, promptTokenUs: 3, dispatch: 'concurrent' };
+    const fields = '{request_ms: 2, prompt_token_us: 3, dispatch: concurrent}';
+    expect(frontEndOf({ frontend: fields })).toMatchObject({ ...own, name: 'fields' });
+    const path = join(folder, 'own.yaml');
+    writeFileSync(path, 'request_ms: 2\nprompt_token_us: 3\ndispatch: concurrent\n');
+    expect(frontEndOf({ frontend: path })).toMatchObject({ ...own, name: path });
+  });
+
+  it.each([
+    ['vlm', "frontend must be vllm, none, the path of a YAML file, or {fields}; 'vlm' is none"],
+    ['{request_ms: -1}', "frontend fields cannot be used: 'request_ms' must be a number from 0"],
+    ['{request_ms', 'frontend fields cannot be read: '],
+    ['./nowhere.yaml', 'frontend ./nowhere.yaml does not exist.'],
+  ])('is refused as %s', (frontend, why) => {
+    expect(() => frontEndOf({ frontend })).toThrow(UsageError);
+    expect(() => frontEndOf({ frontend })).toThrow(why);
+  });
+});
+
+describe('a run without the option frontend', () => {
+  const implied = (over: Partial<BatonConfig>) => withFrontEnd(defaultConfig(over)).frontend;
+
+  it("has vLLM's, unless clients said how long a prompt takes", () => {
+    expect(implied({})).toBe('vllm');
+    expect(implied({ stepTime: 'roofline' })).toBe('vllm');
+    expect(implied({ stepTime: 'constant' })).toBe('none');
+    expect(implied({ topology: '2A', stepTime: 'per-token' })).toBe('none');
+    expect(implied({ topology: '1P1D', prefillStepTime: 'constant' })).toBe('none');
+    expect(implied({ topology: '1P1D', decodeStepTime: 'constant' })).toBe('vllm');
+  });
+
+  it.each([
+    ['front_end: included', 'none'],
+    ['front_end: {request_ms: 6.6}', '{"request_ms":6.6}'],
+    ['overhead_ms: 1', 'vllm'],
+  ])('has what its profile says with %s', (line, frontend) => {
+    const stepTimeFile = join(folder, 'profile.yaml');
+    writeFileSync(stepTimeFile, `kind: calibrated\n${line}\n`);
+    expect(implied({ stepTimeFile })).toBe(frontend);
+    expect(implied({ prefillStepTimeFile: stepTimeFile })).toBe(frontend);
+    expect(implied({ stepTimeFile, stepTime: 'roofline' })).toBe('vllm');
+    expect(() => frontEndOf({ frontend })).not.toThrow();
+  });
+
+  it('keeps a front end that was given', () => {
+    expect(implied({ frontend: 'none' })).toBe('none');
+    expect(implied({ frontend: 'vllm', stepTime: 'constant' })).toBe('vllm');
+  });
+});

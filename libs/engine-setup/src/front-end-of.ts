@@ -1,0 +1,54 @@
+import { type FrontEnd, FrontEndError, frontEndFromFields, VLLM_FRONT_END } from '@baton/front-end';
+import { type BatonConfig, configForStage, UsageError } from '@baton/config';
+import { givenFields } from './given-fields';
+import { frontEndInFile } from './step-time-file';
+
+/** Step times that are a server's latencies as measured by a client. */
+const SEEN_BY_CLIENTS: ReadonlySet<BatonConfig['stepTime']> = new Set(['constant', 'per-token']);
+
+/**
+ * The servers in front of the engines, as the option has them; undefined: none, and none where the
+ * option is not set.
+ *
+ * @throws UsageError, one sentence
+ */
+export function frontEndOf({ frontend }: Pick<BatonConfig, 'frontend'>): FrontEnd | undefined {
+  if (frontend === undefined || frontend === 'none') return undefined;
+  if (frontend === VLLM_FRONT_END.name) return VLLM_FRONT_END;
+  const fields = givenFields('frontend', frontend);
+  if (fields === undefined) {
+    throw new UsageError(
+      `frontend must be vllm, none, the path of a YAML file, or {fields}; '${frontend}' is none ` +
+        'of these.',
+    );
+  }
+  try {
+    return frontEndFromFields(fields.content, fields.where);
+  } catch (error) {
+    if (error instanceof FrontEndError) throw new UsageError(error.message);
+    throw error;
+  }
+}
+
+/** Step times that read no file. */
+const WITHOUT_FILE: ReadonlySet<BatonConfig['stepTime']> = new Set(['composed', 'roofline']);
+
+/**
+ * The configuration of a run on the virtual clock that shows a real server's latency: without the
+ * option it has the front end that its profile was fitted beside, else vLLM's, and none where the
+ * time of a prompt is as clients see it.
+ *
+ * @throws UsageError when the profile cannot be read
+ */
+export function withFrontEnd(config: BatonConfig): BatonConfig {
+  return config.frontend === undefined ? { ...config, frontend: impliedFrontEnd(config) } : config;
+}
+
+function impliedFrontEnd(config: BatonConfig): string {
+  const { stepTime, stepTimeFile } = configForStage(config, 'prefill');
+  if (SEEN_BY_CLIENTS.has(stepTime)) return 'none';
+  if (stepTimeFile === undefined || WITHOUT_FILE.has(stepTime)) return VLLM_FRONT_END.name;
+  const told = frontEndInFile(stepTimeFile);
+  if (told === undefined) return VLLM_FRONT_END.name;
+  return told === 'included' ? 'none' : JSON.stringify(told);
+}

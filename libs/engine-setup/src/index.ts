@@ -1,0 +1,12 @@
+export { type GivenFields, givenFields } from './given-fields';
+export { gpuOf } from './gpu-of';
+export { modelFolderOf, modelOf } from './model-of';
+export { operatorFiles, ownOperators } from './operator-files';
+export type { OwnOperators } from './own-operators';
+export { frontEndOf, withFrontEnd } from './front-end-of';
+export { engineSetup, type EngineSetup } from './engine-factory';
+export { checkExtrapolation, withOwnGuard } from './extrapolation';
+export { kvLayoutOf, type KvLayoutOfStage } from './kv-layout-of';
+export { type Adapter, isAdapter, loraModulesOf } from './lora-modules';
+export { type ServedNames, servedNamesOf } from './served-names';
+export { stepTimeMethodsPage } from './step-time-methods-page';

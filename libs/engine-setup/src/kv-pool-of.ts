@@ -1,0 +1,35 @@
+import type { EngineOptions } from '@baton/engine';
+import { msToUs } from '@baton/kernel';
+import type { Link } from '@baton/hardware';
+import type { KvPoolTerms } from '@baton/kv-pool';
+import { type BatonConfig, UsageError } from '@baton/config';
+
+/**
+ * What an engine with this host memory gives to the KV pool of the cluster; undefined without one.
+ *
+ * @throws UsageError, one sentence, for a pool without memory or without prefix caching
+ */
+export function kvPoolOf(
+  config: BatonConfig,
+  { hostTier }: Pick<EngineOptions, 'hostTier'>,
+  link: Link,
+): KvPoolTerms | undefined {
+  if (config.kvPool === 'none') return undefined;
+  if (hostTier === undefined) {
+    throw new UsageError(
+      'kv_pool global needs kv_offloading_size above 0: the pool is the memory of all engines.',
+    );
+  }
+  if (!config.enablePrefixCaching) {
+    throw new UsageError('kv_pool global needs enable_prefix_caching: it finds KV by prefix.');
+  }
+  const { kvPoolBandwidth, kvPoolLatency } = config;
+  return {
+    blocks: hostTier.blocks,
+    bytesPerBlock: hostTier.bytesPerBlock,
+    bytesPerSecond: kvPoolBandwidth === undefined ? link.bytesPerSecond : kvPoolBandwidth * 1e9,
+    latencyUs: kvPoolLatency === undefined ? link.baseLatencyUs : msToUs(kvPoolLatency),
+    balancingThreshold: config.kvPoolBalancingThreshold,
+    replicas: config.kvPoolReplicas,
+  };
+}

@@ -1,0 +1,55 @@
+import { type BatonConfig, UsageError } from '@baton/config';
+import { servedNamesOf } from './served-names';
+
+/** A LoRA adapter: a further name under which the model answers, with prefixes of its own. */
+export interface Adapter {
+  readonly name: string;
+  /** Where its weights would be; shown as the card's `root`, never opened. */
+  readonly path: string;
+}
+
+const NAME = /^[^\s\u0000-\u001f]{1,256}$/;
+const MAX_PATH_LENGTH = 4_096;
+
+/**
+ * The adapters that are served from the start. @throws UsageError when one is not written as it
+ * must be, or there twice
+ */
+export function loraModulesOf(
+  config: Pick<BatonConfig, 'loraModules' | 'servedModelName' | 'model'>,
+): Adapter[] {
+  const adapters = config.loraModules.map(parse);
+  const names = [...servedNamesOf(config), ...adapters.map(({ name }) => name)];
+  const twice = names.find((name, i) => names.indexOf(name) !== i);
+  if (twice !== undefined)
+    throw new UsageError(`lora_modules: two models are called \`${twice}\`.`);
+  return adapters;
+}
+
+export function isAdapter({ name, path }: Partial<Record<keyof Adapter, unknown>>): boolean {
+  if (typeof name !== 'string' || typeof path !== 'string') return false;
+  return NAME.test(name) && path !== '' && path.length <= MAX_PATH_LENGTH;
+}
+
+/** `name=path`, or vLLM's JSON `{"name", "path"}`. */
+function parse(written: string): Adapter {
+  const adapter = written.startsWith('{') ? ofJson(written) : ofPair(written);
+  if (adapter !== undefined && isAdapter(adapter)) return adapter;
+  throw new UsageError(
+    `lora_modules: \`${written}\` is neither name=path nor {"name": "…", "path": "…"}.`,
+  );
+}
+
+function ofPair(written: string): Adapter | undefined {
+  const at = written.indexOf('=');
+  return at < 0 ? undefined : { name: written.slice(0, at), path: written.slice(at + 1) };
+}
+
+function ofJson(written: string): Adapter | undefined {
+  try {
+    const { name, path } = JSON.parse(written) as Adapter;
+    return { name, path };
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,49 @@
+import { readFileSync, statSync } from 'node:fs';
+import { basename, dirname, join, resolve } from 'node:path';
+import { findModel, geometryFromConfig, type ModelGeometry } from '@baton/hardware';
+import { UsageError } from '@baton/config';
+
+const BYTES_MAX = 4 * 2 ** 20;
+const FILE = 'config.json';
+
+/**
+ * The model that an option names: a path of a `config.json`, or of a folder that has one, else a
+ * name of the catalogue. A path ends in `.json`, or begins with `.` or `/`.
+ *
+ * @throws UsageError when the file cannot be read; HardwareError for a name or a file of no use
+ */
+export function modelOf(name: string): ModelGeometry {
+  return isPath(name) ? modelFromFile(name) : findModel(name);
+}
+
+/** The folder of a model that is named by a path; undefined: its name is in the catalogue. */
+export function modelFolderOf(name: string): string | undefined {
+  return isPath(name) ? dirname(resolve(fileOf(name))) : undefined;
+}
+
+function isPath(name: string): boolean {
+  return /^[./]/.test(name) || name.endsWith('.json');
+}
+
+/** It goes by the name of its folder, as published models do. */
+function modelFromFile(path: string): ModelGeometry {
+  const file = fileOf(path);
+  return geometryFromConfig(jsonOf(file), basename(dirname(resolve(file))));
+}
+
+function fileOf(path: string): string {
+  const found = statSync(path, { throwIfNoEntry: false });
+  if (found === undefined) throw new UsageError(`model ${path} does not exist.`);
+  return found.isDirectory() ? join(path, FILE) : path;
+}
+
+function jsonOf(file: string): unknown {
+  const size = statSync(file, { throwIfNoEntry: false })?.size ?? 0;
+  if (size > BYTES_MAX) throw new UsageError(`model ${file} is larger than ${BYTES_MAX} bytes.`);
+  try {
+    return JSON.parse(readFileSync(file, 'utf8'));
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    throw new UsageError(`model ${file} cannot be read: ${why}.`);
+  }
+}

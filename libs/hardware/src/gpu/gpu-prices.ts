@@ -1,0 +1,30 @@
+/** What an hour of one GPU costs on demand. */
+export interface GpuPrice {
+  /** A name of the catalogue. */
+  readonly gpu: string;
+  /** US dollars per GPU and hour, on demand, without tax. */
+  readonly usdPerHour: number;
+  /** The day on which the price was read, ISO 8601. */
+  readonly asOf: string;
+  readonly source: string;
+}
+
+const RUNPOD = 'RunPod, Secure Cloud: https://www.runpod.io/pricing';
+const LAMBDA = 'Lambda, eight GPUs: https://lambda.ai/instances';
+const AKASH = 'Akash, lowest offer: https://akash.network/pricing/gpus';
+const OPENRELAY = 'OpenRelay: https://openrelay.inc/pricing';
+
+/**
+ * List prices on demand, of one provider per GPU. Prices of one GPU differ up to five times between
+ * providers, so they are a default to be replaced (docs/fleet.md).
+ */
+export const GPU_PRICES: readonly GpuPrice[] = [
+  { gpu: 'a100-40g', usdPerHour: 1.99, asOf: '2026-09-20', source: LAMBDA },
+  { gpu: 'a100-80g', usdPerHour: 1.79, asOf: '2026-11-09', source: RUNPOD },
+  { gpu: 'h100', usdPerHour: 3.99, asOf: '2026-11-09', source: RUNPOD },
+  { gpu: 'h200', usdPerHour: 4.59, asOf: '2026-10-07', source: RUNPOD },
+  { gpu: 'b200', usdPerHour: 6.79, asOf: '2026-10-07', source: RUNPOD },
+  { gpu: 'b300', usdPerHour: 7.89, asOf: '2026-10-07', source: RUNPOD },
+  { gpu: 'rtx-4090', usdPerHour: 0.29, asOf: '2026-09-20', source: OPENRELAY },
+  { gpu: 'rtx-pro-6000', usdPerHour: 2.04, asOf: '2026-09-20', source: AKASH },
+];

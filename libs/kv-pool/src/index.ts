@@ -1,0 +1,10 @@
+export { fetchPays } from './fetch-pays';
+export type { FetchChoice } from './fetch-pays';
+export { fetchTimeUs } from './fetch-time';
+export { KvPool } from './kv-pool';
+export type { PoolListener } from './kv-pool';
+export { KvPoolMember } from './member';
+export type { KvPoolTerms, MemberCounters } from './member';
+export { PoolFind } from './pool-find';
+export { PoolReader } from './pool-reader';
+export type { NamedBlocks, ReaderCosts, PoolWish } from './pool-reader';

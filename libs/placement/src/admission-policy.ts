@@ -1,0 +1,111 @@
+import { assert, type Micros, type RandomStream } from '@baton/kernel';
+import { Guarded, type OwnPolicyParts, type OwnSpec, type PolicyWatch, STRICT } from './guarded';
+import type { PlacementContext } from './policy';
+
+/** The stage that would compute the prompt, as its router sees it. */
+export interface AdmissionContext extends PlacementContext {
+  /** Requests that wait for the stage. */
+  readonly waitingRequests: number;
+  /** The TTFT that the request can hope for: see `predictTtftUs`. */
+  predictedTtftUs(): Micros;
+}
+
+/** Lets requests in, or refuses them with 429; the same object serves both clocks. */
+export interface AdmissionPolicy {
+  admit(context: AdmissionContext): boolean;
+  /** After a refusal: when a client should try again. Unset: after the predicted TTFT. */
+  retryAfterUs?(context: AdmissionContext): Micros;
+}
+
+/** A request whose SLO is lost already is refused, so that it does not delay others. */
+export interface SloAdmissionSpec {
+  readonly kind: 'slo-ttft';
+  /** TTFT to be kept, > 0. */
+  readonly sloUs: Micros;
+}
+
+/** `fallback` decides where a policy of the user's own does not; unset: the request is let in. */
+export type AdmissionSpec =
+  SloAdmissionSpec | (OwnSpec<AdmissionPolicy> & { readonly fallback?: SloAdmissionSpec });
+
+class SloAdmission implements AdmissionPolicy {
+  constructor(private readonly sloUs: Micros) {
+    assert(sloUs > 0, `a TTFT to be kept is positive: ${sloUs}`);
+  }
+
+  admit(context: AdmissionContext): boolean {
+    return context.predictedTtftUs() <= this.sloUs;
+  }
+
+  /** The excess drains at one simulated second per second. */
+  retryAfterUs(context: AdmissionContext): Micros {
+    return context.predictedTtftUs() - this.sloUs;
+  }
+}
+
+const ADMIT_ALL: AdmissionPolicy = { admit: () => true };
+
+/** An admission policy of the user's own, with a built-in one behind it. */
+class OwnAdmission implements AdmissionPolicy {
+  private readonly verdicts: Guarded<AdmissionContext, boolean>;
+  private readonly delays: Guarded<AdmissionContext, number>;
+
+  constructor(
+    { module, path }: OwnSpec<AdmissionPolicy>,
+    parts: OwnPolicyParts,
+    private readonly fallback: AdmissionPolicy,
+    watch: PolicyWatch,
+  ) {
+    const own = module.create(parts);
+    const from = { path, stage: parts.stage };
+    this.verdicts = new Guarded(
+      {
+        method: 'admit',
+        ask: (context) => own.admit(context),
+        isAnswer: (given) => typeof given === 'boolean',
+        expected: () => 'true or false',
+      },
+      from,
+      watch,
+    );
+    this.delays = new Guarded(
+      {
+        method: 'retryAfterUs',
+        ask: (context) => own.retryAfterUs?.(context) ?? context.predictedTtftUs(),
+        isAnswer: (given): given is number => Number.isFinite(given) && Number(given) >= 0,
+        expected: () => 'a number from 0',
+      },
+      from,
+      watch,
+    );
+  }
+
+  admit(context: AdmissionContext): boolean {
+    return this.verdicts.answer(context) ?? this.fallback.admit(context);
+  }
+
+  retryAfterUs(context: AdmissionContext): Micros {
+    return this.delays.answer(context) ?? context.predictedTtftUs();
+  }
+}
+
+/**
+ * The admission of one router: a policy for each stage that computes prompts.
+ *
+ * @param watch counts the faults of a user's own policies; by default the first one throws
+ */
+export function buildAdmission(
+  spec: AdmissionSpec,
+  random: RandomStream,
+  watch: PolicyWatch = STRICT,
+): (context: AdmissionContext) => AdmissionPolicy {
+  if (spec.kind === 'slo-ttft') {
+    const policy = new SloAdmission(spec.sloUs);
+    return () => policy;
+  }
+  const fallback = spec.fallback ? new SloAdmission(spec.fallback.sloUs) : ADMIT_ALL;
+  const of = (stage: 'prefill' | 'aggregated'): AdmissionPolicy =>
+    new OwnAdmission(spec, { stage, random: random.stream(stage) }, fallback, watch);
+  const policies = { prefill: of('prefill'), aggregated: of('aggregated') };
+  return ({ stage }) => policies[stage === 'aggregated' ? stage : 'prefill'];
+}

@@ -1,0 +1,151 @@
+import { isObject, RandomStream } from '@baton/kernel';
+import type { EngineRole } from './topology';
+
+/** The longest that one answer of a user's module may take on the live clock, ms of wall time. */
+const MAX_ANSWER_MS = 50;
+
+/** What the `create` of a user's module gets. */
+export interface OwnPolicyParts {
+  /** The stage whose requests the policy decides on. */
+  readonly stage: EngineRole;
+  /** The only source of chance: the same seed gives the same draws. */
+  readonly random: RandomStream;
+}
+
+/** The default export of a user's module. */
+export interface OwnModule<Policy> {
+  /** Called once per stage and process, so policies share no state. */
+  create(parts: OwnPolicyParts): Policy;
+}
+
+/** A policy of the user's own, from an ES module. */
+export interface OwnSpec<Policy> {
+  readonly kind: 'own';
+  /** The path as the user wrote it. */
+  readonly path: string;
+  readonly module: OwnModule<Policy>;
+}
+
+const STAGES: readonly EngineRole[] = ['prefill', 'decode', 'aggregated'];
+
+/**
+ * The policy module among the exports of a user's file, or what is wrong with it: the rest of a
+ * sentence that begins with the file. It is tried out for every stage.
+ *
+ * @param method that its policies must have
+ */
+export function readOwnModule<Policy>(
+  exported: unknown,
+  method: keyof Policy & string,
+): { readonly module: OwnModule<Policy> } | { readonly problem: string } {
+  const module = isObject(exported) ? exported['default'] : undefined;
+  if (!isModule<Policy>(module)) {
+    const example = '`baton policy new` writes an example';
+    return { problem: ` has no default export with a function create; ${example}.` };
+  }
+  for (const stage of STAGES) {
+    const problem = tryOut(module, method, stage);
+    if (problem !== undefined) return { problem: `: create (${stage}) ${problem}.` };
+  }
+  return { module };
+}
+
+function isModule<Policy>(given: unknown): given is OwnModule<Policy> {
+  return isObject(given) && typeof given['create'] === 'function';
+}
+
+function tryOut(module: OwnModule<unknown>, method: string, stage: EngineRole): string | undefined {
+  try {
+    const policy = module.create({ stage, random: RandomStream.root(0) });
+    if (isObject(policy) && typeof policy[method] === 'function') return undefined;
+    return `returned no object with ${method}`;
+  } catch (error) {
+    return `threw ${String(error)}`;
+  }
+}
+
+/** An answer that a user's policy did not give. */
+export interface PolicyFault {
+  readonly path: string;
+  readonly stage: EngineRole;
+  readonly kind: 'threw' | 'wrong_answer' | 'slow';
+  /** One sentence with file and line where they are known. */
+  readonly message: string;
+}
+
+export interface PolicyWatch {
+  readonly onFault: (fault: PolicyFault) => void;
+  /** Wall ms. Undefined on the virtual clock, where no answer is slow. */
+  readonly nowMs?: () => number;
+}
+
+/** A user's policy has given no answer. */
+export class PolicyError extends Error {}
+
+/** A fault ends the run where nothing counts it. */
+export const STRICT: PolicyWatch = {
+  onFault: ({ message }) => {
+    throw new PolicyError(message);
+  },
+};
+
+/** One method of a user's policy, and which of its answers count. */
+export interface PolicyQuestion<Input, Answer> {
+  readonly method: string;
+  readonly ask: (input: Input) => unknown;
+  readonly isAnswer: (given: unknown, input: Input) => given is Answer & {};
+  /** Ends the sentence "expected ...". */
+  readonly expected: (input: Input) => string;
+}
+
+/**
+ * Asks one method of a user's policy. An answer that is missing, of another form or later than 50
+ * ms of wall time is a fault, and the caller asks a built-in policy instead.
+ */
+export class Guarded<Input, Answer> {
+  constructor(
+    private readonly asked: PolicyQuestion<Input, Answer>,
+    private readonly from: { readonly path: string; readonly stage: EngineRole },
+    private readonly watch: PolicyWatch,
+  ) {}
+
+  /** Undefined: a fault, which is reported. */
+  answer(input: Input): (Answer & {}) | undefined {
+    const { nowMs } = this.watch;
+    const startMs = nowMs?.() ?? 0;
+    let given: unknown;
+    try {
+      given = this.asked.ask(input);
+    } catch (error) {
+      return this.fault('threw', `threw ${placed(error, this.from.path)}`);
+    }
+    const tookMs = (nowMs?.() ?? 0) - startMs;
+    if (!this.asked.isAnswer(given, input)) {
+      const expected = this.asked.expected(input);
+      return this.fault('wrong_answer', `returned ${shown(given)}; expected ${expected}`);
+    }
+    if (tookMs <= MAX_ANSWER_MS) return given;
+    const took = `took ${Math.round(tookMs)} ms; at most ${MAX_ANSWER_MS} ms are allowed`;
+    return this.fault('slow', took);
+  }
+
+  private fault(kind: PolicyFault['kind'], what: string): undefined {
+    const { path, stage } = this.from;
+    const message = `${path}: ${this.asked.method} (${stage}) ${what}.`;
+    this.watch.onFault({ path, stage, kind, message });
+  }
+}
+
+function shown(value: unknown): string {
+  return value === null || typeof value !== 'object' ? String(value) : 'an object';
+}
+
+/** An error with the line of the user's file that it comes from. */
+function placed(error: unknown, path: string): string {
+  if (!(error instanceof Error)) return shown(error);
+  const file = path.slice(path.lastIndexOf('/') + 1);
+  const line = error.stack?.split('\n').find((each) => each.includes(`/${file}:`));
+  const place = line === undefined ? undefined : /:(\d+:\d+)\)?$/.exec(line)?.[1];
+  const what = `${error.name}: ${error.message}`;
+  return place === undefined ? what : `${what} (${file}:${place})`;
+}

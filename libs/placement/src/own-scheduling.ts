@@ -1,0 +1,73 @@
+import { buildScheduling, type SchedulingPolicy, type WaitingView } from '@baton/engine';
+import { RandomStream } from '@baton/kernel';
+import { Guarded, type OwnSpec, type PolicyWatch, STRICT } from './guarded';
+import type { EngineRole } from './topology';
+
+export type OwnSchedulingSpec = OwnSpec<SchedulingPolicy>;
+
+/** Where a policy of the user's own gives no key: the order of submission. */
+const FALLBACK = buildScheduling({ schedulingPolicy: 'fcfs' });
+
+/**
+ * A scheduling policy of the user's own: the order of the waiting queue of every engine of a stage
+ * in this process.
+ */
+export class OwnScheduling implements SchedulingPolicy {
+  readonly resumesFirst: boolean;
+  readonly preemptsLast: boolean;
+  private readonly keys: Guarded<WaitingView, number>;
+  private readonly ties: Guarded<WaitingView, number>;
+
+  /** @param watch counts the faults; by default the first one throws */
+  constructor(
+    private readonly spec: OwnSchedulingSpec,
+    private readonly of: { readonly stage: EngineRole; readonly seed: number },
+    watch: PolicyWatch = STRICT,
+  ) {
+    const { stage, seed } = of;
+    const random = RandomStream.root(seed).stream(`scheduling ${stage}`);
+    const own = spec.module.create({ stage, random });
+    this.resumesFirst = own.resumesFirst === true;
+    this.preemptsLast = own.preemptsLast === true;
+    const from = { path: spec.path, stage };
+    const rule = { isAnswer: isFinite, expected: () => 'a finite number' };
+    const askKey = (seq: WaitingView): unknown => own.key(viewOf(seq));
+    this.keys = new Guarded({ ...rule, method: 'key', ask: askKey }, from, watch);
+    const ask = (seq: WaitingView): unknown => own.tieKey?.(viewOf(seq)) ?? 0;
+    this.ties = new Guarded({ ...rule, method: 'tieKey', ask }, from, watch);
+  }
+
+  key(sequence: WaitingView): number {
+    return this.keys.answer(sequence) ?? FALLBACK.key(sequence);
+  }
+
+  tieKey(sequence: WaitingView): number {
+    return this.ties.answer(sequence) ?? 0;
+  }
+
+  /** The same policy with faults that are counted. */
+  watchedBy(watch: PolicyWatch): OwnScheduling {
+    return new OwnScheduling(this.spec, this.of, watch);
+  }
+}
+
+/** What a user's policy may see: an engine's own record of the sequence has the output's length. */
+function viewOf(sequence: WaitingView): WaitingView {
+  const { promptTokens, targetTokens, computed, priority, arrivalUs, adapter, order } = sequence;
+  return { promptTokens, targetTokens, computed, priority, arrivalUs, adapter, order };
+}
+
+function isFinite(given: unknown): given is number {
+  return Number.isFinite(given);
+}
+
+/** Options whose scheduling policy, where it is the user's own, has its faults counted. */
+export function watchedScheduling<O extends { readonly schedulingPolicy: unknown }>(
+  options: O,
+  watch: PolicyWatch,
+): O {
+  const { schedulingPolicy: policy } = options;
+  return policy instanceof OwnScheduling
+    ? { ...options, schedulingPolicy: policy.watchedBy(watch) }
+    : options;
+}

@@ -1,0 +1,55 @@
+import { createHash } from 'node:crypto';
+import { deserialize, serialize } from 'node:v8';
+import { Failure, VERSION } from '@baton/kernel';
+import type { PlanningContext, PoolTask } from '@baton/planning';
+import type { TaskResult } from '@baton/planner';
+
+/** A trial as it lies in the queue. Serialised by V8, which keeps undefined and infinite values. */
+export interface FarmJob {
+  /** The search that it belongs to. */
+  readonly search: string;
+  /** Base64. */
+  readonly task: string;
+}
+
+/** Names in one Redis. */
+export function farmNames(prefix: string) {
+  return {
+    queue: `${prefix}-planner`,
+    context: (search: string) => `${prefix}:planner:context:${search}`,
+    cancelled: (search: string) => `${prefix}:planner:cancelled:${search}`,
+  };
+}
+
+/** A context is the requests of a workload, some 100 bytes each. */
+const MOST_CONTEXT_BYTES = 2 ** 28;
+
+/** A search as bytes, and its name: equal inputs have equal names, so that it can be resumed. */
+export function searchOf(context: PlanningContext): { name: string; bytes: Buffer } {
+  const bytes = serialize(context);
+  if (bytes.length > MOST_CONTEXT_BYTES) {
+    throw new Failure('The workload is too large for planners (256 MiB): give --limit.');
+  }
+  return { name: digest(bytes), bytes };
+}
+
+export function contextFrom(bytes: Buffer): PlanningContext {
+  return deserialize(bytes) as PlanningContext;
+}
+
+export function packed(value: PoolTask | TaskResult): string {
+  return serialize(value).toString('base64');
+}
+
+export function unpacked<T extends PoolTask | TaskResult>(text: string): T {
+  return deserialize(Buffer.from(text, 'base64')) as T;
+}
+
+/** The same trial of the same search has the same id, however often it is asked for. */
+export function jobIdOf(search: string, task: string): string {
+  return digest(Buffer.from(`${search}:${task}`));
+}
+
+function digest(bytes: Buffer): string {
+  return createHash('sha256').update(VERSION).update(bytes).digest('hex').slice(0, 32);
+}

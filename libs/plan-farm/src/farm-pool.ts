@@ -1,0 +1,155 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { Failure } from '@baton/kernel';
+import type { TaskResult } from '@baton/planner';
+import type { PlanningContext, PoolTask, TaskPool } from '@baton/planning';
+import { redisOptionsOf } from '@baton/transport';
+import { FlowProducer, Queue } from 'bullmq';
+import { Redis } from 'ioredis';
+import { type FarmJob, farmNames, jobIdOf, packed, searchOf, unpacked } from './farm-job';
+
+const POLL_MS = 250;
+/** A Redis that is away for so long ends the search; it can be resumed. */
+const PATIENCE_MS = 60_000;
+/** Results are kept so long for a search that is started again, in seconds. */
+const KEPT_S = 86_400;
+/** Longer than any trial that is under way when its search is cancelled, in seconds. */
+const CANCELLED_S = 600;
+const ATTEMPTS = 3;
+const RETRY_MS = 1_000;
+
+export interface FarmOptions {
+  readonly url: string;
+  readonly prefix: string;
+}
+
+/** @throws TransportUnavailable when the URL cannot be understood; Failure when it is too large */
+export function openFarm(context: PlanningContext, options: FarmOptions): FarmPool {
+  return new FarmPool(context, options);
+}
+
+/**
+ * Performs trials on the planners that share a Redis: a tree of BullMQ jobs per stage, one child
+ * per trial. Redis holds no truth: what it has lost is offered again, and a trial that it has done
+ * is not done twice. Owns its connections and the names of its jobs. It never simulates.
+ */
+export class FarmPool implements TaskPool {
+  private readonly search: ReturnType<typeof searchOf>;
+  private readonly redis: Redis;
+  private readonly queue: Queue<FarmJob>;
+  private readonly flows: FlowProducer;
+  private readonly names: ReturnType<typeof farmNames>;
+  /** Jobs without a result. */
+  private readonly open = new Set<string>();
+
+  constructor(context: PlanningContext, { url, prefix }: FarmOptions) {
+    this.search = searchOf(context);
+    this.names = farmNames(prefix);
+    const connection = redisOptionsOf(url);
+    this.redis = new Redis({ ...connection, maxRetriesPerRequest: 1 });
+    this.queue = new Queue(this.names.queue, { connection });
+    this.flows = new FlowProducer({ connection });
+    // A lost connection shows in the calls; ioredis comes back by itself.
+    const ignore = (): void => undefined;
+    this.redis.on('error', ignore);
+    this.queue.on('error', ignore);
+    this.flows.on('error', ignore);
+  }
+
+  async run(tasks: readonly PoolTask[], onDone: (done: number) => void): Promise<TaskResult[]> {
+    const jobs = tasks.map((task) => {
+      const text = packed(task);
+      return { id: jobIdOf(this.search.name, text), task: text };
+    });
+    const results = new Map<string, TaskResult>();
+    for (const { id } of jobs) this.open.add(id);
+    let answeredMs = performance.now();
+    while (jobs.some(({ id }) => !results.has(id))) {
+      try {
+        await this.turn(jobs, results);
+        answeredMs = performance.now();
+      } catch (error) {
+        if (error instanceof Failure) throw error;
+        if (performance.now() - answeredMs > PATIENCE_MS) throw redisIsGone();
+      }
+      onDone(jobs.filter(({ id }) => results.has(id)).length);
+      if (jobs.some(({ id }) => !results.has(id))) await pause(POLL_MS);
+    }
+    return jobs.map(({ id }) => results.get(id)!);
+  }
+
+  /** Takes back what no planner has begun; trials that have results keep them. */
+  async cancel(): Promise<void> {
+    await this.redis.set(this.names.cancelled(this.search.name), '1', 'EX', CANCELLED_S);
+    for (const id of this.open) await this.queue.remove(id).catch(() => 0);
+  }
+
+  async close(): Promise<void> {
+    await Promise.allSettled([this.queue.close(), this.flows.close()]);
+    this.redis.disconnect();
+  }
+
+  /** Reads the results that are there, and offers the trials of which Redis knows nothing. */
+  private async turn(
+    jobs: readonly { readonly id: string; readonly task: string }[],
+    results: Map<string, TaskResult>,
+  ): Promise<void> {
+    const lost: FlowChild[] = [];
+    for (const { id, task } of jobs) {
+      if (results.has(id)) continue;
+      const [data, value, reason, finished] = await this.redis.hmget(
+        this.queue.toKey(id),
+        ...['data', 'returnvalue', 'failedReason', 'finishedOn'],
+      );
+      if (value != null && finished != null) {
+        results.set(id, unpacked<TaskResult>(JSON.parse(value) as string));
+        this.open.delete(id);
+      } else if (reason != null && finished != null) await this.giveUp(id, reason);
+      else if (data == null) lost.push(this.childOf(id, task));
+    }
+    if (lost.length > 0) await this.offer(lost);
+  }
+
+  /** A trial that has failed is forgotten, so that a search that is started again tries it. */
+  private async giveUp(id: string, reason: string): Promise<never> {
+    await this.queue.remove(id);
+    throw new Failure(`A planner could not perform a trial: ${reason}`);
+  }
+
+  private async offer(children: FlowChild[]): Promise<void> {
+    const { name, bytes } = this.search;
+    await this.redis.set(this.names.context(name), bytes, 'EX', KEPT_S);
+    await this.redis.del(this.names.cancelled(name));
+    await this.flows.add({
+      name: 'stage',
+      queueName: this.names.queue,
+      data: { search: name, task: '' },
+      opts: { removeOnComplete: true, removeOnFail: true },
+      children,
+    });
+  }
+
+  private childOf(id: string, task: string): FlowChild {
+    return {
+      name: 'trial',
+      queueName: this.names.queue,
+      data: { search: this.search.name, task },
+      opts: {
+        jobId: id,
+        attempts: ATTEMPTS,
+        backoff: { type: 'fixed', delay: RETRY_MS },
+        removeOnComplete: { age: KEPT_S },
+        removeOnFail: { age: KEPT_S },
+        ignoreDependencyOnFailure: true,
+      },
+    };
+  }
+}
+
+type FlowChild = NonNullable<Parameters<FlowProducer['add']>[0]['children']>[number];
+
+function redisIsGone(): Failure {
+  return new Failure(
+    'The Redis of the planners does not answer: start it and run the same command again, which ' +
+      'goes on where it stopped.',
+  );
+}

@@ -1,0 +1,2 @@
+export { FarmPool, openFarm } from './farm-pool';
+export { startPlanner, type Planner } from './planner';

@@ -1,0 +1,84 @@
+import { consoleTable, formatMs, formatNumber, formatShare, usd } from '@baton/report';
+import type { Breakage } from './breakage';
+import type { AnsweredFleet } from './fleet-answers';
+import type { FleetDocument, FleetsDocument } from './fleet-document';
+
+/** A search for people: the fleets, the answers, and how to start the cheapest. */
+export function fleetsConsole(document: FleetsDocument, title: string): string {
+  const { command } = document;
+  return [
+    `${title}\n`,
+    consoleTable(FLEET_COLUMNS, sorted(document).map(fleetRow)),
+    answersText(document)
+      .map((line) => `${line}\n`)
+      .join(''),
+    ...(command === null ? [] : [`start it:      ${command}\n`]),
+  ].join('\n');
+}
+
+export const FLEET_COLUMNS = [
+  ...['fleet', 'GPUs', '$ per hour', 'goodput', '$ per 1,000 requests', '$ per 1M output tokens'],
+  ...['TTFT p90', 'TPOT p90', 'W', 'J per output token', 'front'],
+].map((name, i) => ({ name, align: i === 0 ? ('left' as const) : ('right' as const) }));
+
+/** Fleets that were tried on the whole workload, the cheapest requests first. */
+export function sorted({ fleets, fitted_to_load: fitted }: FleetsDocument): FleetDocument[] {
+  const price = ({ cost }: FleetDocument): number => cost?.usd_per_thousand_requests ?? Infinity;
+  return [...fleets, ...fitted.filter(isKept)].sort((a, b) => price(a) - price(b));
+}
+
+function isKept({ goodput_rps: goodput }: FleetDocument): boolean {
+  return (goodput ?? 0) > 0;
+}
+
+export function fleetRow(fleet: FleetDocument): string[] {
+  const { cost } = fleet;
+  return [
+    ...[fleet.name, formatNumber(fleet.gpus_in_all), usd(fleet.usd_per_hour)],
+    formatNumber(fleet.goodput_rps),
+    usd(cost?.usd_per_thousand_requests ?? null),
+    usd(cost?.usd_per_million_output_tokens ?? null),
+    ...[formatMs(fleet.ttft_ms?.p90 ?? null), formatMs(fleet.tpot_ms?.p90 ?? null)],
+    ...[
+      formatNumber(cost?.mean_watts ?? null),
+      formatNumber(cost?.joules_per_output_token ?? null),
+    ],
+    fleet.on_pareto_front ? 'yes' : '',
+  ];
+}
+
+/** The three questions and their answers, one line each. */
+export function answersText({ answers, load_rps, space, breaks_first }: FleetsDocument): string[] {
+  const budget = space['budget_usd_per_hour'] as number | null;
+  const whole = budget === null ? 'All of these GPUs serve' : `${usd(budget)} per hour serve`;
+  const load = `${formatNumber(load_rps)} requests/s`;
+  return [
+    answers.cheapest_for_load === null
+      ? `For the load of the workload (${load}): no fleet that was tried keeps the SLO.`
+      : `For the load of the workload (${load}): ${told(answers.cheapest_for_load)} is cheapest.`,
+    ...(answers.fewest_gpus_for_load === null
+      ? []
+      : [`Fewest GPUs for it: ${told(answers.fewest_gpus_for_load)}.`]),
+    answers.most_goodput === null
+      ? `${whole} nothing within the SLO.`
+      : `${whole} at most ${formatNumber(answers.most_goodput.goodput_rps)} requests/s: ` +
+        `${told(answers.most_goodput)}.`,
+    ...(breaks_first === null ? [] : [breaksText(breaks_first)]),
+  ];
+}
+
+function told({ name, gpus, usd_per_hour: price }: AnsweredFleet): string {
+  return `${name} (${formatNumber(gpus)} GPUs, ${usd(price)} per hour)`;
+}
+
+function breaksText({ fleet, objective, busiest_role: role, points }: Breakage): string {
+  if (objective === null) return `${fleet} still keeps the SLO at 1.5 times the rate above.`;
+  const steps = points.map(({ load, slo_attainment: share, utilisation }) => {
+    const busy = Object.entries(utilisation).map(([name, part]) => `${name} ${formatShare(part)}`);
+    return `x${load}: ${formatShare(share)} good, busy ${busy.join(', ')}`;
+  });
+  return (
+    `As the load of ${fleet} grows, ${objective.toUpperCase()} breaks first; its ${role ?? ''} ` +
+    `engines are busiest (${steps.join('; ')}).`
+  );
+}

@@ -1,0 +1,118 @@
+import { type BatonConfig, type ConfigKey, fileName, UsageError } from '@baton/config';
+import { type GivenRates, ratesOf } from '@baton/costs';
+import type { EngineRole } from '@baton/placement';
+import { aggregatedRate, decodeRate, prefillRate } from '@baton/planner';
+import { poolOf } from '@baton/scenario';
+import type { WorkloadDescription } from '@baton/workload';
+import { meanDemand } from '../engines/mean-demand';
+import type { FleetSpace } from './fleet-space';
+
+type Overrides = Partial<BatonConfig>;
+
+/** One way to build the engines of a role. */
+export interface FleetEngine {
+  readonly role: EngineRole;
+  readonly gpu: string;
+  readonly tensorParallelSize: number;
+  /** GPUs of one engine, over its pipeline stages and data-parallel ranks. */
+  readonly gpus: number;
+  readonly usdPerHour: number;
+  /** Requests per second that so many of them are expected to serve (rate matching). */
+  readonly rateOf: (count: number) => number;
+}
+
+/** Options that change which engine a request goes to, and not the engine. */
+const OF_PLACEMENT: readonly ConfigKey[] = ['placement', 'decodePlacement', 'enablePrefixCaching'];
+
+/** The engines that a space can build, with the rate of each; one that does not fit is left out. */
+export class FleetEngines {
+  /** Why some engines were left out, each once. */
+  readonly notes = new Set<string>();
+  private readonly built = new Map<string, ReturnType<typeof poolOf> | undefined>();
+
+  constructor(
+    private readonly parts: {
+      readonly config: BatonConfig;
+      readonly space: FleetSpace;
+      readonly description: WorkloadDescription;
+      readonly prices: GivenRates;
+      /** µs; Infinity: none. */
+      readonly tpotUs: number;
+    },
+  ) {}
+
+  /** @throws UsageError when a GPU of the space has no price */
+  of(role: EngineRole, overrides: Overrides): FleetEngine[] {
+    const { gpus, tensorParallelSizes } = this.parts.space;
+    return [...gpus].flatMap(([gpu, stock]) =>
+      tensorParallelSizes.flatMap((size) => {
+        const engine = this.engineOf(role, { ...overrides, ...sized(role, gpu, size) });
+        return engine === undefined || engine.gpus > stock ? [] : [engine];
+      }),
+    );
+  }
+
+  private engineOf(role: EngineRole, overrides: Overrides): FleetEngine | undefined {
+    const config = { ...this.parts.config, ...overrides };
+    const pool = this.poolFor(role, overrides);
+    if (pool === undefined) return undefined;
+    const { [role]: rate } = ratesOf(config, [role], this.parts.prices);
+    const gpus = pool.gpus * config.dataParallelSize;
+    const rates: number[] = [0];
+    return {
+      role,
+      gpu: rate!.gpu,
+      tensorParallelSize: overrides[SIZE_KEY[role]] ?? 1,
+      gpus,
+      usdPerHour: gpus * rate!.usdPerHour,
+      rateOf: (count) => (rates[count] ??= this.rateOf({ role, config, pool }, count)),
+    };
+  }
+
+  private rateOf(
+    { role, config, pool }: { role: EngineRole; config: BatonConfig; pool: EnginePoolOf },
+    count: number,
+  ): number {
+    const { description, tpotUs } = this.parts;
+    const ranks = count * config.dataParallelSize;
+    const demand = meanDemand(description, config, ranks);
+    const { options } = pool;
+    if (role === 'prefill') return ranks * prefillRate(options, demand);
+    if (role === 'decode') return ranks * decodeRate(options, demand, tpotUs);
+    return ranks * aggregatedRate(options, demand, tpotUs);
+  }
+
+  private poolFor(role: EngineRole, overrides: Overrides): EnginePoolOf | undefined {
+    const own = Object.entries(overrides).filter(
+      ([key]) => !OF_PLACEMENT.some((each) => each === key),
+    );
+    const key = JSON.stringify([role, own]);
+    if (!this.built.has(key)) this.built.set(key, this.build(role, overrides));
+    return this.built.get(key);
+  }
+
+  private build(role: EngineRole, overrides: Overrides): EnginePoolOf | undefined {
+    try {
+      return poolOf({ ...this.parts.config, ...overrides }, role, 1);
+    } catch (error) {
+      if (!(error instanceof UsageError)) throw error;
+      const told = Object.entries(overrides).map(([key, value]) => `${fileName(key)} ${value}`);
+      this.notes.add(`Left out ${role} engines of ${told.join(', ')}: ${error.message}`);
+      return undefined;
+    }
+  }
+}
+
+type EnginePoolOf = ReturnType<typeof poolOf>;
+
+const SIZE_KEY = {
+  prefill: 'prefillTensorParallelSize',
+  decode: 'decodeTensorParallelSize',
+  aggregated: 'tensorParallelSize',
+} as const;
+const GPU_KEY = { prefill: 'prefillGpu', decode: 'decodeGpu', aggregated: 'gpu' } as const;
+
+/** The options that give a role its GPU and its size. */
+export function sized(role: EngineRole, gpu: string, tensorParallelSize: number): Overrides {
+  return { [GPU_KEY[role]]: gpu, [SIZE_KEY[role]]: tensorParallelSize };
+}

@@ -1,0 +1,51 @@
+import type { ReportPage } from '@baton/report';
+import { answersText, FLEET_COLUMNS, fleetRow, sorted } from './fleet-console';
+import type { FleetsDocument } from './fleet-document';
+
+/** A search as a page. */
+export function fleetsReport(
+  document: FleetsDocument,
+  heading: { readonly title: string; readonly subtitle: string },
+): ReportPage {
+  const { command, notes } = document;
+  return {
+    ...heading,
+    sections: [
+      { kind: 'note', title: 'Answers', text: [...answersText(document), ...notes].join('\n\n') },
+      ...(command === null
+        ? []
+        : [{ kind: 'note' as const, title: 'Start the cheapest', text: command }]),
+      {
+        kind: 'table',
+        title: 'Fleets: each at its highest rate within the SLO',
+        columns: FLEET_COLUMNS,
+        rows: sorted(document).map(fleetRow),
+      },
+      {
+        kind: 'table',
+        title: 'Dropped on a shorter prefix',
+        columns: FLEET_COLUMNS,
+        rows: document.dropped.map(fleetRow),
+      },
+    ],
+  };
+}
+
+const HEAD = [
+  ...['name', 'kind', 'topology', 'sized_for', 'gpus_in_all', 'usd_per_hour', 'requests'],
+  ...['request_rate', 'goodput_rps', 'slo_attainment', 'p90_ttft_ms', 'p90_tpot_ms'],
+  ...['usd_per_thousand_requests', 'mean_watts', 'joules_per_output_token', 'on_pareto_front'],
+];
+
+/** One row for each fleet that was tried; what was not measured is empty. */
+export function fleetsCsv(document: FleetsDocument): string {
+  const all = [...document.fleets, ...document.fitted_to_load, ...document.dropped];
+  const rows = all.map((fleet) => [
+    ...[`"${fleet.name}"`, fleet.kind, fleet.topology, fleet.sized_for, fleet.gpus_in_all],
+    ...[fleet.usd_per_hour, fleet.requests, fleet.request_rate, fleet.goodput_rps],
+    ...[fleet.slo_attainment, fleet.ttft_ms?.p90, fleet.tpot_ms?.p90],
+    ...[fleet.cost?.usd_per_thousand_requests, fleet.cost?.mean_watts],
+    ...[fleet.cost?.joules_per_output_token, fleet.on_pareto_front],
+  ]);
+  return [HEAD, ...rows].map((row) => `${row.join(',')}\n`).join('');
+}

@@ -1,0 +1,34 @@
+import {
+  type ConfigKey,
+  configKeys,
+  fileName,
+  isConfigKey,
+  keyOf,
+  nearestName,
+  optionOf,
+  readTyped,
+  UsageError,
+  whereIn,
+} from '@baton/config';
+
+/**
+ * The option of that name with a value as YAML or JSON has it.
+ *
+ * @param where  what precedes the name in errors, such as `fleet.yaml: vary.`
+ * @throws UsageError, one sentence that names the option
+ */
+export function readNamedOption(
+  name: string,
+  given: unknown,
+  where: string,
+): { readonly key: ConfigKey; readonly value: unknown } {
+  const key = keyOf(name);
+  if (!isConfigKey(key)) {
+    const nearest = nearestName(name.replaceAll('-', '_'), configKeys().map(fileName));
+    const hint = nearest === undefined ? '.' : `; did you mean '${nearest}'?`;
+    throw new UsageError(`${where}${name} is no option${hint}`);
+  }
+  const read = readTyped(optionOf(key), given);
+  if (read.kind === 'value') return { key, value: read.value };
+  throw new UsageError(`${where}${fileName(key)}${whereIn(read.path)} ${read.complaint}.`);
+}

@@ -1,0 +1,38 @@
+import type { CostRates } from '@baton/analysis';
+import { stepTimesOf } from '@baton/cluster';
+import type { BatonConfig } from '@baton/config';
+import { deploymentErrors } from '@baton/error-bars';
+import { performTask, type TaskResult } from '@baton/planner';
+import { scenarioOf } from '@baton/scenario';
+import { head } from '@baton/workload';
+import type { PlanningContext } from './planning-context';
+
+/**
+ * A fleet to simulate. `search` and `measure` as for a split; `keep`: whether it keeps the target
+ * at `rate`. Plain data.
+ */
+export interface FleetTask {
+  readonly kind: 'search' | 'measure' | 'keep';
+  /** The options that make the fleet. */
+  readonly fleet: Partial<BatonConfig>;
+  readonly rates: CostRates;
+  /** Requests of the workload, from its beginning. */
+  readonly requests: number;
+  /** Requests per second. */
+  readonly rate: number;
+  /** Relative width of the last interval of a search. */
+  readonly tolerance: number;
+}
+
+/** A function of context and task alone. */
+export function performFleet(context: PlanningContext, task: FleetTask): TaskResult {
+  const { target } = context;
+  const config = { ...context.config, ...task.fleet };
+  const scenario = scenarioOf(config, head(context.workload, task.requests));
+  const errorsAt = deploymentErrors(config, stepTimesOf(scenario.pools));
+  const { rates, tolerance, rate } = task;
+  const mostTries = task.kind === 'keep' ? { mostTries: 1 } : {};
+  const options = { target, seed: config.seed, errorsAt, rates, tolerance, ...mostTries };
+  const kind = task.kind === 'keep' ? 'search' : task.kind;
+  return performTask(scenario, { kind, rate }, options);
+}

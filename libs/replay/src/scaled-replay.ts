@@ -1,0 +1,52 @@
+import type { ScalingOptions, Slo } from '@baton/analysis';
+import type { ClusterScaling } from '@baton/cluster';
+import type { BatonConfig } from '@baton/config';
+import { usToSeconds } from '@baton/kernel';
+import { formatTopology, parseTopology, type Topology } from '@baton/placement';
+import { configuredAutoscaler, demandOf, scaleBounds } from '@baton/scaling';
+import { poolOf } from '@baton/scenario';
+import type { Workload } from '@baton/workload';
+
+export interface ScaledReplay {
+  /** What runs. */
+  readonly scaling: ClusterScaling;
+  /** What it is measured by. */
+  readonly measures: ScalingOptions;
+}
+
+/**
+ * The autoscaler of a replay, with what it is measured by. Undefined: there is none.
+ *
+ * @throws UsageError
+ */
+export function scaledReplay(
+  config: BatonConfig,
+  workload: Workload,
+  slo: Slo | undefined,
+): ScaledReplay | undefined {
+  const bounds = scaleBounds(config);
+  if (bounds === undefined) return undefined;
+  const { min, max } = bounds;
+  const itlUs = slo?.tpot ?? slo?.itl;
+  const itlSeconds = itlUs === undefined ? undefined : usToSeconds(itlUs);
+  const ttftSeconds = slo?.ttft === undefined ? undefined : usToSeconds(slo.ttft);
+  const demand = demandOf(config, workload, { max, itlSeconds });
+  const autoscaler = configuredAutoscaler(config, parseTopology(config.topology), {
+    ...{ objectives: { ttftSeconds, itlSeconds }, demand },
+  })!;
+  const gpus = (role: keyof Topology): number => (max[role] > 0 ? poolOf(config, role, 1).gpus : 0);
+  return {
+    scaling: { create: autoscaler.create, intervalUs: autoscaler.intervalUs, most: max },
+    measures: {
+      autoscaler: config.autoscaler!,
+      ...{ min: formatTopology(min), max: formatTopology(max), fewest: min, most: max },
+      intervalUs: autoscaler.intervalUs,
+      gpusPerEngine: {
+        prefill: gpus('prefill'),
+        decode: gpus('decode'),
+        aggregated: gpus('aggregated'),
+      },
+      demand: { windowUs: demand.windowUs, ofWindow: (window) => demand.ofWindow(window) },
+    },
+  };
+}

@@ -1,0 +1,77 @@
+import { isObject } from '@baton/kernel';
+import type { RequestLimits } from '@baton/openai';
+import { followReferences, type Item } from './items';
+import type { StoredResponse } from './kept-response';
+import { type ResponseDraft, readResponse } from './parse-response';
+import { messageBody } from './message-body';
+import { responseIdOf } from './response-context';
+
+/** Most earlier responses in which the references of one request are looked up. */
+const MAX_REFERENCED = 64;
+
+/** What a request goes on with, by name. */
+export interface ResponseLinks {
+  readonly previousResponseId?: string | undefined;
+  readonly conversationId?: string | undefined;
+  /** Ids of the responses that its references may be of. */
+  readonly referenced: readonly string[];
+}
+
+/** The stored texts of what a request goes on with. */
+export interface LoadedTexts {
+  readonly previous?: string | undefined;
+  readonly conversation?: string | undefined;
+  readonly referenced: readonly string[];
+}
+
+/** A request that goes on with nothing. */
+export const NO_LINKS: ResponseLinks = { referenced: [] };
+
+/** False when the body certainly goes on with nothing: its fields are not checked here. */
+export function mayContinue(body: unknown): boolean {
+  if (!isObject(body)) return false;
+  const { previous_response_id: previous, conversation, input } = body;
+  return (previous ?? conversation ?? null) !== null || Array.isArray(input);
+}
+
+/** The links of a body, as JSON. Throws `BatonError` for an invalid body. */
+export function responseLinksBody(
+  body: unknown,
+  _limits: RequestLimits,
+  { isMessage }: { readonly isMessage: boolean },
+): string {
+  return JSON.stringify(linksOf(readResponse(isMessage ? messageBody(body) : body, () => '')));
+}
+
+function linksOf({ previousResponseId, conversationId, own }: ResponseDraft): ResponseLinks {
+  const wanted = own.filter(({ type }) => type === 'item_reference').map(({ id }) => id);
+  const ids = new Set(wanted.map(responseIdOf));
+  if (previousResponseId !== undefined) ids.delete(previousResponseId);
+  const referenced = [...ids].filter((id) => id !== undefined).slice(0, MAX_REFERENCED);
+  return { previousResponseId, conversationId, referenced };
+}
+
+/**
+ * A request with the items that it goes on with, and its references followed. Throws for references
+ * to nothing.
+ */
+export function continued(
+  draft: ResponseDraft,
+  loaded: LoadedTexts,
+): { readonly draft: ResponseDraft; readonly context: readonly Item[] } {
+  const context = contextOf(loaded);
+  const referenced = loaded.referenced.flatMap(
+    (text) => (JSON.parse(text) as StoredResponse).response.output as readonly Item[],
+  );
+  const own = followReferences(draft.own, [...context, ...referenced]);
+  return { draft: { ...draft, own }, context };
+}
+
+function contextOf({ previous, conversation }: LoadedTexts): readonly Item[] {
+  if (conversation !== undefined) {
+    return (JSON.parse(conversation) as { readonly items: readonly Item[] }).items;
+  }
+  if (previous === undefined) return [];
+  const { context, input, response } = JSON.parse(previous) as StoredResponse;
+  return [...context, ...input, ...response.output];
+}

@@ -1,0 +1,98 @@
+import { asciiJson } from '@baton/text';
+import type { RequestLimits } from '@baton/openai';
+import type { Item } from './items';
+import type { ReasoningEvents } from './response-events';
+import type { ResponseObject, ResponseStatus } from './response-object';
+import { itemsPage, replayEvents } from './stored-response';
+
+/** What is kept of a response: enough to show it, to replay its stream, and to continue it. */
+export interface StoredResponse {
+  /** The API process that makes it, for a background response. */
+  readonly apiId?: string | undefined;
+  readonly response: ResponseObject;
+  /** Items that came before the request: of earlier responses. */
+  readonly context: readonly Item[];
+  /** Items of the request itself. */
+  readonly input: readonly Item[];
+  /** The lengths of the deltas as streamed, per item of the output. */
+  readonly deltas: readonly (readonly number[])[];
+}
+
+/** The parts of a stored response, as JSON where they may be long. */
+export interface ResponseTexts {
+  readonly apiId: string | undefined;
+  readonly response: string;
+  readonly context: string;
+  readonly input: string;
+  readonly deltas: readonly (readonly number[])[];
+}
+
+/**
+ * A response as it is kept. Its long parts are joined as they are, and the head comes first, so
+ * that neither this nor `headOf` takes longer for a long one.
+ */
+export function storedText({ apiId, response, context, input, deltas }: ResponseTexts): string {
+  const maker = apiId === undefined ? '' : `"apiId":${JSON.stringify(apiId)},`;
+  const parts = `"context":${context},"input":${input},"deltas":${JSON.stringify(deltas)}`;
+  return `{${maker}"response":${response},${parts}}`;
+}
+
+/** Keys in the order of `storedText` and of the Response object. */
+const HEAD =
+  /^\{(?:"apiId":"([^"]*)",)?"response":\{[^[\]{}]*?"status":"(\w+)","background":(true|false)/;
+const OVER = new Set<string>(['completed', 'incomplete', 'failed', 'cancelled']);
+
+/** What is known of a stored response without parsing it. */
+export interface StoredHead {
+  readonly apiId: string | undefined;
+  readonly status: ResponseStatus;
+  readonly isOver: boolean;
+  readonly isBackground: boolean;
+}
+
+export function headOf(stored: string): StoredHead {
+  const [, apiId, status = 'completed', background] = HEAD.exec(stored) ?? [];
+  return {
+    apiId,
+    status: status as ResponseStatus,
+    isOver: OVER.has(status),
+    isBackground: background === 'true',
+  };
+}
+
+/** A stored response with another status. */
+export function withStatus(stored: string, status: ResponseStatus): string {
+  return stored.replace(HEAD, (head) => head.replace(/"status":"\w+"/, `"status":"${status}"`));
+}
+
+/** What a client asks to see of a stored response. */
+export type ResponseView =
+  | { readonly kind: 'object' }
+  /** Its output, as a JSON list. */
+  | { readonly kind: 'output' }
+  | { readonly kind: 'input'; readonly query: Readonly<Record<string, unknown>> }
+  | {
+      readonly kind: 'events';
+      /** Number of the last event that the client has; -1: none. */
+      readonly after: number;
+      readonly reasoning: ReasoningEvents;
+    };
+
+/** A view of a stored response, which is parsed already. */
+export function storedResponseBody(
+  stored: unknown,
+  _limits: RequestLimits,
+  view: ResponseView,
+): string {
+  const { response, input, deltas } = stored as StoredResponse;
+  switch (view.kind) {
+    case 'object':
+      return asciiJson(response);
+    case 'output':
+      return JSON.stringify(response.output);
+    case 'input':
+      return itemsPage(input, view.query);
+    case 'events':
+      return replayEvents(response, deltas, view);
+  }
+}

@@ -1,0 +1,5 @@
+export { configuredAutoscaler, demandOf, scaleBounds, withStart } from './configured-autoscaler';
+export type { ConfiguredAutoscaler } from './configured-autoscaler';
+export { LiveAutoscaler } from './live-autoscaler';
+export { liveAutoscaler } from './live';
+export { readPage } from './scrape';

@@ -1,0 +1,81 @@
+import { type EngineJob, jobId } from '@baton/contract';
+import { Job, type JobsOptions, PRIORITY_LIMIT, type Queue, type RedisClient } from 'bullmq';
+import type { MarkingClient } from '../connection/client';
+import type { ScriptCall, ScriptValue } from '../connection/script';
+import { withoutColons } from '../keys';
+import type { BullJob, BullWorker } from './held-jobs';
+
+export type BullQueue = Queue<EngineJob, null, string>;
+
+type BullClient = RedisClient;
+type Value = string | number | boolean | Buffer | undefined;
+
+/**
+ * BullMQ's own commands as parts of a larger script. BullMQ decides which command it is and makes
+ * its keys and arguments; the text is what it defined on our client. So nothing of it is copied,
+ * and the keys of a queue stay those of the installed BullMQ.
+ */
+export class BullCalls {
+  constructor(private readonly client: MarkingClient) {}
+
+  /** What `queue.add` sends. */
+  async add(queue: BullQueue, data: EngineJob): Promise<ScriptCall> {
+    await queue.client;
+    const options = bullOptions(data);
+    const job = new Job<EngineJob, null>(queue, 'run', data, options, options.jobId);
+    return this.sentBy((client) => job.addJob(client));
+  }
+
+  /** What `worker.getNextJob` sends. */
+  async take(worker: BullWorker, token: string): Promise<ScriptCall> {
+    await worker.client;
+    return this.sentBy((client) => worker.scripts.moveToActive(client, token));
+  }
+
+  /** What `job.moveToCompleted` sends. */
+  async complete(worker: BullWorker, job: BullJob, token: string): Promise<ScriptCall> {
+    await worker.client;
+    const values = worker.scripts.moveToCompletedArgs(job, null, true, token, false);
+    return this.callOf('moveToFinished', values);
+  }
+
+  /** The command that BullMQ gives to a client which takes it and sends nothing. */
+  private async sentBy(send: (client: BullClient) => Promise<unknown>): Promise<ScriptCall> {
+    const calls: ScriptCall[] = [];
+    const runCommand = (name: string, values: readonly Value[]): Promise<void> => {
+      calls.push(this.callOf(name, values));
+      return Promise.resolve();
+    };
+    await send({ runCommand } as unknown as BullClient);
+    return calls[0]!;
+  }
+
+  /** @param name with BullMQ's version behind a colon, or without it */
+  private callOf(name: string, values: readonly Value[]): ScriptCall {
+    const [plain = name] = name.split(':');
+    const { lua, numberOfKeys = 0 } = this.client.definitionOf(plain);
+    return {
+      script: { name: plain, body: lua },
+      keys: values.slice(0, numberOfKeys).map(String),
+      args: values.slice(numberOfKeys).map((value) => value ?? '') as ScriptValue[],
+    };
+  }
+}
+
+/**
+ * vLLM runs lower priorities first, 0 being the default, in an int64. BullMQ takes its plain list
+ * before the prioritized set (1 to 2,097,151, lower first), so positive priorities go there, those
+ * beyond its end together. Negative ones go to the front of the plain list, where the latest is
+ * first; the engine orders what it has taken exactly.
+ */
+export function bullOptions(job: EngineJob): JobsOptions {
+  const base = {
+    jobId: withoutColons(jobId(job)),
+    attempts: 1,
+    removeOnComplete: true,
+    removeOnFail: true,
+  };
+  if (job.priority > 0)
+    return { ...base, priority: Math.min(Math.ceil(job.priority), PRIORITY_LIMIT) };
+  return job.priority < 0 ? { ...base, lifo: true } : base;
+}

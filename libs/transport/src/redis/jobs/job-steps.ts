@@ -1,0 +1,66 @@
+import type { EngineJob } from '@baton/contract';
+import type { JobFinish, HandOver, QueueName } from '../../port/queues';
+import type { RedisLink } from '../connection/link';
+import type { Script, ScriptCalls } from '../connection/script';
+import type { LedgerCalls } from '../ledger-calls';
+import { BullCalls, type BullQueue } from './bull-calls';
+import type { BullJob, BullWorker } from './held-jobs';
+
+const FINISH = `
+local isOurs = finish()
+`;
+
+const HAND_ON = `
+local isOurs = handOver()
+if isOurs == 1 then add() end
+`;
+
+/** A held job that leaves its queue with the step; undefined: it stays, or is not held any more. */
+export type Leaving = { readonly bull: BullJob; readonly token: string } | undefined;
+
+export interface JobStepsParts {
+  readonly link: RedisLink;
+  readonly worker: BullWorker;
+  readonly ledger: LedgerCalls;
+  readonly queueOf: (name: QueueName) => BullQueue;
+}
+
+/**
+ * What the ledger and the queue do together, as one script each: our rule, and BullMQ's own
+ * commands around it. Nothing can fall between them.
+ */
+export class JobSteps {
+  private readonly bull: BullCalls;
+
+  constructor(private readonly parts: JobStepsParts) {
+    this.bull = new BullCalls(parts.link.commands);
+  }
+
+  /** Stores the result of the request; the job leaves its queue, whatever the ledger says. */
+  finish(job: EngineJob, { epoch, result }: JobFinish, leaving: Leaving): Promise<boolean> {
+    const finish = this.parts.ledger.finish(job.requestId, epoch, result);
+    return this.run({ name: 'finish', body: FINISH }, { finish }, leaving);
+  }
+
+  /** Stores the record; where that is accepted, adds the next job. The own job leaves anyhow. */
+  async handOver(job: EngineJob, how: HandOver, leaving: Leaving): Promise<boolean> {
+    const { epoch, handoff, next } = how;
+    const handOver = this.parts.ledger.handOver(job.requestId, epoch, handoff);
+    const add = await this.bull.add(this.parts.queueOf(next.queue), next.job);
+    // Without a job that leaves, it only fills the server.
+    const isRefusedWhenFull = leaving === undefined ? true : undefined;
+    return this.run(
+      { name: 'handOn', body: HAND_ON, isRefusedWhenFull },
+      { handOver, add },
+      leaving,
+    );
+  }
+
+  private async run(order: Script, calls: ScriptCalls, leaving: Leaving): Promise<boolean> {
+    const { link, worker } = this.parts;
+    const complete = leaving && (await this.bull.complete(worker, leaving.bull, leaving.token));
+    const body = `${order.body}${complete ? 'complete()' : ''}\nreturn isOurs\n`;
+    const all = { ...calls, ...(complete && { complete }) };
+    return (await link.scripts.runFolded({ ...order, body }, all)) === 1;
+  }
+}

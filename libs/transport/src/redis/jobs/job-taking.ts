@@ -1,0 +1,124 @@
+import type { EngineJob } from '@baton/contract';
+import { Job, type JobJsonRaw } from 'bullmq';
+import type { RunPermit } from '../../port/ledger';
+import type { RunClaim } from '../../port/queues';
+import type { RedisLink } from '../connection/link';
+import type { Script, ScriptReply } from '../connection/script';
+import { type LedgerCalls, readPermit } from '../ledger-calls';
+import { BullCalls } from './bull-calls';
+import type { BullJob, BullWorker } from './held-jobs';
+import { LEFT } from './queue-scripts';
+
+/** Takes one job after the other, until there are enough or none is left. */
+const TAKE: Script = {
+  name: 'takeJobs',
+  body: `
+local jobs = {}
+for i = 1, tonumber(leftArgs[1]) do
+  local taken = take()
+  if type(taken[1]) ~= 'table' then break end
+  jobs[i] = {taken[2], taken[1]}
+end
+return {left(), jobs}
+`,
+};
+
+/**
+ * As `TAKE`; each job begins its run. The request and its submission are the id of the job; the API
+ * is in its data, in plain letters, so that the data is not parsed here.
+ */
+const TAKE_AND_BEGIN: Script = {
+  name: 'takeJobsAndBegin',
+  body: `
+local recordPrefix, apiPrefix = beginKeys[1], beginKeys[2]
+local letters = {['3A'] = ':', ['25'] = '%'}
+local function permitOf(id, fields)
+  local apiId
+  for i = 1, #fields, 2 do
+    if fields[i] == 'data' then apiId = string.match(fields[i + 1], '"apiId":"([^"]*)"') end
+  end
+  local requestId, submission = string.match(id, '^(.*)%-(%d+)$')
+  if not apiId or not requestId then return false end
+  requestId = string.gsub(requestId, '%%(%x%x)', letters)
+  beginKeys[1], beginKeys[2] = recordPrefix .. requestId, apiPrefix .. apiId
+  beginArgs[1], beginArgs[4] = submission, apiId
+  return begin()
+end
+local jobs = {}
+for i = 1, tonumber(leftArgs[1]) do
+  local taken = take()
+  if type(taken[1]) ~= 'table' then break end
+  jobs[i] = {taken[2], taken[1], permitOf(taken[2], taken[1])}
+end
+return {left(), jobs}
+`,
+};
+
+export interface BatchJob {
+  readonly bull: BullJob;
+  readonly permit: RunPermit | undefined;
+}
+
+export interface TakenBatch {
+  readonly jobs: readonly BatchJob[];
+  /** Jobs that wait in the queue after it. */
+  readonly left: number;
+}
+
+export interface JobTakingParts {
+  readonly link: RedisLink;
+  readonly worker: BullWorker;
+  readonly ledger: LedgerCalls;
+  readonly begins: RunClaim | undefined;
+}
+
+/** Takes jobs by BullMQ's own command, and begins their runs, as one script. */
+export class JobTaking {
+  private readonly bull: BullCalls;
+
+  constructor(private readonly parts: JobTakingParts) {
+    this.bull = new BullCalls(parts.link.commands);
+  }
+
+  async take(token: string, wanted: number): Promise<TakenBatch> {
+    const { link, worker, ledger, begins } = this.parts;
+    const { wait = '', prioritized = '', delayed = '', marker = '' } = worker.keys;
+    const keys = [wait, prioritized, delayed, marker];
+    const left = { script: LEFT, keys, args: [wanted] };
+    const calls = { take: await this.bull.take(worker, token), left };
+    const reply =
+      begins === undefined
+        ? await link.scripts.runFolded(TAKE, calls)
+        : await link.scripts.runFolded(TAKE_AND_BEGIN, {
+            ...calls,
+            begin: ledger.beginTaken(begins),
+          });
+    return this.read(reply);
+  }
+
+  /** A run that began with the take and does not run does not count. */
+  async excuse(job: EngineJob, permit: RunPermit | undefined): Promise<void> {
+    if (permit?.kind !== 'run') return;
+    const { link, ledger } = this.parts;
+    const { script, keys, args } = ledger.withdraw(job.requestId, permit.epoch);
+    await link.scripts.run(script, keys, args);
+  }
+
+  private read(reply: ScriptReply): TakenBatch {
+    const [left, jobs] = reply as readonly [number, readonly RawJob[]];
+    return { left, jobs: jobs.map((raw) => this.jobOf(raw)) };
+  }
+
+  private jobOf([id, fields, permit]: RawJob): BatchJob {
+    const json: Record<string, string> = {};
+    for (let at = 0; at < fields.length; at += 2) json[fields[at]!] = fields[at + 1]!;
+    const bull = Job.fromJSON<EngineJob, null>(
+      this.parts.worker,
+      json as unknown as JobJsonRaw,
+      id,
+    );
+    return { bull, permit: permit ? readPermit(permit) : undefined };
+  }
+}
+
+type RawJob = readonly [id: string, fields: readonly string[], permit?: ScriptReply];

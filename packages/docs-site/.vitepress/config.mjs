@@ -1,0 +1,55 @@
+import { copyFileSync, existsSync, readdirSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { GUIDE } from '../guide.mjs';
+import { drawings, linksOfTheSite, readersOfThePage, tagsAsText } from '../markdown.mjs';
+
+const here = dirname(fileURLToPath(import.meta.url));
+const root = join(here, '../../..');
+const docs = join(root, 'docs');
+const mermaid = createRequire(import.meta.url).resolve('mermaid/dist/mermaid.min.js');
+const decisions = readdirSync(join(docs, 'decisions')).sort();
+
+export default {
+  title: 'Baton',
+  description: 'Load-test a disaggregated LLM serving design before you own the GPUs',
+  srcDir: 'dist/pages',
+  outDir: join(root, 'dist/site'),
+  cacheDir: join(root, 'dist/.site-cache'),
+  lastUpdated: false,
+  markdown: {
+    config(markdown) {
+      markdown.use(drawings);
+      markdown.use(linksOfTheSite, (path) => existsSync(join(docs, path)));
+      markdown.use(readersOfThePage, GUIDE);
+      markdown.use(tagsAsText);
+    },
+  },
+  themeConfig: {
+    search: { provider: 'local' },
+    outline: [2, 3],
+    nav: GUIDE.slice(0, -1).map(({ title, pages }) => ({ text: title, link: linkOf(pages[0]) })),
+    sidebar: [...GUIDE.map(groupOf), decisionsGroup()],
+  },
+  buildEnd({ outDir }) {
+    copyFileSync(mermaid, join(outDir, 'mermaid.min.js'));
+  },
+};
+
+function linkOf({ path }) {
+  return `/${path}`;
+}
+
+function groupOf({ title, pages }, index) {
+  const items = pages.map((page) => ({ text: page.title, link: linkOf(page) }));
+  return { text: title, collapsed: index > 2, items };
+}
+
+function decisionsGroup() {
+  const items = decisions.map((file) => {
+    const name = file.replace(/\.md$/, '');
+    return { text: name.replace(/^0*/, '').replaceAll('-', ' '), link: `/decisions/${name}` };
+  });
+  return { text: 'Decisions', collapsed: true, items };
+}

@@ -1,0 +1,31 @@
+/** A request that is made to hold the event loop of the API, with the answers that are right. */
+export interface Attack {
+  readonly title: string;
+  readonly path: string;
+  /** Made anew for each sending: some are many megabytes long. */
+  readonly body: () => unknown;
+  /** As many at once; default 1. */
+  readonly times?: number;
+  /** Statuses of which each answer has one. */
+  readonly statuses: readonly number[];
+  /** Sent first, and answered with 200: `{id}` in the path and the body is the id of its answer. */
+  readonly first?: Pick<Attack, 'path' | 'body'>;
+  /** Default POST. */
+  readonly method?: 'GET' | 'POST';
+  /** Messages over a WebSocket at the path; each is answered in one piece of JSON or by events. */
+  readonly isSocket?: boolean;
+}
+
+/** Answered, or refused in order. */
+export const EITHER = [200, 400, 503];
+
+export function list<Item>(length: number, item: (index: number) => Item): Item[] {
+  return Array.from({ length }, (_, index) => item(index));
+}
+
+export function members<Item>(
+  count: number,
+  member: (index: number) => readonly [string, Item],
+): Record<string, Item> {
+  return Object.fromEntries(list(count, member));
+}

@@ -1,0 +1,106 @@
+import {
+  Autoscaler,
+  buildAutoscaler,
+  type ClusterSample,
+  parseAutoscaler,
+} from '@baton/autoscaling';
+import { simulate } from '@baton/cluster';
+import { defaultConfig } from '@baton/config';
+import { RandomStream, secondsToUs } from '@baton/kernel';
+import { LiveAutoscaler } from '@baton/scaling';
+import { createLogger } from '@baton/telemetry';
+import { attachInProcess, InProcessHub } from '@baton/transport';
+import { LiveMembership, WorkerHosts } from '@baton/worker';
+import { describe, expect, it } from 'vitest';
+import { ManualWallClock } from '../../libs/clock/test/manual-wall-clock';
+import { poolFor, scenarioWith, workloadOf } from '../../libs/cluster/test/test-scenario';
+
+const INTERVAL_US = secondsToUs(1);
+const BOUNDS = {
+  min: { prefill: 1, decode: 1, aggregated: 0 },
+  max: { prefill: 4, decode: 4, aggregated: 0 },
+};
+/** Steps of a tenth of a second: a minute of traffic has few of them. */
+const SLOW = {
+  description: 'slow',
+  stepUs: (b: { prefillTokens: number; decodeContext: number }) =>
+    100_000 + 1_000 * b.prefillTokens + 10 * b.decodeContext,
+};
+
+function autoscaler(written: string): Autoscaler {
+  const random = RandomStream.root(1);
+  const policy = buildAutoscaler(parseAutoscaler(written), { capacities: {}, random });
+  return new Autoscaler({ policy, bounds: BOUNDS, metricsAgeUs: 0 });
+}
+
+/** A burst of 10 s in a minute of single requests; scrapes and changes of its virtual run. */
+function virtual(written: string): { samples: ClusterSample[]; changes: string[] } {
+  const burst = Array.from({ length: 160 }, (_none, i) => 5_000_000 + i * 60_000);
+  const calm = Array.from({ length: 60 }, (_none, i) => i * 1_000_000 + 333_333);
+  const arrivals = [...burst, ...calm].sort((a, b) => a - b);
+  const workload = workloadOf(arrivals.map((atUs) => ({ atUs, prompt: 40, output: 5 })));
+  const samples: ClusterSample[] = [];
+  const inner = autoscaler(written);
+  const decide = inner.decide.bind(inner);
+  inner.decide = (sample) => {
+    samples.push(onThePage(sample));
+    return decide(samples.at(-1)!);
+  };
+  const { scaling } = simulate({
+    ...scenarioWith('1P1D', workload),
+    pools: [poolFor('prefill', 1, { stepTime: SLOW }), poolFor('decode', 1, { stepTime: SLOW })],
+    scaling: { create: () => inner, intervalUs: INTERVAL_US, most: BOUNDS.max },
+  });
+  const letter = { prefill: 'P', decode: 'D', aggregated: 'A' };
+  const changes = scaling!.events.map(({ atUs, kind, count, role }) => {
+    return `${atUs / INTERVAL_US} ${kind === 'join' ? '+' : '-'}${count}${letter[role]}`;
+  });
+  return { samples, changes };
+}
+
+/** Requests that wait inside of engines, as if they waited in front: idle engines show none. */
+function onThePage(sample: ClusterSample): ClusterSample {
+  const queued = { ...sample.queued };
+  for (const { role, waiting } of sample.engines) queued[role] += waiting;
+  const engines = sample.engines.map((engine) => ({ ...engine, waiting: 0 }));
+  return { ...sample, queued, engines };
+}
+
+/** What the live driver does with real engines when its scrapes say the same. */
+async function live(written: string, samples: readonly ClusterSample[]): Promise<string[]> {
+  const wall = new ManualWallClock();
+  const hub = new InProcessHub();
+  const [front, back] = [attachInProcess(hub), attachInProcess(hub)];
+  const config = defaultConfig({ topology: '1P1D' });
+  const log = createLogger({ name: 'test', level: 'silent' });
+  const engines = { prefill: 1, decode: 1 };
+  const hosts = await WorkerHosts.start({ config, engines, transport: back, log, wall });
+  const starter = { start: hosts.join.bind(hosts) };
+  const membership = new LiveMembership({ config, transport: front, starter, wall });
+  let scrapes = 0;
+  const said: string[] = [];
+  const driver = new LiveAutoscaler({
+    ...{ config, autoscaler: autoscaler(written), intervalUs: INTERVAL_US, membership, wall },
+    scrape: () => Promise.resolve(samples[scrapes++]!),
+    say: (sentence) => said.push(sentence.replace('autoscaler:', String(scrapes))),
+  });
+  void driver.run();
+  while (scrapes < samples.length) await wall.advance(INTERVAL_US / 4);
+  await wall.advance(INTERVAL_US / 2);
+  driver.stop();
+  await hosts.stop(0);
+  return said;
+}
+
+describe('INV-13: live and virtual agree on what an autoscaler does', () => {
+  it.each([
+    'hpa:ttft=1s:down-window=3s',
+    'keda:4:down-window=5s',
+    'hpa:rps=4+waiting=6:down-window=2s',
+  ])('with the same metrics (%s)', async (written) => {
+    const { samples, changes } = virtual(written);
+    expect(changes.some((change) => change.includes('+'))).toBe(true);
+    expect(changes.some((change) => change.includes('-'))).toBe(true);
+    expect(await live(written, samples)).toEqual(changes);
+  });
+});

@@ -1,0 +1,82 @@
+import type { Transport } from '@baton/transport';
+import { type JobType, Queue } from 'bullmq';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { PrivateRedis } from '../../support/redis-server';
+import { waitUntil } from '../../support/wait';
+import { handoff, job, redisWorld, start, Taking, type World, withAdmin } from './world';
+
+/** What BullMQ's own tools see of a request on its way, and what the way costs the server. */
+export function describeBullTools(server: () => PrivateRedis): void {
+  describe("BullMQ's own tools", () => {
+    let world: World;
+    let a: Transport;
+    const tools: Queue[] = [];
+    beforeEach(async () => {
+      world = redisWorld(server());
+      a = await world.connect();
+      await a.presence.announceApi('api-a', 60_000);
+    });
+    afterEach(async () => {
+      await Promise.all(tools.splice(0).map((tool) => tool.close()));
+      await world.close();
+    });
+
+    function toolOf(queue: string): Queue {
+      const connection = { path: server().url.replace(/^unix:/, '') };
+      const tool = new Queue(queue, { connection, prefix: `{${world.prefix}}:queue` });
+      tools.push(tool);
+      return tool;
+    }
+
+    it('see the job of each stage wait, run and go', async () => {
+      const [prefill, decode] = [toolOf('prefill'), toolOf('decode')];
+      const states = (): Promise<Record<string, number>[]> =>
+        Promise.all([prefill, decode].map((tool) => tool.getJobCounts('waiting', 'active')));
+      await a.jobs.add('prefill', [job('r')]);
+      expect(await states()).toMatchObject([
+        { waiting: 1, active: 0 },
+        { waiting: 0, active: 0 },
+      ]);
+      const first = new Taking(a, 'prefill');
+      await first.untilTaken(1);
+      expect(await states()).toMatchObject([{ active: 1 }, { waiting: 0 }]);
+      const begun = await a.ledger.begin(start());
+      const epoch = begun.kind === 'run' ? begun.epoch : 0;
+      const next = { queue: 'decode', job: job('r', { outputTokens: 7 }) } as const;
+      await first.first().handOver({ epoch, handoff: handoff(epoch), next, leaves: true });
+      expect(await states()).toMatchObject([{ active: 0 }, { waiting: 1 }]);
+      const [waiting] = await decode.getJobs(['waiting' satisfies JobType]);
+      expect(waiting).toMatchObject({ id: 'r-1', name: 'run', data: { outputTokens: 7 } });
+      const second = new Taking(a, 'decode');
+      await second.untilTaken(1);
+      expect(await (await decode.getJob('r-1'))?.getState()).toBe('active');
+      await a.ledger.begin(start({ stage: 'decode' }));
+      await second.first().finish({ epoch, result: { reason: 'stop', tokens: 1 } });
+      await waitUntil(async () => (await decode.getJob('r-1')) === undefined, {
+        what: 'it is gone',
+      });
+    });
+
+    it('leave a step of the ledger with a job one script', async () => {
+      const taking = new Taking(a, 'prefill');
+      await a.jobs.add('prefill', [job('warm'), job('r')]);
+      await taking.untilTaken(2);
+      const scripts = (): Promise<number> =>
+        withAdmin(server(), async (admin) => {
+          const stats = await admin.info('commandstats');
+          return Number(/cmdstat_evalsha:calls=(\d+)/.exec(stats)?.[1] ?? 0);
+        });
+      taking.consumer.pause();
+      const step = (index: number, epoch: number): Promise<boolean> =>
+        taking.taken[index]!.handOver({
+          ...{ epoch, handoff: handoff(epoch), leaves: true },
+          next: { queue: 'decode', job: taking.taken[index]!.job },
+        });
+      await step(0, 1);
+      const before = await scripts();
+      await step(1, 1);
+      // One more may be a look of the transport at its own keys.
+      expect((await scripts()) - before).toBeLessThanOrEqual(2);
+    });
+  });
+}

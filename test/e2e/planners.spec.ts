@@ -1,0 +1,115 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { Queue } from 'bullmq';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { PrivateRedis } from '../support/redis-server';
+import { waitUntil } from '../support/wait';
+
+const BATON = fileURLToPath(new URL('../../bin/baton', import.meta.url));
+const SPACE = `
+gpus: { h100: 6, a100: 4 }
+tensor_parallel_size: [1, 2]
+loads: [1]
+trials: 12
+`;
+const WORKLOAD = [
+  ...['--dataset', 'random', '--num-prompts', '400', '--request-rate', '12'],
+  ...['--random-input-len', '2000', '--random-output-len', '100'],
+];
+
+let redis: PrivateRedis;
+let folder = '';
+const started = new Set<ChildProcess>();
+beforeEach(async () => {
+  redis = await PrivateRedis.launch();
+  folder = mkdtempSync(join(tmpdir(), 'baton-planners-'));
+  writeFileSync(join(folder, 'fleet.yaml'), SPACE);
+});
+afterEach(async () => {
+  for (const child of started) child.kill('SIGKILL');
+  started.clear();
+  await redis.close();
+  rmSync(folder, { recursive: true });
+});
+
+function baton(...args: string[]): ChildProcess {
+  const child = spawn(process.execPath, [BATON, ...args], { stdio: ['ignore', 'pipe', 'ignore'] });
+  started.add(child);
+  child.once('exit', () => started.delete(child));
+  return child;
+}
+
+function planner(): ChildProcess {
+  return baton('up', '--role', 'planner', '--redis', redis.url);
+}
+
+function plan(...flags: string[]): { child: ChildProcess; stdout: Promise<string> } {
+  const space = ['plan', '--space', join(folder, 'fleet.yaml'), '--slo', 'ttft=1s,tpot=30ms'];
+  const child = baton(...space, ...WORKLOAD, '--json', ...flags);
+  let text = '';
+  child.stdout!.setEncoding('utf8').on('data', (chunk: string) => (text += chunk));
+  return { child, stdout: new Promise((resolve) => child.once('close', () => resolve(text))) };
+}
+
+const onPlanners = (): string[] => ['--planners', '--redis', redis.url];
+
+/** Waits until so many trials of the queue have results. */
+async function trialsDone(count: number): Promise<void> {
+  const queue = new Queue('baton-planner', { connection: { path: redis.socketPath } });
+  queue.on('error', () => undefined);
+  try {
+    await waitUntil(async () => (await queue.getCompletedCount()) >= count, {
+      what: `${count} trials have results`,
+    });
+  } finally {
+    await queue.close();
+  }
+}
+
+async function killed(child: ChildProcess): Promise<void> {
+  const gone = new Promise((resolve) => child.once('exit', resolve));
+  child.kill('SIGKILL');
+  await gone;
+}
+
+describe('a search on planners', () => {
+  it('gives the bytes of a local one, with planners and Redis killed in between', async () => {
+    const local = await plan('--threads', '1').stdout;
+    expect(JSON.parse(local)).toHaveProperty('answers.cheapest_for_load.name');
+
+    const first = planner();
+    const search = plan(...onPlanners());
+    await trialsDone(2);
+    await killed(first);
+    const [second, third] = [planner(), planner()];
+    await trialsDone(4);
+    await redis.kill();
+    await redis.start();
+    await trialsDone(2);
+    await killed(third);
+    expect(await search.stdout).toBe(local);
+    expect(second.exitCode).toBe(null);
+  });
+
+  it('goes on where a killed one stopped', async () => {
+    planner();
+    const search = plan(...onPlanners());
+    await trialsDone(3);
+    await killed(search.child);
+    const local = await plan('--threads', '1').stdout;
+    expect(await plan(...onPlanners()).stdout).toBe(local);
+  });
+
+  it('is taken back by Ctrl-C', async () => {
+    const search = plan(...onPlanners());
+    const queue = new Queue('baton-planner', { connection: { path: redis.socketPath } });
+    await waitUntil(async () => (await queue.getWaitingCount()) > 0, { what: 'trials wait' });
+    search.child.kill('SIGINT');
+    await search.stdout;
+    expect(await queue.getWaitingCount()).toBeLessThanOrEqual(1);
+    await queue.close();
+  });
+});

@@ -1,0 +1,87 @@
+import { join } from 'node:path';
+import { Command } from 'commander';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { COMMANDS } from '../../apps/cli/src/commands';
+import { allFiles, filesBelow, read, readJson, ROOT } from './repository';
+
+interface GuidePage {
+  readonly path: string;
+  readonly title: string;
+  readonly readers: readonly string[];
+}
+
+let guide: readonly GuidePage[] = [];
+beforeAll(async () => {
+  const module = (await import(join(ROOT, 'packages/docs-site/guide.mjs'))) as {
+    GUIDE: readonly { readonly pages: readonly GuidePage[] }[];
+  };
+  guide = module.GUIDE.flatMap(({ pages }) => pages);
+});
+
+describe('the guide', () => {
+  it('has every page of docs/ once, and no other', () => {
+    const pages = filesBelow('docs').filter((path) => path.endsWith('.md'));
+    const listed = pages.filter((path) => !path.startsWith('docs/decisions/')).sort();
+    expect(guide.map(({ path }) => `docs/${path}.md`).sort()).toEqual(listed);
+  });
+
+  it('says of every page who it is for', () => {
+    expect(guide.filter(({ title, readers }) => title === '' || readers.length === 0)).toEqual([]);
+  });
+});
+
+/** Lines of the shell blocks of a page, whole and without comments. */
+function commandLines(page: string): string[] {
+  const blocks = [...read(page).matchAll(/^```sh\n([\s\S]*?)^```/gm)].map(([, text]) => text ?? '');
+  return blocks
+    .flatMap((block) => block.replaceAll(/\\\n\s*/g, ' ').split('\n'))
+    .map((line) => line.replace(/\s+#.*$/, '').trim());
+}
+
+const described = new Map<string, Command>();
+beforeAll(async () => {
+  for (const { name, complete } of COMMANDS) {
+    const command = new Command(name);
+    await complete(command, () => undefined);
+    described.set(name, command);
+  }
+});
+
+/** What a line of a page names that is not there. */
+function missing(line: string): string[] {
+  const [, script] = /^npm (?:run |test)(?!\s*--prefix)\s*(?:--silent )?([\w:-]*)/.exec(line) ?? [];
+  if (script !== undefined) {
+    const { scripts } = readJson('package.json') as { scripts: Record<string, string> };
+    return script === '' || script in scripts ? [] : [`npm run ${script}`];
+  }
+  const [, name = '', rest = ''] = /^(?:bin\/)?baton ([a-z]+)(.*)$/.exec(line) ?? [];
+  if (name === '') return [];
+  const command = described.get(name);
+  if (command === undefined) return [`baton ${name}`];
+  const known = new Set(command.options.flatMap(({ long, negate }) => (negate ? [] : [long])));
+  // Text in quotes is a value.
+  const given = rest.replaceAll(/'[^']*'|"[^"]*"/g, '').matchAll(/(?<=\s)--(?:no-)?([a-z][\w-]*)/g);
+  return [...given].flatMap(([, flag]) => (known.has(`--${flag}`) ? [] : [`${name} --${flag}`]));
+}
+
+describe('the commands of the pages', () => {
+  const pages = allFiles().filter((path) => path.endsWith('.md') && !path.startsWith('data/'));
+
+  it('name commands, flags and scripts that exist', () => {
+    const lines = pages.flatMap((page) => commandLines(page).map((line) => ({ page, line })));
+    const wrong = lines.flatMap(({ page, line }) =>
+      missing(line).map((what) => `${page}: ${what}`),
+    );
+    expect(wrong).toEqual([]);
+    expect(lines.filter(({ line }) => line.startsWith('bin/baton')).length).toBeGreaterThan(70);
+  });
+
+  it('of the tutorials that need a further tool are marked as not run', () => {
+    const lines = pages
+      .filter((page) => page.startsWith('docs/tutorials/'))
+      .flatMap((page) => read(page).split('\n'))
+      .filter((line) => /^(docker|kubectl|vllm|guidellm) /.test(line));
+    expect(lines.filter((line) => !line.includes('# not run here'))).toEqual([]);
+    expect(lines.length).toBeGreaterThan(5);
+  });
+});
