@@ -4,7 +4,10 @@ import type { EngineRole, Topology } from '@baton/placement';
 /** One engine, as a scrape of `/metrics` shows it. */
 export interface EngineSample {
   readonly engineId: string;
+  /** Of an engine that changes its role: the new one. */
   readonly role: EngineRole;
+  /** The role that such an engine still has while it drains. Unset: it changes nothing. */
+  readonly formerRole?: EngineRole;
   /** `starting` engines load, `draining` ones take nothing more. */
   readonly state: 'starting' | 'ready' | 'draining';
   /** Sequences in batches. */

@@ -129,6 +129,19 @@ describe('INV-1: a cluster that scales at random', () => {
     );
   });
 
+  it('starts no engine in the place of one that still drains on its way to another role', () => {
+    const requests = [
+      { atUs: 0, prompt: 1, output: 1 },
+      { atUs: 1_660_875, prompt: 57, output: 53 },
+      { atUs: 1_694_857, prompt: 64, output: 40 },
+    ];
+    const { scaling } = run(scaled(requests, both, 987_620));
+    const decodes = scaling!.lives.filter(({ role }) => role === 'decode');
+    let present = 2;
+    const counts = decodes.map(({ state }) => (present += change(state)));
+    expect(Math.max(...counts)).toBe(5);
+  });
+
   it.each(['hpa:itl=3ms:down-window=0', 'hpa:ttft=20ms+kv=0.3:down-window=100ms', 'wva'])(
     'decides the same with leaps and without (%s)',
     (autoscaler) => {

@@ -98,7 +98,8 @@ export class VirtualScaling {
         const shown = engineSample(engine, nowUs);
         const role = this.parts.nextRoleOf(engine);
         // What changes its role counts in the new one.
-        return role === undefined ? shown : { ...shown, role, state: 'starting' };
+        if (role === undefined) return shown;
+        return { ...shown, role, formerRole: shown.role, state: 'starting' };
       }),
       queued,
       totals: meter.totals(),

@@ -155,7 +155,7 @@ export class LiveAutoscaler {
 
   private engineSample({ engineId, role, state, ranks }: MemberEngine): EngineSample {
     const next = state === 'draining' ? this.becoming.get(engineId) : undefined;
-    if (next !== undefined) return loading(engineId, next);
+    if (next !== undefined) return { ...loading(engineId, next), formerRole: role };
     const sum = (of: (gauges: MemberEngine['ranks'][number]['gauges']) => number): number =>
       ranks.reduce((total, { gauges }) => total + of(gauges), 0);
     return {

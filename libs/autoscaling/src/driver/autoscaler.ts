@@ -28,7 +28,7 @@ type Counts = Record<EngineRole, number>;
 /**
  * Asks a policy once per interval and turns its counts into changes that keep the bounds. A role
  * keeps an engine that takes work. Engines that drain still have their GPUs: all that are there
- * count for the maximum when one is to join. An engine that starts is not stopped; it can leave
+ * count for the maximum when one is to join, and those that change their role count for both. An engine that starts is not stopped; it can leave
  * when it takes work.
  */
 export class Autoscaler {
@@ -95,7 +95,11 @@ class Now {
     this.ready = perRole(
       (role) => enginesIn(sample, role).filter(({ state }) => state === 'ready').length,
     );
-    this.present = perRole((role) => enginesIn(sample, role).length);
+    this.present = perRole(
+      (role) =>
+        sample.engines.filter((engine) => engine.role === role || engine.formerRole === role)
+          .length,
+    );
   }
 
   /** Returns how many engines can. */
