@@ -1,6 +1,6 @@
 import type { RunRecord } from '@baton/analysis';
 import { simulate } from '@baton/cluster';
-import type { FrontEnd } from '@baton/front-end';
+import { type FrontEnd, VLLM_FRONT_END } from '@baton/front-end';
 import { findGpu, findModel, type ModelGeometry, parameterCount } from '@baton/hardware';
 import { buildStepTimeModel, type StepTimeModel, type StepTimeProfile } from '@baton/step-time';
 import { WorkloadBuilder, type Workload } from '@baton/workload';
@@ -146,9 +146,13 @@ function ran(point: Point, fitted: Fitted): Pick<Point, 'itlMs' | 'ttftP95Ms'> {
   };
 }
 
-/** One constant, fitted with the steps: the default of `baton replay` was read from these rows. */
+/**
+ * One constant, fitted with the steps: the default of `baton replay` was read from these rows. What
+ * of it occupies the server is from elsewhere.
+ */
 function frontEndOf({ requestMs }: Fitted): FrontEnd {
-  return { name: 'fitted', requestUs: requestMs * 1_000, promptTokenUs: 0, dispatch: 'serial' };
+  const requestUs = requestMs * 1_000;
+  return { ...VLLM_FRONT_END, name: 'fitted', requestUs, promptTokenUs: 0 };
 }
 
 /** As many clients as the concurrency, each sending its next request when its last has ended. */

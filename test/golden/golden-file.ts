@@ -3,12 +3,12 @@ import { join } from 'node:path';
 import { expect } from 'vitest';
 
 /**
- * Compares bytes with a committed file. `BATON_WRITE_GOLDEN=1` writes the files anew: read the
+ * Compares bytes with a committed file. `WRITE_GOLDEN=1` writes the files anew: read the
  * difference before you commit it: clients get these bytes. A file that is missing is a failure.
  */
 export function expectGolden(name: string, bytes: string): void {
   const path = join(__dirname, name);
-  if (process.env['BATON_WRITE_GOLDEN'] === '1') writeFileSync(path, bytes);
+  if (process.env['WRITE_GOLDEN'] === '1') writeFileSync(path, bytes);
   expect(existsSync(path), `${name} is committed`).toBe(true);
   expect(bytes).toBe(readFileSync(path, 'utf8'));
 }

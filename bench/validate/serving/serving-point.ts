@@ -33,6 +33,11 @@ export interface ServingPoint {
   readonly outputTokens: number;
   /** Lengths are uniform from this part of them to the whole; 1: all alike. */
   readonly shortest: number;
+  /**
+   * The engine formed its batches between its steps: vLLM before 0.14 in NVIDIA's own runs. The
+   * scripts of InferenceX ask for async scheduling where it is not the default.
+   */
+  readonly isSynchronous: boolean;
   /** The data show that the row's parallel degree or concurrency cannot be that of the run. */
   readonly isDoubtful: boolean;
   readonly concurrency: number;
@@ -86,6 +91,7 @@ function readyPoint(row: Row, quantization: Quantization): ServingPoint {
     system: row['gpu']!,
     framework,
     isDoubtful: doubt !== '',
+    isSynchronous: framework === 'vllm' && row['version'] === '0.12.0',
     // InferenceX sets VLLM_USE_FLASHINFER_MOE_MXFP4_MXFP8 there; it is TensorRT-LLM's default.
     mxfp4Activations: isBlackwell(row) ? 'mxfp8' : 'bf16',
     ...(isDisaggregated ? poolsOf(row, { model, gpu }) : { engines: alone(row, { model, gpu }) }),

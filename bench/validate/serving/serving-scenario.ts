@@ -77,7 +77,9 @@ function poolOf(point: ServingPoint, role: EngineRole, engines: ServingEngines):
   const limits = schedulerDefaults(placement.gpu);
   // The sizes of other frameworks are not known here.
   const graphs = framework === 'vllm' ? cudaGraphSizes({ ...placement, ...limits }) : [];
-  const spec = { kind: 'auto', framework, mxfp4Activations, cudaGraphSizes: graphs } as const;
+  const { isSynchronous } = point;
+  const own = { framework, mxfp4Activations, cudaGraphSizes: graphs, isSynchronous };
+  const spec = { kind: 'auto', ...own } as const;
   const stepTime = buildStepTimeModel(spec, placement, operatorFiles());
   const query = { ...placement, gpuMemoryUtilization: 0.9, blockSize: BLOCK_TOKENS };
   const numBlocks = kvCapacityBlocks(query);

@@ -54,6 +54,11 @@ export interface FrontEndSummary {
   readonly name: string;
   readonly request_ms: number;
   readonly prompt_token_us: number;
+  /** Parts of both for which a request occupies a server. */
+  readonly request_busy_ms: number;
+  readonly prompt_token_busy_us: number;
+  /** Server processes of one engine. */
+  readonly api_server_count: number;
   readonly dispatch: string;
 }
 

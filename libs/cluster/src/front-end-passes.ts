@@ -1,7 +1,8 @@
 import type { FrontEndColumns, RequestLog } from '@baton/analysis';
-import { type FrontEnd, passUs } from '@baton/front-end';
+import { busyUs, type FrontEnd, passUs } from '@baton/front-end';
 import { EventQueue, type Micros } from '@baton/kernel';
 import { type Calendar, TIE } from './calendar';
+import { ServerQueue } from './server-queue';
 
 export interface PassedRow {
   readonly row: number;
@@ -9,14 +10,23 @@ export interface PassedRow {
   readonly isHandedOver: boolean;
 }
 
+interface Entering {
+  readonly row: number;
+  readonly nowUs: Micros;
+  readonly engines: number;
+}
+
 /**
  * Requests on their way through the servers in front of the engines: at their arrival, and once
- * more when their prompt is held for decode. The length of a pass follows from the prompt, however
- * many others are under way.
+ * more when their prompt is held for decode. A pass begins when a server is free; its length
+ * follows from the prompt.
  */
 export class FrontEndPasses {
   private readonly underWay = new EventQueue();
   private readonly columns: FrontEndColumns;
+  /** In front of the engines that take new requests, and of those that decode. */
+  private readonly arriving = new ServerQueue();
+  private readonly handedOver = new ServerQueue();
 
   constructor(
     private readonly frontEnd: FrontEnd,
@@ -29,16 +39,20 @@ export class FrontEndPasses {
     this.columns = parts.log.frontEnd!;
   }
 
-  arrive(row: number, nowUs: Micros): void {
-    this.begin(row, nowUs + this.passUs(row));
+  /** @param engines  that take new requests, each with its own servers */
+  arrive(row: number, nowUs: Micros, engines: number): void {
+    this.begin(row, this.pass(this.arriving, { row, nowUs, engines }));
   }
 
   /**
    * The prompt is held. Servers that got the request at once have both passed it by now: their
    * passes are equally long.
+   *
+   * @param engines  that decode, each with its own servers
    */
-  offer(row: number, nowUs: Micros): void {
-    this.begin(row, this.frontEnd.dispatch === 'serial' ? nowUs + this.passUs(row) : nowUs);
+  offer(row: number, nowUs: Micros, engines: number): void {
+    const isSerial = this.frontEnd.dispatch === 'serial';
+    this.begin(row, isSerial ? this.pass(this.handedOver, { row, nowUs, engines }) : nowUs);
   }
 
   /** The row whose pass ends now. */
@@ -51,8 +65,13 @@ export class FrontEndPasses {
     return { row, isHandedOver };
   }
 
-  private passUs(row: number): Micros {
-    return passUs(this.frontEnd, this.parts.log.promptTokens[row]!);
+  /** When a pass ends that may begin now. */
+  private pass(queue: ServerQueue, { row, nowUs, engines }: Entering): Micros {
+    const { frontEnd } = this;
+    const tokens = this.parts.log.promptTokens[row]!;
+    const servers = Math.max(1, engines) * frontEnd.serversPerEngine;
+    const startUs = queue.begin(nowUs, { busyUs: busyUs(frontEnd, tokens), servers });
+    return startUs + passUs(frontEnd, tokens);
   }
 
   private begin(row: number, dueUs: Micros): void {

@@ -3,11 +3,15 @@ import type { FrontEnd } from '@baton/front-end';
 import { usToMs } from '@baton/kernel';
 
 /** The front end of a run by the names of its result. */
-export function frontEndSummary({
-  name,
-  requestUs,
-  promptTokenUs,
-  dispatch,
-}: FrontEnd): FrontEndSummary {
-  return { name, request_ms: usToMs(requestUs), prompt_token_us: promptTokenUs, dispatch };
+export function frontEndSummary(frontEnd: FrontEnd): FrontEndSummary {
+  const { name, requestUs, requestBusyUs, promptTokenUs, promptTokenBusyUs, dispatch } = frontEnd;
+  return {
+    name,
+    request_ms: usToMs(requestUs),
+    prompt_token_us: promptTokenUs,
+    request_busy_ms: usToMs(requestBusyUs),
+    prompt_token_busy_us: promptTokenBusyUs,
+    api_server_count: frontEnd.serversPerEngine,
+    dispatch,
+  };
 }

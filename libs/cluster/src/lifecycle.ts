@@ -71,6 +71,12 @@ export class Lifecycle {
     return this.router.stages;
   }
 
+  /** Number of engines that take new requests. */
+  private get entryEngines(): number {
+    const { prefill, aggregated } = this.stages;
+    return prefill.engines.length + aggregated.engines.length;
+  }
+
   expectArrival(nowUs: Micros): void {
     const { calendar, slots } = this.parts;
     const dueUs = this.arrivals.nextUs(nowUs);
@@ -82,7 +88,7 @@ export class Lifecycle {
     const row = this.arrivals.take();
     this.parts.journal.arrive(row, nowUs);
     if (this.passes === undefined) this.place(row, nowUs);
-    else this.passes.arrive(row, nowUs);
+    else this.passes.arrive(row, nowUs, this.entryEngines);
     this.expectArrival(nowUs);
   }
 
@@ -102,7 +108,7 @@ export class Lifecycle {
 
   onOffered(row: number, nowUs: Micros): void {
     if (this.passes === undefined) this.router.placeDecode(row, nowUs);
-    else this.passes.offer(row, nowUs);
+    else this.passes.offer(row, nowUs, this.stages.decode.engines.length);
   }
 
   onTransferStarted(row: number, nowUs: Micros): void {

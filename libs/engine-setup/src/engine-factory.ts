@@ -183,8 +183,15 @@ function engineOptions(
         `(${config.numSpeculativeTokens}).`,
     );
   }
-  const capacity = { ...config, ...placement, ...limits, vllmMinor: vllmMinorOf(config) };
-  const steps = { ...stepTimeSpec(config), cudaGraphSizes: cudaGraphSizes(capacity) };
+  const vllmMinor = vllmMinorOf(config);
+  const capacity = { ...config, ...placement, ...limits, vllmMinor };
+  const isAsync = asyncScheduling(config, vllmMinor);
+  const steps = {
+    ...stepTimeSpec(config),
+    cudaGraphSizes: cudaGraphSizes(capacity),
+    // Stages have several batches under way, which hides the host.
+    isSynchronous: !isAsync && config.pipelineParallelSize === 1,
+  };
   const operators = operatorFiles({ own: config.operators });
   const stepTime = guarded(buildStepTimeModel(steps, placement, operators), config);
   const kvGroups = kvGroupsOf(placement.model);
@@ -203,7 +210,7 @@ function engineOptions(
     sjfAgingTokensPerSecond: config.sjfAging,
     schedulerReserveFullIsl: config.schedulerReserveFullIsl,
     watermarkBlocks: Math.floor(config.watermark * numBlocks),
-    asyncScheduling: asyncScheduling(config, vllmMinorOf(config)),
+    asyncScheduling: isAsync,
     ...speculationOptions(config),
     ...adapterOptions(config),
     stepTime,

@@ -4,7 +4,10 @@ import { join } from 'node:path';
 import { VLLM_FRONT_END } from '@baton/front-end';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type BatonConfig, defaultConfig, UsageError } from '@baton/config';
-import { frontEndOf, withFrontEnd } from './front-end-of';
+import { frontEndOf as frontEndOfOptions, withFrontEnd } from './front-end-of';
+
+const frontEndOf = ({ frontend }: Pick<BatonConfig, 'frontend'>, apiServerCount = 1) =>
+  frontEndOfOptions({ frontend, apiServerCount });
 
 let folder = '';
 beforeEach(() => {
@@ -14,9 +17,14 @@ afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 describe('the option frontend', () => {
   it('names the front end of vLLM, or none', () => {
-    expect(frontEndOf({ frontend: 'vllm' })).toBe(VLLM_FRONT_END);
+    expect(frontEndOf({ frontend: 'vllm' })).toEqual(VLLM_FRONT_END);
     expect(frontEndOf({ frontend: 'none' })).toBeUndefined();
     expect(frontEndOf({ frontend: undefined })).toBeUndefined();
+  });
+
+  it('has as many servers for each engine as the option says', () => {
+    expect(frontEndOf({ frontend: 'vllm' }, 4)).toEqual({ ...VLLM_FRONT_END, serversPerEngine: 4 });
+    expect(frontEndOf({ frontend: '{request_ms: 2}' }, 3)?.serversPerEngine).toBe(3);
   });
 
   it('holds the fields of an own one, or names a file with them', () => {

@@ -6,14 +6,20 @@ import { frontEndInFile } from './step-time-file';
 /** Step times that are a server's latencies as measured by a client. */
 const SEEN_BY_CLIENTS: ReadonlySet<BatonConfig['stepTime']> = new Set(['constant', 'per-token']);
 
+type FrontEndOptions = Pick<BatonConfig, 'frontend' | 'apiServerCount'>;
+
 /**
  * The servers in front of the engines, as the option has them; undefined: none, and none where the
  * option is not set.
  *
  * @throws UsageError, one sentence
  */
-export function frontEndOf({ frontend }: Pick<BatonConfig, 'frontend'>): FrontEnd | undefined {
+export function frontEndOf({ frontend, apiServerCount }: FrontEndOptions): FrontEnd | undefined {
   if (frontend === undefined || frontend === 'none') return undefined;
+  return { ...oneServer(frontend), serversPerEngine: apiServerCount };
+}
+
+function oneServer(frontend: string): FrontEnd {
   if (frontend === VLLM_FRONT_END.name) return VLLM_FRONT_END;
   const fields = givenFields('frontend', frontend);
   if (fields === undefined) {

@@ -10,12 +10,15 @@ export class FrontEndError extends Error {
 const RANGES = {
   request_ms: [0, 60_000],
   prompt_token_us: [0, 60_000],
+  request_busy_ms: [0, 60_000],
+  prompt_token_busy_us: [0, 60_000],
 } as const;
 const NAMES = [...Object.keys(RANGES), 'dispatch'];
 
 /**
- * A front end of the user's own: `request_ms` (required), `prompt_token_us` (default 0) and
- * `dispatch` (default serial).
+ * A front end of the user's own: `request_ms` (required), `prompt_token_us` (default 0), the parts
+ * of both that occupy a server, `request_busy_ms` and `prompt_token_busy_us` (default 0), and
+ * `dispatch` (default serial). It has one server per engine.
  *
  * @param where  what the user gave, for errors and as the name
  * @throws FrontEndError, which names the field
@@ -26,11 +29,19 @@ export function frontEndFromFields(content: unknown, where: string): FrontEnd {
   if (unknown !== undefined) {
     throw unusable(where, `'${unknown}' is no field of it (${NAMES.join(', ')})`);
   }
+  const optional = (name: keyof typeof RANGES) =>
+    content[name] === undefined ? 0 : numberOf(content, name, where);
+  const part = (busy: keyof typeof RANGES, whole: keyof typeof RANGES) => {
+    if (optional(busy) <= optional(whole)) return optional(busy);
+    throw unusable(where, `'${busy}' is part of '${whole}' and must not exceed it`);
+  };
   return {
     name: where,
     requestUs: numberOf(content, 'request_ms', where) * 1_000,
-    promptTokenUs:
-      content['prompt_token_us'] === undefined ? 0 : numberOf(content, 'prompt_token_us', where),
+    promptTokenUs: optional('prompt_token_us'),
+    requestBusyUs: part('request_busy_ms', 'request_ms') * 1_000,
+    promptTokenBusyUs: part('prompt_token_busy_us', 'prompt_token_us'),
+    serversPerEngine: 1,
     dispatch: dispatchOf(content['dispatch'], where),
   };
 }

@@ -16,7 +16,10 @@ describe("vLLM's front end", () => {
 describe('a front end of the user', () => {
   it('takes what its fields say', () => {
     const own = frontEndFromFields({ request_ms: 2.5, prompt_token_us: 4 }, 'own');
-    expect(own).toEqual({ name: 'own', requestUs: 2_500, promptTokenUs: 4, dispatch: 'serial' });
+    expect(own).toEqual({
+      ...{ name: 'own', requestUs: 2_500, promptTokenUs: 4, dispatch: 'serial' },
+      ...{ requestBusyUs: 0, promptTokenBusyUs: 0, serversPerEngine: 1 },
+    });
     expect(passUs(own, 1_000)).toBe(6_500);
     expect(frontEndFromFields({ request_ms: 0, dispatch: 'concurrent' }, 'own')).toMatchObject({
       ...{ requestUs: 0, promptTokenUs: 0, dispatch: 'concurrent' },
@@ -30,7 +33,18 @@ describe('a front end of the user', () => {
     [{ request_ms: -1 }, "'request_ms' must be a number from 0 to 60000"],
     [{ request_ms: 1, prompt_token_us: '3' }, "'prompt_token_us' must be a number"],
     [{ request_ms: 1, dispatch: 'both' }, "'dispatch' must be one of serial, concurrent"],
-    [{ request_ms: 1, token_us: 1 }, "'token_us' is no field of it (request_ms, prompt_token_us,"],
+    [
+      { request_ms: 1, request_busy_ms: 2 },
+      "'request_busy_ms' is part of 'request_ms' and must not",
+    ],
+    [
+      { request_ms: 1, prompt_token_busy_us: 1 },
+      "'prompt_token_busy_us' is part of 'prompt_token_",
+    ],
+    [
+      { request_ms: 1, token_us: 1 },
+      "'token_us' is no field of it (request_ms, prompt_token_us, req",
+    ],
   ])('is refused by name: %j', (fields, why) => {
     const read = () => frontEndFromFields(fields, 'own.yaml');
     expect(read).toThrow(FrontEndError);

@@ -9,8 +9,8 @@ export type Dispatch = (typeof DISPATCHES)[number];
 
 /**
  * Time that a request spends outside of the engines, in the servers in front of them: HTTP, chat
- * template, tokenising, the way to the engine core, and the way of its tokens back. All of it is
- * latency: requests do not wait for each other in it.
+ * template, tokenising, the way to the engine core, and the way of its tokens back. A part of it
+ * occupies a server, so requests at once wait for each other; the rest is latency.
  */
 export interface FrontEnd {
   /** `vllm`, or what the user gave. */
@@ -19,6 +19,12 @@ export interface FrontEnd {
   readonly requestUs: number;
   /** Latency of one pass per prompt token. */
   readonly promptTokenUs: number;
+  /** Part of `requestUs` for which a request occupies a server. */
+  readonly requestBusyUs: number;
+  /** Part of `promptTokenUs` for which a request occupies a server. */
+  readonly promptTokenBusyUs: number;
+  /** Server processes of one engine. */
+  readonly serversPerEngine: number;
   /**
    * `serial`: the server of the decode engine sees a request when prefill has answered, so a
    * request that is handed over passes two servers one after the other. `concurrent`: it sees the
@@ -33,11 +39,19 @@ export interface FrontEnd {
  * vLLM's routers send a request to decode when prefill has answered, and that the second pass then
  * takes about 32 ms (median; prompts of about 5,000 tokens, for which the two constants say 37 ms),
  * is said in https://github.com/vllm-project/router/pull/207.
+ *
+ * The part that occupies a server is tokenising: one thread does it
+ * (https://github.com/vllm-project/vllm/issues/25301), and 100,000 tokens took 220 ms with vLLM
+ * 0.19 (https://andyluo7.github.io, "CPU-GPU co-design for agentic inference", 2026-05-14). No
+ * source gives the part of `requestUs`, so it is 0.
  */
 export const VLLM_FRONT_END: FrontEnd = {
   name: 'vllm',
   requestUs: 5_700,
   promptTokenUs: 6.3,
+  requestBusyUs: 0,
+  promptTokenBusyUs: 2.2,
+  serversPerEngine: 1,
   dispatch: 'serial',
 };
 
@@ -47,4 +61,12 @@ export function passUs(
   promptTokens: number,
 ): Micros {
   return Math.round(requestUs + promptTokenUs * promptTokens);
+}
+
+/** How long a pass of a prompt occupies its server, to the microsecond; at most the pass itself. */
+export function busyUs(
+  { requestBusyUs, promptTokenBusyUs }: Pick<FrontEnd, 'requestBusyUs' | 'promptTokenBusyUs'>,
+  promptTokens: number,
+): Micros {
+  return Math.round(requestBusyUs + promptTokenBusyUs * promptTokens);
 }

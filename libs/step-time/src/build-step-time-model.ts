@@ -35,6 +35,8 @@ export interface AutoSpec extends KernelChoice {
   readonly mixedDecodeFactor?: number | undefined;
   /** Of composed steps. */
   readonly cudaGraphSizes?: readonly number[] | undefined;
+  /** Of composed steps: the next batch is formed when the step before has ended. */
+  readonly isSynchronous?: boolean | undefined;
 }
 
 export type StepTimeSpec =

@@ -28,8 +28,8 @@ type Counts = Record<EngineRole, number>;
 /**
  * Asks a policy once per interval and turns its counts into changes that keep the bounds. A role
  * keeps an engine that takes work. Engines that drain still have their GPUs: all that are there
- * count for the maximum when one is to join, and those that change their role count for both. An engine that starts is not stopped; it can leave
- * when it takes work.
+ * count for the maximum when one is to join, and those that change their role count for both. An
+ * engine that starts is not stopped; it can leave when it takes work.
  */
 export class Autoscaler {
   private scrapes: ClusterSample[] = [];

@@ -1,6 +1,7 @@
 import {
   choice,
   duration,
+  integer,
   number,
   optionalDuration,
   optionalNumber,
@@ -79,11 +80,16 @@ export const STEP_TIME = {
     help:
       'Server in front of the engines, in replay and plan: the time of a request outside of the ' +
       'engine. vllm is 5.7 ms and 6.3 us a prompt token, once more at a hand-over; none is no ' +
-      'time; else a YAML file or {fields}: request_ms, prompt_token_us, dispatch. A live cluster ' +
-      'does not use it.',
+      'time; else a YAML file or {fields}: request_ms, prompt_token_us, request_busy_ms, ' +
+      'prompt_token_busy_us, dispatch (docs/front-end.md). A live cluster does not use it.',
     unset:
       'what step_time_file says it was fitted beside, else vllm; none where a recording of ' +
       "simulated engines is replayed, and with constant and per-token, a client's times",
+  }),
+  apiServerCount: integer(1, [1, 1_024], {
+    help:
+      'Server processes of each engine, in replay and plan. Each serves one request at a time, ' +
+      'for the busy part of its pass. A live cluster does not use it.',
   }),
   timeToFirstToken: duration(0, MILLISECONDS, {
     help: 'constant: time of a prompt, whatever its length.',

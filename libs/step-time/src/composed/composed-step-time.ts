@@ -10,6 +10,8 @@ export interface ComposedOptions {
   readonly description: string;
   /** Added to each step. */
   readonly overheadMs: number;
+  /** Added to each step for each of its sequences. */
+  readonly hostUsPerSequence: number;
   /** Factor on decode attention in steps that also prefill. */
   readonly mixedDecodeFactor: number;
   /** Tokens of the batches that run in CUDA graphs, rising. */
@@ -33,6 +35,7 @@ export class ComposedStepTime implements StepTimeModel {
   private readonly head: PiecewiseLinear;
   private readonly surface: DecodeSurface;
   private readonly overheadUs: number;
+  private readonly hostUsPerSequence: number;
   private readonly mixedDecodeFactor: number;
 
   constructor(
@@ -43,6 +46,7 @@ export class ComposedStepTime implements StepTimeModel {
     this.overheadMs = options.overheadMs;
     this.mixedDecodeFactor = options.mixedDecodeFactor;
     this.overheadUs = options.overheadMs * 1_000;
+    this.hostUsPerSequence = options.hostUsPerSequence;
     this.decodeLinear = lineOf(step.linear.decode, options.cudaGraphSizes);
     this.mixedLinear = lineOf(step.linear.mixed, options.cudaGraphSizes);
     const { ofAllRanks } = step;
@@ -62,7 +66,8 @@ export class ComposedStepTime implements StepTimeModel {
     const linear = prefillTokens > 0 ? this.mixedLinear : this.decodeLinear;
     const rows = prefillSeqs + decodeSeqs + draftTokens;
     const decode = decodeSeqs > 0 ? this.surface.attentionUs(decodeSeqs, decodeContext) : 0;
-    const other = linear.at(tokens) + this.head.at(rows) + this.overheadUs;
+    const hostUs = this.hostUs(prefillSeqs + decodeSeqs);
+    const other = linear.at(tokens) + this.head.at(rows) + hostUs;
     if (prefillTokens === 0) return other + decode;
     const own = other + this.prefillUs(batch) + this.mixedDecodeFactor * decode;
     return own + this.byOtherRanksUs(tokens, batch.expertTokens);
@@ -115,7 +120,12 @@ export class ComposedStepTime implements StepTimeModel {
   }
 
   private decodeFixedUs(sequences: number): number {
-    return this.decodeLinear.at(sequences) + this.head.at(sequences) + this.overheadUs;
+    return this.decodeLinear.at(sequences) + this.head.at(sequences) + this.hostUs(sequences);
+  }
+
+  /** Part of a step in which the GPU waits for the engine's process. */
+  private hostUs(sequences: number): number {
+    return this.overheadUs + this.hostUsPerSequence * sequences;
   }
 
   /**
