@@ -17,9 +17,11 @@ from vllm.v1.core import kv_cache_utils  # noqa: E402
 from vllm.v1.core.sched import scheduler as scheduling  # noqa: E402
 from vllm.v1.core.sched.async_scheduler import AsyncScheduler  # noqa: E402
 from vllm.v1.kv_cache_interface import (  # noqa: E402
+    ChunkedLocalAttentionSpec,
     FullAttentionSpec,
     KVCacheConfig,
     KVCacheGroupSpec,
+    SlidingWindowSpec,
 )
 from vllm.v1.outputs import KVConnectorOutput, ModelRunnerOutput  # noqa: E402
 from vllm.v1.request import Request, RequestStatus  # noqa: E402
@@ -31,6 +33,7 @@ requests.StructuredOutputRequest.from_sampling_params = lambda params: None
 STOP_TOKEN = 7
 MOST_STEPS = 3000
 IDLE_STEPS = 60
+STUCK_STEPS = 2
 
 
 class Connector:
@@ -72,6 +75,10 @@ class Connector:
 
     def __getattr__(self, name):
         return self._nothing
+
+
+# It takes part in the hybrid KV cache manager.
+scheduling.SupportsHMA = Connector
 
 
 def config_of(options):
@@ -151,7 +158,8 @@ def config_of(options):
         aux_output_config=none(enabled=False),
         is_mm_encoder_only=False,
         max_concurrent_batches=2 if options.get("asyncScheduling") else 1,
-        max_in_flight_tokens=options["maxNumBatchedTokens"],
+        max_in_flight_tokens=options["maxNumBatchedTokens"]
+        * (2 if options.get("asyncScheduling") else 1),
         num_hash_lookahead_tokens=0,
         num_lookahead_tokens=0,
         num_prefill_lookahead_tokens=0,
@@ -160,15 +168,35 @@ def config_of(options):
     )
 
 
+def specs_of(options):
+    """One for each group of layers."""
+    groups = options.get("kvGroups")
+    size = {
+        "block_size": options["blockSize"],
+        "num_kv_heads": 1,
+        "head_size": 1,
+        "dtype": "float16",
+    }
+    full = FullAttentionSpec(**size)
+    if groups is None:
+        return [full]
+    tokens = groups["windowTokens"]
+    windowed = (
+        ChunkedLocalAttentionSpec(**size, attention_chunk_size=tokens)
+        if groups.get("isChunked")
+        else SlidingWindowSpec(**size, sliding_window=tokens)
+    )
+    return [full] * groups["full"] + [windowed] * groups["windowed"]
+
+
 def scheduler_of(options):
     block_size = options["blockSize"]
-    spec = FullAttentionSpec(
-        block_size=block_size, num_kv_heads=1, head_size=1, dtype="float16"
-    )
     kv_cache = KVCacheConfig(
         num_blocks=options["numBlocks"] + 1,
         kv_cache_tensors=[],
-        kv_cache_groups=[KVCacheGroupSpec(["layer"], spec)],
+        kv_cache_groups=[
+            KVCacheGroupSpec([f"layer {i}"], spec) for i, spec in enumerate(specs_of(options))
+        ],
     )
     connector = Connector() if options.get("connector") else None
     scheduling.KVConnectorFactory.create_connector = lambda *args, **kwargs: connector
@@ -320,21 +348,22 @@ class Run:
         sampled = []
         for name in names:
             request = self.scheduler.requests[name]
-            known = request.num_tokens
-            drafts = len(output.scheduled_spec_decode_tokens.get(name, ()))
-            done = request.num_computed_tokens - drafts >= known
-            accepted = 0
-            if done and drafts and output.scheduled_spec_decode_tokens[name][0] >= 0:
-                first = request.num_output_tokens
-                accepted = min(drafts, self.accepted(name, first))
-            count = accepted + 1 if done else 0
-            first = request.num_output_tokens
-            sampled.append([self.token(name, first + i) for i in range(count)])
+            drafts = output.scheduled_spec_decode_tokens.get(name, ())
+            done = request.num_computed_tokens - len(drafts) >= request.num_tokens
+            # Padding is no draft.
+            real = len(drafts) if drafts and drafts[0] >= 0 else 0
+            sampled.append(self.burst(name, real) if done else [])
         return names, sampled
 
-    def accepted(self, name, first):
-        draws = self.specs[name]["accepts"]
-        return draws[first % len(draws)]
+    def burst(self, name, drafts):
+        """The next token, and those of the drafts that are right."""
+        request = self.scheduler.requests.get(name)
+        if request is None:
+            return [0]
+        first = request.num_output_tokens
+        draws = self.specs[name].get("accepts", (0,))
+        accepted = min(drafts, draws[first % len(draws)])
+        return [self.token(name, first + i) for i in range(accepted + 1)]
 
     def step(self, step):
         self.before(step)
@@ -386,14 +415,22 @@ class Run:
                 self.scheduler.requests[name].spec_token_ids = [0] * count
 
     def all(self):
-        records, idle = [], 0
+        records, idle, stuck = [], 0, 0
+        starves = False
         for step in range(MOST_STEPS):
             record = self.step(step)
             records.append(record)
             idle = 0 if not record.startswith(";") else idle + 1
+            waits = idle > 0 and len(self.scheduler.waiting) > 0 and not self.loading
+            stuck = stuck + 1 if waits else 0
+            starves = starves or stuck >= STUCK_STEPS
             if len(self.ended) == len(self.specs) or idle > IDLE_STEPS:
                 break
-        return {"steps": records, "twinOutlived": self.twin_outlived}
+        return {
+            "steps": records,
+            "twinOutlived": self.twin_outlived,
+            "starves": starves,
+        }
 
 
 class AsyncRun(Run):
@@ -468,7 +505,14 @@ class AsyncRun(Run):
         self.seen["last"] = batch
         for request in output.scheduled_new_reqs:
             self.seen["hits"][request.req_id] = self.hits.get(request.req_id, 0)
-        samples = {n for n in batch if not scheduler.requests[n].is_prefill_chunk}
+        drafts = output.scheduled_spec_decode_tokens
+        ran = {request.request_id for request in running_before}
+        # One that was admitted has padding, and no drafts.
+        samples = {
+            name: len(drafts.get(name, ())) if name in ran else 0
+            for name in batch
+            if not scheduler.requests[name].is_prefill_chunk
+        }
         self.queue.appendleft((output, samples))
         return output.total_num_scheduled_tokens
 
@@ -476,16 +520,14 @@ class AsyncRun(Run):
         names = list(output.num_scheduled_tokens)
         requests = self.scheduler.requests
         there = [name for name in names if name in requests]
-        sampled = [self.sampled(name) if name in samples else [] for name in names]
+        sampled = [
+            self.burst(name, samples[name]) if name in samples else [] for name in names
+        ]
         arrived = [name for name in arrived if name in requests]
         self.loading.difference_update(arrived)
         self.scheduler.update_from_output(output, answer_of(names, sampled, arrived))
         finished = [n for n in there if n not in self.scheduler.requests]
         return finished, [n for n in there if n in samples]
-
-    def sampled(self, name):
-        request = self.scheduler.requests.get(name)
-        return [self.token(name, request.num_output_tokens) if request else 0]
 
 
 def main():

@@ -26,7 +26,7 @@ Exit code: 0 all agree, 1 one does not.
   --version V     ${Object.keys(SHA256).join(', ')}; default ${NEWEST}
   --workloads N   10000
   --from SEED     0
-  --record        keep what vLLM does for the recorded test: with --workloads 400, or 80 and --async
+  --record        keep what vLLM does for the recorded test: with --workloads 400, or 160 and --async
 `;
 
 const { values } = parseArgs({

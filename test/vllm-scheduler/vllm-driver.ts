@@ -7,6 +7,8 @@ export interface TheirRun {
   readonly steps: readonly string[];
   /** A block was evicted while another with the same content was still there. */
   readonly twinOutlived: boolean;
+  /** Nothing runs any more, though a request waits. */
+  readonly starves: boolean;
 }
 
 const DRIVER = fileURLToPath(new URL('driver.py', import.meta.url));

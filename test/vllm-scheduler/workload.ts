@@ -1,3 +1,4 @@
+import type { EngineOptions } from '@baton/engine';
 import { hashString, RandomStream } from '@baton/kernel';
 import { Speculation } from '../../libs/engine/src/speculation';
 
@@ -25,6 +26,8 @@ export interface WorkloadOptions {
   readonly watermarkBlocks: number;
   /** As vLLM's `async_scheduling`. Unset: off. */
   readonly asyncScheduling?: true;
+  /** Unset: one group of layers, which keeps the whole context. */
+  readonly kvGroups?: NonNullable<EngineOptions['kvGroups']>;
   /** Our side has the blocks' contents; without, as from a trace of lengths, no text is shared. */
   readonly namesContents: boolean;
 }
@@ -62,7 +65,7 @@ const OUTPUTS = 100_000;
 /** Every kind of workload, in turn: the seeds draw different kinds. */
 export function workloadOf(seed: number): Workload {
   const draw = new Draw(RandomStream.root(seed).stream('vllm-scheduler'));
-  const options = optionsOf(draw);
+  const options = withGroups(optionsOf(draw), new Draw(RandomStream.root(seed).stream('groups')));
   const count = draw.between(2, 14);
   const requests: WorkloadRequest[] = [];
   let step = 0;
@@ -82,14 +85,10 @@ export function workloadOf(seed: number): Workload {
   }
 }
 
-/** The same workload without drafts, for an engine that forms batches ahead. */
+/** The same workload for an engine that forms batches ahead. */
 export function asyncWorkloadOf(seed: number): Workload {
-  const { options, requests } = workloadOf(seed);
-  return {
-    seed,
-    options: { ...options, specTokens: 0, asyncScheduling: true },
-    requests: requests.map(({ accepts: _accepts, ...request }) => request),
-  };
+  const workload = workloadOf(seed);
+  return { ...workload, options: { ...workload.options, asyncScheduling: true } };
 }
 
 class Draw {
@@ -139,6 +138,24 @@ function optionsOf(draw: Draw): WorkloadOptions {
   };
 }
 
+/**
+ * Some have groups of layers with a window; each group has blocks of its own. Their contents have
+ * names, and no KV comes from elsewhere: see docs/engine.md.
+ */
+function withGroups(options: WorkloadOptions, draw: Draw): WorkloadOptions {
+  if (options.connector || !draw.chance(0.3)) return options;
+  const { blockSize, numBlocks } = options;
+  const isChunked = draw.chance(0.25);
+  const kvGroups = {
+    full: draw.oneOf([1, 1, 2]),
+    windowed: draw.between(1, 3),
+    windowTokens: isChunked ? blockSize * draw.between(1, 8) : draw.between(2, 8 * blockSize),
+    ...(isChunked ? { isChunked } : {}),
+  };
+  const groups = kvGroups.full + kvGroups.windowed;
+  return { ...options, kvGroups, namesContents: true, numBlocks: numBlocks * groups };
+}
+
 interface RequestDraw {
   readonly draw: Draw;
   readonly options: WorkloadOptions;
@@ -148,7 +165,9 @@ interface RequestDraw {
 }
 
 function requestOf({ draw, options, index, step, earlier }: RequestDraw): WorkloadRequest {
-  const { blockSize, numBlocks, maxModelLen } = options;
+  const { blockSize, kvGroups, maxModelLen } = options;
+  const groups = kvGroups === undefined ? 1 : kvGroups.full + kvGroups.windowed;
+  const numBlocks = options.numBlocks / groups;
   const room = Math.min(numBlocks * blockSize, maxModelLen - 1);
   const most = draw.chance(0.7) ? Math.ceil(room / 2) : room - 1;
   const { namesContents } = options;

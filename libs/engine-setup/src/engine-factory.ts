@@ -29,6 +29,7 @@ import {
   UsageError,
 } from '@baton/config';
 import { asyncScheduling } from './async-scheduling';
+import { vllmMinorOf } from './vllm-minor';
 import { guarded } from './extrapolation';
 import { gpuOf } from './gpu-of';
 import { kvPoolOf } from './kv-pool-of';
@@ -185,7 +186,7 @@ function engineOptions(
   }
   const vllmMinor = vllmMinorOf(config);
   const capacity = { ...config, ...placement, ...limits, vllmMinor };
-  const isAsync = asyncScheduling(config, vllmMinor);
+  const isAsync = asyncScheduling(config);
   const steps = {
     ...stepTimeSpec(config),
     cudaGraphSizes: cudaGraphSizes(capacity),
@@ -226,15 +227,6 @@ type Scheduling = EngineOptions['schedulingPolicy'];
 function schedulingOf({ schedulingPolicy: named, seed }: BatonConfig, stage: Stage): Scheduling {
   if (!isModulePath(named)) return named;
   return new OwnScheduling(ownPolicy<SchedulingPolicy>(named, 'key'), { stage, seed });
-}
-
-/** The y of vLLM 0.y. */
-function vllmMinorOf({ vllmVersion }: BatonConfig): number {
-  const minor = /^0\.(\d+)(\.\d+)?$/.exec(vllmVersion)?.[1];
-  if (minor !== undefined) return Number(minor);
-  throw new UsageError(
-    `vllm_version must be a version of vLLM such as 0.30, not '${vllmVersion}'.`,
-  );
 }
 
 /** Without adapters an engine need not check for them. */

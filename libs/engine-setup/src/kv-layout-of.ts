@@ -2,6 +2,7 @@ import type { Stage } from '@baton/contract';
 import { layoutOfEngine } from '@baton/engine';
 import { HardwareError, kvGroupsOf, type ModelGeometry, servedIn } from '@baton/hardware';
 import { type BatonConfig, configForStage, UsageError } from '@baton/config';
+import { asyncScheduling } from './async-scheduling';
 import { gpuOf } from './gpu-of';
 import { modelOf } from './model-of';
 import { schedulerLimits } from './scheduler-limits';
@@ -30,7 +31,10 @@ function newLayout(config: BatonConfig, stage: Stage) {
   if (kvGroups === undefined) return undefined;
   const { blockSize, enableChunkedPrefill } = own;
   const { maxNumBatchedTokens } = schedulerLimits(own, gpuOf(own.gpu));
-  return layoutOfEngine({ blockSize, kvGroups, enableChunkedPrefill, maxNumBatchedTokens });
+  return layoutOfEngine({
+    ...{ blockSize, kvGroups, enableChunkedPrefill, maxNumBatchedTokens },
+    asyncScheduling: asyncScheduling(own),
+  });
 }
 
 function servedModel(config: BatonConfig): ModelGeometry | undefined {

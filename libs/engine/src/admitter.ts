@@ -65,7 +65,7 @@ export class Admitter {
     this.nowUs = nowUs;
     this.firstRank = this.admissions;
     this.hasPrompts = batch.chunkTokens > 0;
-    this.hasRunning = batch.chunkTokens + this.parts.decode.current.size > 0;
+    this.hasRunning = batch.rows > 0;
     truncate(cameWithKv, 0);
     if (this.adapters === undefined) {
       this.admitWhileRoom();
@@ -98,21 +98,29 @@ export class Admitter {
 
   /** It has its blocks, up to the KV that has come. */
   private tryAdmitReady(seq: EngineSequence): Outcome {
-    const { blocks, options } = this.parts;
-    const { computed: start, targetTokens } = seq;
-    const wholeTokens = options.schedulerReserveFullIsl ? targetTokens : 0;
-    const fits = (padding: number): boolean => {
-      const needed = Math.max(start + this.firstChunk(seq, start, padding) + padding, wholeTokens);
-      return blocks.fitsMore(seq, { computed: start, tokens: needed, spare: this.watermark });
-    };
+    const { blocks } = this.parts;
+    const { computed: start } = seq;
     const wanted = this.paddingOf(seq, start);
     // Alone, it goes without drafts for which there will never be room.
-    const padding = this.isAlone && !fits(wanted) ? 0 : wanted;
+    const padding = wanted > 0 && this.isAlone && !this.fitsReady(seq, wanted) ? 0 : wanted;
     const tokens = this.firstChunk(seq, start, padding);
-    if (tokens === 0 || !fits(padding)) return 'blocked';
+    if (tokens === 0 || !this.fitsReady(seq, padding)) return 'blocked';
     blocks.extend(seq, start, start + tokens + padding);
     this.run(seq, start, { tokens, padding });
     return 'admitted';
+  }
+
+  /** Whether there are blocks for its first chunk, and for all of its tokens where that counts. */
+  private fitsReady(seq: EngineSequence, padding: number): boolean {
+    const { blocks, options } = this.parts;
+    const { computed: start, targetTokens } = seq;
+    const { length } = seq.blocks;
+    const free = blocks.pool.freeBlocks - this.watermark;
+    const tokens = start + this.firstChunk(seq, start, padding) + padding;
+    if (blocks.layout.lacking(tokens, length) > free) return false;
+    return (
+      !options.schedulerReserveFullIsl || blocks.layout.lackingWhole(targetTokens, length) <= free
+    );
   }
 
   /** It has no blocks: it gets them to compute, or for KV from elsewhere. */
@@ -128,7 +136,8 @@ export class Admitter {
     const padding = this.paddingOf(seq, start);
     const tokens = this.firstChunk(seq, start, padding);
     if (tokens === 0) return 'blocked';
-    const whole = { computed: start, tokens: seq.targetTokens, spare: watermark };
+    const { targetTokens } = seq;
+    const whole = { computed: start, tokens: targetTokens, spare: watermark, isWhole: true };
     if (options.schedulerReserveFullIsl && !blocks.fits(whole)) return 'blocked';
     const chunk = { computed: start, tokens: start + tokens + padding, spare: watermark };
     if (!blocks.start(seq, chunk)) return 'blocked';
@@ -146,7 +155,7 @@ export class Admitter {
     const { blocks, queue, accounts, options } = this.parts;
     const { watermark } = this;
     const computed = Math.max(hitTokens, seq.remoteTokens);
-    const whole = { computed, tokens: seq.promptTokens, spare: watermark };
+    const whole = { computed, tokens: seq.promptTokens, spare: watermark, isWhole: true };
     if (options.schedulerReserveFullIsl && !blocks.fits(whole)) return 'blocked';
     const spare = this.isAlone ? 0 : watermark + this.owedToPrompts();
     if (!blocks.start(seq, { computed, tokens: computed, spare })) return 'blocked';
@@ -193,8 +202,8 @@ export class Admitter {
   private owedTo(seq: EngineSequence): number {
     const drafted = this.parts.draftTokens > 0 ? this.batch.stepTokens : 0;
     const { layout } = this.parts.blocks;
-    const needed = layout.needed(seq.targetTokens + drafted, seq.slid);
-    return Math.max(0, needed - layout.held(seq.blocks.length, seq.slid));
+    const had = seq.blocks.length;
+    return layout.lackingWhole(seq.targetTokens + drafted, had);
   }
 
   /** Blocks that an admission leaves free while others run. */

@@ -1,11 +1,9 @@
 import { assert, type Micros, truncate } from '@baton/kernel';
-import type { BatchAggregates } from '@baton/step-time';
 import { emptySums } from './batch';
 import { ChunksInFlight } from './chunks-in-flight';
-import type { DecodeSet } from './decode-set';
-import { DecodeTimeline } from './decode-timeline';
+import { LaidRunner } from './laid-runner';
 import type { StepShare } from './lockstep/lockstep';
-import { type Runner, type RunnerParts, warmupFactor } from './runner';
+import { type RunnerParts, warmupFactor } from './runner';
 import type { EngineSequence } from './sequence';
 
 /**
@@ -30,54 +28,34 @@ class FormedBatch {
  * have given out: `launch` counts the step that begins, and `completeLast` tells of it when it has
  * ended.
  *
- * A sequence that its limit ends is left out of the batch behind its last step; one that stops is
- * in it, for nothing. Either keeps its slot and its blocks until the last step has ended.
+ * A sequence that its limit ends is left out of the batch behind its last step; one that stops, or
+ * that ends within a burst, is in it, for nothing. Either keeps its slot and its blocks until the
+ * last step has ended.
  */
-export class AsyncRunner implements Runner {
-  private readonly decode: DecodeSet;
-  private readonly timeline: DecodeTimeline;
+export class AsyncRunner extends LaidRunner {
   /** The batches of the step under way, and of the one behind it. */
   private current = new FormedBatch();
   private next = new FormedBatch();
-  private startUs: Micros = 0;
-  private endUs: Micros = 0;
-  /** Steps under way from now on, 0 when none is. */
-  private ahead = 0;
-  /** Steps since `startUs` that are done, when an extended step was cut. */
-  private done = 0;
-  /** Whether the boundaries of the step under way follow from the timeline. */
-  private isLaid = false;
   /** Version of the decode set when the step under way began. */
   private version = -1;
-  private readonly hasJitter: boolean;
   /** Of the step under way: its chunks of prompts, and those whose prompt it ends. */
   private readonly chunks = new ChunksInFlight();
   private readonly promptsDone: EngineSequence[] = [];
   /** Those that it admitted with KV from elsewhere: it brings their first tokens. */
   private readonly joined: EngineSequence[] = [];
-  /** Those that stop with it: the batch behind it was formed before that was known. */
+  /** Those that end with it: the batch behind it was formed before that was known. */
   private readonly stopping: EngineSequence[] = [];
   private readonly held: EngineSequence[] = [];
 
-  constructor(private readonly parts: RunnerParts) {
-    const { decode, options, former, record } = parts;
-    this.decode = decode.current;
-    this.hasJitter = options.stepTime.tokenJitterUs !== undefined;
-    this.timeline = new DecodeTimeline(options.stepTime, this.decode);
+  constructor(parts: RunnerParts) {
+    super(parts, 1);
+    const { former, record } = parts;
     former.formsAhead = true;
     record.joining = former.batch.joined;
   }
 
-  get isUnderWay(): boolean {
-    return this.ahead > 0;
-  }
-
   get hasFormed(): boolean {
     return this.next.isFormed;
-  }
-
-  assertMayChange(): void {
-    assert(this.ahead <= 1, 'an extended step must be cut before anything changes');
   }
 
   begin(startUs: Micros): Micros | undefined {
@@ -96,20 +74,15 @@ export class AsyncRunner implements Runner {
     this.timeline.break();
     this.launch();
     const { isFormed, sums } = this.current;
-    return isFormed ? sums.prefillTokens + sums.decodeSeqs : 0;
+    return isFormed ? sums.prefillTokens + sums.decodeSeqs + sums.draftTokens : 0;
   }
 
   endBeside({ paddingTokens, expertTokens }: StepShare): Micros {
-    const { isFormed, sums } = this.current;
+    const { isFormed, sums, loadUs } = this.current;
     if (!isFormed) return this.startUs + 1;
     // Padding attends to nothing.
     const decodeSeqs = sums.decodeSeqs + paddingTokens;
-    return this.startUs + this.spanOf({ ...sums, decodeSeqs, expertTokens }, this.current);
-  }
-
-  endAt(endUs: Micros): void {
-    assert(this.ahead === 1 && !this.isLaid, 'no step without an end is under way');
-    this.endUs = endUs;
+    return this.startUs + this.spanOf({ ...sums, decodeSeqs, expertTokens }, loadUs);
   }
 
   extend(untilUs: Micros, withFirstTokens: boolean): Micros {
@@ -125,45 +98,30 @@ export class AsyncRunner implements Runner {
     return this.endUs;
   }
 
-  cut(atUs: Micros): Micros {
-    assert(this.ahead >= 1, 'no step is under way');
-    if (this.ahead === 1) return this.endUs;
-    this.complete(this.stepsBegunBy(atUs) - 1);
-    this.setAhead(1);
-    return this.endUs;
-  }
-
-  completeAllButLast(): void {
-    assert(this.ahead >= 1, 'no step is under way');
-    if (this.ahead > 1) this.complete(this.ahead - 1);
-  }
-
   completeLast(): void {
-    const { accounts, record, former } = this.parts;
-    let tokens = record.countOfMembers() + record.preemptedWithToken.length;
+    const { record, former, speculation } = this.parts;
+    let tokens = record.countOfEmitting();
+    if (speculation !== undefined) tokens += record.tokensBesideOne();
     for (const { mode } of former.batch.ending) tokens += mode === 'prefill-and-hold' ? 0 : 1;
-    accounts.generatedTokens += tokens;
-    accounts.steps++;
-    this.noteFirstTokens();
+    this.endStep(tokens);
     this.countChunks();
-    this.ahead = 0;
-    this.done++;
-    record.isRead = true;
-    record.startUs = record.formedUs = this.startUs;
-    record.endUs = this.endUs;
-    record.steps = this.done;
   }
 
+  /** In order of admission, in which vLLM frees their blocks. */
   nextFinished(): EngineSequence | undefined {
-    const { ending } = this.parts.former.batch;
-    const [first] = ending;
-    if (first !== undefined) {
-      this.parts.former.batch.drop(first);
-      if (first.mode !== 'prefill-and-hold') return first;
-      this.held.push(first);
-      return this.nextFinished();
+    const { batch } = this.parts.former;
+    const [first] = batch.ending;
+    const stopped = this.nextStopping();
+    if (first === undefined || (stopped !== undefined && stopped.rank < first.rank)) {
+      if (stopped === undefined) return this.nextDeparted();
+      this.stopping.shift();
+      this.decode.leave(stopped);
+      return stopped;
     }
-    return this.nextStopped() ?? this.nextDeparted();
+    batch.drop(first);
+    if (first.mode !== 'prefill-and-hold') return first;
+    this.held.push(first);
+    return this.nextFinished();
   }
 
   endChunks(): readonly EngineSequence[] {
@@ -173,44 +131,45 @@ export class AsyncRunner implements Runner {
   tokensInFlight(seq: EngineSequence): number {
     if (this.ahead === 0) return 0;
     const { record } = this.parts;
-    if (record.departed.includes(seq)) return 1;
+    if (record.departed.includes(seq)) return 1 + seq.burst;
     if (seq.state === 'ending') return seq.mode === 'prefill-and-hold' ? 0 : 1;
-    return seq.state === 'decoding' && !record.joining.includes(seq) ? 1 : 0;
-  }
-
-  boundaryUs(step: number): Micros {
-    assert(this.ahead === 0 && step >= 1 && step <= this.done, 'no such step has ended');
-    return step === this.done ? this.endUs : this.timeline.endUs(step - this.done);
+    return seq.state === 'decoding' && !record.joining.includes(seq) ? 1 + seq.burst : 0;
   }
 
   blocksTakenBy(atUs: Micros | undefined): number {
     if (atUs === undefined || this.ahead <= 1) return 0;
-    const behind = this.stepsBegunBy(atUs) - 1;
+    const behind = this.begunBy(atUs) - 1;
     return this.decode.takenAhead(behind) - this.decode.takenByEnding(behind);
+  }
+
+  protected advance(steps: number): void {
+    this.decode.advanceAndGrow(steps - 1);
+    this.launch();
+  }
+
+  /** Each sequence whose first token the first of the steps brought, unless it has gone since. */
+  protected noteFirstTokens(): void {
+    const { firstTokens } = this.parts.record;
+    for (const seq of this.joined) if (seq.state !== 'gone') firstTokens.push(seq.handle);
+    for (const seq of this.promptsDone) {
+      const isFirst = seq.emitted === 1 && seq.state !== 'gone';
+      if (isFirst && seq.mode !== 'prefill-and-hold') firstTokens.push(seq.handle);
+    }
   }
 
   /** Has a batch formed for the step; one is under way when it returns true. */
   private mayBegin(startUs: Micros): boolean {
     const { record } = this.parts;
-    assert(this.ahead === 0, 'a step is under way already');
     if (record.isRead) record.clear();
-    if (!this.next.isFormed) this.formNext(startUs);
+    if (!this.next.isFormed) this.formNext(startUs, false);
     if (!this.next.isFormed && !record.hasDismissed) return false;
-    this.startUs = startUs;
-    this.ahead = 1;
-    this.done = 0;
+    this.beginAt(startUs);
     return true;
   }
 
   private get hasWaiting(): boolean {
     const { queue } = this.parts;
     return queue.size + queue.unreservedSize > 0;
-  }
-
-  /** How many of the steps under way have begun by `atUs`. */
-  private stepsBegunBy(atUs: Micros): number {
-    if (this.timeline.endUs(0) >= atUs) return 1;
-    return Math.min(this.ahead, 1 + this.timeline.stepsUntil(atUs));
   }
 
   private mayLay(): boolean {
@@ -228,20 +187,10 @@ export class AsyncRunner implements Runner {
     return this.joined.length === 0 || (withFirstTokens && !this.hasJitter);
   }
 
-  private complete(steps: number): void {
-    if (steps === 0) return;
-    const { accounts } = this.parts;
-    accounts.generatedTokens += steps * this.decode.size;
-    accounts.steps += steps;
-    this.noteFirstTokens();
-    this.done += steps;
-    this.decode.advanceAndGrow(steps - 1);
-    this.launch();
-  }
-
   /** Counts the step that begins, and forms the batch behind it. */
   private launch(): void {
-    const { batch } = this.parts.former;
+    const { former, speculation, accounts } = this.parts;
+    const { batch } = former;
     truncate(this.joined, 0);
     truncate(this.promptsDone, 0);
     truncate(this.stopping, 0);
@@ -252,20 +201,24 @@ export class AsyncRunner implements Runner {
     if (!this.current.isFormed) return;
     for (const seq of batch.joined) this.joined.push(seq);
     this.decode.advance();
+    speculation?.giveBursts(this.decode, accounts);
     if (this.chunks.prompts.length > 0) this.endPrompts(batch.prefilling);
     this.takeEnded();
-    this.formNext(this.startUs);
+    this.formNext(this.startUs, true);
   }
 
-  private formNext(nowUs: Micros): void {
+  /** @param isAhead the step before it is under way */
+  private formNext(nowUs: Micros, isAhead: boolean): void {
     const { next } = this;
-    const { former, scatter } = this.parts;
-    next.isFormed = former.form(nowUs);
+    const { former, scatter, speculation } = this.parts;
+    next.isFormed = former.form(nowUs, isAhead);
     if (!next.isFormed) return;
     const { batch } = former;
     next.version = this.decode.version;
     next.loadUs = batch.loadUs;
-    next.isPure = batch.chunkTokens === 0 && batch.loadUs === 0 && scatter === undefined;
+    // The contexts of bursts follow no line.
+    const isEven = scatter === undefined && speculation === undefined;
+    next.isPure = batch.chunkTokens === 0 && batch.loadUs === 0 && isEven;
     batch.aggregates(next.sums);
   }
 
@@ -283,7 +236,10 @@ export class AsyncRunner implements Runner {
         continue;
       }
       seq.emitted++;
+      seq.burst = 0;
       this.decode.join(seq);
+      seq.drafts = seq.padding;
+      seq.padding = 0;
     }
     truncate(prefilling, kept);
   }
@@ -292,7 +248,8 @@ export class AsyncRunner implements Runner {
   private takeEnded(): void {
     const { decode } = this;
     for (let seq = decode.finished(); seq !== undefined; seq = decode.finished()) {
-      if (seq.endsByLimit) {
+      // How many drafts of the step are right is not known yet.
+      if (seq.endsByLimit && seq.burst === 0) {
         decode.leave(seq);
         this.keep(seq);
         this.parts.former.touch();
@@ -308,14 +265,11 @@ export class AsyncRunner implements Runner {
     this.parts.former.batch.ending.push(seq);
   }
 
-  private nextStopped(): EngineSequence | undefined {
-    for (let seq = this.stopping.shift(); seq !== undefined; seq = this.stopping.shift()) {
-      // One that was aborted has gone; one that was preempted has departed.
-      if (seq.state !== 'decoding') continue;
-      this.decode.leave(seq);
-      return seq;
-    }
-    return undefined;
+  private nextStopping(): EngineSequence | undefined {
+    const { stopping } = this;
+    // One that was aborted has gone; one that was preempted has departed.
+    while (stopping.length > 0 && stopping[0]!.state !== 'decoding') stopping.shift();
+    return stopping[0];
   }
 
   /** One that was preempted while its last token was on the way. */
@@ -326,17 +280,6 @@ export class AsyncRunner implements Runner {
     const seq = record.departed.find(isOver);
     if (seq !== undefined) queue.remove(seq);
     return seq;
-  }
-
-  /** Each sequence whose first token the first of the steps brought, unless it has gone since. */
-  private noteFirstTokens(): void {
-    if (this.done > 0) return;
-    const { firstTokens } = this.parts.record;
-    for (const seq of this.joined) if (seq.state !== 'gone') firstTokens.push(seq.handle);
-    for (const seq of this.promptsDone) {
-      const isFirst = seq.emitted === 1 && seq.state !== 'gone';
-      if (isFirst && seq.mode !== 'prefill-and-hold') firstTokens.push(seq.handle);
-    }
   }
 
   private countChunks(): void {
@@ -352,19 +295,8 @@ export class AsyncRunner implements Runner {
     }
   }
 
-  private setAhead(steps: number): void {
-    this.ahead = steps;
-    this.endUs = this.timeline.endUs(steps - 1);
-  }
-
   private timedEndUs(startUs: Micros): Micros {
     this.timeline.break();
-    return startUs + this.spanOf(this.next.sums, this.next);
-  }
-
-  private spanOf(batch: BatchAggregates, { loadUs }: FormedBatch): Micros {
-    const { options, scatter } = this.parts;
-    const factor = (scatter?.next(batch.prefillTokens > 0) ?? 1) * warmupFactor(this.parts);
-    return Math.max(1, Math.round(factor * options.stepTime.stepUs(batch) + loadUs));
+    return startUs + this.spanOf(this.next.sums, this.next.loadUs);
   }
 }

@@ -154,15 +154,89 @@ describe('with async scheduling', () => {
     expect(test.step(Infinity)).toMatchObject({ steps: 8, finished: [] });
     expect(test.step(Infinity)).toMatchObject({ steps: 1, finished: ['a'] });
   });
+});
 
-  it('has no effect beside drafts, which need the lengths of the bursts before', () => {
-    const speculation = { tokens: 2, acceptanceRate: 0.5 };
-    const stories = [true, false].map((asyncScheduling) => {
-      const test = asyncEngine({ asyncScheduling, speculation });
-      for (const name of ['a', 'b']) test.submit(name, { outputTokens: 9 });
-      return test.runToRest();
+describe('with async scheduling and drafts', () => {
+  it('a batch counts on all drafts of the step under way, and has room for its own behind', () => {
+    const speculation = { tokens: 3, acceptanceRate: 0 };
+    const test = asyncEngine({ speculation });
+    test.submit('a', { outputTokens: 9, ...LENGTH });
+    test.step();
+    // 8 tokens are here, 1 + 3 come with the step under way, 1 + 3 with the one behind it.
+    test.engine.beginStep(test.nowUs);
+    expect(test.engine.snapshot().freeBlocks).toBe(100 - 16 / 4);
+    expect(test.engine.tokensEmitted(test.handle('a'))).toBe(1);
+    expect(test.end()).toMatchObject({ emitted: ['a'] });
+    expect(test.engine.tokensEmitted(test.handle('a'))).toBe(2);
+  });
+
+  it('gives a request the bursts that it has without async scheduling', () => {
+    const bursts = [true, false].map((asyncScheduling) => {
+      const test = asyncEngine({
+        asyncScheduling,
+        speculation: { tokens: 4, acceptanceRate: 0.6 },
+      });
+      test.submit('other', { outputTokens: 50, ...LENGTH });
+      test.submit('a', { outputTokens: 40, ...LENGTH });
+      const seen: number[] = [];
+      for (let told = test.step(); told !== undefined; told = test.step()) {
+        if (told.emitted.includes('a')) seen.push(test.engine.tokensInStep(test.handle('a')));
+      }
+      return seen;
     });
-    expect(stories[0]).toEqual(stories[1]);
+    expect(new Set(bursts[0]).size).toBeGreaterThan(2);
+    expect(bursts[0]).toEqual(bursts[1]);
+  });
+
+  it('an output that a burst may end has a row in the step behind, one that cannot has none', () => {
+    const ends = [0, 1].map((acceptanceRate) => {
+      const test = asyncEngine({ speculation: { tokens: 2, acceptanceRate } });
+      test.submit('a', { outputTokens: 4, ...LENGTH });
+      return test.runToRest().map(({ emitted, finished }) => [...emitted, ...finished].join());
+    });
+    expect(ends).toEqual([
+      ['a', 'a', 'a', 'a,a'],
+      ['a', 'a,a', ''],
+    ]);
+  });
+
+  it('one at the end of the context waits until the step under way shows its place', () => {
+    const speculation = { tokens: 3, acceptanceRate: 0 };
+    const test = asyncEngine({ speculation, maxModelLen: 12 });
+    test.submit('a', { outputTokens: 4, ...LENGTH });
+    const told = test.runToRest().map(({ emitted, finished }) => [...emitted, ...finished].join());
+    // Drafts up to the eleventh token are in flight, so the batch behind has no token of it.
+    expect(told).toEqual(['a', 'a', 'a', 'a,a']);
+    expect(test.engine.counters.generatedTokens).toBe(4);
+  });
+
+  it('counts every token once', () => {
+    const request = fc.record({
+      outputTokens: fc.integer({ min: 1, max: 40 }),
+      endReason: fc.constantFrom('stop' as const, 'length' as const),
+    });
+    fc.assert(
+      fc.property(
+        fc.array(request, { minLength: 1, maxLength: 8 }),
+        fc.integer(),
+        (specs, seed) => {
+          const speculation = { tokens: 3, acceptanceRate: 0.6 };
+          const test = asyncEngine({ speculation, numBlocks: 30, maxModelLen: 60, seed });
+          const given = specs.map(() => 0);
+          specs.forEach((spec, i) => test.submit(`${i}`, spec));
+          for (let told = test.step(); told !== undefined; told = test.step()) {
+            for (const name of told.emitted) {
+              given[Number(name)]! += test.engine.tokensInStep(test.handle(name));
+            }
+          }
+          expect(given).toEqual(specs.map(({ outputTokens }) => outputTokens));
+          const total = given.reduce((sum, tokens) => sum + tokens, 0);
+          expect(test.engine.counters.generatedTokens).toBe(total);
+          expect(test.engine.snapshot()).toMatchObject({ running: 0, waiting: 0, freeBlocks: 30 });
+        },
+      ),
+      { numRuns: 60 },
+    );
   });
 });
 

@@ -18,8 +18,10 @@ export class BatchFormer {
   /** Something has changed since admission last found nothing more to admit. */
   private isStale = false;
   private hasPreempted = false;
-  /** Each batch is formed while the one before runs: its tokens are not known yet. */
+  /** Batches are formed while the one before runs. */
   formsAhead = false;
+  /** This one is: the tokens of the step under way are not known yet. */
+  private isAhead = false;
 
   constructor(private readonly parts: AdmitterParts) {
     this.batch = new Batch(parts);
@@ -28,7 +30,12 @@ export class BatchFormer {
 
   /** Whether the next step may admit a sequence although nothing happens until then. */
   get mayAdmitNext(): boolean {
-    return this.isStale && this.hasWaiting;
+    return this.hasWaiting && (this.isStale || this.mayGainRoom);
+  }
+
+  /** Windows may give back blocks in any step, more than it takes. */
+  private get mayGainRoom(): boolean {
+    return this.parts.blocks.layout.windowed > 0 && !this.batch.isFull;
   }
 
   /** Says that blocks, slots or waiting sequences have changed. */
@@ -36,20 +43,21 @@ export class BatchFormer {
     this.isStale = true;
   }
 
-  /** Returns whether anything runs in the step. */
-  form(nowUs: Micros): boolean {
+  /** Returns whether anything runs in the step; `isAhead`: the one before is under way. */
+  form(nowUs: Micros, isAhead = false): boolean {
     const { batch, admitter } = this;
-    const { decode, queue } = this.parts;
+    this.isAhead = isAhead;
+    const { queue } = this.parts;
     const waiting = queue.size + queue.unreservedSize + admitter.deferred;
     batch.clear(batch.running + waiting <= 1);
     this.hasPreempted = false;
     this.growDecoding();
     this.continuePrompts();
-    if (!this.hasPreempted && this.isStale) {
+    if (!this.hasPreempted && (this.isStale || (this.hasWaiting && this.mayGainRoom))) {
       admitter.admit(nowUs);
       this.isStale = batch.chunkTokens > 0 && this.hasWaiting;
     }
-    return decode.current.size + batch.chunkTokens > 0;
+    return batch.rows > 0;
   }
 
   /**
@@ -88,19 +96,39 @@ export class BatchFormer {
     }
     const { blocks } = this.parts;
     const decode = this.parts.decode.current;
-    if (decode.demand <= blocks.pool.freeBlocks) {
+    const prompts = blocks.layout.windowed > 0 ? this.demandOfPrompts : 0;
+    if (decode.demand + prompts <= blocks.pool.freeBlocks) {
       decode.grow();
       return;
     }
-    for (const seq of decode.growing().sort((a, b) => a.rank - b.rank)) {
+    for (const seq of this.withPrompts(decode.growing())) {
       if (seq.state === 'decoding') this.growOne(seq, decode);
+      else this.continuePrompt(seq);
     }
     decode.hasGrown();
   }
 
+  /**
+   * At most; with windows, whose blocks one gives back before another that comes later takes its
+   * own. Without, it makes no difference who takes them first.
+   */
+  private get demandOfPrompts(): number {
+    const { layout } = this.parts.blocks;
+    if (layout.windowed === 0) return 0;
+    return this.batch.prefilling.reduce((sum, seq) => {
+      const tokens = seq.computed + this.batch.wanted(seq, seq.computed);
+      return sum + layout.lacking(tokens, seq.blocks.length);
+    }, 0);
+  }
+
+  /** These and the prompts under way, in the order in which they take scarce blocks. */
+  private withPrompts(decoding: readonly EngineSequence[]): EngineSequence[] {
+    return [...decoding, ...this.batch.prefilling].sort((a, b) => a.rank - b.rank);
+  }
+
   private growOne(seq: EngineSequence, decode: DecodeSet): void {
     const { blocks } = this.parts;
-    if (blocks.layout.windowed > 0) blocks.slide(seq, decode.contextOf(seq));
+    if (blocks.layout.windowed > 0) blocks.slide(seq, this.processedOf(seq));
     if (!decode.isGrowing(seq)) return;
     const { perBlock } = blocks.layout;
     while (seq.state === 'decoding' && blocks.pool.freeBlocks < perBlock) this.preempt();
@@ -109,39 +137,50 @@ export class BatchFormer {
 
   /** With drafts a sequence may fill a block at any step, and need several. */
   private growForDrafts(): void {
-    const { blocks } = this.parts;
-    const decode = this.parts.decode.current;
-    const { scratch: growing } = this;
+    const { blocks, decode } = this.parts;
+    const { batch } = this;
+    const { members } = decode.current;
     let demand = 0;
-    truncate(growing, 0);
-    for (const seq of decode.members) {
-      blocks.publish(seq, decode.contextOf(seq));
-      const fresh = blocks.layout.blocksFor(this.batch.reachOf(seq)) - seq.blocks.length;
-      if (fresh <= 0 && blocks.layout.windowed === 0) continue;
-      demand += Math.max(0, fresh) * blocks.layout.perBlock;
-      growing.push(seq);
+    for (const seq of members) {
+      blocks.publish(seq, this.processedOf(seq));
+      batch.draftFor(seq, this.isAhead);
+      const fresh = blocks.layout.blocksFor(seq.reach) - seq.blocks.length;
+      if (fresh > 0) demand += fresh * blocks.layout.perBlock;
     }
     // A published block may let a sequence in without having cost a free block.
     this.touch();
-    if (demand > blocks.pool.freeBlocks) growing.sort((a, b) => a.rank - b.rank);
-    for (const seq of growing) {
-      while (seq.state === 'decoding' && !this.extendForDraft(seq)) this.preempt();
+    batch.draftedTokens = members.reduce((sum, seq) => sum + batch.tokensOf(seq), 0);
+    const isScarce = demand + this.demandOfPrompts > blocks.pool.freeBlocks;
+    for (const seq of isScarce ? this.withPrompts(members) : this.snapshotOf(members)) {
+      if (seq.state === 'prefilling') this.continuePrompt(seq);
+      else if (seq.drafts >= 0) this.growRow(seq);
     }
-    this.batch.draftedTokens = decode.members.reduce(
-      (sum, seq) => sum + this.batch.tokensOf(seq),
-      0,
-    );
+    batch.draftedTokens = members.reduce((sum, seq) => sum + batch.tokensOf(seq), 0);
   }
 
-  private extendForDraft(seq: EngineSequence): boolean {
+  private growRow(seq: EngineSequence): void {
     const { blocks, decode } = this.parts;
-    return blocks.extend(seq, decode.current.contextOf(seq), this.batch.reachOf(seq));
+    while (seq.state === 'decoding') {
+      if (blocks.extend(seq, this.processedOf(seq), seq.reach)) {
+        // A token that the step under way computes is known by its row alone.
+        if (this.isAhead) blocks.publish(seq, decode.current.contextOf(seq) - seq.burst);
+        return;
+      }
+      this.preempt();
+    }
+  }
+
+  /** Tokens of a decoding sequence that steps before the one under way have computed. */
+  private processedOf(seq: EngineSequence): number {
+    const context = this.parts.decode.current.contextOf(seq);
+    if (!this.isAhead) return context;
+    return seq.inFlight > 0 ? context - seq.inFlight : context - seq.burst - 1;
   }
 
   private continuePrompts(): void {
     if (this.batch.prefilling.length === 0) return;
     for (const seq of this.snapshotOf(this.batch.prefilling)) {
-      if (seq.state === 'prefilling') this.continuePrompt(seq);
+      if (seq.chunk === 0) this.continuePrompt(seq);
     }
     // Only now: a sequence further back may have preempted one that already had its chunk.
     for (const seq of this.batch.prefilling)
@@ -149,6 +188,7 @@ export class BatchFormer {
   }
 
   private continuePrompt(seq: EngineSequence): void {
+    if (seq.state !== 'prefilling') return;
     const tokens = Math.min(this.batch.wanted(seq, seq.computed), this.batch.budget());
     if (tokens <= 0) return;
     // What a batch in flight computes is not there yet, and attends to its own windows.
@@ -166,11 +206,13 @@ export class BatchFormer {
    * the order of the queue.
    */
   private preempt(): void {
-    const { queue, record, accounts, blocks } = this.parts;
+    const { queue, record, accounts, blocks, draftTokens } = this.parts;
     const victim = this.lastInLine();
-    const getsToken = victim.state !== 'prefilling' && victim.mode !== 'prefill-and-hold';
-    if (this.formsAhead && getsToken) record.departed.push(victim);
-    blocks.publishOwn(victim, this.leave(victim));
+    const generates = victim.state !== 'prefilling' && victim.mode !== 'prefill-and-hold';
+    if (this.isAhead && generates && victim.burst >= 0) record.departed.push(victim);
+    const hasDrafts = this.isAhead && draftTokens > 0 && victim.state === 'decoding';
+    const known = this.leave(victim);
+    blocks.publishOwn(victim, hasDrafts ? victim.blocks.published * blocks.blockSize : known);
     blocks.release(victim);
     this.touch();
     victim.computed = 0;

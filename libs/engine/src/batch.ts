@@ -1,6 +1,6 @@
 import { truncate } from '@baton/kernel';
 import type { BatchAggregates } from '@baton/step-time';
-import type { DecodeSets } from './decode-sets';
+import type { DecodeSets } from './decode-set';
 import type { EngineSequence } from './sequence';
 import type { SequenceBlocks } from './sequence-blocks';
 import type { EngineOptions } from './port/engine-options';
@@ -80,6 +80,12 @@ export class Batch {
     return this.parts.decode.size + this.prefilling.length + this.ending.length;
   }
 
+  /** Tokens of those that it has: above 0 when anything runs in it. */
+  get rows(): number {
+    const { decode, draftTokens } = this.parts;
+    return this.chunkTokens + (draftTokens > 0 ? this.draftedTokens : decode.current.size);
+  }
+
   get isFull(): boolean {
     return this.running >= this.slots;
   }
@@ -98,9 +104,7 @@ export class Batch {
    * set aside.
    */
   budget(): number {
-    const { options, decode, draftTokens } = this.parts;
-    const decodeTokens = draftTokens > 0 ? this.draftedTokens : decode.current.size;
-    return options.maxNumBatchedTokens - decodeTokens - this.chunkTokens - this.paddingTokens;
+    return this.parts.options.maxNumBatchedTokens - this.rows - this.paddingTokens;
   }
 
   /** Tokens that the sequence would compute in one step if only its own options limited it. */
@@ -110,17 +114,21 @@ export class Batch {
   }
 
   /**
-   * Tokens for which a decoding sequence needs room in the step: its next one and those of the
-   * draft, limited by the model's context and the blocks there are.
+   * Gives a decoding sequence its row with drafts: its next token and those of the draft, limited
+   * by the model's context and the blocks there are.
+   *
+   * @param isAhead the step under way is not done: all of its drafts may turn out right
    */
-  reachOf(seq: EngineSequence): number {
-    return Math.min(this.parts.decode.current.contextOf(seq) + this.stepTokens, this.draftLimit);
+  draftFor(seq: EngineSequence, isAhead: boolean): void {
+    const known = this.parts.decode.current.contextOf(seq);
+    const context = isAhead ? known + seq.drafts - seq.burst : known;
+    seq.reach = Math.min(context + this.stepTokens, this.draftLimit);
+    seq.drafts = seq.reach - context - 1;
   }
 
   tokensOf(seq: EngineSequence): number {
     if (seq.state !== 'decoding') return seq.chunk + seq.padding;
-    const { decode, draftTokens } = this.parts;
-    return draftTokens === 0 ? 1 : this.reachOf(seq) - decode.current.contextOf(seq);
+    return 1 + seq.drafts;
   }
 
   /** Takes out a sequence that does not decode. */
@@ -142,7 +150,8 @@ export class Batch {
     sums.prefillTokens = sums.prefillSeqs = sums.prefillQuadratic = sums.prefillContext = 0;
     sums.decodeSeqs = decode.size;
     sums.decodeContext = decode.contextTokens + decode.size;
-    sums.draftTokens = draftTokens * decode.size;
+    sums.draftTokens = 0;
+    if (draftTokens > 0) this.addDrafts(sums);
     sums.kvUsage = blocks.pool.usage;
     for (const seq of this.prefilling) {
       if (seq.chunk > 1 || seq.computed === 0) addChunk(seq, sums);
@@ -156,10 +165,22 @@ export class Batch {
 
   /** Its sequences and their tokens, in order of admission. For tests: O(batch). */
   members(): (readonly [SequenceHandle, tokens: number])[] {
-    const { decode } = this.parts;
-    const prompts = this.prefilling.filter(({ chunk }) => chunk > 0);
-    const inOrder = [...decode.current.members, ...prompts].sort((a, b) => a.rank - b.rank);
-    return inOrder.map((seq) => [seq.handle, this.tokensOf(seq)]);
+    const rows = [...this.parts.decode.current.members, ...this.prefilling];
+    const inOrder = rows.sort((a, b) => a.rank - b.rank);
+    return inOrder
+      .map((seq) => [seq.handle, this.tokensOf(seq)] as const)
+      .filter(([, tokens]) => tokens > 0);
+  }
+
+  /** Those that have no row in the batch do not count. */
+  private addDrafts(sums: BatchSums): void {
+    const decode = this.parts.decode.current;
+    for (const seq of decode.members) {
+      if (seq.drafts >= 0) continue;
+      sums.decodeSeqs--;
+      sums.decodeContext -= decode.contextOf(seq) + 1;
+    }
+    sums.draftTokens = this.draftedTokens - sums.decodeSeqs;
   }
 }
 

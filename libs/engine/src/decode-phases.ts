@@ -23,8 +23,14 @@ export class DecodePhases {
   private readonly windows: WindowPhases | undefined;
   /** Members that have to give back blocks before they have a phase in `windows`. */
   private readonly behind: EngineSequence[] = [];
+  /** Those whose windows have blocks that can be found, by the phase at which they give back. */
+  private readonly sliding = new Map<number, Set<EngineSequence>>();
 
-  constructor(private readonly blocks: SequenceBlocks) {
+  /** @param lag  steps by which windows move later than contexts: batches are formed ahead */
+  constructor(
+    private readonly blocks: SequenceBlocks,
+    private readonly lag: number,
+  ) {
     const { layout } = blocks;
     this.blockSize = blocks.blockSize;
     this.perBlock = layout.perBlock;
@@ -77,6 +83,7 @@ export class DecodePhases {
    * that the steps give back.
    */
   stepsFed(step: number, count: number, free: number): number {
+    if (this.behind.length > 0) return 0;
     const known = this.windows?.stepsKnown(step, count) ?? count;
     const growths = Math.floor(free / this.perBlock);
     const most = Math.ceil(known / this.blockSize) * this.size;
@@ -103,13 +110,14 @@ export class DecodePhases {
     this.blocks.growUnlisted(this.countAt(step) - publishing.length);
     if (this.windows === undefined) return;
     this.windows.startUpTo(step - 1);
-    this.blocks.slideUnlisted(this.windows.givenAt(step));
+    const listed = this.slideListed(step);
+    this.blocks.slideUnlisted(this.windows.givenAt(step) - listed);
     this.catchUp(step);
   }
 
   /** Does the same for the `count` steps behind `step`, one after the other. */
   growBehind(step: number, count: number): void {
-    if (this.publishingSize === 0) {
+    if (this.publishingSize + this.sliding.size === 0) {
       this.blocks.growUnlisted(this.growthsBehind(step, count));
       if (this.windows !== undefined)
         this.blocks.slideUnlisted(this.windows.givenBehind(step, count));
@@ -123,20 +131,33 @@ export class DecodePhases {
   /** Members that are behind give back what they have left, at this step. */
   catchUp(step: number): void {
     const { behind } = this;
+    let kept = 0;
     for (let i = 0; i < behind.length; i++) {
       const seq = behind[i]!;
+      // The window of a prompt moves on when its last chunk is done.
+      const tokens = this.windowContext(seq, step) - Math.max(0, seq.inFlight - this.lag);
+      const stays = seq.inFlight > 0 || this.isAhead(seq, tokens);
+      this.blocks.slide(seq, tokens);
+      if (stays) {
+        behind[kept++] = seq;
+        continue;
+      }
       seq.isBehind = false;
-      this.blocks.slide(seq, seq.contextOffset + step);
-      this.windows!.add(seq.contextOffset);
+      this.enterWindows(seq);
     }
-    truncate(behind, 0);
+    truncate(behind, kept);
+  }
+
+  /** Tokens of the member that its window may leave behind at this step. */
+  windowContext({ contextOffset }: EngineSequence, step: number): number {
+    return contextOffset + step - this.lag;
   }
 
   /** Whether the member gives back blocks at this step. */
   slidesAt(seq: EngineSequence, step: number): boolean {
     if (this.windows === undefined) return false;
     const { layout } = this.blocks;
-    const context = seq.contextOffset + step;
+    const context = this.windowContext(seq, step);
     return seq.isBehind || layout.slidAt(context) > layout.slidAt(context - 1);
   }
 
@@ -146,7 +167,8 @@ export class DecodePhases {
     const taken = context % this.blockSize === 0 ? this.perBlock : 0;
     if (this.windows === undefined) return taken;
     const { layout } = this.blocks;
-    return taken - (layout.slidAt(context) - layout.slidAt(context - 1)) * layout.windowed;
+    const tokens = this.windowContext(seq, step);
+    return taken - (layout.slidAt(tokens) - layout.slidAt(tokens - 1)) * layout.windowed;
   }
 
   /** Times that members need a block of each group in the `count` steps behind `step`. */
@@ -158,14 +180,57 @@ export class DecodePhases {
   }
 
   private addWindow(seq: EngineSequence, isGrown: boolean): void {
-    seq.isBehind = !isGrown;
-    if (isGrown) this.windows!.add(seq.contextOffset);
+    seq.isBehind = !isGrown || this.isAhead(seq, seq.computed - this.lag);
+    if (!seq.isBehind) this.enterWindows(seq);
     else this.behind.push(seq);
   }
 
   private removeWindow(seq: EngineSequence): void {
-    if (seq.isBehind) this.behind.splice(this.behind.indexOf(seq), 1);
-    else this.windows!.remove(seq.contextOffset);
+    if (seq.isBehind) {
+      this.behind.splice(this.behind.indexOf(seq), 1);
+      return;
+    }
+    this.windows!.remove(this.windowContext(seq, 0));
+    this.leaveSliding(seq);
+  }
+
+  /** KV from elsewhere ends with the prompt, whose last token is computed again. */
+  private isAhead({ slid }: EngineSequence, tokens: number): boolean {
+    return slid > this.blocks.layout.slidAt(tokens);
+  }
+
+  private enterWindows(seq: EngineSequence): void {
+    this.windows!.add(this.windowContext(seq, 0));
+    if (!this.blocks.hasListedWindow(seq)) return;
+    const phase = this.windowPhaseOf(seq);
+    const others = this.sliding.get(phase);
+    if (others === undefined) this.sliding.set(phase, new Set([seq]));
+    else others.add(seq);
+  }
+
+  private leaveSliding(seq: EngineSequence): void {
+    const phase = this.windowPhaseOf(seq);
+    const others = this.sliding.get(phase);
+    if (others?.delete(seq) === true && others.size === 0) this.sliding.delete(phase);
+  }
+
+  /** Lets those members give back what they leave at this step; returns blocks of each group. */
+  private slideListed(step: number): number {
+    let given = 0;
+    for (const seq of this.sliding.get(step % this.blocks.layout.period) ?? []) {
+      const { slid } = seq;
+      this.blocks.slide(seq, this.windowContext(seq, step));
+      given += seq.slid - slid;
+      if (!this.blocks.hasListedWindow(seq)) this.leaveSliding(seq);
+    }
+    return given;
+  }
+
+  /** The step, modulo the period, at which the member gives back blocks. */
+  private windowPhaseOf(seq: EngineSequence): number {
+    const { offset, period } = this.blocks.layout;
+    const rest = (offset - this.windowContext(seq, 0)) % period;
+    return rest < 0 ? rest + period : rest;
   }
 
   /** A block is full, and the next one needed, when the context is a multiple of the block size. */

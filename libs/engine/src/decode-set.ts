@@ -29,13 +29,15 @@ export class DecodeSet {
   /**
    * @param draftTokens  tokens beyond the next one for which a member may hold blocks
    * @param index  among the sets of the engine
+   * @param lag  steps by which windows move later than contexts: batches are formed ahead
    */
   constructor(
     private readonly blocks: SequenceBlocks,
     private readonly draftTokens = 0,
     private readonly index = 0,
+    lag = 0,
   ) {
-    this.phases = new DecodePhases(blocks);
+    this.phases = new DecodePhases(blocks, lag);
   }
 
   get size(): number {
@@ -84,12 +86,15 @@ export class DecodeSet {
     this.byFinish.remove(seq);
   }
 
-  /** Gives a member, whose step was counted, further tokens of that step, at most up to its end. */
+  /**
+   * Gives a member, whose step was counted, further tokens of that step, at most up to its end; −1:
+   * takes the one that was counted.
+   */
   skip(seq: EngineSequence, tokens: number): void {
     seq.finishAt -= tokens;
     seq.contextOffset += tokens;
     this.contextTokens += tokens;
-    this.byFinish.moveUp(seq);
+    this.byFinish.move(seq);
   }
 
   contextOf(seq: EngineSequence): number {
@@ -108,7 +113,8 @@ export class DecodeSet {
     const isGrown = grownFor === this.steps;
     const isOpen = isGrown && context % blocks.blockSize === 0;
     blocks.list(seq, blocks.layout.blocksFor(context) + (isOpen ? 1 : 0));
-    if (blocks.layout.windowed > 0) blocks.listSlid(seq, isGrown ? context : context - 1);
+    if (blocks.layout.windowed === 0) return;
+    blocks.listSlid(seq, this.phases.windowContext(seq, isGrown ? this.steps : this.steps - 1));
   }
 
   /** Blocks that members need for the step that begins now. */
@@ -208,7 +214,7 @@ export class DecodeSet {
       this.settle(seq);
       const spare = seq.blocks.length * this.blocks.blockSize - kvTokens;
       assert(
-        spare >= 0 && spare <= this.blocks.blockSize + this.draftTokens,
+        spare >= 0 && spare <= this.blocks.blockSize + 2 * this.draftTokens,
         'a sequence has blocks it does not need',
       );
     }
@@ -221,5 +227,36 @@ export class DecodeSet {
     this.phases.remove(seq);
     this.settle(seq);
     seq.isBehind = false;
+  }
+}
+
+/**
+ * All decoding sequences of an engine: one set for each batch that may be in flight, since those of
+ * a batch go on together. An engine without pipeline stages has one set.
+ */
+export class DecodeSets {
+  readonly all: readonly DecodeSet[];
+  /** The set of the batch that is being formed, or that ended last. */
+  current: DecodeSet;
+
+  /**
+   * @param draftTokens  tokens beyond the next one for which a sequence may hold blocks
+   * @param lag  steps by which windows move later than contexts: batches are formed ahead
+   */
+  constructor(count: number, blocks: SequenceBlocks, draftTokens = 0, lag = 0) {
+    this.all = Array.from({ length: count }, (_, i) => new DecodeSet(blocks, draftTokens, i, lag));
+    this.current = this.all[0]!;
+  }
+
+  /** Sequences of all sets. */
+  get size(): number {
+    let size = 0;
+    for (let i = 0; i < this.all.length; i++) size += this.all[i]!.size;
+    return size;
+  }
+
+  /** The set that a decoding sequence is in. */
+  of(seq: EngineSequence): DecodeSet {
+    return this.all[seq.decodeSet]!;
   }
 }

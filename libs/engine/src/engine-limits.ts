@@ -7,7 +7,7 @@ type Refusal = 'exceeds-context' | 'exceeds-kv-capacity';
 
 type KvSizes = Pick<
   EngineOptions,
-  'blockSize' | 'kvGroups' | 'enableChunkedPrefill' | 'maxNumBatchedTokens'
+  'blockSize' | 'kvGroups' | 'enableChunkedPrefill' | 'maxNumBatchedTokens' | 'asyncScheduling'
 >;
 
 const COUNTS = [
@@ -67,11 +67,13 @@ export function refusalOf(
 
 /**
  * How many blocks sequences take in an engine with these options. A prompt that is not cut into
- * chunks is computed in one step.
+ * chunks is computed in one step. A window moves on when a step is done, so with batches formed
+ * ahead two of them are beside it (vLLM's `max_in_flight_tokens`).
  */
 export function layoutOfEngine(options: KvSizes): KvLayout {
   const { blockSize, kvGroups, enableChunkedPrefill, maxNumBatchedTokens } = options;
-  const stepTokens = enableChunkedPrefill ? maxNumBatchedTokens : Infinity;
+  const batches = options.asyncScheduling === true ? 2 : 1;
+  const stepTokens = enableChunkedPrefill ? batches * maxNumBatchedTokens : Infinity;
   return new KvLayout({ blockSize, kvGroups, stepTokens });
 }
 

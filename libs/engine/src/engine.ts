@@ -2,7 +2,7 @@ import { assert, type Micros, truncate } from '@baton/kernel';
 import { Accounts } from './accounts';
 import { AsyncRunner } from './async-runner';
 import { BatchFormer } from './batch-former';
-import { DecodeSets } from './decode-sets';
+import { DecodeSets } from './decode-set';
 import { assertOptions, refusalOf } from './engine-limits';
 import type { StepShare } from './lockstep/lockstep';
 import { PipelineRunner } from './pipeline-runner';
@@ -67,9 +67,10 @@ export class Engine implements EnginePort {
     this.blocks = new SequenceBlocks(options);
     this.longestTokens = this.blocks.layout.longest(options.numBlocks);
     const stages = options.stepTime.pipeline?.stages ?? 1;
-    this.decode = new DecodeSets(stages, this.blocks, asked?.tokens);
+    const lag = options.asyncScheduling === true && stages === 1 ? 1 : 0;
+    this.decode = new DecodeSets(stages, this.blocks, asked?.tokens, lag);
     this.queue = new WaitingQueue(buildScheduling(options));
-    this.record = new StepRecord(this.decode);
+    this.record = new StepRecord(this.decode, asked !== undefined);
     const { table, blocks, decode, queue, record, accounts } = this;
     this.former = new BatchFormer({
       ...{ options, table, blocks, decode, queue, record, accounts },
@@ -313,9 +314,7 @@ export class Engine implements EnginePort {
   audit(): void {
     for (const set of this.decode.all) set.audit();
     const live = this.table.live();
-    const unlisted = live.map(
-      (seq) => this.blocks.layout.held(seq.blocks.length, seq.slid) - seq.blocks.length,
-    );
+    const unlisted = live.map((seq) => this.blocks.unlistedOf(seq));
     this.blocks.pool.audit(
       this.table.blockLists(),
       unlisted.reduce((sum, n) => sum + n, 0),
@@ -392,9 +391,8 @@ export class Engine implements EnginePort {
   }
 }
 
-/** Drafts and stages have no batch formed ahead: see docs/engine.md. */
+/** Stages have batches in flight of their own: see docs/engine.md. */
 function runnerOf(parts: RunnerParts): Runner {
   if (parts.decode.all.length > 1) return new PipelineRunner(parts);
-  const isAsync = parts.options.asyncScheduling === true && parts.speculation === undefined;
-  return isAsync ? new AsyncRunner(parts) : new StepRunner(parts);
+  return parts.options.asyncScheduling === true ? new AsyncRunner(parts) : new StepRunner(parts);
 }

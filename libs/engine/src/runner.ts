@@ -1,7 +1,7 @@
 import type { Micros } from '@baton/kernel';
 import type { Accounts } from './accounts';
 import type { BatchFormer } from './batch-former';
-import type { DecodeSets } from './decode-sets';
+import type { DecodeSets } from './decode-set';
 import type { StepShare } from './lockstep/lockstep';
 import type { EngineSequence } from './sequence';
 import type { SequenceBlocks } from './sequence-blocks';

@@ -1,6 +1,6 @@
 import type { Micros } from '@baton/kernel';
 import { type KvPoolMember, PoolReader } from '@baton/kv-pool';
-import { BlockPool, type KvLayout, PrefixMatch } from '@baton/kvcache';
+import { BlockList, BlockPool, GroupMatch, type KvLayout, PrefixMatch } from '@baton/kvcache';
 import { prefillUs } from '@baton/step-time';
 import { layoutOfEngine } from './engine-limits';
 import type { EngineSequence } from './sequence';
@@ -14,14 +14,18 @@ export interface Wanted {
   readonly tokens: number;
   /** Blocks that must stay free beside them. */
   readonly spare: number;
+  /** They are for the whole prompt, which may be computed step by step. Unset: for one step. */
+  readonly isWhole?: boolean;
 }
+
+const NO_LISTS: readonly BlockList[] = [];
 
 /**
  * Binds sequences to the block pool: how many blocks their tokens need, which of them the prefix
  * cache holds, which blocks are full. Owns the pool; the batch former and the engine call it.
  *
- * A sequence's list has the blocks of its first group of layers. Those of the other groups follow
- * from it and from `slid`: they are private, and only counted.
+ * A sequence has a list of blocks for each group of layers. Without a prefix cache those of the
+ * groups behind the first are alike and only counted: they follow from its list and from `slid`.
  */
 export class SequenceBlocks {
   readonly pool: BlockPool;
@@ -33,13 +37,17 @@ export class SequenceBlocks {
   readonly isShared: boolean;
   /** What the last `match` found. */
   readonly hit = new PrefixMatch();
+  /** The same in the groups behind the first. Undefined: their blocks are only counted. */
+  private readonly others: GroupMatch | undefined;
 
   constructor(options: EngineOptions) {
-    const { hostTier, kvPool } = options;
-    this.pool = new BlockPool({ ...options, hostBlocks: kvPool ? 0 : hostTier?.blocks });
-    this.blockSize = options.blockSize;
+    const { hostTier, kvPool, enablePrefixCaching } = options;
     this.layout = layoutOfEngine(options);
-    this.enablePrefixCaching = options.enablePrefixCaching;
+    const groups = enablePrefixCaching ? this.layout.perBlock : 1;
+    this.pool = new BlockPool({ ...options, groups, hostBlocks: kvPool ? 0 : hostTier?.blocks });
+    this.blockSize = options.blockSize;
+    this.enablePrefixCaching = enablePrefixCaching;
+    this.others = groups > 1 ? new GroupMatch(this.pool, this.layout) : undefined;
     this.shared = options.kvPool && readerOf(options.kvPool, options);
     this.isShared = this.shared !== undefined;
   }
@@ -54,6 +62,7 @@ export class SequenceBlocks {
     const { hit, blockSize } = this;
     const most = Math.floor((seq.targetTokens - 1) / blockSize);
     this.pool.match(seq.blocks, most, hit);
+    if (this.others !== undefined) this.matchOthers(seq, this.others);
     const behind = this.shared === undefined ? hit.inHost : this.matchShared(seq, most, nowUs);
     return (hit.length + behind) * blockSize;
   }
@@ -82,12 +91,14 @@ export class SequenceBlocks {
   start(seq: EngineSequence, wanted: Wanted): boolean {
     if (!this.fits(wanted)) return false;
     const { computed, tokens } = wanted;
-    const { pool, hit, layout } = this;
+    const { pool, hit, layout, others } = this;
     const blocks = layout.blocksFor(tokens);
     if (layout.windowed > 0) seq.slid = layout.slidAt(computed);
     pool.share(hit, seq.blocks);
-    pool.take(layout.held(blocks, seq.slid) - hit.length);
+    others?.share(seq.others, seq.slid);
+    pool.take(layout.lacking(tokens, hit.length, seq.slid));
     seq.blocks.add(blocks - hit.length);
+    for (const list of seq.others) list.add(blocks - list.length);
     this.shared?.take();
     const behind = this.shared?.found;
     seq.hostTokens = (behind?.local ?? hit.inHost) * this.blockSize;
@@ -96,19 +107,14 @@ export class SequenceBlocks {
   }
 
   /** Whether they are free for a sequence without blocks, beside those that `match` found. */
-  fits({ computed, tokens, spare }: Wanted): boolean {
-    const { layout, hit } = this;
-    const free = this.pool.freeBlocks - hit.idle - spare;
+  fits({ computed, tokens, spare, isWhole }: Wanted): boolean {
+    const { layout, hit, others } = this;
     const slid = layout.windowed > 0 ? layout.slidAt(computed) : 0;
-    return layout.needed(tokens, slid) - hit.length <= free;
-  }
-
-  /** As `fits`, for a sequence with blocks. */
-  fitsMore(seq: EngineSequence, { computed, tokens, spare }: Wanted): boolean {
-    const { layout } = this;
-    const slid = layout.windowed > 0 ? Math.max(seq.slid, layout.slidAt(computed)) : 0;
-    const fresh = layout.needed(tokens, slid) - layout.held(seq.blocks.length, seq.slid);
-    return Math.max(0, fresh) + spare <= this.pool.freeBlocks;
+    const idle = hit.idle + (others?.idle(slid) ?? 0);
+    const lacking = isWhole
+      ? layout.lackingWhole(tokens, hit.length, slid)
+      : layout.lacking(tokens, hit.length, slid);
+    return lacking <= this.pool.freeBlocks - idle - spare;
   }
 
   /**
@@ -121,6 +127,7 @@ export class SequenceBlocks {
     if (fresh <= 0) return true;
     if (!this.pool.take(fresh * this.layout.perBlock)) return false;
     seq.blocks.add(fresh);
+    for (const list of seq.others) list.add(fresh);
     return true;
   }
 
@@ -128,8 +135,21 @@ export class SequenceBlocks {
   slide(seq: EngineSequence, computed: number): void {
     const more = this.layout.slidAt(computed) - seq.slid;
     if (more <= 0) return;
-    this.pool.giveBack(more * this.layout.windowed);
     seq.slid += more;
+    if (this.others === undefined) this.pool.giveBack(more * this.layout.windowed);
+    else for (const list of this.windowsOf(seq)) this.pool.releaseHead(list, seq.slid);
+  }
+
+  /** Its blocks that are on no list: those of all groups but the first, where they are counted. */
+  unlistedOf({ blocks, slid }: EngineSequence): number {
+    return this.others === undefined ? this.layout.held(blocks.length, slid) - blocks.length : 0;
+  }
+
+  /** Whether the blocks that a window leaves behind can be found, or may be when they are full. */
+  hasListedWindow(seq: EngineSequence): boolean {
+    if (this.others === undefined) return false;
+    if (this.hasMoreToPublish(seq)) return true;
+    return this.windowsOf(seq).some(({ numbered, skipped }) => numbered > skipped);
   }
 
   /**
@@ -140,6 +160,7 @@ export class SequenceBlocks {
     this.publish(seq, tokens);
     this.pool.take(this.layout.perBlock);
     seq.blocks.add(1);
+    for (const list of seq.others) list.add(1);
   }
 
   /**
@@ -156,12 +177,17 @@ export class SequenceBlocks {
 
   /** Records that the sequence has this many blocks, those of `growUnlisted` among them. */
   list(seq: EngineSequence, blocks: number): void {
-    if (blocks > seq.blocks.length) seq.blocks.add(blocks - seq.blocks.length);
+    if (blocks <= seq.blocks.length) return;
+    const fresh = blocks - seq.blocks.length;
+    seq.blocks.add(fresh);
+    for (const list of seq.others) list.add(fresh);
   }
 
   /** Records what `slideUnlisted` gave back when `computed` tokens were in KV. */
   listSlid(seq: EngineSequence, computed: number): void {
-    if (!seq.isBehind) seq.slid = Math.max(seq.slid, this.layout.slidAt(computed));
+    if (seq.isBehind) return;
+    seq.slid = Math.max(seq.slid, this.layout.slidAt(computed));
+    for (const list of this.windowsOf(seq)) if (seq.slid > list.skipped) list.skip(seq.slid);
   }
 
   /** Whether blocks that the sequence will fill can be found by others. */
@@ -171,7 +197,9 @@ export class SequenceBlocks {
 
   /** Lets the full blocks among the first `tokens` tokens be found by others. */
   publish(seq: EngineSequence, tokens: number): void {
-    this.pool.publish(seq.blocks, Math.floor(tokens / this.blockSize));
+    const full = Math.floor(tokens / this.blockSize);
+    this.pool.publish(seq.blocks, full);
+    for (const list of seq.others) this.pool.publish(list, full);
   }
 
   /** As `publish`, for a sequence that has ended; the pool may keep what it leaves. */
@@ -185,25 +213,32 @@ export class SequenceBlocks {
    * other sequence could find.
    */
   publishOwn(seq: EngineSequence, tokens: number): void {
-    this.pool.publishOwn(seq.blocks, Math.floor(tokens / this.blockSize));
+    this.pool.publishOwn([seq.blocks, ...seq.others], Math.floor(tokens / this.blockSize));
   }
 
   release(seq: EngineSequence): void {
-    if (this.layout.perBlock > 1) this.releaseUnlisted(seq);
+    if (this.layout.perBlock > 1) this.pool.giveBack(0, this.unlistedOf(seq));
     this.pool.release(seq.blocks);
+    for (const list of seq.others) this.pool.release(list);
     seq.hostTokens = 0;
     seq.poolTokens = 0;
     seq.slid = 0;
   }
 
-  /** The blocks of all groups but the first; only full ones are worth keeping. */
-  private releaseUnlisted(seq: EngineSequence): void {
-    const { blocks, slid } = seq;
-    const { windowed, full } = this.layout;
-    const kept = this.layout.held(blocks.length, slid) - blocks.length;
-    const ended = this.enablePrefixCaching ? Math.min(blocks.published, blocks.length) : 0;
-    const whole = Math.max(0, ended - slid) * windowed + ended * (full - 1);
-    this.pool.giveBack(whole, kept - whole);
+  private windowsOf({ others }: EngineSequence): readonly BlockList[] {
+    return this.others === undefined ? NO_LISTS : others.slice(this.layout.full - 1);
+  }
+
+  /** Cuts the hit down to what all groups agree on. */
+  private matchOthers({ blocks, others: lists }: EngineSequence, others: GroupMatch): void {
+    const { pool, hit, layout } = this;
+    while (lists.length < layout.perBlock - 1) {
+      const list = new BlockList();
+      list.group = lists.push(list);
+    }
+    for (const list of lists) list.describe(blocks.hashes, blocks.hashFrom, blocks.hashCount);
+    const agreed = others.match(lists, hit.length);
+    if (agreed < hit.length) pool.match(blocks, agreed, hit);
   }
 
   /** A sequence whose KV comes by a hand-over fetches nothing beside it. */

@@ -47,9 +47,11 @@ export class SequenceHeap {
     if (last.heapIndex === hole) this.siftDown(last, hole);
   }
 
-  /** Puts right the place of a sequence that stands earlier in the order than it did. */
-  moveUp(seq: EngineSequence): void {
-    this.siftUp(seq, seq.heapIndex);
+  /** Puts right the place of a sequence that stands elsewhere in the order than it did. */
+  move(seq: EngineSequence): void {
+    const at = seq.heapIndex;
+    this.siftUp(seq, at);
+    if (seq.heapIndex === at) this.siftDown(seq, at);
   }
 
   private siftUp(seq: EngineSequence, start: number): void {

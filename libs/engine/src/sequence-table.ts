@@ -43,7 +43,7 @@ export class EngineSequenceTable {
   }
 
   blockLists(): BlockList[] {
-    return this.slots.map((seq) => seq.blocks);
+    return this.slots.flatMap((seq) => [seq.blocks, ...seq.others]);
   }
 
   private addSlot(): EngineSequence {

@@ -52,6 +52,8 @@ export class EngineSequence {
   rank = 0;
 
   readonly blocks = new BlockList();
+  /** The blocks of the other groups of layers; empty where they are counted, and without any. */
+  readonly others: BlockList[] = [];
   /**
    * Leading blocks that groups with a sliding window have given back. Stale while decoding, but
    * for one that is behind.
@@ -83,8 +85,12 @@ export class EngineSequence {
   chunk = 0;
   /** Speculation: empty drafts in the step under way. */
   padding = 0;
-  /** Speculation: tokens that the last decode step gave it beside the one. */
+  /** Speculation: tokens that the last decode step gave it beside the one; −1: it gave none. */
   burst = 0;
+  /** Speculation: drafts of its row in the batch that was formed last; −1: that has no such row. */
+  drafts = 0;
+  /** Speculation: tokens for which it needs blocks in that batch. */
+  reach = 0;
   /** While decoding: the decode step, counted by the set, after which it ends. */
   finishAt = 0;
   /** While decoding: tokens in KV minus the set's step counter, a constant. */
@@ -146,6 +152,8 @@ export class EngineSequence {
     this.chunk = 0;
     this.padding = 0;
     this.burst = 0;
+    this.drafts = 0;
+    this.reach = 0;
     this.hostTokens = 0;
     this.poolTokens = 0;
     this.owedBlocks = 0;
@@ -174,6 +182,7 @@ export class EngineSequence {
   end(): void {
     this.state = 'gone';
     this.blocks.forget();
+    for (const list of this.others) list.forget();
   }
 }
 

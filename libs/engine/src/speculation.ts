@@ -25,16 +25,18 @@ export class Speculation {
 
   /**
    * Gives the members, whose step has just been counted with one token each, the rest of their
-   * bursts.
+   * bursts; takes the token from those that had no row in it.
+   *
+   * @returns the sum of what was given and taken
    */
-  giveBursts(decode: DecodeSet, accounts: Accounts): void {
+  giveBursts(decode: DecodeSet, accounts: Accounts): number {
+    let tokens = 0;
     for (const seq of decode.members) {
-      const given = decode.emittedBy(seq);
-      const accepted = this.accepted(seq.requestHash, given - 1);
-      accounts.drafted(this.tokens, accepted);
-      this.give(seq, Math.min(accepted, seq.outputTokens - given), decode);
-      accounts.generatedTokens += seq.burst;
+      seq.burst = seq.drafts < 0 ? -1 : this.burstOf(seq, decode.emittedBy(seq), accounts);
+      if (seq.burst !== 0) decode.skip(seq, seq.burst);
+      tokens += seq.burst;
     }
+    return tokens;
   }
 
   /** Drafted tokens, beginning with the one of index `first`, before the first wrong one. */
@@ -47,8 +49,11 @@ export class Speculation {
     return accepted;
   }
 
-  private give(seq: EngineSequence, burst: number, decode: DecodeSet): void {
-    seq.burst = burst;
-    if (burst > 0) decode.skip(seq, burst);
+  private burstOf(seq: EngineSequence, given: number, accounts: Accounts): number {
+    const { requestHash, drafts, outputTokens } = seq;
+    if (drafts === 0) return 0;
+    const accepted = Math.min(drafts, this.accepted(requestHash, given - 1));
+    accounts.drafted(drafts, accepted);
+    return Math.min(accepted, outputTokens - given);
   }
 }

@@ -1,6 +1,5 @@
 import { type Micros, truncate } from '@baton/kernel';
-import type { DecodeSet } from './decode-set';
-import type { DecodeSets } from './decode-sets';
+import type { DecodeSet, DecodeSets } from './decode-set';
 import type { EngineSequence } from './sequence';
 import type { SequenceHandle, StepFacts } from './port/engine-port';
 
@@ -37,21 +36,27 @@ export class StepRecord implements StepFacts {
   private version = -1;
   private writtenFor: DecodeSet | undefined;
 
-  constructor(private readonly decode: DecodeSets) {}
+  /** @param hasBursts  sequences get any number of tokens in a step, with speculation */
+  constructor(
+    private readonly decode: DecodeSets,
+    private readonly hasBursts: boolean,
+  ) {}
 
   /** A sequence that decodes after a step got a token in it; so did those that ended with it. */
   get emitted(): readonly SequenceHandle[] {
     const { emitting, joining } = this;
     const decode = this.decode.current;
-    const count = this.countOfMembers() + this.preemptedWithToken.length + this.finished.length;
+    const count = this.countOfEmitting() + this.finished.length;
     const isWritten = this.writtenFor === decode && this.version === decode.version;
-    if (isWritten && emitting.length === count) return emitting;
+    if (isWritten && !this.hasBursts && emitting.length === count) return emitting;
     this.writtenFor = decode;
     this.version = decode.version;
     truncate(emitting, 0);
     // Those that joined were admitted after all others.
     const firstRank = joining.length > 0 ? joining[0]!.rank : Infinity;
-    for (const seq of decode.members) if (seq.rank < firstRank) emitting.push(seq.handle);
+    for (const seq of decode.members) {
+      if (seq.rank < firstRank && seq.burst >= 0) emitting.push(seq.handle);
+    }
     for (const handle of this.preemptedWithToken) emitting.push(handle);
     for (const handle of this.finished) emitting.push(handle);
     return emitting;
@@ -63,10 +68,19 @@ export class StepRecord implements StepFacts {
     return departed.filter(({ state }) => state === 'waiting').map(({ handle }) => handle);
   }
 
-  /** Members of the decode set that got a token in the step. */
-  countOfMembers(): number {
-    let count = this.decode.current.size;
+  /** Speculation: tokens beside one each of those that `countOfEmitting` counts. */
+  tokensBesideOne(): number {
+    const { members } = this.decode.current;
+    const got = [...members, ...this.departed.filter(({ state }) => state === 'waiting')];
+    return got.reduce((sum, { burst }) => sum + Math.max(0, burst), 0);
+  }
+
+  /** Sequences with tokens of the step which decode on, or were preempted since. */
+  countOfEmitting(): number {
+    const { members, size } = this.decode.current;
+    let count = size + this.preemptedWithToken.length;
     for (const seq of this.joining) if (seq.state === 'decoding') count--;
+    if (this.hasBursts) for (const { burst } of members) if (burst < 0) count--;
     return count;
   }
 

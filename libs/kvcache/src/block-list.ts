@@ -12,9 +12,13 @@ const NO_ID = -1;
  * allocates nothing.
  */
 export class BlockList {
+  /** Group of layers that the blocks belong to. */
+  group = 0;
   /** Ids of the leading `numbered` blocks, -1 where one has none. */
   ids = new Int32Array(0);
   numbered = 0;
+  /** Leading blocks that the owner never had or has given back: a window has left them behind. */
+  skipped = 0;
   /** Private blocks behind those. */
   rest = 0;
   /** Leading blocks that were offered to the prefix index as full. */
@@ -50,11 +54,26 @@ export class BlockList {
     this.rest += count;
   }
 
-  /** Adds the first `count` of these blocks of the pool to a list that is empty. */
+  /**
+   * Adds the first `count` of these blocks of the pool to a list that has none, behind those that
+   * are skipped.
+   */
   append(ids: Int32Array, count: number): void {
-    if (count > this.ids.length) this.grow(count);
-    for (let i = 0; i < count; i++) this.ids[i] = ids[i]!;
-    this.numbered = count;
+    const { numbered } = this;
+    if (numbered + count > this.ids.length) this.grow(numbered + count);
+    for (let i = 0; i < count; i++) this.ids[numbered + i] = ids[i]!;
+    this.numbered = numbered + count;
+  }
+
+  /** Says that the owner has no block before this one. */
+  skip(upTo: number): void {
+    if (upTo > this.ids.length) this.grow(upTo);
+    for (let i = this.skipped; i < upTo; i++) this.ids[i] = NO_ID;
+    if (upTo > this.numbered) {
+      this.rest = Math.max(0, this.rest - (upTo - this.numbered));
+      this.numbered = upTo;
+    }
+    this.skipped = upTo;
   }
 
   /** Gives the private block at this place an id. */
@@ -69,6 +88,7 @@ export class BlockList {
 
   clear(): void {
     this.numbered = 0;
+    this.skipped = 0;
     this.rest = 0;
     this.published = 0;
     this.hasPrivateIds = false;
@@ -79,4 +99,11 @@ export class BlockList {
     ids.set(this.ids);
     this.ids = ids;
   }
+}
+
+/** Where the run of consecutive ids of the first `length` ends that begins at `from`. */
+export function runEnd(ids: Int32Array, from: number, length: number): number {
+  let end = from + 1;
+  while (end < length && ids[end] === ids[end - 1]! + 1) end++;
+  return end;
 }

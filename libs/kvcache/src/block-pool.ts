@@ -1,5 +1,6 @@
 import { assert, RecentContents } from '@baton/kernel';
-import type { BlockList } from './block-list';
+import { auditBlocks } from './block-audit';
+import { type BlockList, runEnd } from './block-list';
 import { BlockSpans } from './block-spans';
 import type { BlockTable } from './block-table';
 import type { ContentWatcher } from './content-watcher';
@@ -12,6 +13,8 @@ export interface BlockPoolOptions {
   readonly enablePrefixCaching: boolean;
   /** Hashes are the integers 1..contentCount, which are found faster. Unset or 0: any numbers. */
   readonly contentCount?: number | undefined;
+  /** Groups of layers whose blocks can be found. Unset: 1. */
+  readonly groups?: number | undefined;
   /** The unused block to evict: least recently freed (`lru`, default), or filled first (`fifo`). */
   readonly evictionPolicy?: 'lru' | 'fifo' | undefined;
   /** Host memory that keeps evicted blocks until least recently used, in blocks; 0 by default. */
@@ -26,6 +29,8 @@ export interface BlockPoolOptions {
  */
 export class PrefixMatch {
   ids = new Int32Array(64);
+  /** Place of the first of them in the prompt: behind its beginning in windowed groups. */
+  from = 0;
   /** Blocks found. */
   length = 0;
   /** The unused ones among them: sharing them takes them out of the free blocks. */
@@ -50,14 +55,17 @@ export class BlockPool {
   private readonly enablePrefixCaching: boolean;
   private watcher: ContentWatcher | undefined;
   private lastOwnName = -1;
+  /** Host memory and watchers know the blocks of the first group alone. */
+  private readonly lastOfFirstGroup: number;
 
   constructor({ numBlocks, enablePrefixCaching, ...options }: BlockPoolOptions) {
     assert(Number.isInteger(numBlocks) && numBlocks >= 1, `a pool needs blocks: ${numBlocks}`);
-    const { contentCount, evictionPolicy = 'lru', hostBlocks = 0 } = options;
+    const { contentCount, groups, evictionPolicy = 'lru', hostBlocks = 0 } = options;
     this.numBlocks = numBlocks;
     this.enablePrefixCaching = enablePrefixCaching;
     this.watcher = options.contentWatcher;
-    this.table = createTable(numBlocks, contentCount);
+    this.table = createTable(numBlocks, contentCount, groups);
+    this.lastOfFirstGroup = this.table.lastId / (groups ?? 1);
     this.spans = new BlockSpans(this.table.lastId, numBlocks, evictionPolicy);
     this.order = this.spans.order;
     this.host = hostBlocks > 0 ? new RecentContents(hostBlocks) : undefined;
@@ -100,19 +108,29 @@ export class BlockPool {
     into.inHost = found - into.length;
   }
 
+  /** The block that holds what the list says of this place, -1 when there is none. */
+  find({ hashes, hashFrom, group }: BlockList, at: number): number {
+    return this.table.find(hashes[hashFrom + at]!, group);
+  }
+
+  /** Whether a block of another group than the first, which can be found, is unused. */
+  isIdle(id: number): boolean {
+    return this.spans.isFreeAt(id);
+  }
+
   /**
-   * Adds the matched blocks to the owner's list, which is empty; those in host memory are used by
+   * Adds the matched blocks to the owner's list, which has none; those in host memory are used by
    * it, and the owner takes blocks to load them into. Nothing may have been taken since the match.
    */
   share(match: PrefixMatch, list: BlockList): void {
     const { ids, length } = match;
     list.append(ids, length);
     for (let from = 0; from < length;) {
-      const end = runEnd(ids, from, length);
+      const end = list.group === 0 ? runEnd(ids, from, length) : from + 1;
       this.spans.own(ids[from]!, end - from);
       from = end;
     }
-    list.published = length;
+    list.published = list.numbered;
     if (match.inHost > 0) this.useInHost(match, list);
   }
 
@@ -144,7 +162,7 @@ export class BlockPool {
     list.published = upTo;
     if (!this.enablePrefixCaching) return;
     const end = Math.min(upTo, hashCount);
-    for (let i = published; i < end; i++) {
+    for (let i = Math.max(published, list.skipped); i < end; i++) {
       const hash = hashes[hashFrom + i]!;
       if (hash !== 0) this.enter(list, i, hash);
     }
@@ -152,19 +170,22 @@ export class BlockPool {
   }
 
   /**
-   * As `publish`, for an owner that will come back: blocks without a name behind the named ones get
-   * one of its own, a negative number, so that it finds them again while they last.
+   * As `publish`, for an owner that will come back, with its blocks of each group: those without a
+   * name behind the named ones get one of its own, a negative number, so that it finds them again
+   * while they last.
    */
-  publishOwn(list: BlockList, upTo: number): void {
-    this.publish(list, upTo);
-    if (!this.enablePrefixCaching || list.hashCount >= upTo) return;
-    const { hashes, hashFrom, hashCount } = list;
+  publishOwn(lists: readonly BlockList[], upTo: number): void {
+    for (const list of lists) this.publish(list, upTo);
+    const { hashes, hashFrom, hashCount } = lists[0]!;
+    if (!this.enablePrefixCaching || hashCount >= upTo) return;
     const named = Array.from({ length: upTo }, (_, i) =>
       i < hashCount ? hashes[hashFrom + i]! : this.lastOwnName--,
     );
-    list.describe(named);
-    list.published = hashCount;
-    this.publish(list, upTo);
+    for (const list of lists) {
+      list.describe(named);
+      list.published = hashCount;
+      this.publish(list, upTo);
+    }
   }
 
   /**
@@ -172,13 +193,29 @@ export class BlockPool {
    * its head; what was not full goes before all others.
    */
   release(list: BlockList): void {
-    const { order, table } = this;
-    const { ids, hasPrivateIds } = list;
+    const { order } = this;
     const full = this.enablePrefixCaching ? list.published : 0;
     const fullRest = Math.min(Math.max(full - list.numbered, 0), list.rest);
     if (list.rest > fullRest) order.freedPartial(list.rest - fullRest);
     if (fullRest > 0) order.freedPrivate(fullRest);
-    for (let end = list.numbered; end > 0;) {
+    this.releaseNumbered(list, list.numbered);
+    list.clear();
+  }
+
+  /** Frees the owner's blocks before this one: the window of their layers has left them behind. */
+  releaseHead(list: BlockList, upTo: number): void {
+    const rest = upTo - Math.max(list.numbered, list.skipped);
+    if (rest > 0) this.order.freedPrivate(rest);
+    this.releaseNumbered(list, Math.min(upTo, list.numbered));
+    list.skip(upTo);
+  }
+
+  /** The tail first, as far as the owner has it. */
+  private releaseNumbered(list: BlockList, upTo: number): void {
+    const { order, table } = this;
+    const { ids, hasPrivateIds } = list;
+    const full = this.enablePrefixCaching ? list.published : 0;
+    for (let end = upTo; end > list.skipped;) {
       const id = ids[end - 1]!;
       if (id < 0 || (hasPrivateIds && table.hashOf(id) === 0)) {
         if (id > 0) table.vacatePrivate(id);
@@ -187,11 +224,10 @@ export class BlockPool {
         else order.freedPartial(1);
         continue;
       }
-      const from = this.runStart(list, end, 0);
+      const from = this.runStart(list, end, list.skipped);
       this.spans.disown(ids[from]!, end - from);
       end = from;
     }
-    list.clear();
   }
 
   /** Frees private blocks that are on no list: `full` ones, and others, which are taken next. */
@@ -264,46 +300,14 @@ export class BlockPool {
   }
 
   /**
-   * Checks block conservation: used blocks = Σ over owners, free = without owner, and every
-   * findable block is found under its hash.
+   * Checks what always holds of blocks.
    *
    * @param lists every list that holds blocks; `unlisted`: private blocks on none
    * @throws InvariantError when blocks were lost or given twice.
    */
   audit(lists: Iterable<BlockList>, unlisted = 0): void {
-    const expected = new Int32Array(this.table.lastId + 1);
-    let used = unlisted;
-    for (const list of lists) {
-      used += list.rest;
-      for (const id of list.ids.subarray(0, list.numbered)) {
-        if (id < 0 || expected[id]!++ === 0) used++;
-      }
-    }
-    assert(used === this.usedBlocks, 'the pool has lost count of its owners');
-    this.auditIds(expected);
-  }
-
-  private auditIds(expectedOwners: Int32Array): void {
-    const { table } = this;
-    const owners = this.spans.owners();
-    const free = this.spans.freeIds();
-    assert(free.length === this.order.size, 'the free order has lost count');
-    const freeIds = new Set(free.filter((id) => id >= 0));
-    let cached = 0;
-    for (let id = 1; id <= table.lastId; id++) {
-      const expected = expectedOwners[id]!;
-      const hash = table.hashOf(id);
-      assert(freeIds.delete(id) === (hash !== 0 && expected === 0), `block ${id} is used and free`);
-      assert(owners[id]! >= 0 === (hash !== 0), `block ${id} is in a span and private`);
-      if (hash === 0) {
-        assert(expected <= 1, `the private block ${id} was given twice`);
-        continue;
-      }
-      cached++;
-      assert(owners[id] === expected, `block ${id} has lost count of its owners`);
-      assert(table.find(hash) === id, `block ${id} is not found under its hash`);
-    }
-    assert(cached === table.size, 'the block table has lost count');
+    const { table, spans, usedBlocks, lastOfFirstGroup: idsPerGroup } = this;
+    auditBlocks({ table, spans, usedBlocks, idsPerGroup }, lists, unlisted);
   }
 
   /**
@@ -314,7 +318,7 @@ export class BlockPool {
     const { table } = this;
     const { hashes, hashFrom } = list;
     const { ids, length } = into;
-    const first = table.find(hashes[hashFrom + length]!);
+    const first = table.find(hashes[hashFrom + length]!, list.group);
     if (first < 0) return false;
     const most = Math.min(this.spans.lengthAt(first), limit - length);
     let found = 0;
@@ -329,10 +333,11 @@ export class BlockPool {
 
   private enter(list: BlockList, at: number, hash: number): void {
     const privateId = at < list.numbered ? list.ids[at]! : -1;
-    const id = this.table.enter(hash, privateId);
+    const id = this.table.enter(hash, privateId, list.group);
     if (id <= 0) return;
     list.number(at, id);
-    if (hash > 0) this.watcher?.stored(hash, at === 0 ? 0 : list.hashes[list.hashFrom + at - 1]!);
+    if (hash > 0 && list.group === 0)
+      this.watcher?.stored(hash, at === 0 ? 0 : list.hashes[list.hashFrom + at - 1]!);
   }
 
   /** Makes spans of the findable blocks from this place on, which have just become so. */
@@ -351,10 +356,11 @@ export class BlockPool {
 
   /**
    * Where the run of consecutive findable ids begins that ends before `end`, at `from` or behind
-   * it.
+   * it. Owners begin anywhere in other groups than the first, so each block is a run there.
    */
-  private runStart({ ids, hasPrivateIds }: BlockList, end: number, from: number): number {
+  private runStart({ ids, hasPrivateIds, group }: BlockList, end: number, from: number): number {
     let start = end - 1;
+    if (group > 0) return start;
     while (start > from && ids[start - 1] === ids[start]! - 1) {
       if (hasPrivateIds && this.table.hashOf(ids[start - 1]!) === 0) break;
       start--;
@@ -377,21 +383,15 @@ export class BlockPool {
     const length = this.spans.lengthAt(first);
     const count = Math.min(length, most);
     const stays = first + length - count;
-    if (this.host !== undefined) {
+    const isOfFirst = first <= this.lastOfFirstGroup;
+    if (this.host !== undefined && isOfFirst) {
       for (let id = first + length - 1; id >= stays; id--) this.host.use(this.table.hashOf(id));
     }
-    if (this.watcher !== undefined) {
+    if (this.watcher !== undefined && isOfFirst) {
       for (let id = stays; id < stays + count; id++) this.tellRemoved(this.table.hashOf(id));
     }
     this.table.remove(stays, count);
     this.spans.evict(count);
     return count;
   }
-}
-
-/** Where the run of consecutive ids ends that begins at `from`. */
-function runEnd(ids: Int32Array, from: number, length: number): number {
-  let end = from + 1;
-  while (end < length && ids[end] === ids[end - 1]! + 1) end++;
-  return end;
 }

@@ -1,15 +1,16 @@
 /**
  * Which blocks can be found, and under which hash. A block has an id, 1 or more, while it can be
- * found or once its id was requested; all others are private and alike. One block per hash: when
- * the same content is computed twice, the block that came first stays the one that is found.
+ * found or once its id was requested; all others are private and alike. One block per hash and
+ * group of layers: when the same content is computed twice, the block that came first stays the one
+ * that is found.
  */
 export interface BlockTable {
   /** Ids are 1..lastId. */
   readonly lastId: number;
   /** Blocks that can be found. */
   readonly size: number;
-  /** The findable block of this hash, -1 when there is none. */
-  find(hash: number): number;
+  /** The findable block of this hash in this group of layers, -1 when there is none. */
+  find(hash: number, group: number): number;
   /** Whether the block, which is findable, is found under this hash. */
   isAt(hash: number, id: number): boolean;
   /** The hash under which the block is found, 0 when it is private. */
@@ -20,7 +21,7 @@ export interface BlockTable {
    *
    * @param privateId the id that the block has already, -1 when it has none
    */
-  enter(hash: number, privateId: number): number;
+  enter(hash: number, privateId: number, group: number): number;
   /** Findable blocks, of consecutive ids, become private and lose their ids. */
   remove(first: number, count: number): void;
   /** An id for a private block. */

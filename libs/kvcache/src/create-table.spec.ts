@@ -21,7 +21,7 @@ describe.each([
         table.remove(id, 1);
         model.delete(hash);
       } else if (id !== undefined || model.size < BLOCKS) {
-        const entered = table.enter(Math.min(hash, most), -1);
+        const entered = table.enter(Math.min(hash, most), -1, 0);
         expect(entered < 0).toBe(model.has(Math.min(hash, most)));
         if (entered > 0) model.set(Math.min(hash, most), entered);
       }
@@ -29,23 +29,23 @@ describe.each([
     }
     expect(new Set(model.values()).size).toBe(model.size);
     for (const [hash, id] of model) {
-      expect([table.find(hash), table.hashOf(id)]).toEqual([id, hash]);
+      expect([table.find(hash, 0), table.hashOf(id)]).toEqual([id, hash]);
       expect(id).toBeLessThanOrEqual(table.lastId);
     }
-    for (const hash of hashes) if (!model.has(hash)) expect(table.find(hash)).toBe(-1);
+    for (const hash of hashes) if (!model.has(hash)) expect(table.find(hash, 0)).toBe(-1);
   });
 
   it('raises the generation of an id when it is given to other content', () => {
     const table = createTable(1, contentCount);
-    const first = table.enter(5, -1);
+    const first = table.enter(5, -1, 0);
     const before = table.generationOf(first);
     table.remove(first, 1);
-    expect(table.generationOf(table.enter(900, -1))).toBe(before + 1);
+    expect(table.generationOf(table.enter(900, -1, 0))).toBe(before + 1);
   });
 
   it('gives private blocks ids of their own', () => {
     const table = createTable(3, contentCount);
-    const ids = [table.drawPrivate(), table.enter(7, -1), table.drawPrivate()];
+    const ids = [table.drawPrivate(), table.enter(7, -1, 0), table.drawPrivate()];
     expect(new Set(ids).size).toBe(3);
     table.vacatePrivate(ids[0]!);
     expect(table.drawPrivate()).toBe(ids[0]);
@@ -56,7 +56,7 @@ describe.each([
 describe('dense content ids', () => {
   it('must not be larger than was announced', () => {
     const table = createTable(4, 5);
-    expect(table.find(table.enter(5, -1))).toBe(-1);
-    expect(() => table.enter(6, -1)).toThrow(/beyond the number announced/);
+    expect(table.find(table.enter(5, -1, 0), 0)).toBe(-1);
+    expect(() => table.enter(6, -1, 0)).toThrow(/beyond the number announced/);
   });
 });

@@ -47,12 +47,18 @@ export class KvLayout {
   readonly period: number;
   readonly offset: number;
   readonly blocksPerPeriod: number;
+  /** Windowed groups attend to a chunk of the context. */
+  readonly isChunked: boolean;
+  /** Blocks at the end of a prefix that a windowed group needs to go on behind it. */
+  readonly hitBlocks: number;
   /** Most blocks that a sequence has in one windowed group. */
   private readonly windowBlocks: number;
 
   constructor({ blockSize, kvGroups, stepTokens }: KvLayoutOptions) {
     const { full = 1, windowed = 0, windowTokens = 1, isChunked = false } = kvGroups ?? {};
     this.blockSize = blockSize;
+    this.isChunked = isChunked;
+    this.hitBlocks = Math.ceil((windowTokens - 1) / blockSize);
     this.full = full;
     this.windowed = windowed;
     this.perBlock = full + windowed;
@@ -85,14 +91,33 @@ export class KvLayout {
   }
 
   /**
-   * Most blocks at once, over all groups, until `tokens` tokens have theirs, when windowed groups
-   * have given back `slid`. vLLM's admission counts the same: a window and one step's tokens.
+   * Most blocks at once, over all groups, until `tokens` tokens have theirs: windowed groups have a
+   * window and the tokens in flight at most.
    */
-  needed(tokens: number, slid = 0): number {
+  needed(tokens: number): number {
+    return this.lackingWhole(tokens, 0);
+  }
+
+  /**
+   * Blocks over all groups that a sequence lacks for `tokens` tokens, when it has the first `had`
+   * of each group and windowed ones want none before `slid`.
+   */
+  lacking(tokens: number, had: number, slid = 0): number {
     const blocks = this.blocksFor(tokens);
-    if (this.windowed === 0) return this.full * blocks;
-    const inWindow = Math.max(0, Math.min(blocks - slid, this.windowBlocks));
-    return this.full * blocks + this.windowed * inWindow;
+    const lacking = this.full * Math.max(0, blocks - had);
+    if (this.windowed === 0) return lacking;
+    return lacking + this.windowed * Math.max(0, blocks - Math.max(had, slid));
+  }
+
+  /**
+   * The same for a prompt that is computed step by step, as vLLM's admission counts: those given
+   * back are among the most that a windowed group has at once.
+   */
+  lackingWhole(tokens: number, had: number, slid = 0): number {
+    const blocks = this.blocksFor(tokens);
+    const surplus = Math.max(0, blocks - this.windowBlocks);
+    const fresh = Math.max(0, blocks - Math.max(had, slid));
+    return this.lacking(tokens, had, slid) - this.windowed * Math.min(surplus, fresh);
   }
 
   /** Tokens of the longest sequence for which `numBlocks` suffice. */

@@ -152,9 +152,7 @@ export const ENGINE = {
     help:
       'Form the batch of a step while the step before runs: no gap between steps, but a request ' +
       'that arrives, and a slot or block that gets free, is seen one step later.',
-    unset:
-      'on, as in vLLM; off below vllm_version 0.14, with num_speculative_tokens and with ' +
-      'pipeline_parallel_size above 1',
+    unset: 'on, as in vLLM; off below vllm_version 0.14 and with pipeline_parallel_size above 1',
   }),
   /** 0 = off. */
   numSpeculativeTokens: integer(0, [0, DRAFT_TOKENS_MAX], {

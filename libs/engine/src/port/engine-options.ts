@@ -84,7 +84,7 @@ export interface EngineOptions {
   readonly speculation?: SpeculationOptions;
   /**
    * Form the batch of a step while the one before runs, as vLLM's `async_scheduling`. Without
-   * effect with speculation or pipeline stages. Unset: false.
+   * effect with pipeline stages. Unset: false.
    */
   readonly asyncScheduling?: boolean;
   readonly stepTime: StepTimeModel;
