@@ -1,14 +1,21 @@
 import {
   type BatonConfig,
   configFromEnv,
+  isScaled,
   needsApiKey,
   transportTimes,
   UsageError,
 } from '@baton/config';
 import type { ChildMessage } from '@baton/contract';
 import { parseTopology, TopologyError } from '@baton/placement';
+import { faultReporter } from '@baton/routing';
 import { type Logger, processLogger } from '@baton/telemetry';
-import { attachInProcess, connectRedisTransport, InProcessHub } from '@baton/transport';
+import {
+  attachInProcess,
+  connectRedisTransport,
+  InProcessHub,
+  type Transport,
+} from '@baton/transport';
 import { ChangeSchedule, type LiveMembership, WorkerHosts } from '@baton/worker';
 import { ApiServer } from './api-server';
 import { SupervisorLink } from './endpoints/admin/supervisor-link';
@@ -78,7 +85,9 @@ async function startCluster(config: BatonConfig, log: Logger): Promise<Parts> {
   const starter = { start: hosts.join.bind(hosts) };
   const server = await ApiServer.start({ config, transport: front, log, starter });
   const { membership } = server;
-  const schedule = await followerOf(config, membership, (line) => log.info(line));
+  const schedule = await followerOf(config, { membership, transport: back }, (line) => {
+    log.info(line);
+  });
   void schedule.run();
   const close = async (): Promise<void> => {
     schedule.stop();
@@ -91,12 +100,15 @@ async function startCluster(config: BatonConfig, log: Logger): Promise<Parts> {
 /** Carries out the configured changes, or the autoscaler's decisions. */
 async function followerOf(
   config: BatonConfig,
-  membership: LiveMembership,
+  { membership, transport }: { membership: LiveMembership; transport: Transport },
   say: (sentence: string) => void,
 ): Promise<{ run(): Promise<void>; stop(): void }> {
-  if (config.autoscaler === undefined) return new ChangeSchedule({ config, membership, say });
+  if (!isScaled(config)) return new ChangeSchedule({ config, membership, say });
   const { liveAutoscaler } = await import('@baton/scaling');
-  return liveAutoscaler(config, { membership, say });
+  return liveAutoscaler(config, {
+    ...{ membership, say },
+    onPolicyFault: faultReporter(transport, say),
+  });
 }
 
 async function end({ server, log, close }: Parts): Promise<void> {

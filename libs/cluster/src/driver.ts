@@ -76,7 +76,7 @@ export class ClusterRun {
     });
     this.lifecycle = new Lifecycle(scenario, {
       ...{ engines, calendar, journal: this.journal, handoffs: this.handoffs },
-      ...{ slots, onPolicyFault: observer.onPolicyFault },
+      ...{ slots, onPolicyFault: observer.onPolicyFault, onShadow: observer.onShadow },
       onEnd: (row) => {
         if (observer.onEnd?.(row, this.journal.log) === false) this.isStopped = true;
       },
@@ -109,6 +109,7 @@ export class ClusterRun {
       new VirtualScaling(scenario.scaling, {
         ...{ engines, calendar, pools: scenario.pools, slot: slots.scaling },
         ...{ stages: this.lifecycle.stages, meter: this.journal.meter! },
+        onPolicyFault: observer.onPolicyFault,
         nextRoleOf: (engine) => this.membership.nextRoleOf(engine),
         onChange: (change, nowUs) => this.membership.change(change, nowUs),
       });

@@ -8,5 +8,6 @@ export type {
   EnginePool,
   MembershipChange,
   RunObserver,
+  ShadowDecision,
   StepSpan,
 } from './scenario';

@@ -24,6 +24,7 @@ export interface LifecycleParts {
   readonly slots: { readonly arrivals: number; readonly passes: number };
   readonly onEnd: (row: number) => void;
   readonly onPolicyFault: RunObserver['onPolicyFault'];
+  readonly onShadow: RunObserver['onShadow'];
 }
 
 /**
@@ -63,6 +64,7 @@ export class Lifecycle {
     this.spec = newSpec(scenario.workload.contentIds);
     this.router = new Router(scenario, {
       ...{ engines: parts.engines, onPolicyFault: parts.onPolicyFault },
+      onShadow: parts.onShadow,
       enter: (row, engine, nowUs) => this.enter(row, engine, nowUs),
     });
   }

@@ -7,6 +7,7 @@ import {
   buildAdmission,
   chooseRoute,
   type EngineRole,
+  estimateTtftUs,
   hasQueueRoom,
   Placer,
   PrefixDirectory,
@@ -21,6 +22,7 @@ export interface RouterParts {
   readonly engines: readonly VirtualEngine[];
   readonly enter: (row: number, engine: VirtualEngine, nowUs: Micros) => void;
   readonly onPolicyFault?: RunObserver['onPolicyFault'];
+  readonly onShadow?: RunObserver['onShadow'];
 }
 
 /** No engine was chosen on arrival: it is chosen at the hand-over. */
@@ -137,8 +139,10 @@ export class Router {
     const { aggregated } = this.stages;
     this.isWhole[row] = 1;
     const recorded = this.scenario.recordedPlacement?.aggregated[row] ?? -1;
-    if (recorded >= 0) aggregated.direct(row, aggregated.engines[recorded]!, nowUs);
-    else if (!this.choosesAggregated || aggregated.engines.length === 0)
+    if (recorded >= 0) {
+      this.shadow(row, { stage: aggregated, recorded }, nowUs);
+      aggregated.direct(row, aggregated.engines[recorded]!, nowUs);
+    } else if (!this.choosesAggregated || aggregated.engines.length === 0)
       aggregated.share(row, nowUs);
     else {
       const choice = this.placer.onAggregated(aggregated.contextFor(row, nowUs));
@@ -151,6 +155,9 @@ export class Router {
     const { recordedPlacement } = this.scenario;
     const recorded = recordedPlacement && recordedChoice(recordedPlacement, row);
     if (recorded !== undefined) {
+      if (recorded.kind !== 'local') {
+        this.shadow(row, { stage: prefill, recorded: recorded.prefill }, nowUs);
+      }
       this.follow(row, recorded, nowUs);
       return;
     }
@@ -164,6 +171,25 @@ export class Router {
       decode.contextFor(row, nowUs),
     );
     this.follow(row, choice, nowUs);
+  }
+
+  /** Asks the policy what it would have done; nothing comes of it. */
+  private shadow(
+    row: number,
+    { stage, recorded }: { readonly stage: VirtualStage; readonly recorded: number },
+    nowUs: Micros,
+  ): void {
+    const { onShadow } = this.parts;
+    if (onShadow === undefined) return;
+    const context = stage.contextFor(row, nowUs);
+    const { stage: role } = context;
+    const own =
+      role === 'prefill' ? this.placer.onPrefill(context) : this.placer.onAggregated(context);
+    const ttftUs = (engine: number): Micros => estimateTtftUs(context, context.engines[engine]!);
+    onShadow({
+      ...{ row, atUs: nowUs, role, recorded, own },
+      ...{ recordedTtftUs: ttftUs(recorded), ownTtftUs: ttftUs(own) },
+    });
   }
 
   private follow(row: number, { kind, prefill, decode }: ArrivalChoice, nowUs: Micros): void {

@@ -10,7 +10,7 @@ import type { Micros } from '@baton/kernel';
 import type { EngineRole } from '@baton/placement';
 import { type Calendar, TIE } from './calendar';
 import type { RequestMeter } from './request-meter';
-import type { ClusterScaling, EnginePool, MembershipChange } from './scenario';
+import type { ClusterScaling, EnginePool, MembershipChange, RunObserver } from './scenario';
 import type { VirtualStage } from './stage';
 import type { VirtualEngine } from './virtual-engine';
 
@@ -22,6 +22,7 @@ export interface VirtualScalingParts {
   readonly meter: RequestMeter;
   readonly slot: number;
   readonly nextRoleOf: (engine: VirtualEngine) => EngineRole | undefined;
+  readonly onPolicyFault: RunObserver['onPolicyFault'];
   readonly onChange: (change: MembershipChange, nowUs: Micros) => void;
 }
 
@@ -39,7 +40,8 @@ export class VirtualScaling {
     private readonly options: ClusterScaling,
     private readonly parts: VirtualScalingParts,
   ) {
-    this.autoscaler = options.create();
+    const { onPolicyFault } = parts;
+    this.autoscaler = options.create(onPolicyFault && { onFault: onPolicyFault });
   }
 
   /** When the next decision is due. */

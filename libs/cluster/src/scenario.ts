@@ -10,6 +10,7 @@ import type {
   EngineRole,
   PlacerSpec,
   PolicyFault,
+  PolicyWatch,
   Topology,
 } from '@baton/placement';
 import type { Workload } from '@baton/workload';
@@ -58,8 +59,8 @@ export type MembershipChange =
 
 /** An autoscaler on the virtual clock. */
 export interface ClusterScaling {
-  /** A new one for each run: it has state. */
-  readonly create: () => Autoscaler;
+  /** A new one for each run: it has state. `watch` counts the faults of a user's own policy. */
+  readonly create: (watch?: PolicyWatch) => Autoscaler;
   /** Between two decisions; the first one comes after the first interval. */
   readonly intervalUs: Micros;
   /** Most engines of each role. */
@@ -104,6 +105,19 @@ export interface ClusterScenario {
   readonly leap: boolean;
 }
 
+/** What the policies would have chosen where a recorded placement decides. */
+export interface ShadowDecision {
+  readonly row: number;
+  readonly atUs: Micros;
+  readonly role: EngineRole;
+  /** Indices among the engines of the role. */
+  readonly recorded: number;
+  readonly own: number;
+  /** Estimated by the loads of the instant, for either engine: see `estimateTtftUs`. */
+  readonly recordedTtftUs: Micros;
+  readonly ownTtftUs: Micros;
+}
+
 /** What a caller may watch while a run goes on. */
 export interface RunObserver {
   /**
@@ -122,6 +136,8 @@ export interface RunObserver {
   readonly onHandoff?: (entry: HandoffEntry<number>) => void;
   /** A policy of the user's own made no choice. Without this the first such fault throws. */
   readonly onPolicyFault?: (fault: PolicyFault) => void;
+  /** Has the policies choose on each recorded arrival too; they must not be `pull`. */
+  readonly onShadow?: (decision: ShadowDecision) => void;
 }
 
 /** One object for the whole run: copy what you keep. */

@@ -32,6 +32,7 @@ export { fakeMetricsOf, shownEngines } from './settings/fake-metrics';
 export { faultSettings } from './settings/fault-settings';
 export { LiveSettings, type Settings } from './settings/live-settings';
 export { shownConfig } from './shown-config';
+export { isScaled } from './tables/autoscaling';
 export { DRAFT_TOKENS_MAX } from './tables/engine';
 export { LOG_LEVELS } from './tables/process';
 export { type Certificate, readAuthorities, readCertificate } from './tls/certificate';

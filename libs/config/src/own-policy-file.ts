@@ -1,4 +1,4 @@
-import { type OwnSpec, readOwnModule } from '@baton/placement';
+import { type OwnSpec, type PolicyStage, readOwnModule } from '@baton/placement';
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -10,13 +10,18 @@ import { UsageError } from './usage-error';
  * in this process, with all its rights. A second call does not read the file again.
  *
  * @param method that its policies must have
+ * @param stages that it decides on; those of requests by default
  * @throws UsageError with one sentence for a file that is missing, does not load, or exports no
  *   policy
  */
-export function ownPolicy<Policy>(path: string, method: keyof Policy & string): OwnSpec<Policy> {
+export function ownPolicy<Policy>(
+  path: string,
+  method: keyof Policy & string,
+  stages?: readonly PolicyStage[],
+): OwnSpec<Policy> {
   const file = resolve(path);
   if (!existsSync(file)) throw new UsageError(`The policy ${path} does not exist.`);
-  const read = readOwnModule<Policy>(load(path, file), method);
+  const read = readOwnModule<Policy>(load(path, file), method, stages);
   if ('problem' in read) throw new UsageError(`The policy ${path}${read.problem}`);
   return { kind: 'own', path, module: read.module };
 }

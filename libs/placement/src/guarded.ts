@@ -4,10 +4,12 @@ import type { EngineRole } from './topology';
 /** The longest that one answer of a user's module may take on the live clock, ms of wall time. */
 const MAX_ANSWER_MS = 50;
 
+/** What a policy decides on: the requests of a stage, or the engines of the cluster. */
+export type PolicyStage = EngineRole | 'cluster';
+
 /** What the `create` of a user's module gets. */
 export interface OwnPolicyParts {
-  /** The stage whose requests the policy decides on. */
-  readonly stage: EngineRole;
+  readonly stage: PolicyStage;
   /** The only source of chance: the same seed gives the same draws. */
   readonly random: RandomStream;
 }
@@ -26,24 +28,26 @@ export interface OwnSpec<Policy> {
   readonly module: OwnModule<Policy>;
 }
 
-const STAGES: readonly EngineRole[] = ['prefill', 'decode', 'aggregated'];
+const STAGES: readonly PolicyStage[] = ['prefill', 'decode', 'aggregated'];
 
 /**
  * The policy module among the exports of a user's file, or what is wrong with it: the rest of a
  * sentence that begins with the file. It is tried out for every stage.
  *
  * @param method that its policies must have
+ * @param stages that it decides on
  */
 export function readOwnModule<Policy>(
   exported: unknown,
   method: keyof Policy & string,
+  stages = STAGES,
 ): { readonly module: OwnModule<Policy> } | { readonly problem: string } {
   const module = isObject(exported) ? exported['default'] : undefined;
   if (!isModule<Policy>(module)) {
     const example = '`baton policy new` writes an example';
     return { problem: ` has no default export with a function create; ${example}.` };
   }
-  for (const stage of STAGES) {
+  for (const stage of stages) {
     const problem = tryOut(module, method, stage);
     if (problem !== undefined) return { problem: `: create (${stage}) ${problem}.` };
   }
@@ -54,7 +58,11 @@ function isModule<Policy>(given: unknown): given is OwnModule<Policy> {
   return isObject(given) && typeof given['create'] === 'function';
 }
 
-function tryOut(module: OwnModule<unknown>, method: string, stage: EngineRole): string | undefined {
+function tryOut(
+  module: OwnModule<unknown>,
+  method: string,
+  stage: PolicyStage,
+): string | undefined {
   try {
     const policy = module.create({ stage, random: RandomStream.root(0) });
     if (isObject(policy) && typeof policy[method] === 'function') return undefined;
@@ -67,7 +75,7 @@ function tryOut(module: OwnModule<unknown>, method: string, stage: EngineRole): 
 /** An answer that a user's policy did not give. */
 export interface PolicyFault {
   readonly path: string;
-  readonly stage: EngineRole;
+  readonly stage: PolicyStage;
   readonly kind: 'threw' | 'wrong_answer' | 'slow';
   /** One sentence with file and line where they are known. */
   readonly message: string;
@@ -105,7 +113,7 @@ export interface PolicyQuestion<Input, Answer> {
 export class Guarded<Input, Answer> {
   constructor(
     private readonly asked: PolicyQuestion<Input, Answer>,
-    private readonly from: { readonly path: string; readonly stage: EngineRole },
+    private readonly from: { readonly path: string; readonly stage: PolicyStage },
     private readonly watch: PolicyWatch,
   ) {}
 

@@ -6,8 +6,15 @@ export type { PolicySpec } from './build-policy';
 export { ChangesError, checkChanges, formatChanges, parseChanges } from './changes';
 export type { ScheduledChange } from './changes';
 export { isPrefilledOnDecode } from './disaggregation';
-export { PolicyError, readOwnModule } from './guarded';
-export type { OwnModule, OwnPolicyParts, OwnSpec, PolicyFault, PolicyWatch } from './guarded';
+export { Guarded, PolicyError, readOwnModule, STRICT } from './guarded';
+export type {
+  OwnModule,
+  OwnPolicyParts,
+  OwnSpec,
+  PolicyFault,
+  PolicyStage,
+  PolicyWatch,
+} from './guarded';
 export type { OwnPolicySpec } from './own-policy';
 export { OwnScheduling, watchedScheduling } from './own-scheduling';
 export { Placer, policyName, SHARED_QUEUE } from './placer';

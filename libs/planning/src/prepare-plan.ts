@@ -1,5 +1,11 @@
 import type { Slo } from '@baton/analysis';
-import { type BatonConfig, type ConfigKey, type ResolvedConfig, UsageError } from '@baton/config';
+import {
+  type BatonConfig,
+  type ConfigKey,
+  isScaled,
+  type ResolvedConfig,
+  UsageError,
+} from '@baton/config';
 import { withFrontEnd } from '@baton/engine-setup';
 import { type GivenRates, ratesOf } from '@baton/costs';
 import {
@@ -74,7 +80,7 @@ export async function preparePlan(
   if (asked.changes !== undefined) {
     throw new UsageError('A plan looks for a topology that stays: leave changes out.');
   }
-  if ((asked.autoscaler ?? asked.min ?? asked.max) !== undefined) {
+  if (isScaled(asked) || (asked.min ?? asked.max) !== undefined) {
     throw new UsageError('A plan looks for a topology that stays: leave autoscaler out.');
   }
   if (asked.dataParallelSize > 1) {

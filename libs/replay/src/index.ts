@@ -1,2 +1,3 @@
 export { prepareReplay, resolvedOptions } from './prepare-replay';
+export { scaledReplay } from './scaled-replay';
 export type { PreparedReplay, ReplayRequest } from './prepare-replay';

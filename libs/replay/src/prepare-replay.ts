@@ -2,6 +2,7 @@ import type { RecordedRun, ScalingOptions, Slo } from '@baton/analysis';
 import type { ClusterScenario } from '@baton/cluster';
 import {
   type BatonConfig,
+  isScaled,
   resolveConfig,
   type ResolvedConfig,
   shownConfig,
@@ -77,12 +78,12 @@ export async function prepareReplay(
   try {
     const maxModelLen = contextOf(resolved.config);
     const changes = configuredChanges(resolved.config);
-    if (flags.asPlaced && (changes.length > 0 || resolved.config.autoscaler !== undefined)) {
+    if (flags.asPlaced && (changes.length > 0 || isScaled(resolved.config))) {
       throw new UsageError(
         '--placement recorded needs engines that stay: leave changes and autoscaler out.',
       );
     }
-    const { config, loaded, notes } = await configuredWorkload(resolved, flags.workload, {
+    const read = await configuredWorkload(resolved, flags.workload, {
       ...{ maxModelLen, onProgress },
     });
     const { leap, concurrency, thinkUs } = flags;
@@ -90,8 +91,11 @@ export async function prepareReplay(
       ...(concurrency === undefined ? {} : { maxConcurrency: concurrency }),
       ...(thinkUs === undefined ? {} : { thinkUs }),
     };
+    const { loaded, notes } = read;
+    const scaled = scaledReplay(read.config, loaded.workload, flags.slo);
+    const begin = resolved.origins.topology === 'default' ? scaled?.begin : undefined;
+    const config = begin === undefined ? read.config : { ...read.config, topology: begin };
     const use = await useRecording(flags, recording, { config, loaded });
-    const scaled = scaledReplay(config, loaded.workload, flags.slo);
     const { scaling } = scaled ?? {};
     const scenario = scenarioOf(config, loaded.workload, { leap, changes, scaling, ...bound });
     return {

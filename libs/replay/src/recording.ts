@@ -4,9 +4,12 @@ import { UsageError } from '@baton/config';
 import type { Micros } from '@baton/kernel';
 import {
   isRecordingHeader,
+  isRouterLine,
+  type MeasuredLine,
   type MeasuredRequest,
   parseMeasured,
   parseRecordingHeader,
+  parseRouterLine,
   type RecordingHeader,
   requestIdOf,
   TraceError,
@@ -60,7 +63,7 @@ export async function readRecorded(
   let requests = 0;
   const run = new RunBuilder(workload, Number(header?.config['speedup'] ?? 1));
   await readTrace(path, (line, lineNumber) => {
-    const found = line.trim() === '' ? undefined : parseMeasured(line, path, lineNumber);
+    const found = line.trim() === '' ? undefined : measuredIn(line, path, lineNumber);
     const row = found?.id === undefined ? undefined : rows.get(found.id);
     if (found === undefined || row === undefined) return true;
     run.add(row, found.measured);
@@ -69,6 +72,11 @@ export async function readRecorded(
     return true;
   });
   return { run, places, requests };
+}
+
+function measuredIn(line: string, path: string, lineNumber: number): MeasuredLine | undefined {
+  if (isRouterLine(line.trim())) return parseRouterLine(line, path, lineNumber);
+  return parseMeasured(line, path, lineNumber);
 }
 
 class RunBuilder implements RecordedRun {

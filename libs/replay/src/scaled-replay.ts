@@ -3,13 +3,15 @@ import type { ClusterScaling } from '@baton/cluster';
 import type { BatonConfig } from '@baton/config';
 import { usToSeconds } from '@baton/kernel';
 import { formatTopology, parseTopology, type Topology } from '@baton/placement';
-import { configuredAutoscaler, demandOf, scaleBounds } from '@baton/scaling';
+import { autoscalerName, configuredAutoscaler, demandOf, scaleBounds } from '@baton/scaling';
 import { poolOf } from '@baton/scenario';
 import type { Workload } from '@baton/workload';
 
 export interface ScaledReplay {
   /** What runs. */
   readonly scaling: ClusterScaling;
+  /** Engines that the cluster should begin with; unset: those of the topology. */
+  readonly begin?: string;
   /** What it is measured by. */
   readonly measures: ScalingOptions;
 }
@@ -32,13 +34,15 @@ export function scaledReplay(
   const ttftSeconds = slo?.ttft === undefined ? undefined : usToSeconds(slo.ttft);
   const demand = demandOf(config, workload, { max, itlSeconds });
   const autoscaler = configuredAutoscaler(config, parseTopology(config.topology), {
-    ...{ objectives: { ttftSeconds, itlSeconds }, demand },
+    ...{ objectives: { ttftSeconds, itlSeconds }, trace: workload },
   })!;
   const gpus = (role: keyof Topology): number => (max[role] > 0 ? poolOf(config, role, 1).gpus : 0);
+  const begin = autoscaler.begin && within(autoscaler.begin, { min, max });
   return {
+    ...(begin && { begin: formatTopology(begin) }),
     scaling: { create: autoscaler.create, intervalUs: autoscaler.intervalUs, most: max },
     measures: {
-      autoscaler: config.autoscaler!,
+      autoscaler: autoscalerName(config),
       ...{ min: formatTopology(min), max: formatTopology(max), fewest: min, most: max },
       intervalUs: autoscaler.intervalUs,
       gpusPerEngine: {
@@ -48,5 +52,15 @@ export function scaledReplay(
       },
       demand: { windowUs: demand.windowUs, ofWindow: (window) => demand.ofWindow(window) },
     },
+  };
+}
+
+function within(counts: Topology, { min, max }: { min: Topology; max: Topology }): Topology {
+  const bounded = (role: keyof Topology): number =>
+    Math.min(max[role], Math.max(min[role], counts[role]));
+  return {
+    prefill: bounded('prefill'),
+    decode: bounded('decode'),
+    aggregated: bounded('aggregated'),
   };
 }

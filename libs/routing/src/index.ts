@@ -8,5 +8,5 @@ export {
   sharedQueue,
   SharedQueues,
 } from './job-routing';
-export { type PolicyFaultCount, PolicyFaultBook } from './policy-faults';
+export { faultReporter, type PolicyFaultCount, PolicyFaultBook } from './policy-faults';
 export { buildRouting, needsLoads } from './policy-routing';

@@ -1,4 +1,5 @@
 import type { PolicyFault } from '@baton/placement';
+import { channels, type Transport } from '@baton/transport';
 
 export interface PolicyFaultCount {
   /** The file of the policy. */
@@ -18,16 +19,35 @@ export class PolicyFaultBook {
   /** @param report is called with a sentence */
   constructor(private readonly report: (message: string) => void) {}
 
-  add({ path, stage, kind, message }: PolicyFault): void {
+  add(fault: PolicyFault): void {
+    const count = this.count(fault);
+    if (!Number.isInteger(Math.log10(count))) return;
+    const { message } = fault;
+    this.report(count === 1 ? message : `${message} This is fault ${count} of its kind.`);
+  }
+
+  /** Counts a fault that another process reports. Returns the faults of its kind. */
+  count({ path, stage, kind }: PolicyFault): number {
     const policy = path.slice(path.lastIndexOf('/') + 1);
     const key = `${policy} ${stage} ${kind}`;
     const count = (this.counted.get(key)?.count ?? 0) + 1;
     this.counted.set(key, { policy, stage, kind, count });
-    if (!Number.isInteger(Math.log10(count))) return;
-    this.report(count === 1 ? message : `${message} This is fault ${count} of its kind.`);
+    return count;
   }
 
   get counts(): readonly PolicyFaultCount[] {
     return [...this.counted.values()];
   }
+}
+
+/** Says the faults of a policy outside of the API, and has the API count them for its metrics. */
+export function faultReporter(
+  { bus }: Transport,
+  say: (sentence: string) => void,
+): (fault: PolicyFault) => void {
+  const faults = new PolicyFaultBook(say);
+  return (fault) => {
+    faults.add(fault);
+    bus.publish(channels.policyFaults, Buffer.from(JSON.stringify(fault)));
+  };
 }

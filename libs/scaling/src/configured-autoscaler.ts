@@ -1,22 +1,44 @@
+import { basename } from 'node:path';
 import {
   Autoscaler,
   AutoscalerError,
+  type AutoscalerSpec,
   buildAutoscaler,
   checkStart,
   type Capacities,
-  DemandCurve,
+  demandCurve,
   EngineCapacity,
+  foresight,
+  type ForesightOptions,
+  KEEP,
   type Objectives,
+  OwnScaler,
+  type OwnScalePolicy,
   parseAutoscaler,
   parseBounds,
   ROLES,
   type ScaleBounds,
+  type ScalePolicy,
   type TraceColumns,
+  type WindowCounts,
+  writtenInterval,
 } from '@baton/autoscaling';
-import { type BatonConfig, type ResolvedConfig, UsageError } from '@baton/config';
+import {
+  type BatonConfig,
+  isScaled,
+  ownPolicy,
+  type ResolvedConfig,
+  UsageError,
+} from '@baton/config';
 import { engineSetup } from '@baton/engine-setup';
 import { type Micros, RandomStream, secondsToUs } from '@baton/kernel';
-import { formatTopology, type Topology } from '@baton/placement';
+import {
+  formatTopology,
+  type OwnSpec,
+  type PolicyWatch,
+  STRICT,
+  type Topology,
+} from '@baton/placement';
 
 /** Share of an engine's capacity that the demand curve lets a load use. */
 const UTILISATION = 0.8;
@@ -28,8 +50,8 @@ const MS_PER_SECOND = 1_000;
  * @throws UsageError
  */
 export function scaleBounds(config: BatonConfig): ScaleBounds | undefined {
-  const { autoscaler, min, max } = config;
-  if (autoscaler === undefined) {
+  const { min, max } = config;
+  if (!isScaled(config)) {
     const idle = min === undefined ? (max === undefined ? undefined : 'max') : 'min';
     if (idle === undefined) return undefined;
     throw new UsageError(`${idle} bounds an autoscaler: name one, for example --autoscaler wva.`);
@@ -44,6 +66,11 @@ export function scaleBounds(config: BatonConfig): ScaleBounds | undefined {
     throw new UsageError('autoscaler: engines with data_parallel_size above 1 do not scale.');
   }
   return usable(() => parseBounds(min, max));
+}
+
+/** What decides how many engines there are, by a short name. */
+export function autoscalerName({ autoscaler, scalePolicy }: BatonConfig): string {
+  return scalePolicy === undefined ? (autoscaler ?? '') : basename(scalePolicy);
 }
 
 /**
@@ -65,14 +92,17 @@ export function withStart({
 export interface ConfiguredAutoscaler {
   readonly bounds: ScaleBounds;
   readonly intervalUs: Micros;
-  readonly create: () => Autoscaler;
+  /** The engines that it needs at first. Unset: it does not know. */
+  readonly begin?: Topology;
+  /** @param watch counts the faults of a user's own policy; by default the first one throws */
+  readonly create: (watch?: PolicyWatch) => Autoscaler;
 }
 
 export interface AutoscalingExtras {
   /** Unset: `goodput_ttft` and `goodput_tpot`. */
   readonly objectives?: Objectives | undefined;
   /** What the future brings. Unset: nothing is known. */
-  readonly demand?: DemandCurve | undefined;
+  readonly trace?: TraceColumns | undefined;
 }
 
 /**
@@ -84,28 +114,60 @@ export interface AutoscalingExtras {
 export function configuredAutoscaler(
   config: BatonConfig,
   start: Topology,
-  { objectives, demand }: AutoscalingExtras = {},
+  { objectives, trace }: AutoscalingExtras = {},
 ): ConfiguredAutoscaler | undefined {
   const bounds = scaleBounds(config);
   if (bounds === undefined) return undefined;
-  const intervalUs = secondsToUs(config.scaleInterval);
-  const aheadUs = intervalUs + secondsToUs(config.startupDuration);
+  const intervalUs = secondsToUs(usable(() => intervalOf(config)));
+  const startupUs = secondsToUs(config.startupDuration);
+  // What the next decision starts is ready when this span is over.
+  const aheadUs = intervalUs + startupUs - 1;
   const capacities = capacitiesOf(config, bounds.max);
   const given = {
     ttftSeconds: objectives?.ttftSeconds ?? config.goodputTtft / MS_PER_SECOND,
     itlSeconds: objectives?.itlSeconds ?? config.goodputTpot / MS_PER_SECOND,
   };
-  const create = (): Autoscaler => {
-    const policy = buildAutoscaler(parseAutoscaler(config.autoscaler!, given), {
+  const spec = usable(() => config.autoscaler && parseAutoscaler(config.autoscaler, given));
+  const world = { ...given, windowUs: intervalUs, capacities, max: bounds.max };
+  const needs = spec && trace && needsOf(spec, trace, { ...world, startupUs });
+  const builtIn = (): ScalePolicy => {
+    if (!spec) return KEEP;
+    const random = RandomStream.root(config.seed).stream('autoscaler');
+    return buildAutoscaler(spec, {
       capacities,
-      random: RandomStream.root(config.seed).stream('autoscaler'),
-      ...(demand && { future: { demand, aheadUs } }),
+      random,
+      ...(needs && { future: { needs, aheadUs } }),
     });
+  };
+  const own = ownScaler(config);
+  const create = (watch = STRICT): Autoscaler => {
+    const random = RandomStream.root(config.seed).stream('scale policy');
+    const fallback = builtIn();
+    const policy = own ? new OwnScaler(own, { random, capacities, fallback, watch }) : fallback;
     return new Autoscaler({ policy, bounds, metricsAgeUs: secondsToUs(config.scaleMetricsAge) });
   };
   usable(() => checkStart(start, bounds));
   usable(create);
-  return { bounds, intervalUs, create };
+  return { bounds, intervalUs, create, ...(needs && { begin: needs.most(0, aheadUs) }) };
+}
+
+/** What the future needs, for an autoscaler that knows it. */
+function needsOf(
+  spec: AutoscalerSpec,
+  trace: TraceColumns,
+  options: Omit<ForesightOptions, 'late'>,
+): WindowCounts | undefined {
+  return spec.kind === 'oracle' ? foresight(trace, { ...options, late: spec.late }) : undefined;
+}
+
+function intervalOf({ autoscaler, scaleInterval }: BatonConfig): number {
+  return (autoscaler && writtenInterval(autoscaler)) || scaleInterval;
+}
+
+function ownScaler({ scalePolicy }: BatonConfig): OwnSpec<OwnScalePolicy> | undefined {
+  return scalePolicy === undefined
+    ? undefined
+    : ownPolicy<OwnScalePolicy>(scalePolicy, 'decide', ['cluster']);
 }
 
 /** Engines that a trace needs over time, by the capacities of this configuration. */
@@ -113,8 +175,8 @@ export function demandOf(
   config: BatonConfig,
   trace: TraceColumns,
   { max, itlSeconds }: { max: Topology; itlSeconds: number | undefined },
-): DemandCurve {
-  return new DemandCurve(trace, {
+): WindowCounts {
+  return demandCurve(trace, {
     windowUs: secondsToUs(config.scaleInterval),
     capacities: capacitiesOf(config, max),
     itlSeconds: itlSeconds ?? config.goodputTpot / MS_PER_SECOND,

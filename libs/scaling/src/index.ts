@@ -1,4 +1,10 @@
-export { configuredAutoscaler, demandOf, scaleBounds, withStart } from './configured-autoscaler';
+export {
+  autoscalerName,
+  configuredAutoscaler,
+  demandOf,
+  scaleBounds,
+  withStart,
+} from './configured-autoscaler';
 export type { ConfiguredAutoscaler } from './configured-autoscaler';
 export { LiveAutoscaler } from './live-autoscaler';
 export { liveAutoscaler } from './live';

@@ -1,5 +1,5 @@
 import type { BatonConfig } from '@baton/config';
-import { parseTopology } from '@baton/placement';
+import { parseTopology, type PolicyFault } from '@baton/placement';
 import { baseUrl } from '@baton/supervisor';
 import type { LiveMembership } from '@baton/worker';
 import { configuredAutoscaler } from './configured-autoscaler';
@@ -9,6 +9,8 @@ import { fetchPage, readPage } from './scrape';
 export interface LiveParts {
   readonly membership: LiveMembership;
   readonly say: (sentence: string) => void;
+  /** A policy of the user's own made no decision. */
+  readonly onPolicyFault: (fault: PolicyFault) => void;
 }
 
 /**
@@ -18,12 +20,13 @@ export interface LiveParts {
  */
 export function liveAutoscaler(
   config: BatonConfig,
-  { membership, say }: LiveParts,
+  { membership, say, onPolicyFault }: LiveParts,
 ): LiveAutoscaler {
   const { create, intervalUs } = configuredAutoscaler(config, parseTopology(config.topology))!;
   const url = baseUrl(config);
+  const watch = { onFault: onPolicyFault, nowMs: () => performance.now() };
   return new LiveAutoscaler({
-    ...{ config, autoscaler: create(), intervalUs, membership, say },
+    ...{ config, autoscaler: create(watch), intervalUs, membership, say },
     scrape: async () => readPage(await fetchPage(config, url)),
   });
 }

@@ -36,6 +36,7 @@ export type {
   RecordedOutcome,
   RecordingHeader,
 } from './trace/recording';
+export { isRouterLine, parseRouterLine } from './trace/router-log';
 export { TRACE_FORMATS, TraceError } from './trace/trace-reader';
 export type {
   Trace,

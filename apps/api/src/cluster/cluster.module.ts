@@ -2,7 +2,8 @@ import { SystemWallClock } from '@baton/clock';
 import { type BatonConfig, LiveSettings } from '@baton/config';
 import { buildRouting, type JobRouting, PolicyFaultBook } from '@baton/routing';
 import type { Logger } from '@baton/telemetry';
-import type { Transport } from '@baton/transport';
+import type { PolicyFault } from '@baton/placement';
+import { channels, type Transport } from '@baton/transport';
 import {
   Global,
   Inject,
@@ -41,11 +42,16 @@ export class ClusterModule implements OnModuleInit, OnApplicationShutdown {
   constructor(
     @Inject(ROUTING) private readonly routing: JobRouting,
     @Inject(LiveSettings) private readonly settings: LiveSettings,
+    @Inject(PolicyFaultBook) private readonly faults: PolicyFaultBook,
+    @Inject(TRANSPORT) private readonly transport: Transport,
   ) {}
 
   async onModuleInit(): Promise<void> {
     await this.settings.start();
     await this.routing.start();
+    await this.transport.bus.subscribe(channels.policyFaults, (payload) => {
+      this.faults.count(JSON.parse(payload.toString()) as PolicyFault);
+    });
   }
 
   async onApplicationShutdown(): Promise<void> {

@@ -52,12 +52,28 @@ export interface BenchOutcome {
 /** The same for a caller that has flags and a signal that ends the run. */
 export async function runBench(flags: BenchFlags, stop: AbortSignal): Promise<BenchOutcome> {
   claimResult(flags);
+  const { prepared, record, figures } = await measure(flags, stop);
+  const document = await tell(prepared, record, figures);
+  return { document, exitCode: exitCodeOf(record, figures) };
+}
+
+/** The result of a run that is neither printed nor written. */
+export async function quietBench(flags: BenchFlags, stop: AbortSignal): Promise<ResultDocument> {
+  const { prepared, record, figures } = await measure(flags, stop);
+  return resultDocument(prepared, record, figures);
+}
+
+interface Measured {
+  readonly prepared: PreparedBench;
+  readonly record: MeasuredLoad;
+  readonly figures: BenchmarkFigures;
+}
+
+async function measure(flags: BenchFlags, stop: AbortSignal): Promise<Measured> {
   const prepared = await prepareBench(flags, stop);
   for (const note of prepared.notes) say(note);
   const record = await loaded(prepared, stop);
-  const figures = benchmarkFigures(record.run, flags);
-  const document = await tell(prepared, record, figures);
-  return { document, exitCode: exitCodeOf(record, figures) };
+  return { prepared, record, figures: benchmarkFigures(record.run, flags) };
 }
 
 /** Exit code of a run whose load was sent too late to be believed. */

@@ -15,8 +15,10 @@ export class DemoCluster {
   private readonly gone: Promise<unknown>;
   private readonly lines: string[] = [];
 
-  constructor(topology: string) {
-    const args = ['--require', LEASH, MAIN, 'up', topology, '--port', '0', '--log-level', 'warn'];
+  /** @param flags further ones of `baton up` */
+  constructor(topology: string, flags: readonly string[] = []) {
+    const own = ['--port', '0', '--log-level', 'warn'];
+    const args = ['--require', LEASH, MAIN, 'up', topology, ...own, ...flags];
     // A process group of its own: Ctrl-C in the terminal is for this process, which ends the
     // cluster when its results are written.
     this.child = spawn(process.execPath, args, {

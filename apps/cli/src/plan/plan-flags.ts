@@ -42,6 +42,11 @@ export function addPlanOptions(command: Command): void {
     'YAML file of GPUs by kind, engine sizes and options to search instead of --gpus: the Pareto ' +
       'front of cost, goodput, TTFT, TPOT and power (docs/fleet.md; default: --gpus of one kind).',
   );
+  flag(
+    '--autoscalers <list>',
+    'Autoscalers and modules to compare on the workload instead of a search, within --min and ' +
+      '--max, with the best split that stays and the oracle: hpa:ttft,keda:5,./mine.mjs.',
+  );
   flag('--slo <bounds>', 'Objectives of each request, for example ttft=2s,tpot=50ms.');
   flag('--attainment <share>', `Share of requests that must meet them (default: ${ATTAINMENT}).`);
   flag('--tp <list>', 'GPUs per engine to choose from, for example 2,4,8 (default: 1,2,4,8).');
@@ -192,7 +197,8 @@ function integerOf(flag: string, text: string | undefined, most: number): number
   throw new UsageError(`${flag} must be an integer from 1 to ${most}; '${text}' is not.`);
 }
 
-function shareOf(flag: string, text: string | undefined): number | undefined {
+/** @throws UsageError */
+export function shareOf(flag: string, text: string | undefined): number | undefined {
   if (text === undefined) return undefined;
   const value = /^(\d+\.?\d*|\.\d+)$/.test(text) ? Number(text) : NaN;
   if (value > 0 && value <= 1) return value;

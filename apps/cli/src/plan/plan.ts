@@ -32,6 +32,11 @@ export async function plan(given: GivenReplayFlags): Promise<void> {
     process.stdout.write(shippedTracesText());
     return;
   }
+  if (given['autoscalers'] !== undefined) {
+    const { planAutoscalers } = await import('./autoscalers/plan-autoscalers');
+    await planAutoscalers(given);
+    return;
+  }
   const fleet = readFleetFlags(given);
   if (fleet !== undefined) {
     const { planFleets } = await import('./plan-fleets');

@@ -4,11 +4,12 @@ import { addReplayOptions, type GivenReplayFlags } from '../replay/replay-flags'
 
 const EXAMPLES = `
 Actions:
-  new NAME      Write NAME.mjs, a commented placement policy, and NAME.test.mjs, its test.
+  new NAME      Write NAME.mjs, a commented policy, and NAME.test.mjs, its test.
   test MODULE…  Replay one workload under each MODULE and each built-in policy, and compare.
 
 Examples:
   baton policy new my-policy
+  baton policy new my-scaler --kind scaling
   baton policy test ./my-policy.mjs --trace mooncake-conversation --topology 4P4D --slo ttft=2s
   baton policy test examples/policies/*-*.mjs --trace mooncake-conversation --topology 4P4D
   baton replay --trace mooncake-conversation --topology 4P4D --placement ./my-policy.mjs
@@ -19,6 +20,8 @@ export function completePolicy(command: Command): void {
   command
     .argument('<action>', 'new or test')
     .argument('<modules...>', 'name of a new policy, or paths of some')
+    .option('--kind <kind>', 'Of a new policy: placement or scaling (default: placement).')
+    .option('--live', 'Of a test: on clusters of processes too, one for each policy.')
     .addHelpText('after', EXAMPLES)
     .action((action: string, modules: string[], flags: GivenReplayFlags) =>
       run(action, modules, flags),
@@ -26,12 +29,15 @@ export function completePolicy(command: Command): void {
   addReplayOptions(command);
 }
 
-async function run(action: string, modules: string[], flags: GivenReplayFlags): Promise<void> {
+async function run(action: string, modules: string[], given: GivenReplayFlags): Promise<void> {
+  const { kind, ...flags } = given;
   if (action === 'new') {
-    const { writeExample } = await import('./new-policy');
-    const written = modules.flatMap((name) => writeExample(name));
+    const { policyKind, writeExample } = await import('./new-policy');
+    const chosen = policyKind(typeof kind === 'string' ? kind : 'placement');
+    const written = modules.flatMap((name) => writeExample(name, chosen));
     process.stdout.write(`wrote ${written.join(' and ')}\n`);
   } else if (action === 'test') {
+    if (kind !== undefined) throw new UsageError('--kind has a meaning for a new policy alone.');
     const { comparePolicies } = await import('./compare-policies');
     await comparePolicies(modules, flags);
   } else throw new UsageError(`'${action}' is neither new nor test.`);

@@ -7,6 +7,8 @@ import { mostGpus } from '@baton/scenario';
 import { withProgress } from '../progress';
 import { type GivenReplayFlags, readReplayFlags, type ReplayFlags } from '../replay/replay-flags';
 import { say } from '../say';
+import { type LiveFigures, livePolicies } from './live-policies';
+import { ChoiceTimer } from './timed-policy';
 
 /** One policy on the workload. */
 interface Outcome {
@@ -15,17 +17,22 @@ interface Outcome {
   /** Choices that the policy did not make. */
   readonly faults: number;
   readonly wallSeconds: number;
+  /** Null where engines choose. */
+  readonly decisionsPerSecond: number | null;
+  /** Undefined: it was tried on the virtual clock alone. */
+  readonly live?: LiveFigures | undefined;
 }
 
 const BUILT_IN = ['pull', ...POLICY_KINDS] as const;
 
 /**
  * `baton policy test`: replays one workload under the user's policies and under each built-in one,
- * on the virtual clock, and prints a row for each. A policy governs both stages.
+ * on the virtual clock, with `--live` on a cluster of processes too, and prints a row for each. A
+ * policy governs both stages.
  */
 export async function comparePolicies(
   modules: readonly string[],
-  given: GivenReplayFlags,
+  { live: isLive, ...given }: GivenReplayFlags,
 ): Promise<void> {
   if (given['placement'] !== undefined || given['decodePlacement'] !== undefined) {
     throw new UsageError('policy test chooses the placement: leave out --placement and the like.');
@@ -39,12 +46,14 @@ export async function comparePolicies(
   for (const note of prepared.notes) say(note);
   for (const path of own) placerSpec({ ...prepared.config, placement: path });
   const names = [...own, ...BUILT_IN];
-  const outcomes = await withProgress('replays', (onProgress) =>
+  const live = isLive ? await livePolicies(names, { prepared, flags, given }) : undefined;
+  const virtual = await withProgress('replays', (onProgress) =>
     names.map((placement, done) => {
       onProgress(done, names.length);
       return tryPolicy(placement, prepared, flags);
     }),
   );
+  const outcomes = virtual.map((outcome, at) => ({ ...outcome, live: live?.get(names[at]!) }));
   process.stdout.write(flags.json ? asJson(outcomes) : await asTable(outcomes));
 }
 
@@ -58,11 +67,12 @@ function tryPolicy(
   { config, scenario }: PreparedReplay,
   { slo }: ReplayFlags,
 ): Outcome {
+  const timer = new ChoiceTimer();
   const spec = placerSpec({ ...config, placement });
   let faults = 0;
   const beganMs = performance.now();
   const run = simulate(
-    { ...scenario, placement: spec },
+    { ...scenario, placement: timer.timed(spec) },
     {
       onPolicyFault: ({ message }) => {
         if (faults === 0) say(message);
@@ -75,10 +85,17 @@ function tryPolicy(
     ...(slo === undefined ? {} : { slo }),
     ...{ gpus: mostGpus(scenario), wallSeconds, seed: config.seed },
   });
-  return { policy: policyName(spec.prefill), summary, faults, wallSeconds };
+  const policy = policyName(spec.prefill);
+  return { policy, summary, faults, wallSeconds, decisionsPerSecond: timer.perSecond };
 }
 
-function rowOf({ policy, summary, faults, wallSeconds }: Outcome): Record<string, unknown> {
+function rowOf({
+  policy,
+  summary,
+  faults,
+  wallSeconds,
+  ...rest
+}: Outcome): Record<string, unknown> {
   return {
     policy,
     ttft_ms: summary.ttft_ms,
@@ -88,7 +105,9 @@ function rowOf({ policy, summary, faults, wallSeconds }: Outcome): Record<string
     prefix_hit_rate: summary.prefix_hit_rate,
     imbalance: imbalanceOf(summary.engines),
     policy_faults: faults,
+    decisions_per_second: rest.decisionsPerSecond,
     requests_per_wall_second: summary.requests / wallSeconds,
+    ...(rest.live && { live: rest.live }),
   };
 }
 
@@ -100,11 +119,13 @@ async function asTable(outcomes: readonly Outcome[]): Promise<string> {
   const report = await import('@baton/report');
   const { consoleTable, formatMs, formatNumber, formatShare } = report;
   const names = ['policy', 'TTFT mean', 'TTFT p99', 'TPOT mean', 'goodput/s', 'hits', 'imbalance'];
-  const columns = [...names, 'faults', 'requests/s'].map((name, index) => ({
+  const isLive = outcomes.some(({ live }) => live !== undefined);
+  const liveNames = isLive ? ['TTFT live', 'TPOT live'] : [];
+  const columns = [...names, 'faults', 'choices/s', ...liveNames].map((name, index) => ({
     name,
     align: index === 0 ? ('left' as const) : ('right' as const),
   }));
-  const rows = outcomes.map(({ policy, summary, faults, wallSeconds }) => [
+  const rows = outcomes.map(({ policy, summary, faults, decisionsPerSecond, live }) => [
     policy,
     formatMs(summary.ttft_ms.mean),
     formatMs(summary.ttft_ms.p99),
@@ -113,7 +134,8 @@ async function asTable(outcomes: readonly Outcome[]): Promise<string> {
     formatShare(summary.prefix_hit_rate),
     formatNumber(imbalanceOf(summary.engines)),
     String(faults),
-    formatNumber(Math.round(summary.requests / wallSeconds)),
+    formatNumber(decisionsPerSecond && Math.round(decisionsPerSecond)),
+    ...(isLive ? [formatMs(live?.ttft_ms ?? null), formatMs(live?.tpot_ms ?? null)] : []),
   ]);
   return `${consoleTable(columns, rows)}\n${plotOf(outcomes, formatMs)}`;
 }

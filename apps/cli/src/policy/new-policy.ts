@@ -3,6 +3,20 @@ import { existsSync, writeFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import { cannotWrite } from '../claim-output';
 import { EXAMPLE_POLICY, EXAMPLE_TEST } from './example';
+import { SCALING_EXAMPLE, SCALING_TEST } from './scaling-example';
+
+const EXAMPLES = {
+  placement: { policy: EXAMPLE_POLICY, test: EXAMPLE_TEST },
+  scaling: { policy: SCALING_EXAMPLE, test: SCALING_TEST },
+} as const;
+
+export type PolicyKind = keyof typeof EXAMPLES;
+
+/** @throws UsageError */
+export function policyKind(given: string): PolicyKind {
+  if (given in EXAMPLES) return given as PolicyKind;
+  throw new UsageError(`--kind must be ${Object.keys(EXAMPLES).join(' or ')}, not '${given}'.`);
+}
 
 /**
  * Writes a commented policy and its test into the working directory, or the folder in `name`.
@@ -10,11 +24,11 @@ import { EXAMPLE_POLICY, EXAMPLE_TEST } from './example';
  * @returns the paths of both files
  * @throws UsageError when one of them exists; Failure when one cannot be written
  */
-export function writeExample(name: string): readonly string[] {
+export function writeExample(name: string, kind: PolicyKind): readonly string[] {
   const path = name.replace(/\.m?js$/, '');
   const files = [
-    { path: `${path}.mjs`, text: EXAMPLE_POLICY },
-    { path: `${path}.test.mjs`, text: EXAMPLE_TEST },
+    { path: `${path}.mjs`, text: EXAMPLES[kind].policy },
+    { path: `${path}.test.mjs`, text: EXAMPLES[kind].test },
   ];
   const taken = files.find((file) => existsSync(file.path));
   if (taken !== undefined) throw new UsageError(`${taken.path} exists; choose another name.`);

@@ -54,6 +54,20 @@ describe('baton policy', () => {
     expect(again.stderr).toContain('scores.mjs exists; choose another name.');
   });
 
+  it('writes an autoscaler that runs, with a test that passes', async () => {
+    const name = join(folder, 'scaler');
+    expect(await baton('policy', 'new', name, '--kind', 'scaling')).toMatchObject({ exitCode: 0 });
+    const tested = spawnSync(process.execPath, ['--test', `${name}.test.mjs`], {
+      encoding: 'utf8',
+      env: { ...process.env, NODE_TEST_CONTEXT: undefined },
+    });
+    expect(tested.stdout + tested.stderr).toContain('pass 3');
+    const flags = ['--scale-policy', `${name}.mjs`, '--max', '2P3D', '--json'];
+    const { stdout, stderr } = await baton('replay', ...WORKLOAD, ...flags);
+    expect(JSON.parse(stdout)).toMatchObject({ autoscaling: { autoscaler: 'scaler.mjs' } });
+    expect(stderr).not.toContain('such choices');
+  });
+
   it('compares a policy with every built-in one', async () => {
     const path = moduleOf('last.mjs', 'engines.length - 1');
     const args = ['policy', 'test', path, ...WORKLOAD, '--topology', '3P3D', '--json'];
@@ -75,6 +89,10 @@ describe('baton policy', () => {
     [['policy', 'tests', 'x.mjs'], "'tests' is neither new nor test."],
     [['policy', 'test', 'absent.mjs', ...WORKLOAD], 'The policy absent.mjs does not exist.'],
     [
+      ['policy', 'new', 'x', '--kind', 'router'],
+      "--kind must be placement or scaling, not 'router'.",
+    ],
+    [
       ['policy', 'test', 'x.mjs', '--placement', 'random'],
       'policy test chooses the placement: leave out --placement and the like.',
     ],
@@ -89,6 +107,21 @@ describe("a replay with a policy of the user's own", () => {
     const fewest = 'engines.reduce((b, e, i) => (e.requests < engines[b].requests ? i : b), 0)';
     const path = moduleOf('fewest.mjs', fewest);
     expect(await replayed(path)).toEqual(await replayed('least-requests'));
+  });
+
+  it('goes on with the built-in autoscaler where its own one fails', async () => {
+    const decide = '{ throw new Error("tired"); }';
+    const path = join(folder, 'tired.mjs');
+    writeFileSync(path, `export default { create: () => ({ decide() ${decide} }) };\n`);
+    const flags = ['--autoscaler', 'hpa:rps=10', '--max', '2P3D', '--scale-interval', '1'];
+    const both = ['replay', ...WORKLOAD, ...flags, '--json'];
+    const changesOf = ({ stdout }: { stdout: string }): unknown =>
+      (JSON.parse(stdout) as { autoscaling: { events: unknown[] } }).autoscaling.events;
+    const built = changesOf(await baton(...both));
+    const own = await baton(...both, '--scale-policy', path);
+    expect(changesOf(own)).toEqual(built);
+    expect(built).not.toEqual([]);
+    expect(own.stderr).toContain('decide (cluster) threw Error: tired (tired.mjs:1:');
   });
 
   it('goes on with the fallback, and says so once, when the policy names no engine', async () => {

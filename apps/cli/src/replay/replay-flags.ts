@@ -19,6 +19,8 @@ export interface ReplayFlags extends ReplayRequest {
   readonly json: boolean;
   /** Folder for files. */
   readonly out: string | undefined;
+  /** A policy that says what it would have done beside the recorded one; undefined: none. */
+  readonly shadow: string | undefined;
   readonly perfetto: boolean;
   readonly svg: boolean;
 }
@@ -44,6 +46,11 @@ export function addReplayOptions(command: Command): void {
     '--slo <bounds>',
     'Objectives of each request, for example ttft=2s,tpot=50ms; also itl and e2el.',
   );
+  flag(
+    '--shadow <policy>',
+    'Send requests where a recording or the log of a router says, and tell what this policy ' +
+      'would have done (docs/policies.md).',
+  );
   flag('--compare', 'Compare with what a trace says was measured (default: with a recording).');
   flag('--no-compare', 'Do not compare.');
   flag('--json', 'Print the result as one JSON document.');
@@ -59,7 +66,8 @@ export function addReplayOptions(command: Command): void {
 export function readReplayFlags(given: GivenReplayFlags): ReplayFlags {
   const { workload, others } = splitWorkloadFlags(given);
   const { config: asked, own } = partConfig(others);
-  const { asPlaced, config } = withoutRecorded(asked);
+  const shadow = flagText(own['shadow']);
+  const { asPlaced, config } = withoutRecorded(withShadow(asked, shadow));
   const out = flagText(own['out']);
   const concurrency = readConcurrency(flagText(own['concurrency']));
   for (const name of ['perfetto', 'svg']) {
@@ -76,7 +84,8 @@ export function readReplayFlags(given: GivenReplayFlags): ReplayFlags {
     concurrency,
     thinkUs: readThinkTime(flagText(own['thinkTime']), concurrency),
     leap: own['leap'] !== false,
-    asPlaced,
+    asPlaced: asPlaced || shadow !== undefined,
+    shadow,
     compare: typeof own['compare'] === 'boolean' ? own['compare'] : undefined,
     json: own['json'] === true,
     out,
@@ -96,6 +105,16 @@ export function partConfig(flags: GivenReplayFlags): {
     config: Object.fromEntries(entries.filter(isConfig)),
     own: Object.fromEntries(entries.filter((entry) => !isConfig(entry))),
   };
+}
+
+/** The policy is configured as if it placed; the recorded placement goes before it. */
+function withShadow(config: GivenReplayFlags, shadow: string | undefined): GivenReplayFlags {
+  if (shadow === undefined) return config;
+  if (shadow === 'pull' || shadow === 'recorded') {
+    throw new UsageError(`--shadow needs a policy that chooses engines, and ${shadow} does not.`);
+  }
+  if (config['placement'] === undefined) return { ...config, placement: shadow };
+  throw new UsageError('--shadow takes the place of --placement: give one of them.');
 }
 
 /** The placement of another run is no value of the configuration. */

@@ -1,3 +1,4 @@
+import { basename } from 'node:path';
 import {
   comparedLatencies,
   compareRuns,
@@ -18,6 +19,7 @@ import { withProgress } from '../progress';
 import { say } from '../say';
 import { type GivenReplayFlags, readReplayFlags, type ReplayFlags } from './replay-flags';
 import { summaryJson, writeResultFiles } from './result-files';
+import { ShadowLog, shadowText } from './shadow';
 import { StepSpans } from './step-log';
 
 const MS_PER_SECOND = 1_000;
@@ -44,7 +46,8 @@ export async function replay(given: GivenReplayFlags): Promise<void> {
   for (const note of prepared.notes) say(note);
   const steps = flags.perfetto ? new StepSpans(TRACED_STEPS) : undefined;
   const faults = new PolicyFaults();
-  const { run, wallSeconds } = await timed(prepared.scenario, { steps, faults });
+  const shadow = flags.shadow === undefined ? undefined : new ShadowLog(basename(flags.shadow));
+  const { run, wallSeconds } = await timed(prepared.scenario, { steps, faults, shadow });
   faults.report();
   const stepTimes = stepTimesOf(prepared.scenario.pools);
   const { frontEnd } = prepared.scenario;
@@ -59,7 +62,8 @@ export async function replay(given: GivenReplayFlags): Promise<void> {
     isClosedLoop: prepared.scenario.maxConcurrency < Infinity,
     ...{ wallSeconds, seed: prepared.config.seed, config: resolvedOptions(prepared, flags) },
   });
-  await tell({ prepared, flags, run, summary, steps, compared: comparedWith(prepared, run) });
+  const compared = comparedWith(prepared, run);
+  await tell({ prepared, flags, run, summary, steps, compared, shadow });
 }
 
 /** The choices that a policy of the user's own did not make. */
@@ -74,19 +78,26 @@ class PolicyFaults {
   report(): void {
     if (this.count === 0) return;
     const choices = this.count === 1 ? 'that choice' : `${this.count} such choices`;
-    say(`placement_fallback made ${choices}; the result is not that of your policy.`);
+    say(`A built-in policy made ${choices}; the result is not that of your policy.`);
   }
+}
+
+interface Watchers {
+  readonly steps: StepSpans | undefined;
+  readonly faults: PolicyFaults;
+  readonly shadow: ShadowLog | undefined;
 }
 
 function timed(
   scenario: ClusterScenario,
-  { steps, faults }: { steps: StepSpans | undefined; faults: PolicyFaults },
+  { steps, faults, shadow }: Watchers,
 ): Promise<{ run: RunRecord; wallSeconds: number }> {
   return withProgress('replay', (onProgress) => {
     const beganMs = performance.now();
     const run = simulate(scenario, {
       onProgress,
       onPolicyFault: (fault) => faults.add(fault),
+      ...(shadow && { onShadow: (decision) => shadow.add(decision) }),
       ...(steps === undefined ? {} : { onSteps: (span) => steps.add(span) }),
     });
     return { run, wallSeconds: (performance.now() - beganMs) / MS_PER_SECOND };
@@ -107,21 +118,28 @@ interface Outcome {
   readonly summary: Summary;
   readonly steps: StepSpans | undefined;
   readonly compared: ComparisonReport | undefined;
+  readonly shadow: ShadowLog | undefined;
 }
 
 async function tell(outcome: Outcome): Promise<void> {
-  const { prepared, flags, run, summary, steps, compared } = outcome;
+  const { prepared, flags, run, summary, steps, compared, shadow } = outcome;
   const { config, loaded } = prepared;
   const title = `Replay of ${loaded.source.name} on ${config.topology}`;
   const subtitle = `${config.model}, ${config.gpu}, ${summary.gpus} GPUs, seed ${config.seed}`;
-  if (flags.json) process.stdout.write(summaryJson(summary, compared?.comparison));
+  const beside = { comparison: compared?.comparison, shadow: shadow?.summary() };
+  if (flags.json) process.stdout.write(summaryJson(summary, beside));
   else {
     const { consoleComparison, consoleSummary } = await import('@baton/report');
     process.stdout.write(consoleSummary(summary, `${title}: ${subtitle}`));
     if (compared) process.stdout.write(consoleComparison(compared.comparison));
+    if (beside.shadow) process.stdout.write(await shadowText(beside.shadow));
   }
   if (flags.out === undefined) return;
+  const { workload } = loaded;
   const parts = { run, summary, slo: flags.slo, title, subtitle, svg: flags.svg, compared };
-  const names = await writeResultFiles(flags.out, { ...parts, steps: steps?.spans });
+  const names = await writeResultFiles(flags.out, {
+    ...{ ...parts, shadow, workload },
+    steps: steps?.spans,
+  });
   say(`wrote ${names.join(', ')} into ${flags.out}`);
 }

@@ -7,7 +7,9 @@ import type { Comparison, RunRecord, Slo, Summary } from '@baton/analysis';
 import type { StepSpan } from '@baton/cluster';
 import type { ComparisonReport } from '@baton/report';
 import { makeFolder } from '@baton/broker';
+import type { Workload } from '@baton/workload';
 import { cannotWrite } from '../claim-output';
+import type { ShadowLog, ShadowSummary } from './shadow';
 
 export interface ResultParts {
   readonly run: RunRecord;
@@ -19,6 +21,9 @@ export interface ResultParts {
   readonly steps: readonly StepSpan[] | undefined;
   /** The recorded run beside it; undefined: none. */
   readonly compared: ComparisonReport | undefined;
+  /** What a policy would have done beside a recorded router; undefined: none was asked. */
+  readonly shadow: ShadowLog | undefined;
+  readonly workload: Workload;
   /** Whether charts are wanted as pictures too. */
   readonly svg: boolean;
 }
@@ -43,7 +48,7 @@ export type NamedContent = readonly [name: string, content: string | Iterable<st
  */
 export async function writeFiles(
   folder: string,
-  files: AsyncIterable<NamedContent>,
+  files: AsyncIterable<NamedContent> | Iterable<NamedContent>,
 ): Promise<string[]> {
   try {
     makeFolder(folder);
@@ -59,18 +64,23 @@ export async function writeFiles(
 }
 
 /** The values that depend on the wall clock come last. */
-export function summaryJson(summary: Summary, comparison?: Comparison): string {
+export function summaryJson(
+  summary: Summary,
+  beside: { comparison?: Comparison | undefined; shadow?: ShadowSummary | undefined } = {},
+): string {
   const { wall_seconds, requests_per_wall_second, ...lasting } = summary;
   const wall = { wall_seconds, requests_per_wall_second };
-  const compared = comparison === undefined ? {} : { comparison };
-  return `${JSON.stringify({ ...lasting, ...compared, ...wall }, null, 2)}\n`;
+  return `${JSON.stringify({ ...lasting, ...beside, ...wall }, null, 2)}\n`;
 }
 
 async function* contents(parts: ResultParts): AsyncGenerator<NamedContent> {
   const report = await import('@baton/report');
   const { run, summary, slo, steps } = parts;
-  yield ['summary.json', summaryJson(summary, parts.compared?.comparison)];
+  const { shadow } = parts;
+  const beside = { comparison: parts.compared?.comparison, shadow: shadow?.summary() };
+  yield ['summary.json', summaryJson(summary, beside)];
   yield ['requests.csv', report.requestCsv(run, slo)];
+  if (shadow !== undefined) yield ['shadow.csv', shadow.csv(parts.workload)];
   const page = report.runReport({ ...parts, slo: slo ?? {} });
   yield ['report.html', report.htmlReport(page)];
   if (steps !== undefined) {

@@ -1,4 +1,5 @@
-import type { BatonConfig } from '@baton/config';
+import { type BatonConfig, isScaled } from '@baton/config';
+import { faultReporter } from '@baton/routing';
 import { connectRedisTransport } from '@baton/transport';
 import { ChangeSchedule, type EngineStarter, LiveMembership } from '@baton/worker';
 
@@ -18,10 +19,10 @@ export async function followChanges(
   const { redis: url = '', redisPrefix: prefix } = config;
   const transport = await connectRedisTransport({ url, prefix });
   const membership = new LiveMembership({ config, transport, starter });
-  const follower =
-    config.autoscaler === undefined
-      ? new ChangeSchedule({ config, membership, say })
-      : (await import('@baton/scaling')).liveAutoscaler(config, { membership, say });
+  const onPolicyFault = faultReporter(transport, say);
+  const follower = isScaled(config)
+    ? (await import('@baton/scaling')).liveAutoscaler(config, { membership, say, onPolicyFault })
+    : new ChangeSchedule({ config, membership, say });
   void follower.run();
   return {
     stop: async () => {

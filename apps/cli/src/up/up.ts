@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import {
   type BatonConfig,
+  isScaled,
   readAdminKey,
   readApiKeys,
   readCertificate,
@@ -67,8 +68,8 @@ async function configOf(topology: string | undefined, flags: UpFlags): Promise<B
     file: typeof file === 'string' ? file : process.env['BATON_CONFIG_FILE'],
   });
   for (const note of resolved.notes) say(note);
-  const { autoscaler, min, max } = resolved.config;
-  if ((autoscaler ?? min ?? max) === undefined) return resolved.config;
+  const { min, max } = resolved.config;
+  if (!isScaled(resolved.config) && (min ?? max) === undefined) return resolved.config;
   const { configuredAutoscaler, withStart } = await import('@baton/scaling');
   const config = withStart(resolved);
   if (config.role === undefined) configuredAutoscaler(config, enginesOf(config));
@@ -114,7 +115,7 @@ async function supervise(specs: readonly ProcessSpec[], run: Run): Promise<numbe
   if (await readiness.wait(config, ended)) {
     process.stdout.write(readyText(config, (performance.now() - run.startedMs) / MS_PER_SECOND));
     // A process that holds the whole cluster carries them out itself.
-    const hasChanges = (config.changes ?? config.autoscaler) !== undefined;
+    const hasChanges = config.changes !== undefined || isScaled(config);
     if (hasChanges && broker.kind !== 'in-process')
       changes = await followChanges(config, starter, say);
   }

@@ -58,6 +58,12 @@ export class EngineCapacity {
 
   /** The best rate of tokens whose gaps keep the objective; that of one sequence if none does. */
   outputTokensPerSecond(itlSeconds: number, contextTokens: number): number {
+    const sequences = this.sequencesWithin(itlSeconds, contextTokens);
+    return sequences / this.itlSeconds(sequences, contextTokens);
+  }
+
+  /** The largest batch whose gaps keep the objective and whose KV fits, at least 1. */
+  sequencesWithin(itlSeconds: number, contextTokens: number): number {
     let low = 1;
     let high = this.mostSequences(contextTokens);
     while (low < high) {
@@ -65,7 +71,7 @@ export class EngineCapacity {
       if (this.itlSeconds(middle, contextTokens) <= itlSeconds) low = middle;
       else high = middle - 1;
     }
-    return low / this.itlSeconds(low, contextTokens);
+    return low;
   }
 
   private mostSequences(contextTokens: number): number {

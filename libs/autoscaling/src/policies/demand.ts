@@ -1,13 +1,7 @@
 import { type Micros, usToSeconds } from '@baton/kernel';
 import type { Topology } from '@baton/placement';
 import { busyEngines, type Capacities } from './capacity';
-
-/** The requests of a trace, one column each; arrivals in order. */
-export interface TraceColumns {
-  readonly arrivalUs: ArrayLike<number>;
-  readonly promptTokens: ArrayLike<number>;
-  readonly outputTokens: ArrayLike<number>;
-}
+import { type TraceColumns, WindowCounts } from './window-counts';
 
 export interface DemandOptions {
   readonly windowUs: Micros;
@@ -18,46 +12,12 @@ export interface DemandOptions {
   readonly utilisation: number;
 }
 
-const NO_ENGINES: Topology = { prefill: 0, decode: 0, aggregated: 0 };
-
 /**
  * Engines that a trace needs in each window of its time: what `busyEngines` says of the requests
  * that arrive in it, over the utilisation, rounded up. Cached prompts are not known, so prefill may
  * need less; the output of a request counts in the window of its arrival.
  */
-export class DemandCurve {
-  readonly windowUs: Micros;
-  private readonly windows: readonly Topology[];
-
-  constructor(trace: TraceColumns, options: DemandOptions) {
-    this.windowUs = options.windowUs;
-    this.windows = demands(trace, options);
-  }
-
-  get length(): number {
-    return this.windows.length;
-  }
-
-  /** Of the window with this number; nothing behind the last arrival. */
-  ofWindow(window: number): Topology {
-    return this.windows[window] ?? NO_ENGINES;
-  }
-
-  /** The most of each role in the windows that a span of time touches. */
-  most(fromUs: Micros, untilUs: Micros): Topology {
-    const most = { prefill: 0, decode: 0, aggregated: 0 };
-    const last = Math.min(this.windows.length - 1, Math.floor(untilUs / this.windowUs));
-    for (let window = Math.floor(fromUs / this.windowUs); window <= last; window++) {
-      const { prefill, decode, aggregated } = this.windows[window]!;
-      most.prefill = Math.max(most.prefill, prefill);
-      most.decode = Math.max(most.decode, decode);
-      most.aggregated = Math.max(most.aggregated, aggregated);
-    }
-    return most;
-  }
-}
-
-function demands(trace: TraceColumns, options: DemandOptions): Topology[] {
+export function demandCurve(trace: TraceColumns, options: DemandOptions): WindowCounts {
   const { windowUs, capacities, itlSeconds, utilisation } = options;
   const windows: Topology[] = [];
   let row = 0;
@@ -83,5 +43,5 @@ function demands(trace: TraceColumns, options: DemandOptions): Topology[] {
       aggregated: needed(busy.aggregated),
     });
   }
-  return windows;
+  return new WindowCounts(windowUs, windows);
 }

@@ -1,24 +1,26 @@
 import type { Micros } from '@baton/kernel';
 import type { ScaleContext, ScaleDecision, ScalePolicy } from '../policy';
-import type { DemandCurve } from './demand';
+import type { WindowCounts } from './window-counts';
 
 export interface OracleSpec {
   readonly kind: 'oracle';
+  /** Share of prompts that may be late beyond those with the most engines, 0..1. */
+  readonly late: number;
 }
 
 /**
- * Knows the trace: has the engines ready for the highest demand until an engine that starts at the
- * next decision could be. It is the bound for what a policy without that knowledge can save at the
- * same demand; it is not an optimum.
+ * Knows the trace: has the engines ready that the windows need until an engine that starts at the
+ * next decision could be there. It shows what knowledge of the future is worth; as the needs come
+ * from a model, it is no proven optimum.
  */
 export class Oracle implements ScalePolicy {
   constructor(
-    private readonly demand: DemandCurve,
+    private readonly needs: WindowCounts,
     /** From one decision to when the engines of the next one take work. */
     private readonly aheadUs: Micros,
   ) {}
 
   decide({ nowUs }: ScaleContext): ScaleDecision {
-    return { counts: this.demand.most(nowUs, nowUs + this.aheadUs) };
+    return { counts: this.needs.most(nowUs, nowUs + this.aheadUs) };
   }
 }

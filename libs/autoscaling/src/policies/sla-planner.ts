@@ -1,37 +1,51 @@
+import { usToSeconds } from '@baton/kernel';
 import { ratePerSecond, clusterValue } from '../metrics';
 import type { ScaleContext, ScaleDecision, ScalePolicy } from '../policy';
 import { enginesIn } from '../sample';
 import { busyEngines, type Capacities, type Load } from './capacity';
+import { buildPredictor, type PredictorName } from './load-predictor';
 
 export interface SlaPlannerSpec {
   readonly kind: 'sla';
   readonly ttftSeconds: number;
   readonly itlSeconds: number;
+  readonly predictor: PredictorName;
 }
 
 /**
- * Dynamo's SLA planner (throughput-based): the next interval has the load of the last one (its
- * `constant` predictor), and correction factors are measured over expected latencies.
+ * Dynamo's SLA planner (throughput-based). A predictor says the requests and lengths of the next
+ * interval by those of the last ones; correction factors are measured over expected latencies.
  *
  *     p_correction = TTFT / expected TTFT(isl)
- *     d_correction = ITL / expected ITL(batch, isl + osl / 2)
- *     P = ceil(rate × isl × min(1, p_correction) / prompt tokens per second of an engine)
- *     D = ceil(rate × osl / output tokens per second of an engine at ITL / d_correction)
+ *     d_correction = ITL / expected ITL(requests / D × duration / interval, isl + osl / 2)
+ *     P = ceil(requests × isl / interval × min(1, p_correction) / prompt tokens per second)
+ *     D = ceil(requests × osl / interval / output tokens per second at ITL / d_correction)
  *
- * Source: "Planner Design" of Dynamo 0.9.0 (docs.nvidia.com/dynamo), steps 2 to 4; the capacities
- * come from step-time models instead of a profiling sweep. Aggregated engines get the sum of both.
+ * Source: "Planner Design" of Dynamo 0.9.0 (docs.nvidia.com/dynamo), steps 2 to 4, and its
+ * decode_planner.py; the capacities come from step-time models instead of a profiling sweep.
+ * Aggregated engines get the sum of both. The formula has no head-room and knows no queue: the
+ * correction of prefill cannot exceed 1.
  */
 export class SlaPlanner implements ScalePolicy {
+  private readonly requests;
+  private readonly promptTokens;
+  private readonly outputTokens;
+
   constructor(
     private readonly spec: SlaPlannerSpec,
     private readonly capacities: Capacities,
-  ) {}
+  ) {
+    this.requests = buildPredictor(spec.predictor);
+    this.promptTokens = buildPredictor(spec.predictor);
+    this.outputTokens = buildPredictor(spec.predictor);
+  }
 
   decide(context: ScaleContext): ScaleDecision {
-    const load = lastLoad(context);
-    if (load === undefined) return { counts: context.counts };
-    const { ttft, itl } = this.corrections(load, context);
-    const busy = busyEngines(load, this.capacities, this.spec.itlSeconds / itl);
+    const last = lastLoad(context);
+    if (last === undefined) return { counts: context.counts };
+    const next = this.predicted(last, context);
+    const { ttft, itl } = this.corrections(last, context);
+    const busy = busyEngines(next, this.capacities, this.spec.itlSeconds / itl);
     return {
       counts: {
         prefill: Math.ceil(busy.prefill * Math.min(1, ttft)),
@@ -41,17 +55,30 @@ export class SlaPlanner implements ScalePolicy {
     };
   }
 
+  private predicted(last: Load, { sample, previous }: ScaleContext): Load {
+    const seconds = usToSeconds(sample.atUs - previous!.atUs);
+    this.requests.observe(last.requestsPerSecond * seconds);
+    this.promptTokens.observe(last.promptTokens);
+    this.outputTokens.observe(last.outputTokens);
+    return {
+      requestsPerSecond: this.requests.next() / seconds,
+      promptTokens: Math.max(1, this.promptTokens.next()),
+      outputTokens: Math.max(1, this.outputTokens.next()),
+    };
+  }
+
   private corrections(load: Load, context: ScaleContext): { ttft: number; itl: number } {
     const { prefill, decode, aggregated } = this.capacities;
     const ttft = clusterValue('ttft', 'prefill', context);
     const itl = clusterValue('itl', 'decode', context);
     const first = prefill ?? aggregated;
     const last = decode ?? aggregated;
-    const role = decode === undefined ? 'aggregated' : 'decode';
-    const engines = enginesIn(context.sample, role).filter(({ running }) => running > 0);
     if (first === undefined || last === undefined) return { ttft: 1, itl: 1 };
-    const running = engines.reduce((sum, engine) => sum + engine.running, 0);
-    const batch = Math.max(1, engines.length === 0 ? 1 : running / engines.length);
+    const role = decode === undefined ? 'aggregated' : 'decode';
+    const engines = enginesIn(context.sample, role).filter(({ state }) => state === 'ready');
+    const duration = clusterValue('e2el', role, context) ?? 0;
+    const underWay = load.requestsPerSecond * duration;
+    const batch = Math.max(1, underWay / Math.max(1, engines.length));
     const expectedItl = last.itlSeconds(batch, load.promptTokens + load.outputTokens / 2);
     return {
       ttft: ttft === undefined ? 1 : ttft / first.ttftSeconds(load.promptTokens),

@@ -3,10 +3,10 @@ import { formatTopology } from '@baton/placement';
 import { describe, expect, it } from 'vitest';
 import { contextOf, type Shown } from '../../test/test-cluster';
 import { EngineCapacity } from '../policies/capacity';
-import { DemandCurve } from '../policies/demand';
+import { demandCurve } from '../policies/demand';
 import { Oracle } from '../policies/oracle';
 import { type AutoscalerWorld, buildAutoscaler } from './build-autoscaler';
-import { parseAutoscaler } from './parse-autoscaler';
+import { parseAutoscaler, writtenInterval } from './parse-autoscaler';
 
 /** 1 ms a step, 0.1 ms a prompt token, 1 ms a decoding sequence. */
 const STEP_TIME = {
@@ -160,10 +160,34 @@ describe("Dynamo's SLA planner", () => {
   });
 
   it('allows decode shorter steps where they are slower than expected', () => {
-    // One sequence runs: 2 ms expected, 4 ms measured. 24 sequences keep 25 ms: 960 tokens/s.
-    const slow = { ...shown, running: 1, totals: { ...totals, itl: sum(600 * 0.004, 600) } };
+    // 10 requests/s of 0.1 s are one at a time: 2 ms expected, 4 ms measured. 24 sequences keep
+    // 25 ms: 960 tokens/s.
+    const measured = { itl: sum(600 * 0.004, 600), e2el: sum(600 * 0.1, 600) };
+    const slow = { ...shown, totals: { ...totals, ...measured } };
     expect(decided('sla:itl=50ms', slow, BEFORE)).toBe('2P2D');
     expect(decided('sla:itl=5ms', slow, BEFORE)).toBe('2P2D');
+  });
+
+  it('follows a trend with the Kalman predictor, the last load with the constant one', () => {
+    const rising = (predictor: string): number[] => {
+      const policy = buildAutoscaler(parseAutoscaler(`sla:itl=50ms:predictor=${predictor}`), WORLD);
+      let [before, finished] = [contextOf(BEFORE).sample, 0];
+      return Array.from({ length: 12 }, (_none, minute) => {
+        finished += 600 * (minute + 1);
+        const grown = {
+          ...{ arrived: finished, finished },
+          ...{ promptTokens: finished * 1_000, outputTokens: finished * 100 },
+        };
+        const context = contextOf({ atSeconds: 60 * (minute + 1), totals: grown });
+        const { counts } = policy.decide({ ...context, previous: before });
+        before = context.sample;
+        return counts.prefill;
+      });
+    };
+    // The load of minute n is n times 1.01 engines; the trend adds that of one minute more.
+    const constant = rising('constant');
+    expect(constant.slice(0, 3)).toEqual([2, 3, 4]);
+    expect(rising('kalman').slice(6)).toEqual(constant.slice(6).map((engines) => engines + 1));
   });
 
   it('keeps the counts while nothing has finished', () => {
@@ -179,7 +203,7 @@ describe('the oracle', () => {
       promptTokens: at.map(() => 1_000),
       outputTokens: at.map(() => 10),
     };
-    const demand = new DemandCurve(trace, {
+    const demand = demandCurve(trace, {
       windowUs: secondsToUs(1),
       capacities: WORLD.capacities,
       itlSeconds: 0.05,
@@ -193,7 +217,9 @@ describe('the oracle', () => {
   });
 
   it('cannot be built without a trace', () => {
-    expect(() => buildAutoscaler({ kind: 'oracle' }, WORLD)).toThrow('oracle knows a trace');
+    expect(() => buildAutoscaler({ kind: 'oracle', late: 0 }, WORLD)).toThrow(
+      'oracle knows a trace',
+    );
   });
 });
 
@@ -211,9 +237,17 @@ describe('an autoscaler that cannot be read', () => {
     ['ratio:4A', 'ratio needs both pools'],
     ['schedule:8h', 'schedule: "8h" is not understood'],
     ['schedule:25h=1P1D', 'schedule: each time must be before the end of the period.'],
+    ['sla:predictor=oracle', 'sla: predictor must be constant or kalman; "oracle" is not.'],
     ['oracle:3', 'oracle: "3" is no option=value.'],
   ])('%s is refused in one sentence', (text, sentence) => {
     expect(() => parseAutoscaler(text)).toThrow(sentence);
+  });
+
+  it('may have an interval of its own', () => {
+    expect(writtenInterval('hpa:kv=0.5:interval=60s:tolerance=0.2')).toBe(60);
+    expect(writtenInterval('sla')).toBeUndefined();
+    expect(parseAutoscaler('hpa:kv=0.5:interval=60s')).toEqual(parseAutoscaler('hpa:kv=0.5'));
+    expect(() => writtenInterval('sla:interval=0')).toThrow('interval must be at least 0.1 s');
   });
 
   it('takes the objectives of a run for targets that are not written', () => {

@@ -2,7 +2,6 @@ import { type Micros, type RandomStream, unreachable } from '@baton/kernel';
 import { AutoscalerError } from '../driver/bounds';
 import { Hpa } from '../hpa/hpa';
 import type { Capacities } from '../policies/capacity';
-import type { DemandCurve } from '../policies/demand';
 import { Oracle } from '../policies/oracle';
 import { RandomCounts } from '../policies/random-counts';
 import { RatioKeeper } from '../policies/ratio';
@@ -10,6 +9,7 @@ import { RoleSwitch } from '../policies/role-switch';
 import { Saturation } from '../policies/saturation';
 import { Scheduled } from '../policies/schedule';
 import { SlaPlanner } from '../policies/sla-planner';
+import type { WindowCounts } from '../policies/window-counts';
 import type { ScalePolicy } from '../policy';
 import type { AutoscalerSpec } from './spec';
 
@@ -18,8 +18,8 @@ export interface AutoscalerWorld {
   /** Of the engines that the cluster can have. */
   readonly capacities: Capacities;
   readonly random: RandomStream;
-  /** The demand of the trace, and how far ahead of it an engine must start. Unset: live. */
-  readonly future?: { readonly demand: DemandCurve; readonly aheadUs: Micros };
+  /** What the trace needs, and how far ahead of it an engine must start. Unset: live. */
+  readonly future?: { readonly needs: WindowCounts; readonly aheadUs: Micros };
 }
 
 /** @throws AutoscalerError for an oracle without a trace */
@@ -40,7 +40,7 @@ export function buildAutoscaler(spec: AutoscalerSpec, world: AutoscalerWorld): S
     case 'random':
       return new RandomCounts(world.random);
     case 'oracle':
-      if (world.future !== undefined) return new Oracle(world.future.demand, world.future.aheadUs);
+      if (world.future !== undefined) return new Oracle(world.future.needs, world.future.aheadUs);
       throw new AutoscalerError(
         'oracle knows a trace: use it with `baton replay` or `baton plan`.',
       );

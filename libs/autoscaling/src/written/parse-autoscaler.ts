@@ -5,6 +5,7 @@ import { AutoscalerError } from '../driver/bounds';
 import { type Behaviour, DEFAULT_BEHAVIOUR, type ScalingPolicy } from '../hpa/behaviour';
 import type { HpaMetric, HpaSpec } from '../hpa/hpa';
 import { METRIC_FACTS, SCALE_METRICS } from '../metrics';
+import { PREDICTORS } from '../policies/load-predictor';
 import type { RatioSpec } from '../policies/ratio';
 import { DEFAULT_SATURATION, type SaturationSpec } from '../policies/saturation';
 import { DAY_US, type ScheduleEntry, type ScheduleSpec } from '../policies/schedule';
@@ -15,6 +16,8 @@ import { secondsIn, WrittenOptions } from './written-options';
 /** Tolerance of the kube-controller-manager: --horizontal-pod-autoscaler-tolerance. */
 const HPA_TOLERANCE = 0.1;
 const NAMES = 'hpa, keda, ratio, schedule, sla, wva, switch, oracle';
+/** As scale_interval has it. */
+const SHORTEST_INTERVAL = 0.1;
 const DEFAULT_TTFT_SECONDS = METRIC_FACTS.ttft.target;
 const DEFAULT_ITL_SECONDS = METRIC_FACTS.itl.target;
 
@@ -25,7 +28,8 @@ const DEFAULT_ITL_SECONDS = METRIC_FACTS.itl.target;
  * @throws AutoscalerError
  */
 export function parseAutoscaler(text: string, objectives: Objectives = {}): AutoscalerSpec {
-  const [name = '', ...parts] = text.trim().split(':');
+  const [name = '', ...written] = text.trim().split(':');
+  const parts = written.filter((part) => !isInterval(part));
   const options = (from: number): WrittenOptions => new WrittenOptions(name, parts.slice(from));
   switch (name) {
     case 'hpa':
@@ -39,15 +43,36 @@ export function parseAutoscaler(text: string, objectives: Objectives = {}): Auto
     case 'wva':
       return saturation(options(0));
     case 'sla':
+      return sla(options(0), objectives);
     case 'switch':
-      return objective(name, options(0), objectives);
+      return roleSwitch(options(0), objectives);
     case 'oracle':
+      return oracle(options(0));
     case 'random':
       options(0).end();
       return { kind: name };
     default:
       throw new AutoscalerError(`There is no autoscaler "${name}". There are: ${NAMES}.`);
   }
+}
+
+/**
+ * The time between two decisions that is written with an autoscaler, `wva:interval=60s`, seconds.
+ * Undefined: that of the cluster.
+ *
+ * @throws AutoscalerError
+ */
+export function writtenInterval(text: string): number | undefined {
+  const [name = '', ...parts] = text.trim().split(':');
+  const written = parts.filter(isInterval);
+  if (written.length === 0) return undefined;
+  const seconds = new WrittenOptions(name, written).seconds('interval', 0);
+  if (seconds >= SHORTEST_INTERVAL) return seconds;
+  throw new AutoscalerError(`${name}: interval must be at least ${SHORTEST_INTERVAL} s.`);
+}
+
+function isInterval(part: string): boolean {
+  return part.startsWith('interval=');
 }
 
 function hpa(metrics: string, options: WrittenOptions, objectives: Objectives): HpaSpec {
@@ -175,19 +200,38 @@ function saturation(options: WrittenOptions): SaturationSpec {
 /** A calm stage uses at most half of its objective, unless written. */
 const CALM = 0.5;
 
-function objective(
+/** The oracle is the upper bound unless it may save. */
+const LATE = 0;
+
+function oracle(options: WrittenOptions): AutoscalerSpec {
+  const late = options.number('late', LATE, [0, 1]);
+  options.end();
+  return { kind: 'oracle', late };
+}
+
+function sla(options: WrittenOptions, given: Objectives): AutoscalerSpec {
+  const objectives = objectivesIn('sla', options, given);
+  const predictor = options.choice('predictor', PREDICTORS);
+  options.end();
+  return { kind: 'sla', ...objectives, predictor };
+}
+
+function roleSwitch(options: WrittenOptions, given: Objectives): AutoscalerSpec {
+  const objectives = objectivesIn('switch', options, given);
+  const calm = options.number('calm', CALM, [0, 1]);
+  options.end();
+  return { kind: 'switch', ...objectives, calm };
+}
+
+function objectivesIn(
   kind: 'sla' | 'switch',
   options: WrittenOptions,
   given: Objectives,
-): AutoscalerSpec {
+): { readonly ttftSeconds: number; readonly itlSeconds: number } {
   const objectives = {
     ttftSeconds: options.seconds('ttft', given.ttftSeconds ?? DEFAULT_TTFT_SECONDS),
     itlSeconds: options.seconds('itl', given.itlSeconds ?? DEFAULT_ITL_SECONDS),
   };
-  if (objectives.ttftSeconds <= 0 || objectives.itlSeconds <= 0) {
-    throw new AutoscalerError(`${kind}: ttft and itl must be above 0.`);
-  }
-  const calm = kind === 'switch' ? options.number('calm', CALM, [0, 1]) : CALM;
-  options.end();
-  return kind === 'switch' ? { kind, ...objectives, calm } : { kind, ...objectives };
+  if (objectives.ttftSeconds > 0 && objectives.itlSeconds > 0) return objectives;
+  throw new AutoscalerError(`${kind}: ttft and itl must be above 0.`);
 }

@@ -40,6 +40,17 @@ export class WrittenOptions {
     );
   }
 
+  /** One of some names; the first unless written. */
+  choice<const C extends string>(name: string, choices: readonly [C, ...C[]]): C {
+    const text = this.take(name);
+    if (text === undefined) return choices[0];
+    const chosen = choices.find((each) => each === text);
+    if (chosen !== undefined) return chosen;
+    throw new AutoscalerError(
+      `${this.autoscaler}: ${name} must be ${choices.join(' or ')}; "${text}" is not.`,
+    );
+  }
+
   /** `4/15s`: a count and the period in seconds. Undefined: not written. */
   rate(name: string): { readonly value: number; readonly periodSeconds: number } | undefined {
     const text = this.take(name);

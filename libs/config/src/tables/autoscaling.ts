@@ -6,8 +6,22 @@ export const AUTOSCALING = {
     help: 'How the engines follow the load: docs/autoscaling.md has the policies. Needs max.',
     ...{ like: 'hpa:ttft=2s', unset: 'the topology stays' },
   }),
+  scalePolicy: optionalText({
+    help:
+      'Your own autoscaler from an ES module (docs/policies.md). Where it fails, autoscaler ' +
+      'decides, or without one the engines stay. Needs max.',
+    ...{ pattern: /.\.m?js$/, like: './my-scaler.mjs', unset: 'autoscaler decides' },
+  }),
   min: optionalText({ help: 'Fewest engines by role.', like: '1P1D', unset: 'one of each role' }),
   max: optionalText({ help: 'Most engines by role.', like: '8P16D', unset: 'no autoscaler' }),
   scaleInterval: duration(15, [0.1, 86_400], { help: 'Time between two decisions.', unit: 's' }),
   scaleMetricsAge: duration(0, [0, 3_600], { help: 'Least age of metrics.', unit: 's' }),
 } as const;
+
+/** Whether the engines of a cluster follow its load. */
+export function isScaled(config: {
+  readonly autoscaler: string | undefined;
+  readonly scalePolicy: string | undefined;
+}): boolean {
+  return (config.scalePolicy ?? config.autoscaler) !== undefined;
+}

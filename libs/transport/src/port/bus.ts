@@ -36,6 +36,10 @@ export const channels = {
   settings: 'settings',
   /** Engines of a KV pool listen: JSON `KvPoolMessage`. */
   kvPool: 'kv-pool',
+  /**
+   * All API processes listen: JSON `PolicyFault`, of a user's policy outside of them.
+   */
+  policyFaults: 'policy-faults',
   /** Routers listen: JSON `EngineLoad`. */
   loads: 'loads',
 } as const;

@@ -160,7 +160,8 @@ function inMicros(fields: TraceFields, what: 'arrival' | 'pause'): Micros | unde
   return secondsToUs(fields.number(name, MOST_SECONDS));
 }
 
-function blockHashes(fields: TraceFields, most: number): number[] {
+/** @throws TraceError for more than `most`, or one that is neither text nor a number */
+export function blockHashes(fields: TraceFields, most: number): number[] {
   const hashes = fields.list('block_hashes');
   if (hashes.length > most) {
     throw fields.error(`${hashes.length} block_hashes are too many for ${most} full blocks`);

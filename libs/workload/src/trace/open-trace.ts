@@ -4,6 +4,8 @@ import { columnNames, CSV_LAYOUTS, CsvTraceReader, neededColumns } from './csv-t
 import { MooncakeTraceReader } from './mooncake-trace';
 import { isRecordingHeader } from './recording';
 import { isOtlpLine, OtlpTraceReader } from './otlp-trace';
+import { isRouterLine, RouterLogReader } from './router-log';
+import { isVllmLogLine, VllmLogReader } from './vllm-log';
 import {
   quoted,
   type Trace,
@@ -20,6 +22,10 @@ export function openTrace(format: TraceFormat, options: TraceOptions): TraceRead
       return new MooncakeTraceReader(options);
     case 'otlp':
       return new OtlpTraceReader(options);
+    case 'router':
+      return new RouterLogReader(options);
+    case 'vllm':
+      return new VllmLogReader(options);
     case 'baton':
       return new BatonTraceReader(options);
     case 'azure':
@@ -41,9 +47,11 @@ export function detectTraceFormat(firstLine: string): TraceFormat | undefined {
   if (line.startsWith('{')) {
     if (isRecordingHeader(line)) return 'baton';
     if (isOtlpLine(line)) return 'otlp';
+    if (isRouterLine(line)) return 'router';
     if (line.includes('"input_length"')) return 'mooncake';
     return line.includes('"prompt_tokens"') ? 'baton' : undefined;
   }
+  if (isVllmLogLine(line)) return 'vllm';
   const names = columnNames(line);
   const isOf = (needed: readonly string[]): boolean => needed.every((name) => names.includes(name));
   return CSV_LAYOUTS.find((layout) => isOf(neededColumns(layout)))?.format;
@@ -89,7 +97,7 @@ class AnyTraceReader implements TraceReader {
   }
 
   get isFull(): boolean {
-    return this.count >= (this.options.limit ?? Infinity);
+    return this.reader?.isFull ?? false;
   }
 
   push(line: string, lineNumber: number): void {

@@ -8,6 +8,8 @@ export const TRACE_FORMATS = [
   'vidur',
   'splitwise',
   'otlp',
+  'router',
+  'vllm',
   'baton',
 ] as const;
 export type TraceFormat = (typeof TRACE_FORMATS)[number];

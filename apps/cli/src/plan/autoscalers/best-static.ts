@@ -1,0 +1,46 @@
+import { UsageError } from '@baton/config';
+import { type EngineRole, formatTopology, parseEngines, type Topology } from '@baton/placement';
+import type { ScalingTrial } from './trial';
+
+/** What a split of these many points less than the largest one still counts as equal. */
+const AS_GOOD = 0.005;
+
+/**
+ * The largest split of the bounds, and the smallest one that keeps the target share of requests
+ * within the SLO, or where the largest does not, that comes within half a point of it. It walks
+ * along the border between the splits that do and those that do not: more engines of a role are
+ * taken to be no worse.
+ *
+ * @throws UsageError for bounds with prefill, decode and aggregated engines
+ */
+export function bestStatic(
+  bounds: { readonly min: string; readonly max: string },
+  target: number,
+  attempt: (topology: string) => ScalingTrial,
+): readonly ScalingTrial[] {
+  const [min, max] = [parseEngines(bounds.min), parseEngines(bounds.max)];
+  const [first = 'prefill', second, third] = rolesIn(max);
+  if (third !== undefined) {
+    throw new UsageError(
+      '--autoscalers compares prefill and decode engines, or aggregated ones: not both in one max.',
+    );
+  }
+  const largest = attempt(formatTopology(max));
+  const enough = Math.min(target, (largest.slo_attainment ?? 0) - AS_GOOD);
+  let best = largest;
+  const counts: Record<EngineRole, number> = { ...max };
+  if (second !== undefined) counts[second] = min[second];
+  while (counts[first] >= min[first]) {
+    const trial = attempt(formatTopology(counts));
+    const isEnough = (trial.slo_attainment ?? 0) >= enough;
+    if (isEnough && trial.gpu_hours < best.gpu_hours) best = trial;
+    if (isEnough) counts[first]--;
+    else if (second !== undefined && counts[second] < max[second]) counts[second]++;
+    else break;
+  }
+  return best === largest ? [largest] : [best, largest];
+}
+
+function rolesIn(max: Topology): EngineRole[] {
+  return (['prefill', 'decode', 'aggregated'] as const).filter((role) => max[role] > 0);
+}

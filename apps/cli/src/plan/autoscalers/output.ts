@@ -1,0 +1,71 @@
+import type { ScalingTrial } from './trial';
+
+/** The document of `baton plan --autoscalers`. */
+export interface ComparedAutoscalers {
+  readonly workload: string;
+  readonly model: string;
+  readonly gpu: string;
+  readonly slo: string;
+  readonly slo_attainment_target: number;
+  readonly min: string;
+  readonly max: string;
+  readonly seed: number;
+  readonly simulations: number;
+  readonly trials: readonly ScalingTrial[];
+}
+
+/** The longest name that leaves the table within 100 columns. */
+const MOST_NAME = 32;
+
+/** A table of at most 100 columns, and which of its rows is cheapest. */
+export async function autoscalersConsole(document: ComparedAutoscalers): Promise<string> {
+  const { consoleTable, formatMs, formatNumber, formatShare, usd } = await import('@baton/report');
+  const { trials, slo, slo_attainment_target: target } = document;
+  const isPriced = trials.some((trial) => trial.usd !== null);
+  const names = [
+    ...['autoscaler', 'in SLO', 'GPU-hours', ...(isPriced ? ['cost'] : [])],
+    ...['GPUs', 'changes', 'short', 'spare', 'TTFT p90'],
+  ];
+  const columns = names.map((name, at) => {
+    return { name, align: at === 0 ? ('left' as const) : ('right' as const) };
+  });
+  const rows = trials.map((trial) => [
+    shortened(trial.autoscaler),
+    formatShare(trial.slo_attainment),
+    formatNumber(trial.gpu_hours),
+    ...(trial.usd === null ? [] : [usd(trial.usd)]),
+    formatNumber(trial.peak_gpus),
+    formatNumber(trial.changes),
+    formatNumber(trial.short_gpu_hours),
+    formatNumber(trial.spare_gpu_hours),
+    formatMs(trial.ttft_ms_p90),
+  ]);
+  const title =
+    `Autoscalers for ${document.workload}: ${document.model}, ${document.gpu}, ` +
+    `${document.min} to ${document.max},\n${slo}, seed ${document.seed}`;
+  const kept = cheapestKept(trials, target);
+  const verdict =
+    kept === undefined
+      ? `None keeps ${slo} for ${formatShare(target)} of the requests.`
+      : `The cheapest that keeps ${slo} for ${formatShare(target)} of the requests, oracles left ` +
+        `out: ${kept.autoscaler}.`;
+  return `${title}\n\n${consoleTable(columns, rows)}\n${verdict}\n`;
+}
+
+function shortened(name: string): string {
+  return name.length <= MOST_NAME ? name : `${name.slice(0, MOST_NAME - 1)}…`;
+}
+
+function cheapestKept(trials: readonly ScalingTrial[], target: number): ScalingTrial | undefined {
+  const kept = trials.filter(({ autoscaler, slo_attainment: share }) => {
+    return !autoscaler.startsWith('oracle') && (share ?? 0) >= target;
+  });
+  return kept.sort((a, b) => (a.usd ?? a.gpu_hours) - (b.usd ?? b.gpu_hours))[0];
+}
+
+export function autoscalersCsv({ trials }: ComparedAutoscalers): string {
+  const [first] = trials;
+  const names = Object.keys(first ?? {}) as (keyof ScalingTrial)[];
+  const rows = trials.map((trial) => names.map((name) => trial[name] ?? ''));
+  return [names, ...rows].map((row) => `${row.join(',')}\n`).join('');
+}

@@ -1,0 +1,81 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, describe, expect, it, vi } from 'vitest';
+import { runProgram } from '../../program';
+import type { ComparedAutoscalers } from './output';
+import type { ScalingTrial } from './trial';
+
+const folder = mkdtempSync(join(tmpdir(), 'baton-autoscalers-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+afterEach(() => vi.restoreAllMocks());
+
+async function baton(...args: string[]) {
+  const [stdout, stderr]: [string[], string[]] = [[], []];
+  vi.spyOn(process.stdout, 'write').mockImplementation((text) => stdout.push(String(text)) > 0);
+  vi.spyOn(process.stderr, 'write').mockImplementation((text) => stderr.push(String(text)) > 0);
+  const exitCode = await runProgram(args);
+  return { exitCode, stdout: stdout.join(''), stderr: stderr.join('') };
+}
+
+const SLO = ['--slo', 'ttft=2s,tpot=50ms'];
+const SMALL = ['--dataset', 'random', '--num-prompts', '300', '--request-rate', '10', ...SLO];
+
+/** The shipped conversations, a quarter of an hour: bursts of long prompts. */
+const TRACE = ['--trace', 'mooncake-conversation', '--limit', '3000', ...SLO];
+
+describe('baton plan --autoscalers', () => {
+  it('has an oracle that no other beats in attainment for as many GPU-hours', async () => {
+    const names =
+      'hpa:ttft,hpa:ttft@prefill+kv=0.7@decode,keda:5,wva:interval=60s,sla:interval=60s';
+    const bounds = ['--max', '6P4D', '--startup-duration', '60', '--json'];
+    const { stdout } = await baton('plan', ...TRACE, '--autoscalers', names, ...bounds);
+    const { trials } = JSON.parse(stdout) as ComparedAutoscalers;
+    const isOracle = (trial: ScalingTrial): boolean => trial.autoscaler.startsWith('oracle');
+    const [oracles, others] = [trials.filter(isOracle), trials.filter((one) => !isOracle(one))];
+    expect([oracles.length, others.length]).toEqual([2, 7]);
+    const [bound] = oracles;
+    for (const other of others) {
+      // The largest split has all engines from the start, and no share of a point is left to it.
+      expect(bound!.slo_attainment).toBeGreaterThanOrEqual(other.slo_attainment! - 0.005);
+      const cheaper = oracles.some((oracle) => {
+        const isAsGood = oracle.slo_attainment! >= other.slo_attainment! - 0.005;
+        return isAsGood && oracle.gpu_hours <= 1.02 * other.gpu_hours;
+      });
+      // Less than half of the requests in time is no service to compare with.
+      if (other.slo_attainment! > 0.5) expect([other.autoscaler, cheaper]).toContain(true);
+    }
+  });
+
+  it('compares modules and names in a table of at most 100 columns, and writes files', async () => {
+    const path = join(folder, 'two.mjs');
+    const decide = '({ counts }) => ({ counts: { ...counts, decode: 2 } })';
+    writeFileSync(path, `export default { create: () => ({ decide: ${decide} }) };\n`);
+    const flags = ['--autoscalers', `${path},hpa:ttft`, '--max', '2P2D', '--gpu-price', 'h100=2'];
+    const { exitCode, stdout } = await baton('plan', ...SMALL, ...flags, '--out', folder);
+    expect(exitCode).toBe(0);
+    for (const line of stdout.split('\n')) expect(line.length).toBeLessThanOrEqual(100);
+    expect(stdout).toMatch(/^autoscaler +in SLO +GPU-hours +cost +GPUs/m);
+    const { trials } = JSON.parse(
+      readFileSync(join(folder, 'plan.json'), 'utf8'),
+    ) as ComparedAutoscalers;
+    expect(trials.map(({ autoscaler }) => autoscaler)).toEqual([
+      ...['two.mjs', 'hpa:ttft', 'oracle', 'oracle:late=0.02', 'static 1P1D', 'static 2P2D'],
+    ]);
+    const largest = trials.at(-1)!;
+    expect(largest.usd).toBeCloseTo(2 * largest.gpu_hours, 4);
+    const csv = readFileSync(join(folder, 'plan.csv'), 'utf8').trim().split('\n');
+    expect(csv).toHaveLength(1 + trials.length);
+  });
+
+  it.each([
+    [['--autoscalers', 'hpa:ttft'], 'autoscaler needs its most engines'],
+    [['--autoscalers', 'hpa:ttft,', '--max', '2P2D'], '--autoscalers is a list'],
+    [['--autoscalers', 'fast', '--max', '2P2D'], 'There is no autoscaler "fast"'],
+    [['--autoscalers', 'wva', '--max', '2P2D', '--gpus', '4'], '--gpus has no meaning with'],
+    [['--autoscalers', 'wva', '--max', '1P1D1A'], 'compares prefill and decode engines, or'],
+  ])('refuses %j in one sentence', async (flags, complaint) => {
+    const { exitCode, stderr } = await baton('plan', ...SMALL, ...flags);
+    expect([exitCode, stderr]).toEqual([2, expect.stringContaining(complaint)]);
+  });
+});

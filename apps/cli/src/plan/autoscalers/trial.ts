@@ -1,0 +1,110 @@
+import { summarise } from '@baton/analysis';
+import { simulate } from '@baton/cluster';
+import { type BatonConfig, isModulePath } from '@baton/config';
+import type { CostRates, RoleScaling } from '@baton/analysis';
+import type { PolicyFault } from '@baton/placement';
+import { type PreparedReplay, scaledReplay } from '@baton/replay';
+import { scenarioOf } from '@baton/scenario';
+import type { ReplayFlags } from '../../replay/replay-flags';
+
+/** What one autoscaler, or one split that stays, made of the workload. */
+export interface ScalingTrial {
+  readonly autoscaler: string;
+  /** Of a split that stays. */
+  readonly topology: string | null;
+  /** Share of requests within the SLO. */
+  readonly slo_attainment: number | null;
+  readonly gpu_hours: number;
+  readonly peak_gpus: number;
+  readonly changes: number;
+  /** Null without prices. */
+  readonly usd: number | null;
+  /** GPU-hours that the demand was above the ready engines, and below them. */
+  readonly short_gpu_hours: number;
+  readonly spare_gpu_hours: number;
+  readonly ttft_ms_p90: number | null;
+  readonly tpot_ms_p90: number | null;
+  /** Decisions that a module did not make. */
+  readonly policy_faults: number;
+}
+
+/** What all trials of a comparison share. */
+export interface TrialSetting {
+  readonly prepared: PreparedReplay;
+  readonly flags: Pick<ReplayFlags, 'slo' | 'leap'>;
+  readonly rates: CostRates | undefined;
+  readonly onFault: (fault: PolicyFault) => void;
+}
+
+/** The configuration under another autoscaler: a built-in one as it is written, or a module. */
+export function withAutoscaler(config: BatonConfig, written: string): BatonConfig {
+  return isModulePath(written)
+    ? { ...config, scalePolicy: written, autoscaler: undefined }
+    : { ...config, scalePolicy: undefined, autoscaler: written };
+}
+
+/** The configuration of a split that stays. */
+export function withStatic(config: BatonConfig, topology: string): BatonConfig {
+  const bounds = { topology, min: topology, max: topology };
+  return { ...withAutoscaler(config, `schedule:0h=${topology}`), ...bounds };
+}
+
+export function tryScaling(
+  { prepared, flags, rates, onFault }: TrialSetting,
+  config: BatonConfig,
+  topology: string | null = null,
+): ScalingTrial {
+  const { workload } = prepared.loaded;
+  const scaled = scaledReplay(config, workload, flags.slo)!;
+  const { begin = config.topology, scaling: decided } = scaled;
+  const begun = { ...config, topology: begin };
+  const scenario = scenarioOf(begun, workload, { leap: flags.leap, scaling: decided });
+  let faults = 0;
+  const onPolicyFault = (fault: PolicyFault): void => {
+    if (faults++ === 0) onFault(fault);
+  };
+  const run = simulate(scenario, { onPolicyFault });
+  // The demand of a split that stays is bounded as that of an autoscaler.
+  const scaling = { ...scaled.measures, fewest: prepared.scaling!.fewest };
+  const summary = summarise(run, {
+    ...(flags.slo && { slo: flags.slo }),
+    ...{ scaling, wallSeconds: 0, seed: config.seed },
+  });
+  const { roles, gpu_hours, peak_gpus, events } = summary.autoscaling!;
+  const gpuHours = (of: (figures: RoleScaling) => number | null): number =>
+    sumOver(roles, (role, figures) => (of(figures) ?? 0) * scaling.gpusPerEngine[role]);
+  return {
+    autoscaler: topology === null ? scaling.autoscaler : `static ${topology}`,
+    topology,
+    slo_attainment: summary.slo_attainment,
+    ...{ gpu_hours: gpu_hours ?? 0, peak_gpus, changes: events.length },
+    usd: rates === undefined ? null : usdOf(rates, roles, scaling.gpusPerEngine),
+    short_gpu_hours: gpuHours(({ under_engine_hours }) => under_engine_hours),
+    spare_gpu_hours: gpuHours(({ over_engine_hours }) => over_engine_hours),
+    ttft_ms_p90: summary.ttft_ms.p90,
+    tpot_ms_p90: summary.tpot_ms.p90,
+    policy_faults: faults,
+  };
+}
+
+type Roles = Readonly<Partial<Record<keyof CostRates, RoleScaling>>>;
+
+function usdOf(
+  rates: CostRates,
+  roles: Roles,
+  gpusPerEngine: Readonly<Record<keyof CostRates, number>>,
+): number {
+  return sumOver(roles, (role, { engine_hours }) => {
+    return (engine_hours ?? 0) * gpusPerEngine[role] * (rates[role]?.usdPerHour ?? 0);
+  });
+}
+
+function sumOver(
+  roles: Roles,
+  of: (role: keyof CostRates, figures: RoleScaling) => number,
+): number {
+  return Object.entries(roles).reduce(
+    (sum, [role, figures]) => sum + of(role as keyof CostRates, figures),
+    0,
+  );
+}

@@ -1,0 +1,103 @@
+import { isObject, type RandomStream } from '@baton/kernel';
+import {
+  type EngineRole,
+  Guarded,
+  type OwnSpec,
+  type PolicyWatch,
+  type Topology,
+} from '@baton/placement';
+import { clusterValue, engineValue, type ScaleMetric } from '../metrics';
+import type { ScaleContext, ScaleDecision, ScalePolicy } from '../policy';
+import { enginesIn, ROLES } from '../sample';
+import type { Capacities } from './capacity';
+
+/** What a user's policy may read when it decides. */
+export interface OwnScaleContext extends ScaleContext {
+  /** By role, from the step-time model: what an engine can do without a queue. */
+  readonly capacities: Capacities;
+  /**
+   * A metric as `hpa:` reads it, latencies in seconds; `running` and `kv` are means over ready
+   * engines. Undefined: nothing was measured since the last scrape.
+   */
+  value(metric: ScaleMetric, role: EngineRole): number | undefined;
+}
+
+/** An autoscaler from a user's module. */
+export interface OwnScalePolicy {
+  decide(context: OwnScaleContext): ScaleDecision;
+}
+
+export interface OwnScalerParts {
+  readonly random: RandomStream;
+  readonly capacities: Capacities;
+  /** Decides where the module does not; asked every time, because it may have a memory. */
+  readonly fallback: ScalePolicy;
+  readonly watch: PolicyWatch;
+}
+
+/** Keeps the engines that there are. */
+export const KEEP: ScalePolicy = { decide: ({ counts }) => ({ counts }) };
+
+/** An autoscaler of the user's own. The built-in one behind it decides where it does not. */
+export class OwnScaler implements ScalePolicy {
+  private readonly own: Guarded<OwnScaleContext, ScaleDecision>;
+
+  constructor(
+    { module, path }: OwnSpec<OwnScalePolicy>,
+    private readonly parts: OwnScalerParts,
+  ) {
+    const stage = 'cluster';
+    const own = module.create({ stage, random: parts.random });
+    this.own = new Guarded(
+      {
+        method: 'decide',
+        ask: (context) => own.decide(context),
+        isAnswer: isDecision,
+        expected: ({ bounds }) => `counts with a number of engines for ${namesIn(bounds.max)}`,
+      },
+      { path, stage },
+      parts.watch,
+    );
+  }
+
+  decide(context: ScaleContext): ScaleDecision {
+    const { capacities, fallback } = this.parts;
+    const otherwise = fallback.decide(context);
+    const value: OwnScaleContext['value'] = (metric, role) => valueOf(metric, role, context);
+    return this.own.answer({ ...context, capacities, value }) ?? otherwise;
+  }
+}
+
+function valueOf(metric: ScaleMetric, role: EngineRole, context: ScaleContext): number | undefined {
+  if (metric !== 'running' && metric !== 'kv') return clusterValue(metric, role, context);
+  const ready = enginesIn(context.sample, role).filter(({ state }) => state === 'ready');
+  const sum = ready.reduce((total, engine) => total + engineValue(metric, engine), 0);
+  return ready.length === 0 ? undefined : sum / ready.length;
+}
+
+function isDecision(given: unknown, { bounds }: OwnScaleContext): given is ScaleDecision {
+  if (!isObject(given) || !isObject(given['counts'])) return false;
+  const { counts, roleChanges = [] } = given;
+  return (
+    rolesIn(bounds.max).every((role) => isCount(counts[role])) &&
+    Array.isArray(roleChanges) &&
+    roleChanges.every(isRoleChange)
+  );
+}
+
+function isRoleChange(given: unknown): boolean {
+  const isRole = (name: unknown): boolean => ROLES.some((role) => role === name);
+  return isObject(given) && isRole(given['from']) && isRole(given['to']) && isCount(given['count']);
+}
+
+function isCount(given: unknown): boolean {
+  return Number.isFinite(given) && Number(given) >= 0;
+}
+
+function rolesIn(max: Topology): EngineRole[] {
+  return ROLES.filter((role) => max[role] > 0);
+}
+
+function namesIn(max: Topology): string {
+  return rolesIn(max).join(' and ');
+}

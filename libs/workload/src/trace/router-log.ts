@@ -1,0 +1,119 @@
+import { msToUs, secondsToUs, type Micros } from '@baton/kernel';
+import { MOST_TOKENS } from '../workload';
+import { blockHashes } from './baton-trace';
+import { CalendarClock } from './calendar-clock';
+import { TraceFields } from './json-fields';
+import type { MeasuredLine } from './recording';
+import { RequestCollector } from './request-collector';
+import type { Trace, TraceOptions, TraceReader } from './trace-reader';
+
+const MOST_SECONDS = 4e9;
+const MOST_MS = 1e9;
+const LONGEST_TEXT = 1024;
+const BLOCK_TOKENS = 16;
+
+/** Whether a line is one decision of a router. */
+export function isRouterLine(line: string): boolean {
+  return line.startsWith('{') && line.includes('"request_id"') && line.includes('"endpoint"');
+}
+
+/**
+ * Reads the access log of a router, one JSON object per request: `time` (ISO 8601, or seconds since
+ * any instant), `request_id`, `endpoint`, `prompt_tokens`, `output_tokens`; where known
+ * `decode_endpoint`, `block_hashes` of `block_size` tokens, `session` and `ttft_ms`. Other keys are
+ * passed over.
+ */
+export class RouterLogReader implements TraceReader {
+  readonly format = 'router';
+  private readonly clock = new CalendarClock();
+  private collector: RequestCollector | undefined;
+  private blockTokens = BLOCK_TOKENS;
+
+  constructor(private readonly options: TraceOptions) {}
+
+  get count(): number {
+    return this.collector?.count ?? 0;
+  }
+
+  get isFull(): boolean {
+    return this.count >= (this.options.limit ?? Infinity);
+  }
+
+  push(line: string, lineNumber: number): void {
+    const text = line.trim();
+    if (text === '' || this.isFull) return;
+    const fields = TraceFields.parse(text, this.options.file, lineNumber);
+    const collector = this.collectorFor(fields);
+    const promptTokens = fields.tokens('prompt_tokens');
+    const outputTokens = fields.tokens('output_tokens');
+    const most = Math.floor((promptTokens + outputTokens) / this.blockTokens);
+    const hashes = blockHashes(fields, most);
+    const arrivalUs = this.arrival(fields);
+    const session = fields.key('session');
+    const requestId = fields.text('request_id', LONGEST_TEXT);
+    collector.add({ arrivalUs, promptTokens, outputTokens, session, requestId });
+    collector.addContents(hashes, 0);
+  }
+
+  end(): Trace {
+    const { workload, report } = (this.collector ?? new RequestCollector()).finish(
+      this.format,
+      'first-request',
+    );
+    // Routers log a request when it ends, so arrivals stand in no order.
+    return { workload, report: { ...report, outOfOrder: 0 } };
+  }
+
+  private arrival(fields: TraceFields): Micros {
+    if (typeof fields.values['time'] === 'number') {
+      return secondsToUs(fields.number('time', MOST_SECONDS));
+    }
+    const atUs = this.clock.read(fields.text('time', LONGEST_TEXT) ?? '');
+    if (Number.isNaN(atUs)) throw fields.misfit('time', 'is no time like 2026-11-16T18:15:46.68Z');
+    return atUs;
+  }
+
+  /** The first line decides the size of blocks; a file cannot mix sizes. */
+  private collectorFor(fields: TraceFields): RequestCollector {
+    const given = fields.has('block_size')
+      ? fields.integer('block_size', 1, MOST_TOKENS)
+      : this.blockTokens;
+    if (this.collector === undefined) {
+      this.blockTokens = given;
+      this.collector = new RequestCollector({
+        contentBlockTokens: given,
+        contentSpan: 'sequence',
+      });
+    }
+    if (given === this.blockTokens) return this.collector;
+    throw fields.error(`block_size ${given} differs from ${this.blockTokens} of the lines above`);
+  }
+}
+
+/**
+ * What a line of a router's log says was measured: where the request ran, and its TTFT if it is
+ * there.
+ *
+ * @throws TraceError naming file and line
+ */
+export function parseRouterLine(line: string, file: string, lineNumber: number): MeasuredLine {
+  const fields = TraceFields.parse(line, file, lineNumber);
+  const endpoint = fields.text('endpoint', LONGEST_TEXT);
+  if (endpoint === undefined) throw fields.misfit('endpoint', 'is no text');
+  const firstTokenUs = fields.has('ttft_ms')
+    ? msToUs(fields.number('ttft_ms', MOST_MS))
+    : undefined;
+  return {
+    id: fields.text('request_id', LONGEST_TEXT),
+    measured: {
+      outcome: 'completed',
+      finishReason: '',
+      prefillEngine: endpoint,
+      decodeEngine: fields.text('decode_endpoint', LONGEST_TEXT) ?? endpoint,
+      tokens: fields.tokens('output_tokens'),
+      ...{ cachedTokens: 0, transferredTokens: 0, gapsUs: [] },
+      stamped: {},
+      seen: { firstTokenUs },
+    },
+  };
+}
