@@ -1,5 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { withProgress } from '../../apps/cli/src/progress';
 import { type Finding, isMissed, tableOf } from './finding';
 import { h100ClosedLoop } from './h100-closed-loop';
 import { hitRates, prefillSeconds } from './mooncake';
@@ -30,13 +31,15 @@ const BY_HAND = '## What could not be matched, and why';
  * missed ones included; `--save` keeps them in docs/validation.md. `--every=8` takes fewer serving
  * points, `--framework sglang` composes them from SGLang's kernels.
  */
-function main(): void {
+async function main(): Promise<void> {
   const log = vllmLog();
   const loop = h100ClosedLoop();
   const mooncake = [hitRates, pooledHitRates, prefillSeconds, pooledPrefillSeconds];
   const findings = [...log.findings, ...loop.findings, ...mooncake.flatMap((bars) => bars())];
   const notes = [log.note, loop.note];
-  const serving = servingReport(servingArguments(process.argv));
+  const serving = await withProgress('serving points', (onProgress) =>
+    servingReport({ ...servingArguments(process.argv), onProgress }),
+  );
   const listed = notes.map((note) => `* ${note}`).join('\n');
   const parts = [summary(findings), listed, tables(findings), SERVING, serving.text];
   const text = parts.join('\n\n');
@@ -68,4 +71,4 @@ function page(text: string): string {
   return `${HEAD}\n\n${text}\n${BY_HAND}${byHand}`;
 }
 
-main();
+void main();

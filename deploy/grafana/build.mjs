@@ -2,7 +2,8 @@
 import { writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { format } from 'prettier';
-import { healthBoard, servingBoard } from './boards.mjs';
+import { healthBoard } from './health-board.mjs';
+import { servingBoard } from './serving-board.mjs';
 
 const FOLDER = new URL('dashboards/', import.meta.url);
 const boards = { 'baton-pd.json': servingBoard(), 'baton-health.json': healthBoard() };

@@ -100,7 +100,8 @@ describe('the live page in a browser', () => {
     await expect
       .poll(async () => (await loads.allTextContents()).join(), PATIENT)
       .toMatch(/[1-9]\d* running/);
-    await expect.poll(() => page.locator('.tiles').textContent(), PATIENT).toMatch(/ITL[\d.]+ .s/);
+    const figures = (): Promise<string> => page.locator('.tiles').innerText();
+    await expect.poll(figures, PATIENT).toMatch(/ITL\s*\?\s*[\d.]+ .s/);
     expect(await page.locator('.chart canvas').count()).toBe(3);
     await page.screenshot({ path: join(SCREENSHOTS, 'light.png') });
   });
@@ -108,8 +109,8 @@ describe('the live page in a browser', () => {
   it('opens the timeline of a request by keyboard alone, and gives the focus back', async () => {
     await open();
     await page.locator('input[type=search]').focus();
-    await page.keyboard.press('Tab');
-    await page.keyboard.press('Tab');
+    // To the button of the search, to the form that sends a request, and to the first row.
+    for (let i = 0; i < 3; i += 1) await page.keyboard.press('Tab');
     const first = await page.evaluate<string>('document.activeElement.className');
     expect(first).toBe('request-name');
     await page.keyboard.press('ArrowDown');
@@ -127,6 +128,45 @@ describe('the live page in a browser', () => {
     await page.keyboard.press('Escape');
     await dialog.waitFor({ state: 'hidden' });
     expect(await page.evaluate<string>('document.activeElement.textContent')).toBe(name);
+  });
+
+  it('keeps the focus on the row of one request for as long as the reader stays there', async () => {
+    await open();
+    await page.locator('.request-name').first().focus();
+    const focused = (): Promise<string> =>
+      page.evaluate<string>('document.activeElement.textContent');
+    const name = await focused();
+    const row = page.locator('tr', { hasText: name });
+    // The other rows have moved on to other requests: this one has lasted longer than its row.
+    await expect.poll(() => row.getAttribute('class'), PATIENT).toBe('phase-ended');
+    const others = await page.locator('.request-name').allTextContents();
+    await expect
+      .poll(async () => (await page.locator('.request-name').allTextContents()).join(), PATIENT)
+      .not.toBe(others.join());
+    expect(await focused()).toBe(name);
+  });
+
+  it('sends a request of the size that is asked for, and opens its timeline', async () => {
+    await open();
+    await page.getByText('Send a request').press('Enter');
+    await page.getByLabel('Prompt tokens').fill('40');
+    await page.getByLabel('Output tokens').fill('30');
+    await page.getByRole('button', { name: 'Send and follow' }).press('Enter');
+    const dialog = page.getByRole('dialog');
+    await dialog.getByRole('heading', { name: /^cmpl-page-/ }).waitFor();
+    await dialog.locator('svg.timeline .bar.decode').first().waitFor();
+  });
+
+  it('explains its parts by keyboard, and what the health of the cluster means', async () => {
+    await open();
+    const queue = page.locator('.station.queue .explain');
+    await queue.locator('summary').press('Enter');
+    await queue.getByText('Requests that no engine has taken yet.').waitFor();
+    await page.keyboard.press('Escape');
+    expect(await queue.getAttribute('open')).toBe(null);
+    const health = page.getByRole('region', { name: 'Health' });
+    await health.locator('summary').first().press('Enter');
+    await expect.poll(() => health.locator('p').first().isVisible(), PATIENT).toBe(true);
   });
 
   it('opens a request that its dot is clicked of', async () => {
@@ -207,6 +247,20 @@ describe('the live page in a browser', () => {
     complaints = complaints.filter((text) => !text.includes('401'));
   });
 
+  it('adds an engine and shows it in the header, and lets it leave again', async () => {
+    await open();
+    const settings = page.getByRole('region', { name: 'Settings' });
+    const about = page.locator('.about');
+    await settings.getByLabel('Role of the new engine').selectOption('decode');
+    await settings.getByRole('button', { name: 'Add' }).click();
+    await settings.getByText('The engine loads, then joins.').waitFor();
+    await expect.poll(() => about.textContent(), PATIENT).toContain('· 2P3D (started as 2P2D) ·');
+    await settings.getByLabel('Engine', { exact: true }).selectOption('D2');
+    await settings.getByRole('button', { name: 'Remove' }).click();
+    await expect.poll(() => about.textContent(), PATIENT).toContain('· 2P2D ·');
+    expect(await page.locator('.health').innerText()).not.toContain('lost');
+  });
+
   it('changes settings of the cluster, and says what is wrong with them', async () => {
     await open();
     const settings = page.getByRole('region', { name: 'Settings' });
@@ -246,7 +300,13 @@ function largePicture(): string {
   const picture = {
     ...{ at: Date.now(), engines, phases: [200, 100, 50, 1_650], requests, names, stepTimes: [] },
     waiting: { prefill: 200, decode: 50, aggregated: 0 },
-    rates: { ...rates, tokensPerSecond: 9_000, requestsPerSecond: 70, finishedPerSecond: 70 },
+    rates: {
+      ...rates,
+      tokensPerSecond: 9_000,
+      requestsPerSecond: 70,
+      finishedPerSecond: 70,
+      refusedPerSecond: 0,
+    },
   };
   const hello = {
     ...{ api: 'api', version: '0', model: 'm', topology: '32P32D', speedup: 1, intervalMs: 250 },

@@ -7,6 +7,7 @@ import { isSystemError, reasonOf } from './system-error';
 const DONE = 0;
 const FAILED = 1;
 const WRONG_USAGE = 2;
+const HELP_WIDTH = 100;
 
 const FIRST_STEPS = `Baton load-tests a disaggregated LLM serving design before you own the GPUs.
 
@@ -81,8 +82,13 @@ function subcommandTerm(command: Command): string {
 function quiet(command: Command): Command {
   return command
     .exitOverride()
-    .configureOutput({ outputError: () => undefined })
+    .configureOutput({ outputError: () => undefined, getOutHelpWidth: helpWidth })
     .allowExcessArguments(false);
+}
+
+/** As wide as the terminal, and no wider than a page of text. */
+function helpWidth(): number {
+  return Math.min(process.stdout.columns ?? HELP_WIDTH, HELP_WIDTH);
 }
 
 /** The flags that a command shows in its help. */

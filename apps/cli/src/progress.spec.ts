@@ -35,12 +35,17 @@ describe('a progress bar', () => {
     progress.end();
   });
 
-  it('is silent where no one watches', async () => {
-    vi.spyOn(performance, 'now').mockReturnValue(0).mockReturnValueOnce(-1e6);
+  it('is a line now and then without a terminal, and none for a short task', async () => {
+    let nowMs = 0;
+    vi.spyOn(performance, 'now').mockImplementation(() => nowMs);
     const { stream, text } = screen(false);
     const progress = await openProgress('replay', stream);
-    progress.update(20, 100);
-    progress.end();
+    for (nowMs = 0; nowMs < 10_000; nowMs += 100) progress.update(nowMs, 40_000);
     expect(text()).toBe('');
+    for (; nowMs <= 21_000; nowMs += 100) progress.update(nowMs, 40_000);
+    progress.end();
+    expect(text()).toBe(
+      'baton: replay 25 %, about 30 s left\nbaton: replay 50 %, about 20 s left\n',
+    );
   });
 });

@@ -1,6 +1,9 @@
 import type { SingleBar } from 'cli-progress';
 
 const SILENT_MS = 1_000;
+/** Without a terminal: a first line after this long, then one per period. */
+const FIRST_LINE_MS = 10_000;
+const LINE_EVERY_MS = 10_000;
 
 /** Takes the progress of a task; `end` leaves the terminal as it was. */
 export interface Progress {
@@ -8,14 +11,15 @@ export interface Progress {
   end(): void;
 }
 
-const NONE: Progress = { update: () => undefined, end: () => undefined };
-
-/** A bar on stderr for tasks that take longer than a second; nothing without a terminal. */
+/**
+ * The progress of a task on stderr, with the time that is left: a bar for tasks that take longer
+ * than a second; without a terminal, a line every ten seconds.
+ */
 export async function openProgress(
   what: string,
   stderr: NodeJS.WriteStream = process.stderr,
 ): Promise<Progress> {
-  if (!stderr.isTTY) return NONE;
+  if (!stderr.isTTY) return new PlainLines(what, stderr);
   const { Presets, SingleBar: Bar } = await import('cli-progress');
   const format = `${what} {bar} {percentage} % | {eta_formatted} left`;
   // A handler of signals would keep Ctrl-C from ending a simulation, which does not turn the event
@@ -24,7 +28,7 @@ export async function openProgress(
   return new LateBar(new Bar(options, Presets.shades_classic));
 }
 
-/** The work with a bar that is gone when it ends, however it ends. */
+/** The work with its progress, which is gone when the work ends, however it ends. */
 export async function withProgress<T>(
   what: string,
   work: (onProgress: Progress['update']) => Promise<T> | T,
@@ -55,4 +59,27 @@ class LateBar implements Progress {
   end(): void {
     if (this.isShown) this.bar.stop();
   }
+}
+
+/** Lines for a log: `baton: replay 42 %, about 12 s left`. */
+class PlainLines implements Progress {
+  private readonly beganMs = performance.now();
+  private nextMs = this.beganMs + FIRST_LINE_MS;
+
+  constructor(
+    private readonly what: string,
+    private readonly stderr: NodeJS.WritableStream,
+  ) {}
+
+  update(done: number, whole: number): void {
+    const nowMs = performance.now();
+    if (nowMs < this.nextMs || done <= 0 || whole <= 0) return;
+    this.nextMs = nowMs + LINE_EVERY_MS;
+    const share = Math.min(1, done / whole);
+    const leftS = Math.ceil(((nowMs - this.beganMs) / 1_000) * (1 / share - 1));
+    const percent = Math.floor(share * 100);
+    this.stderr.write(`baton: ${this.what} ${percent} %, about ${leftS} s left\n`);
+  }
+
+  end(): void {}
 }

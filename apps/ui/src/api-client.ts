@@ -28,9 +28,13 @@ export class ApiClient {
     return this.call(path, {});
   }
 
-  post(path: string, body: unknown): Promise<ApiReply> {
-    const headers = { 'content-type': 'application/json' };
+  post(path: string, body: unknown, more: Record<string, string> = {}): Promise<ApiReply> {
+    const headers = { 'content-type': 'application/json', ...more };
     return this.call(path, { method: 'POST', body: JSON.stringify(body), headers });
+  }
+
+  delete(path: string): Promise<ApiReply> {
+    return this.call(path, { method: 'DELETE' });
   }
 
   private async call(path: string, init: RequestInit): Promise<ApiReply> {
@@ -52,5 +56,5 @@ export class ApiClient {
 /** The message of an error, in any dialect. */
 function sentenceOf(body: unknown): string {
   const { error, detail } = (body ?? {}) as { error?: { message?: string }; detail?: string };
-  return error?.message ?? detail ?? 'The cluster refuses, and does not say why.';
+  return error?.message ?? detail ?? 'The cluster refuses the request and gives no reason.';
 }

@@ -1,7 +1,7 @@
 import type { ClusterPicture, PictureEngine, PictureStepTimes } from '@baton/contract';
 import { describe, expect, it } from 'vitest';
-import { ClusterModel, engineNames } from './cluster-model';
-import { RequestRows, ROWS } from './request-rows';
+import { ClusterModel, engineNames, topologyNow } from './cluster-model';
+import { RequestRows, ROWS } from './requests/request-rows';
 import { stepTimesText } from './step-times/step-times-view';
 
 const HELLO = {
@@ -11,7 +11,7 @@ const HELLO = {
 
 function engine(id: string, role: PictureEngine['role'], index = 0): PictureEngine {
   return {
-    ...{ id, index, role, state: 'ready', running: 0, waiting: 0 },
+    ...{ id, index, role, state: 'ready', running: 0, waiting: 0, fetching: 0 },
     ...{ kvUsage: 0, heldBlocks: 0, numBlocks: 10, stepMs: 0, steps: 0 },
   };
 }
@@ -23,7 +23,7 @@ function picture(at: number, requests: number[], names: ClusterPicture['names'])
   return {
     ...{ at, engines: ENGINES, phases: [0, 0, 0, 0], requests, names },
     waiting: { prefill: 0, decode: 0, aggregated: 0 },
-    rates: { ...rates, finishedPerSecond: 0 },
+    rates: { ...rates, finishedPerSecond: 0, refusedPerSecond: 0 },
     stepTimes: [],
   };
 }
@@ -68,6 +68,20 @@ describe('what the page knows', () => {
     expect(model.requests.size).toBe(0);
   });
 
+  it('keeps a request that runs on over a new stream, and ends the others', () => {
+    const model = modelOf();
+    const names = [1, 2].map((key) => [key, `r${key}`, 1, 1] as const);
+    model.see(picture(0, [1, 0, -1, 0, 2, 0, -1, 0], names));
+    const [runsOn, gone] = [...model.requests.values()];
+    model.begin(HELLO);
+    // Key 2 now is another request.
+    const after = [[1, 'r1', 1, 1] as const, [2, 'other', 1, 1] as const];
+    model.see(picture(250, [1, 0, -1, 0, 2, 0, -1, 0], after));
+    expect(model.requests.get(1)).toBe(runsOn);
+    expect(model.requests.get(2)!.name).toBe('other');
+    expect([gone!.phase, model.ended]).toEqual(['ended', [gone]]);
+  });
+
   it('names engines by their place among those of their role', () => {
     const engines = [...ENGINES, engine('d2', 'decode', 2), engine('a', 'aggregated', 3)];
     expect([...engineNames(engines)]).toEqual([
@@ -76,6 +90,7 @@ describe('what the page knows', () => {
       ['d2', 'D1'],
       ['a', 'A0'],
     ]);
+    expect(topologyNow(engines)).toBe('1P2D1A');
   });
 });
 
@@ -113,7 +128,7 @@ describe('the rows of the list', () => {
     rows.update(model, undefined);
     expect([rows.rows[0], rows.rows[1]!.name]).toEqual([first, 'new']);
     model.see(picture(9_000, [9, 0, -1, 0, 10, 0, -1, 0], [[10, 'newer', 1, 1]]));
-    rows.update(model, 0);
+    rows.update(model, first);
     expect(rows.rows[0]).toBe(first);
   });
 });

@@ -38,16 +38,21 @@ export class ClusterModel {
   engines: readonly PictureEngine[] = [];
   /** Requests by phase, those included that are not shown one by one. */
   counts: readonly number[] = [0, 0, 0, 0];
+  /** Jobs that wait for engines of each role, over all API processes. */
+  waiting: ClusterPicture['waiting'] | undefined;
   rates: PictureRates | undefined;
   stepTimes: readonly PictureStepTimes[] = [];
   atMs = 0;
   readonly requests = new Map<number, RequestState>();
   ended: RequestState[] = [];
   private names = new Map<number, RequestName>();
+  /** Requests of the stream before this one, by name, until a picture says which still run. */
+  private readonly earlier = new Map<string, RequestState>();
 
   /** A new stream: the earlier state may be of another cluster. */
   begin(hello: ClusterHello): void {
     this.hello = hello;
+    for (const request of this.requests.values()) this.earlier.set(request.name, request);
     this.requests.clear();
     this.names = new Map(hello.names.map((name) => [name[0], name]));
   }
@@ -55,6 +60,7 @@ export class ClusterModel {
   see(picture: ClusterPicture): void {
     this.engines = picture.engines;
     this.counts = picture.phases;
+    this.waiting = picture.waiting;
     this.rates = picture.rates;
     this.stepTimes = picture.stepTimes;
     this.atMs = picture.at;
@@ -63,6 +69,8 @@ export class ClusterModel {
     for (const [key, request] of this.requests) {
       if (!present.has(key)) this.end(request);
     }
+    for (const request of this.earlier.values()) this.end(request);
+    this.earlier.clear();
   }
 
   get inFlight(): number {
@@ -88,17 +96,23 @@ export class ClusterModel {
 
   private open(key: number): RequestState {
     const [, name, promptTokens, maxTokens] = this.names.get(key) ?? [key, `#${key}`, 0, 0];
-    const request: RequestState = {
-      ...{ key, name, promptTokens, maxTokens, phase: 'queue', engine: undefined, tokens: 0 },
-      ...{ seenMs: this.atMs, phaseMs: this.atMs },
-    };
+    const known = this.earlier.get(name);
+    const request: RequestState =
+      known?.key === key
+        ? known
+        : {
+            ...{ key, name, promptTokens, maxTokens, phase: 'queue', engine: undefined, tokens: 0 },
+            ...{ seenMs: this.atMs, phaseMs: this.atMs },
+          };
+    if (request === known) this.earlier.delete(name);
     this.requests.set(key, request);
     return request;
   }
 
   private end(request: RequestState): void {
-    this.requests.delete(request.key);
-    this.names.delete(request.key);
+    // Under its key there may be a request of a newer stream.
+    if (this.requests.get(request.key) === request) this.requests.delete(request.key);
+    if (this.names.get(request.key)?.[1] === request.name) this.names.delete(request.key);
     request.phase = 'ended';
     request.phaseMs = this.atMs;
     this.ended.unshift(request);
@@ -112,4 +126,14 @@ const LETTERS = { prefill: 'P', decode: 'D', aggregated: 'A' } as const;
 export function engineNames(engines: readonly PictureEngine[]): Map<string, string> {
   const counts = { prefill: 0, decode: 0, aggregated: 0 };
   return new Map(engines.map(({ id, role }) => [id, `${LETTERS[role]}${counts[role]++}`]));
+}
+
+/** `2P3D`: the engines that there are now. */
+export function topologyNow(engines: readonly PictureEngine[]): string {
+  const count = (role: PictureEngine['role']): number =>
+    engines.filter((engine) => engine.role === role).length;
+  const parts = (['prefill', 'decode', 'aggregated'] as const).map((role) =>
+    count(role) > 0 ? `${count(role)}${LETTERS[role]}` : '',
+  );
+  return parts.join('');
 }

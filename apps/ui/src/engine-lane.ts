@@ -38,8 +38,7 @@ export class EngineLane {
     setText(this.running, formatCount(running));
     setText(this.waiting, waiting > 0 ? ` + ${formatCount(waiting)}` : '');
     this.waitingWord.hidden = waiting === 0;
-    const starved =
-      engine.starvedMs === undefined ? '' : `starved, ${readableMs(engine.starvedMs)} late`;
+    const starved = engine.starvedMs === undefined ? '' : `${readableMs(engine.starvedMs)} late`;
     setText(this.step, starved || (stepMs > 0 ? `${readableMs(stepMs)} a step` : ''));
     const held = heldBlocks > 0 ? `, ${formatCount(heldBlocks)} blocks held` : '';
     const shortly = heldBlocks > 0 ? `, ${formatCount(heldBlocks)} held` : '';

@@ -1,13 +1,22 @@
-import type { ClusterModel } from './cluster-model';
+import { type ClusterModel, topologyNow } from './cluster-model';
 import { make, setText } from './element';
+import { type ExplainedPart, explainer } from './explain';
 import { formatCount, readableMs } from './format';
 import type { StreamState } from './live-stream';
 
 const STATES: Readonly<Record<StreamState, string>> = {
   connecting: 'connecting',
   live: 'live',
-  silent: 'no word from the cluster',
+  silent: 'the cluster does not answer',
 };
+
+const TILES: readonly { readonly name: string; readonly explained: ExplainedPart }[] = [
+  { name: 'In flight', explained: 'inFlight' },
+  { name: 'TTFT', explained: 'ttft' },
+  { name: 'ITL', explained: 'itl' },
+  { name: 'Output', explained: 'output' },
+  { name: 'Requests', explained: 'requests' },
+];
 
 /** The description of the cluster, and its current figures. */
 export class Headline {
@@ -17,11 +26,10 @@ export class Headline {
   private readonly tiles: readonly { readonly value: HTMLElement; readonly detail: HTMLElement }[];
 
   constructor() {
-    const names = ['In flight', 'TTFT', 'ITL', 'Output', 'Requests'];
-    this.tiles = names.map(() => ({ value: make('dd'), detail: make('dd', { class: 'detail' }) }));
-    const list = names.map((name, i) => {
+    this.tiles = TILES.map(() => ({ value: make('dd'), detail: make('dd', { class: 'detail' }) }));
+    const list = TILES.map(({ name, explained }, i) => {
       const { value, detail } = this.tiles[i]!;
-      return make('div', {}, [make('dt', {}, [name]), value, detail]);
+      return make('div', {}, [make('dt', {}, [name, explainer(explained, name)]), value, detail]);
     });
     this.element = make('header', { class: 'headline' }, [
       make('div', { class: 'who' }, [
@@ -39,10 +47,12 @@ export class Headline {
     this.state.dataset['state'] = state;
   }
 
-  show({ hello, rates, inFlight, counts }: ClusterModel): void {
+  show({ hello, engines, rates, inFlight, counts }: ClusterModel): void {
     if (hello) {
       const pace = hello.speedup === 1 ? '' : ` · ${formatCount(hello.speedup)} × as fast`;
-      setText(this.about, `${hello.model} · ${hello.topology}${pace} · version ${hello.version}`);
+      const now = topologyNow(engines);
+      const first = now === hello.topology ? '' : ` (started as ${hello.topology})`;
+      setText(this.about, `${hello.model} · ${now}${first}${pace} · version ${hello.version}`);
     }
     const [queue = 0] = counts;
     this.fill(0, formatCount(inFlight), `${formatCount(queue)} in the queue`);

@@ -2,6 +2,7 @@ import type { PictureEngine } from '@baton/contract';
 import { type ClusterModel, engineNames } from './cluster-model';
 import { make, setText } from './element';
 import { EngineLane } from './engine-lane';
+import { explainer } from './explain';
 import type { FlowBoxes } from './flow-scene';
 import { formatCount, formatOf } from './format';
 import type { Box } from './grid';
@@ -121,7 +122,11 @@ function density(lanes: number): 'roomy' | 'line' | 'thin' {
 function newPool(role: Role, title: string): Pool {
   const summary = make('small');
   const list = make('ol', { class: 'lanes' });
-  const heading = make('h3', {}, [make('span', { class: `key ${role}` }), `${title} `, summary]);
+  const heading = make('h3', {}, [
+    make('span', { class: `key ${role}` }),
+    make('span', { class: 'title' }, [`${title} `, summary]),
+    explainer(role, title),
+  ]);
   const label = `${title} engines`;
   return {
     element: make('section', { class: `pool ${role}`, 'aria-label': label }, [heading, list]),
@@ -130,10 +135,14 @@ function newPool(role: Role, title: string): Pool {
   };
 }
 
-function station(title: string, name: string) {
+function station(title: string, name: 'queue' | 'transfer') {
   const count = make('b');
   const slots = make('div', { class: 'slots' });
-  const heading = make('h3', {}, [make('span', { class: `key ${name}` }), title, ' ', count]);
+  const heading = make('h3', {}, [
+    make('span', { class: `key ${name}` }),
+    make('span', { class: 'title' }, [title, ' ', count]),
+    explainer(name, title),
+  ]);
   const element = make('section', { class: `station ${name}`, 'aria-label': title }, [
     heading,
     slots,

@@ -1,6 +1,7 @@
 import 'uplot/dist/uPlot.min.css';
 import './theme.css';
 import './cluster.css';
+import './health.css';
 import './panels.css';
 import './timeline.css';
 import './narrow.css';

@@ -1,12 +1,16 @@
 import { ApiClient } from './api-client';
-import { Charts } from './charts';
+import { Charts } from './charts/charts';
 import { ClusterModel, engineNames } from './cluster-model';
 import { make } from './element';
 import { FlowView } from './flow-view';
 import { Headline } from './headline';
+import { Health } from './health/health';
+import { HealthView } from './health/health-view';
 import { LiveStream } from './live-stream';
-import { RateHistory } from './rate-history';
-import { RequestList } from './request-list';
+import { RateHistory } from './charts/rate-history';
+import { RequestList } from './requests/request-list';
+import { ScalingForm } from './scaling-form';
+import { SendForm } from './requests/send-form';
 import { StepTimesView } from './step-times/step-times-view';
 import { SettingsPanel } from './settings-panel';
 import { TimelineDialog } from './timeline-dialog';
@@ -16,23 +20,28 @@ export function startPage(root: HTMLElement): void {
   const model = new ClusterModel();
   const history = new RateHistory();
   const api: ApiClient = new ApiClient(() => showSettings());
-  const settings = new SettingsPanel(api);
+  const health = new Health();
+  const scaling = new ScalingForm(api, model, (id) => health.expectLeave(id));
+  const settings = new SettingsPanel(api, scaling.element);
   const showSettings = (): void => {
     if (model.hello?.hasSettings) void settings.start();
   };
   const dialog = new TimelineDialog(api, (id) => engineNames(model.engines).get(id));
   const open = (name: string): void => void dialog.open(name);
   const headline = new Headline();
+  const healthView = new HealthView();
   const flow = new FlowView(model, open);
   const stepTimes = new StepTimesView();
   const charts = new Charts(history);
-  const list = new RequestList(model, open);
+  const sender = new SendForm(api, model, open);
+  const isOpen = (name: string): boolean => dialog.isOpen(name);
+  const list = new RequestList(model, open, isOpen, sender.element);
   const cluster = make('section', { class: 'panel cluster', 'aria-label': 'Cluster' }, [
     flow.element,
     stepTimes.element,
   ]);
   const lower = make('div', { class: 'lower' }, [list.element, settings.element]);
-  const main = make('main', {}, [cluster, charts.element, lower]);
+  const main = make('main', {}, [healthView.element, cluster, charts.element, lower]);
   root.append(headline.element, main, dialog.element);
   let pictures = 0;
   new LiveStream({
@@ -41,17 +50,21 @@ export function startPage(root: HTMLElement): void {
       model.begin(hello);
       showSettings();
       history.clear();
-      list.clear();
+      health.clear();
     },
     onPicture: (picture) => {
       model.see(picture);
       history.add(picture.at, picture.rates);
+      health.see(model);
       flow.show();
       // Figures that are read rather than watched change half as often.
       if ((pictures += 1) % 2 === 0) return;
       headline.show(model);
+      healthView.show(health.findings, model.atMs);
       stepTimes.show(model.stepTimes);
       charts.show();
+      sender.show();
+      scaling.show();
       list.show();
     },
   }).start();

@@ -4,6 +4,7 @@ export type PageTone =
   | 'transfer'
   | 'decode'
   | 'hold'
+  | 'bad'
   | 'wait'
   | 'text'
   | 'muted'

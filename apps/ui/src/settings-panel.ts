@@ -32,7 +32,11 @@ export class SettingsPanel {
   private readonly refusal = make('p', { role: 'status' });
   private readonly door = make('div', {}, [make('h2', {}, ['Settings']), this.refusal]);
 
-  constructor(private readonly api: ApiClient) {}
+  /** @param scaling  controls beside the settings, which need the same key */
+  constructor(
+    private readonly api: ApiClient,
+    private readonly scaling: HTMLElement,
+  ) {}
 
   /** Checks whether there are settings, and shows them. */
   async start(): Promise<void> {
@@ -91,6 +95,7 @@ export class SettingsPanel {
     this.element.append(
       make('h2', {}, ['Settings ', make('small', {}, ['of the whole cluster, at once'])]),
       form,
+      this.scaling,
       this.fixed,
     );
   }

@@ -39,6 +39,10 @@ export class TimelineDialog {
     new ResizeObserver(() => this.draw()).observe(this.element);
   }
 
+  isOpen(name: string): boolean {
+    return this.element.open && this.name === name;
+  }
+
   async open(name: string): Promise<void> {
     this.name = name;
     this.chosen = 0;

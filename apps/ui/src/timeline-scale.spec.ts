@@ -1,12 +1,13 @@
 import type { PictureRates } from '@baton/contract';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { LEAST_S, RateHistory, WINDOW_S } from './rate-history';
+import { LEAST_S, RateHistory, WINDOW_S } from './charts/rate-history';
 import { ticks, toX } from './timeline-scale';
 
 const RATES: PictureRates = {
   ...{ ttftMs: { p50: 1, p99: 2 }, itlMs: null },
   ...{ tokensPerSecond: 3, requestsPerSecond: 4, finishedPerSecond: 5 },
+  refusedPerSecond: 0,
 };
 
 describe('a time scale', () => {

@@ -20,6 +20,7 @@ export interface ServingChoice {
   readonly group?: string | undefined;
   /** The framework that provides the kernels; unset: that of the point. */
   readonly framework?: Framework | undefined;
+  readonly onProgress?: (done: number, whole: number) => void;
 }
 
 export function servingReport(choice: ServingChoice): ServingReport {
@@ -29,6 +30,7 @@ export function servingReport(choice: ServingChoice): ServingReport {
   const results: ServingResult[] = [];
   const why = new Map(leftOut);
   points.forEach((point, i) => {
+    choice.onProgress?.(i, points.length);
     if (i % every !== 0) return;
     const result = runPoint({ ...point, framework: framework ?? point.framework });
     if (typeof result === 'string') why.set(result, (why.get(result) ?? 0) + 1);

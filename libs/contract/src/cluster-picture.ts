@@ -68,6 +68,8 @@ export interface PictureEngine {
   readonly state: string;
   readonly running: number;
   readonly waiting: number;
+  /** Of the waiting: those whose KV is on its way from another engine. */
+  readonly fetching: number;
   /** 0..1. */
   readonly kvUsage: number;
   readonly heldBlocks: number;
@@ -87,6 +89,8 @@ export interface PictureRates {
   readonly tokensPerSecond: number;
   readonly requestsPerSecond: number;
   readonly finishedPerSecond: number;
+  /** Requests that got 429 or 503 before anything of them was queued. */
+  readonly refusedPerSecond: number;
 }
 
 export interface Quantiles {

@@ -96,14 +96,14 @@ export const ERRORS = {
     'Forbidden',
     'invalid_request_error',
     'host_refused',
-    'Without the admin key this path is for this machine, by its own name: ask localhost.',
+    'This path needs the admin key, or a request of the same machine that asks localhost.',
   ),
   origin_refused: entry(
     403,
     'Forbidden',
     'invalid_request_error',
     'origin_refused',
-    'Without the admin key this path is closed to web pages of other origins.',
+    'A web page of another origin needs the admin key for this path.',
   ),
   model_not_found: entry(
     404,
@@ -172,7 +172,7 @@ export const ERRORS = {
     'NotImplementedError',
     'invalid_request_error',
     'not_executed',
-    'This endpoint is not passed on to upstream servers; chat completions and completions are.',
+    'This cluster runs on upstream servers, which serve only chat completions and completions.',
   ),
   engine_not_found: entry(
     404,
@@ -344,9 +344,12 @@ export const ERRORS = {
   /** Requests that take long to read wait for a thread, and too many do. */
   threads_busy: unavailable(
     'threads_busy',
-    'Too many requests that take long to read are waiting. Please retry later.',
+    'Too many large requests wait to be read. Please retry later.',
   ),
-  no_engine: unavailable('no_engine', 'No engine of a needed stage is ready. Please retry later.'),
+  no_engine: unavailable(
+    'no_engine',
+    'No engine is ready for a stage that the request needs. Please retry later.',
+  ),
   /** The engine did not obey an order to leave in time. */
   engine_silent: unavailable('engine_silent', 'The engine does not answer. Please retry later.'),
   /** Roles that were started by hand: no supervisor can start another. */

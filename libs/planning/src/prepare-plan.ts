@@ -78,10 +78,10 @@ export async function preparePlan(
 ): Promise<PreparedPlan> {
   const { config: asked, origins } = resolved;
   if (asked.changes !== undefined) {
-    throw new UsageError('A plan looks for a topology that stays: leave changes out.');
+    throw new UsageError('A plan searches for a fixed topology. Remove the option changes.');
   }
   if (isScaled(asked) || (asked.min ?? asked.max) !== undefined) {
-    throw new UsageError('A plan looks for a topology that stays: leave autoscaler out.');
+    throw new UsageError('A plan searches for a fixed topology. Remove the option autoscaler.');
   }
   if (asked.dataParallelSize > 1) {
     throw new UsageError(

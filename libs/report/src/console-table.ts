@@ -1,34 +1,115 @@
-import type { CellValue } from './sections';
+import { CONSOLE_WIDTH, wrapWords } from './console-width';
 import { formatNumber } from './format-number';
+import type { CellValue } from './sections';
 
 export interface ConsoleColumn {
   readonly name: string;
   readonly align?: 'left' | 'right';
 }
 
+type Row = readonly string[];
+
 const GAP = '  ';
+/** A last column of text is wrapped when this much room is left for it. */
+const LEAST_TEXT = 24;
+
+interface Table {
+  readonly columns: readonly ConsoleColumn[];
+  /** A text per column. */
+  readonly rows: readonly Row[];
+}
 
 /**
  * Rows below their headings for a terminal, columns as wide as their content. Ends with a line
- * break.
+ * break. A table that is wider than a terminal is folded: columns in which all rows agree become a
+ * line below it, a last column of text is wrapped, and what then does not fit follows as a second
+ * table with the same first column.
+ *
+ * @param width  columns of the terminal; Infinity: never fold
  */
 export function consoleTable(
   columns: readonly ConsoleColumn[],
-  rows: readonly (readonly CellValue[])[],
+  cells: readonly (readonly CellValue[])[],
+  width = CONSOLE_WIDTH,
 ): string {
-  const texts = rows.map((row) => row.map((cell) => cellText(cell)));
-  const widths = columns.map(({ name }, column) => {
-    return Math.max(name.length, ...texts.map((row) => row[column]?.length ?? 0));
+  const rows = cells.map((row) => columns.map((_column, i) => cellText(row[i] ?? '')));
+  const table = { columns, rows };
+  const all = columns.map((_column, i) => i);
+  if (widthOf(all, table) <= width) return printed(all, table);
+  const same = new Set(all.filter((column) => column > 0 && agrees(column, rows)));
+  const kept = all.filter((column) => !same.has(column));
+  const notes = [...same].map((column) => `${columns[column]!.name} ${rows[0]![column]}`);
+  const note = notes.length === 0 ? '' : wrapWords(`Every row: ${notes.join(', ')}.`, width);
+  const parts = partsOf(kept, table, width).map((part) => {
+    // Rows that only go on with cells of another part are left out.
+    const own = rows.filter((row) => part.some((column) => row[column] !== ''));
+    return printed(part, wrapLast(part, { columns, rows: own }, width));
   });
-  const line = (cells: readonly string[]): string => {
-    const padded = columns.map(({ align }, column) => {
-      const text = cells[column] ?? '';
-      const width = widths[column]!;
-      return align === 'right' ? text.padStart(width) : text.padEnd(width);
+  return parts.join('\n') + note;
+}
+
+/** The columns of as few tables as hold all of them, each with the first column. */
+function partsOf(all: readonly number[], table: Table, width: number): number[][] {
+  const [first = 0, ...others] = all;
+  const parts: number[][] = [[first]];
+  const hasRoom = (part: readonly number[]): boolean =>
+    width - widthOf(part, table) - GAP.length >= LEAST_TEXT;
+  for (const column of others) {
+    const part = parts.at(-1)!;
+    const fits = part.length === 1 || widthOf([...part, column], table) <= width;
+    const isWrapped = column === all.at(-1) && isText(column, table) && hasRoom(part);
+    if (fits || isWrapped) part.push(column);
+    else parts.push([first, column]);
+  }
+  return parts;
+}
+
+/** Texts of the last column that are too long go on in rows below their own. */
+function wrapLast(part: readonly number[], table: Table, width: number): Table {
+  const last = part.at(-1)!;
+  const room = width - widthOf(part.slice(0, -1), table) - GAP.length;
+  if (part.length === 1 || !isText(last, table) || room < LEAST_TEXT) return table;
+  const rows = table.rows.flatMap((row) => {
+    const lines = wrapWords(row[last]!, room).split('\n').slice(0, -1);
+    return lines.map((line, i) =>
+      i === 0 ? row.with(last, line) : row.map((_text, at) => (at === last ? line : '')),
+    );
+  });
+  return { ...table, rows };
+}
+
+function isText(column: number, { columns }: Table): boolean {
+  return columns[column]!.align !== 'right';
+}
+
+/** Rows without a first cell go on with the row above, and have no figure of their own. */
+function agrees(column: number, rows: readonly Row[]): boolean {
+  const own = rows.filter(([name]) => name !== '');
+  if (own.length < 2) return false;
+  return rows.every((row) => row[column] === (row[0] === '' ? '' : own[0]![column]));
+}
+
+function widthOf(part: readonly number[], table: Table): number {
+  const widths = part.map((column) => columnWidth(column, table));
+  return widths.reduce((sum, width) => sum + width, GAP.length * (part.length - 1));
+}
+
+function columnWidth(column: number, { columns, rows }: Table): number {
+  return Math.max(columns[column]!.name.length, ...rows.map((row) => row[column]!.length));
+}
+
+function printed(part: readonly number[], table: Table): string {
+  const { columns, rows } = table;
+  const widths = part.map((column) => columnWidth(column, table));
+  const line = (cells: Row): string => {
+    const padded = part.map((column, i) => {
+      const text = cells[column]!;
+      const isRight = columns[column]!.align === 'right';
+      return isRight ? text.padStart(widths[i]!) : text.padEnd(widths[i]!);
     });
     return `${padded.join(GAP).trimEnd()}\n`;
   };
-  return [columns.map(({ name }) => name), ...texts].map(line).join('');
+  return [columns.map(({ name }) => name), ...rows].map(line).join('');
 }
 
 function cellText(cell: CellValue): string {

@@ -4,6 +4,7 @@ export { consoleBenchmark } from './bench/console-benchmark';
 export type { ConsoleBenchmark } from './bench/console-benchmark';
 export { consoleTable } from './console-table';
 export type { ConsoleColumn } from './console-table';
+export { CONSOLE_WIDTH, wrapWords } from './console-width';
 export {
   formatBytes,
   formatMs,
@@ -14,6 +15,7 @@ export {
   formatShareWithInterval,
   formatWithInterval,
 } from './format-number';
+export { foldExcept } from './fold';
 export { htmlReport } from './html/page';
 export { chartSvg } from './html/svg';
 export { chromeTrace, TRACED_REQUESTS } from './run/chrome-trace';
@@ -23,6 +25,13 @@ export { consoleComparison } from './run/console-comparison';
 export { consoleSummary, frontEndLine, stepTimesLines } from './run/console-summary';
 export { usd } from './run/cost-sections';
 export { requestCsv } from './run/request-csv';
-export { runReport, settingsSection } from './run/run-report';
+export { runReport } from './run/run-report';
 export type { RunReport } from './run/run-report';
-export type { HeatMapSection, LineChartSection, ReportPage, ReportSection } from './sections';
+export { settingsSections } from './settings-sections';
+export type {
+  HeatMapSection,
+  LineChartSection,
+  ReportAnswer,
+  ReportPage,
+  ReportSection,
+} from './sections';

@@ -19,12 +19,14 @@ interface Heading {
   readonly note?: string;
   /** Share of the page's width; full when left out. */
   readonly width?: 'half' | 'full';
+  /** Closed until the reader opens it. */
+  readonly isFolded?: boolean;
 }
 
 export interface KeyValuesSection extends Heading {
   readonly kind: 'keyValues';
-  /** `tiles` shows few entries large, `list` many of them small. */
-  readonly look: 'tiles' | 'list';
+  /** `tiles` shows few entries large, `list` many of them small, `changed` marks each of them. */
+  readonly look: 'tiles' | 'list' | 'changed';
   readonly entries: readonly (readonly [key: string, value: string, detail?: string])[];
 }
 
@@ -121,8 +123,21 @@ export type ReportSection =
   | GanttSection
   | NoteSection;
 
+/** How a result stands to its SLO; `void`: its figures mean nothing. */
+export type ReportVerdict = 'met' | 'missed' | 'void' | 'none';
+
+/** What a reader wants first. */
+export interface ReportAnswer {
+  readonly verdict: ReportVerdict;
+  /** One sentence. */
+  readonly sentence: string;
+  /** At most three, each with its interval where there is one. */
+  readonly figures: readonly (readonly [name: string, value: string, detail?: string])[];
+}
+
 export interface ReportPage {
   readonly title: string;
   readonly subtitle: string;
+  readonly answer?: ReportAnswer;
   readonly sections: readonly ReportSection[];
 }

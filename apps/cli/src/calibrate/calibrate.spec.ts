@@ -233,7 +233,7 @@ describe('baton calibrate', () => {
   it.each<[string[], string]>([
     [
       [],
-      'baton: Say what to fit: --input FILE…, or --live to measure a running cluster; --operators ',
+      'baton: There is nothing to fit. Add --input FILE…, or --live to measure a running cluster; ',
     ],
     [['--input', LOG, '--rounds', '3'], 'baton: --rounds has no meaning without --live.\n'],
     [['--input', LOG, '--max-num-seqs', '3'], 'baton: --max-num-seqs has no meaning without'],

@@ -34,8 +34,8 @@ export function calibrateFiles(given: Flags): void {
   }
   if (request.inputs.length === 0) {
     throw new UsageError(
-      'Say what to fit: --input FILE…, or --live to measure a running cluster; --operators ' +
-        'FOLDER checks tables of your own.',
+      'There is nothing to fit. Add --input FILE…, or --live to measure a running cluster; ' +
+        '--operators FOLDER alone checks your own tables.',
     );
   }
   if (operators !== undefined && request.options.fit !== 'factors') {

@@ -1,6 +1,7 @@
 import { type BatonConfig, resolveConfig } from '@baton/config';
 import { GPUS, LINKS, MODELS } from '@baton/hardware';
 import { detectBroker } from '@baton/broker';
+import { CONSOLE_WIDTH, wrapWords } from '@baton/report';
 import { SHIPPED_TRACES } from '@baton/workload-source';
 import { brokerOptions } from '../up/broker';
 import { type DoctorFinding, machineFindings, programFindings } from './findings';
@@ -54,6 +55,11 @@ function namesOf(catalogue: readonly { readonly name: string }[]): string[] {
 }
 
 function print(title: string, findings: readonly DoctorFinding[]): void {
-  const lines = findings.map(([what, found]) => `  ${what.padEnd(LABEL_WIDTH)} ${found}\n`);
+  const indent = LABEL_WIDTH + 3;
+  const lines = findings.map(([what, found]) => {
+    const text = wrapWords(found, CONSOLE_WIDTH - indent);
+    const further = text.trimEnd().replaceAll('\n', `\n${' '.repeat(indent)}`);
+    return `  ${what.padEnd(LABEL_WIDTH)} ${further}\n`;
+  });
   process.stdout.write(`${title}\n${lines.join('')}\n`);
 }

@@ -37,8 +37,8 @@ describe('the flags of a plan', () => {
     [{ prefillTp: '2,65' }, '--prefill-tp must be integers from 1 to 64'],
     [{ threads: 'all' }, '--threads must be an integer'],
     [{ slo: 'ttft=2' }, 'needs a unit'],
-    [{ topology: '2P2D' }, '--topology has no meaning for a plan'],
-    [{ rateScale: '2' }, '--rate-scale has no meaning for a plan'],
+    [{ topology: '2P2D' }, 'A plan searches for the topology itself'],
+    [{ rateScale: '2' }, 'Remove --rate-scale'],
     [{ tp: '2', tensorParallelSize: '2' }, '--tp and --tensor-parallel-size are the same'],
     [
       { decodeTp: '2', decodeTensorParallelSize: '2' },

@@ -21,6 +21,8 @@ export interface PlanFlags extends PlanRequest, SearchOptions {
   readonly configFile: string | undefined;
   readonly planners: boolean;
   readonly json: boolean;
+  /** Tables with every column, wider than 100 characters. */
+  readonly wide: boolean;
   /** Folder for files. */
   readonly out: string | undefined;
 }
@@ -50,8 +52,14 @@ export function addPlanOptions(command: Command): void {
   flag('--slo <bounds>', 'Objectives of each request, for example ttft=2s,tpot=50ms.');
   flag('--attainment <share>', `Share of requests that must meet them (default: ${ATTAINMENT}).`);
   flag('--tp <list>', 'GPUs per engine to choose from, for example 2,4,8 (default: 1,2,4,8).');
-  flag('--prefill-tp <list>', 'The same for prefill engines alone.');
-  flag('--decode-tp <list>', 'The same for decode engines alone.');
+  flag(
+    '--prefill-tp <list>',
+    'GPUs per prefill engine to choose from, for example 2,4 (default: the list of --tp).',
+  );
+  flag(
+    '--decode-tp <list>',
+    'GPUs per decode engine to choose from, for example 2,4 (default: the list of --tp).',
+  );
   flag(
     '--simulate <n>',
     'Splits that are simulated, the best by estimate; aggregated ones always are (default: ' +
@@ -64,6 +72,7 @@ export function addPlanOptions(command: Command): void {
       'the result is the same. The same command goes on where an earlier one stopped.',
   );
   flag('--json', 'Print the result as one JSON document.');
+  flag('--wide', 'Print every column of the tables, wider than 100 characters.');
   flag('--out <dir>', 'Write plan.json, plan.csv and plan.html into this folder.');
   addWorkloadOptions(command);
   addCostOptions(command);
@@ -78,7 +87,8 @@ export function readPlanFlags(given: GivenReplayFlags): PlanFlags {
   const text = (name: string): string | undefined => flagText(own[name]);
   const target = targetOf(own);
   const gpus = integerOf('--gpus', text('gpus'), MOST_GPUS);
-  if (gpus === undefined) throw new UsageError('Say how many GPUs there are: --gpus 16.');
+  if (gpus === undefined)
+    throw new UsageError('The number of GPUs is missing. Add it, for example --gpus 16.');
   return {
     config,
     configFile: text('config'),
@@ -98,6 +108,7 @@ export interface FleetFlags extends FleetRequest {
   readonly configFile: string | undefined;
   readonly planners: boolean;
   readonly json: boolean;
+  readonly wide: boolean;
   readonly out: string | undefined;
 }
 
@@ -117,7 +128,7 @@ export function readFleetFlags(given: GivenReplayFlags): FleetFlags | undefined 
   refuseIdle(config, workload);
   const twice = SPACE_SAYS.find((name) => own[name] !== undefined);
   if (twice !== undefined) {
-    throw new UsageError(`${flagName(twice)} has no meaning with --space, whose file says it.`);
+    throw new UsageError(`The file of --space sets ${flagName(twice)}. Remove the flag.`);
   }
   return {
     ...{ config, configFile: flagText(own['config']), workload, space, target: targetOf(own) },
@@ -129,7 +140,7 @@ export function readFleetFlags(given: GivenReplayFlags): FleetFlags | undefined 
 function targetOf(own: GivenReplayFlags): SloTarget {
   const slo = readSlo(flagText(own['slo']));
   if (slo === undefined) {
-    throw new UsageError('Say what must be kept: --slo ttft=2s,tpot=50ms.');
+    throw new UsageError('The SLO is missing. Add it, for example --slo ttft=2s,tpot=50ms.');
   }
   const attainment = shareOf('--attainment', flagText(own['attainment'])) ?? ATTAINMENT;
   return { slo, attainment };
@@ -137,7 +148,7 @@ function targetOf(own: GivenReplayFlags): SloTarget {
 
 function outputOf(
   own: GivenReplayFlags,
-): Pick<FleetFlags, 'threads' | 'planners' | 'json' | 'out'> {
+): Pick<FleetFlags, 'threads' | 'planners' | 'json' | 'wide' | 'out'> {
   const threads = integerOf('--threads', flagText(own['threads']), MOST_THREADS);
   const planners = own['planners'] === true;
   return {
@@ -145,6 +156,7 @@ function outputOf(
     threads: planners ? 1 : (threads ?? availableParallelism()),
     planners,
     json: own['json'] === true,
+    wide: own['wide'] === true,
     out: flagText(own['out']),
   };
 }
@@ -152,12 +164,12 @@ function outputOf(
 /** Flags for the values that a plan searches are refused. */
 function refuseIdle(config: GivenReplayFlags, workload: WorkloadFlags): void {
   if (config['topology'] !== undefined) {
-    throw new UsageError('--topology has no meaning for a plan, which looks for the topology.');
+    throw new UsageError('A plan searches for the topology itself. Remove --topology.');
   }
   const idle: WorkloadFlag = 'rateScale';
   if (workload[idle] !== undefined) {
     throw new UsageError(
-      `${flagNameOf(idle)} has no meaning for a plan, which looks for the rate.`,
+      `A plan searches for the highest rate itself. Remove ${flagNameOf(idle)}.`,
     );
   }
 }

@@ -49,7 +49,7 @@ async function tell(
     `${config.model}, ${formatShare(target.attainment)} of requests within ` +
     `${formatSlo(target.slo)}, seed ${config.seed}`;
   if (flags.json) process.stdout.write(jsonOf(document));
-  else process.stdout.write(fleetsConsole(document, `${title}: ${subtitle}`));
+  else process.stdout.write(fleetsConsole(document, `${title}: ${subtitle}`, flags.wide));
   if (flags.out === undefined) return;
   const names = await writeFiles(flags.out, filesOf(document, { title, subtitle }));
   say(`wrote ${names.join(', ')} into ${flags.out}`);

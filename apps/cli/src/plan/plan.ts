@@ -72,7 +72,7 @@ async function tell(
     'requests within ' +
     `${formatSlo(target.slo)}, seed ${config.seed}`;
   if (flags.json) process.stdout.write(documentJson(document));
-  else process.stdout.write(planConsole(document, `${title}: ${subtitle}`));
+  else process.stdout.write(planConsole(document, `${title}: ${subtitle}`, flags.wide));
   if (flags.out === undefined) return;
   const names = await writeFiles(flags.out, planFiles(document, { title, subtitle }));
   say(`wrote ${names.join(', ')} into ${flags.out}`);

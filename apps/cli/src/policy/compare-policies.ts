@@ -59,7 +59,7 @@ export async function comparePolicies(
 
 function modulePath(given: string): ModulePath {
   if (isModulePath(given)) return given;
-  throw new UsageError(`The policy ${given} is no ES module: its name must end in .mjs or .js.`);
+  throw new UsageError(`The policy ${given} is not an ES module: rename it to end in .mjs or .js.`);
 }
 
 function tryPolicy(

@@ -1,4 +1,4 @@
-import { consoleTable, formatMs, formatNumber } from '@baton/report';
+import { consoleTable, formatMs, formatNumber, wrapWords } from '@baton/report';
 import { errorText, sourceText } from './own-profile';
 import type { Surface } from './surface';
 
@@ -28,7 +28,7 @@ export function showText(surface: Surface, isJson: boolean): string {
   const rows = decode.map((row, i) => [`${SEQUENCES[i]} sequences`, ...row.map(formatMs)]);
   const prompts = PROMPTS.map((tokens, i) => [`${tokens} tokens`, formatMs(prefill[i]!)]);
   return [
-    `${model.description}\n`,
+    wrapWords(model.description),
     ...(profile === undefined ? [] : [provenance(profile)]),
     consoleTable([{ name: 'a decode step' }, ...head], rows),
     consoleTable([{ name: 'a prompt alone' }, { name: 'step', ...right }], prompts),

@@ -198,7 +198,7 @@ describe('baton replay', () => {
   it('names the traces that ship', async () => {
     const { exitCode, stdout } = await replay('--trace', 'list');
     expect(exitCode).toBe(0);
-    expect(stdout).toMatch(/^mooncake-conversation /m);
+    expect(stdout).toMatch(/^mooncake-conversation$/m);
   });
 
   it.each([

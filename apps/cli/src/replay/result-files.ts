@@ -7,6 +7,7 @@ import type { Comparison, RunRecord, Slo, Summary } from '@baton/analysis';
 import type { StepSpan } from '@baton/cluster';
 import type { ComparisonReport } from '@baton/report';
 import { makeFolder } from '@baton/broker';
+import { defaultConfig, shownConfig } from '@baton/config';
 import type { Workload } from '@baton/workload';
 import { cannotWrite } from '../claim-output';
 import type { ShadowLog, ShadowSummary } from './shadow';
@@ -81,7 +82,8 @@ async function* contents(parts: ResultParts): AsyncGenerator<NamedContent> {
   yield ['summary.json', summaryJson(summary, beside)];
   yield ['requests.csv', report.requestCsv(run, slo)];
   if (shadow !== undefined) yield ['shadow.csv', shadow.csv(parts.workload)];
-  const page = report.runReport({ ...parts, slo: slo ?? {} });
+  const defaults = shownConfig(defaultConfig());
+  const page = report.runReport({ ...parts, slo: slo ?? {}, defaults });
   yield ['report.html', report.htmlReport(page)];
   if (steps !== undefined) {
     yield ['trace.json', report.chromeTrace({ run, steps, requests: report.TRACED_REQUESTS })];

@@ -49,12 +49,14 @@ describe('the files of a new cluster', () => {
   ])('never replace anything else (%s)', (name, flag, content) => {
     writeFileSync(path, content);
     const clearing = (): void => clearOutputFiles(defaultConfig({ [name]: path }));
-    expect(clearing).toThrow(`${flag} ${path}: the file is there and is no such log`);
+    expect(clearing).toThrow(`${flag} ${path}: the file exists and is not a log of this kind`);
     expect(readFileSync(path, 'utf8')).toBe(content);
   });
 
   it.each(['/dev/null', tmpdir()])('are no devices and no folders: %s', (name) => {
-    expect(() => clearOutputFiles(defaultConfig({ record: name }))).toThrow('no such log');
+    expect(() => clearOutputFiles(defaultConfig({ record: name }))).toThrow(
+      'not a log of this kind',
+    );
     expect(existsSync(name)).toBe(true);
   });
 

@@ -29,7 +29,9 @@ type State = 'ours' | 'in-use' | 'foreign';
 function clear(path: string, flag: string, stateOf: (head: string) => State): void {
   const state = existsSync(path) ? stateAt(path, stateOf) : 'ours';
   if (state === 'foreign') {
-    throw new UsageError(`${flag} ${path}: the file is there and is no such log; name another.`);
+    throw new UsageError(
+      `${flag} ${path}: the file exists and is not a log of this kind. Name another file.`,
+    );
   }
   if (state === 'in-use') return;
   withFile(path, 'a', () => undefined);

@@ -45,7 +45,7 @@ export const ACCESS = {
       'are set',
   }),
   adminApiKeyFile: optionalText({
-    help: 'File with that key alone.',
+    help: 'File that holds the key of admin_api_key and nothing else.',
     unset: 'the key of admin_api_key',
   }),
   limitRequestsPerMinute: optionalInteger([1, 1_000_000_000], {

@@ -15,7 +15,10 @@ export const AUTOSCALING = {
   min: optionalText({ help: 'Fewest engines by role.', like: '1P1D', unset: 'one of each role' }),
   max: optionalText({ help: 'Most engines by role.', like: '8P16D', unset: 'no autoscaler' }),
   scaleInterval: duration(15, [0.1, 86_400], { help: 'Time between two decisions.', unit: 's' }),
-  scaleMetricsAge: duration(0, [0, 3_600], { help: 'Least age of metrics.', unit: 's' }),
+  scaleMetricsAge: duration(0, [0, 3_600], {
+    help: 'Age of the newest metrics that the autoscaler sees; 0 = current ones.',
+    unit: 's',
+  }),
 } as const;
 
 /** Whether the engines of a cluster follow its load. */

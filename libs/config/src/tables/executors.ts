@@ -42,7 +42,7 @@ export const EXECUTORS = {
     unset: 'no key is sent',
   }),
   upstreamCa: optionalText({
-    help: 'File with authorities (PEM) that vouch for https servers, besides the well-known ones.',
+    help: 'File with authorities (PEM) to trust for https servers, besides the well-known ones.',
     unset: 'the well-known ones alone',
   }),
   upstreamMetricsInterval: duration(0.5, [0, 3_600], {

@@ -44,6 +44,6 @@ export const FAULTS = {
     like: '{"running-requests": "oscillate:0:10:5s", "kv-cache-usage": 0.4}',
     read: readFakeMetrics,
     schema: { type: 'object' },
-    unset: 'the truth',
+    unset: 'the real values',
   }),
 } as const;

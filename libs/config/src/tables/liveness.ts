@@ -3,7 +3,7 @@ import { number } from '../option';
 /** When a process counts as dead. Wall seconds; they never scale with `speedup`. */
 export const LIVENESS = {
   lockDuration: number(1.8, [0.2, 3_600], {
-    help: "How long a job stays with a punctual worker after the worker's last sign of life.",
+    help: 'How long a worker that is on time keeps a job after its last heartbeat.',
     unit: 's',
   }),
   lockDurationMax: number(30, [0.2, 3_600], {
@@ -29,7 +29,7 @@ export const LIVENESS = {
     unit: 's',
   }),
   requestSilentAfter: number(2, [0.1, 3_600], {
-    help: 'After this time without news of a request, the API asks what has become of it.',
+    help: 'Time without news of a request after which the API asks the engines about it.',
     unit: 's',
   }),
   kvReadTimeout: number(1, [0.05, 600], {

@@ -62,7 +62,7 @@ export const PLACEMENT = {
   }),
   admission: optionalChoiceOrModule(['all', 'slo-ttft'], {
     help:
-      'Which requests are let in, others get 429: all, those predicted to meet ' +
+      'Which requests are accepted; the others get 429: all, those predicted to meet ' +
       'admission_slo_ttft (slo-ttft), or those that your own ES module admits (docs/policies.md).',
     unset: 'slo-ttft with admission_slo_ttft, else all',
   }),

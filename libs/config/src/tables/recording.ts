@@ -24,8 +24,8 @@ export const RECORDING = {
   }),
   play: optionalText({
     help:
-      'Answer requests for text with what --record-answers has written, with the same bytes ' +
-      'and pauses (speedup times as fast), instead of asking the cluster.',
+      'Answer requests for text from a file of --record-answers, with the same bytes and pauses ' +
+      '(speedup times as fast). The cluster computes nothing.',
     unset: 'the cluster answers',
   }),
   logRequests: optionalText({

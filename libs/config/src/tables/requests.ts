@@ -201,7 +201,7 @@ export const REQUESTS = {
   }),
   /** Wall seconds. */
   brokerGrace: number(10, [0, 3600], {
-    help: 'How long a running request survives without a broker and without progress.',
+    help: 'Time without a broker and without progress after which a running request fails.',
     unit: 's',
   }),
   /** Wall seconds. */

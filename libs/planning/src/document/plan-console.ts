@@ -1,5 +1,6 @@
 import type { Interval } from '@baton/analysis';
 import {
+  CONSOLE_WIDTH,
   consoleTable,
   formatMs,
   formatMsInterval,
@@ -7,6 +8,7 @@ import {
   formatShare,
   frontEndLine,
   usd,
+  wrapWords,
 } from '@baton/report';
 import type { PlanDocument, SplitDocument } from './plan-document';
 
@@ -14,15 +16,23 @@ type Ends = Interval | null | undefined;
 
 const LATENCY_COLUMNS = ['p50', 'p90', 'p99'] as const;
 
-/** A plan for people: every split, the winner, what it hangs on, and how to start it. */
-export function planConsole(document: PlanDocument, title: string): string {
+/** What a table of splits shows unless it may be wide. */
+const NARROW = ['split', 'goodput', 'attained', 'TTFT p90', 'TPOT p90', 'busy', 'front'];
+
+/**
+ * A plan for people: the winner, every split, what the result hangs on, and how to start it.
+ *
+ * @param isWide  with every column, whatever the width
+ */
+export function planConsole(document: PlanDocument, title: string, isWide = false): string {
   const { command, verdict, front_end: frontEnd, replay_command: replay } = document;
+  const width = isWide ? Infinity : CONSOLE_WIDTH;
   return [
-    `${title}\n`,
-    splitTable(document),
-    ...costTable(document),
-    `${verdict}\n${alike(document)}`,
-    sensitivityTable(document),
+    wrapWords(title),
+    splitTable(document, width),
+    ...costTable(document, width),
+    `${wrapWords(verdict)}${wrapWords(alike(document))}`,
+    consoleTable(sensitivityColumns(document), sensitivityRows(document), width),
     ...(frontEnd === undefined ? [] : [`front end:     ${frontEndLine(frontEnd)}\n`]),
     `start it:      ${command}\n${replay === null ? '' : `look into it:  ${replay}\n`}`,
   ].join('\n');
@@ -65,8 +75,8 @@ export function splitRow(split: SplitDocument): string[] {
   return [
     split.name,
     formatNumber(split.estimated_rps),
-    split.simulated ? formatNumber(split.request_rate) : 'not simulated',
-    formatNumber(split.goodput_rps),
+    formatNumber(split.request_rate),
+    split.simulated ? formatNumber(split.goodput_rps) : 'not simulated',
     formatNumber(split.goodput_rps_per_gpu),
     formatShare(split.slo_attainment),
     ...LATENCY_COLUMNS.map((name) => formatMs(ttft?.[name] ?? null)),
@@ -85,11 +95,15 @@ function frontCell({ comparable, on_pareto_front, refused }: SplitDocument): str
 }
 
 /** Figures, and below them their intervals in the same units. */
-function splitTable({ splits }: PlanDocument): string {
+function splitTable({ splits }: PlanDocument, width: number): string {
   const rows = ranked(splits).flatMap((split) => {
     return split.intervals === null ? [splitRow(split)] : [splitRow(split), splitEnds(split)];
   });
-  return consoleTable(SPLIT_COLUMNS, rows);
+  if (width === Infinity) return consoleTable(SPLIT_COLUMNS, rows, width);
+  const shown = SPLIT_COLUMNS.flatMap(({ name }, i) => (NARROW.includes(name) ? [i] : []));
+  const pick = <T>(row: readonly T[]): T[] => shown.map((i) => row[i]!);
+  const table = consoleTable(pick(SPLIT_COLUMNS), rows.map(pick), width);
+  return `${table}More columns: --wide, or --json.\n`;
 }
 
 /** The columns of a table of costs. */
@@ -113,9 +127,9 @@ export function costRows({ splits }: PlanDocument): string[][] {
     ]);
 }
 
-function costTable(document: PlanDocument): string[] {
+function costTable(document: PlanDocument, width: number): string[] {
   const rows = costRows(document);
-  return rows.length === 0 ? [] : [consoleTable(COST_COLUMNS, rows)];
+  return rows.length === 0 ? [] : [consoleTable(COST_COLUMNS, rows, width)];
 }
 
 /** The 80 % intervals of a row, empty where a column has none. */
@@ -140,9 +154,9 @@ export function splitEnds({ ttft_ms, tpot_ms, itl_ms, intervals }: SplitDocument
 
 /** Splits that cannot be told from the winner, and what the brackets are. */
 export function alike({ not_told_apart: names, intervals }: PlanDocument): string {
-  const level = `In brackets: ${formatShare(intervals.level)} intervals of each split by itself.\n`;
+  const level = `In brackets: ${formatShare(intervals.level)} intervals of each split by itself.`;
   if (names.length === 0) return level;
-  return `Not to be told apart from the winner: ${names.join(', ')}.\n${level}`;
+  return `These cannot be told apart from the winner: ${names.join(', ')}. ${level}`;
 }
 
 /** The columns of a table of assumptions. */
@@ -166,8 +180,4 @@ export function sensitivityRows({ sensitivity }: PlanDocument): string[][] {
     formatNumber(row.aggregated_goodput_rps_per_gpu),
     `${row.better ?? '–'}${row.same_winner === false ? ' (changes)' : ''}`,
   ]);
-}
-
-function sensitivityTable(document: PlanDocument): string {
-  return consoleTable(sensitivityColumns(document), sensitivityRows(document));
 }

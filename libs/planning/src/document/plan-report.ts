@@ -1,14 +1,18 @@
 import {
+  foldExcept,
   formatMs,
   formatMsInterval,
+  formatShare,
   formatShareWithInterval,
   formatWithInterval,
   type LineChartSection,
+  type ReportAnswer,
   type ReportPage,
   type ReportSection,
-  settingsSection,
+  settingsSections,
 } from '@baton/report';
 import { parseSlo } from '@baton/analysis';
+import { defaultConfig, shownConfig } from '@baton/config';
 import { usToMs } from '@baton/kernel';
 import { heatMapOf } from './heat-map';
 import {
@@ -27,6 +31,12 @@ import type { FrontierDocument, PlanDocument, SplitDocument } from './plan-docum
 /** Lines of a chart that can be told apart. */
 const MOST_LINES = 8;
 
+/** The sections that most readers need; the others open on a click. */
+const OPEN = [
+  ...['Start it', 'Goodput per GPU', 'TTFT over load', 'TPOT over load', 'Splits'],
+  'Configuration, changed',
+];
+
 /** A plan as a page. */
 export function planReport(
   document: PlanDocument,
@@ -36,13 +46,13 @@ export function planReport(
   return {
     title,
     subtitle,
-    sections: [
-      headline(document),
-      {
-        kind: 'note',
-        title: 'Verdict',
-        text: [document.verdict, alike(document), ...notes].join('\n\n'),
-      },
+    answer: answer(document),
+    sections: foldExcept(sectionsOf(), OPEN),
+  };
+
+  function sectionsOf(): ReportSection[] {
+    return [
+      { kind: 'note', title: 'How sure this is', text: [alike(document), ...notes].join('\n\n') },
       {
         kind: 'note',
         title: 'Start it',
@@ -69,9 +79,9 @@ export function planReport(
       },
       stepTimes(document),
       ...frontEnd(document),
-      configuration(document),
-    ],
-  };
+      ...configuration(document),
+    ];
+  }
 }
 
 /** Each figure with its interval. */
@@ -86,37 +96,35 @@ function costs(document: PlanDocument): ReportSection[] {
   return [{ kind: 'table', title: 'Cost and energy', columns: COST_COLUMNS, rows }];
 }
 
-function headline({
-  winner,
-  intervals: margins,
-  margin_over_aggregated: margin,
-}: PlanDocument): ReportSection {
+function answer(document: PlanDocument): ReportAnswer {
+  const { winner, slo_attainment_target: target, verdict } = document;
   const { intervals: ends } = winner;
-  const msText = (name: 'p50' | 'p99', of: 'ttft_ms' | 'tpot_ms'): string => {
-    const ms = winner[of]?.[name] ?? null;
-    return `${formatMs(ms)} ${formatMsInterval(ms, ends?.[of][name])}`.trimEnd();
-  };
+  const ttft = winner.ttft_ms?.p90 ?? null;
   return {
-    kind: 'keyValues',
-    title: 'Winner',
-    look: 'tiles',
-    entries: [
-      ['split', winner.topology, winner.name],
+    verdict: (winner.slo_attainment ?? 0) >= target ? 'met' : 'missed',
+    sentence: verdict,
+    figures: [
       [
         'goodput per GPU, requests/s',
         formatWithInterval(winner.goodput_rps_per_gpu, ends?.goodput_rps_per_gpu),
         `${formatWithInterval(winner.goodput_rps, ends?.goodput_rps)} in all`,
       ],
-      [
-        'over aggregated',
-        formatShareWithInterval(margin, margins.margin_over_aggregated),
-        'the best aggregated split',
-      ],
-      ['SLO attainment', formatShareWithInterval(winner.slo_attainment, ends?.slo_attainment)],
-      ['TTFT p50', msText('p50', 'ttft_ms'), `p99 ${msText('p99', 'ttft_ms')}`],
-      ['TPOT p50', msText('p50', 'tpot_ms'), `p99 ${msText('p99', 'tpot_ms')}`],
+      margin(document),
+      ['TTFT p90', `${formatMs(ttft)} ${formatMsInterval(ttft, ends?.ttft_ms.p90)}`.trimEnd()],
     ],
   };
+}
+
+/** The lead over the other kind of split, whichever kind won. */
+function margin(document: PlanDocument): ReportAnswer['figures'][number] {
+  const { winner, splits, best_disaggregated, margin_over_aggregated, intervals } = document;
+  if (winner.kind !== 'aggregated') {
+    const lead = formatShareWithInterval(margin_over_aggregated, intervals.margin_over_aggregated);
+    return ['more than aggregated', lead, 'goodput of the best aggregated split'];
+  }
+  const rival = splits.find(({ name }) => name === best_disaggregated)?.goodput_rps ?? null;
+  const lead = rival === null || rival === 0 ? null : (winner.goodput_rps ?? 0) / rival - 1;
+  return ['more than disaggregated', formatShare(lead), 'goodput of the best disaggregated split'];
 }
 
 /** What the splits of the front cost in latency, from a quarter of their load to all of it. */
@@ -167,16 +175,14 @@ function stepTimes({ step_times }: PlanDocument): ReportSection {
 }
 
 function frontEnd({ front_end: told }: PlanDocument): ReportSection[] {
-  return told === undefined ? [] : [settingsSection('Front end', { ...told })];
+  return told === undefined ? [] : settingsSections('Front end', { ...told });
 }
 
-function configuration({ config, seed }: PlanDocument): ReportSection {
+function configuration({ config, seed }: PlanDocument): ReportSection[] {
   const { workload, ...options } = config;
-  const asked = Object.entries(workload as object).map(([name, value]) => {
-    return [`workload ${name}`, value as unknown] as const;
-  });
-  const entries = [...Object.entries({ seed, ...options }), ...asked].map(([name, value]) => {
-    return [name, typeof value === 'string' ? value : JSON.stringify(value)] as const;
-  });
-  return { kind: 'keyValues', title: 'Configuration', look: 'list', entries };
+  return settingsSections(
+    'Configuration',
+    { seed, ...options, workload },
+    shownConfig(defaultConfig()),
+  );
 }

@@ -22,7 +22,7 @@ export function verdict({ winner, contenders }: PlanResult): string {
     `${rival.name}, the best ${other} split (${formatNumber(goodputOf(rival))} ` + 'requests/s)';
   const margin = goodputOf(winner) / goodputOf(rival) - 1;
   if (margin <= TOLERANCE) {
-    return `${kept}, no more than the search can tell apart from ${than}.`;
+    return `${kept}. The search cannot tell that apart from ${than}.`;
   }
   const sentence = `${kept}, ${formatShare(margin)} more than ${than}.`;
   if (!isToldApart(winner, rival)) return `${sentence} ${notApart(winner, rival)}`;
@@ -31,8 +31,8 @@ export function verdict({ winner, contenders }: PlanResult): string {
 
 /** vLLM, docs/features/disagg_prefill.md: disaggregated prefill "does not improve throughput". */
 const NO_THROUGHPUT =
-  'Disaggregation lets TTFT and TPOT be tuned apart and shortens the tail of ITL; ' +
-  'throughput it does not add.';
+  'Disaggregation lets you tune TTFT and TPOT apart and shortens the tail of ITL; ' +
+  'it does not add throughput.';
 
 function notApart(winner: SplitResult, rival: SplitResult): string {
   const needed = formatShare(apartFactor(winner, rival) - 1);

@@ -1,16 +1,29 @@
-import { consoleTable, formatMs, formatNumber, formatShare, usd } from '@baton/report';
+import {
+  CONSOLE_WIDTH,
+  consoleTable,
+  formatMs,
+  formatNumber,
+  formatShare,
+  usd,
+  wrapWords,
+} from '@baton/report';
 import type { Breakage } from './breakage';
 import type { AnsweredFleet } from './fleet-answers';
 import type { FleetDocument, FleetsDocument } from './fleet-document';
 
-/** A search for people: the fleets, the answers, and how to start the cheapest. */
-export function fleetsConsole(document: FleetsDocument, title: string): string {
+/**
+ * A search for people: the fleets, the answers, and how to start the cheapest.
+ *
+ * @param isWide  every column beside the others, whatever the width
+ */
+export function fleetsConsole(document: FleetsDocument, title: string, isWide = false): string {
   const { command } = document;
+  const width = isWide ? Infinity : CONSOLE_WIDTH;
   return [
-    `${title}\n`,
-    consoleTable(FLEET_COLUMNS, sorted(document).map(fleetRow)),
+    wrapWords(title),
+    consoleTable(FLEET_COLUMNS, sorted(document).map(fleetRow), width),
     answersText(document)
-      .map((line) => `${line}\n`)
+      .map((line) => wrapWords(line))
       .join(''),
     ...(command === null ? [] : [`start it:      ${command}\n`]),
   ].join('\n');

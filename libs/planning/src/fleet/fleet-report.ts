@@ -1,4 +1,4 @@
-import type { ReportPage } from '@baton/report';
+import { foldExcept, formatNumber, type ReportAnswer, type ReportPage, usd } from '@baton/report';
 import { answersText, FLEET_COLUMNS, fleetRow, sorted } from './fleet-console';
 import type { FleetsDocument } from './fleet-document';
 
@@ -10,24 +10,44 @@ export function fleetsReport(
   const { command, notes } = document;
   return {
     ...heading,
-    sections: [
-      { kind: 'note', title: 'Answers', text: [...answersText(document), ...notes].join('\n\n') },
-      ...(command === null
+    answer: answer(document),
+    sections: foldExcept(
+      [
+        { kind: 'note', title: 'Answers', text: [...answersText(document), ...notes].join('\n\n') },
+        ...(command === null
+          ? []
+          : [{ kind: 'note' as const, title: 'Start the cheapest', text: command }]),
+        {
+          kind: 'table',
+          title: 'Fleets: each at its highest rate within the SLO',
+          columns: FLEET_COLUMNS,
+          rows: sorted(document).map(fleetRow),
+        },
+        {
+          kind: 'table',
+          title: 'Dropped on a shorter prefix',
+          columns: FLEET_COLUMNS,
+          rows: document.dropped.map(fleetRow),
+        },
+      ],
+      ['Answers', 'Start the cheapest', 'Fleets'],
+    ),
+  };
+}
+
+function answer(document: FleetsDocument): ReportAnswer {
+  const { cheapest_for_load: cheapest } = document.answers;
+  return {
+    verdict: cheapest === null ? 'missed' : 'met',
+    sentence: answersText(document)[0]!,
+    figures:
+      cheapest === null
         ? []
-        : [{ kind: 'note' as const, title: 'Start the cheapest', text: command }]),
-      {
-        kind: 'table',
-        title: 'Fleets: each at its highest rate within the SLO',
-        columns: FLEET_COLUMNS,
-        rows: sorted(document).map(fleetRow),
-      },
-      {
-        kind: 'table',
-        title: 'Dropped on a shorter prefix',
-        columns: FLEET_COLUMNS,
-        rows: document.dropped.map(fleetRow),
-      },
-    ],
+        : [
+            ['dollars per hour', usd(cheapest.usd_per_hour)],
+            ['GPUs', formatNumber(cheapest.gpus)],
+            ['load, requests/s', formatNumber(document.load_rps)],
+          ],
   };
 }
 

@@ -55,7 +55,9 @@ export async function prepareFleets(
   const space = spaceFrom(path);
   const { config: asked } = resolved;
   if (asked.changes !== undefined) {
-    throw new UsageError('A search for fleets looks for engines that stay: leave changes out.');
+    throw new UsageError(
+      'A search for fleets needs a fixed set of engines. Remove the option changes.',
+    );
   }
   const workloadFlags = withRate(flags);
   const { config, loaded, notes } = await configuredWorkload(resolved, workloadFlags, {

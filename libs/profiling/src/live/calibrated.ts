@@ -88,13 +88,15 @@ async function takeTurns(
   const { rounds, load: wanted } = live;
   let load: HeldOutLoad | undefined;
   await grid.open();
+  const beganMs = performance.now();
   for (let round = 1; round <= rounds; round++) {
     await grid.round();
     if (wanted.requests > 0) {
       load ??= new HeldOutLoad(target, planned(grid.measured()), rounds);
       await load.send();
     }
-    say(`round ${round} of ${rounds}`);
+    const leftS = ((performance.now() - beganMs) / 1_000 / round) * (rounds - round);
+    say(`round ${round} of ${rounds}, about ${Math.ceil(leftS)} s left`);
   }
   return load;
 

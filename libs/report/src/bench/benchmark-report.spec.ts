@@ -68,11 +68,20 @@ describe('a load run for people', () => {
       ...{ run, figures: figuresOf(run), slo: SLO, title: 'Bench', subtitle: 'here' },
       settings: { backend: 'openai', workload: { source: 'random' } },
     });
-    expect(page.sections.map(({ title }) => title.split(':')[0])).toEqual([
-      ...['Void', 'Summary', 'Failures', 'Latency', 'TTFT', 'TPOT', 'ITL', 'E2EL', 'Goodput'],
-      ...['Throughput', 'Requests from sending to last token', 'Load generator', 'Settings'],
+    const titles = (isFolded: boolean): string[] =>
+      page.sections
+        .filter((section) => (section.isFolded === true) === isFolded)
+        .map(({ title }) => title.split(':')[0]!);
+    expect(titles(false)).toEqual([
+      ...['Failures', 'Latency', 'TTFT', 'TPOT', 'ITL', 'Goodput', 'Throughput'],
+    ]);
+    expect(titles(true)).toEqual([
+      ...['Summary', 'E2EL', 'Requests from sending to last token', 'Load generator', 'Settings'],
     ]);
     const html = htmlReport(page);
+    expect(page.answer).toMatchObject({ verdict: 'void' });
+    expect(html).toContain('<title>VOID: Bench</title>');
+    expect(html).toContain('VOID: do not use these figures');
     expect(html).toContain('it was late');
     expect(html).toContain('&lt;b&gt;too many');
     expect(html).not.toContain('simulated');

@@ -12,12 +12,23 @@ import { usToMs, usToSeconds } from '@baton/kernel';
 import { formatMs, formatNumber, formatSeconds, formatShare } from '../format-number';
 import { latencySections } from '../run/latency-sections';
 import { rateSections } from '../run/load-sections';
-import { settingsSection } from '../run/run-report';
+import { foldExcept } from '../fold';
+import { sloSentence, sloVerdict } from '../run/run-answer';
 import { chosenRows } from '../run/timeline-section';
-import type { GanttSection, KeyValuesSection, ReportPage, ReportSection } from '../sections';
+import type {
+  GanttSection,
+  KeyValuesSection,
+  ReportAnswer,
+  ReportPage,
+  ReportSection,
+} from '../sections';
+import { settingsSections } from '../settings-sections';
 
 const LEAST_INTERVALS = 10;
 const MOST_INTERVALS = 200;
+
+/** The sections that most readers need; the others open on a click. */
+const OPEN = ['Failures', 'Latency', 'Goodput', 'Requests', 'Throughput', 'TTFT', 'TPOT', 'ITL'];
 
 /** A load run with its facts for the report. */
 export interface BenchmarkReport {
@@ -44,17 +55,21 @@ export function benchmarkReport(report: BenchmarkReport): ReportPage {
   return {
     title,
     subtitle,
-    sections: [
-      ...verdict(run),
+    answer: answer(report, summary),
+    sections: foldExcept(sectionsOf(), OPEN),
+  };
+
+  function sectionsOf(): ReportSection[] {
+    return [
       headline(report, summary),
       ...failures(run),
       ...latencySections(run, { summary, slo, latencies: latenciesOf(run.log) }),
       ...rateSections(run, { summary, slo }, { time: 'seconds', intervals: intervalsOf(run) }),
       timeline(run.log),
       generator(run),
-      settingsSection('Settings', report.settings),
-    ],
-  };
+      ...settingsSections('Settings', report.settings),
+    ];
+  }
 }
 
 /** A second each, where that makes neither too few nor too many points. */
@@ -62,12 +77,27 @@ function intervalsOf({ endUs }: BenchmarkRecord): number {
   return Math.min(MOST_INTERVALS, Math.max(LEAST_INTERVALS, Math.ceil(usToSeconds(endUs))));
 }
 
-function verdict({ lateness }: BenchmarkRecord): ReportSection[] {
-  if (lateness.void === null) return [];
-  const text =
-    `This run is void: ${lateness.void}. The load generator measured itself; give ` +
-    'it more of a processor or less to do.';
-  return [{ kind: 'note', title: 'Void', text }];
+/** A void run has no other answer than that. */
+function answer({ run, figures }: BenchmarkReport, summary: Summary): ReportAnswer {
+  const { ttft_ms: ttft, tpot_ms: tpot } = summary;
+  const reason = run.lateness.void;
+  return {
+    verdict: reason === null ? sloVerdict(summary) : 'void',
+    sentence:
+      reason === null
+        ? sloSentence(summary)
+        : `The load generator was too slow to measure: ${reason}. Give it more of a processor, ` +
+          'or send fewer requests, and run it again.',
+    figures: [
+      [
+        'requests/s',
+        formatNumber(figures.request_throughput),
+        `${formatNumber(figures.output_throughput)} output tokens/s`,
+      ],
+      ['TTFT p50', formatMs(ttft.p50), `p99 ${formatMs(ttft.p99)}`],
+      ['TPOT p50', formatMs(tpot.p50), `p99 ${formatMs(tpot.p99)}`],
+    ],
+  };
 }
 
 function headline({ figures }: BenchmarkReport, summary: Summary): KeyValuesSection {

@@ -1,8 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { parseSlo, summarise } from '@baton/analysis';
 import { describe, expect, it } from 'vitest';
+import { isChart, MOST_CHARTS } from '../fold';
 import { runReport } from '../run/run-report';
 import type { ReportPage, ReportSection } from '../sections';
+import { settingsSections } from '../settings-sections';
 import { testRun } from '../../test/test-run';
 import { htmlReport } from './page';
 
@@ -18,7 +20,7 @@ function reportOf(requests: number, engines: number): ReportPage {
   const run = testRun({ requests, roles: roles as ('prefill' | 'decode')[], samples: 2_000 });
   const config = { model: 'llama-3.1-8b', text: '</script><b>' };
   const summary = summarise(run, { slo: SLO, seed: 1, wallSeconds: requests / 1e5, config });
-  return runReport({ run, summary, slo: SLO, title: 'A run', subtitle: 'of a test' });
+  return runReport({ run, summary, slo: SLO, title: 'A run', subtitle: 'of a test', defaults: {} });
 }
 
 const CHART: ReportSection = {
@@ -29,6 +31,29 @@ const CHART: ReportSection = {
   xs: [1, 2],
   series: [{ name: 'a</script>', values: [1.23456789, null], tone: 'prefill' }],
 };
+
+describe('the order of a page', () => {
+  it('is the answer, then at most five open charts, and the rest folded', () => {
+    const page = reportOf(200, 4);
+    expect(page.answer!.figures.length).toBeLessThanOrEqual(3);
+    const open = page.sections.filter(({ isFolded }) => isFolded !== true);
+    expect(open.filter(isChart).length).toBe(MOST_CHARTS);
+    expect(open.length).toBeLessThan(page.sections.length);
+    const html = htmlReport(page);
+    expect(html.indexOf('aria-label="Answer"')).toBeLessThan(html.indexOf('id="section-0"'));
+    expect(html.split('<details>').length - 1).toBe(page.sections.length - open.length);
+  });
+
+  it('has what was changed in the configuration, with the default, and folds the defaults', () => {
+    const [changed, defaults] = settingsSections(
+      'Configuration',
+      { seed: 3, gpu: 'h100' },
+      { seed: 0, gpu: 'h100' },
+    );
+    expect(changed!.entries).toEqual([['seed', '3', 'default 0']]);
+    expect(defaults!.entries).toEqual([['gpu', 'h100']]);
+  });
+});
 
 describe('a page', () => {
   it('refers to nothing outside and forbids itself to load anything', () => {
@@ -125,7 +150,9 @@ describe('the report of a run', () => {
     const run = testRun({ requests: 300, roles: ['prefill', 'decode'] });
     const told = [0.1, 9].map((wallSeconds) => {
       const summary = summarise(run, { slo: SLO, seed: 1, wallSeconds });
-      return htmlReport(runReport({ run, summary, slo: SLO, title: 'A run', subtitle: '' }));
+      return htmlReport(
+        runReport({ run, summary, slo: SLO, title: 'A run', subtitle: '', defaults: {} }),
+      );
     });
     expect(told[0]).toBe(told[1]);
   });
@@ -150,7 +177,9 @@ describe('the report of a run', () => {
   it('of no request at all is a page without charts of latencies', () => {
     const run = testRun({ requests: 0, roles: ['aggregated'], samples: 0 });
     const summary = summarise(run, { seed: 1, wallSeconds: 0.01 });
-    const page = htmlReport(runReport({ run, summary, slo: {}, title: 'Nothing', subtitle: '' }));
+    const page = htmlReport(
+      runReport({ run, summary, slo: {}, title: 'Nothing', subtitle: '', defaults: {} }),
+    );
     expect(page).toContain('Nothing was measured.');
     expect(page).not.toMatch(/NaN|Infinity/);
   });

@@ -3,7 +3,7 @@ import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import type { ReportPage } from '../sections';
 import { escapeText } from './escape';
-import { isDrawn, renderSection } from './render-section';
+import { isDrawn, renderAnswer, renderSection } from './render-section';
 import { stylesheet } from './styles';
 
 /** What a page may load: nothing. A report works from a disk, in a mail and in ten years. */
@@ -13,13 +13,14 @@ const POLICY =
 /**
  * A report as one HTML page without any link to the outside. The same page gives the same bytes.
  */
-export function htmlReport({ title, subtitle, sections }: ReportPage): string {
+export function htmlReport({ title, subtitle, answer, sections }: ReportPage): string {
   const drawn = sections.filter(isDrawn);
   const hasCharts = drawn.some((section) => section.kind === 'lineChart');
   const scripts = [
     ...(hasCharts ? [asset('uplot/dist/uPlot.iife.min.js')] : []),
     ...(drawn.length > 0 ? [clientScript()] : []),
   ];
+  const isVoid = answer?.verdict === 'void';
   const links = sections.map((section, index) => {
     const [short = ''] = section.title.split(':');
     return `<a href="#section-${index}">${escapeText(short)}</a>`;
@@ -32,13 +33,14 @@ export function htmlReport({ title, subtitle, sections }: ReportPage): string {
     '<meta name="viewport" content="width=device-width, initial-scale=1">',
     `<meta http-equiv="Content-Security-Policy" content="${POLICY}">`,
     '<meta name="color-scheme" content="light dark">',
-    `<title>${escapeText(title)}</title>`,
+    `<title>${isVoid ? 'VOID: ' : ''}${escapeText(title)}</title>`,
     `<style>${hasCharts ? asset('uplot/dist/uPlot.min.css') : ''}${stylesheet()}</style>`,
     '</head>',
-    '<body>',
+    isVoid ? '<body class="void">' : '<body>',
     `<header><h1>${escapeText(title)}</h1><p>${escapeText(subtitle)}</p>`,
     `<nav aria-label="Sections">${links.join('')}</nav></header>`,
     '<main>',
+    ...(answer === undefined ? [] : [renderAnswer(answer)]),
     ...sections.map(renderSection),
     '</main>',
     ...scripts.map((script) => `<script>${script}</script>`),

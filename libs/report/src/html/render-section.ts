@@ -7,7 +7,9 @@ import type {
   KeyValuesSection,
   LineChartSection,
   NoteSection,
+  ReportAnswer,
   ReportSection,
+  ReportVerdict,
   TableSection,
 } from '../sections';
 import { escapeText, scriptJson } from './escape';
@@ -21,11 +23,35 @@ export function renderSection(section: ReportSection, index: number): string {
   const id = `section-${index}`;
   const note = section.note === undefined ? '' : `<p>${escapeText(section.note)}</p>`;
   const width = section.width ?? 'full';
+  const heading = `<h2 id="${id}-title">${escapeText(section.title)}</h2>`;
+  const body = `${note}${renderBody(section, id)}`;
   return [
     `<section id="${id}" class="${width} ${section.kind}" aria-labelledby="${id}-title">`,
-    `<h2 id="${id}-title">${escapeText(section.title)}</h2>${note}`,
-    renderBody(section, id),
+    section.isFolded === true
+      ? `<details><summary>${heading}</summary>${body}</details>`
+      : `${heading}${body}`,
     '</section>',
+  ].join('\n');
+}
+
+/** Words and shapes, so that a verdict does not depend on colours. */
+const VERDICTS: Readonly<Record<ReportVerdict, string>> = {
+  met: '✔ SLO met',
+  missed: '✖ SLO missed',
+  void: '✖ VOID: do not use these figures',
+  none: 'No SLO given',
+};
+
+/** The answer, above all sections. */
+export function renderAnswer({ verdict, sentence, figures }: ReportAnswer): string {
+  const pairs = figures.map(([name, value, detail]) => {
+    const small = detail === undefined ? '' : `<small>${escapeText(detail)}</small>`;
+    return `<div><dt>${escapeText(name)}</dt><dd>${escapeText(value)}${small}</dd></div>`;
+  });
+  return [
+    `<section class="full answer ${verdict}" aria-label="Answer">`,
+    `<p class="verdict">${VERDICTS[verdict]}</p><p class="sentence">${escapeText(sentence)}</p>`,
+    `<dl class="tiles">${pairs.join('')}</dl></section>`,
   ].join('\n');
 }
 
@@ -58,7 +84,7 @@ function renderKeyValues({ look, entries }: KeyValuesSection): string {
     const small = detail === undefined ? '' : `<small>${escapeText(detail)}</small>`;
     return `<div><dt>${escapeText(key)}</dt><dd>${escapeText(value)}${small}</dd></div>`;
   });
-  return `<dl class="${look}">${pairs.join('\n')}</dl>`;
+  return `<dl class="${look === 'changed' ? 'list changed' : look}">${pairs.join('\n')}</dl>`;
 }
 
 function renderTable({ title, columns, rows }: TableSection): string {

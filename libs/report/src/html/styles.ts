@@ -78,5 +78,18 @@ tbody th{font-weight:500}
 .drawn svg text{fill:var(--muted);font-size:11px}
 .drawn svg line{stroke:var(--line)}
 .drawn svg rect{shape-rendering:crispEdges}
+section.answer{border-left:8px solid hsl(var(--queue) var(--tone-light))}
+.answer.met{border-left-color:hsl(var(--good) var(--tone-light))}
+.answer.missed,.answer.void{border-left-color:hsl(var(--bad) var(--tone-light))}
+.answer .verdict{margin:0;font-size:1rem;font-weight:700;color:var(--text)}
+.answer .sentence{margin:.2rem 0 .8rem;font-size:1.25rem;color:var(--text);max-width:70ch}
+.answer.void .verdict{font-size:1.8rem;color:hsl(var(--bad) var(--tone-light))}
+body.void main>section:not(.answer){opacity:.45;background:repeating-linear-gradient(135deg,var(--panel) 0 24px,hsl(var(--bad) 50% / .13) 24px 48px)}
+summary{cursor:pointer}
+summary h2{display:inline;margin:0}
+details>p:first-of-type{color:var(--muted);font-size:.85rem;max-width:75ch}
+details[open]>summary{margin-bottom:.5rem}
+section:has(>details:not([open])){padding:.55rem 1.1rem}
+.changed dt::before{content:"● ";color:hsl(var(--decode) var(--tone-light))}
 @media print{nav,.controls{display:none}section{break-inside:avoid}}
 `;

@@ -72,9 +72,16 @@ describe('a comparison in a report', () => {
 
   it('stands behind the summary of a page that stays below 2 MiB', () => {
     const summary = summarise(RUN, { seed: 1, wallSeconds: 1 });
-    const parts = { run: RUN, summary, slo: {}, title: 'A replay', subtitle: 'of a run' };
+    const parts = {
+      run: RUN,
+      summary,
+      slo: {},
+      title: 'A replay',
+      subtitle: 'of a run',
+      defaults: {},
+    };
     const page = runReport({ ...parts, compared: comparedWith(RUN, 3) });
-    expect(page.sections[1]?.title).toBe('Recorded against simulated');
+    expect(page.sections[0]?.title).toBe('Recorded against simulated');
     expect(htmlReport(page).length).toBeLessThan(2 ** 21);
   });
 });

@@ -6,6 +6,7 @@ import type {
   Summary,
 } from '@baton/analysis';
 import { consoleTable } from '../console-table';
+import { CONSOLE_WIDTH, wrapWords } from '../console-width';
 import {
   formatBytes,
   formatMs,
@@ -21,13 +22,21 @@ import { intervalsNote, outcomes } from './headline';
 import { scalingTable } from './console-scaling';
 import { distributions, LATENCIES, latencyIntervals, STATISTICS } from './latency-sections';
 
+/** Columns of the names of facts. */
+const LABEL = 12;
+
 const ROLES: readonly EngineRoleName[] = ['prefill', 'decode', 'aggregated'];
 
 /**
  * A result for people: what was run, what came out, the latencies, and how busy the engines were.
  */
 export function consoleSummary(summary: Summary, title: string): string {
-  const parts = [`${title}\n`, facts(summary), latencyTable(summary), engineTable(summary.engines)];
+  const parts = [
+    wrapWords(title),
+    facts(summary),
+    latencyTable(summary),
+    engineTable(summary.engines),
+  ];
   parts.push(scalingTable(summary));
   return parts.filter((part) => part !== '').join('\n');
 }
@@ -50,7 +59,15 @@ function facts(summary: Summary): string {
     ...(summary.cost === undefined ? [] : costLines(summary.cost)),
     ['intervals', intervalsNote(summary)],
   ];
-  return rows.map(([name = '', text]) => `${name.padEnd(11)} ${text}\n`).join('');
+  return rows.map(([name = '', text = '']) => fact(name, text)).join('');
+}
+
+/** A name, and beside it a text that may go on in further lines. */
+function fact(name: string, text: string): string {
+  const lines = wrapWords(text, CONSOLE_WIDTH - LABEL)
+    .trimEnd()
+    .split('\n');
+  return `${name.padEnd(LABEL)}${lines.join(`\n${' '.repeat(LABEL)}`)}\n`;
 }
 
 function kvCache(summary: Summary): string[] {

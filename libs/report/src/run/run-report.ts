@@ -1,11 +1,14 @@
 import { latenciesOf, type RunRecord, type Slo, type Summary } from '@baton/analysis';
+import { foldExcept } from '../fold';
 import type { ReportPage, ReportSection } from '../sections';
+import { settingsSections } from '../settings-sections';
 import { type ComparisonReport, comparisonSections } from './comparison-sections';
 import { costSections } from './cost-sections';
 import { engineSections } from './engine-sections';
 import { latencySections } from './latency-sections';
 import { loadSections } from './load-sections';
 import { headline } from './headline';
+import { runAnswer } from './run-answer';
 import { scalingSections } from './scaling-sections';
 import { timelineSection } from './timeline-section';
 
@@ -16,20 +19,34 @@ export interface RunReport {
   readonly slo: Slo;
   readonly title: string;
   readonly subtitle: string;
+  /** Values of the options that nothing sets, by the names of the configuration. */
+  readonly defaults: Readonly<Record<string, unknown>>;
   /** The recorded run that this one is compared with. */
   readonly compared?: ComparisonReport | undefined;
 }
+
+/** The few sections that most readers need; the others open on a click. */
+const OPEN = [
+  ...['Recorded against simulated', 'TTFT recorded and simulated', 'TPOT recorded and simulated'],
+  ...['Latency', 'Goodput', 'Requests', 'TTFT', 'TPOT', 'Mean phases of a request', 'Utilisation'],
+  'Configuration, changed',
+];
 
 /**
  * The pages of one run. Nothing in it depends on the wall clock, so the same run gives the same
  * bytes.
  */
 export function runReport(report: RunReport): ReportPage {
-  const { run, summary, slo, title, subtitle, compared } = report;
+  const { run, summary, slo, title, subtitle, defaults, compared } = report;
   return {
     title,
     subtitle,
-    sections: [
+    answer: runAnswer(summary, compared?.comparison),
+    sections: foldExcept(sectionsOf(), OPEN),
+  };
+
+  function sectionsOf(): ReportSection[] {
+    return [
       headline(summary),
       ...costSections(summary.cost),
       ...(compared === undefined ? [] : comparisonSections(compared)),
@@ -40,9 +57,9 @@ export function runReport(report: RunReport): ReportPage {
       timelineSection(run),
       ...stepTimes(summary),
       ...frontEnd(summary),
-      ...configuration(summary),
-    ],
-  };
+      ...configuration(summary, defaults),
+    ];
+  }
 }
 
 function stepTimes({ step_times = [] }: Summary): ReportSection[] {
@@ -60,28 +77,13 @@ function stepTimes({ step_times = [] }: Summary): ReportSection[] {
 }
 
 function frontEnd({ front_end: told }: Summary): ReportSection[] {
-  return told === undefined ? [] : [settingsSection('Front end', { ...told })];
+  return told === undefined ? [] : settingsSections('Front end', { ...told });
 }
 
-function configuration({ config, seed }: Summary): ReportSection[] {
-  return config === undefined ? [] : [settingsSection('Configuration', { seed, ...config })];
-}
-
-/** What a run depended on; entries of a group carry its name. */
-export function settingsSection(
-  title: string,
-  settings: Readonly<Record<string, unknown>>,
-): ReportSection {
-  const entries = Object.entries(settings).flatMap(([key, value]) => {
-    const isGroup = typeof value === 'object' && value !== null;
-    const inner = isGroup ? Object.entries(value) : [['', value] as const];
-    return inner.map(
-      ([name, each]) => [name === '' ? key : `${key} ${name}`, settingText(each)] as const,
-    );
-  });
-  return { kind: 'keyValues', title, look: 'list', entries };
-}
-
-function settingText(value: unknown): string {
-  return typeof value === 'string' ? value : JSON.stringify(value);
+function configuration(
+  { config, seed }: Summary,
+  defaults: Readonly<Record<string, unknown>>,
+): ReportSection[] {
+  if (config === undefined) return [];
+  return settingsSections('Configuration', { seed, ...config }, defaults);
 }

@@ -52,6 +52,5 @@ export function shippedTracePath(trace: ShippedTrace): string {
 
 /** What `--trace list` prints: one line for each. */
 export function shippedTracesText(): string {
-  const width = Math.max(...SHIPPED_TRACES.map(({ name }) => name.length));
-  return SHIPPED_TRACES.map(({ name, what }) => `${name.padEnd(width)}  ${what}\n`).join('');
+  return SHIPPED_TRACES.map(({ name, what }) => `${name}\n    ${what}\n`).join('');
 }

@@ -1,12 +1,12 @@
 import { defaultConfig } from '@baton/config';
-import type { EngineJob, EnginePresence } from '@baton/contract';
+import { BatonError, type EngineJob, type EnginePresence } from '@baton/contract';
 import { describe, expect, it } from 'vitest';
 import type { ClusterView } from '../../cluster/cluster-view';
 import type { Sequence, SequenceOwner } from '../../frames/sequence';
 import { SequenceTable } from '../../frames/sequence-table';
 import type { AdmissionGate } from '../../request/admit/admission-gate';
 import { Observers } from '../port/observers';
-import type { ObservedRequest, TokenNews } from '../port/port';
+import type { ObservedCall, ObservedRequest, TokenNews } from '../port/port';
 import type { Timelines } from '../timelines/timelines';
 import { ClusterPictures, picturePhaseOf } from './cluster-pictures';
 import { RateMeter } from './rate-meter';
@@ -113,7 +113,7 @@ describe('a picture', () => {
   it('has of an engine what a lane shows', () => {
     const [engine] = picturesOf(new SequenceTable(), ['e']).take(0).engines;
     expect(engine).toEqual({
-      ...{ id: 'e', index: 0, role: 'decode', state: 'ready', running: 1, waiting: 5 },
+      ...{ id: 'e', index: 0, role: 'decode', state: 'ready', running: 1, waiting: 5, fetching: 3 },
       ...{ kvUsage: 0.1235, heldBlocks: 4, numBlocks: 10, stepMs: 1.235, steps: 9 },
     });
   });
@@ -160,6 +160,15 @@ describe('rates', () => {
     expect(rates.finishedPerSecond).toBeCloseTo(1 / 2.5);
     for (const nowMs of [1_500, 1_750, 2_000]) meter.take(nowMs);
     expect(meter.take(2_250)).toMatchObject({ ttftMs: null, itlMs: null, tokensPerSecond: 0 });
+  });
+
+  it('count what the cluster cannot take, not what is wrong with a request', () => {
+    const meter = new RateMeter(defaultConfig());
+    meter.switchOn(0);
+    for (const code of ['admission_refused', 'model_not_found'] as const) {
+      meter.refused({} as ObservedCall, new BatonError(code));
+    }
+    expect(meter.take(1_000).refusedPerSecond).toBe(1);
   });
 
   it('are counted only while a live page is open', () => {

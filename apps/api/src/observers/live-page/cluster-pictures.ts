@@ -112,6 +112,7 @@ function engineOf(engine: EnginePresence, starvedAfterMs: number): PictureEngine
     ...{ id: engineId, index, role: stage, state },
     running: gauges.running,
     waiting: gauges.waitingCapacity + gauges.waitingDeferred,
+    fetching: gauges.waitingDeferred,
     kvUsage: Math.round(gauges.kvUsage * 1e4) / 1e4,
     heldBlocks: gauges.heldBlocks,
     numBlocks: gauges.numBlocks,

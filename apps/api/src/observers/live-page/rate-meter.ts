@@ -1,12 +1,20 @@
 import { IntervalHistogram } from '@baton/analysis';
 import type { BatonConfig } from '@baton/config';
-import type { PictureRates, Quantiles } from '@baton/contract';
+import type { BatonError, PictureRates, Quantiles } from '@baton/contract';
 import { Inject, Injectable } from '@nestjs/common';
 import { CONFIG } from '../../tokens';
-import type { ObservedRequest, ObservedSequence, RequestObserver, TokenNews } from '../port/port';
+import type {
+  ObservedCall,
+  ObservedRequest,
+  ObservedSequence,
+  RequestObserver,
+  TokenNews,
+} from '../port/port';
 
 /** Slots of the window that rates are taken over; one ends with each picture. */
 const SLOTS = 4;
+/** Answers to a request that the cluster cannot take now; the others have a fault of their own. */
+const OVERLOAD: ReadonlySet<number> = new Set([429, 503]);
 
 class Slot {
   ttft = new IntervalHistogram();
@@ -14,6 +22,7 @@ class Slot {
   tokens = 0;
   arrived = 0;
   finished = 0;
+  refused = 0;
   startMs = 0;
 
   begin(nowMs: number): void {
@@ -22,6 +31,7 @@ class Slot {
     this.tokens = 0;
     this.arrived = 0;
     this.finished = 0;
+    this.refused = 0;
     this.startMs = nowMs;
   }
 }
@@ -48,6 +58,10 @@ export class RateMeter implements RequestObserver {
 
   switchOff(): void {
     this.isOn = false;
+  }
+
+  refused(_call: ObservedCall, { entry }: BatonError): void {
+    if (OVERLOAD.has(entry.status)) this.slot.refused += 1;
   }
 
   opened({ sequences }: ObservedRequest): void {
@@ -77,6 +91,7 @@ export class RateMeter implements RequestObserver {
       tokensPerSecond: perSecond(({ tokens }) => tokens),
       requestsPerSecond: perSecond(({ arrived }) => arrived),
       finishedPerSecond: perSecond(({ finished }) => finished),
+      refusedPerSecond: perSecond(({ refused }) => refused),
     };
     this.at = (this.at + 1) % SLOTS;
     this.slot.begin(nowMs);

@@ -364,10 +364,23 @@
     return Array.from({ length: count }, (_none, i) => (Math.ceil(beginMs / step) + i) * step);
   }
 
-  for (const box of document.querySelectorAll('.drawn')) {
+  function drawBox(box) {
     const content = JSON.parse(document.getElementById(box.dataset.from).textContent);
     if (box.dataset.kind === 'gantt') drawTimeline(box, content);
     else drawChart(box, content);
+  }
+
+  // A folded chart has no width to draw in.
+  for (const box of document.querySelectorAll('.drawn')) {
+    const fold = box.closest('details');
+    if (fold === null) drawBox(box);
+    else fold.addEventListener('toggle', () => drawBox(box), { once: true });
+  }
+  for (const link of document.querySelectorAll('nav a')) {
+    link.addEventListener('click', () => {
+      const fold = document.querySelector(`${link.hash} > details`);
+      if (fold !== null) fold.open = true;
+    });
   }
   matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => {
     for (const redraw of redraws) redraw();

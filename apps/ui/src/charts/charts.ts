@@ -1,8 +1,11 @@
 import uPlot from 'uplot';
-import { make } from './element';
-import { formatCount, readableMs } from './format';
-import { colour, onScheme, type PageTone } from './palette';
+import { make } from '../element';
+import { explainer } from '../explain';
+import { formatCount, readableMs } from '../format';
+import { markOutliers } from './outlier-marks';
+import { colour, onScheme, type PageTone } from '../palette';
 import type { RateHistory, RateKey } from './rate-history';
+import { robustTop } from './robust-scale';
 
 const HEIGHT = 170;
 
@@ -82,7 +85,7 @@ export class Charts {
     for (const { plot } of this.plots) plot.destroy();
     const frames = PLANS.map(({ title, unit }) =>
       make('section', { class: 'panel chart', 'aria-label': title }, [
-        make('h2', {}, [title, ' ', make('small', {}, [unit])]),
+        make('h2', {}, [title, ' ', make('small', {}, [unit]), explainer('charts', title)]),
       ]),
     );
     this.element.replaceChildren(...frames);
@@ -118,11 +121,12 @@ function options(plan: ChartPlan, spanS: () => number): uPlot.Options {
     width: 320,
     height: HEIGHT,
     padding: [8, hasSecond ? 0 : 10, 0, 0],
+    hooks: { draw: [markOutliers] },
     cursor: { points: { size: 6 }, drag: { x: false, y: false } },
     scales: {
       x: { time: false, range: () => [-spanS(), 0] },
-      y: { range: fromZero },
-      second: { range: fromZero },
+      y: { range: fromZero('y') },
+      second: { range: fromZero('second') },
     },
     axes: [
       axis({ values: (_plot, ticks) => ticks.map((tick) => (tick === 0 ? 'now' : `${tick} s`)) }),
@@ -157,7 +161,11 @@ function axis(more: uPlot.Axis): uPlot.Axis {
   return { stroke: colour('muted'), grid: line, ticks: line, font, ...more };
 }
 
-/** From zero to a little above the highest value, so that a level line looks level. */
-function fromZero(_plot: uPlot, _low: number, high: number): uPlot.Range.MinMax {
-  return [0, high > 0 ? high * 1.15 : 1];
+/** From zero to a little above the highest usual value, so that a level line looks level. */
+function fromZero(scale: string): (plot: uPlot) => uPlot.Range.MinMax {
+  return (plot) => {
+    const columns = plot.series.flatMap((each, i) => (each.scale === scale ? [plot.data[i]!] : []));
+    const top = robustTop(columns.flatMap((column) => [...column]));
+    return [0, top > 0 ? top * 1.15 : 1];
+  };
 }

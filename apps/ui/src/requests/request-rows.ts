@@ -1,4 +1,4 @@
-import type { ClusterModel, RequestState } from './cluster-model';
+import type { ClusterModel, RequestState } from '../cluster-model';
 
 export const ROWS = 24;
 /** How long the row of an ended request stays at least. */
@@ -12,22 +12,18 @@ const LINGER_MS = 4_000;
 export class RequestRows {
   readonly rows: (RequestState | undefined)[] = Array.from({ length: ROWS }, () => undefined);
 
-  /** @param held  row with the keyboard focus, which keeps its request */
-  update(model: ClusterModel, held: number | undefined): void {
+  /** @param held  request that keeps its row: it has the keyboard focus, or its timeline is open */
+  update(model: ClusterModel, held: RequestState | undefined): void {
     const shown = new Set(this.rows);
     const fresh = [...model.requests.values()].filter((each) => !shown.has(each)).reverse();
     const ended = model.ended.filter((each) => !shown.has(each));
     for (const [row, request] of this.rows.entries()) {
-      if (row === held && request !== undefined) continue;
+      if (request !== undefined && request === held) continue;
       const isFree =
         request === undefined ||
         (request.phase === 'ended' && model.atMs - request.phaseMs > LINGER_MS);
       if (!isFree) continue;
       this.rows[row] = fresh.shift() ?? request ?? ended.shift();
     }
-  }
-
-  clear(): void {
-    this.rows.fill(undefined);
   }
 }

@@ -1,0 +1,19 @@
+/** Fewer values than this have no outliers. */
+const LEAST_VALUES = 12;
+/** A value beyond this many times the level that most values keep is an outlier. */
+const BEYOND = 3;
+const MOST = 0.9;
+
+/**
+ * The highest value that a scale has to show. Single values far above the others are left out, so
+ * that they do not flatten the rest; 0 without values.
+ */
+export function robustTop(values: Iterable<number | null | undefined>): number {
+  const sorted = [...values].filter((value): value is number => value != null);
+  sorted.sort((a, b) => a - b);
+  const highest = sorted.at(-1) ?? 0;
+  if (sorted.length < LEAST_VALUES) return highest;
+  const level = sorted[Math.floor(MOST * (sorted.length - 1))]!;
+  if (level <= 0 || highest <= BEYOND * level) return highest;
+  return sorted.findLast((value) => value <= BEYOND * level)!;
+}

@@ -1,0 +1,65 @@
+import type { PictureEngine } from '@baton/contract';
+import { engineNames } from '../cluster-model';
+
+type Role = PictureEngine['role'];
+
+export interface Departed {
+  /** As the page called it. */
+  readonly name: string;
+  readonly role: Role;
+  readonly atMs: number;
+}
+
+/** How long an engine is remembered whose role is complete without it. */
+const REMEMBER_MS = 30_000;
+
+const LETTERS: Readonly<Record<Role, string>> = { prefill: 'P', decode: 'D', aggregated: 'A' };
+
+/**
+ * Engines that left without an order to leave, as far as this page knows: one that is idle may
+ * drain between two pictures.
+ */
+export class Departures {
+  /** Their roles have fewer engines than at the start. */
+  lost: readonly Departed[] = [];
+  /** Their roles are complete again. */
+  replaced: readonly Departed[] = [];
+  private departed: readonly Departed[] = [];
+  private readonly ordered = new Set<string>();
+  private before: readonly PictureEngine[] = [];
+
+  /** The reader has sent this engine an order to leave or to change its role. */
+  expect(id: string): void {
+    this.ordered.add(id);
+  }
+
+  /** @param topology  of the start */
+  see(engines: readonly PictureEngine[], atMs: number, topology: string): void {
+    const now = new Set(engines.map(({ id }) => id));
+    const names = engineNames(this.before);
+    const gone = this.before.filter(
+      ({ id, state }) => !now.has(id) && state !== 'draining' && !this.ordered.has(id),
+    );
+    const isShort = ({ role }: Departed): boolean =>
+      engines.filter((engine) => engine.role === role).length < startedWith(topology, role);
+    const news = gone.map(({ id, role }) => ({ name: names.get(id)!, role, atMs }));
+    this.departed = [...this.departed, ...news].filter(
+      (each) => isShort(each) || atMs - each.atMs < REMEMBER_MS,
+    );
+    this.lost = this.departed.filter(isShort);
+    this.replaced = this.departed.filter((each) => !isShort(each));
+    this.before = engines;
+  }
+
+  clear(): void {
+    this.lost = [];
+    this.replaced = [];
+    this.departed = [];
+    this.before = [];
+    this.ordered.clear();
+  }
+}
+
+function startedWith(topology: string, role: Role): number {
+  return Number(new RegExp(`(\\d+)${LETTERS[role]}`).exec(topology)?.[1] ?? 0);
+}

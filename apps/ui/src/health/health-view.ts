@@ -1,0 +1,64 @@
+import { make, setAttribute, setText } from '../element';
+import { readableMs } from '../format';
+import type { HealthFinding, Level } from './health';
+
+/** A shape beside each colour. */
+const SHAPES: Readonly<Record<Level, string>> = { good: '✔', busy: '▲', bad: '✖' };
+
+/** The findings as a band below the header; each opens to what it means. */
+export class HealthView {
+  readonly element: HTMLElement;
+  private readonly list = make('ul');
+  private readonly items = new Map<string, FindingItem>();
+
+  constructor() {
+    const attributes = { class: 'health', 'aria-label': 'Health' };
+    this.element = make('section', attributes, [this.list]);
+  }
+
+  show(findings: readonly HealthFinding[], nowMs: number): void {
+    const shown = new Set(findings.map(({ id }) => id));
+    for (const [id, item] of this.items) {
+      if (shown.has(id)) continue;
+      item.element.remove();
+      this.items.delete(id);
+    }
+    for (const finding of findings) {
+      const item = this.items.get(finding.id) ?? this.add(finding.id);
+      item.show(finding, nowMs);
+    }
+  }
+
+  private add(id: string): FindingItem {
+    const item = new FindingItem();
+    this.items.set(id, item);
+    this.list.append(item.element);
+    return item;
+  }
+}
+
+class FindingItem {
+  readonly element: HTMLLIElement;
+  private readonly shape = make('span', { class: 'shape', 'aria-hidden': 'true' });
+  private readonly title = make('b', { role: 'status' });
+  private readonly since = make('span', { class: 'since' });
+  private readonly detail = make('span');
+  private readonly advice = make('p');
+
+  constructor() {
+    const summary = [this.shape, this.title, ' ', this.since, ' ', this.detail];
+    const details = make('details', {}, [make('summary', {}, summary), this.advice]);
+    this.element = make('li', {}, [details]);
+  }
+
+  show({ level, title, detail, advice, sinceMs }: HealthFinding, nowMs: number): void {
+    setAttribute(this.element, 'data-level', level);
+    setText(this.shape, SHAPES[level]);
+    setText(this.title, title);
+    const at = new Date(sinceMs).toLocaleTimeString([], { hour12: false });
+    const length = readableMs(Math.max(0, Math.round((nowMs - sinceMs) / 1_000) * 1_000));
+    setText(this.since, `since ${at} (${length})`);
+    setText(this.detail, detail);
+    setText(this.advice, advice);
+  }
+}

@@ -1,0 +1,129 @@
+import type { PictureEngine } from '@baton/contract';
+import { describe, expect, it } from 'vitest';
+import { ClusterModel } from '../cluster-model';
+import { Health } from './health';
+
+type Role = PictureEngine['role'];
+
+interface State {
+  readonly engines: readonly PictureEngine[];
+  readonly inFlight?: number;
+  readonly refused?: number;
+  readonly queued?: Partial<Record<Role, number>>;
+}
+
+function engine(id: string, more: Partial<PictureEngine> = {}): PictureEngine {
+  const role = ({ P: 'prefill', D: 'decode', A: 'aggregated' } as const)[id[0] as 'P'];
+  return {
+    ...{ id, index: 0, role, state: 'ready', running: 0, waiting: 0, fetching: 0 },
+    ...{ kvUsage: 0.5, heldBlocks: 0, numBlocks: 10, stepMs: 0, steps: 0 },
+    ...more,
+  };
+}
+
+/** The same state, seen four times a second until `untilMs`. */
+function watch(health: Health, state: State, fromMs: number, untilMs: number): void {
+  const { engines, inFlight = 0, refused = 0, queued } = state;
+  const model = new ClusterModel();
+  model.begin({
+    ...{ api: 'a', version: '0', model: 'm', topology: '1P2D', speedup: 1, intervalMs: 250 },
+    ...{ hasSettings: false, names: [] },
+  });
+  const rates = { ttftMs: null, itlMs: null, tokensPerSecond: 0, requestsPerSecond: 0 };
+  for (let at = fromMs; at <= untilMs; at += 250) {
+    model.see({
+      ...{ at, engines, phases: [0, 0, 0, inFlight], requests: [], names: [], stepTimes: [] },
+      waiting: { prefill: 0, decode: 0, aggregated: 0, ...queued },
+      rates: { ...rates, finishedPerSecond: 0, refusedPerSecond: refused },
+    });
+    health.see(model);
+  }
+}
+
+function idsAfter(state: State, ms = 10_000): string[] {
+  const health = new Health();
+  watch(health, state, 0, ms);
+  return health.findings.map(({ id }) => id);
+}
+
+const PAIR = [engine('P0'), engine('D0')];
+
+describe('the health of a cluster', () => {
+  it('is idle without requests, and healthy while none waits', () => {
+    expect(idsAfter({ engines: PAIR })).toEqual(['idle']);
+    expect(idsAfter({ engines: PAIR, inFlight: 9 })).toEqual(['healthy']);
+  });
+
+  it.each([
+    ['prefill', [engine('P0', { waiting: 9 }), engine('D0')], {}],
+    ['prefill', PAIR, { prefill: 9 }],
+    ['link', [engine('P0'), engine('D0', { waiting: 9, fetching: 8 })], {}],
+    ['decode', [engine('P0'), engine('D0', { waiting: 9 })], {}],
+    ['decode', PAIR, { decode: 9 }],
+    ['aggregated', [engine('A0', { waiting: 9 })], {}],
+  ] as const)('names %s as the bottleneck where requests wait for it', (id, engines, queued) => {
+    expect(idsAfter({ engines, queued, inFlight: 20 })).toEqual([id]);
+  });
+
+  it('blames decode when prefill waits for its held KV to be fetched', () => {
+    const held = [engine('P0', { waiting: 40, heldBlocks: 8 }), engine('D0', { waiting: 9 })];
+    expect(idsAfter({ engines: held, inFlight: 60 })).toEqual(['decode']);
+    const free = [engine('P0', { waiting: 40 }), engine('D0', { waiting: 9 })];
+    expect(idsAfter({ engines: free, inFlight: 60 })).toEqual(['prefill']);
+  });
+
+  it('does not call a short burst a bottleneck, and keeps the start of a lasting one', () => {
+    const health = new Health();
+    const short = { engines: PAIR, inFlight: 5, queued: { prefill: 4 } };
+    watch(health, { engines: PAIR, inFlight: 5 }, 0, 1_000);
+    watch(health, short, 1_250, 1_500);
+    expect(health.findings[0]!.id).toBe('healthy');
+    watch(health, short, 1_750, 9_000);
+    const [{ id, sinceMs } = { id: '', sinceMs: 0 }] = health.findings;
+    expect(id).toBe('prefill');
+    expect(sinceMs).toBeGreaterThan(1_500);
+    expect(sinceMs).toBeLessThan(4_000);
+    watch(health, { engines: PAIR, inFlight: 5 }, 9_250, 15_000);
+    expect(health.findings[0]).toMatchObject({ id: 'healthy' });
+  });
+
+  it('reports an engine that is gone until another of its role has joined', () => {
+    const health = new Health();
+    watch(health, { engines: [engine('P0'), engine('D0'), engine('D1')] }, 0, 500);
+    watch(health, { engines: [engine('P0'), engine('D0')] }, 750, 3_000);
+    expect(health.findings).toMatchObject([
+      { id: 'lost', level: 'bad', title: 'Engine D1 is lost', sinceMs: 750 },
+    ]);
+    const again = { engines: [engine('P0'), engine('D0'), engine('D2')] };
+    watch(health, again, 3_250, 4_000);
+    expect(health.findings).toMatchObject([
+      { id: 'replaced', level: 'busy', title: 'Engine D1 is gone', sinceMs: 750 },
+    ]);
+    watch(health, again, 4_250, 31_000);
+    expect(health.findings.map(({ id }) => id)).toEqual(['idle']);
+  });
+
+  it('does not miss an engine that the reader has sent away', () => {
+    const health = new Health();
+    watch(health, { engines: [...PAIR, engine('D1')] }, 0, 500);
+    health.expectLeave('D1');
+    watch(health, { engines: PAIR }, 750, 1_000);
+    expect(health.findings.map(({ id }) => id)).toEqual(['idle']);
+  });
+
+  it('does not miss an engine that had drained', () => {
+    const health = new Health();
+    watch(health, { engines: [...PAIR, engine('D1', { state: 'draining' })] }, 0, 500);
+    watch(health, { engines: PAIR }, 750, 1_000);
+    expect(health.findings.map(({ id }) => id)).toEqual(['idle']);
+  });
+
+  it('reports refusals for five seconds after the last one', () => {
+    const health = new Health();
+    watch(health, { engines: PAIR, refused: 3 }, 0, 500);
+    watch(health, { engines: PAIR }, 750, 4_000);
+    expect(health.findings[0]).toMatchObject({ id: 'admission', level: 'bad', sinceMs: 0 });
+    watch(health, { engines: PAIR }, 4_250, 6_000);
+    expect(health.findings[0]!.id).toBe('idle');
+  });
+});

@@ -1,0 +1,189 @@
+import type { ClusterModel } from '../cluster-model';
+import { formatCount, formatOf, readableShare } from '../format';
+import { type Departed, Departures } from './departures';
+import { type Pile, type PileName, Piles } from './piles';
+
+export type Level = 'good' | 'busy' | 'bad';
+
+/** One thing to know about the cluster at a glance. */
+export interface HealthFinding {
+  /** The same finding has the same id over time. */
+  readonly id: string;
+  readonly level: Level;
+  readonly title: string;
+  readonly detail: string;
+  /** What it means, and what to do. */
+  readonly advice: string;
+  /** ms of the wall clock. */
+  readonly sinceMs: number;
+}
+
+type Found = Omit<HealthFinding, 'sinceMs'> & { readonly sinceMs?: number };
+
+/** Refusals come in bursts: the finding stays for this long after the last one. */
+const REFUSALS_STAY_MS = 5_000;
+
+/** Whether the cluster is healthy, what is short in it, and since when. */
+export class Health {
+  findings: readonly HealthFinding[] = [];
+  private readonly departures = new Departures();
+  private readonly piles = new Piles();
+  private since = new Map<string, number>();
+  private refused: { readonly perSecond: number; readonly atMs: number } | undefined;
+
+  see(model: ClusterModel): void {
+    this.departures.see(model.engines, model.atMs, model.hello?.topology ?? '');
+    const found = [...this.losses(), ...this.refusals(model), ...this.shortages(model)];
+    if (found.length === 0) found.push(model.inFlight === 0 ? IDLE : healthy(model));
+    this.findings = found.map((each) => ({
+      ...each,
+      sinceMs: each.sinceMs ?? this.since.get(each.id) ?? model.atMs,
+    }));
+    this.since = new Map(this.findings.map(({ id, sinceMs }) => [id, sinceMs]));
+  }
+
+  /** The reader has sent this engine an order to leave. */
+  expectLeave(id: string): void {
+    this.departures.expect(id);
+  }
+
+  /** A new stream may be of another cluster. */
+  clear(): void {
+    this.departures.clear();
+    this.piles.clear();
+    this.since.clear();
+    this.refused = undefined;
+  }
+
+  private losses(): Found[] {
+    const { lost, replaced } = this.departures;
+    return [
+      ...departure(lost, { id: 'lost', level: 'bad', word: 'lost', many: 'fewer engines than' }),
+      ...departure(replaced, {
+        id: 'replaced',
+        level: 'busy',
+        word: 'gone',
+        many: 'the engines of',
+      }),
+    ];
+  }
+
+  private refusals({ rates, atMs }: ClusterModel): Found[] {
+    const perSecond = rates?.refusedPerSecond ?? 0;
+    if (perSecond > 0) this.refused = { perSecond, atMs };
+    if (this.refused === undefined || atMs - this.refused.atMs > REFUSALS_STAY_MS) return [];
+    return [
+      {
+        ...{ id: 'admission', level: 'bad', title: 'Admission refuses requests' },
+        detail: `${formatCount(this.refused.perSecond)} requests/s get status 429 or 503.`,
+        advice:
+          'A limit of the cluster, of a tenant, or an injected fault refuses requests before ' +
+          'they are queued. Raise the limit, add engines, or send less.',
+      },
+    ];
+  }
+
+  private shortages(model: ClusterModel): Found[] {
+    const late = model.engines.filter(({ starvedMs }) => starvedMs !== undefined);
+    const pile = this.piles.bottleneckOf(model);
+    return [
+      ...(late.length > 0 ? [starved(late.length)] : []),
+      ...(pile === undefined ? [] : [shortage(pile, model)]),
+    ];
+  }
+}
+
+interface DepartureTexts extends Pick<Found, 'id' | 'level'> {
+  readonly word: string;
+  /** What the role has, before "the start". */
+  readonly many: string;
+}
+
+function departure(gone: readonly Departed[], { id, level, word, many }: DepartureTexts): Found[] {
+  if (gone.length === 0) return [];
+  const names = gone.map(({ name }) => name).join(', ');
+  const subject = gone.length === 1 ? `Engine ${names} is` : `Engines ${names} are`;
+  return [
+    {
+      ...{ id, level, title: `${subject} ${word}`, sinceMs: gone[0]!.atMs },
+      detail: `The role has ${many} the start.`,
+      advice:
+        'The engine sends no heartbeat: its process has ended or hangs, or it left while it was ' +
+        'idle. Its requests run again on other engines. The log of the cluster names the cause.',
+    },
+  ];
+}
+
+const IDLE: Found = {
+  ...{ id: 'idle', level: 'good', title: 'Idle', detail: 'No request is in flight.' },
+  advice: 'Every engine that the page shows sends heartbeats, and no request is under way.',
+};
+
+function healthy({ inFlight }: ClusterModel): Found {
+  return {
+    ...{ id: 'healthy', level: 'good', title: 'Healthy' },
+    detail: `${formatOf(inFlight, 'request')} in flight; none waits for long.`,
+    advice:
+      'No engine is lost, no request is refused, and fewer than two requests per engine wait for ' +
+      'prefill, for the link or for decode.',
+  };
+}
+
+function starved(engines: number): Found {
+  return {
+    ...{ id: 'starved', level: 'bad', title: 'This machine is too slow' },
+    detail: `The processes of ${formatOf(engines, 'engine')} get too little CPU time.`,
+    advice:
+      'Steps end later than simulated, so the latencies on this page are too long. Simulate ' +
+      'fewer engines, lower the speedup, or use a larger machine.',
+  };
+}
+
+interface Shortage {
+  readonly title: string;
+  readonly waitFor: string;
+  readonly advice: string;
+}
+
+const SHORTAGES: Readonly<Record<PileName, Shortage>> = {
+  prefill: {
+    title: 'Bottleneck: prefill',
+    waitFor: 'prefill',
+    advice:
+      'Prompts arrive faster than the prefill engines compute them, so the time to first token ' +
+      'grows. Add prefill engines, or change a decode engine into one.',
+  },
+  link: {
+    title: 'Bottleneck: link',
+    waitFor: 'KV over the link',
+    advice:
+      'KV is handed over faster than the link carries it. A faster link, or fewer and larger ' +
+      'engines, shorten the hand-over.',
+  },
+  decode: {
+    title: 'Bottleneck: decode',
+    waitFor: 'decode',
+    advice:
+      'Decode engines have no free place or no free KV, so finished prompts wait and hold KV on ' +
+      'prefill. Add decode engines, or change a prefill engine into one.',
+  },
+  aggregated: {
+    title: 'Bottleneck: engines',
+    waitFor: 'an engine',
+    advice: 'Requests arrive faster than the engines serve them. Add engines.',
+  },
+};
+
+function shortage({ name, requests, engines }: Pile, model: ClusterModel): Found {
+  const { title, waitFor, advice } = SHORTAGES[name];
+  const role = name === 'link' ? 'decode' : name;
+  const kv = model.engines.filter((engine) => engine.role === role).map(({ kvUsage }) => kvUsage);
+  const mean = kv.reduce((sum, usage) => sum + usage, 0) / kv.length;
+  const waiting = formatOf(Math.max(1, Math.round(requests)), 'request');
+  return {
+    ...{ id: name, level: 'busy', title, advice },
+    detail:
+      `About ${waiting} wait for ${waitFor} (${formatOf(engines, 'engine')}, ` +
+      `KV ${readableShare(mean)} full).`,
+  };
+}

@@ -1,0 +1,159 @@
+// Whether the simulation can be trusted, as a board; build.mjs writes it.
+import {
+  byEngine,
+  byStage,
+  dashboard,
+  lines,
+  mean,
+  perEngine,
+  perStage,
+  quantiles,
+  rate,
+  stat,
+} from './panels.mjs';
+
+/** Whether the simulation can be trusted: engines, clocks, processes, and laws that must hold. */
+export function healthBoard() {
+  return dashboard({
+    uid: 'baton-health',
+    title: 'Baton: health',
+    description: 'Engines and processes, how true the clocks are, and what must be zero.',
+    rows: [
+      {
+        name: 'Cluster',
+        panels: [
+          stat(
+            'Engines ready',
+            { unit: 'short', warn: 1, bad: 0.5 },
+            'max(sum by (instance) (baton:engines{state="ready"}))',
+          ),
+          stat('Engines lost', { unit: 'short', warn: 1, bad: 3 }, 'sum(baton:engines_lost_total)'),
+          stat(
+            'Restarts',
+            { unit: 'short', warn: 1, bad: 3 },
+            'sum(max by (engine, replica) (baton:worker_restarts_total))',
+          ),
+          stat(
+            'Lost blocks',
+            { unit: 'short', warn: 1, bad: 1, description: 'Must be 0.' },
+            'sum(max by (engine, replica) (baton:kv_lost_blocks))',
+          ),
+          stat(
+            'Lost sequences',
+            { unit: 'short', warn: 1, bad: 1, description: 'Must be 0.' },
+            'sum(baton:sequences_unaccounted)',
+          ),
+          stat(
+            'Leases expired',
+            { unit: 'short', warn: 1, bad: 3 },
+            'sum(baton:kv_releases_total{reason="expired"})',
+          ),
+          stat(
+            'Read after expiry',
+            { unit: 'short', warn: 1, bad: 3 },
+            'sum(vllm:nixl_num_notifications_after_expiry_total)',
+          ),
+          lines('Engines', 'short', [
+            { expr: 'max by (stage, state) (baton:engines)', legend: '{{stage}} {{state}}' },
+          ]),
+          lines('Runs', 'ops', [
+            { expr: `sum(${rate('baton:runs_started_total')})`, legend: 'started' },
+            { expr: `sum(${rate('baton:runs_failed_total')})`, legend: 'failed' },
+            { expr: `sum(${rate('baton:runs_aborted_total')})`, legend: 'aborted' },
+            { expr: `sum(${rate('baton:job_locks_lost_total')})`, legend: 'lock lost' },
+          ]),
+          lines('Placed again, refused', 'ops', [
+            {
+              expr: 'sum(rate(baton:rehomed_jobs_total[$__rate_interval]))',
+              legend: 'placed again',
+            },
+            {
+              expr: 'sum(rate(baton:slo_refusals_total[$__rate_interval]))',
+              legend: 'refused for its prediction',
+            },
+            {
+              expr: 'sum(rate(baton:slow_readers_total[$__rate_interval]))',
+              legend: 'slow reader',
+            },
+          ]),
+          lines('Faults injected', 'ops', [
+            {
+              expr: 'sum by (fault, stage) (rate(baton:faults_injected_total[$__rate_interval]))',
+              legend: '{{fault}} {{stage}}',
+            },
+          ]),
+        ],
+      },
+      {
+        name: 'Clocks and overhead',
+        panels: [
+          lines(
+            'Clock lag',
+            {
+              unit: 's',
+              bad: 0.005,
+              description:
+                'How late steps end; above 5 ms the distributions are not those of the simulation.',
+            },
+            [{ expr: byEngine('baton:clock_lag_seconds'), ...perEngine }],
+          ),
+          lines(
+            'Job delivery, p50 and p99',
+            's',
+            quantiles('baton:job_delivery_seconds').filter((_q, i) => i !== 1),
+          ),
+          lines('Overhead on the first token', 's', quantiles('baton:request_overhead_seconds')),
+          lines('From step to client', 's', quantiles('baton:frame_delay_seconds')),
+          lines('Time per output token: meant and seen', 's', [
+            { expr: mean('baton:intended_time_per_output_token_seconds'), legend: 'meant' },
+            { expr: mean('vllm:request_time_per_output_token_seconds'), legend: 'seen' },
+          ]),
+          lines(
+            'Steps outside of the measured range',
+            { unit: 'ops', description: 'Empty where step times have no range.' },
+            [
+              {
+                expr: byStage('rate(baton:steps_outside_range_total[$__rate_interval])'),
+                ...perStage,
+              },
+            ],
+          ),
+        ],
+      },
+      {
+        name: 'Processes',
+        panels: [
+          lines('CPU', 'percentunit', [
+            {
+              expr: 'rate(process_cpu_seconds_total[$__rate_interval])',
+              legend: '{{job}} {{instance}}',
+            },
+          ]),
+          lines('Memory', 'bytes', [
+            { expr: 'process_resident_memory_bytes', legend: '{{job}} {{instance}}' },
+          ]),
+          lines('Event loop lag', 's', [
+            { expr: 'baton:api_event_loop_lag_seconds', legend: 'api {{instance}}' },
+            { expr: 'baton:event_loop_lag_seconds', legend: '{{instance}}' },
+          ]),
+          lines('Length of an event loop turn', 's', [
+            {
+              expr: 'rate(baton:api_event_loop_busy_seconds_total[$__rate_interval]) / rate(baton:api_event_loop_turns_total[$__rate_interval])',
+              legend: 'api {{instance}}',
+            },
+          ]),
+          lines('Wait of a new connection', 's', [
+            {
+              expr: 'baton:api_accept_queue / rate(baton:api_connections_total[$__rate_interval])',
+              legend: 'to be accepted, {{instance}}',
+            },
+            {
+              expr: 'histogram_quantile(0.99, sum by (le) (rate(baton:api_accept_to_request_seconds_bucket[$__rate_interval])))',
+              legend: 'to be handled, 99th percentile',
+            },
+          ]),
+        ],
+      },
+    ],
+  });
+}

@@ -1,0 +1,245 @@
+// How a P/D cluster serves, one row per question; build.mjs writes it.
+import {
+  byEngine,
+  byStage,
+  dashboard,
+  heatmap,
+  lines,
+  mean,
+  MODEL,
+  perEngine,
+  perStage,
+  quantiles,
+  rate,
+  stat,
+} from './panels.mjs';
+
+const TOKENS = 'suffix: tokens/s';
+const SEQUENCES = 'suffix: sequences';
+
+export function servingBoard() {
+  return dashboard({
+    uid: 'baton-pd',
+    title: 'Baton: prefill and decode',
+    description: 'Whether the SLO is met, where time goes, which pool is short, and the hand-over.',
+    rows: [
+      { name: 'Am I meeting the SLO?', panels: slo() },
+      { name: 'Where does time go?', panels: time() },
+      { name: 'Which pool is short?', panels: pools() },
+      { name: 'Is the hand-over healthy?', panels: handOver() },
+      { name: 'What do requests look like?', panels: requests() },
+    ],
+  });
+}
+
+function slo() {
+  return [
+    stat(
+      'Goodput',
+      {
+        ...{ unit: 'percentunit', warn: 0.95, bad: 0.9 },
+        description:
+          'Share of the answered requests that keep goodput_ttft and goodput_tpot. Red below 90 %.',
+      },
+      `sum(${rate('baton:requests_good_total')}) / sum(${rate('vllm:request_success_total')})`,
+    ),
+    stat(
+      'TTFT p99',
+      { unit: 's', description: 'Time to first token of the slowest 1 % of the requests.' },
+      quantiles('vllm:time_to_first_token_seconds')[2].expr,
+    ),
+    stat(
+      'ITL p99',
+      { unit: 's', description: 'Time between two tokens: the slowest 1 %.' },
+      quantiles('vllm:inter_token_latency_seconds')[2].expr,
+    ),
+    stat(
+      'Server errors',
+      {
+        ...{ unit: 'percentunit', warn: 0.01, bad: 0.05 },
+        description: 'Share of the HTTP answers with a status of 500 or more. Red from 5 % on.',
+      },
+      'sum(rate(http_requests_total{status="5xx"}[$__rate_interval])) / sum(rate(http_requests_total[$__rate_interval])) or vector(0)',
+    ),
+    stat('Requests', 'reqps', `sum(${rate('vllm:request_success_total')})`),
+    stat('Output', TOKENS, `sum(${rate('vllm:generation_tokens_total')})`),
+    lines('Time to first token', 's', quantiles('vllm:time_to_first_token_seconds')),
+    lines('Inter-token latency', 's', quantiles('vllm:inter_token_latency_seconds')),
+    lines('End to end', 's', quantiles('vllm:e2e_request_latency_seconds')),
+    lines('Requests by end', 'reqps', [
+      {
+        expr: `sum by (finished_reason) (${rate('vllm:request_success_total')})`,
+        legend: '{{finished_reason}}',
+      },
+      { expr: `sum(${rate('baton:requests_good_total')})`, legend: 'good' },
+    ]),
+    lines(
+      'HTTP answers',
+      { unit: 'reqps', description: 'By class of status; 4xx includes refusals with 429.' },
+      [
+        {
+          expr: 'sum by (status) (rate(http_requests_total[$__rate_interval]))',
+          legend: '{{status}}',
+        },
+      ],
+    ),
+  ];
+}
+
+function time() {
+  return [
+    lines(
+      'Time to first token by part, mean',
+      {
+        ...{ unit: 's', stacked: true },
+        description: 'The parts follow each other and add up to the time to the first token.',
+      },
+      [{ expr: mean('baton:time_to_first_token_part_seconds', 'part'), legend: '{{part}}' }],
+    ),
+    lines(
+      'Age of the oldest waiting request',
+      { unit: 's', bad: 30, description: 'By stage. An alert fires above 30 s.' },
+      [{ expr: 'max by (stage) (baton:queue_age_seconds)', ...perStage }],
+    ),
+    lines(
+      'Tokens per step, mean',
+      { unit: 'suffix: tokens', description: 'Prompt and generated tokens of one engine step.' },
+      [
+        {
+          expr: `${byStage(rate('vllm:iteration_tokens_total_sum'))} / ${byStage(rate('vllm:iteration_tokens_total_count'))}`,
+          ...perStage,
+        },
+      ],
+    ),
+    lines('Steps', 'suffix: steps/s', [{ expr: byStage(rate('baton:steps_total')), ...perStage }]),
+    lines(
+      'Prefix cache hits',
+      { unit: 'percentunit', description: 'Share of the prompt tokens that need no computation.' },
+      [
+        {
+          expr: `${byStage(rate('vllm:prefix_cache_hits_total'))} / ${byStage(rate('vllm:prefix_cache_queries_total'))}`,
+          ...perStage,
+        },
+      ],
+    ),
+    lines('Cached tokens computed again', TOKENS, [
+      { expr: byStage(rate('vllm:prompt_tokens_recomputed_total')), ...perStage },
+    ]),
+  ];
+}
+
+function pools() {
+  return [
+    lines(
+      'Waiting by pool',
+      {
+        unit: SEQUENCES,
+        description:
+          'Sequences without a batch, in queues and engines. The pool that grows is short.',
+      },
+      [{ expr: 'max by (stage) (baton:waiting_sequences)', ...perStage }],
+    ),
+    lines('Running in batches', SEQUENCES, [
+      { expr: byStage(`vllm:num_requests_running{${MODEL}}`), ...perStage },
+    ]),
+    lines(
+      'KV cache in use',
+      {
+        ...{ unit: 'percentunit', bad: 0.95 },
+        description: 'By engine. Above 95 % sequences wait or are preempted.',
+      },
+      [{ expr: byEngine(`vllm:kv_cache_usage_perc{${MODEL}}`), ...perEngine }],
+    ),
+    lines(
+      'Waiting in engines by reason',
+      {
+        unit: SEQUENCES,
+        description: 'capacity: no place or no KV is free. deferred: the KV is on its way.',
+      },
+      [
+        {
+          expr: `sum by (reason) (vllm:num_requests_waiting_by_reason{${MODEL}})`,
+          legend: '{{reason}}',
+        },
+      ],
+    ),
+    lines(
+      'Preemptions',
+      { unit: 'ops', description: 'Running sequences that lost their KV to others.' },
+      [{ expr: byStage(rate('vllm:num_preemptions_total')), ...perStage }],
+    ),
+    lines('Generated tokens', TOKENS, [
+      { expr: byStage(rate('vllm:generation_tokens_total')), ...perStage },
+    ]),
+    lines(
+      'Placed by a policy',
+      { unit: 'ops', description: 'Empty where engines pull their jobs.' },
+      [
+        {
+          expr: 'sum by (stage, engine) (rate(baton:placement_decisions_total[$__rate_interval]))',
+          ...perEngine,
+        },
+      ],
+    ),
+  ];
+}
+
+function handOver() {
+  return [
+    stat(
+      'Leases expired',
+      {
+        ...{ unit: 'short', warn: 1, bad: 3 },
+        description: 'Holdings that no decode engine fetched in time, in the last 5 minutes.',
+      },
+      'sum(increase(baton:kv_releases_total{reason="expired"}[5m])) or vector(0)',
+    ),
+    stat(
+      'Failed transfers',
+      { unit: 'short', warn: 1, bad: 3, description: 'In the last 5 minutes.' },
+      'sum(increase(vllm:nixl_num_failed_transfers_total[5m])) or vector(0)',
+    ),
+    lines(
+      'Hand-overs by state',
+      {
+        ...{ unit: 'suffix: hand-overs', stacked: true },
+        description: 'held and being_read at prefill engines, the other states at decode engines.',
+      },
+      [{ expr: 'sum by (state) (baton:kv_handoffs)', legend: '{{state}}' }],
+    ),
+    lines(
+      'Blocks held for decode',
+      { unit: 'suffix: blocks', description: 'By prefill engine; they shrink its free KV.' },
+      [{ expr: byEngine('baton:kv_held_blocks'), ...perEngine }],
+    ),
+    lines('Transfer time', 's', quantiles('vllm:nixl_xfer_time_seconds')),
+    lines('Transferred', 'Bps', [
+      { expr: `sum(${rate('vllm:nixl_bytes_transferred_sum')})`, legend: 'bytes' },
+    ]),
+    lines('Holdings by how they end', 'ops', [
+      { expr: `sum by (reason) (${rate('baton:kv_releases_total')})`, legend: '{{reason}}' },
+    ]),
+    lines('Fetches by how they end', 'ops', [
+      { expr: `sum by (outcome) (${rate('baton:kv_fetches_total')})`, legend: '{{outcome}}' },
+    ]),
+  ];
+}
+
+function requests() {
+  return [
+    heatmap(
+      'Prompt lengths',
+      `sum by (le) (increase(vllm:request_prompt_tokens_bucket{${MODEL}}[$__rate_interval]))`,
+    ),
+    heatmap(
+      'Output lengths',
+      `sum by (le) (increase(vllm:request_generation_tokens_bucket{${MODEL}}[$__rate_interval]))`,
+    ),
+    lines('Prompt tokens by source', { unit: TOKENS, stacked: true }, [
+      {
+        expr: `sum by (source) (${rate('vllm:prompt_tokens_by_source_total')})`,
+        legend: '{{source}}',
+      },
+    ]),
+  ];
+}
