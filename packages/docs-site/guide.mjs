@@ -57,6 +57,7 @@ export const GUIDE = [
       page('recording', 'Record traffic', platform),
       page('faults', 'Faults on purpose', platform, clients),
       page('policies', 'Policies of your own', routers),
+      page('flow-control', 'SLO classes and flow control', platform, routers),
       page('live-page', 'The live page', everyone),
       page('timelines', 'Timelines', platform, clients),
       page('tracing', 'Tracing', platform),

@@ -46,6 +46,7 @@ export { roundTo } from './round-to';
 export type { RoleScaling, ScalingOptions, ScalingSummary } from './scaling';
 export type { LifeEvent, LifeState, ScaleEvent, ScalingRecord } from './scaling-record';
 export type { EngineRecord, EngineRoleName, RunRecord, SeriesRecord } from './run-record';
+export type { ClassObjectives, ClassOptions, ClassSummary } from './slo-classes';
 export { attainmentOf, formatSlo, goodness, OBJECTIVES, parseSlo, SloError } from './slo';
 export type { Attainment, Objective, Slo } from './slo';
 export { summarise } from './summary';

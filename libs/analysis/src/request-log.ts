@@ -60,10 +60,12 @@ export class RequestLog {
   readonly finishUs: Float64Array;
   /** Undefined: the run has no front end. */
   readonly frontEnd: FrontEndColumns | undefined;
+  /** Flow control lets it on; undefined: the run has none. */
+  readonly passedUs: Float64Array | undefined;
 
   constructor(
     readonly count: number,
-    { hasFrontEnd = false } = {},
+    { hasFrontEnd = false, hasFlowControl = false } = {},
   ) {
     const instants = (): Float64Array => new Float64Array(count).fill(NEVER);
     this.outcome = new Uint8Array(count);
@@ -83,6 +85,7 @@ export class RequestLog {
     this.firstTokenUs = instants();
     this.finishUs = instants();
     this.frontEnd = hasFrontEnd ? { enqueuedUs: instants(), offeredUs: instants() } : undefined;
+    this.passedUs = hasFlowControl ? instants() : undefined;
   }
 }
 

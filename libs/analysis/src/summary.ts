@@ -15,6 +15,7 @@ import { NEVER, outcomeCode, OUTCOMES, type Outcome, type RequestLog } from './r
 import { roundTo } from './round-to';
 import type { EngineRecord, RunRecord } from './run-record';
 import { type ScalingOptions, type ScalingSummary, scalingSummary } from './scaling';
+import { type ClassOptions, type ClassSummary, classSummaries } from './slo-classes';
 import type { StepTimesSummary } from './step-times';
 import { attainmentOf, formatSlo, type Objective, type Slo } from './slo';
 
@@ -32,6 +33,8 @@ export interface SummaryOptions {
   readonly frontEnd?: FrontEndSummary;
   /** Of a run with an autoscaler. */
   readonly scaling?: ScalingOptions;
+  /** What is promised to which requests; none: left out. */
+  readonly classes?: ClassOptions | undefined;
   /** Prices and watts of the GPUs; none: left out. */
   readonly rates?: CostRates | undefined;
   /** The resolved configuration, repeated in the result. */
@@ -102,6 +105,7 @@ export interface Summary {
   readonly front_end?: FrontEndSummary;
   readonly kv_pool?: KvPoolSummary;
   readonly autoscaling?: ScalingSummary;
+  readonly slo_classes?: readonly ClassSummary[];
   readonly cost?: CostSummary;
   readonly config?: Readonly<Record<string, unknown>>;
   /** How far off the figures may be, by their names. */
@@ -176,6 +180,7 @@ function figuresOf(
     ...(options.frontEnd === undefined ? {} : { front_end: options.frontEnd }),
     ...(kvPool && { kv_pool: kvPool }),
     ...(autoscaling && { autoscaling }),
+    ...(options.classes && { slo_classes: classSummaries(run, options.classes) }),
     ...(options.rates === undefined ? {} : { cost: costOf(run, options.rates, served) }),
     ...(options.config === undefined ? {} : { config: options.config }),
     wall_seconds: roundTo(options.wallSeconds, 3),

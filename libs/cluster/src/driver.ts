@@ -59,9 +59,9 @@ export class ClusterRun {
     this.mostEngines = most;
     const slots = {
       ...{ transfers: 3 * most, arrivals: 3 * most + 1, membership: 3 * most + 2 },
-      ...{ passes: 3 * most + 3, scaling: 3 * most + 4 },
+      ...{ passes: 3 * most + 3, scaling: 3 * most + 4, flow: 3 * most + 5 },
     };
-    const calendar = new Calendar(3 * most + 5);
+    const calendar = new Calendar(3 * most + 6);
     this.calendar = calendar;
     this.journal = new Journal(scenario);
     this.telemetry = new Telemetry(most);
@@ -94,10 +94,12 @@ export class ClusterRun {
       onReady: (engine, nowUs) => {
         this.scaling?.note(engine, 'ready', nowUs);
         this.lifecycle.stages[engine.pool.role].add(engine, nowUs);
+        this.lifecycle.onCapacity(nowUs);
       },
       onLeaving: (engine, nowUs) => {
         this.scaling?.note(engine, 'draining', nowUs);
         this.lifecycle.stages[engine.pool.role].remove(engine, nowUs);
+        this.lifecycle.onCapacity(nowUs);
       },
       onGone: (engine, nowUs) => {
         this.scaling?.note(engine, 'gone', nowUs);
@@ -160,7 +162,8 @@ export class ClusterRun {
     else if (slot === 3 * most + 1) this.lifecycle.arrive(nowUs);
     else if (slot === 3 * most + 2) this.membership.happen(nowUs);
     else if (slot === 3 * most + 3) this.lifecycle.onPassed(nowUs);
-    else this.scaling!.decide(nowUs);
+    else if (slot === 3 * most + 4) this.scaling!.decide(nowUs);
+    else this.lifecycle.onFlowDue(nowUs);
   }
 
   private step(engine: VirtualEngine, nowUs: Micros): void {

@@ -1,8 +1,12 @@
+export { classOptions } from './flow/class-options';
 export { simulate } from './driver';
 export { frontEndSummary } from './front-end-summary';
 export { stepTimesOf } from './step-times';
+export { rowClasses } from './flow/row-classes';
+export type { RowClasses } from './flow/row-classes';
 export type { RecordedPlacement } from './recorded-placement';
 export type {
+  ClusterFlowControl,
   ClusterScaling,
   ClusterScenario,
   EnginePool,

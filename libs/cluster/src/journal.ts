@@ -39,8 +39,12 @@ export class Journal {
     workload,
     frontEnd,
     scaling,
-  }: Pick<ClusterScenario, 'workload' | 'frontEnd' | 'scaling'>) {
-    this.log = new RequestLog(workload.count, { hasFrontEnd: frontEnd !== undefined });
+    flowControl,
+  }: Pick<ClusterScenario, 'workload' | 'frontEnd' | 'scaling' | 'flowControl'>) {
+    this.log = new RequestLog(workload.count, {
+      hasFrontEnd: frontEnd !== undefined,
+      hasFlowControl: flowControl !== undefined,
+    });
     this.log.promptTokens.set(workload.promptTokens);
     this.log.outputTokens.set(workload.outputTokens);
     this.meter = scaling && new RequestMeter(this.log, this.itl);

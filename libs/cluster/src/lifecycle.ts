@@ -4,6 +4,7 @@ import type { Micros } from '@baton/kernel';
 import type { EngineRole } from '@baton/placement';
 import { Arrivals } from './arrivals';
 import { type Calendar, TIE } from './calendar';
+import { VirtualFlowGate } from './flow/virtual-flow-gate';
 import { FrontEndPasses } from './front-end-passes';
 import type { Handoffs } from './handoffs';
 import type { Journal } from './journal';
@@ -21,7 +22,7 @@ export interface LifecycleParts {
   readonly calendar: Calendar;
   readonly journal: Journal;
   readonly handoffs: Handoffs;
-  readonly slots: { readonly arrivals: number; readonly passes: number };
+  readonly slots: { readonly arrivals: number; readonly passes: number; readonly flow: number };
   readonly onEnd: (row: number) => void;
   readonly onPolicyFault: RunObserver['onPolicyFault'];
   readonly onShadow: RunObserver['onShadow'];
@@ -36,6 +37,8 @@ export class Lifecycle {
   private readonly arrivals: Arrivals;
   /** Undefined: there is no front end. */
   private readonly passes: FrontEndPasses | undefined;
+  /** Undefined: there is no flow control. */
+  private readonly gate: VirtualFlowGate | undefined;
   /**
    * By row: its sequence on the engine that computes the prompt, and on the one that generates
    * behind a hand-over.
@@ -65,8 +68,18 @@ export class Lifecycle {
     this.router = new Router(scenario, {
       ...{ engines: parts.engines, onPolicyFault: parts.onPolicyFault },
       onShadow: parts.onShadow,
+      ageUs: (row, nowUs) => nowUs - journal.log.arrivalUs[row]!,
       enter: (row, engine, nowUs) => this.enter(row, engine, nowUs),
     });
+    const { flowControl } = scenario;
+    this.gate =
+      flowControl &&
+      new VirtualFlowGate(flowControl, scenario, {
+        ...{ calendar, slot: slots.flow, log: journal.log, onPolicyFault: parts.onPolicyFault },
+        generating: () => this.stages.decode.engines.length + this.stages.aggregated.engines.length,
+        pass: (row, nowUs) => this.admit(row, nowUs),
+        refuse: (row, nowUs) => this.end(row, 'rejected', nowUs),
+      });
   }
 
   get stages(): Readonly<Record<EngineRole, VirtualStage>> {
@@ -99,6 +112,16 @@ export class Lifecycle {
     const { row, isHandedOver } = this.passes!.take(nowUs);
     if (isHandedOver) this.router.placeDecode(row, nowUs);
     else this.place(row, nowUs);
+  }
+
+  /** Requests that flow control holds may go on, or have waited too long. */
+  onFlowDue(nowUs: Micros): void {
+    this.gate!.pump(nowUs);
+  }
+
+  /** An engine has become ready or leaves. */
+  onCapacity(nowUs: Micros): void {
+    this.gate?.pumpAt(nowUs);
   }
 
   onStep(engine: VirtualEngine, facts: StepFacts): void {
@@ -158,6 +181,11 @@ export class Lifecycle {
   }
 
   private place(row: number, nowUs: Micros): void {
+    if (this.gate === undefined) this.admit(row, nowUs);
+    else this.gate.arrive(row, nowUs);
+  }
+
+  private admit(row: number, nowUs: Micros): void {
     const refusal = this.router.place(row, nowUs);
     if (refusal !== undefined) this.end(row, refusal, nowUs);
   }
@@ -245,15 +273,17 @@ export class Lifecycle {
     this.parts.journal.end(row, outcome, nowUs);
     this.arrivals.ended(row, nowUs);
     this.expectArrival(nowUs);
+    this.gate?.ended(row, nowUs);
     this.parts.onEnd(row);
   }
 
   private specOf(row: number, mode: SequenceSpec['mode']): SequenceSpec {
     const { spec } = this;
-    const { workload } = this.scenario;
+    const { workload, sloClasses } = this.scenario;
     spec.promptTokens = workload.promptTokens[row]!;
     spec.outputTokens = mode === 'prefill-and-hold' ? 1 : workload.outputTokens[row]!;
     spec.priority = workload.priority.length === 0 ? 0 : workload.priority[row]!;
+    if (sloClasses !== undefined) spec.priority ||= sloClasses.of(row).priority;
     spec.arrivalUs = this.parts.journal.log.arrivalUs[row]!;
     spec.blockFrom = workload.contentStart[row]!;
     spec.blockCount = workload.contentStart[row + 1]! - spec.blockFrom;

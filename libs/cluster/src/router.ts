@@ -15,12 +15,14 @@ import {
 } from '@baton/placement';
 import { recordedChoice } from './recorded-placement';
 import type { ClusterScenario, RunObserver } from './scenario';
-import { VirtualStage } from './stage';
+import { type RowPromise, VirtualStage } from './stage';
 import type { VirtualEngine } from './virtual-engine';
 
 export interface RouterParts {
   readonly engines: readonly VirtualEngine[];
   readonly enter: (row: number, engine: VirtualEngine, nowUs: Micros) => void;
+  /** How long the row has been on its way. */
+  readonly ageUs: (row: number, nowUs: Micros) => Micros;
   readonly onPolicyFault?: RunObserver['onPolicyFault'];
   readonly onShadow?: RunObserver['onShadow'];
 }
@@ -131,8 +133,16 @@ export class Router {
   private admits(row: number, stage: VirtualStage, nowUs: Micros): boolean {
     if (!hasQueueRoom(stage.waiting, this.scenario.maxWaitingRequests)) return false;
     if (this.admissionOf === undefined) return true;
-    const context = stage.admissionFor(row, nowUs);
+    const context = stage.admissionFor(row, nowUs, this.promiseTo(row, nowUs));
     return this.admissionOf(context).admit(context);
+  }
+
+  /** Undefined: rows have no classes. */
+  private promiseTo(row: number, nowUs: Micros): RowPromise | undefined {
+    const { sloClasses, flowControl } = this.scenario;
+    if (sloClasses === undefined && flowControl === undefined) return undefined;
+    const waitedUs = this.parts.ageUs(row, nowUs);
+    return { waitedUs, ttftTargetUs: sloClasses?.of(row).ttftUs };
   }
 
   private placeWhole(row: number, nowUs: Micros): void {

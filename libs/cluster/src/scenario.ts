@@ -1,6 +1,7 @@
 import type { RequestLog } from '@baton/analysis';
 import type { EngineOptions } from '@baton/engine';
 import type { Autoscaler } from '@baton/autoscaling';
+import type { FlowLimits, FlowPolicySpec } from '@baton/flow-control';
 import type { FrontEnd } from '@baton/front-end';
 import type { HandoffEntry, TransferSetupTimes, TransferShape } from '@baton/handoff';
 import type { Micros } from '@baton/kernel';
@@ -15,6 +16,7 @@ import type {
 } from '@baton/placement';
 import type { Workload } from '@baton/workload';
 import type { RecordedPlacement } from './recorded-placement';
+import type { RowClasses } from './flow/row-classes';
 
 /** Equal engines of one role. */
 export interface EnginePool {
@@ -67,6 +69,14 @@ export interface ClusterScaling {
   readonly most: Topology;
 }
 
+/** Queues in front of the cluster. */
+export interface ClusterFlowControl {
+  readonly policy: FlowPolicySpec;
+  readonly limits: FlowLimits;
+  /** Requests under way per ready engine that generates. */
+  readonly concurrency: number;
+}
+
 /** A cluster and its workload: everything that a virtual run depends on. */
 export interface ClusterScenario {
   readonly pools: readonly EnginePool[];
@@ -85,6 +95,10 @@ export interface ClusterScenario {
   readonly frontEnd?: FrontEnd;
   /** Which requests are let in; unset: all for which the queue has room. */
   readonly admission?: AdmissionSpec;
+  /** What is promised to which rows; unset: nothing. */
+  readonly sloClasses?: RowClasses;
+  /** Queues in front of the cluster; unset: every request goes on at once. */
+  readonly flowControl?: ClusterFlowControl;
   readonly kvLeaseUs: Micros;
   /** Runs of one stage that a request may take when its KV was lost. */
   readonly maxRuns: number;

@@ -30,6 +30,9 @@ export interface StageParts {
   readonly onStranded: (row: number, nowUs: Micros) => void;
 }
 
+/** How old a row is, and what its SLO class promises. */
+export type RowPromise = Pick<AdmissionContext, 'ttftTargetUs'> & { readonly waitedUs: Micros };
+
 /**
  * The engines of one role and the requests that wait for them: in the shared queue, from which the
  * engine that has waited longest among those with room takes the oldest, or in the own queue of the
@@ -132,8 +135,9 @@ export class VirtualStage {
   }
 
   /** As `contextFor`, with what waits: for a policy that lets the row in or refuses it. */
-  admissionFor(row: number, nowUs: Micros): AdmissionContext {
+  admissionFor(row: number, nowUs: Micros, promise?: RowPromise): AdmissionContext {
     this.context.waitingRequests = this.waiting;
+    if (promise !== undefined) Object.assign(this.context, promise);
     return this.contextFor(row, nowUs);
   }
 

@@ -5,6 +5,7 @@ import { AUTOSCALING } from './tables/autoscaling';
 import { CLUSTER } from './tables/cluster';
 import { ENGINE } from './tables/engine';
 import { FAULTS } from './tables/faults';
+import { FLOW_CONTROL } from './tables/flow-control';
 import { HARDWARE } from './tables/hardware';
 import { LIVENESS } from './tables/liveness';
 import { PLACEMENT } from './tables/placement';
@@ -28,6 +29,7 @@ export const OPTIONS = {
   ...TEXT,
   ...ACCESS,
   ...PLACEMENT,
+  ...FLOW_CONTROL,
   ...AUTOSCALING,
   ...LIVENESS,
   ...STAGES_ALONE,
@@ -48,6 +50,7 @@ export const SECTIONS: readonly { readonly title: string; readonly keys: readonl
     { title: 'Text', keys: keysOf(TEXT) },
     { title: 'Access', keys: keysOf(ACCESS) },
     { title: 'Placement', keys: keysOf(PLACEMENT) },
+    { title: 'SLO classes and flow control', keys: keysOf(FLOW_CONTROL) },
     { title: 'Autoscaling', keys: keysOf(AUTOSCALING) },
     { title: 'Liveness', keys: keysOf(LIVENESS) },
     { title: 'Prefill and decode alone', keys: keysOf(STAGES_ALONE) },

@@ -19,6 +19,12 @@ export {
   withoutSecrets,
 } from './config';
 export { configurationPage } from './configuration-page';
+export {
+  type FlowControlSpec,
+  flowControlSpec,
+  queueingClasses,
+  sloClassesOf,
+} from './flow-control-spec';
 export { envName, fileName, flagName, keyOf, nearestName } from './names';
 export { isModulePath, type ModulePath, type ValueForm } from './option';
 export { optionalFolder, requireFrom } from './optional-package';

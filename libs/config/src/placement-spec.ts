@@ -49,7 +49,8 @@ export function admissionSpec(config: BatonConfig): AdmissionSpec | undefined {
     return { ...ownPolicy<AdmissionPolicy>(admission, 'admit'), ...(slo && { fallback: slo }) };
   }
   if (admission === 'slo-ttft' && slo === undefined) {
-    throw new UsageError('admission slo-ttft needs admission_slo_ttft.');
+    if (config.sloClasses !== undefined) return { kind: 'slo-ttft', sloUs: Infinity };
+    throw new UsageError('admission slo-ttft needs admission_slo_ttft or slo_classes.');
   }
   return slo;
 }

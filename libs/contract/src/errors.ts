@@ -25,6 +25,8 @@ const internal = (code: string, message: string): CatalogueEntry =>
   entry(500, 'InternalServerError', 'server_error', code, message);
 const unavailable = (code: string, message: string): CatalogueEntry =>
   entry(503, 'ServiceUnavailableError', 'server_error', code, message);
+const overloaded = (message: string): CatalogueEntry =>
+  entry(429, 'Too Many Requests', 'requests', 'rate_limit_exceeded', message);
 
 export const ERRORS = {
   /** The body does not have the shape that the endpoint requires (pydantic's failures in vLLM). */
@@ -277,13 +279,7 @@ export const ERRORS = {
     'The request headers are too large.',
   ),
   /** `limit_requests_per_minute`. */
-  request_rate_exceeded: entry(
-    429,
-    'Too Many Requests',
-    'requests',
-    'rate_limit_exceeded',
-    'Rate limit reached on requests per minute.',
-  ),
+  request_rate_exceeded: overloaded('Rate limit reached on requests per minute.'),
   /** `limit_tokens_per_minute`. */
   token_rate_exceeded: entry(
     429,
@@ -292,28 +288,30 @@ export const ERRORS = {
     'rate_limit_exceeded',
     'Rate limit reached on tokens per minute.',
   ),
-  queue_full: entry(
-    429,
-    'Too Many Requests',
-    'requests',
-    'rate_limit_exceeded',
+  queue_full: overloaded(
     'The server is overloaded: its queue of waiting requests is full. Please retry later.',
   ),
   /** `admission_slo_ttft`: the first token would come too late. */
-  slo_unattainable: entry(
-    429,
-    'Too Many Requests',
-    'requests',
-    'rate_limit_exceeded',
+  slo_unattainable: overloaded(
     'The server is overloaded: the first token would come later than its objective. Please ' +
       'retry later.',
   ),
+  /** `flow_control_queue` or `flow_control_total_queue`. */
+  flow_queue_full: overloaded(
+    'The server is overloaded: too many requests of this class and tenant wait. Please retry ' +
+      'later.',
+  ),
+  /** One of a higher class took its place in the queue. */
+  flow_shed: overloaded(
+    'The server is overloaded and serves requests of higher classes first. Please retry later.',
+  ),
+  /** `flow_control_timeout`. */
+  flow_timeout: unavailable(
+    'flow_timeout',
+    'The server is overloaded: the request has waited too long for its turn. Please retry later.',
+  ),
   /** The `admission` policy of the user's own has refused it. */
-  admission_refused: entry(
-    429,
-    'Too Many Requests',
-    'requests',
-    'rate_limit_exceeded',
+  admission_refused: overloaded(
     'The admission policy of this server has refused the request. Please retry later.',
   ),
   /** The limit of open live pages is reached. */

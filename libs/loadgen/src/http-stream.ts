@@ -29,6 +29,8 @@ export interface Sending {
   readonly body: string;
   /** Where it goes instead of the target's path, and what is spoken there. */
   readonly to?: { readonly path: string; readonly protocol: Protocol } | undefined;
+  /** Besides those of the target. */
+  readonly headers?: Readonly<Record<string, string>> | undefined;
   readonly keepsText: boolean;
   /** From now on, wall ms; the request then fails with `timeout`. */
   readonly deadlineMs: number;
@@ -57,7 +59,7 @@ export class HttpStreams {
       {
         method: 'POST',
         path,
-        headers: { ...headers, 'x-request-id': sending.id },
+        headers: { ...headers, ...sending.headers, 'x-request-id': sending.id },
         body: sending.body,
       },
       stream,

@@ -22,6 +22,8 @@ export interface LoadOptions {
   bodyOf(row: number): string;
   /** Where a request goes, if not all go the target's way. */
   placeOf?(row: number): { readonly path: string; readonly protocol: Protocol } | undefined;
+  /** Headers of its own, if any. */
+  headersOf?(row: number): Readonly<Record<string, string>>;
   /** Whether the text of the answer is kept. */
   keepsText(row: number): boolean;
   /** The text of a whole answer, before the requests that wait for it are asked for. */
@@ -156,6 +158,7 @@ class LoadRun {
       id: `${options.idPrefix}${row}`,
       body,
       to: options.placeOf?.(row),
+      headers: options.headersOf?.(row),
       keepsText: options.keepsText(row),
       deadlineMs: options.deadlineMs,
       onEnd: (answer, ending) => this.onEnd(row, answer, ending),

@@ -6,7 +6,11 @@ import type { PlacementContext } from './policy';
 export interface AdmissionContext extends PlacementContext {
   /** Requests that wait for the stage. */
   readonly waitingRequests: number;
-  /** The TTFT that the request can hope for: see `predictTtftUs`. */
+  /** How long the request has waited for flow control; unset: not at all. */
+  readonly waitedUs?: Micros;
+  /** The TTFT that its SLO class promises; unset: it promises none. */
+  readonly ttftTargetUs?: Micros | undefined;
+  /** The TTFT that the request can hope for from now on: see `predictTtftUs`. */
   predictedTtftUs(): Micros;
 }
 
@@ -20,7 +24,7 @@ export interface AdmissionPolicy {
 /** A request whose SLO is lost already is refused, so that it does not delay others. */
 export interface SloAdmissionSpec {
   readonly kind: 'slo-ttft';
-  /** TTFT to be kept, > 0. */
+  /** TTFT to be kept where the class of a request promises none, > 0. */
   readonly sloUs: Micros;
 }
 
@@ -34,12 +38,17 @@ class SloAdmission implements AdmissionPolicy {
   }
 
   admit(context: AdmissionContext): boolean {
-    return context.predictedTtftUs() <= this.sloUs;
+    return this.excessUs(context) <= 0;
   }
 
   /** The excess drains at one simulated second per second. */
   retryAfterUs(context: AdmissionContext): Micros {
-    return context.predictedTtftUs() - this.sloUs;
+    return this.excessUs(context);
+  }
+
+  private excessUs(context: AdmissionContext): Micros {
+    const { waitedUs = 0, ttftTargetUs = this.sloUs } = context;
+    return waitedUs + context.predictedTtftUs() - ttftTargetUs;
   }
 }
 

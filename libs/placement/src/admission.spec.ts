@@ -59,9 +59,10 @@ describe('predictTtftUs', () => {
 describe('an admission policy', () => {
   const faults: PolicyFault[] = [];
 
-  function verdict(spec: AdmissionSpec, predictedUs: number) {
+  function verdict(spec: AdmissionSpec, predictedUs: number, facts?: Partial<AdmissionContext>) {
     const context: AdmissionContext = {
       ...placementContext({ engines }),
+      ...facts,
       waitingRequests: 3,
       predictedTtftUs: () => predictedUs,
     };
@@ -77,6 +78,13 @@ describe('an admission policy', () => {
     const slo = { kind: 'slo-ttft', sloUs: 2_000 } as const;
     expect(verdict(slo, 2_000)).toBe(true);
     expect(verdict(slo, 2_300)).toBe(300);
+  });
+
+  it('of an SLO goes by the target of the class, and counts the time that a request waited', () => {
+    const slo = { kind: 'slo-ttft', sloUs: 2_000 } as const;
+    expect(verdict(slo, 2_000, { waitedUs: 1 })).toBe(1);
+    expect(verdict(slo, 2_000, { ttftTargetUs: 500 })).toBe(1_500);
+    expect(verdict(slo, 9_000, { ttftTargetUs: 10_000, waitedUs: 1_000 })).toBe(true);
   });
 
   it("of the user's own decides by what waits, and names the predicted TTFT to the client", () => {

@@ -4,8 +4,8 @@ import type { EngineRole } from './topology';
 /** The longest that one answer of a user's module may take on the live clock, ms of wall time. */
 const MAX_ANSWER_MS = 50;
 
-/** What a policy decides on: the requests of a stage, or the engines of the cluster. */
-export type PolicyStage = EngineRole | 'cluster';
+/** What a policy decides on: requests of a stage, those in front of all, or the engines. */
+export type PolicyStage = EngineRole | 'flow' | 'cluster';
 
 /** What the `create` of a user's module gets. */
 export interface OwnPolicyParts {

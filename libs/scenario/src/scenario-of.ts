@@ -1,5 +1,18 @@
-import type { ClusterScaling, ClusterScenario, EnginePool } from '@baton/cluster';
-import { admissionSpec, type BatonConfig, placerSpec } from '@baton/config';
+import {
+  type ClusterScaling,
+  type ClusterScenario,
+  type EnginePool,
+  type RowClasses,
+  rowClasses,
+} from '@baton/cluster';
+import {
+  admissionSpec,
+  type BatonConfig,
+  flowControlSpec,
+  placerSpec,
+  sloClassesOf,
+  UsageError,
+} from '@baton/config';
 import { checkExtrapolation, engineSetup, frontEndOf } from '@baton/engine-setup';
 import { STAGES } from '@baton/contract';
 import { type Micros, secondsToUs } from '@baton/kernel';
@@ -43,6 +56,8 @@ export function scenarioOf(
   checkLongestPrompt(pools, workload);
   const frontEnd = frontEndOf(config);
   const admission = admissionSpec(config);
+  const sloClasses = classesOf(config, workload);
+  const flowControl = flowControlSpec(config);
   return {
     pools,
     changes: membershipChanges(changes, { ranks, poolOf: (role) => roles.indexOf(role) }),
@@ -51,6 +66,8 @@ export function scenarioOf(
     placement: placerSpec(config),
     ...(frontEnd === undefined ? {} : { frontEnd }),
     ...(admission && { admission }),
+    ...(sloClasses && { sloClasses }),
+    ...(flowControl && { flowControl }),
     kvLeaseUs: secondsToUs(config.kvLeaseDuration),
     maxRuns: config.maxRuns,
     maxWaitingRequests: config.maxWaitingRequests,
@@ -59,6 +76,21 @@ export function scenarioOf(
     seed: config.seed,
     leap: extras.leap ?? true,
   };
+}
+
+/** @throws UsageError when the workload names a class that is not configured */
+function classesOf(config: BatonConfig, workload: Workload): RowClasses | undefined {
+  const classes = sloClassesOf(config);
+  const [named] = workload.sloClass?.names ?? [];
+  if (classes === undefined && named === undefined) return undefined;
+  if (classes === undefined) {
+    throw new UsageError(`The workload has SLO classes, such as ${named}: name slo_classes.`);
+  }
+  const rows = rowClasses(workload, classes);
+  if (typeof rows !== 'string') return rows;
+  throw new UsageError(
+    `The workload has the SLO class '${rows}'; slo_classes has ${classes.names.join(', ')}.`,
+  );
 }
 
 /** Refuses ahead of the run what its longest prompt would be refused for in the middle. */

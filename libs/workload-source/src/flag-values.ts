@@ -1,4 +1,5 @@
 import { UsageError } from '@baton/config';
+import type { Share } from '@baton/workload';
 import { flagNameOf, type WorkloadFlag } from './workload-flags';
 
 export interface NumberBounds {
@@ -12,6 +13,7 @@ export interface NumberBounds {
 
 const NUMBER = /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i;
 const INFINITE = /^\+?inf(inity)?$/i;
+const SHARES = 'names with shares above 0, for example a=0.7,b=0.3';
 const MOST_COUNT = 1_000_000_000;
 const MOST_SECONDS = 1e9;
 
@@ -53,6 +55,19 @@ export class FlagValues<Name extends string = WorkloadFlag> {
       ...bounds,
       expected: `a number above 0${orInfinite ? ' or inf' : ''}`,
     });
+  }
+
+  /** `a=0.7,b=0.3`: numbers above 0 under different names. */
+  shares(name: Name): readonly Share[] | undefined {
+    const shares = this.flags[name]?.split(',').map((text) => {
+      const [, label, digits] = /^\s*([^=\s]+)\s*=\s*(\S+)\s*$/.exec(text) ?? [];
+      const part = NUMBER.test(digits ?? '') ? Number(digits) : 0;
+      if (label === undefined || !(part > 0)) throw this.misfit(name, SHARES);
+      return { name: label, part };
+    });
+    const names = new Set(shares?.map((share) => share.name));
+    if (shares !== undefined && names.size < shares.length) throw this.misfit(name, SHARES);
+    return shares;
   }
 
   seconds(name: Name): number | undefined {

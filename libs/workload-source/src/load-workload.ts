@@ -19,6 +19,7 @@ import {
   type TraceReport,
   withArrivals,
   withContentBlock,
+  withMix,
   within,
   type Workload,
   WorkloadError,
@@ -99,13 +100,24 @@ export async function loadWorkload(
     const scaled = scaleRate(loaded.workload, scale);
     const durationS = values.seconds('duration');
     const limited = durationS === undefined ? scaled : within(scaled, secondsToUs(durationS));
-    return { ...loaded, workload: withContentBlock(limited, blockTokensOf(limited, context)) };
+    const workload = withContentBlock(limited, blockTokensOf(limited, context));
+    return { ...loaded, workload: withNames(workload, values, context.seed) };
   } catch (error) {
     if (error instanceof TraceError || error instanceof WorkloadError) {
       throw new UsageError(error.message);
     }
     throw error;
   }
+}
+
+/** With the SLO classes and tenants that the flags draw. */
+function withNames(workload: Workload, values: FlagValues, seed: number): Workload {
+  const mixed = (given: Workload, flag: 'sloMix' | 'tenantMix'): Workload => {
+    const shares = values.shares(flag);
+    const key = flag === 'sloMix' ? 'sloClass' : 'tenant';
+    return shares ? withMix(given, key, { shares, random: workloadStream(seed, flag) }) : given;
+  };
+  return mixed(mixed(workload, 'sloMix'), 'tenantMix');
 }
 
 async function loadSource(

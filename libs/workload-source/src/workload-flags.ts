@@ -68,6 +68,14 @@ export const WORKLOAD_FLAG_ROWS = {
     help: 'Requests in all (default: all of a trace, 1000 of a dataset).',
   },
   duration: { value: 's', help: 'Only requests that arrive within so many seconds.' },
+  sloMix: {
+    value: 'shares',
+    help: 'SLO classes of the requests, for example chat=0.7,batch=0.3 (default: their own).',
+  },
+  tenantMix: {
+    value: 'shares',
+    help: 'Tenants of the requests, for example alice=0.9,bob=0.1 (default: their own).',
+  },
   arrivals: {
     value: 'process',
     help:

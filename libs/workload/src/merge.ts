@@ -1,4 +1,5 @@
 import { type Numbers } from './column';
+import { joinNamed } from './named/named-column';
 import { inOrderOfArrival } from './rows';
 import { type Workload, WorkloadError } from './workload';
 
@@ -40,12 +41,22 @@ export function mergeWorkloads(workloads: readonly [Workload, ...Workload[]]): W
     after: mergedAfter(workloads, rows),
     session: column((each) => each.session),
     priority: column((each) => each.priority),
+    ...named(workloads, 'sloClass'),
+    ...named(workloads, 'tenant'),
     contentStart: content.start,
     contentIds: content.values,
     contentCount: contents.at(-1)!,
     requestIdStart: ids.start,
     requestIdUnits: ids.values,
   });
+}
+
+function named(
+  workloads: readonly Workload[],
+  key: 'sloClass' | 'tenant',
+): Pick<Workload, 'sloClass' | 'tenant'> {
+  const joined = joinNamed(workloads.map((each) => ({ count: each.count, column: each[key] })));
+  return joined === undefined ? {} : { [key]: joined };
 }
 
 /** Rows and contents before each workload, and of all. */

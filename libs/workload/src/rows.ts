@@ -1,5 +1,6 @@
 import { assert, type Micros } from '@baton/kernel';
 import type { Numbers } from './column';
+import { withPlaces } from './named/named-column';
 import { isFirst, type Workload } from './workload';
 
 /**
@@ -20,6 +21,7 @@ export function pick(workload: Workload, order: ArrayLike<number>): Workload {
     after: pickAfter(workload, order),
     session: pickValues(workload.session, order),
     priority: pickValues(workload.priority, order),
+    ...withNamed(workload, (places) => pickValues(places, order)),
     contentStart: content.start,
     contentIds: content.values,
     requestIdStart: ids.start,
@@ -41,6 +43,7 @@ export function head(workload: Workload, count: number): Workload {
     after: workload.after.subarray(0, count),
     session: workload.session.subarray(0, count),
     priority: workload.priority.subarray(0, count),
+    ...withNamed(workload, (places) => places.subarray(0, count)),
     contentStart: contentStart.subarray(0, count + 1),
     contentIds: workload.contentIds.subarray(0, contentStart[count]!),
     requestIdStart: requestIdStart.subarray(0, count + 1),
@@ -85,6 +88,17 @@ function beginnings(workload: Workload): Float64Array {
     beganUs[row] = isFirst(workload, row) ? arrivalUs[row]! : beganUs[after[row]!]!;
   }
   return beganUs;
+}
+
+/** The columns of names that the workload has, with other rows. */
+function withNamed(
+  { sloClass, tenant }: Workload,
+  change: (places: Int32Array) => Int32Array,
+): Pick<Workload, 'sloClass' | 'tenant'> {
+  return {
+    ...(sloClass && { sloClass: withPlaces(sloClass, change) }),
+    ...(tenant && { tenant: withPlaces(tenant, change) }),
+  };
 }
 
 function pickValues<T extends Numbers>(values: T, order: ArrayLike<number>): T {

@@ -1,4 +1,5 @@
 import type { Numbers } from './column';
+import { withPlaces } from './named/named-column';
 import type { Workload } from './workload';
 
 /**
@@ -15,6 +16,8 @@ export function shareWorkload(workload: Workload): Workload {
     after: shared(workload.after),
     session: shared(workload.session),
     priority: shared(workload.priority),
+    ...(workload.sloClass && { sloClass: withPlaces(workload.sloClass, shared) }),
+    ...(workload.tenant && { tenant: withPlaces(workload.tenant, shared) }),
     contentStart: shared(workload.contentStart),
     contentIds: shared(workload.contentIds),
     requestIdStart: shared(workload.requestIdStart),

@@ -1,6 +1,7 @@
 import { assert, type Micros } from '@baton/kernel';
 import { Column } from './column';
 import { DenseIds } from './dense-ids';
+import { NamedRows } from './named/named-column';
 import { inOrderOfArrival } from './rows';
 import type { Workload } from './workload';
 
@@ -15,6 +16,8 @@ export interface Row {
   readonly after?: number | undefined;
   readonly session?: number | undefined;
   readonly priority?: number | undefined;
+  readonly sloClass?: string | undefined;
+  readonly tenant?: string | undefined;
   readonly requestId?: string | undefined;
 }
 
@@ -38,6 +41,8 @@ export class WorkloadBuilder {
   private readonly after = new Column(Int32Array);
   private readonly session = new Column(Float64Array);
   private readonly priority = new Column(Int32Array);
+  private readonly sloClass = new NamedRows();
+  private readonly tenant = new NamedRows();
   private readonly contentStart = new Column(Float64Array);
   private readonly contentIds = new Column(Int32Array);
   private readonly requestIdStart = new Column(Float64Array);
@@ -65,6 +70,8 @@ export class WorkloadBuilder {
     if (row.maxTokens !== undefined) put(this.maxTokens, index, row.maxTokens);
     if (row.session !== undefined) put(this.session, index, row.session);
     if (row.priority !== undefined && row.priority !== 0) put(this.priority, index, row.priority);
+    this.sloClass.put(index, row.sloClass);
+    this.tenant.put(index, row.tenant);
     if (row.requestId !== undefined) this.addRequestId(index, row.requestId);
     return index;
   }
@@ -91,6 +98,8 @@ export class WorkloadBuilder {
       if (column.length > 0) column.padTo(count, blank);
       return column.take();
     };
+    const sloClass = this.sloClass.build(count);
+    const tenant = this.tenant.build(count);
     return inOrderOfArrival({
       count,
       arrivalUs: this.arrivalUs.take(),
@@ -100,6 +109,8 @@ export class WorkloadBuilder {
       after: filled(this.after, -1),
       session: filled(this.session, 0),
       priority: filled(this.priority, 0),
+      ...(sloClass && { sloClass }),
+      ...(tenant && { tenant }),
       contentStart: this.contentStart.take(),
       contentIds: this.contentIds.take(),
       contentBlockTokens: this.options.contentBlockTokens ?? 16,

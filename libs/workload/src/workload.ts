@@ -1,3 +1,5 @@
+import type { NamedColumn } from './named/named-column';
+
 /**
  * The requests of a run as columns. Rows that wait for no other ascend by arrival; a row with
  * `after` stands behind the row it waits for, right behind it in generated conversations. Plain
@@ -29,6 +31,10 @@ export interface Workload {
   readonly session: Float64Array;
   /** vLLM's priority, lower first. Empty when all are 0. */
   readonly priority: Int32Array;
+  /** SLO classes; unset when no row has one. */
+  readonly sloClass?: NamedColumn | undefined;
+  /** Whose requests they are; unset when no row says so. */
+  readonly tenant?: NamedColumn | undefined;
   /**
    * What the blocks of a request hold: row i has the ids `contentIds[contentStart[i]]` up to
    * `contentStart[i + 1]`, each for `contentBlockTokens` tokens, from the beginning of the prompt

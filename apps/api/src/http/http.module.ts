@@ -9,6 +9,7 @@ import { AdminGuard } from './access/admin.guard';
 import { EarlyGuards } from './access/early-guards';
 import { RateLimitGuard } from './access/rate-limit.guard';
 import { RateLimits } from './access/rate-limits';
+import { CallClasses } from './access/call-classes';
 import { ErrorFilter } from './error.filter';
 import { KnownRoutes } from './known-routes';
 import { Listeners } from './listeners';
@@ -34,6 +35,7 @@ export class HttpModule {
       providers: [
         AccessGuard,
         AdminGuard,
+        CallClasses,
         EarlyGuards,
         RateLimitGuard,
         RateLimits,
@@ -43,7 +45,7 @@ export class HttpModule {
         { provide: Listeners, useValue: listeners },
         { provide: APP_FILTER, useClass: ErrorFilter },
       ],
-      exports: [AdminGuard, KnownRoutes, Listeners, RateLimits, ReaderWatch],
+      exports: [AdminGuard, CallClasses, KnownRoutes, Listeners, RateLimits, ReaderWatch],
     };
   }
 }

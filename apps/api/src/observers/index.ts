@@ -3,6 +3,7 @@ import { RateMeter } from './live-page/rate-meter';
 import { FaultMetrics } from './metrics/fault-metrics';
 import { PlacementMetrics } from './metrics/placement-metrics';
 import { RequestMetrics } from './metrics/request-metrics';
+import { SloMetrics } from './metrics/slo-metrics';
 import { TenantMetrics } from './metrics/tenant-metrics';
 import { Observers } from './port/observers';
 import type { RequestObserver } from './port/port';
@@ -16,6 +17,7 @@ import { RequestSpans } from './tracing/request-spans';
 export const OBSERVERS = [
   RequestMetrics,
   TenantMetrics,
+  SloMetrics,
   PlacementMetrics,
   FaultMetrics,
   RequestRecorder,

@@ -3,6 +3,7 @@ import { OBSERVER_PROVIDERS } from '.';
 import { ClusterPictures } from './live-page/cluster-pictures';
 import { Viewers } from './live-page/viewers';
 import { EngineCensus } from './metrics/engine-census';
+import { FlowMetrics } from './metrics/flow-metrics';
 import { HttpMetrics } from './metrics/http-metrics';
 import { LoopMetrics } from './metrics/loop-metrics';
 import { ProcessMetrics } from './metrics/process-metrics';
@@ -13,6 +14,7 @@ const PROVIDERS = [
   ...OBSERVER_PROVIDERS,
   ClusterPictures,
   EngineCensus,
+  FlowMetrics,
   HttpMetrics,
   LoopMetrics,
   ProcessMetrics,

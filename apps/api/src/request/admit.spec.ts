@@ -4,9 +4,11 @@ import { TransportUnavailable } from '@baton/transport';
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { SequenceTable } from '../frames/sequence-table';
 import type { RateLimits } from '../http/access/rate-limits';
+import type { CallClasses } from '../http/access/call-classes';
 import { AdmitStep } from './admit';
 import type { Routed } from './admit/admission';
 import type { AdmissionGate } from './admit/admission-gate';
+import { type FlowGate, FlowPass } from './admit/flow-gate';
 import type { PolicyGate } from './admit/policy-gate';
 import type { OpenDoor } from './take/open-door';
 
@@ -21,22 +23,38 @@ function routed(sequences: number, isDestroyed = false): Routed {
 describe('admitting a request', () => {
   let visits: string[];
   let isOn: boolean;
+  let hasClasses: boolean;
+  let hasGate: boolean;
+  let refuses: boolean;
   let rooms: boolean[];
   let enters: () => Promise<void>;
 
   beforeEach(() => {
     visits = [];
     isOn = true;
+    hasClasses = false;
+    hasGate = false;
+    refuses = false;
     rooms = [];
     enters = () => Promise.resolve();
   });
 
   function admitStep(): AdmitStep {
     const visit = (name: string): void => void visits.push(name);
+    const pass = (): Promise<FlowPass> => {
+      visit('pass');
+      return Promise.resolve(new FlowPass(0, undefined, () => visit('ended')));
+    };
+    const refuse = (): void => {
+      visit('policy');
+      if (refuses) throw new BatonError('slo_unattainable');
+    };
     return new AdmitStep(
       defaultConfig({ maxWaitingRequests: 3 }),
       { refuseWhenClosed: () => visit('door') } as unknown as OpenDoor,
-      { isOn, refuse: () => visit('policy') } as unknown as PolicyGate,
+      { isOn: hasClasses, of: () => visit('class') } as unknown as CallClasses,
+      { isOn: hasGate, pass } as unknown as FlowGate,
+      { isOn, refuse } as unknown as PolicyGate,
       {
         isOn,
         charge: () => {
@@ -54,6 +72,22 @@ describe('admitting a request', () => {
       } as unknown as AdmissionGate,
     );
   }
+
+  it('asks for the class, and waits for its turn before the policy sees it', async () => {
+    hasClasses = true;
+    hasGate = true;
+    const charge = await admitStep().charge(routed(1));
+    expect(visits).toEqual(['door', 'class', 'pass', 'policy', 'charge']);
+    charge?.settle(0);
+    expect(visits.at(-1)).toBe('ended');
+  });
+
+  it('gives its place back when the policy refuses', async () => {
+    hasGate = true;
+    refuses = true;
+    await expect(admitStep().charge(routed(1))).rejects.toThrow(BatonError);
+    expect(visits).toEqual(['door', 'pass', 'policy', 'ended']);
+  });
 
   it('refuses what comes late before its caller pays', async () => {
     expect(await admitStep().charge(routed(3))).toBe(CHARGE);

@@ -4,9 +4,11 @@ import { Inject, Injectable } from '@nestjs/common';
 import { SequenceTable } from '../frames/sequence-table';
 import { type Charge, RateLimits } from '../http/access/rate-limits';
 import { brokerError } from '../http/broker-error';
+import { CallClasses } from '../http/access/call-classes';
 import { CONFIG } from '../tokens';
 import type { Routed } from './admit/admission';
 import { AdmissionGate } from './admit/admission-gate';
+import { FlowGate } from './admit/flow-gate';
 import { PolicyGate } from './admit/policy-gate';
 import { OpenDoor } from './take/open-door';
 
@@ -16,6 +18,8 @@ export class AdmitStep {
   constructor(
     @Inject(CONFIG) private readonly config: BatonConfig,
     private readonly door: OpenDoor,
+    private readonly classes: CallClasses,
+    private readonly flow: FlowGate,
     private readonly policy: PolicyGate,
     private readonly limits: RateLimits,
     private readonly table: SequenceTable,
@@ -23,16 +27,26 @@ export class AdmitStep {
   ) {}
 
   /**
-   * Refuses requests that can never wait or come too late, before anything is planned for them.
-   * Takes the tokens of the request from its caller's budget, where there is one.
+   * Refuses requests that can never wait or come too late, before anything is planned for them, and
+   * waits for their turn. Takes the tokens of the request from its caller's budget, where there is
+   * one.
    *
-   * @throws BatonError `queue_full`, the refusal of the policy, or the error of a rate limit
+   * @throws BatonError `queue_full`, the refusal of flow control or the policy, or the error of a
+   *   rate limit
    */
   async charge({ call, asked, routes }: Routed): Promise<Charge | undefined> {
     this.door.refuseWhenClosed();
     if (routes.length > this.config.maxWaitingRequests) throw new BatonError('queue_full');
-    if (this.policy.isOn) this.policy.refuse(asked.request, routes);
-    return this.limits.isOn ? this.limits.charge(call, asked.request) : undefined;
+    if (this.classes.isOn) this.classes.of(call);
+    const pass = this.flow.isOn ? await this.flow.pass(call, asked.request) : undefined;
+    try {
+      if (this.policy.isOn) this.policy.refuse(call, asked.request, { routes, pass });
+      const charge = this.limits.isOn ? await this.limits.charge(call, asked.request) : undefined;
+      return pass === undefined ? charge : pass.with(charge);
+    } catch (error) {
+      pass?.settle(0);
+      throw error;
+    }
   }
 
   /** Counts the sequences of the request as waiting. @throws BatonError `queue_full` */

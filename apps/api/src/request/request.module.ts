@@ -6,6 +6,7 @@ import { WaitingTotals } from '../observers/port/state';
 import { CONFIG, LOGGER } from '../tokens';
 import { AdmitStep } from './admit';
 import { AdmissionGate } from './admit/admission-gate';
+import { FlowGate } from './admit/flow-gate';
 import { PolicyGate } from './admit/policy-gate';
 import { AnswerStep } from './answer';
 import { DispatchStep } from './dispatch';
@@ -34,6 +35,7 @@ const PROVIDERS = [
   ExchangeStep,
   Executions,
   FaultInjector,
+  FlowGate,
   JobFactory,
   JobPlacement,
   OpenDoor,

@@ -13,6 +13,7 @@ import { addWorkloadOptions } from '../workload-options';
 import { BENCH_ROWS, type BenchFlag } from './bench-options';
 import { pairOf } from './name-value';
 import { readServerFlags } from './server-flags';
+import { type ClassSlos, readClassSlos } from './slo-classes';
 
 /** The flags as commander parses them. */
 export type Given = Readonly<Record<string, string | boolean | readonly string[]>>;
@@ -29,6 +30,7 @@ export interface BenchFlags {
   readonly deadlineMs: number;
   readonly requestIdPrefix: string | undefined;
   readonly slo: Slo | undefined;
+  readonly classSlos: ClassSlos;
   readonly metrics: readonly Objective[];
   readonly percentiles: readonly number[];
   readonly result: ResultFlags;
@@ -92,6 +94,7 @@ export function readBenchFlags(given: Given): BenchFlags {
     deadlineMs: deadlineOf(values),
     requestIdPrefix: values.text('requestIdPrefix'),
     slo: readGoodput(lists('goodput')),
+    classSlos: readClassSlos(lists('sloClass')),
     metrics: readMetrics(values),
     percentiles: readPercentiles(values),
     result: readResultFlags(values, isOn, lists('metadata')),

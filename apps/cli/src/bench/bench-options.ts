@@ -80,6 +80,11 @@ export const BENCH_FLAGS = {
     help: 'Objectives of each request, for example ttft:500 tpot:50; also itl and e2el.',
     group: 'Result',
   },
+  sloClass: {
+    value: 'name:bounds...',
+    help: 'Objectives of SLO classes (--slo-mix), for example interactive:ttft=500ms,tpot=50ms.',
+    group: 'Result',
+  },
   percentileMetrics: {
     value: 'names',
     help: 'Latencies to report (default: ttft,tpot,itl,e2el).',

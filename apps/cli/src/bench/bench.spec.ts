@@ -50,6 +50,21 @@ const wordsOf = ({ body }: Stamp): string[] => String(body['prompt']).trim().spl
 const SHORT = ['--dataset', 'random', '--random-input-len', '12', '--random-output-len', '8'];
 
 describe('baton bench', () => {
+  it('tells SLO classes one by one, by their own objectives', async () => {
+    const flags = ['--slo-mix', 'chat=0.5,batch=0.5', '--slo-class', 'chat:ttft=60s,tpot=60s'];
+    const load = [...SHORT, '--num-prompts', '12'];
+    const result = resultOf(await bench(...load, ...flags, '--json'));
+    const classes = result['slo_classes'] as { name: string; requests: number; slo: unknown }[];
+    expect(classes.map(({ name }) => name).sort()).toEqual(['batch', 'chat']);
+    expect(classes.reduce((sum, { requests }) => sum + requests, 0)).toBe(12);
+    expect(classes.find(({ name }) => name === 'chat')).toMatchObject({
+      ...{ slo: 'ttft=60s,tpot=60s', slo_attainment: 1 },
+    });
+    expect(resultOf(await bench(...load, '--json'))).not.toHaveProperty('slo_classes');
+    const { exitCode, stderr } = await bench(...load, '--slo-class', 'chat');
+    expect([exitCode, stderr]).toEqual([2, expect.stringContaining("'chat' is not")]);
+  });
+
   it('has the names of vllm bench serve in its result', async () => {
     const flags = ['--metric-percentiles', '50,99.9', '--percentile-metrics', 'ttft,e2el'];
     const answer = await bench(

@@ -1,4 +1,4 @@
-import { type BenchmarkFigures, benchmarkFigures } from '@baton/analysis';
+import { type BenchmarkFigures, benchmarkFigures, type Summary } from '@baton/analysis';
 import { Failure } from '@baton/kernel';
 import {
   HttpStreams,
@@ -23,6 +23,7 @@ import {
   settingsOf,
 } from './result-document';
 import { saveResult } from './save-result';
+import { headersOf } from './slo-classes';
 
 /**
  * `baton bench`: sends a workload to a server and prints the measured latencies on stdout (a table,
@@ -142,6 +143,7 @@ async function measured(
       ...{ workload, streams, signal: stop },
       bodyOf: (row) => writer.body(row),
       placeOf: (row) => writer.place(row),
+      headersOf: (row) => headersOf(workload, row),
       keepsText: (row) => saveDetailed || writer.needsAnswer(row),
       onText: (row, text) => writer.answered(row, text),
       maxConcurrency: flags.maxConcurrency ?? Infinity,
@@ -165,11 +167,12 @@ async function tell(
   const document = resultDocument(prepared, record, figures);
   if (flags.result.json) process.stdout.write(`${JSON.stringify(document, null, 2)}\n`);
   else {
-    const { consoleBenchmark, stepTimesLines } = await import('@baton/report');
+    const { classTable, consoleBenchmark, stepTimesLines } = await import('@baton/report');
     const { maxConcurrency, percentiles } = flags;
     const requestRate = requestRateOf(prepared);
     process.stdout.write(
       consoleBenchmark({ run, figures, percentiles, maxConcurrency, requestRate }) +
+        classTable(document['slo_classes'] as Summary['slo_classes']) +
         stepTimesLines(record.stepTimes)
           .map((line) => `Step times: ${line}\n`)
           .join(''),

@@ -8,6 +8,7 @@ import { usToSeconds, VERSION } from '@baton/kernel';
 import type { LoadRecord } from '@baton/loadgen';
 import { shownWorkload } from '@baton/workload-source';
 import type { PreparedBench } from './prepare-bench';
+import { classesOf } from './slo-classes';
 
 /** A run, and how the server made its step times; none when it simulates no steps. */
 export interface MeasuredLoad extends LoadRecord {
@@ -112,8 +113,9 @@ function ownEntries(
   prepared: PreparedBench,
   { run, wasInterrupted, stepTimes }: MeasuredLoad,
 ): ResultDocument {
-  const { slo } = prepared.flags;
-  const options = { gpus: 1, seed: prepared.flags.seed, wallSeconds: usToSeconds(run.endUs) };
+  const { slo, classSlos, seed } = prepared.flags;
+  const classes = classesOf(prepared.loaded.workload, classSlos);
+  const options = { gpus: 1, seed, wallSeconds: usToSeconds(run.endUs), classes };
   const summary = summarise(run, slo === undefined ? options : { ...options, slo });
   return {
     requests: summary.requests,
@@ -125,6 +127,7 @@ function ownEntries(
     e2el_ms: summary.e2el_ms,
     slo: summary.slo,
     slo_attainment: summary.slo_attainment,
+    ...(summary.slo_classes && { slo_classes: summary.slo_classes }),
     failures: run.failures,
     load_generator: run.lateness,
     output_tokens_counted_by: run.countedBy,

@@ -6,7 +6,13 @@ import {
   summarise,
   type Summary,
 } from '@baton/analysis';
-import { type ClusterScenario, frontEndSummary, simulate, stepTimesOf } from '@baton/cluster';
+import {
+  classOptions,
+  type ClusterScenario,
+  frontEndSummary,
+  simulate,
+  stepTimesOf,
+} from '@baton/cluster';
 import { ratesOf } from '@baton/costs';
 import { deploymentErrors } from '@baton/error-bars';
 import type { PolicyFault } from '@baton/placement';
@@ -57,6 +63,7 @@ export async function replay(given: GivenReplayFlags): Promise<void> {
     stepTimes,
     ...(frontEnd === undefined ? {} : { frontEnd: frontEndSummary(frontEnd) }),
     ...(prepared.scaling && { scaling: prepared.scaling }),
+    classes: classOptions(prepared.scenario),
     rates,
     errorsAt: deploymentErrors(prepared.config, stepTimes),
     isClosedLoop: prepared.scenario.maxConcurrency < Infinity,

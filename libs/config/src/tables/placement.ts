@@ -63,7 +63,8 @@ export const PLACEMENT = {
   admission: optionalChoiceOrModule(['all', 'slo-ttft'], {
     help:
       'Which requests are accepted; the others get 429: all, those predicted to meet ' +
-      'admission_slo_ttft (slo-ttft), or those that your own ES module admits (docs/policies.md).',
+      'admission_slo_ttft or the TTFT of their SLO class (slo-ttft), or those that your own ES ' +
+      'module admits (docs/policies.md).',
     unset: 'slo-ttft with admission_slo_ttft, else all',
   }),
   /** Simulated ms. */

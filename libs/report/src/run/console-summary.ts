@@ -17,6 +17,7 @@ import {
   formatShareWithInterval,
   formatWithInterval,
 } from '../format-number';
+import { classTable } from './class-table';
 import { costLines } from './cost-sections';
 import { intervalsNote, outcomes } from './headline';
 import { scalingTable } from './console-scaling';
@@ -37,7 +38,7 @@ export function consoleSummary(summary: Summary, title: string): string {
     latencyTable(summary),
     engineTable(summary.engines),
   ];
-  parts.push(scalingTable(summary));
+  parts.push(classTable(summary.slo_classes), scalingTable(summary));
   return parts.filter((part) => part !== '').join('\n');
 }
 

@@ -3,6 +3,7 @@ import { foldExcept } from '../fold';
 import type { ReportPage, ReportSection } from '../sections';
 import { settingsSections } from '../settings-sections';
 import { type ComparisonReport, comparisonSections } from './comparison-sections';
+import { classSections } from './class-table';
 import { costSections } from './cost-sections';
 import { engineSections } from './engine-sections';
 import { latencySections } from './latency-sections';
@@ -51,6 +52,7 @@ export function runReport(report: RunReport): ReportPage {
       ...costSections(summary.cost),
       ...(compared === undefined ? [] : comparisonSections(compared)),
       ...latencySections(run, { summary, slo, latencies: latenciesOf(run.log) }),
+      ...classSections(summary.slo_classes),
       ...loadSections(run, { summary, slo }),
       ...scalingSections(summary),
       ...engineSections(run, summary),

@@ -1,5 +1,6 @@
 import { hashString, msToUs, secondsToUs, type Micros } from '@baton/kernel';
 import { withContentBlock } from '../content-block';
+import { rowName } from '../named/named-column';
 import { isFirst, MOST_TOKENS, requestIdOf, type Workload, WorkloadError } from '../workload';
 import { TraceFields } from './json-fields';
 import { RequestCollector } from './request-collector';
@@ -19,6 +20,8 @@ import {
 
 const MOST_SECONDS = 4e9;
 const LONGEST_ID = 1024;
+/** Of an SLO class or a tenant. */
+const LONGEST_NAME = 256;
 const INT32 = 2 ** 31 - 1;
 const BLOCK_TOKENS = 16;
 
@@ -36,6 +39,8 @@ const KEYS = new Set([
   'id',
   'session',
   'priority',
+  'slo_class',
+  'tenant',
   'block_size',
   'block_hashes',
   'measured',
@@ -89,6 +94,8 @@ export class BatonTraceReader implements TraceReader {
         : undefined,
       session,
       priority: fields.has('priority') ? fields.integer('priority', -INT32, INT32) : undefined,
+      sloClass: fields.text('slo_class', LONGEST_NAME),
+      tenant: fields.text('tenant', LONGEST_NAME),
       requestId: fields.text('id', LONGEST_ID),
     });
     if (session !== undefined) this.lastRows.set(session, row);
@@ -190,6 +197,8 @@ export interface TraceRow {
   /** A text, or a key from 1. */
   readonly session?: string | number | undefined;
   readonly priority?: number | undefined;
+  readonly sloClass?: string | undefined;
+  readonly tenant?: string | undefined;
   readonly blockSize?: number | undefined;
   /** Chained hashes of the full blocks of prompt and output, 0 = private; may be shorter. */
   readonly blockHashes?: readonly number[] | undefined;
@@ -208,6 +217,8 @@ export function traceLine(row: TraceRow): string {
     max_tokens: row.maxTokens,
     session: row.session,
     priority: row.priority,
+    slo_class: row.sloClass,
+    tenant: row.tenant,
     block_size: row.blockSize,
     block_hashes: hasHashes ? row.blockHashes : undefined,
     measured: row.measured === undefined ? undefined : measuredObject(row.measured),
@@ -242,6 +253,8 @@ export function* traceLines(given: Workload): Generator<string, void> {
       maxTokens: workload.maxTokens[row] || undefined,
       session: key || undefined,
       priority: workload.priority[row] || undefined,
+      sloClass: rowName(workload.sloClass, row),
+      tenant: rowName(workload.tenant, row),
       blockSize: hasContents ? contentBlockTokens : undefined,
       blockHashes: Array.from(contentIds.subarray(contentStart[row], contentStart[row + 1])),
     });

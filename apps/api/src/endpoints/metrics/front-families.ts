@@ -8,7 +8,7 @@ import { PlacementMetrics } from '../../observers/metrics/placement-metrics';
 import { ProcessMetrics } from '../../observers/metrics/process-metrics';
 import { QueueMetrics } from '../../observers/metrics/queue-metrics';
 import { RequestMetrics } from '../../observers/metrics/request-metrics';
-import { TenantMetrics } from '../../observers/metrics/tenant-metrics';
+import { ClassFamilies } from './class-families';
 
 /** The metrics that this process counts by itself. */
 @Injectable()
@@ -17,7 +17,7 @@ export class FrontFamilies {
     private readonly requests: RequestMetrics,
     private readonly placement: PlacementMetrics,
     private readonly faults: FaultMetrics,
-    private readonly tenants: TenantMetrics,
+    private readonly classes: ClassFamilies,
     private readonly queues: QueueMetrics,
     private readonly census: EngineCensus,
     private readonly http: HttpMetrics,
@@ -30,7 +30,7 @@ export class FrontFamilies {
       this.requests.render(engines),
       this.placement.render(engines),
       this.faults.render(),
-      this.tenants.render(),
+      ...this.classes.render(),
     ];
   }
 

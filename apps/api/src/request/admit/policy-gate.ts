@@ -10,9 +10,16 @@ import {
 } from '@baton/placement';
 import { type JobRouting, PolicyFaultBook, type PromptFacts } from '@baton/routing';
 import { Inject, Injectable } from '@nestjs/common';
+import { CallClasses } from '../../http/access/call-classes';
 import { CONFIG, ROUTING } from '../../tokens';
 import { cacheSalt, type Route } from '../route/route';
+import type { Call } from '../take/call';
 import { AdmissionGate } from './admission-gate';
+import type { FlowPass } from './flow-gate';
+
+/** What the class of a request promises, and how long it has waited for its turn. */
+type Promised = Pick<AdmissionContext, 'waitedUs' | 'ttftTargetUs'>;
+type Passed = Pick<FlowPass, 'waitedUs'> | undefined;
 
 const US_PER_SECOND = 1_000_000;
 
@@ -34,6 +41,7 @@ export class PolicyGate {
     @Inject(CONFIG) private readonly config: BatonConfig,
     @Inject(ROUTING) private readonly routing: JobRouting,
     private readonly gate: AdmissionGate,
+    private readonly classes: CallClasses,
     @Inject(PolicyFaultBook) faults: PolicyFaultBook,
   ) {
     const spec = admissionSpec(config);
@@ -51,19 +59,26 @@ export class PolicyGate {
    *
    * @throws BatonError `slo_unattainable`, or `admission_refused` by a policy of the user's own
    */
-  refuse(request: GenerationRequest, [first]: readonly Route[]): void {
+  refuse(
+    call: Call,
+    request: GenerationRequest,
+    { routes: [first], pass }: { readonly routes: readonly Route[]; readonly pass: Passed },
+  ): void {
     if (!first || first.flow === 'attach' || first.engineId !== undefined) return;
     const { blockSize, enablePrefixCaching } = this.config;
     const salt = cacheSalt(request);
+    const { ttftUs: ttftTargetUs } = this.classes.of(call);
+    const promise = { waitedUs: pass?.waitedUs ?? 0, ttftTargetUs };
     for (const { ids } of request.prompts) {
       const blockHashes = enablePrefixCaching ? chainBlockHashes(ids, blockSize, salt) : [];
-      this.check(first.stage, { promptTokens: ids.length, blockHashes });
+      this.check(first.stage, { promptTokens: ids.length, blockHashes }, promise);
     }
   }
 
   /** `stage`: where the prompt is computed. */
-  private check(stage: Stage, prompt: PromptFacts): void {
-    const context = this.routing.admissionOf(stage, prompt, this.waitingIn(stage));
+  private check(stage: Stage, prompt: PromptFacts, promise: Promised): void {
+    const facts = this.routing.admissionOf(stage, prompt, this.waitingIn(stage));
+    const context = facts && { ...facts, ...promise };
     const policy = context && this.policyOf?.(context);
     if (!context || !policy || policy.admit(context)) {
       this.admitted += 1;

@@ -6,6 +6,7 @@ import type { AnswerHead, GenerationRequest } from '@baton/openai';
 import type { OutputPlan } from '@baton/text';
 import { Inject, Injectable } from '@nestjs/common';
 import { ModelCatalog } from '../../cluster/model-catalog';
+import { CallClasses } from '../../http/access/call-classes';
 import { PRIORITY_HEADER, priorityOf } from '../../http/priority-header';
 import { RequestSpans } from '../../observers/tracing/request-spans';
 import { API_IDENTITY, type ApiIdentity, CONFIG } from '../../tokens';
@@ -24,6 +25,8 @@ interface JobContext {
   readonly baseId: string;
   readonly salt: number;
   readonly arrivalUs: number;
+  /** When it was let on: the arrival of a request that did not wait. */
+  readonly causeUs: number;
   /** The LoRA adapter that the request names; undefined: the base model. */
   readonly adapter: string | undefined;
   /** W3C trace context of the request's span; undefined: nothing is traced. */
@@ -44,13 +47,19 @@ interface PlannedSequence {
 /** Turns planned sequences into jobs: lengths and block hashes, no text. */
 @Injectable()
 export class JobFactory {
+  /** Whether engines go by the priorities of classes. */
+  private readonly ranksClasses: boolean;
+
   constructor(
     @Inject(CONFIG) private readonly config: BatonConfig,
     @Inject(API_IDENTITY) private readonly identity: ApiIdentity,
     private readonly catalog: ModelCatalog,
     private readonly placement: JobPlacement,
     private readonly spans: RequestSpans,
-  ) {}
+    private readonly classes: CallClasses,
+  ) {
+    this.ranksClasses = classes.isOn && config.schedulingPolicy !== 'fcfs';
+  }
 
   /** Makes the job of a sequence from its index and the stream id under which tokens come. */
   jobsOf(admission: Admission, head: AnswerHead): (index: number, streamId: number) => EngineJob {
@@ -63,19 +72,24 @@ export class JobFactory {
     };
   }
 
-  private contextOf({ call, asked, faults }: Admission, head: AnswerHead): JobContext {
+  private contextOf(admission: Admission, head: AnswerHead): JobContext {
+    const { call, asked, charge, faults } = admission;
     const { request, isExecuted } = asked;
     const { headers } = call.message;
-    const { priority: own } = request;
+    const own =
+      headers[PRIORITY_HEADER] === undefined
+        ? request.priority
+        : (priorityOf(headers) ?? request.priority);
     return {
       request,
       baseId: baseIdOf(head.id),
       salt: cacheSalt(request),
       arrivalUs: call.arrivalUs,
+      causeUs: charge?.passedUs ?? call.arrivalUs,
       adapter: this.catalog.adapterOf(request.model, call.tenant),
       traceparent: this.spans.isOn ? this.spans.begin(call, head, request) : undefined,
       executes: isExecuted === true,
-      priority: headers[PRIORITY_HEADER] === undefined ? own : (priorityOf(headers) ?? own),
+      priority: this.ranksClasses ? own || this.classes.of(call).priority : own,
       faults: faults.filter(isForEngines),
     };
   }
@@ -85,7 +99,8 @@ export class JobFactory {
     context: JobContext,
     { plan, route }: PlannedSequence,
   ): EngineJob {
-    const { request, arrivalUs, adapter, traceparent, executes, priority, faults } = context;
+    const { request, arrivalUs, causeUs, adapter, traceparent, executes, priority, faults } =
+      context;
     const prompt = request.prompts[Math.floor(index / request.choices)];
     const promptIds = prompt?.ids ?? new Int32Array(0);
     return {
@@ -93,7 +108,7 @@ export class JobFactory {
       submission: 1,
       apiId: this.identity.apiId,
       streamId,
-      causeUs: route.causeUs ?? arrivalUs,
+      causeUs: route.causeUs ?? causeUs,
       arrivalUs,
       promptTokens: promptIds.length,
       ...this.contentOf(promptIds, plan.tokenIds, context),

@@ -1,0 +1,73 @@
+import type { IncomingMessage } from 'node:http';
+import { type BatonConfig, queueingClasses } from '@baton/config';
+import { BatonError } from '@baton/contract';
+import type { SloClass, SloClasses } from '@baton/flow-control';
+import { fieldsIn } from '@baton/kernel';
+import { Inject, Injectable } from '@nestjs/common';
+import { CONFIG } from '../../tokens';
+import { priorityOf } from '../priority-header';
+import type { Tenant } from '../request-context';
+
+const CLASS_HEADER = 'x-slo-class';
+/** The name of an InferenceObjective of the Gateway API inference extension, which llm-d sends. */
+const OBJECTIVE_HEADER = 'x-gateway-inference-objective';
+/** Whose request it is, as a gateway in front says (the same extension). */
+const FAIRNESS_HEADER = 'x-gateway-inference-fairness-id';
+/** Of a tenant that a header names. */
+const LONGEST_TENANT = 256;
+
+/** The parts of a call that name its class and tenant. */
+export interface Classed {
+  readonly message: Pick<IncomingMessage, 'headers'>;
+  readonly body: unknown;
+  readonly tenant: Tenant;
+}
+
+/** The SLO classes of calls, and whose they are where requests are queued. */
+@Injectable()
+export class CallClasses {
+  /** False: no classes are configured, and every call has the same. */
+  readonly isOn: boolean;
+  private readonly classes: SloClasses;
+
+  constructor(@Inject(CONFIG) config: BatonConfig) {
+    this.isOn = config.sloClasses !== undefined;
+    this.classes = queueingClasses(config);
+  }
+
+  get all(): readonly SloClass[] {
+    return this.classes.all;
+  }
+
+  /** @throws BatonError `invalid_value` for a class that does not exist */
+  of(call: Classed): SloClass {
+    const found = this.find(call);
+    if (found !== undefined) return found;
+    const name = said(call, CLASS_HEADER)?.slice(0, 100) ?? '';
+    const known = this.classes.names.join(', ');
+    const message = `${CLASS_HEADER} '${name}' is no class of this server, which has ${known}.`;
+    throw new BatonError('invalid_value', message, CLASS_HEADER);
+  }
+
+  /** Undefined: the call names a class that does not exist. */
+  find(call: Classed): SloClass | undefined {
+    if (!this.isOn) return this.classes.ordinary;
+    const { service_tier: tier, priority } = fieldsIn(call.body);
+    return this.classes.find({
+      name: said(call, CLASS_HEADER),
+      objective: said(call, OBJECTIVE_HEADER),
+      tier: typeof tier === 'string' ? tier : undefined,
+      priority: priorityOf(call.message.headers) ?? (Number(priority) || 0),
+    });
+  }
+
+  /** The owner of the key; without one what the gateway in front says. */
+  tenantOf(call: Classed): string {
+    return call.tenant ?? said(call, FAIRNESS_HEADER)?.slice(0, LONGEST_TENANT) ?? 'default';
+  }
+}
+
+function said({ message }: Classed, header: string): string | undefined {
+  const value = message.headers[header];
+  return typeof value === 'string' && value.trim() !== '' ? value.trim() : undefined;
+}

@@ -1,0 +1,169 @@
+import type { ServerResponse } from 'node:http';
+import { type BatonConfig, flowControlSpec } from '@baton/config';
+import { BatonError } from '@baton/contract';
+import {
+  buildFlowPolicy,
+  type DropReason,
+  FlowControl,
+  type FlowLimits,
+  type FlowPolicy,
+  type Ticket,
+} from '@baton/flow-control';
+import { type Micros, RandomStream, usToMs, usToSeconds } from '@baton/kernel';
+import type { GenerationRequest } from '@baton/openai';
+import { retryAfterSeconds } from '@baton/placement';
+import { PolicyFaultBook } from '@baton/routing';
+import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
+import { ClusterView } from '../../cluster/cluster-view';
+import type { Charge } from '../../http/access/rate-limits';
+import { CallClasses } from '../../http/access/call-classes';
+import { FlowMetrics } from '../../observers/metrics/flow-metrics';
+import { CONFIG } from '../../tokens';
+import type { Call } from '../take/call';
+import { DrainRate } from './admission-gate';
+
+/** A waiting request. */
+interface Waiter {
+  readonly pass: (pass: FlowPass) => void;
+  readonly refuse: (error: BatonError) => void;
+}
+
+const REFUSALS = { full: 'flow_queue_full', shed: 'flow_shed', timeout: 'flow_timeout' } as const;
+
+/** A request behind the gate, until `settle`. It carries the charge of a rate limit with it. */
+export class FlowPass implements Charge {
+  private charge: Charge | undefined;
+
+  constructor(
+    /** How long it waited, simulated. */
+    readonly waitedUs: Micros,
+    /** µs since the Unix epoch; undefined: it did not wait. */
+    readonly passedUs: number | undefined,
+    private readonly end: (usedTokens: number) => void,
+  ) {}
+
+  with(charge: Charge | undefined): this {
+    this.charge = charge;
+    return this;
+  }
+
+  settle(usedTokens: number): void {
+    this.charge?.settle(usedTokens);
+    this.end(usedTokens);
+  }
+}
+
+/**
+ * Holds requests back while too many are under way, and lets them on in the order of the policy.
+ * Every API process has queues and a share of its own: it counts the requests that it has itself.
+ */
+@Injectable()
+export class FlowGate implements OnApplicationShutdown {
+  readonly isOn: boolean;
+  private readonly control: FlowControl<Waiter>;
+  private readonly concurrency: number;
+  private readonly drain = new DrainRate();
+  private timer: NodeJS.Timeout | undefined;
+
+  constructor(
+    @Inject(CONFIG) private readonly config: BatonConfig,
+    private readonly classes: CallClasses,
+    private readonly cluster: ClusterView,
+    private readonly metrics: FlowMetrics,
+    @Inject(PolicyFaultBook) faults: PolicyFaultBook,
+  ) {
+    const spec = flowControlSpec(config);
+    const limits = spec?.limits ?? NO_LIMITS;
+    const random = RandomStream.root(config.seed).stream('flow control');
+    const watch = { onFault: faults.add.bind(faults), nowMs: () => performance.now() };
+    const parts = { timeoutUs: limits.timeoutUs, random, watch };
+    const policy: FlowPolicy = buildFlowPolicy(spec?.policy ?? 'fcfs', parts);
+    this.isOn = spec !== undefined;
+    this.concurrency = spec?.concurrency ?? Infinity;
+    this.control = new FlowControl(policy, limits, () => this.capacity(), {
+      onPass: (ticket, nowUs) => this.passed(ticket, nowUs),
+      onDrop: (ticket, why) => this.dropped(ticket, why),
+    });
+    if (!this.isOn) return;
+    metrics.follow(this.control);
+    cluster.onEngines(() => this.pump());
+  }
+
+  onApplicationShutdown(): void {
+    clearTimeout(this.timer);
+  }
+
+  /**
+   * Resolves when it is the turn of the request, at once while the gate is open. The pass must be
+   * settled.
+   *
+   * @throws BatonError `flow_queue_full`, `flow_shed`, `flow_timeout`
+   */
+  pass(call: Call, { prompts }: GenerationRequest): Promise<FlowPass> {
+    const promptTokens = prompts.reduce((sum, { ids }) => sum + ids.length, 0);
+    const sloClass = this.classes.of(call);
+    const tenant = this.classes.tenantOf(call);
+    return new Promise((resolve, reject) => {
+      const waiter = { pass: resolve, refuse: reject };
+      const ticket = this.control.offer(waiter, { sloClass, tenant, promptTokens }, this.nowUs());
+      this.expectTimeout();
+      if (ticket.state === 'waiting') this.watch(call.response, ticket);
+    });
+  }
+
+  /** A client that leaves gives up its place. */
+  private watch(response: ServerResponse, ticket: Ticket<Waiter>): void {
+    response.once('close', () => {
+      if (ticket.state !== 'waiting') return;
+      this.control.withdraw(ticket);
+      this.metrics.count(ticket.flow, 'left');
+      ticket.item.refuse(new BatonError('flow_queue_full'));
+    });
+  }
+
+  private passed(ticket: Ticket<Waiter>, nowUs: Micros): void {
+    const waitedUs = nowUs - ticket.arrivalUs;
+    this.metrics.count(ticket.flow, 'passed');
+    this.metrics.waited(ticket.flow.sloClass, usToSeconds(waitedUs) / this.config.speedup);
+    this.drain.add(1, performance.now());
+    const passedUs = waitedUs > 0 ? Date.now() * 1_000 : undefined;
+    ticket.item.pass(new FlowPass(waitedUs, passedUs, (used) => this.ended(ticket, used)));
+  }
+
+  private ended(ticket: Ticket<Waiter>, usedTokens: number): void {
+    this.control.ended(ticket, Math.max(0, usedTokens - ticket.promptTokens));
+    this.pump();
+  }
+
+  private dropped(ticket: Ticket<Waiter>, why: DropReason): void {
+    this.metrics.count(ticket.flow, why);
+    const perSecond = this.drain.perSecond(performance.now());
+    const seconds = retryAfterSeconds(Math.max(1, this.control.waiting), perSecond);
+    ticket.item.refuse(new BatonError(REFUSALS[why], undefined, null, seconds));
+  }
+
+  private pump(): void {
+    this.control.pump(this.nowUs());
+    this.expectTimeout();
+  }
+
+  private expectTimeout(): void {
+    clearTimeout(this.timer);
+    if (this.control.waiting === 0) return;
+    const leftMs = usToMs(this.control.nextTimeoutUs - this.nowUs()) / this.config.speedup;
+    this.timer = setTimeout(() => this.pump(), Math.ceil(leftMs));
+  }
+
+  private capacity(): number {
+    const { cluster } = this;
+    const generating = cluster.readyEngines('decode') + cluster.readyEngines('aggregated');
+    return this.concurrency * Math.max(1, generating);
+  }
+
+  /** Simulated time. */
+  private nowUs(): Micros {
+    return Math.round(performance.now() * 1_000 * this.config.speedup);
+  }
+}
+
+const NO_LIMITS: FlowLimits = { perFlow: 0, total: 0, timeoutUs: Infinity };

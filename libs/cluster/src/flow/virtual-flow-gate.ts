@@ -1,0 +1,86 @@
+import type { RequestLog } from '@baton/analysis';
+import { buildFlowPolicy, FlowControl, ONLY_CLASS, type Ticket } from '@baton/flow-control';
+import { type Micros, RandomStream } from '@baton/kernel';
+import { rowName } from '@baton/workload';
+import { type Calendar, TIE } from '../calendar';
+import type { ClusterFlowControl, ClusterScenario, RunObserver } from '../scenario';
+
+export interface FlowGateParts {
+  readonly calendar: Calendar;
+  readonly slot: number;
+  readonly log: RequestLog;
+  /** Ready engines that generate. */
+  readonly generating: () => number;
+  readonly pass: (row: number, nowUs: Micros) => void;
+  readonly refuse: (row: number, nowUs: Micros) => void;
+  readonly onPolicyFault: RunObserver['onPolicyFault'];
+}
+
+/**
+ * Drives the flow control of a run. What an end makes room for passes by way of the calendar, for
+ * the engine whose step has ended is still being told of.
+ */
+export class VirtualFlowGate {
+  private readonly control: FlowControl<number>;
+  /** By row: those under way. */
+  private readonly tickets: (Ticket<number> | undefined)[] = [];
+
+  constructor(
+    { policy, limits, concurrency }: ClusterFlowControl,
+    private readonly scenario: Pick<ClusterScenario, 'workload' | 'sloClasses' | 'seed'>,
+    private readonly parts: FlowGateParts,
+  ) {
+    const random = RandomStream.root(scenario.seed).stream('flow control');
+    const onFault = parts.onPolicyFault;
+    const built = buildFlowPolicy(policy, {
+      ...{ timeoutUs: limits.timeoutUs, random, watch: onFault && { onFault } },
+    });
+    const capacity = (): number => concurrency * Math.max(1, parts.generating());
+    this.control = new FlowControl(built, limits, capacity, {
+      onPass: (ticket, nowUs) => {
+        const row = ticket.item;
+        this.tickets[row] = ticket;
+        parts.log.passedUs![row] = nowUs;
+        parts.pass(row, nowUs);
+      },
+      onDrop: ({ item }, _why, nowUs) => parts.refuse(item, nowUs),
+    });
+  }
+
+  arrive(row: number, nowUs: Micros): void {
+    const { workload, sloClasses } = this.scenario;
+    const sloClass = sloClasses?.of(row) ?? ONLY_CLASS;
+    const tenant = rowName(workload.tenant, row) ?? '';
+    const promptTokens = workload.promptTokens[row]!;
+    this.control.offer(row, { sloClass, tenant, promptTokens }, nowUs);
+    this.expectTimeout();
+  }
+
+  /** However it ended; one that never passed is passed over. */
+  ended(row: number, atUs: Micros): void {
+    const ticket = this.tickets[row];
+    if (ticket === undefined) return;
+    this.tickets[row] = undefined;
+    this.control.ended(ticket, this.parts.log.emittedTokens[row]!);
+    this.pumpAt(atUs);
+  }
+
+  /** There may be more room, or there is by way of an end, from this instant on. */
+  pumpAt(atUs: Micros): void {
+    const { calendar, slot } = this.parts;
+    if (this.control.waiting > 0 && atUs < calendar.dueUs(slot)) {
+      calendar.set(slot, atUs, TIE.arrival);
+    }
+  }
+
+  pump(nowUs: Micros): void {
+    this.control.pump(nowUs);
+    this.expectTimeout();
+  }
+
+  private expectTimeout(): void {
+    const { calendar, slot } = this.parts;
+    if (this.control.waiting === 0) calendar.clear(slot);
+    else calendar.set(slot, this.control.nextTimeoutUs, TIE.arrival);
+  }
+}

@@ -1,0 +1,44 @@
+import { FLOW_POLICY_KINDS } from '@baton/flow-control';
+import { choiceOrModule, duration, integer, optionalTable, optionalText } from '../option';
+
+const CLASS_COLUMNS = ['ttft', 'tpot', 'weight', 'priority'] as const;
+
+/** SLO classes, and whose turn it is under overload. Formulas: docs/flow-control.md. */
+export const FLOW_CONTROL = {
+  sloClasses: optionalTable(CLASS_COLUMNS, {
+    help:
+      'SLO classes by name: TTFT and TPOT to be kept in simulated ms, weight in the service ' +
+      '(default 1), and priority, lower first (default 0).',
+    unset: 'requests have no class',
+  }),
+  sloDefaultClass: optionalText({
+    help: 'Class of requests that name none.',
+    unset: 'the first of slo_classes',
+  }),
+  flowControl: choiceOrModule(['none', ...FLOW_POLICY_KINDS], 'none', {
+    help:
+      'Whose turn it is when more requests come than flow_control_concurrency lets in: they ' +
+      'wait in the API by class and tenant. First come first served, strict priority, weighted ' +
+      'fair queueing, earliest deadline first, or your own ES module (docs/flow-control.md).',
+  }),
+  flowControlConcurrency: integer(100, [1, 1_000_000], {
+    help:
+      'Requests that one API process has under way per ready engine that generates; beyond it ' +
+      'they wait.',
+    unit: 'requests',
+  }),
+  flowControlQueue: integer(1_000, [0, 1_000_000], {
+    help: 'Requests of one class and tenant that may wait; beyond it 429 with Retry-After.',
+    unit: 'requests',
+  }),
+  flowControlTotalQueue: integer(10_000, [0, 10_000_000], {
+    help:
+      'Requests that may wait in all; beyond it the newest of a lower class is turned away with ' +
+      '429, else the one that comes.',
+    unit: 'requests',
+  }),
+  flowControlTimeout: duration(60, [0.001, 86_400], {
+    help: 'How long a request may wait; then 503 with Retry-After.',
+    unit: 's',
+  }),
+} as const;

@@ -1,0 +1,70 @@
+import type { Micros, RandomStream } from '@baton/kernel';
+import {
+  Guarded,
+  type OwnPolicyParts,
+  type OwnSpec,
+  type PolicyWatch,
+  STRICT,
+} from '@baton/placement';
+import { builtInPolicy, type FlowPolicyKind } from './built-in';
+import type { FlowContext, FlowPolicy, FlowQueue, Service } from './policy';
+
+/** A built-in policy by its name, or one of the user's own. */
+export type FlowPolicySpec = FlowPolicyKind | OwnSpec<FlowPolicy>;
+
+export interface FlowPolicyParts {
+  /** How long a request may wait. */
+  readonly timeoutUs: Micros;
+  readonly random: RandomStream;
+  /** Counts the faults of a user's own policy; by default the first one throws. */
+  readonly watch?: PolicyWatch | undefined;
+}
+
+export function buildFlowPolicy(spec: FlowPolicySpec, parts: FlowPolicyParts): FlowPolicy {
+  if (typeof spec === 'string') return builtInPolicy(spec, parts.timeoutUs);
+  const { random, watch = STRICT } = parts;
+  return new OwnFlowPolicy(spec, { stage: 'flow', random }, watch);
+}
+
+interface Note {
+  readonly flow: Pick<FlowQueue, 'sloClass' | 'tenant'>;
+  readonly service: Service;
+}
+
+/** A policy of the user's own. Where it picks no flow, the oldest request goes next. */
+class OwnFlowPolicy implements FlowPolicy {
+  private readonly picks: Guarded<FlowContext, number>;
+  private readonly notes: Guarded<Note, true>;
+  private readonly fallback = builtInPolicy('fcfs', Infinity);
+
+  constructor({ module, path }: OwnSpec<FlowPolicy>, parts: OwnPolicyParts, watch: PolicyWatch) {
+    const own = module.create(parts);
+    const from = { path, stage: parts.stage };
+    this.picks = new Guarded(
+      {
+        method: 'pick',
+        ask: (context) => own.pick(context),
+        isAnswer: (given, { flows }): given is number =>
+          Number.isInteger(given) && Number(given) >= 0 && Number(given) < flows.length,
+        expected: ({ flows }) => `an integer from 0 to ${flows.length - 1}`,
+      },
+      from,
+      watch,
+    );
+    const ask = ({ flow, service }: Note): true => {
+      own.served?.(flow, service);
+      return true;
+    };
+    const isAnswer = (given: unknown): given is true => given === true;
+    const expected = (): string => 'nothing';
+    this.notes = new Guarded({ method: 'served', ask, isAnswer, expected }, from, watch);
+  }
+
+  pick(context: FlowContext): number {
+    return this.picks.answer(context) ?? this.fallback.pick(context);
+  }
+
+  served(flow: Note['flow'], service: Service): void {
+    this.notes.answer({ flow, service });
+  }
+}

@@ -1,0 +1,35 @@
+import type { RandomStream } from '@baton/kernel';
+import { isFirst, type Workload } from '../workload';
+import { NamedRows } from './named-column';
+
+/** A name and its part of the requests; the parts of a mix need not add up to 1. */
+export interface Share {
+  readonly name: string;
+  /** > 0 */
+  readonly part: number;
+}
+
+/**
+ * The workload with a name for each row in place of those it has, drawn by the shares. Turns of a
+ * conversation have the name of its first.
+ */
+export function withMix(
+  workload: Workload,
+  key: 'sloClass' | 'tenant',
+  { shares, random }: { readonly shares: readonly Share[]; readonly random: RandomStream },
+): Workload {
+  const rows = new NamedRows();
+  const names: string[] = [];
+  for (let row = 0; row < workload.count; row++) {
+    const name = isFirst(workload, row) ? drawn(shares, random) : names[workload.after[row]!]!;
+    names.push(name);
+    rows.put(row, name);
+  }
+  return { ...workload, [key]: rows.build(workload.count) };
+}
+
+function drawn(shares: readonly Share[], random: RandomStream): string {
+  let left = random.unit() * shares.reduce((sum, { part }) => sum + part, 0);
+  const found = shares.find(({ part }) => (left -= part) < 0);
+  return (found ?? shares.at(-1)!).name;
+}

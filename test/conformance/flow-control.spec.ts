@@ -1,0 +1,139 @@
+import type { ServerResponse } from 'node:http';
+import { EventEmitter } from 'node:events';
+import { simulate } from '@baton/cluster';
+import { type BatonConfig, defaultConfig } from '@baton/config';
+import type { GenerationRequest } from '@baton/openai';
+import { RandomStream } from '@baton/kernel';
+import { PolicyFaultBook } from '@baton/routing';
+import { scenarioOf } from '@baton/scenario';
+import { type Workload, WorkloadBuilder } from '@baton/workload';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import type { ClusterView } from '../../apps/api/src/cluster/cluster-view';
+import { CallClasses } from '../../apps/api/src/http/access/call-classes';
+import { FlowMetrics } from '../../apps/api/src/observers/metrics/flow-metrics';
+import { FlowGate, type FlowPass } from '../../apps/api/src/request/admit/flow-gate';
+import type { Call } from '../../apps/api/src/request/take/call';
+
+const NAMES = ['interactive', 'standard', 'batch'];
+const CONFIG: Partial<BatonConfig> = {
+  ...{ topology: '1A', stepTime: 'constant', timeToFirstToken: 20, interTokenLatency: 10 },
+  sloClasses: {
+    interactive: { ttft: 200, weight: 6, priority: 1 },
+    standard: { ttft: 2_000, weight: 3, priority: 2 },
+    batch: { weight: 1, priority: 3 },
+  },
+  ...{ flowControlConcurrency: 3, flowControlQueue: 12, flowControlTotalQueue: 20 },
+  flowControlTimeout: 1.5,
+};
+
+function workload(seed: number): Workload {
+  const random = RandomStream.root(seed);
+  const builder = new WorkloadBuilder({ contentBlockTokens: 16 });
+  for (let i = 0; i < 300; i++) {
+    builder.add({
+      arrivalUs: i * 20_000 + random.integer(20_000),
+      promptTokens: 1 + random.integer(200),
+      outputTokens: 1 + random.integer(20),
+      sloClass: NAMES[random.integer(3)],
+      tenant: `t${random.integer(4)}`,
+    });
+  }
+  return builder.build();
+}
+
+let nowUs = 0;
+beforeEach(() => {
+  vi.useFakeTimers();
+  vi.spyOn(performance, 'now').mockImplementation(() => nowUs / 1_000);
+});
+afterEach(() => {
+  vi.restoreAllMocks();
+  vi.useRealTimers();
+});
+
+/** The gate of the live API, behind which requests end when the virtual run says so. */
+async function live(config: BatonConfig, { arrivals, ends }: Facts): Promise<Map<number, number>> {
+  const cluster = {
+    readyEngines: (stage: string) => (stage === 'aggregated' ? 1 : 0),
+    onEngines: () => undefined,
+  } as unknown as ClusterView;
+  const faults = new PolicyFaultBook(() => undefined);
+  const gate = new FlowGate(config, new CallClasses(config), cluster, new FlowMetrics(), faults);
+  const passes = new Map<number, FlowPass>();
+  const passedUs = new Map<number, number>();
+  const events = [
+    ...arrivals.map((each) => ({ ...each, kind: 1 })),
+    ...ends.map((each) => ({ ...each, kind: 0 })),
+  ].sort((a, b) => a.atUs - b.atUs || a.kind - b.kind);
+  for (const event of events) {
+    await vi.advanceTimersByTimeAsync((event.atUs - nowUs) / 1_000);
+    nowUs = event.atUs;
+    if (event.kind === 1) {
+      const { row } = event;
+      void gate.pass(event.call!, event.request!).then(
+        (pass) => void (passes.set(row, pass), passedUs.set(row, nowUs)),
+        () => undefined,
+      );
+    } else passes.get(event.row)?.settle(event.used!);
+    // What passes has done so before the next event.
+    for (let i = 0; i < 4; i++) await Promise.resolve();
+  }
+  return passedUs;
+}
+
+interface Fact {
+  readonly row: number;
+  readonly atUs: number;
+  readonly call?: Call;
+  readonly request?: GenerationRequest;
+  readonly used?: number;
+}
+
+interface Facts {
+  readonly arrivals: readonly Fact[];
+  readonly ends: readonly Fact[];
+}
+
+describe('flow control of the live API', () => {
+  it.each(['fcfs', 'priority', 'wfq', 'edf'] as const)(
+    '%s: lets the same requests pass at the same instants as on the virtual clock',
+    async (flowControl) => {
+      for (const seed of [1, 2, 3]) {
+        nowUs = 0;
+        const config = defaultConfig({ ...CONFIG, flowControl, seed });
+        const trace = workload(seed);
+        const { log } = simulate(scenarioOf(config, trace));
+        const rows = Array.from({ length: log.count }, (_, row) => row);
+        const arrivals = rows.map((row) => arrivalOf(trace, row));
+        const ends = rows
+          .filter((row) => log.finishUs[row]! >= 0)
+          .map((row) => {
+            const used = log.promptTokens[row]! + log.outputTokens[row]!;
+            return { row, atUs: log.finishUs[row]!, used };
+          });
+        const passedUs = await live(config, { arrivals, ends });
+        const virtual = rows.filter((row) => log.passedUs![row]! >= 0);
+        expect(virtual.length).toBeLessThan(log.count);
+        const pairs = (of: (row: number) => number | undefined) =>
+          virtual.map((row) => [row, of(row)]);
+        expect({ seed, passed: pairs((row) => passedUs.get(row)) }).toEqual({
+          seed,
+          passed: pairs((row) => log.passedUs![row]),
+        });
+        expect(passedUs.size).toBe(virtual.length);
+      }
+    },
+  );
+});
+
+function arrivalOf(trace: Workload, row: number): Fact {
+  const sloClass = trace.sloClass!.names[trace.sloClass!.places[row]! - 1]!;
+  const tenant = trace.tenant!.names[trace.tenant!.places[row]! - 1]!;
+  const call = {
+    message: { headers: { 'x-slo-class': sloClass } },
+    ...{ tenant, body: {}, response: new EventEmitter() as unknown as ServerResponse },
+  } as unknown as Call;
+  const ids = new Int32Array(trace.promptTokens[row]!);
+  const request = { prompts: [{ ids }] } as unknown as GenerationRequest;
+  return { row, atUs: trace.arrivalUs[row]!, call, request };
+}
