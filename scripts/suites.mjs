@@ -29,7 +29,7 @@ const OUTSIDE = [E2E, ATTACKS, BROWSER, PROMETHEUS, COMPOSE, VALIDATION];
  */
 export const SUITES = {
   checks: {
-    what: 'format, types, layers and lint',
+    what: 'format, types, layers, lint and known advisories',
     lanes: () => [
       eslintSteps(),
       [
@@ -37,6 +37,7 @@ export const SUITES = {
         check('tsc', ['--noEmit']),
         check('tsc', ['--noEmit', '-p', 'apps/ui']),
         check('depcruise', DEPCRUISE),
+        { ...check(process.execPath, ['scripts/advisories/check.mjs']), name: 'advisories' },
       ],
     ],
   },

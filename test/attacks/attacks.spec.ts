@@ -1,15 +1,12 @@
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { setTimeout as pause } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { TestCluster } from '../support/cluster';
-import { untilNotVoid } from '../support/on-time';
+import { type TimedRun, untilNotVoid } from '../support/on-time';
 import { waitUntil } from '../support/wait';
 import type { Attack } from './attack';
+import { LoopWatches, type Watched } from './loop-watches';
+import { memoryOf, ProcessCost } from './process-cost';
 import { ATTACKS } from './rows';
 import { type Fare, Victims } from './victims';
 
@@ -28,9 +25,8 @@ const MOST_CALM_MS = 50;
 const CALM_MS = 2_000;
 /** A stream's gaps are judged by at least this many. */
 const WATCHED_MS = 3_000;
-/** The watch of the loop writes every 50 ms. */
-const WRITTEN_MS = 120;
-const LOOP_WATCH = fileURLToPath(new URL('loop-watch.cjs', import.meta.url));
+/** Nor can one whose processes, with the test's own, do not get a CPU when they need it. */
+const MOST_WAITED_MS = 20;
 const FLAGS = [
   '--step-time=constant',
   '--time-to-first-token=5',
@@ -43,7 +39,7 @@ interface Answered {
   readonly text: string;
 }
 
-let folder: string;
+let watches: LoopWatches;
 let cluster: TestCluster;
 let apiPid: number;
 let victims: Victims;
@@ -51,21 +47,20 @@ let sender: Worker;
 let memoryBefore: number;
 
 beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'baton-loop-'));
-  const env = { LOOP_WATCH_FOLDER: folder, NODE_OPTIONS: `--require ${LOOP_WATCH}` };
-  cluster = await TestCluster.start({ topology: '1A', flags: FLAGS, env });
+  watches = new LoopWatches();
+  cluster = await TestCluster.start({ topology: '1A', flags: FLAGS, env: watches.env });
   apiPid = await cluster.apiPid();
   sender = new Worker(new URL('sender.mjs', import.meta.url));
   victims = await Victims.start(cluster.baseUrl);
   await victims.fareDuring(Promise.resolve(), CALM_MS);
-  memoryBefore = memory();
+  memoryBefore = memoryOf(apiPid);
+  victims.stop();
 });
 
 afterAll(async () => {
-  victims.stop();
   await sender.terminate();
   await cluster.stop();
-  rmSync(folder, { recursive: true });
+  watches.close();
 });
 
 async function sendAll(
@@ -88,60 +83,76 @@ async function begun({ first }: Attack): Promise<string | undefined> {
   return /"id":"([^"]+)"/.exec(answer?.text ?? '')?.[1];
 }
 
-/** Resident bytes of the API's process, KiB. */
-function memory(): number {
-  const status = readFileSync(`/proc/${apiPid}/status`, 'utf8');
-  return Number(/^VmRSS:\s+(\d+)/m.exec(status)?.[1]);
-}
+type Seen = Fare & Watched & { readonly cpuMs: number; readonly peakKib: number };
 
-/** The longest time for which the loop was held since `mark`, ms of CPU time. */
-async function heldMs(): Promise<number> {
-  await pause(WRITTEN_MS);
-  return Number(readFileSync(join(folder, String(apiPid)), 'utf8'));
-}
-
-async function watched(sent: Promise<unknown>, ms: number): Promise<Fare & { held: number }> {
-  process.kill(apiPid, 'SIGUSR2');
+async function watched(sent: Promise<unknown>, ms: number): Promise<Seen> {
+  watches.begin();
+  const api = new ProcessCost(apiPid);
   const fare = await victims.fareDuring(sent, ms);
-  return { ...fare, held: await heldMs() };
+  return { ...fare, ...api.end(), ...(await watches.end(apiPid)) };
 }
 
-function shown({ held, healthMs, gapP99Ms }: Fare & { held: number }): string {
-  return [held, healthMs, gapP99Ms].map((ms) => ms.toFixed(0)).join('/');
+function shown({ heldMs, waitedMs, healthMs, gapP99Ms }: Seen): string {
+  return [heldMs, waitedMs, healthMs, gapP99Ms].map((ms) => ms.toFixed(0)).join('/');
+}
+
+function report({ title }: Attack, answers: readonly Answered[], seen: readonly Seen[]): void {
+  const statuses = [...new Set(answers.map(({ status }) => status))].join(' ');
+  const [before, { cpuMs, peakKib }] = seen as [Seen, Seen];
+  const mib = ((peakKib - before.peakKib) / 1024).toFixed(0);
+  process.stdout.write(
+    `${title}: ${statuses}; ${(cpuMs / 1_000).toFixed(1)} s of CPU time, ${mib} MiB more; ` +
+      `held/waited/health/gap p99 before, during and after, ms: ${seen.map(shown).join(', ')}\n`,
+  );
+}
+
+/** Why times of a row tell nothing; null: they tell what the attack did. */
+function lateness([before, during, after]: readonly [Seen, Seen, Seen]): string | null {
+  const healthMs = Math.max(before.healthMs, after.healthMs);
+  if (healthMs > MOST_CALM_MS) {
+    return `without an attack /health took ${healthMs.toFixed(0)} ms`;
+  }
+  const waitedMs = Math.max(before.waitedMs, during.waitedMs, after.waitedMs);
+  return waitedMs > MOST_WAITED_MS ? `a process waited ${waitedMs.toFixed(0)} ms for a CPU` : null;
+}
+
+async function attempt(attack: Attack): Promise<TimedRun> {
+  const id = await begun(attack);
+  const before = await watched(Promise.resolve(), CALM_MS);
+  const sent = sendAll(attack, id);
+  const during = await watched(sent, WATCHED_MS);
+  const answers = await sent;
+  const after = await watched(Promise.resolve(), CALM_MS);
+  report(attack, answers, [before, during, after]);
+  for (const answer of answers) {
+    expect(attack.statuses, JSON.stringify(answer)).toContain(answer.status);
+  }
+  // CPU time tells the truth on a busy machine too.
+  expect(during.heldMs, 'event loop held, ms of CPU time').toBeLessThan(MOST_HELD_MS);
+  const check = (): void => {
+    // The time that a process waits for a CPU is the machine's, and not what the attack costs.
+    const { gapP99Ms, healthMs, waitedMs } = during;
+    expect(gapP99Ms - waitedMs, 'gap p99, ms').toBeLessThan(before.gapP99Ms + MOST_MS);
+    expect(healthMs - waitedMs, '/health, ms').toBeLessThan(MOST_MS);
+  };
+  return { check, void: lateness([before, during, after]) };
 }
 
 describe('a request that takes long to read', () => {
   it.each(ATTACKS)('does not disturb other clients: $title', async (attack) => {
-    const id = await begun(attack);
     await untilNotVoid(async () => {
-      const before = await watched(Promise.resolve(), CALM_MS);
-      const sent = sendAll(attack, id);
-      const fare = await watched(sent, WATCHED_MS);
-      const answers = await sent;
-      const after = await watched(Promise.resolve(), CALM_MS);
-      const statuses = [...new Set(answers.map(({ status }) => status))].join(' ');
-      process.stdout.write(
-        `${attack.title}: ${statuses}; held/health/gap p99, ms: ${shown(fare)}; ` +
-          `undisturbed ${shown(before)} and ${shown(after)}\n`,
-      );
-      const check = (): void => {
-        for (const answer of answers) {
-          expect(attack.statuses, JSON.stringify(answer)).toContain(answer.status);
-        }
-        expect(fare.held, 'event loop held, ms of CPU time').toBeLessThan(MOST_HELD_MS);
-        expect(fare.gapP99Ms, 'gap p99, ms').toBeLessThan(before.gapP99Ms + MOST_MS);
-        expect(fare.healthMs, '/health, ms').toBeLessThan(MOST_MS);
-      };
-      const calmMs = Math.max(before.healthMs, after.healthMs);
-      const isLate = calmMs > MOST_CALM_MS;
-      const reason = `without an attack /health took ${calmMs.toFixed(0)} ms`;
-      return { check, void: isLate ? reason : null };
+      victims = await Victims.start(cluster.baseUrl);
+      try {
+        return await attempt(attack);
+      } finally {
+        victims.stop();
+      }
     });
   });
 
   it('leaves no memory behind', async () => {
     const isAsBefore = (): Promise<boolean> =>
-      Promise.resolve(memory() <= memoryBefore * MOST_MEMORY);
+      Promise.resolve(memoryOf(apiPid) <= memoryBefore * MOST_MEMORY);
     await waitUntil(isAsBefore, { what: 'the API has given its memory back' });
   });
 });

@@ -1,8 +1,9 @@
 /* global setInterval */
 // Required by every process of the attacked cluster. Notes the longest time for which the event loop
-// was held, in CPU time: how busy the machine is does not matter. Linux tells the CPU time of a
-// thread in ns (Documentation/scheduler/sched-stats.rst, /proc/<pid>/schedstat, first field).
-const { closeSync, openSync, readSync, writeFileSync } = require('node:fs');
+// was held, in CPU time: how busy the machine is does not matter. Notes beside it the longest time
+// for which the loop waited for a CPU, which tells how busy the machine is. Linux tells both of a
+// thread in ns (Documentation/scheduler/sched-stats.rst, /proc/<pid>/schedstat, first two fields).
+const { closeSync, openSync, readSync, renameSync, writeFileSync } = require('node:fs');
 const { join } = require('node:path');
 const { isMainThread } = require('node:worker_threads');
 
@@ -15,27 +16,32 @@ if (folder !== undefined && isMainThread) watch(join(folder, String(process.pid)
 function watch(path) {
   const file = openSync('/proc/self/schedstat', 'r');
   const buffer = Buffer.alloc(64);
-  const cpuMs = () => {
+  const read = () => {
     const length = readSync(file, buffer, 0, 64, 0);
-    return Number(buffer.toString('latin1', 0, length).split(' ')[0]) / 1e6;
+    const [cpuNs, waitNs] = buffer.toString('latin1', 0, length).split(' ');
+    return { heldMs: Number(cpuNs) / 1e6, waitedMs: Number(waitNs) / 1e6 };
   };
-  let beforeMs = cpuMs();
-  let longestMs = 0;
-  let writtenMs = -1;
+  let before = read();
+  let longest = { heldMs: 0, waitedMs: 0 };
+  let written = '';
   setInterval(() => {
-    const nowMs = cpuMs();
-    longestMs = Math.max(longestMs, nowMs - beforeMs);
-    beforeMs = nowMs;
+    const now = read();
+    for (const name of Object.keys(now)) {
+      longest[name] = Math.max(longest[name], now[name] - before[name]);
+    }
+    before = now;
   }, LOOK_EVERY_MS).unref();
   setInterval(() => {
-    if (longestMs === writtenMs) return;
-    writtenMs = longestMs;
-    writeFileSync(path, `${longestMs}`);
+    const text = JSON.stringify(longest);
+    if (text === written) return;
+    written = text;
+    writeFileSync(`${path}.part`, text);
+    renameSync(`${path}.part`, path);
   }, WRITE_EVERY_MS).unref();
-  // The test begins a row.
+  // The test begins to watch.
   process.on('SIGUSR2', () => {
-    beforeMs = cpuMs();
-    longestMs = 0;
+    before = read();
+    longest = { heldMs: 0, waitedMs: 0 };
   });
   process.once('exit', () => closeSync(file));
 }

@@ -276,6 +276,32 @@ const ANSWERS: readonly Attack[] = [
   },
 ];
 
+/** A body that a thread reads, and an answer that a thread writes. */
+const STORED = {
+  path: CHAT,
+  body: () =>
+    chat(
+      list(40, () => message('Relay. '.repeat(1_000))),
+      {
+        ...{ store: true, metadata: { kind: 'long' }, ignore_eos: true, max_tokens: 400 },
+        ...{ n: 4, logprobs: true, top_logprobs: 20 },
+      },
+    ),
+};
+
+const STORED_CHATS: readonly Attack[] = [
+  { title: 'a chat to store whose answer is long', ...STORED, statuses: EITHER },
+  ...['', '/{id}', '/{id}/messages'].map((rest) => ({
+    title: `a GET of ${CHAT}${rest} after it`,
+    first: STORED,
+    path: `${CHAT}${rest}`,
+    body: () => ({}),
+    method: 'GET' as const,
+    times: 10,
+    statuses: [200],
+  })),
+];
+
 const OTHERS: readonly Attack[] = [
   {
     title: 'ten megabytes to tokenise',
@@ -309,5 +335,6 @@ export const ATTACKS: readonly Attack[] = [
   ...PATTERNS,
   ...PROMPTS,
   ...ANSWERS,
+  ...STORED_CHATS,
   ...OTHERS,
 ];

@@ -2,7 +2,8 @@ import { setTimeout as pause } from 'node:timers/promises';
 
 const HEALTH_EVERY_MS = 50;
 const STREAMS = 20;
-const TOKENS = 100_000;
+/** Over two minutes; the event loop plans no more. */
+const TOKENS = 8_000;
 
 /** How the other clients of a server fare for a while. */
 export interface Fare {
@@ -14,14 +15,18 @@ export interface Fare {
 
 /** Twenty steady streams and a load balancer that asks for /health. */
 export class Victims {
-  private readonly gaps: number[][] = [];
   private readonly leave = new AbortController();
 
-  private constructor(private readonly baseUrl: string) {}
+  private constructor(
+    private readonly baseUrl: string,
+    private readonly streams: readonly SteadyStream[],
+  ) {}
 
   static async start(baseUrl: string): Promise<Victims> {
-    const victims = new Victims(baseUrl);
-    await Promise.all(Array.from({ length: STREAMS }, () => victims.stream()));
+    const streams = Array.from({ length: STREAMS }, () => new SteadyStream());
+    const victims = new Victims(baseUrl, streams);
+    const { signal } = victims.leave;
+    await Promise.all(streams.map((stream) => stream.begin(baseUrl, signal)));
     return victims;
   }
 
@@ -29,9 +34,13 @@ export class Victims {
     this.leave.abort();
   }
 
-  /** Watches until `until` has resolved, and for `atLeastMs`. */
+  /**
+   * Watches until `until` has resolved, and for `atLeastMs`.
+   *
+   * @throws Error when a stream has ended: no client asked for that
+   */
   async fareDuring(until: Promise<unknown>, atLeastMs: number): Promise<Fare> {
-    for (const gaps of this.gaps) gaps.length = 0;
+    for (const stream of this.streams) stream.watch();
     let isOver = false;
     const over = Promise.all([until, pause(atLeastMs)]).finally(() => (isOver = true));
     let healthMs = 0;
@@ -40,25 +49,52 @@ export class Victims {
       await pause(HEALTH_EVERY_MS);
     }
     await over;
-    return {
-      gapP99Ms: Math.max(...this.gaps.map((gaps) => quantile(gaps, 0.99))),
-      healthMs,
-    };
+    return { gapP99Ms: Math.max(...this.streams.map((stream) => stream.gapP99Ms())), healthMs };
   }
+}
+
+class SteadyStream {
+  private gaps: number[] = [];
+  private lastMs = 0;
+  private ended: string | undefined;
 
   /** Resolves with the first token; the stream goes on. */
-  private async stream(): Promise<void> {
-    const answer = await fetch(`${this.baseUrl}/v1/completions`, {
+  async begin(baseUrl: string, signal: AbortSignal): Promise<void> {
+    const answer = await fetch(`${baseUrl}/v1/completions`, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify({ prompt: 'x', max_tokens: TOKENS, ignore_eos: true, stream: true }),
-      signal: this.leave.signal,
+      signal,
     });
+    if (!answer.ok) throw new Error(`a steady stream got ${answer.status} ${await answer.text()}`);
     const reader = answer.body!.getReader();
     await reader.read();
-    const gaps: number[] = [];
-    this.gaps.push(gaps);
-    void follow(reader, gaps).catch(() => undefined);
+    void this.follow(reader).catch((error: unknown) => (this.ended = String(error)));
+  }
+
+  watch(): void {
+    this.gaps = [];
+    this.lastMs = performance.now();
+  }
+
+  /** Since `watch`; the gap that has no end yet counts as one. */
+  gapP99Ms(): number {
+    if (this.ended !== undefined) throw new Error(`a steady stream has ended: ${this.ended}`);
+    const sorted = [...this.gaps, performance.now() - this.lastMs].sort((a, b) => a - b);
+    return sorted[Math.floor((sorted.length - 1) * 0.99)]!;
+  }
+
+  private async follow(reader: ReadableStreamDefaultReader<Uint8Array>): Promise<void> {
+    let last: Uint8Array = new Uint8Array();
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (done) break;
+      last = value;
+      const nowMs = performance.now();
+      this.gaps.push(nowMs - this.lastMs);
+      this.lastMs = nowMs;
+    }
+    this.ended = Buffer.from(last).toString();
   }
 }
 
@@ -66,22 +102,4 @@ async function answerMs(url: string): Promise<number> {
   const startMs = performance.now();
   await (await fetch(url)).text();
   return performance.now() - startMs;
-}
-
-async function follow(
-  reader: ReadableStreamDefaultReader<Uint8Array>,
-  gaps: number[],
-): Promise<void> {
-  for (let lastMs = performance.now(); ;) {
-    const { done } = await reader.read();
-    if (done) return;
-    const nowMs = performance.now();
-    gaps.push(nowMs - lastMs);
-    lastMs = nowMs;
-  }
-}
-
-function quantile(values: readonly number[], share: number): number {
-  const sorted = [...values].sort((a, b) => a - b);
-  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Infinity;
 }

@@ -40,12 +40,14 @@ export type { ReasoningEvents } from './response-events';
 export type { ResponseEnd, ResponseObject } from './response-object';
 export { ResponseOutcome, queuedResponse } from './response-outcome';
 export {
-  type ChatObject,
-  type ChatSummary,
+  type ChatHead,
+  chatHead,
+  chatMessages,
+  chatMessagesBody,
+  chatObject,
   checkStoring,
   isListed,
   isToBeStored,
-  type StoredChat,
   storedChat,
   withMetadata,
 } from './stored-chat';
@@ -54,6 +56,7 @@ export {
   itemsPage,
   listBody,
   type Page,
+  joinedList,
   pageOf,
   startingAfter,
   wantsStream,

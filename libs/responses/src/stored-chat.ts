@@ -1,25 +1,18 @@
 import { isObject } from '@baton/kernel';
-import { BOOLEAN, Is, OBJECT, validateBody, Within } from '@baton/openai';
+import { BOOLEAN, Is, OBJECT, type RequestLimits, validateBody, Within } from '@baton/openai';
+import { asciiJson } from '@baton/text';
 import { metadataRange } from './responses.dto';
+import { listBody, pageOf } from './stored-response';
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** A chat completion as it is shown again: its answer, and what was asked of it. */
-export interface ChatObject extends Fields {
+/** What a list needs to know of a stored chat. */
+export interface ChatHead {
   readonly id: string;
-  /** Seconds since the Unix epoch. */
-  readonly created: number;
-  readonly model: string;
-  readonly metadata: Fields;
-}
-
-/** What is kept of a chat with `store`. */
-export interface StoredChat {
-  readonly completion: ChatObject;
-  /** Those of the request, each with an id. */
-  readonly messages: readonly (Fields & { readonly id: string })[];
   /** Of its arrival, so that chats of one second have an order. */
   readonly arrivedUs: number;
+  readonly model: string;
+  readonly metadata: Fields;
 }
 
 /** The fields of a chat that concern its storage. */
@@ -49,29 +42,29 @@ export function checkStoring(body: Fields): void {
 }
 
 /**
- * A chat as it is kept.
+ * A chat as it is kept: a line each for its head, its completion without the metadata, and its
+ * messages. All are JSON in ASCII, so a reader finds the lines without parsing what may be long.
  *
  * @param answer  the body that a client gets that does not stream, in OpenAI's shape
  */
-export function storedChat(body: Fields, answer: string, arrivedUs: number): StoredChat {
-  const completion = JSON.parse(answer) as ChatObject;
+export function storedChat(body: Fields, answer: string, arrivedUs: number): string {
+  const completion = JSON.parse(answer) as Fields & { readonly id: string };
+  const { id, model } = completion;
   const asked = SHOWN.map((name) => [name, completion[name] ?? body[name] ?? null]);
-  const messages = Array.isArray(body['messages']) ? body['messages'].filter(isObject) : [];
-  return {
-    completion: {
-      ...completion,
-      request_id: completion.id,
-      input_user: body['user'] ?? null,
-      metadata: (body['metadata'] ?? {}) as Fields,
-      ...(Object.fromEntries(asked) as Fields),
-    },
-    messages: messages.map((message, index) => shownMessage(message, `${completion.id}-${index}`)),
-    arrivedUs,
+  const shown = {
+    ...completion,
+    request_id: id,
+    input_user: body['user'] ?? null,
+    ...(Object.fromEntries(asked) as Fields),
   };
+  const messages = Array.isArray(body['messages']) ? body['messages'].filter(isObject) : [];
+  const named = messages.map((message, index) => shownMessage(message, `${id}-${index}`));
+  const head = { id, arrivedUs, model, metadata: body['metadata'] ?? {} };
+  return [head, shown, named].map(asciiJson).join('\n');
 }
 
 /** OpenAI shows parts beside the text, which is null where there are some. */
-function shownMessage(message: Fields, id: string): Fields & { readonly id: string } {
+function shownMessage(message: Fields, id: string): Fields {
   const { content } = message;
   const isParts = Array.isArray(content);
   return {
@@ -83,22 +76,41 @@ function shownMessage(message: Fields, id: string): Fields & { readonly id: stri
   };
 }
 
-export function withMetadata(stored: StoredChat, metadata: object): StoredChat {
-  return { ...stored, completion: { ...stored.completion, metadata: metadata as Fields } };
+/** @param head  the first line of a stored chat, or more of it */
+export function chatHead(head: string): ChatHead {
+  return JSON.parse(head.split('\n', 1)[0] ?? '') as ChatHead;
 }
 
-/** What a list is made of. */
-export interface ChatSummary {
-  readonly id: string;
-  readonly arrivedUs: number;
+/** The chat completion as it is shown again, as JSON. */
+export function chatObject(stored: string): string {
+  const [, shown = ''] = stored.split('\n');
+  return `${shown.slice(0, -1)},"metadata":${asciiJson(chatHead(stored).metadata)}}`;
+}
+
+/** The messages of its request, each with an id, as a JSON list. */
+export function chatMessages(stored: string): string {
+  return stored.slice(stored.lastIndexOf('\n') + 1);
+}
+
+/** One page of the messages of a stored chat. */
+export function chatMessagesBody(messages: unknown, _limits: RequestLimits, query: Fields): string {
+  return listBody(
+    pageOf(messages as readonly { readonly id: string }[], { order: 'asc', ...query }),
+  );
+}
+
+/** A stored chat with other metadata. */
+export function withMetadata(stored: string, metadata: object): string {
+  const head = { ...chatHead(stored), metadata };
+  return `${asciiJson(head)}${stored.slice(stored.indexOf('\n'))}`;
 }
 
 /** Whether a stored chat is of the model and has the metadata that a list asks for. */
-export function isListed({ completion }: StoredChat, query: Fields): boolean {
+export function isListed(head: ChatHead, query: Fields): boolean {
   const { model } = query;
-  if (typeof model === 'string' && model !== completion.model) return false;
+  if (typeof model === 'string' && model !== head.model) return false;
   return Object.entries(query).every(([name, value]) => {
     const [, key] = /^metadata\[(.+)\]$/.exec(name) ?? [];
-    return key === undefined || completion.metadata[key] === value;
+    return key === undefined || head.metadata[key] === value;
   });
 }

@@ -134,13 +134,21 @@ export function pageOf<One extends Named>(items: readonly One[], query: Query): 
 
 /** A page as it goes over the wire. */
 export function listBody({ data, hasMore }: Page<Named>): string {
-  return asciiJson({
-    object: 'list',
-    data,
-    first_id: data[0]?.id ?? null,
-    last_id: data.at(-1)?.id ?? null,
-    has_more: hasMore,
-  });
+  return joinedList(
+    data.map((item) => ({ id: item.id, text: asciiJson(item) })),
+    hasMore,
+  );
+}
+
+/** The same of items that are JSON already. */
+export function joinedList(
+  data: readonly { readonly id: string; readonly text: string }[],
+  hasMore: boolean,
+): string {
+  const items = data.map(({ text }) => text).join(',');
+  const [first, last] = [data[0], data.at(-1)].map((item) => asciiJson(item?.id ?? null));
+  const ends = `"first_id":${first},"last_id":${last},"has_more":${hasMore}`;
+  return `{"object":"list","data":[${items}],${ends}}`;
 }
 
 /** Body of POST /v1/responses/input_tokens. */

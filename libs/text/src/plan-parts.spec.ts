@@ -105,6 +105,13 @@ describe('a plan under a constraint', () => {
     expect(tokenizer.decode(plan.tokenIds)).toBe(text);
   });
 
+  it.each([1, 8])('of no text is the end token alone, within %i tokens', (maxTokens) => {
+    const nothing = constrain({ kind: 'choice', choices: [''] });
+    const plan = planOutput(input({ constraint: nothing, maxTokens }));
+    expect(plan).toMatchObject({ count: 1, endReason: 'stop' });
+    expect(visibleText(tokenizer, plan)).toBe('');
+  });
+
   it('grows towards min_tokens as far as the constraint allows', () => {
     const constraint = constrain({
       kind: 'schema',

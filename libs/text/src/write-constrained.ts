@@ -1,6 +1,7 @@
 import { encodeText } from './encode-text';
 import type { StructuredText } from '@baton/structured';
 import type { Tokenizer } from './tokenizers/tokenizer';
+import { endAlone } from './write-given';
 import type { WrittenTokens } from './write-sentences';
 
 /**
@@ -26,6 +27,7 @@ export function writeConstrained(tokenizer: Tokenizer, wish: ConstrainedWish): W
   const { constraint, seed, maxTokens, minTokens } = wish;
   const attempt = (ease: number): WrittenTokens => {
     const text = constraint.write(seed, { ease });
+    if (text === '') return endAlone(tokenizer);
     // A longer text is not encoded in full to see that it is too long.
     const most = (maxTokens + 1) * tokenizer.longestToken;
     const { tokenIds, cut } = encodeText(tokenizer, text.slice(0, most), maxTokens);

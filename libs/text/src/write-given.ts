@@ -19,7 +19,7 @@ export function writeGiven(wish: SentencesWish, text: string): WrittenTokens {
   const { tokenizer, ignoreEos, steering } = input;
   const own = encodeText(tokenizer, text, maxTokens);
   const wanted = ignoreEos ? maxTokens : Math.max(minTokens, own.tokenIds.length);
-  if (wanted === 0) return nothing(tokenizer);
+  if (wanted === 0) return endAlone(tokenizer);
   const count = Math.min(wanted, maxTokens);
   const endReason = !ignoreEos && wanted < maxTokens ? 'stop' : 'length';
   const encoded = own.tokenIds.length < count ? repeated(tokenizer, text, count) : own;
@@ -34,7 +34,8 @@ export function writeGiven(wish: SentencesWish, text: string): WrittenTokens {
   return { tokenIds, endReason, stopReason: null, cut };
 }
 
-function nothing({ special }: Tokenizer): WrittenTokens {
+/** An output always has a token: of an empty text it is the one that ends it. */
+export function endAlone({ special }: Tokenizer): WrittenTokens {
   const cut = { text: '', ends: Uint32Array.of(0), heldBack: 0 };
   return { tokenIds: Int32Array.of(special.endOfText), endReason: 'stop', stopReason: null, cut };
 }

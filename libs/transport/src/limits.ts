@@ -14,6 +14,9 @@ export const MAX_PROMPT_BYTES = 16 * 1024 * 1024;
 /** Limit of a conversation: the longest contexts fit with room to spare. */
 export const MAX_DOCUMENT_BYTES = 8 * 1024 * 1024;
 
+/** Limit of the first line of a document: what lists know of it. */
+export const MAX_LINE_BYTES = 64 * 1024;
+
 /** A claimed index is free again when its engine has not announced itself within this time. */
 export const CLAIM_TTL_MS = 15_000;
 

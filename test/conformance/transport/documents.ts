@@ -36,6 +36,15 @@ export function describeDocuments(makeWorld: WorldFactory): void {
       expect(await b.documents.ids('c')).toEqual(['2', '1']);
     });
 
+    it('tell their first lines without being used', async () => {
+      const long = 'é'.repeat(100_000);
+      const texts = { '1': '{"a":"é"}\n{}\n[]', '2': 'one line', '3': `short\n${long}` };
+      for (const [id, text] of Object.entries(texts)) await a.documents.put(at(id), text, BOUNDS);
+      const lines = await b.documents.firstLines('c', ['3', 'gone', '1', '2']);
+      expect(lines).toEqual(['short', undefined, '{"a":"é"}', 'one line']);
+      expect(await a.documents.ids('c')).toEqual(['1', '2', '3']);
+    });
+
     it('are removed by one caller only', async () => {
       await a.documents.put(at('x'), '1', BOUNDS);
       const removed = await Promise.all([a, b, a, b].map((one) => one.documents.remove(at('x'))));
@@ -80,6 +89,18 @@ export function describeDocuments(makeWorld: WorldFactory): void {
       await waitUntil(async () => (await b.documents.get(at('x'))) === undefined, {
         what: 'the document has expired',
       });
+    });
+
+    it('are read by many at once, however large, beside what others ask', async () => {
+      await a.documents.put(at('x'), 'x'.repeat(1 << 20), BOUNDS);
+      const others: Promise<readonly string[]>[] = [];
+      const reads = Array.from({ length: 24 }, async () => {
+        const text = await b.documents.get(at('x'));
+        others.push(b.documents.ids('c'));
+        return [text?.length, b.isConnected];
+      });
+      expect(new Set((await Promise.all(reads)).map(String))).toEqual(new Set(['1048576,true']));
+      expect(new Set((await Promise.all(others)).map(String))).toEqual(new Set(['x']));
     });
 
     it('may be large, but not without bound', async () => {

@@ -82,6 +82,13 @@ export class DocumentCollection<Document> {
     return whole(this.transport.documents.ids(this.collectionOf(owner)));
   }
 
+  /** The first lines of those of the ids that are still there, without a use of them. */
+  async firstLines(owner: Tenant, ids: readonly string[]): Promise<string[]> {
+    const { documents } = this.transport;
+    const lines = await whole(documents.firstLines(this.collectionOf(owner), ids));
+    return lines.filter((line) => line !== undefined);
+  }
+
   /** False when there was none. With two callers, one gets true. */
   remove(at: Owned): Promise<boolean> {
     return whole(this.transport.documents.remove(this.placeOf(at)));

@@ -37,7 +37,8 @@ export class TakeStep {
     const limits = this.catalog.limitsOf(call.tenant);
     if (this.executions.answers) return this.executions.ask(call, limits);
     const { ask, body } = call;
-    if (weightOf(body) !== 'light') return this.threads.take(call, limits);
+    if (ask.keep !== undefined || weightOf(body) !== 'light')
+      return this.threads.take(call, limits);
     return ask.asked(ask.read(body, limits), limits);
   }
 }

@@ -1,4 +1,5 @@
 import type { BatonConfig } from '@baton/config';
+import { askStoredChat } from '../endpoints/chat/ask-stored-chat';
 import { poolingAsks } from '../endpoints/embeddings/ask-pooling';
 import { askMessage } from '../endpoints/messages/ask-message';
 import { askSglang } from '../endpoints/tokens/ask-sglang';
@@ -13,6 +14,7 @@ export function namedAsks(config: BatonConfig): ReadonlyMap<string, Ask> {
     ...Object.values(poolingAsks(config)),
     askChatBatch,
     askMessage,
+    askStoredChat as Ask,
     askSglang as Ask,
     askTokens,
     ...Object.values(responseAsks(config)),

@@ -1,14 +1,22 @@
 import { defaultConfig } from '@baton/config';
 import { BatonError } from '@baton/contract';
 import { type AnswerHead, planSequence, RequestError } from '@baton/openai';
+import { chatHead } from '@baton/responses';
 import type { OutputPlan } from '@baton/text';
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { HttpAnswer } from '../http/http-answer';
 import type { SequenceEnd } from '../request/answer/threaded';
+import { writtenBody } from '../request/answer/written';
 import { fixedLimits, planContext } from '../request/plan/model-context';
 import { openTextParts, type TextParts } from '../request/plan/text-setup';
 import type { ThreadSource } from '../request/take/call';
-import type { Taken, ThreadData, ThreadResult, ThreadTask } from '../request/threads/messages';
+import type {
+  AnswerForm,
+  Taken,
+  ThreadData,
+  ThreadResult,
+  ThreadTask,
+} from '../request/threads/messages';
 import { type PackedPlans, packPlans, unpackPlans } from '../request/threads/packed-plans';
 import { refusalFrom } from '../request/threads/plain-refusal';
 import { namedAsks } from './asks';
@@ -57,7 +65,7 @@ function endsOf(plans: readonly OutputPlan[]): SequenceEnd[] {
 }
 
 /** The answer of a thread; each task may find another thread. */
-function inThreads(source: ThreadSource): string {
+function inThreads(source: ThreadSource, form: AnswerForm = 'answer'): string {
   const { reading } = performed<Taken>({ kind: 'take', source });
   const { request } = reading;
   const count = request.prompts.length * request.choices;
@@ -69,6 +77,7 @@ function inThreads(source: ThreadSource): string {
   const bytes = performed<Uint8Array>({
     kind: 'render',
     source,
+    form,
     head: HEAD,
     plans: packPlans(plans),
     ends: endsOf(plans),
@@ -77,21 +86,17 @@ function inThreads(source: ThreadSource): string {
   return Buffer.from(bytes).toString();
 }
 
-function onTheLoop({ ask: name, body }: ThreadSource): string {
+function onTheLoop({ ask: name, body, extra }: ThreadSource, form: AnswerForm = 'answer'): string {
   const ask = namedAsks(config).get(name)!;
   const limits = fixedLimits(config, parts, false);
-  const asked = ask.asked(ask.read(body, limits), limits);
+  const asked = ask.asked(ask.read(body, limits, extra), limits);
   const { request } = asked;
   const plans = Array.from({ length: request.prompts.length * request.choices }, (_, index) =>
     planSequence(request, { index }, planContext(config, parts)),
   );
-  let text = '';
-  const http = { sendJson: (json: string) => (text = json) } as unknown as HttpAnswer;
   const options = { dialect: config.dialect, tokenizer: parts.tokenizer };
-  const answer = asked.answer({ http, head: HEAD, plans, options });
-  for (const { span, reason } of endsOf(plans)) answer.endSequence(span, reason);
-  answer.complete(FACTS);
-  return text;
+  const write = (http: HttpAnswer) => asked[form]!({ http, head: HEAD, plans, options });
+  return writtenBody(write, endsOf(plans), FACTS);
 }
 
 describe('a thread that reads, plans and answers', () => {
@@ -112,6 +117,15 @@ describe('a thread that reads, plans and answers', () => {
   ])('gives the answer that the event loop gives: %s %j', (ask, body) => {
     const source = sourceOf(ask, body);
     expect(inThreads(source)).toBe(onTheLoop(source));
+  });
+
+  it.each([true, false])('writes the document of a chat with store, with stream %s', (stream) => {
+    const body = { messages: [USER], store: true, stream, n: 2, metadata: { a: 'é' } };
+    const of = { ticket: stream ? 2 : 3, extra: 1_700_000_000_000_000 };
+    const source = { ...sourceOf('stored-chat', body), ...of };
+    const document = inThreads(source, 'document');
+    expect(document).toBe(onTheLoop(source, 'document'));
+    expect(chatHead(document)).toMatchObject({ id: HEAD.id, metadata: { a: 'é' } });
   });
 
   it('reads the bytes of a body as it reads its value', () => {

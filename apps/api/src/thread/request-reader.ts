@@ -8,8 +8,8 @@ import {
 } from '@baton/openai';
 import type { StructuredText } from '@baton/structured';
 import type { Performed } from '@baton/work-pool';
-import type { HttpAnswer } from '../http/http-answer';
 import { parsedBytes } from '../http/body/large-body';
+import { writtenBody } from '../request/answer/written';
 import { fixedLimits, planContext } from '../request/plan/model-context';
 import type { TextParts } from '../request/plan/text-setup';
 import type { Ask, Reading, ThreadSource } from '../request/take/call';
@@ -98,17 +98,15 @@ export class RequestReader {
     return { value: { value: packed }, transfer: [packed.ids.buffer as ArrayBuffer] };
   }
 
-  private render({ source, head, plans: packed, ends, facts }: Task<'render'>): Performed {
+  private render({ source, form, head, plans: packed, ends, facts }: Task<'render'>): Performed {
     const { ask, reading, limits } = this.readingOf(source);
-    this.kept.delete(source.ticket);
+    // Of a stream only the document is written here, and of others it is the first.
+    if (form === 'answer' || reading.request.stream) this.kept.delete(source.ticket);
     const plans = unpackPlans(packed);
-    let body = '';
-    const http = { sendJson: (text: string) => (body = text) } as unknown as HttpAnswer;
+    const { [form]: make } = ask.asked(reading, limits);
+    assert(make !== undefined, 'only what is kept has a document');
     const options = { dialect: limits.dialect, tokenizer: limits.tokenizer };
-    const answer = ask.asked(reading, limits).answer({ http, head, plans, options });
-    for (const { span, reason } of ends) answer.endSequence(span, reason);
-    answer.complete(facts);
-    return inBytes(body);
+    return inBytes(writtenBody((http) => make({ http, head, plans, options }), ends, facts));
   }
 
   /** What was read for an earlier task of the request, or is read again. */

@@ -1,6 +1,8 @@
-import { choice, integer, list, number, optionalText, text } from '../option';
+import { choice, integer, list, number, optionalInteger, optionalText, text } from '../option';
 
 export const LOG_LEVELS = ['silent', 'fatal', 'error', 'warn', 'info', 'debug', 'trace'] as const;
+
+const METRICS_FLAVOURS = ['vllm', 'sglang', 'trtllm'] as const;
 
 /** Logs, and the hooks by which tests break things on purpose. */
 export const PROCESS = {
@@ -20,6 +22,17 @@ export const PROCESS = {
     help:
       "Port of a worker process's own /health, /health/ready and /metrics; 0 takes a free " +
       'one, which its log names.',
+  }),
+  metricsFlavour: choice(METRICS_FLAVOURS, 'vllm', {
+    help:
+      "Whose names the load of engines has on /metrics besides vLLM's: those that routers of the " +
+      'Gateway API inference extension read of SGLang, or of TensorRT-LLM.',
+  }),
+  grpcHealthPort: optionalInteger([1, 65535], {
+    help:
+      "Port on which the API answers gRPC's health protocol (grpc.health.v1) without TLS, for " +
+      'probes of Kubernetes and for gateways.',
+    unset: 'health is answered over HTTP alone',
   }),
   /** Name of a step of the hand-over after which the process ends itself with SIGKILL. */
   crashAfter: optionalText({

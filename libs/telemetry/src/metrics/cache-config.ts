@@ -1,7 +1,9 @@
 import { type BatonConfig, configForStage } from '@baton/config';
 import { kvLayoutOf } from '@baton/engine-setup';
 import type { EnginePresence } from '@baton/contract';
-import type { CacheConfigLabels } from './engine-metrics';
+
+/** Labels of `vllm:cache_config_info` besides `engine`: the cache configuration as strings. */
+export type CacheConfigLabels = Readonly<Record<string, string>>;
 
 /**
  * vLLM's `cache_config_info` labels for an engine of a cluster with this configuration. Where

@@ -1,4 +1,4 @@
-import { defaultConfig } from '@baton/config';
+import { type BatonConfig, defaultConfig } from '@baton/config';
 import type { EnginePresence } from '@baton/contract';
 import { describe, expect, it } from 'vitest';
 import { cacheConfigLabels } from './cache-config';
@@ -29,8 +29,14 @@ function presence(index: number, stats: EngineStats): EnginePresence {
   };
 }
 
-const render = (presences: EnginePresence[]): Promise<string> =>
-  renderClusterMetrics(presences, cacheConfigLabels(defaultConfig(), 1_000));
+const render = (
+  presences: EnginePresence[],
+  flavour: BatonConfig['metricsFlavour'] = 'vllm',
+): Promise<string> =>
+  renderClusterMetrics(presences, {
+    cacheConfig: cacheConfigLabels(defaultConfig(), 1_000),
+    flavour,
+  });
 
 describe('engine metrics', () => {
   it("show vLLM's families with its label set, one series per engine", async () => {
@@ -86,6 +92,42 @@ describe('engine metrics', () => {
       `vllm:spec_decode_num_accepted_tokens_per_pos_total{${series},position="0"} 3`,
       `vllm:spec_decode_num_accepted_tokens_per_pos_total{${series},position="1"} 2`,
     ]);
+  });
+
+  it.each([
+    [
+      'sglang' as const,
+      [
+        'sglang:num_queue_reqs{engine="0",model_name="m"} 3',
+        'sglang:num_running_reqs{engine="0",model_name="m"} 3',
+        'sglang:token_usage{engine="0",model_name="m"} 0.25',
+        'sglang:cache_config_info{engine="0",model_name="m",page_size="16",num_pages="100"} 1',
+        'sglang:page_size{engine="0",model_name="m"} 16',
+        'sglang:num_pages{engine="0",model_name="m"} 100',
+      ],
+    ],
+    [
+      'trtllm' as const,
+      [
+        'trtllm_num_requests_waiting{engine="0",model_name="m"} 3',
+        'trtllm_num_requests_running{engine="0",model_name="m"} 3',
+        'trtllm_kv_cache_utilization{engine="0",model_name="m"} 0.25',
+        'trtllm_kv_cache_tokens_per_block{engine="0",model_name="m"} 16',
+        'trtllm_kv_cache_max_blocks{engine="0",model_name="m"} 100',
+        'nv_trt_llm_request_metrics{engine="0",model_name="m",request_type="waiting"} 3',
+        'nv_trt_llm_request_metrics{engine="0",model_name="m",request_type="scheduled"} 3',
+        'nv_trt_llm_kv_cache_block_metrics{engine="0",model_name="m",kv_cache_block_type="fraction"} 0.25',
+        'nv_trt_llm_kv_cache_block_metrics{engine="0",model_name="m",kv_cache_block_type="tokens_per"} 16',
+        'nv_trt_llm_kv_cache_block_metrics{engine="0",model_name="m",kv_cache_block_type="max"} 100',
+      ],
+    ],
+  ])("have the names of %s beside vLLM's when asked for", async (flavour, series) => {
+    const presences = [presence(0, new EngineStats())];
+    const usual = (await render(presences)).split('\n');
+    const lines = (await render(presences, flavour)).split('\n');
+    const added = lines.filter((line) => !usual.includes(line) && !line.startsWith('#'));
+    expect(added).toEqual(series);
+    expect(usual.filter((line) => !lines.includes(line))).toEqual([]);
   });
 
   it('name the cache configuration, without a model name', async () => {

@@ -9,6 +9,7 @@ import {
   Registry,
 } from 'prom-client';
 import { boundLabel } from './bucket-counts';
+import type { CacheConfigLabels } from './cache-config';
 import { engineLabels } from './engine-labels';
 import {
   type CounterFamily,
@@ -18,6 +19,7 @@ import {
   type MetricFamily,
   type SeriesLabels,
 } from './families';
+import { FLAVOUR_FAMILIES, type FlavourFamily, loadOf, type MetricsFlavour } from './flavours';
 import { VLLM_FAMILIES } from './vllm-families';
 
 const CACHE_CONFIG_INFO = 'vllm:cache_config_info';
@@ -25,12 +27,10 @@ const CACHE_CONFIG_INFO = 'vllm:cache_config_info';
 /** The engines that a scrape shows; called once per family and scrape. */
 export type PresenceSource = () => readonly EnginePresence[];
 
-/** Labels of `vllm:cache_config_info` besides `engine`: the cache configuration as strings. */
-export type CacheConfigLabels = Readonly<Record<string, string>>;
-
 export interface EngineMetricsSource {
   readonly presences: PresenceSource;
   readonly cacheConfig: (engine: EnginePresence) => CacheConfigLabels;
+  readonly flavour: MetricsFlavour;
 }
 
 /**
@@ -39,6 +39,9 @@ export interface EngineMetricsSource {
  */
 export function registerEngineMetrics(registry: Registry, source: EngineMetricsSource): void {
   for (const family of ENGINE_METRICS) registry.registerMetric(metricOf(family, source.presences));
+  for (const family of FLAVOUR_FAMILIES[source.flavour]) {
+    registry.registerMetric(new FlavourGauge(family, source));
+  }
   registry.registerMetric(new CacheConfigInfo(source));
   registry.registerMetric(new EngineInfo(source));
   registry.registerMetric(new StepTimeInfo(source));
@@ -47,17 +50,22 @@ export function registerEngineMetrics(registry: Registry, source: EngineMetricsS
 /** The text of all engine families for these engines. */
 export async function renderClusterMetrics(
   presences: readonly EnginePresence[],
-  cacheConfig: EngineMetricsSource['cacheConfig'],
+  source: Omit<EngineMetricsSource, 'presences'>,
 ): Promise<string> {
   const registry = new Registry();
-  registerEngineMetrics(registry, { presences: () => presences, cacheConfig });
+  registerEngineMetrics(registry, { ...source, presences: () => presences });
   return registry.metrics();
 }
 
-/** Whether a family shows the work of a simulated engine under vLLM's name. */
+/** Whether a family shows the work of a simulated engine under the name of a server. */
 export function isSimulatedFamily(name: string): boolean {
-  return name === CACHE_CONFIG_INFO || VLLM_FAMILIES.some((family) => family.name === name);
+  return SIMULATED.has(name);
 }
+
+const SIMULATED = new Set([
+  CACHE_CONFIG_INFO,
+  ...[VLLM_FAMILIES, ...Object.values(FLAVOUR_FAMILIES)].flat().map((family) => family.name),
+]);
 
 function metricOf(family: MetricFamily, presences: PresenceSource): Gauge | Counter | Histogram {
   switch (family.kind) {
@@ -178,6 +186,27 @@ class CacheConfigInfo extends Gauge {
       labels: { ...engineLabels(engine), ...this.source.cacheConfig(engine) },
       value: 1,
     }));
+    return { ...(await super.get()), values };
+  }
+}
+
+/** The load of each engine under the name that another server has for it. */
+class FlavourGauge extends Gauge {
+  constructor(
+    private readonly family: FlavourFamily,
+    private readonly source: EngineMetricsSource,
+  ) {
+    super({ ...head(family), registers: [] });
+  }
+
+  override async get(): Promise<MetricObjectWithValues<MetricValue<string>>> {
+    const values = this.source
+      .presences()
+      .flatMap((engine) =>
+        this.family
+          .series(loadOf(engine, this.source.cacheConfig(engine)))
+          .map(({ labels = {}, value }) => ({ labels: labelsOf(engine, labels), value })),
+      );
     return { ...(await super.get()), values };
   }
 }

@@ -1,4 +1,4 @@
-import { MAX_DOCUMENT_BYTES } from '../limits';
+import { MAX_DOCUMENT_BYTES, MAX_LINE_BYTES } from '../limits';
 import type {
   CollectionBounds,
   DocumentChange,
@@ -47,6 +47,15 @@ export class MemoryDocuments implements DocumentStore {
 
   ids(collection: string): Promise<readonly string[]> {
     return this.hub.call('list documents', () => this.hub.documents.get(collection)?.keys() ?? []);
+  }
+
+  firstLines(collection: string, ids: readonly string[]): Promise<readonly (string | undefined)[]> {
+    return this.hub.call('read the first lines of documents', () =>
+      ids.map((id) => {
+        const document = this.collection({ collection, id }).get(id);
+        return document?.slice(0, MAX_LINE_BYTES).split('\n', 1)[0];
+      }),
+    );
   }
 
   remove(place: DocumentPlace): Promise<boolean> {

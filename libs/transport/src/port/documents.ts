@@ -25,6 +25,10 @@ export interface DocumentStore {
    * have expired since.
    */
   ids(collection: string): Promise<readonly string[]>;
+  /**
+   * The first line of each document, up to 64 KiB of it, without a use of it; undefined: it is gone.
+   */
+  firstLines(collection: string, ids: readonly string[]): Promise<readonly (string | undefined)[]>;
   /** False when there was none. Of two concurrent callers one gets true. */
   remove(place: DocumentPlace): Promise<boolean>;
 }

@@ -59,6 +59,18 @@ return document
 `,
 };
 
+/** KEYS: documents. ARGV: most bytes of each. Answers the first line of each, '' without it. */
+export const READ_FIRST_LINES: Script = {
+  name: 'readFirstLines',
+  body: `
+local lines = {}
+for i, key in ipairs(KEYS) do
+  lines[i] = string.match(redis.call('GETRANGE', key, 0, ARGV[1] - 1), '^[^\\n]*')
+end
+return lines
+`,
+};
+
 /** KEYS: document, uses. ARGV: id. Answers 1 when it was there. */
 export const REMOVE_DOCUMENT: Script = {
   name: 'removeDocument',

@@ -1,4 +1,4 @@
-import { MAX_DOCUMENT_BYTES } from '../limits';
+import { MAX_DOCUMENT_BYTES, MAX_LINE_BYTES } from '../limits';
 import type {
   CollectionBounds,
   DocumentChange,
@@ -8,17 +8,24 @@ import type {
 import {
   NOTE_DOCUMENT,
   READ_DOCUMENT,
+  READ_FIRST_LINES,
   REMOVE_DOCUMENT,
   REPLACE_DOCUMENT,
 } from './documents-scripts';
 import type { Keys } from './keys';
 import type { RedisLink } from './connection/link';
+import { Turns } from './turns';
+
+/** Documents that are read at once: other commands wait behind them, and one may have 8 MiB. */
+const MAX_READS = 4;
 
 /**
  * Documents in Redis: one key each, and per collection a sorted set of ids by their last use.
  * Documents are written apart from the bookkeeping, so that a server without memory refuses them.
  */
 export class RedisDocuments implements DocumentStore {
+  private readonly turns = new Turns(MAX_READS);
+
   constructor(
     private readonly link: RedisLink,
     private readonly keys: Keys,
@@ -53,8 +60,10 @@ export class RedisDocuments implements DocumentStore {
   }
 
   async get(place: DocumentPlace): Promise<string | undefined> {
-    const reply = await this.link.ask('read a document', () =>
-      this.link.scripts.run(READ_DOCUMENT, this.both(place), [place.id]),
+    const reply = await this.turns.take(() =>
+      this.link.ask('read a document', () =>
+        this.link.scripts.run(READ_DOCUMENT, this.both(place), [place.id]),
+      ),
     );
     return typeof reply === 'string' ? reply : undefined;
   }
@@ -63,6 +72,19 @@ export class RedisDocuments implements DocumentStore {
     return this.link.call('list documents', () =>
       this.link.commands.zrange(this.keys.documentUses(collection), 0, -1),
     );
+  }
+
+  async firstLines(
+    collection: string,
+    ids: readonly string[],
+  ): Promise<readonly (string | undefined)[]> {
+    const keys = ids.map((id) => this.keyOf({ collection, id }));
+    const lines = await this.turns.take(() =>
+      this.link.ask('read the first lines of documents', () =>
+        this.link.scripts.run(READ_FIRST_LINES, keys, [MAX_LINE_BYTES]),
+      ),
+    );
+    return (lines as readonly string[]).map((line) => (line === '' ? undefined : line));
   }
 
   async remove(place: DocumentPlace): Promise<boolean> {

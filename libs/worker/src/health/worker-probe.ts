@@ -32,6 +32,7 @@ export class WorkerProbe implements OnApplicationBootstrap, OnApplicationShutdow
     registerEngineMetrics(registry, {
       presences: () => this.shown(),
       cacheConfig: cacheConfigLabels(worker.config, worker.maxModelLen),
+      flavour: worker.config.metricsFlavour,
     });
     collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: OWN_SAMPLING_MS });
     const gauge: Gauge = new Gauge({

@@ -1,41 +1,30 @@
 import type { BatonConfig } from '@baton/config';
-import { type ChatSummary, isListed, type StoredChat } from '@baton/responses';
+import { type ChatHead, chatHead } from '@baton/responses';
 import type { Transport } from '@baton/transport';
 import { Inject, Injectable } from '@nestjs/common';
 import { StoredDocuments } from '../../cluster/stored-documents';
 import type { Tenant } from '../../http/request-context';
 import { CONFIG, TRANSPORT } from '../../tokens';
 
-type Query = Readonly<Record<string, unknown>>;
-
-/** Chats that are read at once for a list: one of the largest needs 8 MiB. */
-const READ_AT_ONCE = 8;
+/** Heads that are read at once: one of the largest has 64 KiB. */
+const HEADS_AT_ONCE = 64;
 
 /** The chat completions with `store`, under the bounds of stored responses. */
 @Injectable()
-export class ChatStore extends StoredDocuments<StoredChat> {
+export class ChatStore extends StoredDocuments<never> {
   constructor(@Inject(CONFIG) config: BatonConfig, @Inject(TRANSPORT) transport: Transport) {
     const kind = { missing: 'chat_not_found', named: 'Chat completion' } as const;
-    super(config, transport, { collection: 'chats', ...kind });
+    super(config, transport, { collection: 'chat-texts', ...kind });
   }
 
-  /** What a query of the tenant lists, the oldest first. */
-  async list(owner: Tenant, query: Query): Promise<ChatSummary[]> {
+  /** What a list knows of the tenant's chats, in no order. */
+  async heads(owner: Tenant): Promise<ChatHead[]> {
     const ids = await this.ids(owner);
-    const listed: ChatSummary[] = [];
-    for (let at = 0; at < ids.length; at += READ_AT_ONCE) {
-      const found = await this.all(owner, ids.slice(at, at + READ_AT_ONCE));
-      for (const stored of found) {
-        if (!isListed(stored, query)) continue;
-        listed.push({ id: stored.completion.id, arrivedUs: stored.arrivedUs });
-      }
+    const heads: ChatHead[] = [];
+    for (let at = 0; at < ids.length; at += HEADS_AT_ONCE) {
+      const lines = await this.firstLines(owner, ids.slice(at, at + HEADS_AT_ONCE));
+      heads.push(...lines.map(chatHead));
     }
-    return listed.sort((a, b) => a.arrivedUs - b.arrivedUs);
-  }
-
-  /** Those of the ids that are still there. */
-  async all(owner: Tenant, ids: readonly string[]): Promise<StoredChat[]> {
-    const found = await Promise.all(ids.map((id) => this.find({ owner, id })));
-    return found.filter((stored) => stored !== undefined);
+    return heads;
   }
 }

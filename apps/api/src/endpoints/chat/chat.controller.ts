@@ -1,6 +1,7 @@
 import { isToBeStored } from '@baton/responses';
 import { Body, Controller, Post, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { LargeBody } from '../../http/body/large-body';
 import { Describe, STREAMED } from '../../http/operation';
 import { askChatBatch, callOf, TEXT_ENDPOINTS } from '../../request/take/call';
 import { RequestWay } from '../../request/way';
@@ -24,7 +25,8 @@ export class ChatController {
     @Res() reply: FastifyReply,
   ): Promise<void> {
     const received = { body, request, reply };
-    const ask = isToBeStored(body) ? this.stored.asking(received) : TEXT_ENDPOINTS.chat;
+    const mayBeStored = body instanceof LargeBody || isToBeStored(body);
+    const ask = mayBeStored ? this.stored.asking(received) : TEXT_ENDPOINTS.chat;
     return this.generation.answer(callOf(ask, received));
   }
 

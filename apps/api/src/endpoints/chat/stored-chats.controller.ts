@@ -28,8 +28,8 @@ export class StoredChatsController {
   @Describe('Text', 'Read a stored chat completion', { result: 'ChatCompletion' })
   @Get(':id')
   @Header('content-type', JSON_TYPE)
-  async retrieve(@OwnedId() at: Owned): Promise<string> {
-    return asciiJson(await this.chats.find(at));
+  retrieve(@OwnedId() at: Owned): Promise<string> {
+    return this.chats.find(at);
   }
 
   @Describe('Text', 'Change the metadata of a stored chat completion', {
@@ -38,8 +38,8 @@ export class StoredChatsController {
   @Post(':id')
   @HttpCode(200)
   @Header('content-type', JSON_TYPE)
-  async update(@OwnedId() at: Owned, @Body() body: unknown): Promise<string> {
-    return asciiJson(await this.chats.update(at, body));
+  update(@OwnedId() at: Owned, @Body() body: unknown): Promise<string> {
+    return this.chats.update(at, body);
   }
 
   @Describe('Text', 'Delete a stored chat completion', { result: 'Deleted' })

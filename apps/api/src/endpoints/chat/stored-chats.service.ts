@@ -1,30 +1,28 @@
-import { objectBody, renderFinal } from '@baton/openai';
 import {
-  type ChatObject,
-  checkStoring,
-  listBody,
+  chatMessages,
+  chatObject,
+  isListed,
+  joinedList,
   pageOf,
   readMetadata,
-  storedChat,
   withMetadata,
 } from '@baton/responses';
 import type { Logger } from '@baton/telemetry';
 import { Inject, Injectable } from '@nestjs/common';
+import { ModelCatalog } from '../../cluster/model-catalog';
 import type { Owned } from '../../http/access/tenant';
+import { bodyOfText } from '../../http/body/large-body';
 import { contextOf, type Tenant } from '../../http/request-context';
-import { type Ask, type Asked, type Received, TEXT_ENDPOINTS } from '../../request/take/call';
+import type { Ask, Received } from '../../request/take/call';
+import { RequestThreads } from '../../request/threads/request-threads';
 import { LOGGER } from '../../tokens';
+import { askStoredChat } from './ask-stored-chat';
 import { ChatStore } from './chat-store';
-import { KeptAnswer } from './kept-answer';
 
 type Query = Readonly<Record<string, unknown>>;
 
-/** What is kept of a call, beside its answer. */
-interface Keeping {
-  readonly fields: Query;
-  readonly arrivalUs: number;
-  readonly owner: Tenant;
-}
+/** A page of a list ends where its chats have this many characters together. */
+const MAX_PAGE_LENGTH = 4 * 1024 * 1024;
 
 /** Chats with `store`: keeps them as they are answered, and serves them again. */
 @Injectable()
@@ -32,78 +30,64 @@ export class StoredChatsService {
   constructor(
     @Inject(LOGGER) private readonly logger: Logger,
     private readonly store: ChatStore,
+    private readonly threads: RequestThreads,
+    private readonly catalog: ModelCatalog,
   ) {}
 
-  /**
-   * Checks the body of a call, and keeps its answer. It has no name in threads: what is kept is
-   * gathered on the event loop, within its bounds.
-   */
-  asking({ body, request }: Received): Ask {
-    const { arrivalUs, tenant } = contextOf(request.raw);
-    const { chat } = TEXT_ENDPOINTS;
+  /** Reads a body that may have `store`, and keeps the answer of one that has. */
+  asking({ request }: Received): Ask {
+    const { arrivalUs, tenant: owner } = contextOf(request.raw);
     return {
-      read: (given, limits) => {
-        const reading = chat.read(given, limits);
-        checkStoring(objectBody(given));
-        return reading;
-      },
-      asked: (reading, limits) => {
-        const keeping = { fields: objectBody(body), arrivalUs, owner: tenant };
-        return this.kept(chat.asked(reading, limits), keeping);
-      },
+      ...(askStoredChat as Ask),
+      extra: arrivalUs,
+      keep: (id, document) => this.keep({ owner, id }, document),
     };
   }
 
   /** One page of what is stored, by default the oldest first. */
   async list(owner: Tenant, query: Query): Promise<string> {
-    const { data, hasMore } = pageOf(await this.store.list(owner, query), {
-      order: 'asc',
-      ...query,
-    });
-    const chats = await this.store.all(
-      owner,
-      data.map(({ id }) => id),
-    );
-    return listBody({ data: chats.map(({ completion }) => completion), hasMore });
+    const heads = await this.store.heads(owner);
+    const listed = heads
+      .filter((head) => isListed(head, query))
+      .sort((a, b) => a.arrivedUs - b.arrivedUs);
+    const { data, hasMore } = pageOf(listed, { order: 'asc', ...query });
+    const shown: { readonly id: string; readonly text: string }[] = [];
+    let length = 0;
+    for (const { id } of data) {
+      if (length >= MAX_PAGE_LENGTH) return joinedList(shown, true);
+      const stored = await this.store.text({ owner, id });
+      if (stored === undefined) continue;
+      const text = chatObject(stored);
+      shown.push({ id, text });
+      length += text.length;
+    }
+    return joinedList(shown, hasMore);
   }
 
-  async find(at: Owned): Promise<ChatObject> {
-    return (await this.store.need(at)).completion;
+  /** A stored chat, as JSON. */
+  async find(at: Owned): Promise<string> {
+    return chatObject(await this.store.needText(at));
   }
 
-  async messages(at: Owned, query: Query): Promise<string> {
-    const { messages } = await this.store.need(at);
-    return listBody(pageOf(messages, { order: 'asc', ...query }));
+  async messages(at: Owned, extra: Query): Promise<string> {
+    const body = bodyOfText(chatMessages(await this.store.needText(at)));
+    const limits = this.catalog.limitsOf(undefined);
+    return String(await this.threads.answer('chat-messages', { body, limits, extra }));
   }
 
-  async update(at: Owned, body: unknown): Promise<ChatObject> {
+  /** Afterwards, as JSON. */
+  async update(at: Owned, body: unknown): Promise<string> {
     const metadata = readMetadata(body);
-    const change = await this.store.change(at, (stored) => withMetadata(stored, metadata));
-    return change.completion;
+    return chatObject(await this.store.changeText(at, (now) => withMetadata(now, metadata)));
   }
 
   async remove(at: Owned): Promise<void> {
     await this.store.drop(at);
   }
 
-  private kept(asked: Asked, { fields, arrivalUs, owner }: Keeping): Asked {
-    const { request } = asked;
-    return {
-      ...asked,
-      answer: (parts) => {
-        const { head, plans } = parts;
-        const options = { ...parts.options, dialect: 'openai' } as const;
-        return new KeptAnswer(asked.answer(parts), plans, async (results, { cachedTokens }) => {
-          const answer = renderFinal({ request, head, options }, results, { cachedTokens });
-          await this.keep({ owner, id: head.id }, storedChat(fields, answer, arrivalUs));
-        });
-      },
-    };
-  }
-
-  private async keep(at: Owned, stored: ReturnType<typeof storedChat>): Promise<void> {
+  private async keep(at: Owned, document: () => Promise<string>): Promise<void> {
     try {
-      const isStored = await this.store.add(at, stored);
+      const isStored = await this.store.addText(at, await document());
       if (!isStored) this.logger.warn({ chat: at.id }, 'chat completion too large to store');
     } catch (error) {
       this.logger.warn({ chat: at.id, err: error }, 'chat completion not stored');

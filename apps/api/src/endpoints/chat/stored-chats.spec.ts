@@ -94,6 +94,32 @@ describe('a chat completion with store', () => {
     }
   });
 
+  it.each([false, true])('may have a body that is long, with stream %s', async (stream) => {
+    const content = 'The baton goes on. 🏃 '.repeat(3_000);
+    const body = { messages: [{ role: 'user', content }], max_tokens: 8, metadata: { a: 'long' } };
+    const answer = await fixture.post(PATH, { ...body, store: true, stream });
+    const [, id = ''] = /"id":"([^"]+)"/.exec(await answer.text()) ?? [];
+    const found = await client.chat.completions.retrieve(id);
+    expect(found).toMatchObject({ id, metadata: { a: 'long' }, usage: { completion_tokens: 8 } });
+    const { data } = await client.chat.completions.messages.list(id);
+    expect(data).toMatchObject([{ id: `${id}-0`, role: 'user', content }]);
+    const other = await fixture.post(PATH, { ...body, store: false });
+    const { id: otherId } = (await other.json()) as { id: string };
+    await expect(client.chat.completions.retrieve(otherId)).rejects.toMatchObject({ status: 404 });
+  });
+
+  it('ends a page of a list where its chats are long together', async () => {
+    const metadata = { set: 'long' };
+    const made = { metadata, user: 'x'.repeat(3 << 20) };
+    const ids = [];
+    for (const _ of [1, 2, 3]) ids.push((await create(made)).id);
+    const page = await client.chat.completions.list({ metadata });
+    expect(page.data.map(({ id }) => id)).toEqual(ids.slice(0, 2));
+    const listed = [];
+    for await (const { id } of client.chat.completions.list({ metadata })) listed.push(id);
+    expect(listed).toEqual(ids);
+  });
+
   it('is one that asks for it, with metadata that can be kept', async () => {
     const { id } = await create({ store: false, metadata: { a: 'b' } });
     await expect(client.chat.completions.retrieve(id)).rejects.toMatchObject({ status: 404 });

@@ -21,7 +21,8 @@ export class EngineFamilies {
 
   render(engines: readonly EnginePresence[]): Promise<string> {
     const shown = shownEngines(engines, this.settings.current, Date.now() * 1_000);
-    return renderClusterMetrics(shown, cacheConfigLabels(this.config, this.catalog.maxModelLen));
+    const cacheConfig = cacheConfigLabels(this.config, this.catalog.maxModelLen);
+    return renderClusterMetrics(shown, { cacheConfig, flavour: this.config.metricsFlavour });
   }
 
   renderLoras(engines: readonly EnginePresence[]): string {

@@ -105,6 +105,8 @@ export interface Asked {
   /** A thread has read the body, so one plans too; undefined: all is done on the event loop. */
   readonly threaded?: ThreadWork | undefined;
   readonly answer: (parts: AnswerParts) => Answer;
+  /** Writes what is kept of it, in one piece; undefined: nothing is kept. */
+  readonly document?: (parts: AnswerParts) => Answer;
 }
 
 /** One way to ask for work of the engines. */
@@ -117,6 +119,8 @@ export interface Ask<Read extends Reading = Reading> {
   readonly isHeavy?: boolean;
   /** The body has been read. */
   readonly already?: Asked;
+  /** Keeps the document of an answer before its last bytes go out. Does not reject. */
+  readonly keep?: (id: string, document: () => Promise<string>) => Promise<void>;
   /** Checks a body before anything is queued. Throws `BatonError` for the first fault. */
   read(body: unknown, limits: RequestLimits, extra?: unknown): Read;
   asked(read: Read, limits: RequestLimits): Asked;

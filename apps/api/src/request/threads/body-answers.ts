@@ -1,6 +1,7 @@
 import { countTokensBody } from '@baton/anthropic';
 import type { RequestLimits } from '@baton/openai';
 import {
+  chatMessagesBody,
   newConversationBody,
   newItemsBody,
   responseLinksBody,
@@ -25,6 +26,7 @@ export const BODY_ANSWERS = {
   'render-completion': renderCompletionBody,
   'derender-chat': derenderChatBody,
   'derender-completion': derenderCompletionBody,
+  'chat-messages': chatMessagesBody,
   'response-links': responseLinksBody,
   'stored-response': storedResponseBody,
   'new-conversation': newConversationBody,

@@ -25,6 +25,9 @@ export interface PlacedSequence {
   readonly given: GivenAnswer | undefined;
 }
 
+/** The members of `Asked` that write a body in one piece. */
+export type AnswerForm = 'answer' | 'document';
+
 /** The tasks of a thread. Each names the body, so that any thread can do it. */
 export type ThreadTask =
   | { readonly kind: 'take'; readonly source: ThreadSource }
@@ -42,6 +45,7 @@ export type ThreadTask =
   | {
       readonly kind: 'render';
       readonly source: ThreadSource;
+      readonly form: AnswerForm;
       readonly head: AnswerHead;
       readonly plans: PackedPlans;
       readonly ends: readonly SequenceEnd[];

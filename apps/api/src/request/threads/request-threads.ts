@@ -9,7 +9,10 @@ import { type CpuBudget, WorkPool, WorkRefused } from '@baton/work-pool';
 import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import { LargeBody, wholeBody } from '../../http/body/large-body';
 import { CONFIG } from '../../tokens';
+import type { AnswerFacts } from '../answer/answer';
+import { KeptAnswer } from '../answer/kept';
 import { type SequenceEnd, ThreadedAnswer } from '../answer/threaded';
+import { writtenBody } from '../answer/written';
 import { TextSetup } from '../plan/text-setup';
 import type {
   AnswerParts,
@@ -22,7 +25,14 @@ import type {
 } from '../take/call';
 import { weightOf } from '../take/weight';
 import { type AnswerExtra, type BodyAnswer, bodyAnswer } from './body-answers';
-import type { PlacedSequence, Taken, ThreadData, ThreadResult, ThreadTask } from './messages';
+import type {
+  AnswerForm,
+  PlacedSequence,
+  Taken,
+  ThreadData,
+  ThreadResult,
+  ThreadTask,
+} from './messages';
 import { type PackedPlans, packPlans, unpackPlans } from './packed-plans';
 import { refusalFrom } from './plain-refusal';
 
@@ -69,7 +79,8 @@ export class RequestThreads implements OnApplicationShutdown {
     if (ask.already !== undefined) return ask.already;
     const { reading, threaded } = await this.read(call, limits);
     const asked = ask.asked(reading, limits);
-    return threaded === undefined ? asked : this.threadedAsk(asked, { threaded, call });
+    if (threaded === undefined) return this.keptAsk(asked, { threaded, call });
+    return this.keptAsk(this.threadedAsk(asked, { threaded, call }), { threaded, call });
   }
 
   /** What the body of a call asks for, and by whom it was read. @throws BatonError */
@@ -91,15 +102,43 @@ export class RequestThreads implements OnApplicationShutdown {
   /** The same request, whose answer a thread writes where it is in one piece. */
   threadedAsk(asked: Asked, { threaded, call, keep = asItIs }: ThreadedParts): Asked {
     if (asked.request.stream) return { ...asked, threaded };
-    const answer = ({ http, head, plans }: AnswerParts): ThreadedAnswer =>
-      new ThreadedAnswer(http, async (ends, facts) => {
-        const { source } = threaded;
-        const parts = { source, head, plans: packPlans(plans), ends, facts };
-        const body = await this.run<Uint8Array>({ kind: 'render', ...parts }, threaded, call);
+    const answer = (parts: AnswerParts): ThreadedAnswer =>
+      new ThreadedAnswer(parts.http, async (ends, facts) => {
+        const body = await this.render('answer', { threaded, call, parts, ends, facts });
         await keep(body, ends);
         return body;
       });
     return { ...asked, threaded, answer };
+  }
+
+  /** The same request, of whose answer the document is kept, if it has one. */
+  private keptAsk(asked: Asked, { threaded, call }: ReadCall): Asked {
+    const { document, answer } = asked;
+    const { keep } = call.ask;
+    if (document === undefined || keep === undefined) return asked;
+    return {
+      ...asked,
+      answer: (parts) =>
+        new KeptAnswer(answer(parts), (ends, facts) =>
+          keep(parts.head.id, async () => {
+            if (threaded === undefined) {
+              return writtenBody((http) => document({ ...parts, http }), ends, facts);
+            }
+            const bytes = await this.render('document', { threaded, call, parts, ends, facts });
+            // What is kept is ASCII.
+            return Buffer.from(bytes.buffer).toString('latin1');
+          }),
+        ),
+    };
+  }
+
+  private render(
+    form: AnswerForm,
+    { threaded, call, parts: { head, plans }, ends, facts }: RenderParts,
+  ): Promise<Uint8Array> {
+    const { source } = threaded;
+    const parts = { source, form, head, plans: packPlans(plans), ends, facts };
+    return this.run<Uint8Array>({ kind: 'render', ...parts }, threaded, call);
   }
 
   /** Plans of a request with constraints: made here, or in a thread where that takes too long. */
@@ -207,11 +246,26 @@ export interface ReadBody<Read extends Reading = Reading> {
 /** Keeps the body of an answer before it goes out. Rejects with an error of the catalogue. */
 export type KeepBody = (body: Uint8Array, ends: readonly SequenceEnd[]) => Promise<void>;
 
-interface ThreadedParts {
-  readonly threaded: ThreadWork;
+interface Called {
   readonly call: Call;
+}
+
+/** `threaded`: a thread has read its body. */
+interface ReadCall extends Called {
+  readonly threaded: ThreadWork | undefined;
+}
+
+interface ThreadedParts extends Called {
+  readonly threaded: ThreadWork;
   /** Default: it is not kept. */
   readonly keep?: KeepBody;
+}
+
+interface RenderParts extends Called {
+  readonly threaded: ThreadWork;
+  readonly parts: AnswerParts;
+  readonly ends: readonly SequenceEnd[];
+  readonly facts: AnswerFacts;
 }
 
 interface PlanParts {

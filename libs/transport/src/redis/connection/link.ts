@@ -27,6 +27,8 @@ export class RedisLink {
   readonly scripts: ScriptRunner;
   private up = false;
   private isSilent = false;
+  /** Awake time of the last answer to a call. */
+  private answeredMs = 0;
   private refusal: TransportForeign | undefined;
   private closed = false;
   private attempt = 0;
@@ -105,29 +107,36 @@ export class RedisLink {
   }
 
   /**
-   * As `call`, for what a client waits for and nothing depends on yet: a server that has not
-   * answered for `silenceMs` counts as lost.
+   * As `call`, for what a client waits for and nothing depends on yet: a server that has answered
+   * nothing for `silenceMs` counts as lost.
    */
   ask<T>(what: string, send: () => Promise<T>): Promise<T> {
     return this.call(what, send, this.times.silenceMs);
   }
 
-  /** Sends something with a deadline in awake time. Nothing is tried while the link is down. */
-  call<T>(what: string, send: () => Promise<T>, withinMs = this.times.callDeadlineMs): Promise<T> {
+  /**
+   * Sends something with a deadline in awake time: it fails when it takes `callDeadlineMs`, or when
+   * the server has answered nothing for `quietMs`. A server that answers others is busy, perhaps
+   * with something large, and not silent. Nothing is tried while the link is down.
+   */
+  call<T>(what: string, send: () => Promise<T>, quietMs = this.times.callDeadlineMs): Promise<T> {
     if (!this.up) return Promise.reject(new TransportUnavailable(`${what}: not connected`));
     return new Promise((resolve, reject) => {
-      const endMs = this.punctuality.awakeMs() + withinMs;
+      const beganMs = this.punctuality.awakeMs();
       const expire = (): void => {
-        const leftMs = endMs - this.punctuality.awakeMs();
+        const nowMs = this.punctuality.awakeMs();
+        const quietLeftMs = Math.max(beganMs, this.answeredMs) + quietMs - nowMs;
+        const leftMs = Math.min(quietLeftMs, beganMs + this.times.callDeadlineMs - nowMs);
         if (leftMs <= 0) {
-          this.isSilent = true;
+          this.isSilent ||= nowMs - this.answeredMs >= this.times.silenceMs;
           reject(new TransportUnavailable(`${what}: no answer`));
         } else deadline = setTimeout(expire, Math.ceil(leftMs));
       };
-      let deadline = setTimeout(expire, withinMs);
+      let deadline = setTimeout(expire, quietMs);
       send().then(
         (value) => {
           clearTimeout(deadline);
+          this.answeredMs = this.punctuality.awakeMs();
           this.isSilent = false;
           resolve(value);
         },

@@ -1,18 +1,16 @@
 import type { BatonError, EndReason } from '@baton/contract';
-import type { FinishedSequence } from '@baton/openai';
-import type { OutputPlan } from '@baton/text';
-import type { Answer, AnswerFacts, TokenSpan } from '../../request/answer/answer';
+import type { Answer, AnswerFacts, TokenSpan } from './answer';
+import type { SequenceEnd } from './threaded';
 
-/** Keeps the finished sequences of an answer. Never rejects: the answer goes out, kept or not. */
-export type Keep = (results: readonly FinishedSequence[], facts: AnswerFacts) => Promise<void>;
+/** Keeps a finished answer. Does not reject: the answer goes out, kept or not. */
+export type Keep = (ends: readonly SequenceEnd[], facts: AnswerFacts) => Promise<void>;
 
 /** An answer that is kept before its last bytes go out, so that a client finds it at once. */
 export class KeptAnswer implements Answer {
-  private readonly results: FinishedSequence[] = [];
+  private readonly ends: SequenceEnd[] = [];
 
   constructor(
     private readonly inner: Answer,
-    private readonly plans: readonly OutputPlan[],
     private readonly keep: Keep,
   ) {}
 
@@ -29,9 +27,7 @@ export class KeptAnswer implements Answer {
   }
 
   endSequence(span: TokenSpan, reason: EndReason): void {
-    const { index, from, count } = span;
-    const plan = this.plans[index];
-    if (plan) this.results[index] = { plan, reason, count: from + count };
+    this.ends.push({ span, reason });
     this.inner.endSequence(span, reason);
   }
 
@@ -40,7 +36,7 @@ export class KeptAnswer implements Answer {
   }
 
   complete(facts: AnswerFacts): void {
-    void this.keep(this.results, facts).then(() => this.inner.complete(facts));
+    void this.keep(this.ends, facts).then(() => this.inner.complete(facts));
   }
 
   fail(error: BatonError): void {

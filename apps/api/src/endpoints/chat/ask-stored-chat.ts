@@ -1,0 +1,40 @@
+import { objectBody, renderFinal } from '@baton/openai';
+import { checkStoring, isToBeStored, storedChat } from '@baton/responses';
+import { WholeAnswer } from '../../request/answer/whole';
+import { type AnswerParts, type Ask, type Reading, TEXT_ENDPOINTS } from '../../request/take/call';
+
+interface StoredChatReading extends Reading {
+  readonly isKept: boolean;
+  readonly local?: { readonly body: Readonly<Record<string, unknown>>; readonly arrivalUs: number };
+}
+
+/**
+ * A chat that may have `store`: a body that was not parsed yet does not tell. What is read beside
+ * the body is when it arrived.
+ */
+export const askStoredChat: Ask<StoredChatReading> = {
+  name: 'stored-chat',
+  read: (given, limits, arrivalUs) => {
+    const { request } = TEXT_ENDPOINTS.chat.read(given, limits);
+    if (!isToBeStored(given)) return { request, isKept: false };
+    const body = objectBody(given);
+    checkStoring(body);
+    return { request, isKept: true, local: { body, arrivalUs: arrivalUs as number } };
+  },
+  asked: (reading, limits) => {
+    const asked = TEXT_ENDPOINTS.chat.asked(reading, limits);
+    return reading.isKept ? { ...asked, document: (parts) => documentOf(reading, parts) } : asked;
+  },
+};
+
+/** In both dialects a stored chat has the shape of OpenAI. */
+function documentOf(
+  { request, local }: StoredChatReading,
+  { http, head, plans, options }: AnswerParts,
+): WholeAnswer {
+  const { body, arrivalUs } = local!;
+  return new WholeAnswer(http, plans, (results, { cachedTokens }) => {
+    const shape = { request, head, options: { ...options, dialect: 'openai' as const } };
+    return storedChat(body, renderFinal(shape, results, { cachedTokens }), arrivalUs);
+  });
+}

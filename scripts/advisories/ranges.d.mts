@@ -1,0 +1,1 @@
+export function isIn(version: string, range: string): boolean;
