@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { get, type IncomingMessage } from 'node:http';
 import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -73,6 +75,7 @@ describe('a real Prometheus at a real cluster under load', () => {
       await Promise.all(begun);
       leaving.abort();
       await post(url, { model: 'another', prompt: 'x' }).then((answer) => answer.text());
+      await getAnew(`${cluster.baseUrl}/v1/models`);
     }
   }
 
@@ -129,6 +132,12 @@ describe('a real Prometheus at a real cluster under load', () => {
     ]);
   });
 });
+
+/** Over a connection of its own: the others are kept alive, and a panel is about new ones. */
+async function getAnew(url: string): Promise<void> {
+  const [answer] = (await once(get(url, { agent: false }), 'response')) as [IncomingMessage];
+  await once(answer.resume(), 'end');
+}
 
 function recordedQueries(): BoardQuery[] {
   return ownRules().flatMap(({ record: expr }) =>

@@ -11,7 +11,15 @@ const PLAN = [...LOAD, ...SLO, '--cost', '--threads', '1'];
 const folder = mkdtempSync(join(tmpdir(), 'baton-width-'));
 const SPACE = join(folder, 'fleet.yaml');
 const POLICY = join(folder, 'first.mjs');
-writeFileSync(SPACE, 'gpus: { h100: 4, h200: 4 }\ntensor_parallel_size: [1]\ntrials: 4\n');
+writeFileSync(
+  SPACE,
+  [
+    'gpus: { h100: 4, h200: 4 }',
+    'tensor_parallel_size: [1]',
+    'vary: { placement: [prefix-aware], max_num_batched_tokens: [2048], quantization: [fp8] }',
+    'trials: 4\n',
+  ].join('\n'),
+);
 writeFileSync(POLICY, 'export default { create: () => ({ choose: () => 0 }) };\n');
 afterAll(() => rmSync(folder, { recursive: true }));
 

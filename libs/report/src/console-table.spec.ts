@@ -41,6 +41,16 @@ describe('a table for a terminal', () => {
     expect(second!.split('\n')[1]!.trim()).toMatch(/^0\.0 .*0\.8$/);
   });
 
+  it('numbers rows whose names leave no room, and keeps them in one table', () => {
+    const long = ['a', 'b'].map((name) => `${name} `.repeat(30).trim());
+    const columns = [{ name: 'fleet' }, ...WIDE.slice(0, 5)];
+    const rows = long.map((name, row) => [name, ...WIDE.slice(0, 5).map((_each, i) => row + i)]);
+    const text = consoleTable(columns, rows);
+    expect(text.startsWith(`#1 ${long[0]}\n#2 ${long[1]}\n\nfleet  a long name 0`)).toBe(true);
+    expect(text).toMatch(/^#2 .* 5$/m);
+    expect(widest(text)).toBeLessThanOrEqual(100);
+  });
+
   it('wraps a last column of text', () => {
     const text = consoleTable(
       [{ name: 'gpu' }, { name: 'source' }],
@@ -60,7 +70,7 @@ describe('a table for a terminal', () => {
   });
 
   it('fits 100 columns and loses no cell, whatever it holds', () => {
-    const cell = fc.string({ minLength: 1, maxLength: 30, unit: fc.constantFrom('a', 'b', '7') });
+    const cell = fc.string({ minLength: 1, maxLength: 60, unit: fc.constantFrom('a', 'b', '7') });
     const tables = fc.integer({ min: 2, max: 14 }).chain((width) => {
       const row = fc.array(cell, { minLength: width, maxLength: width });
       return fc.tuple(row, fc.array(row, { minLength: 1, maxLength: 5 }));

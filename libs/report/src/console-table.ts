@@ -12,6 +12,8 @@ type Row = readonly string[];
 const GAP = '  ';
 /** A last column of text is wrapped when this much room is left for it. */
 const LEAST_TEXT = 24;
+/** Longer names of rows leave too little room for their figures. */
+const LONGEST_NAME = 40;
 
 interface Table {
   readonly columns: readonly ConsoleColumn[];
@@ -21,9 +23,9 @@ interface Table {
 
 /**
  * Rows below their headings for a terminal, columns as wide as their content. Ends with a line
- * break. A table that is wider than a terminal is folded: columns in which all rows agree become a
- * line below it, a last column of text is wrapped, and what then does not fit follows as a second
- * table with the same first column.
+ * break. A table that is wider than a terminal is folded: long names of rows get numbers and stand
+ * above it, columns in which all rows agree become a line below it, a last column of text is
+ * wrapped, and what then does not fit follows as a second table with the same first column.
  *
  * @param width  columns of the terminal; Infinity: never fold
  */
@@ -36,11 +38,29 @@ export function consoleTable(
   const table = { columns, rows };
   const all = columns.map((_column, i) => i);
   if (widthOf(all, table) <= width) return printed(all, table);
+  return columnWidth(0, table) > LONGEST_NAME ? numbered(table, width) : folded(all, table, width);
+}
+
+/** The names of the rows with numbers, then the rows by their numbers. */
+function numbered({ columns, rows }: Table, width: number): string {
+  let number = 0;
+  const next = (name: string): string => (name === '' ? '' : `#${(number += 1)}`);
+  const short = rows.map((row) => row.with(0, next(row[0]!)));
+  const names = short.flatMap(([key = ''], i) => {
+    return key === '' ? [] : wrapWords(`${key} ${rows[i]![0]}`, width, key.length + 1);
+  });
+  const table = { columns, rows: short };
+  const all = columns.map((_column, i) => i);
+  const text = widthOf(all, table) <= width ? printed(all, table) : folded(all, table, width);
+  return `${names.join('')}\n${text}`;
+}
+
+function folded(all: readonly number[], { columns, rows }: Table, width: number): string {
   const same = new Set(all.filter((column) => column > 0 && agrees(column, rows)));
   const kept = all.filter((column) => !same.has(column));
   const notes = [...same].map((column) => `${columns[column]!.name} ${rows[0]![column]}`);
   const note = notes.length === 0 ? '' : wrapWords(`Every row: ${notes.join(', ')}.`, width);
-  const parts = partsOf(kept, table, width).map((part) => {
+  const parts = partsOf(kept, { columns, rows }, width).map((part) => {
     // Rows that only go on with cells of another part are left out.
     const own = rows.filter((row) => part.some((column) => row[column] !== ''));
     return printed(part, wrapLast(part, { columns, rows: own }, width));

@@ -58,12 +58,17 @@ export class Health {
   private losses(): Found[] {
     const { lost, replaced } = this.departures;
     return [
-      ...departure(lost, { id: 'lost', level: 'bad', word: 'lost', many: 'fewer engines than' }),
+      ...departure(lost, {
+        id: 'lost',
+        level: 'bad',
+        word: 'lost',
+        detail: 'Its role has fewer engines than at the start.',
+      }),
       ...departure(replaced, {
         id: 'replaced',
         level: 'busy',
         word: 'gone',
-        many: 'the engines of',
+        detail: 'Its role is complete without it.',
       }),
     ];
   }
@@ -93,20 +98,21 @@ export class Health {
   }
 }
 
-interface DepartureTexts extends Pick<Found, 'id' | 'level'> {
+interface DepartureTexts extends Pick<Found, 'id' | 'level' | 'detail'> {
   readonly word: string;
-  /** What the role has, before "the start". */
-  readonly many: string;
 }
 
-function departure(gone: readonly Departed[], { id, level, word, many }: DepartureTexts): Found[] {
+function departure(
+  gone: readonly Departed[],
+  { id, level, detail, word }: DepartureTexts,
+): Found[] {
   if (gone.length === 0) return [];
   const names = gone.map(({ name }) => name).join(', ');
   const subject = gone.length === 1 ? `Engine ${names} is` : `Engines ${names} are`;
   return [
     {
       ...{ id, level, title: `${subject} ${word}`, sinceMs: gone[0]!.atMs },
-      detail: `The role has ${many} the start.`,
+      detail,
       advice:
         'The engine sends no heartbeat: its process has ended or hangs, or it left while it was ' +
         'idle. Its requests run again on other engines. The log of the cluster names the cause.',
