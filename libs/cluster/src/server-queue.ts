@@ -1,7 +1,7 @@
 import { EventQueue, type Micros } from '@baton/kernel';
 
 /** What a request asks of the servers. */
-export interface Service {
+export interface ServerDemand {
   /** How long it occupies one of them. */
   readonly busyUs: Micros;
   /** Number of servers, at least 1. It may change from request to request. */
@@ -17,7 +17,7 @@ export class ServerQueue {
   private readonly busyUntil = new EventQueue();
 
   /** @returns when the request that comes now is begun; `nowUs` where a server is free */
-  begin(nowUs: Micros, { busyUs, servers }: Service): Micros {
+  begin(nowUs: Micros, { busyUs, servers }: ServerDemand): Micros {
     if (busyUs === 0) return nowUs;
     let startUs = nowUs;
     while (this.busyUntil.peekTimeUs() <= nowUs || this.busyUntil.size >= servers) {

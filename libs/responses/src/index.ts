@@ -42,7 +42,7 @@ export { ResponseOutcome, queuedResponse } from './response-outcome';
 export {
   type ChatHead,
   chatHead,
-  chatMessages,
+  storedChatMessages,
   chatMessagesBody,
   chatObject,
   checkStoring,

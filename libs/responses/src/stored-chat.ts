@@ -88,7 +88,7 @@ export function chatObject(stored: string): string {
 }
 
 /** The messages of its request, each with an id, as a JSON list. */
-export function chatMessages(stored: string): string {
+export function storedChatMessages(stored: string): string {
   return stored.slice(stored.lastIndexOf('\n') + 1);
 }
 

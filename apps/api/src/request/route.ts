@@ -67,9 +67,9 @@ export class RouteStep {
 
   private own(): Route {
     const choice = chooseRoute({
-      prefill: this.loadOf('prefill'),
-      decode: this.loadOf('decode'),
-      aggregated: this.loadOf('aggregated'),
+      prefill: this.engineLoadOf('prefill'),
+      decode: this.engineLoadOf('decode'),
+      aggregated: this.engineLoadOf('aggregated'),
     });
     if (choice.kind === 'none') throw new BatonError('no_engine');
     return ownRoute(choice.kind);
@@ -79,7 +79,7 @@ export class RouteStep {
    * A stage still counts when its last engine has just gone: its queue waits for the engine to
    * return.
    */
-  private loadOf(stage: Stage): StageLoad {
+  private engineLoadOf(stage: Stage): StageLoad {
     const readyEngines = this.cluster.readyEngines(stage);
     return {
       readyEngines: readyEngines === 0 && this.isServed(stage) ? 1 : readyEngines,

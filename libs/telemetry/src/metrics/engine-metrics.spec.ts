@@ -38,6 +38,8 @@ const render = (
     flavour,
   });
 
+const blocks = 'nv_trt_llm_kv_cache_block_metrics{engine="0",model_name="m",kv_cache_block_type=';
+
 describe('engine metrics', () => {
   it("show vLLM's families with its label set, one series per engine", async () => {
     const stats = new EngineStats();
@@ -116,9 +118,9 @@ describe('engine metrics', () => {
         'trtllm_kv_cache_max_blocks{engine="0",model_name="m"} 100',
         'nv_trt_llm_request_metrics{engine="0",model_name="m",request_type="waiting"} 3',
         'nv_trt_llm_request_metrics{engine="0",model_name="m",request_type="scheduled"} 3',
-        'nv_trt_llm_kv_cache_block_metrics{engine="0",model_name="m",kv_cache_block_type="fraction"} 0.25',
-        'nv_trt_llm_kv_cache_block_metrics{engine="0",model_name="m",kv_cache_block_type="tokens_per"} 16',
-        'nv_trt_llm_kv_cache_block_metrics{engine="0",model_name="m",kv_cache_block_type="max"} 100',
+        `${blocks}"fraction"} 0.25`,
+        `${blocks}"tokens_per"} 16`,
+        `${blocks}"max"} 100`,
       ],
     ],
   ])("have the names of %s beside vLLM's when asked for", async (flavour, series) => {

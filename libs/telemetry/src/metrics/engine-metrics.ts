@@ -19,7 +19,12 @@ import {
   type MetricFamily,
   type SeriesLabels,
 } from './families';
-import { FLAVOUR_FAMILIES, type FlavourFamily, loadOf, type MetricsFlavour } from './flavours';
+import {
+  FLAVOUR_FAMILIES,
+  type FlavourFamily,
+  engineLoadOf,
+  type MetricsFlavour,
+} from './flavours';
 import { VLLM_FAMILIES } from './vllm-families';
 
 const CACHE_CONFIG_INFO = 'vllm:cache_config_info';
@@ -204,7 +209,7 @@ class FlavourGauge extends Gauge {
       .presences()
       .flatMap((engine) =>
         this.family
-          .series(loadOf(engine, this.source.cacheConfig(engine)))
+          .series(engineLoadOf(engine, this.source.cacheConfig(engine)))
           .map(({ labels = {}, value }) => ({ labels: labelsOf(engine, labels), value })),
       );
     return { ...(await super.get()), values };

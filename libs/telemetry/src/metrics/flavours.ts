@@ -70,7 +70,7 @@ export const FLAVOUR_FAMILIES: Readonly<Record<MetricsFlavour, readonly FlavourF
   ],
 };
 
-export function loadOf({ gauges }: EnginePresence, cache: CacheConfigLabels): EngineLoad {
+export function engineLoadOf({ gauges }: EnginePresence, cache: CacheConfigLabels): EngineLoad {
   return {
     waiting: gauges.waitingCapacity + gauges.waitingDeferred,
     running: gauges.running,

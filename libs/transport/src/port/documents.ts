@@ -26,7 +26,8 @@ export interface DocumentStore {
    */
   ids(collection: string): Promise<readonly string[]>;
   /**
-   * The first line of each document, up to 64 KiB of it, without a use of it; undefined: it is gone.
+   * The first line of each document, up to 64 KiB of it. Reading it is no use of the document.
+   * Undefined: it is gone.
    */
   firstLines(collection: string, ids: readonly string[]): Promise<readonly (string | undefined)[]>;
   /** False when there was none. Of two concurrent callers one gets true. */

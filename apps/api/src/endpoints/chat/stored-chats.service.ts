@@ -1,5 +1,5 @@
 import {
-  chatMessages,
+  storedChatMessages,
   chatObject,
   isListed,
   joinedList,
@@ -70,7 +70,7 @@ export class StoredChatsService {
   }
 
   async messages(at: Owned, extra: Query): Promise<string> {
-    const body = bodyOfText(chatMessages(await this.store.needText(at)));
+    const body = bodyOfText(storedChatMessages(await this.store.needText(at)));
     const limits = this.catalog.limitsOf(undefined);
     return String(await this.threads.answer('chat-messages', { body, limits, extra }));
   }
