@@ -160,10 +160,13 @@ export class AsyncRunner extends LaidRunner {
   /** Has a batch formed for the step; one is under way when it returns true. */
   private mayBegin(startUs: Micros): boolean {
     const { record } = this.parts;
+    assert(this.ahead === 0, 'a step is under way already');
     if (record.isRead) record.clear();
     if (!this.next.isFormed) this.formNext(startUs, false);
     if (!this.next.isFormed && !record.hasDismissed) return false;
-    this.beginAt(startUs);
+    this.startUs = startUs;
+    this.ahead = 1;
+    this.done = 0;
     return true;
   }
 

@@ -23,7 +23,7 @@ export abstract class LaidRunner implements Runner {
   /** A first token gets its jitter as the last token given. */
   protected readonly hasJitter: boolean;
   /** Steps since `startUs` that are done, when an extended step was cut. */
-  private done = 0;
+  protected done = 0;
 
   /** @param counted  steps under way that the decode set has counted already: 0 or 1 */
   constructor(
@@ -81,13 +81,6 @@ export abstract class LaidRunner implements Runner {
   boundaryUs(step: number): Micros {
     assert(this.ahead === 0 && step >= 1 && step <= this.done, 'no such step has ended');
     return step === this.done ? this.endUs : this.timeline.endUs(step - this.done);
-  }
-
-  protected beginAt(startUs: Micros): void {
-    assert(this.ahead === 0, 'a step is under way already');
-    this.startUs = startUs;
-    this.ahead = 1;
-    this.done = 0;
   }
 
   protected setAhead(steps: number): void {

@@ -20,10 +20,13 @@ export class StepRunner extends LaidRunner {
 
   begin(startUs: Micros, hasOwnEnd = true): Micros | undefined {
     const { former, record } = this.parts;
+    assert(this.ahead === 0, 'a step is under way already');
     if (record.isRead) record.clear();
     this.runs = former.form(startUs);
     if (!this.runs && !record.hasDismissed) return undefined;
-    this.beginAt(startUs);
+    this.startUs = startUs;
+    this.ahead = 1;
+    this.done = 0;
     this.endUs = startUs + 1;
     const mayLay = this.runs && hasOwnEnd && this.isPureDecode();
     this.isLaid = mayLay && this.timeline.lay(startUs);
