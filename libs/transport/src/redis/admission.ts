@@ -87,8 +87,7 @@ export class RedisAdmission implements AdmissionCounters {
 }
 
 function totalsOf(reply: unknown): Shares {
-  const totals = reply as readonly number[];
-  return sharesOf((i) => totals[i] ?? 0);
+  return sharesOf((i) => (reply as readonly number[])[i] ?? 0);
 }
 
 function sharesOf(share: (index: number) => number): Shares {

@@ -17,7 +17,6 @@ const CELLS = SLOT_BYTES / Int32Array.BYTES_PER_ELEMENT;
 const SLOTS = 10_240;
 /** The longest character in UTF-8: a text that is cut off leaves less than this. */
 const LONGEST_CHARACTER = 4;
-const MOST_MARKS = 2 ** 31 - 1;
 
 /**
  * The leases of a process in memory that it shares with its standby thread. The process writes each
@@ -78,7 +77,7 @@ export class LeaseTable {
     this.cells[at + KEY_BYTES] = keyBytes;
     this.cells[at + VALUE_BYTES] = valueBytes;
     // Another number than before, so that a reader notices the change; 0 is a free slot.
-    this.marks = (this.marks % MOST_MARKS) + 1;
+    this.marks = (this.marks + 1) | 0 || 1;
     Atomics.store(this.cells, at + MARK, this.marks);
     return true;
   }

@@ -1,5 +1,5 @@
 import { workerData } from 'node:worker_threads';
-import { SharedInstant } from '../../shared-instant';
+import { SharedInstant } from '@baton/clock';
 import { openClient } from './client';
 import { EXTEND_LEASES } from './lease-scripts';
 import { type Lease, LeaseTable } from './lease-table';

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
-import { SharedInstant } from '../../shared-instant';
+import { SharedInstant } from '@baton/clock';
 import type { TransportTimes } from '../../times';
 import type { RedisAddress } from './address';
 import { type Lease, LeaseTable } from './lease-table';
