@@ -1,5 +1,6 @@
-import { Beat, SharedInstant } from '@baton/clock';
+import { Beat } from '@baton/clock';
 import { AwakeTime, Patience } from '@baton/kernel';
+import { SharedInstant } from '@baton/shared-memory';
 import type { TransportTimes } from './times';
 
 /** A process reads its clock five times a second while it runs; each reading wakes an idle one. */

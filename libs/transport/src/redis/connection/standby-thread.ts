@@ -1,8 +1,7 @@
 import { workerData } from 'node:worker_threads';
-import { SharedInstant } from '@baton/clock';
+import { type Lease, LeaseTable, SharedInstant } from '@baton/shared-memory';
 import { openClient } from './client';
 import { EXTEND_LEASES } from './lease-scripts';
-import { type Lease, LeaseTable } from './lease-table';
 import { ScriptRunner } from './script';
 import type { StandbyData } from './standby';
 

@@ -1,10 +1,9 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
-import { SharedInstant } from '@baton/clock';
+import { type Lease, LeaseTable, SharedInstant } from '@baton/shared-memory';
 import type { TransportTimes } from '../../times';
 import type { RedisAddress } from './address';
-import { type Lease, LeaseTable } from './lease-table';
 
 export interface StandbyOptions {
   readonly address: RedisAddress;
