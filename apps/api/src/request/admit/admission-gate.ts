@@ -34,6 +34,8 @@ export class AdmissionGate {
     STAGES.map((stage) => [stage, new DrainRate()]),
   ) as Record<Stage, DrainRate>;
   private readonly own = new OwnEntries();
+  /** Sequences that wait in the cluster, as last read. */
+  waiting: Readonly<Record<Stage, number>> = { prefill: 0, decode: 0, aggregated: 0 };
   private readonly latenessMs: Record<Stage, number> = { prefill: 0, decode: 0, aggregated: 0 };
   private isSending = false;
   private isScheduled = false;
@@ -49,7 +51,7 @@ export class AdmissionGate {
    * `next` is the stage after it, whose queue must not be full either. Throws `queue_full`.
    */
   async enter(stage: Stage, count: number, next?: Stage): Promise<void> {
-    if (next !== undefined && this.own.totals[next] >= this.limitOf(next)) throw this.full(next);
+    if (next !== undefined && this.waiting[next] >= this.limitOf(next)) throw this.full(next);
     if (this.own.tryEnter(stage, count, this.limitOf(stage))) this.shift(stage, count);
     else if (!(await this.batch.add({ stage, count }))) throw this.full(stage);
   }
@@ -83,11 +85,8 @@ export class AdmissionGate {
   async refreshTotals(): Promise<void> {
     // Only then is all that was let in counted.
     const marked = this.isScheduled || this.isSending ? undefined : this.own.mark();
-    this.own.read(await this.transport.admission.totals(), marked);
-  }
-
-  waiting(): Readonly<Record<Stage, number>> {
-    return this.own.totals;
+    this.waiting = await this.transport.admission.totals();
+    this.own.read(this.waiting, marked);
   }
 
   /**
@@ -111,8 +110,13 @@ export class AdmissionGate {
   private async decide(entries: readonly Entry[]): Promise<readonly boolean[]> {
     const answers = new Map<Entry, boolean>();
     for (const stage of STAGES) {
-      const here = entries.filter((entry) => entry.stage === stage);
-      const count = here.reduce((sum, entry) => sum + entry.count, 0);
+      const here: Entry[] = [];
+      let count = 0;
+      for (const entry of entries) {
+        if (entry.stage !== stage) continue;
+        here.push(entry);
+        count += entry.count;
+      }
       const areAllIn = here.length > 0 && (await this.tryEnter(stage, count));
       for (const entry of here) {
         const isAlone = here.length === 1;
@@ -148,7 +152,9 @@ export class AdmissionGate {
       for (const stage of STAGES) this.unsent[stage] = 0;
       const { admission } = this.transport;
       const totals = await admission.shift(this.identity.apiId, deltas).catch(() => undefined);
-      if (totals !== undefined) this.own.read(totals, marked);
+      if (totals === undefined) continue;
+      this.waiting = totals;
+      this.own.read(totals, marked);
     }
     this.isSending = false;
   }

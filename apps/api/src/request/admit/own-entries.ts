@@ -24,10 +24,6 @@ export class OwnEntries {
   private readonly entered: Record<Stage, number> = { ...NONE };
   private readonly included: Record<Stage, number> = { ...NONE };
 
-  get totals(): PerStage {
-    return this.counted;
-  }
-
   /** Whether `count` more fit in any case; then they are noted as let in. */
   tryEnter(stage: Stage, count: number, limit: number): boolean {
     if (performance.now() - this.countedMs > FRESH_MS) return false;
