@@ -73,15 +73,23 @@ interface Pool {
 
 function poolOf(point: ServingPoint, role: EngineRole, engines: ServingEngines): Pool {
   const { placement, count } = engines;
-  const { framework, mxfp4Activations } = point;
-  const limits = schedulerDefaults(placement.gpu);
+  const { framework, mxfp4Activations, script } = point;
+  const usual = schedulerDefaults(placement.gpu);
+  const { maxNumSeqs = usual.maxNumSeqs, gpuMemoryUtilization = 0.9 } = script;
+  const { maxNumBatchedTokens = usual.maxNumBatchedTokens, maxCudagraphCaptureSize } = script;
+  const limits = { maxNumSeqs, maxNumBatchedTokens };
   // The sizes of other frameworks are not known here.
-  const graphs = framework === 'vllm' ? cudaGraphSizes({ ...placement, ...limits }) : [];
-  const { isSynchronous } = point;
-  const own = { framework, mxfp4Activations, cudaGraphSizes: graphs, isSynchronous };
+  const graphs =
+    framework === 'vllm'
+      ? cudaGraphSizes({ ...placement, ...limits, maxCudagraphCaptureSize })
+      : [];
+  const { isSynchronous, vllmMinor } = point;
+  const { float32, isNormInAllReduce } = script;
+  const kernels = { framework, mxfp4Activations, float32, isNormInAllReduce, vllmMinor };
+  const own = { ...kernels, cudaGraphSizes: graphs, isSynchronous };
   const spec = { kind: 'auto', ...own } as const;
   const stepTime = buildStepTimeModel(spec, placement, operatorFiles());
-  const query = { ...placement, gpuMemoryUtilization: 0.9, blockSize: BLOCK_TOKENS };
+  const query = { ...placement, ...limits, gpuMemoryUtilization, blockSize: BLOCK_TOKENS };
   const numBlocks = kvCapacityBlocks(query);
   const kvGroups = kvGroupsOf(placement.model);
   const kvWindow = kvWindowOf(placement.model, placement.tp);
