@@ -8,8 +8,7 @@ const MEASURED_HIDDEN = 6_144;
 /**
  * PyTorch's product of so many tokens with a router of 256 experts in 32 bits, µs: GB200
  * (https://github.com/vllm-project/vllm/pull/47973); from 2,048 tokens on GB300, as many results
- * over 128 experts (https://github.com/vllm-project/vllm/pull/55899). 32 tokens take the time of
- * 128: the kernel works on tiles of 64 and no longer cuts up the sum.
+ * over 128 experts (https://github.com/vllm-project/vllm/pull/55899).
  */
 const HIGHEST = new PiecewiseLinear(
   [1, 4, 8, 16, 32, 64, 128, 256, 512, 1_024, 2_048, 8_192],
@@ -24,9 +23,8 @@ const HIGH = new PiecewiseLinear(
 const OWN = new PiecewiseLinear([1, 2, 4, 8, 16, 32], [1.96, 2.03, 2.21, 2.61, 3.88, 5.57]);
 /** `fp32_router_gemm.cu` of v0.26.0 (https://github.com/vllm-project/vllm/issues/49921). */
 const OWN_SINCE_MINOR = 26;
-
-const BFLOAT16_BYTES = 2;
-const FLOAT32_BYTES = 4;
+/** Reading a number of 16 bits and writing it in 32. */
+const WIDENING_BYTES = 6;
 
 /**
  * A router in 32 bits of one layer, µs by tokens: widening the tokens, and the product, whose time
@@ -35,13 +33,12 @@ const FLOAT32_BYTES = 4;
  */
 export function float32Router(parts: StepParts): Linear {
   const { hidden } = parts.placement.model;
-  const { system } = parts.tables;
   const share = hidden / MEASURED_HIDDEN;
   const product = parts.float32 === 'high' ? HIGH : HIGHEST;
   const hasOwn = parts.framework === 'vllm' && parts.vllmMinor >= OWN_SINCE_MINOR;
-  const widened = hidden * (BFLOAT16_BYTES + FLOAT32_BYTES);
-  return (tokens) =>
-    hasOwn && tokens <= OWN.lastX
-      ? share * OWN.at(tokens)
-      : share * product.at(tokens) + elementwiseUs(system, widened * tokens);
+  return (tokens) => {
+    if (hasOwn && tokens <= OWN.lastX) return share * OWN.at(tokens);
+    const widening = elementwiseUs(parts.tables.system, WIDENING_BYTES * hidden * tokens);
+    return share * product.at(tokens) + widening;
+  };
 }

@@ -9,6 +9,7 @@ export type Float32Precision = 'highest' | 'high';
 /** Which kernels an engine runs where several would do. */
 export interface KernelChoice {
   readonly framework?: Framework | undefined;
+  /** In what experts with MXFP4 weights get their input; unset: bf16. */
   readonly mxfp4Activations?: Mxfp4Activations | undefined;
   /** Of routers in 32 bits; unset: highest. */
   readonly float32?: Float32Precision | undefined;
@@ -18,20 +19,13 @@ export interface KernelChoice {
   readonly isNormInAllReduce?: boolean | undefined;
 }
 
-/** A choice with the defaults for what it leaves out. */
-export interface Kernels {
-  readonly framework: Framework;
-  /** In what experts with MXFP4 weights get their input. */
-  readonly mxfp4Activations: Mxfp4Activations;
-  readonly float32: Float32Precision;
-  readonly vllmMinor: number;
-  readonly isNormInAllReduce: boolean | undefined;
-}
-
 const VLLM_MINOR = 30;
 
-export function kernelsOf(choice: KernelChoice): Kernels {
+/** A choice with the defaults for what it leaves out. */
+export type Kernels = ReturnType<typeof kernelsOf>;
+
+export function kernelsOf(choice: KernelChoice) {
   const { framework = 'vllm', mxfp4Activations = 'bf16', float32 = 'highest' } = choice;
   const { vllmMinor = VLLM_MINOR, isNormInAllReduce } = choice;
-  return { framework, mxfp4Activations, float32, vllmMinor, isNormInAllReduce };
+  return { framework, mxfp4Activations, float32, vllmMinor, isNormInAllReduce } as const;
 }
