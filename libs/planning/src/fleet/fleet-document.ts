@@ -87,7 +87,7 @@ export function fleetsDocument(
     candidates: fleets.length,
     rungs: found.rungs,
     simulations: found.simulations,
-    command: found.overloaded === undefined ? null : commandOf(found.overloaded),
+    command: found.chosen === undefined ? null : commandOf(found.chosen.result),
     notes: prepared.notes,
     space: shownSpace(space),
     workload: describeWorkload(workload),
