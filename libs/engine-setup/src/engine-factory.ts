@@ -190,6 +190,7 @@ function engineOptions(
   const isAsync = asyncScheduling(config);
   const steps = {
     ...stepTimeSpec(config),
+    vllmMinor,
     cudaGraphSizes: cudaGraphSizes(capacity),
     // Stages have several batches under way, which hides the host.
     isSynchronous: !isAsync && config.pipelineParallelSize === 1,

@@ -4,11 +4,9 @@ import type { ScalingTrial } from './trial';
 
 /** Shares of late prompts that the model of a plan may allow. */
 const LATES = [0, 0.005, 0.02] as const;
-/** What the second oracle may lose of the most that any plan attains. */
-const LOSS = 0.02;
 
 /** What a comparison has of those that know the trace: for the SLO, and for GPU-hours. */
-export const ORACLES = ['oracle', `oracle:late=${LOSS}`] as const;
+export const ORACLES = ['oracle', 'oracle like the best split'] as const;
 
 /** The best split that stays, then the largest, of these bounds. */
 interface Splits {
@@ -21,8 +19,8 @@ interface Splits {
  * The cheapest plans of one who knows the trace, and so how each plan ends. Tried are the splits
  * that stay, and plans by the model of `oracle:` that never have fewer engines than the bounds, or
  * than the best split with one less of its first role, or with all of it. The first oracle comes
- * within half a point of the most that a plan attains. The second may lose 2 points, but no more
- * than half a point to the best split.
+ * within half a point of the most that a plan attains, the second within half a point of the best
+ * split.
  *
  * @param attempt replays a plan of the model that never has fewer engines than `min`
  */
@@ -35,8 +33,7 @@ export function searchOracles(
   );
   const plans = [...planned, ...splits.trials];
   const most = Math.max(...plans.map(attained));
-  const best = attained(splits.trials[0]!);
-  const enough = [most - AS_GOOD, Math.max(most - LOSS, best - AS_GOOD)];
+  const enough = [most, attained(splits.trials[0]!)].map((share) => share - AS_GOOD);
   return ORACLES.map((autoscaler, i) => {
     const kept = plans.filter((plan) => attained(plan) >= enough[i]!);
     const cheapest = kept.reduce((a, b) => (b.gpu_hours < a.gpu_hours ? b : a));

@@ -60,7 +60,14 @@ describe('baton plan --autoscalers', () => {
       readFileSync(join(folder, 'plan.json'), 'utf8'),
     ) as ComparedAutoscalers;
     expect(trials.map(({ autoscaler }) => autoscaler)).toEqual([
-      ...['two.mjs', 'hpa:ttft', 'oracle', 'oracle:late=0.02', 'static 1P1D', 'static 2P2D'],
+      ...[
+        'two.mjs',
+        'hpa:ttft',
+        'oracle',
+        'oracle like the best split',
+        'static 1P1D',
+        'static 2P2D',
+      ],
     ]);
     const largest = trials.at(-1)!;
     expect(largest.usd).toBeCloseTo(2 * largest.gpu_hours, 4);
