@@ -9,6 +9,7 @@ import {
   kvCapacityBlocks,
   kvGroupsOf,
   kvWindowOf,
+  NULL_BLOCKS,
   schedulerDefaults,
 } from '@baton/hardware';
 import type { EngineRole } from '@baton/placement';
@@ -82,7 +83,7 @@ function poolOf(point: ServingPoint, role: EngineRole, engines: ServingEngines):
   const spec = { kind: 'auto', ...own } as const;
   const stepTime = buildStepTimeModel(spec, placement, operatorFiles());
   const query = { ...placement, gpuMemoryUtilization: 0.9, blockSize: BLOCK_TOKENS };
-  const numBlocks = kvCapacityBlocks(query);
+  const numBlocks = kvCapacityBlocks(query) - NULL_BLOCKS;
   const kvGroups = kvGroupsOf(placement.model);
   const kvWindow = kvWindowOf(placement.model, placement.tp);
   const options = { stepTime, numBlocks, ...limits, ...(kvGroups && { kvGroups }) };

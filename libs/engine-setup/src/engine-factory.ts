@@ -17,6 +17,7 @@ import {
   layersPerBlock,
   type Link,
   linkFromTiming,
+  NULL_BLOCKS,
   servedIn,
 } from '@baton/hardware';
 import { OwnScheduling } from '@baton/placement';
@@ -196,9 +197,9 @@ function engineOptions(
   const operators = operatorFiles({ own: config.operators });
   const stepTime = guarded(buildStepTimeModel(steps, placement, operators), config);
   const kvGroups = kvGroupsOf(placement.model);
-  const numBlocks = config.numGpuBlocksOverride ?? kvCapacityBlocks(capacity);
+  const gpuBlocks = config.numGpuBlocksOverride ?? kvCapacityBlocks(capacity);
   return {
-    ...{ ...limits, numBlocks, blockSize: config.blockSize },
+    ...{ ...limits, numBlocks: gpuBlocks - NULL_BLOCKS, blockSize: config.blockSize },
     ...(kvGroups && { kvGroups }),
     maxModelLen: config.maxModelLen ?? placement.model.maxContext,
     longPrefillTokenThreshold: config.longPrefillTokenThreshold,
@@ -210,7 +211,7 @@ function engineOptions(
     schedulingPolicy: scheduling,
     sjfAgingTokensPerSecond: config.sjfAging,
     schedulerReserveFullIsl: config.schedulerReserveFullIsl,
-    watermarkBlocks: Math.floor(config.watermark * numBlocks),
+    watermarkBlocks: Math.floor(config.watermark * gpuBlocks),
     asyncScheduling: isAsync,
     ...speculationOptions(config),
     ...adapterOptions(config),

@@ -92,8 +92,11 @@ export class ClusterView implements OnApplicationBootstrap, OnApplicationShutdow
   }
 
   readyEngines(stage: Stage): number {
-    return this.engines.filter((engine) => engine.stage === stage && engine.state === 'ready')
-      .length;
+    let count = 0;
+    for (const engine of this.engines) {
+      if (engine.stage === stage && engine.state === 'ready') count += 1;
+    }
+    return count;
   }
 
   isReady(stage: Stage): boolean {

@@ -48,6 +48,11 @@ describe('baton plan --space', () => {
     ]);
 
     const [, , topology, ...flags] = command!.split(' ');
+    const named = [...fleets, ...fitted].find(
+      ({ name }) => name === answers.cheapest_for_load!.name,
+    );
+    expect(topology).toBe(named!.topology);
+    expect(document.breaks_first!.fleet).toBe(named!.name);
     const again = await runCommand(
       ...['replay', '--topology', topology!, ...flags, ...WORKLOAD, ...LENGTHS, ...SLO, '--json'],
     );

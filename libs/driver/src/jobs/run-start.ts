@@ -1,5 +1,5 @@
 import type { LiveClock } from '@baton/clock';
-import type { EngineJob, Stage } from '@baton/contract';
+import type { EngineJob, Placed, Stage } from '@baton/contract';
 import { unreachable, usToSeconds } from '@baton/kernel';
 import {
   type EngineIdentity,
@@ -46,7 +46,7 @@ export class NewRuns {
   open(taken: TakenJob): Run {
     const { identity, clock, runs, incoming, stats, spans, timelines } = this.parts;
     const { job } = taken;
-    this.notePlaced(job);
+    if (job.placed?.own !== undefined) this.notePlaced(job.placed.own);
     stats.observe('job_delivery_seconds', usToSeconds(clock.wall.nowUs() - job.causeUs));
     const run = this.newRun(taken);
     runs.add(run);
@@ -56,10 +56,10 @@ export class NewRuns {
     return run;
   }
 
-  private notePlaced({ placed }: EngineJob): void {
+  private notePlaced(own: NonNullable<Placed['own']>): void {
     const { identity, takenJobs, stats } = this.parts;
-    if (placed?.own?.engineId !== identity.engineId) return;
-    takenJobs.note(placed.own);
+    if (own.engineId !== identity.engineId) return;
+    takenJobs.note(own);
     stats.add('placed_jobs');
   }
 
@@ -149,7 +149,8 @@ export class RunStarter {
   /** Rejects when the ledger or a queue cannot be reached. */
   async begin(run: Run): Promise<void> {
     const { slot, stats, endings, refused, jobFaults, work } = this.parts;
-    const permit = await this.ask(run);
+    // A job of a shared queue was taken with its permit.
+    const permit = await (run.taken.permit ?? this.ask(run));
     if (run.state === 'over') {
       if (permit.kind === 'run') endings.excuseRun({ ...run, epoch: permit.epoch });
       return;
@@ -170,9 +171,7 @@ export class RunStarter {
     if (!isRunOver(run)) slot.guard(() => jobFaults.onPrefill(run, start));
   }
 
-  /** A job of a shared queue was taken with its permit. */
-  private async ask(run: Run): Promise<RunPermit> {
-    if (run.taken.permit !== undefined) return run.taken.permit;
+  private ask(run: Run): Promise<RunPermit> {
     const { identity, options, ledger } = this.parts;
     const { requestId, submission, apiId } = run.job;
     return ledger.begin({

@@ -35,6 +35,7 @@ export interface EngineOptions {
   readonly maxNumBatchedTokens: number;
   /** 16. */
   readonly blockSize: number;
+  /** That can be used: vLLM's `num_gpu_blocks` counts the null block as well. */
   readonly numBlocks: number;
   /** Groups of layers with blocks of their own. Unset: one, which keeps the whole context. */
   readonly kvGroups?: KvGroups;

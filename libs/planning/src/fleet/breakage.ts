@@ -2,7 +2,7 @@ import { roundTo } from '@baton/analysis';
 import type { PlanFigures } from '@baton/planner';
 import type { FleetsFound, OverloadPoint } from './search-fleets';
 
-/** What a fleet is like at a load beyond the one that it was found for. */
+/** What a fleet is like at a load beyond the one that it is chosen for. */
 export interface BreakagePoint {
   /** Times that load. */
   readonly load: number;
@@ -25,15 +25,12 @@ export interface Breakage {
   readonly points: readonly BreakagePoint[];
 }
 
-export function breakage(
-  { overloaded, overload }: FleetsFound,
-  attainment: number,
-): Breakage | null {
-  if (overloaded === undefined) return null;
+export function breakage({ chosen, overload }: FleetsFound, attainment: number): Breakage | null {
+  if (chosen === undefined) return null;
   const points = overload.map(pointOf);
   const broken = points.find(({ slo_attainment: share }) => (share ?? 0) < attainment);
   return {
-    fleet: overloaded.fleet.name,
+    fleet: chosen.result.fleet.name,
     objective: lowest(broken?.by_objective ?? {}),
     busiest_role: highest(broken?.utilisation ?? {}),
     points,

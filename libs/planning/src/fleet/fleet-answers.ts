@@ -1,7 +1,8 @@
 import { roundTo } from '@baton/analysis';
+import { ableAt, isKept, least, mostGoodput, usdPerHour, usdPerRequest } from './choose-fleet';
 import { gpusOf } from './fleet';
 import type { PreparedFleets } from './prepare-fleets';
-import { cheapest, type FleetResult, type FleetsFound, isKept } from './search-fleets';
+import type { FleetResult, FleetsFound } from './search-fleets';
 
 /** A fleet as an answer. */
 export interface AnsweredFleet {
@@ -25,22 +26,13 @@ export interface FleetAnswers {
 }
 
 export function fleetAnswers({ loadRps }: PreparedFleets, found: FleetsFound): FleetAnswers {
-  const all = [...found.forLoad, ...found.finalists].filter(isKept);
-  const able = all.filter(({ measured }) => measured.rate >= loadRps);
-  const best = (results: readonly FleetResult[], cost: (one: FleetResult) => number) => {
-    const [first, ...rest] = results;
-    if (first === undefined) return null;
-    return answered(rest.reduce((top, one) => (cost(one) < cost(top) ? one : top), first));
-  };
-  const low = cheapest(able);
+  const all = [...found.forLoad, ...found.finalists];
+  const able = ableAt(all, loadRps);
   return {
-    cheapest_for_load: low === undefined ? null : answered(low),
-    fewest_gpus_for_load: best(able, gpuCount),
-    most_goodput: best(all, ({ measured }) => -measured.completedRate),
-    cheapest_requests: best(
-      found.finalists.filter(isKept),
-      ({ fleet, measured }) => fleet.usdPerHour / measured.completedRate,
-    ),
+    cheapest_for_load: answered(least(able, usdPerHour)),
+    fewest_gpus_for_load: answered(least(able, gpuCount)),
+    most_goodput: answered(mostGoodput(all)),
+    cheapest_requests: answered(least(found.finalists.filter(isKept), usdPerRequest)),
   };
 }
 
@@ -48,7 +40,8 @@ export function gpuCount({ fleet }: FleetResult): number {
   return [...gpusOf(fleet.pools).values()].reduce((sum, count) => sum + count, 0);
 }
 
-function answered(result: FleetResult): AnsweredFleet {
+function answered(result: FleetResult | undefined): AnsweredFleet | null {
+  if (result === undefined) return null;
   const { fleet, measured } = result;
   return {
     name: fleet.name,

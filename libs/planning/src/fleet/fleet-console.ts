@@ -12,7 +12,7 @@ import type { AnsweredFleet } from './fleet-answers';
 import type { FleetDocument, FleetsDocument } from './fleet-document';
 
 /**
- * A search for people: the fleets, the answers, and how to start the cheapest.
+ * A search for people: the fleets, the answers, and how to start the one chosen.
  *
  * @param isWide  every column beside the others, whatever the width
  */
@@ -85,7 +85,8 @@ function told({ name, gpus, usd_per_hour: price }: AnsweredFleet): string {
 }
 
 function breaksText({ fleet, objective, busiest_role: role, points }: Breakage): string {
-  if (objective === null) return `${fleet} still keeps the SLO at 1.5 times the rate above.`;
+  if (objective === null)
+    return `${fleet} still keeps the SLO at 1.5 times the rate that it is chosen for.`;
   const steps = points.map(({ load, slo_attainment: share, utilisation }) => {
     const busy = Object.entries(utilisation).map(([name, part]) => `${name} ${formatShare(part)}`);
     return `x${load}: ${formatShare(share)} good, busy ${busy.join(', ')}`;

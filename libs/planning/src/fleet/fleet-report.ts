@@ -14,9 +14,7 @@ export function fleetsReport(
     sections: foldExcept(
       [
         { kind: 'note', title: 'Answers', text: [...answersText(document), ...notes].join('\n\n') },
-        ...(command === null
-          ? []
-          : [{ kind: 'note' as const, title: 'Start the cheapest', text: command }]),
+        ...(command === null ? [] : [{ kind: 'note' as const, title: 'Start it', text: command }]),
         {
           kind: 'table',
           title: 'Fleets: each at its highest rate within the SLO',
@@ -30,7 +28,7 @@ export function fleetsReport(
           rows: document.dropped.map(fleetRow),
         },
       ],
-      ['Answers', 'Start the cheapest', 'Fleets'],
+      ['Answers', 'Start it', 'Fleets'],
     ),
   };
 }

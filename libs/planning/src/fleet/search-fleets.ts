@@ -10,6 +10,7 @@ import {
 } from '@baton/planner';
 import type { Watch } from '../search/search-plan';
 import { openTaskPool, type TaskPool } from '../search/task-pool';
+import { type ChosenFleet, chosenFleet, isKept, usdPerRequest } from './choose-fleet';
 import { type Fleet, fleetOf, overridesOf } from './fleet';
 import type { FleetTask } from '../search/fleet-task';
 import type { PreparedFleets } from './prepare-fleets';
@@ -23,7 +24,7 @@ export interface FleetResult {
   readonly requests: number;
 }
 
-/** What happens to a fleet beyond the rate that it was found for. */
+/** What happens to a fleet beyond the rate that it is chosen for. */
 export interface OverloadPoint {
   /** Times that rate. */
   readonly load: number;
@@ -39,7 +40,9 @@ export interface FleetsFound {
   readonly front: readonly FleetResult[];
   /** Fleets of the best kinds, resized, that keep the target at the load of the workload. */
   readonly forLoad: readonly FleetResult[];
-  readonly overloaded: FleetResult | undefined;
+  /** The fleet to start. Undefined: no fleet keeps the target. */
+  readonly chosen: ChosenFleet | undefined;
+  /** The chosen fleet beyond its rate. */
   readonly overload: readonly OverloadPoint[];
   readonly rungs: readonly HalvingRung[];
   readonly simulations: number;
@@ -115,10 +118,10 @@ class FleetSearch {
     const dropped = results.filter((_one, i) => ranked[i]!.rungs < RUNGS.length);
     const forLoad = await this.fitted(finalists);
     const front = paretoFront([...finalists, ...forLoad].filter(isKept), costsOf);
-    const overloaded = cheapest(forLoad.filter(isKept)) ?? cheapest(finalists.filter(isKept));
-    const overload = overloaded === undefined ? [] : await this.overload(overloaded);
+    const chosen = chosenFleet([...forLoad, ...finalists], this.prepared.loadRps);
+    const overload = chosen === undefined ? [] : await this.overload(chosen);
     const { simulations } = this;
-    return { finalists, dropped, front, forLoad, overloaded, overload, rungs, simulations };
+    return { finalists, dropped, front, forLoad, chosen, overload, rungs, simulations };
   }
 
   private requestsOf(share: number): number {
@@ -176,10 +179,11 @@ class FleetSearch {
     return isThere && resized.usdPerHour <= space.budgetUsdPerHour ? [resized] : [];
   }
 
-  private async overload({ fleet, measured, requests }: FleetResult): Promise<OverloadPoint[]> {
+  private async overload({ result, rate }: ChosenFleet): Promise<OverloadPoint[]> {
+    const { fleet, requests } = result;
     const tasks = OVERLOADS.map((load): FleetTask => {
-      const rate = load * measured.rate;
-      return { kind: 'measure', ...this.taskOf(fleet), requests, rate, tolerance: TOLERANCE };
+      const task = { ...this.taskOf(fleet), requests, rate: load * rate, tolerance: TOLERANCE };
+      return { kind: 'measure', ...task };
     });
     const results = await this.perform('overload', tasks);
     return OVERLOADS.map((load, i) => ({ load, measured: results[i]! }));
@@ -223,19 +227,4 @@ function costsOf({ measured: { figures, completedRate } }: FleetResult): number[
     ...[cost?.usd_per_hour ?? Infinity, -completedRate],
     ...[ttft.p90 ?? Infinity, tpot.p90 ?? 0, cost?.mean_watts ?? 0],
   ];
-}
-
-export function isKept({ measured }: FleetResult): boolean {
-  return measured.completedRate > 0;
-}
-
-export function usdPerRequest({ fleet, measured }: FleetResult): number {
-  return fleet.usdPerHour / measured.completedRate;
-}
-
-/** The one with the lowest price per hour; of equals the first. */
-export function cheapest(results: readonly FleetResult[]): FleetResult | undefined {
-  return results.reduce<FleetResult | undefined>((top, one) => {
-    return top === undefined || one.fleet.usdPerHour < top.fleet.usdPerHour ? one : top;
-  }, undefined);
 }

@@ -32,7 +32,8 @@ export class AdmissionGate {
   private readonly drain = Object.fromEntries(
     STAGES.map((stage) => [stage, new DrainRate()]),
   ) as Record<Stage, DrainRate>;
-  private totals: Record<Stage, number> = { prefill: 0, decode: 0, aggregated: 0 };
+  /** Sequences that wait in the cluster, as last read. */
+  waiting: Readonly<Record<Stage, number>> = { prefill: 0, decode: 0, aggregated: 0 };
   private readonly latenessMs: Record<Stage, number> = { prefill: 0, decode: 0, aggregated: 0 };
   private isSending = false;
   private isScheduled = false;
@@ -48,7 +49,7 @@ export class AdmissionGate {
    * `next` is the stage after it, whose queue must not be full either. Throws `queue_full`.
    */
   async enter(stage: Stage, count: number, next?: Stage): Promise<void> {
-    const isNextFull = next !== undefined && this.totals[next] >= this.limitOf(next);
+    const isNextFull = next !== undefined && this.waiting[next] >= this.limitOf(next);
     if (isNextFull || !(await this.batch.add({ stage, count }))) {
       throw this.full(isNextFull ? next : stage);
     }
@@ -81,11 +82,7 @@ export class AdmissionGate {
   }
 
   async refreshTotals(): Promise<void> {
-    this.totals = await this.transport.admission.totals();
-  }
-
-  waiting(): Readonly<Record<Stage, number>> {
-    return this.totals;
+    this.waiting = await this.transport.admission.totals();
   }
 
   /**
@@ -109,8 +106,13 @@ export class AdmissionGate {
   private async decide(entries: readonly Entry[]): Promise<readonly boolean[]> {
     const answers = new Map<Entry, boolean>();
     for (const stage of STAGES) {
-      const here = entries.filter((entry) => entry.stage === stage);
-      const count = here.reduce((sum, entry) => sum + entry.count, 0);
+      const here: Entry[] = [];
+      let count = 0;
+      for (const entry of entries) {
+        if (entry.stage !== stage) continue;
+        here.push(entry);
+        count += entry.count;
+      }
       const areAllIn = here.length > 0 && (await this.tryEnter(stage, count));
       for (const entry of here) {
         const isAlone = here.length === 1;
