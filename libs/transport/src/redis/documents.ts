@@ -18,8 +18,7 @@ import { Turns } from './turns';
 
 /** Documents that are read at once: other commands wait behind them, and one may have 8 MiB. */
 const MAX_READS = 4;
-/** Large documents are written one by one: what is sent at once is copied at once. */
-const MAX_LARGE_WRITES = 1;
+/** Longer documents are written one by one: what is sent at once is copied at once. */
 const LARGE_CHARACTERS = 262_144;
 
 /**
@@ -28,7 +27,7 @@ const LARGE_CHARACTERS = 262_144;
  */
 export class RedisDocuments implements DocumentStore {
   private readonly reads = new Turns(MAX_READS);
-  private readonly largeWrites = new Turns(MAX_LARGE_WRITES);
+  private readonly largeWrites = new Turns(1);
 
   constructor(
     private readonly link: RedisLink,
@@ -41,12 +40,10 @@ export class RedisDocuments implements DocumentStore {
     bounds: CollectionBounds,
   ): Promise<'stored' | 'too-large'> {
     if (Buffer.byteLength(document) > MAX_DOCUMENT_BYTES) return 'too-large';
-    await this.write(document, () =>
-      this.link.call('store a document', async () => {
-        await this.link.commands.set(this.keyOf(place), document, 'PX', bounds.ttlMs);
-        await this.note(place, bounds);
-      }),
-    );
+    await this.write('store a document', document, async () => {
+      await this.link.commands.set(this.keyOf(place), document, 'PX', bounds.ttlMs);
+      await this.note(place, bounds);
+    });
     return 'stored';
   }
 
@@ -56,15 +53,13 @@ export class RedisDocuments implements DocumentStore {
     bounds: CollectionBounds,
   ): Promise<'replaced' | 'changed' | 'too-large'> {
     if (Buffer.byteLength(to) > MAX_DOCUMENT_BYTES) return 'too-large';
-    return this.write(to, () =>
-      this.link.call('replace a document', async () => {
-        const change = [from, to, bounds.ttlMs];
-        const reply = await this.link.scripts.run(REPLACE_DOCUMENT, [this.keyOf(place)], change);
-        if (reply !== 1) return 'changed';
-        await this.note(place, bounds);
-        return 'replaced';
-      }),
-    );
+    return this.write('replace a document', to, async () => {
+      const change = [from, to, bounds.ttlMs];
+      const reply = await this.link.scripts.run(REPLACE_DOCUMENT, [this.keyOf(place)], change);
+      if (reply !== 1) return 'changed';
+      await this.note(place, bounds);
+      return 'replaced';
+    });
   }
 
   async get(place: DocumentPlace): Promise<string | undefined> {
@@ -102,8 +97,9 @@ export class RedisDocuments implements DocumentStore {
     return reply === 1;
   }
 
-  private write<T>(document: string, act: () => Promise<T>): Promise<T> {
-    return document.length > LARGE_CHARACTERS ? this.largeWrites.take(act) : act();
+  private write<T>(what: string, document: string, act: () => Promise<T>): Promise<T> {
+    const write = (): Promise<T> => this.link.call(what, act);
+    return document.length > LARGE_CHARACTERS ? this.largeWrites.take(write) : write();
   }
 
   private async note(place: DocumentPlace, { maxEntries, ttlMs }: CollectionBounds): Promise<void> {
