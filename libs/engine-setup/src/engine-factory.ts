@@ -82,18 +82,18 @@ export function engineSetup(config: BatonConfig, stage: Stage): EngineSetup {
   try {
     refuseStages(config, stage);
     const own = configForStage(config, stage);
-    return resolve(own, sourceTpOf(config, stage), schedulingOf(own, stage));
+    return resolve(own, sourceTpOf(config, stage), stage);
   } catch (error) {
     if (error instanceof HardwareError) throw new UsageError(error.message);
     throw error;
   }
 }
 
-function resolve(config: BatonConfig, sourceTp: number, scheduling: Scheduling): EngineSetup {
+function resolve(config: BatonConfig, sourceTp: number, stage: Stage): EngineSetup {
   const placement = placementOf(config);
   const bytesPerToken = kvBytesPerToken(placement.model, placement.tp);
   const kvWindow = kvWindowOf(placement.model, placement.tp);
-  const options = engineOptions(config, placement, scheduling);
+  const options = engineOptions(config, placement, stage);
   const link = linkOf(config, bytesPerToken);
   const kvPool = kvPoolOf(config, options, link);
   return {
@@ -169,7 +169,7 @@ function placementOf(config: BatonConfig): EnginePlacement {
 function engineOptions(
   config: BatonConfig,
   placement: EnginePlacement,
-  scheduling: Scheduling,
+  stage: Stage,
 ): EngineOptions {
   const limits = schedulerLimits(config, placement.gpu);
   const { maxNumSeqs, maxNumBatchedTokens } = limits;
@@ -190,6 +190,7 @@ function engineOptions(
   const isAsync = asyncScheduling(config);
   const steps = {
     ...stepTimeSpec(config),
+    vllmMinor,
     cudaGraphSizes: cudaGraphSizes(capacity),
     // Stages have several batches under way, which hides the host.
     isSynchronous: !isAsync && config.pipelineParallelSize === 1,
@@ -206,9 +207,10 @@ function engineOptions(
     enablePrefixCaching: config.enablePrefixCaching,
     evictionPolicy: config.evictionPolicy,
     ...hostTierOptions(config, placement),
+    hasConnector: stage !== 'aggregated' || config.kvOffloadingSize > 0,
     globalCacheHitThreshold: config.globalCacheHitThreshold,
     enableChunkedPrefill: config.enableChunkedPrefill,
-    schedulingPolicy: scheduling,
+    schedulingPolicy: schedulingOf(config, stage),
     sjfAgingTokensPerSecond: config.sjfAging,
     schedulerReserveFullIsl: config.schedulerReserveFullIsl,
     watermarkBlocks: Math.floor(config.watermark * gpuBlocks),

@@ -22,6 +22,7 @@ import type {
   TakenJob,
 } from '@baton/transport';
 import type { Endings } from '../endings/endings';
+import type { FaultPlan } from '../endings/fault-plan';
 import type { JobFaults } from '../endings/job-faults';
 import type { DriverOptions } from '../options';
 import type { TakenJobs } from './taken-jobs';
@@ -139,6 +140,7 @@ export interface RunStarterParts {
   readonly endings: Endings;
   readonly refused: RefusedRuns;
   readonly jobFaults: JobFaults;
+  readonly faults: FaultPlan | undefined;
   readonly work: StageWork;
 }
 
@@ -148,7 +150,8 @@ export class RunStarter {
 
   /** Rejects when the ledger or a queue cannot be reached. */
   async begin(run: Run): Promise<void> {
-    const { slot, stats, endings, refused, jobFaults, work } = this.parts;
+    const { slot, stats, endings, refused, jobFaults, faults, work } = this.parts;
+    faults?.reached('taken');
     // A job of a shared queue was taken with its permit.
     const permit = await (run.taken.permit ?? this.ask(run));
     if (run.state === 'over') {

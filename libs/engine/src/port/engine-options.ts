@@ -69,6 +69,11 @@ export interface EngineOptions {
    * there is no pool.
    */
   readonly kvPool?: KvPoolMember;
+  /**
+   * It gives KV to other memory or takes it from there, by what vLLM calls a KV connector. Unset:
+   * false.
+   */
+  readonly hasConnector?: boolean;
   readonly enableChunkedPrefill: boolean;
   /** The default where a sequence's parameters do not set it, 0..1. Unset: 0. */
   readonly globalCacheHitThreshold?: number;
