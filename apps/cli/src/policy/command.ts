@@ -20,8 +20,11 @@ export function completePolicy(command: Command): void {
   command
     .argument('<action>', 'new or test')
     .argument('<modules...>', 'name of a new policy, or paths of some')
-    .option('--kind <kind>', 'Of a new policy: placement or scaling (default: placement).')
-    .option('--live', 'Of a test: on clusters of processes too, one for each policy.')
+    .option(
+      '--kind <kind>',
+      'Kind of the policy that `new` writes: placement or scaling (default: placement).',
+    )
+    .option('--live', 'Let `test` run each policy on a live cluster of its own too.')
     .addHelpText('after', EXAMPLES)
     .action((action: string, modules: string[], flags: GivenReplayFlags) =>
       run(action, modules, flags),
