@@ -9,6 +9,7 @@ import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { benchOutput } from '../support/bench-output';
 import { freePort } from '../support/cluster';
+import { comparableLines, quotedLines } from '../support/quoted-output';
 import { waitUntil } from '../support/wait';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
@@ -118,16 +119,26 @@ describe('the README', () => {
     });
   });
 
-  it.each([...commands('bin/baton replay'), ...commands('bin/baton plan')])(
-    'answers %s on the virtual clock',
+  const virtual = [...commands('bin/baton replay'), ...commands('bin/baton plan')];
+
+  it('shares its first replay and its plan with pages that quote what they print', () => {
+    expect(virtual.filter((line) => quotedLines(line).length > 0).length).toBeGreaterThan(1);
+  });
+
+  it.each(virtual)(
+    'answers %s on the virtual clock, without a warning and as the pages quote it',
     async (line) => {
       const cwd = await mkdtemp(join(tmpdir(), 'baton-readme-'));
       try {
         const absolute = line
           .replace('bin/baton', join(ROOT, 'bin', 'baton'))
           .replace(' examples/', ` ${join(ROOT, 'examples')}/`);
-        const { stdout } = await run('bash', ['-c', absolute], { cwd });
+        // The result is that of several threads, for less time of the processor.
+        const single = line.startsWith('bin/baton plan') ? ' --threads 1' : '';
+        const { stdout, stderr } = await run('bash', ['-c', `${absolute}${single}`], { cwd });
         expect(stdout.trim()).not.toBe('');
+        expect(`${stdout}${stderr}`).not.toMatch(/warning|too short|may miss:/);
+        expect(comparableLines(stdout)).toEqual(expect.arrayContaining(quotedLines(line)));
       } finally {
         await rm(cwd, { recursive: true });
       }

@@ -63,7 +63,7 @@ export const COMMANDS: readonly CommandRow[] = [
   {
     name: 'calibrate',
     usage: '[options]',
-    description: 'Fit step times to measurements, and say how well they are met.',
+    description: 'Fit step times to measurements, and show the errors of the fit.',
     complete: async (command, finish) => {
       const { completeCalibrate } = await import('./calibrate/command');
       completeCalibrate(command, finish);
@@ -99,7 +99,7 @@ export const COMMANDS: readonly CommandRow[] = [
   {
     name: 'doctor',
     usage: '[options]',
-    description: 'Say what is installed here and what `baton up` would use.',
+    description: 'Show what is installed on this machine and what `baton up` would use.',
     complete: async (command) => {
       const { doctor } = await import('./doctor/doctor');
       command.option('--json', 'Print one JSON document.').action(doctor);

@@ -128,7 +128,7 @@ export const ERRORS = {
     'InvalidUserInput',
     'invalid_request_error',
     null,
-    'The LoRA adapter cannot be changed as asked.',
+    'The LoRA adapter cannot be loaded or unloaded as requested.',
   ),
   adapter_not_found: entry(
     404,

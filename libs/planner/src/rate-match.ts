@@ -1,6 +1,6 @@
 import type { EngineOptions } from '@baton/engine';
 import type { EngineRole } from '@baton/placement';
-import type { BatchAggregates } from '@baton/step-time';
+import { type BatchAggregates, forEstimates } from '@baton/step-time';
 import { type Candidate, isAggregated } from './candidates';
 
 /** The lengths of a mean request. */
@@ -75,7 +75,7 @@ function promptUs(engine: EngineOptions, { promptTokens, cachedTokens }: Demand)
   const tokens = Math.max(1, promptTokens - cachedTokens);
   const perStep = engine.maxNumBatchedTokens / tokens;
   const quadratic = promptTokens * promptTokens - cachedTokens * cachedTokens;
-  const stepUs = engine.stepTime.stepUs({
+  const stepUs = forEstimates(engine.stepTime).stepUs({
     ...NOTHING,
     prefillTokens: engine.maxNumBatchedTokens,
     prefillSeqs: Math.max(1, perStep),
@@ -87,7 +87,7 @@ function promptUs(engine: EngineOptions, { promptTokens, cachedTokens }: Demand)
 
 function decodeUs(engine: EngineOptions, demand: Demand, seqs: number): number {
   const context = demand.promptTokens + demand.outputTokens / 2;
-  return engine.stepTime.stepUs({
+  return forEstimates(engine.stepTime).stepUs({
     ...NOTHING,
     decodeSeqs: seqs,
     decodeContext: Math.round(seqs * context),

@@ -11,7 +11,7 @@ export { PolynomialStepTime, polynomialRange } from './models/polynomial';
 export type { BatchContextPolynomial, PolynomialSpec } from './models/polynomial';
 export { engineOverheadMs } from './port/engine-overhead';
 export type { HeldOutByPhase, HeldOutFactors } from './port/held-out-factors';
-export { RangeGuard } from './port/range-guard';
+export { forEstimates, RangeGuard } from './port/range-guard';
 export type { RangeGuardOptions } from './port/range-guard';
 export type {
   BatchAggregates,

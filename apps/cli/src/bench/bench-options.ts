@@ -15,8 +15,8 @@ export const BENCH_FLAGS = {
     help: 'Server to load, without the path of the endpoint (default: http://127.0.0.1:8000).',
     group: 'Server',
   },
-  host: { value: 'name', help: 'Instead of --base-url.', group: 'Server' },
-  port: { value: 'n', help: 'Instead of --base-url (default: 8000).', group: 'Server' },
+  host: { value: 'name', help: 'Host of the server, in place of --base-url.', group: 'Server' },
+  port: { value: 'n', help: 'Port of the server at --host (default: 8000).', group: 'Server' },
   backend: {
     value: 'name',
     help: 'openai (completions; vllm is the same), openai-chat or responses (default: openai).',
@@ -24,7 +24,7 @@ export const BENCH_FLAGS = {
   },
   endpoint: {
     value: 'path',
-    help: 'Path that is asked (default: that of the backend, /v1/completions …).',
+    help: 'Path of the requests (default: that of the backend, /v1/completions …).',
     group: 'Server',
   },
   model: {
@@ -51,7 +51,7 @@ export const BENCH_FLAGS = {
   datasetPath: { value: 'file', help: 'The same as --dataset-file.', group: 'Load' },
   maxConcurrency: {
     value: 'n',
-    help: 'Requests under way at most; what is due waits (default: no bound).',
+    help: 'Most requests under way at once; further ones wait (default: no bound).',
     group: 'Load',
   },
   numWarmups: {
@@ -72,7 +72,7 @@ export const BENCH_FLAGS = {
   },
   requestIdPrefix: {
     value: 'text',
-    help: 'x-request-id of request i is this and i (default: bench-<8 hex digits>-).',
+    help: 'Text before the number of the request in x-request-id (default: bench-<8 hex digits>-).',
     group: 'Load',
   },
   goodput: {
@@ -118,7 +118,7 @@ export const BENCH_FLAGS = {
   },
   label: { value: 'text', help: 'Name of the run (default: the backend).', group: 'Result' },
   metadata: { value: 'key=value...', help: 'Entries to put into the result.', group: 'Result' },
-  disableTqdm: { help: 'No progress bar.', group: 'Result' },
+  disableTqdm: { help: 'Print no progress bar.', group: 'Result' },
 } as const satisfies Record<string, FlagRow>;
 
 export type BenchFlag = keyof typeof BENCH_FLAGS;

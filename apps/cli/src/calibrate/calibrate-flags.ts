@@ -17,22 +17,22 @@ export function addCalibrateOptions(command: Command): void {
   flag('--input <file...>', 'Files with measurements.');
   flag(
     '--format <name>',
-    `Format of all of them: ${FORMATS.join(', ')} (default: what each looks like).`,
+    `Format of every --input file: ${FORMATS.join(', ')} (default: by the content of each file).`,
   );
   flag(
     '--fit <name>',
-    'What is fitted: calibrated (a law of its own), factors (three numbers over composed steps: ' +
-      'few points do), polynomial (default: calibrated).',
+    'Form of the fit: calibrated (a law of its own), factors (three numbers over composed steps; ' +
+      'few points are enough), polynomial (default: calibrated).',
   );
   flag(
     '--model <name>',
-    'What was measured: picks rows of a CSV, and the profile serves nothing else.',
+    'Model that was measured. It selects rows of a CSV; the profile is refused for others.',
   );
-  flag('--gpu <name>', 'On which GPU.');
-  flag('--tp <n>', 'With how many GPUs per engine.');
+  flag('--gpu <name>', 'GPU that was measured; the profile is refused for others.');
+  flag('--tp <n>', 'GPUs of the measured engine.');
   flag(
     '--overhead-ms <x>',
-    'Added to each step in use: for measurements of kernels alone (default: 0).',
+    'Time added to each step of the profile, where kernels alone were measured (default: 0).',
   );
   flag(
     '--max-num-batched-tokens <n>',
@@ -49,7 +49,7 @@ export function addCalibrateOptions(command: Command): void {
       'the tables and prints the error of each on points that are left out. With --fit factors: ' +
       'the factors are over steps composed from them.',
   );
-  flag('--seed <n>', 'Seed of the choice of those points (default: 0).');
+  flag('--seed <n>', 'Seed that chooses the points of --hold-out (default: 0).');
   flag('--out <file>', 'Write the profile here, for --step-time-file.');
   flag('--json', 'Print the result as one JSON document.');
 }

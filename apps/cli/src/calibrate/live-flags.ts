@@ -30,15 +30,15 @@ const ROWS = {
   extraBody: { value: 'json', help: 'Fields of every request, for example {"temperature": 0}.' },
   noIgnoreEos: { help: 'Do not ask for exact output lengths, where a server refuses the field.' },
   requestTimeout: { value: 's', help: 'How long one request may take (default: 120).' },
-  quick: { help: 'A small grid, three rounds, a short load.' },
+  quick: { help: 'Measure a small grid in three rounds, and a short load.' },
   promptLengths: {
     value: 'list',
-    help: 'Lengths of prompts, tokens (default: 32,64,128,256,512,1024,2048).',
+    help: 'Lengths of the measured prompts, in tokens (default: 32,64,128,256,512,1024,2048).',
   },
   decodeBatches: { value: 'list', help: 'Streams that decode together (default: 1,2,4,8).' },
   decodeContexts: {
     value: 'list',
-    help: 'Lengths of their prompts, tokens (default: 64,256,1024).',
+    help: 'Prompt lengths of the streams that decode together, in tokens (default: 64,256,1024).',
   },
   rounds: {
     value: 'n',
@@ -47,18 +47,21 @@ const ROWS = {
   savePoints: { value: 'file', help: 'Write the points that are fitted, for --input.' },
   loadRequests: {
     value: 'n',
-    help: 'Requests of the load that is replayed beside it; 0 for none (default: 60).',
+    help: 'Requests of the load that checks the fit by a replay; 0 for no load (default: 60).',
   },
   loadRate: {
     value: 'x',
-    help: 'Its requests per second, as a Poisson process (default: what keeps engines 40 % busy).',
+    help: 'Requests per second of the load, as a Poisson process (default: what keeps engines 40 % busy).',
   },
-  loadClients: { value: 'n', help: 'Instead: clients that ask again when they are answered.' },
+  loadClients: { value: 'n', help: 'Clients of a closed loop in place of --load-rate.' },
   loadInputLen: {
     value: 'a:b',
-    help: 'Its prompts have a to b tokens (default: from the shortest to the longest of the grid).',
+    help: 'Prompt lengths of the load, a to b tokens (default: those of the grid).',
   },
-  loadOutputLen: { value: 'a:b', help: 'Its answers have a to b tokens (default: 8:48).' },
+  loadOutputLen: {
+    value: 'a:b',
+    help: 'Answer lengths of the load, a to b tokens (default: 8:48).',
+  },
   maxError: {
     value: 'share',
     help:

@@ -24,9 +24,9 @@ export function completePolicy(command: Command): void {
     .argument('<modules...>', 'name of a new policy, or paths of some')
     .option(
       '--kind <kind>',
-      'placement, scaling (of a new policy) or flow-control (default: placement).',
+      'Kind: placement, flow-control or, for `new` alone, scaling (default: placement).',
     )
-    .option('--live', 'Of a test: on clusters of processes too, one for each policy.')
+    .option('--live', 'Let `test` run each policy on a live cluster of its own too.')
     .addHelpText('after', EXAMPLES)
     .action((action: string, modules: string[], flags: GivenReplayFlags) =>
       run(action, modules, flags),

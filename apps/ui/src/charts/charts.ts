@@ -120,7 +120,7 @@ function options(plan: ChartPlan, spanS: () => number): uPlot.Options {
   return {
     width: 320,
     height: HEIGHT,
-    padding: [8, hasSecond ? 0 : 10, 0, 0],
+    padding: [8, hasSecond ? 0 : 16, 0, 0],
     hooks: { draw: [markOutliers] },
     cursor: { points: { size: 6 }, drag: { x: false, y: false } },
     scales: {

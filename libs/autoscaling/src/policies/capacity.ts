@@ -1,6 +1,6 @@
 import { usToSeconds } from '@baton/kernel';
 import type { Topology } from '@baton/placement';
-import { prefillUs, type StepTimeModel } from '@baton/step-time';
+import { forEstimates, prefillUs, type StepTimeModel } from '@baton/step-time';
 
 /** What an engine's capacity depends on. */
 export interface CapacityFacts {
@@ -23,7 +23,11 @@ export interface Load {
  * Dynamo's planner interpolates from profiles.
  */
 export class EngineCapacity {
-  constructor(private readonly facts: CapacityFacts) {}
+  private readonly facts: CapacityFacts;
+
+  constructor(facts: CapacityFacts) {
+    this.facts = { ...facts, stepTime: forEstimates(facts.stepTime) };
+  }
 
   /** Time of a prompt alone in the engine, seconds. */
   ttftSeconds(promptTokens: number): number {

@@ -17,9 +17,9 @@ export const FLOW_CONTROL = {
   }),
   flowControl: choiceOrModule(['none', ...FLOW_POLICY_KINDS], 'none', {
     help:
-      'Whose turn it is when more requests come than flow_control_concurrency lets in: they ' +
-      'wait in the API by class and tenant. First come first served, strict priority, weighted ' +
-      'fair queueing, earliest deadline first, or your own ES module (docs/flow-control.md).',
+      'Order of the requests beyond flow_control_concurrency, which wait in the API by class ' +
+      'and tenant: first come first served, strict priority, weighted fair queueing, earliest ' +
+      'deadline first, or that of your own ES module (docs/flow-control.md).',
   }),
   flowControlConcurrency: integer(100, [1, 1_000_000], {
     help:
@@ -33,8 +33,8 @@ export const FLOW_CONTROL = {
   }),
   flowControlTotalQueue: integer(10_000, [0, 10_000_000], {
     help:
-      'Requests that may wait in all; beyond it the newest of a lower class is turned away with ' +
-      '429, else the one that comes.',
+      'Requests that may wait in all. One more takes the place of the newest of a lower class, ' +
+      'which gets 429; without such a request it gets 429 itself.',
     unit: 'requests',
   }),
   flowControlTimeout: duration(60, [0.001, 86_400], {

@@ -21,11 +21,11 @@ export const LIVENESS = {
     unit: 's',
   }),
   presenceTtl: number(3, [1, 3_600], {
-    help: 'How long a punctual engine or API process counts as alive after its last sign of life.',
+    help: 'How long an engine or API process that is on time counts as alive after its last heartbeat.',
     unit: 's',
   }),
   engineLostAfter: number(1.5, [0, 3_600], {
-    help: 'How long after its presence has run out an engine counts as lost.',
+    help: 'Time after the end of presence_ttl from which an engine counts as lost.',
     unit: 's',
   }),
   requestSilentAfter: number(2, [0.1, 3_600], {
@@ -34,8 +34,8 @@ export const LIVENESS = {
   }),
   kvReadTimeout: number(1, [0.05, 600], {
     help:
-      'How long decode waits for the answer to one question for KV blocks. It asks twice, and ' +
-      'a late holder more often.',
+      'How long decode waits for an answer when it requests KV blocks. It sends the request ' +
+      'twice, and more often to a holder that is late.',
     unit: 's',
   }),
   latenessHalfLife: number(10, [0.1, 3_600], {

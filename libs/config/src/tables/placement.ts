@@ -36,8 +36,8 @@ export const PLACEMENT = {
   /** 0 = off. */
   disaggregationThreshold: integer(0, [0, 1_048_576], {
     help:
-      'A prompt with at most so many tokens behind what its decode engine is believed to hold ' +
-      'is computed there, without prefill and hand-over; 0 = off.',
+      'Most uncached tokens of a prompt that its decode engine computes itself, without prefill ' +
+      'and hand-over; 0 = off.',
     unit: 'tokens',
   }),
   policyMetricsInterval: number(0, [0, 60_000], {

@@ -1,7 +1,7 @@
 import { HardwareError } from '@baton/hardware';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { RangeGuard } from './range-guard';
+import { forEstimates, RangeGuard } from './range-guard';
 import type { StepTimeModel } from './step-time-model';
 import { EMPTY } from '../../test/test-batches';
 import { contextLimitOf, describeOutside, outsideOf, type ValidRange } from './valid-range';
@@ -148,5 +148,19 @@ describe('the guard', () => {
     expect(guard.decodeLaw(1e6)!.contextLimit).toBe(Infinity);
     expect(guard.stepUs(decode(1e6, 1e9))).toBe(1);
     expect(guard.stepsOutsideRange).toBe(0);
+  });
+});
+
+describe('forEstimates', () => {
+  it('answers outside of the range without a count, a report or a refusal', () => {
+    const { told, guard } = guarded(MODEL, true);
+    const batch = decode(2, 16_002);
+    expect(forEstimates(guard).stepUs(batch)).toBe(MODEL.stepUs(batch));
+    expect(guard.stepsOutsideRange).toBe(0);
+    expect(told).toEqual([]);
+  });
+
+  it('leaves a model without a guard as it is', () => {
+    expect(forEstimates(MODEL)).toBe(MODEL);
   });
 });

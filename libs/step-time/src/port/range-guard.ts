@@ -52,6 +52,11 @@ export class RangeGuard implements StepTimeModel {
     return new RangeGuard(this.model, this.options);
   }
 
+  /** The model itself, which neither counts nor refuses. */
+  get unguarded(): StepTimeModel {
+    return this.model;
+  }
+
   /** Whether a step outside of the range throws. */
   get isRefusing(): boolean {
     return this.options.refuse;
@@ -118,4 +123,12 @@ export class RangeGuard implements StepTimeModel {
     }
     if (this.outsideSteps === 1) this.options.report(outside);
   }
+}
+
+/**
+ * The model for an estimate. Its batches are supposed and no engine runs them, so a guard must not
+ * count, report or refuse them.
+ */
+export function forEstimates(model: StepTimeModel): StepTimeModel {
+  return model instanceof RangeGuard ? model.unguarded : model;
 }

@@ -67,7 +67,7 @@ export class WireTaps implements RequestObserver {
       (await LineFile.open(path, 'new', logger)) ??
       (await LineFile.open(besides(path, this.identity.apiId), 'new', logger));
     if (file === undefined) throw new UsageError(`${path} is there already.`);
-    logger.info({ file: file.path }, 'writing what clients are sent');
+    logger.info({ file: file.path }, 'recording the answers to clients');
     return file;
   }
 }

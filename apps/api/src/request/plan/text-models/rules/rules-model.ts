@@ -58,7 +58,10 @@ export class RulesModel implements TextModel {
       this.logger.info({ rules: this.set.rules.length, path: this.path }, 'rules read again');
     } catch (error) {
       if (!(error instanceof UsageError)) throw error;
-      this.logger.error({ problem: error.message }, 'rules not read, the old ones stay');
+      this.logger.error(
+        { problem: error.message },
+        'rules are not valid, the earlier ones stay in use',
+      );
     }
   }
 
