@@ -4,7 +4,7 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { installPackages } from '../../test/support/pypi.mjs';
+import { installPackages } from '../../scripts/pypi.mjs';
 
 const HERE = fileURLToPath(new URL('.', import.meta.url));
 export const ROOT = fileURLToPath(new URL('../../', import.meta.url));

@@ -4,7 +4,7 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { installPackages, unpackSource } from '../support/pypi.mjs';
+import { installPackages, unpackSource } from '../../scripts/pypi.mjs';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const HERE = join(ROOT, 'test', 'vllm-scheduler');

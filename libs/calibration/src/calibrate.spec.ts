@@ -1,5 +1,6 @@
 import { findGpu, findModel, HardwareError } from '@baton/hardware';
-import { buildStepTimeModel, noiseAt, stepTimeFromProfile } from '@baton/step-time';
+import { stepTimeFromProfile } from '@baton/profile-files';
+import { buildStepTimeModel, noiseAt } from '@baton/step-time';
 import { readFileSync } from 'node:fs';
 import { RandomStream } from '@baton/kernel';
 import { describe, expect, it } from 'vitest';

@@ -1,16 +1,18 @@
 import { HardwareError } from '@baton/hardware';
 import { assert } from '@baton/kernel';
 import {
+  factorsToFile,
+  polynomialToXpydProfile,
+  profileToFile,
+  type Section,
+} from '@baton/profile-files';
+import {
   CalibratedStepTime,
   FactoredStepTime,
-  factorsToFile,
   type FitError,
   type HeldOutByPhase,
   polynomialRange,
   PolynomialStepTime,
-  polynomialToXpydProfile,
-  profileToFile,
-  type Section,
   type StepTimeModel,
   type StepTimeProfile,
   type ValidRange,

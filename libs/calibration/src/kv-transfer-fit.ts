@@ -1,4 +1,4 @@
-import type { Section } from '@baton/step-time';
+import type { Section } from '@baton/profile-files';
 import { NormalEquations } from './normal-equations';
 
 /** A straight line through measured transfers of KV. */

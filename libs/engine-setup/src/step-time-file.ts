@@ -1,5 +1,6 @@
 import { isObject } from '@baton/kernel';
-import { kvTimingFromXpydProfile, stepTimeFromProfile, type StepTimeSpec } from '@baton/step-time';
+import { kvTimingFromXpydProfile, stepTimeFromProfile } from '@baton/profile-files';
+import { type StepTimeSpec } from '@baton/step-time';
 import { readFileSync, statSync } from 'node:fs';
 import { parse, YAMLError } from 'yaml';
 import { UsageError } from '@baton/config';

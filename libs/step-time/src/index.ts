@@ -4,7 +4,9 @@ export type { OperatorSource } from './composed/build-composed';
 export type { Framework } from './composed/framework';
 export type { Mxfp4Activations } from './composed/kernel-choice';
 export type { TabulatedStep } from './composed/tabulated-step';
+export type { BlisSpec } from './models/blis';
 export { CalibratedStepTime } from './models/calibrated';
+export type { CalibratedSpec } from './models/calibrated';
 export { FactoredStepTime, factorParts } from './models/factors';
 export type { FactorProfile, FactorSpec } from './models/factors';
 export { PolynomialStepTime, polynomialRange } from './models/polynomial';
@@ -20,18 +22,10 @@ export type {
   PipelineTimes,
   StepTimeModel,
 } from './port/step-time-model';
-export { noiseAt, noiseFrom } from './port/step-noise';
+export { NOISE_PROBABILITIES, noiseAt, noiseFrom } from './port/step-noise';
 export type { StepNoise } from './port/step-noise';
 export { describeOutside } from './port/valid-range';
 export type { OutsideRange, Range, ValidRange } from './port/valid-range';
 export { prefillUs } from './prefill-us';
-export { factorsToFile } from './profile-files/factor-file';
-export { profileToFile, stepTimeFromProfile } from './profile-files/profile-file';
-export type { Section } from './profile-files/profile-values';
-export {
-  kvTimingFromXpydProfile,
-  polynomialFromXpydProfile,
-  polynomialToXpydProfile,
-} from './profile-files/xpyd-profile';
 export { isCalibrated, shippedProfiles } from './profiles/shipped-profiles';
 export type { FitError, StepTimeProfile } from './profiles/step-time-profile';

@@ -2,7 +2,7 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { installPackages, unpackSource } from '../../support/pypi.mjs';
+import { installPackages, unpackSource } from '../../../scripts/pypi.mjs';
 import { VLLM_FILES } from './proxies.mjs';
 
 const CACHE = fileURLToPath(new URL('../../../node_modules/.cache/their-proxies', import.meta.url));

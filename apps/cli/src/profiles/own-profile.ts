@@ -1,6 +1,6 @@
 import { UsageError } from '@baton/config';
 import { HardwareError } from '@baton/hardware';
-import { type Section, stepTimeFromProfile } from '@baton/step-time';
+import { type Section, stepTimeFromProfile } from '@baton/profile-files';
 import { readFileSync } from 'node:fs';
 import { parse } from 'yaml';
 

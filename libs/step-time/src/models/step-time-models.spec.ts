@@ -1,11 +1,6 @@
 import { findGpu, findModel, HardwareError } from '@baton/hardware';
 import { describe, expect, it } from 'vitest';
-import {
-  type BatchAggregates,
-  buildStepTimeModel,
-  polynomialFromXpydProfile,
-  type StepTimeSpec,
-} from '..';
+import { type BatchAggregates, buildStepTimeModel, type StepTimeSpec } from '..';
 import { decoding, prompts } from '../../test/test-batches';
 
 const PLACEMENT = { model: findModel('llama-3.1-8b'), gpu: findGpu('h100'), tp: 1 };
@@ -151,36 +146,5 @@ describe('polynomial', () => {
     expect(model.stepUs(prompt(1000)) / 1000).toBeCloseTo(0.4209989 + 15.18344 + 16.50142, 6);
     expect(model.stepUs({ ...decoding(4, 9), kvUsage: 0.5 }) / 1000).toBeCloseTo(26.31, 6);
     expect(model.decodeLaw!(4)).toBeUndefined();
-  });
-
-  it('reads what xPyD-sim calibrates', () => {
-    const spec = polynomialFromXpydProfile({
-      prefill: { type: 'poly1d', coefficients: [1e-6, 0.02, 5], x_range: [1, 100] },
-      decode: {
-        type: 'poly2d',
-        coefficients: [5, 0.1, 0.001, 1e-5, 0.002, 1e-7],
-        bs_range: [1, 8],
-        ctx_range: [1, 500],
-      },
-    });
-    const model = build(spec);
-    expect(model.stepUs(prompt(100)) / 1000).toBeCloseTo(0.01 + 2 + 5, 9);
-    const expected = 5 + 0.4 + 0.2 + 1e-5 * 800 + 0.002 * 16 + 1e-7 * 40_000;
-    expect(model.stepUs(decoding(4, 200)) / 1000).toBeCloseTo(expected, 9);
-    expect(model.decodeLaw!(4)).toBeUndefined();
-    expect(model.outsideRange!(prompt(100))).toBeUndefined();
-    expect(model.outsideRange!(prompt(101))).toBeDefined();
-    expect(model.outsideRange!(decoding(9, 10))).toBeDefined();
-    expect(model.outsideRange!(decoding(8, 501))).toBeDefined();
-  });
-
-  it.each([
-    ['a text', 'nonsense'],
-    ['an empty mapping', {}],
-    ['too few coefficients', { prefill: { coefficients: [1, 2] } }],
-    ['a coefficient that is no number', { decode: { coefficients: [1, 2, 3, 4, 5, 'x'] } }],
-    ['a wrong range', { prefill: { coefficients: [1, 2, 3], x_range: [1] } }],
-  ])('refuses %s as a profile', (_, profile) => {
-    expect(() => polynomialFromXpydProfile(profile)).toThrow(HardwareError);
   });
 });

@@ -1,8 +1,10 @@
-import type { BlisSpec } from '../models/blis';
-import type { CalibratedSpec } from '../models/calibrated';
-import type { FactorSpec } from '../models/factors';
-import type { PolynomialSpec } from '../models/polynomial';
-import type { StepTimeProfile } from '../profiles/step-time-profile';
+import type {
+  BlisSpec,
+  CalibratedSpec,
+  FactorSpec,
+  PolynomialSpec,
+  StepTimeProfile,
+} from '@baton/step-time';
 import {
   asSection,
   badProfile,

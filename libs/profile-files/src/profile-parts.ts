@@ -1,7 +1,12 @@
-import type { HeldOutByPhase, HeldOutFactors } from '../port/held-out-factors';
-import { NOISE_PROBABILITIES, type StepNoise } from '../port/step-noise';
-import type { ValidRange } from '../port/valid-range';
-import type { FitError, StepTimeProfile } from '../profiles/step-time-profile';
+import {
+  type FitError,
+  type HeldOutByPhase,
+  type HeldOutFactors,
+  NOISE_PROBABILITIES,
+  type StepNoise,
+  type StepTimeProfile,
+  type ValidRange,
+} from '@baton/step-time';
 import {
   badProfile,
   listOf,

@@ -1,5 +1,5 @@
 import type { LinkTiming } from '@baton/hardware';
-import type { PolynomialSpec } from '../models/polynomial';
+import type { PolynomialSpec } from '@baton/step-time';
 import {
   asSection,
   badProfile,

@@ -1,5 +1,5 @@
 import { HardwareError } from '@baton/hardware';
-import type { Range } from '../port/valid-range';
+import type { Range } from '@baton/step-time';
 
 /** A mapping of a parsed YAML or JSON document. */
 export type Section = Readonly<Record<string, unknown>>;

@@ -1,12 +1,7 @@
 import { findGpu, findModel, HardwareError } from '@baton/hardware';
 import { describe, expect, it } from 'vitest';
-import {
-  buildStepTimeModel,
-  kvTimingFromXpydProfile,
-  profileToFile,
-  stepTimeFromProfile,
-  type StepTimeProfile,
-} from '..';
+import { buildStepTimeModel, type StepTimeProfile } from '@baton/step-time';
+import { kvTimingFromXpydProfile, profileToFile, stepTimeFromProfile } from '.';
 
 const PROFILE: StepTimeProfile = {
   model: 'llama-3.1-8b',

@@ -1,4 +1,4 @@
-import type { FactorProfile } from '../models/factors';
+import type { FactorProfile } from '@baton/step-time';
 import {
   errorsOf,
   errorsToFile,
