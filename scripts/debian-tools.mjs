@@ -20,19 +20,26 @@ export async function prometheusOnPath() {
  * Chromium needs many libraries, so apt-get installs it: as root, or by a sudo that asks nothing.
  */
 export async function chromiumOnPath() {
-  if (['chromium', 'chromium-browser', 'google-chrome'].some(onPath)) return [];
-  const prefix = process.getuid() === 0 ? [] : ['sudo', '-n'];
-  const by = `${[...prefix, 'apt-get'].join(' ')} install chromium`;
-  say(`No Chromium here; installing Debian’s package (${by}).`);
-  requireApt('chromium');
-  const install = [...prefix, 'apt-get', 'install', '-y', '-qq', '--no-install-recommends'];
-  const installed = run([...install, 'chromium']);
-  if (installed !== '') {
-    run([...prefix, 'apt-get', 'update', '-qq']);
-    const second = run([...install, 'chromium']);
-    if (second !== '') throw new Error(`No Chromium here, and '${by}' failed: ${second}`);
-  }
+  if (!['chromium', 'chromium-browser', 'google-chrome'].some(onPath)) install('chromium');
   return [];
+}
+
+/** Debian's python3 makes no virtual environments until another package is there. */
+export async function pythonOnPath() {
+  if (run(['python3', '-c', 'import venv, ensurepip']) !== '') install('python3-venv');
+  return [];
+}
+
+function install(name) {
+  const prefix = process.getuid() === 0 ? [] : ['sudo', '-n'];
+  const by = `${[...prefix, 'apt-get'].join(' ')} install ${name}`;
+  say(`No ${name} here; installing Debian’s package (${by}).`);
+  requireApt(name);
+  const command = [...prefix, 'apt-get', 'install', '-y', '-qq', '--no-install-recommends', name];
+  if (run(command) === '') return;
+  run([...prefix, 'apt-get', 'update', '-qq']);
+  const failure = run(command);
+  if (failure !== '') throw new Error(`No ${name} here, and '${by}' failed: ${failure}`);
 }
 
 function unpack(name, folder) {

@@ -1,7 +1,7 @@
 // The test suites by name. `npm test` runs those that need Node and npm alone. Each of the others
 // needs a tool, which its `install` gets first; a suite whose tool cannot be had has failed.
 import { changedFiles } from './changed-files.mjs';
-import { chromiumOnPath, prometheusOnPath } from './debian-tools.mjs';
+import { chromiumOnPath, prometheusOnPath, pythonOnPath } from './debian-tools.mjs';
 
 /** What `npm test` runs without names. */
 export const DEFAULT = ['checks', 'unit', 'e2e', 'measured'];
@@ -85,14 +85,17 @@ export const SUITES = {
   },
   proxies: {
     what: 'proxies and routers of vLLM and SGLang in front of Baton (python3, PyPI)',
+    install: pythonOnPath,
     lanes: () => [[program(process.execPath, ['test/proxies/theirs/run.mjs'])]],
   },
   clients: {
     what: "other people's clients on their defaults, in both dialects (python3, PyPI)",
+    install: pythonOnPath,
     lanes: () => [[program(process.execPath, ['test/clients/run.mjs'])]],
   },
   'vllm-scheduler': {
     what: "vLLM's own scheduler beside ours (python3, PyPI)",
+    install: pythonOnPath,
     lanes: () => [[program(process.execPath, ['test/vllm-scheduler/run.mjs'])]],
   },
   llamacpp: {

@@ -1,5 +1,5 @@
 import type { Engine, EngineOptions } from '@baton/engine';
-import { findGpu, findModel, kvCapacityBlocks } from '@baton/hardware';
+import { findGpu, findModel, kvCapacityBlocks, NULL_BLOCKS } from '@baton/hardware';
 import { buildStepTimeModel } from '@baton/step-time';
 import { budgetWorkload } from '@baton/workload';
 import { Pairs } from './pairs';
@@ -20,7 +20,7 @@ const options: EngineOptions = {
   maxNumSeqs: 256,
   maxNumBatchedTokens: 8_192,
   blockSize: load.contentBlockTokens,
-  numBlocks: kvCapacityBlocks(capacity),
+  numBlocks: kvCapacityBlocks(capacity) - NULL_BLOCKS,
   contentCount: load.contentCount,
   maxModelLen: placement.model.maxContext,
   longPrefillTokenThreshold: 0,

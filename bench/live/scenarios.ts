@@ -104,12 +104,19 @@ export async function shortRequests(seconds: number): Promise<Record<string, unk
   };
 }
 
-/** Start-up time and memory of `baton up 2P2D`. */
-export async function footprint(): Promise<Record<string, unknown>> {
+/** V8 collects the garbage of the start-up for this long. */
+const SETTLING_MS = 20_000;
+
+/** Start-up time, memory and idle processor time of `baton up 2P2D`. */
+export async function footprint(idleSeconds: number): Promise<Record<string, unknown>> {
   const cluster = await BenchCluster.start('2P2D', []);
-  const result = { ready_seconds: cluster.startMs / 1000, pss_mib: cluster.pssMiB() };
+  const started = { ready_seconds: cluster.startMs / 1000, pss_mib: cluster.pssMiB() };
+  await pause(SETTLING_MS);
+  const before = cpuUs(cluster.pids);
+  await pause(idleSeconds * 1000);
+  const idle_cores = (cpuUs(cluster.pids) - before) / (idleSeconds * 1e6);
   await cluster.stop();
-  return result;
+  return { ...started, idle_cores };
 }
 
 interface OpenOptions {

@@ -1,7 +1,13 @@
 import type { RunRecord } from '@baton/analysis';
 import { simulate } from '@baton/cluster';
 import { type FrontEnd, VLLM_FRONT_END } from '@baton/front-end';
-import { findGpu, findModel, type ModelGeometry, parameterCount } from '@baton/hardware';
+import {
+  findGpu,
+  findModel,
+  type ModelGeometry,
+  NULL_BLOCKS,
+  parameterCount,
+} from '@baton/hardware';
 import { buildStepTimeModel, type StepTimeModel, type StepTimeProfile } from '@baton/step-time';
 import { WorkloadBuilder, type Workload } from '@baton/workload';
 import { linesOf, rowsOf } from './files';
@@ -17,7 +23,7 @@ const AIMS = { itl: 5, throughput: 5, ttft: 10 } as const;
  * largest concurrency.
  */
 const ENGINE = {
-  numBlocks: 377_024 / 16,
+  numBlocks: 377_024 / 16 - NULL_BLOCKS,
   maxNumBatchedTokens: 8_192,
   maxNumSeqs: 1_024,
 };

@@ -1,6 +1,6 @@
 import type { RequestLog } from '@baton/analysis';
 import { simulate } from '@baton/cluster';
-import { findGpu, findModel, kvCapacityBlocks } from '@baton/hardware';
+import { findGpu, findModel, kvCapacityBlocks, NULL_BLOCKS } from '@baton/hardware';
 import type { StepTimeModel } from '@baton/step-time';
 import { WorkloadBuilder, type Workload } from '@baton/workload';
 import { rtxPro6000Model } from './composed';
@@ -84,7 +84,7 @@ function simulated(
   models.set(overheadMs, stepTime);
   const placement = { model: findModel('llama-3.1-8b'), gpu: findGpu('rtx-pro-6000'), tp: 1 };
   const capacity = { ...placement, ...LIMITS, gpuMemoryUtilization: 0.9, blockSize: 16 };
-  const numBlocks = kvCapacityBlocks({ ...capacity, vllmMinor: VLLM_MINOR });
+  const numBlocks = kvCapacityBlocks({ ...capacity, vllmMinor: VLLM_MINOR }) - NULL_BLOCKS;
   const { log } = simulate(aggregatedScenario(workload, { stepTime, ...LIMITS, numBlocks }));
   return meansOf(timesOf(log), isMeant);
 }

@@ -92,6 +92,7 @@ export const GUIDE = [
       page('error-bars', 'Error bars', planners),
       page('step-time-methods', 'Step-time methods', planners),
       page('comparison', 'Beside other projects', everyone),
+      page('benchmarks', 'Speed beside other projects', everyone),
     ],
   },
   {

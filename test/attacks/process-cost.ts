@@ -3,9 +3,18 @@ import { readFileSync, writeFileSync } from 'node:fs';
 /** proc(5): times are in ticks of `sysconf(_SC_CLK_TCK)`, 100 per second on every Linux we know. */
 const TICK_MS = 10;
 
+export interface Cost {
+  /** CPU time of all threads. */
+  readonly cpuMs: number;
+  readonly tookMs: number;
+  /** The most resident memory, KiB. */
+  readonly peakKib: number;
+}
+
 /** What a process, with all its threads, costs from now on. */
 export class ProcessCost {
   private readonly beganMs: number;
+  private readonly sinceMs = performance.now();
 
   constructor(private readonly pid: number) {
     // proc(5): 5 makes the peak the present value.
@@ -13,8 +22,10 @@ export class ProcessCost {
     this.beganMs = cpuMsOf(pid);
   }
 
-  end(): { readonly cpuMs: number; readonly peakKib: number } {
-    return { cpuMs: cpuMsOf(this.pid) - this.beganMs, peakKib: statusOf(this.pid, 'VmHWM') };
+  end(): Cost {
+    const cpuMs = cpuMsOf(this.pid) - this.beganMs;
+    const tookMs = performance.now() - this.sinceMs;
+    return { cpuMs, tookMs, peakKib: statusOf(this.pid, 'VmHWM') };
   }
 }
 

@@ -1,11 +1,12 @@
 // Other people's clients, as their users install them, in front of Baton on its defaults: each suite of
 // `suites/` in an environment of its own, once per dialect. Needs python3 with venv, and PyPI.
-import { execFileSync, spawn } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import { installPackages } from '../support/pypi.mjs';
 
 const HERE = fileURLToPath(new URL('.', import.meta.url));
@@ -29,8 +30,10 @@ async function main(args) {
   const suites = (args.length > 0 ? args : names()).map(installed);
   for (const dialect of DIALECTS) {
     const baton = await started(dialect);
-    for (const suite of suites) await run(suite, { dialect, url: baton.url, total });
+    const failedBefore = total.failed;
+    for (const suite of suites) await run(suite, { dialect, server: baton.env, total });
     await baton.stop();
+    if (total.failed > failedBefore) say(`\nBaton wrote:\n${baton.output()}`);
   }
   return say(`${total.passed} passed, ${total.failed} failed\n`, total.failed === 0 ? 0 : 1);
 }
@@ -59,33 +62,34 @@ function installed(name) {
 }
 
 /** A suite that cannot be installed, hangs or dies has failed. */
-async function run({ name, versions, python, reason }, { dialect, url, total }) {
+async function run({ name, versions, python, reason }, { dialect, server, total }) {
   process.stdout.write(`\n${name} (${versions}), ${dialect}\n`);
-  const output = python === undefined ? `FAILED  ${reason}\n` : suiteOutput(name, python, url);
+  const output =
+    python === undefined ? `FAILED  ${reason}\n` : await suiteOutput(name, python, server);
   process.stdout.write(output);
   const [, passed = 0, failed = 1] = /^(\d+) passed, (\d+) failed$/m.exec(output) ?? [];
   total.passed += Number(passed);
   total.failed += Number(failed);
 }
 
-function suiteOutput(name, python, url) {
+async function suiteOutput(name, python, server) {
   const suite = join(HERE, 'suites', `${name.replaceAll('-', '_')}_suite.py`);
   // Without them, LiteLLM asks the internet for prices and tokenizers first.
   const offline = { LITELLM_LOCAL_MODEL_COST_MAP: 'True', HF_HUB_OFFLINE: '1' };
-  const env = { ...process.env, ...offline, CLIENTS_URL: url };
-  const options = { env, timeout: SUITE_MS, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] };
+  const env = { ...process.env, ...offline, ...server };
   try {
-    return execFileSync(python, [suite], options);
+    return (await promisify(execFile)(python, [suite], { env, timeout: SUITE_MS })).stdout;
   } catch (error) {
     const { stdout, stderr = '', message } = error;
     return stdout || `FAILED  ${stderr.trim().split('\n').at(-1) || message}\n`;
   }
 }
 
-/** Baton on its defaults, but for the port and the dialect. */
+/** Baton on its defaults, but for its ports and the dialect. */
 async function started(dialect) {
-  const port = await freePort();
-  const flags = ['up', '1A', '--port', String(port), '--dialect', dialect];
+  const [port, grpcPort] = [await freePort(), await freePort()];
+  const ports = ['--port', String(port), '--grpc-health-port', String(grpcPort)];
+  const flags = ['up', '1A', ...ports, '--dialect', dialect];
   const child = spawn(process.execPath, [join(ROOT, 'bin', 'baton'), ...flags]);
   const url = `http://127.0.0.1:${port}`;
   let output = '';
@@ -94,12 +98,14 @@ async function started(dialect) {
   while (!(await isReady(url))) {
     if (child.exitCode !== null) throw new Error(`baton up ended:\n${output}`);
   }
+  const gone = once(child, 'exit');
   const stop = async () => {
-    const gone = once(child, 'exit');
     child.kill('SIGTERM');
-    await gone;
+    const [code, signal] = await gone;
+    if (code !== 0) output += `baton up ended with ${signal ?? `exit code ${code}`}\n`;
   };
-  return { url, stop };
+  const env = { CLIENTS_URL: url, CLIENTS_GRPC: `127.0.0.1:${grpcPort}` };
+  return { env, output: () => output, stop };
 }
 
 async function isReady(url) {

@@ -11,10 +11,11 @@ const EXAMPLES = fileURLToPath(new URL('../../examples/policies/', import.meta.u
 const folder = mkdtempSync(join(tmpdir(), 'baton-live-policies-'));
 afterAll(() => rmSync(folder, { recursive: true }));
 
-/** The option of the two examples that do not choose engines. */
+/** The option of the examples that do not choose engines. */
 const OPTION_OF: Readonly<Record<string, string>> = {
   'edf.mjs': '--scheduling-policy',
   'short-queues.mjs': '--admission',
+  'small-prompts-first.mjs': '--flow-control',
 };
 
 function moduleOf(name: string, method: string): string {

@@ -95,13 +95,18 @@ describe('a cluster under faults', () => {
     );
   });
 
-  it.each(['held', 'handed-over', 'decode-begun', 'read-answered', 'ended', 'finished'])(
+  it.each(['taken', 'held', 'handed-over', 'decode-begun', 'read-answered', 'ended', 'finished'])(
     'survives a crash right after "%s"',
     async (step) => {
       const target = await start('2P2D', `--crash-after=${step}`);
       expectRight(await load(target, 8));
     },
   );
+
+  it('survives a crash between the take of a placed job and the begin of its run', async () => {
+    const target = await start('2P2D', '--placement=round-robin', '--crash-after=taken');
+    expectRight(await load(target, 8));
+  });
 
   it('streams the right text when frames are dropped, repeated and reordered', async () => {
     const target = await start(

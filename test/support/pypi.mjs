@@ -16,7 +16,11 @@ export function installPackages(venv, requirements) {
   rmSync(venv, { recursive: true, force: true });
   const quiet = { stdio: ['ignore', 'ignore', 'inherit'] };
   execFileSync('python3', ['-m', 'venv', venv], quiet);
-  execFileSync(join(venv, 'bin', 'pip'), ['install', '--quiet', '-r', requirements], quiet);
+  execFileSync(
+    join(venv, 'bin', 'pip'),
+    ['install', '--quiet', '--no-compile', '-r', requirements],
+    quiet,
+  );
   writeFileSync(stamp, wanted);
 }
 

@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { firstDifference } from './difference';
 import { ourSteps } from './our-run';
-import { RECORDED, RECORDED_ASYNC, recordedText } from './recorded';
+import { RECORDED, RECORDED_ASYNC, type RecordedRun, recordedText } from './recorded';
 import { theirRuns, type TheirRun } from './vllm-driver';
 import { asyncWorkloadOf, type Workload, workloadOf } from './workload';
 
@@ -16,45 +16,44 @@ const BATCH = 500;
 const SHOWN = 8;
 
 test(`${WORKLOADS} random workloads are scheduled as by vLLM ${VLLM_VERSION} (${KIND}), step by step`, async () => {
-  const seen = { compared: 0, steps: 0, twins: 0, starving: 0, differing: [] as string[] };
-  const kept: { seed: number; steps: readonly string[] }[] = [];
+  const seen: Seen = { compared: 0, steps: 0, left: { twin: 0, starves: 0 }, differing: [] };
+  const kept: RecordedRun[] = [];
   for (let from = FROM; from < FROM + WORKLOADS; from += BATCH) {
     const count = Math.min(BATCH, FROM + WORKLOADS - from);
     const workloads = Array.from({ length: count }, (_, i) => draw(from + i));
     const theirs = await theirRuns(workloads, { python: VLLM_PYTHON, source: VLLM_SOURCE });
     for (const [i, workload] of workloads.entries()) {
-      compare(workload, theirs[i]!, seen);
-      if (!theirs[i]!.twinOutlived && !theirs[i]!.starves)
-        kept.push({ seed: workload.seed, steps: theirs[i]!.steps });
+      const { steps } = theirs[i]!;
+      if (compare(workload, theirs[i]!, seen)) kept.push({ seed: workload.seed, steps });
     }
   }
-  const { compared, steps, twins, starving, differing } = seen;
-  const left =
-    `${twins} left out because a twin outlived the block that is found, ` +
-    `${starving} because vLLM starves`;
+  const { compared, steps, left, differing } = seen;
   process.stdout.write(
-    `${compared} workloads, ${steps} steps, ${differing.length} differ; ${left}\n`,
+    `${compared} workloads, ${steps} steps, ${differing.length} differ; left out: ` +
+      `${left.twin} twin outlived, ${left.starves} starves\n`,
   );
   if (VLLM_RECORD !== undefined)
     writeFileSync(IS_ASYNC ? RECORDED_ASYNC : RECORDED, recordedText(VLLM_VERSION, kept));
   expect(differing.slice(0, SHOWN)).toEqual([]);
 });
 
-function compare(
-  workload: Workload,
-  theirs: TheirRun,
-  seen: { compared: number; steps: number; twins: number; starving: number; differing: string[] },
-): void {
-  if (theirs.twinOutlived) {
-    seen.twins++;
-    return;
-  }
+interface Seen {
+  compared: number;
+  steps: number;
+  /** Those that differ for a reason with a name: see docs/engine.md. */
+  readonly left: { twin: number; starves: number };
+  readonly differing: string[];
+}
+
+/** Whether both do the same. */
+function compare(workload: Workload, theirs: TheirRun, seen: Seen): boolean {
   const difference = firstDifference(theirs.steps, ourSteps(workload));
-  if (theirs.starves && difference !== undefined) {
-    seen.starving++;
-    return;
+  if (difference !== undefined && theirs.foundTwin) seen.left.twin++;
+  else if (difference !== undefined && theirs.starves) seen.left.starves++;
+  else {
+    seen.compared++;
+    seen.steps += theirs.steps.length;
+    if (difference !== undefined) seen.differing.push(`seed ${workload.seed}: ${difference}`);
   }
-  seen.compared++;
-  seen.steps += theirs.steps.length;
-  if (difference !== undefined) seen.differing.push(`seed ${workload.seed}: ${difference}`);
+  return difference === undefined;
 }

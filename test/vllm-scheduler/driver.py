@@ -263,16 +263,18 @@ class Run:
         self.loading = set()
         self.ended = set()
         self.hits = {}
-        self.twin_outlived = False
+        self.found_twin = False
         self.watch()
         for name, spec in self.specs.items():
             if spec.get("after") is None:
                 self.arrivals.setdefault(spec["step"], []).append(name)
 
     def watch(self):
-        """Notes prefix-cache hits and the eviction of a block while another holds the same content."""
+        """Notes prefix-cache hits, and those of a block whose twin, with the same content, was evicted before."""
         manager, pool = self.scheduler.kv_cache_manager, self.pool
+        index, outlived = pool.cached_block_hash_to_block, set()
         find, evict = manager.get_computed_blocks, pool._maybe_evict_cached_block
+        find_one = index.get_one_block
 
         def found(request, *args):
             answer = find(request, *args)
@@ -282,12 +284,18 @@ class Run:
         def evicted(block):
             key = block.block_hash
             gone = evict(block)
-            if key is not None and pool.cached_block_hash_to_block.get_one_block(key):
-                self.twin_outlived = True
+            if key is not None and find_one(key):
+                outlived.add(key)
             return gone
+
+        def found_one(key):
+            block = find_one(key)
+            self.found_twin = self.found_twin or (block is not None and key in outlived)
+            return block
 
         manager.get_computed_blocks = found
         pool._maybe_evict_cached_block = evicted
+        index.get_one_block = found_one
 
     def submit(self, name, step):
         spec = self.specs[name]
@@ -428,7 +436,7 @@ class Run:
                 break
         return {
             "steps": records,
-            "twinOutlived": self.twin_outlived,
+            "foundTwin": self.found_twin,
             "starves": starves,
         }
 

@@ -25,9 +25,10 @@ class OurRun {
   private readonly contents = new Map<string, number>();
 
   constructor(private readonly workload: Workload) {
-    const { specTokens, ...options } = workload.options;
+    const { specTokens, connector, ...options } = workload.options;
     this.engine = new Engine({
       ...options,
+      hasConnector: connector,
       // Both tables of the block pool: contents by hash, and by number.
       ...(workload.seed % 2 === 0 ? {} : { contentCount: MOST_CONTENTS }),
       ...(specTokens > 0

@@ -5,8 +5,8 @@ import type { Workload } from './workload';
 
 export interface TheirRun {
   readonly steps: readonly string[];
-  /** A block was evicted while another with the same content was still there. */
-  readonly twinOutlived: boolean;
+  /** A block was found whose twin, with the same content, had been evicted before. */
+  readonly foundTwin: boolean;
   /** Nothing runs any more, though a request waits. */
   readonly starves: boolean;
 }

@@ -143,7 +143,7 @@ function optionsOf(draw: Draw): WorkloadOptions {
  * names, and no KV comes from elsewhere: see docs/engine.md.
  */
 function withGroups(options: WorkloadOptions, draw: Draw): WorkloadOptions {
-  if (options.connector || !draw.chance(0.3)) return options;
+  if (!draw.chance(0.3)) return options;
   const { blockSize, numBlocks } = options;
   const isChunked = draw.chance(0.25);
   const kvGroups = {

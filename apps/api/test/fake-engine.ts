@@ -74,7 +74,11 @@ export class FakeEngine {
   }
 
   announce(): Promise<void> {
-    return this.transport.presence.announceEngine(this.presence, 3_000).catch(() => undefined);
+    const { presence } = this.transport;
+    return presence.announceEngine(this.presence, 3_000).then(
+      () => undefined,
+      () => undefined,
+    );
   }
 
   /** Takes no more jobs, and announces that. */

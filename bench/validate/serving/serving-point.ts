@@ -10,6 +10,7 @@ import {
 } from '@baton/hardware';
 import type { Framework, Mxfp4Activations } from '@baton/step-time';
 import { rowsOf } from '../files';
+import { servingScript, type ServingScript } from './serving-script';
 
 /** A number of equal engines; each data-parallel rank counts. */
 export interface ServingEngines {
@@ -25,6 +26,9 @@ export interface ServingPoint {
   readonly system: string;
   readonly framework: Framework;
   readonly mxfp4Activations: Mxfp4Activations;
+  readonly script: ServingScript;
+  /** The y of vLLM 0.y. */
+  readonly vllmMinor: number;
   /** The engines that decode, or do everything. */
   readonly engines: ServingEngines;
   /** The prefill engines, where they are separate. */
@@ -90,6 +94,8 @@ function readyPoint(row: Row, quantization: Quantization): ServingPoint {
     group: `${row['gpu']!} ${framework} ${model.name} ${row['dtype']!}${split}${doubt}`,
     system: row['gpu']!,
     framework,
+    script: servingScript(row),
+    vllmMinor: vllmMinorOf(row),
     isDoubtful: doubt !== '',
     isSynchronous: framework === 'vllm' && row['version'] === '0.12.0',
     // InferenceX sets VLLM_USE_FLASHINFER_MOE_MXFP4_MXFP8 there; it is TensorRT-LLM's default.
@@ -109,8 +115,11 @@ type Served = Pick<EnginePlacement, 'model' | 'gpu'>;
 function alone(row: Row, served: Served): ServingEngines {
   const [tp, gpus] = [Number(row['tp']), Number(row['n_gpus'])];
   const dp = row['dp_attention'] === '1' ? gpus / tp : 1;
-  const expertParallel = Number(row['ep']) > 1;
-  return { placement: { ...served, tp, dp, expertParallel }, count: Math.max(1, gpus / tp) };
+  const { isExpertParallel = Number(row['ep']) > 1 } = servingScript(row);
+  return {
+    placement: { ...served, tp, dp, expertParallel: isExpertParallel },
+    count: Math.max(1, gpus / tp),
+  };
 }
 
 /** `1P4D` with `tp8 dp1 ep8` each; InferenceX's own `tp8 ep1 dp-attention on` has no dp. */
@@ -161,6 +170,12 @@ function hardCoded(row: Row): Parallel {
 }
 
 const LOW_LATENCY = 'tp4 dp1 ep1';
+
+/** Rows that name no version are of 2025; the nightly one is of April 2026. */
+function vllmMinorOf(row: Row): number {
+  const minor = /^0\.(\d+)\./.exec(row['version']!)?.[1];
+  return Number(minor ?? (row['version']!.startsWith('nightly') ? 19 : 11));
+}
 
 /** `trt` and `dynamo-trt` are TensorRT-LLM. */
 function frameworkOf(name: string): Framework {

@@ -9,7 +9,9 @@ import {
   kvCapacityBlocks,
   kvGroupsOf,
   kvWindowOf,
+  NULL_BLOCKS,
   schedulerDefaults,
+  type SchedulerDefaults,
 } from '@baton/hardware';
 import type { EngineRole } from '@baton/placement';
 import { buildStepTimeModel, type Framework } from '@baton/step-time';
@@ -73,16 +75,13 @@ interface Pool {
 
 function poolOf(point: ServingPoint, role: EngineRole, engines: ServingEngines): Pool {
   const { placement, count } = engines;
-  const { framework, mxfp4Activations } = point;
-  const limits = schedulerDefaults(placement.gpu);
-  // The sizes of other frameworks are not known here.
-  const graphs = framework === 'vllm' ? cudaGraphSizes({ ...placement, ...limits }) : [];
-  const { isSynchronous } = point;
-  const own = { framework, mxfp4Activations, cudaGraphSizes: graphs, isSynchronous };
-  const spec = { kind: 'auto', ...own } as const;
+  const { framework, script } = point;
+  const { gpuMemoryUtilization = 0.9 } = script;
+  const limits = limitsOf(point, placement);
+  const spec = stepTimeSpec(point, { ...placement, ...limits });
   const stepTime = buildStepTimeModel(spec, placement, operatorFiles());
-  const query = { ...placement, gpuMemoryUtilization: 0.9, blockSize: BLOCK_TOKENS };
-  const numBlocks = kvCapacityBlocks(query);
+  const query = { ...placement, ...limits, gpuMemoryUtilization, blockSize: BLOCK_TOKENS };
+  const numBlocks = kvCapacityBlocks(query) - NULL_BLOCKS;
   const kvGroups = kvGroupsOf(placement.model);
   const kvWindow = kvWindowOf(placement.model, placement.tp);
   const options = { stepTime, numBlocks, ...limits, ...(kvGroups && { kvGroups }) };
@@ -91,6 +90,23 @@ function poolOf(point: ServingPoint, role: EngineRole, engines: ServingEngines):
     kvBytesPerToken: kvBytesPerToken(placement.model, placement.tp),
     lockstepRanks: lockstepRanksOf(placement, framework),
   };
+}
+
+function limitsOf({ script }: ServingPoint, { gpu }: EnginePlacement): SchedulerDefaults {
+  const usual = schedulerDefaults(gpu);
+  const { maxNumSeqs = usual.maxNumSeqs } = script;
+  const { maxNumBatchedTokens = usual.maxNumBatchedTokens } = script;
+  return { maxNumSeqs, maxNumBatchedTokens };
+}
+
+function stepTimeSpec(point: ServingPoint, query: Parameters<typeof cudaGraphSizes>[0]) {
+  const { framework, mxfp4Activations, isSynchronous, vllmMinor, script } = point;
+  const { maxCudagraphCaptureSize, float32, isNormInAllReduce } = script;
+  // The sizes of other frameworks are not known here.
+  const isKnown = framework === 'vllm';
+  const graphs = isKnown ? cudaGraphSizes({ ...query, maxCudagraphCaptureSize }) : [];
+  const kernels = { framework, mxfp4Activations, float32, isNormInAllReduce, vllmMinor };
+  return { kind: 'auto', ...kernels, cudaGraphSizes: graphs, isSynchronous } as const;
 }
 
 function pooled(base: EnginePool, { options, ...own }: Pool): EnginePool {

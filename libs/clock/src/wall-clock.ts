@@ -1,3 +1,4 @@
+import { msToBeat } from './beat';
 import { wallUsOf } from './instants';
 
 /**
@@ -16,6 +17,8 @@ export interface WallClock {
    * it waits.
    */
   around(wallUs: number, ring: () => void): Alarm;
+  /** As `around`, once, at the next `Beat` of this period. */
+  atBeat(periodUs: number, ring: () => void): Alarm;
   /** Runs `turn` after the I/O that is ready now has been read. */
   soon(turn: () => void): void;
 }
@@ -46,6 +49,11 @@ export class SystemWallClock implements WallClock {
 
   around(wallUs: number, ring: () => void): Alarm {
     return new RoughAlarm(this, wallUs, ring);
+  }
+
+  atBeat(periodUs: number, ring: () => void): Alarm {
+    const timer = setTimeout(ring, msToBeat(periodUs / 1_000));
+    return { cancel: () => clearTimeout(timer) };
   }
 
   soon(turn: () => void): void {

@@ -36,6 +36,10 @@ export class ManualWallClock implements WallClock {
     return this.at(wallUs, ring);
   }
 
+  atBeat(periodUs: number, ring: () => void): Alarm {
+    return this.at(this.now + periodUs, ring);
+  }
+
   soon(turn: () => void): void {
     setImmediate(turn);
   }

@@ -29,6 +29,24 @@ describe('a duration', () => {
     expect([latency('250us'), latency('12'), latency('0.5')]).toEqual([0.25, 12, 0.5]);
   });
 
+  it('may be given by cause, and is the sum', () => {
+    const startup = (given: string) =>
+      resolveConfig({ flags: { startupDuration: given } }).config.startupDuration;
+    expect(startup('image-pull=20s,weights=1m30s,warm-up=5')).toBe(115);
+    expect([startup('weights=500ms'), startup('90'), startup('2m')]).toEqual([0.5, 90, 120]);
+    const causes = 'or times of image-pull, weights, warm-up';
+    for (const wrong of [
+      'fuel=3s',
+      'weights=1s,weights=2s',
+      'weights',
+      'weights=soon',
+      'weights=',
+    ]) {
+      expect(() => startup(wrong), wrong).toThrow(causes);
+    }
+    expect(() => startup('weights=20h,warm-up=5h')).toThrow('a number from 0 to 86400');
+  });
+
   it('is refused like a number when it is out of range or none', () => {
     const failure = (given: string) => () => resolveConfig({ flags: { interTokenLatency: given } });
     const expected = 'must be a number from 0 to 3600000, or a time like 200ms';

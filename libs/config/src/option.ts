@@ -25,6 +25,8 @@ export type ValueForm =
        * The number is a time in this unit and may also be written with its own: `1.5s`, `200ms`.
        */
       readonly duration?: DurationUnit;
+      /** The time may be written as a sum of these: `weights=35s,warm-up=5s`. */
+      readonly causes?: readonly string[];
     }
   | { readonly kind: 'boolean' }
   | {
@@ -150,6 +152,15 @@ export function duration(
   return { ...notes, form: durationForm(range, notes.unit), default: fallback };
 }
 
+/** @param causes which may be given one by one; the value is their sum */
+export function durationByCause(
+  causes: readonly string[],
+  range: OptionRange,
+  notes: OptionNotes & { readonly unit: DurationUnit },
+): Option<number> {
+  return { ...notes, form: { ...durationForm(range, notes.unit), causes }, default: 0 };
+}
+
 export function optionalDuration(
   range: OptionRange,
   notes: OptionNotes & { readonly unit: DurationUnit },
@@ -157,8 +168,8 @@ export function optionalDuration(
   return { ...notes, form: durationForm(range, notes.unit), default: undefined };
 }
 
-function durationForm([min, max]: OptionRange, unit: DurationUnit): ValueForm {
-  return { kind: 'number', min, max, duration: unit };
+function durationForm([min, max]: OptionRange, unit: DurationUnit) {
+  return { kind: 'number' as const, min, max, duration: unit };
 }
 
 export function toggle(fallback: boolean, notes: OptionNotes): Option<boolean> {

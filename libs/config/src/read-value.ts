@@ -1,5 +1,6 @@
 import { parseDuration } from '@baton/kernel';
 import {
+  type DurationUnit,
   isModulePath,
   type NumberTable,
   type Option,
@@ -89,7 +90,26 @@ function plainOf(form: ValueForm, given: unknown): unknown {
   if (form.kind !== 'number' || form.duration === undefined || typeof given !== 'string') {
     return given;
   }
-  return parseDuration(given, form.duration) ?? given;
+  return (
+    parseDuration(given, form.duration) ?? sumOfCauses(form.causes, given, form.duration) ?? given
+  );
+}
+
+/** `image-pull=20s,weights=35`: the sum; undefined for another cause, one twice, and no time. */
+function sumOfCauses(
+  causes: readonly string[] = [],
+  given: string,
+  unit: DurationUnit,
+): number | undefined {
+  const left = new Set(causes);
+  let sum = 0;
+  for (const part of given.split(',')) {
+    const [name = '', time = ''] = part.split('=').map((word) => word.trim());
+    const length = /^(\d+\.?\d*|\.\d+)$/.test(time) ? Number(time) : parseDuration(time, unit);
+    if (!left.delete(name) || length === undefined) return undefined;
+    sum += length;
+  }
+  return sum;
 }
 
 /** A description of the values: `an integer from 1 to 65535`. */
@@ -113,7 +133,8 @@ export function expectation(form: ValueForm): string {
       return `an integer ${rangeInWords(form.min, form.max)}`;
     case 'number': {
       const example = form.duration === undefined ? '' : ', or a time like 200ms';
-      return `a number ${rangeInWords(form.min, form.max)}${example}`;
+      const sum = form.causes === undefined ? '' : `, or times of ${form.causes.join(', ')}`;
+      return `a number ${rangeInWords(form.min, form.max)}${example}${sum}`;
     }
   }
 }

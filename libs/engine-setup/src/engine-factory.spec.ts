@@ -77,6 +77,10 @@ describe('the KV blocks of an engine', () => {
     expect(Math.abs((16 * blocksOf({})) / 377_024 - 1)).toBeLessThan(0.01);
   });
 
+  it('are one fewer than are asked for, which holds no KV', () => {
+    expect(blocksOf({ numGpuBlocksOverride: 100 })).toBe(99);
+  });
+
   it('are fewer the more sequences and tokens a step may have, and by the version of vLLM', () => {
     const few = blocksOf({ maxNumSeqs: 64, maxNumBatchedTokens: 512 });
     expect(few).toBeGreaterThan(blocksOf({ maxNumSeqs: 1024, maxNumBatchedTokens: 512 * 2 }));

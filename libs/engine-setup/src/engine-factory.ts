@@ -17,6 +17,7 @@ import {
   layersPerBlock,
   type Link,
   linkFromTiming,
+  NULL_BLOCKS,
   servedIn,
 } from '@baton/hardware';
 import { OwnScheduling } from '@baton/placement';
@@ -81,18 +82,18 @@ export function engineSetup(config: BatonConfig, stage: Stage): EngineSetup {
   try {
     refuseStages(config, stage);
     const own = configForStage(config, stage);
-    return resolve(own, sourceTpOf(config, stage), schedulingOf(own, stage));
+    return resolve(own, sourceTpOf(config, stage), stage);
   } catch (error) {
     if (error instanceof HardwareError) throw new UsageError(error.message);
     throw error;
   }
 }
 
-function resolve(config: BatonConfig, sourceTp: number, scheduling: Scheduling): EngineSetup {
+function resolve(config: BatonConfig, sourceTp: number, stage: Stage): EngineSetup {
   const placement = placementOf(config);
   const bytesPerToken = kvBytesPerToken(placement.model, placement.tp);
   const kvWindow = kvWindowOf(placement.model, placement.tp);
-  const options = engineOptions(config, placement, scheduling);
+  const options = engineOptions(config, placement, stage);
   const link = linkOf(config, bytesPerToken);
   const kvPool = kvPoolOf(config, options, link);
   return {
@@ -168,7 +169,7 @@ function placementOf(config: BatonConfig): EnginePlacement {
 function engineOptions(
   config: BatonConfig,
   placement: EnginePlacement,
-  scheduling: Scheduling,
+  stage: Stage,
 ): EngineOptions {
   const limits = schedulerLimits(config, placement.gpu);
   const { maxNumSeqs, maxNumBatchedTokens } = limits;
@@ -189,6 +190,7 @@ function engineOptions(
   const isAsync = asyncScheduling(config);
   const steps = {
     ...stepTimeSpec(config),
+    vllmMinor,
     cudaGraphSizes: cudaGraphSizes(capacity),
     // Stages have several batches under way, which hides the host.
     isSynchronous: !isAsync && config.pipelineParallelSize === 1,
@@ -196,21 +198,22 @@ function engineOptions(
   const operators = operatorFiles({ own: config.operators });
   const stepTime = guarded(buildStepTimeModel(steps, placement, operators), config);
   const kvGroups = kvGroupsOf(placement.model);
-  const numBlocks = config.numGpuBlocksOverride ?? kvCapacityBlocks(capacity);
+  const gpuBlocks = config.numGpuBlocksOverride ?? kvCapacityBlocks(capacity);
   return {
-    ...{ ...limits, numBlocks, blockSize: config.blockSize },
+    ...{ ...limits, numBlocks: gpuBlocks - NULL_BLOCKS, blockSize: config.blockSize },
     ...(kvGroups && { kvGroups }),
     maxModelLen: config.maxModelLen ?? placement.model.maxContext,
     longPrefillTokenThreshold: config.longPrefillTokenThreshold,
     enablePrefixCaching: config.enablePrefixCaching,
     evictionPolicy: config.evictionPolicy,
     ...hostTierOptions(config, placement),
+    hasConnector: stage !== 'aggregated' || config.kvOffloadingSize > 0,
     globalCacheHitThreshold: config.globalCacheHitThreshold,
     enableChunkedPrefill: config.enableChunkedPrefill,
-    schedulingPolicy: scheduling,
+    schedulingPolicy: schedulingOf(config, stage),
     sjfAgingTokensPerSecond: config.sjfAging,
     schedulerReserveFullIsl: config.schedulerReserveFullIsl,
-    watermarkBlocks: Math.floor(config.watermark * numBlocks),
+    watermarkBlocks: Math.floor(config.watermark * gpuBlocks),
     asyncScheduling: isAsync,
     ...speculationOptions(config),
     ...adapterOptions(config),

@@ -147,7 +147,7 @@ describe('checked ahead of time', () => {
     maxModelLen: 8192,
     maxNumBatchedTokens: 4096,
     maxNumSeqs: 64,
-    numGpuBlocksOverride: 12_500,
+    numGpuBlocksOverride: 12_501,
   };
   const check = (overrides: Partial<BatonConfig>, longestPrompt?: number) => () =>
     checkExtrapolation(setupOf({ ...refusing, ...overrides }), 'aggregated', {
@@ -165,7 +165,7 @@ describe('checked ahead of time', () => {
     [{ maxNumSeqs: 65 }, 'decoding sequences: 65'],
     [{ maxModelLen: 8193 }, 'attention of prompts in tokens²'],
     [{ maxNumBatchedTokens: 4097 }, 'tokens per step: 4,097'],
-    [{ numGpuBlocksOverride: 12_501 }, 'context tokens of a decode step: 200,016'],
+    [{ numGpuBlocksOverride: 12_502 }, 'context tokens of a decode step: 200,016'],
   ])('is refused with the bound that it breaks: %j', (overrides, sentence) => {
     expect(check(overrides)).toThrow(sentence);
   });

@@ -100,7 +100,7 @@ export class Admitter {
   private tryAdmitReady(seq: EngineSequence): Outcome {
     const { blocks } = this.parts;
     const { computed: start } = seq;
-    const wanted = this.paddingOf(seq, start);
+    const wanted = this.parts.draftTokens > 0 ? this.paddingOf(seq, start) : 0;
     // Alone, it goes without drafts for which there will never be room.
     const padding = wanted > 0 && this.isAlone && !this.fitsReady(seq, wanted) ? 0 : wanted;
     const tokens = this.firstChunk(seq, start, padding);
@@ -133,7 +133,7 @@ export class Admitter {
       this.reject(seq, start);
       return 'rejected';
     }
-    const padding = this.paddingOf(seq, start);
+    const padding = this.parts.draftTokens > 0 ? this.paddingOf(seq, start) : 0;
     const tokens = this.firstChunk(seq, start, padding);
     if (tokens === 0) return 'blocked';
     const { targetTokens } = seq;
@@ -229,7 +229,7 @@ export class Admitter {
   private paddingOf(seq: EngineSequence, start: number): number {
     const { draftTokens } = this.parts;
     const isDecode = seq.targetTokens - start === 1 && !this.hasPrompts;
-    if (draftTokens === 0 || !isDecode || (start === 0 && !this.hasRunning)) return 0;
+    if (!isDecode || (start === 0 && !this.hasRunning)) return 0;
     return start + this.batch.stepTokens <= this.batch.draftLimit ? draftTokens : 0;
   }
 

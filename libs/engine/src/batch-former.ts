@@ -64,8 +64,10 @@ export class BatchFormer {
    * Takes a running sequence out of the batch and frees its blocks; their content stays findable.
    */
   drop(seq: EngineSequence): void {
-    this.parts.blocks.publish(seq, this.leave(seq));
-    this.parts.blocks.release(seq);
+    const { blocks } = this.parts;
+    blocks.publish(seq, this.leave(seq));
+    blocks.slideAtEnd(seq, seq.computed);
+    blocks.release(seq);
     this.touch();
   }
 

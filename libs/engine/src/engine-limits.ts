@@ -56,7 +56,7 @@ export function refusalOf(
   const { promptTokens, outputTokens, mode } = spec;
   assert(Number.isInteger(promptTokens) && promptTokens >= 1, 'a prompt has tokens');
   assert(Number.isInteger(outputTokens) && outputTokens >= 1, 'an output has tokens');
-  assertRemote(spec);
+  if (spec.remoteTokens !== undefined) assertRemote(spec, spec.remoteTokens);
   const isWhole = mode === 'generate' || options.stepTime.pipeline === undefined;
   assert(isWhole, 'a pipeline neither gives nor takes KV');
   if (promptTokens + outputTokens > options.maxModelLen) return 'exceeds-context';
@@ -84,8 +84,8 @@ function assertGroups({ kvGroups }: EngineOptions): void {
   assert(areCounts, 'groups of layers and the tokens of a window are positive integers');
 }
 
-function assertRemote({ mode, remoteTokens, promptTokens }: SequenceSpec): void {
-  if (remoteTokens === undefined || mode === 'generate') return;
+function assertRemote({ mode, promptTokens }: SequenceSpec, remoteTokens: number): void {
+  if (mode === 'generate') return;
   const least = mode === 'remote-prefill' ? 1 : 0;
   const isPart = remoteTokens >= least && remoteTokens <= promptTokens;
   assert(Number.isInteger(remoteTokens) && isPart, 'remote tokens are a part of the prompt');

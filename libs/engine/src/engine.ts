@@ -367,6 +367,7 @@ export class Engine implements EnginePort {
 
   private hold(seq: EngineSequence): void {
     seq.state = 'held';
+    this.blocks.slideAtEnd(seq, seq.computed);
     this.heldBlocks += this.blocks.layout.held(seq.blocks.length, seq.slid);
   }
 
@@ -387,6 +388,7 @@ export class Engine implements EnginePort {
     else if (seq.state === 'held')
       this.heldBlocks -= this.blocks.layout.held(seq.blocks.length, seq.slid);
     else this.queue.remove(seq);
+    this.blocks.slideAtEnd(seq, seq.computed);
     this.blocks.release(seq);
   }
 }

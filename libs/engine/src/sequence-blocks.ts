@@ -32,6 +32,7 @@ export class SequenceBlocks {
   readonly blockSize: number;
   readonly layout: KvLayout;
   private readonly enablePrefixCaching: boolean;
+  private readonly hasConnector: boolean;
   /** Undefined: there is no KV pool. */
   private readonly shared: PoolReader | undefined;
   readonly isShared: boolean;
@@ -47,6 +48,7 @@ export class SequenceBlocks {
     this.pool = new BlockPool({ ...options, groups, hostBlocks: kvPool ? 0 : hostTier?.blocks });
     this.blockSize = options.blockSize;
     this.enablePrefixCaching = enablePrefixCaching;
+    this.hasConnector = options.hasConnector === true;
     this.others = groups > 1 ? new GroupMatch(this.pool, this.layout) : undefined;
     this.shared = options.kvPool && readerOf(options.kvPool, options);
     this.isShared = this.shared !== undefined;
@@ -131,6 +133,14 @@ export class SequenceBlocks {
     return true;
   }
 
+  /**
+   * As `slide`, for a sequence that ends, where vLLM hands a request's blocks to a connector: they
+   * are evicted before the rest.
+   */
+  slideAtEnd(seq: EngineSequence, computed: number): void {
+    if (this.hasConnector && this.layout.windowed > 0) this.slide(seq, computed);
+  }
+
   /** Gives back the blocks of windowed groups that no token behind `computed` others attends to. */
   slide(seq: EngineSequence, computed: number): void {
     const more = this.layout.slidAt(computed) - seq.slid;
@@ -206,6 +216,7 @@ export class SequenceBlocks {
   end(seq: EngineSequence, tokens: number): void {
     this.publish(seq, tokens);
     if (this.isShared) this.keep(seq, tokens);
+    this.slideAtEnd(seq, tokens);
   }
 
   /**

@@ -103,6 +103,16 @@ describe('an engine with groups of layers', () => {
     expect(used(test)).toBe(0);
   });
 
+  it('with a connector holds what the last window needs', () => {
+    const test = new TestEngine({ kvGroups: GROUPS, hasConnector: true, ...SMALL });
+    test.submit('a', { promptTokens: 48, mode: 'prefill-and-hold' });
+    test.runToRest();
+    // 48 tokens computed: 41 are outside, 10 blocks.
+    expect(test.engine.snapshot().heldBlocks).toBe(12 + 2 * (12 - 10));
+    test.engine.releaseHeld(test.handle('a'));
+    expect(used(test)).toBe(0);
+  });
+
   it('leaps over many steps, taking as many blocks as it gives back', () => {
     const test = new TestEngine({ kvGroups: GROUPS });
     test.submit('a', { promptTokens: 16, outputTokens: 90 });

@@ -13,7 +13,7 @@ export type { SchedulerDefaults } from './gpu/scheduler-defaults';
 export { HardwareError } from './hardware-error';
 export type { HardwareErrorCode } from './hardware-error';
 export { cudaGraphSizes } from './memory/cuda-graph-sizes';
-export { kvCapacityBlocks } from './memory/kv-capacity';
+export { kvCapacityBlocks, NULL_BLOCKS } from './memory/kv-capacity';
 export type { KvCapacityQuery } from './memory/kv-capacity';
 export { kvBytesPerToken, kvGroupsOf, kvWindowOf, layersPerBlock } from './memory/kv-groups';
 export type { KvLayerGroups, KvWindow } from './memory/kv-groups';

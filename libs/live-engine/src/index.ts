@@ -12,11 +12,4 @@ export { TimelineFacts } from './observers/timeline-facts';
 export { PoolNode, type PoolNodeParts } from './pool/pool-node';
 export { type FrameOutbox, Frames } from './runs/frames';
 export { KeptPayloads } from './runs/kept-payloads';
-export {
-  type Fetching,
-  IncomingRuns,
-  isPrefillLeg,
-  isRunOver,
-  type Run,
-  RunTable,
-} from './runs/run';
+export { type Fetching, IncomingRuns, isRunOver, type Run, RunTable } from './runs/run';

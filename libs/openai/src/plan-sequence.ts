@@ -9,7 +9,7 @@ import {
   type Tokenizer,
   type WordChoice,
 } from '@baton/text';
-import type { GenerationRequest } from './generation-request';
+import type { GenerationRequest, ReasoningRequest } from './generation-request';
 
 /** What the answer depends on besides the request. */
 export interface PlanContext {
@@ -68,16 +68,12 @@ export function planSequence(
     steering: request.steering,
     constraint: request.constraint,
     tools: request.tools,
-    reasoning: reasoningOf(request, context),
+    reasoning: request.reasoning && reasoningOf(request.reasoning, context),
     answers: place.answers,
   });
 }
 
-function reasoningOf(
-  { reasoning }: GenerationRequest,
-  context: PlanContext,
-): PlanInput['reasoning'] {
-  if (reasoning === undefined) return undefined;
+function reasoningOf(reasoning: ReasoningRequest, context: PlanContext): PlanInput['reasoning'] {
   const lengthModel = context.reasoningLengthModel ?? context.lengthModel;
   return { lengthModel, effort: reasoning.effort, maxTokens: reasoning.maxTokens };
 }

@@ -5,7 +5,7 @@ import {
   summarise,
   type Summary,
 } from '@baton/analysis';
-import { type ClusterScenario, simulate } from '@baton/cluster';
+import { classOptions, type ClusterScenario, simulate } from '@baton/cluster';
 import { usToSeconds } from '@baton/kernel';
 import type { Assumption } from './assumption';
 import type { Candidate } from './candidates';
@@ -67,7 +67,7 @@ export function performTask(
 ): TaskResult {
   if (task.kind === 'measure') {
     const run = simulate(atRate(scenario, task.rate));
-    return { rate: task.rate, ...told(run, options), simulations: 1 };
+    return { rate: task.rate, ...told(scenario, run, options), simulations: 1 };
   }
   const { rate, result, tries } = findRate({
     startRate: task.rate,
@@ -75,16 +75,17 @@ export function performTask(
     mostTries: options.mostTries ?? MOST_TRIES,
     tryRate: (tried) => runWithin(scenario, tried, options.target),
   });
-  return { rate, ...told(result, options), simulations: tries };
+  return { rate, ...told(scenario, result, options), simulations: tries };
 }
 
 function told(
+  scenario: ClusterScenario,
   run: RunRecord | undefined,
   { target, seed, errorsAt, rates }: TaskOptions,
 ): Pick<TaskResult, 'completedRate' | 'figures'> {
   if (run === undefined) return { completedRate: 0, figures: undefined };
   const summary = summarise(run, {
-    ...{ slo: target.slo, wallSeconds: NaN, seed, rates },
+    ...{ slo: target.slo, wallSeconds: NaN, seed, rates, classes: classOptions(scenario) },
     ...(errorsAt === undefined ? {} : { errorsAt }),
   });
   const { wall_seconds: _wall, requests_per_wall_second: _speed, ...figures } = summary;

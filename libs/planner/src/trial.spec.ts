@@ -1,4 +1,4 @@
-import { attainmentOf, type RunRecord } from '@baton/analysis';
+import { attainmentOf, goodness, type RunRecord, type Slo } from '@baton/analysis';
 import { type ClusterScenario, type EnginePool, simulate } from '@baton/cluster';
 import { WorkloadBuilder } from '@baton/workload';
 import fc from 'fast-check';
@@ -37,9 +37,10 @@ const SCENARIO: ClusterScenario = {
   leap: true,
 };
 const SLO = { ttft: 200_000 };
+const LAX = { ttft: 2_000_000 };
 
-function share({ log }: RunRecord): number {
-  return attainmentOf(log, SLO).good / log.count;
+function share({ log }: RunRecord, slo: Slo = SLO): number {
+  return attainmentOf(log, slo).good / log.count;
 }
 
 describe('a trial', () => {
@@ -57,6 +58,28 @@ describe('a trial', () => {
       ),
       { numRuns: 60 },
     );
+  });
+
+  it('keeps the target of each SLO class as well, or is lost', () => {
+    const [rare, usual] = [
+      { name: 'rare', weight: 1, priority: 0, ttftUs: 200_000 },
+      { name: 'usual', weight: 1, priority: 0 },
+    ];
+    const of = (row: number) => (row % 10 === 0 ? rare : usual);
+    const classed = { ...SCENARIO, sloClasses: { all: [rare, usual], of } };
+    const shareOfRare = ({ log }: RunRecord): number => {
+      const isGood = goodness(log, { ttft: rare.ttftUs });
+      const rows = Array.from({ length: COUNT / 10 }, (_none, i) => 10 * i);
+      return rows.filter(isGood).length / rows.length;
+    };
+    const kept = [4, 14, 15, 16, 17, 18, 20, 24].map((rate) => {
+      const whole = simulate(atRate(classed, rate));
+      const trial = runWithin(classed, rate, { slo: LAX, attainment: 0.8 });
+      expect(trial !== undefined).toBe(share(whole, LAX) >= 0.8 && shareOfRare(whole) >= 0.8);
+      return [share(whole, LAX) >= 0.8, trial !== undefined];
+    });
+    expect(kept).toContainEqual([true, true]);
+    expect(kept).toContainEqual([true, false]);
   });
 
   it('finds both ends of the scale', () => {

@@ -1,12 +1,15 @@
 import { goodness, type RequestLog, type RunRecord, type Slo } from '@baton/analysis';
-import { type ClusterScenario, simulate } from '@baton/cluster';
+import { classOptions, type ClusterScenario, simulate } from '@baton/cluster';
 import { meanRatePerSecond, scaleRate } from '@baton/workload';
 
 /** What a cluster has to keep. */
 export interface SloTarget {
   /** Objectives of each request. */
   readonly slo: Slo;
-  /** Share of all requests, 0..1, that must meet all of them; rejected and refused ones do not. */
+  /**
+   * Share of all requests, 0..1, that must meet all of them, and of each SLO class that must meet
+   * the objectives of the class; rejected and refused requests do not.
+   */
   readonly attainment: number;
 }
 
@@ -20,7 +23,7 @@ export function runWithin(
   ratePerSecond: number,
   target: SloTarget,
 ): RunRecord | undefined {
-  const misses = new MissCount(target, scenario.workload.count);
+  const misses = new MissCount(scenario, target);
   const run = simulate(atRate(scenario, ratePerSecond), {
     onEnd: (row, log) => misses.admits(row, log),
   });
@@ -34,30 +37,56 @@ export function atRate(scenario: ClusterScenario, ratePerSecond: number): Cluste
   return { ...scenario, workload: scaleRate(workload, factor) };
 }
 
+/** Requests that are judged together, by the same objectives. */
+interface Group {
+  readonly slo: Slo;
+  readonly has: (row: number) => boolean;
+  /** Misses that the target still allows. */
+  left: number;
+  /** Unset until the first request ends. */
+  isGood?: (row: number) => boolean;
+}
+
 /** Counts the requests that miss their objectives, up to one more than the target allows. */
 class MissCount {
-  private left: number;
-  private isGood: ((row: number) => boolean) | undefined;
+  private readonly groups: readonly Group[];
+  isLost = false;
   ended = 0;
 
-  constructor(
-    private readonly target: SloTarget,
-    count: number,
-  ) {
-    this.left = missesAllowed(target.attainment, count);
-  }
-
-  get isLost(): boolean {
-    return this.left < 0;
+  constructor(scenario: ClusterScenario, target: SloTarget) {
+    this.groups = groupsOf(scenario, target);
   }
 
   /** Takes a request that has ended; false when the target is lost with it. */
   admits(row: number, log: RequestLog): boolean {
-    this.isGood ??= goodness(log, this.target.slo);
     this.ended++;
-    if (!this.isGood(row)) this.left--;
+    for (const group of this.groups) {
+      group.isGood ??= goodness(log, group.slo);
+      if (group.has(row) && !group.isGood(row) && --group.left < 0) this.isLost = true;
+    }
     return !this.isLost;
   }
+}
+
+/** All requests, and those of each SLO class. */
+function groupsOf(scenario: ClusterScenario, { slo, attainment }: SloTarget): Group[] {
+  const { count } = scenario.workload;
+  const { classes, classOf } = classOptions(scenario) ?? { classes: [], classOf: () => '' };
+  const counts = new Map<string, number>();
+  if (classes.length > 0) {
+    for (let row = 0; row < count; row++) {
+      const name = classOf(row);
+      counts.set(name, (counts.get(name) ?? 0) + 1);
+    }
+  }
+  return [
+    { slo, has: () => true, left: missesAllowed(attainment, count) },
+    ...classes.map(({ name, slo: ofClass }) => ({
+      slo: ofClass,
+      has: (row: number) => classOf(row) === name,
+      left: missesAllowed(attainment, counts.get(name) ?? 0),
+    })),
+  ];
 }
 
 /** Of `count` requests, so many may miss. Rounding errors of the share do not cost a request. */

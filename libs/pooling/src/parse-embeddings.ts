@@ -1,4 +1,4 @@
-import { asciiJson, rawArray, type RawJson, rawObject } from '@baton/text';
+import { asciiJson, type RawJson, rawObject } from '@baton/text';
 import type { AnswerHead } from '@baton/openai';
 import { chatPromptIds, hasMessages, objectBody, validateBody, valueError } from '@baton/openai';
 import { EmbeddingDto, InputDto } from './pooling.dto';
@@ -52,7 +52,7 @@ function vectorTask(body: unknown, context: PoolingContext, shape: VectorShape):
   const isBase64 = dto.encoding_format === 'base64';
   const vectorOf = (ids: Int32Array): RawJson => {
     const vector = embedText(limits.tokenizer.decode(ids), space, kept);
-    return isBase64 ? asciiJson(base64Of(vector)) : rawArray(Array.from(vector, String));
+    return asciiJson(isBase64 ? base64Of(vector) : Array.from(vector));
   };
   const render = (head: AnswerHead): string => {
     const results = prompts.map((ids, index) =>

@@ -91,7 +91,7 @@ function addOwnPart(sum: Float64Array, hash: number): void {
 
 function unitVector(values: Float64Array): Float32Array {
   const length = lengthOf(values);
-  return Float32Array.from(values, (value) => value / length);
+  return new Float32Array(values.map((value) => value / length));
 }
 
 function lengthOf(values: Float64Array): number {

@@ -22,7 +22,7 @@ export { chromeTrace, TRACED_REQUESTS } from './run/chrome-trace';
 export type { TracedSteps, TraceParts } from './run/chrome-trace';
 export type { ComparisonReport } from './run/comparison-sections';
 export { consoleComparison } from './run/console-comparison';
-export { classTable } from './run/class-table';
+export { classSections, classTable } from './run/class-table';
 export { consoleSummary, frontEndLine, stepTimesLines } from './run/console-summary';
 export { usd } from './run/cost-sections';
 export { requestCsv } from './run/request-csv';

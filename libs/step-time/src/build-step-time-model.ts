@@ -7,7 +7,7 @@ import {
   NO_OPERATORS,
   type OperatorSource,
 } from './composed/build-composed';
-import type { KernelChoice } from './composed/step-composer';
+import type { KernelChoice } from './composed/kernel-choice';
 import { type BlisSpec, BlisStepTime } from './models/blis';
 import { type CalibratedSpec, calibratedStepTime, checkMeasuredOn } from './models/calibrated';
 import { FactoredStepTime, type FactorSpec } from './models/factors';

@@ -2,7 +2,7 @@ export { buildStepTimeModel, stepTimeMethodOf } from './build-step-time-model';
 export type { StepTimeSpec } from './build-step-time-model';
 export type { OperatorSource } from './composed/build-composed';
 export type { Framework } from './composed/framework';
-export type { Mxfp4Activations } from './composed/step-parts';
+export type { Mxfp4Activations } from './composed/kernel-choice';
 export type { TabulatedStep } from './composed/tabulated-step';
 export { CalibratedStepTime } from './models/calibrated';
 export { FactoredStepTime, factorParts } from './models/factors';

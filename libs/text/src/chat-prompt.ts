@@ -34,10 +34,10 @@ export function applyChatTemplate(
   const isContinued = options.continueFinalTurn === true;
   const arranged = template.arrange(turns);
   if (template.begin !== undefined) prompt.write([{ marker: template.begin }]);
-  arranged.forEach((turn, i) => {
+  for (const [i, turn] of arranged.entries()) {
     prompt.open(turn);
     if (!isContinued || i + 1 < arranged.length) prompt.write(template.close(turn));
-  });
+  }
   if (!isContinued && (options.addGenerationPrompt ?? true)) {
     prompt.write(template.answer(options.thinks ?? false));
   }

@@ -17,7 +17,6 @@ export { planOutput, promptHash, sequenceFacts } from './plan-output';
 export type { Steering } from './steered-tokens';
 export type { OfferedTool, ToolKind, ToolOffer } from './tool-calls';
 export { joinedContent } from './templates/chat-template';
-export { mergedTurns } from './templates/merged-turns';
 export type { ChatTemplate, ChatTurn, TurnCall, TurnContent } from './templates/chat-template';
 export { CHATML } from './templates/chatml';
 export {

@@ -12,8 +12,12 @@ export function rawObject(fields: Readonly<Record<string, RawJson | undefined>>)
 }
 
 export function rawEntries(entries: readonly (readonly [string, RawJson | undefined])[]): RawJson {
-  const present = entries.filter(([, value]) => value !== undefined);
-  return `{${present.map(([key, value]) => `${asciiJson(key)}:${value}`).join(',')}}`;
+  let members = '';
+  for (const [key, value] of entries) {
+    if (value === undefined) continue;
+    members += `${members === '' ? '' : ','}${asciiJson(key)}:${value}`;
+  }
+  return `{${members}}`;
 }
 
 export function rawArray(items: readonly RawJson[]): RawJson {

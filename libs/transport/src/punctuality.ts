@@ -1,10 +1,12 @@
+import { Beat } from '@baton/clock';
 import { AwakeTime, Patience } from '@baton/kernel';
-import { SharedInstant } from './shared-instant';
+import { SharedInstant } from '@baton/shared-memory';
 import type { TransportTimes } from './times';
 
-/** A process reads its clock ten times a second while it runs. */
-const READ_EVERY_MS = 100;
-const STRIDE_MS = 2 * READ_EVERY_MS;
+/** A process reads its clock five times a second while it runs; each reading wakes an idle one. */
+const READ_EVERY_MS = 200;
+/** Readings further apart show a pause. It is less than the time between two stalled checks. */
+const STRIDE_MS = 300;
 
 /**
  * Measures the pauses of one process: those of its event loop, and those in which the system did
@@ -17,7 +19,7 @@ export class Punctuality {
   readonly heartbeat = new SharedInstant();
   private readonly awake = new AwakeTime(STRIDE_MS);
   private readonly patience: Patience;
-  private readonly readings: NodeJS.Timeout;
+  private readonly readings: Beat;
   private readMs = performance.now();
 
   constructor(private readonly times: TransportTimes) {
@@ -26,8 +28,7 @@ export class Punctuality {
       ceilingMs: times.lockCeilingMs,
       halfLifeMs: times.latenessHalfLifeMs,
     });
-    this.readings = setInterval(() => this.awakeMs(), READ_EVERY_MS);
-    this.readings.unref();
+    this.readings = new Beat(READ_EVERY_MS, () => this.awakeMs()).unref();
   }
 
   /** Monotonic; it stands still while the process does not run. */
@@ -53,6 +54,6 @@ export class Punctuality {
   }
 
   stop(): void {
-    clearInterval(this.readings);
+    this.readings.stop();
   }
 }

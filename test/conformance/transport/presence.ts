@@ -52,6 +52,14 @@ export function describePresence(makeWorld: WorldFactory): void {
       expect(await b.presence.claimIndex('newer')).toBe(3);
     });
 
+    it('tells an engine that its index is of another one by now', async () => {
+      expect(await a.presence.announceEngine(engine('late', 0), 60_000)).toBe(true);
+      expect(await a.presence.announceEngine(engine('late', 0), 60_000)).toBe(true);
+      await a.presence.removeEngine('late');
+      const taken = await b.presence.claimIndex('heir');
+      expect(await a.presence.announceEngine(engine('late', taken), 60_000)).toBe(false);
+    });
+
     it('knows which APIs live', async () => {
       await a.presence.announceApi('lives', 60_000);
       await a.presence.announceApi('falls-silent', 120);

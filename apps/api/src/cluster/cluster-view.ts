@@ -1,3 +1,4 @@
+import { Beat } from '@baton/clock';
 import type { BatonConfig } from '@baton/config';
 import type { EnginePresence, Stage } from '@baton/contract';
 import type { Logger } from '@baton/telemetry';
@@ -33,7 +34,7 @@ export class ClusterView implements OnApplicationBootstrap, OnApplicationShutdow
   private refreshedMs = 0;
   private readonly stageReadyMs = new Map<Stage, number>();
   private readonly listeners: EnginesListener[] = [];
-  private timer: NodeJS.Timeout | undefined;
+  private beat: Beat | undefined;
   private ticks = 0;
   private isBusy = false;
   private nextRefreshMs = 0;
@@ -49,11 +50,11 @@ export class ClusterView implements OnApplicationBootstrap, OnApplicationShutdow
   async onApplicationBootstrap(): Promise<void> {
     await this.announce();
     await this.refresh();
-    this.timer = setInterval(() => void this.tick(), TICK_MS);
+    this.beat = new Beat(TICK_MS, () => void this.tick());
   }
 
   async onApplicationShutdown(): Promise<void> {
-    clearInterval(this.timer);
+    this.beat?.stop();
     await this.transport.presence.removeApi(this.identity.apiId).catch(() => undefined);
   }
 
@@ -92,8 +93,11 @@ export class ClusterView implements OnApplicationBootstrap, OnApplicationShutdow
   }
 
   readyEngines(stage: Stage): number {
-    return this.engines.filter((engine) => engine.stage === stage && engine.state === 'ready')
-      .length;
+    let count = 0;
+    for (const engine of this.engines) {
+      if (engine.stage === stage && engine.state === 'ready') count += 1;
+    }
+    return count;
   }
 
   isReady(stage: Stage): boolean {

@@ -1,6 +1,6 @@
 import { type BatonConfig } from '@baton/config';
 import { kvLayoutOf, type KvLayoutOfStage } from '@baton/engine-setup';
-import { BatonError, STAGES, type Stage } from '@baton/contract';
+import { BatonError, type EnginePresence, STAGES, type Stage } from '@baton/contract';
 import { Inject, Injectable } from '@nestjs/common';
 import { ClusterView } from './cluster-view';
 import { CONFIG } from '../tokens';
@@ -36,9 +36,9 @@ export class KvCapacity {
    * engine has announced itself.
    */
   get largestTokens(): number | undefined {
-    const capacities = [this.ofStage('decode'), this.ofStage('aggregated')];
-    const known = capacities.filter((tokens) => tokens !== undefined);
-    return known.length === 0 ? undefined : Math.max(...known);
+    const decode = this.ofStage('decode');
+    const aggregated = this.ofStage('aggregated');
+    return decode === undefined ? aggregated : Math.max(decode, aggregated ?? 0);
   }
 
   /**
@@ -59,28 +59,22 @@ export class KvCapacity {
 
   private ofRoute(route: Way, stage: Stage): number {
     const { engineId } = route;
-    const tokens =
-      engineId === undefined
-        ? this.ofStage(stage)
-        : this.smallest((engine) => engine.engineId === engineId);
-    return tokens ?? Infinity;
+    if (engineId === undefined) return this.ofStage(stage) ?? Infinity;
+    const engine = this.cluster.find(engineId);
+    return engine === undefined ? Infinity : this.ofEngine(engine);
   }
 
   /** Any engine of the stage may take a job from its shared queue, so the smallest decides. */
   private ofStage(stage: Stage): number | undefined {
-    return this.smallest((engine) => engine.stage === stage);
+    let least: number | undefined;
+    for (const engine of this.cluster.living()) {
+      if (engine.stage === stage) least = Math.min(least ?? Infinity, this.ofEngine(engine));
+    }
+    return least;
   }
 
-  private smallest(
-    isMeant: (engine: { readonly engineId: string; readonly stage: Stage }) => boolean,
-  ): number | undefined {
-    const tokens = this.cluster
-      .living()
-      .filter(isMeant)
-      .map(({ stage, gauges: { numBlocks } }) => {
-        const layout = this.layouts.get(stage);
-        return layout?.longest(numBlocks) ?? numBlocks * this.config.blockSize;
-      });
-    return tokens.length === 0 ? undefined : Math.min(...tokens);
+  private ofEngine({ stage, gauges: { numBlocks } }: EnginePresence): number {
+    const layout = this.layouts.get(stage);
+    return layout?.longest(numBlocks) ?? numBlocks * this.config.blockSize;
   }
 }

@@ -16,6 +16,8 @@ import type { Tenant } from '../http/request-context';
 import { API_IDENTITY, type ApiIdentity, CONFIG } from '../tokens';
 import { AdapterRegistry } from './adapters/adapter-registry';
 
+const NO_NAMES: readonly string[] = [];
+
 /** What is served, and the limits that requests are checked against. */
 @Injectable()
 export class ModelCatalog {
@@ -52,7 +54,7 @@ export class ModelCatalog {
    */
   limitsOf(tenant: Tenant): RequestLimits {
     const kvCapacityTokens = this.capacity.largestTokens;
-    const names = this.adapters.of(tenant).names;
+    const names = this.adapters.isOn ? this.adapters.of(tenant).names : NO_NAMES;
     return {
       ...this.fixed,
       ...(names.length === 0 ? {} : { models: [...this.names, ...names] }),

@@ -1,3 +1,4 @@
+import { Beat } from '@baton/clock';
 import type { BatonConfig } from '@baton/config';
 import { type EndReason, STAGES } from '@baton/contract';
 import { engineQueue, sharedQueue } from '@baton/routing';
@@ -39,7 +40,7 @@ const MAX_REVIVALS = 3;
  */
 @Injectable()
 export class Recovery implements OnApplicationBootstrap, OnApplicationShutdown {
-  private timer: NodeJS.Timeout | undefined;
+  private beat: Beat | undefined;
   private disconnectedMs: number | undefined;
   private isSweeping = false;
   private sweptMs = performance.now();
@@ -63,11 +64,11 @@ export class Recovery implements OnApplicationBootstrap, OnApplicationShutdown {
     this.transport.onConnection((event) => this.onConnection(event));
     this.sweptMs = performance.now();
     this.sweptAwakeMs = this.transport.punctuality.awakeMs();
-    this.timer = setInterval(() => void this.sweep(performance.now()), SWEEP_EVERY_MS);
+    this.beat = new Beat(SWEEP_EVERY_MS, () => void this.sweep(performance.now()));
   }
 
   onApplicationShutdown(): void {
-    clearInterval(this.timer);
+    this.beat?.stop();
   }
 
   /** A sequence that was silent for this long is looked up. */

@@ -1,3 +1,4 @@
+import { Beat } from '@baton/clock';
 import type { EngineJob } from '@baton/contract';
 import type { JobRouting } from '@baton/routing';
 import type { Logger } from '@baton/telemetry';
@@ -14,7 +15,7 @@ import { Observers } from '../observers/port/observers';
 import { API_IDENTITY, type ApiIdentity, LOGGER, ROUTING, TRANSPORT } from '../tokens';
 import { SequenceTable } from './sequence-table';
 
-const SWEEP_EVERY_MS = 250;
+const SWEEP_EVERY_MS = 200;
 
 /**
  * Finds other engines for placed jobs whose engine drains, is silent or is lost. An engine keeps
@@ -23,7 +24,7 @@ const SWEEP_EVERY_MS = 250;
  */
 @Injectable()
 export class Rehomer implements OnApplicationBootstrap, OnApplicationShutdown {
-  private timer: NodeJS.Timeout | undefined;
+  private beat: Beat | undefined;
   private isSweeping = false;
   /** Taken out of a queue, not yet put into another. */
   private homeless: readonly EngineJob[] = [];
@@ -40,11 +41,11 @@ export class Rehomer implements OnApplicationBootstrap, OnApplicationShutdown {
   ) {}
 
   onApplicationBootstrap(): void {
-    this.timer = setInterval(() => void this.sweep(), SWEEP_EVERY_MS);
+    this.beat = new Beat(SWEEP_EVERY_MS, () => void this.sweep());
   }
 
   onApplicationShutdown(): void {
-    clearInterval(this.timer);
+    this.beat?.stop();
   }
 
   /** Ends the queue of a lost engine. Jobs for that engine only end with it. */

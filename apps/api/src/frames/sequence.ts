@@ -92,6 +92,8 @@ export class Sequence implements ObservedSequence {
   struckRule: string | undefined;
   /** An upstream server's error that ended the request. */
   upstreamFailure: UpstreamFailure | undefined;
+  /** A server has said something that is not shown yet. */
+  hasPayloads = false;
   private payloads: string[] = [];
   private shownEpoch: Epoch = 0;
 
@@ -161,14 +163,10 @@ export class Sequence implements ObservedSequence {
     if (fault === 'error') this.struckRule = rule;
   }
 
-  /** Whether a server has said something that is not shown yet. */
-  get hasPayloads(): boolean {
-    return this.payloads.length > 0;
-  }
-
   takePayloads(): readonly string[] {
     const { payloads } = this;
     this.payloads = [];
+    this.hasPayloads = false;
     return payloads;
   }
 
@@ -228,6 +226,7 @@ export class Sequence implements ObservedSequence {
     if (first < this.received) return 'noted';
     this.shownEpoch = epoch;
     this.payloads.push(tail);
+    this.hasPayloads = true;
     return this.advance(first, 1, nowMs);
   }
 

@@ -19,14 +19,14 @@ export interface HttpAnswerOptions {
 export class HttpAnswer {
   private isBroken = false;
 
+  /** The listener to the bytes that are sent. */
+  readonly tap: WireTap | undefined;
+
   constructor(
     readonly response: ServerResponse,
     private readonly options: HttpAnswerOptions,
-  ) {}
-
-  /** The listener to the bytes that are sent. */
-  get tap(): WireTap | undefined {
-    return this.options.tap;
+  ) {
+    this.tap = options.tap;
   }
 
   headers(): Record<string, string> {

@@ -65,16 +65,21 @@ function install(fastify: FastifyInstance, config: BatonConfig, routes: KnownRou
   const operatorCors = new Cors(onlyNamed(config));
   fastify.addHook('onRequest', (request, reply, done) => {
     beginAnswer(request, reply, { config, cors });
-    if (isPreflight(request)) {
-      if (leadsToOperators(request, routes)) {
-        reply.raw.removeHeader('access-control-allow-origin');
-        answerPreflight(request, reply, operatorCors);
-      } else answerPreflight(request, reply, cors);
-    } else if (config.dialect === 'openai' && isQuestionOfMethods(request, routes)) {
-      answerMethods(request, reply, routes);
-    } else {
-      done(refusalOf(request, config));
+    if (request.method === 'OPTIONS') {
+      if (isPreflight(request)) {
+        if (leadsToOperators(request, routes)) {
+          reply.raw.removeHeader('access-control-allow-origin');
+          return answerPreflight(request, reply, operatorCors);
+        }
+        return answerPreflight(request, reply, cors);
+      }
+      // FastAPI answers a bare one as a wrong method.
+      const allowed = config.dialect === 'openai' ? routes.methodsOf(request.url) : undefined;
+      if (allowed !== undefined) {
+        return void reply.code(204).header('allow', allowed.join(', ')).send();
+      }
     }
+    done(refusalOf(request, config));
   });
 }
 
@@ -118,9 +123,8 @@ function refusalOf({ method, raw }: FastifyRequest, config: BatonConfig): BatonE
   }
 }
 
-function isPreflight({ method, headers }: FastifyRequest): boolean {
-  const isAsked = headers['access-control-request-method'] !== undefined;
-  return method === 'OPTIONS' && isAsked && headers.origin !== undefined;
+function isPreflight({ headers }: FastifyRequest): boolean {
+  return headers['access-control-request-method'] !== undefined && headers.origin !== undefined;
 }
 
 /** What any page may ask of the API, no page may ask of its operators' endpoints. */
@@ -137,15 +141,6 @@ function leadsToOperators({ url, headers }: FastifyRequest, routes: KnownRoutes)
 function answerPreflight({ raw }: FastifyRequest, reply: FastifyReply, cors: Cors): void {
   const { status, headers, text } = cors.preflight(raw.headers);
   void reply.code(status).headers(headers).type('text/plain; charset=utf-8').send(text);
-}
-
-/** A bare OPTIONS request, which FastAPI answers as a wrong method. */
-function isQuestionOfMethods({ method, url }: FastifyRequest, routes: KnownRoutes): boolean {
-  return method === 'OPTIONS' && routes.methodsOf(url) !== undefined;
-}
-
-function answerMethods({ url }: FastifyRequest, reply: FastifyReply, routes: KnownRoutes): void {
-  void reply.code(204).header('allow', routes.methodsOf(url)?.join(', ')).send();
 }
 
 function badUrl(status: number | undefined): BatonError {

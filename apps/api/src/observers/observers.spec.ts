@@ -21,6 +21,7 @@ import { FrameInbox } from '../frames/frame-inbox';
 import type { Resender } from '../frames/resender';
 import type { Sequence, SequenceOwner } from '../frames/sequence';
 import { SequenceTable } from '../frames/sequence-table';
+import { CallClasses } from '../http/access/call-classes';
 import { RateMeter } from './live-page/rate-meter';
 import { FaultMetrics } from './metrics/fault-metrics';
 import { RequestMetrics } from './metrics/request-metrics';
@@ -84,7 +85,7 @@ function observersOf(table: SequenceTable, run: string) {
   return {
     metrics: new RequestMetrics(config, { maxModelLen: 8_192 } as ModelCatalog, table),
     faults: new FaultMetrics(),
-    recorder: new RequestRecorder(config, IDENTITY, LOG),
+    recorder: new RequestRecorder(config, IDENTITY, LOG, new CallClasses(config)),
     events: new EventLog(config, LOG),
     timelines: new Timelines(config, transport, IDENTITY, LOG, cluster),
     meter: new RateMeter(config),

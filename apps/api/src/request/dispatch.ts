@@ -51,16 +51,17 @@ export class DispatchStep {
   }
 
   private async submit({ sequences, call }: Exchange): Promise<void> {
-    const jobs = sequences.map(({ job }) => job);
-    if (this.executions.isOn) await this.executions.keep(jobs, call);
-    const added: Promise<unknown>[] = [];
-    for (let from = 0; from < jobs.length; from += PER_TURN) {
-      if (from > 0) await nextTurn();
-      const turn = jobs.slice(from, from + PER_TURN);
-      const all = Promise.all(turn.map((job) => this.submitter.submit(entryQueue(job), [job])));
+    if (this.executions.isOn) {
+      const jobs = sequences.map(({ job }) => job);
+      await this.executions.keep(jobs, call);
+    }
+    const added: Promise<void>[] = [];
+    for (const [index, { job }] of sequences.entries()) {
+      if (index > 0 && index % PER_TURN === 0) await nextTurn();
+      const one = this.submitter.submit(entryQueue(job), [job]);
       // A failure counts when all have been added: then it ends the request.
-      all.catch(() => undefined);
-      added.push(all);
+      one.catch(() => undefined);
+      added.push(one);
     }
     await Promise.all(added);
   }

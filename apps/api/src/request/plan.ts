@@ -12,6 +12,8 @@ import { RequestThreads } from './threads/request-threads';
 
 type PlacedAt = Pick<Place, 'index' | 'room'>;
 
+const NO_SOURCES: AnswerSources = [];
+
 interface Place extends SequencePlace {
   readonly room: number;
   readonly isPrefillLeg: boolean;
@@ -30,14 +32,15 @@ export class PlanStep {
   /** One plan per route. A text model may take a while. */
   async plan({ call, asked, routes }: Routed): Promise<OutputPlan[]> {
     const { request, isPooling, isExecuted, threaded } = asked;
-    const sources = await this.replied(call, asked, routes);
-    const places = routes.map((route, index) => {
+    const sources = this.replies.isIdle ? NO_SOURCES : await this.replied(call, asked, routes);
+    const places: Place[] = [];
+    for (const [index, route] of routes.entries()) {
       const at = Math.floor(index / request.choices);
       const prompt = request.prompts[at];
       const room = this.capacity.outputRoom(route, prompt?.ids.length ?? 0);
       const isPrefillLeg = route.flow === 'hold' || isPooling === true || isExecuted === true;
-      return { index, room, isPrefillLeg, answers: sources[at] };
-    });
+      places.push({ index, room, isPrefillLeg, answers: sources[at] });
+    }
     if (threaded !== undefined) {
       return this.threads.plan(threaded, this.placed(request, places), call);
     }
@@ -85,7 +88,7 @@ export class PlanStep {
     { request, isPooling }: Asked,
     [first]: readonly Route[],
   ): Promise<AnswerSources> {
-    if (this.replies.isIdle || isPooling === true || first?.flow === 'hold') return [];
+    if (isPooling === true || first?.flow === 'hold') return [];
     return this.replies.to(call, request);
   }
 }

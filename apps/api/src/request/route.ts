@@ -46,11 +46,13 @@ export class RouteStep {
    */
   private plan(request: GenerationRequest, engineId: string | undefined, leg: SettledLeg): Route[] {
     const engine = engineId === undefined ? undefined : this.engineAt(engineId);
-    const plain = wishedRoute({ kind: 'none' }, engine) ?? this.own();
-    const first = wishedRoute(leg, engine) ?? plain;
+    const plain = wishedRoute(NO_LEG, engine) ?? this.own();
+    const first = leg === NO_LEG ? plain : (wishedRoute(leg, engine) ?? plain);
     this.refuseWithoutEngine(first);
     const sequences = request.prompts.length * request.choices;
-    return Array.from({ length: sequences }, (_, index) => (index === 0 ? first : plain));
+    const routes = new Array<Route>(sequences).fill(plain);
+    if (sequences > 0) routes[0] = first;
+    return routes;
   }
 
   /**
@@ -83,7 +85,7 @@ export class RouteStep {
     const readyEngines = this.cluster.readyEngines(stage);
     return {
       readyEngines: readyEngines === 0 && this.isServed(stage) ? 1 : readyEngines,
-      waiting: this.gate.waiting()[stage],
+      waiting: this.gate.waiting[stage],
     };
   }
 
@@ -94,8 +96,9 @@ export class RouteStep {
   }
 
   private refuseWithoutEngine(route: Route): void {
-    const stages = [route.stage, ...(route.next === undefined ? [] : [route.next])];
-    if (!stages.every((stage) => this.isServed(stage))) throw new BatonError('no_engine');
+    const { stage, next } = route;
+    if (!this.isServed(stage)) throw new BatonError('no_engine');
+    if (next !== undefined && !this.isServed(next)) throw new BatonError('no_engine');
   }
 
   private isServed(stage: Stage): boolean {

@@ -179,6 +179,37 @@ describe('baton plan --json', () => {
   });
 });
 
+describe('a plan with SLO classes', () => {
+  const TWO = [...WORKLOAD, ...LENGTHS, ...SLO, '--gpus', '2', '--tp', '1', '--threads', '1'];
+
+  it('keeps the targets of each class, and tells what each gets', async () => {
+    const classes = JSON.stringify({ quick: { ttft: 150 }, rest: {} });
+    const mix = ['--slo-classes', classes, '--slo-mix', 'quick=0.2,rest=0.8'];
+    const plain = await planned(...TWO);
+    const { stdout } = await plan(...TWO, ...mix, '--out', folder);
+    const path = join(folder, 'plan.json');
+    const { winner, splits } = JSON.parse(readFileSync(path, 'utf8')) as PlanDocument;
+    for (const { slo_classes } of splits) {
+      expect(slo_classes!.map(({ name, slo }) => [name, slo])).toEqual([
+        ['quick', 'ttft=150ms'],
+        ['rest', null],
+      ]);
+      for (const each of slo_classes!) expect(each.slo_attainment).toBeGreaterThanOrEqual(0.9);
+    }
+    expect(plain.winner).not.toHaveProperty('slo_classes');
+    expect(winner.request_rate).toBeLessThan(plain.winner.request_rate!);
+    expect(stdout).toContain('quick (ttft=150ms)');
+    expect(readFileSync(join(folder, 'plan.html'), 'utf8')).toContain('SLO classes');
+  });
+
+  it('fails where no split keeps the targets of a class', async () => {
+    const classes = JSON.stringify({ quick: { ttft: 1 }, rest: {} });
+    const mix = ['--slo-classes', classes, '--slo-mix', 'quick=0.2,rest=0.8'];
+    const { exitCode, stderr } = await plan(...TWO, ...mix);
+    expect([exitCode, stderr]).toEqual([1, expect.stringContaining('targets of each SLO class')]);
+  });
+});
+
 describe('baton plan', () => {
   it('prints a table for people, with the command that starts the winner', async () => {
     const { exitCode, stdout } = await plan(...PLAN);

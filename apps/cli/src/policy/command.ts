@@ -1,6 +1,7 @@
-import { UsageError } from '@baton/config';
+import { isModulePath, type ModulePath, UsageError } from '@baton/config';
 import type { Command } from 'commander';
 import { addReplayOptions, type GivenReplayFlags } from '../replay/replay-flags';
+import type { PolicyKind } from './new-policy';
 
 const EXAMPLES = `
 Actions:
@@ -10,6 +11,7 @@ Actions:
 Examples:
   baton policy new my-policy
   baton policy new my-scaler --kind scaling
+  baton policy new my-gate --kind flow-control
   baton policy test ./my-policy.mjs --trace mooncake-conversation --topology 4P4D --slo ttft=2s
   baton policy test examples/policies/*-*.mjs --trace mooncake-conversation --topology 4P4D
   baton replay --trace mooncake-conversation --topology 4P4D --placement ./my-policy.mjs
@@ -22,7 +24,7 @@ export function completePolicy(command: Command): void {
     .argument('<modules...>', 'name of a new policy, or paths of some')
     .option(
       '--kind <kind>',
-      'Kind of the policy that `new` writes: placement or scaling (default: placement).',
+      'placement, flow-control, or scaling, which `new` alone takes (default: placement).',
     )
     .option('--live', 'Let `test` run each policy on a live cluster of its own too.')
     .addHelpText('after', EXAMPLES)
@@ -33,15 +35,31 @@ export function completePolicy(command: Command): void {
 }
 
 async function run(action: string, modules: string[], given: GivenReplayFlags): Promise<void> {
-  const { kind, ...flags } = given;
+  const { kind = 'placement', ...flags } = given;
+  const { policyKind, writeExample } = await import('./new-policy');
+  const chosen = policyKind(String(kind));
   if (action === 'new') {
-    const { policyKind, writeExample } = await import('./new-policy');
-    const chosen = policyKind(typeof kind === 'string' ? kind : 'placement');
     const written = modules.flatMap((name) => writeExample(name, chosen));
     process.stdout.write(`wrote ${written.join(' and ')}\n`);
-  } else if (action === 'test') {
-    if (kind !== undefined) throw new UsageError('--kind has a meaning for a new policy alone.');
+  } else if (action === 'test') await test(chosen, modules, flags);
+  else throw new UsageError(`'${action}' is neither new nor test.`);
+}
+
+async function test(kind: PolicyKind, modules: string[], flags: GivenReplayFlags): Promise<void> {
+  if (kind === 'scaling') {
+    throw new UsageError('baton plan --autoscalers compares autoscalers, modules among them.');
+  }
+  const own = modules.map(modulePath);
+  if (kind === 'placement') {
     const { comparePolicies } = await import('./compare-policies');
-    await comparePolicies(modules, flags);
-  } else throw new UsageError(`'${action}' is neither new nor test.`);
+    await comparePolicies(own, flags);
+  } else {
+    const { compareFlowPolicies } = await import('./compare-flow-policies');
+    await compareFlowPolicies(own, flags);
+  }
+}
+
+function modulePath(given: string): ModulePath {
+  if (isModulePath(given)) return given;
+  throw new UsageError(`The policy ${given} is not an ES module: rename it to end in .mjs or .js.`);
 }

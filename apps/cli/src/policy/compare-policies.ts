@@ -1,6 +1,6 @@
 import { type EngineSummary, summarise, type Summary } from '@baton/analysis';
 import { simulate } from '@baton/cluster';
-import { isModulePath, type ModulePath, placerSpec, UsageError } from '@baton/config';
+import { type ModulePath, placerSpec, UsageError } from '@baton/config';
 import { POLICY_KINDS, policyName } from '@baton/placement';
 import { type PreparedReplay, prepareReplay } from '@baton/replay';
 import { mostGpus } from '@baton/scenario';
@@ -31,14 +31,13 @@ const BUILT_IN = ['pull', ...POLICY_KINDS] as const;
  * policy governs both stages.
  */
 export async function comparePolicies(
-  modules: readonly string[],
+  own: readonly ModulePath[],
   { live: isLive, ...given }: GivenReplayFlags,
 ): Promise<void> {
   if (given['placement'] !== undefined || given['decodePlacement'] !== undefined) {
     throw new UsageError('policy test chooses the placement: leave out --placement and the like.');
   }
-  const own = modules.map(modulePath);
-  const [first = ''] = modules;
+  const [first = ''] = own;
   const flags = readReplayFlags({ ...given, placement: first });
   const prepared = await withProgress('reading', (onProgress) =>
     prepareReplay(flags, process.env, onProgress),
@@ -55,11 +54,6 @@ export async function comparePolicies(
   );
   const outcomes = virtual.map((outcome, at) => ({ ...outcome, live: live?.get(names[at]!) }));
   process.stdout.write(flags.json ? asJson(outcomes) : await asTable(outcomes));
-}
-
-function modulePath(given: string): ModulePath {
-  if (isModulePath(given)) return given;
-  throw new UsageError(`The policy ${given} is not an ES module: rename it to end in .mjs or .js.`);
 }
 
 function tryPolicy(

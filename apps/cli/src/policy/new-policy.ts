@@ -3,11 +3,13 @@ import { existsSync, writeFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import { cannotWrite } from '../claim-output';
 import { EXAMPLE_POLICY, EXAMPLE_TEST } from './example';
+import { FLOW_EXAMPLE, FLOW_TEST } from './flow-example';
 import { SCALING_EXAMPLE, SCALING_TEST } from './scaling-example';
 
 const EXAMPLES = {
   placement: { policy: EXAMPLE_POLICY, test: EXAMPLE_TEST },
   scaling: { policy: SCALING_EXAMPLE, test: SCALING_TEST },
+  'flow-control': { policy: FLOW_EXAMPLE, test: FLOW_TEST },
 } as const;
 
 export type PolicyKind = keyof typeof EXAMPLES;
@@ -15,7 +17,9 @@ export type PolicyKind = keyof typeof EXAMPLES;
 /** @throws UsageError */
 export function policyKind(given: string): PolicyKind {
   if (given in EXAMPLES) return given as PolicyKind;
-  throw new UsageError(`--kind must be ${Object.keys(EXAMPLES).join(' or ')}, not '${given}'.`);
+  throw new UsageError(
+    `--kind must be one of ${Object.keys(EXAMPLES).join(', ')}, not '${given}'.`,
+  );
 }
 
 /**

@@ -68,6 +68,32 @@ describe('baton policy', () => {
     expect(stderr).not.toContain('such choices');
   });
 
+  it('writes a flow control policy, and compares it with every built-in one by class', async () => {
+    const name = join(folder, 'gate');
+    const kind = ['--kind', 'flow-control'];
+    expect(await baton('policy', 'new', name, ...kind)).toMatchObject({ exitCode: 0 });
+    const tested = spawnSync(process.execPath, ['--test', `${name}.test.mjs`], {
+      encoding: 'utf8',
+      env: { ...process.env, NODE_TEST_CONTEXT: undefined },
+    });
+    expect(tested.stdout + tested.stderr).toContain('pass 2');
+    const classes = JSON.stringify({ quick: { ttft: 500 }, slow: { ttft: 60_000, priority: 1 } });
+    const mix = ['--slo-classes', classes, '--slo-mix', 'quick=0.5,slow=0.5'];
+    const gate = ['--flow-control-concurrency', '4', '--topology', '1A', ...mix];
+    const args = ['policy', 'test', `${name}.mjs`, ...kind, ...WORKLOAD, ...gate];
+    const { stdout } = await baton(...args, '--json');
+    type Row = { policy: string; slo_classes: object[]; policy_faults: number };
+    const { policies } = JSON.parse(stdout) as { policies: Row[] };
+    const of = (policy: string): Row => policies.find((each) => each.policy === policy)!;
+    expect(policies.map(({ policy }) => policy)).toEqual([
+      ...['gate.mjs', 'none', 'fcfs', 'priority', 'wfq', 'edf'],
+    ]);
+    // The example is the built-in policy of the same idea.
+    expect(of('gate.mjs')).toEqual({ ...of('edf'), policy: 'gate.mjs' });
+    expect(of('gate.mjs').slo_classes).not.toEqual(of('fcfs').slo_classes);
+    expect((await baton(...args)).stdout).toMatch(/^gate\.mjs +quick +/m);
+  });
+
   it('compares a policy with every built-in one', async () => {
     const path = moduleOf('last.mjs', 'engines.length - 1');
     const args = ['policy', 'test', path, ...WORKLOAD, '--topology', '3P3D', '--json'];
@@ -90,7 +116,12 @@ describe('baton policy', () => {
     [['policy', 'test', 'absent.mjs', ...WORKLOAD], 'The policy absent.mjs does not exist.'],
     [
       ['policy', 'new', 'x', '--kind', 'router'],
-      "--kind must be placement or scaling, not 'router'.",
+      "--kind must be one of placement, scaling, flow-control, not 'router'.",
+    ],
+    [['policy', 'test', 'x.mjs', '--kind', 'scaling'], 'baton plan --autoscalers compares'],
+    [
+      ['policy', 'test', 'x.mjs', '--kind', 'flow-control', '--flow-control', 'edf'],
+      'policy test chooses the flow control: leave --flow-control out.',
     ],
     [
       ['policy', 'test', 'x.mjs', '--placement', 'random'],

@@ -70,6 +70,8 @@ export class EngineCapacity {
   sequencesWithin(itlSeconds: number, contextTokens: number): number {
     let low = 1;
     let high = this.mostSequences(contextTokens);
+    // Blocks bound most batches before the gaps do.
+    if (this.itlSeconds(high, contextTokens) <= itlSeconds) return high;
     while (low < high) {
       const middle = Math.ceil((low + high) / 2);
       if (this.itlSeconds(middle, contextTokens) <= itlSeconds) low = middle;

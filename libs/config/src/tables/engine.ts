@@ -2,7 +2,7 @@ import { SCHEDULING_NAMES } from '@baton/engine';
 import {
   choice,
   choiceOrModule,
-  duration,
+  durationByCause,
   integer,
   list,
   number,
@@ -212,10 +212,10 @@ export const ENGINE = {
     help: 'Encoding of structs in KV-cache events: arrays, or maps with the names of their fields.',
   }),
   /** Simulated seconds. */
-  startupDuration: duration(0, [0, 86_400], {
+  startupDuration: durationByCause(['image-pull', 'weights', 'warm-up'], [0, 86_400], {
     help:
       'How long an engine loads before it takes work, as a real one loads weights; simulated ' +
-      'time.',
+      'time. By cause it is their sum: image-pull=20s,weights=35s,warm-up=5s.',
     unit: 's',
   }),
   /** Percent of the step. */

@@ -89,8 +89,8 @@ export const HARDWARE = {
     help: 'Version of vLLM whose division of GPU memory is modelled, from 0.11 on.',
   }),
   /** KV blocks of an engine, instead of what memory gives. */
-  numGpuBlocksOverride: optionalInteger([1, 100_000_000], {
-    help: 'KV blocks of an engine, whatever its memory.',
+  numGpuBlocksOverride: optionalInteger([2, 100_000_000], {
+    help: 'KV blocks of an engine, whatever its memory; one of them holds no KV, as in vLLM.',
     unit: 'blocks',
     unset: 'computed from GPU memory, weights, a trial step and gpu_memory_utilization',
   }),

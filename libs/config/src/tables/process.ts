@@ -34,10 +34,10 @@ export const PROCESS = {
       'probes of Kubernetes and for gateways.',
     unset: 'health is answered over HTTP alone',
   }),
-  /** Name of a step of the hand-over after which the process ends itself with SIGKILL. */
+  /** Name of a step of a request after which the process ends itself with SIGKILL. */
   crashAfter: optionalText({
     help:
-      'End the process hard after this step: held, handed-over, decode-begun, ' +
+      'End the process hard after this step: taken, held, handed-over, decode-begun, ' +
       'read-answered, ended, finished.',
     hidden: true,
     unset: 'never',

@@ -1,11 +1,9 @@
 import { hashString, mix, unitOf } from '@baton/kernel';
 import type { FaultOptions } from '../options';
 
-/**
- * The steps of a hand-over after which a test may end the process, in the order in which a request
- * passes them.
- */
+/** The steps of a request after which a test may end the process, in their order. */
 export const CRASH_POINTS = [
+  'taken',
   'held',
   'handed-over',
   'decode-begun',

@@ -51,7 +51,7 @@ export class SourceSide {
   constructor(private readonly parts: SourceSideParts) {
     const { clock, slot } = parts;
     this.coordinator = this.newCoordinator();
-    const tick = (): void => this.observe({ kind: 'tick', nowUs: this.nowUs() });
+    const tick = (): void => this.observe({ kind: 'tick', nowUs: this.parts.clock.nowUs() });
     this.wakeUp = new WakeUp(clock, slot, tick);
   }
 
@@ -78,7 +78,7 @@ export class SourceSide {
   }
 
   letGo(requestId: string, epoch: number, why: LettingGo): void {
-    const nowUs = this.nowUs();
+    const nowUs = this.parts.clock.nowUs();
     if (why === 'aborted') this.observe({ kind: 'aborted', requestId, nowUs });
     else this.observe({ kind: 'superseded', requestId, epoch, nowUs });
   }
@@ -97,7 +97,7 @@ export class SourceSide {
       epoch: read.claim === undefined ? read.epoch : heldKv.epochClaimed(read, read.claim),
       generation: read.generation,
       reader: read.from,
-      nowUs: this.nowUs(),
+      nowUs: this.parts.clock.nowUs(),
     });
   }
 
@@ -108,17 +108,17 @@ export class SourceSide {
       kind: 'read-ended',
       ...{ requestId, generation, readerRequestId, outcome },
       reader: end.from,
-      nowUs: this.nowUs(),
+      nowUs: this.parts.clock.nowUs(),
     });
   }
 
   onHeartbeat({ from, requestIds }: Message<'heartbeat'>): void {
     this.parts.stats.add('kv_lease_renewals', requestIds.length);
-    this.observe({ kind: 'heartbeat', reader: from, requestIds, nowUs: this.nowUs() });
+    this.observe({ kind: 'heartbeat', reader: from, requestIds, nowUs: this.parts.clock.nowUs() });
   }
 
   onRelease({ from, requestId, generation }: Message<'release'>): void {
-    const nowUs = this.nowUs();
+    const nowUs = this.parts.clock.nowUs();
     this.observe({ kind: 'release-requested', requestId, generation, reader: from, nowUs });
   }
 
@@ -160,10 +160,6 @@ export class SourceSide {
       lease: leaseTimes(kvLeaseUs, kvKeepUs, routedUs),
       firstGeneration: this.incarnation * GENERATIONS_PER_ENGINE + 1,
     });
-  }
-
-  private nowUs(): Micros {
-    return this.parts.clock.nowUs();
   }
 
   private observe(fact: SourceFact): void {

@@ -91,7 +91,7 @@ export class TargetSide {
       requestId: run.job.requestId,
       epoch: run.epoch,
       source: fetching.source,
-      nowUs: this.nowUs(),
+      nowUs: this.parts.clock.nowUs(),
     });
     // An engine at rest has to begin a step to give blocks to the run.
     loop.enter(run.causeUs);
@@ -106,7 +106,13 @@ export class TargetSide {
   reject(run: Run, fetching: Fetching): void {
     const { requestId } = run.job;
     const { source } = fetching;
-    this.observe({ kind: 'rejected', requestId, epoch: run.epoch, source, nowUs: this.nowUs() });
+    this.observe({
+      kind: 'rejected',
+      requestId,
+      epoch: run.epoch,
+      source,
+      nowUs: this.parts.clock.nowUs(),
+    });
   }
 
   /**
@@ -115,14 +121,20 @@ export class TargetSide {
   reserve(startUs: Micros): boolean {
     return this.parts.reservations.reserve(startUs, ({ job, epoch }, missingTokens) => {
       const { requestId } = job;
-      this.observe({ kind: 'reserved', requestId, missingTokens, epoch, nowUs: this.nowUs() });
+      this.observe({
+        kind: 'reserved',
+        requestId,
+        missingTokens,
+        epoch,
+        nowUs: this.parts.clock.nowUs(),
+      });
     });
   }
 
   letGo(run: Run, why: LettingGo): void {
     this.parts.reservations.delete(run);
     const { requestId } = run.job;
-    const nowUs = this.nowUs();
+    const nowUs = this.parts.clock.nowUs();
     if (why === 'aborted') this.observe({ kind: 'aborted', requestId, nowUs });
     else this.observe({ kind: 'superseded', requestId, epoch: run.epoch, nowUs });
   }
@@ -131,15 +143,15 @@ export class TargetSide {
     const { readerRequestId: requestId, ...rest } = answer;
     const fetching = this.parts.runs.get(requestId)?.fetching;
     if (fetching && answer.isInjected === true) fetching.hasInjectedFault = true;
-    this.observe({ ...rest, kind: 'read-answered', requestId, nowUs: this.nowUs() });
+    this.observe({ ...rest, kind: 'read-answered', requestId, nowUs: this.parts.clock.nowUs() });
   }
 
   onReadShare({ from, activeReads }: Message<'read-share'>): void {
-    this.observe({ kind: 'share-changed', from, activeReads, nowUs: this.nowUs() });
+    this.observe({ kind: 'share-changed', from, activeReads, nowUs: this.parts.clock.nowUs() });
   }
 
   onSourceLost(engineId: string): void {
-    this.observe({ kind: 'source-lost', engineId, nowUs: this.nowUs() });
+    this.observe({ kind: 'source-lost', engineId, nowUs: this.parts.clock.nowUs() });
   }
 
   /** The engine has been replaced: nothing is fetched any longer. */
@@ -166,12 +178,8 @@ export class TargetSide {
     });
   }
 
-  private nowUs(): Micros {
-    return this.parts.clock.nowUs();
-  }
-
   private tick(): void {
-    this.observe({ kind: 'tick', nowUs: this.nowUs() });
+    this.observe({ kind: 'tick', nowUs: this.parts.clock.nowUs() });
   }
 
   private observe(fact: TargetFact): void {

@@ -30,7 +30,7 @@ export class LoadBeacon {
 
   start(): void {
     const { wall } = this.parts;
-    this.alarm = wall.around(wall.nowUs() + LOOK_EVERY_US, () => {
+    this.alarm = wall.atBeat(LOOK_EVERY_US, () => {
       this.start();
       this.looks += 1;
       this.tell(JSON.stringify(this.load()));

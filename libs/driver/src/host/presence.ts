@@ -25,6 +25,7 @@ export class PresenceBeacon {
   private isAnnouncing = false;
   private looks = 0;
   private announced = '';
+  private hasIndex = false;
 
   constructor(private readonly parts: PresenceParts) {}
 
@@ -48,7 +49,7 @@ export class PresenceBeacon {
 
   private repeat(): void {
     const { wall, numbers, transport, log } = this.parts;
-    this.alarm = wall.around(wall.nowUs() + LOOK_EVERY_US, () => {
+    this.alarm = wall.atBeat(LOOK_EVERY_US, () => {
       this.repeat();
       this.looks += 1;
       const isDue = this.looks >= LOOKS_PER_SECOND || numbers.fingerprint() !== this.announced;
@@ -66,9 +67,11 @@ export class PresenceBeacon {
     this.looks = 0;
     this.announced = numbers.fingerprint();
     try {
-      identity.index = await presence.claimIndex(identity.engineId);
+      if (!this.hasIndex) identity.index = await presence.claimIndex(identity.engineId);
       const ttlMs = Math.round(punctuality.leaseMs(options.presenceTtlMs));
-      await presence.announceEngine(numbers.snapshot(), ttlMs);
+      this.hasIndex = await presence.announceEngine(numbers.snapshot(), ttlMs);
+      // The next look claims one and tells it.
+      if (!this.hasIndex) this.announced = '';
     } finally {
       this.isAnnouncing = false;
     }

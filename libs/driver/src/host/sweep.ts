@@ -36,7 +36,7 @@ export class Sweep {
 
   start(): void {
     const { wall } = this.parts;
-    this.alarm = wall.around(wall.nowUs() + SWEEP_EVERY_US, () => {
+    this.alarm = wall.atBeat(SWEEP_EVERY_US, () => {
       this.start();
       void this.sweep();
     });

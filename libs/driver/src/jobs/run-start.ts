@@ -1,5 +1,5 @@
 import type { LiveClock } from '@baton/clock';
-import type { EngineJob, Stage } from '@baton/contract';
+import type { EngineJob, Placed, Stage } from '@baton/contract';
 import { unreachable, usToSeconds } from '@baton/kernel';
 import {
   type EngineIdentity,
@@ -22,6 +22,7 @@ import type {
   TakenJob,
 } from '@baton/transport';
 import type { Endings } from '../endings/endings';
+import type { FaultPlan } from '../endings/fault-plan';
 import type { JobFaults } from '../endings/job-faults';
 import type { DriverOptions } from '../options';
 import type { TakenJobs } from './taken-jobs';
@@ -46,7 +47,7 @@ export class NewRuns {
   open(taken: TakenJob): Run {
     const { identity, clock, runs, incoming, stats, spans, timelines } = this.parts;
     const { job } = taken;
-    this.notePlaced(job);
+    if (job.placed?.own !== undefined) this.notePlaced(job.placed.own);
     stats.observe('job_delivery_seconds', usToSeconds(clock.wall.nowUs() - job.causeUs));
     const run = this.newRun(taken);
     runs.add(run);
@@ -56,10 +57,10 @@ export class NewRuns {
     return run;
   }
 
-  private notePlaced({ placed }: EngineJob): void {
+  private notePlaced(own: NonNullable<Placed['own']>): void {
     const { identity, takenJobs, stats } = this.parts;
-    if (placed?.own?.engineId !== identity.engineId) return;
-    takenJobs.note(placed.own);
+    if (own.engineId !== identity.engineId) return;
+    takenJobs.note(own);
     stats.add('placed_jobs');
   }
 
@@ -139,6 +140,7 @@ export interface RunStarterParts {
   readonly endings: Endings;
   readonly refused: RefusedRuns;
   readonly jobFaults: JobFaults;
+  readonly faults: FaultPlan | undefined;
   readonly work: StageWork;
 }
 
@@ -148,8 +150,10 @@ export class RunStarter {
 
   /** Rejects when the ledger or a queue cannot be reached. */
   async begin(run: Run): Promise<void> {
-    const { slot, stats, endings, refused, jobFaults, work } = this.parts;
-    const permit = await this.ask(run);
+    const { slot, stats, endings, refused, jobFaults, faults, work } = this.parts;
+    faults?.reached('taken');
+    // A job of a shared queue was taken with its permit.
+    const permit = await (run.taken.permit ?? this.ask(run));
     if (run.state === 'over') {
       if (permit.kind === 'run') endings.excuseRun({ ...run, epoch: permit.epoch });
       return;
@@ -170,9 +174,7 @@ export class RunStarter {
     if (!isRunOver(run)) slot.guard(() => jobFaults.onPrefill(run, start));
   }
 
-  /** A job of a shared queue was taken with its permit. */
-  private async ask(run: Run): Promise<RunPermit> {
-    if (run.taken.permit !== undefined) return run.taken.permit;
+  private ask(run: Run): Promise<RunPermit> {
     const { identity, options, ledger } = this.parts;
     const { requestId, submission, apiId } = run.job;
     return ledger.begin({

@@ -5,7 +5,6 @@ import { type Micros, usToSeconds } from '@baton/kernel';
 import {
   type EngineSlot,
   type Frames,
-  isPrefillLeg,
   type Run,
   type RunTable,
   type StepListener,
@@ -48,7 +47,10 @@ export class StepFrames {
   /** @param stepUs length of the step on simulated time */
   publish(facts: StepFacts, stepUs: Micros): void {
     for (const handle of facts.scheduled) this.scheduled(handle, stepUs);
-    for (const handle of facts.finished) this.markEnding(handle);
+    for (const handle of facts.finished) {
+      const run = this.parts.runs.at(handle);
+      if (run !== undefined) run.isEnding = true;
+    }
     for (const handle of facts.emitted) this.emitted(handle, facts.endUs);
     for (const handle of facts.finished) this.finished(handle, facts.endUs);
     for (const handle of facts.rejected) this.rejected(handle);
@@ -80,14 +82,10 @@ export class StepFrames {
     stats.observe('request_prefill_kv_computed_tokens', Math.max(0, computed));
   }
 
-  private markEnding(handle: SequenceHandle): void {
-    const run = this.parts.runs.at(handle);
-    if (run) run.isEnding = true;
-  }
-
   private emitted(handle: SequenceHandle, endUs: Micros): void {
     const run = this.parts.runs.at(handle);
-    if (run === undefined || isPrefillLeg(run)) return;
+    // Only what generates here streams tokens; the token of a prefill leg is thrown away.
+    if (run === undefined || run.stage === 'prefill') return;
     const { engine } = this.parts.slot;
     const count = engine.tokensInStep(handle);
     run.emitted = engine.tokenIndex(handle) + 1;

@@ -35,6 +35,7 @@ export interface EngineOptions {
   readonly maxNumBatchedTokens: number;
   /** 16. */
   readonly blockSize: number;
+  /** That can be used: vLLM's `num_gpu_blocks` counts the null block as well. */
   readonly numBlocks: number;
   /** Groups of layers with blocks of their own. Unset: one, which keeps the whole context. */
   readonly kvGroups?: KvGroups;
@@ -68,6 +69,11 @@ export interface EngineOptions {
    * there is no pool.
    */
   readonly kvPool?: KvPoolMember;
+  /**
+   * It gives KV to other memory or takes it from there, by what vLLM calls a KV connector. Unset:
+   * false.
+   */
+  readonly hasConnector?: boolean;
   readonly enableChunkedPrefill: boolean;
   /** The default where a sequence's parameters do not set it, 0..1. Unset: 0. */
   readonly globalCacheHitThreshold?: number;

@@ -24,21 +24,24 @@ export interface KvCapacityQuery extends EnginePlacement, CudaGraphOptions {
   readonly vllmMinor?: number | undefined;
 }
 
+/** Of an engine's KV blocks the first holds none: vLLM's `BlockPool.null_block`. */
+export const NULL_BLOCKS = 1;
+
 /**
- * KV blocks of an engine, as vLLM finds them by a trial step: `floor((shown memory · utilisation −
- * weights − reserved) / (KV bytes of a token and layer · layers of a group · block size))`, all on
- * one GPU, with the groups of `kvGroupsOf`. Of pipeline stages the one with the fewest blocks
- * decides (vLLM's `get_kv_cache_configs`). Known errors are in the README of
- * data/measured/kv-capacity: below 2 % where KV has half the memory or more, but for one log, and
- * some tenths of a GiB in any case.
+ * KV blocks of an engine, the null block among them, as vLLM finds them by a trial step:
+ * `floor((shown memory · utilisation − weights − reserved) / (KV bytes of a token and layer ·
+ * layers of a group · block size))`, all on one GPU, with the groups of `kvGroupsOf`. Of pipeline
+ * stages the one with the fewest blocks decides (vLLM's `get_kv_cache_configs`). Known errors are
+ * in the README of data/measured/kv-capacity: below 2 % where KV has half the memory or more, but
+ * for one log, and some tenths of a GiB in any case.
  *
  * @throws HardwareError `bad-tensor-parallel`, `bad-pipeline-parallel`, `bad-expert-parallel`, or
- *   `does-not-fit` when there is no room for a single block
+ *   `does-not-fit` when there is no room for a single block beside the null block
  */
 export function kvCapacityBlocks(query: KvCapacityQuery): number {
   checkParallel(query);
   const blocks = blocksOf(query);
-  if (blocks >= 1) return blocks;
+  if (blocks > NULL_BLOCKS) return blocks;
   const { model, gpu, dp = 1 } = query;
   const fullest = fullestStage(query);
   const gib = (bytes: number) => (bytes / 2 ** 30).toFixed(1);

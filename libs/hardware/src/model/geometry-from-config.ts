@@ -11,6 +11,8 @@ import { BF16, type Precision, type WeightFormat } from './precision';
 const HYBRID = /mamba|jamba|falcon_h1|nemotron_h|qwen3_next|qwen3_5|granitemoehybrid|rwkv|zamba/;
 /** Families that norm queries and keys, by head and over all heads. */
 const QK_NORM = /^(qwen3|qwen3_moe|gemma3|gemma3_text|glm4_moe)$/;
+/** vLLM keeps the router in 32 bits (`params_dtype=torch.float32` of `gate`). */
+const ROUTER_FLOAT32 = /^minimax_m2$/;
 const QK_NORM_ACROSS = /^(minimax_m2|olmo2)$/;
 const UNGATED = /^(opt|gpt2|gpt_neox|falcon|phi|starcoder2)$/;
 
@@ -108,6 +110,7 @@ function expertsOf(config: CheckpointConfig, layers: number): MixtureOfExperts |
     sharedExperts: config.optionalCount('n_shared_experts') ?? (isLlama4 ? 1 : 0),
     expertIntermediate: config.count('moe_intermediate_size', 'intermediate_size'),
     denseLayers: config.optionalCount('first_k_dense_replace') ?? interleaved,
+    ...(ROUTER_FLOAT32.test(config.text('model_type') ?? '') ? { isRouterFloat32: true } : {}),
   };
 }
 

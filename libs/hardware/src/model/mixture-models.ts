@@ -102,7 +102,7 @@ export const MIXTURE_MODELS: readonly ModelGeometry[] = [
     ...{ name: 'minimax-m2', aliases: ['minimax-m2.1', 'minimax-m2.5'], qkNorm: 'across heads' },
     ...{ layers: 62, hidden: 3072, heads: 48, kvHeads: 8, headDim: 128, intermediate: 1536 },
     ...{ vocabulary: 200_064, maxContext: 196_608, precision: BLOCKWISE_FP8 },
-    experts: routed(256, 8, 1536),
+    experts: { ...routed(256, 8, 1536), isRouterFloat32: true },
   }),
   grouped({
     ...{ name: 'glm-4.5', aliases: ['glm-4.6'], qkNorm: true },

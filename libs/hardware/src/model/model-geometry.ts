@@ -45,6 +45,8 @@ export interface MixtureOfExperts {
   readonly expertIntermediate: number;
   /** Leading layers that have the dense feed-forward instead. */
   readonly denseLayers: number;
+  /** The router's weights and its product are kept in 32 bits. Unset: in 16. */
+  readonly isRouterFloat32?: boolean;
 }
 
 /**

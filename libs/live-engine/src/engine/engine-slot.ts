@@ -24,7 +24,8 @@ const NO_COUNTS: EngineCounters = {
 
 /** Holds the present engine: a new one takes its place after a crash. */
 export class EngineSlot {
-  private present: EnginePort;
+  /** Only `replace` changes it. */
+  engine: EnginePort;
   /** Counters of engines that were replaced. */
   private former = NO_COUNTS;
   private recover: (error: unknown) => void = (error) => {
@@ -32,16 +33,12 @@ export class EngineSlot {
   };
 
   constructor(private readonly build: () => EnginePort) {
-    this.present = build();
-  }
-
-  get engine(): EnginePort {
-    return this.present;
+    this.engine = build();
   }
 
   /** Of all engines that were here. */
   count(key: keyof EngineCounters): number {
-    return this.present.counters[key] + this.former[key];
+    return this.engine.counters[key] + this.former[key];
   }
 
   /** @param recover  called with what the engine threw; without it the error goes on */
@@ -62,8 +59,8 @@ export class EngineSlot {
   }
 
   replace(): void {
-    const broken = this.present.counters;
-    this.present = this.build();
+    const broken = this.engine.counters;
+    this.engine = this.build();
     this.former = sumOf(this.former, broken);
   }
 }

@@ -43,13 +43,15 @@ export class Mailbox {
     const { bus, identity } = this.parts;
     const own = channels.engine(identity.engineId);
     this.unsubscribe = await Promise.all([
-      bus.subscribe(own, (payload) =>
-        this.read<EngineMessage | EngineMessage[]>(payload, (mail) => {
+      bus.subscribe(
+        own,
+        this.reader<EngineMessage | EngineMessage[]>((mail) => {
           for (const message of Array.isArray(mail) ? mail : [mail]) readers.onMessage(message);
         }),
       ),
-      bus.subscribe(channels.aborts, (payload) =>
-        this.read<{ requestIds: string[] }>(payload, (m) => readers.onAborts(m.requestIds)),
+      bus.subscribe(
+        channels.aborts,
+        this.reader<{ requestIds: string[] }>((m) => readers.onAborts(m.requestIds)),
       ),
     ]);
   }
@@ -66,14 +68,17 @@ export class Mailbox {
     this.outgoing.clear();
   }
 
-  private read<T>(payload: Buffer, visit: (message: T) => void): void {
-    let message: T;
-    try {
-      message = JSON.parse(payload.toString()) as T;
-    } catch {
-      this.parts.log.warn({ bytes: payload.length }, 'unreadable message');
-      return;
-    }
-    this.parts.slot.guard(() => visit(message));
+  private reader<T>(visit: (message: T) => void): (payload: Buffer) => void {
+    const { log, slot } = this.parts;
+    return (payload) => {
+      let message: T;
+      try {
+        message = JSON.parse(payload.toString()) as T;
+      } catch {
+        log.warn({ bytes: payload.length }, 'unreadable message');
+        return;
+      }
+      slot.guard(() => visit(message));
+    };
   }
 }

@@ -182,17 +182,14 @@ export class StepLoop implements BarrierRank {
       const endUs = this.parts.slot.engine.beginStep(startUs);
       if (endUs !== undefined) {
         this.stepStartUs = startUs;
-        this.alarm = this.setAlarm(endUs, () => this.guard(() => this.end(endUs)));
+        const { clock, isPrecise } = this.parts;
+        const ring = (): void => this.guard(() => this.end(endUs));
+        this.alarm = isPrecise ? clock.atSim(endUs, ring) : clock.aroundSim(endUs, ring);
       }
       this.listener?.onBegun(startUs);
       if (endUs !== undefined) return;
       startUs = this.nextCauseUs(startUs);
     }
-  }
-
-  private setAlarm(endUs: Micros, ring: () => void): Alarm {
-    const { clock, isPrecise } = this.parts;
-    return isPrecise ? clock.atSim(endUs, ring) : clock.aroundSim(endUs, ring);
   }
 
   /**
@@ -215,8 +212,10 @@ export class StepLoop implements BarrierRank {
 
   private admitUpTo(startUs: Micros): void {
     if (this.arrivals.length === 0) return;
-    const due = this.arrivals.filter(({ causeUs }) => causeUs <= startUs);
-    this.arrivals = this.arrivals.filter(({ causeUs }) => causeUs > startUs);
+    const due: Arrival[] = [];
+    const later: Arrival[] = [];
+    for (const one of this.arrivals) (one.causeUs <= startUs ? due : later).push(one);
+    this.arrivals = later;
     due.sort((a, b) => a.causeUs - b.causeUs);
     for (const { enter } of due) enter?.();
   }

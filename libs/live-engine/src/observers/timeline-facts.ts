@@ -1,5 +1,5 @@
 import type { Alarm, LiveClock } from '@baton/clock';
-import type { EngineFact, EngineFactKind, EngineFacts } from '@baton/contract';
+import type { EngineFact, EngineFactKind, EngineFacts, RunFacts } from '@baton/contract';
 import type { SequenceHandle, StepFacts } from '@baton/engine';
 import type { Micros } from '@baton/kernel';
 import { type Bus, channels } from '@baton/transport';
@@ -153,9 +153,10 @@ export class TimelineFacts {
     const { identity, bus } = this.parts;
     const { engineId, role } = identity;
     for (const [apiId, byRun] of this.waiting) {
-      const runs = [...byRun].map(([{ job, epoch }, facts]) => {
-        return { requestId: job.requestId, epoch, facts };
-      });
+      const runs: RunFacts[] = [];
+      for (const [{ job, epoch }, facts] of byRun) {
+        runs.push({ requestId: job.requestId, epoch, facts });
+      }
       const message: EngineFacts = { engineId, stage: role, runs };
       bus.publish(channels.timelines(apiId), Buffer.from(JSON.stringify(message)));
     }

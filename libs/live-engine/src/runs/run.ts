@@ -61,11 +61,6 @@ export interface Run {
   isSpared: boolean;
 }
 
-/** Only what generates here streams tokens; the token of a prefill leg is thrown away. */
-export function isPrefillLeg(run: Pick<Run, 'stage'>): boolean {
-  return run.stage === 'prefill';
-}
-
 /** Check it again after every await. */
 export function isRunOver(run: Run): boolean {
   return run.state === 'over';

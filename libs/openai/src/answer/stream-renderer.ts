@@ -119,12 +119,13 @@ export class StreamRenderer {
   }
 
   private chunk(text: string, finish: FinishFacts | undefined): string {
-    const echo = this.hasBegun ? '' : this.completionEcho();
+    const echo = this.hasBegun || this.isChat ? '' : this.completionEcho();
     const whole = escapeJson(echo) + text;
     if (whole === '' && this.shape.finishesApart) return '';
     const facts = this.facts(finish);
     this.hasBegun = true;
-    this.textOffset += echo.length + visibleLength(text);
+    // What log-probabilities count by.
+    if (this.logprobs !== undefined) this.textOffset += echo.length + visibleLength(text);
     return this.shape.chunk(this.sequence.index, whole, facts);
   }
 
@@ -177,7 +178,7 @@ export class StreamRenderer {
     const isFirst = !this.hasBegun && !this.isChat;
     return {
       finish,
-      logprobs: this.logprobsOf(from, isFirst),
+      logprobs: this.logprobs === undefined ? undefined : this.logprobsOf(from, isFirst),
       tokenIds: returnTokenIds ? rawIds(this.reported.ids(plan, from, this.received)) : undefined,
       promptTokenIds: isFirst && returnTokenIds ? rawIds(prompt.ids) : undefined,
       usage: this.usage(),
@@ -198,8 +199,7 @@ export class StreamRenderer {
 
   /** With token ids returned, vLLM leaves the echo to them. */
   private completionEcho(): string {
-    const isShown = !this.isChat && !this.request.returnTokenIds;
-    return isShown ? (this.sequence.prompt.echoText ?? '') : '';
+    return this.request.returnTokenIds ? '' : (this.sequence.prompt.echoText ?? '');
   }
 
   private usage(): RawJson | undefined {

@@ -1,9 +1,7 @@
 import type { RawJson } from '@baton/text';
 import type { Endpoint } from '../generation-request';
-import type { AnswerHead, AnswerOptions } from './answer-head';
+import type { AnswerHead } from './answer-head';
 import type { FinishReason } from './finish-reason';
-import { OpenaiStreamShape } from './openai-stream-shape';
-import { VllmStreamShape } from './vllm-stream-shape';
 
 /** A chunk's fields beside its text, as JSON. */
 export interface ChunkFacts {
@@ -49,8 +47,4 @@ export interface StreamShapeInput {
   readonly head: AnswerHead;
   readonly includeUsage: boolean;
   readonly serviceTier: string | undefined;
-}
-
-export function streamShape(input: StreamShapeInput, options: AnswerOptions): StreamShape {
-  return options.dialect === 'vllm' ? new VllmStreamShape(input) : new OpenaiStreamShape(input);
 }

@@ -5,9 +5,11 @@ import { renderStreamError } from '@baton/refusal';
 import type { GenerationRequest } from '../generation-request';
 import type { AnswerHead, AnswerOptions } from './answer-head';
 import type { FinalFacts } from './render-final';
+import { OpenaiStreamShape } from './openai-stream-shape';
 import { StreamRenderer } from './stream-renderer';
-import { type StreamShape, streamShape } from './stream-shape';
+import type { StreamShape } from './stream-shape';
 import { usageJson } from './usage';
+import { VllmStreamShape } from './vllm-stream-shape';
 
 const DONE = 'data: [DONE]\n\n';
 
@@ -24,7 +26,8 @@ export class StreamedAnswer {
     private readonly options: AnswerOptions,
   ) {
     const { endpoint, includeUsage, serviceTier } = request;
-    this.shape = streamShape({ endpoint, head, includeUsage, serviceTier }, options);
+    const Shape = options.dialect === 'vllm' ? VllmStreamShape : OpenaiStreamShape;
+    this.shape = new Shape({ endpoint, head, includeUsage, serviceTier });
     this.sequences = plans.map((plan, index) => {
       const prompt = request.prompts[Math.floor(index / request.choices)];
       assert(prompt !== undefined, 'every plan belongs to a prompt');
@@ -42,9 +45,10 @@ export class StreamedAnswer {
    * sequence.
    */
   open(): string {
-    const roles = this.sequences.map((sequence) => sequence.role());
-    const echoes = this.sequences.map((sequence) => sequence.echo());
-    return roles.join('') + echoes.join('');
+    let frames = '';
+    for (const sequence of this.sequences) frames += sequence.role();
+    for (const sequence of this.sequences) frames += sequence.echo();
+    return frames;
   }
 
   /**

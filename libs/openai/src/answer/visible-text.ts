@@ -22,12 +22,8 @@ export class VisibleText {
   /** JSON-escaped text that tokens `[from, from + count)` of the run make visible. */
   advance(from: number, count: number, isEnd: boolean): string {
     if (this.isHidden) return '';
-    const { cut } = this.run;
-    return cut === undefined ? this.joined(from, count) : this.uncovered(from + count, isEnd);
-  }
-
-  private joined(from: number, count: number): string {
-    const { tokenIds } = this.run;
+    const { cut, tokenIds } = this.run;
+    if (cut !== undefined) return this.uncovered(from + count, isEnd);
     let text = '';
     for (let i = from; i < from + count; i++) text += this.fragments.get(tokenIds[i]!);
     return text;

@@ -25,6 +25,8 @@ export interface PromptLength {
  * same mistakes; the request's output limit is checked when it is built, each prompt by `room`.
  */
 export class ContextLength {
+  /** Tokens after which a prompt is too long. */
+  readonly maxInputTokens: number;
   private readonly requested: number;
 
   constructor(
@@ -33,11 +35,7 @@ export class ContextLength {
   ) {
     this.requested = output.maxTokens ?? 0;
     if (this.requested > limits.maxModelLen) throw this.outputTooLong();
-  }
-
-  /** Tokens after which a prompt is too long. */
-  get maxInputTokens(): number {
-    return this.limits.maxModelLen - this.requested;
+    this.maxInputTokens = limits.maxModelLen - this.requested;
   }
 
   /**

@@ -1,4 +1,4 @@
-import { CHATML, type ChatTurn, joinedContent, mergedTurns, type TurnCall } from '@baton/text';
+import { CHATML, type ChatTurn, joinedContent, type TurnCall } from '@baton/text';
 import { missingField } from '@baton/refusal';
 import type { RequestLimits } from '../limits';
 import type { CalledFunction, CallField, MessageField } from './chat.dto';
@@ -20,18 +20,30 @@ const INSTRUCTING = new Set(['system', 'developer']);
  * documents become one leading system turn; neighbours of one role become one turn.
  */
 export function turnsOf(parts: ConversationParts, limits: RequestLimits): ChatTurn[] {
+  const { messages, definitions, documents } = parts;
   const reader = new ContentReader(limits);
-  const turns = parts.messages.map((message, index) => turnOf(message, index, reader));
-  const instructions = turns.filter(({ role }) => INSTRUCTING.has(role));
-  const leading = [
-    ...instructions.map(({ content }) => content),
-    ...described(parts.definitions, (limits.template ?? CHATML).describeTools),
-    ...described(parts.documents, documentsText),
-  ].filter((content) => content.length > 0);
-  const system = instructions.find(({ name }) => name !== undefined) ?? { role: 'system' };
-  const others = mergedTurns(turns.filter(({ role }) => !INSTRUCTING.has(role)));
-  if (leading.length === 0 && instructions.length === 0) return others;
-  return [{ ...system, role: 'system', content: joinedContent(leading, '\n\n') }, ...others];
+  const instructions: ChatTurn[] = [];
+  const others: ChatTurn[] = [];
+  for (let index = 0; index < messages.length; index++) {
+    const turn = turnOf(messages[index]!, index, reader);
+    (INSTRUCTING.has(turn.role) ? instructions : others).push(turn);
+  }
+  const merged = mergedTurns(others);
+  const isLed = instructions.length + definitions.length + documents.length > 0;
+  return isLed ? [leadingTurn(instructions, parts, limits), ...merged] : merged;
+}
+
+function leadingTurn(
+  instructions: readonly ChatTurn[],
+  { definitions, documents }: ConversationParts,
+  { template = CHATML }: RequestLimits,
+): ChatTurn {
+  const leading = instructions.map(({ content }) => content);
+  if (definitions.length > 0) leading.push(template.describeTools(definitions));
+  if (documents.length > 0) leading.push(documentsText(documents));
+  const said = leading.filter((content) => content.length > 0);
+  const system = instructions.find(({ name }) => name !== undefined);
+  return { ...system, role: 'system', content: joinedContent(said, '\n\n') };
 }
 
 function turnOf(message: MessageField, index: number, reader: ContentReader): ChatTurn {
@@ -71,14 +83,34 @@ function nameOf({ name }: { readonly name?: string | null }, place: string): str
   throw missingField(`${place}.name`);
 }
 
-function described<Item>(
-  items: readonly Item[],
-  describe: (items: readonly Item[]) => string,
-): string[] {
-  return items.length === 0 ? [] : [describe(items)];
-}
-
 function documentsText(documents: readonly object[]): string {
   const lines = documents.map((document) => JSON.stringify(document));
   return `# Documents\n\n${lines.join('\n')}`;
+}
+
+/** Each run of turns of one role and name as one turn, in time linear in their number. */
+export function mergedTurns(turns: readonly ChatTurn[]): ChatTurn[] {
+  const result: ChatTurn[] = [];
+  for (let from = 0, to = 0; from < turns.length; from = to) {
+    const { role, name } = turns[from]!;
+    while (turns[to]?.role === role && turns[to]?.name === name) to += 1;
+    result.push(to === from + 1 ? turns[from]! : together(turns.slice(from, to)));
+  }
+  return result;
+}
+
+function together(run: readonly ChatTurn[]): ChatTurn {
+  const calls = run.flatMap((turn) => turn.calls ?? []);
+  const reasoning = run.flatMap((turn) => turn.reasoning ?? []).join('\n');
+  const contents = run.map(({ content }) => content).filter((content) => content.length > 0);
+  const texts = contents.findIndex((content) => typeof content !== 'string');
+  // Texts before the first content of pieces are one text, whose tokens may span their seams.
+  const parts =
+    texts > 0 ? [contents.slice(0, texts).join('\n'), ...contents.slice(texts)] : contents;
+  return {
+    ...run[0]!,
+    content: joinedContent(parts, '\n'),
+    ...(calls.length === 0 ? {} : { calls }),
+    ...(reasoning === '' ? {} : { reasoning }),
+  };
 }

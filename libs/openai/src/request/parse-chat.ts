@@ -80,17 +80,13 @@ function reasoningIn(dto: ChatDto, limits: RequestLimits): ReasoningRequest | un
   return reasoningOf(dto, limits);
 }
 
-/** Undefined: the whole prompt is kept. */
-function truncationOf(dto: ChatDto, limits: RequestLimits): Truncation | undefined {
-  const asked = dto.truncate_prompt_tokens ?? undefined;
-  return asked === undefined ? undefined : new Truncation(dto, limits);
-}
-
 function promptOf(dto: ChatDto, turns: readonly ChatTurn[], limits: RequestLimits): Prompt {
   const output = outputLimit(dto);
   const context = new ContextLength(limits, output);
-  const truncation = truncationOf(dto, limits);
-  const characters = turns.reduce((sum, turn) => sum + plainText(turn.content).length, 0);
+  const isCut = (dto.truncate_prompt_tokens ?? undefined) !== undefined;
+  const truncation = isCut ? new Truncation(dto, limits) : undefined;
+  let characters = 0;
+  for (const { content } of turns) characters += plainText(content).length;
   if (truncation === undefined) context.checkText(characters);
   const most = truncation === undefined ? context.maxInputTokens : Infinity;
   const continueFinalTurn = dto.continue_final_message ?? false;
@@ -112,7 +108,8 @@ function promptOf(dto: ChatDto, turns: readonly ChatTurn[], limits: RequestLimit
   return {
     ids,
     echoText,
-    maxTokens: fitting(maxTokens, ids.length, limits),
+    // A limit that the client did not choose shrinks to what an engine can hold.
+    maxTokens: Math.min(maxTokens, (limits.kvCapacityTokens ?? Infinity) - ids.length),
     hidesOutput: false,
     ...(limits.keepsText === true ? { said: saidIn(dto, limits) } : {}),
   };
@@ -135,11 +132,6 @@ function outputLimit(dto: ChatDto): OutputLimit {
     };
   }
   return { maxTokens: dto.max_tokens ?? undefined, field: 'max_tokens', input: 'messages' };
-}
-
-/** A limit that the client did not choose shrinks to what an engine can hold. */
-function fitting(maxTokens: number, promptTokens: number, limits: RequestLimits): number {
-  return Math.min(maxTokens, (limits.kvCapacityTokens ?? Infinity) - promptTokens);
 }
 
 /** `echo` repeats the last message when it has the role of the answer. */

@@ -1,4 +1,4 @@
-import type { BatonError, EngineParameters } from '@baton/contract';
+import type { EngineParameters } from '@baton/contract';
 import { schemaError, type SchemaFault, valueError, type ValueFault } from '@baton/refusal';
 import { below, checkField, type Field, type JsonSchema, objectSchema, type Shape } from './shapes';
 
@@ -15,6 +15,9 @@ interface Rule extends Field {
   readonly parameter?: keyof EngineParameters;
 }
 
+type Ranged = Rule & Required<Pick<Rule, 'check'>>;
+type ForEngineRule = Rule & Required<Pick<Rule, 'parameter'>>;
+
 /** A property whose declared type is one of the values that the rule lets through. */
 type Declares<Value> = <Name extends string>(
   target: { readonly [Key in Name]?: Value | null },
@@ -30,6 +33,10 @@ interface Compiled {
   readonly asChecked: readonly Rule[];
   /** The base first: the order of a schema. */
   readonly asWritten: readonly Rule[];
+  /** Those with a range, as checked. */
+  readonly ranged: readonly Ranged[];
+  /** Those that set a parameter of engines, as written. */
+  readonly forEngine: readonly ForEngineRule[];
   readonly names: ReadonlySet<string>;
 }
 
@@ -77,17 +84,22 @@ export function validateBody<Dto extends object>(
   dto: Dto,
   body: Readonly<Record<string, unknown>>,
 ): Dto {
-  const { asChecked } = rulesOf(dto);
+  const { asChecked, ranged } = rulesOf(dto);
   const fields = dto as Record<string, unknown>;
   const faults: SchemaFault[] = [];
   for (const rule of asChecked) {
-    const value = ownValue(body, rule.name);
+    // What a body inherits (`constructor`, `__proto__`) is none of its fields.
+    const value = Object.hasOwn(body, rule.name) ? body[rule.name] : undefined;
     fields[rule.name] = value;
     const found = checkField(value, rule, body);
     for (const fault of found) faults.push(below(rule.name, fault));
   }
   if (faults.length > 0) throw schemaError(faults);
-  for (const rule of asChecked) refuseOutside(rule, fields);
+  for (const { name, check } of ranged) {
+    const value = fields[name];
+    const complaint = value === undefined || value === null ? undefined : check(value, fields);
+    if (complaint !== undefined) throw valueError({ field: name, ...complaint });
+  }
   return dto;
 }
 
@@ -104,40 +116,21 @@ export function fieldNames(dto: object): ReadonlySet<string> {
 
 /** The parameters of a checked body for engines; undefined: none. */
 export function engineParametersOf(dto: object): EngineParameters | undefined {
-  const asked = engineRules(dto).flatMap(({ name, parameter }) => {
+  let asked: Record<string, unknown> | undefined;
+  for (const { name, parameter } of rulesOf(dto).forEngine) {
     const value = (dto as Record<string, unknown>)[name];
-    return value === undefined || value === null ? [] : [[parameter, value] as const];
-  });
-  return asked.length === 0 ? undefined : (Object.fromEntries(asked) as EngineParameters);
+    if (value !== undefined && value !== null) (asked ??= {})[parameter] = value;
+  }
+  return asked as EngineParameters | undefined;
 }
 
 /** Names of the fields that set a parameter of engines. */
 export function engineFields(dto: object): string[] {
-  return engineRules(dto).map(({ name }) => name);
-}
-
-function engineRules(dto: object): readonly Rule[] {
-  return rulesOf(dto).asWritten.filter(({ parameter }) => parameter !== undefined);
-}
-
-function refuseOutside({ name, check }: Rule, fields: Readonly<Record<string, unknown>>): void {
-  const value = fields[name];
-  if (check === undefined || value === undefined || value === null) return;
-  const complaint = check(value, fields);
-  if (complaint !== undefined) throw outOfRange(name, complaint);
-}
-
-function outOfRange(field: string, complaint: NonNullable<Complaint>): BatonError {
-  return valueError({ field, ...complaint });
+  return rulesOf(dto).forEngine.map(({ name }) => name);
 }
 
 function bounded({ shape, bounds, ...field }: Rule): Field {
   return { ...field, shape: { ...shape, schema: { ...shape.schema, ...bounds } } };
-}
-
-/** What a body inherits (`constructor`, `__proto__`) is none of its fields. */
-function ownValue(body: Readonly<Record<string, unknown>>, field: string): unknown {
-  return Object.hasOwn(body, field) ? body[field] : undefined;
 }
 
 function rulesOf(dto: object): Compiled {
@@ -155,6 +148,12 @@ function compile(prototype: object): Compiled {
     inherited.unshift(...(declaredBy.get(base)?.values() ?? []));
   }
   const asWritten = [...inherited, ...own];
-  const names = new Set(asWritten.map(({ name }) => name));
-  return { asChecked: [...own, ...inherited], asWritten, names };
+  const asChecked = [...own, ...inherited];
+  return {
+    asChecked,
+    asWritten,
+    ranged: asChecked.filter((rule): rule is Ranged => rule.check !== undefined),
+    forEngine: asWritten.filter((rule): rule is ForEngineRule => rule.parameter !== undefined),
+    names: new Set(asWritten.map(({ name }) => name)),
+  };
 }

@@ -27,8 +27,20 @@ export type SamplingPart = Omit<
 export function samplingPart(dto: SamplingDto, limits: RequestLimits): SamplingPart {
   const shownChoices = dto.n ?? 1;
   checkGreedy(dto, shownChoices, limits);
-  const { stop_token_ids: stopTokenIds } = dto;
-  if (isGiven(stopTokenIds)) checkVocabulary('stop_token_ids', stopTokenIds, limits.tokenizer);
+  const stopTokenIds = dto.stop_token_ids ?? undefined;
+  if (stopTokenIds !== undefined) {
+    checkVocabulary('stop_token_ids', stopTokenIds, limits.tokenizer);
+  }
+  const steered = dto.logit_bias ?? dto.allowed_token_ids ?? dto.bad_words ?? undefined;
+  const confined =
+    dto.response_format ??
+    dto.structured_outputs ??
+    dto.guided_json ??
+    dto.guided_regex ??
+    dto.guided_choice ??
+    dto.guided_grammar ??
+    undefined;
+  const tier = dto.service_tier ?? undefined;
   const includeUsage = dto.stream_options?.include_usage ?? false;
   return {
     shownChoices,
@@ -42,8 +54,8 @@ export function samplingPart(dto: SamplingDto, limits: RequestLimits): SamplingP
     stopTokenIds: stopTokenIds ?? [],
     includeStop: dto.include_stop_str_in_output ?? false,
     sampling: samplingOf(dto),
-    steering: isSteered(dto) ? steeringOf(dto, limits) : undefined,
-    constraint: isConfined(dto) ? constraintOf(dto) : undefined,
+    steering: steered === undefined ? undefined : steeringOf(dto, limits),
+    constraint: confined === undefined ? undefined : constraintOf(dto),
     tokensAsIds: dto.return_tokens_as_token_ids ?? false,
     echo: dto.echo ?? false,
     returnTokenIds: dto.return_token_ids ?? false,
@@ -52,26 +64,10 @@ export function samplingPart(dto: SamplingDto, limits: RequestLimits): SamplingP
     engineParameters: engineParametersOf(dto),
     requestId: dto.request_id ?? undefined,
     cacheSalt: dto.cache_salt ?? undefined,
-    serviceTier: servedTier(dto.service_tier ?? undefined),
+    // `auto` is answered by the default tier.
+    serviceTier: tier === 'auto' ? 'default' : tier,
     user: dto.user ?? undefined,
   };
-}
-
-function isGiven<Value>(value: Value | null | undefined): value is Value {
-  return value !== undefined && value !== null;
-}
-
-function isSteered(dto: SamplingDto): boolean {
-  return [dto.logit_bias, dto.allowed_token_ids, dto.bad_words].some(isGiven);
-}
-
-function isConfined(dto: SamplingDto): boolean {
-  const { response_format, structured_outputs, guided_json, guided_regex } = dto;
-  const { guided_choice, guided_grammar } = dto;
-  return [
-    ...[response_format, structured_outputs],
-    ...[guided_json, guided_regex, guided_choice, guided_grammar],
-  ].some(isGiven);
 }
 
 /** Refuses more alternatives than the server gives; -1 means the whole vocabulary. */
@@ -110,11 +106,6 @@ function checkGreedy(dto: SamplingDto, choices: number, limits: RequestLimits): 
   if (choices === 1) return;
   const message = `n must be 1 when using greedy sampling, got ${choices}.`;
   throw valueError({ field: 'n', message });
-}
-
-/** `auto` is answered by the default tier. */
-function servedTier(asked: string | undefined): string | undefined {
-  return asked === 'auto' ? 'default' : asked;
 }
 
 function samplingOf(dto: SamplingDto): Sampling {

@@ -186,12 +186,14 @@ type FitsFields<All extends Fields> = {
 
 /** Fields by name; others are let through. Null is as good as absent unless required. */
 export function recordOf<All extends Fields>(fields: All): Shape<FitsFields<All>> {
+  const named = Object.entries(fields);
   const check = (value: unknown): readonly SchemaFault[] => {
     if (!isObject(value)) return OBJECT.check(value);
-    const faults = Object.entries(fields).map(([name, field]) =>
-      checkField(value[name], field, value).map((fault) => below(name, fault)),
-    );
-    return faults.flat();
+    const faults: SchemaFault[] = [];
+    for (const [name, field] of named) {
+      for (const fault of checkField(value[name], field, value)) faults.push(below(name, fault));
+    }
+    return faults;
   };
   const { expected, plural, branch } = OBJECT;
   return { expected, plural, branch, schema: objectSchema(fields), check };

@@ -2,12 +2,13 @@ import { isObject } from '@baton/kernel';
 import { type RequestError, valueError } from '@baton/refusal';
 
 type Body = Readonly<Record<string, unknown>>;
-type IsUsed = (value: unknown, body: Body) => boolean;
+/** Whether a value, which is neither absent nor null, changes the answer. */
+type IsUsed = (value: unknown) => boolean;
 
-const isSet: IsUsed = (value) => value !== undefined && value !== null;
-const isTrue: IsUsed = (value) => isSet(value, {}) && value !== false;
+const isSet: IsUsed = () => true;
+const isTrue: IsUsed = (value) => value !== false;
 const isFilled: IsUsed = (value) =>
-  isSet(value, {}) && !(Array.isArray(value) && value.length === 0) && !isEmptyObject(value);
+  !(Array.isArray(value) && value.length === 0) && !isEmptyObject(value);
 const wantsAudio: IsUsed = (value) => Array.isArray(value) && value.some((kind) => kind !== 'text');
 
 /**
@@ -16,7 +17,7 @@ const wantsAudio: IsUsed = (value) => Array.isArray(value) && value.some((kind) 
  * send by themselves (null, [], `{type: "text"}`) pass. An entry leaves this table when its feature
  * arrives.
  */
-const UNSUPPORTED: Readonly<Record<string, IsUsed>> = {
+const UNSUPPORTED: readonly (readonly [field: string, isUsed: IsUsed])[] = Object.entries({
   logprob_token_ids: isFilled,
   prompt_embeds: isSet,
   use_beam_search: isTrue,
@@ -27,12 +28,13 @@ const UNSUPPORTED: Readonly<Record<string, IsUsed>> = {
   return_token_offsets: isTrue,
   return_assistant_tokens_mask: isTrue,
   ec_transfer_params: isSet,
-};
+});
 
 /** Throws for the first field in use that is not supported. */
 export function refuseUnsupported(body: Body): void {
-  for (const [field, isUsed] of Object.entries(UNSUPPORTED)) {
-    if (isUsed(body[field], body)) throw unsupported(field);
+  for (const [field, isUsed] of UNSUPPORTED) {
+    const value = body[field] ?? null;
+    if (value !== null && isUsed(value)) throw unsupported(field);
   }
 }
 
@@ -40,14 +42,14 @@ export function refuseUnsupported(body: Body): void {
  * vLLM words `suffix` by itself, and OpenAI has it for one model only. An empty one has no effect.
  */
 export function refuseSuffix(body: Body): void {
-  if (isSet(body['suffix'], body) && body['suffix'] !== '') {
+  if ((body['suffix'] ?? '') !== '') {
     throw valueError({ field: 'suffix', message: 'suffix is not currently supported' });
   }
 }
 
 /** vLLM's answer without `--trust-request-chat-template`: a template is a program. */
 export function refuseTemplate(body: Body): void {
-  if (!isSet(body['chat_template'], body)) return;
+  if ((body['chat_template'] ?? null) === null) return;
   const message =
     'Chat template is passed with request, but --trust-request-chat-template is not set. ' +
     'Refused request with untrusted chat template.';

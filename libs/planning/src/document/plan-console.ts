@@ -1,5 +1,6 @@
 import type { Interval } from '@baton/analysis';
 import {
+  classTable,
   CONSOLE_WIDTH,
   consoleTable,
   formatMs,
@@ -25,11 +26,12 @@ const NARROW = ['split', 'goodput', 'attained', 'TTFT p90', 'TPOT p90', 'busy', 
  * @param isWide  with every column, whatever the width
  */
 export function planConsole(document: PlanDocument, title: string, isWide = false): string {
-  const { command, verdict, front_end: frontEnd, replay_command: replay } = document;
+  const { command, verdict, winner, front_end: frontEnd, replay_command: replay } = document;
   const width = isWide ? Infinity : CONSOLE_WIDTH;
   return [
     wrapWords(title),
     splitTable(document, width),
+    ...(winner.slo_classes ? [classTable(winner.slo_classes)] : []),
     ...costTable(document, width),
     `${wrapWords(verdict)}${wrapWords(alike(document))}`,
     consoleTable(sensitivityColumns(document), sensitivityRows(document), width),

@@ -1,4 +1,5 @@
 import {
+  type ClassSummary,
   type CostSummary,
   type Distribution,
   type FigureIntervals,
@@ -50,6 +51,8 @@ export interface SplitDocument {
   readonly goodput_rps: Rate;
   readonly goodput_rps_per_gpu: Rate;
   readonly slo_attainment: Rate;
+  /** What each SLO class gets at that rate; left out: the configuration has none. */
+  readonly slo_classes?: readonly ClassSummary[];
   /** Requests that can never fit an engine of the split. */
   readonly refused: Rate;
   /** False: it refuses requests that other splits serve, so that it cannot be the winner. */
@@ -200,6 +203,7 @@ function splitDocument(
     goodput_rps: roundTo(goodput, 6),
     goodput_rps_per_gpu: roundTo(goodput / split.gpus, 6),
     slo_attainment: figures?.slo_attainment ?? null,
+    ...(figures?.slo_classes && { slo_classes: figures.slo_classes }),
     refused: figures?.refused ?? null,
     comparable: marks.comparable,
     ttft_ms: figures?.ttft_ms ?? null,

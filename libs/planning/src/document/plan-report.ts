@@ -1,4 +1,5 @@
 import {
+  classSections,
   foldExcept,
   formatMs,
   formatMsInterval,
@@ -67,6 +68,7 @@ export function planReport(
         columns: SPLIT_COLUMNS,
         rows: ranked(document.splits).map(rowWithEnds),
       },
+      ...classSections(document.winner.slo_classes),
       ...costs(document),
       {
         kind: 'table',

@@ -1,4 +1,10 @@
-import { type CostSummary, type Distribution, formatSlo, roundTo } from '@baton/analysis';
+import {
+  type ClassSummary,
+  type CostSummary,
+  type Distribution,
+  formatSlo,
+  roundTo,
+} from '@baton/analysis';
 import { fileName, shownConfig } from '@baton/config';
 import type { PlanFigures } from '@baton/planner';
 import { describeWorkload, type WorkloadDescription } from '@baton/workload';
@@ -28,6 +34,8 @@ export interface FleetDocument {
   readonly request_rate: Figure;
   readonly goodput_rps: Figure;
   readonly slo_attainment: Figure;
+  /** What each SLO class gets at that rate; left out: the configuration has none. */
+  readonly slo_classes?: readonly ClassSummary[];
   readonly ttft_ms: Distribution | null;
   readonly tpot_ms: Distribution | null;
   readonly cost: CostSummary | null;
@@ -108,6 +116,7 @@ function fleetDocument(
     request_rate: roundTo(measured.rate, 6),
     goodput_rps: roundTo(measured.completedRate, 6),
     slo_attainment: figures?.slo_attainment ?? null,
+    ...(figures?.slo_classes && { slo_classes: figures.slo_classes }),
     ttft_ms: figures?.ttft_ms ?? null,
     tpot_ms: figures?.tpot_ms ?? null,
     cost: figures?.cost ?? null,

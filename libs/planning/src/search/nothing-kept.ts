@@ -7,9 +7,15 @@ import { formatMs, formatShare } from '@baton/report';
 export function nothingKept({ nearest, figures }: NothingKept, target: SloTarget): Failure {
   return new Failure(
     `No split keeps ${formatSlo(target.slo)} for ${formatShare(target.attainment)} of the ` +
-      'requests, even when it is all but idle. ' +
+      `requests${ofClasses(figures)}, even when it is all but idle. ` +
       `The nearest miss is ${candidateName(nearest)}: ${told(figures)}.`,
   );
+}
+
+function ofClasses(figures: PlanFigures | undefined): string {
+  return figures?.slo_classes === undefined
+    ? ''
+    : ', and the targets of each SLO class for as many';
 }
 
 function told(figures: PlanFigures | undefined): string {

@@ -2,7 +2,8 @@ import { checkParallel, describePrecision, type EnginePlacement } from '@baton/h
 import { OperatorTables, type OperatorTexts } from '@baton/operators';
 import { describePlacement } from '../models/roofline';
 import { ComposedStepTime } from './composed-step-time';
-import { type KernelChoice, StepComposer } from './step-composer';
+import { type KernelChoice, kernelsOf } from './kernel-choice';
+import { StepComposer } from './step-composer';
 import { tabulate, type TabulatedStep } from './tabulated-step';
 import { Uncovered } from './uncovered';
 
@@ -37,7 +38,7 @@ export const NO_OPERATORS: OperatorSource = {
 };
 
 /** Rises with every change of how steps are put together or tabulated. */
-const EDITION = 6;
+const EDITION = 8;
 
 /**
  * vLLM 0.30 on one H100 takes 0.3 ms per step beyond its kernels (the closed loops of
@@ -119,11 +120,10 @@ export function composerOf(
 
 /** All that a tabulated step depends on; names of the model do not count. */
 function keyOf(placement: EnginePlacement, choice: KernelChoice): string {
-  const { framework = 'vllm', mxfp4Activations = 'bf16' } = choice;
   const { model, gpu, tp, dp = 1, expertParallel = false } = placement;
   const { name: _name, aliases: _aliases, ...shape } = model;
   return JSON.stringify([
-    ...[EDITION, framework, mxfp4Activations],
+    ...[EDITION, ...Object.values(kernelsOf(choice))],
     ...[gpu.operators, tp, dp, expertParallel, shape],
   ]);
 }

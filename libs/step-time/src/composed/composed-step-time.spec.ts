@@ -41,7 +41,10 @@ function bounds(
   isDecodeOnly: boolean,
 ): { highest: number; lowest: number } {
   const layers = (size: number) =>
-    totalUs([...composer.linear(size, isDecodeOnly), composer.around(size)]);
+    totalUs([
+      ...composer.linear(size, isDecodeOnly),
+      ...[composer.around(size), composer.choice(size)],
+    ]);
   const head = (size: number) => totalUs([composer.outputHead(size), composer.sampler(size)]);
   const lowest = (size: number, usAt: (size: number) => number) =>
     Math.min(

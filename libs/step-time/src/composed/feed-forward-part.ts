@@ -6,6 +6,8 @@ import {
   type WeightFormat,
 } from '@baton/hardware';
 import { elementwiseUs, type ExpertShape, type OperatorFormat } from '@baton/operators';
+import { float32Router } from './float32-router';
+import type { Mxfp4Activations } from './kernel-choice';
 import { routedExpertsOf } from './routed-experts';
 import type { StepOperator } from './step-operator';
 import {
@@ -13,7 +15,6 @@ import {
   layersOf,
   type Linear,
   linearOf,
-  type Mxfp4Activations,
   needed,
   type StepParts,
 } from './step-parts';
@@ -125,16 +126,20 @@ function expertTimes(
   experts: MixtureOfExperts,
   isDecodeOnly: boolean,
 ): ExpertTimes {
-  const { model } = parts.placement;
   const routed = routedExpertsOf(parts, expertShape(parts, experts), isDecodeOnly);
   const { sharedExperts, expertIntermediate } = experts;
   const shared = sharedExperts > 0 ? gated(parts, sharedExperts * expertIntermediate) : undefined;
   return {
-    router: linearOf(layersOf(parts, 'bf16'), { n: experts.experts, k: model.hidden }),
+    router: routerOf(parts, experts),
     // Behind an all-to-all, each rank sends no more than its own tokens.
     ...(routed ? { ...routed, ofAllRanks: routed.experts } : gathered(parts, experts)),
     shared: shared && ((tokens) => gatedUs(shared, tokens)),
   };
+}
+
+function routerOf(parts: StepParts, { experts, isRouterFloat32 }: MixtureOfExperts): Linear {
+  if (isRouterFloat32 === true) return float32Router(parts);
+  return linearOf(layersOf(parts, 'bf16'), { n: experts, k: parts.placement.model.hidden });
 }
 
 function gatedUs({ up, activationUs, down }: Gated, tokens: number): number {

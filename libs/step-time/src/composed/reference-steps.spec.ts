@@ -136,7 +136,8 @@ function reference(row: Row): Named[] {
 }
 
 function compose(row: Row): StepOperator[] {
-  const composer = new StepComposer(placementOf(row), tablesOf(row['system']!));
+  // Norms are kernels of their own there, as in vLLM before 0.16.
+  const composer = new StepComposer(placementOf(row), tablesOf(row['system']!), { vllmMinor: 15 });
   if (row['phase'] === 'mixed') return mixed(composer, row);
   const batch = count(row, 'batch');
   if (row['phase'] === 'decode') {

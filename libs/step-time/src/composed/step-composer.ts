@@ -14,7 +14,9 @@ import {
 } from './attention-part';
 import { type FeedForwardPart, feedForwardPartOf } from './feed-forward-part';
 import { aroundAttention } from './around-attention';
-import type { Framework } from './framework';
+import { expertChoice } from './expert-choice';
+import { type KernelChoice, kernelsOf } from './kernel-choice';
+import { tokensNormedInAllReduce } from './norm-in-all-reduce';
 import { samplerOf } from './sampler-part';
 import type { StepOperator } from './step-operator';
 import {
@@ -22,16 +24,9 @@ import {
   layersOf,
   type Linear,
   linearOf,
-  type Mxfp4Activations,
   needed,
   type StepParts,
 } from './step-parts';
-
-/** Which kernels an engine runs where several would do. */
-export interface KernelChoice {
-  readonly framework?: Framework | undefined;
-  readonly mxfp4Activations?: Mxfp4Activations | undefined;
-}
 
 const ACTIVATION_BYTES = 2;
 /** Bytes per token and hidden element of adding the residual and norming. */
@@ -49,9 +44,10 @@ export class StepComposer {
   private readonly reduceUs: Linear;
 
   private readonly aroundUs: Linear;
+  private readonly choiceUs: Linear;
   private readonly samplerUs: Linear;
-  /** Norms that are kernels of their own. */
-  private readonly layerNorms: number;
+  /** Up to so many tokens, norms are no kernels of their own. */
+  private readonly fusedTokens: number;
 
   /**
    * @param choice  whose fusions count and which experts; unset: vLLM's defaults
@@ -62,14 +58,14 @@ export class StepComposer {
     private readonly tables: OperatorTables,
     choice: KernelChoice = {},
   ) {
-    const { framework = 'vllm', mxfp4Activations = 'bf16' } = choice;
-    const parts: StepParts = { placement, tables, framework, mxfp4Activations };
-    this.layerNorms = isNormQuantising(parts) ? 0 : 2 * placement.model.layers;
+    const parts: StepParts = { placement, tables, ...kernelsOf(choice) };
+    this.fusedTokens = tokensNormedInAllReduce(parts);
     const { model, tp } = placement;
     this.attention = attentionPartOf(parts);
     this.feedForward = feedForwardPartOf(parts);
     this.projections = projectionsOf(parts);
     this.aroundUs = aroundAttention(parts);
+    this.choiceUs = expertChoice(parts);
     const head = linearOf(layersOf(parts, 'bf16'), {
       n: Math.ceil(model.vocabulary / tp),
       k: model.hidden,
@@ -90,12 +86,12 @@ export class StepComposer {
     const { model, tp } = this.placement;
     const { system } = this.tables;
     const embedding = ACTIVATION_BYTES * tokens * model.hidden;
-    const norms = NORM_BYTES * tokens * model.hidden;
+    const norms = tokens <= this.fusedTokens ? 0 : 2 * model.layers;
     return [
       ...(hasEmbedding(model)
         ? [{ name: 'embedding' as const, us: elementwiseUs(system, embedding) }]
         : []),
-      { name: 'norms', us: this.layerNorms * elementwiseUs(system, norms) },
+      { name: 'norms', us: norms * elementwiseUs(system, NORM_BYTES * tokens * model.hidden) },
       ...this.projections.map(({ name, us }) => ({ name, us: model.layers * us(tokens) })),
       ...this.feedForward.operators(tokens, isDecodeOnly),
       ...(tp > 1 ? this.reductions(tokens) : []),
@@ -113,6 +109,11 @@ export class StepComposer {
   /** Between projections and attention, by tokens of the step; AIConfigurator counts a constant. */
   around(tokens: number): StepOperator {
     return { name: 'around attention', us: this.placement.model.layers * this.aroundUs(tokens) };
+  }
+
+  /** From the scores of experts to those of each token; AIConfigurator leaves it out. */
+  choice(tokens: number): StepOperator {
+    return { name: 'choice of experts', us: this.choiceUs(tokens) };
   }
 
   /** From logits to tokens; AIConfigurator leaves it out. */

@@ -25,6 +25,7 @@ export type OperatorName =
   /** Shared and routed experts side by side. */
   | 'overlapped experts'
   | 'around attention'
+  | 'choice of experts'
   | 'output head'
   | 'sampler';
 

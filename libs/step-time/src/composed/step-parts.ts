@@ -1,20 +1,15 @@
 import type { EnginePlacement } from '@baton/hardware';
 import type { OperatorTables } from '@baton/operators';
-import { type Framework, FUSIONS } from './framework';
+import { FUSIONS } from './framework';
+import type { Kernels } from './kernel-choice';
 import { linearLayersOf, type LinearLayers, type LinearShape } from './linear-layers';
 import { Uncovered } from './uncovered';
 
 /** What every part of a step is made from. */
-export interface StepParts {
+export interface StepParts extends Kernels {
   readonly placement: EnginePlacement;
   readonly tables: OperatorTables;
-  readonly framework: Framework;
-  /** In what experts with MXFP4 weights get their input. */
-  readonly mxfp4Activations: Mxfp4Activations;
 }
-
-/** vLLM's `VLLM_USE_FLASHINFER_MOE_MXFP4_MXFP8` on Blackwell, TensorRT-LLM's default there. */
-export type Mxfp4Activations = 'bf16' | 'mxfp8';
 
 const FORMAT_NAMES = {
   ...{ bf16: 'BF16', fp8: 'FP8', fp8_static: 'static FP8', fp8_block: 'block-wise FP8' },

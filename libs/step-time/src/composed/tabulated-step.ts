@@ -70,7 +70,10 @@ export function tabulate(composer: StepComposer, limits: TabulateLimits): Tabula
   const from = (max: number) => starts(composer.measuredTokens, max);
   const linear = (isDecodeOnly: boolean): Line =>
     line(from(STEP_TOKENS_MAX), (tokens) =>
-      totalUs([...composer.linear(tokens, isDecodeOnly), composer.around(tokens)]),
+      totalUs([
+        ...composer.linear(tokens, isDecodeOnly),
+        ...[composer.around(tokens), composer.choice(tokens)],
+      ]),
     );
   const { ofAllRanks } = composer;
   return {

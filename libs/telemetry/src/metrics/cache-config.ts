@@ -1,5 +1,6 @@
 import { type BatonConfig, configForStage } from '@baton/config';
 import { kvLayoutOf } from '@baton/engine-setup';
+import { NULL_BLOCKS } from '@baton/hardware';
 import type { EnginePresence } from '@baton/contract';
 
 /** Labels of `vllm:cache_config_info` besides `engine`: the cache configuration as strings. */
@@ -16,11 +17,11 @@ export function cacheConfigLabels(
 ): (engine: EnginePresence) => CacheConfigLabels {
   return (engine) => {
     const own = configForStage(config, engine.stage);
-    const { numBlocks } = engine.gauges;
+    const gpuBlocks = engine.gauges.numBlocks + NULL_BLOCKS;
     const layout = kvLayoutOf(config, engine.stage);
-    const concurrency = layout && numBlocks / layout.needed(maxModelLen);
+    const concurrency = layout && gpuBlocks / layout.needed(maxModelLen);
     const cacheTokens =
-      concurrency === undefined ? numBlocks * own.blockSize : Math.floor(concurrency * maxModelLen);
+      concurrency === undefined ? gpuBlocks * own.blockSize : Math.floor(concurrency * maxModelLen);
     return {
       block_size: String(own.blockSize),
       cache_dtype: 'auto',
@@ -28,7 +29,7 @@ export function cacheConfigLabels(
       gpu_memory_utilization: String(own.gpuMemoryUtilization),
       kv_cache_max_concurrency: String(concurrency ?? cacheTokens / maxModelLen),
       kv_cache_size_tokens: String(cacheTokens),
-      num_gpu_blocks: String(numBlocks),
+      num_gpu_blocks: String(gpuBlocks),
       num_gpu_blocks_override:
         own.numGpuBlocksOverride === undefined ? 'None' : String(own.numGpuBlocksOverride),
     };

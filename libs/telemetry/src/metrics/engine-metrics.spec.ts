@@ -135,8 +135,8 @@ describe('engine metrics', () => {
   it('name the cache configuration, without a model name', async () => {
     const text = await render([presence(0, new EngineStats())]);
     const info = text.split('\n').find((line) => line.startsWith('vllm:cache_config_info{'));
-    expect(info).toContain('kv_cache_size_tokens="1600"');
-    expect(info).toContain('kv_cache_max_concurrency="1.6"');
+    expect(info).toContain('kv_cache_size_tokens="1616"');
+    expect(info).toContain('kv_cache_max_concurrency="1.616"');
     expect(info).not.toContain('model_name');
   });
 

@@ -2,6 +2,8 @@ import { type ChatTemplate, type ChatTurn, customCall, joinedContent } from './c
 import { isResult } from './chatml';
 import { mark, type Markup } from './markup';
 
+const START = mark('<|start_header_id|>');
+const END = mark('<|end_header_id|>');
 const CLOSE: Markup = [mark('<|eot_id|>')];
 /**
  * Llama 3.1 and later begin every system turn with these lines, and have one even where the request
@@ -10,7 +12,7 @@ const CLOSE: Markup = [mark('<|eot_id|>')];
 const DATES = 'Cutting Knowledge Date: December 2023\nToday Date: 26 Jul 2024\n\n';
 
 function header(role: string): Markup {
-  return [mark('<|start_header_id|>'), role, mark('<|end_header_id|>'), '\n\n'];
+  return [START, role, END, '\n\n'];
 }
 
 /** `<|start_header_id|>role<|end_header_id|>\n\ncontent<|eot_id|>` per turn. */

@@ -12,7 +12,10 @@ export function mark(marker: Marker): { readonly marker: Marker } {
  * Each piece is encoded by itself, so no text becomes a marker and none melts into its neighbour.
  */
 export function encodeMarkup(tokenizer: Tokenizer, markup: Markup): number[] {
-  return markup.flatMap((piece) =>
-    typeof piece === 'string' ? tokenizer.encode(piece) : tokenizer.special.idOf(piece.marker),
-  );
+  const ids: number[] = [];
+  for (const piece of markup) {
+    if (typeof piece === 'string') for (const id of tokenizer.encode(piece)) ids.push(id);
+    else ids.push(tokenizer.special.idOf(piece.marker));
+  }
+  return ids;
 }

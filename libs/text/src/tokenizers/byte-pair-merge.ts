@@ -18,12 +18,14 @@ export function mergeBytes(bytes: string, rankOf: RankOf, ids: number[]): void {
 }
 
 function mergeByScan(bytes: string, rankOf: RankOf, ids: number[]): void {
-  const starts = Array.from({ length: bytes.length + 1 }, (_, i) => i);
+  const starts: number[] = [];
+  for (let i = 0; i <= bytes.length; i++) starts.push(i);
   const rankAt = (i: number): number => {
     const end = starts[i + 2];
     return end === undefined ? NO_RANK : (rankOf(bytes.slice(starts[i], end)) ?? NO_RANK);
   };
-  const ranks = starts.map((_, i) => rankAt(i));
+  const ranks: number[] = [];
+  for (let i = 0; i < starts.length; i++) ranks.push(rankAt(i));
   for (;;) {
     let best = 0;
     for (let i = 1; i < ranks.length; i++) if (ranks[i]! < ranks[best]!) best = i;

@@ -136,16 +136,24 @@ class MemoryAdmission implements AdmissionCounters {
   }
 
   /** Never refused: a share belongs to its API, which may write it when the broker is back. */
-  async shift(apiId: string, deltas: Readonly<Partial<Record<Stage, number>>>): Promise<void> {
+  async shift(
+    apiId: string,
+    deltas: Readonly<Partial<Record<Stage, number>>>,
+  ): Promise<Record<Stage, number> | undefined> {
     await Promise.resolve();
     for (const stage of STAGES) this.hub.shiftShare(apiId, stage, deltas[stage] ?? 0);
+    return this.hub.isReachable ? this.livingTotals(apiId) : undefined;
   }
 
   totals(): Promise<Record<Stage, number>> {
-    return this.hub.call('totals', () => ({
-      prefill: this.hub.livingTotal('prefill'),
-      decode: this.hub.livingTotal('decode'),
-      aggregated: this.hub.livingTotal('aggregated'),
-    }));
+    return this.hub.call('totals', () => this.livingTotals());
+  }
+
+  private livingTotals(own?: string): Record<Stage, number> {
+    return {
+      prefill: this.hub.livingTotal('prefill', own),
+      decode: this.hub.livingTotal('decode', own),
+      aggregated: this.hub.livingTotal('aggregated', own),
+    };
   }
 }

@@ -6,10 +6,12 @@ import type { InProcessHub } from './hub';
 export class MemoryPresence implements PresenceBoard {
   constructor(private readonly hub: InProcessHub) {}
 
-  announceEngine(engine: EnginePresence, ttlMs: number): Promise<void> {
+  announceEngine(engine: EnginePresence, ttlMs: number): Promise<boolean> {
     return this.hub.call('announceEngine', () => {
-      this.hub.engines.set(engine.engineId, engine, ttlMs);
-      if (!this.hub.indexes.has(engine.index)) this.hub.indexes.set(engine.index, engine.engineId);
+      const { engines, indexes } = this.hub;
+      engines.set(engine.engineId, engine, ttlMs);
+      if (!indexes.has(engine.index)) indexes.set(engine.index, engine.engineId);
+      return indexes.get(engine.index) === engine.engineId;
     });
   }
 

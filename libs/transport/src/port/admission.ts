@@ -10,7 +10,13 @@ export interface AdmissionCounters {
    * `limit`.
    */
   tryEnter(apiId: string, stage: Stage, count: number, limit: number): Promise<boolean>;
-  /** Moves shares by deltas (negative: left the stage's queue). */
-  shift(apiId: string, deltas: Readonly<Partial<Record<Stage, number>>>): Promise<void>;
+  /**
+   * Moves shares by deltas (negative: left the stage's queue). Resolves to the totals after it;
+   * undefined while the broker is away.
+   */
+  shift(
+    apiId: string,
+    deltas: Readonly<Partial<Record<Stage, number>>>,
+  ): Promise<Record<Stage, number> | undefined>;
   totals(): Promise<Record<Stage, number>>;
 }

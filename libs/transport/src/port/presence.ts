@@ -1,8 +1,11 @@
 import type { EnginePresence } from '@baton/contract';
 
 export interface PresenceBoard {
-  /** Renews this engine's entry for `ttlMs`; the full presence is stored. */
-  announceEngine(engine: EnginePresence, ttlMs: number): Promise<void>;
+  /**
+   * Renews this engine's entry for `ttlMs`; the full presence is stored. False when its index is
+   * another engine's by now, so that it needs a new one.
+   */
+  announceEngine(engine: EnginePresence, ttlMs: number): Promise<boolean>;
   removeEngine(engineId: string): Promise<void>;
   engines(): Promise<EnginePresence[]>;
   /**

@@ -29,18 +29,20 @@ return 1
 };
 
 /**
- * KEYS: shares, one hash per stage. ARGV: API id, one delta per stage. A share never falls below
- * nothing.
+ * KEYS: shares, one hash per stage. ARGV: API id, prefix of API keys, one delta per stage. A share
+ * never falls below nothing. Answers one total per stage.
  */
 export const SHIFT: Script = {
   name: 'shift',
-  body: `
+  body: `${LIVING_TOTAL}
+local totals = {}
 for i, shares in ipairs(KEYS) do
-  if ARGV[i + 1] ~= '0' and redis.call('HINCRBY', shares, ARGV[1], ARGV[i + 1]) <= 0 then
+  if ARGV[i + 2] ~= '0' and redis.call('HINCRBY', shares, ARGV[1], ARGV[i + 2]) <= 0 then
     redis.call('HDEL', shares, ARGV[1])
   end
+  totals[i] = livingTotal(shares, ARGV[1], ARGV[2])
 end
-return 0
+return totals
 `,
 };
 

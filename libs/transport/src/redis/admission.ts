@@ -48,16 +48,16 @@ export class RedisAdmission implements AdmissionCounters {
   }
 
   /** While the broker is away the shares move here, and are written when it is back. */
-  async shift(apiId: string, deltas: Readonly<Partial<Shares>>): Promise<void> {
+  async shift(apiId: string, deltas: Readonly<Partial<Shares>>): Promise<Shares | undefined> {
     this.grant(apiId, deltas);
-    if (this.link.isUp) await this.link.call('shift', () => this.write(apiId, deltas));
+    if (!this.link.isUp) return undefined;
+    return this.link.call('shift', () => this.write(apiId, deltas));
   }
 
   async totals(): Promise<Shares> {
     const ask = (): Promise<unknown> =>
       this.link.scripts.run(TOTALS, this.hashes, [this.keys.api('')]);
-    const totals = (await this.link.call('totals', ask)) as readonly number[];
-    return sharesOf((i) => totals[i] ?? 0);
+    return totalsOf(await this.link.call('totals', ask));
   }
 
   /** Writes the shares of one API as kept here. */
@@ -80,10 +80,14 @@ export class RedisAdmission implements AdmissionCounters {
     this.granted.set(apiId, shares);
   }
 
-  private async write(apiId: string, deltas: Readonly<Partial<Shares>>): Promise<void> {
-    const args = [apiId, ...STAGES.map((stage) => deltas[stage] ?? 0)];
-    await this.link.scripts.run(SHIFT, this.hashes, args);
+  private async write(apiId: string, deltas: Readonly<Partial<Shares>>): Promise<Shares> {
+    const args = [apiId, this.keys.api(''), ...STAGES.map((stage) => deltas[stage] ?? 0)];
+    return totalsOf(await this.link.scripts.run(SHIFT, this.hashes, args));
   }
+}
+
+function totalsOf(reply: unknown): Shares {
+  return sharesOf((i) => (reply as readonly number[])[i] ?? 0);
 }
 
 function sharesOf(share: (index: number) => number): Shares {

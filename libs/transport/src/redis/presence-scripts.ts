@@ -1,13 +1,16 @@
 import type { Script } from './connection/script';
 
-/** KEYS: engine, engines, indexes. ARGV: engine id, presence JSON, TTL, index. */
+/**
+ * KEYS: engine, engines, indexes. ARGV: engine id, presence JSON, TTL, index. Answers 1 when the
+ * index is the engine's.
+ */
 export const ANNOUNCE_ENGINE: Script = {
   name: 'announceEngine',
   body: `
 redis.call('SET', KEYS[1], ARGV[2], 'PX', ARGV[3])
 redis.call('SADD', KEYS[2], ARGV[1])
 redis.call('HSETNX', KEYS[3], ARGV[4], ARGV[1])
-return 0
+return redis.call('HGET', KEYS[3], ARGV[4]) == ARGV[1] and 1 or 0
 `,
 };
 

@@ -31,11 +31,13 @@ export class RedisPresence implements PresenceBoard {
     });
   }
 
-  async announceEngine(engine: EnginePresence, ttlMs: number): Promise<void> {
+  async announceEngine(engine: EnginePresence, ttlMs: number): Promise<boolean> {
     const { engineId, index } = engine;
     const keys = [this.keys.engine(engineId), this.keys.engines, this.keys.indexes];
-    await this.run(ANNOUNCE_ENGINE, keys, [engineId, JSON.stringify(engine), ttlMs, index]);
+    const args = [engineId, JSON.stringify(engine), ttlMs, index];
+    const isOwn = (await this.run(ANNOUNCE_ENGINE, keys, args)) === 1;
     this.link.standby.keep({ key: this.keys.engine(engineId), value: '', ttlMs });
+    return isOwn;
   }
 
   async removeEngine(engineId: string): Promise<void> {

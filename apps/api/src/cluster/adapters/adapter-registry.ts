@@ -35,6 +35,8 @@ class Known {
  */
 @Injectable()
 export class AdapterRegistry implements OnApplicationShutdown, OnModuleInit {
+  /** Adapters are configured, or may be loaded while the cluster runs. */
+  readonly isOn: boolean;
   private readonly configured: Known;
   private readonly changed = new Map<Tenant, Known>();
   private readonly shared: DocumentCollection<AdapterList>;
@@ -46,6 +48,7 @@ export class AdapterRegistry implements OnApplicationShutdown, OnModuleInit {
     @Inject(LOGGER) private readonly logger: Logger,
   ) {
     this.configured = new Known(loraModulesOf(config));
+    this.isOn = config.allowRuntimeLoraUpdating || this.configured.names.length > 0;
     this.shared = new DocumentCollection(transport, {
       collection: 'adapters',
       maxEntries: 1,

@@ -100,10 +100,11 @@ export function openApiDocument(
       schemas: {
         ...requestSchemas(),
         ...answerSchemas(),
-        Error: errorSchema(config.dialect),
+        Error: config.dialect === 'vllm' ? vllmErrorSchema() : openAiErrorSchema(),
         MessageError: messageErrorSchema(),
+        ResponseError: openAiErrorSchema(),
       },
-      responses: { Error: refusal('Error'), MessageError: refusal('MessageError') },
+      responses: Object.fromEntries(FAILURES.map((name) => [name, refusal(name)])),
       securitySchemes: { adminKey: BEARER, ...(hasKeys ? { bearer: BEARER } : {}) },
     },
   };
@@ -136,7 +137,7 @@ function operationOf(method: string, path: string, operation: HttpOperation): De
     ...bodyOf(operation),
     responses: {
       '200': answerOf(operation),
-      default: ref(isAnthropic(path) ? 'responses/MessageError' : 'responses/Error'),
+      default: ref(`responses/${failureOf(path)}`),
     },
   };
 }
@@ -170,9 +171,13 @@ function answerOf({ answers: media = ['json'], result }: HttpOperation): JsonSch
   return { description, content: Object.fromEntries(types.map((type) => [type, shapeOf(type)])) };
 }
 
-/** Failures there have the shape that Anthropic's clients read. */
-function isAnthropic(path: string): boolean {
-  return path.startsWith('/v1/messages');
+/** The shapes of failures, by the names of their schemas. */
+const FAILURES = ['Error', 'MessageError', 'ResponseError'] as const;
+
+/** Messages fail as Anthropic's clients read it, items in both dialects as OpenAI's do. */
+function failureOf(path: string): (typeof FAILURES)[number] {
+  if (path.startsWith('/v1/messages')) return 'MessageError';
+  return /^\/v1\/(responses|conversations)/.test(path) ? 'ResponseError' : 'Error';
 }
 
 function messageErrorSchema(): JsonSchema {
@@ -191,9 +196,18 @@ function refusal(schema: string): JsonSchema {
   return { description: 'What is wrong', content };
 }
 
-/** vLLM's code is the status, OpenAI's a name. */
-function errorSchema(dialect: BatonConfig['dialect']): JsonSchema {
-  const code = dialect === 'vllm' ? { type: 'integer' } : { type: ['string', 'null'] };
+/** vLLM's code is the status; a path that is not there fails in FastAPI's shape. */
+function vllmErrorSchema(): JsonSchema {
+  const detail = { type: 'object', properties: { detail: {} }, required: ['detail'] };
+  return { anyOf: [errorSchema({ type: 'integer' }), detail] };
+}
+
+/** OpenAI's code is a name. */
+function openAiErrorSchema(): JsonSchema {
+  return errorSchema({ type: ['string', 'null'] });
+}
+
+function errorSchema(code: JsonSchema): JsonSchema {
   const properties = {
     message: { type: 'string' },
     type: { type: 'string' },

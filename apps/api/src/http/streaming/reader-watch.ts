@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http';
+import { Beat } from '@baton/clock';
 import {
   Injectable,
   type OnApplicationBootstrap,
@@ -22,14 +23,14 @@ interface Watched {
 @Injectable()
 export class ReaderWatch implements OnApplicationBootstrap, OnApplicationShutdown {
   private readonly answers = new Map<ServerResponse, Watched>();
-  private timer: NodeJS.Timeout | undefined;
+  private beat: Beat | undefined;
 
   onApplicationBootstrap(): void {
-    this.timer = setInterval(() => this.sweep(performance.now()), SWEEP_EVERY_MS);
+    this.beat = new Beat(SWEEP_EVERY_MS, () => this.sweep(performance.now()));
   }
 
   onApplicationShutdown(): void {
-    clearInterval(this.timer);
+    this.beat?.stop();
   }
 
   /** Watches until the answer is complete or its connection closed. */

@@ -84,7 +84,7 @@ export class ClusterPictures {
       named.set(streamId, name);
     }
     this.named = named;
-    const waiting = this.totals.waiting();
+    const waiting = this.totals.waiting;
     return {
       at: Math.round(performance.timeOrigin + nowMs),
       engines: living.map((engine) => engineOf(engine, this.config.starvedAfter * 1_000)),

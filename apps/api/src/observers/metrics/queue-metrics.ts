@@ -44,7 +44,7 @@ export class QueueMetrics {
         'baton:waiting_sequences',
         'Sequences that have not entered a batch of the stage, in its queues or in an ' +
           'engine, over all API processes.',
-        this.totals.waiting(),
+        this.totals.waiting,
       ),
       perStage(
         'baton:queue_age_seconds',

@@ -21,6 +21,6 @@ export abstract class LiveSequences implements Iterable<LiveSequence> {
 /** How many sequences wait in the cluster, by stage. */
 export abstract class WaitingTotals {
   /** As of the last refresh. */
-  abstract waiting(): Readonly<Record<Stage, number>>;
+  abstract readonly waiting: Readonly<Record<Stage, number>>;
   abstract refreshTotals(): Promise<void>;
 }

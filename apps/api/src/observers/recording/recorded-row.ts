@@ -10,6 +10,8 @@ const MOST_PRIORITY = 2 ** 31 - 1;
 export interface RowContext {
   readonly request: ObservedRequest;
   readonly gaps: Gaps;
+  /** Undefined: no classes are configured. */
+  readonly sloClass: string | undefined;
   /** Instant 0 of the recording, µs since the Unix epoch. */
   readonly startedUs: number;
   /** Simulated µs per µs of the wall clock. */
@@ -20,7 +22,7 @@ export interface RowContext {
 /** What a sequence leaves in a recording once it has ended. */
 export function recordedRow(sequence: ObservedSequence, end: End, context: RowContext): TraceRow {
   const { job, received } = sequence;
-  const { request, startedUs, speedup, blockSize } = context;
+  const { request, sloClass, startedUs, speedup, blockSize } = context;
   const fullBlocks = Math.floor((job.promptTokens + received) / blockSize);
   const priority = Math.max(-MOST_PRIORITY, Math.min(MOST_PRIORITY, job.priority));
   return {
@@ -31,6 +33,7 @@ export function recordedRow(sequence: ObservedSequence, end: End, context: RowCo
     maxTokens: job.maxTokens,
     session: request.sessionKey,
     priority: priority || undefined,
+    sloClass,
     blockSize,
     blockHashes: job.blockHashes.slice(0, fullBlocks),
     measured: measuredOf(sequence, end, context),

@@ -114,6 +114,23 @@ describe('a recording front', () => {
     expect(ids.map((id) => id.at(-1)).sort()).toEqual(['0', '1', '2']);
   });
 
+  it('names the SLO class of each request, however the request names it', async () => {
+    const sloClasses = { interactive: { ttft: 500 }, batch: { priority: 7 } };
+    const engines = [{ isEager: true }];
+    fixture = await ApiFixture.start({ config: { record, sloClasses }, engines });
+    const calls = [{ headers: { 'x-slo-class': 'batch' } }, { body: { ...BODY, priority: 7 } }, {}];
+    for (const { body = BODY, headers = {} } of calls) {
+      await (await fixture.post('/v1/completions', body, { headers })).text();
+    }
+    await fixture.stop();
+    expect(requestsOf().map(({ row }) => row['slo_class'])).toEqual([
+      ...['batch', 'batch', 'interactive'],
+    ]);
+    const { workload } = readTrace(linesOf(), { file: record });
+    expect(workload.sloClass?.names).toEqual(['batch', 'interactive']);
+    expect(JSON.parse(linesOf()[0]!)).toMatchObject({ config: { slo_classes: sloClasses } });
+  });
+
   it('writes a request that its client left with the tokens it got', async () => {
     fixture = await ApiFixture.start({ config: { record } });
     const leave = new AbortController();

@@ -3,6 +3,7 @@ import type { BatonConfig } from '@baton/config';
 import type { LineFile, Logger } from '@baton/telemetry';
 import { traceLine } from '@baton/workload';
 import { Inject, Injectable } from '@nestjs/common';
+import { CallClasses } from '../../http/access/call-classes';
 import { API_IDENTITY, type ApiIdentity, CONFIG, LOGGER } from '../../tokens';
 import type {
   End,
@@ -31,6 +32,7 @@ export class RequestRecorder implements RequestObserver {
     @Inject(CONFIG) private readonly config: BatonConfig,
     @Inject(API_IDENTITY) private readonly identity: ApiIdentity,
     @Inject(LOGGER) private readonly logger: Logger,
+    private readonly classes: CallClasses,
   ) {
     this.isOn = config.record !== undefined;
   }
@@ -64,12 +66,13 @@ export class RequestRecorder implements RequestObserver {
   }
 
   ended(sequence: ObservedSequence, end: End, request: ObservedRequest): void {
-    const { file, startedUs } = this;
+    const { file, startedUs, classes } = this;
     const gaps = this.gaps.get(sequence);
     this.gaps.delete(sequence);
     if (file === undefined || gaps === undefined) return;
     const { speedup, blockSize } = this.config;
-    const context = { request, gaps, startedUs, speedup, blockSize };
+    const sloClass = classes.isOn ? classes.find(request.call)?.name : undefined;
+    const context = { request, gaps, sloClass, startedUs, speedup, blockSize };
     file.add(traceLine(recordedRow(sequence, end, context)));
     this.lines += 1;
   }

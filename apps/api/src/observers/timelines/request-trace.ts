@@ -88,7 +88,8 @@ export interface RequestTrace {
 }
 
 export function hasEnded({ sequences }: RequestTrace): boolean {
-  return sequences.every(({ end }) => end !== undefined);
+  for (const { end } of sequences) if (end === undefined) return false;
+  return true;
 }
 
 /**

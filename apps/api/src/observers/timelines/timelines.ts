@@ -71,21 +71,19 @@ export class Timelines implements RequestObserver {
     for (const end of this.unsubscribe.splice(0)) await end().catch(() => undefined);
   }
 
-  opened(request: ObservedRequest): void {
-    const { call, id, model, endpoint, sequences } = request;
+  opened({ call, id, model, endpoint, sequences }: ObservedRequest): void {
     const { requestId, arrivalUs, tenant: owner } = call;
-    const traces = sequences.map(({ job, index, history }) => {
-      return new SequenceTrace(job, index, history);
-    });
-    const trace: RequestTrace = {
+    const request: RequestTrace = {
       ...{ owner, id, requestId, model, endpoint, arrivalUs },
-      sequences: traces,
+      sequences: [],
       endedMs: undefined,
     };
-    for (const [index, sequence] of sequences.entries()) {
-      this.live.set(sequence, { request: trace, trace: traces[index]! });
+    for (const sequence of sequences) {
+      const trace = new SequenceTrace(sequence.job, sequence.index, sequence.history);
+      request.sequences.push(trace);
+      this.live.set(sequence, { request, trace });
     }
-    this.store.add(trace);
+    this.store.add(request);
   }
 
   tokens(sequence: ObservedSequence, { stampedUs }: TokenNews): void {

@@ -67,7 +67,8 @@ export class TraceStore {
 }
 
 function namesOf({ owner, id, requestId, sequences }: RequestTrace): string[] {
-  const names = [id, requestId, ...sequences.map(({ job }) => job.requestId)];
+  const names = [id, requestId];
+  for (const { job } of sequences) names.push(job.requestId);
   return owner === undefined ? names : names.map((name) => nameFor(owner, name));
 }
 

@@ -2,7 +2,7 @@ import { defaultConfig } from '@baton/config';
 import { BatonError, type EnginePresence, STAGES, type Stage } from '@baton/contract';
 import { attachInProcess, type Transport } from '@baton/transport';
 import fc from 'fast-check';
-import { beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { until } from '../../../test/until';
 import type { Sequence } from '../../frames/sequence';
 import { AdmissionGate, DrainRate } from './admission-gate';
@@ -57,6 +57,22 @@ describe('the admission gate', () => {
     gate.leave('prefill', 1);
     await settled(9);
     await gate.enter('prefill', 1);
+  });
+
+  it('lets in as many as fit, those included that it lets in without asking', async () => {
+    const limit = 320;
+    const config = defaultConfig({ maxWaitingRequests: limit });
+    const large = new AdmissionGate(transport, { apiId: 'api-1', startedAt: 0 }, config);
+    await large.refreshTotals();
+    const enter = vi.spyOn(transport.admission, 'tryEnter');
+    const alone = Array.from({ length: limit / 32 }, () => large.enter('prefill', 1));
+    await Promise.all(alone);
+    expect(enter).not.toHaveBeenCalled();
+    const burst = Array.from({ length: limit }, () => large.enter('prefill', 1));
+    const results = await Promise.allSettled(burst);
+    const entered = results.filter(({ status }) => status === 'fulfilled').length;
+    expect(entered + alone.length).toBe(limit);
+    await settled(limit);
   });
 
   it('takes as many of a burst as fit', async () => {

@@ -5,6 +5,7 @@ import type { Transport } from '@baton/transport';
 import { Inject, Injectable } from '@nestjs/common';
 import { TurnBatch } from '../../cluster/turn-batch';
 import { API_IDENTITY, type ApiIdentity, CONFIG, TRANSPORT } from '../../tokens';
+import { OwnEntries } from './own-entries';
 
 const BUCKET_MS = 1_000;
 const BUCKETS = 10;
@@ -21,9 +22,9 @@ interface Entry {
 
 /**
  * Limits the waiting requests. Owns this process's share of the cluster-wide counts of waiting
- * sequences: one atomic decision lets a request in, and the sequence's own news let it out. A
- * sequence is counted in one stage at a time, so that repeated or lost news never make the counts
- * drift.
+ * sequences: far from the limit this process lets a request in and counts it afterwards, else one
+ * atomic decision does; the sequence's own news let it out. A sequence is counted in one stage at a
+ * time, so that repeated or lost news never make the counts drift.
  */
 @Injectable()
 export class AdmissionGate {
@@ -32,7 +33,9 @@ export class AdmissionGate {
   private readonly drain = Object.fromEntries(
     STAGES.map((stage) => [stage, new DrainRate()]),
   ) as Record<Stage, DrainRate>;
-  private totals: Record<Stage, number> = { prefill: 0, decode: 0, aggregated: 0 };
+  private readonly own = new OwnEntries();
+  /** Sequences that wait in the cluster, as last read. */
+  waiting: Readonly<Record<Stage, number>> = { prefill: 0, decode: 0, aggregated: 0 };
   private readonly latenessMs: Record<Stage, number> = { prefill: 0, decode: 0, aggregated: 0 };
   private isSending = false;
   private isScheduled = false;
@@ -48,10 +51,9 @@ export class AdmissionGate {
    * `next` is the stage after it, whose queue must not be full either. Throws `queue_full`.
    */
   async enter(stage: Stage, count: number, next?: Stage): Promise<void> {
-    const isNextFull = next !== undefined && this.totals[next] >= this.limitOf(next);
-    if (isNextFull || !(await this.batch.add({ stage, count }))) {
-      throw this.full(isNextFull ? next : stage);
-    }
+    if (next !== undefined && this.waiting[next] >= this.limitOf(next)) throw this.full(next);
+    if (this.own.tryEnter(stage, count, this.limitOf(stage))) this.shift(stage, count);
+    else if (!(await this.batch.add({ stage, count }))) throw this.full(stage);
   }
 
   /** `count` sequences that entered and were never submitted. */
@@ -81,11 +83,10 @@ export class AdmissionGate {
   }
 
   async refreshTotals(): Promise<void> {
-    this.totals = await this.transport.admission.totals();
-  }
-
-  waiting(): Readonly<Record<Stage, number>> {
-    return this.totals;
+    // Only then is all that was let in counted.
+    const marked = this.isScheduled || this.isSending ? undefined : this.own.mark();
+    this.waiting = await this.transport.admission.totals();
+    this.own.read(this.waiting, marked);
   }
 
   /**
@@ -109,8 +110,13 @@ export class AdmissionGate {
   private async decide(entries: readonly Entry[]): Promise<readonly boolean[]> {
     const answers = new Map<Entry, boolean>();
     for (const stage of STAGES) {
-      const here = entries.filter((entry) => entry.stage === stage);
-      const count = here.reduce((sum, entry) => sum + entry.count, 0);
+      const here: Entry[] = [];
+      let count = 0;
+      for (const entry of entries) {
+        if (entry.stage !== stage) continue;
+        here.push(entry);
+        count += entry.count;
+      }
       const areAllIn = here.length > 0 && (await this.tryEnter(stage, count));
       for (const entry of here) {
         const isAlone = here.length === 1;
@@ -121,8 +127,9 @@ export class AdmissionGate {
     return entries.map((entry) => answers.get(entry) ?? false);
   }
 
+  /** What this process has not sent yet is missing in the counts of the broker. */
   private tryEnter(stage: Stage, count: number): Promise<boolean> {
-    const limit = this.limitOf(stage);
+    const limit = this.limitOf(stage) - Math.max(0, this.unsent[stage]);
     return this.transport.admission.tryEnter(this.identity.apiId, stage, count, limit);
   }
 
@@ -141,9 +148,13 @@ export class AdmissionGate {
     this.isScheduled = false;
     this.isSending = true;
     while (STAGES.some((stage) => this.unsent[stage] !== 0)) {
-      const deltas = { ...this.unsent };
+      const [deltas, marked] = [{ ...this.unsent }, this.own.mark()];
       for (const stage of STAGES) this.unsent[stage] = 0;
-      await this.transport.admission.shift(this.identity.apiId, deltas).catch(() => undefined);
+      const { admission } = this.transport;
+      const totals = await admission.shift(this.identity.apiId, deltas).catch(() => undefined);
+      if (totals === undefined) continue;
+      this.waiting = totals;
+      this.own.read(totals, marked);
     }
     this.isSending = false;
   }

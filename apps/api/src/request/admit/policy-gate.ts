@@ -51,7 +51,7 @@ export class PolicyGate {
     this.refusal = spec?.kind === 'own' ? 'admission_refused' : 'slo_unattainable';
     this.usPerSecond = US_PER_SECOND * config.speedup;
     this.isOn = spec !== undefined;
-    this.totals = gate.waiting();
+    this.totals = gate.waiting;
   }
 
   /**
@@ -90,7 +90,7 @@ export class PolicyGate {
   }
 
   private waitingIn(stage: Stage): number {
-    const totals = this.gate.waiting();
+    const totals = this.gate.waiting;
     if (totals !== this.totals) {
       this.totals = totals;
       this.admitted = 0;

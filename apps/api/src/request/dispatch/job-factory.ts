@@ -121,7 +121,7 @@ export class JobFactory {
       ...(traceparent === undefined ? {} : { traceparent }),
       ...(executes ? { executes } : {}),
       flow: route.flow,
-      ...kvOf(route, this.config),
+      ...(route.kvTransferParams === undefined ? {} : kvOf(route, this.config)),
       ...(route.engineId === undefined ? {} : { engineId: route.engineId }),
       ...(route.placed === undefined ? {} : { placed: route.placed }),
       ...(faults.length === 0 ? {} : { faults }),

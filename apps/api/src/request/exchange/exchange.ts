@@ -43,6 +43,11 @@ export interface ExchangeParts {
 export class Exchange implements SequenceOwner, ObservedRequest {
   isDirty = false;
   readonly sequences: Sequence[] = [];
+  readonly call: Call;
+  readonly head: AnswerHead;
+  readonly id: string;
+  readonly model: string;
+  readonly generation: GenerationRequest;
   private readonly answer: Answer;
   private unfinished = 0;
   private isOver = false;
@@ -51,27 +56,13 @@ export class Exchange implements SequenceOwner, ObservedRequest {
     private readonly host: ExchangeHost,
     private readonly parts: ExchangeParts,
   ) {
+    const { call, head, request } = parts;
+    this.call = call;
+    this.head = head;
+    this.id = head.id;
+    this.model = head.model;
+    this.generation = request;
     this.answer = parts.answer((error) => this.fail(error));
-  }
-
-  get call(): Call {
-    return this.parts.call;
-  }
-
-  get head(): AnswerHead {
-    return this.parts.head;
-  }
-
-  get id(): string {
-    return this.head.id;
-  }
-
-  get model(): string {
-    return this.head.model;
-  }
-
-  get generation(): GenerationRequest {
-    return this.parts.request;
   }
 
   get endpoint(): string {
@@ -115,14 +106,14 @@ export class Exchange implements SequenceOwner, ObservedRequest {
   onTokens(sequence: Sequence, from: number): void {
     if (this.isOver) return;
     this.host.gate.moved(sequence, undefined);
-    this.passPayloads(sequence);
+    if (sequence.hasPayloads) this.passPayloads(sequence);
     this.answer.tokens(sequence.index, from, sequence.received - from);
   }
 
   onEnd(sequence: Sequence, from: number): void {
     if (this.isOver) return;
     const reason = sequence.endReason ?? 'stop';
-    this.passPayloads(sequence);
+    if (sequence.hasPayloads) this.passPayloads(sequence);
     const span = { index: sequence.index, from, count: sequence.received - from };
     this.answer.endSequence(span, reason);
     this.unfinished -= 1;
@@ -170,7 +161,8 @@ export class Exchange implements SequenceOwner, ObservedRequest {
   }
 
   private completeAnswer(): void {
-    const held = paramsOf(this.sequences[0]?.tail);
+    const tail = this.sequences[0]?.tail;
+    const held = tail === undefined ? undefined : paramsOf(tail);
     const { heldAs } = this.parts;
     const shown = heldAs === undefined ? { kvTransferParams: held } : heldAs(held);
     this.endRequest({ reason: 'stop' });
@@ -178,7 +170,6 @@ export class Exchange implements SequenceOwner, ObservedRequest {
   }
 
   private passPayloads(sequence: Sequence): void {
-    if (!sequence.hasPayloads) return;
     for (const payload of sequence.takePayloads()) this.answer.executed?.(payload);
   }
 
@@ -188,9 +179,11 @@ export class Exchange implements SequenceOwner, ObservedRequest {
    */
   private get cachedTokens(): number {
     const { choices } = this.generation;
-    return this.sequences.reduce((sum, { index, cachedTokens }) => {
-      return index % choices === 0 ? sum + cachedTokens : sum;
-    }, 0);
+    let sum = 0;
+    for (const { index, cachedTokens } of this.sequences) {
+      if (index % choices === 0) sum += cachedTokens;
+    }
+    return sum;
   }
 
   /** Releases all sequences; those that still run are aborted in the cluster. Idempotent. */
@@ -198,11 +191,14 @@ export class Exchange implements SequenceOwner, ObservedRequest {
     if (this.isOver) return;
     this.isOver = true;
     if (reason !== 'stop') this.parts.heldAs?.(undefined);
-    const running = this.sequences.filter(({ endReason }) => !isDone(endReason));
-    for (const sequence of running) this.endSequence(sequence, reason, error);
+    const orphans: string[] = [];
+    for (const sequence of this.sequences) {
+      if (isDone(sequence.endReason)) continue;
+      this.endSequence(sequence, reason, error);
+      if (sequence.endReason === undefined) orphans.push(sequence.job.requestId);
+    }
     this.host.observers.closed(this, { reason, error, isSlowReader });
-    const orphans = running.filter(({ endReason }) => endReason === undefined);
-    if (orphans.length > 0) this.host.aborter.abort(orphans.map(({ job }) => job.requestId));
+    if (orphans.length > 0) this.host.aborter.abort(orphans);
   }
 
   private endSequence(sequence: Sequence, reason: EndReason, error?: ErrorCode): void {
@@ -219,8 +215,7 @@ function isDone(endReason: Sequence['endReason']): boolean {
   return endReason !== undefined && endReason !== 'abort' && endReason !== 'error';
 }
 
-function paramsOf(tail: string | undefined): KvParams | undefined {
-  if (tail === undefined) return undefined;
+function paramsOf(tail: string): KvParams | undefined {
   const parsed: unknown = JSON.parse(tail);
   return typeof parsed === 'object' && parsed !== null ? (parsed as KvParams) : undefined;
 }

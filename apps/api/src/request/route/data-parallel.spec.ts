@@ -47,7 +47,7 @@ describe('engines of two data-parallel ranks', () => {
     await start();
     const engines = await ranks();
     expect(engines.map(({ index }) => index)).toEqual([0, 1, 2, 3, 4, 5]);
-    expect(engines.map(({ gauges }) => gauges.numBlocks)).toEqual(engines.map(() => 4_096));
+    expect(engines.map(({ gauges }) => gauges.numBlocks)).toEqual(engines.map(() => 4_095));
     const replicas = new Map<string, number[]>();
     for (const { dataParallel } of engines) {
       const { replicaId = '', rank = -1 } = dataParallel ?? {};

@@ -4,9 +4,6 @@ import type { GenerationRequest } from '@baton/openai';
 import { ADDRESSES_IN_ID, type SettledLeg } from '../../routers/leg';
 import type { Call } from '../take/call';
 
-/** Body fields that an outside router sets in a hand-over. */
-const LEG_FIELDS = ['kv_transfer_params', 'disaggregated_params', 'bootstrap_room'] as const;
-
 /** The way of one sequence through the cluster. */
 export interface Route {
   readonly flow: EngineJob['flow'];
@@ -51,13 +48,17 @@ export function wishedRoute(
   }
 }
 
-/** False: the call is no leg of an outside router, whatever its other fields. */
+/**
+ * False: the call is no leg of an outside router, which sets one of these fields in a hand-over,
+ * whatever its other fields.
+ */
 export function namesLeg({
   body,
   clientRequestId,
 }: Pick<Call, 'body' | 'clientRequestId'>): boolean {
   if (clientRequestId !== undefined && ADDRESSES_IN_ID.test(clientRequestId)) return true;
-  return isObject(body) && LEG_FIELDS.some((field) => field in body);
+  if (!isObject(body)) return false;
+  return 'kv_transfer_params' in body || 'disaggregated_params' in body || 'bootstrap_room' in body;
 }
 
 /** The two ways that Baton itself chooses between. */

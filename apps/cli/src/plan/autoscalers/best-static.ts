@@ -3,7 +3,7 @@ import { type EngineRole, formatTopology, parseEngines, type Topology } from '@b
 import type { ScalingTrial } from './trial';
 
 /** What a split of these many points less than the largest one still counts as equal. */
-const AS_GOOD = 0.005;
+export const AS_GOOD = 0.005;
 
 /**
  * The largest split of the bounds, and the smallest one that keeps the target share of requests
@@ -41,6 +41,7 @@ export function bestStatic(
   return best === largest ? [largest] : [best, largest];
 }
 
-function rolesIn(max: Topology): EngineRole[] {
+/** The roles that have engines. */
+export function rolesIn(max: Topology): EngineRole[] {
   return (['prefill', 'decode', 'aggregated'] as const).filter((role) => max[role] > 0);
 }

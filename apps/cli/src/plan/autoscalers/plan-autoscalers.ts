@@ -14,11 +14,10 @@ import { say } from '../../say';
 import { shareOf } from '../plan-flags';
 import { bestStatic } from './best-static';
 import { autoscalersCsv, autoscalersConsole, type ComparedAutoscalers } from './output';
-import { type ScalingTrial, tryScaling, withAutoscaler, withStatic } from './trial';
+import { ORACLES, searchOracles } from './oracles';
+import { type ScalingTrial, tryScaling, withAutoscaler, withFloor, withStatic } from './trial';
 
 const ATTAINMENT = 0.9;
-/** What a comparison ends with: those that know the trace, for the SLO and for GPU-hours. */
-const ORACLES = ['oracle', 'oracle:late=0.02'] as const;
 
 /**
  * `baton plan --autoscalers`: replays one workload under each autoscaler, under the best split that
@@ -96,16 +95,19 @@ function compared(
       onProgress(done++, done + 1);
       return trial();
     };
-    const autoscalers = [...names, ...ORACLES].map((name) =>
+    const autoscalers = names.map((name) =>
       attempt(() => tryScaling(setting, withAutoscaler(config, name))),
     );
     const splits = bestStatic({ min, max }, target, (topology) =>
       attempt(() => tryScaling(setting, withStatic(config, topology), topology)),
     );
+    const oracles = searchOracles({ min, max, trials: splits }, (oracle, floor) =>
+      attempt(() => tryScaling(setting, withFloor(withAutoscaler(config, oracle), floor))),
+    );
     return {
       ...{ workload: prepared.loaded.source.name, model: config.model, gpu: config.gpu },
       ...{ slo: formatSlo(flags.slo!), slo_attainment_target: target, min, max },
-      ...{ seed: config.seed, simulations: done, trials: [...autoscalers, ...splits] },
+      ...{ seed: config.seed, simulations: done, trials: [...autoscalers, ...oracles, ...splits] },
     };
   });
 }

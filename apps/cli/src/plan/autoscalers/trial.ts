@@ -43,10 +43,15 @@ export function withAutoscaler(config: BatonConfig, written: string): BatonConfi
     : { ...config, scalePolicy: undefined, autoscaler: written };
 }
 
+/** The configuration with never fewer engines than these. */
+export function withFloor(config: BatonConfig, min: string): BatonConfig {
+  return { ...config, min, topology: min };
+}
+
 /** The configuration of a split that stays. */
 export function withStatic(config: BatonConfig, topology: string): BatonConfig {
-  const bounds = { topology, min: topology, max: topology };
-  return { ...withAutoscaler(config, `schedule:0h=${topology}`), ...bounds };
+  const scheduled = withAutoscaler(config, `schedule:0h=${topology}`);
+  return { ...withFloor(scheduled, topology), max: topology };
 }
 
 export function tryScaling(

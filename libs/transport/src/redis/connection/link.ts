@@ -1,3 +1,4 @@
+import { Beat } from '@baton/clock';
 import { TransportForeign, TransportUnavailable } from '../../port/failures';
 import type { TransportTimes } from '../../times';
 import { Punctuality } from '../../punctuality';
@@ -15,6 +16,8 @@ export type LinkEvent = 'lost' | 'restored' | 'replaced';
 type Restorer = () => Promise<unknown>;
 
 const HEARTBEAT_MS = 1_000;
+/** Every so many heartbeats, what seldom goes wrong is looked at, too. */
+const BEATS_PER_LOOK = 4;
 
 /**
  * Owns the two connections that a process shares, one for commands and one for subscriptions. It is
@@ -38,7 +41,8 @@ export class RedisLink {
   private readonly listeners: ((event: LinkEvent) => void)[] = [];
   private readonly restorers: Restorer[] = [];
   private waiters: (() => void)[] = [];
-  private heartbeat: NodeJS.Timeout | undefined;
+  private heartbeat: Beat | undefined;
+  private beats = 0;
   readonly punctuality: Punctuality;
   readonly standby: Standby;
 
@@ -80,7 +84,7 @@ export class RedisLink {
   async open(): Promise<void> {
     await Promise.race([this.whenUp(), pause(this.times.callDeadlineMs)]);
     if (this.up) {
-      this.heartbeat = setInterval(() => this.beat(), HEARTBEAT_MS);
+      this.heartbeat = new Beat(HEARTBEAT_MS, () => this.beat());
       return;
     }
     this.close();
@@ -152,7 +156,7 @@ export class RedisLink {
     this.closed = true;
     this.up = false;
     this.attempt += 1;
-    clearInterval(this.heartbeat);
+    this.heartbeat?.stop();
     this.punctuality.stop();
     this.standby.close();
     this.commands.disconnect();
@@ -238,11 +242,17 @@ export class RedisLink {
   }
 
   /**
-   * Looks whether the keys are still ours. With `socketTimeout`, a question without an answer ends
-   * the connection; without it, a silent subscriber would never notice.
+   * Asks for an answer, and now and then whether the keys are still ours. With `socketTimeout`, a
+   * question without an answer ends the connection; without it, a silent subscriber would never
+   * notice.
    */
   private beat(): void {
     if (!this.up) return;
+    this.beats += 1;
+    if (this.beats % BEATS_PER_LOOK !== 0) {
+      this.ask('look for the server', () => this.commands.ping()).catch(ignore);
+      return;
+    }
     this.ask('look for foreign keys', () => this.findForeign()).then((foreign) => {
       if (foreign !== undefined && this.up) this.commands.disconnect(true);
     }, ignore);

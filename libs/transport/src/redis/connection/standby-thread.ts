@@ -1,9 +1,9 @@
-import { parentPort, workerData } from 'node:worker_threads';
-import { SharedInstant } from '../../shared-instant';
+import { workerData } from 'node:worker_threads';
+import { type Lease, LeaseTable, SharedInstant } from '@baton/shared-memory';
 import { openClient } from './client';
 import { EXTEND_LEASES } from './lease-scripts';
 import { ScriptRunner } from './script';
-import type { Lease, LeaseChange, StandbyData } from './standby';
+import type { StandbyData } from './standby';
 
 /** The thread of a `Standby`. */
 
@@ -11,27 +11,18 @@ import type { Lease, LeaseChange, StandbyData } from './standby';
 const BATCH = 256;
 
 const data = workerData as StandbyData;
-const leases = new Map<string, Lease>();
+const leases = new LeaseTable(data.leases);
 const heartbeat = new SharedInstant(data.heartbeat);
 const extension = new SharedInstant(data.extension);
 const client = openClient(named(data.address), data.callDeadlineMs);
 const scripts = new ScriptRunner(client);
 let isExtending = false;
 
-note(data.leases);
-parentPort?.on('message', note);
 setInterval(() => void extendIfLate(), data.renewMs);
 
 /** `CLIENT LIST` shows the name. */
 function named<Address extends StandbyData['address']>(address: Address): Address {
   return { ...address, options: { ...address.options, connectionName: 'baton-standby' } };
-}
-
-function note(changes: readonly LeaseChange[]): void {
-  for (const [key, lease] of changes) {
-    if (lease === undefined) leases.delete(key);
-    else leases.set(key, lease);
-  }
 }
 
 /** A punctual event loop renews its own leases; one that hangs for good must lose them. */
@@ -40,7 +31,7 @@ async function extendIfLate(): Promise<void> {
   if (isExtending || lateMs < data.renewMs || lateMs > data.ceilingMs) return;
   isExtending = true;
   try {
-    if (await extendAll([...leases.values()])) extension.mark();
+    if (await extendAll(leases.read())) extension.mark();
   } catch {
     // Not extended; the next tick tries again.
   } finally {

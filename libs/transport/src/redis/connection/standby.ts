@@ -1,20 +1,9 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
-import { SharedInstant } from '../../shared-instant';
+import { type Lease, LeaseTable, SharedInstant } from '@baton/shared-memory';
 import type { TransportTimes } from '../../times';
 import type { RedisAddress } from './address';
-
-/** A key that expires unless this process renews it: the lock of a held job, or a presence. */
-export interface Lease {
-  readonly key: string;
-  /** What the key holds as long as it is ours; empty: the key is ours whatever it holds. */
-  readonly value: string;
-  readonly ttlMs: number;
-}
-
-/** A key and its lease; undefined when the process no longer renews it. */
-export type LeaseChange = readonly [key: string, lease: Lease | undefined];
 
 export interface StandbyOptions {
   readonly address: RedisAddress;
@@ -31,7 +20,7 @@ export interface StandbyData {
   readonly callDeadlineMs: number;
   readonly heartbeat: SharedInstant['cell'];
   readonly extension: SharedInstant['cell'];
-  readonly leases: readonly LeaseChange[];
+  readonly leases: SharedArrayBuffer;
 }
 
 /** Exists in the build. Tests that run the sources have no thread. */
@@ -49,8 +38,7 @@ const HEAP_MB = { maxOldGenerationSizeMb: 12, maxYoungGenerationSizeMb: 1 };
  * is found dead. It starts with the first lease.
  */
 export class Standby {
-  private readonly leases = new Map<string, Lease>();
-  private readonly changed = new Set<string>();
+  private readonly leases = new LeaseTable();
   private readonly extension = new SharedInstant();
   private thread: Worker | undefined;
   private start: NodeJS.Timeout | undefined;
@@ -59,13 +47,13 @@ export class Standby {
   constructor(private readonly options: StandbyOptions) {}
 
   keep(lease: Lease): void {
-    if (this.leases.get(lease.key)?.value === lease.value) return;
-    this.leases.set(lease.key, lease);
-    this.note(lease.key);
+    this.leases.keep(lease);
+    if (this.thread === undefined && !this.isClosed)
+      this.start ??= setTimeout(() => this.startThread(), START_AFTER_MS).unref();
   }
 
   drop(key: string): void {
-    if (this.leases.delete(key)) this.note(key);
+    this.leases.drop(key);
   }
 
   /** Time since the thread last extended all leases; infinite when it never had to. */
@@ -79,20 +67,6 @@ export class Standby {
     void this.thread?.terminate();
   }
 
-  /** The changes of one turn of the event loop go to the thread in one message. */
-  private note(key: string): void {
-    if (this.changed.size === 0) setImmediate(() => this.tell());
-    this.changed.add(key);
-  }
-
-  private tell(): void {
-    const changes = [...this.changed].map((key): LeaseChange => [key, this.leases.get(key)]);
-    this.changed.clear();
-    if (this.isClosed) return;
-    if (this.thread !== undefined) this.thread.postMessage(changes);
-    else this.start ??= setTimeout(() => this.startThread(), START_AFTER_MS).unref();
-  }
-
   private startThread(): void {
     if (!existsSync(THREAD)) return;
     this.start = undefined;
@@ -104,12 +78,12 @@ export class Standby {
       callDeadlineMs: times.callDeadlineMs,
       heartbeat: heartbeat.cell,
       extension: this.extension.cell,
-      leases: [...this.leases],
+      leases: this.leases.memory,
     };
     const thread = new Worker(THREAD, { workerData, execArgv: [], resourceLimits: HEAP_MB });
     this.thread = thread;
     thread.unref();
-    // The next change starts another.
+    // The next lease starts another.
     thread.once('error', (error) => {
       process.emitWarning(`The standby thread has failed: ${error.message}`);
       this.thread = undefined;

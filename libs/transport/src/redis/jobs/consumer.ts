@@ -1,20 +1,19 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
+import { Beat } from '@baton/clock';
 import type { ConsumeOptions, JobConsumer } from '../../port/queues';
 import type { TransportTimes } from '../../times';
 import { type BullWorker, HeldJobs } from './held-jobs';
 import type { RedisLink } from '../connection/link';
 import type { JobSteps } from './job-steps';
+import { LOOK } from './queue-scripts';
 import { Signal } from './signal';
 import type { BatchJob, JobTaking } from './job-taking';
 
-/**
- * How long one blocking wait lasts. A marker that died with the worker that had popped it delays a
- * job by no more than this. A shorter wait costs an idle worker more round trips.
- */
-const BLOCK_SECONDS = 2;
+/** How long one blocking wait lasts; a shorter wait costs an idle worker more round trips. */
+const BLOCK_SECONDS = 5;
 
-/** Timers may ring a little early, and a pause counts for up to 0.2 s. */
+/** Timers may ring a little early, and a pause counts for up to 0.3 s. */
 const CHECK_SLACK = 0.9;
 
 /** After a refused take, e.g. by a server that is out of memory. */
@@ -44,14 +43,15 @@ export class RedisConsumer implements JobConsumer {
   private state: 'taking' | 'paused' | 'closed' = 'taking';
   private readonly held: HeldJobs;
   private readonly changed = new Signal();
-  private stalledCheck: NodeJS.Timeout | undefined;
+  private readonly stalledCheck: Beat;
   private readonly id = randomUUID();
   private takes = 0;
+  private isBlocked = false;
   private burst = 1;
   /** Jobs that may wait: as many as the latest take has left, and one after a wait. */
   private left = 1;
-  /** Awake time of the last check for stalled jobs. */
-  private checkedMs: number;
+  /** Awake time of the next check for stalled jobs. */
+  private checkDueMs = 0;
 
   constructor(
     { link, worker, times, steps, taking }: ConsumerParts,
@@ -66,8 +66,8 @@ export class RedisConsumer implements JobConsumer {
       onLockLost: (job) => options.onLockLost(job),
       onRelease: () => this.changed.fire(),
     });
-    this.checkedMs = link.punctuality.awakeMs();
-    this.checkIn(times.stalledCheckMs);
+    this.checkDueMs = link.punctuality.awakeMs() + times.stalledCheckMs * CHECK_SLACK;
+    this.stalledCheck = new Beat(times.stalledCheckMs, () => void this.recoverStalled());
     void this.takeJobs();
   }
 
@@ -83,7 +83,7 @@ export class RedisConsumer implements JobConsumer {
   async close(): Promise<void> {
     this.state = 'closed';
     this.changed.fire();
-    clearTimeout(this.stalledCheck);
+    this.stalledCheck.stop();
     this.held.close();
     await this.worker.close(true);
   }
@@ -138,49 +138,53 @@ export class RedisConsumer implements JobConsumer {
    */
   private async waitForJob(): Promise<void> {
     const blocking = await this.worker.waitUntilReady();
-    const marker = this.worker.toKey('marker');
-    const popped = await blocking.bzpopmin(marker, BLOCK_SECONDS);
+    this.isBlocked = true;
+    const popped = await blocking
+      .bzpopmin(this.worker.toKey('marker'), BLOCK_SECONDS)
+      .finally(() => (this.isBlocked = false));
     if (popped === null || (this.state === 'taking' && this.options.room() > 0)) return;
-    if (this.link.isUp)
-      await this.link.call('pass a marker on', () => this.link.commands.zadd(marker, 0, '0'));
+    if (this.link.isUp) await this.mark();
+  }
+
+  /** Wakes one worker that waits for a job. */
+  private async mark(): Promise<void> {
+    const marker = this.worker.toKey('marker');
+    await this.link.call('mark a queue', () => this.link.commands.zadd(marker, 0, '0'));
   }
 
   private async rest(): Promise<void> {
     if (this.state === 'taking') await Promise.race([pause(REST_MS), this.changed.wait()]);
   }
 
-  private checkIn(delayMs: number): void {
-    if (this.state === 'closed') return;
-    const check = (): void => void this.recoverStalled().then((nextMs) => this.checkIn(nextMs));
-    this.stalledCheck = setTimeout(check, delayMs);
-  }
-
   /**
    * In awake time: a process that was paused together with the holder of a lock leaves that one
-   * time to renew it. @returns the ms until the next check. A queue without taken jobs has no lock
-   * that runs out within the shortest lock duration, so the next check comes one interval before.
+   * time to renew it. A queue without taken jobs has no lock that runs out within the shortest lock
+   * duration, so its next check comes one interval before. A marker that died with the worker that
+   * had popped it is set again.
    */
-  private async recoverStalled(): Promise<number> {
+  private async recoverStalled(): Promise<void> {
     const { stalledCheckMs, lockMs } = this.times;
     const awakeMs = this.link.punctuality.awakeMs();
-    const isDue = awakeMs - this.checkedMs >= stalledCheckMs * CHECK_SLACK;
-    if (!this.link.isUp || !isDue) return stalledCheckMs;
-    this.checkedMs = awakeMs;
+    if (!this.link.isUp || awakeMs < this.checkDueMs) return;
+    this.checkDueMs = awakeMs + stalledCheckMs * CHECK_SLACK;
     try {
-      if (await this.hasTakenJobs()) {
+      const [taken, waiting] = await this.look();
+      if (waiting > 0 && this.isBlocked) await this.mark();
+      if (taken > 0)
         await this.link.call('recover stalled jobs', () =>
           this.worker.scripts.moveStalledJobsToWait(),
         );
-        return stalledCheckMs;
-      }
+      else
+        this.checkDueMs = awakeMs + Math.max(stalledCheckMs, lockMs - stalledCheckMs) * CHECK_SLACK;
     } catch {
-      return stalledCheckMs;
+      // Not checked; the next beat tries again.
     }
-    return Math.max(stalledCheckMs, lockMs - stalledCheckMs);
   }
 
-  private async hasTakenJobs(): Promise<boolean> {
-    const active = this.worker.toKey('active');
-    return (await this.link.call('count taken jobs', () => this.link.commands.llen(active))) > 0;
+  private async look(): Promise<readonly [number, number]> {
+    const { active = '', wait = '', prioritized = '' } = this.worker.keys;
+    const { link } = this;
+    const send = (): Promise<unknown> => link.scripts.run(LOOK, [active, wait, prioritized], []);
+    return (await link.call('look into a queue', send)) as [number, number];
   }
 }

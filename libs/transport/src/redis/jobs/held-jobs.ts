@@ -40,9 +40,7 @@ export class HeldJobs {
   private timer: NodeJS.Timeout | undefined;
   private isRenewing = false;
 
-  constructor(private readonly options: HeldJobsOptions) {
-    this.schedule();
-  }
+  constructor(private readonly options: HeldJobsOptions) {}
 
   add(job: BullJob, { token, permit, lockedMs }: Take): TakenJob {
     const held = new HeldJob(job, { token, permit }, this);
@@ -51,6 +49,7 @@ export class HeldJobs {
     if (older !== undefined) this.lose(older);
     this.byId.set(held.id, held);
     const { link, times } = this.options;
+    this.timer ??= setTimeout(() => this.tick(), times.lockRenewMs);
     link.standby.keep({ key: this.lockKey(held), value: token, ttlMs: times.lockMs });
     return held;
   }
@@ -122,14 +121,13 @@ export class HeldJobs {
     return isOurs;
   }
 
-  private schedule(): void {
-    this.timer = setTimeout(() => this.tick(), this.options.times.lockRenewMs);
-  }
-
+  /** Without jobs there is no timer: it would only wake an idle process. */
   private tick(): void {
-    if (!this.options.link.isUp) this.loseOverdue(performance.now());
+    const { link, times } = this.options;
+    if (!link.isUp) this.loseOverdue(performance.now());
     else if (!this.isRenewing && this.byId.size > 0) void this.renew([...this.byId.values()]);
-    this.schedule();
+    const isNeeded = this.byId.size > 0;
+    this.timer = isNeeded ? setTimeout(() => this.tick(), times.lockRenewMs) : undefined;
   }
 
   private loseOverdue(nowMs: number): void {

@@ -53,6 +53,14 @@ return left
 `,
 };
 
+/** KEYS: active, wait, prioritized. Answers how many jobs are taken, and how many wait. */
+export const LOOK: Script = {
+  name: 'look',
+  body: `
+return {redis.call('LLEN', KEYS[1]), redis.call('LLEN', KEYS[2]) + redis.call('ZCARD', KEYS[3])}
+`,
+};
+
 /**
  * Takes the placed jobs that no worker holds out of a BullMQ queue. KEYS: wait, active,
  * prioritized, stalled. ARGV: prefix of its job keys. Answers their data.

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type ChatTurn, joinedContent } from './chat-template';
-import { mergedTurns } from './merged-turns';
+import { type ChatTurn, joinedContent } from '@baton/text';
+import { mergedTurns } from './conversation';
 
 const content = fc.oneof(
   fc.string({ maxLength: 3 }),

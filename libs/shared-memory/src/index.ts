@@ -1,0 +1,2 @@
+export { type Lease, LeaseTable } from './lease-table';
+export { SharedInstant } from './shared-instant';

@@ -1,0 +1,31 @@
+import type { Framework } from './framework';
+
+/** vLLM's `VLLM_USE_FLASHINFER_MOE_MXFP4_MXFP8` on Blackwell, TensorRT-LLM's default there. */
+export type Mxfp4Activations = 'bf16' | 'mxfp8';
+
+/** In what PyTorch multiplies numbers of 32 bits: `VLLM_FLOAT32_MATMUL_PRECISION`. */
+export type Float32Precision = 'highest' | 'high';
+
+/** Which kernels an engine runs where several would do. */
+export interface KernelChoice {
+  readonly framework?: Framework | undefined;
+  /** In what experts with MXFP4 weights get their input; unset: bf16. */
+  readonly mxfp4Activations?: Mxfp4Activations | undefined;
+  /** Of routers in 32 bits; unset: highest. */
+  readonly float32?: Float32Precision | undefined;
+  /** The y of vLLM 0.y; unset: 30. */
+  readonly vllmMinor?: number | undefined;
+  /** vLLM's `fuse_allreduce_rms`; unset: the default of its version. */
+  readonly isNormInAllReduce?: boolean | undefined;
+}
+
+const VLLM_MINOR = 30;
+
+/** A choice with the defaults for what it leaves out. */
+export type Kernels = ReturnType<typeof kernelsOf>;
+
+export function kernelsOf(choice: KernelChoice) {
+  const { framework = 'vllm', mxfp4Activations = 'bf16', float32 = 'highest' } = choice;
+  const { vllmMinor = VLLM_MINOR, isNormInAllReduce } = choice;
+  return { framework, mxfp4Activations, float32, vllmMinor, isNormInAllReduce } as const;
+}
