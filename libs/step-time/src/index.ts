@@ -1,5 +1,4 @@
-export { buildStepTimeModel, stepTimeMethodOf } from './build-step-time-model';
-export type { StepTimeSpec } from './build-step-time-model';
+export { buildStepTimeModel, stepTimeMethodOf, type StepTimeSpec } from './build-step-time-model';
 export type { OperatorSource } from './composed/build-composed';
 export type { Framework } from './composed/framework';
 export type { Mxfp4Activations } from './composed/kernel-choice';
@@ -11,8 +10,7 @@ export { PolynomialStepTime, polynomialRange } from './models/polynomial';
 export type { BatchContextPolynomial, PolynomialSpec } from './models/polynomial';
 export { engineOverheadMs } from './port/engine-overhead';
 export type { HeldOutByPhase, HeldOutFactors } from './port/held-out-factors';
-export { forEstimates, RangeGuard } from './port/range-guard';
-export type { RangeGuardOptions } from './port/range-guard';
+export { forEstimates, RangeGuard, type RangeGuardOptions } from './port/range-guard';
 export type {
   BatchAggregates,
   DecodeLaw,
@@ -20,8 +18,7 @@ export type {
   PipelineTimes,
   StepTimeModel,
 } from './port/step-time-model';
-export { noiseAt, noiseFrom } from './port/step-noise';
-export type { StepNoise } from './port/step-noise';
+export { noiseAt, noiseFrom, type StepNoise } from './port/step-noise';
 export { describeOutside } from './port/valid-range';
 export type { OutsideRange, Range, ValidRange } from './port/valid-range';
 export { prefillUs } from './prefill-us';

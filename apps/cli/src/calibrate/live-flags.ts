@@ -51,7 +51,7 @@ const ROWS = {
   },
   loadRate: {
     value: 'x',
-    help: 'Requests per second of the load, as a Poisson process (default: what keeps engines 40 % busy).',
+    help: 'Requests per second of the load, Poisson (default: what keeps engines 40 % busy).',
   },
   loadClients: { value: 'n', help: 'Clients of a closed loop in place of --load-rate.' },
   loadInputLen: {

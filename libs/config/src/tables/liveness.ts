@@ -21,7 +21,7 @@ export const LIVENESS = {
     unit: 's',
   }),
   presenceTtl: number(3, [1, 3_600], {
-    help: 'How long an engine or API process that is on time counts as alive after its last heartbeat.',
+    help: 'How long an engine or API process that is on time counts as alive after a heartbeat.',
     unit: 's',
   }),
   engineLostAfter: number(1.5, [0, 3_600], {
