@@ -30,6 +30,11 @@ export interface ProcessEvents {
   onLeft?(name: string): void;
 }
 
+/**
+ * With an arena for each thread (mallopt(3), M_ARENA_MAX) glibc keeps what threads have freed:
+ * 217 MB in place of 190 after requests that threads worked on.
+ */
+const MALLOC = { MALLOC_ARENA_MAX: '2' };
 /** Module that ends a process when the one that started it is gone, however it went. */
 export const LEASH = join(__dirname, 'leash.js');
 /** A child that ends like this was started wrongly; another try would end the same. */
@@ -79,6 +84,7 @@ export class SupervisedProcess {
     const child = spawn(process.execPath, ['--require', preload, entry], {
       stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
       env: {
+        ...MALLOC,
         ...process.env,
         BATON_CONFIG: configToJson(config),
         BATON_PROCESS: name,

@@ -13,6 +13,9 @@ const MAX_TRIES = 64;
  * none finds, evicts or overwrites what another has.
  */
 export class DocumentCollection<Document> {
+  /** The last of those in this process that write to a document. */
+  private readonly writers = new Map<string, Promise<unknown>>();
+
   constructor(
     private readonly transport: Transport,
     private readonly options: CollectionBounds & { readonly collection: string },
@@ -60,10 +63,11 @@ export class DocumentCollection<Document> {
   }
 
   /** The same with the text of the document. */
-  async updateText(
-    at: Owned,
-    change: (text: string) => string | undefined | Promise<string | undefined>,
-  ): Promise<string | undefined> {
+  updateText(at: Owned, change: TextChange): Promise<string | undefined> {
+    return this.inTurn(at, () => this.tryUpdates(at, change));
+  }
+
+  private async tryUpdates(at: Owned, change: TextChange): Promise<string | undefined> {
     for (let tries = 0; tries < MAX_TRIES; tries += 1) {
       const from = await this.current(at);
       if (from === undefined) return undefined;
@@ -98,6 +102,19 @@ export class DocumentCollection<Document> {
     return whole(this.transport.documents.get(this.placeOf(at)));
   }
 
+  /** Each try sends the whole document: writers of one process do not try against each other. */
+  private inTurn<T>(at: Owned, write: () => Promise<T>): Promise<T> {
+    const { collection, id } = this.placeOf(at);
+    const key = `${collection}/${id}`;
+    const written = (this.writers.get(key) ?? Promise.resolve()).then(write, write);
+    this.writers.set(key, written);
+    const leave = (): void => {
+      if (this.writers.get(key) === written) this.writers.delete(key);
+    };
+    written.then(leave, leave);
+    return written;
+  }
+
   private placeOf({ owner, id }: Owned): DocumentPlace {
     return { collection: this.collectionOf(owner), id };
   }
@@ -107,6 +124,8 @@ export class DocumentCollection<Document> {
     return owner === undefined ? collection : `${collection}@${owner}`;
   }
 }
+
+type TextChange = (text: string) => string | undefined | Promise<string | undefined>;
 
 export function tooLarge(): BatonError {
   return new BatonError('invalid_value', 'The conversation is larger than what can be stored.');

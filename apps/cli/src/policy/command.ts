@@ -24,7 +24,7 @@ export function completePolicy(command: Command): void {
     .argument('<modules...>', 'name of a new policy, or paths of some')
     .option(
       '--kind <kind>',
-      'placement, flow-control, or scaling, which `new` alone takes (default: placement).',
+      'Kind: placement, flow-control or, for `new` alone, scaling (default: placement).',
     )
     .option('--live', 'Let `test` run each policy on a live cluster of its own too.')
     .addHelpText('after', EXAMPLES)

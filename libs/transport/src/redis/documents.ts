@@ -18,13 +18,16 @@ import { Turns } from './turns';
 
 /** Documents that are read at once: other commands wait behind them, and one may have 8 MiB. */
 const MAX_READS = 4;
+/** Longer documents are written one by one: what is sent at once is copied at once. */
+const LARGE_CHARACTERS = 262_144;
 
 /**
  * Documents in Redis: one key each, and per collection a sorted set of ids by their last use.
  * Documents are written apart from the bookkeeping, so that a server without memory refuses them.
  */
 export class RedisDocuments implements DocumentStore {
-  private readonly turns = new Turns(MAX_READS);
+  private readonly reads = new Turns(MAX_READS);
+  private readonly largeWrites = new Turns(1);
 
   constructor(
     private readonly link: RedisLink,
@@ -37,7 +40,7 @@ export class RedisDocuments implements DocumentStore {
     bounds: CollectionBounds,
   ): Promise<'stored' | 'too-large'> {
     if (Buffer.byteLength(document) > MAX_DOCUMENT_BYTES) return 'too-large';
-    await this.link.call('store a document', async () => {
+    await this.write('store a document', document, async () => {
       await this.link.commands.set(this.keyOf(place), document, 'PX', bounds.ttlMs);
       await this.note(place, bounds);
     });
@@ -50,7 +53,7 @@ export class RedisDocuments implements DocumentStore {
     bounds: CollectionBounds,
   ): Promise<'replaced' | 'changed' | 'too-large'> {
     if (Buffer.byteLength(to) > MAX_DOCUMENT_BYTES) return 'too-large';
-    return this.link.call('replace a document', async () => {
+    return this.write('replace a document', to, async () => {
       const change = [from, to, bounds.ttlMs];
       const reply = await this.link.scripts.run(REPLACE_DOCUMENT, [this.keyOf(place)], change);
       if (reply !== 1) return 'changed';
@@ -60,7 +63,7 @@ export class RedisDocuments implements DocumentStore {
   }
 
   async get(place: DocumentPlace): Promise<string | undefined> {
-    const reply = await this.turns.take(() =>
+    const reply = await this.reads.take(() =>
       this.link.ask('read a document', () =>
         this.link.scripts.run(READ_DOCUMENT, this.both(place), [place.id]),
       ),
@@ -79,7 +82,7 @@ export class RedisDocuments implements DocumentStore {
     ids: readonly string[],
   ): Promise<readonly (string | undefined)[]> {
     const keys = ids.map((id) => this.keyOf({ collection, id }));
-    const lines = await this.turns.take(() =>
+    const lines = await this.reads.take(() =>
       this.link.ask('read the first lines of documents', () =>
         this.link.scripts.run(READ_FIRST_LINES, keys, [MAX_LINE_BYTES]),
       ),
@@ -92,6 +95,11 @@ export class RedisDocuments implements DocumentStore {
       this.link.scripts.run(REMOVE_DOCUMENT, this.both(place), [place.id]),
     );
     return reply === 1;
+  }
+
+  private write<T>(what: string, document: string, act: () => Promise<T>): Promise<T> {
+    const write = (): Promise<T> => this.link.call(what, act);
+    return document.length > LARGE_CHARACTERS ? this.largeWrites.take(write) : write();
   }
 
   private async note(place: DocumentPlace, { maxEntries, ttlMs }: CollectionBounds): Promise<void> {

@@ -15,6 +15,7 @@ describe('the weight of a body', () => {
     { messages: MESSAGES, tools: null, response_format: null, logprobs: false },
     { prompt: many(5_000, 17), max_tokens: 16 },
     { prompt: 'x', ignore_eos: true, max_tokens: 4_000 },
+    { input: 'x', include: ['reasoning.encrypted_content'], max_output_tokens: 100_000 },
     null,
     'text',
     [],
@@ -42,6 +43,14 @@ describe('the weight of a body', () => {
     { prompt: 'x', logprobs: 20, max_tokens: 1_000 },
     { messages: MESSAGES, logprobs: true, top_logprobs: 20, max_completion_tokens: 1_000 },
     { prompt: 'x', ignore_eos: true, max_tokens: 10_000 },
+    { input: 'x', ignore_eos: true, max_output_tokens: 10_000 },
+    { input: 'x', include: ['message.output_text.logprobs'], max_output_tokens: 10_000 },
+    {
+      input: 'x',
+      include: ['message.output_text.logprobs'],
+      top_logprobs: 20,
+      max_output_tokens: 400,
+    },
     new LargeBody(new Uint8Array(1)),
   ])('is heavy for one whose counts say so: %j', (body) => {
     expect(weightOf(body)).toBe('heavy');

@@ -9,7 +9,11 @@ export type Weight = 'light' | 'confined' | 'heavy';
 /** Fields whose texts are read under a grammar, a schema or a pattern. */
 const CONFINING = ['response_format', 'structured_outputs', 'tools', 'functions'];
 /** Fields that may multiply the work of a request. */
-const MULTIPLYING = ['n', 'best_of', 'prompt_logprobs', 'logprobs', 'ignore_eos'];
+const MULTIPLYING = ['n', 'best_of', 'prompt_logprobs', 'logprobs', 'ignore_eos', 'include'];
+/** Where the length of an answer is bounded: in chats, texts, and responses. */
+const LENGTHS = ['max_completion_tokens', 'max_tokens', 'max_output_tokens'];
+/** In `include`: what `logprobs` is to the other endpoints. */
+const INCLUDED_LOGPROBS = 'message.output_text.logprobs';
 /** Entries that take up to a fifth of a millisecond each, on a slow core: 20 ms in all. */
 const LISTS: readonly (readonly [field: string, most: number])[] = [
   ['messages', 64],
@@ -49,13 +53,17 @@ type Fields = Readonly<Record<string, unknown>>;
 function multipliedWeight(fields: Fields): Weight {
   const sequences = Math.max(countIn(fields['n'], 1), countIn(fields['best_of'], 1));
   if (sequences > MAX_SEQUENCES || (fields['prompt_logprobs'] ?? null) !== null) return 'heavy';
-  const isScored = (fields['logprobs'] ?? false) !== false;
+  const isScored = (fields['logprobs'] ?? false) !== false || includesLogprobs(fields);
   if (isScored && fields['echo'] === true) return 'heavy';
   const isLong = isScored || fields['ignore_eos'] === true;
-  const tokens = countIn(fields['max_completion_tokens'], countIn(fields['max_tokens'], 0));
+  const tokens = Math.max(...LENGTHS.map((field) => countIn(fields[field], 0)));
   const shown = 1 + countIn(fields['top_logprobs'], countIn(fields['logprobs'], 0));
   if (isLong && sequences * tokens * shown > MAX_SCORED) return 'heavy';
   return CONFINING.some((field) => (fields[field] ?? null) !== null) ? 'confined' : 'light';
+}
+
+function includesLogprobs({ include }: Fields): boolean {
+  return Array.isArray(include) && include.includes(INCLUDED_LOGPROBS);
 }
 
 function countIn(value: unknown, fallback: number): number {
