@@ -1,5 +1,4 @@
-export { buildStepTimeModel, stepTimeMethodOf } from './build-step-time-model';
-export type { StepTimeSpec } from './build-step-time-model';
+export { buildStepTimeModel, stepTimeMethodOf, type StepTimeSpec } from './build-step-time-model';
 export type { OperatorSource } from './composed/build-composed';
 export type { Framework } from './composed/framework';
 export type { Mxfp4Activations } from './composed/kernel-choice';
@@ -13,8 +12,7 @@ export { PolynomialStepTime, polynomialRange } from './models/polynomial';
 export type { BatchContextPolynomial, PolynomialSpec } from './models/polynomial';
 export { engineOverheadMs } from './port/engine-overhead';
 export type { HeldOutByPhase, HeldOutFactors } from './port/held-out-factors';
-export { forEstimates, RangeGuard } from './port/range-guard';
-export type { RangeGuardOptions } from './port/range-guard';
+export { forEstimates, RangeGuard, type RangeGuardOptions } from './port/range-guard';
 export type {
   BatchAggregates,
   DecodeLaw,

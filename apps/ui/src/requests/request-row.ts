@@ -27,12 +27,14 @@ export class RequestRow {
   show({ atMs }: ClusterModel, names: ReadonlyMap<string, string>): void {
     const { phase, engine, promptTokens, tokens, maxTokens, seenMs, phaseMs } = this.request;
     const untilMs = phase === 'ended' ? phaseMs : atMs;
+    // The last picture of an ended request may miss its last tokens.
+    const atLeast = phase === 'ended' && tokens < maxTokens ? '≥ ' : '';
     setAttribute(this.element, 'class', `phase-${phase}`);
     const texts = [
       phase,
       names.get(engine ?? '') ?? '–',
       formatCount(promptTokens),
-      `${tokens} / ${maxTokens}`,
+      `${atLeast}${tokens} / ${maxTokens}`,
       readableMs(Math.max(0, Math.round((untilMs - seenMs) / 100) * 100)),
     ];
     for (const [i, text] of texts.entries()) setText(this.cells[i + 1]!, text);

@@ -33,7 +33,7 @@ export class RangeGuard implements StepTimeModel {
   private readonly bounded: (DecodeLaw | undefined)[] = [];
 
   constructor(
-    private readonly model: StepTimeModel,
+    readonly model: StepTimeModel,
     private readonly options: RangeGuardOptions,
   ) {
     this.description = model.description;
@@ -41,20 +41,13 @@ export class RangeGuard implements StepTimeModel {
     if (model.overheadMs !== undefined) this.overheadMs = model.overheadMs;
     this.heldOut = model.heldOut;
     this.noise = model.noise;
-    const jitter = model.tokenJitterUs?.bind(model);
-    if (jitter) this.tokenJitterUs = jitter;
-    const { pipeline } = model;
-    if (pipeline !== undefined) this.pipeline = this.guardedPipeline(pipeline);
+    if (model.tokenJitterUs) this.tokenJitterUs = model.tokenJitterUs.bind(model);
+    if (model.pipeline !== undefined) this.pipeline = this.guardedPipeline(model.pipeline);
   }
 
   /** Another guard of the same model, with a count of its own. */
   another(): RangeGuard {
     return new RangeGuard(this.model, this.options);
-  }
-
-  /** The model itself, which neither counts nor refuses. */
-  get unguarded(): StepTimeModel {
-    return this.model;
   }
 
   /** Whether a step outside of the range throws. */
@@ -125,10 +118,7 @@ export class RangeGuard implements StepTimeModel {
   }
 }
 
-/**
- * The model for an estimate. Its batches are supposed and no engine runs them, so a guard must not
- * count, report or refuse them.
- */
+/** The model without its guard, for batches that are supposed and that no engine runs. */
 export function forEstimates(model: StepTimeModel): StepTimeModel {
-  return model instanceof RangeGuard ? model.unguarded : model;
+  return model instanceof RangeGuard ? model.model : model;
 }
