@@ -98,6 +98,11 @@ export const SUITES = {
     install: pythonOnPath,
     lanes: () => [[program(process.execPath, ['test/vllm-scheduler/run.mjs'])]],
   },
+  python: {
+    what: 'the Python package, built, installed and tried (python3, PyPI)',
+    install: pythonOnPath,
+    lanes: () => [[program(process.execPath, ['test/python/run.mjs'])]],
+  },
   llamacpp: {
     what: 'a small real model (node-llama-cpp, npm)',
     lanes: () => [[program('npm', ['run', '--silent', '--prefix', 'engines/llamacpp', 'e2e'])]],

@@ -54,6 +54,7 @@ export const GUIDE = [
       page('autoscaling', 'Autoscaling', routers, platform),
       page('calibrate', 'Calibrate', planners),
       page('workload', 'Workloads and traces', planners),
+      page('python', 'Replays and plans in Python', planners),
       page('recording', 'Record traffic', platform),
       page('faults', 'Faults on purpose', platform, clients),
       page('policies', 'Policies of your own', routers),

@@ -71,6 +71,7 @@ const SERVICE_LINK = /_SERVICE_(HOST|PORT)|_PORT(_\d+_(TCP|UDP).*)?$/;
 
 /** Names with the option prefix that are no options. */
 const OTHER_VARIABLES = new Set([
+  'BATON_BIN',
   'BATON_CONFIG',
   'BATON_CONFIG_FILE',
   'BATON_CACHE_DIR',

@@ -1,0 +1,75 @@
+"""Runs the command line: keyword arguments become flags, and its sentences become errors."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+from dataclasses import dataclass
+
+_SAID = "baton: "
+
+
+class BatonError(Exception):
+    """What the command line says when it cannot do what was asked, in one sentence.
+
+    ``exit_code`` is 2 for wrong usage and unreadable input, and 1 for everything else.
+    """
+
+    def __init__(self, sentence: str, exit_code: int = 1):
+        super().__init__(sentence)
+        self.exit_code = exit_code
+
+
+@dataclass(frozen=True)
+class Answer:
+    """A command line that succeeded: its JSON document, and its notes as sentences."""
+
+    command: list[str]
+    document: dict
+    notes: list[str]
+
+
+def run(name: str, flags: dict, baton_bin: str | None) -> Answer:
+    """Runs one command with ``--json``."""
+    command = [_program(baton_bin), name, "--json", *arguments(flags)]
+    try:
+        ended = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True)
+    except OSError as error:
+        raise BatonError(f"{command[0]} cannot be run: {error.strerror}.") from error
+    said = ended.stderr.strip().splitlines()
+    notes = [line.removeprefix(_SAID) for line in said if line.startswith(_SAID)]
+    if ended.returncode != 0:
+        sentence = notes[-1] if notes else "\n".join(said) or "it says nothing"
+        raise BatonError(sentence, ended.returncode)
+    try:
+        return Answer(command, json.loads(ended.stdout), notes)
+    except json.JSONDecodeError as error:
+        raise BatonError(f"baton {name} answers with no JSON document here.") from error
+
+
+def arguments(flags: dict) -> list[str]:
+    """``rate_scale=2, leap=False, tp=[1, 2]`` as ``--rate-scale=2 --no-leap --tp=1,2``."""
+    return [_argument(name.replace("_", "-"), value) for name, value in flags.items() if value is not None]
+
+
+def _argument(flag: str, value: object) -> str:
+    if isinstance(value, bool):
+        return f"--{flag}" if value else f"--no-{flag}"
+    return f"--{flag}={_text(value)}"
+
+
+def _text(value: object) -> str:
+    if isinstance(value, dict):
+        return json.dumps(value)
+    if isinstance(value, (list, tuple)):
+        return ",".join(map(_text, value))
+    return str(value)
+
+
+def _program(given: str | None) -> str:
+    found = given or os.environ.get("BATON_BIN") or shutil.which("baton")
+    if found is None:
+        raise BatonError("There is no baton here: pass baton_bin, set BATON_BIN, or put bin/ on the PATH.")
+    return os.fspath(found)

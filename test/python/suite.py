@@ -1,0 +1,116 @@
+"""Tries the installed Python package on the command line that BATON_BIN names."""
+
+import json
+import os
+import subprocess
+import tempfile
+import unittest
+from pathlib import Path
+
+import baton
+import pandas as pd
+from baton.program import arguments
+
+BIN = os.environ["BATON_BIN"]
+FEW = {
+    "dataset": "shared-prefix",
+    "num_prompts": 40,
+    "request_rate": 20,
+    "topology": "1P2D",
+    "slo": "ttft=200ms,tpot=20ms",
+}
+SMALL = {"dataset": "random", "num_prompts": 200, "random_input_len": 400, "gpus": 2, "tp": [1, 2]}
+SMALL |= {"slo": "ttft=1s,tpot=50ms", "simulate": 2, "threads": 1}
+
+
+def said_by(command: list[str]) -> dict:
+    return json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
+
+
+def without_wall(summary: dict) -> dict:
+    wall = ("wall_seconds", "requests_per_wall_second")
+    return {name: value for name, value in summary.items() if name not in wall}
+
+
+class Flags(unittest.TestCase):
+    def test_are_keyword_arguments_with_underscores(self):
+        given = {"rate_scale": 2, "leap": False, "perfetto": True, "out": None, "tp": [1, 2]}
+        expected = ["--rate-scale=2", "--no-leap", "--perfetto", "--tp=1,2"]
+        self.assertEqual(arguments(given), expected)
+
+    def test_that_are_tables_become_json(self):
+        self.assertEqual(arguments({"frontend": {"request_ms": 2}}), ['--frontend={"request_ms": 2}'])
+
+
+class AReplay(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.result = baton.replay(**FEW)
+
+    def test_has_the_summary_of_the_command_line(self):
+        flags = [f"--{name.replace('_', '-')}={value}" for name, value in FEW.items()]
+        expected = said_by([BIN, "replay", "--json", *flags])
+        self.assertEqual(without_wall(self.result.summary), without_wall(expected))
+
+    def test_has_a_row_per_request_whose_figures_are_those_of_the_summary(self):
+        requests, summary = self.result.requests, self.result.summary
+        self.assertEqual(len(requests), summary["requests"])
+        for latency in ("ttft_ms", "tpot_ms", "e2el_ms"):
+            self.assertAlmostEqual(requests[latency].mean(), summary[latency]["mean"], places=3)
+            quantile = requests[latency].quantile(0.9)
+            self.assertAlmostEqual(quantile, summary[latency]["p90"], places=3)
+        hits = requests["cached_tokens"].sum() / requests["prompt_tokens"].sum()
+        self.assertAlmostEqual(hits, summary["prefix_hit_rate"], places=6)
+        self.assertAlmostEqual(requests["meets_slo"].mean(), summary["slo_attainment"], places=6)
+
+    def test_has_a_row_per_engine(self):
+        engines = self.result.engines
+        self.assertEqual(list(engines["role"]), ["prefill", "decode", "decode"])
+        decodes = engines[engines["role"] == "decode"]
+        self.assertEqual(decodes["finished"].sum(), self.result.summary["completed"])
+
+    def test_keeps_its_files_where_a_folder_is_named(self):
+        with tempfile.TemporaryDirectory() as folder:
+            kept = baton.replay(**FEW, out=folder)
+            self.assertTrue({"summary.json", "report.html"} <= set(os.listdir(folder)))
+            again = pd.read_csv(Path(folder) / "requests.csv", index_col="request")
+            pd.testing.assert_frame_equal(kept.requests, again)
+
+    def test_says_which_command_line_it_ran(self):
+        self.assertTrue(self.result.command.startswith(f"{BIN} replay --json --dataset="))
+
+
+class APlan(unittest.TestCase):
+    def test_has_a_row_per_split_with_the_winner_first_in_goodput(self):
+        found = baton.plan(**SMALL)
+        splits = found.splits.set_index("name")
+        self.assertEqual(found.winner, found.summary["winner"]["name"])
+        self.assertEqual(set(splits.index), {each["name"] for each in found.summary["splits"]})
+        best = found.summary["winner"]
+        self.assertEqual(splits.loc[found.winner, "ttft_ms_p90"], best["ttft_ms"]["p90"])
+        self.assertEqual(splits["goodput_rps"].max(), best["goodput_rps"])
+        self.assertGreater(len(found.frontier), 0)
+
+
+class AnError(unittest.TestCase):
+    def test_is_the_sentence_of_the_command_line(self):
+        with self.assertRaises(baton.BatonError) as caught:
+            baton.replay(**FEW, rate_scal=2)
+        ended = subprocess.run([BIN, "replay", "--rate-scal=2"], capture_output=True, text=True)
+        self.assertEqual(f"baton: {caught.exception}\n", ended.stderr)
+        self.assertEqual(caught.exception.exit_code, ended.returncode)
+
+    def test_names_a_program_that_is_not_there(self):
+        with self.assertRaisesRegex(baton.BatonError, "/no/such/baton cannot be run"):
+            baton.replay(**FEW, baton_bin="/no/such/baton")
+
+
+def main() -> None:
+    """Ends with the line that scripts/test.mjs counts."""
+    result = unittest.main(exit=False, verbosity=2).result
+    failed = len(result.failures) + len(result.errors)
+    print(f"{result.testsRun - failed} passed, {failed} failed")
+    raise SystemExit(failed > 0)
+
+
+main()
