@@ -3,6 +3,7 @@ import type { StepFacts } from '@baton/engine';
 import { assert, type Micros } from '@baton/kernel';
 import { watchedScheduling } from '@baton/placement';
 import { Calendar } from './calendar';
+import { cachesOf } from './engine-caches';
 import { Handoffs } from './handoffs';
 import { Journal } from './journal';
 import type { LockstepGroup } from './lockstep-group';
@@ -136,6 +137,7 @@ export class ClusterRun {
       }
     }
     this.observer.onProgress?.(journal.ended, count);
+    this.observer.onCaches?.(cachesOf(this.engines));
     return this.record();
   }
 

@@ -1,5 +1,5 @@
 import type { RequestLog } from '@baton/analysis';
-import type { EngineOptions } from '@baton/engine';
+import type { EngineOptions, WarmCache } from '@baton/engine';
 import type { Autoscaler } from '@baton/autoscaling';
 import type { FlowLimits, FlowPolicySpec } from '@baton/flow-control';
 import type { FrontEnd } from '@baton/front-end';
@@ -15,6 +15,7 @@ import type {
   Topology,
 } from '@baton/placement';
 import type { Workload } from '@baton/workload';
+import type { EngineCache } from './engine-caches';
 import type { RecordedPlacement } from './recorded-placement';
 import type { RowClasses } from './flow/row-classes';
 
@@ -41,6 +42,8 @@ export interface EnginePool {
   readonly link: { readonly bytesPerSecond: number; readonly baseLatencyUs: Micros };
   /** What setting up a transfer to it takes beyond that latency. Unset: nothing. */
   readonly transferSetup?: TransferSetupTimes & TransferShape;
+  /** What the prefix caches of the engines of the start hold then. Unset: nothing. */
+  readonly warmCaches?: readonly WarmCache[];
   /** What each engine gives to the KV pool of the cluster. Unset: there is no pool. */
   readonly kvPool?: KvPoolTerms;
   /**
@@ -152,6 +155,8 @@ export interface RunObserver {
   readonly onPolicyFault?: (fault: PolicyFault) => void;
   /** Has the policies choose on each recorded arrival too; they must not be `pull`. */
   readonly onShadow?: (decision: ShadowDecision) => void;
+  /** The run is over: what the prefix caches hold now. */
+  readonly onCaches?: (caches: readonly EngineCache[]) => void;
 }
 
 /** One object for the whole run: copy what you keep. */

@@ -79,7 +79,6 @@ export class VirtualEngine implements LockstepRank, QueueTaker {
     private readonly parts: {
       readonly pool: EnginePool;
       readonly poolIndex: number;
-      /** Its place among the engines that began in its pool, from 0. */
       readonly place: number;
       readonly calendar: Calendar;
       readonly watcher: EngineWatcher;
@@ -95,12 +94,22 @@ export class VirtualEngine implements LockstepRank, QueueTaker {
     this.engineId = `${parts.pool.role}-${index}`;
     const { pool, contentCount, place, kvPool } = parts;
     const name = `${pool.role}-${place}`;
-    this.engine = new Engine({ ...pool.options, contentCount, name, ...(kvPool && { kvPool }) });
+    const warmCache = pool.warmCaches?.[place];
+    this.engine = new Engine({
+      ...{ ...pool.options, contentCount, name },
+      ...(kvPool && { kvPool }),
+      ...(warmCache && { warmCache }),
+    });
     this.room = new Room(parts.pool.role, parts.pool.options);
   }
 
   get pool(): EnginePool {
     return this.parts.pool;
+  }
+
+  /** Its place among the engines that began in its pool, from 0. */
+  get place(): number {
+    return this.parts.place;
   }
 
   /** The ranks that it steps together with, itself among them. */

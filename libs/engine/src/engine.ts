@@ -287,14 +287,13 @@ export class Engine implements EnginePort {
 
   /**
    * The content that can be found in the block pool, and that of its free blocks in order of
-   * eviction; for tests. O(blocks).
+   * eviction. O(blocks).
    */
   cacheState(): CacheState {
     const { pool } = this.blocks;
     return {
-      contents: pool.contents(),
-      freeOrder: pool.freeOrder(),
-      hostContents: pool.hostContents(),
+      ...{ contents: pool.contents(), hostContents: pool.hostContents() },
+      ...{ freeOrder: pool.freeOrder(), freeGroups: pool.freeGroups() },
     };
   }
 

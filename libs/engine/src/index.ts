@@ -11,6 +11,7 @@ export type {
   SequenceHandle,
   SequenceSpec,
   StepFacts,
+  WarmCache,
 } from './port/engine-port';
 export { SCHEDULING_NAMES } from './port/scheduling-policy';
 export type { SchedulingName, SchedulingPolicy, WaitingView } from './port/scheduling-policy';

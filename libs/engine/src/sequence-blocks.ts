@@ -1,6 +1,13 @@
 import type { Micros } from '@baton/kernel';
 import { type KvPoolMember, PoolReader } from '@baton/kv-pool';
-import { BlockList, BlockPool, GroupMatch, type KvLayout, PrefixMatch } from '@baton/kvcache';
+import {
+  BlockList,
+  BlockPool,
+  GroupMatch,
+  type KvLayout,
+  PrefixMatch,
+  warmUp,
+} from '@baton/kvcache';
 import { prefillUs } from '@baton/step-time';
 import { layoutOfEngine } from './engine-limits';
 import type { EngineSequence } from './sequence';
@@ -46,6 +53,7 @@ export class SequenceBlocks {
     this.layout = layoutOfEngine(options);
     const groups = enablePrefixCaching ? this.layout.perBlock : 1;
     this.pool = new BlockPool({ ...options, groups, hostBlocks: kvPool ? 0 : hostTier?.blocks });
+    if (options.warmCache) warmUp(this.pool, options.warmCache);
     this.blockSize = options.blockSize;
     this.enablePrefixCaching = enablePrefixCaching;
     this.hasConnector = options.hasConnector === true;

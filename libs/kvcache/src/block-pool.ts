@@ -277,12 +277,15 @@ export class BlockPool {
     return Math.max(0, this.spans.owners()[id]!);
   }
 
-  /**
-   * The content of the free blocks, the one that is evicted next first; 0 = nothing findable. For
-   * tests and audits: O(blocks).
-   */
+  /** Hashes of the free blocks, the one evicted next first; 0 = nothing findable. O(blocks). */
   freeOrder(): number[] {
     return this.spans.freeIds().map((id) => (id < 0 ? 0 : this.table.hashOf(id)));
+  }
+
+  /** The groups of layers of those blocks. */
+  freeGroups(): number[] {
+    const { spans, lastOfFirstGroup: last } = this;
+    return spans.freeIds().map((id) => Math.max(0, Math.ceil(id / last) - 1));
   }
 
   /** The content of host memory, the least recently used first. For tests and audits: O(blocks). */
@@ -293,10 +296,8 @@ export class BlockPool {
   /** Findable content in ascending order. For tests and audits: O(blocks). */
   contents(): number[] {
     const { table } = this;
-    const hashes: number[] = [];
-    for (let id = 1; id <= table.lastId; id++)
-      if (table.hashOf(id) !== 0) hashes.push(table.hashOf(id));
-    return hashes.sort((a, b) => a - b);
+    const hashes = Array.from({ length: table.lastId }, (_, i) => table.hashOf(i + 1));
+    return hashes.filter((hash) => hash !== 0).sort((a, b) => a - b);
   }
 
   /**

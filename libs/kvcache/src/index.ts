@@ -5,4 +5,6 @@ export type { ContentWatcher } from './content-watcher';
 export { GroupMatch } from './group-match';
 export { KvLayout } from './kv-layout';
 export type { KvGroups } from './kv-layout';
+export { warmUp } from './warm-up';
+export type { FreeContents } from './warm-up';
 export { WindowPhases } from './window-phases';

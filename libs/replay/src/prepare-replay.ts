@@ -18,12 +18,14 @@ import {
   configuredWorkload,
   type LoadedWorkload,
   type ReadingOptions,
+  RETIMING,
   shownWorkload,
   type WorkloadFlags,
 } from '@baton/workload-source';
 import { scaledReplay } from './scaled-replay';
 import { noteOnConfig } from './recorded-config';
 import { findRecording, readRecorded, type Recording } from './recording';
+import { noteOnCaches, readCaches, type SavedCaches, withCaches } from './saved-caches';
 
 /** What is asked of a replay. */
 export interface ReplayRequest {
@@ -46,6 +48,8 @@ export interface ReplayRequest {
    * recorded`).
    */
   readonly asPlaced: boolean;
+  /** File with the prefix caches that engines begin with; undefined: they are empty. */
+  readonly warmStart?: string | undefined;
 }
 
 /** Everything that a replay depends on. */
@@ -72,6 +76,7 @@ export async function prepareReplay(
   env: NodeJS.ProcessEnv,
   onProgress: NonNullable<ReadingOptions['onProgress']>,
 ): Promise<PreparedReplay> {
+  const saved = flags.warmStart === undefined ? undefined : readCaches(flags.warmStart);
   const recording = await findRecording(flags.workload);
   const resolved = resolvedFor(flags, recording, env);
   const asRecorded = recording?.header && noteOnConfig(recording.header, resolved);
@@ -98,10 +103,14 @@ export async function prepareReplay(
     const use = await useRecording(flags, recording, { config, loaded });
     const { scaling } = scaled ?? {};
     const scenario = scenarioOf(config, loaded.workload, { leap, changes, scaling, ...bound });
+    const warm = startOf(scenario, saved, { replayed: { config, loaded }, flags });
     return {
       ...{ config, loaded, recorded: use.run, scaling: scaled?.measures },
-      scenario: { ...scenario, ...use.scenario },
-      notes: [...(asRecorded === undefined ? [] : [asRecorded]), ...notes, ...use.notes],
+      scenario: { ...warm.scenario, ...use.scenario },
+      notes: [
+        ...(asRecorded === undefined ? [] : [asRecorded]),
+        ...[...notes, ...use.notes, ...warm.notes],
+      ],
     };
   } catch (error) {
     if (error instanceof TopologyError) throw new UsageError(error.message);
@@ -135,11 +144,6 @@ interface Use {
   readonly notes: readonly string[];
 }
 
-/** Flags that let requests arrive otherwise than they did. */
-const RETIMING = [
-  ...(['arrivals', 'requestRate', 'rateScale', 'burstiness'] as const),
-  ...(['rampUpStrategy', 'rampUpStartRps', 'rampUpEndRps'] as const),
-];
 const NOT_COMPARED =
   'Not compared with what was recorded, for requests arrive otherwise (--compare compares ' +
   'all the same).';
@@ -173,6 +177,23 @@ async function useRecording(
   };
 }
 
+/** The scenario at its start: with the caches that were saved, if any are asked for. */
+function startOf(
+  scenario: ClusterScenario,
+  saved: SavedCaches | undefined,
+  {
+    replayed,
+    flags,
+  }: { replayed: Pick<PreparedReplay, 'config' | 'loaded'>; flags: ReplayRequest },
+): Pick<PreparedReplay, 'scenario' | 'notes'> {
+  if (saved === undefined) return { scenario, notes: [] };
+  const { workload, warmStart: path = '' } = flags;
+  return {
+    scenario: withCaches(scenario, saved, { replayed, flags: workload, path }),
+    notes: noteOnCaches(saved, replayed),
+  };
+}
+
 /**
  * The resolved configuration and what else a result depends on, by the names that files and flags
  * have.
@@ -187,6 +208,7 @@ export function resolvedOptions(
     workload: shownWorkload(loaded, flags.workload),
     ...(flags.concurrency === undefined ? {} : { concurrency: flags.concurrency }),
     ...(flags.thinkUs === undefined ? {} : { think_time_ms: usToMs(flags.thinkUs) }),
+    ...(flags.warmStart === undefined ? {} : { warm_start: flags.warmStart }),
   };
 }
 

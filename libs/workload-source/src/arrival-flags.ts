@@ -4,6 +4,11 @@ import type { FlagValues } from './flag-values';
 import { type ArrivalKind, ARRIVALS, flagNameOf, type WorkloadFlag } from './workload-flags';
 
 const RAMP_FLAGS = ['rampUpStrategy', 'rampUpStartRps', 'rampUpEndRps'] as const;
+/** Flags that let requests arrive otherwise than they did. */
+export const RETIMING = [
+  ...(['arrivals', 'requestRate', 'rateScale', 'burstiness'] as const),
+  ...RAMP_FLAGS,
+] as const;
 
 /**
  * How requests get their arrivals: those of the trace, perhaps spread, or a process that replaces

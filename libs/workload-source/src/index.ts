@@ -1,3 +1,4 @@
+export { RETIMING } from './arrival-flags';
 export { configuredWorkload } from './configured-workload';
 export type { ConfiguredWorkload, ReadingOptions } from './configured-workload';
 export { FlagValues } from './flag-values';

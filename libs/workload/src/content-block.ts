@@ -1,3 +1,4 @@
+import { contentNameOf, type ContentNames } from './named/content-names';
 import { MOST_CONTENTS, type Workload, WorkloadError } from './workload';
 
 /**
@@ -41,7 +42,9 @@ function split(workload: Workload, blockTokens: number): Workload {
       else for (let part = (id - 1) * parts + 1; at < end; part++) ids[at++] = part;
     }
   }
-  return withContents(workload, { start, ids, blockTokens, contentCount });
+  const { contentNames: names } = workload;
+  const contentNames = names && { ...names, parts: names.parts * parts };
+  return withContents(workload, { start, ids, blockTokens, contentCount, contentNames });
 }
 
 /** A large block is known by its last small one, which implies all before it. */
@@ -50,17 +53,23 @@ function joined(workload: Workload, blockTokens: number): Workload {
   const start = fullBlockStarts(workload, blockTokens);
   const ids = new Int32Array(start[workload.count]!);
   const numbers = new Int32Array(workload.contentCount + 1);
+  const nameOf = contentNameOf(workload);
+  const ofSource: number[] = [];
   let contentCount = 0;
   for (let row = 0; row < workload.count; row++) {
     let last = workload.contentStart[row]! + parts - 1;
     for (let at = start[row]!; at < start[row + 1]!; at++, last += parts) {
       const id = workload.contentIds[last]!;
       if (id === 0) continue;
-      if (numbers[id] === 0) numbers[id] = ++contentCount;
+      if (numbers[id] === 0) {
+        numbers[id] = ++contentCount;
+        ofSource.push(nameOf(id));
+      }
       ids[at] = numbers[id]!;
     }
   }
-  return withContents(workload, { start, ids, blockTokens, contentCount });
+  const contentNames = { ofSource: Float64Array.from(ofSource), parts: 1 };
+  return withContents(workload, { start, ids, blockTokens, contentCount, contentNames });
 }
 
 interface Contents {
@@ -68,6 +77,7 @@ interface Contents {
   readonly ids: Int32Array;
   readonly blockTokens: number;
   readonly contentCount: number;
+  readonly contentNames: ContentNames | undefined;
 }
 
 function withContents(workload: Workload, contents: Contents): Workload {
@@ -77,6 +87,7 @@ function withContents(workload: Workload, contents: Contents): Workload {
     contentIds: contents.ids,
     contentBlockTokens: contents.blockTokens,
     contentCount: contents.contentCount,
+    contentNames: contents.contentNames,
   };
 }
 

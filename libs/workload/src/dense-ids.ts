@@ -28,6 +28,17 @@ export class DenseIds {
     return this.hashedNumber(id);
   }
 
+  /** The ids in the order of their numbers; undefined where each is its own number. */
+  names(): Float64Array | undefined {
+    const { table, keys, numbers } = this;
+    const names = new Float64Array(this.size);
+    for (let id = 0; id < table.length; id++) if (table[id] !== 0) names[table[id]! - 1] = id;
+    for (let i = 0; i < keys.length; i++) {
+      if (numbers[i] !== 0) names[numbers[i]! - 1] = keys[i]!;
+    }
+    return names.every((id, i) => id === i + 1) ? undefined : names;
+  }
+
   private hashedNumber(id: number): number {
     const slot = this.slotOf(id);
     if (this.numbers[slot] !== 0) return this.numbers[slot]!;

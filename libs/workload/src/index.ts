@@ -1,6 +1,7 @@
 export { drawArrivals } from './arrivals';
 export type { ArrivalLimits, ArrivalSpec } from './arrivals';
 export { withContentBlock } from './content-block';
+export { contentNameOf, contentsNamed } from './named/content-names';
 export { describeWorkload, mostAtOneInstant } from './describe-workload';
 export type { LengthSummary, WorkloadDescription } from './describe-workload';
 export { budgetWorkload } from './generate/budget-workload';

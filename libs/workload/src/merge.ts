@@ -31,8 +31,9 @@ export function mergeWorkloads(workloads: readonly [Workload, ...Workload[]]): W
   }));
   const column = <T extends Numbers>(of: (each: Workload) => T, blank = 0): T =>
     joinedColumn(workloads, of, blank);
+  const { contentNames: _none, ...columns } = model;
   return inOrderOfArrival({
-    ...model,
+    ...columns,
     count: rows.at(-1)!,
     arrivalUs: column((each) => each.arrivalUs),
     promptTokens: column((each) => each.promptTokens),

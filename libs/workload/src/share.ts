@@ -5,8 +5,9 @@ import type { Workload } from './workload';
 /**
  * A copy whose columns lie in shared memory. Posted to worker threads (workerData, postMessage) it
  * arrives as a workload over the same bytes; nothing has to be rebuilt. Its holders must not write.
+ * The names of contents stay behind: only the thread that reads and writes files needs them.
  */
-export function shareWorkload(workload: Workload): Workload {
+export function shareWorkload({ contentNames: _none, ...workload }: Workload): Workload {
   return {
     ...workload,
     arrivalUs: shared(workload.arrivalUs),

@@ -100,6 +100,7 @@ export class WorkloadBuilder {
     };
     const sloClass = this.sloClass.build(count);
     const tenant = this.tenant.build(count);
+    const ofSource = this.denseIds.names();
     return inOrderOfArrival({
       count,
       arrivalUs: this.arrivalUs.take(),
@@ -115,6 +116,7 @@ export class WorkloadBuilder {
       contentIds: this.contentIds.take(),
       contentBlockTokens: this.options.contentBlockTokens ?? 16,
       contentCount: this.denseIds.size,
+      ...(ofSource && { contentNames: { ofSource, parts: 1 } }),
       contentSpan: this.options.contentSpan ?? 'prompt',
       requestIdStart: this.requestIdStart.take(),
       requestIdUnits: this.requestIdUnits.take(),

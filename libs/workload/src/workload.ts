@@ -1,3 +1,4 @@
+import type { ContentNames } from './named/content-names';
 import type { NamedColumn } from './named/named-column';
 
 /**
@@ -45,6 +46,8 @@ export interface Workload {
   readonly contentIds: Int32Array;
   readonly contentBlockTokens: number;
   readonly contentCount: number;
+  /** What the source calls them; unset where it has the same numbers. */
+  readonly contentNames?: ContentNames | undefined;
   /**
    * `prompt`: the ids speak of the prompt alone, and the last one may stand for a block that the
    * prompt fills in part (Mooncake). `sequence`: they go on over the output, and all stand for full

@@ -5,7 +5,7 @@ import { cannotWrite } from '../claim-output';
 export function writeFile(
   path: string,
   content: string,
-  what: 'profile' | 'points' | 'plot',
+  what: 'profile' | 'points' | 'plot' | 'caches',
 ): void {
   try {
     writeFileSync(path, content);

@@ -23,6 +23,8 @@ export interface ReplayFlags extends ReplayRequest {
   readonly shadow: string | undefined;
   readonly perfetto: boolean;
   readonly svg: boolean;
+  /** File for the prefix caches at the end; undefined: they are not kept. */
+  readonly saveCache: string | undefined;
 }
 
 const MOST_CONCURRENCY = 1_000_000_000;
@@ -57,6 +59,11 @@ export function addReplayOptions(command: Command): void {
   flag('--out <dir>', 'Write summary.json, requests.csv and report.html into this folder.');
   flag('--perfetto', 'Write trace.json for ui.perfetto.dev too (needs --out).');
   flag('--svg', 'Write each chart of the report as a picture too (needs --out).');
+  flag('--save-cache <file>', 'Keep what the prefix caches hold at the end in this file.');
+  flag(
+    '--warm-start <file>',
+    'Begin with the prefix caches of a --save-cache of the same cluster (default: empty ones).',
+  );
   flag('--no-leap', 'Take every decode step by itself: the same result, later.');
   addCostOptions(command);
   addConfigOptions(command);
@@ -91,6 +98,8 @@ export function readReplayFlags(given: GivenReplayFlags): ReplayFlags {
     out,
     perfetto: own['perfetto'] === true,
     svg: own['svg'] === true,
+    saveCache: flagText(own['saveCache']),
+    warmStart: flagText(own['warmStart']),
   };
 }
 

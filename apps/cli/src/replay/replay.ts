@@ -9,18 +9,21 @@ import {
 import {
   classOptions,
   type ClusterScenario,
+  type EngineCache,
   frontEndSummary,
+  type RunObserver,
   simulate,
   stepTimesOf,
 } from '@baton/cluster';
 import { ratesOf } from '@baton/costs';
 import { deploymentErrors } from '@baton/error-bars';
 import type { PolicyFault } from '@baton/placement';
-import { type PreparedReplay, prepareReplay, resolvedOptions } from '@baton/replay';
+import { cachesText, type PreparedReplay, prepareReplay, resolvedOptions } from '@baton/replay';
 import type { ComparisonReport } from '@baton/report';
 import { mostGpus } from '@baton/scenario';
 import { shippedTracesText, wantsTraceList } from '@baton/workload-source';
-import { claimFolder } from '../claim-output';
+import { writeFile } from '../calibrate/write-file';
+import { claimFile, claimFolder } from '../claim-output';
 import { withProgress } from '../progress';
 import { say } from '../say';
 import { type GivenReplayFlags, readReplayFlags, type ReplayFlags } from './replay-flags';
@@ -44,6 +47,7 @@ export async function replay(given: GivenReplayFlags): Promise<void> {
     return;
   }
   claimFolder(flags.out, '--out');
+  claimFile(flags.saveCache, '--save-cache');
   const prepared = await withProgress('reading', (onProgress) =>
     prepareReplay(flags, process.env, onProgress),
   );
@@ -53,7 +57,11 @@ export async function replay(given: GivenReplayFlags): Promise<void> {
   const steps = flags.perfetto ? new StepSpans(TRACED_STEPS) : undefined;
   const faults = new PolicyFaults();
   const shadow = flags.shadow === undefined ? undefined : new ShadowLog(basename(flags.shadow));
-  const { run, wallSeconds } = await timed(prepared.scenario, { steps, faults, shadow });
+  let caches: readonly EngineCache[] = [];
+  const { run, wallSeconds } = await timed(prepared.scenario, {
+    ...{ steps, faults, shadow },
+    onCaches: flags.saveCache === undefined ? undefined : (found) => (caches = found),
+  });
   faults.report();
   const stepTimes = stepTimesOf(prepared.scenario.pools);
   const { frontEnd } = prepared.scenario;
@@ -71,6 +79,9 @@ export async function replay(given: GivenReplayFlags): Promise<void> {
   });
   const compared = comparedWith(prepared, run);
   await tell({ prepared, flags, run, summary, steps, compared, shadow });
+  if (flags.saveCache === undefined) return;
+  writeFile(flags.saveCache, cachesText(prepared, flags.workload, caches), 'caches');
+  say(`wrote ${flags.saveCache}`);
 }
 
 /** The choices that a policy of the user's own did not make. */
@@ -93,11 +104,12 @@ interface Watchers {
   readonly steps: StepSpans | undefined;
   readonly faults: PolicyFaults;
   readonly shadow: ShadowLog | undefined;
+  readonly onCaches: RunObserver['onCaches'] | undefined;
 }
 
 function timed(
   scenario: ClusterScenario,
-  { steps, faults, shadow }: Watchers,
+  { steps, faults, shadow, onCaches }: Watchers,
 ): Promise<{ run: RunRecord; wallSeconds: number }> {
   return withProgress('replay', (onProgress) => {
     const beganMs = performance.now();
@@ -106,6 +118,7 @@ function timed(
       onPolicyFault: (fault) => faults.add(fault),
       ...(shadow && { onShadow: (decision) => shadow.add(decision) }),
       ...(steps === undefined ? {} : { onSteps: (span) => steps.add(span) }),
+      ...(onCaches && { onCaches }),
     });
     return { run, wallSeconds: (performance.now() - beganMs) / MS_PER_SECOND };
   });

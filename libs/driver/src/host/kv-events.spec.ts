@@ -72,7 +72,8 @@ describe('KV-cache events', () => {
     return { tokenIds, blockHashes, promptTokens: prompt.length, outputTokens };
   }
 
-  const contents = ({ engine }: EngineHost): number[] => (engine as Engine).cacheState().contents;
+  const contents = ({ engine }: EngineHost): readonly number[] =>
+    (engine as Engine).cacheState().contents;
 
   const heard = ({ blocks }: Listener): number[] => [...blocks.keys()].sort((a, b) => a - b);
 

@@ -1,5 +1,6 @@
 import type { ContentWatcher, KvGroups } from '@baton/kvcache';
 import type { KvPoolMember } from '@baton/kv-pool';
+import type { WarmCache } from './engine-port';
 import type { SchedulingName, SchedulingPolicy } from './scheduling-policy';
 import type { StepNoise, StepTimeModel } from '@baton/step-time';
 
@@ -55,6 +56,8 @@ export interface EngineOptions {
    */
   readonly watermarkBlocks?: number;
   readonly enablePrefixCaching: boolean;
+  /** What the prefix cache holds at the start. Unset: nothing. */
+  readonly warmCache?: WarmCache;
   /**
    * Which unused KV block is evicted first: the least recently freed (vLLM, the default), or the
    * one filled first.

@@ -298,10 +298,15 @@ export interface EngineSnapshot {
 }
 
 export interface CacheState {
-  readonly contents: number[];
-  readonly freeOrder: number[];
-  readonly hostContents: number[];
+  readonly contents: readonly number[];
+  readonly freeOrder: readonly number[];
+  /** The groups of layers of those. */
+  readonly freeGroups: readonly number[];
+  readonly hostContents: readonly number[];
 }
+
+/** What the free blocks of another engine hold. */
+export type WarmCache = Pick<CacheState, 'freeOrder' | 'freeGroups'>;
 
 export interface QueueState {
   readonly batch: (readonly [SequenceHandle, tokens: number])[];

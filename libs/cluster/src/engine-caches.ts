@@ -1,0 +1,20 @@
+import type { WarmCache } from '@baton/engine';
+import type { EngineRole } from '@baton/placement';
+import type { VirtualEngine } from './virtual-engine';
+
+/** The prefix cache of an engine when the run is over, as far as no request under way uses it. */
+export interface EngineCache extends WarmCache {
+  readonly role: EngineRole;
+  /** Its place among the engines that began in its pool, from 0. */
+  readonly place: number;
+}
+
+/** Those of the engines that are ready. O(blocks). */
+export function cachesOf(engines: readonly VirtualEngine[]): EngineCache[] {
+  return engines
+    .filter((each) => each.isReady)
+    .map(({ engine, place, pool: { role } }) => {
+      const { freeOrder, freeGroups } = engine.cacheState();
+      return { role, place, freeOrder, freeGroups };
+    });
+}
