@@ -39,7 +39,8 @@ class Flags(unittest.TestCase):
         self.assertEqual(arguments(given), expected)
 
     def test_that_are_tables_become_json(self):
-        self.assertEqual(arguments({"frontend": {"request_ms": 2}}), ['--frontend={"request_ms": 2}'])
+        given = {"frontend": {"request_ms": 2}}
+        self.assertEqual(arguments(given), ['--frontend={"request_ms": 2}'])
 
 
 class AReplay(unittest.TestCase):

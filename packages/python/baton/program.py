@@ -51,7 +51,8 @@ def run(name: str, flags: dict, baton_bin: str | None) -> Answer:
 
 def arguments(flags: dict) -> list[str]:
     """``rate_scale=2, leap=False, tp=[1, 2]`` as ``--rate-scale=2 --no-leap --tp=1,2``."""
-    return [_argument(name.replace("_", "-"), value) for name, value in flags.items() if value is not None]
+    given = {name: value for name, value in flags.items() if value is not None}
+    return [_argument(name.replace("_", "-"), value) for name, value in given.items()]
 
 
 def _argument(flag: str, value: object) -> str:
@@ -71,5 +72,6 @@ def _text(value: object) -> str:
 def _program(given: str | None) -> str:
     found = given or os.environ.get("BATON_BIN") or shutil.which("baton")
     if found is None:
-        raise BatonError("There is no baton here: pass baton_bin, set BATON_BIN, or put bin/ on the PATH.")
+        places = "pass baton_bin, set BATON_BIN, or put bin/ on the PATH"
+        raise BatonError(f"There is no baton here: {places}.")
     return os.fspath(found)
