@@ -163,8 +163,8 @@ describe('a cluster with a placement policy', () => {
     );
     const refused = answers.filter(({ status }) => status === 429);
     expect(answers.every(({ status }) => status === 200 || status === 429)).toBe(true);
-    // A step takes 400 ms and holds a prompt and a half, so about seven prompts in a row are in time
-    // at each engine.
+    // A step takes 400 ms and holds a prompt and a half, so about seven prompts in a row are in
+    // time at each engine.
     expect(answers.length - refused.length).toBeGreaterThanOrEqual(10);
     expect(refused.length).toBeGreaterThanOrEqual(10);
     const { error } = (await refused[0]?.json()) as { error: { code: string; message: string } };
