@@ -50,9 +50,7 @@ export class Batch {
    * brought their last tokens.
    */
   readonly ending: EngineSequence[] = [];
-  /**
-   * Sequences with a last token that are not in it: they lack blocks, or come behind one that does.
-   */
+  /** Decoding sequences that it leaves out: one that lacks blocks, and those behind it. */
   readonly stalled: EngineSequence[] = [];
   /** Members of the decode set that were not in the batch before it. */
   readonly resumed: EngineSequence[] = [];
