@@ -4,7 +4,7 @@ import type { Workload } from '@baton/workload';
 
 type Chosen = Pick<
   EngineOptions,
-  'stepTime' | 'maxNumSeqs' | 'maxNumBatchedTokens' | 'numBlocks' | 'kvGroups'
+  'stepTime' | 'maxNumSeqs' | 'maxNumBatchedTokens' | 'numBlocks' | 'kvGroups' | 'hasConnector'
 >;
 
 /**

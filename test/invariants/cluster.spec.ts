@@ -47,6 +47,7 @@ const scenario: fc.Arbitrary<ClusterScenario> = fc
     schedulerReserveFullIsl: fc.boolean(),
     globalCacheHitThreshold: fc.constantFrom(0, 0, 0.3),
     drafts: fc.constantFrom(0, 0, 3),
+    isAsync: fc.boolean(),
     prefill: policy,
     decode: policy,
     decodeChoice: fc.constantFrom('early', 'late'),
@@ -77,6 +78,7 @@ const scenario: fc.Arbitrary<ClusterScenario> = fc
         ...{ enableChunkedPrefill, schedulingPolicy },
         ...{ schedulerReserveFullIsl, globalCacheHitThreshold },
         ...(r.drafts > 0 ? { speculation } : {}),
+        ...(r.isAsync ? { asyncScheduling: true, hasConnector: true } : {}),
       },
     });
     const { lockstepRanks } = r;

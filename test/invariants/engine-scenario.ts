@@ -126,6 +126,7 @@ const knobs = fc.record({
   sjfAgingTokensPerSecond: fc.constantFrom(0, 3_000),
   schedulerReserveFullIsl: fc.boolean(),
   asyncScheduling: fc.boolean(),
+  hasConnector: fc.boolean(),
   warmupSteps: fc.constantFrom(0, 0, 5),
   speculation: fc.option(speculation, { nil: undefined, freq: 1 }),
   spareBlocks: fc.integer({ min: 0, max: 40 }),

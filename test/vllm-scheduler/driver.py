@@ -84,10 +84,9 @@ scheduling.SupportsHMA = Connector
 def config_of(options):
     spec_tokens = options.get("specTokens", 0)
     none = SimpleNamespace
-    # A consumer with two batches in flight frees blocks late: see docs/engine.md.
     transfer = none(
         kv_load_failure_policy="recompute",
-        is_kv_consumer=not options.get("asyncScheduling"),
+        is_kv_consumer=True,
         is_kv_producer=False,
     )
     speculative = none(

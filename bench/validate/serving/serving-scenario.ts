@@ -20,6 +20,7 @@ import { aggregatedScenario } from '../one-engine';
 import type { ServingEngines, ServingPoint } from './serving-point';
 
 const BLOCK_TOKENS = 16;
+const PADDING_BLOCKS = 1;
 /** InfiniBand NDR, 400 Gbit/s per GPU, the link of the racks and nodes of these measurements. */
 const LINK = { bytesPerSecond: 50e9, baseLatencyUs: 100 } as const;
 
@@ -81,15 +82,33 @@ function poolOf(point: ServingPoint, role: EngineRole, engines: ServingEngines):
   const spec = stepTimeSpec(point, { ...placement, ...limits });
   const stepTime = buildStepTimeModel(spec, placement, operatorFiles());
   const query = { ...placement, ...limits, gpuMemoryUtilization, blockSize: BLOCK_TOKENS };
-  const numBlocks = kvCapacityBlocks(query) - NULL_BLOCKS;
+  const numBlocks = kvCapacityBlocks(query) - reservedBlocksOf(framework);
   const kvGroups = kvGroupsOf(placement.model);
   const kvWindow = kvWindowOf(placement.model, placement.tp);
-  const options = { stepTime, numBlocks, ...limits, ...(kvGroups && { kvGroups }) };
+  const hasConnector = framework === 'vllm' && role !== 'aggregated';
+  const options = { stepTime, numBlocks, ...limits, ...(kvGroups && { kvGroups }), hasConnector };
   return {
     ...{ role, count, gpus: placement.tp, options, ...(kvWindow && { kvWindow }) },
     kvBytesPerToken: kvBytesPerToken(placement.model, placement.tp),
     lockstepRanks: lockstepRanksOf(placement, framework),
   };
+}
+
+/**
+ * Blocks that no request gets. The slot of SGLang for padded tokens lies beside those it counts
+ * (python/sglang/srt/mem_cache: `clear` of its allocators, `_create_buffers` of its pools);
+ * TensorRT-LLM gives a block to the dummy request that pads batches to a captured size, which
+ * InferenceX's scripts ask for (`enable_padding`; `add_dummy_requests` of its KV cache manager).
+ */
+function reservedBlocksOf(framework: Framework): number {
+  switch (framework) {
+    case 'vllm':
+      return NULL_BLOCKS;
+    case 'trtllm':
+      return PADDING_BLOCKS;
+    case 'sglang':
+      return 0;
+  }
 }
 
 function limitsOf({ script }: ServingPoint, { gpu }: EnginePlacement): SchedulerDefaults {

@@ -51,7 +51,7 @@ export class AsyncRunner extends LaidRunner {
     super(parts, 1);
     const { former, record } = parts;
     former.formsAhead = true;
-    record.joining = former.batch.joined;
+    record.batch = former.batch;
   }
 
   get hasFormed(): boolean {
@@ -115,7 +115,8 @@ export class AsyncRunner extends LaidRunner {
     if (first === undefined || (stopped !== undefined && stopped.rank < first.rank)) {
       if (stopped === undefined) return this.nextDeparted();
       this.stopping.shift();
-      this.decode.leave(stopped);
+      if (stopped.state === 'stalled') batch.drop(stopped);
+      else this.decode.leave(stopped);
       return stopped;
     }
     batch.drop(first);
@@ -130,10 +131,11 @@ export class AsyncRunner extends LaidRunner {
 
   tokensInFlight(seq: EngineSequence): number {
     if (this.ahead === 0) return 0;
-    const { record } = this.parts;
+    const { record, former } = this.parts;
     if (record.departed.includes(seq)) return 1 + seq.burst;
     if (seq.state === 'ending') return seq.mode === 'prefill-and-hold' ? 0 : 1;
-    return seq.state === 'decoding' && !record.joining.includes(seq) ? 1 + seq.burst : 0;
+    const isBefore = seq.state === 'stalled' || seq.state === 'decoding';
+    return isBefore && !former.batch.joined.includes(seq) ? 1 + seq.burst : 0;
   }
 
   blocksTakenBy(atUs: Micros | undefined): number {
@@ -150,9 +152,9 @@ export class AsyncRunner extends LaidRunner {
   /** Each sequence whose first token the first of the steps brought, unless it has gone since. */
   protected noteFirstTokens(): void {
     const { firstTokens } = this.parts.record;
-    for (const seq of this.joined) if (seq.state !== 'gone') firstTokens.push(seq.handle);
+    for (const seq of this.joined) if (!hasEnded(seq)) firstTokens.push(seq.handle);
     for (const seq of this.promptsDone) {
-      const isFirst = seq.emitted === 1 && seq.state !== 'gone';
+      const isFirst = seq.emitted === 1 && !hasEnded(seq);
       if (isFirst && seq.mode !== 'prefill-and-hold') firstTokens.push(seq.handle);
     }
   }
@@ -204,7 +206,8 @@ export class AsyncRunner extends LaidRunner {
     if (!this.current.isFormed) return;
     for (const seq of batch.joined) this.joined.push(seq);
     this.decode.advance();
-    speculation?.giveBursts(this.decode, accounts);
+    if (speculation === undefined) batch.countResumed();
+    else speculation.giveBursts(this.decode, accounts);
     if (this.chunks.prompts.length > 0) this.endPrompts(batch.prefilling);
     this.takeEnded();
     this.formNext(this.startUs, true);
@@ -271,7 +274,9 @@ export class AsyncRunner extends LaidRunner {
   private nextStopping(): EngineSequence | undefined {
     const { stopping } = this;
     // One that was aborted has gone; one that was preempted has departed.
-    while (stopping.length > 0 && stopping[0]!.state !== 'decoding') stopping.shift();
+    const isHere = ({ state }: EngineSequence): boolean =>
+      state === 'decoding' || state === 'stalled';
+    while (stopping.length > 0 && !isHere(stopping[0]!)) stopping.shift();
     return stopping[0];
   }
 
@@ -290,7 +295,7 @@ export class AsyncRunner extends LaidRunner {
     const { prompts, ranks, reached } = this.chunks;
     for (let i = 0; i < prompts.length; i++) {
       const seq = prompts[i]!;
-      if (seq.state === 'gone' || seq.rank !== ranks[i]) continue;
+      if (hasEnded(seq) || seq.rank !== ranks[i]) continue;
       accounts.computed(seq, reached[i]!);
       const isWhole = reached[i]! >= seq.promptTokens;
       if (blocks.isShared && isWhole) blocks.keep(seq, reached[i]!);
@@ -302,4 +307,9 @@ export class AsyncRunner extends LaidRunner {
     this.timeline.break();
     return startUs + this.spanOf(this.next.sums, this.next.loadUs);
   }
+}
+
+/** It was aborted. */
+function hasEnded({ state }: EngineSequence): boolean {
+  return state === 'gone' || state === 'leaving';
 }

@@ -18,6 +18,16 @@ export class BatchFormer {
   /** Something has changed since admission last found nothing more to admit. */
   private isStale = false;
   private hasPreempted = false;
+  /**
+   * Sequences of this rank or a later one are left out of the batch: vLLM's loop over running ones
+   * has ended before them.
+   */
+  private cutRank = Infinity;
+  /**
+   * Blocks stay with a sequence while a batch in flight writes to them, as with vLLM's
+   * `defer_block_free`: KV that comes from elsewhere could be overwritten.
+   */
+  readonly defersFrees: boolean;
   /** Batches are formed while the one before runs. */
   formsAhead = false;
   /** This one is: the tokens of the step under way are not known yet. */
@@ -26,6 +36,8 @@ export class BatchFormer {
   constructor(private readonly parts: AdmitterParts) {
     this.batch = new Batch(parts);
     this.admitter = new Admitter(parts, this.batch);
+    const { asyncScheduling, hasConnector } = parts.options;
+    this.defersFrees = asyncScheduling === true && hasConnector === true;
   }
 
   /** Whether the next step may admit a sequence although nothing happens until then. */
@@ -51,6 +63,8 @@ export class BatchFormer {
     const waiting = queue.size + queue.unreservedSize + admitter.deferred;
     batch.clear(batch.running + waiting <= 1);
     this.hasPreempted = false;
+    this.cutRank = Infinity;
+    batch.resume();
     this.growDecoding();
     this.continuePrompts();
     if (!this.hasPreempted && (this.isStale || (this.hasWaiting && this.mayGainRoom))) {
@@ -60,14 +74,9 @@ export class BatchFormer {
     return batch.rows > 0;
   }
 
-  /**
-   * Takes a running sequence out of the batch and frees its blocks; their content stays findable.
-   */
+  /** Takes a running sequence out of the batch; what it has computed stays findable. */
   drop(seq: EngineSequence): void {
-    const { blocks } = this.parts;
-    blocks.publish(seq, this.leave(seq));
-    blocks.slideAtEnd(seq, seq.computed);
-    blocks.release(seq);
+    this.parts.blocks.publish(seq, this.leave(seq));
     this.touch();
   }
 
@@ -98,7 +107,7 @@ export class BatchFormer {
     }
     const { blocks } = this.parts;
     const decode = this.parts.decode.current;
-    const prompts = blocks.layout.windowed > 0 ? this.demandOfPrompts : 0;
+    const prompts = this.demandOfPrompts;
     if (decode.demand + prompts <= blocks.pool.freeBlocks) {
       decode.grow();
       return;
@@ -112,11 +121,12 @@ export class BatchFormer {
 
   /**
    * At most; with windows, whose blocks one gives back before another that comes later takes its
-   * own. Without, it makes no difference who takes them first.
+   * own, and where those behind one that finds none are left out. Else it makes no difference who
+   * takes them first.
    */
   private get demandOfPrompts(): number {
     const { layout } = this.parts.blocks;
-    if (layout.windowed === 0) return 0;
+    if (layout.windowed === 0 && !this.defersFrees) return 0;
     return this.batch.prefilling.reduce((sum, seq) => {
       const tokens = seq.computed + this.batch.wanted(seq, seq.computed);
       return sum + layout.lacking(tokens, seq.blocks.length);
@@ -133,7 +143,7 @@ export class BatchFormer {
     if (blocks.layout.windowed > 0) blocks.slide(seq, this.processedOf(seq));
     if (!decode.isGrowing(seq)) return;
     const { perBlock } = blocks.layout;
-    while (seq.state === 'decoding' && blocks.pool.freeBlocks < perBlock) this.preempt();
+    while (seq.state === 'decoding' && blocks.pool.freeBlocks < perBlock) this.makeRoomFor(seq);
     if (seq.state === 'decoding') blocks.grow(seq, decode.contextOf(seq));
   }
 
@@ -168,7 +178,7 @@ export class BatchFormer {
         if (this.isAhead) blocks.publish(seq, decode.current.contextOf(seq) - seq.burst);
         return;
       }
-      this.preempt();
+      this.makeRoomFor(seq);
     }
   }
 
@@ -190,26 +200,47 @@ export class BatchFormer {
   }
 
   private continuePrompt(seq: EngineSequence): void {
-    if (seq.state !== 'prefilling') return;
+    if (!this.mayHaveChunk(seq)) return;
     const tokens = Math.min(this.batch.wanted(seq, seq.computed), this.batch.budget());
     if (tokens <= 0) return;
     // What a batch in flight computes is not there yet, and attends to its own windows.
     const there = seq.computed - seq.inFlight;
     while (!this.parts.blocks.extend(seq, there, seq.computed + tokens)) {
-      this.preempt();
-      if (seq.state !== 'prefilling') return;
+      this.makeRoomFor(seq);
+      if (!this.mayHaveChunk(seq)) return;
     }
     seq.chunk = tokens;
     this.batch.chunkTokens += tokens;
   }
 
+  private mayHaveChunk({ state, rank }: EngineSequence): boolean {
+    return state === 'prefilling' && rank < this.cutRank;
+  }
+
   /**
-   * Sends the last in line back to the queue, to be computed again: the newest, or the last by
-   * the order of the queue.
+   * Preempts the last in line; while its blocks are written to, leaves out the sequence that lacks
+   * blocks and those behind it.
    */
-  private preempt(): void {
-    const { queue, record, accounts, blocks, draftTokens } = this.parts;
+  private makeRoomFor({ rank }: EngineSequence): void {
     const victim = this.lastInLine();
+    if (!this.defersFrees || !this.isInFlight(victim)) {
+      this.preempt(victim);
+      return;
+    }
+    this.cutRank = rank;
+    const { members } = this.parts.decode.current;
+    for (const seq of members.filter((member) => member.rank >= rank)) this.batch.stall(seq);
+  }
+
+  /** Whether the step under way has a row of a running sequence. */
+  private isInFlight({ state, inFlight, burst }: EngineSequence): boolean {
+    if (!this.isAhead) return false;
+    return state === 'prefilling' ? inFlight > 0 : state === 'ending' || burst >= 0;
+  }
+
+  /** Sends a running sequence back to the queue, to be computed again. */
+  private preempt(victim: EngineSequence): void {
+    const { queue, record, accounts, blocks, draftTokens } = this.parts;
     const generates = victim.state !== 'prefilling' && victim.mode !== 'prefill-and-hold';
     if (this.isAhead && generates && victim.burst >= 0) record.departed.push(victim);
     const hasDrafts = this.isAhead && draftTokens > 0 && victim.state === 'decoding';
@@ -224,6 +255,7 @@ export class BatchFormer {
     this.hasPreempted = true;
   }
 
+  /** The newest, or the last by the order of the queue. */
   private lastInLine(): EngineSequence {
     const { decode, queue } = this.parts;
     let last: EngineSequence | undefined;

@@ -50,6 +50,10 @@ export class Batch {
    * brought their last tokens.
    */
   readonly ending: EngineSequence[] = [];
+  /** Decoding sequences that it leaves out: one that lacks blocks, and those behind it. */
+  readonly stalled: EngineSequence[] = [];
+  /** Members of the decode set that were not in the batch before it. */
+  readonly resumed: EngineSequence[] = [];
   chunkTokens = 0;
   /** Tokens of empty drafts. */
   paddingTokens = 0;
@@ -77,7 +81,8 @@ export class Batch {
   }
 
   get running(): number {
-    return this.parts.decode.size + this.prefilling.length + this.ending.length;
+    const besides = this.prefilling.length + this.ending.length + this.stalled.length;
+    return this.parts.decode.size + besides;
   }
 
   /** Tokens of those that it has: above 0 when anything runs in it. */
@@ -133,11 +138,38 @@ export class Batch {
 
   /** Takes out a sequence that does not decode. */
   drop(seq: EngineSequence): void {
-    const list = seq.state === 'ending' ? this.ending : this.prefilling;
+    const list = this.listOf(seq);
     list.splice(list.indexOf(seq), 1);
     this.chunkTokens -= seq.chunk;
     seq.chunk = 0;
     seq.inFlight = 0;
+  }
+
+  /** Lets a decoding sequence, which stays among those that run, have no row in it. */
+  stall(seq: EngineSequence): void {
+    this.parts.decode.current.leave(seq);
+    seq.state = 'stalled';
+    this.stalled.push(seq);
+  }
+
+  /** Lets those that were left out of the batch before it decode on. */
+  resume(): void {
+    truncate(this.resumed, 0);
+    for (const seq of this.stalled) {
+      this.parts.decode.current.resume(seq);
+      this.resumed.push(seq);
+    }
+    truncate(this.stalled, 0);
+  }
+
+  /** The step begins that has the rows of those which were left out of the one before. */
+  countResumed(): void {
+    for (const seq of this.resumed) if (seq.state === 'decoding') seq.burst = 0;
+  }
+
+  /** Whether it has a row of a sequence that runs, or ran until now. */
+  has({ state, drafts, chunk }: EngineSequence): boolean {
+    return state === 'decoding' ? drafts >= 0 : chunk > 0;
   }
 
   /**
@@ -170,6 +202,11 @@ export class Batch {
     return inOrder
       .map((seq) => [seq.handle, this.tokensOf(seq)] as const)
       .filter(([, tokens]) => tokens > 0);
+  }
+
+  private listOf({ state }: EngineSequence): EngineSequence[] {
+    if (state === 'ending') return this.ending;
+    return state === 'stalled' ? this.stalled : this.prefilling;
   }
 
   /** Those that have no row in the batch do not count. */

@@ -66,6 +66,14 @@ export class DecodeSet {
     this.version++;
   }
 
+  /** Takes in again, when a batch is formed, a sequence that the batch before does not have. */
+  resume(seq: EngineSequence): void {
+    this.grownFor = this.steps - 1;
+    this.join(seq);
+    seq.burst = -1;
+    seq.drafts = this.draftTokens > 0 ? -1 : 0;
+  }
+
   /** Removes a sequence and stores its progress in it. */
   leave(seq: EngineSequence): void {
     seq.computed = this.contextOf(seq);

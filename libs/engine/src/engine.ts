@@ -36,7 +36,7 @@ import { WaitingQueue } from './waiting-queue';
  * Reads no clock, awaits nothing, logs nothing.
  */
 export class Engine implements EnginePort {
-  private readonly table = new EngineSequenceTable();
+  private readonly table: EngineSequenceTable;
   private readonly accounts: Accounts;
   private readonly blocks: SequenceBlocks;
   private readonly decode: DecodeSets;
@@ -65,6 +65,7 @@ export class Engine implements EnginePort {
     const speculation = asked && new Speculation(asked, seed);
     this.accounts = new Accounts(asked?.tokens ?? 0);
     this.blocks = new SequenceBlocks(options);
+    this.table = new EngineSequenceTable(this.blocks);
     this.longestTokens = this.blocks.layout.longest(options.numBlocks);
     const stages = options.stepTime.pipeline?.stages ?? 1;
     const lag = options.asyncScheduling === true && stages === 1 ? 1 : 0;
@@ -130,6 +131,7 @@ export class Engine implements EnginePort {
     const seq = this.table.at(handle);
     expectState(seq, 'deferred', 'unreserved');
     this.takeOut(seq);
+    this.blocks.release(seq);
     this.queue.addWaiting(seq);
     this.former.touch();
   }
@@ -137,7 +139,7 @@ export class Engine implements EnginePort {
   abort(handle: SequenceHandle): void {
     this.runner.assertMayChange();
     const seq = this.table.at(handle);
-    if (seq.state === 'gone' || seq.isDoomed) return;
+    if (seq.state === 'gone' || seq.state === 'leaving' || seq.isDoomed) return;
     if (!seq.isOver) this.accounts.aborted++;
     if (seq.isRunning && this.runner.isUnderWay) {
       seq.isDoomed = true;
@@ -184,7 +186,8 @@ export class Engine implements EnginePort {
   }
 
   extendStep(untilUs: Micros, withFirstTokens = false): Micros {
-    return this.runner.extend(untilUs, withFirstTokens);
+    // Blocks that are given back with the step may let another sequence in.
+    return this.runner.extend(this.table.leaving.length > 0 ? 0 : untilUs, withFirstTokens);
   }
 
   cutStep(atUs: Micros): Micros {
@@ -197,6 +200,7 @@ export class Engine implements EnginePort {
 
   endStep(): StepFacts {
     this.runner.completeAllButLast();
+    if (this.table.giveBackLate()) this.former.touch();
     for (const seq of this.doomed) this.remove(seq);
     truncate(this.doomed, 0);
     this.runner.completeLast();
@@ -325,14 +329,12 @@ export class Engine implements EnginePort {
     assert(running === this.former.batch.running, 'lost count of who runs');
     assert(count('deferred') === this.former.admitter.deferred, 'lost count of who is deferred');
     const held = live.filter((seq) => seq.state === 'held');
-    const heldBlocks = held.reduce(
-      (sum, seq) => sum + this.blocks.layout.held(seq.blocks.length, seq.slid),
-      0,
-    );
+    const heldBlocks = held.reduce((sum, seq) => sum + this.blocks.heldBy(seq), 0);
     const kept = held.filter((seq) => seq.isOver).length;
     assert(heldBlocks === this.heldBlocks, 'lost count of held blocks');
     const { finished, released, aborted, rejected } = this.accounts;
-    const ended = finished - kept + released + aborted + rejected - this.doomed.length;
+    const still = kept + this.doomed.length + this.table.leaving.length;
+    const ended = finished + released + aborted + rejected - still;
     assert(this.table.submitted === ended + live.length, 'a sequence was lost');
   }
 
@@ -355,40 +357,38 @@ export class Engine implements EnginePort {
     this.blocks.end(seq, seq.computed);
     this.record.finished.push(seq.handle);
     this.accounts.finished++;
+    if (seq.holdsAtEnd) this.hold(seq);
+    else this.table.letGo(seq, this.isWritten(seq));
     this.former.touch();
-    if (seq.holdsAtEnd) {
-      this.hold(seq);
-      return;
-    }
-    this.blocks.release(seq);
-    this.table.retire(seq);
   }
 
   private hold(seq: EngineSequence): void {
     seq.state = 'held';
     this.blocks.slideAtEnd(seq, seq.computed);
-    this.heldBlocks += this.blocks.layout.held(seq.blocks.length, seq.slid);
+    this.heldBlocks += this.blocks.heldBy(seq);
   }
 
   private remove(seq: EngineSequence): void {
+    const isWritten = this.isWritten(seq);
     this.takeOut(seq);
-    this.table.retire(seq);
+    this.table.letGo(seq, isWritten);
     this.former.touch();
   }
 
-  /** Takes a sequence out of the state it is in; it has no blocks afterwards. */
+  /** Takes a sequence out of the state it is in. */
   private takeOut(seq: EngineSequence): void {
-    if (seq.isRunning) {
-      this.former.drop(seq);
-      return;
-    }
-    this.former.admitter.settle(seq);
-    if (seq.state === 'deferred') this.former.admitter.forgetReserved(seq);
-    else if (seq.state === 'held')
-      this.heldBlocks -= this.blocks.layout.held(seq.blocks.length, seq.slid);
-    else this.queue.remove(seq);
+    const { admitter } = this.former;
+    if (seq.isRunning) this.former.drop(seq);
+    else admitter.settle(seq);
+    if (seq.state === 'deferred') admitter.forgetReserved(seq);
+    else if (seq.state === 'held') this.heldBlocks -= this.blocks.heldBy(seq);
+    else if (!seq.isRunning) this.queue.remove(seq);
     this.blocks.slideAtEnd(seq, seq.computed);
-    this.blocks.release(seq);
+  }
+
+  /** Whether the batch behind the step that ends writes to its blocks, where that counts. */
+  private isWritten(seq: EngineSequence): boolean {
+    return this.former.defersFrees && this.runner.hasFormed && this.former.batch.has(seq);
   }
 }
 

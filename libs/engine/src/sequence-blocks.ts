@@ -163,6 +163,11 @@ export class SequenceBlocks {
     return this.others === undefined ? this.layout.held(blocks.length, slid) - blocks.length : 0;
   }
 
+  /** Its blocks in all groups. */
+  heldBy({ blocks, slid }: EngineSequence): number {
+    return this.layout.held(blocks.length, slid);
+  }
+
   /** Whether the blocks that a window leaves behind can be found, or may be when they are full. */
   hasListedWindow(seq: EngineSequence): boolean {
     if (this.others === undefined) return false;

@@ -1,6 +1,7 @@
-import { InvariantError } from '@baton/kernel';
+import { InvariantError, truncate } from '@baton/kernel';
 import type { BlockList } from '@baton/kvcache';
 import { EngineSequence } from './sequence';
+import type { SequenceBlocks } from './sequence-blocks';
 import type { SequenceHandle, SequenceSpec } from './port/engine-port';
 
 /**
@@ -11,8 +12,12 @@ export class EngineSequenceTable {
   private readonly slots: EngineSequence[] = [];
   private readonly vacant: EngineSequence[] = [];
   private readonly retired: EngineSequence[] = [];
+  /** Sequences that have ended, and have their blocks until a batch in flight has. */
+  readonly leaving: EngineSequence[] = [];
   /** Sequences that ever came in. */
   submitted = 0;
+
+  constructor(private readonly blocks: SequenceBlocks) {}
 
   add(spec: SequenceSpec): EngineSequence {
     const seq = this.vacant.pop() ?? this.addSlot();
@@ -28,6 +33,28 @@ export class EngineSequenceTable {
   retire(seq: EngineSequence): void {
     seq.end();
     this.retired.push(seq);
+  }
+
+  /**
+   * Retires a sequence, with its blocks; `isWritten`: only when the batch behind the last step has
+   * ended, which writes to them.
+   */
+  letGo(seq: EngineSequence, isWritten: boolean): void {
+    if (isWritten) {
+      seq.state = 'leaving';
+      this.leaving.push(seq);
+    } else {
+      this.blocks.release(seq);
+      this.retire(seq);
+    }
+  }
+
+  /** That batch has ended. Returns whether it had blocks of such sequences. */
+  giveBackLate(): boolean {
+    if (this.leaving.length === 0) return false;
+    for (const seq of this.leaving) this.letGo(seq, false);
+    truncate(this.leaving, 0);
+    return true;
   }
 
   /** Frees the slots that were retired since the last call. */

@@ -9,7 +9,9 @@ const NO_PARAMETERS: EngineParameters = {};
  * `waiting` for budget, slot and blocks · `unreserved`: remote prefill without blocks · `deferred`:
  * its blocks wait for their KV · `ready`: the KV is here, it waits for a slot · `prefilling` and
  * `decoding` run · `ending`: with async scheduling, the step under way brings its last token, and
- * no batch behind it has it · `held`: done, its blocks wait to be fetched · `gone`.
+ * no batch behind it has it · `stalled`: the batch behind the step under way leaves it out for lack
+ * of blocks · `held`: done, its blocks wait to be fetched · `leaving`: ended, and a batch in flight
+ * writes to its blocks · `gone`.
  */
 export type SequenceState =
   | 'waiting'
@@ -19,7 +21,9 @@ export type SequenceState =
   | 'prefilling'
   | 'decoding'
   | 'ending'
+  | 'stalled'
   | 'held'
+  | 'leaving'
   | 'gone';
 
 /**
@@ -167,7 +171,8 @@ export class EngineSequence {
   /** It has a place in the batch. */
   get isRunning(): boolean {
     const { state } = this;
-    return state === 'decoding' || state === 'prefilling' || state === 'ending';
+    if (state === 'decoding' || state === 'prefilling') return true;
+    return state === 'ending' || state === 'stalled';
   }
 
   /** It has its last token and counts as ended, though its blocks are held. */

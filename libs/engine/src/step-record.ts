@@ -1,4 +1,5 @@
 import { type Micros, truncate } from '@baton/kernel';
+import type { Batch } from './batch';
 import type { DecodeSet, DecodeSets } from './decode-set';
 import type { EngineSequence } from './sequence';
 import type { SequenceHandle, StepFacts } from './port/engine-port';
@@ -30,8 +31,8 @@ export class StepRecord implements StepFacts {
    * Preempted while the step ran that brings their token, which only a batch formed ahead can do.
    */
   readonly departed: EngineSequence[] = [];
-  /** Members of the decode set that only the batch behind the step has. */
-  joining: readonly EngineSequence[] = [];
+  /** Undefined: batches are not formed ahead. Else the one behind the step. */
+  batch: Batch | undefined;
   private readonly emitting: SequenceHandle[] = [];
   private version = -1;
   private writtenFor: DecodeSet | undefined;
@@ -44,7 +45,7 @@ export class StepRecord implements StepFacts {
 
   /** A sequence that decodes after a step got a token in it; so did those that ended with it. */
   get emitted(): readonly SequenceHandle[] {
-    const { emitting, joining } = this;
+    const { emitting, batch } = this;
     const decode = this.decode.current;
     const count = this.countOfEmitting() + this.finished.length;
     const isWritten = this.writtenFor === decode && this.version === decode.version;
@@ -53,10 +54,11 @@ export class StepRecord implements StepFacts {
     this.version = decode.version;
     truncate(emitting, 0);
     // Those that joined were admitted after all others.
-    const firstRank = joining.length > 0 ? joining[0]!.rank : Infinity;
+    const firstRank = batch?.joined[0]?.rank ?? Infinity;
     for (const seq of decode.members) {
       if (seq.rank < firstRank && seq.burst >= 0) emitting.push(seq.handle);
     }
+    for (const seq of batch?.stalled ?? []) if (seq.burst >= 0) emitting.push(seq.handle);
     for (const handle of this.preemptedWithToken) emitting.push(handle);
     for (const handle of this.finished) emitting.push(handle);
     return emitting;
@@ -71,7 +73,8 @@ export class StepRecord implements StepFacts {
   /** Speculation: tokens beside one each of those that `countOfEmitting` counts. */
   tokensBesideOne(): number {
     const { members } = this.decode.current;
-    const got = [...members, ...this.departed.filter(({ state }) => state === 'waiting')];
+    const departed = this.departed.filter(({ state }) => state === 'waiting');
+    const got = [...members, ...departed, ...(this.batch?.stalled ?? [])];
     return got.reduce((sum, { burst }) => sum + Math.max(0, burst), 0);
   }
 
@@ -79,8 +82,18 @@ export class StepRecord implements StepFacts {
   countOfEmitting(): number {
     const { members, size } = this.decode.current;
     let count = size + this.preemptedWithToken.length;
-    for (const seq of this.joining) if (seq.state === 'decoding') count--;
+    if (this.batch !== undefined) count += this.besideMembers(this.batch);
     if (this.hasBursts) for (const { burst } of members) if (burst < 0) count--;
+    return count;
+  }
+
+  /** Sequences of the step that the batch behind it does not have, less those of that one alone. */
+  private besideMembers({ joined, stalled, resumed }: Batch): number {
+    let count = 0;
+    for (const seq of joined) if (seq.state === 'decoding') count--;
+    for (const seq of stalled) if (seq.burst >= 0) count++;
+    if (this.hasBursts) return count;
+    for (const seq of resumed) if (seq.state === 'decoding') count--;
     return count;
   }
 

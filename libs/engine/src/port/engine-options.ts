@@ -73,8 +73,8 @@ export interface EngineOptions {
    */
   readonly kvPool?: KvPoolMember;
   /**
-   * It gives KV to other memory or takes it from there, by what vLLM calls a KV connector. Unset:
-   * false.
+   * It gives KV to other memory or takes it from there, by what vLLM calls a KV connector; with
+   * `asyncScheduling` no block is given back then while a step writes to it. Unset: false.
    */
   readonly hasConnector?: boolean;
   readonly enableChunkedPrefill: boolean;
