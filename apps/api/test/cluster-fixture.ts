@@ -88,15 +88,25 @@ export class ClusterFixture {
     for (const transport of [this.front, ...this.transports]) await transport.close();
   }
 
+  /** Every engine has published, since the call, that it has no requests. */
+  untilIdle(): Promise<void> {
+    return this.untilLoads(({ requests }) => requests === 0);
+  }
+
   /** Routers have an engine's load once its first presence is out. */
-  private async untilKnown(): Promise<void> {
+  private untilKnown(): Promise<void> {
+    return this.untilLoads(({ state }) => state === 'ready');
+  }
+
+  /** Where engines publish their loads, each has published one that holds. */
+  private async untilLoads(holds: (load: EngineLoad) => boolean): Promise<void> {
     const heard = new Set<string>();
     const count = [...this.workers.values()].reduce((sum, { hosts }) => sum + hosts.length, 0);
     const isTold = [...this.workers.values()].some(({ hosts }) => hosts[0]?.options.tellsLoad);
     if (!isTold) return;
-    const unsubscribe = await this.front.bus.subscribe(channels.loads, (load) => {
-      const { engineId, state } = JSON.parse(load.toString()) as EngineLoad;
-      if (state === 'ready') heard.add(engineId);
+    const unsubscribe = await this.front.bus.subscribe(channels.loads, (payload) => {
+      const load = JSON.parse(payload.toString()) as EngineLoad;
+      if (holds(load)) heard.add(load.engineId);
     });
     await until(() => heard.size === count);
     await unsubscribe();
