@@ -16,7 +16,7 @@ export interface Near {
 }
 
 /** Where points are looked for, to base 2. */
-export interface Place {
+interface Place {
   readonly middle: number;
   readonly inner: number;
 }
