@@ -212,6 +212,7 @@ function engineOptions(
     enableChunkedPrefill: config.enableChunkedPrefill,
     schedulingPolicy: schedulingOf(config, stage),
     sjfAgingTokensPerSecond: config.sjfAging,
+    schedulerRecvInterval: config.schedulerRecvInterval,
     schedulerReserveFullIsl: config.schedulerReserveFullIsl,
     watermarkBlocks: Math.floor(config.watermark * gpuBlocks),
     asyncScheduling: isAsync,

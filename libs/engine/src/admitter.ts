@@ -41,6 +41,8 @@ export class Admitter {
   private owedBlocks = 0;
   /** When the batch is formed. */
   private nowUs: Micros = 0;
+  /** Steps that had ended when the engine last looked for new sequences out of its turn. */
+  private lookedAt = 0;
   /** Blocks that one more draft may need. */
   private readonly draftBlocks: number;
 
@@ -59,6 +61,17 @@ export class Admitter {
     return this.adapters?.passedOver.length ?? 0;
   }
 
+  /** New sequences may come in: from here on every so many steps, as long as steps decode. */
+  look(): void {
+    this.lookedAt = this.parts.accounts.steps;
+  }
+
+  /** Whether the batch may have new sequences. */
+  get looks(): boolean {
+    const { schedulerRecvInterval: every = 1 } = this.parts.options;
+    return every === 1 || (this.parts.accounts.steps - this.lookedAt) % every === 0;
+  }
+
   /** The batch holds all that runs already. */
   admit(nowUs: Micros): void {
     const { batch, cameWithKv } = this;
@@ -66,6 +79,7 @@ export class Admitter {
     this.firstRank = this.admissions;
     this.hasPrompts = batch.chunkTokens > 0;
     this.hasRunning = batch.rows > 0;
+    if (!this.hasRunning) this.look();
     truncate(cameWithKv, 0);
     if (this.adapters === undefined) {
       this.admitWhileRoom();
@@ -87,7 +101,8 @@ export class Admitter {
   }
 
   private tryAdmit(seq: EngineSequence): Outcome {
-    if (this.batch.budget() <= 0) return 'blocked';
+    const isNew = seq.state !== 'ready' && !seq.wasScheduled;
+    if (this.batch.budget() <= 0 || (isNew && !this.looks)) return 'blocked';
     if (this.adapters?.has(seq) === false) {
       this.parts.queue.remove(seq);
       this.adapters.passedOver.push(seq);

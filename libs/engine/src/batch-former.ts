@@ -61,6 +61,7 @@ export class BatchFormer {
     this.isAhead = isAhead;
     const { queue } = this.parts;
     const waiting = queue.size + queue.unreservedSize + admitter.deferred;
+    if (batch.chunkTokens > 0) admitter.look();
     batch.clear(batch.running + waiting <= 1);
     this.hasPreempted = false;
     this.cutRank = Infinity;
@@ -69,7 +70,7 @@ export class BatchFormer {
     this.continuePrompts();
     if (!this.hasPreempted && (this.isStale || (this.hasWaiting && this.mayGainRoom))) {
       admitter.admit(nowUs);
-      this.isStale = batch.chunkTokens > 0 && this.hasWaiting;
+      this.isStale = (batch.chunkTokens > 0 || !admitter.looks) && this.hasWaiting;
     }
     return batch.rows > 0;
   }

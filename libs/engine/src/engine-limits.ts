@@ -41,6 +41,8 @@ export function assertOptions(options: EngineOptions): void {
   assert(!isShared || hostTier !== undefined, 'a KV pool is made of host tiers');
   const { maxAdapters = 1 } = options;
   assert(Number.isInteger(maxAdapters) && maxAdapters >= 1, 'maxAdapters is a positive integer');
+  const { schedulerRecvInterval: every = 1 } = options;
+  assert(Number.isInteger(every) && every >= 1, 'schedulerRecvInterval is a positive integer');
   assert(options.warmupPenaltyPercent >= 0, 'warmupPenaltyPercent must not be negative');
 }
 

@@ -29,6 +29,14 @@ interface KnownShape {
   grid?: OperatorGrid;
 }
 
+/** What stands for a shape. */
+interface Found {
+  readonly known: AttentionShape;
+  /** That very shape was measured. */
+  readonly isExact: boolean;
+  readonly grid: OperatorGrid;
+}
+
 type SpeedOfLight = (shape: AttentionShape, middle: number, inner: number) => number;
 
 /** What tells the two tables of attention apart. */
@@ -46,12 +54,15 @@ interface Kind {
  */
 export class AttentionTable {
   private readonly shapes = new Map<string, KnownShape>();
+  /** By the objects that were asked for: a deployment has one or two. */
+  private readonly found = new WeakMap<AttentionShape, Found>();
 
   constructor(
     private readonly csv: string,
     private readonly kind: Kind,
   ) {
-    forEachRun(csv, SHAPE_COLUMNS, ([headDim, window, kvHeads, heads], range) => {
+    forEachRun(csv, SHAPE_COLUMNS, (key, range) => {
+      const [headDim, window, kvHeads, heads] = key.map(Number);
       const shape = { headDim: headDim!, window: window!, kvHeads: kvHeads!, heads: heads! };
       const known = this.shapes.get(keyOf(shape)) ?? { shape, runs: [] };
       this.shapes.set(keyOf(shape), known);
@@ -61,9 +72,9 @@ export class AttentionTable {
 
   /** Time in µs of one layer. */
   us(shape: AttentionShape, middle: number, inner: number): number {
-    const { known, grid } = this.nearest(shape);
+    const { known, isExact, grid } = this.nearest(shape);
     const us = grid.us(shape.heads, middle, inner);
-    if (isSame(known, shape)) return us;
+    if (isExact) return us;
     const wanted = this.kind.speedOfLightUs(shape, middle, inner);
     return (
       (us * wanted) / this.kind.speedOfLightUs({ ...known, heads: shape.heads }, middle, inner)
@@ -72,8 +83,8 @@ export class AttentionTable {
 
   /** Whether the point lies within what was measured for this very shape. */
   covers(shape: AttentionShape, middle: number, inner: number): boolean {
-    const { known, grid } = this.nearest(shape);
-    return isSame(known, shape) && grid.covers(shape.heads, middle, inner);
+    const { isExact, grid } = this.nearest(shape);
+    return isExact && grid.covers(shape.heads, middle, inner);
   }
 
   private gridOf(known: KnownShape): OperatorGrid {
@@ -103,15 +114,21 @@ export class AttentionTable {
     return grid;
   }
 
-  private nearest(shape: AttentionShape): { known: AttentionShape; grid: OperatorGrid } {
+  private nearest(shape: AttentionShape): Found {
+    const found = this.found.get(shape) ?? this.find(shape);
+    this.found.set(shape, found);
+    return found;
+  }
+
+  private find(shape: AttentionShape): Found {
     const exact = this.shapes.get(keyOf(shape));
-    if (exact !== undefined) return { known: shape, grid: this.gridOf(exact) };
+    if (exact !== undefined) return { known: shape, isExact: true, grid: this.gridOf(exact) };
     const ranked = [...this.shapes.values()].sort(
       (a, b) => distance(a.shape, shape) - distance(b.shape, shape),
     );
     const [nearest] = ranked;
     assert(nearest !== undefined, 'a table of attention has rows');
-    return { known: nearest.shape, grid: this.gridOf(nearest) };
+    return { known: nearest.shape, isExact: false, grid: this.gridOf(nearest) };
   }
 }
 
@@ -154,10 +171,6 @@ export function generationAttentionKind(system: SystemFacts, kv: KvFormat): Kind
 /** One KV head per query head is one table over all numbers of heads. */
 function keyOf({ headDim, window, heads, kvHeads }: AttentionShape): string {
   return `${headDim},${window},${heads === kvHeads ? 0 : kvHeads}`;
-}
-
-function isSame(known: AttentionShape, shape: AttentionShape): boolean {
-  return keyOf(known) === keyOf(shape);
 }
 
 /** Octaves between two shapes; to see everything or a window only are far apart. */

@@ -1,6 +1,3 @@
-/** Octaves, far above what a logarithm is wrong by. */
-const ROUNDING = 1e-6;
-
 /** Measured times over one axis, with rising positions. */
 export class Curve {
   readonly xs: number[] = [];
@@ -30,17 +27,6 @@ export class Curve {
 
   covers(x: number): boolean {
     return x >= this.firstX && x <= this.lastX;
-  }
-
-  /**
-   * Indices, from the first to before the second, of at least all points within so many octaves of
-   * x.
-   */
-  within(octaves: number, x: number): readonly [from: number, to: number] {
-    if (octaves === Infinity) return [0, this.xs.length];
-    const [middle, reach] = [Math.log2(x), octaves + ROUNDING];
-    const { logs } = this;
-    return [lowerBound(logs, middle - reach), lowerBound(logs, middle + reach)];
   }
 
   /** A straight line between the neighbours of x; undefined outside of what was measured. */

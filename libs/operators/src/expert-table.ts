@@ -1,6 +1,6 @@
 import { Curve } from './curve';
 import { FORMAT_BYTES, type OperatorFormat, peakOf } from './number-format';
-import { behindFields, readNumbers } from './number-rows';
+import { behindFields, forEachRun, readNumbers, type TextRange } from './number-rows';
 import { speedOfLightUs, type SystemFacts } from './system-facts';
 
 /** The experts of one layer and how they are spread. */
@@ -15,9 +15,11 @@ export interface ExpertShape {
   readonly expertParallel: number;
 }
 
+/** What was measured of one shape: where its rows are, and their curve once it is asked for. */
 interface Measured {
   readonly shape: ExpertShape;
-  readonly curve: Curve;
+  readonly range: TextRange;
+  curve?: Curve;
 }
 
 /** Octaves of (hidden, width, experts) within which one shape says something about another. */
@@ -28,33 +30,31 @@ const SHAPE_FIELDS = 7;
 
 /**
  * Fused experts of one layer on one GPU, by tokens of all ranks before routing. A shape that was
- * not measured takes the utilisation of the nearest one at as many rows per expert.
+ * not measured takes the utilisation of the nearest one at as many rows per expert. Owns the text,
+ * of which it reads the rows of a shape when that is asked for.
  */
 export class ExpertTable {
   private readonly measured = new Map<string, Measured>();
   private readonly nearest = new Map<string, Measured | undefined>();
 
   constructor(
-    csv: string,
+    private readonly csv: string,
     private readonly system: SystemFacts,
     private readonly format: OperatorFormat,
   ) {
-    let [known, curve] = ['', new Curve()];
-    const point = new Float64Array(2);
-    for (let at = csv.indexOf('\n') + 1; at > 0 && at < csv.length;) {
-      const isKnown = known !== '' && csv.startsWith(known, at);
-      const key = isKnown ? known : csv.slice(at, behindFields(csv, at, SHAPE_FIELDS));
-      if (!isKnown) curve = this.curveOf(key.slice(0, -1));
-      known = key;
-      at = readNumbers(csv, at + key.length, point);
-      curve.add(point[0]!, point[1]!);
-    }
+    forEachRun(csv, SHAPE_FIELDS, (key, range) => {
+      this.measured.set(key.join(','), { shape: shapeOf(key), range });
+    });
   }
 
-  private curveOf(key: string): Curve {
-    const known = this.measured.get(key) ?? { shape: shapeOf(key.split(',')), curve: new Curve() };
-    this.measured.set(key, known);
-    return known.curve;
+  private readCurve([start, end]: TextRange): Curve {
+    const curve = new Curve();
+    const point = new Float64Array(2);
+    for (let at = start; at < end;) {
+      at = readNumbers(this.csv, behindFields(this.csv, at, SHAPE_FIELDS), point);
+      curve.add(point[0]!, point[1]!);
+    }
+    return curve;
   }
 
   /** Time in µs; undefined when no measured shape is near. */
@@ -70,7 +70,9 @@ export class ExpertTable {
     return this.speedOfLightUs(shape, tokens) / utilisation;
   }
 
-  private onCurve({ shape, curve }: Measured, tokens: number): number {
+  private onCurve(known: Measured, tokens: number): number {
+    const { shape } = known;
+    const curve = (known.curve ??= this.readCurve(known.range));
     const within = curve.at(tokens);
     if (within !== undefined) return within;
     const end = tokens < curve.firstX ? 0 : curve.xs.length - 1;

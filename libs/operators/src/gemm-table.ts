@@ -1,14 +1,18 @@
 import { Curve } from './curve';
 import { FORMAT_BYTES, type OperatorFormat, peakOf } from './number-format';
-import { forEachNumberRow } from './number-rows';
+import { forEachNumberRowIn, forEachRun, readNumbers, type TextRange } from './number-rows';
 import { speedOfLightUs, type SystemFacts } from './system-facts';
 
+/** What was measured of one (n, k): where its rows are, and their curve once it is asked for. */
 interface Shape {
   readonly n: number;
   readonly k: number;
   readonly logN: number;
   readonly logK: number;
-  readonly curve: Curve;
+  readonly range: TextRange;
+  curve?: Curve;
+  /** Smallest and largest m. */
+  ends?: readonly [first: number, last: number];
 }
 
 interface Neighbour {
@@ -18,6 +22,8 @@ interface Neighbour {
 
 /** Width, depth, rows of x, and the time. */
 const COLUMNS = 4;
+/** Those of a shape. */
+const SHAPE_COLUMNS = 2;
 /** Octaves of (n, k) within which one shape says something about another. */
 const REACH_OCTAVES = 2;
 const NEIGHBOURS = 4;
@@ -27,25 +33,30 @@ const TAIL = 3;
 /**
  * Measured times of `y[m,n] = x[m,k] W[k,n]`. A known (n, k) is a straight line in m, beyond it its
  * last utilisation goes on; another takes the utilisation of the nearest shapes. Rules:
- * data/operators/COMPOSITION.md.
+ * data/operators/COMPOSITION.md. Owns the text, of which it reads the rows of a shape when that is
+ * asked for: a model needs a few of hundreds.
  */
 export class GemmTable {
-  private readonly shapes: Shape[] = [];
-  private readonly byKey = new Map<string, Shape>();
+  private readonly shapes = new Map<string, Shape>();
   private readonly ranked = new Map<string, readonly Neighbour[]>();
-  private rising: number[] | undefined;
+  /** By m. */
+  private readonly measured = new Map<number, boolean>();
 
   constructor(
-    csv: string,
+    private readonly csv: string,
     private readonly system: SystemFacts,
     private readonly format: OperatorFormat,
   ) {
-    forEachNumberRow(csv, COLUMNS, (row) => this.add(row));
+    forEachRun(csv, SHAPE_COLUMNS, (key, range) => {
+      const [n, k] = key.map(Number);
+      const logs = { logN: Math.log2(n!), logK: Math.log2(k!) };
+      this.shapes.set(key.join(','), { n: n!, k: k!, ...logs, range });
+    });
   }
 
   /** Time in µs; undefined when no measured shape is near. */
   us(m: number, n: number, k: number): number | undefined {
-    const known = this.byKey.get(`${n},${k}`);
+    const known = this.shapes.get(`${n},${k}`);
     if (known !== undefined) return this.onCurve(known, m);
     const near = this.neighbours(m, n, k);
     if (near.length === 0) return undefined;
@@ -60,14 +71,11 @@ export class GemmTable {
     return (this.speedOfLightUs(m, n, k) * weights) / utilisation;
   }
 
-  /** Every m at which some shape was measured, rising. */
+  /** Every m at which a shape that was asked for was measured, rising. */
   get positions(): number[] {
-    if (this.rising === undefined) {
-      const all = new Set<number>();
-      for (const { curve } of this.shapes) for (const x of curve.xs) all.add(x);
-      this.rising = [...all].sort((a, b) => a - b);
-    }
-    return this.rising;
+    const all = new Set<number>();
+    for (const { curve } of this.shapes.values()) for (const x of curve?.xs ?? []) all.add(x);
+    return [...all].sort((a, b) => a - b);
   }
 
   speedOfLightUs(m: number, n: number, k: number): number {
@@ -76,27 +84,46 @@ export class GemmTable {
     return speedOfLightUs(this.system, { flops: 2 * m * n * k, peak, bytes });
   }
 
-  private add(row: Readonly<Float64Array>): void {
-    const [n, k, m, us] = row;
-    const { curve } = this.shapeOf(n!, k!);
-    curve.add(m!, Math.max(us!, this.speedOfLightUs(m!, n!, k!)));
+  private curveOf(shape: Shape): Curve {
+    return (shape.curve ??= this.readCurve(shape.range));
   }
 
-  /** Rows of a shape follow each other. */
-  private shapeOf(n: number, k: number): Shape {
-    const last = this.shapes.at(-1);
-    if (last?.n === n && last.k === k) return last;
-    const key = `${n},${k}`;
-    let shape = this.byKey.get(key);
-    if (shape === undefined) {
-      shape = { n, k, curve: new Curve(), logN: Math.log2(n), logK: Math.log2(k) };
-      this.byKey.set(key, shape);
-      this.shapes.push(shape);
+  private readCurve(range: TextRange): Curve {
+    const curve = new Curve();
+    forEachNumberRowIn(this.csv, { columns: COLUMNS, range }, (row) => {
+      const [n, k, m, us] = row;
+      curve.add(m!, Math.max(us!, this.speedOfLightUs(m!, n!, k!)));
+    });
+    return curve;
+  }
+
+  /** Whether m lies within what was measured of some shape. */
+  private isMeasured(m: number): boolean {
+    let isAny = this.measured.get(m);
+    if (isAny === undefined) {
+      isAny = [...this.shapes.values()].some((shape) => this.covers(shape, m));
+      this.measured.set(m, isAny);
     }
-    return shape;
+    return isAny;
   }
 
-  private onCurve({ curve, n, k }: Shape, m: number): number {
+  /** Reads the first and the last row alone: hundreds of shapes may be asked in vain. */
+  private covers(shape: Shape, m: number): boolean {
+    const [first, last] = (shape.ends ??= this.readEnds(shape.range));
+    return m >= first && m <= last;
+  }
+
+  private readEnds([start, end]: TextRange): readonly [number, number] {
+    const row = new Float64Array(COLUMNS);
+    readNumbers(this.csv, start, row);
+    const first = row[COLUMNS - 2]!;
+    readNumbers(this.csv, this.csv.lastIndexOf('\n', end - 2) + 1, row);
+    return [first, row[COLUMNS - 2]!];
+  }
+
+  private onCurve(shape: Shape, m: number): number {
+    const { n, k } = shape;
+    const curve = this.curveOf(shape);
     const within = curve.at(m);
     if (within !== undefined) return within;
     const last = curve.xs.length;
@@ -111,8 +138,8 @@ export class GemmTable {
 
   private neighbours(m: number, n: number, k: number): Neighbour[] {
     const ranked = this.rankedFor(n, k);
-    const isAnyCovering = ranked.some(({ shape }) => shape.curve.covers(m));
-    const isUsable = ({ shape }: Neighbour) => !isAnyCovering || shape.curve.covers(m);
+    const isMeasured = this.isMeasured(m);
+    const isUsable = ({ shape }: Neighbour) => !isMeasured || this.covers(shape, m);
     const near = firstOf(ranked, (one) => one.distance <= REACH_OCTAVES && isUsable(one));
     if (near.length > 0) return near;
     const logK = Math.log2(k);
@@ -126,7 +153,7 @@ export class GemmTable {
     let ranked = this.ranked.get(key);
     if (ranked === undefined) {
       const [logN, logK] = [Math.log2(n), Math.log2(k)];
-      ranked = this.shapes
+      ranked = [...this.shapes.values()]
         .map((shape) => ({
           shape,
           distance: Math.hypot(shape.logN - logN, shape.logK - logK),

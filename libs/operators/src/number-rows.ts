@@ -46,14 +46,14 @@ export function forEachNumberRowIn(
 export function forEachRun(
   csv: string,
   fields: number,
-  visit: (key: readonly number[], range: TextRange) => void,
+  visit: (key: readonly string[], range: TextRange) => void,
 ): void {
   for (let [at, end] = behindHeader(csv); at < end;) {
     const start = at;
     const key = csv.slice(start, behindFields(csv, start, fields));
     while (at > 0 && csv.startsWith(key, at)) at = csv.indexOf('\n', at) + 1;
     if (at === 0) at = csv.length;
-    visit(key.split(',').slice(0, fields).map(Number), [start, at]);
+    visit(key.split(',').slice(0, fields), [start, at]);
   }
 }
 

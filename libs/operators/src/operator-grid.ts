@@ -1,4 +1,5 @@
 import { Curve, lowerBound } from './curve';
+import { type Near, NearestPoints, type Slice } from './nearest-points';
 
 /** Three coordinates of a measured operator, outermost first. */
 export type OperatorPoint = readonly [outer: number, middle: number, inner: number];
@@ -8,13 +9,6 @@ export interface GridRules {
   speedOfLightUs(outer: number, middle: number, inner: number): number;
   /** The middle axis is a length whose square counts: lines are straight in √time along it. */
   readonly isSquareInMiddle: boolean;
-}
-
-interface Slice {
-  readonly keys: number[];
-  /** Of the keys, to base 2: distances are in octaves. */
-  readonly logs: number[];
-  readonly curves: Curve[];
 }
 
 const NOTHING: Slice = { keys: [], logs: [], curves: [] };
@@ -31,6 +25,7 @@ export class OperatorGrid {
   private readonly keys: number[] = [];
   private readonly logs: number[] = [];
   private readonly slices: Slice[] = [];
+  private around: Around | undefined;
 
   constructor(private readonly rules: GridRules) {}
 
@@ -102,86 +97,41 @@ export class OperatorGrid {
     return speedOfLight / (weights > 0 ? sum / weights : nearest!.utilisation);
   }
 
-  /**
-   * The nearest points in rising order, one more than count; what lies too far is passed over
-   * whole.
-   */
-  private nearest([outer, middle, inner]: OperatorPoint): Near[] {
-    const found: Near[] = [];
-    const reach = (): number => found[NEIGHBOURS]?.distance ?? Infinity;
-    const [outerLog, middleLog] = [Math.log2(outer), Math.log2(middle)];
-    const innerLog = Math.log2(inner);
-    const slices = this.slices
-      .map((slice, i) => ({ slice, key: this.keys[i]!, apart: Math.abs(this.logs[i]! - outerLog) }))
-      .sort((a, b) => a.apart - b.apart);
-    const bound = boundOf(slices[0]!, middle, inner);
-    for (const { slice, key, apart: across } of slices) {
-      if (across >= reach() || across > bound) break;
-      for (let row = 0; row < slice.keys.length; row++) {
-        const down = length(across, slice.logs[row]! - middleLog);
-        if (down >= reach() || down > bound) continue;
-        const curve = slice.curves[row]!;
-        const { xs, us, logs } = curve;
-        const octaves = Math.sqrt(Math.min(reach(), bound) ** 2 - down ** 2);
-        const [from, to] = curve.within(octaves, inner);
-        for (let i = from; i < to; i++) {
-          const distance = length(down, logs[i]! - innerLog);
-          if (distance >= reach()) continue;
-          const fastest = this.rules.speedOfLightUs(key, slice.keys[row]!, xs[i]!);
-          keepNear(found, { distance, utilisation: fastest / us[i]! });
-        }
-      }
+  /** The nearest points in rising order, one more than count. */
+  private nearest([outer, middle, inner]: OperatorPoint): readonly Near[] {
+    const place = { middle: Math.log2(middle), inner: Math.log2(inner) };
+    const nearest = new NearestPoints(NEIGHBOURS + 1, place, (row, x, key) =>
+      this.rules.speedOfLightUs(key, row, x),
+    );
+    for (const { slice, key, across } of this.slicesAround(outer)) {
+      if (across >= nearest.reach) break;
+      nearest.add(slice, key, across);
     }
-    return found;
+    return nearest.found;
+  }
+
+  /** The nearest first; those around the last coordinate that was asked for are kept. */
+  private slicesAround(outer: number): Around['slices'] {
+    if (this.around?.outer === outer) return this.around.slices;
+    const log = Math.log2(outer);
+    const slices = this.slices
+      .map((slice, i) => ({ slice, key: this.keys[i]!, across: Math.abs(this.logs[i]! - log) }))
+      .sort((a, b) => a.across - b.across);
+    this.around = { outer, slices };
+    return slices;
   }
 }
 
-/**
- * A distance within which there are enough points for sure: the first ones in the nearest row of a
- * slice. What lies farther is never among the nearest.
- */
-function boundOf(
-  { slice, apart: across }: { readonly slice: Slice; readonly apart: number },
-  middle: number,
-  inner: number,
-): number {
-  const { keys, curves } = slice;
-  const above = Math.min(lowerBound(keys, middle), keys.length - 1);
-  const { xs } = curves[above]!;
-  const count = NEIGHBOURS + 1;
-  if (xs.length < count) return Infinity;
-  const start = lowerBound(xs, inner) - (count >> 1);
-  const from = Math.max(0, Math.min(start, xs.length - count));
-  const down = length(across, apart(keys[above]!, middle));
-  const ends = [apart(xs[from]!, inner), apart(xs[from + count - 1]!, inner)];
-  return Math.max(...ends.map((end) => length(down, end)));
-}
-
-interface Near {
-  readonly distance: number;
-  readonly utilisation: number;
-}
-
-function keepNear(found: Near[], near: Near): void {
-  const at = found.findIndex((other) => other.distance > near.distance);
-  found.splice(at < 0 ? found.length : at, 0, near);
-  if (found.length > NEIGHBOURS + 1) found.pop();
+/** Slices by their distance from a coordinate, in octaves. */
+interface Around {
+  readonly outer: number;
+  readonly slices: readonly { slice: Slice; key: number; across: number }[];
 }
 
 /** Where x lies: its own index, or those of its neighbours; one that no array has beyond an end. */
 function around(keys: readonly number[], x: number): number[] {
   const above = lowerBound(keys, x);
   return keys[above] === x ? [above] : [above - 1, above];
-}
-
-/** Of the hypotenuse; `Math.hypot` takes many times as long. */
-function length(a: number, b: number): number {
-  return Math.sqrt(a * a + b * b);
-}
-
-/** Octaves between two positive values. */
-function apart(a: number, b: number): number {
-  return Math.abs(Math.log2(a / b));
 }
 
 interface Bracket {

@@ -119,6 +119,10 @@ export const ENGINE = {
       'do not starve.',
     unit: 'tokens/s, simulated',
   }),
+  schedulerRecvInterval: integer(1, [1, 10_000], {
+    help: "SGLang's option: steps between two looks at new requests while an engine only decodes.",
+    unit: 'steps',
+  }),
   schedulerReserveFullIsl: toggle(true, {
     help:
       'Admit a prompt only when blocks for the whole of it are free, not just for its first ' +

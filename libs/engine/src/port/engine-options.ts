@@ -87,6 +87,12 @@ export interface EngineOptions {
    * long one may starve.
    */
   readonly sjfAgingTokensPerSecond?: number;
+  /**
+   * SGLang's `--scheduler-recv-interval`: an engine whose last steps only decoded looks for new
+   * sequences every so many steps, >= 1. One that computes prompts, or nothing, looks at once.
+   * Unset: 1.
+   */
+  readonly schedulerRecvInterval?: number;
   /** Most LoRA adapters that one batch may mix (vLLM's `max_loras`), >= 1. Unset: any number. */
   readonly maxAdapters?: number;
   /** Unset: none. */

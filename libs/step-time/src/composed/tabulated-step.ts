@@ -125,7 +125,7 @@ function knots(low: number, high: number, perOctave: number): number[] {
 }
 
 function largest(rising: readonly number[], isMeasured: (value: number) => boolean): number {
-  return rising.filter(isMeasured).at(-1) ?? 0;
+  return rising.findLast(isMeasured) ?? 0;
 }
 
 /** Measured positions, and powers of two beyond them. */

@@ -31,7 +31,12 @@ export class TokenLine {
     this.segments = new Uint16Array(
       Math.max(0, Math.min(Math.floor(this.line.lastX), INDEXED)) + 1,
     );
-    for (let x = 0; x < this.segments.length; x++) this.segments[x] = this.line.segmentOf(x);
+    let x = 0;
+    for (let segment = 0; x < this.segments.length; segment++) {
+      for (; x < this.segments.length && x <= this.line.endOf(segment); x++) {
+        this.segments[x] = segment;
+      }
+    }
   }
 
   /** @param tokens a whole number from 0 */

@@ -1,0 +1,67 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { TestEngine } from '../test/test-engine';
+
+/** The step, from 0, in which `new` comes in when it is submitted before step `at`. */
+function admittedIn(interval: number, at: number, asyncScheduling = false): number {
+  const test = new TestEngine({ schedulerRecvInterval: interval, asyncScheduling });
+  test.submit('old', { outputTokens: 60 });
+  for (let step = 0; ; step++) {
+    if (step === at) test.submit('new');
+    if (test.step()!.scheduled.includes('new')) return step;
+  }
+}
+
+describe('scheduler_recv_interval', () => {
+  it('lets a decoding engine look for new sequences every so many steps', () => {
+    // Step 0 computes the prompt: the engine looks behind it, and every fourth step from there.
+    const steps = [1, 2, 3, 4, 5, 6, 9, 10].map((at) => admittedIn(4, at));
+    expect(steps).toEqual([1, 5, 5, 5, 5, 9, 9, 13]);
+  });
+
+  it('of 1 keeps no sequence waiting', () => {
+    expect([1, 2, 7].map((at) => admittedIn(1, at))).toEqual([1, 2, 7]);
+  });
+
+  it('keeps a sequence waiting for less than the interval, ahead of a step or not', () => {
+    const [interval, at] = [fc.integer({ min: 1, max: 12 }), fc.integer({ min: 1, max: 30 })];
+    fc.assert(
+      fc.property(interval, at, fc.boolean(), (every, step, isAhead) => {
+        const late = admittedIn(every, step, isAhead) - admittedIn(1, step, isAhead);
+        expect(late).toBeGreaterThanOrEqual(0);
+        expect(late).toBeLessThan(every);
+      }),
+      { numRuns: 40 },
+    );
+  });
+
+  it('does not hold up an engine that runs nothing', () => {
+    const test = new TestEngine({ schedulerRecvInterval: 10 });
+    test.submit('first', { outputTokens: 3 });
+    test.runToRest();
+    test.submit('second');
+    expect(test.step()!.scheduled).toEqual(['second']);
+  });
+
+  it('does not hold up KV that has come', () => {
+    const test = new TestEngine({ schedulerRecvInterval: 4 });
+    test.submit('old', { outputTokens: 60 });
+    test.step();
+    test.submit('new', { mode: 'remote-prefill', remoteTokens: 8 });
+    expect(test.reserve()).toBe('new lacks 8');
+    test.end();
+    test.engine.kvArrived(test.handle('new'));
+    expect(test.step()!.scheduled).toEqual(['new']);
+  });
+
+  it('ends leaps while a sequence waits, so that none is passed over', () => {
+    const test = new TestEngine({ schedulerRecvInterval: 4 });
+    test.submit('old', { outputTokens: 60 });
+    test.step();
+    test.step();
+    test.submit('new');
+    const lengths = [1, 2, 3].map(() => test.step(Infinity)!.steps);
+    expect(lengths).toEqual([1, 1, 1]);
+    expect(test.step(Infinity)!.scheduled).toEqual(['new']);
+  });
+});

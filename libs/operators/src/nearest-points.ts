@@ -1,0 +1,89 @@
+import { type Curve, lowerBound } from './curve';
+
+/** Curves of one outer coordinate, by the middle one, rising. */
+export interface Slice {
+  readonly keys: number[];
+  /** Of the keys, to base 2: distances are in octaves. */
+  readonly logs: number[];
+  readonly curves: Curve[];
+}
+
+export interface Near {
+  /** Octaves. */
+  readonly distance: number;
+  /** Speed of light over measured time. */
+  readonly utilisation: number;
+}
+
+/** Where points are looked for, to base 2. */
+interface Place {
+  readonly middle: number;
+  readonly inner: number;
+}
+
+/**
+ * Finds the measured points nearest to a place. It walks from the place outwards, row by row and
+ * along each row, and stops where all else is too far.
+ */
+export class NearestPoints {
+  /** In rising order. */
+  readonly found: Near[] = [];
+  /** What lies as far or farther is not among the nearest so far. */
+  reach = Infinity;
+
+  constructor(
+    private readonly count: number,
+    private readonly place: Place,
+    private readonly speedOfLightUs: (middle: number, inner: number, outer: number) => number,
+  ) {}
+
+  /** @param across octaves between the slice and the place */
+  add(slice: Slice, outer: number, across: number): void {
+    const above = lowerBound(slice.logs, this.place.middle);
+    for (let row = above; row < slice.keys.length; row++) {
+      if (!this.addRow(slice, row, { outer, across })) break;
+    }
+    for (let row = above - 1; row >= 0; row--) {
+      if (!this.addRow(slice, row, { outer, across })) break;
+    }
+  }
+
+  /** Whether rows farther out may have points among the nearest. */
+  private addRow(
+    { keys, logs, curves }: Slice,
+    row: number,
+    { outer, across }: { readonly outer: number; readonly across: number },
+  ): boolean {
+    const down = length(across, logs[row]! - this.place.middle);
+    if (down >= this.reach) return false;
+    const curve = curves[row]!;
+    const { xs, logs: positions } = curve;
+    const behind = this.place.inner - positions[xs.length - 1]!;
+    // Its last point is its nearest: most rows of a place far out end here.
+    if (behind > 0 && length(down, behind) >= this.reach) return true;
+    const above = behind > 0 ? xs.length : lowerBound(positions, this.place.inner);
+    const usAt = (i: number): number => this.speedOfLightUs(keys[row]!, xs[i]!, outer);
+    for (let i = above; i < xs.length && this.addPoint(curve, i, down, usAt); i++);
+    for (let i = above - 1; i >= 0 && this.addPoint(curve, i, down, usAt); i--);
+    return true;
+  }
+
+  /** Whether the point is among the nearest so far. */
+  private addPoint(curve: Curve, i: number, down: number, usAt: (i: number) => number): boolean {
+    const { found } = this;
+    const distance = length(down, curve.logs[i]! - this.place.inner);
+    if (distance >= this.reach) return false;
+    const near = { distance, utilisation: usAt(i) / curve.us[i]! };
+    let at = found.length;
+    while (at > 0 && found[at - 1]!.distance > distance) at--;
+    found.splice(at, 0, near);
+    if (found.length > this.count) found.pop();
+    if (found.length === this.count) this.reach = found[this.count - 1]!.distance;
+    return true;
+  }
+}
+
+/** Of the hypotenuse; `Math.hypot` takes many times as long. */
+function length(a: number, b: number): number {
+  return Math.sqrt(a * a + b * b);
+}
