@@ -21,6 +21,15 @@ interface Place {
   readonly inner: number;
 }
 
+/** One curve, as seen from the place. */
+interface Row {
+  readonly curve: Curve;
+  /** Octaves between the place and the curve. */
+  readonly down: number;
+  /** The speed of light at a point of the curve, µs. */
+  readonly usAt: (i: number) => number;
+}
+
 /**
  * Finds the measured points nearest to a place. It walks from the place outwards, row by row and
  * along each row, and stops where all else is too far.
@@ -63,13 +72,14 @@ export class NearestPoints {
     if (behind > 0 && length(down, behind) >= this.reach) return true;
     const above = behind > 0 ? xs.length : lowerBound(positions, this.place.inner);
     const usAt = (i: number): number => this.speedOfLightUs(keys[row]!, xs[i]!, outer);
-    for (let i = above; i < xs.length && this.addPoint(curve, i, down, usAt); i++);
-    for (let i = above - 1; i >= 0 && this.addPoint(curve, i, down, usAt); i--);
+    const walked: Row = { curve, down, usAt };
+    for (let i = above; i < xs.length && this.addPoint(walked, i); i++);
+    for (let i = above - 1; i >= 0 && this.addPoint(walked, i); i--);
     return true;
   }
 
   /** Whether the point is among the nearest so far. */
-  private addPoint(curve: Curve, i: number, down: number, usAt: (i: number) => number): boolean {
+  private addPoint({ curve, down, usAt }: Row, i: number): boolean {
     const { found } = this;
     const distance = length(down, curve.logs[i]! - this.place.inner);
     if (distance >= this.reach) return false;
