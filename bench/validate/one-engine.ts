@@ -4,7 +4,13 @@ import type { Workload } from '@baton/workload';
 
 type Chosen = Pick<
   EngineOptions,
-  'stepTime' | 'maxNumSeqs' | 'maxNumBatchedTokens' | 'numBlocks' | 'kvGroups' | 'hasConnector'
+  | 'stepTime'
+  | 'maxNumSeqs'
+  | 'maxNumBatchedTokens'
+  | 'numBlocks'
+  | 'kvGroups'
+  | 'schedulerRecvInterval'
+  | 'hasConnector'
 >;
 
 /**

@@ -77,7 +77,7 @@ interface Pool {
 function poolOf(point: ServingPoint, role: EngineRole, engines: ServingEngines): Pool {
   const { placement, count } = engines;
   const { framework, script } = point;
-  const { gpuMemoryUtilization = 0.9 } = script;
+  const { gpuMemoryUtilization = 0.9, schedulerRecvInterval = 1 } = script;
   const limits = limitsOf(point, placement);
   const spec = stepTimeSpec(point, { ...placement, ...limits });
   const stepTime = buildStepTimeModel(spec, placement, operatorFiles());
@@ -86,7 +86,8 @@ function poolOf(point: ServingPoint, role: EngineRole, engines: ServingEngines):
   const kvGroups = kvGroupsOf(placement.model);
   const kvWindow = kvWindowOf(placement.model, placement.tp);
   const hasConnector = framework === 'vllm' && role !== 'aggregated';
-  const options = { stepTime, numBlocks, ...limits, ...(kvGroups && { kvGroups }), hasConnector };
+  const own = { stepTime, numBlocks, schedulerRecvInterval, hasConnector };
+  const options = { ...own, ...limits, ...(kvGroups && { kvGroups }) };
   return {
     ...{ role, count, gpus: placement.tp, options, ...(kvWindow && { kvWindow }) },
     kvBytesPerToken: kvBytesPerToken(placement.model, placement.tp),

@@ -1,4 +1,4 @@
-/** What the public script of a run gives its server instead of vLLM's defaults. */
+/** What the public script of a run gives its servers instead of the defaults. */
 export interface ServingScript {
   readonly maxNumBatchedTokens?: number;
   readonly maxNumSeqs?: number;
@@ -10,16 +10,20 @@ export interface ServingScript {
   readonly float32?: 'highest' | 'high';
   /** `fuse_allreduce_rms`, once `enable_fi_allreduce_fusion`. */
   readonly isNormInAllReduce?: boolean;
+  /** `--scheduler-recv-interval` of the engines that decode. */
+  readonly schedulerRecvInterval?: number;
 }
 
 type Row = Readonly<Record<string, string>>;
 
 /**
- * The script of a run of vLLM in InferenceX, by model, GPU and version
+ * The script of a run of vLLM or SGLang in InferenceX, by model, GPU and version
  * (github.com/SemiAnalysisAI/InferenceX, `benchmarks/`); empty for runs of others.
  */
 export function servingScript(row: Row): ServingScript {
-  if (row['framework'] !== 'vllm' || !row['source']!.includes('InferenceX')) return {};
+  if (!row['source']!.includes('InferenceX')) return {};
+  if (row['framework'] === 'sglang') return sglangScript(row);
+  if (row['framework'] !== 'vllm') return {};
   if (row['model']!.includes('MiniMax')) return miniMaxScript(row);
   const isGptOss = row['model']!.includes('gpt-oss');
   return {
@@ -46,6 +50,37 @@ function miniMaxScript(row: Row): ServingScript {
     ...{ maxNumBatchedTokens: 2 * Number(row['isl']), maxCudagraphCaptureSize: 2_048 },
     ...(row['date']! >= '2026-04-20' ? { float32: 'high' } : {}),
   };
+}
+
+/** Engines of several ranks keep the interval at 1: SGLang refuses it with attention by ranks. */
+function sglangScript(row: Row): ServingScript {
+  if (row['pd_split'] !== 'agg') return sglangPoolsScript(row);
+  if (!row['model']!.includes('DeepSeek') || !isBlackwell(row)) return {};
+  const { maxNumBatchedTokens, maxNumSeqs } = deepSeekLimits(row);
+  const isBusy = Number(row['concurrency']) >= 16 && maxNumSeqs > 32;
+  return { maxNumBatchedTokens, maxNumSeqs, schedulerRecvInterval: isBusy ? 30 : 10 };
+}
+
+/**
+ * `--chunked-prefill-size` and `--max-running-requests`: dsr1_fp4_b200.sh at 285b662,
+ * dsr1_fp8_b200.sh at 16ffb65, and dsr1_fp{4,8}_b300.sh at 5632483, which reuse them.
+ */
+function deepSeekLimits(row: Row) {
+  if (row['dtype'] === 'fp4') return { maxNumBatchedTokens: 16_384, maxNumSeqs: 256 };
+  if (row['tp'] === '8') return { maxNumBatchedTokens: 32_768, maxNumSeqs: 128 };
+  return { maxNumBatchedTokens: 8_192, maxNumSeqs: 32 };
+}
+
+/**
+ * github.com/NVIDIA/srt-slurm, recipes/gb200-fp{4,8}/{1k1k,8k1k}/low-latency.yaml (96f3442,
+ * b26af4b, eb889c0), and of ishandhanani's fork recipes/gb300-fp4/{1k1k,8k1k}/low_latency.yaml
+ * (ab58651, f64d2b9): 10 in the pool that decodes. recipes/gb300-fp8 (f64d2b9) says 1, b200-fp{4,8}
+ * nothing.
+ */
+function sglangPoolsScript(row: Row): ServingScript {
+  const isAsked = row['gpu'] === 'gb200' || (row['gpu'] === 'gb300' && row['dtype'] === 'fp4');
+  const isOneRank = /^tp[48] dp1 ep1$|^tp1 dp4 ep1$/.test(row['decode_parallel']!);
+  return isAsked && isOneRank ? { schedulerRecvInterval: 10 } : {};
 }
 
 function isBlackwell(row: Row): boolean {
