@@ -26,7 +26,8 @@ describe('blocks that the batch in flight writes to', () => {
     test.submit('a', { outputTokens: 2 });
     test.step();
     expect(test.step()).toMatchObject({ finished: ['a'] });
-    expect([free(test), test.engine.snapshot().running]).toEqual([97, 0]);
+    const { running, leaving } = test.engine.snapshot();
+    expect([free(test), running, leaving]).toEqual([97, 0, 1]);
     test.step();
     expect(free(test)).toBe(100);
   });

@@ -53,7 +53,7 @@ export class Engine implements EnginePort {
   private readonly longestTokens: number;
   private readonly now = {
     ...{ running: 0, waiting: 0, deferred: 0, waitingTokens: 0 },
-    ...{ freeBlocks: 0, heldBlocks: 0, kvUsage: 0 },
+    ...{ freeBlocks: 0, heldBlocks: 0, leaving: 0, kvUsage: 0 },
   };
 
   /** @throws InvariantError when an option makes no sense (not an integer, or out of range). */
@@ -278,6 +278,7 @@ export class Engine implements EnginePort {
     now.waitingTokens = queue.tokens;
     now.freeBlocks = this.blocks.pool.freeBlocks - this.runner.blocksTakenBy(atUs);
     now.heldBlocks = this.heldBlocks;
+    now.leaving = this.table.leaving.length;
     now.kvUsage = (numBlocks - now.freeBlocks) / numBlocks;
     return now;
   }

@@ -17,8 +17,9 @@ export class ConservationAudit {
   /** The result of the last check of the idle engine; checks now if it is idle. */
   lostBlocks(): number {
     const { slot, options, stats } = this.parts;
-    const { running, waiting, deferred, heldBlocks, freeBlocks } = slot.engine.snapshot();
-    if (running + waiting + deferred + heldBlocks > 0) return this.lost;
+    const now = slot.engine.snapshot();
+    const { running, waiting, deferred, heldBlocks, leaving, freeBlocks } = now;
+    if (running + waiting + deferred + heldBlocks + leaving > 0) return this.lost;
     stats.add('conservation_audits');
     this.lost = options.facts.numBlocks - freeBlocks;
     return this.lost;

@@ -293,6 +293,8 @@ export interface EngineSnapshot {
   readonly waitingTokens: number;
   readonly freeBlocks: number;
   readonly heldBlocks: number;
+  /** Sequences that have ended, whose blocks the batch in flight still writes to. */
+  readonly leaving: number;
   /** 0..1, blocks in use by a sequence (cached but unreferenced blocks are free). */
   readonly kvUsage: number;
 }

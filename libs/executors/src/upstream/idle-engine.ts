@@ -124,7 +124,7 @@ export class IdleEngine implements EnginePort {
   snapshot(): EngineSnapshot {
     return {
       ...{ running: this.running(), waiting: 0, deferred: 0, waitingTokens: 0 },
-      ...{ freeBlocks: this.numBlocks, heldBlocks: 0, kvUsage: 0 },
+      ...{ freeBlocks: this.numBlocks, heldBlocks: 0, leaving: 0, kvUsage: 0 },
     };
   }
 }
