@@ -34,7 +34,7 @@ function byName({ slo_classes = [] }: Summary): Record<string, ClassSummary> {
 }
 
 describe('the SLO classes of a replay', () => {
-  it('are told one by one, and flow control serves them by its policy', async () => {
+  it('have rows of their own, and flow control serves them by its policy', async () => {
     const first = byName(await replay(...LOAD, ...MIX, ...GATE, 'fcfs'));
     const strict = byName(await replay(...LOAD, ...MIX, ...GATE, 'priority'));
     const { interactive, batch } = strict;

@@ -9,7 +9,7 @@ export interface HealthRequest {
   readonly service: string;
 }
 
-/** The method paths and messages of grpc/health/v1/health.proto; `List` is not implemented. */
+/** Paths and messages of grpc/health/v1/health.proto; gRPC answers `List` with UNIMPLEMENTED. */
 export const HEALTH_SERVICE = {
   Check: method('Check', false),
   Watch: method('Watch', true),
