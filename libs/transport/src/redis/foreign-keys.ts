@@ -16,7 +16,7 @@ return false
 `,
 };
 
-/** The keys of a queue that BullMQ makes, with their types in Redis. */
+/** The keys of a queue, with their types in Redis; all but `idle` are BullMQ's. */
 const OF_QUEUE: readonly (readonly [string, string])[] = [
   ['wait', 'list'],
   ['active', 'list'],
@@ -26,6 +26,7 @@ const OF_QUEUE: readonly (readonly [string, string])[] = [
   ['meta', 'hash'],
   ['events', 'stream'],
   ['id', 'string'],
+  ['idle', 'zset'],
 ];
 
 /** The keys that every cluster has, with their types: another program's keys show here. */

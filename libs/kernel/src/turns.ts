@@ -1,0 +1,19 @@
+/** Lets at most so many run at once; the others wait, and the first one is the next. */
+export class Turns {
+  private running = 0;
+  private readonly waiting: (() => void)[] = [];
+
+  constructor(private readonly most: number) {}
+
+  async take<T>(act: () => Promise<T>): Promise<T> {
+    if (this.running < this.most) this.running += 1;
+    else await new Promise<void>((resolve) => this.waiting.push(resolve));
+    try {
+      return await act();
+    } finally {
+      const next = this.waiting.shift();
+      if (next === undefined) this.running -= 1;
+      else next();
+    }
+  }
+}
