@@ -10,6 +10,7 @@ type Chosen = Pick<
   | 'numBlocks'
   | 'kvGroups'
   | 'schedulerRecvInterval'
+  | 'promptsFirst'
   | 'hasConnector'
 >;
 

@@ -88,7 +88,8 @@ function poolOf(point: ServingPoint, role: EngineRole, engines: ServingEngines):
   const kvGroups = kvGroupsOf(placement.model);
   const kvWindow = kvWindowOf(placement.model, placement.tp);
   const hasConnector = framework === 'vllm' && role !== 'aggregated';
-  const own = { stepTime, numBlocks, schedulerRecvInterval, hasConnector };
+  const promptsFirst = framework === 'sglang' && role === 'aggregated';
+  const own = { stepTime, numBlocks, schedulerRecvInterval, promptsFirst, hasConnector };
   const options = { ...own, ...limits, ...(kvGroups && { kvGroups }) };
   return {
     ...{ role, count, gpus: placement.tp, options, ...(kvWindow && { kvWindow }) },

@@ -9,8 +9,8 @@ const NO_PARAMETERS: EngineParameters = {};
  * `waiting` for budget, slot and blocks · `unreserved`: remote prefill without blocks · `deferred`:
  * its blocks wait for their KV · `ready`: the KV is here, it waits for a slot · `prefilling` and
  * `decoding` run · `ending`: with async scheduling, the step under way brings its last token, and
- * no batch behind it has it · `stalled`: the batch behind the step under way leaves it out for lack
- * of blocks · `held`: done, its blocks wait to be fetched · `leaving`: ended, and a batch in flight
+ * no batch behind it has it · `stalled`: the batch that was formed last leaves it out for lack of
+ * blocks, or for prompts · `held`: done, its blocks wait to be fetched · `leaving`: ended, and a batch in flight
  * writes to its blocks · `gone`.
  */
 export type SequenceState =
