@@ -105,6 +105,11 @@ export class StepComposer {
     ];
   }
 
+  /** Whether `linear` of steps that only decode is that of others. */
+  get isAlikeWithPrompts(): boolean {
+    return this.feedForward.isAlikeWithPrompts;
+  }
+
   /**
    * What of `linear` the tokens of all data-parallel ranks decide, in steps with prompts, µs by
    * tokens of each; undefined when the ranks share nothing.
