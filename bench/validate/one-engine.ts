@@ -12,7 +12,8 @@ type Chosen = Pick<
   | 'schedulerRecvInterval'
   | 'promptsFirst'
   | 'hasConnector'
->;
+> &
+  Partial<Pick<EngineOptions, 'enableChunkedPrefill'>>;
 
 /**
  * One aggregated engine with vLLM's defaults, except for the given options, as in the measurements.

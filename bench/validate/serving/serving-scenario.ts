@@ -88,8 +88,10 @@ function poolOf(point: ServingPoint, role: EngineRole, engines: ServingEngines):
   const kvGroups = kvGroupsOf(placement.model);
   const kvWindow = kvWindowOf(placement.model, placement.tp);
   const hasConnector = framework === 'vllm' && role !== 'aggregated';
-  const promptsFirst = framework === 'sglang' && role === 'aggregated';
-  const own = { stepTime, numBlocks, schedulerRecvInterval, promptsFirst, hasConnector };
+  const promptsFirst = framework === 'sglang' && role === 'aggregated' && script.isMixed !== true;
+  const enableChunkedPrefill = script.isWhole !== true;
+  const scheduling = { schedulerRecvInterval, promptsFirst, enableChunkedPrefill };
+  const own = { stepTime, numBlocks, hasConnector, ...scheduling };
   const options = { ...own, ...limits, ...(kvGroups && { kvGroups }) };
   return {
     ...{ role, count, gpus: placement.tp, options, ...(kvWindow && { kvWindow }) },
