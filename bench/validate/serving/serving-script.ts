@@ -22,8 +22,8 @@ type Row = Readonly<Record<string, string>>;
 
 /**
  * The script of a run in InferenceX, by model, GPU and version
- * (github.com/SemiAnalysisAI/InferenceX, `benchmarks/`), and what AIConfigurator writes for NVIDIA's
- * own runs; empty for others.
+ * (github.com/SemiAnalysisAI/InferenceX, `benchmarks/`), and what AIConfigurator writes for runs of
+ * NVIDIA's own; empty for others.
  */
 export function servingScript(row: Row): ServingScript {
   if (row['source']!.includes('NVIDIA run')) return generatedScript(row);
@@ -43,9 +43,9 @@ export function servingScript(row: Row): ServingScript {
 
 /**
  * `--max_num_tokens`, and no chunks, TensorRT-LLM's default: dsr1_fp4_b200_trt.sh at 111f031,
- * dsr1_fp8_b200_trt.sh at 0a919c5, dsr1_fp8_h200_trt.sh at 1fc5d73, gptoss_fp4_b200_trt.sh at 1825e7f,
- * gptoss_fp4_h200_trt.sh at 111f031, 70b_fp4_b200_trt_slurm.sh and 70b_fp8_h200_trt_slurm.sh at
- * 73ef922 (the longest context, which the sweep sets to 200 beyond both lengths).
+ * dsr1_fp8_b200_trt.sh at 0a919c5, dsr1_fp8_h200_trt.sh at 1fc5d73, gptoss_fp4_b200_trt.sh at
+ * 1825e7f, gptoss_fp4_h200_trt.sh at 111f031, 70b_fp4_b200_trt_slurm.sh and
+ * 70b_fp8_h200_trt_slurm.sh at 73ef922 (the longest context, which the sweep sets to 200 beyond both lengths).
  */
 function trtllmScript(row: Row): ServingScript {
   const [prompt, output, clients] = ['isl', 'osl', 'concurrency'].map((name) => Number(row[name]));
@@ -61,10 +61,11 @@ function trtllmScript(row: Row): ServingScript {
 const SPARE_TOKENS = 1_500;
 
 /**
- * github.com/ai-dynamo/aiconfigurator, src/aiconfigurator/generator: rule_plugin/benchmark/trtllm.rule
- * at 581e459 (`max_num_tokens`, no chunks by extra_engine_args.1.0.0rc3.yaml.j2 at 71a2b03) and
- * sglang.rule at 043c66c (`max_prefill_tokens`, `enable_mixed_chunk`), of which the template of SGLang
- * 0.5.1 misspells the latter (cli_args.0.5.1.post1.j2 at 5dc6d4f). That of vLLM 0.12 names neither.
+ * github.com/ai-dynamo/aiconfigurator, src/aiconfigurator/generator: trtllm.rule of
+ * rule_plugin/benchmark at 581e459 (`max_num_tokens`; no chunks by
+ * extra_engine_args.1.0.0rc3.yaml.j2 at 71a2b03) and sglang.rule at 043c66c (`max_prefill_tokens`,
+ * `enable_mixed_chunk`, which the template of SGLang 0.5.1 misspells: cli_args.0.5.1.post1.j2 at
+ * 5dc6d4f). The template of vLLM 0.12 has neither.
  */
 function generatedScript(row: Row): ServingScript {
   const prompts = Number(row['isl']) + SPARE_TOKENS;

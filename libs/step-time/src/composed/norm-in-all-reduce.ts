@@ -29,7 +29,8 @@ const CUT_BEFORE_REDUCE_FROM_MINOR = 12;
 
 /**
  * Norms of a step that stay kernels where the others are part of the all-reduce: a cut between an
- * all-reduce and its norm kept vLLM from joining them (https://github.com/vllm-project/vllm/pull/28841).
+ * all-reduce and its norm kept vLLM from joining them
+ * (https://github.com/vllm-project/vllm/pull/28841).
  */
 export function normsApart({ placement, framework, vllmMinor }: StepParts): number {
   const { model, gpu } = placement;
