@@ -29,8 +29,8 @@ export const CLUSTER = {
   changes: optionalText({
     help:
       'Engines that join, leave or change their role while the cluster runs, in simulated ' +
-      'time since its start: 60s:+1D starts a decode engine, 120s:-1P lets a prefill engine ' +
-      'go when it is empty, 180s:1P>D turns one into the other.',
+      'time since its start: 60s:+1D starts a decode engine, 120s:-1P removes a prefill engine ' +
+      'once it is empty, 180s:1P>D turns a prefill engine into a decode engine.',
     like: '60s:+1D,120s:-1P,180s:1P>D',
     unset: 'the topology stays',
   }),
@@ -109,7 +109,7 @@ export const CLUSTER = {
   install: choice(['auto', 'never'], 'auto', {
     help:
       "Whether a missing redis-server is unpacked from the distribution's package into " +
-      '~/.cache/baton (XDG_CACHE_HOME), for Baton alone.',
+      '~/.cache/baton (XDG_CACHE_HOME), only for Baton.',
   }),
   redisPrefix: text('baton', {
     help: 'Prefix of every key, so that several clusters share one Redis.',

@@ -16,7 +16,7 @@ export const HARDWARE = {
     help:
       'Model whose geometry is simulated: a name (`baton doctor` lists those known), or the ' +
       'path of a Hugging Face config.json or of a folder with one. Its tokenizer.json and ' +
-      'chat template, where it has them, count the texts of a live cluster.',
+      'chat template, if there are any, count the texts of a live cluster.',
     alsoEnv: ['SIM_MODEL'],
   }),
   /** Names in requests; the first stands in answers. */

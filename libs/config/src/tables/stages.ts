@@ -38,7 +38,7 @@ function overridesOf<S extends OverriddenStage>(stage: S): Overrides<S> {
     {
       form: option.form,
       default: undefined,
-      help: `${fileName(key)} of ${stage} engines alone.`,
+      help: `${fileName(key)} of ${stage} engines only.`,
       ...(option.unit === undefined ? {} : { unit: option.unit }),
       unset: 'as for every engine',
     },

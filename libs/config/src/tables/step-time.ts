@@ -39,7 +39,7 @@ export const STEP_TIME = {
     help:
       'Scatter of steps with equal batches: measured draws each duration around the model, with ' +
       'the spread of the profile or of repeated measurements of own operators. It is refused ' +
-      'where no spread is known.',
+      'when no spread is known.',
   }),
   /** A step outside of what the model was measured or fitted for. */
   stepTimeExtrapolation: choice(['warn', 'refuse'], 'warn', {
@@ -73,7 +73,7 @@ export const STEP_TIME = {
     help:
       'Folder of measured operators of your own for composed steps, <system>/<operator>.csv ' +
       'as in data/operators: your points come before the shipped ones (docs/calibrate.md).',
-    unset: 'the shipped tables alone',
+    unset: 'only the shipped tables',
   }),
   /** Replay and plan alone: a live API is itself the server in front of its engines. */
   frontend: optionalText({
@@ -83,7 +83,7 @@ export const STEP_TIME = {
       'time; else a YAML file or {fields}: request_ms, prompt_token_us, request_busy_ms, ' +
       'prompt_token_busy_us, dispatch (docs/front-end.md). A live cluster does not use it.',
     unset:
-      'what step_time_file says it was fitted beside, else vllm; none where a recording of ' +
+      'what step_time_file was fitted with, else vllm; none when a recording of ' +
       "simulated engines is replayed, and with constant and per-token, a client's times",
   }),
   apiServerCount: integer(1, [1, 1_024], {
@@ -137,7 +137,7 @@ export const STEP_TIME = {
   }),
   kvHandshakeTime: duration(0, MILLISECONDS, {
     help:
-      'Time of the first contact of an engine with one that it fetches KV from; reads from there ' +
+      'Time of the first contact of an engine with one that it fetches KV from; its reads ' +
       'wait for its end. 0.2 s to 2 s were measured with NIXL (docs/kv-transfer-links.md), too ' +
       'different for a default.',
     unit: 'ms',
