@@ -1,6 +1,6 @@
 import { duration, optionalText } from '../option';
 
-/** How many engines there are while the cluster runs. Formulas: docs/autoscaling.md. */
+/** The number of engines while the cluster runs. Formulas: docs/autoscaling.md. */
 export const AUTOSCALING = {
   autoscaler: optionalText({
     help: 'Policy that adapts the engines to the load (docs/autoscaling.md). Needs max.',

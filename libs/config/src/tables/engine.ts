@@ -14,7 +14,7 @@ import {
   toggle,
 } from '../option';
 
-/** Far above what drafts are right for. */
+/** Far above useful draft lengths. */
 export const DRAFT_TOKENS_MAX = 32;
 
 /** vLLM's scheduler options, with its names and defaults. */
@@ -90,7 +90,7 @@ export const ENGINE = {
       'How many times longer than its own prefix a prefix in the pool must be before an engine ' +
       'considers fetching it; 1 = only the time decides.',
   }),
-  /** Mooncake's Conductor stores what it fetched; a store with one replica does not. */
+  /** Mooncake's Conductor stores fetched blocks; a store with one replica does not. */
   kvPoolReplicas: integer(0, [0, 65_536], {
     help:
       'Engines that keep the same KV block in memory, so that hot blocks are read from several; ' +

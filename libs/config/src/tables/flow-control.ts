@@ -3,7 +3,7 @@ import { choiceOrModule, duration, integer, optionalTable, optionalText } from '
 
 const CLASS_COLUMNS = ['ttft', 'tpot', 'weight', 'priority'] as const;
 
-/** SLO classes, and whose turn it is under overload. Formulas: docs/flow-control.md. */
+/** SLO classes, and the order of requests under overload. Formulas: docs/flow-control.md. */
 export const FLOW_CONTROL = {
   sloClasses: optionalTable(CLASS_COLUMNS, {
     help:

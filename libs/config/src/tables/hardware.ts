@@ -10,7 +10,7 @@ import {
   toggle,
 } from '../option';
 
-/** What is simulated: the model, the GPUs and the wires between them. */
+/** The simulated model, GPUs and links. */
 export const HARDWARE = {
   model: text('llama-3.1-8b', {
     help:

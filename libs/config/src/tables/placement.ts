@@ -10,9 +10,7 @@ import {
 
 const POLICIES = ['pull', ...POLICY_KINDS] as const;
 
-/**
- * Which engine gets a request, and which requests are let in for it. Formulas: docs/placement.md.
- */
+/** The choice of engines, and the admission of requests. Formulas: docs/placement.md. */
 export const PLACEMENT = {
   placement: choiceOrModule(POLICIES, 'pull', {
     help:

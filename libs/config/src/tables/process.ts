@@ -4,7 +4,7 @@ export const LOG_LEVELS = ['silent', 'fatal', 'error', 'warn', 'info', 'debug', 
 
 const METRICS_FLAVOURS = ['vllm', 'sglang', 'trtllm'] as const;
 
-/** Logs, and the hooks by which tests break things on purpose. */
+/** Logs, and hooks by which tests inject faults. */
 export const PROCESS = {
   logLevel: choice(LOG_LEVELS, 'info', {
     help: 'Lowest level of log lines on stderr.',

@@ -1,7 +1,7 @@
 import { integer, number, optionalText } from '../option';
 
 /**
- * What a live cluster keeps, and writes to files. Formats: docs/recording.md, docs/timelines.md.
+ * Data that a live cluster keeps or writes to files. Formats: docs/recording.md, docs/timelines.md.
  */
 export const RECORDING = {
   record: optionalText({

@@ -8,9 +8,9 @@ import {
   toggle,
 } from '../option';
 
-/** What is accepted, how long answers are, and what a loss or an overload does. */
+/** Accepted requests, lengths of answers, and the effects of a loss or an overload. */
 export const REQUESTS = {
-  /** Length of an answer that no limit cuts. */
+  /** Natural length of an answer. */
   outputLength: choice(
     ['lognormal', 'constant', 'uniform', 'geometric', 'histogram', 'dataset'],
     'lognormal',
@@ -147,7 +147,7 @@ export const REQUESTS = {
       'enable_admin does.',
     alsoEnv: ['VLLM_SERVER_DEV_MODE'],
   }),
-  /** What GET /version answers. */
+  /** Answer of GET /version. */
   reportedVersion: optionalText({
     help: 'Version that GET /version answers, for clients that expect a certain server.',
     unset: "Baton's own version",

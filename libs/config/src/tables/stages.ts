@@ -4,7 +4,7 @@ import { ENGINE } from './engine';
 import { HARDWARE } from './hardware';
 import { STEP_TIME } from './step-time';
 
-/** Options that prefill and decode engines may have for themselves. */
+/** Options that prefill and decode engines may set separately. */
 export const PER_STAGE = {
   gpu: HARDWARE.gpu,
   tensorParallelSize: HARDWARE.tensorParallelSize,

@@ -10,7 +10,7 @@ import {
 
 const MILLISECONDS = [0, 3_600_000] as const;
 
-/** How long a step takes. The latency options are named like those of llm-d-inference-sim. */
+/** Step times. The latency options are named like those of llm-d-inference-sim. */
 export const STEP_TIME = {
   stepTime: choice(
     [
@@ -41,7 +41,7 @@ export const STEP_TIME = {
       'the spread of the profile or of repeated measurements of own operators. It is refused ' +
       'when no spread is known.',
   }),
-  /** A step outside of what the model was measured or fitted for. */
+  /** The reaction to a step outside of the measured or fitted range. */
   stepTimeExtrapolation: choice(['warn', 'refuse'], 'warn', {
     help:
       'What happens when a step lies outside of the range that its step-time model was measured ' +
@@ -75,7 +75,7 @@ export const STEP_TIME = {
       'as in data/operators: your points come before the shipped ones (docs/calibrate.md).',
     unset: 'only the shipped tables',
   }),
-  /** Replay and plan alone: a live API is itself the server in front of its engines. */
+  /** For replay and plan only: a live API is itself the server in front of its engines. */
   frontend: optionalText({
     help:
       'Server in front of the engines, in replay and plan: the time of a request outside of the ' +

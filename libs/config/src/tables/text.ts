@@ -1,6 +1,6 @@
 import { choice, optionalText } from '../option';
 
-/** The text of answers, and how texts are counted. */
+/** The text of answers, and the counting of texts. */
 export const TEXT = {
   textModel: choice(['simulated', 'echo', 'random', 'dataset', 'rules'], 'simulated', {
     help:
