@@ -67,6 +67,19 @@ export class DocumentCollection<Document> {
     return this.inTurn(at, () => this.tryUpdates(at, change));
   }
 
+  /**
+   * Adds entries to the list with which the document ends. False when there is no document. Throws
+   * when it would become larger than the store allows.
+   *
+   * @param entries JSON, with commas between them
+   */
+  async extend(at: Owned, entries: string): Promise<boolean> {
+    const { documents } = this.transport;
+    const outcome = await whole(documents.extend(this.placeOf(at), entries, this.options));
+    if (outcome === 'too-large') throw tooLarge();
+    return outcome === 'extended';
+  }
+
   private async tryUpdates(at: Owned, change: TextChange): Promise<string | undefined> {
     for (let tries = 0; tries < MAX_TRIES; tries += 1) {
       const from = await this.current(at);
