@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
-import { arrivalUsOf } from './arrivals';
+import { arrivalUsOf } from './connections/arrivals';
 
 /**
  * The owner of the key of a request, and of all that is stored for it; undefined without a known
