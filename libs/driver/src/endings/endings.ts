@@ -13,6 +13,7 @@ import type {
   RunOutcome,
   RunSpans,
   RunTable,
+  StepLoop,
 } from '@baton/live-engine';
 import type { EngineStats, Logger } from '@baton/telemetry';
 import type { RequestLedger, RequestResult, TakenJob } from '@baton/transport';
@@ -24,6 +25,7 @@ export type LettingGo = 'aborted' | 'superseded';
 
 export interface EndingsParts {
   readonly slot: EngineSlot;
+  readonly loop: StepLoop;
   readonly runs: RunTable;
   readonly finished: FinishedRuns;
   readonly ledger: RequestLedger;
@@ -153,12 +155,15 @@ export class Endings {
 
   /** Takes the run out of the engine; job and request stay as they are. Idempotent. */
   private release(run: Run, why: LettingGo): void {
-    const { slot, runs } = this.parts;
+    const { slot, loop, runs } = this.parts;
     if (run.state === 'over') return;
     const { handle } = run;
     runs.remove(run);
     this.letGo(run, why);
-    if (handle >= 0) slot.engine.abort(handle);
+    if (handle >= 0) {
+      slot.engine.abort(handle);
+      loop.wake();
+    }
     this.leave(run, 'released');
   }
 

@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http';
+import { type Alarm, LiveClock } from '@baton/clock';
 import { type BatonConfig, flowControlSpec } from '@baton/config';
 import { BatonError } from '@baton/contract';
 import {
@@ -63,7 +64,7 @@ export class FlowGate implements OnApplicationShutdown {
   private readonly control: FlowControl<Waiter>;
   private readonly concurrency: number;
   private readonly drain = new DrainRate();
-  private timer: NodeJS.Timeout | undefined;
+  private alarm: Alarm | undefined;
 
   constructor(
     @Inject(CONFIG) private readonly config: BatonConfig,
@@ -71,6 +72,7 @@ export class FlowGate implements OnApplicationShutdown {
     private readonly cluster: ClusterView,
     private readonly metrics: FlowMetrics,
     @Inject(PolicyFaultBook) faults: PolicyFaultBook,
+    private readonly clock: LiveClock,
   ) {
     const spec = flowControlSpec(config);
     const limits = spec?.limits ?? NO_LIMITS;
@@ -90,7 +92,7 @@ export class FlowGate implements OnApplicationShutdown {
   }
 
   onApplicationShutdown(): void {
-    clearTimeout(this.timer);
+    this.alarm?.cancel();
   }
 
   /**
@@ -105,7 +107,11 @@ export class FlowGate implements OnApplicationShutdown {
     const tenant = this.classes.tenantOf(call);
     return new Promise((resolve, reject) => {
       const waiter = { pass: resolve, refuse: reject };
-      const ticket = this.control.offer(waiter, { sloClass, tenant, promptTokens }, this.nowUs());
+      const ticket = this.control.offer(
+        waiter,
+        { sloClass, tenant, promptTokens },
+        this.clock.nowUs(),
+      );
       this.expectTimeout();
       if (ticket.state === 'waiting') this.watch(call.response, ticket);
     });
@@ -125,8 +131,8 @@ export class FlowGate implements OnApplicationShutdown {
     const waitedUs = nowUs - ticket.arrivalUs;
     this.metrics.count(ticket.flow, 'passed');
     this.metrics.waited(ticket.flow.sloClass, usToSeconds(waitedUs) / this.config.speedup);
-    this.drain.add(1, performance.now());
-    const passedUs = waitedUs > 0 ? Date.now() * 1_000 : undefined;
+    this.drain.add(1, usToMs(this.clock.wall.nowUs()));
+    const passedUs = waitedUs > 0 ? this.clock.wall.nowUs() : undefined;
     ticket.item.pass(new FlowPass(waitedUs, passedUs, (used) => this.ended(ticket, used)));
   }
 
@@ -137,32 +143,27 @@ export class FlowGate implements OnApplicationShutdown {
 
   private dropped(ticket: Ticket<Waiter>, why: DropReason): void {
     this.metrics.count(ticket.flow, why);
-    const perSecond = this.drain.perSecond(performance.now());
+    const perSecond = this.drain.perSecond(usToMs(this.clock.wall.nowUs()));
     const seconds = retryAfterSeconds(Math.max(1, this.control.waiting), perSecond);
     ticket.item.refuse(new BatonError(REFUSALS[why], undefined, null, seconds));
   }
 
   private pump(): void {
-    this.control.pump(this.nowUs());
+    this.control.pump(this.clock.nowUs());
     this.expectTimeout();
   }
 
   private expectTimeout(): void {
-    clearTimeout(this.timer);
+    this.alarm?.cancel();
     if (this.control.waiting === 0) return;
-    const leftMs = usToMs(this.control.nextTimeoutUs - this.nowUs()) / this.config.speedup;
-    this.timer = setTimeout(() => this.pump(), Math.ceil(leftMs));
+    const dueUs = this.clock.toWallUs(this.control.nextTimeoutUs);
+    this.alarm = this.clock.wall.around(dueUs, () => this.pump());
   }
 
   private capacity(): number {
     const { cluster } = this;
     const generating = cluster.readyEngines('decode') + cluster.readyEngines('aggregated');
     return this.concurrency * Math.max(1, generating);
-  }
-
-  /** Simulated time. */
-  private nowUs(): Micros {
-    return Math.round(performance.now() * 1_000 * this.config.speedup);
   }
 }
 
