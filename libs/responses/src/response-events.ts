@@ -68,21 +68,22 @@ export class ResponseEvents {
 
   /** Of a background response, before `begin`. */
   queued(response: object): string {
-    return (
-      this.event('response.created', { response }) + this.event('response.queued', { response })
-    );
+    const fields = fieldsOf({ response });
+    return this.raw('response.created', fields) + this.raw('response.queued', fields);
   }
 
   begin(response: object): string {
-    const created = this.hasBegun ? '' : this.event('response.created', { response });
-    return created + this.event('response.in_progress', { response });
+    const fields = fieldsOf({ response });
+    const created = this.hasBegun ? '' : this.raw('response.created', fields);
+    return created + this.raw('response.in_progress', fields);
   }
 
   /** Opens an item, and the part that its text goes into. `item` is empty. */
   added(item: OutputItem, index: number): string {
     const isCall = isCallItem(item);
     const bare = isCall ? item : { ...item, content: [] };
-    const opened = this.event('response.output_item.added', { output_index: index, item: bare });
+    const fields = fieldsOf({ output_index: index, item: bare });
+    const opened = this.raw('response.output_item.added', fields);
     return isCall ? opened : opened + this.part('added', { item, index, text: '' });
   }
 
@@ -139,15 +140,15 @@ export class ResponseEvents {
     return namesOf(item);
   }
 
-  private event(type: string, fields: object): string {
-    return this.raw(type, asciiJson(fields).slice(1, -1));
-  }
-
   private raw(type: string, fields: RawJson): string {
     return (
       `event: ${type}\ndata: ` + `{"type":"${type}","sequence_number":${this.next++},${fields}}\n\n`
     );
   }
+}
+
+function fieldsOf(fields: object): RawJson {
+  return asciiJson(fields).slice(1, -1);
 }
 
 interface PartParts {

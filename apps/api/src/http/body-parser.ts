@@ -32,16 +32,18 @@ export interface BodyReading {
 }
 
 /** Routes whose bodies may be long: threads read them. */
-const THREADED = [
-  /^\/v1\/chat\/completions(\/(batch|render|derender))?$/,
-  /^\/v1\/completions(\/(render|derender))?$/,
-  /^\/v1\/messages(\/count_tokens)?$/,
-  /^(\/v1)?\/(embeddings|score)$/,
-  /^(\/v[12])?\/rerank$/,
-  /^\/v1\/responses(\/(compact|input_tokens))?$/,
-  /^\/v1\/conversations(\/[^/]+\/items)?$/,
-  /^\/(pooling|classify|tokenize|detokenize|generate|inference\/v1\/generate)$/,
-];
+const THREADED = new RegExp(
+  [
+    '^/v1/chat/completions(/(batch|render|derender))?$',
+    '^/v1/completions(/(render|derender))?$',
+    '^/v1/messages(/count_tokens)?$',
+    '^(/v1)?/(embeddings|score)$',
+    '^(/v[12])?/rerank$',
+    '^/v1/responses(/(compact|input_tokens))?$',
+    '^/v1/conversations(/[^/]+/items)?$',
+    '^/(pooling|classify|tokenize|detokenize|generate|inference/v1/generate)$',
+  ].join('|'),
+);
 
 /**
  * Reads a JSON body and counts its bytes on the way. A body that is too large is refused at once;
@@ -54,7 +56,7 @@ export async function readJsonBody(
 ): Promise<unknown> {
   const mostDropped = mostSent * MOST_DROPPED_BODIES;
   if (route === undefined) return void (await dropped(message, mostDropped));
-  const mayBeLong = THREADED.some((each) => each.test(route));
+  const mayBeLong = THREADED.test(route);
   const maxBytes = mayBeLong ? mostSent : Math.min(mostSent, MOST_SHORT_BYTES);
   const { headers } = message;
   const encoding = headers['content-encoding'];
@@ -81,10 +83,10 @@ export async function readJsonBody(
 function collect(message: IncomingMessage, bytes: BodyBytes): Promise<Buffer | 'too-large'> {
   return new Promise((resolve, reject) => {
     const onData = (chunk: Buffer): void => {
-      bytes.add(chunk);
+      const fault = bytes.add(chunk);
       // The connection ends without an answer, before the rest of it is read.
-      if (bytes.isCrumbled) message.destroy();
-      if (!bytes.isTooLarge) return;
+      if (fault === 'crumbled') message.destroy();
+      if (fault !== 'too-large') return;
       message.off('data', onData);
       message.resume();
       resolve('too-large');

@@ -6,6 +6,7 @@ import { CompletionDto, type PromptField } from './completion.dto';
 import { ContextLength, type PromptLength } from './context-length';
 import { refuseUnknown } from '../known-fields';
 import { objectBody, servedModel } from './parse-body';
+import { PromptTotal } from './prompt-total';
 import { fieldNames, validateBody } from './rules';
 import { checkLogprobs, checkMinTokens, samplingPart } from './sampling-request';
 import { checkStrictly } from './strict';
@@ -102,8 +103,10 @@ class Prompts {
   }
 
   read(sources: readonly PromptSource[]): Prompt[] {
+    const total = new PromptTotal();
     return sources.map((source) => {
       const { ids, length } = typeof source === 'string' ? this.ofText(source) : this.ofIds(source);
+      total.add({ ids });
       const maxTokens = this.context.room(length);
       this.context.checkCapacity(ids.length + maxTokens);
       const echoText = this.dto.echo === true ? this.textOf(source, ids) : undefined;

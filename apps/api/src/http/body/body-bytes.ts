@@ -20,27 +20,19 @@ export class BodyBytes {
     private readonly announced = 0,
   ) {}
 
-  add(piece: Buffer): void {
+  /**
+   * Keeps a piece, unless they are too many bytes by now. `crumbled`: in pieces that cost far more
+   * than their bytes, as no client sends in good faith.
+   */
+  add(piece: Buffer): 'too-large' | 'crumbled' | undefined {
     const from = this.length;
     this.count += 1;
     this.length += piece.length;
-    if (this.isTooLarge) return;
-    if (this.length <= MAX_PARSED_BYTES) {
-      this.pieces.push(piece);
-      return;
-    }
-    this.reserve(from);
-    this.shared?.set(piece, from);
-  }
-
-  /** What comes now is not kept. */
-  get isTooLarge(): boolean {
-    return this.length > this.maxBytes;
-  }
-
-  /** It came in pieces that cost far more than their bytes: no client sends so in good faith. */
-  get isCrumbled(): boolean {
-    return this.count > MANY_PIECES && this.length < this.count * LEAST_PIECE;
+    if (this.length > this.maxBytes) return 'too-large';
+    if (this.length <= MAX_PARSED_BYTES) this.pieces.push(piece);
+    else this.share(piece, from);
+    const isMany = this.count > MANY_PIECES;
+    return isMany && this.length < this.count * LEAST_PIECE ? 'crumbled' : undefined;
   }
 
   /** In shared memory if they are more than `MAX_PARSED_BYTES`. */
@@ -50,12 +42,13 @@ export class BodyBytes {
     return this.pieces.length === 1 && first !== undefined ? first : Buffer.concat(this.pieces);
   }
 
-  /** @param kept bytes so far */
-  private reserve(kept: number): void {
-    if (this.shared !== undefined && this.length <= this.shared.length) return;
-    const wanted = Math.min(this.maxBytes, Math.max(this.announced, 2 * this.length));
-    const grown = Buffer.from(new SharedArrayBuffer(wanted));
-    grown.set(this.shared?.subarray(0, kept) ?? Buffer.concat(this.pieces));
-    this.shared = grown;
+  private share(piece: Buffer, at: number): void {
+    if (this.shared === undefined || this.length > this.shared.length) {
+      const wanted = Math.min(this.maxBytes, Math.max(this.announced, 2 * this.length));
+      const grown = Buffer.from(new SharedArrayBuffer(wanted));
+      grown.set(this.shared?.subarray(0, at) ?? Buffer.concat(this.pieces));
+      this.shared = grown;
+    }
+    this.shared.set(piece, at);
   }
 }

@@ -36,8 +36,7 @@ export function bodyDecoder(header: string): BodyDecoder | undefined {
       const decoded = new BodyBytes(maxBytes);
       const stream = decode();
       stream.on('data', (piece: Buffer) => {
-        decoded.add(piece);
-        if (!decoded.isTooLarge) return;
+        if (decoded.add(piece) !== 'too-large') return;
         stream.destroy();
         resolve('too-large');
       });

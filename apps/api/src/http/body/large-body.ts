@@ -1,4 +1,5 @@
 import { parseJsonBody } from '@baton/openai';
+import { checkJsonSize } from './json-size';
 
 /**
  * A JSON body that takes too long to parse on the event loop. Its bytes lie in shared memory, so
@@ -50,7 +51,8 @@ export function wholeBody(body: unknown): unknown {
   return body instanceof LargeBody ? parsedBytes(body.bytes) : body;
 }
 
-/** @throws BatonError `invalid_json` */
+/** @throws BatonError `invalid_json`, `request_too_complex` */
 export function parsedBytes(bytes: Uint8Array): unknown {
+  checkJsonSize(bytes);
   return parseJsonBody(Buffer.from(bytes).toString('utf8'));
 }

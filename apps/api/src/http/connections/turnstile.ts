@@ -22,12 +22,11 @@ export class Turnstile {
 
   readonly pass: RequestListener = (message, response) => {
     // A response has no socket before those of earlier requests are over.
-    if (response.socket === null) this.pipeline(message, response);
-    else this.begin(message, response);
-  };
-
-  private begin(message: IncomingMessage, response: ServerResponse): void {
-    if (this.inTurn === 0) setImmediate(() => this.nextTurn());
+    if (response.socket === null) {
+      this.pipeline(message, response);
+      return;
+    }
+    if (this.inTurn === 0) setImmediate(this.nextTurn);
     this.inTurn += 1;
     if (this.inTurn <= MOST_PER_TURN) {
       this.listener(message, response);
@@ -37,14 +36,14 @@ export class Turnstile {
     this.queue.push(() => {
       if (!message.destroyed) this.listener(message, response);
     });
-  }
+  };
 
-  private nextTurn(): void {
+  private readonly nextTurn = (): void => {
     const next = this.queue.splice(0, MOST_PER_TURN);
     this.inTurn = next.length;
-    if (next.length > 0) setImmediate(() => this.nextTurn());
+    if (next.length > 0) setImmediate(this.nextTurn);
     for (const begin of next) begin();
-  }
+  };
 
   private pipeline(message: IncomingMessage, response: ServerResponse): void {
     const { socket } = message;
@@ -58,7 +57,7 @@ export class Turnstile {
     this.pipelined.set(socket, waiting + 1);
     response.once('socket', () => {
       this.pipelined.set(socket, (this.pipelined.get(socket) ?? 0) - 1);
-      this.begin(message, response);
+      this.pass(message, response);
     });
   }
 }

@@ -16,8 +16,8 @@ export const EVENT_END = '\n\n';
  * One server-sent event stream on its way to a client. The socket write is nearly the whole cost of
  * a token, so the HTTP chunk is framed by hand and written to the socket as latin1; where that is
  * not possible (HTTP/1.0, a pipelined answer whose turn has not come) Node's own response takes the
- * text. It never waits: the writer checks `isOverfull` and ends a client that does not read, or waits
- * until it has `drained`.
+ * text. It never waits: the writer checks `isOverfull` and ends a client that does not read, or
+ * waits until it has `drained`.
  */
 export class EventStream {
   private socket: Socket | undefined;

@@ -19,7 +19,9 @@ const LISTS: readonly (readonly [field: string, most: number])[] = [
   ['messages', 64],
   ['prompt', 16],
   ['input', 16],
-  ['documents', 16],
+  ...['queries', 'documents', 'items', 'data_1', 'data_2', 'text_1', 'text_2'].map(
+    (field): [string, number] => [field, 16],
+  ),
   ['stop', 32],
   ['bad_words', 32],
 ];
