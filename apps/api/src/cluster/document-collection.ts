@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { BatonError } from '@baton/contract';
 import type { CollectionBounds, DocumentPlace, Transport } from '@baton/transport';
 import type { Owned } from '../http/access/tenant';
@@ -6,6 +7,8 @@ import type { Tenant } from '../http/request-context';
 
 /** Of several writers to one document one wins each try: this many tries serve as many writers. */
 const MAX_TRIES = 64;
+/** Characters of a text that is read, changed and sent in turns of the event loop of their own. */
+const LONG_TEXT = 1024 * 1024;
 
 /**
  * Documents of one kind in the broker, so that any API process can serve them. Evicted, expired and
@@ -84,8 +87,10 @@ export class DocumentCollection<Document> {
     for (let tries = 0; tries < MAX_TRIES; tries += 1) {
       const from = await this.current(at);
       if (from === undefined) return undefined;
+      if (from.length > LONG_TEXT) await nextTurn();
       const to = await change(from);
       if (to === undefined) return from;
+      if (to.length > LONG_TEXT) await nextTurn();
       const { documents } = this.transport;
       const outcome = await whole(documents.replace(this.placeOf(at), { from, to }, this.options));
       if (outcome === 'replaced') return to;
