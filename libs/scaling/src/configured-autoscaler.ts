@@ -103,6 +103,8 @@ export interface AutoscalingExtras {
   readonly objectives?: Objectives | undefined;
   /** What the future brings. Unset: nothing is known. */
   readonly trace?: TraceColumns | undefined;
+  /** A policy that is given as an object. Unset: the module of `scale_policy`, if there is one. */
+  readonly own?: OwnSpec<OwnScalePolicy> | undefined;
 }
 
 /**
@@ -114,7 +116,7 @@ export interface AutoscalingExtras {
 export function configuredAutoscaler(
   config: BatonConfig,
   start: Topology,
-  { objectives, trace }: AutoscalingExtras = {},
+  { objectives, trace, own = ownScaler(config) }: AutoscalingExtras = {},
 ): ConfiguredAutoscaler | undefined {
   const bounds = scaleBounds(config);
   if (bounds === undefined) return undefined;
@@ -139,7 +141,6 @@ export function configuredAutoscaler(
       ...(needs && { future: { needs, aheadUs } }),
     });
   };
-  const own = ownScaler(config);
   const create = (watch = STRICT): Autoscaler => {
     const random = RandomStream.root(config.seed).stream('scale policy');
     const fallback = builtIn();

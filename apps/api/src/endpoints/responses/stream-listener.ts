@@ -5,8 +5,8 @@ import { PacedStream } from '../../http/streaming/paced-stream';
 import type { Listener } from './events-answer';
 
 /**
- * A client that gets a response over an event stream. It may leave or fall behind: nothing depends
- * on it.
+ * A client that gets a response over an event stream. It may leave or fall behind without effect on
+ * the response.
  */
 export class StreamListener implements Listener {
   readonly isOverfull = false;

@@ -6,10 +6,10 @@ import { BodyBytes } from './body-bytes';
 /** Makes the stream that decodes. */
 type Decode = () => Transform;
 
-/** Node has it from 22.15 on. */
+/** Available since Node 22.15. */
 const { createZstdDecompress } = zlib as { readonly createZstdDecompress?: Decode };
 
-/** The encodings that a body may have here, by their names in HTTP. */
+/** The supported encodings of bodies, by their names in HTTP. */
 const DECODERS: ReadonlyMap<string, Decode> = new Map<string, Decode>([
   ['gzip', zlib.createGunzip],
   ['x-gzip', zlib.createGunzip],
@@ -17,11 +17,11 @@ const DECODERS: ReadonlyMap<string, Decode> = new Map<string, Decode>([
   ...(createZstdDecompress === undefined ? [] : [['zstd', createZstdDecompress] as const]),
 ]);
 
-/** How the body of a message is to be decoded. */
+/** Decodes the body of a message. */
 export type BodyDecoder = (bytes: Buffer, maxBytes: number) => Promise<Buffer | 'too-large'>;
 
 /**
- * The decoder for a `Content-Encoding`; undefined for a body as it is. It works beside the event
+ * The decoder for a `Content-Encoding`; undefined for a body without one. It works off the event
  * loop and stops at the bound, so that a small body cannot become a large one.
  *
  * @throws BatonError `unsupported_content_encoding`; the decoder throws `invalid_type`

@@ -22,10 +22,10 @@ export class LargeBody {
   }
 }
 
-/** Bytes that are parsed and read within 20 ms on a slow core. */
+/** Bytes that a slow core parses and reads within 20 ms. */
 export const MAX_PARSED_BYTES = 32 * 1024;
 
-/** JSON that was stored: parsed, unless it is large. @throws BatonError */
+/** The body for JSON that was stored: parsed, unless it is large. @throws BatonError */
 export function bodyOfText(text: string): unknown {
   if (text.length <= MAX_PARSED_BYTES) return parseJsonBody(text);
   const bytes = Buffer.from(new SharedArrayBuffer(Buffer.byteLength(text)));
@@ -33,7 +33,7 @@ export function bodyOfText(text: string): unknown {
   return new LargeBody(bytes);
 }
 
-/** JSON that came as a message: parsed, unless it is large. @throws BatonError */
+/** The same for JSON that came as a message. @throws BatonError */
 export function bodyOfBytes(bytes: Uint8Array): unknown {
   return bytes.length > MAX_PARSED_BYTES ? largeBody(bytes) : parsedBytes(bytes);
 }

@@ -31,14 +31,14 @@ interface Waiter {
 
 const REFUSALS = { full: 'flow_queue_full', shed: 'flow_shed', timeout: 'flow_timeout' } as const;
 
-/** A request behind the gate, until `settle`. It carries the charge of a rate limit with it. */
+/** A request that has passed the gate, until `settle`. It carries its rate-limit charge. */
 export class FlowPass implements Charge {
   private charge: Charge | undefined;
 
   constructor(
-    /** How long it waited, simulated. */
+    /** Wait of the request, simulated. */
     readonly waitedUs: Micros,
-    /** µs since the Unix epoch; undefined: it did not wait. */
+    /** µs since the Unix epoch; undefined when it did not wait. */
     readonly passedUs: number | undefined,
     private readonly end: (usedTokens: number) => void,
   ) {}
@@ -55,8 +55,9 @@ export class FlowPass implements Charge {
 }
 
 /**
- * Holds requests back while too many are under way, and lets them on in the order of the policy.
- * Every API process has queues and a share of its own: it counts the requests that it has itself.
+ * Holds requests back while too many are under way, and releases them in the order of the policy.
+ * Every API process has its own queues and its own share of the limit, and counts only its own
+ * requests.
  */
 @Injectable()
 export class FlowGate implements OnApplicationShutdown {
@@ -96,8 +97,8 @@ export class FlowGate implements OnApplicationShutdown {
   }
 
   /**
-   * Resolves when it is the turn of the request, at once while the gate is open. The pass must be
-   * settled.
+   * Resolves when it is the request's turn, at once while the gate is open. The caller must settle
+   * the pass.
    *
    * @throws BatonError `flow_queue_full`, `flow_shed`, `flow_timeout`
    */
@@ -117,7 +118,7 @@ export class FlowGate implements OnApplicationShutdown {
     });
   }
 
-  /** A client that leaves gives up its place. */
+  /** Frees the place of a client that leaves. */
   private watch(response: ServerResponse, ticket: Ticket<Waiter>): void {
     response.once('close', () => {
       if (ticket.state !== 'waiting') return;

@@ -2,19 +2,19 @@ import { isObject } from '@baton/kernel';
 import { LargeBody } from '../../http/body/large-body';
 
 /**
- * `light`: an ordinary request, read on the event loop. `confined`: it has constraints, whose cost
- * is not to be seen from outside: the event loop begins, within a bound. `heavy`: a thread does it.
+ * `light`: an ordinary request, read on the event loop. `confined`: it has constraints whose cost
+ * is unknown beforehand, so the event loop starts it within a bound. `heavy`: a thread does it.
  */
 export type Weight = 'light' | 'confined' | 'heavy';
 
-/** Fields whose texts are read under a grammar, a schema or a pattern. */
+/** Fields that constrain texts by a grammar, a schema or a pattern. */
 const CONFINING = ['response_format', 'structured_outputs', 'tools', 'functions'];
 /** Fields that may multiply the work of a request. */
 const MULTIPLYING = [
   ...['n', 'best_of', 'prompt_logprobs', 'logprobs', 'return_logprob', 'include'],
   ...['ignore_eos', 'min_tokens', 'min_new_tokens'],
 ];
-/** Where the length of an answer is bounded: in chats, texts, responses, and SGLang's requests. */
+/** The fields that bound the length of an answer: in chats, texts, responses, and SGLang's. */
 const LENGTHS = [
   ...['max_completion_tokens', 'max_tokens', 'max_output_tokens', 'max_new_tokens'],
   ...['min_tokens', 'min_new_tokens'],
@@ -22,9 +22,9 @@ const LENGTHS = [
 /** Fields that ask for log-probabilities, and those that say of how many tokens at each place. */
 const SCORING = ['logprobs', 'return_logprob'];
 const SHOWN = ['top_logprobs', 'logprobs', 'top_logprobs_num'];
-/** In `include`: what `logprobs` is to the other endpoints. */
+/** The value of `include` that corresponds to `logprobs` of the other endpoints. */
 const INCLUDED_LOGPROBS = 'message.output_text.logprobs';
-/** Entries that take up to a fifth of a millisecond each, on a slow core: 20 ms in all. */
+/** Limits of lists whose entries take up to 0.2 ms each on a slow core: 20 ms in all. */
 const LISTS: readonly (readonly [field: string, most: number])[] = [
   ['messages', 64],
   ['prompt', 16],
@@ -37,12 +37,12 @@ const LISTS: readonly (readonly [field: string, most: number])[] = [
   ['stop', 32],
   ['bad_words', 32],
 ];
-/** Sequences that are planned on the event loop. */
+/** Most sequences that are planned on the event loop. */
 const MAX_SEQUENCES = 16;
-/** Tokens, times the alternatives shown of each, that one answer may hold. */
+/** Most tokens, times the alternatives shown for each, in one answer. */
 const MAX_SCORED = 8_192;
 
-/** How long a parsed body may take to read, plan and answer, judged by its counts alone. */
+/** Estimates the time to read, plan and answer a parsed body, from its counts alone. */
 export function weightOf(body: unknown): Weight {
   if (body instanceof LargeBody) return 'heavy';
   if (!isObject(body)) return 'light';
