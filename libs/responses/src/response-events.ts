@@ -68,12 +68,12 @@ export class ResponseEvents {
 
   /** Of a background response, before `begin`. */
   queued(response: object): string {
-    const fields = fieldsOf({ response });
+    const fields = writtenFields({ response });
     return this.raw('response.created', fields) + this.raw('response.queued', fields);
   }
 
   begin(response: object): string {
-    const fields = fieldsOf({ response });
+    const fields = writtenFields({ response });
     const created = this.hasBegun ? '' : this.raw('response.created', fields);
     return created + this.raw('response.in_progress', fields);
   }
@@ -82,7 +82,7 @@ export class ResponseEvents {
   added(item: OutputItem, index: number): string {
     const isCall = isCallItem(item);
     const bare = isCall ? item : { ...item, content: [] };
-    const fields = fieldsOf({ output_index: index, item: bare });
+    const fields = writtenFields({ output_index: index, item: bare });
     const opened = this.raw('response.output_item.added', fields);
     return isCall ? opened : opened + this.part('added', { item, index, text: '' });
   }
@@ -147,7 +147,7 @@ export class ResponseEvents {
   }
 }
 
-function fieldsOf(fields: object): RawJson {
+function writtenFields(fields: object): RawJson {
   return asciiJson(fields).slice(1, -1);
 }
 

@@ -1,9 +1,9 @@
 import { valueError } from '@baton/refusal';
 import type { GenerationRequest } from '../generation-request';
 import type { RequestLimits } from '../limits';
+import { PromptTotal } from './context-length';
 import { objectBody } from './parse-body';
 import { parseChat } from './parse-chat';
-import { PromptTotal } from './prompt-total';
 import { Is, validateBody } from './rules';
 import { arrayOf, OBJECT } from './shapes';
 

@@ -47,12 +47,7 @@ export function weightOf(body: unknown): Weight {
   if (body instanceof LargeBody) return 'heavy';
   if (!isObject(body)) return 'light';
   const { sampling_params: sampling } = body;
-  return weightOfFields(isObject(sampling) ? { ...body, ...sampling } : body);
-}
-
-type Fields = Readonly<Record<string, unknown>>;
-
-function weightOfFields(fields: Fields): Weight {
+  const fields: Fields = isObject(sampling) ? { ...body, ...sampling } : body;
   for (const [field, most] of LISTS) {
     const list = fields[field];
     // A prompt of token ids costs next to nothing per id.
@@ -66,6 +61,8 @@ function weightOfFields(fields: Fields): Weight {
   }
   return 'light';
 }
+
+type Fields = Readonly<Record<string, unknown>>;
 
 /** The weight of a request with a field that multiplies its work. */
 function multipliedWeight(fields: Fields): Weight {
