@@ -84,6 +84,11 @@ export interface ClusterFlowControl {
 export interface ClusterScenario {
   readonly pools: readonly EnginePool[];
   readonly changes: readonly MembershipChange[];
+  /**
+   * An engine that joins fetches the prefix cache of another one of its pool over its link when it
+   * has loaded, and takes work then. Unset: it begins with an empty one.
+   */
+  readonly fetchesCaches?: boolean;
   /** Unset: the engines are those of the start and of `changes`. */
   readonly scaling?: ClusterScaling;
   /** Its content blocks have the size of the engines' KV blocks. */

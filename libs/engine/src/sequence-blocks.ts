@@ -87,10 +87,14 @@ export class SequenceBlocks {
     this.shared!.keep(seq.blocks, Math.floor(tokens / this.blockSize));
   }
 
-  /** Forgets what the prefix cache holds, `andHost` also the memory of this node. */
-  forget(andHost: boolean): boolean {
+  /**
+   * Forgets what the prefix cache holds, `andHost` also the memory of this node, and goes on with
+   * `next`.
+   */
+  forget(andHost: boolean, next?: EngineOptions['warmCache']): boolean {
     const isDone = this.pool.forget(andHost);
     if (isDone && andHost) this.shared?.clear();
+    if (isDone && next !== undefined) warmUp(this.pool, next);
     return isDone;
   }
 

@@ -189,10 +189,12 @@ export interface EnginePort extends LockstepRank {
   abort(handle: SequenceHandle): void;
   releaseHeld(handle: SequenceHandle): void;
   /**
-   * Forgets all cached prefixes, those in host memory too when `andHost`. False, with nothing
-   * changed, while any block is in use.
+   * Forgets all cached prefixes, those in host memory too when `andHost`, and goes on with those of
+   * `next`. False, with nothing changed, while any block is in use.
+   *
+   * @param next of an engine with the same contents; unset: none
    */
-  resetPrefixCache(andHost: boolean): boolean;
+  resetPrefixCache(andHost: boolean, next?: WarmCache): boolean;
   /**
    * Forms the batch of the step that starts at `startUs` and returns its end, or undefined when
    * nothing can run now. With async scheduling it forms the batch of the step after that as well,
