@@ -18,7 +18,7 @@ const COUNTS = [
   'maxModelLen',
 ] as const;
 
-/** @throws InvariantError: options come from a configuration that was checked before. */
+/** @throws InvariantError, because the configuration has been checked before. */
 export function assertOptions(options: EngineOptions): void {
   for (const name of COUNTS) {
     const value = options[name];
@@ -47,8 +47,8 @@ export function assertOptions(options: EngineOptions): void {
 }
 
 /**
- * Why a sequence could never run, undefined when it can: `longestTokens` are those that there are
- * blocks for. The last token of an output is sampled and needs no KV.
+ * The reason why a sequence could never run; undefined when it can. `longestTokens` is the longest
+ * sequence that the blocks hold. The last token of an output is sampled and needs no KV.
  */
 export function refusalOf(
   spec: SequenceSpec,
@@ -68,9 +68,9 @@ export function refusalOf(
 }
 
 /**
- * How many blocks sequences take in an engine with these options. A prompt that is not cut into
- * chunks is computed in one step. A window moves on when a step is done, so with batches formed
- * ahead two of them are beside it (vLLM's `max_in_flight_tokens`).
+ * The number of blocks that sequences take in an engine with these options. A prompt that is not
+ * cut into chunks is computed in one step. A window moves when a step is done, so with batches
+ * formed ahead the tokens of two steps come on top of it (vLLM's `max_in_flight_tokens`).
  */
 export function layoutOfEngine(options: KvSizes): KvLayout {
   const { blockSize, kvGroups, enableChunkedPrefill, maxNumBatchedTokens } = options;

@@ -61,7 +61,7 @@ describe.each(['openai', 'vllm'] as const)('the bytes of a body (%s)', (dialect)
     },
   );
 
-  it('that are not what their encoding says are refused with 400', async () => {
+  it('that do not match their encoding are refused with 400', async () => {
     for (const encoding of ['gzip', 'br']) {
       expect((await send(Buffer.from(ASK), encoding)).status).toBe(400);
     }
@@ -102,7 +102,7 @@ describe.each(['openai', 'vllm'] as const)('the bytes of a body (%s)', (dialect)
     },
   );
 
-  it('beyond the limit get their 413 without an announced length, too', async () => {
+  it('beyond the limit get their 413 also without an announced length', async () => {
     const chunk = `${MEBIBYTE.toString(16)}\r\n${' '.repeat(MEBIBYTE)}\r\n`;
     const headers = ['transfer-encoding: chunked', 'connection: close'];
     const request = rawPost('/v1/completions', `${chunk.repeat(17)}0\r\n\r\n`, headers);

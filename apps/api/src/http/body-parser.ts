@@ -13,9 +13,11 @@ export function bodyText(message: IncomingMessage): string | undefined {
   return texts.get(message);
 }
 
-/** Of a body that is too large, as many times the limit are read to bring the refusal across. */
+/**
+ * How much of a too large body is read so that the refusal gets through, in multiples of the limit.
+ */
 const MOST_DROPPED_BODIES = 16;
-/** A longer pause ends that: more than the way to a client and back takes. */
+/** A longer pause ends that reading; it exceeds the round trip to a client. */
 const LONGEST_PAUSE_MS = 250;
 
 export interface BodyReading {
@@ -56,9 +58,10 @@ export async function readJsonBody(
   if (sent === 'too-large') throw await refused(message, maxBytes);
   const bytes = decode === undefined ? sent : await decode(sent, maxBytes);
   if (bytes === 'too-large') throw tooLarge(maxBytes);
-  // Some clients announce JSON and send nothing; where a body is required, its reader reports that.
+  // Some clients announce JSON and send nothing. Where a body is required, its reader reports the
+  // error.
   if (bytes.length === 0) return undefined;
-  // A replaced character would be another prompt than the one that was sent.
+  // A replacement character would change the prompt.
   if (!isUtf8(bytes)) throw new BatonError('invalid_json', 'The request body is not valid UTF-8.');
   if (bytes.length > MAX_PARSED_BYTES && leavesLarge && isThreaded(message)) {
     return largeBody(bytes);
@@ -99,9 +102,10 @@ function collect(message: IncomingMessage, maxBytes: number): Promise<Buffer | '
 }
 
 /**
- * The refusal, once it can be read: a connection is closed with it, and a client that still writes
- * would get a reset in its place. What is on its way is read and dropped first, within bounds. A
- * client that waits for the answer sends nothing meanwhile, and gets it soon.
+ * Resolves to the refusal once the client can read it. The refusal closes the connection, and a
+ * client that still writes would get a reset instead. So the data under way is read and dropped
+ * first, within bounds. A client that waits for the answer sends nothing meanwhile and gets it
+ * soon.
  */
 async function refused(message: IncomingMessage, maxBytes: number): Promise<BatonError> {
   await dropped(message, maxBytes * MOST_DROPPED_BODIES);

@@ -25,7 +25,7 @@ const CERT_REQUIRED = 2;
  * certificate and its refresh.
  */
 export class Listeners implements OnApplicationShutdown {
-  /** What comes to all of them. */
+  /** The connections of all listeners. */
   readonly arrivals = new NewConnections();
   private readonly secure = new Set<SecureServer>();
   private readonly refresh: CertificateRefresh | undefined;
@@ -83,7 +83,7 @@ export class Listeners implements OnApplicationShutdown {
     return server;
   }
 
-  /** Open connections keep the certificate that they began with. */
+  /** Open connections keep their certificate. */
   private use(certificate: Certificate): void {
     for (const server of this.secure) server.setSecureContext(certificate);
     this.certificate = certificate;

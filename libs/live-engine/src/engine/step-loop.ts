@@ -102,7 +102,10 @@ export class StepLoop implements BarrierRank {
     this.arrivals = [];
   }
 
-  /** Begins no step until `resume`; the one under way ends. What arrives waits. */
+  /**
+   * Begins no step until `resume`; the one under way ends. What arrives waits. Only an engine whose
+   * sequences have all ended goes on, until the batches formed for them give back their blocks.
+   */
   pause(): void {
     this.isPaused = true;
   }
@@ -124,7 +127,7 @@ export class StepLoop implements BarrierRank {
 
   formStep(startUs: Micros): number | undefined {
     let tokens: number | undefined;
-    if (!this.isPaused) {
+    if (this.mayBegin) {
       this.guard(() => {
         this.admitUpTo(startUs);
         tokens = this.parts.slot.engine.formStep(startUs);
@@ -160,18 +163,28 @@ export class StepLoop implements BarrierRank {
     return this.freeSinceUs;
   }
 
-  private wake(): void {
+  /** Begins a step soon if none is under way and the engine or an arrival has one to take. */
+  wake(): void {
     if (this.parts.barrier !== undefined) {
-      if (!this.isPaused) this.parts.barrier.wake();
+      if (this.mayBegin) this.parts.barrier.wake();
       return;
     }
-    if (this.isStepping || this.isWakeDue || this.isPaused) return;
+    if (this.isStepping || this.isWakeDue || !this.mayBegin) return;
     this.isWakeDue = true;
     this.parts.clock.wall.soon(() => {
       this.isWakeDue = false;
-      if (this.isStepping || this.isPaused) return;
-      this.guard(() => this.begin(this.nextCauseUs(this.freeSinceUs)));
+      if (this.isStepping || !this.mayBegin) return;
+      const { isPaused, freeSinceUs } = this;
+      this.guard(() =>
+        this.begin(isPaused ? this.parts.clock.nowUs() : this.nextCauseUs(freeSinceUs)),
+      );
     });
+  }
+
+  /** Paused: only for batches whose sequences have all ended. */
+  private get mayBegin(): boolean {
+    const { engine } = this.parts.slot;
+    return !this.isPaused || (engine.hasWork() && !engine.isUnfinished());
   }
 
   /** Starts the next step at `fromUs`, or where the next arrival makes one possible. */
@@ -211,7 +224,7 @@ export class StepLoop implements BarrierRank {
   }
 
   private admitUpTo(startUs: Micros): void {
-    if (this.arrivals.length === 0) return;
+    if (this.arrivals.length === 0 || this.isPaused) return;
     const due: Arrival[] = [];
     const later: Arrival[] = [];
     for (const one of this.arrivals) (one.causeUs <= startUs ? due : later).push(one);
@@ -231,7 +244,7 @@ export class StepLoop implements BarrierRank {
     this.listener?.onFacts(facts);
     if (lateUs > RE_ANCHOR_US) this.reAnchor();
     if (barrier !== undefined) return;
-    if (!this.isStepping && !this.isPaused) this.begin(this.startOfNext());
+    if (!this.isStepping && this.mayBegin) this.begin(this.startOfNext());
   }
 
   private reAnchor(): void {

@@ -8,7 +8,7 @@ import type {
 import { ExpiringMap } from './expiring-map';
 import type { InProcessHub } from './hub';
 
-/** Documents in the hub's memory, in the order of their last use. */
+/** Documents in the hub's memory, least recently used first. */
 export class MemoryDocuments implements DocumentStore {
   constructor(private readonly hub: InProcessHub) {}
 

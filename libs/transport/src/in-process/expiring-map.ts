@@ -1,10 +1,8 @@
-/**
- * A map whose entries vanish when their time is over, as Redis keys do.
- */
+/** A map whose entries expire, as Redis keys do. */
 export class ExpiringMap<Value> {
   private readonly entries = new Map<string, { value: Value; endMs: number }>();
 
-  /** @param nowMs  the clock of the entries' times; the monotonic one unless given */
+  /** @param nowMs the clock for expiry; default: the monotonic one */
   constructor(private readonly nowMs: () => number = () => performance.now()) {}
 
   get(key: string): Value | undefined {
@@ -39,7 +37,7 @@ export class ExpiringMap<Value> {
     this.entries.set(key, entry);
   }
 
-  /** Drops the entries in front until `most` are left. */
+  /** Drops the oldest entries until `most` are left. */
   trim(most: number): void {
     this.sweep();
     for (const key of this.entries.keys()) {

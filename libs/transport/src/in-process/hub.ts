@@ -13,9 +13,9 @@ type Listener = (payload: Buffer) => void;
 const SWEEP_MS = 10_000;
 
 /**
- * The memory that several in-process transports share, in the place of a Redis server. Each
- * attached transport stands for one process: it can die (`close`) while the others live on. The hub
- * itself can go away and come back, with or without what it held, as a server can.
+ * The memory that several in-process transports share instead of a Redis server. Each attached
+ * transport represents one process, which can die (`close`) while the others continue. The hub
+ * itself can go away and come back, with or without its data, as a server can.
  */
 export class InProcessHub {
   readonly times: TransportTimes;
@@ -29,7 +29,7 @@ export class InProcessHub {
   readonly indexes = new Map<number, string>();
   /** By collection; in each the least recently used first. */
   readonly documents = new Map<string, ExpiringMap<string>>();
-  /** By owner and name; the instant at which it is full, `performance.now()` in µs. */
+  /** By owner and name: the instant at which the budget is full, `performance.now()` in µs. */
   readonly budgets = new ExpiringMap<number>();
   readonly channels = new Map<string, Set<Listener>>();
   readonly shares: Readonly<Record<Stage, Map<string, number>>>;
@@ -47,7 +47,7 @@ export class InProcessHub {
     return this.reachable;
   }
 
-  /** Runs an operation as a call over a connection: later, whole, and only while there is one. */
+  /** Runs an operation like a call over a connection: later, atomic, and only while connected. */
   async call<T>(what: string, operation: () => T): Promise<T> {
     await Promise.resolve();
     if (!this.reachable) throw new TransportUnavailable(`${what}: not connected`);
@@ -66,8 +66,8 @@ export class InProcessHub {
   }
 
   /**
-   * `withoutData`: everything is lost but what living transports would say again at once (which
-   * APIs live, and their shares).
+   * `withoutData`: everything is lost except what living transports send again at once (living APIs
+   * and their shares).
    */
   comeBack({ withoutData = false } = {}): void {
     if (withoutData) {
@@ -87,7 +87,7 @@ export class InProcessHub {
     return () => this.listeners.delete(listener);
   }
 
-  /** Requests that wait for the stage, of the living and of `own`; shares of the dead vanish. */
+  /** Requests that wait for the stage, over living APIs and `own`; drops shares of dead ones. */
   livingTotal(stage: Stage, own?: string): number {
     let total = 0;
     for (const [apiId, share] of this.shares[stage]) {

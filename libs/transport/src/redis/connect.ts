@@ -51,7 +51,7 @@ class RedisTransport implements Transport {
   readonly documents: RedisDocuments;
   readonly rates: RedisRates;
 
-  // The order of these is the order in which things are put right after a reconnection.
+  // The order of these parts is the order of their repairs after a reconnection.
   constructor(
     private readonly link: RedisLink,
     keys: Keys,

@@ -32,8 +32,8 @@ return 1
 };
 
 /**
- * KEYS: document. ARGV: what it is, what it becomes, time to live (ms). Answers 1 when it was what
- * the caller has read.
+ * KEYS: document. ARGV: expected text, new text, time to live (ms). Answers 1 when the text was as
+ * expected.
  */
 export const REPLACE_DOCUMENT: Script = {
   name: 'replaceDocument',
@@ -71,7 +71,7 @@ return lines
 `,
 };
 
-/** KEYS: document, uses. ARGV: id. Answers 1 when it was there. */
+/** KEYS: document, uses. ARGV: id. Answers 1 when it existed. */
 export const REMOVE_DOCUMENT: Script = {
   name: 'removeDocument',
   body: `

@@ -16,9 +16,9 @@ import type { Keys } from './keys';
 import type { RedisLink } from './connection/link';
 import { Turns } from './turns';
 
-/** Documents that are read at once: other commands wait behind them, and one may have 8 MiB. */
+/** Documents read at once. Other commands wait behind them, and one may have 8 MiB. */
 const MAX_READS = 4;
-/** Longer documents are written one by one: what is sent at once is copied at once. */
+/** Longer documents are written one by one, because everything sent at once is copied at once. */
 const LARGE_CHARACTERS = 262_144;
 
 /**

@@ -3,7 +3,8 @@ import type { Script } from './connection/script';
 import type { Keys } from './keys';
 
 /**
- * KEYS: any. ARGV: the type of each. Answers the first that has another: key, type, wanted type.
+ * KEYS: any. ARGV: the type of each. Answers the first key of another type: key, type, expected
+ * type.
  */
 export const FIND_FOREIGN: Script = {
   name: 'findForeign',
@@ -16,7 +17,7 @@ return false
 `,
 };
 
-/** The keys of a queue that BullMQ makes, with their types in Redis. */
+/** The keys that BullMQ makes for a queue, with their Redis types. */
 const OF_QUEUE: readonly (readonly [string, string])[] = [
   ['wait', 'list'],
   ['active', 'list'],

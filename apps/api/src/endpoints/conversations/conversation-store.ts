@@ -6,7 +6,9 @@ import { StoredDocuments } from '../../cluster/stored-documents';
 import type { Owned } from '../../http/access/tenant';
 import { CONFIG, TRANSPORT } from '../../tokens';
 
-/** The conversations. Their texts may be long, so what can be done without parsing is. */
+/**
+ * The conversations. Their texts may be long, so they are changed without parsing where possible.
+ */
 @Injectable()
 export class ConversationStore extends StoredDocuments<StoredConversation> {
   constructor(@Inject(CONFIG) config: BatonConfig, @Inject(TRANSPORT) transport: Transport) {
@@ -20,7 +22,7 @@ export class ConversationStore extends StoredDocuments<StoredConversation> {
   }
 }
 
-/** Metadata holds texts only, so the first such key is the conversation's. */
+/** Values in metadata are strings, so the first such key is the conversation's own. */
 const ITEMS = ',"items":[';
 
 /** @param items a JSON list */

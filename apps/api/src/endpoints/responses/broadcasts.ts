@@ -18,7 +18,7 @@ interface Broadcast {
   listener: Listener | undefined;
 }
 
-/** Asks for the events of this response, from number `from` on. */
+/** A request for the events of this response, from number `from` on. */
 interface FollowRequest {
   readonly id: string;
   readonly from: number;
@@ -90,7 +90,7 @@ export class Broadcasts implements OnApplicationShutdown, OnModuleInit {
       let found: string | undefined;
       let asked = -1;
       do {
-        // At first, and again where nothing has come since.
+        // The first time, and again when nothing has come since.
         if (asked === heard.next || asked < 0) this.ask({ id: at.id, from: heard.next });
         asked = heard.next;
         await delay(LOOK_EVERY_MS);
@@ -124,7 +124,7 @@ export class EventOrder {
 
   constructor(
     private readonly listener: Listener,
-    /** Number of the event that it waits for. */
+    /** Number of the next expected event. */
     public next: number,
   ) {}
 

@@ -27,7 +27,7 @@ import { ResponseStore } from './response-store';
 import { ResponseViews } from './response-views';
 import { type Keeper, StoredAnswer } from './stored-answer';
 
-/** A response on its way. */
+/** A response under way. */
 export interface ResponseParts {
   readonly id: string;
   readonly owner: Tenant;
@@ -37,13 +37,13 @@ export interface ResponseParts {
   /** Its own items, as a JSON list. */
   readonly input: string;
   readonly reasoningEvents?: ReasoningEvents | undefined;
-  /** Takes its events, unless the HTTP response of the request does. */
+  /** Takes the events; unset when the HTTP response of the request takes them. */
   readonly listener?: Listener | undefined;
-  /** Keeps it for its own connection, whether it is stored or not. */
+  /** Keeps the response for its own connection, stored or not. */
   readonly remember?: ((kept: KeptResponse) => void) | undefined;
 }
 
-/** A response as it is kept. */
+/** A stored response. */
 export interface KeptResponse {
   readonly id: string;
   readonly status: ResponseObject['status'];
@@ -102,7 +102,7 @@ export class ResponseAnswers {
     await this.keepAll(parts, { id: parts.id, status, response }, []);
   }
 
-  /** What is kept of a background response before anything is generated. */
+  /** A background response as stored before anything is generated. */
   queued(parts: ResponseParts, created: number): { readonly body: string; readonly text: string } {
     const { id, request } = parts;
     const head = { id, created, model: request.generation.model };

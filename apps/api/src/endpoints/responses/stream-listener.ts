@@ -4,8 +4,8 @@ import { EventStream } from '../../http/streaming/event-stream';
 import type { Listener } from './events-answer';
 
 /**
- * A client that gets a response over an event stream. It may leave or fall behind: nothing depends
- * on it.
+ * A client that gets a response over an event stream. It may leave or fall behind without effect on
+ * the response.
  */
 export class StreamListener implements Listener {
   readonly isOverfull = false;

@@ -7,10 +7,10 @@ type Decode = (
   done: (error: Error | null, decoded: Buffer) => void,
 ) => void;
 
-/** Node has it from 22.15 on. */
+/** Available since Node 22.15. */
 const { zstdDecompress } = zlib as { readonly zstdDecompress?: Decode };
 
-/** The encodings that a body may have here, by their names in HTTP. */
+/** The supported encodings of bodies, by their names in HTTP. */
 const DECODERS: ReadonlyMap<string, Decode> = new Map<string, Decode>([
   ['gzip', zlib.gunzip],
   ['x-gzip', zlib.gunzip],
@@ -18,14 +18,14 @@ const DECODERS: ReadonlyMap<string, Decode> = new Map<string, Decode>([
   ...(zstdDecompress === undefined ? [] : [['zstd', zstdDecompress] as const]),
 ]);
 
-/** What zlib says when the result would be larger than allowed. */
+/** zlib's code for a result that would be larger than allowed. */
 const TOO_LARGE = 'ERR_BUFFER_TOO_LARGE';
 
-/** How the body of a message is to be decoded. */
+/** Decodes the body of a message. */
 export type BodyDecoder = (bytes: Buffer, maxBytes: number) => Promise<Buffer | 'too-large'>;
 
 /**
- * The decoder for a `Content-Encoding`; undefined for a body as it is. It works beside the event
+ * The decoder for a `Content-Encoding`; undefined for a body without one. It works off the event
  * loop and stops at the bound, so that a small body cannot become a large one.
  *
  * @throws BatonError `unsupported_content_encoding`; the decoder throws `invalid_type`

@@ -21,10 +21,13 @@ export class LargeBody {
   }
 }
 
-/** Bytes that are parsed and read within 20 ms on a slow core. */
+/** Bytes that a slow core parses and reads within 20 ms. */
 export const MAX_PARSED_BYTES = 32 * 1024;
 
-/** JSON that was stored or came as a message: parsed, unless it is large. @throws BatonError */
+/**
+ * The body for JSON that was stored or came as a message: parsed, unless it is large. @throws
+ * BatonError
+ */
 export function bodyOfText(text: string): unknown {
   return text.length > MAX_PARSED_BYTES ? largeBody(Buffer.from(text)) : parseJsonBody(text);
 }

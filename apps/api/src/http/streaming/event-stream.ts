@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { WireTap } from '../wire-tap';
 
-/** A stream with more than this unsent has no active reader. */
+/** A stream with more unsent bytes than this has no active reader. */
 const MAX_UNSENT_BYTES = 1024 * 1024;
 
 const HEADERS = {
@@ -74,8 +74,8 @@ export class EventStream {
 }
 
 /**
- * Every event as an HTTP chunk of its own: a client that reads by chunks gets one event at a time,
- * however many go out in one write.
+ * Frames every event as its own HTTP chunk, so that a client that reads by chunks gets one event at
+ * a time even when one write has several.
  */
 function chunksOf(events: string): string {
   let chunks = '';
@@ -93,7 +93,7 @@ export function unsentBytes(response: ServerResponse): number {
   return Math.max(response.socket?.writableLength ?? 0, response.writableLength);
 }
 
-/** The socket, when a write to it lands right behind the headers, as a chunk. */
+/** The socket, when a write to it comes right after the headers, as a chunk. */
 function directSocket(response: ServerResponse): Socket | undefined {
   const { socket } = response;
   return socket !== null && response.chunkedEncoding && response.writableLength === 0

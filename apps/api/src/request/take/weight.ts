@@ -1,20 +1,20 @@
 import { LargeBody } from '../../http/body/large-body';
 
 /**
- * `light`: an ordinary request, read on the event loop. `confined`: it has constraints, whose cost
- * is not to be seen from outside: the event loop begins, within a bound. `heavy`: a thread does it.
+ * `light`: an ordinary request, read on the event loop. `confined`: it has constraints whose cost
+ * is unknown beforehand, so the event loop starts it within a bound. `heavy`: a thread does it.
  */
 export type Weight = 'light' | 'confined' | 'heavy';
 
-/** Fields whose texts are read under a grammar, a schema or a pattern. */
+/** Fields that constrain texts by a grammar, a schema or a pattern. */
 const CONFINING = ['response_format', 'structured_outputs', 'tools', 'functions'];
 /** Fields that may multiply the work of a request. */
 const MULTIPLYING = ['n', 'best_of', 'prompt_logprobs', 'logprobs', 'ignore_eos', 'include'];
-/** Where the length of an answer is bounded: in chats, texts, and responses. */
+/** The fields that limit the length of an answer: in chats, completions and responses. */
 const LENGTHS = ['max_completion_tokens', 'max_tokens', 'max_output_tokens'];
-/** In `include`: what `logprobs` is to the other endpoints. */
+/** The value of `include` that corresponds to `logprobs` of the other endpoints. */
 const INCLUDED_LOGPROBS = 'message.output_text.logprobs';
-/** Entries that take up to a fifth of a millisecond each, on a slow core: 20 ms in all. */
+/** Limits of lists whose entries take up to 0.2 ms each on a slow core: 20 ms in all. */
 const LISTS: readonly (readonly [field: string, most: number])[] = [
   ['messages', 64],
   ['prompt', 16],
@@ -23,12 +23,12 @@ const LISTS: readonly (readonly [field: string, most: number])[] = [
   ['stop', 32],
   ['bad_words', 32],
 ];
-/** Sequences that are planned on the event loop. */
+/** Most sequences that are planned on the event loop. */
 const MAX_SEQUENCES = 16;
-/** Tokens, times the alternatives shown of each, that one answer may hold. */
+/** Most tokens, times the alternatives shown for each, in one answer. */
 const MAX_SCORED = 8_192;
 
-/** How long a parsed body may take to read, plan and answer, judged by its counts alone. */
+/** Estimates the time to read, plan and answer a parsed body, from its counts alone. */
 export function weightOf(body: unknown): Weight {
   if (body instanceof LargeBody) return 'heavy';
   const fields = body as Fields | null | undefined;

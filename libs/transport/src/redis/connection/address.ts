@@ -2,7 +2,7 @@ import type { RedisOptions } from 'ioredis';
 import { TransportUnavailable } from '../../port/failures';
 
 /**
- * The address of a Redis, parsed from a URL. `label` is fit for a log line: it never holds
+ * The address of a Redis, parsed from a URL. `label` is safe for logs: it never contains
  * credentials.
  */
 export type RedisAddress =

@@ -3,9 +3,10 @@ import { TransportUnavailable } from '../../port/failures';
 import { parseRedisAddress } from './address';
 
 /**
- * How BullMQ's own classes connect to a Redis: they wait for one that is away and come back.
+ * Options by which BullMQ's own classes connect to a Redis: they wait for an unreachable server and
+ * reconnect.
  *
- * @throws TransportUnavailable for a URL that is not understood, or of a cluster
+ * @throws TransportUnavailable for an invalid URL, or one of a cluster
  */
 export function redisOptionsOf(url: string): RedisOptions {
   const address = parseRedisAddress(url);

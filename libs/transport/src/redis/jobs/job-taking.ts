@@ -9,7 +9,7 @@ import { BullCalls } from './bull-calls';
 import type { BullJob, BullWorker } from './held-jobs';
 import { LEFT } from './queue-scripts';
 
-/** Takes one job after the other, until there are enough or none is left. */
+/** Takes jobs one after the other until there are enough or none is left. */
 const TAKE: Script = {
   name: 'takeJobs',
   body: `
@@ -24,8 +24,8 @@ return {left(), jobs}
 };
 
 /**
- * As `TAKE`; each job begins its run. The request and its submission are the id of the job; the API
- * is in its data, in plain letters, so that the data is not parsed here.
+ * Like `TAKE`; each job begins its run. The request and its submission are the id of the job; the
+ * API is in its data, in plain letters, so that the data is not parsed here.
  */
 const TAKE_AND_BEGIN: Script = {
   name: 'takeJobsAndBegin',
@@ -96,7 +96,7 @@ export class JobTaking {
     return this.read(reply);
   }
 
-  /** A run that began with the take and does not run does not count. */
+  /** Takes back a run that began with the take but does not run, so that it does not count. */
   async excuse(job: EngineJob, permit: RunPermit | undefined): Promise<void> {
     if (permit?.kind !== 'run') return;
     const { link, ledger } = this.parts;

@@ -40,9 +40,9 @@ return 0
 };
 
 /**
- * How many jobs wait. Where none does, BullMQ's marker goes too: the take of the last job has put
- * it there for other workers, and it would wake each of them for nothing. KEYS: wait, prioritized,
- * delayed, marker.
+ * Answers the number of waiting jobs. When none waits it also removes BullMQ's marker, which the
+ * take of the last job has set and which would wake other workers for nothing. KEYS: wait,
+ * prioritized, delayed, marker.
  */
 export const LEFT: Script = {
   name: 'left',
@@ -53,7 +53,7 @@ return left
 `,
 };
 
-/** KEYS: active, wait, prioritized. Answers how many jobs are taken, and how many wait. */
+/** KEYS: active, wait, prioritized. Answers the numbers of taken and waiting jobs. */
 export const LOOK: Script = {
   name: 'look',
   body: `
@@ -93,9 +93,9 @@ return jobs
 };
 
 /**
- * Renews locks, also those that ran out while no other worker has taken the job: BullMQ counts the
- * takes of a job in `ats`. KEYS: wait, active, prioritized, stalled. ARGV: prefix of the queue's
- * job keys, TTL, then job id, token and takes of each lock. Answers the ids whose lock is lost.
+ * Renews locks, including expired ones whose job no other worker has taken: BullMQ counts the takes
+ * of a job in `ats`. KEYS: wait, active, prioritized, stalled. ARGV: prefix of the queue's job
+ * keys, TTL, then job id, token and takes of each lock. Answers the ids whose lock is lost.
  */
 export const RENEW_LOCKS: Script = {
   name: 'renewLocks',

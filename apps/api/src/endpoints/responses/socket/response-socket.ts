@@ -18,12 +18,12 @@ import type { ResponsesService } from '../responses.service';
 const MAX_CONNECTION_MS = 60 * 60 * 1_000;
 /** Turns that may wait for the running one. */
 const MAX_WAITING = 16;
-/** A client with more than this unsent does not read. */
+/** A client with more unsent bytes than this counts as not reading. */
 const MAX_UNSENT_BYTES = 1024 * 1024;
 
 /** One message under way. */
 interface Turn {
-  /** The response that it goes on with. */
+  /** The response that it continues. */
   continues: string | undefined;
 }
 
@@ -35,8 +35,8 @@ export interface SocketServices {
 
 /**
  * One WebSocket: turns one after the other, each a request like that of a stream, answered by the
- * same events. It remembers its last response, so that the next turn can go on with it even
- * when it is not stored.
+ * same events. It keeps its last response, so that the next turn can continue it even when it is
+ * not stored.
  */
 export class ResponseSocket {
   private readonly waiting: string[] = [];
@@ -84,7 +84,7 @@ export class ResponseSocket {
     this.isBusy = false;
   }
 
-  /** Every failure is sent to the client, and what the turn continued is dropped from memory. */
+  /** Sends every failure to the client, and drops the response that the turn continued. */
   private async answer(text: string): Promise<void> {
     const turn: Turn = { continues: undefined };
     try {
@@ -141,7 +141,7 @@ export class ResponseSocket {
   }
 }
 
-/** Each event is a message of its own. */
+/** Sends each event as its own message. */
 function listenerAt(socket: WebSocket): Listener {
   return {
     get isOverfull() {
@@ -155,7 +155,7 @@ function listenerAt(socket: WebSocket): Listener {
   };
 }
 
-/** A turn has its own arrival time and id. */
+/** Each turn has its own arrival time and id. */
 function newNames() {
   return {
     arrivalUs: wallUsOf(),

@@ -71,8 +71,8 @@ export class ResponseSockets implements BeforeApplicationShutdown, OnApplication
   }
 
   /**
-   * Makes a WebSocket of the request's connection. Throws for a request that offers none, or when
-   * there are too many.
+   * Turns the request's connection into a WebSocket. Throws when the request does not offer an
+   * upgrade, or when there are too many WebSockets.
    */
   accept(request: FastifyRequest, reply: FastifyReply): void {
     const upgrade = this.upgrades.get(request.raw);
