@@ -2,7 +2,7 @@ import { EventQueue, type Micros } from '@baton/kernel';
 import { KvPool, KvPoolMember } from '@baton/kv-pool';
 import type { EngineRole } from '@baton/placement';
 import { type Calendar, TIE } from './calendar';
-import { peerCacheFor } from './peer-cache';
+import { peerCacheFor } from './caches/peer-cache';
 import { LockstepGroup } from './lockstep-group';
 import type { ClusterScenario, MembershipChange } from './scenario';
 import { type EngineWatcher, VirtualEngine } from './virtual-engine';

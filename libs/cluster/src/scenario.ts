@@ -15,7 +15,7 @@ import type {
   Topology,
 } from '@baton/placement';
 import type { Workload } from '@baton/workload';
-import type { EngineCache } from './engine-caches';
+import type { EngineCache } from './caches/engine-caches';
 import type { RecordedPlacement } from './recorded-placement';
 import type { RowClasses } from './flow/row-classes';
 

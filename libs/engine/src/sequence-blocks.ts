@@ -91,7 +91,7 @@ export class SequenceBlocks {
     this.shared!.keep(seq.blocks, Math.floor(tokens / this.blockSize));
   }
 
-  /** Clears the prefix cache, with `andHost` also the memory of this node; then puts `next` there. */
+  /** Clears the prefix cache, with `andHost` also the memory of this node; then fills in `next`. */
   forget(andHost: boolean, next?: EngineOptions['warmCache']): boolean {
     const isDone = this.pool.forget(andHost);
     if (isDone && andHost) this.shared?.clear();

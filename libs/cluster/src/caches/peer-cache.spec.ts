@@ -1,10 +1,10 @@
 import type { RunRecord } from '@baton/analysis';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { runsOf } from '../../../test/support/runs';
-import { type Asked, poolFor, scenarioWith, workloadOf } from '../test/test-scenario';
-import { simulate } from './driver';
-import type { ClusterScenario } from './scenario';
+import { runsOf } from '../../../../test/support/runs';
+import { type Asked, poolFor, scenarioWith, workloadOf } from '../../test/test-scenario';
+import { simulate } from '../driver';
+import type { ClusterScenario } from '../scenario';
 
 const [JOINED_US, STARTUP_US] = [50_000, 30_000];
 const CONTENT = [1, 2, 3, 4];

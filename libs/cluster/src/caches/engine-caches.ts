@@ -1,6 +1,6 @@
 import type { WarmCache } from '@baton/engine';
 import type { EngineRole } from '@baton/placement';
-import type { VirtualEngine } from './virtual-engine';
+import type { VirtualEngine } from '../virtual-engine';
 
 /** The prefix cache of an engine when the run is over, as far as no request under way uses it. */
 export interface EngineCache extends WarmCache {

@@ -1,6 +1,6 @@
 import type { CacheState, WarmCache } from '@baton/engine';
 import { type Micros, secondsToUs } from '@baton/kernel';
-import type { VirtualEngine } from './virtual-engine';
+import type { VirtualEngine } from '../virtual-engine';
 
 /** A prefix cache that an engine fetches from another one. */
 export interface PeerCache {
