@@ -12,7 +12,7 @@ describe('the processes of a cluster', () => {
     expect(specs.map((spec) => spec.config.role)).toEqual(['api', 'prefill', 'prefill', 'decode']);
   });
 
-  it('share workers at more engines per process, and the last takes what is left', () => {
+  it('share workers at more engines per process, and the last takes the rest', () => {
     const config = defaultConfig({ enginesPerProcess: 3 });
     const specs = planProcesses(config, { prefill: 0, decode: 0, aggregated: 7 });
     expect(specs.slice(1).map((spec) => spec.config.enginesPerProcess)).toEqual([3, 3, 1]);
@@ -37,7 +37,7 @@ describe('the processes of a cluster', () => {
     expect(names(planOneProcess(defaultConfig({ role: 'api' })))).toEqual(['api']);
   });
 
-  it('go on with their numbers when engines join', () => {
+  it('continue their numbers when engines join', () => {
     const config = defaultConfig({ enginesPerProcess: 2 });
     const specs = planWorkers(config, { stage: 'decode', engines: 3, firstIndex: 4 });
     expect(names(specs)).toEqual(['decode-4', 'decode-5']);
@@ -54,7 +54,7 @@ describe('the processes of a cluster', () => {
     expect(next?.entry).toContain(`${app}/src/main`);
   });
 
-  it('do not come back when they have none', () => {
+  it('do not restart without engines', () => {
     const [spec] = planOneProcess(defaultConfig());
     expect(spec && withEngines(spec, '')).toBeUndefined();
   });
