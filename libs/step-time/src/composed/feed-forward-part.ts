@@ -24,8 +24,8 @@ import { Uncovered } from './uncovered';
 export interface FeedForwardPart {
   operators(tokens: number, isDecodeOnly: boolean): StepOperator[];
   /**
-   * What of a step with prompts the tokens of all data-parallel ranks decide, µs by tokens of each
-   * when they have equally many. Unset: nothing.
+   * The part of a step with prompts that depends on the tokens of all data-parallel ranks, µs by
+   * tokens of each when they have equally many. Unset: none.
    */
   readonly ofAllRanks?: Linear | undefined;
 }
@@ -83,14 +83,14 @@ function gated(parts: StepParts, intermediate: number): Gated {
   };
 }
 
-/** What of a mixture's layer takes how long, µs by tokens of this rank. */
+/** Times of the parts of a mixture's layer, µs by tokens of this rank. */
 interface ExpertTimes {
   readonly router: Linear;
   readonly experts: Linear;
   readonly dispatch: Linear;
   readonly combine: Linear;
   readonly shared: Linear | undefined;
-  /** Those of the times above that go by the tokens of all ranks. */
+  /** The part of these times that depends on the tokens of all ranks. */
   readonly ofAllRanks: Linear;
 }
 
