@@ -325,7 +325,14 @@ function largePicture(prefills: number): string {
     },
   };
   const hello = {
-    ...{ api: 'api', version: '0', model: 'm', topology: prefills > 0 ? `${prefills}P${64 - prefills}D` : '64A', speedup: 1, intervalMs: 250 },
+    ...{
+      api: 'api',
+      version: '0',
+      model: 'm',
+      topology: prefills > 0 ? `${prefills}P${64 - prefills}D` : '64A',
+      speedup: 1,
+      intervalMs: 250,
+    },
     ...{ hasSettings: false, names: [] },
   };
   const event = (name: string, data: object): string =>

@@ -40,13 +40,15 @@ export class WorkerStarter implements EngineStarter {
   startNow(stage: Stage, count: number): void {
     const { config, supervisor } = this;
     checkEngines(config, { ...NO_ENGINES, [stage]: count });
-    const specs = planWorkers(config, { stage, engines: count, firstIndex: this.named[stage] });
+    const { enginesPerProcess: perProcess = 1 } = config;
+    const wanted = { stage, engines: count, firstIndex: this.named[stage], perProcess };
+    const specs = planWorkers(config, wanted);
     const running = supervisor.size + this.waiting.length;
     if (running + specs.length > MAX_ENGINES) {
       throw new UsageError(`A cluster has at most ${MAX_ENGINES} processes.`);
     }
     checkProcesses(config, { running, more: specs.length }, this.machine());
-    this.named[stage] += specs.length;
+    this.named[stage] += count;
     this.waiting.push(...specs);
     this.startNext();
   }

@@ -99,7 +99,7 @@ async function startParts(
 /** The engines of its configured role, or those that it had before its last restart. */
 function enginesOf(config: BatonConfig, role: Stage): WorkerHostsOptions['engines'] {
   if (config.workerEngines !== undefined) return parseEngines(config.workerEngines);
-  return { [role]: config.enginesPerProcess };
+  return { [role]: config.enginesPerProcess ?? 1 };
 }
 
 async function end(parts: Parts): Promise<void> {

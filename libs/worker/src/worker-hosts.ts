@@ -156,7 +156,8 @@ export class WorkerHosts {
 
   private optionsFor(role: Stage, shared: EngineSetup): HostOptions {
     const { config } = this.options;
-    const own = named(withOwnGuard(shared), role, this.named++);
+    const name = nameOf(config, role, this.named++);
+    const own = withOwnGuard({ ...shared, options: { ...shared.options, name } });
     const setup = { ...own, upstream: this.nextUpstream(role) };
     if (this.stepLog === undefined) return hostOptions(config, role, setup);
     const { setup: watched, onStep } = this.stepLog.watch(setup, role);
@@ -247,11 +248,14 @@ function barrierFor(setup: EngineSetup, clock: LiveClock): StepBarrier | undefin
 }
 
 /**
- * The name that seeds the scatter of an engine's steps: that of its process, such as `decode-1`,
- * with a number for each further engine.
+ * The name that seeds the scatter of an engine's steps: its role and its number in the cluster, such
+ * as `decode-1`, however engines share processes. An engine that joins a process gets the name of
+ * the process and a number of its own.
  */
-function named(setup: EngineSetup, role: Stage, ordinal: number): EngineSetup {
+function nameOf(config: BatonConfig, role: Stage, ordinal: number): string {
+  const { firstEngine, enginesPerProcess = 1, workerEngines } = config;
+  const isNumbered = firstEngine !== undefined && workerEngines === undefined;
+  if (isNumbered && ordinal < enginesPerProcess) return `${role}-${firstEngine + ordinal}`;
   const own = process.env['BATON_PROCESS'] ?? `${role}-0`;
-  const name = ordinal === 0 ? own : `${own}.${ordinal}`;
-  return { ...setup, options: { ...setup.options, name } };
+  return ordinal === 0 ? own : `${own}.${ordinal}`;
 }

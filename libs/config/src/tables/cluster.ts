@@ -76,10 +76,20 @@ export const CLUSTER = {
       'Seed of everything random: texts, output lengths, jitter. The same seed gives the same ' +
       'bytes.',
   }),
-  enginesPerProcess: integer(1, [1, 1024], {
+  enginesPerProcess: optionalInteger([1, 1024], {
     help:
-      'Engines that share one worker process; more than 1 simulates many engines on a small ' +
-      'machine.',
+      'Engines of one role that share a worker process. Fewer processes take less memory and ' +
+      'processor time; a killed one takes all its engines with it.',
+    unit: 'engines',
+    unset:
+      'as many as leave the roles no more worker processes than the machine has cores, and ' +
+      'one for an engine that joins later',
+  }),
+  /** Engines of a cluster's role are numbered over its processes. */
+  firstEngine: optionalInteger([0, 4096], {
+    help: 'Number of the first engine of this worker process among those of its role.',
+    hidden: true,
+    unset: 'its engines are numbered within the process',
   }),
   /** A port of its own for each engine. */
   exposeEngines: toggle(false, {
