@@ -8,7 +8,7 @@ const MAX_PROMPT_TOKENS = 2 ** 19;
 
 /** The token limits of a request, before its prompt is counted. */
 export interface OutputLimit {
-  /** Undefined: all the room that the prompt leaves. */
+  /** Undefined for all the room that the prompt leaves. */
   readonly maxTokens: number | undefined;
   /** The field that set it. */
   readonly field: 'max_tokens' | 'max_completion_tokens';
@@ -44,7 +44,7 @@ export class ContextLength {
   }
 
   /**
-   * Refuses a text that cannot fit, without tokenizing it: one that is too long for the longest of
+   * Refuses a text that cannot fit, without tokenizing it: one too long even for the longest
    * tokens.
    */
   checkText(characters: number): void {
@@ -84,7 +84,7 @@ export class ContextLength {
     return room;
   }
 
-  /** Prompt and output must fit the KV cache of one engine, or the request would wait for ever. */
+  /** Prompt and output must fit the KV cache of one engine, or the request would wait forever. */
   checkCapacity(tokens: number): void {
     const capacity = this.limits.kvCapacityTokens ?? Infinity;
     if (tokens <= capacity) return;

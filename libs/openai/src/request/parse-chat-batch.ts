@@ -28,8 +28,8 @@ const REFUSED: readonly (readonly [field: string, isAsked: (value: unknown) => b
 
 /**
  * Checks a body of vLLM's POST /v1/chat/completions/batch: `messages` are several conversations,
- * every other field holds for all of them, and choice `i` answers conversation `i`. Throws
- * `BatonError` with the first thing that is wrong.
+ * every other field applies to all of them, and choice `i` answers conversation `i`. Throws
+ * `BatonError` with the first error.
  */
 export function parseChatBatch(body: unknown, limits: RequestLimits): GenerationRequest {
   const fields = objectBody(body);

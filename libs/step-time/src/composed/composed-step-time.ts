@@ -23,8 +23,8 @@ export interface ComposedOptions {
 /**
  * Step time put together from measured operators: everything but attention at the tokens of the
  * step together, padded to the next CUDA graph, plus decode attention, plus prefill attention, plus
- * the output head. Steps beyond
- * what was measured go on with the last utilisation, and say so.
+ * the output head. Steps beyond the measurements use the last utilisation, and are marked as
+ * outside.
  */
 export class ComposedStepTime implements StepTimeModel {
   readonly method = 'composed';
@@ -32,7 +32,7 @@ export class ComposedStepTime implements StepTimeModel {
   readonly overheadMs: number;
   private readonly decodeLinear: TokenLine;
   private readonly mixedLinear: TokenLine;
-  /** Undefined: ranks share nothing. */
+  /** Undefined when ranks share nothing. */
   private readonly ofAllRanks: PiecewiseLinear | undefined;
   private readonly head: PiecewiseLinear;
   private readonly surface: DecodeSurface;
@@ -79,7 +79,7 @@ export class ComposedStepTime implements StepTimeModel {
   }
 
   /**
-   * How much longer, or shorter, the shared experts of a step with prompts take because the ranks
+   * The additional time (or saving) of the shared experts of a step with prompts, because the ranks
    * have another number of tokens on average. Decode-only steps keep the assumption of equal ranks:
    * up to 512 sequences they are padded to the largest rank anyway.
    */
@@ -152,7 +152,9 @@ export class ComposedStepTime implements StepTimeModel {
     return lowUs + ((highUs - lowUs) * (count - low)) / (high - low);
   }
 
-  /** Straight in √time between two lengths, as time grows with the square; so beyond the last. */
+  /**
+   * Linear in √time between two lengths, because time grows with the square; also beyond the last.
+   */
   private atLength(row: readonly number[], length: number): number {
     const { lengths } = this.step.prefill;
     const above = Math.min(Math.max(1, lowerBound(lengths, length)), lengths.length - 1);

@@ -26,8 +26,8 @@ export interface FeedForwardPart {
   /** Steps that only decode take what others do. */
   readonly isAlikeWithPrompts: boolean;
   /**
-   * What of a step with prompts the tokens of all data-parallel ranks decide, µs by tokens of each
-   * when they have equally many. Unset: nothing.
+   * The part of a step with prompts that depends on the tokens of all data-parallel ranks, µs by
+   * tokens of each when they have equally many. Unset: none.
    */
   readonly ofAllRanks?: Linear | undefined;
 }
@@ -87,7 +87,7 @@ function gated(parts: StepParts, intermediate: number): Gated {
   };
 }
 
-/** What of a mixture's layer takes how long, µs by tokens of this rank. */
+/** Times of the parts of a mixture's layer, µs by tokens of this rank. */
 interface ExpertTimes {
   readonly router: Linear;
   readonly experts: Linear;
@@ -96,7 +96,7 @@ interface ExpertTimes {
   readonly shared: Linear | undefined;
   /** Tokens go to the ranks of their experts, by other kernels in decode. */
   readonly isRouted: boolean;
-  /** Those of the times above that go by the tokens of all ranks. */
+  /** The part of these times that depends on the tokens of all ranks. */
   readonly ofAllRanks: Linear;
 }
 

@@ -47,14 +47,14 @@ export class StepComposer {
   private readonly aroundUs: Linear;
   private readonly choiceUs: Linear;
   private readonly samplerUs: Linear;
-  /** Up to so many tokens, norms are no kernels of their own, but for those apart. */
+  /** Up to this many tokens, norms are not separate kernels, except `normsApart`. */
   private readonly fusedTokens: number;
   private readonly normsApart: number;
   private readonly paddingUs: Linear;
 
   /**
-   * @param choice  whose fusions count and which experts; unset: vLLM's defaults
-   * @throws Uncovered when the tables have not what the deployment needs
+   * @param choice of framework, fusions and expert kernels; unset: vLLM's defaults
+   * @throws Uncovered when the tables lack operators of the deployment
    */
   constructor(
     private readonly placement: EnginePlacement,
@@ -111,8 +111,8 @@ export class StepComposer {
   }
 
   /**
-   * What of `linear` the tokens of all data-parallel ranks decide, in steps with prompts, µs by
-   * tokens of each; undefined when the ranks share nothing.
+   * The part of `linear` that depends on the tokens of all data-parallel ranks, in steps with
+   * prompts, µs by tokens of each; undefined when the ranks share nothing.
    */
   get ofAllRanks(): Linear | undefined {
     return this.feedForward.ofAllRanks;

@@ -3,15 +3,15 @@ import type { StepComposer } from './step-composer';
 import { totalUs } from './step-operator';
 
 /**
- * The steps of one deployment as plain numbers: what a composed model computes with, and what is
- * kept between runs. Times in µs.
+ * The steps of one deployment as plain numbers, which a composed model reads and which are stored
+ * between runs. Times in µs.
  */
 export interface TabulatedStep {
   /** Everything but attention and the head, by tokens: of steps that only decode, and of others. */
   readonly linear: { readonly decode: Line; readonly mixed: Line };
   /**
-   * What of the mixed line the tokens of all data-parallel ranks decide, by tokens of each; unset
-   * when ranks share nothing.
+   * The part of the mixed line that depends on the tokens of all data-parallel ranks, by tokens of
+   * each; unset when ranks share nothing.
    */
   readonly ofAllRanks?: Line;
   /** The output head and the sampler by rows. */
@@ -38,7 +38,7 @@ export interface Line {
   readonly us: readonly number[];
 }
 
-/** Up to where operators were measured. */
+/** Limits of the measured operators. */
 export interface MeasuredLimits {
   readonly stepTokens: number;
   /** Longest context, by the grid's numbers of sequences; 0: none. */
@@ -48,7 +48,7 @@ export interface MeasuredLimits {
 }
 
 export interface TabulateLimits {
-  /** Tokens of one sequence at most. */
+  /** Most tokens of one sequence. */
   readonly contextTokens: number;
 }
 
@@ -150,7 +150,7 @@ function starts(measured: readonly number[], max: number): number[] {
   return [...all].sort((a, b) => a - b);
 }
 
-/** Through the given positions and whatever lies between that a straight line would miss. */
+/** A line through the given positions, with points added where a straight line would deviate. */
 function line(at: readonly number[], usAt: (x: number) => number): Line {
   const known = new Map(at.map((x) => [x, usAt(x)]));
   const refine = (low: number, high: number): void => {
@@ -185,7 +185,7 @@ function padded(points: readonly (readonly [size: number, us: number])[]): numbe
   return us;
 }
 
-/** To a nanosecond, far below what was measured. */
+/** Rounds to a nanosecond, far below the resolution of measurements. */
 function rounded(us: number): number {
   return Math.round(us * 1_000) / 1_000;
 }
