@@ -219,16 +219,30 @@ describe('the live page in a browser', () => {
     expect(await page.content()).not.toContain(SECRET);
   });
 
-  it('holds 64 engines and 2,000 requests in one window', async () => {
-    await open({ viewport: { width: 1440, height: 1000 } }, largePicture());
-    expect(await page.locator('.lane').count()).toBe(64);
-    await expect.poll(drawnPixels, PATIENT).toBeGreaterThan(2_000 * 4);
-    const cluster = (await page.locator('.cluster').boundingBox())!;
-    expect(cluster.height).toBeLessThan(900);
-    const slots = await page.locator('.pool.decode .slots').last().boundingBox();
-    expect(slots!.width).toBeGreaterThan(300);
-    await page.screenshot({ path: join(SCREENSHOTS, 'large.png') });
-  });
+  it.each([32, 56, 16, 0])(
+    'holds 64 engines, %d of them prefill, and 2,000 requests in a window of 1280 x 720',
+    async (prefills) => {
+      await open({ viewport: { width: 1280, height: 720 } }, largePicture(prefills));
+      await expect.poll(drawnPixels, PATIENT).toBeGreaterThan(2_000 * 4);
+      type Lane = { bottom: number; cut: number; area: number };
+      const lanes = await page.evaluate<Lane[]>(`[...document.querySelectorAll('.lane')].map(
+        (lane) => {
+          const facts = lane.querySelector('.lane-facts');
+          const slots = lane.querySelector('.slots').getBoundingClientRect();
+          return {
+            bottom: lane.getBoundingClientRect().bottom,
+            cut: facts.scrollWidth - facts.clientWidth,
+            area: slots.width * slots.height,
+          };
+        },
+      )`);
+      expect(lanes).toHaveLength(64);
+      expect(Math.max(...lanes.map(({ bottom }) => bottom))).toBeLessThanOrEqual(720);
+      expect(lanes.filter(({ cut }) => cut > 0)).toEqual([]);
+      expect(Math.min(...lanes.map(({ area }) => area))).toBeGreaterThan(1_500);
+      await page.screenshot({ path: join(SCREENSHOTS, `large-${prefills}.png`) });
+    },
+  );
 
   it('asks a reader who is not on this machine for the admin key', async () => {
     await open({ extraHTTPHeaders: { 'x-forwarded-for': '192.0.2.1' } });
@@ -282,11 +296,12 @@ describe('the live page in a browser', () => {
   });
 });
 
-/** A stream of one picture: 32 prefill and 32 decode engines, and requests on all of them. */
-function largePicture(): string {
-  const roles = ['prefill', 'decode'] as const;
+/** A stream of one picture: 64 engines, prefill ones first, and requests on all of them. */
+function largePicture(prefills: number): string {
+  const others = prefills > 0 ? 'decode' : 'aggregated';
   const engines = Array.from({ length: 64 }, (_none, index) => ({
-    ...{ id: `engine-${index}`, index, role: roles[index < 32 ? 0 : 1], state: 'ready' },
+    ...{ id: `engine-${index}`, index, role: index < prefills ? 'prefill' : others },
+    state: 'ready',
     ...{ running: 31, waiting: 2, kvUsage: (index % 32) / 32, heldBlocks: 5, numBlocks: 100 },
     ...{ stepMs: 12.5, steps: 10 },
   }));
@@ -294,7 +309,8 @@ function largePicture(): string {
   const names = keys.map((key) => [key, `cmpl-${key}`, 100, 50]);
   const requests = keys.flatMap((key) => {
     const phase = key < 200 ? 0 : key < 300 ? 1 : key < 350 ? 2 : 3;
-    return [key, phase, phase === 3 ? 32 + (key % 32) : key % 32, key % 50];
+    const place = phase === 3 ? prefills + (key % (64 - prefills)) : key % (prefills || 64);
+    return [key, phase, place, key % 50];
   });
   const rates = { ttftMs: { p50: 90, p99: 200 }, itlMs: { p50: 12, p99: 15 } };
   const picture = {
@@ -309,7 +325,14 @@ function largePicture(): string {
     },
   };
   const hello = {
-    ...{ api: 'api', version: '0', model: 'm', topology: '32P32D', speedup: 1, intervalMs: 250 },
+    ...{
+      api: 'api',
+      version: '0',
+      model: 'm',
+      topology: prefills > 0 ? `${prefills}P${64 - prefills}D` : '64A',
+      speedup: 1,
+      intervalMs: 250,
+    },
     ...{ hasSettings: false, names: [] },
   };
   const event = (name: string, data: object): string =>

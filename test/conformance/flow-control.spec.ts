@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { EventEmitter } from 'node:events';
+import { LiveClock } from '@baton/clock';
 import { simulate } from '@baton/cluster';
 import { type BatonConfig, defaultConfig } from '@baton/config';
 import type { GenerationRequest } from '@baton/openai';
@@ -7,12 +8,13 @@ import { RandomStream } from '@baton/kernel';
 import { PolicyFaultBook } from '@baton/routing';
 import { scenarioOf } from '@baton/scenario';
 import { type Workload, WorkloadBuilder } from '@baton/workload';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { ClusterView } from '../../apps/api/src/cluster/cluster-view';
 import { CallClasses } from '../../apps/api/src/http/access/call-classes';
 import { FlowMetrics } from '../../apps/api/src/observers/metrics/flow-metrics';
 import { FlowGate, type FlowPass } from '../../apps/api/src/request/admit/flow-gate';
 import type { Call } from '../../apps/api/src/request/take/call';
+import { ManualWallClock } from '../../libs/clock/test/manual-wall-clock';
 
 const NAMES = ['interactive', 'standard', 'batch'];
 const CONFIG: Partial<BatonConfig> = {
@@ -41,16 +43,6 @@ function workload(seed: number): Workload {
   return builder.build();
 }
 
-let nowUs = 0;
-beforeEach(() => {
-  vi.useFakeTimers();
-  vi.spyOn(performance, 'now').mockImplementation(() => nowUs / 1_000);
-});
-afterEach(() => {
-  vi.restoreAllMocks();
-  vi.useRealTimers();
-});
-
 /** The gate of the live API, behind which requests end when the virtual run says so. */
 async function live(config: BatonConfig, { arrivals, ends }: Facts): Promise<Map<number, number>> {
   const cluster = {
@@ -58,7 +50,10 @@ async function live(config: BatonConfig, { arrivals, ends }: Facts): Promise<Map
     onEngines: () => undefined,
   } as unknown as ClusterView;
   const faults = new PolicyFaultBook(() => undefined);
-  const gate = new FlowGate(config, new CallClasses(config), cluster, new FlowMetrics(), faults);
+  const classes = new CallClasses(config);
+  const wall = new ManualWallClock(0);
+  const clock = new LiveClock(wall);
+  const gate = new FlowGate(config, classes, cluster, new FlowMetrics(), faults, clock);
   const passes = new Map<number, FlowPass>();
   const passedUs = new Map<number, number>();
   const events = [
@@ -66,12 +61,11 @@ async function live(config: BatonConfig, { arrivals, ends }: Facts): Promise<Map
     ...ends.map((each) => ({ ...each, kind: 0 })),
   ].sort((a, b) => a.atUs - b.atUs || a.kind - b.kind);
   for (const event of events) {
-    await vi.advanceTimersByTimeAsync((event.atUs - nowUs) / 1_000);
-    nowUs = event.atUs;
+    wall.advanceAtOnce(event.atUs - wall.nowUs());
     if (event.kind === 1) {
       const { row } = event;
       void gate.pass(event.call!, event.request!).then(
-        (pass) => void (passes.set(row, pass), passedUs.set(row, nowUs)),
+        (pass) => void (passes.set(row, pass), passedUs.set(row, wall.nowUs())),
         () => undefined,
       );
     } else passes.get(event.row)?.settle(event.used!);
@@ -99,7 +93,6 @@ describe('flow control of the live API', () => {
     '%s: lets the same requests pass at the same instants as on the virtual clock',
     async (flowControl) => {
       for (const seed of [1, 2, 3]) {
-        nowUs = 0;
         const config = defaultConfig({ ...CONFIG, flowControl, seed });
         const trace = workload(seed);
         const { log } = simulate(scenarioOf(config, trace));

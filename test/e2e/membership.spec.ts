@@ -133,18 +133,21 @@ describe('a cluster of processes whose engines change', () => {
     await target.untilAtRest();
   });
 
-  it('changes one of the engines that share a process', async () => {
+  it('changes one of the engines that share a process, which a crash brings back together', async () => {
     const target = await start('2P2D', '--engines-per-process=2');
     const { engineId, pid } = await firstOf(target, 'prefill');
     await admin(target, 'POST', `/${engineId}/role`, { role: 'aggregated' });
     await untilState(target, 'aggregated ready, decode ready, decode ready, prefill ready');
     const shared = (await target.engines()).filter((each) => each.pid === pid);
     expect(shared.map(({ stage }) => stage).sort()).toEqual(['aggregated', 'prefill']);
+    const answers = load(target, 20);
+    await untilRunning(target, 5);
     process.kill(pid, 'SIGKILL');
     await waitUntil(async () => (await target.engines()).every((each) => each.pid !== pid), {
       what: 'the killed process is gone',
     });
     await untilState(target, 'aggregated ready, decode ready, decode ready, prefill ready');
+    await expectWhole(answers);
     await expectWhole(load(target, 20));
   });
 

@@ -5,11 +5,14 @@ import os
 import subprocess
 import tempfile
 import unittest
+import warnings
 from pathlib import Path
 
 import baton
 import pandas as pd
+from baton.environments import PlacementEnv, ScalingEnv, good_requests
 from baton.program import arguments
+from gymnasium.utils.env_checker import check_env
 
 BIN = os.environ["BATON_BIN"]
 FEW = {
@@ -91,6 +94,67 @@ class APlan(unittest.TestCase):
         self.assertEqual(splits.loc[found.winner, "ttft_ms_p90"], best["ttft_ms"]["p90"])
         self.assertEqual(splits["goodput_rps"].max(), best["goodput_rps"])
         self.assertGreater(len(found.frontier), 0)
+
+
+def episode(env, seed: int, choose) -> tuple[list, float, dict]:
+    """The observations, the sum of the rewards and the summary of one episode."""
+    seen, _info = env.reset(seed=seed)
+    observations, rewards, is_over = [seen], 0.0, False
+    while not is_over:
+        seen, reward, is_over, _truncated, info = env.step(choose(seen))
+        observations.append(seen)
+        rewards += reward
+    return observations, rewards, info["summary"]
+
+
+class AnEnvironment(unittest.TestCase):
+    def env_of(self, kind, **flags):
+        env = kind(**{**FEW, **flags})
+        self.addCleanup(env.close)
+        return env
+
+    def test_passes_the_checker_of_gymnasium(self):
+        for env in (
+            self.env_of(PlacementEnv, topology="3P2D"),
+            self.env_of(ScalingEnv, topology=None, max="3P3D", scale_interval=0.1),
+        ):
+            with warnings.catch_warnings():
+                warnings.filterwarnings("error", category=UserWarning)
+                # Queues have no greatest length.
+                warnings.filterwarnings("ignore", ".*Box observation space maximum.*")
+                check_env(env, skip_render_check=True)
+
+    def test_gives_the_same_episode_for_the_same_seed_and_another_for_another(self):
+        env = self.env_of(PlacementEnv, topology="3P2D")
+        by_turns = lambda: (lambda _seen, turns=iter(range(40)): next(turns) % 3)
+        first, again, other = (episode(env, seed, by_turns()) for seed in (5, 5, 6))
+        self.assertEqual(len(first[0]), 41)
+        for one, two in zip(first[0], again[0], strict=True):
+            self.assertTrue((one == two).all())
+        self.assertEqual(first[1:], again[1:])
+        self.assertNotEqual(first[2]["ttft_ms"], other[2]["ttft_ms"])
+
+    def test_rewards_the_requests_that_meet_the_slo(self):
+        env = self.env_of(PlacementEnv, topology="3P2D")
+        _seen, rewards, summary = episode(env, 0, lambda seen: int(seen[:, 3].argmin()))
+        self.assertAlmostEqual(rewards / 40, summary["slo_attainment"], places=6)
+
+    def test_has_the_engines_that_a_scaling_action_asks_for(self):
+        flags = {"topology": None, "max": "3P3D", "scale_interval": 0.1}
+        env = self.env_of(ScalingEnv, **flags, reward=good_requests)
+        seen, _rewards, summary = episode(env, 0, lambda _seen: [2, 3])
+        self.assertEqual(env.roles, ["prefill", "decode"])
+        self.assertEqual(seen[0][:, 0].tolist(), [1, 1])
+        self.assertEqual(seen[-1][:, 0].tolist(), [2, 3])
+        self.assertEqual(summary["completed"], 40)
+
+    def test_ends_with_the_sentence_of_the_command_line(self):
+        with self.assertRaisesRegex(baton.BatonError, "leave placement out"):
+            PlacementEnv(**FEW, placement="random")
+        env = self.env_of(PlacementEnv, topology="3P2D")
+        env.reset(seed=0)
+        with self.assertRaisesRegex(baton.BatonError, "expected an integer from 0 to 2"):
+            env.step(3)
 
 
 class AnError(unittest.TestCase):

@@ -45,8 +45,10 @@ export class TestCluster {
     const redis = options.redis ?? (await PrivateRedis.launch());
     const port = await freePort();
     const flags = ['up', options.topology, '--port', String(port), ...(options.flags ?? [])];
+    // What dies with a process must not depend on the cores of the machine.
+    const env = { BATON_ENGINES_PER_PROCESS: '1', REDIS_URL: redis.url, ...options.env };
     const supervisor = spawn(process.execPath, [BATON, ...flags], {
-      env: { ...process.env, REDIS_URL: redis.url, ...options.env },
+      env: { ...process.env, ...env },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     const transport = await connectRedisTransport({ url: redis.url });

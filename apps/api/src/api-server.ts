@@ -15,26 +15,26 @@ export interface ApiServerOptions {
   readonly config: BatonConfig;
   readonly transport: Transport;
   readonly log: Logger;
-  /** Starts engines that are to join; unset: none can be started. */
+  /** Starts engines that an operator adds; without it none can be started. */
   readonly starter?: EngineStarter | undefined;
 }
 
-/** A running front: where it listens, and how to end it. */
+/** A running front: its address, and the call that stops it. */
 export class ApiServer {
   private constructor(
     readonly app: NestFastifyApplication,
-    /** The engines of the cluster, and orders that change them. */
+    /** Lists the engines of the cluster and changes them. */
     readonly membership: LiveMembership,
     /** `http://host:port`, or with https. */
     readonly url: string,
-    /** The admin key that was made for this run, where one is needed and none is configured. */
+    /** The admin key generated for this run; undefined when one is configured or none is needed. */
     readonly madeAdminKey: string | undefined,
   ) {}
 
   /**
-   * Resolves when it listens; engines may still be missing (`/health/ready` names them).
+   * Resolves when the server listens; engines may still be missing (`/health/ready` names them).
    *
-   * @throws UsageError when its certificate or a file of keys cannot be used
+   * @throws UsageError when the certificate or a key file cannot be used
    */
   static async start(options: ApiServerOptions): Promise<ApiServer> {
     const { config, transport, log: logger, starter } = options;
@@ -54,7 +54,7 @@ export class ApiServer {
         bodyParser: false,
         logger: false,
         abortOnError: false,
-        // The listeners make the server: this only sets the scheme of the URL.
+        // The listeners create the server; this option only sets the scheme of the URL.
         ...(listeners.scheme === 'https' ? { httpsOptions: {} } : {}),
       },
     );

@@ -24,7 +24,10 @@ import { type ProcessDependencies, ProcessModule } from './process.module';
 import { RequestModule } from './request/request.module';
 import { RoutersModule } from './routers/routers.module';
 
-/** Every request passes through all of them and they depend on each other, so they are global. */
+/**
+ * These modules are global: every request passes through all of them, and they depend on each
+ * other.
+ */
 const ROOMS = [ObserversModule, ClusterModule, RequestModule, RoutersModule, FramesModule];
 
 const ENDPOINTS = [
@@ -48,8 +51,9 @@ const ENDPOINTS = [
  *
  * 1. `onModuleInit`: it opens its files and listens for frames and settings.
  * 2. `onApplicationBootstrap`: it announces itself, and its timers begin. Then the port is opened.
- * 3. `onModuleDestroy`: new requests are refused, those under way end (`Drain`); all still runs.
- * 4. `beforeApplicationShutdown`: connections that would keep the server open end.
+ * 3. `onModuleDestroy`: new requests are refused and those under way end (`Drain`); all parts still
+ *   run.
+ * 4. `beforeApplicationShutdown`: connections that would keep the server open are closed.
  * 5. `onApplicationShutdown`: the server is closed; timers, subscriptions and files end.
  */
 @Module({})

@@ -9,7 +9,7 @@ import { ApiServer } from './api-server';
 
 const BEGUN = ['hears frames', 'announced', 'listens'];
 
-/** The broker calls by which a process appears and disappears, in the order in which they end. */
+/** The broker calls that make a process appear and disappear, in the order in which they end. */
 function watched(transport: Transport, seen: string[]): Transport {
   const bus: Transport['bus'] = Object.create(transport.bus) as Transport['bus'];
   bus.subscribe = async (channel, listener) => {
@@ -48,7 +48,7 @@ describe('the life of an API process', () => {
     await engine?.stop();
   });
 
-  it('hears frames, announces itself, and only then listens; it ends requests before all else', async () => {
+  it('receives frames, announces itself, and only then listens; ends requests before all else', async () => {
     const seen: string[] = [];
     engine = await FakeEngine.start(hub);
     const config = defaultConfig({ topology: '1A', port: 0, logLevel: 'silent' });

@@ -6,7 +6,7 @@ import { type DynamicModule, Global, Module, type Provider, Scope } from '@nestj
 import { INQUIRER } from '@nestjs/core';
 import { API_IDENTITY, type ApiIdentity, CONFIG, LOGGER, TRANSPORT } from './tokens';
 
-/** What the process gets from outside. */
+/** The dependencies that the process gets from outside. */
 export interface ProcessDependencies {
   readonly config: BatonConfig;
   readonly transport: Transport;

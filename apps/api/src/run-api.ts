@@ -44,7 +44,7 @@ export async function runApi(): Promise<void> {
     }
     log.info({ url: parts.server.url }, 'listening');
     const { madeAdminKey } = parts.server;
-    // Not a log entry, which levels and files might keep from or for the wrong readers.
+    // Printed, not logged: log levels could hide it, and log files could expose it.
     if (madeAdminKey !== undefined) process.stderr.write(adminKeyLine(config, madeAdminKey));
     const ready: ChildMessage = { kind: 'ready', role: 'api', url: parts.server.url };
     process.send?.(ready);
@@ -69,6 +69,7 @@ async function startFront(config: BatonConfig, redis: string, log: Logger): Prom
     url: redis,
     prefix,
     times,
+    loadsJobs: true,
   });
   log.info({ broker: transport.description }, 'connected');
   const starter = SupervisorLink.ofThisProcess();

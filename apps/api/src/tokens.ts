@@ -2,13 +2,13 @@
 export const TRANSPORT = Symbol('transport');
 export const CONFIG = Symbol('config');
 export const LOGGER = Symbol('logger');
-/** The way of jobs into queues: `JobRouting`. */
+/** Routes jobs into queues: `JobRouting`. */
 export const ROUTING = Symbol('routing');
 export const API_IDENTITY = Symbol('api-identity');
 
 export interface ApiIdentity {
   /**
-   * New with each start of the process: an answer meant for an earlier life must not reach this
+   * New with each start of the process, so that an answer to an earlier run does not reach this
    * one.
    */
   readonly apiId: string;

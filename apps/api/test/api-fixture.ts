@@ -65,7 +65,7 @@ export class ApiFixture {
   }
 }
 
-/** The events of a stream as they come, without `data: `. */
+/** Yields the events of a stream as they come, without `data: `. */
 export async function* eventsOf(answer: Response): AsyncGenerator<string> {
   let rest = '';
   const decoder = new TextDecoder();

@@ -9,8 +9,8 @@ import { until } from './until';
 type Role = { readonly [S in Stage]?: number };
 
 /**
- * Front and real engines in this process, each role on a transport of its own: 20 ms a prompt, 1 ms
- * a token, ten times as fast.
+ * A front and real engines in this process, each role on its own transport: 20 ms a prompt, 1 ms a
+ * token, speedup 10.
  */
 export class ClusterFixture {
   private constructor(
@@ -88,7 +88,7 @@ export class ClusterFixture {
     for (const transport of [this.front, ...this.transports]) await transport.close();
   }
 
-  /** Every engine has published, since the call, that it has no requests. */
+  /** Resolves when every engine has published, after the call, that it has no requests. */
   untilIdle(): Promise<void> {
     return this.untilLoads(({ requests }) => requests === 0);
   }
@@ -98,7 +98,10 @@ export class ClusterFixture {
     return this.untilLoads(({ state }) => state === 'ready');
   }
 
-  /** Where engines publish their loads, each has published one that holds. */
+  /**
+   * Resolves when each engine that publishes its load has published one that satisfies the
+   * condition.
+   */
   private async untilLoads(holds: (load: EngineLoad) => boolean): Promise<void> {
     const heard = new Set<string>();
     const count = [...this.workers.values()].reduce((sum, { hosts }) => sum + hosts.length, 0);

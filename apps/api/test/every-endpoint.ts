@@ -1,10 +1,10 @@
 import { type ApiFixture, eventsOf } from './api-fixture';
 
-/** What a client sees of an answer, whatever its endpoint and whether it was streamed. */
+/** The client's view of an answer, for any endpoint, streamed or not. */
 export interface Seen {
   readonly status: number;
   readonly text: string;
-  /** The end was the limit of tokens. */
+  /** True when the token limit ended it. */
   readonly isCut: boolean;
   readonly completionTokens: number;
 }
@@ -19,7 +19,7 @@ export interface Asking {
 type Json = Record<string, unknown>;
 type Shape = (asking: Asking) => Json;
 
-/** The ways to ask for one text. */
+/** The endpoints that generate one text. */
 export const ENDPOINTS = ['chat', 'completions', 'responses', 'messages'] as const;
 export type EndpointName = (typeof ENDPOINTS)[number];
 
@@ -39,7 +39,7 @@ const SHAPES: Readonly<Record<EndpointName, Shape>> = {
   messages: ({ text, maxTokens = 200 }) => ({ messages: messages(text), max_tokens: maxTokens }),
 };
 
-/** Asks and reads the answer to its end. */
+/** Sends a request and reads the answer to its end. */
 export async function ask(
   fixture: Pick<ApiFixture, 'post'>,
   endpoint: EndpointName,

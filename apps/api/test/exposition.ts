@@ -17,8 +17,7 @@ const SAMPLE = /^([\w:]+)(?:\{(.*)\})? (\S+)$/;
 const LABEL = /(\w+)="((?:[^"\\]|\\.)*)"/g;
 
 /**
- * Reads Prometheus' text format; throws on a line that is none of it, and on a sample outside of
- * its family.
+ * Reads Prometheus' text format; throws on an invalid line, and on a sample outside of its family.
  */
 export function parseExposition(text: string): Map<string, Family> {
   const families = new Map<string, Family & { samples: Sample[] }>();

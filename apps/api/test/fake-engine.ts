@@ -15,7 +15,7 @@ export interface FakeEngineOptions {
   readonly engineId?: string;
   readonly index?: number;
   readonly numBlocks?: number;
-  /** Plays every job to its end on its own. */
+  /** When true, runs every job to its end by itself. */
   readonly isEager?: boolean;
   /** Takes jobs only while this returns true. */
   readonly takes?: () => boolean;
@@ -87,7 +87,7 @@ export class FakeEngine {
     return this.announce();
   }
 
-  /** Its presence runs out, as that of a late engine does; `announce` brings it back. */
+  /** Lets its presence expire, as for a late engine; `announce` restores it. */
   async fallSilent(): Promise<void> {
     clearInterval(this.timer);
     await this.transport.presence.removeEngine(this.presence.engineId);

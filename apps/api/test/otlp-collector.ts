@@ -16,7 +16,7 @@ export interface CollectedSpan {
 /** Protobuf fields of a message by number; nested messages as bytes. */
 type Fields = ReadonlyMap<number, readonly (Buffer | bigint)[]>;
 
-/** Takes spans by OTLP over HTTP and keeps them. */
+/** Receives spans by OTLP over HTTP and keeps them. */
 export class OtlpCollector {
   readonly spans: CollectedSpan[] = [];
   readonly paths: string[] = [];

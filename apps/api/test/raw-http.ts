@@ -39,7 +39,7 @@ export function writeThenRead(port: number, request: string | Buffer): Promise<s
   });
 }
 
-/** A request by hand, with the given header lines. */
+/** A raw request with the given header lines. */
 export function rawPost(path: string, body: string, headers: readonly string[] = []): string {
   const lines = [
     `POST ${path} HTTP/1.1`,
@@ -52,7 +52,7 @@ export function rawPost(path: string, body: string, headers: readonly string[] =
   return `${lines.join('\r\n')}\r\n\r\n${body}`;
 }
 
-/** The status and JSON body of an answer as it came over the wire. */
+/** The status and JSON body of a raw answer. */
 export function parseAnswer(text: string): { status: number; headers: string; body: unknown } {
   const [head = '', body = ''] = text.split('\r\n\r\n', 2);
   return { status: Number(head.split(' ')[1]), headers: head.toLowerCase(), body: parse(body) };

@@ -11,7 +11,7 @@ export interface Seen {
   readonly headers: IncomingMessage['headers'];
 }
 
-/** @param nth  of its requests, from 1 */
+/** @param nth number of the request, from 1 */
 export type Script = (seen: Seen, response: ServerResponse, nth: number) => void;
 
 /** A server under a test's control that keeps its requests. */

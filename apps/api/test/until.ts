@@ -1,7 +1,4 @@
-/**
- * Waits until the fact holds, checking every few milliseconds; fails with an error when it never
- * does.
- */
+/** Waits until the condition holds, checking every few milliseconds; fails when it never does. */
 export async function until(
   holds: () => boolean | Promise<boolean>,
   deadlineMs = 120_000,

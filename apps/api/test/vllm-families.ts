@@ -165,16 +165,14 @@ export const FILLED: readonly ReferenceFamily[] = [
     'nixl_num_kv_expired_reqs',
     'Number of requests that had their KV expire. NOTE: This metric is tracked on the P instance.',
   ),
-  // The name stands in vLLM's stats (test_multi_connector.py); the help is ours.
+  // The name is from vLLM's stats (test_multi_connector.py); the help text is Baton's.
   counter(
     'nixl_num_notifications_after_expiry',
     'Number of NIXL notifications that came after the KV of their request had expired.',
   ),
 ];
 
-/**
- * Filled where an engine has what they count: drafts of tokens, host memory behind its KV cache.
- */
+/** Filled when an engine has the counted feature: draft tokens, host memory behind its KV cache. */
 export const OPTIONAL: readonly ReferenceFamily[] = [
   counter('spec_decode_num_drafts', 'Number of spec decoding drafts.'),
   counter('spec_decode_num_draft_tokens', 'Number of draft tokens.'),

@@ -80,8 +80,8 @@ export const COMMANDS: readonly CommandRow[] = [
   },
   {
     name: 'policy',
-    usage: '[options] <action> <modules...>',
-    description: 'Write a placement policy of your own, or compare one with the built-in ones.',
+    usage: '[options] <action> [modules...]',
+    description: 'Write a policy of your own, compare some, or ask a program for each decision.',
     complete: async (command) => {
       const { completePolicy } = await import('./policy/command');
       completePolicy(command);

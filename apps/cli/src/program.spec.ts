@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { Command, Help } from 'commander';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { COMMANDS } from './commands';
@@ -49,6 +50,12 @@ describe('the command line', () => {
     expect(exitCode).toBe(0);
     const named = [...text.matchAll(/^ {2}baton (\S+)/gm)].map(([, name]) => name);
     expect(named).toEqual(['up', 'bench', 'replay', 'plan', 'docs']);
+    // The commands of the README run without a warning (test/e2e/readme.spec.ts).
+    const joined = text.replace(/ \\\n +/g, ' ');
+    const [plan] = /baton plan .*/.exec(joined) ?? [];
+    expect(readFileSync('README.md', 'utf8')).toContain(`bin/${plan} `);
+    const [, ...replay] = (/baton replay .*/.exec(joined)?.[0] ?? '').split(' ');
+    expect(await told(...replay)).toEqual({ exitCode: 0, stderr: '' });
   });
 
   it('needs the flags of no command to tell its version and its commands', async () => {

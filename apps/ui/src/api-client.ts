@@ -12,8 +12,14 @@ export class ApiClient {
   /** For the paths of administration. */
   adminKey: string | undefined;
 
-  /** @param onKey  called when the reader has entered a key */
-  constructor(private readonly onKey: () => void) {}
+  /**
+   * @param onKey  called when the reader has entered a key
+   * @param absence  why there is no API, as a sentence; undefined: there is one
+   */
+  constructor(
+    private readonly onKey: () => void,
+    private readonly absence?: string,
+  ) {}
 
   get key(): string | undefined {
     return this.shownKey;
@@ -38,6 +44,9 @@ export class ApiClient {
   }
 
   private async call(path: string, init: RequestInit): Promise<ApiReply> {
+    if (this.absence !== undefined) {
+      return { kind: 'refused', status: 0, sentence: this.absence };
+    }
     const headers = new Headers(init.headers);
     const key = path.startsWith('admin/') ? this.adminKey : this.key;
     if (key) headers.set('authorization', `Bearer ${key}`);

@@ -57,6 +57,13 @@ export class ClusterModel {
     this.names = new Map(hello.names.map((name) => [name[0], name]));
   }
 
+  /** The requests so far are of another time of the same run. */
+  forget(): void {
+    this.requests.clear();
+    this.earlier.clear();
+    this.ended = [];
+  }
+
   see(picture: ClusterPicture): void {
     this.engines = picture.engines;
     this.counts = picture.phases;

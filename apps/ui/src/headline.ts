@@ -8,6 +8,7 @@ const STATES: Readonly<Record<StreamState, string>> = {
   connecting: 'connecting',
   live: 'live',
   silent: 'the cluster does not answer',
+  recorded: 'a recorded run',
 };
 
 const TILES: readonly { readonly name: string; readonly explained: ExplainedPart }[] = [
@@ -23,6 +24,7 @@ export class Headline {
   readonly element: HTMLElement;
   private readonly about = make('p', { class: 'about' });
   private readonly state = make('span', { class: 'state', role: 'status' });
+  private readonly kind = make('small', {}, ['live']);
   private readonly tiles: readonly { readonly value: HTMLElement; readonly detail: HTMLElement }[];
 
   constructor() {
@@ -33,7 +35,7 @@ export class Headline {
     });
     this.element = make('header', { class: 'headline' }, [
       make('div', { class: 'who' }, [
-        make('h1', {}, ['Baton ', make('small', {}, ['live'])]),
+        make('h1', {}, ['Baton ', this.kind]),
         this.about,
         this.state,
       ]),
@@ -44,6 +46,7 @@ export class Headline {
 
   enter(state: StreamState): void {
     setText(this.state, STATES[state]);
+    setText(this.kind, state === 'recorded' ? 'replay' : 'live');
     this.state.dataset['state'] = state;
   }
 

@@ -14,9 +14,13 @@ const POOLS: readonly { readonly role: Role; readonly title: string }[] = [
   { role: 'decode', title: 'Decode' },
   { role: 'aggregated', title: 'Aggregated' },
 ];
-/** With more lanes than this in a pool each is one line, and with many more a thin one. */
+/** With more lanes than this in a pool each is one line, and with many more a tile of a grid. */
 const ROOMY_LANES = 6;
-const LINE_LANES = 20;
+const LINE_LANES = 16;
+/** A decode engine shows more requests than a prefill engine. */
+const USUAL_WIDTH = '1.4fr';
+/** By how much one of two pools may be wider than the other. */
+const MOST_TIMES = 2;
 
 interface Pool {
   readonly element: HTMLElement;
@@ -53,6 +57,7 @@ export class LanesView {
     }
     for (const { role } of POOLS) this.order(role, engines);
     for (const { role } of POOLS) this.summarise(role, engines);
+    this.element.style.setProperty('--second', secondWidth(engines));
     this.shape = engines.map(({ id }) => id).join();
     setText(this.queue.count, formatCount(counts[0]));
     setText(this.transfer.count, formatCount(counts[2]));
@@ -114,9 +119,17 @@ function within({ x, y, width, height }: Box): Box {
   return { x: x + margin, y: y + margin, width: width - 2 * margin, height: height - 2 * margin };
 }
 
-function density(lanes: number): 'roomy' | 'line' | 'thin' {
+function density(lanes: number): 'roomy' | 'line' | 'tiles' {
   if (lanes <= ROOMY_LANES) return 'roomy';
-  return lanes <= LINE_LANES ? 'line' : 'thin';
+  return lanes <= LINE_LANES ? 'line' : 'tiles';
+}
+
+/** Width of the second pools, where that of prefill is 1fr: grids are as wide as they are long. */
+function secondWidth(engines: readonly PictureEngine[]): string {
+  const first = engines.filter(({ role }) => role === 'prefill').length;
+  const second = engines.length - first;
+  if (Math.max(first, second) <= LINE_LANES) return USUAL_WIDTH;
+  return `${Math.min(MOST_TIMES, Math.max(1 / MOST_TIMES, second / first))}fr`;
 }
 
 function newPool(role: Role, title: string): Pool {

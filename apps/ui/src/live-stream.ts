@@ -4,7 +4,7 @@ import type { ClusterHello, ClusterPicture } from '@baton/contract';
 const SILENT_AFTER_MS = 3_000;
 const LOOK_EVERY_MS = 500;
 
-export type StreamState = 'connecting' | 'live' | 'silent';
+export type StreamState = 'connecting' | 'live' | 'silent' | 'recorded';
 
 export interface PictureListener {
   readonly onHello: (hello: ClusterHello) => void;

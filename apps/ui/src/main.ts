@@ -4,7 +4,9 @@ import './cluster.css';
 import './health.css';
 import './panels.css';
 import './timeline.css';
+import './player/player.css';
 import './narrow.css';
 import { startPage } from './page';
+import { savedRun } from './player/saved-run';
 
-startPage(document.body);
+startPage(document.body, savedRun());

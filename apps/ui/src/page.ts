@@ -1,3 +1,4 @@
+import type { ClusterHello, ClusterPicture } from '@baton/contract';
 import { ApiClient } from './api-client';
 import { Charts } from './charts/charts';
 import { ClusterModel, engineNames } from './cluster-model';
@@ -8,6 +9,8 @@ import { Health } from './health/health';
 import { HealthView } from './health/health-view';
 import { LiveStream } from './live-stream';
 import { RateHistory } from './charts/rate-history';
+import { RunPlayer } from './player/run-player';
+import type { SavedRun } from './player/saved-run';
 import { RequestList } from './requests/request-list';
 import { ScalingForm } from './scaling-form';
 import { SendForm } from './requests/send-form';
@@ -15,11 +18,17 @@ import { StepTimesView } from './step-times/step-times-view';
 import { SettingsPanel } from './settings-panel';
 import { TimelineDialog } from './timeline-dialog';
 
-/** Builds the page and updates it from the stream. */
-export function startPage(root: HTMLElement): void {
+const RECORDED = 'This is a recorded run: there is no cluster to ask.';
+
+/**
+ * Builds the page and updates it from the stream of a cluster, or from a recording.
+ *
+ * @param recording  undefined: the page is live
+ */
+export function startPage(root: HTMLElement, recording?: SavedRun): void {
   const model = new ClusterModel();
   const history = new RateHistory();
-  const api: ApiClient = new ApiClient(() => showSettings());
+  const api: ApiClient = new ApiClient(() => showSettings(), recording && RECORDED);
   const health = new Health();
   const scaling = new ScalingForm(api, model, (id) => health.expectLeave(id));
   const settings = new SettingsPanel(api, scaling.element);
@@ -43,29 +52,61 @@ export function startPage(root: HTMLElement): void {
   const lower = make('div', { class: 'lower' }, [list.element, settings.element]);
   const main = make('main', {}, [healthView.element, cluster, charts.element, lower]);
   root.append(headline.element, main, dialog.element);
+  const begin = (hello: ClusterHello): void => {
+    model.begin(hello);
+    showSettings();
+    history.clear();
+    health.clear();
+  };
+  const see = (picture: ClusterPicture): void => {
+    model.see(picture);
+    history.add(picture.at, picture.rates);
+    health.see(model);
+    flow.show();
+  };
+  const showFigures = (): void => {
+    headline.show(model);
+    healthView.show(health.findings, model.atMs);
+    stepTimes.show(model.stepTimes);
+    charts.show();
+    sender.show();
+    scaling.show();
+    list.show();
+  };
+  if (recording === undefined) return follow({ headline, begin, see, showFigures });
+  headline.enter('recorded');
+  sender.element.hidden = true;
+  const player = new RunPlayer(recording, {
+    onBegin: (hello) => {
+      model.forget();
+      begin(hello);
+    },
+    onPassed: ({ at, rates }) => history.add(at, rates),
+    onPicture: (picture) => {
+      see(picture);
+      showFigures();
+    },
+  });
+  main.prepend(player.element);
+  player.start();
+}
+
+interface PageParts {
+  readonly headline: Headline;
+  readonly begin: (hello: ClusterHello) => void;
+  readonly see: (picture: ClusterPicture) => void;
+  readonly showFigures: () => void;
+}
+
+function follow({ headline, begin, see, showFigures }: PageParts): void {
   let pictures = 0;
   new LiveStream({
     onState: (state) => headline.enter(state),
-    onHello: (hello) => {
-      model.begin(hello);
-      showSettings();
-      history.clear();
-      health.clear();
-    },
+    onHello: begin,
     onPicture: (picture) => {
-      model.see(picture);
-      history.add(picture.at, picture.rates);
-      health.see(model);
-      flow.show();
+      see(picture);
       // Figures that are read rather than watched change half as often.
-      if ((pictures += 1) % 2 === 0) return;
-      headline.show(model);
-      healthView.show(health.findings, model.atMs);
-      stepTimes.show(model.stepTimes);
-      charts.show();
-      sender.show();
-      scaling.show();
-      list.show();
+      if ((pictures += 1) % 2 === 1) showFigures();
     },
   }).start();
 }

@@ -1,6 +1,6 @@
 import { type Micros, Tournament } from '@baton/kernel';
 
-/** What takes from a shared queue. */
+/** A consumer of a shared queue. */
 export interface QueueTaker {
   readonly index: number;
   /** It has nothing to do. When that changes, it tells `takesIn`. */
@@ -22,7 +22,7 @@ export interface QueueTaker {
  * full.
  */
 export class TakingOrder<T extends QueueTaker> {
-  /** Engines, idle ones first, by the turn in which they took; those that were found full have no key. */
+  /** Engines, idle ones first, by the turn of their last take; full ones have no key. */
   private readonly turns = new Tournament();
   private readonly takers: T[] = [];
   private turn = 0;
@@ -39,7 +39,7 @@ export class TakingOrder<T extends QueueTaker> {
     this.turns.set(taker.index, Infinity);
   }
 
-  /** It goes to the end. */
+  /** Moves it to the end. */
   took(taker: T): void {
     taker.lastTurn = this.turn++;
     this.onChange(taker);

@@ -1,17 +1,14 @@
 import type { Stage } from './job';
 
-/**
- * What an engine publishes about itself with each heartbeat: everything a scrape or a policy needs,
- * nothing more.
- */
+/** The data that an engine publishes with each heartbeat: only what a scrape or a policy needs. */
 export interface EnginePresence {
   readonly engineId: string;
   readonly stage: Stage;
   /** Small number, unique among the living engines (and ranks of engines) of the cluster. */
   readonly index: number;
   /**
-   * Set on a data-parallel rank: one of several schedulers, each with a KV cache of its own, that
-   * make one engine of the topology.
+   * Set on a data-parallel rank: one of several schedulers with separate KV caches that make one
+   * engine of the topology.
    */
   readonly dataParallel?: DataParallelRank;
   readonly pid: number;
@@ -30,7 +27,7 @@ export interface EnginePresence {
   readonly histograms: Readonly<Record<string, HistogramSnapshot>>;
 }
 
-/** How the step times of an engine are made. */
+/** The step-time model of an engine. */
 export interface StepTimeOrigin {
   /** `composed`, `calibrated`, `estimated`, or `given` by the user. */
   readonly method: string;
@@ -41,7 +38,7 @@ export interface DataParallelRank {
   /** 0 .. size - 1. */
   readonly rank: number;
   readonly size: number;
-  /** What the ranks of one engine have in common: id and index of rank 0. */
+  /** Id and index of rank 0, which all ranks of one engine share. */
   readonly replicaId: string;
   readonly replica: number;
 }
@@ -54,24 +51,24 @@ export interface EngineGauges {
   readonly heldBlocks: number;
   readonly numBlocks: number;
   readonly clockLagMs: number;
-  /** The worst pause of its process of late, fading; unset: none. */
+  /** The worst recent pause of its process, decaying; unset: none. */
   readonly latenessMs?: number;
-  /** Simulated ms that the last step took; 0 before the first. */
+  /** Duration of the last step in simulated ms; 0 before the first. */
   readonly stepMs: number;
   /** Unset: none. */
   readonly handoffs?: Readonly<Record<HandoffState, number>>;
   /** vLLM's level of sleep, 0 = awake. Unset: awake. */
   readonly sleepLevel?: 0 | 1 | 2;
-  /** Whether the server that does the engine's work answers, 1 or 0. Unset: it has none. */
+  /** 1 when the engine's upstream server answers, else 0. Unset without a server. */
   readonly upstreamUp?: 0 | 1;
   /**
-   * How many times the largest measured value the farthest step outside of the range of its step
-   * times had; 1: none lay outside. Unset: the step times have no range.
+   * The farthest step outside of the measured range as a multiple of the largest measured value; 1
+   * when none was outside. Unset when the step-time model has no range.
    */
   readonly farthestOutside?: number;
   /** Blocks in use when the engine was last seen idle. Unset: none. */
   readonly lostBlocks?: number;
-  /** LoRA adapters of the sequences in hand. Unset: none has one. */
+  /** LoRA adapters of the engine's sequences. Unset: none has one. */
   readonly adapters?: AdaptersInHand;
 }
 

@@ -6,7 +6,7 @@ import type { KvPoolMember, KvPoolTerms } from '@baton/kv-pool';
 import type { ContentWatcher } from '@baton/kvcache';
 import type { KvEventPublisher, RankOptions } from '@baton/live-engine';
 
-/** What an engine host needs about its engine besides the engine itself. */
+/** The facts about an engine that its host needs. */
 export interface HostedEngineFacts {
   readonly model: string;
   readonly maxNumSeqs: number;
@@ -16,7 +16,7 @@ export interface HostedEngineFacts {
   readonly tensorParallelSize: number;
   /** Bytes of KV per prompt token that one rank sends over its own link. */
   readonly kvBytesPerToken: number;
-  /** What layers with a sliding window add to that. Unset: there are none. */
+  /** The share of layers with a sliding window, in addition. Unset: no such layers. */
   readonly kvWindow?: WindowFacts;
   readonly link: LinkFacts;
 }
@@ -32,21 +32,21 @@ export interface LinkFacts {
   readonly baseLatencyUs: Micros;
 }
 
-/** Host memory behind the KV cache: what one rank loads of a token, and how fast. */
+/** Host memory behind the KV cache: the bytes that one rank loads per token, and its speed. */
 export interface HostTierFacts {
   readonly bytesPerToken: number;
   readonly bytesPerSecond: number;
 }
 
-/** How step times are made, and how far the engine's steps left the measured range. */
+/** The step-time model, and how far the engine's steps left the measured range. */
 export interface StepTimeFacts extends StepTimeOrigin {
-  /** Unset: they have no range. */
+  /** Unset when the model has no range. */
   readonly outside?: () => StepsOutside;
 }
 
 export interface StepsOutside {
   readonly steps: number;
-  /** How many times the largest measured value the farthest of them had; 1: none lay outside. */
+  /** The farthest step as a multiple of the largest measured value; 1 when none was outside. */
   readonly farthest: number;
 }
 
@@ -58,21 +58,21 @@ export interface FaultOptions {
   readonly seed: number;
 }
 
-/** Options of an engine, except the one for who does its work. */
+/** Options of an engine, except the choice of its executor. */
 export interface DriverOptions {
   readonly role: Stage;
   /** Unset: the engine has one rank. */
   readonly dataParallel?: RankOptions;
   readonly facts: HostedEngineFacts;
-  /** Where vLLM's buckets of tokens end. Unset: no end. */
+  /** End of vLLM's token buckets. Unset: no end. */
   readonly maxModelLen?: number;
-  /** How one rank reads a KV block. Unset: whole, in the size of this engine's. */
+  /** The shape in which one rank reads a KV block. Unset: whole, in this engine's size. */
   readonly transferShape?: TransferShape;
-  /** What setting up a transfer takes beyond the link's latency. Unset: nothing. */
+  /** Time to set up a transfer in addition to the link's latency. Unset: none. */
   readonly transferTimes?: TransferSetupTimes;
-  /** Unset: nothing lies behind the KV cache. */
+  /** Unset: no host memory. */
   readonly hostTier?: HostTierFacts;
-  /** What the engine gives to the KV pool of the cluster. Unset: there is none. */
+  /** The engine's share in the KV pool of the cluster. Unset: no pool. */
   readonly kvPool?: KvPoolTerms;
   /** Unset: the engine simulates no steps. */
   readonly stepTimes?: StepTimeFacts;
@@ -81,9 +81,9 @@ export interface DriverOptions {
   /** Makes the publisher of KV-cache events for the engine of this number. Unset: no events. */
   readonly kvEvents?: (engine: number) => KvEventPublisher;
   readonly kvLeaseUs: Micros;
-  /** How long blocks of a finished decode leg wait for the next turn. */
+  /** Time for which blocks of a finished decode leg wait for the next turn. */
   readonly kvKeepUs: Micros;
-  /** Fewer tokens than this are computed and not read back from decode. */
+  /** Fewer tokens than this are computed instead of read back from decode. */
   readonly kvRecomputeThreshold: number;
   readonly kvLoadFailurePolicy: 'fail' | 'recompute';
   /** Unknown references from outside end their request with 400, whatever the policy. */
@@ -96,7 +96,7 @@ export interface DriverOptions {
   /** Wall µs for the answer to one request for KV blocks. */
   readonly kvReadTimeoutUs: number;
   /**
-   * Wall µs: with a fast clock, KV for a request that the cluster routes is held for the shorter of
+   * Wall µs. With a fast clock, KV of a request that the cluster routes is held for the shorter of
    * this and the unscaled lease.
    */
   readonly maxLeaseWallUs: number;

@@ -10,10 +10,10 @@ import { attachInProcess, channels, InProcessHub, type Transport } from '@baton/
 import { ManualWallClock, settle } from '../../clock/test/manual-wall-clock';
 import { EngineHost, type HostOptions } from '../src/host/engine-host';
 
-/** 20 ms a prompt, 10 ms a token, whatever the batch. */
+/** 20 ms per prompt, 10 ms per token, for any batch. */
 export const PROMPT_US = 20_000;
 export const TOKEN_US = 10_000;
-/** Transfers take this long at a size of a few kilobytes. */
+/** Duration of a transfer of a few kilobytes. */
 export const TRANSFER_US = 1_000;
 const API = 'api-test';
 
@@ -42,7 +42,7 @@ export interface WorldOptions {
 }
 
 /**
- * Engine hosts on an in-process hub and a clock that a spec moves: one API process listens and
+ * Engine hosts on an in-process hub and a clock that a spec advances: one API process listens, and
  * nothing waits for real time.
  */
 export class World {
@@ -115,7 +115,7 @@ export class World {
     return this.of(streamId).map(({ kind, stage }) => `${stage} ${kind}`);
   }
 
-  /** Indexes of the tokens that came, the last ones with the end included. */
+  /** Indexes of the tokens that came, including the last ones with the end. */
   tokens(streamId: number): number[] {
     return this.of(streamId).flatMap(({ kind, first, count }) => {
       if (kind !== 'tokens' && kind !== 'end') return [];
@@ -134,7 +134,7 @@ export class World {
     return this.wall.advanceUntil(all, 120_000_000);
   }
 
-  /** A message to an engine, from an engine that is not here. */
+  /** Sends a message to an engine from an engine outside of this world. */
   async tell({ engineId }: EngineHost, message: object): Promise<void> {
     this.api.bus.publish(channels.engine(engineId), Buffer.from(JSON.stringify([message])));
     await settle();
@@ -146,17 +146,17 @@ export class World {
     await settle();
   }
 
-  /** As a broker that lost its data; whoever runs goes on. */
+  /** Loses the broker's records; running sequences continue. */
   forgetRecords(): void {
     this.hub.records.clear();
   }
 
-  /** Blocks in use, anywhere. */
+  /** Blocks in use in all engines. */
   blocksInUse(): number {
     return this.hosts.reduce((sum, { host }) => sum + host.presence().gauges.kvUsage, 0);
   }
 
-  /** Ends a process as `kill -9` does: nothing is said, nothing runs on. */
+  /** Ends a process like `kill -9`: without a message, and nothing continues. */
   async kill(host: EngineHost): Promise<void> {
     host.loop.stop();
     const transport = this.hosts.find((each) => each.host === host)!.transport;
@@ -169,7 +169,7 @@ export class World {
     await this.api.close();
   }
 
-  /** What a consumer says when the broker gave its jobs to somebody else. */
+  /** Reports lost locks, as a consumer does when the broker has given its jobs to another one. */
   loseLocks(): void {
     for (const lose of this.locks.splice(0)) lose();
   }

@@ -84,7 +84,7 @@ export function engineSetup(config: BatonConfig, stage: Stage): EngineSetup {
     const own = configForStage(config, stage);
     return resolve(own, sourceTpOf(config, stage), stage);
   } catch (error) {
-    if (error instanceof HardwareError) throw new UsageError(error.message);
+    if (error instanceof HardwareError) throw new UsageError(error.message, { cause: error });
     throw error;
   }
 }

@@ -2,9 +2,9 @@ import type { EngineSequence } from './sequence';
 import type { EngineCounters } from './port/engine-port';
 
 /**
- * The engine's counters since its start. Each prompt token is counted once, by where its KV came
- * from the first time: what is computed again after a preemption is not counted again, so computed
- * + cached + transferred = prompt tokens.
+ * The engine's counters since its start. Each prompt token is counted once, by the first source of
+ * its KV. A recomputation after a preemption is not counted again, so computed + cached +
+ * transferred = prompt tokens.
  */
 export class Accounts implements EngineCounters {
   steps = 0;
@@ -19,7 +19,7 @@ export class Accounts implements EngineCounters {
   prefixQueriesTokens = 0;
   prefixHitsTokens = 0;
   finished = 0;
-  /** Held prompts that were given back. */
+  /** Held prompts that were released. */
   released = 0;
   aborted = 0;
   rejected = 0;
@@ -33,7 +33,7 @@ export class Accounts implements EngineCounters {
     this.acceptedPerPosition = new Array<number>(draftTokens).fill(0);
   }
 
-  /** The first lookup of a prompt in the prefix cache. */
+  /** Counts the first lookup of a prompt in the prefix cache. */
   query(seq: EngineSequence, hitTokens: number): void {
     if (seq.wasQueried) return;
     seq.wasQueried = true;
@@ -41,14 +41,14 @@ export class Accounts implements EngineCounters {
     this.prefixHitsTokens += hitTokens;
   }
 
-  /** The first `tokens` tokens of the sequence are in KV, the last of them by computation. */
+  /** Counts that the first `tokens` tokens of the sequence are in KV, the last of them computed. */
   computed(seq: EngineSequence, tokens: number): void {
     this.promptTokensComputed += this.news(seq, tokens);
   }
 
   /**
-   * The first `tokens` tokens were in KV already, the last `hostTokens` and `poolTokens` of them in
-   * the memory of this node and of others.
+   * Counts that the first `tokens` tokens were already in KV, the last `hostTokens` and
+   * `poolTokens` of them in the memory of this node and of others.
    */
   cached(seq: EngineSequence, tokens: number): void {
     const isFirst = seq.accountedTokens === 0;
@@ -67,11 +67,11 @@ export class Accounts implements EngineCounters {
   transferred(seq: EngineSequence, tokens: number): void {
     const fresh = this.news(seq, tokens);
     this.promptTokensTransferred += fresh;
-    // A token of the prompt that was cached all but one is counted already.
+    // When all but the last token of the prompt was cached, that token is already counted.
     if (fresh > 1 && seq.accountedTokens === seq.promptTokens) this.promptTokensRecomputed++;
   }
 
-  /** A draft of one sequence; its first `accepted` tokens were right. */
+  /** Counts a draft of one sequence, of which the first `accepted` tokens were right. */
   drafted(tokens: number, accepted: number): void {
     this.drafts++;
     this.draftTokens += tokens;

@@ -4,7 +4,7 @@ import { TestEngine } from '../test/test-engine';
 
 describe('LoRA adapters in a batch', () => {
   it(
-    'are limited to max_loras: a sequence with one more is passed over, those behind it are ' +
+    'are limited to max_loras: a sequence with a further one is passed over, those behind it are ' +
       'not',
     () => {
       const test = new TestEngine({ maxAdapters: 1 });
@@ -19,7 +19,7 @@ describe('LoRA adapters in a batch', () => {
     },
   );
 
-  it('keep their places: who was passed over is first when there is room for it', () => {
+  it('keep their places: a sequence that was passed over is first when there is room for it', () => {
     const test = new TestEngine({ maxAdapters: 1, maxNumSeqs: 2 });
     test.submit('a', { adapter: 1, outputTokens: 2 });
     test.submit('b', { adapter: 2, outputTokens: 2 });
@@ -28,7 +28,7 @@ describe('LoRA adapters in a batch', () => {
     expect(order).toEqual(['a', 'b', 'c']);
   });
 
-  it('hold for KV that came from elsewhere as well', () => {
+  it('also limit sequences whose KV came from elsewhere', () => {
     const test = new TestEngine({ maxAdapters: 1 });
     test.submit('a', { adapter: 1 });
     test.submit('b', { adapter: 2, mode: 'remote-prefill' });
@@ -40,7 +40,7 @@ describe('LoRA adapters in a batch', () => {
     expect(test.runToRest().flatMap((told) => told.finished)).toEqual(['b']);
   });
 
-  it('are not limited where no limit is set', () => {
+  it('are not limited when no limit is set', () => {
     const test = new TestEngine();
     for (const adapter of [1, 2, 3]) test.submit(`a${adapter}`, { adapter });
     expect(test.step()?.scheduled).toEqual(['a1', 'a2', 'a3']);

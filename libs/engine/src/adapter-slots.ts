@@ -3,17 +3,16 @@ import type { EngineSequence } from './sequence';
 
 /**
  * LoRA adapters of one batch. As in vLLM's scheduler a batch mixes at most `max_loras` of them: a
- * waiting sequence whose adapter would be one more is passed over, and those behind it may go
- * first.
+ * waiting sequence with a further adapter is passed over, and those behind it may go first.
  */
 export class AdapterSlots {
   private readonly inBatch = new Set<number>();
-  /** Sequences passed over by the current admission, or else by the last one. */
+  /** Sequences passed over by the current admission, or by the last one if none is under way. */
   readonly passedOver: EngineSequence[] = [];
 
   constructor(private readonly maxAdapters: number) {}
 
-  /** Before an admission: O(batch). */
+  /** Call it before an admission. O(batch). */
   begin(decode: DecodeSet, prefilling: readonly EngineSequence[]): void {
     this.inBatch.clear();
     for (const seq of decode.members) this.take(seq);

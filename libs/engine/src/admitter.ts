@@ -19,29 +19,31 @@ type Outcome = 'admitted' | 'rejected' | 'passed-over' | 'blocked';
 
 /**
  * Admits waiting sequences to a batch, and reserves blocks for those whose KV comes from elsewhere,
- * in one order and while token budget, slots and blocks last: the waiting loop of vLLM's scheduler.
- * Owns the reservations; the batch former drives it.
+ * in a single order and as long as token budget, slots and blocks last: the waiting loop of vLLM's
+ * scheduler. Owns the reservations; the batch former drives it.
  */
 export class Admitter {
-  /** Sequences that got blocks for KV from elsewhere and are not reported yet. */
+  /** Sequences that got blocks for KV from elsewhere and have not been reported yet. */
   readonly reserved: EngineSequence[] = [];
   /** Sequences whose KV is on its way. */
   deferred = 0;
-  /** Undefined: adapters are not limited. */
+  /** Undefined when adapters are not limited. */
   private readonly adapters: AdapterSlots | undefined;
   private admissions = 0;
-  /** Sequences of this rank or a later one came in with the step under way. */
+  /** Sequences of this rank or a later one were admitted with the step under way. */
   private firstRank = 0;
   /** With drafts: the admitted sequences whose KV came from elsewhere. */
   private readonly cameWithKv: EngineSequence[] = [];
-  /** Whether prompts that were under way before, or anything that ran before, is in the batch. */
+  /** Whether the batch has prompts that were already under way. */
   private hasPrompts = false;
   private hasRunning = false;
   /** Σ over sequences whose KV is on its way, or waits for a slot. */
   private owedBlocks = 0;
   /** When the batch is formed. */
   private nowUs: Micros = 0;
-  /** Steps that had ended when the engine last looked for new sequences out of its turn. */
+  /**
+   * Number of ended steps when the engine last looked for new sequences outside of the interval.
+   */
   private lookedAt = 0;
   /** Blocks that one more draft may need. */
   private readonly draftBlocks: number;
@@ -61,18 +63,20 @@ export class Admitter {
     return this.adapters?.passedOver.length ?? 0;
   }
 
-  /** New sequences may come in: from here on every so many steps, as long as steps decode. */
+  /**
+   * Lets new sequences in now; from here on the interval counts anew, as long as steps only decode.
+   */
   look(): void {
     this.lookedAt = this.parts.accounts.steps;
   }
 
-  /** Whether the batch may have new sequences. */
+  /** Whether the batch may take new sequences. */
   get looks(): boolean {
     const { schedulerRecvInterval: every = 1 } = this.parts.options;
     return every === 1 || (this.parts.accounts.steps - this.lookedAt) % every === 0;
   }
 
-  /** The batch holds all that runs already. */
+  /** Admits to a batch that already holds all running sequences. */
   admit(nowUs: Micros): void {
     const { batch, cameWithKv } = this;
     this.nowUs = nowUs;
@@ -111,12 +115,12 @@ export class Admitter {
     return seq.state === 'ready' ? this.tryAdmitReady(seq) : this.tryStart(seq);
   }
 
-  /** It has its blocks, up to the KV that has come. */
+  /** Admits a sequence that has the blocks of the KV that has arrived. */
   private tryAdmitReady(seq: EngineSequence): Outcome {
     const { blocks } = this.parts;
     const { computed: start } = seq;
     const wanted = this.parts.draftTokens > 0 ? this.paddingOf(seq, start) : 0;
-    // Alone, it goes without drafts for which there will never be room.
+    // When the sequence is alone, it runs without drafts that will never have room.
     const padding = wanted > 0 && this.isAlone && !this.fitsReady(seq, wanted) ? 0 : wanted;
     const tokens = this.firstChunk(seq, start, padding);
     if (tokens === 0 || !this.fitsReady(seq, padding)) return 'blocked';
@@ -125,7 +129,10 @@ export class Admitter {
     return 'admitted';
   }
 
-  /** Whether there are blocks for its first chunk, and for all of its tokens where that counts. */
+  /**
+   * Whether there are blocks for its first chunk, and for all of its tokens when the options
+   * require that.
+   */
   private fitsReady(seq: EngineSequence, padding: number): boolean {
     const { blocks, options } = this.parts;
     const { computed: start, targetTokens } = seq;
@@ -138,7 +145,7 @@ export class Admitter {
     );
   }
 
-  /** It has no blocks: it gets them to compute, or for KV from elsewhere. */
+  /** Gives blocks to a sequence that has none: to compute, or for KV from elsewhere. */
   private tryStart(seq: EngineSequence): Outcome {
     const { blocks, accounts, options } = this.parts;
     const { watermark } = this;
@@ -164,8 +171,8 @@ export class Admitter {
   }
 
   /**
-   * Blocks that prompts under way still need stay free: a reservation gives none back until its KV
-   * has come.
+   * Keeps the blocks free that prompts under way still need, because a reservation frees none until
+   * its KV has come.
    */
   private tryReserve(seq: EngineSequence, hitTokens: number): Outcome {
     const { blocks, queue, accounts, options } = this.parts;
@@ -186,25 +193,30 @@ export class Admitter {
     return 'admitted';
   }
 
-  /** Its KV is not awaited any more. */
+  /** Removes a sequence whose KV is no longer awaited. */
   forgetReserved(seq: EngineSequence): void {
     this.deferred--;
     const at = this.reserved.indexOf(seq);
     if (at >= 0) this.reserved.splice(at, 1);
   }
 
-  /** A sequence with blocks runs or goes: nothing is kept free for it any more. */
+  /**
+   * Called when a sequence with blocks runs or leaves; no blocks are kept free for it from then on.
+   */
   settle(seq: EngineSequence): void {
     this.owedBlocks -= seq.owedBlocks;
     seq.owedBlocks = 0;
   }
 
-  /** Nothing else runs, and no KV is on its way: no other sequence will give blocks back. */
+  /**
+   * True when nothing else runs and no KV is on its way, so that no other sequence will free
+   * blocks.
+   */
   private get isAlone(): boolean {
     return this.batch.running === 0 && this.deferred === 0;
   }
 
-  /** Blocks that prompts under way lack to their end, those whose KV is on its way among them. */
+  /** Blocks that prompts under way still need, including those whose KV is on its way. */
   private owedToPrompts(): number {
     let owed = this.owedBlocks + this.draftBlocks;
     for (const seq of this.batch.prefilling) {
@@ -243,9 +255,9 @@ export class Admitter {
   }
 
   /**
-   * Beside decoding sequences, one with a single token to compute gets as many tokens as they, by
-   * empty drafts, so that the batch stays uniform; not beside prompts under way, nor at the end of
-   * the model's context.
+   * Beside decoding sequences, a sequence with a single token to compute gets as many tokens as
+   * they have, through empty drafts, so that the batch stays uniform. Not beside prompts under way,
+   * nor at the end of the model's context.
    */
   private paddingOf(seq: EngineSequence, start: number): number {
     const { draftTokens } = this.parts;
@@ -284,7 +296,7 @@ export class Admitter {
     }
     seq.rank = this.admissions++;
     if (seq.hostTokens + seq.poolTokens > 0) this.load(seq);
-    // Its one token makes it a decode like the others; drafts only begin behind that token.
+    // Its one token makes it a decode like the others; drafts begin only after that token.
     if (isReady) blocks.publish(seq, start + tokens);
     if (isDecodeAtOnce(seq) && draftTokens === 0) {
       decode.current.join(seq);
@@ -302,7 +314,7 @@ export class Admitter {
     blocks.publish(seq, start + tokens);
   }
 
-  /** Loads after each other: the links serve one read at a time. */
+  /** Loads run one after the other, because the links serve one read at a time. */
   private load(seq: EngineSequence): void {
     const { batch } = this;
     const { blockSize, hostTier } = this.parts.options;
@@ -314,13 +326,13 @@ export class Admitter {
   }
 }
 
-/** A held prompt is computed whatever the cache holds: decode fetches all of it. */
+/** A held prompt is computed regardless of the cache, because decode fetches all of it. */
 function thresholdOf({ mode, parameters }: EngineSequence, options: EngineOptions): number {
   if (mode === 'prefill-and-hold') return 0;
   return parameters.cacheHitThreshold ?? options.globalCacheHitThreshold ?? 0;
 }
 
-/** All of its prompt is here, and it generates. */
+/** True when its whole prompt is in KV and it generates. */
 function isDecodeAtOnce({ state, mode, accountedTokens, promptTokens }: EngineSequence): boolean {
   return state === 'ready' && mode === 'remote-prefill' && accountedTokens === promptTokens;
 }

@@ -22,18 +22,17 @@ class FormedBatch {
 
 /**
  * Steps of an engine with async scheduling, as vLLM's `EngineCore.step_with_batch_queue` takes them
- * with an `AsyncScheduler` and two batches in flight. When a step begins, the batch behind it is
- * formed at once, from what is known then: the results of the step before, and placeholders for the
- * tokens that the step under way will bring. So the sequences count one step ahead of what they
- * have given out: `launch` counts the step that begins, and `completeLast` tells of it when it has
- * ended.
+ * with an `AsyncScheduler` and two batches in flight. When a step begins, the next batch is formed
+ * at once, from the results of the step before and placeholders for the tokens of the step under
+ * way. So the sequences count one step ahead of their output: `launch` counts the step that begins,
+ * and `completeLast` reports it when it has ended.
  *
- * A sequence that its limit ends is left out of the batch behind its last step; one that stops, or
- * that ends within a burst, is in it, for nothing. Either keeps its slot and its blocks until the
- * last step has ended.
+ * A sequence that ends by its limit is left out of the batch after its last step. One that stops,
+ * or that ends within a burst, still has a row there, whose output is dropped. Both keep their slot
+ * and blocks until the last step has ended.
  */
 export class AsyncRunner extends LaidRunner {
-  /** The batches of the step under way, and of the one behind it. */
+  /** The batches of the step under way and of the one after it. */
   private current = new FormedBatch();
   private next = new FormedBatch();
   /** Version of the decode set when the step under way began. */
@@ -41,9 +40,9 @@ export class AsyncRunner extends LaidRunner {
   /** Of the step under way: its chunks of prompts, and those whose prompt it ends. */
   private readonly chunks = new ChunksInFlight();
   private readonly promptsDone: EngineSequence[] = [];
-  /** Those that it admitted with KV from elsewhere: it brings their first tokens. */
+  /** Sequences that it admitted with KV from elsewhere; it brings their first tokens. */
   private readonly joined: EngineSequence[] = [];
-  /** Those that end with it: the batch behind it was formed before that was known. */
+  /** Sequences that end with it; the next batch was formed before that was known. */
   private readonly stopping: EngineSequence[] = [];
   private readonly held: EngineSequence[] = [];
 
@@ -80,7 +79,7 @@ export class AsyncRunner extends LaidRunner {
   endBeside({ paddingTokens, expertTokens }: StepShare): Micros {
     const { isFormed, sums, loadUs } = this.current;
     if (!isFormed) return this.startUs + 1;
-    // Padding attends to nothing.
+    // Padding tokens attend to nothing.
     const decodeSeqs = sums.decodeSeqs + paddingTokens;
     return this.startUs + this.spanOf({ ...sums, decodeSeqs, expertTokens }, loadUs);
   }
@@ -89,11 +88,11 @@ export class AsyncRunner extends LaidRunner {
     assert(this.ahead === 1, 'only a single step under way is extended');
     if (this.endUs >= untilUs || !this.mayLeap(withFirstTokens)) return this.endUs;
     const { decode, timeline } = this;
-    // A sequence is not in the batch behind its last step: that batch may have room for another.
+    // A sequence is not in the batch after its last step, so that batch may have room for another.
     const alike = decode.stepsToFinish - (this.hasWaiting ? 1 : 0);
     let behind = Math.min(alike, timeline.stepsWithinLimit());
     if (untilUs !== Infinity) behind = Math.min(behind, timeline.stepsUntil(untilUs));
-    // The batch behind the last of them needs its blocks, too.
+    // The batch after the last of them needs its blocks too.
     this.setAhead(1 + decode.stepsFed(Math.max(0, behind), this.parts.blocks.pool.freeBlocks));
     return this.endUs;
   }
@@ -149,7 +148,9 @@ export class AsyncRunner extends LaidRunner {
     this.launch();
   }
 
-  /** Each sequence whose first token the first of the steps brought, unless it has gone since. */
+  /**
+   * Notes each sequence whose first token the first of the steps brought, unless it has gone since.
+   */
   protected noteFirstTokens(): void {
     const { firstTokens } = this.parts.record;
     for (const seq of this.joined) if (!hasEnded(seq)) firstTokens.push(seq.handle);
@@ -159,7 +160,7 @@ export class AsyncRunner extends LaidRunner {
     }
   }
 
-  /** Has a batch formed for the step; one is under way when it returns true. */
+  /** Makes sure that a batch is formed for the step; a step is under way when it returns true. */
   private mayBegin(startUs: Micros): boolean {
     const { record } = this.parts;
     assert(this.ahead === 0, 'a step is under way already');
@@ -183,7 +184,7 @@ export class AsyncRunner extends LaidRunner {
     return isAsFormed && warmupFactor(this.parts) === 1;
   }
 
-  /** The batch behind the step under way is the same, and so are those behind that. */
+  /** The batch after the step under way is the same, and so are all later ones. */
   private mayLeap(withFirstTokens: boolean): boolean {
     const { former, record } = this.parts;
     const isSame = this.isLaid && this.next.isFormed && this.decode.version === this.version;
@@ -192,7 +193,7 @@ export class AsyncRunner extends LaidRunner {
     return this.joined.length === 0 || (withFirstTokens && !this.hasJitter);
   }
 
-  /** Counts the step that begins, and forms the batch behind it. */
+  /** Counts the step that begins, and forms the batch after it. */
   private launch(): void {
     const { former, speculation, accounts } = this.parts;
     const { batch } = former;
@@ -222,13 +223,15 @@ export class AsyncRunner extends LaidRunner {
     const { batch } = former;
     next.version = this.decode.version;
     next.loadUs = batch.loadUs;
-    // The contexts of bursts follow no line.
+    // With bursts the contexts do not grow linearly.
     const isEven = scatter === undefined && speculation === undefined;
     next.isPure = batch.chunkTokens === 0 && batch.loadUs === 0 && isEven;
     batch.aggregates(next.sums);
   }
 
-  /** Sequences whose prompt ends with the step that begins: they decode in the batch behind it. */
+  /**
+   * Handles sequences whose prompt ends with the step that begins: they decode in the next batch.
+   */
   private endPrompts(prefilling: EngineSequence[]): void {
     let kept = 0;
     for (const seq of prefilling) {
@@ -254,7 +257,7 @@ export class AsyncRunner extends LaidRunner {
   private takeEnded(): void {
     const { decode } = this;
     for (let seq = decode.finished(); seq !== undefined; seq = decode.finished()) {
-      // How many drafts of the step are right is not known yet.
+      // The number of accepted drafts of the step is not known yet.
       if (seq.endsByLimit && seq.burst === 0) {
         decode.leave(seq);
         this.keep(seq);
@@ -273,14 +276,14 @@ export class AsyncRunner extends LaidRunner {
 
   private nextStopping(): EngineSequence | undefined {
     const { stopping } = this;
-    // One that was aborted has gone; one that was preempted has departed.
+    // An aborted sequence has gone; a preempted one has departed.
     const isHere = ({ state }: EngineSequence): boolean =>
       state === 'decoding' || state === 'stalled';
     while (stopping.length > 0 && !isHere(stopping[0]!)) stopping.shift();
     return stopping[0];
   }
 
-  /** One that was preempted while its last token was on the way. */
+  /** A sequence that was preempted while its last token was on the way. */
   private nextDeparted(): EngineSequence | undefined {
     const { record, queue } = this.parts;
     const isOver = ({ state, emitted, outputTokens }: EngineSequence): boolean =>
@@ -309,7 +312,7 @@ export class AsyncRunner extends LaidRunner {
   }
 }
 
-/** It was aborted. */
+/** True when the sequence was aborted. */
 function hasEnded({ state }: EngineSequence): boolean {
   return state === 'gone' || state === 'leaving';
 }

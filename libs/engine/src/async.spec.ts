@@ -15,11 +15,11 @@ function endsOf(told: readonly Told[]): [us: number, who: string][] {
 }
 
 describe('with async scheduling', () => {
-  it('a request that arrives during a step is in the batch after the next', () => {
+  it('a request that arrives during a step joins the batch after the next', () => {
     const test = asyncEngine();
     test.submit('a', { outputTokens: 5, ...LENGTH });
     test.engine.beginStep(0);
-    // The batch behind it is formed: vLLM schedules it while this one runs.
+    // The next batch is already formed: vLLM schedules it while this one runs.
     test.submit('b', { outputTokens: 1, ...LENGTH });
     test.nowUs = 1080;
     test.engine.endStep();
@@ -27,7 +27,7 @@ describe('with async scheduling', () => {
     expect(test.step()).toMatchObject({ firstTokens: ['b'], endUs: 2089 + 1000 + 80 + 10 });
   });
 
-  it('one that finds the engine idle starts at once', () => {
+  it('a request to an idle engine starts at once', () => {
     const test = asyncEngine();
     test.submit('a', { outputTokens: 1, ...LENGTH });
     expect(endsOf(test.runToRest())).toEqual([[1080, 'a']]);
@@ -45,7 +45,7 @@ describe('with async scheduling', () => {
     ]);
   });
 
-  it('one that stops has a row in the step behind, whose token is dropped', () => {
+  it('an output that stops has a row in the next step, whose token is dropped', () => {
     const test = asyncEngine();
     test.submit('a', { outputTokens: 2, endReason: 'stop' });
     test.step();
@@ -57,7 +57,7 @@ describe('with async scheduling', () => {
     expect(test.engine.counters).toMatchObject({ steps: 3, generatedTokens: 2 });
   });
 
-  it('a slot that gets free is filled one step later', () => {
+  it('a freed slot is filled one step later', () => {
     const test = asyncEngine({ maxNumSeqs: 2 });
     test.submit('a', { outputTokens: 2, ...LENGTH });
     test.submit('c', { outputTokens: 9, ...LENGTH });
@@ -69,7 +69,7 @@ describe('with async scheduling', () => {
     expect(test.step()).toMatchObject({ firstTokens: ['b'], endUs: 3188 + 1000 + 80 + 11 });
   });
 
-  it('an aborted request keeps its row in the batch that is formed', () => {
+  it('an aborted request keeps its row in the batch that is already formed', () => {
     const test = asyncEngine();
     for (const name of ['a', 'b']) test.submit(name, { outputTokens: 9, ...LENGTH });
     test.step();
@@ -96,7 +96,7 @@ describe('with async scheduling', () => {
     ]);
   });
 
-  it('a preempted sequence keeps the token that is on its way', () => {
+  it('a preempted sequence still gets the token that is on its way', () => {
     const test = asyncEngine({ numBlocks: 6 });
     test.submit('s0', { outputTokens: 16, ...LENGTH });
     test.submit('s1', { outputTokens: 13, ...LENGTH });
@@ -108,7 +108,7 @@ describe('with async scheduling', () => {
     expect(test.engine.counters).toMatchObject({ preemptions: 1, generatedTokens: 29 });
   });
 
-  it('a pull starts when the batch behind the step under way is formed', () => {
+  it('a pull starts when the batch after the step under way is formed', () => {
     const test = asyncEngine();
     test.submit('a', { outputTokens: 9, ...LENGTH });
     test.submit('r', { mode: 'remote-prefill', outputTokens: 2, ...LENGTH });
@@ -119,7 +119,7 @@ describe('with async scheduling', () => {
     expect(test.step()).toMatchObject({ emitted: ['a', 'r'], firstTokens: ['r'] });
   });
 
-  it('says that it may have room as soon as the batch behind has admitted', () => {
+  it('reports possible room as soon as the next batch has admitted', () => {
     const test = asyncEngine();
     test.submit('a', { outputTokens: 3, ...LENGTH });
     test.engine.beginStep(0);
@@ -157,12 +157,12 @@ describe('with async scheduling', () => {
 });
 
 describe('with async scheduling and drafts', () => {
-  it('a batch counts on all drafts of the step under way, and has room for its own behind', () => {
+  it('a batch assumes that all drafts of the step under way are right, and has room for its own after them', () => {
     const speculation = { tokens: 3, acceptanceRate: 0 };
     const test = asyncEngine({ speculation });
     test.submit('a', { outputTokens: 9, ...LENGTH });
     test.step();
-    // 8 tokens are here, 1 + 3 come with the step under way, 1 + 3 with the one behind it.
+    // 8 tokens are in KV, 1 + 3 come with the step under way, 1 + 3 with the next.
     test.engine.beginStep(test.nowUs);
     expect(test.engine.snapshot().freeBlocks).toBe(100 - 16 / 4);
     expect(test.engine.tokensEmitted(test.handle('a'))).toBe(1);
@@ -170,7 +170,7 @@ describe('with async scheduling and drafts', () => {
     expect(test.engine.tokensEmitted(test.handle('a'))).toBe(2);
   });
 
-  it('gives a request the bursts that it has without async scheduling', () => {
+  it('gives a request the same bursts as without async scheduling', () => {
     const bursts = [true, false].map((asyncScheduling) => {
       const test = asyncEngine({
         asyncScheduling,
@@ -188,7 +188,7 @@ describe('with async scheduling and drafts', () => {
     expect(bursts[0]).toEqual(bursts[1]);
   });
 
-  it('an output that a burst may end has a row in the step behind, one that cannot has none', () => {
+  it('an output that a burst may end has a row in the next step, others have none', () => {
     const ends = [0, 1].map((acceptanceRate) => {
       const test = asyncEngine({ speculation: { tokens: 2, acceptanceRate } });
       test.submit('a', { outputTokens: 4, ...LENGTH });
@@ -200,12 +200,12 @@ describe('with async scheduling and drafts', () => {
     ]);
   });
 
-  it('one at the end of the context waits until the step under way shows its place', () => {
+  it('a sequence at the end of the context waits until the step under way shows its length', () => {
     const speculation = { tokens: 3, acceptanceRate: 0 };
     const test = asyncEngine({ speculation, maxModelLen: 12 });
     test.submit('a', { outputTokens: 4, ...LENGTH });
     const told = test.runToRest().map(({ emitted, finished }) => [...emitted, ...finished].join());
-    // Drafts up to the eleventh token are in flight, so the batch behind has no token of it.
+    // Drafts up to the eleventh token are in flight, so the next batch has no token of it.
     expect(told).toEqual(['a', 'a', 'a', 'a,a']);
     expect(test.engine.counters.generatedTokens).toBe(4);
   });
@@ -267,7 +267,7 @@ describe('the price of async scheduling', () => {
     return arrivalsUs.map((_, i) => firstUs.get(`${i}`)!);
   }
 
-  it('is one step for every request that arrives while others decode', () => {
+  it('is one step for each request that arrives while others decode', () => {
     fc.assert(
       fc.property(arrivals, (arrivalsUs) => {
         const later = firstTokens(false, arrivalsUs).map((us) => us + 1000);

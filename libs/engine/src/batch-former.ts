@@ -8,7 +8,7 @@ import { isBefore } from './waiting-queue';
 /**
  * Forms the batch of a step as vLLM V1's scheduler does: first the running sequences (one token for
  * each that decodes, the next chunk for each that prefills), then, by the admitter, the waiting
- * ones; a running sequence that finds no block preempts the last in line. The engine applies the
+ * ones; a running sequence without a free block preempts the last in line. The engine applies the
  * results of the step.
  */
 export class BatchFormer {
@@ -19,8 +19,8 @@ export class BatchFormer {
   private isStale = false;
   private hasPreempted = false;
   /**
-   * Sequences of this rank or a later one are left out of the batch: vLLM's loop over running ones
-   * has ended before them.
+   * Sequences of this rank or a later one are left out of the batch: vLLM's loop over running
+   * sequences ends before them.
    */
   private cutRank = Infinity;
   /**
@@ -28,9 +28,9 @@ export class BatchFormer {
    * `defer_block_free`: KV that comes from elsewhere could be overwritten.
    */
   readonly defersFrees: boolean;
-  /** Batches are formed while the one before runs. */
+  /** True when batches are formed while the previous one runs. */
   formsAhead = false;
-  /** This one is: the tokens of the step under way are not known yet. */
+  /** True while such a batch is formed: the tokens of the step under way are not known yet. */
   private isAhead = false;
 
   constructor(private readonly parts: AdmitterParts) {
@@ -40,22 +40,25 @@ export class BatchFormer {
     this.defersFrees = asyncScheduling === true && hasConnector === true;
   }
 
-  /** Whether the next step may admit a sequence although nothing happens until then. */
+  /** Whether the next step may admit a sequence even if nothing happens until then. */
   get mayAdmitNext(): boolean {
     return this.hasWaiting && (this.isStale || this.mayGainRoom);
   }
 
-  /** Windows may give back blocks in any step, more than it takes. */
+  /** True when windows may free blocks in any step, more than it takes. */
   private get mayGainRoom(): boolean {
     return this.parts.blocks.layout.windowed > 0 && !this.batch.isFull;
   }
 
-  /** Says that blocks, slots or waiting sequences have changed. */
+  /** Records that blocks, slots or waiting sequences have changed. */
   touch(): void {
     this.isStale = true;
   }
 
-  /** Returns whether anything runs in the step; `isAhead`: the one before is under way. */
+  /**
+   * Returns whether anything runs in the step. `isAhead` is true while the step before is under
+   * way.
+   */
   form(nowUs: Micros, isAhead = false): boolean {
     const { batch, admitter } = this;
     this.isAhead = isAhead;
@@ -65,26 +68,44 @@ export class BatchFormer {
     batch.clear(batch.running + waiting <= 1);
     this.hasPreempted = false;
     this.cutRank = Infinity;
+    if (this.parts.options.promptsFirst === true && this.formOfPrompts(nowUs)) return true;
     batch.resume();
     this.growDecoding();
     this.continuePrompts();
     if (!this.hasPreempted && (this.isStale || (this.hasWaiting && this.mayGainRoom))) {
-      admitter.admit(nowUs);
-      this.isStale = (batch.chunkTokens > 0 || !admitter.looks) && this.hasWaiting;
+      this.admit(nowUs);
     }
     return batch.rows > 0;
   }
 
-  /** Takes a running sequence out of the batch; what it has computed stays findable. */
+  /** Forms a batch of prompts alone; returns whether there are any to compute. */
+  private formOfPrompts(nowUs: Micros): boolean {
+    const { batch } = this;
+    batch.isOfPrompts = true;
+    this.continuePrompts();
+    if (!this.hasPreempted && this.isStale) this.admit(nowUs);
+    batch.isOfPrompts = false;
+    if (batch.chunkTokens === 0) return false;
+    batch.stallAll();
+    return true;
+  }
+
+  private admit(nowUs: Micros): void {
+    const { admitter, batch } = this;
+    admitter.admit(nowUs);
+    this.isStale = (batch.chunkTokens > 0 || !admitter.looks) && this.hasWaiting;
+  }
+
+  /** Takes a running sequence out of the batch; its computed blocks stay in the prefix cache. */
   drop(seq: EngineSequence): void {
     this.parts.blocks.publish(seq, this.leave(seq));
     this.touch();
   }
 
   /**
-   * Returns the tokens whose full blocks others may find: all that are computed. With batches
-   * formed ahead vLLM leaves out a token that a decode step under way computes until the batch
-   * behind has given the sequence room for the next one: the token was not known when that step was
+   * Returns the tokens whose full blocks others may find: all computed ones. With batches formed
+   * ahead, vLLM leaves out a token that a decode step under way computes until the next batch has
+   * given the sequence room for a further one, because the token was not known when that step was
    * formed.
    */
   private leave(seq: EngineSequence): number {
@@ -121,9 +142,9 @@ export class BatchFormer {
   }
 
   /**
-   * At most; with windows, whose blocks one gives back before another that comes later takes its
-   * own, and where those behind one that finds none are left out. Else it makes no difference who
-   * takes them first.
+   * An upper bound with windows, where a sequence may free blocks before a later one takes its own,
+   * and when sequences behind one without blocks are left out. Otherwise exact: the order does not
+   * matter.
    */
   private get demandOfPrompts(): number {
     const { layout } = this.parts.blocks;
@@ -134,7 +155,7 @@ export class BatchFormer {
     }, 0);
   }
 
-  /** These and the prompts under way, in the order in which they take scarce blocks. */
+  /** These sequences and the prompts under way, in the order in which they take scarce blocks. */
   private withPrompts(decoding: readonly EngineSequence[]): EngineSequence[] {
     return [...decoding, ...this.batch.prefilling].sort((a, b) => a.rank - b.rank);
   }
@@ -160,7 +181,7 @@ export class BatchFormer {
       const fresh = blocks.layout.blocksFor(seq.reach) - seq.blocks.length;
       if (fresh > 0) demand += fresh * blocks.layout.perBlock;
     }
-    // A published block may let a sequence in without having cost a free block.
+    // A published block may admit a sequence at no cost in free blocks.
     this.touch();
     batch.draftedTokens = members.reduce((sum, seq) => sum + batch.tokensOf(seq), 0);
     const isScarce = demand + this.demandOfPrompts > blocks.pool.freeBlocks;
@@ -175,7 +196,7 @@ export class BatchFormer {
     const { blocks, decode } = this.parts;
     while (seq.state === 'decoding') {
       if (blocks.extend(seq, this.processedOf(seq), seq.reach)) {
-        // A token that the step under way computes is known by its row alone.
+        // A token that the step under way computes is known only from its row.
         if (this.isAhead) blocks.publish(seq, decode.current.contextOf(seq) - seq.burst);
         return;
       }
@@ -195,7 +216,7 @@ export class BatchFormer {
     for (const seq of this.snapshotOf(this.batch.prefilling)) {
       if (seq.chunk === 0) this.continuePrompt(seq);
     }
-    // Only now: a sequence further back may have preempted one that already had its chunk.
+    // Only now, because a sequence further back may have preempted one that already had its chunk.
     for (const seq of this.batch.prefilling)
       this.parts.blocks.publish(seq, seq.computed + seq.chunk);
   }
@@ -204,7 +225,7 @@ export class BatchFormer {
     if (!this.mayHaveChunk(seq)) return;
     const tokens = Math.min(this.batch.wanted(seq, seq.computed), this.batch.budget());
     if (tokens <= 0) return;
-    // What a batch in flight computes is not there yet, and attends to its own windows.
+    // Tokens that a batch in flight computes are not in KV yet, and attend to their own windows.
     const there = seq.computed - seq.inFlight;
     const slots = this.batch.slotsFor(seq.computed + tokens);
     while (!this.parts.blocks.extend(seq, there, slots)) {
@@ -220,8 +241,8 @@ export class BatchFormer {
   }
 
   /**
-   * Preempts the last in line; while its blocks are written to, leaves out the sequence that lacks
-   * blocks and those behind it.
+   * Preempts the last in line. While a step still writes to the blocks of that one, leaves out the
+   * sequence that lacks blocks and those behind it.
    */
   private makeRoomFor({ rank }: EngineSequence): void {
     const victim = this.lastInLine();
@@ -257,7 +278,7 @@ export class BatchFormer {
     this.hasPreempted = true;
   }
 
-  /** The newest, or the last by the order of the queue. */
+  /** The newest sequence, or the last by the order of the queue. */
   private lastInLine(): EngineSequence {
     const { decode, queue } = this.parts;
     let last: EngineSequence | undefined;
@@ -271,7 +292,7 @@ export class BatchFormer {
     return last!;
   }
 
-  /** A copy to walk over while preemption changes the original. */
+  /** A copy to iterate over while preemption changes the original. */
   private snapshotOf(sequences: readonly EngineSequence[]): EngineSequence[] {
     const { scratch } = this;
     truncate(scratch, 0);

@@ -14,7 +14,7 @@ export interface BatchParts {
   readonly draftTokens: number;
 }
 
-/** What an engine knows of its own batch. */
+/** The sums over an engine's own batch. */
 export type BatchSums = {
   -readonly [K in Exclude<keyof BatchAggregates, 'expertTokens'>]-?: number;
 };
@@ -38,7 +38,7 @@ export function emptySums(): BatchSums {
  * admitter waiting ones.
  */
 export class Batch {
-  /** Running sequences whose prompt is not in KV yet, in order of admission. */
+  /** Running sequences whose prompt is not completely in KV, in order of admission. */
   readonly prefilling: EngineSequence[] = [];
   /**
    * Sequences admitted by this batch whose KV came from elsewhere: they decode from their first
@@ -46,15 +46,17 @@ export class Batch {
    */
   readonly joined: EngineSequence[] = [];
   /**
-   * Sequences that are not in it, and keep their slots and blocks until the step under way has
-   * brought their last tokens.
+   * Sequences outside of it that keep their slots and blocks until the step under way has brought
+   * their last tokens.
    */
   readonly ending: EngineSequence[] = [];
-  /** Decoding sequences that it leaves out: one that lacks blocks, and those behind it. */
+  /** Decoding sequences that it leaves out: the one that lacks blocks, and those behind it. */
   readonly stalled: EngineSequence[] = [];
-  /** Members of the decode set that were not in the batch before it. */
+  /** Members of the decode set that were not in the previous batch. */
   readonly resumed: EngineSequence[] = [];
   chunkTokens = 0;
+  /** Decoding sequences are left out of it, all of them. */
+  isOfPrompts = false;
   /** Tokens of empty drafts. */
   paddingTokens = 0;
   /** With drafts: tokens of decoding sequences. */
@@ -66,10 +68,7 @@ export class Batch {
   /** `long_prefill_token_threshold` of this step. */
   private threshold = 0;
   private readonly slots: number;
-  /**
-   * Context length beyond which nothing is drafted. vLLM starts only when the first of the two is
-   * the smaller one.
-   */
+  /** Context length beyond which nothing is drafted. */
   readonly draftLimit: number;
   /** Context length beyond which the drafter gets no blocks. */
   private readonly slotLimit: number;
@@ -89,9 +88,10 @@ export class Batch {
     return this.parts.decode.size + besides;
   }
 
-  /** Tokens of those that it has: above 0 when anything runs in it. */
+  /** Tokens of its decoding sequences; above 0 when anything runs in it. */
   get rows(): number {
     const { decode, draftTokens } = this.parts;
+    if (this.isOfPrompts) return this.chunkTokens;
     return this.chunkTokens + (draftTokens > 0 ? this.draftedTokens : decode.current.size);
   }
 
@@ -99,7 +99,10 @@ export class Batch {
     return this.running >= this.slots;
   }
 
-  /** Begins a new step; the long prompt of a sequence that is alone keeps no other one waiting. */
+  /**
+   * Begins a new step. The threshold for long prompts is off when a sequence is alone, because it
+   * delays no other.
+   */
   clear(isAlone: boolean): void {
     this.chunkTokens = 0;
     this.paddingTokens = 0;
@@ -108,10 +111,7 @@ export class Batch {
     truncate(this.joined, 0);
   }
 
-  /**
-   * Tokens of the budget that are left; each decoding sequence has its one, and those of its draft,
-   * set aside.
-   */
+  /** Tokens left in the budget, without those set aside for decoding sequences and their drafts. */
   budget(): number {
     return this.parts.options.maxNumBatchedTokens - this.rows - this.paddingTokens;
   }
@@ -129,9 +129,9 @@ export class Batch {
 
   /**
    * Gives a decoding sequence its row with drafts: its next token and those of the draft, limited
-   * by the model's context and the blocks there are.
+   * by the model's context and the free blocks.
    *
-   * @param isAhead the step under way is not done: all of its drafts may turn out right
+   * @param isAhead the step under way is not done, so all of its drafts may turn out right
    */
   draftFor(seq: EngineSequence, isAhead: boolean): void {
     const known = this.parts.decode.current.contextOf(seq);
@@ -155,14 +155,22 @@ export class Batch {
     seq.inFlight = 0;
   }
 
-  /** Lets a decoding sequence, which stays among those that run, have no row in it. */
+  /** Leaves a decoding sequence without a row in the batch; it keeps running. */
   stall(seq: EngineSequence): void {
     this.parts.decode.current.leave(seq);
     seq.state = 'stalled';
     this.stalled.push(seq);
   }
 
-  /** Lets those that were left out of the batch before it decode on. */
+  /** The same for all of them. */
+  stallAll(): void {
+    truncate(this.resumed, 0);
+    // The step under way has left these out already.
+    for (const seq of this.stalled) seq.burst = -1;
+    for (const seq of [...this.parts.decode.current.members]) this.stall(seq);
+  }
+
+  /** Resumes the sequences that were left out of the previous batch. */
   resume(): void {
     truncate(this.resumed, 0);
     for (const seq of this.stalled) {
@@ -172,12 +180,12 @@ export class Batch {
     truncate(this.stalled, 0);
   }
 
-  /** The step begins that has the rows of those which were left out of the one before. */
+  /** Called when the step begins that has rows of resumed sequences. */
   countResumed(): void {
     for (const seq of this.resumed) if (seq.state === 'decoding') seq.burst = 0;
   }
 
-  /** Whether it has a row of a sequence that runs, or ran until now. */
+  /** Whether the batch has a row of this running or just ended sequence. */
   has({ state, drafts, chunk }: EngineSequence): boolean {
     return state === 'decoding' ? drafts >= 0 : chunk > 0;
   }
@@ -205,7 +213,7 @@ export class Batch {
     return sums;
   }
 
-  /** Its sequences and their tokens, in order of admission. For tests: O(batch). */
+  /** Its sequences and their tokens, in order of admission, for tests. O(batch). */
   members(): (readonly [SequenceHandle, tokens: number])[] {
     const rows = [...this.parts.decode.current.members, ...this.prefilling];
     const inOrder = rows.sort((a, b) => a.rank - b.rank);
@@ -219,7 +227,7 @@ export class Batch {
     return state === 'stalled' ? this.stalled : this.prefilling;
   }
 
-  /** Those that have no row in the batch do not count. */
+  /** Sequences without a row in the batch do not count. */
   private addDrafts(sums: BatchSums): void {
     const decode = this.parts.decode.current;
     for (const seq of decode.members) {

@@ -12,7 +12,7 @@ function warm(options: ConstructorParameters<typeof TestEngine>[0] = {}): TestEn
 }
 
 describe('a cache-hit threshold', () => {
-  it('ends a sequence of which too little is cached, without computing anything', () => {
+  it('ends a sequence with too little cached, without computing anything', () => {
     const test = warm();
     const startUs = test.nowUs;
     const asked = { promptTokens: 20, blockHashes: HASHES };
@@ -33,7 +33,7 @@ describe('a cache-hit threshold', () => {
     expect(test.runToRest().flatMap((told) => told.finished)).toEqual(['enough']);
   });
 
-  it('is met by exactly its share', () => {
+  it('is met by exactly the share that it names', () => {
     for (const [promptTokens, threshold] of [
       [20, 0.8],
       [29, 16 / 29],
@@ -49,14 +49,14 @@ describe('a cache-hit threshold', () => {
     }
   });
 
-  it('of the engine counts for sequences that name none, and 0 asks for nothing', () => {
+  it('of the engine applies to sequences without one, and 0 turns it off', () => {
     const test = new TestEngine({ globalCacheHitThreshold: 0.5 });
     test.submit('as the engine', {});
     test.submit('all the same', { parameters: { cacheHitThreshold: 0 } });
     expect(test.step()).toMatchObject({ rejected: ['as the engine'], scheduled: ['all the same'] });
   });
 
-  it('costs the others of the batch no time', () => {
+  it('costs the other sequences of the batch no time', () => {
     const lone = new TestEngine();
     const beside = new TestEngine();
     for (const test of [lone, beside]) test.submit('a', { outputTokens: 3 });
@@ -68,7 +68,7 @@ describe('a cache-hit threshold', () => {
     expect(told?.endUs).toBe(lone.step()?.endUs);
   });
 
-  it('does not hold for a prompt that others will fetch, nor for KV that arrives', () => {
+  it('does not apply to a prompt that others will fetch, nor to KV that arrives', () => {
     const test = new TestEngine({ globalCacheHitThreshold: 1 });
     test.submit('target', { mode: 'remote-prefill' });
     test.reserve();
@@ -77,14 +77,14 @@ describe('a cache-hit threshold', () => {
     expect(test.step()).toMatchObject({ held: ['source'], firstTokens: ['target'], rejected: [] });
   });
 
-  it('holds where KV did not arrive and would be computed here', () => {
+  it('applies when KV did not arrive and would be computed here', () => {
     const test = new TestEngine();
     test.submit('target', { mode: 'remote-prefill', parameters: { cacheHitThreshold: 0.1 } });
     test.engine.kvFailed(test.handle('target'));
     expect(test.step()).toMatchObject({ rejected: ['target'] });
   });
 
-  it('ends a preempted sequence instead of computing it again, with the tokens it gave out', () => {
+  it('ends a preempted sequence with its tokens so far instead of computing it again', () => {
     const test = new TestEngine({ numBlocks: 6, enablePrefixCaching: false });
     test.submit('old', { outputTokens: 8 });
     test.step();

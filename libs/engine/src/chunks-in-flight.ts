@@ -1,15 +1,15 @@
 import { truncate } from '@baton/kernel';
 import type { EngineSequence } from './sequence';
 
-/** The chunks of prompts in a batch that runs while others are formed behind it. */
+/** The prompt chunks of a batch that runs while later ones are formed. */
 export class ChunksInFlight {
-  /** One whose rank has changed since was preempted and came back, or has gone. */
+  /** A sequence whose rank has changed since was preempted and has come back, or has gone. */
   readonly prompts: EngineSequence[] = [];
   readonly ranks: number[] = [];
   /** Tokens of the prompt that are computed when the batch ends. */
   readonly reached: number[] = [];
 
-  /** Takes the chunks of the batch that was formed: the next batch goes on behind them. */
+  /** Takes the chunks of the formed batch; the next batch continues after them. */
   load(prefilling: readonly EngineSequence[]): void {
     truncate(this.prompts, 0);
     truncate(this.ranks, 0);

@@ -6,24 +6,24 @@ import type { SequenceBlocks } from './sequence-blocks';
 /**
  * When decoding sequences need another block. A sequence fills one every `blockSize` steps, so it
  * has a phase: the step, modulo the block size, at whose beginning it needs the next. Sequences
- * whose further blocks no other can find are only counted; the others are kept by phase and visited
- * when they fill a block. Steps are numbered as by the decode set, which drives this.
+ * whose further blocks cannot be found by others are only counted; the rest are kept by phase and
+ * visited when they fill a block. Steps are numbered as by the decode set, which drives this.
  */
 export class DecodePhases {
   size = 0;
   /** Members by phase. */
   private readonly counts: Int32Array;
-  /** Those among them that have blocks to publish. */
+  /** Members that have blocks to publish, by phase. */
   private readonly publishing: EngineSequence[][];
   private publishingSize = 0;
   private readonly blockSize: number;
-  /** Blocks that a member takes at a time: one in each group. */
+  /** Blocks that a member takes at once: one in each group. */
   readonly perBlock: number;
-  /** Undefined: no group has a sliding window. */
+  /** Undefined when no group has a sliding window. */
   private readonly windows: WindowPhases | undefined;
-  /** Members that have to give back blocks before they have a phase in `windows`. */
+  /** Members that must free blocks before they get a phase in `windows`. */
   private readonly behind: EngineSequence[] = [];
-  /** Those whose windows have blocks that can be found, by the phase at which they give back. */
+  /** Members whose windows have findable blocks, by the phase at which they free them. */
   private readonly sliding = new Map<number, Set<EngineSequence>>();
 
   /** @param lag  steps by which windows move later than contexts: batches are formed ahead */
@@ -39,7 +39,7 @@ export class DecodePhases {
     this.publishing = Array.from({ length: this.blockSize }, () => []);
   }
 
-  /** @param isGrown its window is that of the step that the set is at, or else of one before */
+  /** @param isGrown its window is that of the current step of the set; else of the step before */
   add(seq: EngineSequence, isGrown: boolean): void {
     const phase = this.phaseOf(seq);
     this.counts[phase]!++;
@@ -71,7 +71,7 @@ export class DecodePhases {
     return this.counts[step % this.blockSize]!;
   }
 
-  /** Blocks that the `count` steps behind `step` take, less those that they give back. */
+  /** Blocks that the `count` steps after `step` take, less those that they free. */
   takenBehind(step: number, count: number): number {
     const taken = this.growthsBehind(step, count) * this.perBlock;
     if (this.windows === undefined) return taken;
@@ -79,8 +79,8 @@ export class DecodePhases {
   }
 
   /**
-   * How many of the `count` steps behind `step` this many free blocks suffice for, without those
-   * that the steps give back.
+   * The number of the `count` steps after `step` for which this many free blocks suffice, not
+   * counting blocks that the steps free.
    */
   stepsFed(step: number, count: number, free: number): number {
     if (this.behind.length > 0) return 0;
@@ -98,8 +98,8 @@ export class DecodePhases {
   }
 
   /**
-   * Gives blocks to each member that needs them for this step, and takes those that windows have
-   * left behind; enough must be free before.
+   * Gives blocks to each member that needs them for this step, and takes back those that windows
+   * have left behind. Enough must be free beforehand.
    */
   grow(step: number): void {
     const publishing = this.publishing[step % this.blockSize]!;
@@ -115,7 +115,7 @@ export class DecodePhases {
     this.catchUp(step);
   }
 
-  /** Does the same for the `count` steps behind `step`, one after the other. */
+  /** Does the same for the `count` steps after `step`, one after the other. */
   growBehind(step: number, count: number): void {
     if (this.publishingSize + this.sliding.size === 0) {
       this.blocks.growUnlisted(this.growthsBehind(step, count));
@@ -128,7 +128,7 @@ export class DecodePhases {
       if (isEachGrown || this.countAt(step + i) > 0) this.grow(step + i);
   }
 
-  /** Members that are behind give back what they have left, at this step. */
+  /** Members that are behind free the blocks that their windows have left, at this step. */
   catchUp(step: number): void {
     const { behind } = this;
     let kept = 0;
@@ -153,7 +153,7 @@ export class DecodePhases {
     return contextOffset + step - this.lag;
   }
 
-  /** Whether the member gives back blocks at this step. */
+  /** Whether the member frees blocks at this step. */
   slidesAt(seq: EngineSequence, step: number): boolean {
     if (this.windows === undefined) return false;
     const { layout } = this.blocks;
@@ -161,7 +161,7 @@ export class DecodePhases {
     return seq.isBehind || layout.slidAt(context) > layout.slidAt(context - 1);
   }
 
-  /** Blocks that the member takes at this step, less those that it gives back. */
+  /** Blocks that the member takes at this step, less those that it frees. */
   takenBy(seq: EngineSequence, step: number): number {
     const context = seq.contextOffset + step;
     const taken = context % this.blockSize === 0 ? this.perBlock : 0;
@@ -171,7 +171,7 @@ export class DecodePhases {
     return taken - (layout.slidAt(tokens) - layout.slidAt(tokens - 1)) * layout.windowed;
   }
 
-  /** Times that members need a block of each group in the `count` steps behind `step`. */
+  /** Times that members need a block of each group in the `count` steps after `step`. */
   private growthsBehind(step: number, count: number): number {
     const rounds = Math.floor(count / this.blockSize);
     let growths = rounds * this.size;
@@ -214,7 +214,7 @@ export class DecodePhases {
     if (others?.delete(seq) === true && others.size === 0) this.sliding.delete(phase);
   }
 
-  /** Lets those members give back what they leave at this step; returns blocks of each group. */
+  /** Frees the blocks that those members leave at this step; returns blocks of each group. */
   private slideListed(step: number): number {
     let given = 0;
     for (const seq of this.sliding.get(step % this.blocks.layout.period) ?? []) {
@@ -226,14 +226,14 @@ export class DecodePhases {
     return given;
   }
 
-  /** The step, modulo the period, at which the member gives back blocks. */
+  /** The step, modulo the period, at which the member frees blocks. */
   private windowPhaseOf(seq: EngineSequence): number {
     const { offset, period } = this.blocks.layout;
     const rest = (offset - this.windowContext(seq, 0)) % period;
     return rest < 0 ? rest + period : rest;
   }
 
-  /** A block is full, and the next one needed, when the context is a multiple of the block size. */
+  /** A block is full, and the next is needed, when the context is a multiple of the block size. */
   private phaseOf(seq: EngineSequence): number {
     const rest = -seq.contextOffset % this.blockSize;
     return rest < 0 ? rest + this.blockSize : rest;

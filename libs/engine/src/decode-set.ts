@@ -6,20 +6,20 @@ import { SequenceHeap } from './sequence-heap';
 
 /**
  * The sequences that get a token in every step. A step touches none of them: one counter moves, and
- * the progress of a sequence follows from it. `finishAt` sits in a heap, and blocks are given out
- * by phase; the block list of a sequence whose further blocks no other can find is updated only by
- * `settle`. The batch former and the engine drive it.
+ * the progress of a sequence follows from it. `finishAt` sits in a heap, and blocks are assigned by
+ * phase. The block list of a sequence whose further blocks cannot be found by others is updated
+ * only by `settle`. The batch former and the engine drive it.
  */
 export class DecodeSet {
   /** In no particular order. */
   readonly members: EngineSequence[] = [];
-  /** Decode steps done since the engine began. */
+  /** Decode steps since the start of the engine. */
   steps = 0;
   /** Σ tokens in KV over the members. */
   contextTokens = 0;
   /** Rises whenever a member joins or leaves. */
   version = 0;
-  /** The last step for which all members have their blocks. */
+  /** The latest step for which all members have their blocks. */
   private grownFor = -1;
   private readonly phases: DecodePhases;
   private readonly byFinish = new SequenceHeap((a, b) =>
@@ -51,8 +51,8 @@ export class DecodeSet {
   }
 
   /**
-   * Takes in a sequence that has the blocks for its computed tokens, and for one more when a step
-   * has begun.
+   * Adds a sequence that has the blocks for its computed tokens, and for one more when a step has
+   * begun.
    */
   join(seq: EngineSequence): void {
     seq.state = 'decoding';
@@ -66,7 +66,7 @@ export class DecodeSet {
     this.version++;
   }
 
-  /** Takes in again, when a batch is formed, a sequence that the batch before does not have. */
+  /** Adds a sequence again, when a batch is formed, that the previous batch does not have. */
   resume(seq: EngineSequence): void {
     this.grownFor = this.steps - 1;
     this.join(seq);
@@ -89,14 +89,14 @@ export class DecodeSet {
     this.version++;
   }
 
-  /** Keeps a member that has its last token, but does not count it among those that will end. */
+  /** Keeps a member that has its last token, without counting it among those that will end. */
   linger(seq: EngineSequence): void {
     this.byFinish.remove(seq);
   }
 
   /**
-   * Gives a member, whose step was counted, further tokens of that step, at most up to its end; −1:
-   * takes the one that was counted.
+   * Gives a member further tokens of a step already counted, at most up to its end; −1 takes back
+   * the counted token.
    */
   skip(seq: EngineSequence, tokens: number): void {
     seq.finishAt -= tokens;
@@ -113,7 +113,7 @@ export class DecodeSet {
     return seq.outputTokens - (seq.finishAt - this.steps);
   }
 
-  /** Updates the block list of a member: it follows from its context. */
+  /** Updates the block list of a member from its context. */
   settle(seq: EngineSequence): void {
     if (this.draftTokens > 0) return;
     const context = this.contextOf(seq);
@@ -130,7 +130,7 @@ export class DecodeSet {
     return this.phases.countAt(this.steps) * this.phases.perBlock;
   }
 
-  /** Gives out the blocks for the step that begins now; enough must be free. */
+  /** Assigns the blocks for the step that begins now; enough must be free. */
   grow(): void {
     if (this.demand > 0 || this.blocks.layout.windowed > 0) this.phases.grow(this.steps);
     this.grownFor = this.steps;
@@ -142,8 +142,8 @@ export class DecodeSet {
   }
 
   /**
-   * The members that need blocks for the step that begins now, or give some back, for a caller that
-   * goes through them one by one, as far as there are blocks.
+   * The members that need or free blocks for the step that begins now, for a caller that grows them
+   * one by one as far as there are blocks.
    */
   growing(): EngineSequence[] {
     const growing = this.members.filter(
@@ -153,7 +153,7 @@ export class DecodeSet {
     return growing;
   }
 
-  /** Says that all of `growing` that are still members have been grown. */
+  /** Records that all of `growing` that are still members have been grown. */
   hasGrown(): void {
     this.phases.catchUp(this.steps);
     this.grownFor = this.steps;
@@ -172,7 +172,7 @@ export class DecodeSet {
   }
 
   /**
-   * Counts `count` steps and gives out the blocks that the steps after each of them need, as single
+   * Counts `count` steps and assigns the blocks that the step after each of them needs, as single
    * steps would.
    */
   advanceAndGrow(count: number): void {
@@ -182,14 +182,14 @@ export class DecodeSet {
     this.contextTokens += count * this.members.length;
   }
 
-  /** Blocks that the steps 1..count after the one under way take, less those given back. */
+  /** Blocks that the steps 1..count after the one under way take, less those freed. */
   takenAhead(count: number): number {
     return this.phases.takenBehind(this.steps, count);
   }
 
   /**
-   * Those of `takenAhead(count)` that are for members which the last of these steps does not have,
-   * since their limit ends them with the step before it.
+   * The part of `takenAhead(count)` for members that are not in the last of these steps because
+   * their limit ends them with the step before.
    */
   takenByEnding(count: number): number {
     const at = this.steps + count;
@@ -202,12 +202,14 @@ export class DecodeSet {
     return taken;
   }
 
-  /** How many of `count` further steps after the one under way `free` blocks suffice for. */
+  /**
+   * The number of `count` further steps after the one under way for which `free` blocks suffice.
+   */
   stepsFed(count: number, free: number): number {
     return this.phases.stepsFed(this.steps, count, free);
   }
 
-  /** Recounts what is kept up to date step by step. O(members). */
+  /** Recounts the sums that are updated step by step. O(members). */
   audit(): void {
     let context = 0;
     let lingering = 0;
@@ -239,8 +241,8 @@ export class DecodeSet {
 }
 
 /**
- * All decoding sequences of an engine: one set for each batch that may be in flight, since those of
- * a batch go on together. An engine without pipeline stages has one set.
+ * All decoding sequences of an engine: one set per batch that may be in flight, because the
+ * sequences of a batch advance together. An engine without pipeline stages has one set.
  */
 export class DecodeSets {
   readonly all: readonly DecodeSet[];

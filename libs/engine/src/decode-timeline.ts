@@ -29,7 +29,7 @@ export class DecodeTimeline {
   ) {}
 
   /**
-   * Lays the step that starts at `startUs`; false when it follows no line and has to be timed by
+   * Lays the step that starts at `startUs`; false when it follows no line and must be timed by
    * itself.
    */
   lay(startUs: Micros): boolean {
@@ -37,7 +37,7 @@ export class DecodeTimeline {
     return this.law !== undefined && this.attendedTokens() <= this.law.contextLimit;
   }
 
-  /** The next step starts a new line, whatever its start. */
+  /** Makes the next step start a new line. */
   break(): void {
     this.law = undefined;
   }
@@ -49,7 +49,7 @@ export class DecodeTimeline {
 
   /**
    * Steps from now, 1 or more, until the first boundary at or after `untilUs`: D(j) solved for j,
-   * then put right for rounding.
+   * then corrected for rounding.
    */
   stepsUntil(untilUs: Micros): number {
     const done = this.set.steps - this.anchorStep;
@@ -59,7 +59,7 @@ export class DecodeTimeline {
     return j - done;
   }
 
-  /** Steps from now for which the line holds. */
+  /** Steps from now for which the line is valid. */
   stepsWithinLimit(): number {
     const limit = this.law?.contextLimit ?? 0;
     return limit === Infinity
@@ -85,7 +85,7 @@ export class DecodeTimeline {
     this.bend = (perContextUs * set.size) / 2;
   }
 
-  /** A sequence attends to what is in KV and to the token that the step adds. */
+  /** A sequence attends to the tokens in KV and to the token that the step adds. */
   private attendedTokens(): number {
     return this.set.contextTokens + this.set.size;
   }

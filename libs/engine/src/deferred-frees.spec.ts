@@ -3,7 +3,7 @@ import { TestEngine } from '../test/test-engine';
 
 const LENGTH = { endReason: 'length' } as const;
 
-/** An engine that gives KV away or takes it, with batches formed ahead. */
+/** An engine that sends or receives KV, with batches formed ahead. */
 function withConnector(options: ConstructorParameters<typeof TestEngine>[0] = {}): TestEngine {
   return new TestEngine({ asyncScheduling: true, hasConnector: true, ...options });
 }
@@ -12,7 +12,7 @@ function free(test: TestEngine): number {
   return test.engine.snapshot().freeBlocks;
 }
 
-/** Who gets tokens in the next four steps, and who is preempted. */
+/** The sequences that get tokens in each of the next four steps, and those that are preempted. */
 function takenFrom(test: TestEngine): string[] {
   return [1, 2, 3, 4].map(() => {
     const { emitted, preempted } = test.step()!;
@@ -32,7 +32,7 @@ describe('blocks that the batch in flight writes to', () => {
     expect(free(test)).toBe(100);
   });
 
-  it('are free at once where the limit ends a sequence: no row of it is in flight', () => {
+  it('are free at once when the limit ends a sequence: no row of it is in flight', () => {
     const test = withConnector();
     test.submit('a', { outputTokens: 2, ...LENGTH });
     test.submit('b', { outputTokens: 9, ...LENGTH });
@@ -41,7 +41,7 @@ describe('blocks that the batch in flight writes to', () => {
     expect(free(test)).toBe(97);
   });
 
-  it('are free one step after a sequence that is aborted, once', () => {
+  it('are freed once, one step after the abort of a sequence', () => {
     const test = withConnector();
     const handle = test.submit('a');
     test.step();
@@ -52,7 +52,7 @@ describe('blocks that the batch in flight writes to', () => {
     expect([free(test), test.engine.counters.aborted]).toEqual([100, 1]);
   });
 
-  it('let the next one in when they are free', () => {
+  it('admit the next sequence when they are free', () => {
     const test = withConnector({ numBlocks: 4 });
     test.submit('a', { outputTokens: 2 });
     test.submit('b', { promptTokens: 12, outputTokens: 1, ...LENGTH });
@@ -62,7 +62,7 @@ describe('blocks that the batch in flight writes to', () => {
   });
 });
 
-describe('a sequence that lacks blocks, beside others in flight', () => {
+describe('a sequence without enough blocks, beside others in flight', () => {
   /** All blocks are taken; the third token of b needs one more. */
   function scarce(hasConnector: boolean): TestEngine {
     const test = withConnector({ numBlocks: 6, hasConnector, enablePrefixCaching: false });
@@ -72,7 +72,7 @@ describe('a sequence that lacks blocks, beside others in flight', () => {
     return test;
   }
 
-  it('is left out with all behind it, then the last of them is preempted', () => {
+  it('is left out with all sequences behind it, then the last of them is preempted', () => {
     const told = takenFrom(scarce(true));
     expect(told).toEqual(['a b c', 'a b c', 'a, c preempted', 'a b']);
   });
@@ -82,13 +82,13 @@ describe('a sequence that lacks blocks, beside others in flight', () => {
     expect(told).toEqual(['a b c', 'a b c, c preempted', 'a b', 'a b']);
   });
 
-  it('preempts without a pause when none is left in the batch', () => {
+  it('preempts without a pause when no sequence is left in the batch', () => {
     const test = withConnector({ numBlocks: 4, enablePrefixCaching: false });
     for (const name of ['a', 'b']) test.submit(name, { promptTokens: 7, outputTokens: 8 });
     expect(takenFrom(test)).toEqual(['a b', 'a b', 'a, b preempted', 'a']);
   });
 
-  it('gets all of its tokens in the end', () => {
+  it('eventually gets all of its tokens', () => {
     const test = scarce(true);
     const told = test.runToRest();
     const tokens = (name: string) => told.filter(({ emitted }) => emitted.includes(name)).length;

@@ -18,7 +18,7 @@ const COUNTS = [
   'maxModelLen',
 ] as const;
 
-/** @throws InvariantError: options come from a configuration that was checked before. */
+/** @throws InvariantError, because the configuration has been checked before. */
 export function assertOptions(options: EngineOptions): void {
   for (const name of COUNTS) {
     const value = options[name];
@@ -43,12 +43,14 @@ export function assertOptions(options: EngineOptions): void {
   assert(Number.isInteger(maxAdapters) && maxAdapters >= 1, 'maxAdapters is a positive integer');
   const { schedulerRecvInterval: every = 1 } = options;
   assert(Number.isInteger(every) && every >= 1, 'schedulerRecvInterval is a positive integer');
+  const isPlain = options.speculation === undefined && options.stepTime.pipeline === undefined;
+  assert(isPlain || options.promptsFirst !== true, 'prompts go first without drafts and stages');
   assert(options.warmupPenaltyPercent >= 0, 'warmupPenaltyPercent must not be negative');
 }
 
 /**
- * Why a sequence could never run, undefined when it can: `longestTokens` are those that there are
- * blocks for. The last token of an output is sampled and needs no KV.
+ * The reason why a sequence could never run; undefined when it can. `longestTokens` is the longest
+ * sequence that the blocks hold. The last token of an output is sampled and needs no KV.
  */
 export function refusalOf(
   spec: SequenceSpec,
@@ -59,6 +61,8 @@ export function refusalOf(
   assert(Number.isInteger(promptTokens) && promptTokens >= 1, 'a prompt has tokens');
   assert(Number.isInteger(outputTokens) && outputTokens >= 1, 'an output has tokens');
   if (spec.remoteTokens !== undefined) assertRemote(spec, spec.remoteTokens);
+  const isMixed = options.promptsFirst !== true || mode === 'generate';
+  assert(isMixed, 'where prompts go first, KV comes from nowhere else and goes nowhere');
   const isWhole = mode === 'generate' || options.stepTime.pipeline === undefined;
   assert(isWhole, 'a pipeline neither gives nor takes KV');
   if (promptTokens + outputTokens > options.maxModelLen) return 'exceeds-context';
@@ -68,9 +72,9 @@ export function refusalOf(
 }
 
 /**
- * How many blocks sequences take in an engine with these options. A prompt that is not cut into
- * chunks is computed in one step. A window moves on when a step is done, so with batches formed
- * ahead two of them are beside it (vLLM's `max_in_flight_tokens`).
+ * The number of blocks that sequences take in an engine with these options. A prompt that is not
+ * cut into chunks is computed in one step. A window moves when a step is done, so with batches
+ * formed ahead the tokens of two steps come on top of it (vLLM's `max_in_flight_tokens`).
  */
 export function layoutOfEngine(options: KvSizes): KvLayout {
   const { blockSize, kvGroups, enableChunkedPrefill, maxNumBatchedTokens } = options;

@@ -44,12 +44,12 @@ export class Engine implements EnginePort {
   private readonly former: BatchFormer;
   private readonly record: StepRecord;
   private readonly runner: Runner;
-  /** Sequences of the step under way that were aborted: their blocks are in use until it ends. */
+  /** Aborted sequences of the step under way; their blocks are in use until it ends. */
   private readonly doomed: EngineSequence[] = [];
   private readonly drawsPerRequest: boolean;
   private readonly reservation = { handle: 0, missingTokens: 0, cachedTokens: 0 };
   private heldBlocks = 0;
-  /** Of a sequence for which there are blocks. */
+  /** Longest sequence that the blocks hold. */
   private readonly longestTokens: number;
   private readonly now = {
     ...{ running: 0, waiting: 0, deferred: 0, waitingTokens: 0 },
@@ -157,9 +157,9 @@ export class Engine implements EnginePort {
     this.remove(seq);
   }
 
-  resetPrefixCache(andHost: boolean): boolean {
+  resetPrefixCache(andHost: boolean, next?: EngineOptions['warmCache']): boolean {
     this.runner.assertMayChange();
-    return this.blocks.forget(andHost);
+    return this.blocks.forget(andHost, next);
   }
 
   beginStep(startUs: Micros): Micros | undefined {
@@ -186,7 +186,7 @@ export class Engine implements EnginePort {
   }
 
   extendStep(untilUs: Micros, withFirstTokens = false): Micros {
-    // Blocks that are given back with the step may let another sequence in.
+    // Blocks freed with the step may admit another sequence.
     return this.runner.extend(this.table.leaving.length > 0 ? 0 : untilUs, withFirstTokens);
   }
 
@@ -265,8 +265,8 @@ export class Engine implements EnginePort {
   }
 
   /**
-   * As `snapshot`, in one object that every call fills anew: for a driver that calls often and
-   * keeps nothing.
+   * Like `snapshot`, but every call fills the same object: for a driver that calls often and keeps
+   * nothing.
    */
   gauges(atUs?: Micros): EngineSnapshot {
     const { now, queue } = this;
@@ -284,15 +284,15 @@ export class Engine implements EnginePort {
   }
 
   /**
-   * Generations of the blocks of `blockIds`: each rises when its block is taken for other content.
+   * Generations of the blocks of `blockIds`; each rises when its block is taken for other content.
    */
   blockGenerations(handle: SequenceHandle): number[] {
     return this.blockIds(handle).map((block) => this.blocks.pool.generationOf(block));
   }
 
   /**
-   * The content that can be found in the block pool, and that of its free blocks in order of
-   * eviction. O(blocks).
+   * The findable content of the block pool, and that of its free blocks in order of eviction.
+   * O(blocks).
    */
   cacheState(): CacheState {
     const { pool } = this.blocks;
@@ -303,15 +303,15 @@ export class Engine implements EnginePort {
   }
 
   /**
-   * The batch of the step under way, in order of admission, and the sequences that wait without
-   * blocks, the next first; for tests. O(sequences).
+   * The batch of the step under way in order of admission, and the sequences that wait without
+   * blocks, next first. For tests. O(sequences).
    */
   queueState(): QueueState {
     return { batch: this.former.batch.members(), waiting: this.queue.inOrder() };
   }
 
   /**
-   * Recounts everything that is kept up to date incrementally. O(blocks + sequences).
+   * Recounts all sums that are updated incrementally. O(blocks + sequences).
    *
    * @throws InvariantError when blocks or sequences were lost, or a count is wrong.
    */
@@ -376,7 +376,7 @@ export class Engine implements EnginePort {
     this.former.touch();
   }
 
-  /** Takes a sequence out of the state it is in. */
+  /** Takes a sequence out of its current state. */
   private takeOut(seq: EngineSequence): void {
     const { admitter } = this.former;
     if (seq.isRunning) this.former.drop(seq);
@@ -387,13 +387,13 @@ export class Engine implements EnginePort {
     this.blocks.slideAtEnd(seq, seq.computed);
   }
 
-  /** Whether the batch behind the step that ends writes to its blocks, where that counts. */
+  /** Whether the batch after the ending step writes to its blocks, when frees are deferred. */
   private isWritten(seq: EngineSequence): boolean {
     return this.former.defersFrees && this.runner.hasFormed && this.former.batch.has(seq);
   }
 }
 
-/** Stages have batches in flight of their own: see docs/engine.md. */
+/** Pipeline stages keep their own batches in flight: see docs/engine.md. */
 function runnerOf(parts: RunnerParts): Runner {
   if (parts.decode.all.length > 1) return new PipelineRunner(parts);
   return parts.options.asyncScheduling === true ? new AsyncRunner(parts) : new StepRunner(parts);

@@ -7,8 +7,8 @@ const hostTier = { blocks: 8, bytesPerSecond: 1e6, bytesPerBlock: 500 };
 const A = { promptTokens: 12, outputTokens: 1, blockHashes: HASHES };
 
 /**
- * An engine of 4 blocks in which `a`, three blocks long, has run and was pushed out by another as
- * large as all of them.
+ * An engine of 4 blocks in which `a`, three blocks long, has run and was evicted by another that
+ * fills all of them.
  */
 function afterEviction(options: ConstructorParameters<typeof TestEngine>[0] = {}): TestEngine {
   const test = new TestEngine({ numBlocks: 4, hostTier, ...options });
@@ -20,7 +20,7 @@ function afterEviction(options: ConstructorParameters<typeof TestEngine>[0] = {}
 }
 
 describe('a tier of host memory', () => {
-  it('keeps what the GPU gives up, the tail of a prompt to be forgotten first', () => {
+  it('keeps the blocks that the GPU evicts, and drops the tail of a prompt first', () => {
     expect(afterEviction().engine.cacheState()).toMatchObject({
       contents: [],
       hostContents: [13, 12, 11],
@@ -29,7 +29,7 @@ describe('a tier of host memory', () => {
     expect(small.engine.cacheState().hostContents).toEqual([12, 11]);
   });
 
-  it('spares a prompt the tokens it holds, for the time it takes to load them', () => {
+  it('loads the tokens that it holds, in place of their computation', () => {
     const test = afterEviction();
     const startUs = test.nowUs;
     test.submit('again', A);
@@ -44,7 +44,7 @@ describe('a tier of host memory', () => {
     expect(test.engine.cacheState().contents).toEqual([11, 12, 13]);
   });
 
-  it('is asked behind what the GPU holds', () => {
+  it('is looked up after the blocks that the GPU holds', () => {
     const test = new TestEngine({ numBlocks: 4, hostTier });
     test.submit('a', { ...A, promptTokens: 13 });
     test.step();
@@ -60,7 +60,7 @@ describe('a tier of host memory', () => {
     });
   });
 
-  it('spares a transfer what it holds, and the step that admits the sequence loads it', () => {
+  it('loads the blocks that it holds in place of their transfer, in the step that admits the sequence', () => {
     const test = afterEviction();
     test.submit('remote', { ...A, promptTokens: 14, mode: 'remote-prefill' });
     expect(test.reserve()).toBe('remote lacks 2');
@@ -74,7 +74,7 @@ describe('a tier of host memory', () => {
     });
   });
 
-  it('forgets what was to be loaded with a reservation that fails', () => {
+  it('drops its pending load when a reservation fails', () => {
     const test = afterEviction({ enablePrefixCaching: true });
     test.submit('remote', { ...A, mode: 'remote-prefill' });
     expect(test.reserve()).toBe('remote lacks 4');
@@ -85,7 +85,7 @@ describe('a tier of host memory', () => {
     expect(test.engine.counters.promptTokensLoadedFromHost).toBe(0);
   });
 
-  it('does not exist unless asked for', () => {
+  it('does not exist by default', () => {
     const { hostTier: _tier, ...without } = { hostTier, numBlocks: 4 };
     const test = new TestEngine(without);
     test.submit('a', A);

@@ -3,9 +3,9 @@ import { describe, expect, it } from 'vitest';
 import { TestEngine } from '../test/test-engine';
 
 const HASHES = [11, 12, 13, 14, 15, 16];
-/** A block of 4 tokens takes 5 µs from the own node; computing one takes 40 µs. */
+/** A block of 4 tokens takes 5 µs from the engine's own node; computing one takes 40 µs. */
 const hostTier = { blocks: 8, bytesPerSecond: 1e8, bytesPerBlock: 500 };
-/** 10 µs from another, beside 20 µs for each node. */
+/** 10 µs from another node, plus 20 µs per node. */
 const TERMS: KvPoolTerms = {
   blocks: 8,
   bytesPerBlock: 500,
@@ -31,24 +31,27 @@ function twoEngines(terms: Partial<KvPoolTerms> = {}, options: Options = {}) {
 }
 
 describe('an engine in a KV pool', () => {
-  it.each([false, true])('fetches what another engine computed (async: %s)', (asyncScheduling) => {
-    const { first, second, members } = twoEngines({}, { asyncScheduling });
-    expect(first.engine.counters.promptTokensComputed).toBe(14);
-    const startUs = second.nowUs;
-    second.submit('a', A);
-    // Three blocks of one node, then the two tokens of the fourth.
-    expect(second.step()?.endUs).toBe(startUs + 1000 + 10 * 2 + 20 + 3 * 10);
-    second.runToRest();
-    expect(second.engine.counters).toMatchObject({
-      promptTokensComputed: 2,
-      promptTokensCached: 12,
-      promptTokensFetched: 12,
-      promptTokensLoadedFromHost: 0,
-    });
-    expect(members[1]!.counters).toMatchObject({ fetched: 3, fetchUs: 50, declined: 0 });
-  });
+  it.each([false, true])(
+    'fetches blocks that another engine computed (async: %s)',
+    (asyncScheduling) => {
+      const { first, second, members } = twoEngines({}, { asyncScheduling });
+      expect(first.engine.counters.promptTokensComputed).toBe(14);
+      const startUs = second.nowUs;
+      second.submit('a', A);
+      // Three blocks from one node, then the two tokens of the fourth.
+      expect(second.step()?.endUs).toBe(startUs + 1000 + 10 * 2 + 20 + 3 * 10);
+      second.runToRest();
+      expect(second.engine.counters).toMatchObject({
+        promptTokensComputed: 2,
+        promptTokensCached: 12,
+        promptTokensFetched: 12,
+        promptTokensLoadedFromHost: 0,
+      });
+      expect(members[1]!.counters).toMatchObject({ fetched: 3, fetchUs: 50, declined: 0 });
+    },
+  );
 
-  it('stores a block when its step has ended, and no sooner', () => {
+  it('stores a block only when its step has ended', () => {
     const { second, members } = twoEngines();
     second.submit('b', { promptTokens: 9, blockHashes: [21, 22] });
     second.engine.beginStep(second.nowUs);
@@ -57,7 +60,7 @@ describe('an engine in a KV pool', () => {
     expect(members[1]!.contents()).toEqual([22, 21]);
   });
 
-  it('keeps what it fetched, and loads it from the own node afterwards', () => {
+  it('keeps fetched blocks, and later loads them from its own node', () => {
     const { second, members } = twoEngines({}, { numBlocks: 4 });
     second.submit('a', A);
     second.runToRest();
@@ -70,7 +73,7 @@ describe('an engine in a KV pool', () => {
     expect(second.engine.counters.promptTokensLoadedFromHost).toBe(12);
   });
 
-  it('stores the tokens that it generated, too', () => {
+  it('also stores generated tokens', () => {
     const { first, second } = twoEngines();
     first.submit('turn', { promptTokens: 14, outputTokens: 7, blockHashes: HASHES });
     first.runToRest();
@@ -95,7 +98,7 @@ describe('an engine in a KV pool', () => {
     second.runToRest();
     second.submit('a', A);
     second.runToRest();
-    // It fetched the head, with nothing of its own; then 3 blocks are not 3.5 times as many as 1.
+    // It fetched the head when it had nothing; now 3 blocks are less than 3.5 times 1.
     expect(second.engine.counters).toMatchObject({ promptTokensFetched: 4, promptTokensCached: 8 });
   });
 
@@ -105,7 +108,7 @@ describe('an engine in a KV pool', () => {
     expect(second.reserve()).toBe('a lacks 14');
   });
 
-  it('forgets its memory with the prefix cache', () => {
+  it('clears its memory with the prefix cache', () => {
     const { first, second, members } = twoEngines();
     expect(first.engine.resetPrefixCache(false)).toBe(true);
     expect(members[0]!.size).toBe(3);

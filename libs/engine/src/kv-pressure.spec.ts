@@ -4,7 +4,7 @@ import { TestEngine } from '../test/test-engine';
 const HASHES = [11, 12, 13, 14, 15, 16];
 
 describe('preemption', () => {
-  it('sends the newest back, computes it again and repeats no token', () => {
+  it('requeues the newest sequence, computes it again and repeats no token', () => {
     const test = new TestEngine({ numBlocks: 5, enablePrefixCaching: false });
     test.submit('old', { outputTokens: 8 });
     test.submit('new', { outputTokens: 6 });
@@ -23,7 +23,7 @@ describe('preemption', () => {
     });
   });
 
-  it('finds the blocks it lost again in the prefix cache, generated ones included', () => {
+  it('finds the lost blocks in the prefix cache, generated ones included', () => {
     const test = new TestEngine({ numBlocks: 6 });
     test.submit('old', { promptTokens: 8, outputTokens: 12 });
     test.submit('new', { promptTokens: 8, outputTokens: 6, blockHashes: HASHES });
@@ -34,7 +34,7 @@ describe('preemption', () => {
     expect(told.flatMap((t) => t.finished).sort()).toEqual(['new', 'old']);
   });
 
-  it('of a recomputation does not report the prompt or the cache hit anew', () => {
+  it('does not report prompt or cache hit again for the recomputation', () => {
     const test = new TestEngine({ numBlocks: 5 });
     test.submit('old', { outputTokens: 8, blockHashes: HASHES });
     test.submit('new', { outputTokens: 8, blockHashes: [21, 22, 23, 24] });
@@ -44,7 +44,7 @@ describe('preemption', () => {
     expect(test.engine.counters.prefixQueriesTokens).toBe(16);
   });
 
-  it('admits nobody in the step in which it preempted', () => {
+  it('admits no sequence in a step with a preemption', () => {
     const test = new TestEngine({ numBlocks: 5 });
     test.submit('old', { outputTokens: 8 });
     test.submit('new', { outputTokens: 8 });
@@ -56,29 +56,26 @@ describe('preemption', () => {
 });
 
 describe('preemption without block hashes', () => {
-  it.each([undefined, 100])(
-    'computes again only what was given up since (%s contents)',
-    (count) => {
-      const contents = count === undefined ? {} : { contentCount: count };
-      const test = new TestEngine({ numBlocks: 15, maxNumBatchedTokens: 100, ...contents });
-      test.submit('old', { promptTokens: 20, outputTokens: 20 });
-      test.submit('new', { promptTokens: 32, outputTokens: 12 });
-      const chunks: number[] = [];
-      while (test.engine.beginStep(test.nowUs) !== undefined) {
-        const { batch } = test.engine.queueState();
-        const tokens = batch.find(([handle]) => handle === test.handle('new'))?.[1] ?? 0;
-        if (tokens > 1) chunks.push(tokens);
-        test.end();
-      }
-      const [whole, again, ...more] = chunks;
-      expect([whole, more]).toEqual([32, []]);
-      expect(again).toBeLessThan(20);
-    },
-  );
+  it.each([undefined, 100])('computes again only blocks evicted since (%s contents)', (count) => {
+    const contents = count === undefined ? {} : { contentCount: count };
+    const test = new TestEngine({ numBlocks: 15, maxNumBatchedTokens: 100, ...contents });
+    test.submit('old', { promptTokens: 20, outputTokens: 20 });
+    test.submit('new', { promptTokens: 32, outputTokens: 12 });
+    const chunks: number[] = [];
+    while (test.engine.beginStep(test.nowUs) !== undefined) {
+      const { batch } = test.engine.queueState();
+      const tokens = batch.find(([handle]) => handle === test.handle('new'))?.[1] ?? 0;
+      if (tokens > 1) chunks.push(tokens);
+      test.end();
+    }
+    const [whole, again, ...more] = chunks;
+    expect([whole, more]).toEqual([32, []]);
+    expect(again).toBeLessThan(20);
+  });
 });
 
 describe('preemption order', () => {
-  it('puts the last preempted first among all that wait', () => {
+  it('puts the last preempted sequence first in the queue', () => {
     const test = new TestEngine({ numBlocks: 9, maxNumSeqs: 3 });
     for (const name of ['a', 'b', 'c']) test.submit(name, { promptTokens: 12, outputTokens: 12 });
     test.submit('later', { promptTokens: 4, outputTokens: 1 });
@@ -102,14 +99,14 @@ describe('scheduler_reserve_full_isl', () => {
     return test.runToRest();
   };
 
-  it('keeps a prompt waiting until the whole of it fits', () => {
+  it('keeps a prompt waiting until it fits completely', () => {
     const told = firstSteps(true);
     expect(told.flatMap((each) => each.preempted)).toEqual([]);
     const ended = told.findIndex((each) => each.finished.includes('old'));
     expect(told.findIndex((each) => each.scheduled.includes('new'))).toBe(ended + 1);
   });
 
-  it('when off admits a prompt whose first chunk fits, and preempts it later', () => {
+  it('when off, admits a prompt whose first chunk fits, and preempts it later', () => {
     const told = firstSteps(false);
     expect(told[1]?.scheduled).toEqual(['new']);
     expect(told.flatMap((each) => each.preempted)).toContain('new');
@@ -132,7 +129,7 @@ describe('the prefix cache', () => {
     });
   });
 
-  it('shares blocks between sequences of one step and of one engine at once', () => {
+  it('shares blocks between sequences in the same step', () => {
     const test = new TestEngine({ numBlocks: 100 });
     test.submit('a', { promptTokens: 9, blockHashes: HASHES });
     test.submit('b', { promptTokens: 9, blockHashes: HASHES });
@@ -143,7 +140,7 @@ describe('the prefix cache', () => {
     expect(test.engine.snapshot().freeBlocks).toBe(100 - 4);
   });
 
-  it('holds generated blocks as well, for the next turn of a conversation', () => {
+  it('also keeps generated blocks, for the next turn of a conversation', () => {
     const test = new TestEngine();
     test.submit('turn 1', { promptTokens: 8, outputTokens: 5, blockHashes: HASHES });
     test.runToRest();
@@ -152,14 +149,14 @@ describe('the prefix cache', () => {
     expect(test.engine.cachedTokens(test.handle('turn 2'))).toBe(12);
   });
 
-  it('does not hold a block before the step that fills it', () => {
+  it('has a block only after the step that fills it', () => {
     const test = new TestEngine({ maxNumBatchedTokens: 6 });
     test.submit('a', { promptTokens: 12, blockHashes: HASHES });
     test.step();
     expect(test.engine.cacheState().contents.filter((hash) => hash !== 0)).toEqual([11]);
   });
 
-  it('gives up the tail of a sequence before its head', () => {
+  it('evicts the tail of a sequence before its head', () => {
     const test = new TestEngine({ numBlocks: 4 });
     test.submit('a', { promptTokens: 16, outputTokens: 1, blockHashes: HASHES });
     test.step();
@@ -181,7 +178,7 @@ describe('the prefix cache', () => {
 });
 
 describe('waiting for blocks', () => {
-  it('lets nobody past the head of the queue', () => {
+  it('lets no sequence pass the head of the queue', () => {
     const test = new TestEngine({ numBlocks: 5 });
     test.submit('a', { promptTokens: 12, outputTokens: 2 });
     test.submit('large', { promptTokens: 16, outputTokens: 1 });
@@ -190,7 +187,7 @@ describe('waiting for blocks', () => {
     expect(order).toEqual(['a', '', 'large,small']);
   });
 
-  it('lets arrived KV past it, which holds the blocks that the head waits for', () => {
+  it('lets arrived KV pass it, which holds the blocks that the head waits for', () => {
     const test = new TestEngine({ numBlocks: 6, maxNumBatchedTokens: 8 });
     test.submit('remote', { promptTokens: 16, outputTokens: 1, mode: 'remote-prefill' });
     expect(test.reserve()).toBe('remote lacks 16');

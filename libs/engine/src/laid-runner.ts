@@ -7,20 +7,20 @@ import { type Runner, type RunnerParts, warmupFactor } from './runner';
 import type { EngineSequence } from './sequence';
 
 /**
- * The steps under way of an engine that has one batch at a time on its GPUs: how many they are, how
- * many of them are done, and when they end. Steps of an unchanged decode batch are laid end to end
- * by a timeline, so several may stand for one call; any other step ends by itself.
+ * The steps under way of an engine with one batch at a time on its GPUs: their number, the number
+ * done, and their ends. A timeline lays steps of an unchanged decode batch end to end, so one call
+ * may cover several; any other step is timed by itself.
  */
 export abstract class LaidRunner implements Runner {
   protected readonly decode: DecodeSet;
   protected readonly timeline: DecodeTimeline;
   protected startUs: Micros = 0;
   protected endUs: Micros = 0;
-  /** Steps under way from now on, 0 when none is. */
+  /** Steps under way from now on; 0 when none is. */
   protected ahead = 0;
   /** Whether the boundaries of the step under way follow from the timeline. */
   protected isLaid = false;
-  /** A first token gets its jitter as the last token given. */
+  /** True when a first token gets its jitter as the last token given. */
   protected readonly hasJitter: boolean;
   /** Steps since `startUs` that are done, when an extended step was cut. */
   protected done = 0;
@@ -49,7 +49,7 @@ export abstract class LaidRunner implements Runner {
 
   /** Reports the sequences that got their first token with the first of the steps. */
   protected abstract noteFirstTokens(): void;
-  /** Lets the decode set count this many steps that have ended. */
+  /** Makes the decode set count this many ended steps. */
   protected abstract advance(steps: number): void;
 
   get isUnderWay(): boolean {
@@ -88,14 +88,14 @@ export abstract class LaidRunner implements Runner {
     this.endUs = this.timeline.endUs(steps - this.counted);
   }
 
-  /** How many of the steps under way have begun by `atUs`. */
+  /** The number of steps under way that have begun by `atUs`. */
   protected begunBy(atUs: Micros): number {
     const { timeline, counted } = this;
     if (timeline.endUs(1 - counted) >= atUs) return 1;
     return Math.min(this.ahead, counted + timeline.stepsUntil(atUs));
   }
 
-  /** Counts the last of the steps, which gave out `tokens` tokens. */
+  /** Counts the last of the steps, which produced `tokens` tokens. */
   protected endStep(tokens: number): void {
     const { accounts, record } = this.parts;
     accounts.generatedTokens += tokens;
@@ -109,7 +109,7 @@ export abstract class LaidRunner implements Runner {
     record.steps = this.done;
   }
 
-  /** How long a step with this batch takes that ends by itself. */
+  /** Duration of a step with this batch when it is timed by itself. */
   protected spanOf(batch: BatchAggregates, loadUs: number): Micros {
     const { options, scatter, speculation } = this.parts;
     const factor = scatter?.next(batch.prefillTokens > 0) ?? 1;

@@ -20,7 +20,7 @@ function decoding(options: ConstructorParameters<typeof TestEngine>[0], outputTo
 }
 
 describe('the steps of an unchanged decode batch', () => {
-  it('end where the sum of their times says, rounded once', () => {
+  it('end at the sum of their times, rounded once', () => {
     const test = decoding({ stepTime: FRACTIONAL }, [40]);
     const startUs = test.nowUs;
     let sumUs = 0;
@@ -45,7 +45,7 @@ describe('the steps of an unchanged decode batch', () => {
     expect(test.step()?.endUs).toBe(3198 + 1000 + 11);
   });
 
-  it('take a microsecond each when the model says less', () => {
+  it('take at least a microsecond each', () => {
     const law = { baseUs: 0.1, perContextUs: 0, contextLimit: Infinity };
     const instant: StepTimeModel = {
       description: 'instant',
@@ -58,7 +58,7 @@ describe('the steps of an unchanged decode batch', () => {
 });
 
 describe('extending a step', () => {
-  it('goes to the first end and tells of the last step', () => {
+  it('reaches the first end and reports the last step', () => {
     const test = decoding({}, [9, 30]);
     const told = test.step(Infinity);
     expect(told).toMatchObject({ steps: 8, emitted: ['s0', 's1'], finished: ['s0'] });
@@ -82,7 +82,7 @@ describe('extending a step', () => {
     }
   });
 
-  it('says where each of its steps ended', () => {
+  it('gives the end of each of its steps', () => {
     const ends = decoding({}, [9])
       .runToRest()
       .map((told) => told.endUs);
@@ -99,8 +99,7 @@ describe('extending a step', () => {
   });
 
   it(
-    'does not happen while a prompt is computed, a sequence may be admitted next, or warm-up ' +
-      'lasts',
+    'does not happen while a prompt is computed, a sequence may be admitted, or warm-up ' + 'lasts',
     () => {
       const mixed = decoding({ maxNumBatchedTokens: 10 }, [20]);
       mixed.submit('long', { promptTokens: 50 });
@@ -123,7 +122,7 @@ describe('extending a step', () => {
     expect(noBlocks.step(Infinity)).toMatchObject({ steps: 8, scheduled: [] });
   });
 
-  it('stays within the context for which the line holds, and needs a line', () => {
+  it('stays within the context for which the line is valid, and needs a line', () => {
     const limited = (contextLimit: number): StepTimeModel => ({
       ...READABLE,
       decodeLaw: () => ({ baseUs: 1000, perContextUs: 1, contextLimit }),
@@ -134,7 +133,7 @@ describe('extending a step', () => {
     expect(decoding({ stepTime: lawless }, [20]).step(Infinity)?.steps).toBe(1);
   });
 
-  it('knows what the blocks are at any instant of it', () => {
+  it('reports the blocks at any instant of it', () => {
     const single = decoding({}, [16]);
     const leaping = decoding({}, [16]);
     leaping.engine.beginStep(leaping.nowUs);
@@ -162,7 +161,7 @@ describe('cutting an extended step', () => {
     expect(test.step()).toMatchObject({ scheduled: ['late'] });
   });
 
-  it('leaves a shorter one alone', () => {
+  it('does not change a shorter one', () => {
     const test = decoding({}, [9]);
     const endUs = test.engine.beginStep(test.nowUs)!;
     expect(test.engine.cutStep(endUs + 9_000)).toBe(endUs);
@@ -170,7 +169,7 @@ describe('cutting an extended step', () => {
 });
 
 describe('jitter', () => {
-  it('depends on seed, request and token alone', () => {
+  it('depends only on seed, request and token', () => {
     const jittery: StepTimeModel = {
       ...READABLE,
       tokenJitterUs: (seed, hash, index) => (seed * 7 + (hash % 97) + index) % 50,

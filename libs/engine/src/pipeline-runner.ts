@@ -5,10 +5,10 @@ import type { DecodeSet } from './decode-set';
 import { type Runner, type RunnerParts, warmupFactor } from './runner';
 import type { EngineSequence } from './sequence';
 
-/** Batches of several steps are on their way at once, so ranks have no common boundary. */
+/** Batches of several steps are in flight at once, so ranks have no common boundary. */
 const NO_LOCKSTEP = 'an engine with pipeline stages runs in no lockstep';
 
-/** A batch on its way through the stages; used again when it has ended. */
+/** A batch in the stages; the object is reused after its end. */
 class Flight {
   formedUs: Micros = 0;
   endUs: Micros = 0;
@@ -20,20 +20,21 @@ class Flight {
 /**
  * Steps of an engine with pipeline stages, as vLLM's `EngineCore.step_with_batch_queue` takes them.
  * As many batches as there are stages are in flight. Whenever the oldest has ended, batches are
- * formed until the pipeline is full again or nothing more can run; in between none is, so what
- * arrives waits for the end of the oldest. A batch occupies one stage after the other, each as soon
- * as it is there and the batch before has left. The step under way is the one of the oldest batch.
+ * formed until the pipeline is full again or nothing more can run. No batch is formed in between,
+ * so new requests wait for the end of the oldest. A batch occupies one stage after the other, each
+ * as soon as it has arrived and the batch before has left. The step under way is the one of the
+ * oldest batch.
  */
 export class PipelineRunner implements Runner {
   private readonly pipeline: PipelineTimes;
   /** Oldest first. */
   private readonly flying: Flight[] = [];
   private readonly idle: Flight[];
-  /** The batch that ended last; undefined: the step had none. */
+  /** The batch that ended last; undefined when the step had none. */
   private ended: Flight | undefined;
   /** When each stage is done with its batches, µs with a fraction. */
   private readonly freeUs: Float64Array;
-  /** Times of the batch that is formed. */
+  /** Times of the batch being formed. */
   private readonly timesUs: Float64Array;
   private readonly promptsDone: EngineSequence[] = [];
   readonly hasFormed = false;
@@ -58,7 +59,7 @@ export class PipelineRunner implements Runner {
   }
 
   assertMayChange(): void {
-    // One step is under way at a time, and every change counts from the next one on.
+    // One step is under way at a time, and every change takes effect with the next one.
   }
 
   form(): never {
@@ -78,13 +79,13 @@ export class PipelineRunner implements Runner {
     assert(!this.underWay, 'a step is under way already');
     if (record.isRead) record.clear();
     while (this.idle.length > 0 && this.launch(startUs)) {
-      // Until the pipeline is full or nothing more can run.
+      // Repeats until the pipeline is full or nothing more can run.
     }
     const [oldest] = this.flying;
     if (oldest === undefined && !record.hasDismissed) return undefined;
     this.startUs = startUs;
     this.underWay = true;
-    // A batch that ended before was not handled then: the caller had paused.
+    // The caller had paused, so a batch that ended earlier is handled only now.
     this.endUs = Math.max(oldest?.endUs ?? 0, startUs + 1);
     return this.endUs;
   }
@@ -157,12 +158,12 @@ export class PipelineRunner implements Runner {
     return 0;
   }
 
-  /** Forms a batch and sends it on its way; false when nothing can run. */
+  /** Forms a batch and sends it into the pipeline; false when nothing can run. */
   private launch(startUs: Micros): boolean {
     const { former, decode } = this.parts;
     const flight = this.idle.splice(this.nextIdle(), 1)[0]!;
     decode.current = flight.set;
-    // Sequences that left with the batch before may make room for others.
+    // Sequences that left with the previous batch may make room for others.
     former.touch();
     if (!former.form(startUs)) {
       this.idle.push(flight);
@@ -175,7 +176,7 @@ export class PipelineRunner implements Runner {
     return true;
   }
 
-  /** Those whose output is back go first: there is one such set at most. */
+  /** A set whose output is back goes first; there is at most one. */
   private nextIdle(): number {
     const own = this.idle.findIndex(({ set }) => set.size > 0);
     return own < 0 ? 0 : own;

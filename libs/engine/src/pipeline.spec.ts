@@ -5,7 +5,7 @@ import { specOf, TestEngine, type Told } from '../test/test-engine';
 
 const HOP_US = 7;
 
-/** Stages of so many µs each, and 10 more for each prompt token, with hops of 7 µs between. */
+/** Stages of these many µs each, plus 10 µs per prompt token, with hops of 7 µs between them. */
 function pipelineOf(...stagesUs: readonly number[]): StepTimeModel {
   const fill: PipelineTimes['fill'] = (batch: BatchAggregates, us) => {
     stagesUs.forEach((stageUs, i) => {
@@ -28,7 +28,7 @@ function testEngine(stagesUs: readonly number[], options = {}): TestEngine {
   return new TestEngine({ stepTime: pipelineOf(...stagesUs), ...options });
 }
 
-/** Steps to rest; the end of each step by who got tokens in it. */
+/** Runs to rest; returns the end of each step by the sequences that got tokens in it. */
 function timesOf(told: readonly Told[]): [us: number, who: string][] {
   return told.map(({ endUs, emitted }) => [endUs, emitted.join(' ')]);
 }
@@ -46,7 +46,7 @@ describe('an engine with pipeline stages', () => {
     ]);
   });
 
-  it('does not schedule a request again before its output is back, but its next chunk', () => {
+  it('schedules a request again only when its output is back, but its next chunk at once', () => {
     const engine = testEngine([100, 100], { maxNumBatchedTokens: 8 });
     engine.submit('a', { promptTokens: 20, outputTokens: 2 });
     const told = [engine.step()!];
@@ -57,14 +57,14 @@ describe('an engine with pipeline stages', () => {
       2 * stage + HOP_US,
       // The second chunk follows one stage behind.
       3 * stage + HOP_US,
-      // The third begins when the first is through, and finds the second in the last stage.
+      // The third begins when the first has passed, and finds the second in the last stage.
       3 * stage + HOP_US + shortStage,
       3 * stage + HOP_US + shortStage + 200 + HOP_US,
     ]);
     expect(told.map(({ emitted }) => emitted)).toEqual([[], [], ['a'], ['a']]);
   });
 
-  it('has batches of the same instant one behind the other', () => {
+  it('runs batches of the same instant one behind the other', () => {
     const engine = testEngine([100, 100], { maxNumBatchedTokens: 8 });
     engine.submit('a', { promptTokens: 8, outputTokens: 3 });
     engine.submit('b', { promptTokens: 8, outputTokens: 3 });
@@ -77,11 +77,11 @@ describe('an engine with pipeline stages', () => {
       [854, 'a'],
       [961, 'b'],
     ]);
-    // Each batch was formed when those in it had got their token before.
+    // Each batch was formed when its sequences had got their previous token.
     expect(told.map(({ formedUs }) => formedUs)).toEqual([0, 0, 367, 547, 647, 754]);
   });
 
-  it('keeps who came together in one batch, and the other stages idle, as vLLM does', () => {
+  it('keeps sequences that came together in one batch and leaves other stages idle, as vLLM does', () => {
     const engine = testEngine([100, 100]);
     engine.submit('a', { outputTokens: 3 });
     engine.submit('b', { outputTokens: 3 });
@@ -94,7 +94,7 @@ describe('an engine with pipeline stages', () => {
     expect(told[2]!.endUs - told[1]!.endUs).toBe(200 + HOP_US);
   });
 
-  it('lets what arrives while batches are in flight wait for the end of the oldest', () => {
+  it('makes requests that arrive while batches are in flight wait for the end of the oldest', () => {
     const engine = testEngine([100, 100]);
     engine.submit('a', { outputTokens: 2 });
     engine.engine.beginStep(0);
@@ -104,7 +104,7 @@ describe('an engine with pipeline stages', () => {
     expect(engine.step()).toMatchObject({ scheduled: ['b'], emitted: ['a', 'b'] });
   });
 
-  it('gives an aborted request no token of any batch, and its blocks at once', () => {
+  it('gives an aborted request no further token, and frees its blocks at once', () => {
     const engine = testEngine([100, 100], { maxNumBatchedTokens: 8 });
     engine.submit('a', { promptTokens: 24, outputTokens: 2 });
     engine.submit('b', { promptTokens: 8, outputTokens: 1 });
@@ -116,7 +116,7 @@ describe('an engine with pipeline stages', () => {
     engine.engine.audit();
   });
 
-  it('goes on after a pause in which batches ended', () => {
+  it('continues after a pause in which batches ended', () => {
     const engine = testEngine([100, 100], { maxNumBatchedTokens: 8 });
     engine.submit('a', { promptTokens: 8, outputTokens: 1 });
     engine.submit('b', { promptTokens: 8, outputTokens: 1 });
@@ -135,13 +135,13 @@ describe('an engine with pipeline stages', () => {
 describe('a full pipeline', () => {
   const stages = fc.array(fc.integer({ min: 20, max: 500 }), { minLength: 2, maxLength: 5 });
 
-  it('gives out a batch each time that the slowest stage takes', () => {
+  it('completes a batch per duration of the slowest stage', () => {
     const ends = endsOf([100, 300, 50], 60);
     const gaps = ends.slice(1).map((endUs, i) => endUs - ends[i]!);
     expect(new Set(gaps.slice(3, -3))).toEqual(new Set([300]));
   });
 
-  it('moves each batch on when it gets to a stage and the batch before has left it', () => {
+  it('advances each batch when it reaches a stage that the batch before has left', () => {
     fc.assert(
       fc.property(stages, (stagesUs) => {
         const ends = endsOf(stagesUs, 60);
@@ -151,7 +151,7 @@ describe('a full pipeline', () => {
     );
   });
 
-  /** Ends of all steps with as many requests as stages, each of them a batch of its own. */
+  /** Ends of all steps with one request per stage, each in its own batch. */
   function endsOf(stagesUs: readonly number[], outputTokens: number): number[] {
     const engine = testEngine(stagesUs, { maxNumBatchedTokens: 8, numBlocks: 1000 });
     stagesUs.forEach((_, i) => engine.submit(`${i}`, { promptTokens: 8, outputTokens }));
@@ -159,8 +159,8 @@ describe('a full pipeline', () => {
   }
 
   /**
-   * Queues in tandem: a batch enters when the one that left them last has made room. The first
-   * batch of each request has its prompt of 8 tokens.
+   * Tandem queues: a batch enters when the last one to leave has made room. The first batch of each
+   * request has its prompt of 8 tokens.
    */
   function tandemEnds(stagesUs: readonly number[], batches: number): number[] {
     const freeUs = stagesUs.map(() => 0);
@@ -179,7 +179,7 @@ describe('a full pipeline', () => {
   }
 });
 
-describe('the laws of a pipeline', () => {
+describe('a pipeline', () => {
   const request = fc.record({
     promptTokens: fc.integer({ min: 1, max: 40 }),
     outputTokens: fc.integer({ min: 1, max: 30 }),
@@ -196,7 +196,7 @@ describe('the laws of a pipeline', () => {
     schedulingPolicy: fc.constantFrom('fcfs' as const, 'priority' as const),
   });
 
-  it('are that every request ends with all of its tokens, in steps that go forward', () => {
+  it('ends every request with all of its tokens, in steps that go forward in time', () => {
     fc.assert(
       fc.property(world, ({ stages, requests, ...options }) => {
         const engine = testEngine(stages, options);

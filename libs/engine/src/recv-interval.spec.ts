@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { TestEngine } from '../test/test-engine';
 
-/** The step, from 0, in which `new` comes in when it is submitted before step `at`. */
+/** The step, from 0, that admits `new` when it is submitted before step `at`. */
 function admittedIn(interval: number, at: number, asyncScheduling = false): number {
   const test = new TestEngine({ schedulerRecvInterval: interval, asyncScheduling });
   test.submit('old', { outputTokens: 60 });
@@ -13,8 +13,8 @@ function admittedIn(interval: number, at: number, asyncScheduling = false): numb
 }
 
 describe('scheduler_recv_interval', () => {
-  it('lets a decoding engine look for new sequences every so many steps', () => {
-    // Step 0 computes the prompt: the engine looks behind it, and every fourth step from there.
+  it('is the interval at which a decoding engine looks for new sequences', () => {
+    // Step 0 computes the prompt: the engine looks after it, and every fourth step from there.
     const steps = [1, 2, 3, 4, 5, 6, 9, 10].map((at) => admittedIn(4, at));
     expect(steps).toEqual([1, 5, 5, 5, 5, 9, 9, 13]);
   });
@@ -35,7 +35,7 @@ describe('scheduler_recv_interval', () => {
     );
   });
 
-  it('does not hold up an engine that runs nothing', () => {
+  it('does not delay an idle engine', () => {
     const test = new TestEngine({ schedulerRecvInterval: 10 });
     test.submit('first', { outputTokens: 3 });
     test.runToRest();
@@ -43,7 +43,7 @@ describe('scheduler_recv_interval', () => {
     expect(test.step()!.scheduled).toEqual(['second']);
   });
 
-  it('does not hold up KV that has come', () => {
+  it('does not delay KV that has arrived', () => {
     const test = new TestEngine({ schedulerRecvInterval: 4 });
     test.submit('old', { outputTokens: 60 });
     test.step();
@@ -54,7 +54,7 @@ describe('scheduler_recv_interval', () => {
     expect(test.step()!.scheduled).toEqual(['new']);
   });
 
-  it('ends leaps while a sequence waits, so that none is passed over', () => {
+  it('ends leaps while a sequence waits, so that no turn is missed', () => {
     const test = new TestEngine({ schedulerRecvInterval: 4 });
     test.submit('old', { outputTokens: 60 });
     test.step();

@@ -84,7 +84,7 @@ describe('remote prefill', () => {
     expect(test.engine.counters.promptTokensRecomputed).toBe(again);
   });
 
-  it('offers arrived blocks to others', () => {
+  it('shares arrived blocks with others', () => {
     const test = new TestEngine();
     test.submit('a', { ...REMOTE, blockHashes: HASHES });
     test.reserve();
@@ -116,7 +116,7 @@ describe('remote prefill', () => {
     expect(test.engine.reserveNext()).toBeUndefined();
   });
 
-  it('keeps free what a prompt under way needs to its end', () => {
+  it('keeps the blocks free that a prompt under way still needs', () => {
     const test = new TestEngine({ numBlocks: 8, maxNumBatchedTokens: 8 });
     test.submit('long', { promptTokens: 24, outputTokens: 1 });
     test.step();
@@ -137,7 +137,7 @@ describe('remote prefill', () => {
     expect(reserved).toEqual([['running', 'other'], ['running']]);
   });
 
-  it('reserves in scheduling order, when blocks and a slot are there', () => {
+  it('reserves in scheduling order, when blocks and a slot are free', () => {
     const test = new TestEngine({ schedulingPolicy: 'priority', numBlocks: 4, maxNumSeqs: 1 });
     test.submit('second', { ...REMOTE, priority: 1, outputTokens: 1 });
     test.submit('first', { ...REMOTE, priority: 0, promptTokens: 12, outputTokens: 1 });
@@ -175,7 +175,7 @@ describe('remote prefill', () => {
     });
   });
 
-  it('computes here what was preempted after its arrival', () => {
+  it('computes a sequence here that was preempted after its KV arrived', () => {
     const test = new TestEngine({ numBlocks: 5 });
     test.submit('a', { outputTokens: 8 });
     test.step();
@@ -190,7 +190,7 @@ describe('remote prefill', () => {
 });
 
 describe('abort', () => {
-  it('frees what waits, is reserved or is held at once, in and out of a step', () => {
+  it('frees waiting, reserved and held sequences at once, in and out of a step', () => {
     for (const isInStep of [true, false]) {
       const test = new TestEngine({ maxNumSeqs: 2 });
       test.submit('held', HOLD);
@@ -236,8 +236,8 @@ describe('abort', () => {
   });
 });
 
-describe('a prompt of which a part comes from elsewhere', () => {
-  it('is computed behind that part, and held', () => {
+describe('a prompt with a part from elsewhere', () => {
+  it('is computed after that part, and held', () => {
     const test = new TestEngine();
     const part = { ...HOLD, promptTokens: 14, remoteTokens: 8, blockHashes: HASHES };
     const handle = test.submit('a', part);
@@ -251,7 +251,7 @@ describe('a prompt of which a part comes from elsewhere', () => {
     });
   });
 
-  it('takes from elsewhere only what the local cache lacks', () => {
+  it('takes from elsewhere only blocks that the local cache lacks', () => {
     const test = new TestEngine();
     test.submit('a', { promptTokens: 12, outputTokens: 1, blockHashes: HASHES });
     test.step();
@@ -292,7 +292,7 @@ describe('a sequence that is held at its end', () => {
     test.engine.audit();
   });
 
-  it('is let go by an abort without being counted again', () => {
+  it('is released by an abort without being counted again', () => {
     const test = new TestEngine();
     const handle = test.submit('a', { holdsAtEnd: true, outputTokens: 1 });
     test.step();

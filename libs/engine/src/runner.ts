@@ -20,7 +20,7 @@ export interface RunnerParts {
   readonly record: StepRecord;
   readonly queue: WaitingQueue;
   readonly speculation: Speculation | undefined;
-  /** Undefined: steps do not scatter. */
+  /** Undefined when steps do not scatter. */
   readonly scatter: StepScatter | undefined;
 }
 
@@ -29,17 +29,17 @@ export interface RunnerParts {
  * mean in EnginePort.
  */
 export interface Runner {
-  /** Between `begin` and `completeLast`. */
+  /** True between `begin` and `completeLast`. */
   readonly isUnderWay: boolean;
-  /** A batch that was formed ahead waits for its step. */
+  /** True when a batch that was formed ahead waits for its step. */
   readonly hasFormed: boolean;
   /**
-   * @throws InvariantError when several steps are under way, whose outcome a change would make
-   *   wrong.
+   * @throws InvariantError when several steps are under way, because a change would invalidate
+   * them.
    */
   assertMayChange(): void;
   begin(startUs: Micros): Micros | undefined;
-  /** These three: as in LockstepRank. */
+  /** These three are as in LockstepRank. */
   form(startUs: Micros): number | undefined;
   endBeside(share: StepShare): Micros;
   endAt(endUs: Micros): void;
@@ -47,23 +47,29 @@ export interface Runner {
   cut(atUs: Micros): Micros;
   /** Applies all but the last of the steps under way: tokens and blocks. */
   completeAllButLast(): void;
-  /** Applies the last one; the current decode set is then the one that it stepped. */
+  /** Applies the last step; the current decode set is then the one of that step. */
   completeLast(): void;
-  /** Takes a sequence that has its last token with that step out of the batch. */
+  /** Takes a sequence that got its last token in that step out of the batch. */
   nextFinished(): EngineSequence | undefined;
-  /** Ends the chunks of that step: the sequences whose prompt is done, which run no more. */
+  /**
+   * Ends the chunks of that step; returns the sequences whose prompt is done and that no longer
+   * run.
+   */
   endChunks(): readonly EngineSequence[];
-  /** Tokens of a running sequence that are counted already and come with the step under way. */
+  /** Tokens of a running sequence that are already counted and come with the step under way. */
   tokensInFlight(seq: EngineSequence): number;
   boundaryUs(step: number): Micros;
   /**
    * Blocks that the extended step under way has taken by `atUs`, beyond those of its first step and
-   * less those given back.
+   * less those freed.
    */
   blocksTakenBy(atUs: Micros | undefined): number;
 }
 
-/** The first steps of an engine may take longer: graphs are captured, caches are cold. */
+/**
+ * Factor for the first steps of an engine, which may take longer: graphs are captured, caches are
+ * cold.
+ */
 export function warmupFactor({ options, accounts }: RunnerParts): number {
   const { warmupSteps, warmupPenaltyPercent } = options;
   return accounts.steps < warmupSteps ? 1 + warmupPenaltyPercent / 100 : 1;

@@ -4,18 +4,18 @@ import { specOf, TestEngine } from '../test/test-engine';
 describe('what an engine accepts', () => {
   const { engine } = new TestEngine({ maxModelLen: 20, numBlocks: 4 });
 
-  it('refuses what is longer than the context', () => {
+  it('refuses sequences longer than the context', () => {
     const admission = engine.submit(specOf('a', { promptTokens: 17, outputTokens: 4 }));
     expect(admission).toEqual({ kind: 'refused', why: 'exceeds-context' });
   });
 
-  it('refuses what needs more blocks than there are; the last token needs none', () => {
+  it('refuses sequences that need more blocks than exist; the last token needs none', () => {
     const admission = engine.submit(specOf('a', { promptTokens: 14, outputTokens: 4 }));
     expect(admission).toEqual({ kind: 'refused', why: 'exceeds-kv-capacity' });
     expect(engine.submit(specOf('b', { promptTokens: 14, outputTokens: 3 })).kind).toBe('accepted');
   });
 
-  it('accepts a prompt to hold when the prompt alone fits', () => {
+  it('accepts a prompt to hold when only the prompt fits', () => {
     const hold = specOf('a', { promptTokens: 16, outputTokens: 4, mode: 'prefill-and-hold' });
     expect(engine.submit(hold).kind).toBe('accepted');
   });
@@ -42,7 +42,7 @@ describe('a sequence', () => {
     expect(test.step()).toMatchObject({ emitted: ['a', 'b'], finished: ['a', 'b'] });
   });
 
-  it('of one token is among those that got one, beside an unchanged batch', () => {
+  it('of one token is reported beside an unchanged batch', () => {
     const test = new TestEngine();
     test.submit('a', { outputTokens: 9 });
     test.step();
@@ -51,7 +51,7 @@ describe('a sequence', () => {
     expect(test.step()).toMatchObject({ emitted: ['a'], finished: [] });
   });
 
-  it('keeps its handle until the next step begins, then lends it to others', () => {
+  it('keeps its handle until the next step begins, then frees it for others', () => {
     const test = new TestEngine();
     const handle = test.submit('a', { outputTokens: 1 });
     test.step();
@@ -85,7 +85,7 @@ describe('a batch', () => {
     expect(test.step()).toMatchObject({ firstTokens: ['c'] });
   });
 
-  it('takes as many sequences as there are slots, the next when one ends', () => {
+  it('takes one sequence per slot, and the next when one ends', () => {
     const test = new TestEngine({ maxNumSeqs: 2 });
     for (const name of ['a', 'b', 'c']) test.submit(name, { outputTokens: 2 });
     expect(test.step()).toMatchObject({ scheduled: ['a', 'b'] });
@@ -94,7 +94,7 @@ describe('a batch', () => {
     expect(test.step()).toMatchObject({ scheduled: ['c'] });
   });
 
-  it('without chunked prefill takes a prompt whole or not yet', () => {
+  it('without chunked prefill takes a prompt whole or lets it wait', () => {
     const test = new TestEngine({ maxNumBatchedTokens: 12, enableChunkedPrefill: false });
     test.submit('a', { outputTokens: 2 });
     test.submit('b', { promptTokens: 12 });
@@ -114,7 +114,7 @@ describe('a batch', () => {
     expect(order.slice(0, 4)).toEqual(['a', '', 'b', 'c']);
   });
 
-  it('gives a chunk and a decode the time that the model says for their sums', () => {
+  it('gives a chunk and a decode the model’s time for their sums', () => {
     const test = new TestEngine();
     test.submit('a', { promptTokens: 8 });
     expect(test.step()?.endUs).toBe(1000 + 10 * 8);
@@ -142,7 +142,7 @@ describe('priority', () => {
     expect(order).toEqual(['urgent', 'early', 'late']);
   });
 
-  it('preempts whom it orders last, not the newest', () => {
+  it('preempts the last in its order, not the newest', () => {
     const test = new TestEngine({ ...policy, maxNumSeqs: 2, numBlocks: 5 });
     test.submit('low', { priority: 5, outputTokens: 8 });
     test.step();
@@ -183,7 +183,7 @@ describe('sjf', () => {
     }
   });
 
-  it('lets waiting make up for length at the rate of ageing', () => {
+  it('offsets length by waiting time at the rate of ageing', () => {
     for (const [laterUs, first] of [
       [10_900, 'short'],
       [11_100, 'long'],
@@ -195,7 +195,7 @@ describe('sjf', () => {
     }
   });
 
-  it('counts what a preempted sequence has to compute again, and preempts the newest', () => {
+  it('counts the tokens that a preempted sequence computes again, and preempts the newest', () => {
     const test = new TestEngine({ schedulingPolicy: 'sjf', numBlocks: 5 });
     test.submit('old', { promptTokens: 8, outputTokens: 8 });
     test.submit('new', { promptTokens: 7, outputTokens: 8, arrivalUs: 1 });

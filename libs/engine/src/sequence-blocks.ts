@@ -13,7 +13,7 @@ import { layoutOfEngine } from './engine-limits';
 import type { EngineSequence } from './sequence';
 import type { EngineOptions } from './port/engine-options';
 
-/** Blocks that a sequence is to have. */
+/** The blocks that a sequence needs. */
 export interface Wanted {
   /** Its leading tokens that need no computation. */
   readonly computed: number;
@@ -21,18 +21,19 @@ export interface Wanted {
   readonly tokens: number;
   /** Blocks that must stay free beside them. */
   readonly spare: number;
-  /** They are for the whole prompt, which may be computed step by step. Unset: for one step. */
+  /** True for the whole prompt, which may take several steps. Unset: for one step. */
   readonly isWhole?: boolean;
 }
 
 const NO_LISTS: readonly BlockList[] = [];
 
 /**
- * Binds sequences to the block pool: how many blocks their tokens need, which of them the prefix
- * cache holds, which blocks are full. Owns the pool; the batch former and the engine call it.
+ * Maps sequences to the block pool: the number of blocks that their tokens need, the blocks found
+ * in the prefix cache, and the full blocks. Owns the pool; the batch former and the engine call it.
  *
- * A sequence has a list of blocks for each group of layers. Without a prefix cache those of the
- * groups behind the first are alike and only counted: they follow from its list and from `slid`.
+ * A sequence has a list of blocks for each group of layers. Without a prefix cache the blocks of
+ * all groups but the first are interchangeable and only counted: their number follows from the
+ * first list and from `slid`.
  */
 export class SequenceBlocks {
   readonly pool: BlockPool;
@@ -43,12 +44,12 @@ export class SequenceBlocks {
   private readonly dropsLastHit: boolean;
   /** Tokens of the drafter behind those of a step. */
   readonly lookahead: number;
-  /** Undefined: there is no KV pool. */
+  /** Undefined without a KV pool. */
   private readonly shared: PoolReader | undefined;
   readonly isShared: boolean;
-  /** What the last `match` found. */
+  /** The result of the last `match`. */
   readonly hit = new PrefixMatch();
-  /** The same in the groups behind the first. Undefined: their blocks are only counted. */
+  /** The same for the other groups. Undefined when their blocks are only counted. */
   private readonly others: GroupMatch | undefined;
 
   constructor(options: EngineOptions) {
@@ -71,7 +72,7 @@ export class SequenceBlocks {
    * Finds the sequence's tokens in the prefix cache, here, in host memory or in the KV pool, all
    * but the last, which must be computed to sample from; returns tokens.
    *
-   * @param nowUs when what lies elsewhere would be loaded
+   * @param nowUs when blocks from elsewhere would be loaded
    */
   match(seq: EngineSequence, nowUs: Micros): number {
     const { hit, blockSize, others } = this;
@@ -82,26 +83,30 @@ export class SequenceBlocks {
     return (hit.length + behind) * blockSize;
   }
 
-  /** Reads what `match` found for a sequence on other nodes; returns how long that takes. */
+  /** Reads the blocks that `match` found on other nodes; returns the time that this takes. */
   fetch(nowUs: Micros): Micros {
     return this.shared!.fetch(nowUs);
   }
 
-  /** With a pool: the KV of the first `tokens` tokens is complete, and the pool may keep it. */
+  /**
+   * With a pool, records that the KV of the first `tokens` tokens is complete, so that the pool may
+   * keep it.
+   */
   keep(seq: EngineSequence, tokens: number): void {
     this.shared!.keep(seq.blocks, Math.floor(tokens / this.blockSize));
   }
 
-  /** Forgets what the prefix cache holds, `andHost` also the memory of this node. */
-  forget(andHost: boolean): boolean {
+  /** Clears the prefix cache, with `andHost` also the memory of this node; then fills in `next`. */
+  forget(andHost: boolean, next?: EngineOptions['warmCache']): boolean {
     const isDone = this.pool.forget(andHost);
     if (isDone && andHost) this.shared?.clear();
+    if (isDone && next !== undefined) warmUp(this.pool, next);
     return isDone;
   }
 
   /**
-   * Gives the sequence, which has no blocks, those that `match` found and new ones; false and
-   * nothing if they lack.
+   * Gives a sequence without blocks those that `match` found and new ones; returns false and gives
+   * none when there are too few.
    */
   start(seq: EngineSequence, wanted: Wanted): boolean {
     if (!this.fits(wanted)) return false;
@@ -121,7 +126,10 @@ export class SequenceBlocks {
     return true;
   }
 
-  /** Whether they are free for a sequence without blocks, beside those that `match` found. */
+  /**
+   * Whether the blocks for a sequence without any are free, in addition to those that `match`
+   * found.
+   */
   fits({ computed, tokens, spare, isWhole }: Wanted): boolean {
     const { layout, hit, others } = this;
     const slid = layout.windowed > 0 ? layout.slidAt(computed) : 0;
@@ -133,8 +141,8 @@ export class SequenceBlocks {
   }
 
   /**
-   * Gives back what the window has left behind when `computed` tokens are in KV, then adds what the
-   * first `tokens` tokens still need; false, with nothing added, if it lacks.
+   * Frees the blocks that the window has left with `computed` tokens in KV, then adds those that
+   * the first `tokens` tokens still need; returns false and adds none when there are too few.
    */
   extend(seq: EngineSequence, computed: number, tokens: number): boolean {
     if (this.layout.windowed > 0) this.slide(seq, computed);
@@ -147,14 +155,16 @@ export class SequenceBlocks {
   }
 
   /**
-   * As `slide`, for a sequence that ends, where vLLM hands a request's blocks to a connector: they
-   * are evicted before the rest.
+   * Like `slide`, for the end of a sequence, when vLLM hands a request's blocks to a connector:
+   * these blocks are evicted before the rest.
    */
   slideAtEnd(seq: EngineSequence, computed: number): void {
     if (this.hasConnector && this.layout.windowed > 0) this.slide(seq, computed);
   }
 
-  /** Gives back the blocks of windowed groups that no token behind `computed` others attends to. */
+  /**
+   * Frees the blocks of windowed groups that no token after the first `computed` ones attends to.
+   */
   slide(seq: EngineSequence, computed: number): void {
     const more = this.layout.slidAt(computed) - seq.slid;
     if (more <= 0) return;
@@ -163,17 +173,20 @@ export class SequenceBlocks {
     else for (const list of this.windowsOf(seq)) this.pool.releaseHead(list, seq.slid);
   }
 
-  /** Its blocks that are on no list: those of all groups but the first, where they are counted. */
+  /**
+   * The number of its blocks that are on no list: those of all groups but the first, when these are
+   * only counted.
+   */
   unlistedOf({ blocks, slid }: EngineSequence): number {
     return this.others === undefined ? this.layout.held(blocks.length, slid) - blocks.length : 0;
   }
 
-  /** Its blocks in all groups. */
+  /** The number of its blocks in all groups. */
   heldBy({ blocks, slid }: EngineSequence): number {
     return this.layout.held(blocks.length, slid);
   }
 
-  /** Whether the blocks that a window leaves behind can be found, or may be when they are full. */
+  /** Whether the blocks that a window leaves are findable, or will be once they are full. */
   hasListedWindow(seq: EngineSequence): boolean {
     if (this.others === undefined) return false;
     if (this.hasMoreToPublish(seq)) return true;
@@ -191,19 +204,17 @@ export class SequenceBlocks {
     for (const list of seq.others) list.add(1);
   }
 
-  /**
-   * As `grow`, for this many sequences that have nothing to publish; `list` updates their lists.
-   */
+  /** Like `grow`, for this many sequences without blocks to publish; `list` updates their lists. */
   growUnlisted(sequences: number): void {
     if (sequences > 0) this.pool.take(sequences * this.layout.perBlock);
   }
 
-  /** As `slide`, for decoding sequences that give back `blocks` blocks of each windowed group. */
+  /** Like `slide`, for decoding sequences that free `blocks` blocks of each windowed group. */
   slideUnlisted(blocks: number): void {
     if (blocks > 0) this.pool.giveBack(blocks * this.layout.windowed);
   }
 
-  /** Records that the sequence has this many blocks, those of `growUnlisted` among them. */
+  /** Records that the sequence has this many blocks, including those of `growUnlisted`. */
   list(seq: EngineSequence, blocks: number): void {
     if (blocks <= seq.blocks.length) return;
     const fresh = blocks - seq.blocks.length;
@@ -211,26 +222,26 @@ export class SequenceBlocks {
     for (const list of seq.others) list.add(fresh);
   }
 
-  /** Records what `slideUnlisted` gave back when `computed` tokens were in KV. */
+  /** Records the blocks that `slideUnlisted` freed when `computed` tokens were in KV. */
   listSlid(seq: EngineSequence, computed: number): void {
     if (seq.isBehind) return;
     seq.slid = Math.max(seq.slid, this.layout.slidAt(computed));
     for (const list of this.windowsOf(seq)) if (seq.slid > list.skipped) list.skip(seq.slid);
   }
 
-  /** Whether blocks that the sequence will fill can be found by others. */
+  /** Whether others will be able to find blocks that the sequence has yet to fill. */
   hasMoreToPublish({ blocks }: EngineSequence): boolean {
     return this.enablePrefixCaching && blocks.hashCount > blocks.published;
   }
 
-  /** Lets the full blocks among the first `tokens` tokens be found by others. */
+  /** Publishes the full blocks among the first `tokens` tokens, so that others can find them. */
   publish(seq: EngineSequence, tokens: number): void {
     const full = Math.floor(tokens / this.blockSize);
     this.pool.publish(seq.blocks, full);
     for (const list of seq.others) this.pool.publish(list, full);
   }
 
-  /** As `publish`, for a sequence that has ended; the pool may keep what it leaves. */
+  /** Like `publish`, for a sequence that has ended; the pool may keep its blocks. */
   end(seq: EngineSequence, tokens: number): void {
     this.publish(seq, tokens);
     if (this.isShared) this.keep(seq, tokens);
@@ -238,7 +249,7 @@ export class SequenceBlocks {
   }
 
   /**
-   * As `publish`, for a sequence that will compute these tokens again; includes tokens that no
+   * Like `publish`, for a sequence that will compute these tokens again; includes tokens that no
    * other sequence could find.
    */
   publishOwn(seq: EngineSequence, tokens: number): void {
@@ -283,7 +294,7 @@ export class SequenceBlocks {
     if (agreed < hit.length) pool.match(blocks, agreed, hit);
   }
 
-  /** A sequence whose KV comes by a hand-over fetches nothing beside it. */
+  /** A sequence whose KV comes by a hand-over fetches nothing else. */
   private matchShared(seq: EngineSequence, most: number, nowUs: Micros): number {
     const wish = { held: this.hit.length, most, tokens: seq.targetTokens };
     const shared = this.shared!;

@@ -4,7 +4,7 @@ import { EngineSequence } from './sequence';
 import { SequenceHeap } from './sequence-heap';
 
 describe('SequenceHeap', () => {
-  it('gives the first of those left, whichever are taken out in between', () => {
+  it('gives the first of the remaining sequences, whichever are taken out in between', () => {
     const ranks = fc.uniqueArray(fc.nat(99), { maxLength: 40 });
     fc.assert(
       fc.property(ranks, fc.array(fc.nat(39), { maxLength: 20 }), (order, removals) => {

@@ -1,7 +1,7 @@
 import type { EngineSequence } from './sequence';
 
 /**
- * A binary heap of sequences from which any can be taken out, because each stores its place. A
+ * A binary heap of sequences. Any of them can be taken out, because each stores its place. A
  * sequence is in one heap at a time. `isBefore` must order any two sequences strictly, so that the
  * order never depends on how the heap was built.
  */
@@ -24,7 +24,8 @@ export class SequenceHeap {
   }
 
   /**
-   * Visits the first sequences, equal ones in no particular order, down to those that say false.
+   * Visits sequences in order, equal ones in no particular order; `visit` returns false to stop
+   * below a sequence.
    */
   forFirst(visit: (seq: EngineSequence) => boolean, at = 0): void {
     const seq = this.items[at];
@@ -47,7 +48,7 @@ export class SequenceHeap {
     if (last.heapIndex === hole) this.siftDown(last, hole);
   }
 
-  /** Puts right the place of a sequence that stands elsewhere in the order than it did. */
+  /** Moves a sequence to its new place after its order has changed. */
   move(seq: EngineSequence): void {
     const at = seq.heapIndex;
     this.siftUp(seq, at);

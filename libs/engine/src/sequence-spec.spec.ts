@@ -32,7 +32,7 @@ describe('the specification of a sequence', () => {
     expect(test.engine.counters).toMatchObject({ finished: 1, generatedTokens: 2 });
   });
 
-  it('seeds jitter by a number instead of a name, and must give one of them then', () => {
+  it('seeds jitter by a number instead of a name, and needs one of the two', () => {
     const test = new TestEngine({ stepTime: JITTERY });
     const handle = test.submit('a', { requestHash: 7_042 });
     test.step();

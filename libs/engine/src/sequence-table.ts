@@ -5,16 +5,16 @@ import type { SequenceBlocks } from './sequence-blocks';
 import type { SequenceHandle, SequenceSpec } from './port/engine-port';
 
 /**
- * The slots of an engine's sequences; a handle is the number of a slot. A slot that was given up is
- * used again only after the next `recycle`, so the facts of a step can still be read.
+ * The slots of an engine's sequences; a handle is the number of a slot. A freed slot is reused only
+ * after the next `recycle`, so the facts of a step can still be read.
  */
 export class EngineSequenceTable {
   private readonly slots: EngineSequence[] = [];
   private readonly vacant: EngineSequence[] = [];
   private readonly retired: EngineSequence[] = [];
-  /** Sequences that have ended, and have their blocks until a batch in flight has. */
+  /** Ended sequences that keep their blocks until a batch in flight has ended. */
   readonly leaving: EngineSequence[] = [];
-  /** Sequences that ever came in. */
+  /** Number of sequences submitted so far. */
   submitted = 0;
 
   constructor(private readonly blocks: SequenceBlocks) {}
@@ -36,8 +36,8 @@ export class EngineSequenceTable {
   }
 
   /**
-   * Retires a sequence, with its blocks; `isWritten`: only when the batch behind the last step has
-   * ended, which writes to them.
+   * Retires a sequence and its blocks. With `isWritten` the blocks are kept until the batch after
+   * the last step, which writes to them, has ended.
    */
   letGo(seq: EngineSequence, isWritten: boolean): void {
     if (isWritten) {
@@ -49,7 +49,7 @@ export class EngineSequenceTable {
     }
   }
 
-  /** That batch has ended. Returns whether it had blocks of such sequences. */
+  /** Frees those blocks when that batch has ended. Returns whether there were any. */
   giveBackLate(): boolean {
     if (this.leaving.length === 0) return false;
     for (const seq of this.leaving) this.letGo(seq, false);
@@ -64,7 +64,7 @@ export class EngineSequenceTable {
     }
   }
 
-  /** Every sequence that has not gone. */
+  /** All sequences that have not gone. */
   live(): EngineSequence[] {
     return this.slots.filter((seq) => seq.state !== 'gone');
   }

@@ -7,11 +7,11 @@ const NO_PARAMETERS: EngineParameters = {};
 
 /**
  * `waiting` for budget, slot and blocks · `unreserved`: remote prefill without blocks · `deferred`:
- * its blocks wait for their KV · `ready`: the KV is here, it waits for a slot · `prefilling` and
- * `decoding` run · `ending`: with async scheduling, the step under way brings its last token, and
- * no batch behind it has it · `stalled`: the batch behind the step under way leaves it out for lack
- * of blocks · `held`: done, its blocks wait to be fetched · `leaving`: ended, and a batch in flight
- * writes to its blocks · `gone`.
+ * its blocks wait for their KV · `ready`: the KV has arrived, it waits for a slot · `prefilling`
+ * and `decoding` run · `ending`: with async scheduling, the step under way brings its last token
+ * and no later batch has it · `stalled`: the batch after the step under way leaves it out for lack
+ * of blocks or for prompts · `held`: done, its blocks wait to be fetched · `leaving`: ended, and a
+ * batch in flight writes to its blocks · `gone`.
  */
 export type SequenceState =
   | 'waiting'
@@ -27,9 +27,9 @@ export type SequenceState =
   | 'gone';
 
 /**
- * One sequence inside one engine. The record belongs to a slot of the sequence table and is used
- * again, block list included, so a token costs no allocation. While it decodes, its progress is not
- * stored here but follows from the counters of the decode set.
+ * One sequence inside one engine. The record belongs to a slot of the sequence table and is reused
+ * with its block list, so a token costs no allocation. During decode its progress is not stored
+ * here but follows from the counters of the decode set.
  */
 export class EngineSequence {
   state: SequenceState = 'gone';
@@ -37,7 +37,10 @@ export class EngineSequence {
   /** Leading prompt tokens whose KV comes from elsewhere. */
   remoteTokens = 0;
   holdsAtEnd = false;
-  /** Its limit ends it, so its last token is known to be the last before it is sampled. */
+  /**
+   * True when its limit ends it, so that its last token is known to be the last before it is
+   * sampled.
+   */
   endsByLimit = false;
   promptTokens = 0;
   outputTokens = 0;
@@ -56,14 +59,17 @@ export class EngineSequence {
   rank = 0;
 
   readonly blocks = new BlockList();
-  /** The blocks of the other groups of layers; empty where they are counted, and without any. */
+  /** The blocks of the other layer groups; empty when these are only counted or do not exist. */
   readonly others: BlockList[] = [];
   /**
-   * Leading blocks that groups with a sliding window have given back. Stale while decoding, but
-   * for one that is behind.
+   * Leading blocks that groups with a sliding window have freed. Stale while decoding, except when
+   * `isBehind`.
    */
   slid = 0;
-  /** It decodes, and what its prompt has left outside of the window is not given back yet. */
+  /**
+   * True when it decodes and the blocks that its prompt left outside of the window are not freed
+   * yet.
+   */
   isBehind = false;
 
   /**
@@ -73,25 +79,28 @@ export class EngineSequence {
   /** Tokens that this step has to fetch from the memory of other nodes. */
   poolTokens = 0;
   /**
-   * Blocks that it needs beside those it has to hold its prompt, while its KV is on the way or
+   * Blocks that it needs for its prompt in addition to those it has, while its KV is on the way or
    * waits for a slot.
    */
   owedBlocks = 0;
-  /** Tokens whose KV is here. Stale while decoding. */
+  /** Tokens in KV. Stale while decoding. */
   computed = 0;
-  /** Tokens given out. Stale while decoding. */
+  /** Tokens produced. Stale while decoding. */
   emitted = 0;
   /**
-   * Those of `computed` that batches in flight compute: with pipeline stages or async scheduling.
+   * The part of `computed` that batches in flight compute, with pipeline stages or async
+   * scheduling.
    */
   inFlight = 0;
   /** Prompt tokens to compute in the step under way. */
   chunk = 0;
   /** Speculation: empty drafts in the step under way. */
   padding = 0;
-  /** Speculation: tokens that the last decode step gave it beside the one; −1: it gave none. */
+  /**
+   * Speculation: tokens beyond the first that the last decode step gave it; −1 when it gave none.
+   */
   burst = 0;
-  /** Speculation: drafts of its row in the batch that was formed last; −1: that has no such row. */
+  /** Speculation: drafts of its row in the latest batch; −1 when it has no row there. */
   drafts = 0;
   /** Speculation: tokens for which it needs blocks in that batch. */
   reach = 0;
@@ -102,21 +111,22 @@ export class EngineSequence {
 
   cachedTokens = 0;
   /**
-   * Leading prompt tokens whose source is counted already; a recomputation does not count them
+   * Leading prompt tokens whose source is already counted; a recomputation does not count them
    * again.
    */
   accountedTokens = 0;
   wasScheduled = false;
   wasQueried = false;
-  /** Aborted while its step was under way. */
+  /** True when it was aborted while its step was under way. */
   isDoomed = false;
 
   /**
-   * Place in the one heap that holds it, in the decode set's list and in its phase; kept by those.
+   * Place in the heap that holds it, in the decode set's list and in its phase; maintained by
+   * those.
    */
   heapIndex = -1;
   memberIndex = -1;
-  /** While decoding: which of the decode sets it is in. */
+  /** While decoding: index of its decode set. */
   decodeSet = 0;
   phaseIndex = -1;
 
@@ -168,21 +178,21 @@ export class EngineSequence {
     this.isDoomed = false;
   }
 
-  /** It has a place in the batch. */
+  /** True when it has a place in the batch. */
   get isRunning(): boolean {
     const { state } = this;
     if (state === 'decoding' || state === 'prefilling') return true;
     return state === 'ending' || state === 'stalled';
   }
 
-  /** It has its last token and counts as ended, though its blocks are held. */
+  /** True when it has its last token and counts as ended, although its blocks are held. */
   get isOver(): boolean {
     return this.state === 'held' && this.mode !== 'prefill-and-hold';
   }
 
   /**
    * Drops the references that the caller passed in; the progress stays readable until the record is
-   * used again.
+   * reused.
    */
   end(): void {
     this.state = 'gone';
@@ -196,7 +206,7 @@ function remoteTokensOf({ mode, remoteTokens, promptTokens }: SequenceSpec): num
   return remoteTokens ?? (mode === 'remote-prefill' ? promptTokens : 0);
 }
 
-/** What the draws of a request follow from. */
+/** The hash that seeds the random draws of a request. */
 export function requestHashOf({ requestId, requestHash }: SequenceSpec): number {
   const isNamed = requestId !== undefined || requestHash !== undefined;
   assert(isNamed, 'jitter and speculation need to know the request');

@@ -10,7 +10,7 @@ const SMALL = { maxNumBatchedTokens: 16 };
 const used = (test: TestEngine): number => 100 - test.engine.snapshot().freeBlocks;
 
 describe('an engine with groups of layers', () => {
-  it('takes a block of each group, and gives back those that the window has left', () => {
+  it('takes a block of each group, and frees those that the window has left', () => {
     const test = new TestEngine({ kvGroups: GROUPS });
     test.submit('a', { promptTokens: 8, outputTokens: 20 });
     test.step();
@@ -25,7 +25,7 @@ describe('an engine with groups of layers', () => {
     expect(used(test)).toBe(0);
   });
 
-  it('gives back what a long prompt has left with its first token behind', () => {
+  it('frees the blocks that a long prompt has left with the token after it', () => {
     const test = new TestEngine({ kvGroups: GROUPS });
     test.submit('a', { promptTokens: 40, outputTokens: 3 });
     test.step();
@@ -44,15 +44,15 @@ describe('an engine with groups of layers', () => {
     expect(used(test)).toBe(8 + 2 * (8 - 2));
   });
 
-  it('of chunked local attention gives back a whole chunk at its end', () => {
+  it('with chunked local attention frees a whole chunk at its end', () => {
     const test = new TestEngine({ kvGroups: { ...GROUPS, isChunked: true } });
     test.submit('a', { promptTokens: 7, outputTokens: 12 });
     const seen = [7, 8, 9, 10, 11, 12].map(() => (test.step(), used(test)));
-    // The step behind 8 computed tokens gives back the two blocks of the first chunk.
+    // The step after 8 computed tokens frees the two blocks of the first chunk.
     expect(seen).toEqual([3 * 2, 3 * 2, 3 + 2 * 1, 3 + 2 * 1, 3 + 2 * 1, 3 + 2 * 1]);
   });
 
-  it('holds more and longer sequences than one that keeps everything', () => {
+  it('holds more and longer sequences than one with full attention', () => {
     const of = (options: object) => new TestEngine({ numBlocks: 30, ...options });
     const grouped = of({ kvGroups: GROUPS, maxNumBatchedTokens: 8 });
     const whole = of({ kvGroups: { ...GROUPS, windowTokens: 1000 } });
@@ -70,7 +70,7 @@ describe('an engine with groups of layers', () => {
     expect(told.flatMap((each) => each.finished).sort()).toEqual(['new', 'old']);
   });
 
-  it('takes for a cached prefix the blocks of the window alone', () => {
+  it('takes only the blocks of the window for a cached prefix', () => {
     const test = new TestEngine({ kvGroups: GROUPS });
     test.submit('a', { promptTokens: 24, outputTokens: 1, blockHashes: HASHES });
     test.step();
@@ -81,7 +81,7 @@ describe('an engine with groups of layers', () => {
     expect(used(test)).toBe(6 + 2 * (6 - 3));
   });
 
-  it('reserves for fetched KV the blocks of the window alone', () => {
+  it('reserves only the blocks of the window for fetched KV', () => {
     const test = new TestEngine({ kvGroups: GROUPS });
     test.submit('a', { promptTokens: 40, outputTokens: 2, mode: 'remote-prefill' });
     expect(test.reserve()).toBe('a lacks 40');
@@ -103,7 +103,7 @@ describe('an engine with groups of layers', () => {
     expect(used(test)).toBe(0);
   });
 
-  it('with a connector holds what the last window needs', () => {
+  it('with a connector holds the blocks that the last window needs', () => {
     const test = new TestEngine({ kvGroups: GROUPS, hasConnector: true, ...SMALL });
     test.submit('a', { promptTokens: 48, mode: 'prefill-and-hold' });
     test.runToRest();
@@ -113,7 +113,7 @@ describe('an engine with groups of layers', () => {
     expect(used(test)).toBe(0);
   });
 
-  it('leaps over many steps, taking as many blocks as it gives back', () => {
+  it('leaps over many steps, taking as many blocks as it frees', () => {
     const test = new TestEngine({ kvGroups: GROUPS });
     test.submit('a', { promptTokens: 16, outputTokens: 90 });
     test.step();
@@ -125,7 +125,7 @@ describe('an engine with groups of layers', () => {
     expect(leaps).toEqual([88]);
   });
 
-  it('knows what the blocks are at any instant of a leap', () => {
+  it('reports the blocks at any instant of a leap', () => {
     const begun = () => {
       const test = new TestEngine({ kvGroups: { ...GROUPS, windowTokens: 13 } });
       test.submit('a', { promptTokens: 5, outputTokens: 60 });

@@ -26,7 +26,7 @@ describe('speculative decoding', () => {
     expect(alone({ speculation: { tokens: 3, acceptanceRate: 1 } }, 12)).toEqual([1, 4, 4, 3]);
   });
 
-  it('draws the same bursts for a request whatever runs beside it', () => {
+  it('draws the same bursts for a request in any batch', () => {
     const options = { speculation: { tokens: 4, acceptanceRate: 0.6 } };
     const expected = alone(options, 40);
     expect(new Set(expected).size).toBeGreaterThan(2);
@@ -45,7 +45,7 @@ describe('speculative decoding', () => {
     expect(burstsOf(test, 'b')).not.toEqual(first);
   });
 
-  it('accepts a draft as far as the chance of each token says', () => {
+  it('accepts the tokens of a draft with the given chance', () => {
     const speculation = new Speculation({ tokens: 3, acceptanceRate: 0.7 }, 1);
     const counts = [0, 0, 0, 0];
     const drafts = 40_000;
@@ -86,7 +86,7 @@ describe('speculative decoding', () => {
     ]);
   });
 
-  it('sets its drafts aside in the token budget', () => {
+  it('reserves its drafts in the token budget', () => {
     const speculation = { tokens: 3, acceptanceRate: 0 };
     const test = new TestEngine({ speculation, maxNumBatchedTokens: 10 });
     test.submit('a', { outputTokens: 9 });
@@ -97,7 +97,7 @@ describe('speculative decoding', () => {
     expect(test.step()).toMatchObject({ firstTokens: ['b'], scheduled: [] });
   });
 
-  it('needs room for its drafts, past its end as well, as far as there are blocks', () => {
+  it('needs blocks for its drafts, even past its end, as far as there are blocks', () => {
     const speculation = { tokens: 9, acceptanceRate: 0 };
     const test = new TestEngine({ speculation, numBlocks: 6 });
     test.submit('a', { promptTokens: 8, outputTokens: 17 });
@@ -109,7 +109,7 @@ describe('speculative decoding', () => {
     expect(test.engine.counters.preemptions).toBe(0);
   });
 
-  it('pads one that has a single token to compute to the size of the others', () => {
+  it('pads a sequence with a single token to compute to the size of the others', () => {
     const test = new TestEngine({ speculation: { tokens: 3, acceptanceRate: 0 } });
     test.submit('a', { outputTokens: 4 });
     test.step();
@@ -125,7 +125,7 @@ describe('speculative decoding', () => {
     expect(test.step(Infinity)?.steps).toBe(1);
   });
 
-  it('lets others find the blocks that are full of accepted tokens', () => {
+  it('publishes the blocks that accepted tokens fill', () => {
     const test = new TestEngine({ speculation: { tokens: 3, acceptanceRate: 1 } });
     const blockHashes = [11, 12, 13, 14, 15];
     test.submit('a', { promptTokens: 8, outputTokens: 13, blockHashes });

@@ -5,10 +5,10 @@ import type { EngineSequence } from './sequence';
 import type { SpeculationOptions } from './port/engine-options';
 
 /**
- * Speculative decoding: each decode step drafts k tokens for every sequence and gives out those
- * before the first wrong one, and one more. Whether the draft of a token is right depends on (seed,
- * request, index of the token) alone: neither batch nor engine changes a burst. No index is drawn
- * in two steps, so the draws of different steps are independent.
+ * Speculative decoding: each decode step drafts k tokens for every sequence and produces those
+ * before the first wrong one, and one more. Whether the draft of a token is right depends only on
+ * (seed, request, index of the token), so neither batch nor engine changes a burst. No index is
+ * drawn in two steps, so the draws of different steps are independent.
  */
 export class Speculation {
   readonly tokens: number;
@@ -24,10 +24,10 @@ export class Speculation {
   }
 
   /**
-   * Gives the members, whose step has just been counted with one token each, the rest of their
-   * bursts; takes the token from those that had no row in it.
+   * Gives the members, which have just been counted one token each, the rest of their bursts; takes
+   * the token back from those that had no row in the step.
    *
-   * @returns the sum of what was given and taken
+   * @returns the sum of the tokens given and taken back
    */
   giveBursts(decode: DecodeSet, accounts: Accounts): number {
     let tokens = 0;
@@ -39,7 +39,7 @@ export class Speculation {
     return tokens;
   }
 
-  /** Drafted tokens, beginning with the one of index `first`, before the first wrong one. */
+  /** The number of right drafts from index `first` up to the first wrong one. */
   accepted(requestHash: number, first: number): number {
     const key = mix(this.seed, requestHash);
     let accepted = 0;

@@ -8,7 +8,7 @@ const NONE: readonly SequenceHandle[] = [];
 
 /**
  * The facts of the last step, one object for the life of an engine. The list of emitting sequences
- * is written only when it is read, and only when the batch has changed since it was last written: a
+ * is built only when it is read, and only when the batch has changed since the last time, so that a
  * caller that leaps pays nothing for it.
  */
 export class StepRecord implements StepFacts {
@@ -16,10 +16,7 @@ export class StepRecord implements StepFacts {
   formedUs: Micros = 0;
   endUs: Micros = 0;
   steps = 0;
-  /**
-   * Whether these facts were handed out: those of a batch that came to nothing belong to the next
-   * step.
-   */
+  /** Whether these facts have been read: those of an empty batch belong to the next step. */
   isRead = false;
   readonly scheduled: SequenceHandle[] = [];
   readonly firstTokens: SequenceHandle[] = [];
@@ -28,10 +25,11 @@ export class StepRecord implements StepFacts {
   readonly preempted: SequenceHandle[] = [];
   readonly rejected: SequenceHandle[] = [];
   /**
-   * Preempted while the step ran that brings their token, which only a batch formed ahead can do.
+   * Sequences preempted while the step that brings their token ran, which only a batch formed ahead
+   * can do.
    */
   readonly departed: EngineSequence[] = [];
-  /** Undefined: batches are not formed ahead. Else the one behind the step. */
+  /** The batch after the step; undefined when batches are not formed ahead. */
   batch: Batch | undefined;
   private readonly emitting: SequenceHandle[] = [];
   private version = -1;
@@ -43,7 +41,7 @@ export class StepRecord implements StepFacts {
     private readonly hasBursts: boolean,
   ) {}
 
-  /** A sequence that decodes after a step got a token in it; so did those that ended with it. */
+  /** The sequences that decode after the step and those that ended with it: each got a token. */
   get emitted(): readonly SequenceHandle[] {
     const { emitting, batch } = this;
     const decode = this.decode.current;
@@ -53,7 +51,7 @@ export class StepRecord implements StepFacts {
     this.writtenFor = decode;
     this.version = decode.version;
     truncate(emitting, 0);
-    // Those that joined were admitted after all others.
+    // Sequences that joined were admitted after all others.
     const firstRank = batch?.joined[0]?.rank ?? Infinity;
     for (const seq of decode.members) {
       if (seq.rank < firstRank && seq.burst >= 0) emitting.push(seq.handle);
@@ -70,7 +68,7 @@ export class StepRecord implements StepFacts {
     return departed.filter(({ state }) => state === 'waiting').map(({ handle }) => handle);
   }
 
-  /** Speculation: tokens beside one each of those that `countOfEmitting` counts. */
+  /** Speculation: tokens in addition to the one per sequence that `countOfEmitting` counts. */
   tokensBesideOne(): number {
     const { members } = this.decode.current;
     const departed = this.departed.filter(({ state }) => state === 'waiting');
@@ -78,7 +76,10 @@ export class StepRecord implements StepFacts {
     return got.reduce((sum, { burst }) => sum + Math.max(0, burst), 0);
   }
 
-  /** Sequences with tokens of the step which decode on, or were preempted since. */
+  /**
+   * The number of sequences with tokens of the step that continue to decode or were preempted
+   * since.
+   */
   countOfEmitting(): number {
     const { members, size } = this.decode.current;
     let count = size + this.preemptedWithToken.length;
@@ -87,7 +88,7 @@ export class StepRecord implements StepFacts {
     return count;
   }
 
-  /** Sequences of the step that the batch behind it does not have, less those of that one alone. */
+  /** Sequences of the step that the next batch lacks, less those that only the next batch has. */
   private besideMembers({ joined, stalled, resumed }: Batch): number {
     let count = 0;
     for (const seq of joined) if (seq.state === 'decoding') count--;
@@ -97,10 +98,7 @@ export class StepRecord implements StepFacts {
     return count;
   }
 
-  /**
-   * Whether a sequence was rejected when the batch was formed, or before, in one that came to
-   * nothing.
-   */
+  /** Whether a sequence was rejected when the batch was formed, or earlier in an empty batch. */
   get hasDismissed(): boolean {
     return this.rejected.length + this.preempted.length > 0;
   }

@@ -5,13 +5,13 @@ import { type RunnerParts, warmupFactor } from './runner';
 import type { EngineSequence } from './sequence';
 
 /**
- * Lays steps in time: how long the one under way lasts, how many steps it may stand for, and what
- * that many steps do to the counters. The engine decides what happens to sequences at its end.
+ * Lays steps in time: the duration of the one under way, the number of steps that it may cover, and
+ * their effect on the counters. The engine decides what happens to sequences at its end.
  */
 export class StepRunner extends LaidRunner {
   private readonly promptsDone: EngineSequence[] = [];
   readonly hasFormed = false;
-  /** Whether the step under way computes anything; else it only reports who was rejected. */
+  /** Whether the step under way computes anything; else it only reports rejected sequences. */
   private runs = false;
 
   constructor(parts: RunnerParts) {
@@ -49,7 +49,7 @@ export class StepRunner extends LaidRunner {
     if (!this.runs) return this.startUs + 1;
     const { batch } = this.parts.former;
     const own = batch.aggregates();
-    // Padding attends to nothing.
+    // Padding tokens attend to nothing.
     const decodeSeqs = own.decodeSeqs + paddingTokens;
     return this.startUs + this.spanOf({ ...own, decodeSeqs, expertTokens }, batch.loadUs);
   }
@@ -71,6 +71,7 @@ export class StepRunner extends LaidRunner {
   completeLast(): void {
     const { decode } = this;
     decode.advance();
+    this.parts.former.batch.countResumed();
     const bursts = this.parts.speculation?.giveBursts(decode, this.parts.accounts) ?? 0;
     this.endStep(decode.size + bursts);
   }
@@ -114,7 +115,7 @@ export class StepRunner extends LaidRunner {
     this.decode.advanceAndGrow(steps);
   }
 
-  /** Each admitted sequence got its first token, unless it was aborted before. */
+  /** Notes the first token of each admitted sequence, unless it was aborted before. */
   protected noteFirstTokens(): void {
     const { former, record } = this.parts;
     for (const seq of former.batch.joined) {
@@ -124,7 +125,7 @@ export class StepRunner extends LaidRunner {
 
   private isPureDecode(): boolean {
     const { former, speculation, scatter } = this.parts;
-    // The contexts of bursts follow no line.
+    // With bursts the contexts do not grow linearly.
     if (speculation !== undefined || scatter !== undefined) return false;
     if (former.batch.loadUs > 0) return false;
     return former.batch.chunkTokens === 0 && warmupFactor(this.parts) === 1;

@@ -3,7 +3,7 @@ import type { SchedulingPolicy } from './port/scheduling-policy';
 import type { EngineSequence } from './sequence';
 import { SequenceHeap } from './sequence-heap';
 
-/** Whether `a` is scheduled before `b`, by the keys that they got when they entered the queue. */
+/** Whether `a` is scheduled before `b`, by the keys that they got on entry to the queue. */
 export function isBefore(a: EngineSequence, b: EngineSequence): boolean {
   if (a.key !== b.key) return a.key < b.key;
   if (a.tieKey !== b.tieKey) return a.tieKey < b.tieKey;
@@ -12,21 +12,21 @@ export function isBefore(a: EngineSequence, b: EngineSequence): boolean {
 
 /**
  * All sequences that wait to run: those without blocks (`waiting`), those whose KV came from
- * elsewhere and that hold their blocks already (`ready`), and remote prefills that wait for a
+ * elsewhere and that already hold their blocks (`ready`), and remote prefills that wait for a
  * reservation (`unreserved`).
  */
 export class WaitingQueue {
   private readonly waiting = new SequenceHeap(isBefore);
   private readonly ready = new SequenceHeap(isBefore);
   private readonly unreserved = new SequenceHeap(isBefore);
-  /** Tokens that the waiting and ready ones have to compute before they generate. */
+  /** Tokens that waiting and ready sequences must compute before they generate. */
   tokens = 0;
 
   private firstOrder = 0;
 
   constructor(private readonly policy: SchedulingPolicy) {}
 
-  /** Whether the last by this order is preempted, not the newest. */
+  /** Whether the last in this order is preempted instead of the newest. */
   get preemptsLast(): boolean {
     return this.policy.preemptsLast === true;
   }
@@ -47,7 +47,9 @@ export class WaitingQueue {
     this.tokens += seq.targetTokens - seq.computed;
   }
 
-  /** One that ran: under `resumesFirst` it stands before all others, the last of several first. */
+  /**
+   * Adds a sequence that ran. Under `resumesFirst` it comes before all others, the latest first.
+   */
   addPreempted(seq: EngineSequence): void {
     if (this.policy.resumesFirst === true) seq.order = --this.firstOrder;
     this.addWaiting(seq);
@@ -60,7 +62,7 @@ export class WaitingQueue {
     this.tokens += seq.targetTokens - seq.computed;
   }
 
-  /** A sequence that was removed, in the place that it had. */
+  /** Puts a removed sequence back in its place. */
   putBack(seq: EngineSequence): void {
     if (seq.state === 'ready') this.addReady(seq);
     else if (seq.state === 'unreserved') this.addUnreserved(seq);
@@ -83,7 +85,7 @@ export class WaitingQueue {
   }
 
   /**
-   * The next to be considered: a ready one first, since it holds blocks that the others may be
+   * The next to be considered: a ready one first, because it holds blocks that others may be
    * waiting for.
    */
   next(): EngineSequence | undefined {
@@ -95,7 +97,7 @@ export class WaitingQueue {
     return isBefore(waiting, unreserved) ? waiting : unreserved;
   }
 
-  /** The sequences without blocks, the next first. For tests: O(n log n). */
+  /** The sequences without blocks, next first, for tests. O(n log n). */
   inOrder(): SequenceHandle[] {
     const all = [...this.waiting.toArray(), ...this.unreserved.toArray()];
     all.sort((a, b) => (isBefore(a, b) ? -1 : 1));

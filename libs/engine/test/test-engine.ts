@@ -5,8 +5,8 @@ import type { EngineOptions } from '../src/port/engine-options';
 import type { SequenceHandle, SequenceSpec, StepFacts } from '../src/port/engine-port';
 
 /**
- * 1000 µs a step, 10 more for each token of prompt and 1 for each of context, so that a batch can
- * be read off its time.
+ * 1000 µs per step, plus 10 per prompt token and 1 per token of context, so that a step's time
+ * shows its batch.
  */
 export const READABLE: StepTimeModel = {
   description: 'readable',
@@ -14,7 +14,7 @@ export const READABLE: StepTimeModel = {
   decodeLaw: () => ({ baseUs: 1000, perContextUs: 1, contextLimit: Infinity }),
 };
 
-/** What one step did, by the names of the sequences. */
+/** The facts of one step, by the names of the sequences. */
 export interface Told {
   readonly formedUs: Micros;
   readonly endUs: Micros;
@@ -28,7 +28,7 @@ export interface Told {
   readonly rejected: string[];
 }
 
-/** An engine whose sequences go by name, driven one step after the other: for specs. */
+/** An engine for specs, with named sequences and driven step by step. */
 export class TestEngine {
   readonly engine: Engine;
   nowUs: Micros = 0;
@@ -55,7 +55,7 @@ export class TestEngine {
     });
   }
 
-  /** Submits a sequence of 8 prompt and 4 output tokens, unless said otherwise. */
+  /** Submits a sequence, by default of 8 prompt and 4 output tokens. */
   submit(name: string, spec: Partial<SequenceSpec> = {}): SequenceHandle {
     const admission = this.engine.submit(specOf(name, spec));
     if (admission.kind === 'refused') return -1;
@@ -69,8 +69,8 @@ export class TestEngine {
   }
 
   /**
-   * Names the next reservation together with what has to be fetched; begins a step for it unless
-   * one is under way.
+   * The name of the next reservation with its missing tokens; begins a step for it unless one is
+   * under way.
    */
   reserve(): string | undefined {
     let reservation = this.engine.reserveNext();
@@ -79,7 +79,7 @@ export class TestEngine {
     return `${this.names.get(reservation.handle)} lacks ${reservation.missingTokens}`;
   }
 
-  /** One step, or with `untilUs` as many as reach it; undefined when nothing can run. */
+  /** Runs one step, or with `untilUs` as many as reach it; undefined when nothing can run. */
   step(untilUs?: Micros): Told | undefined {
     if (!this.isStepping) this.begin();
     if (!this.isStepping) return undefined;
@@ -103,7 +103,7 @@ export class TestEngine {
     return told;
   }
 
-  /** Steps until nothing moves; returns all that was told. */
+  /** Steps until nothing runs; returns the facts of all steps. */
   runToRest(): Told[] {
     const all: Told[] = [];
     for (let told = this.step(); told !== undefined; told = this.step()) all.push(told);

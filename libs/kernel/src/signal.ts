@@ -1,4 +1,4 @@
-/** Wakes the callers that wait at this moment; a `fire` without a waiter has no effect. */
+/** Wakes the current waiters; a `fire` without a waiter has no effect. */
 export class Signal {
   private release: () => void = () => undefined;
   private promise: Promise<void> | undefined;

@@ -1,4 +1,4 @@
-/** Lets at most so many run at once; the others wait, and the first one is the next. */
+/** Limits the number that run at once; the others wait, first come first served. */
 export class Turns {
   private running = 0;
   private readonly waiting: (() => void)[] = [];

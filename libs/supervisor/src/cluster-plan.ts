@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import type { BatonConfig } from '@baton/config';
 import type { Stage } from '@baton/contract';
@@ -14,7 +15,7 @@ export type StageCounts = Readonly<Record<Stage, number>>;
 
 export const NO_ENGINES: StageCounts = { prefill: 0, decode: 0, aggregated: 0 };
 
-/** Apps are started by their compiled files, which lie beside the libs. */
+/** Apps are started from their compiled files beside the libs. */
 const APPS = join(__dirname, '..', '..', '..', 'apps');
 /**
  * An aggregated engine streams tokens to the API as a decode engine does, so the same process runs
@@ -27,7 +28,7 @@ const APP_OF_ROLE: Readonly<Record<Role, string>> = {
   aggregated: 'decode',
 };
 
-/** Compiled main module of the app that plays a role. */
+/** Compiled main module of a role's app. */
 export function entryOf(role: Role): string {
   return join(APPS, APP_OF_ROLE[role], 'src', 'main.js');
 }
@@ -36,11 +37,20 @@ export function entryOf(role: Role): string {
  * The processes of a cluster over Redis: one API, and per stage as many workers as its engines need
  * at `engines_per_process`. Each gets a configuration with its own role and its own number of
  * engines.
+ *
+ * @param cores  of the machine, which unset `engines_per_process` are shared by
  */
-export function planProcesses(config: BatonConfig, engines: StageCounts): ProcessSpec[] {
-  const workers = STAGES_OF_WORKERS.flatMap((stage) =>
-    planWorkers(config, { stage, engines: engines[stage], firstIndex: 0 }),
-  );
+export function planProcesses(
+  config: BatonConfig,
+  engines: StageCounts,
+  cores = availableParallelism(),
+): ProcessSpec[] {
+  const used = STAGES_OF_WORKERS.filter((stage) => engines[stage] > 0);
+  const processes = Math.max(1, Math.floor(cores / used.length));
+  const workers = used.flatMap((stage) => {
+    const perProcess = config.enginesPerProcess ?? Math.ceil(engines[stage] / processes);
+    return planWorkers(config, { stage, engines: engines[stage], firstIndex: 0, perProcess });
+  });
   return [{ name: 'api', entry: entryOf('api'), config: { ...config, role: 'api' } }, ...workers];
 }
 
@@ -49,25 +59,27 @@ export interface WorkersWanted {
   readonly engines: number;
   /** Number in the name of the first. */
   readonly firstIndex: number;
+  readonly perProcess: number;
 }
 
 /** Workers for some engines of one stage. */
 export function planWorkers(config: BatonConfig, wanted: WorkersWanted): ProcessSpec[] {
-  const { stage, engines, firstIndex } = wanted;
-  return packed(engines, config.enginesPerProcess).map((count, index) => ({
+  const { stage, engines, firstIndex, perProcess } = wanted;
+  return packed(engines, perProcess).map((count, index) => ({
     name: `${stage}-${firstIndex + index}`,
     entry: entryOf(stage),
     config: {
-      ...withUpstreams(config, stage, { from: index * config.enginesPerProcess, count }),
+      ...withUpstreams(config, stage, { from: index * perProcess, count }),
       role: stage,
       enginesPerProcess: count,
+      firstEngine: firstIndex + index * perProcess,
     },
   }));
 }
 
 /**
- * What a worker is to be in another life when its engines are these by now, in the notation of
- * topologies; undefined when it has none.
+ * The specification for a worker's restart with its current engines, in the notation of topologies;
+ * undefined when it has none.
  */
 export function withEngines(spec: ProcessSpec, engines: string): ProcessSpec | undefined {
   if (engines === '') return undefined;

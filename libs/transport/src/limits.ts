@@ -8,16 +8,16 @@ import type { RequestResult } from './port/ledger';
  */
 export const LIVE_RECORD_TTL_MS = 3_600_000;
 
-/** Limit of an executing stage's prompt: vLLM's longest contexts fit. */
+/** Limit of an executing stage's prompt; vLLM's longest contexts fit. */
 export const MAX_PROMPT_BYTES = 16 * 1024 * 1024;
 
-/** Limit of a conversation: the longest contexts fit with room to spare. */
+/** Limit of a conversation; the longest contexts fit with room to spare. */
 export const MAX_DOCUMENT_BYTES = 8 * 1024 * 1024;
 
-/** Limit of the first line of a document: what lists know of it. */
+/** Limit of the first line of a document, which lists read. */
 export const MAX_LINE_BYTES = 64 * 1024;
 
-/** A claimed index is free again when its engine has not announced itself within this time. */
+/** A claimed index becomes free when its engine has not announced itself within this time. */
 export const CLAIM_TTL_MS = 15_000;
 
 /** Time to live of the tombstone of a request whose runs are used up. */

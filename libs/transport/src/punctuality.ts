@@ -3,19 +3,19 @@ import { AwakeTime, Patience } from '@baton/kernel';
 import { SharedInstant } from '@baton/shared-memory';
 import type { TransportTimes } from './times';
 
-/** A process reads its clock five times a second while it runs; each reading wakes an idle one. */
+/** A running process reads its clock five times a second; each reading wakes an idle one. */
 const READ_EVERY_MS = 200;
 /** Readings further apart show a pause. It is less than the time between two stalled checks. */
 const STRIDE_MS = 300;
 
 /**
  * Measures the pauses of one process: those of its event loop, and those in which the system did
- * not let it run. Its leases follow them: a late process takes longer locks and presences, so that
- * the others do not take it for dead. Its deadlines follow them, too: they count awake time only,
- * so that it takes no other process for dead because of a pause of its own.
+ * not let it run. Leases depend on them: a late process takes longer locks and presences, so that
+ * others do not consider it dead. Deadlines depend on them too: they count only awake time, so that
+ * a process does not consider others dead because of its own pause.
  */
 export class Punctuality {
-  /** Marked with each reading, so that other threads can tell that the event loop runs. */
+  /** Marked with each reading, so that other threads can see that the event loop runs. */
   readonly heartbeat = new SharedInstant();
   private readonly awake = new AwakeTime(STRIDE_MS);
   private readonly patience: Patience;
@@ -31,7 +31,7 @@ export class Punctuality {
     this.readings = new Beat(READ_EVERY_MS, () => this.awakeMs()).unref();
   }
 
-  /** Monotonic; it stands still while the process does not run. */
+  /** Monotonic time, ms; it stops while the process does not run. */
   awakeMs(): number {
     const nowMs = performance.now();
     const awakeMs = this.awake.at(nowMs);
@@ -42,7 +42,7 @@ export class Punctuality {
     return awakeMs;
   }
 
-  /** The worst pause of late, fading by half in each half-life. */
+  /** The worst recent pause, which decays by half in each half-life. */
   latenessMs(): number {
     return this.patience.latenessMs(this.awakeMs());
   }

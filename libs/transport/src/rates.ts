@@ -1,7 +1,7 @@
 import type { BudgetAnswer, BudgetState, BudgetTake } from './port/rates';
 
 const MINUTE_US = 60_000_000;
-/** Rounding in the representation of instants; no limit is that fine. */
+/** Rounding of stored instants; no limit is that fine. */
 const SLACK_US = 100;
 
 /**
@@ -12,10 +12,10 @@ export function unitUs(limit: number): number {
   return MINUTE_US / limit;
 }
 
-/** How far in time budgets may be from full, each amount included. */
+/** Longest time that budgets may be from full, including each amount. */
 export const DEEPEST_US = MINUTE_US + SLACK_US;
 
-/** @param debtsUs  how long each budget is from full, after the decision */
+/** @param debtsUs time until each budget is full, after the decision */
 export function budgetAnswer(
   isTaken: boolean,
   takes: readonly BudgetTake[],

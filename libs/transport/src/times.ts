@@ -2,13 +2,13 @@
 export interface TransportTimes {
   /** The length of a punctual process's lock. */
   readonly lockMs: number;
-  /** The same for a process that has been late, at most. */
+  /** Longest lock of a process that has been late. */
   readonly lockCeilingMs: number;
   readonly lockRenewMs: number;
   readonly stalledCheckMs: number;
   /** For how long a busy consumer leaves a job to an idle one. */
   readonly deferenceMs: number;
-  /** Awake ms in which an observed lateness loses half of its weight. */
+  /** Awake ms in which an observed lateness decays by half. */
   readonly latenessHalfLifeMs: number;
   readonly tombstoneMs: number;
   readonly promptTtlMs: number;

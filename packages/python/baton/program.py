@@ -33,20 +33,33 @@ class Answer:
 
 def run(name: str, flags: dict, baton_bin: str | None) -> Answer:
     """Runs one command with ``--json``."""
-    command = [_program(baton_bin), name, "--json", *arguments(flags)]
+    command = [program_path(baton_bin), name, "--json", *arguments(flags)]
     try:
         ended = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True)
     except OSError as error:
-        raise BatonError(f"{command[0]} cannot be run: {error.strerror}.") from error
-    said = ended.stderr.strip().splitlines()
-    notes = [line.removeprefix(_SAID) for line in said if line.startswith(_SAID)]
+        raise cannot_run(command, error) from error
     if ended.returncode != 0:
-        sentence = notes[-1] if notes else "\n".join(said) or "it says nothing"
-        raise BatonError(sentence, ended.returncode)
+        raise failure(ended.stderr, ended.returncode)
     try:
-        return Answer(command, json.loads(ended.stdout), notes)
+        return Answer(command, json.loads(ended.stdout), _notes(ended.stderr))
     except json.JSONDecodeError as error:
         raise BatonError(f"baton {name} answers with no JSON document here.") from error
+
+
+def cannot_run(command: list[str], error: OSError) -> BatonError:
+    """The error of a program that is not there or may not be run."""
+    return BatonError(f"{command[0]} cannot be run: {error.strerror}.")
+
+
+def failure(stderr: str, exit_code: int) -> BatonError:
+    """The error of a command line that failed, by what it wrote on stderr."""
+    notes = _notes(stderr)
+    return BatonError(notes[-1] if notes else stderr.strip() or "it says nothing", exit_code)
+
+
+def _notes(stderr: str) -> list[str]:
+    said = stderr.strip().splitlines()
+    return [line.removeprefix(_SAID) for line in said if line.startswith(_SAID)]
 
 
 def arguments(flags: dict) -> list[str]:
@@ -69,7 +82,8 @@ def _text(value: object) -> str:
     return str(value)
 
 
-def _program(given: str | None) -> str:
+def program_path(given: str | None) -> str:
+    """The program that is given, that BATON_BIN names, or that is on the PATH."""
     found = given or os.environ.get("BATON_BIN") or shutil.which("baton")
     if found is None:
         places = "pass baton_bin, set BATON_BIN, or put bin/ on the PATH"

@@ -20,15 +20,15 @@ const FORGET_AFTER_MS = 60_000;
 export type EnginesListener = (engines: readonly EnginePresence[]) => void;
 
 /**
- * What this process knows of the cluster: the engines' presence, read twice a second, and its own
- * announcement, renewed every second. It names the stages without an engine; it decides nothing.
+ * This process's view of the cluster: the presence of the engines, read twice a second, and its own
+ * announcement, renewed every second. It lists the stages without an engine; it decides nothing.
  */
 @Injectable()
 export class ClusterView implements OnApplicationBootstrap, OnApplicationShutdown {
   private engines: readonly EnginePresence[] = [];
   /**
-   * The awake time at which each engine that was ever seen began to be absent; undefined while it
-   * is there.
+   * For each engine ever seen, the awake time at which its absence began; undefined while it is
+   * present.
    */
   private readonly absentMs = new Map<string, number | undefined>();
   private refreshedMs = 0;
@@ -69,7 +69,7 @@ export class ClusterView implements OnApplicationBootstrap, OnApplicationShutdow
     return presence.announceApi(this.identity.apiId, Math.round(ttlMs));
   }
 
-  /** The time that this process has seen. */
+  /** Time during which this process ran, in ms. */
   awakeMs(): number {
     return this.transport.punctuality.awakeMs();
   }
@@ -105,8 +105,8 @@ export class ClusterView implements OnApplicationBootstrap, OnApplicationShutdow
   }
 
   /**
-   * Ready now, or a moment ago: a lost worker comes back or another takes its place, and its queue
-   * waits for that.
+   * Ready now or a moment ago. A lost worker comes back or is replaced, and its queue is kept until
+   * then.
    */
   wasReadyLately(stage: Stage): boolean {
     const readyMs = this.stageReadyMs.get(stage);

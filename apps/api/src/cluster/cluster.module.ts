@@ -35,7 +35,10 @@ const PROVIDERS = [
   { provide: LiveSettings, inject: [CONFIG, TRANSPORT, LOGGER], useFactory: settingsOf },
 ];
 
-/** What this process knows of the cluster: engines, models, adapters, settings, where jobs go. */
+/**
+ * This process's view of the cluster: engines, models, adapters, settings and the placement of
+ * jobs.
+ */
 @Global()
 @Module({ providers: PROVIDERS, exports: PROVIDERS })
 export class ClusterModule implements OnModuleInit, OnApplicationShutdown {

@@ -1,19 +1,25 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { BatonError } from '@baton/contract';
 import type { CollectionBounds, DocumentPlace, Transport } from '@baton/transport';
 import type { Owned } from '../http/access/tenant';
 import { brokerError } from '../http/broker-error';
 import type { Tenant } from '../http/request-context';
 
-/** Of several writers to one document one wins each try: this many tries serve as many writers. */
+/**
+ * When several writers change one document, each try lets one of them succeed, so this many tries
+ * suffice for as many writers.
+ */
 const MAX_TRIES = 64;
+/** Characters of a text that is read, changed and sent in turns of the event loop of their own. */
+const LONG_TEXT = 1024 * 1024;
 
 /**
- * Documents of one kind in the broker, so that any API process can serve them. Evicted, expired and
- * removed ones are gone alike. Each tenant has a collection of its own, with the bounds of its own:
- * none finds, evicts or overwrites what another has.
+ * Documents of one kind, kept in the broker so that any API process can serve them. Evicted,
+ * expired and removed documents are equally gone. Each tenant has its own collection with its own
+ * bounds: no tenant finds, evicts or overwrites a document of another.
  */
 export class DocumentCollection<Document> {
-  /** The last of those in this process that write to a document. */
+  /** The last pending write to each document in this process. */
   private readonly writers = new Map<string, Promise<unknown>>();
 
   constructor(
@@ -26,7 +32,7 @@ export class DocumentCollection<Document> {
     return text === undefined ? undefined : (JSON.parse(text) as Document);
   }
 
-  /** A document as it is stored: JSON that may be too long to parse on the event loop. */
+  /** A document as stored: JSON that may be too long to parse on the event loop. */
   text(at: Owned): Promise<string | undefined> {
     return this.current(at);
   }
@@ -44,9 +50,9 @@ export class DocumentCollection<Document> {
   }
 
   /**
-   * Changes what is there, also beside other writers. A `change` that returns undefined leaves it.
-   * Resolves to the document afterwards, undefined when it is gone. Throws when it has become
-   * larger than the store allows.
+   * Changes an existing document, also while others write to it. A `change` that returns undefined
+   * leaves it as it is. Resolves to the changed document, or to undefined when the document is
+   * gone. Throws when the result is larger than the store allows.
    */
   async update(
     at: Owned,
@@ -62,17 +68,32 @@ export class DocumentCollection<Document> {
     return text === undefined ? undefined : last;
   }
 
-  /** The same with the text of the document. */
+  /** Like `update`, on the text of the document. */
   updateText(at: Owned, change: TextChange): Promise<string | undefined> {
     return this.inTurn(at, () => this.tryUpdates(at, change));
+  }
+
+  /**
+   * Adds entries to the list with which the document ends. False when there is no document. Throws
+   * when it would become larger than the store allows.
+   *
+   * @param entries JSON, with commas between them
+   */
+  async extend(at: Owned, entries: string): Promise<boolean> {
+    const { documents } = this.transport;
+    const outcome = await whole(documents.extend(this.placeOf(at), entries, this.options));
+    if (outcome === 'too-large') throw tooLarge();
+    return outcome === 'extended';
   }
 
   private async tryUpdates(at: Owned, change: TextChange): Promise<string | undefined> {
     for (let tries = 0; tries < MAX_TRIES; tries += 1) {
       const from = await this.current(at);
       if (from === undefined) return undefined;
+      if (from.length > LONG_TEXT) await nextTurn();
       const to = await change(from);
       if (to === undefined) return from;
+      if (to.length > LONG_TEXT) await nextTurn();
       const { documents } = this.transport;
       const outcome = await whole(documents.replace(this.placeOf(at), { from, to }, this.options));
       if (outcome === 'replaced') return to;
@@ -81,19 +102,19 @@ export class DocumentCollection<Document> {
     throw new BatonError('engine_error');
   }
 
-  /** The ids of all documents of the tenant, in the order of their last use. */
+  /** The ids of all documents of the tenant, least recently used first. */
   ids(owner: Tenant): Promise<readonly string[]> {
     return whole(this.transport.documents.ids(this.collectionOf(owner)));
   }
 
-  /** The first lines of those of the ids that are still there, without a use of them. */
+  /** The first lines of the documents that still exist. Reading them does not count as use. */
   async firstLines(owner: Tenant, ids: readonly string[]): Promise<string[]> {
     const { documents } = this.transport;
     const lines = await whole(documents.firstLines(this.collectionOf(owner), ids));
     return lines.filter((line) => line !== undefined);
   }
 
-  /** False when there was none. With two callers, one gets true. */
+  /** False when the document does not exist. Of two concurrent callers, one gets true. */
   remove(at: Owned): Promise<boolean> {
     return whole(this.transport.documents.remove(this.placeOf(at)));
   }
@@ -102,7 +123,9 @@ export class DocumentCollection<Document> {
     return whole(this.transport.documents.get(this.placeOf(at)));
   }
 
-  /** Each try sends the whole document: writers of one process do not try against each other. */
+  /**
+   * Writers of one process take turns: each try sends the whole document, so a lost race is costly.
+   */
   private inTurn<T>(at: Owned, write: () => Promise<T>): Promise<T> {
     const { collection, id } = this.placeOf(at);
     const key = `${collection}/${id}`;

@@ -78,7 +78,7 @@ describe('kv_transfer_params from outside', () => {
     expect((await answer).status).toBe(200);
   });
 
-  it('are given up at once by their holder when the decode leg is refused for good', async () => {
+  it('are freed at once by their holder when the decode leg is refused for good', async () => {
     fixture = await ApiFixture.start(SPLIT);
     const held = {
       ...PARAMS,
@@ -92,7 +92,7 @@ describe('kv_transfer_params from outside', () => {
     expect(messages[0]).toMatchObject({ kind: 'release', requestId: 'cmpl-x-0', generation: 31 });
   });
 
-  it('concern the first choice alone', async () => {
+  it('apply to the first choice only', async () => {
     fixture = await ApiFixture.start(SPLIT);
     const body = { prompt: 'x', n: 2, max_tokens: 3, kv_transfer_params: PARAMS };
     const answer = fixture.post('/v1/completions', body);
@@ -106,7 +106,7 @@ describe('kv_transfer_params from outside', () => {
 describe('engines behind ports of their own', () => {
   const basePort = 21_500;
 
-  it('take requests for themselves alone, and their port goes with them', async () => {
+  it('take requests only for their own engine, and close when it leaves', async () => {
     fixture = await ApiFixture.start({
       config: { topology: '1P1D', exposeEngines: true, exposeEnginesPort: basePort },
       engines: SPLIT.engines,
@@ -137,7 +137,7 @@ describe('engines behind ports of their own', () => {
     clearInterval(probe);
   });
 
-  it('keep their port while they are silent, refuse requests with 503, and recover', async () => {
+  it('stay open while the engine is silent, answer 503, and recover', async () => {
     fixture = await ApiFixture.start({
       config: { topology: '1P1D', exposeEngines: true, exposeEnginesPort: basePort + 30 },
       engines: SPLIT.engines,
@@ -193,8 +193,8 @@ describe('engines behind ports of their own', () => {
   });
 });
 
-describe('a cluster that is not whole', () => {
-  it('says what is missing, and refuses requests until it is there', async () => {
+describe('an incomplete cluster', () => {
+  it('names the missing stages, and refuses requests until they are present', async () => {
     fixture = await ApiFixture.start({
       config: { topology: '1P1D' },
       engines: [{ stage: 'prefill' }],
@@ -217,7 +217,7 @@ describe('a cluster that is not whole', () => {
     expect(ping.status).toBe(200);
   });
 
-  it('refuses what no engine could ever hold', async () => {
+  it('refuses a request that no engine could ever hold', async () => {
     fixture = await ApiFixture.start({ engines: [{ numBlocks: 10 }] });
     const refused = await fixture.post('/v1/completions', { prompt: 'x', max_tokens: 1_000 });
     expect(refused.status).toBe(400);

@@ -10,7 +10,8 @@ import {
 } from '@nestjs/common';
 import { HttpAdapterHost } from '@nestjs/core';
 import type { FastifyInstance } from 'fastify';
-import { Listeners, type RequestListener } from '../http/listeners';
+import type { RequestListener } from '../http/connections/turnstile';
+import { Listeners } from '../http/listeners';
 import { directTo } from '../http/request-context';
 import { CONFIG, LOGGER } from '../tokens';
 import { ClusterView } from './cluster-view';
@@ -20,12 +21,12 @@ const KEEP_SILENT_PORT_MS = 60_000;
 
 const GIVEN_UP = 'engine silent for a minute, its port is closed until it is back';
 
-/** A port that stands for one engine. The engine may change: an index is used again. */
+/** The port of one engine. The engine may change, because indexes are reused. */
 interface EnginePort {
   readonly server: Server;
   engineId: string;
   isLeaving: boolean;
-  /** Awake ms at which the engine was first missed; undefined while it is there. */
+  /** Awake ms at which the engine was first missing; undefined while it is present. */
   missedMs: number | undefined;
 }
 
@@ -65,7 +66,7 @@ export class ExposedEngines implements OnModuleInit, BeforeApplicationShutdown {
   /** @param route  the handlers of the cluster's own port */
   private open(route: RequestListener): void {
     const sync = (engines: readonly EnginePresence[]): void => {
-      // The cluster is still looked at while the last requests end.
+      // The view of the cluster is still refreshed while the last requests end.
       if (this.isEnding) return;
       const wanted = new Map(engines.map((engine) => [this.portOf(engine), engine]));
       this.closeAllBut(new Set([...wanted.keys(), ...this.silentPorts(wanted)]));
@@ -109,7 +110,7 @@ export class ExposedEngines implements OnModuleInit, BeforeApplicationShutdown {
   }
 
   /**
-   * Ports of engines that did not leave and are missing: they may be late, or dead and soon
+   * Ports of engines that are missing without having left: they may be late, or dead and soon
    * replaced.
    */
   private silentPorts(present: ReadonlyMap<number, EnginePresence>): number[] {

@@ -5,7 +5,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { ClusterView } from './cluster-view';
 import { CONFIG } from '../tokens';
 
-/** The stages of a way, and the engine that it names. */
+/** The stages of a route, and the engine that it names. */
 interface Way {
   readonly stage: Stage;
   readonly next: Stage | undefined;
@@ -13,12 +13,12 @@ interface Way {
 }
 
 /**
- * The KV capacity of the engines on a request's way, as announced. A request that can never fit is
+ * The announced KV capacity of the engines on a request's route. A request that can never fit is
  * refused before it waits.
  */
 @Injectable()
 export class KvCapacity {
-  /** Of the stages whose model has layers with a sliding window. */
+  /** Layouts of the stages whose model has layers with a sliding window. */
   private readonly layouts = new Map<Stage, KvLayoutOfStage>();
 
   constructor(
@@ -32,8 +32,8 @@ export class KvCapacity {
   }
 
   /**
-   * Most tokens, prompt and output together, that a stage able to decode holds; undefined before an
-   * engine has announced itself.
+   * Most tokens, prompt and output together, that any stage able to decode holds; undefined until
+   * an engine has announced itself.
    */
   get largestTokens(): number | undefined {
     const decode = this.ofStage('decode');
@@ -42,8 +42,8 @@ export class KvCapacity {
   }
 
   /**
-   * Most output tokens that the way has room for behind a prompt. Throws `kv_capacity_exceeded`
-   * when there is none.
+   * Most output tokens that fit on the route after a prompt. Throws `kv_capacity_exceeded` when
+   * there is none.
    */
   outputRoom(route: Way, promptTokens: number): number {
     const first = this.ofRoute(route, route.stage);

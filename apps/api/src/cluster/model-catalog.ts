@@ -18,10 +18,10 @@ import { AdapterRegistry } from './adapters/adapter-registry';
 
 const NO_NAMES: readonly string[] = [];
 
-/** What is served, and the limits that requests are checked against. */
+/** The served models and adapters, and the limits that requests are checked against. */
 @Injectable()
 export class ModelCatalog {
-  /** What answers depend on besides the request. */
+  /** What an answer depends on besides its request. */
   readonly plans: PlanContext;
   readonly systemFingerprint: string;
   readonly answerOptions: AnswerOptions;
@@ -48,10 +48,7 @@ export class ModelCatalog {
     this.plans = planContext(config, text.parts);
   }
 
-  /**
-   * With the adapters that the tenant may ask for, and the KV capacity that the engines have
-   * announced by now.
-   */
+  /** Includes the adapters that the tenant may use and the KV capacity announced so far. */
   limitsOf(tenant: Tenant): RequestLimits {
     const kvCapacityTokens = this.capacity.largestTokens;
     const names = this.adapters.isOn ? this.adapters.of(tenant).names : NO_NAMES;
@@ -62,7 +59,7 @@ export class ModelCatalog {
     };
   }
 
-  /** The LoRA adapter that is asked for under this name; undefined: the base model. */
+  /** The LoRA adapter of this name; undefined for the base model. */
   adapterOf(model: string, tenant: Tenant): string | undefined {
     return this.names.includes(model) ? undefined : this.adapters.find(model, tenant)?.name;
   }

@@ -7,13 +7,13 @@ import { DocumentCollection } from './document-collection';
 export interface StoredKind {
   /** The name of the collection in the broker. */
   readonly collection: string;
-  /** The error for a document that is not there. */
+  /** The error for a document that does not exist. */
   readonly missing: ErrorCode;
-  /** What the message of that error calls a document. */
+  /** The word for a document in the message of that error. */
   readonly named: string;
 }
 
-/** Documents that clients store and ask for by id, all kinds under the same bounds. */
+/** Documents that clients store and read by id. All kinds have the same bounds. */
 export class StoredDocuments<Document> extends DocumentCollection<Document> {
   constructor(
     config: BatonConfig,
@@ -27,7 +27,7 @@ export class StoredDocuments<Document> extends DocumentCollection<Document> {
     });
   }
 
-  /** Throws the error of its kind for a document that is not there, as the others below. */
+  /** Throws the error of its kind when the document does not exist, like the methods below. */
   async need(at: Owned): Promise<Document> {
     return (await this.find(at)) ?? this.notFound(at);
   }
@@ -36,7 +36,10 @@ export class StoredDocuments<Document> extends DocumentCollection<Document> {
     return (await this.text(at)) ?? this.notFound(at);
   }
 
-  /** Changes what is there, as `update` does. A `change` that returns undefined leaves it. */
+  /**
+   * Changes an existing document, as `update` does. A `change` that returns undefined leaves it as
+   * it is.
+   */
   async change(at: Owned, change: (document: Document) => Document | undefined): Promise<Document> {
     return (await this.update(at, change)) ?? this.notFound(at);
   }
@@ -46,6 +49,11 @@ export class StoredDocuments<Document> extends DocumentCollection<Document> {
     change: (text: string) => string | undefined | Promise<string>,
   ): Promise<string> {
     return (await this.updateText(at, change)) ?? this.notFound(at);
+  }
+
+  /** Adds entries to its last list, as `extend` does. */
+  async lengthen(at: Owned, entries: string): Promise<void> {
+    if (!(await this.extend(at, entries))) this.notFound(at);
   }
 
   async drop(at: Owned): Promise<void> {

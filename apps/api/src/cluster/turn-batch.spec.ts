@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { TurnBatch } from './turn-batch';
 
 describe('a turn batch', () => {
-  it('sends what one turn brings in one go and answers each', async () => {
+  it('sends all items of one turn together and answers each', async () => {
     const sent: (readonly number[])[] = [];
     const batch = new TurnBatch<number>((items) => {
       sent.push(items);
@@ -15,7 +15,7 @@ describe('a turn batch', () => {
     expect(sent).toHaveLength(2);
   });
 
-  it('fails all of a turn together', async () => {
+  it('fails all items of a turn together', async () => {
     const batch = new TurnBatch<number>(() => Promise.reject(new TypeError('no')));
     const results = await Promise.allSettled([batch.add(1), batch.add(2)]);
     expect(results.map(({ status }) => status)).toEqual(['rejected', 'rejected']);

@@ -5,8 +5,8 @@ interface Waiting<T> {
 }
 
 /**
- * Gathers what arrives within one turn of the event loop, so that a burst of requests costs one
- * round trip. `send` gets all items of the turn and answers each.
+ * Collects the items of one turn of the event loop, so that a burst of requests costs one round
+ * trip. `send` gets all items of the turn and answers each.
  */
 export class TurnBatch<T> {
   private waiting: Waiting<T>[] = [];

@@ -4,8 +4,8 @@ import { Inject, Injectable } from '@nestjs/common';
 import { CONFIG, TRANSPORT } from '../tokens';
 
 /**
- * More ids than this wait only while the broker is unavailable; then their requests end by
- * themselves.
+ * Limit of unstored ids. It is reached only while the broker is unavailable; the requests beyond it
+ * then end by themselves.
  */
 const MAX_UNSTORED = 100_000;
 
@@ -32,14 +32,14 @@ export class Aborter {
     this.retry();
   }
 
-  /** Stores what is still unstored; called with each sweep. */
+  /** Stores the ids that are still unstored; called with each sweep. */
   retry(): void {
     if (this.isScheduled || this.isStoring || this.unstored.size === 0) return;
     this.isScheduled = true;
     setImmediate(() => void this.store());
   }
 
-  /** Resolves when everything so far is stored, or cannot be. */
+  /** Resolves when every id so far is stored or has failed to be. */
   async settled(): Promise<void> {
     if (this.unstored.size > 0) await this.store();
   }

@@ -44,7 +44,7 @@ describe('tokens on their way from an engine to a client', () => {
     expect(last).toBe('[DONE]');
   });
 
-  it('asks the engine for tokens that are missing and shows nothing beyond them', async () => {
+  it('asks the engine for missing tokens and shows nothing beyond them', async () => {
     const [answer, run] = await begin();
     const stream = readStream(await answer);
     run.token(0);
@@ -62,7 +62,7 @@ describe('tokens on their way from an engine to a client', () => {
     expect((await stream).text).toBe(whole);
   });
 
-  it('ends with what the ledger says when the engine never answers', async () => {
+  it('ends with the record of the ledger when the engine never answers', async () => {
     const [answer, run] = await begin();
     const stream = readStream(await answer);
     run.token(0);
@@ -88,7 +88,7 @@ describe('tokens on their way from an engine to a client', () => {
     expect((await answer).status).toBe(500);
   });
 
-  it('goes on with the tokens of a later run without showing one twice', async () => {
+  it('continues with the tokens of a later run without showing one twice', async () => {
     const [answer, run] = await begin();
     const stream = readStream(await answer);
     for (const index of [0, 1, 2]) run.token(index);
@@ -99,7 +99,7 @@ describe('tokens on their way from an engine to a client', () => {
     expect((await stream).text).toBe(whole);
   });
 
-  it('submits again what the broker lost, and hears no older run', async () => {
+  it('resubmits a job that the broker lost, and ignores older runs', async () => {
     const [answer, first] = await begin();
     const stream = readStream(await answer);
     first.token(0);
@@ -113,7 +113,7 @@ describe('tokens on their way from an engine to a client', () => {
     expect((await stream).text).toBe(whole);
   });
 
-  it('submits again what an engine that lives has forgotten', async () => {
+  it('resubmits a job that a living engine has lost', async () => {
     const [answer, first] = await begin();
     const stream = readStream(await answer);
     first.token(0);
@@ -148,7 +148,7 @@ describe('tokens on their way from an engine to a client', () => {
     expect((await stream).text).toBe(whole);
   });
 
-  it('leaves a request alone whose engine says that there is nothing new', async () => {
+  it('does not touch a request whose engine reports no news', async () => {
     const [answer, run] = await begin();
     const stream = readStream(await answer);
     run.token(0);
@@ -214,7 +214,7 @@ describe('tokens on their way from an engine to a client', () => {
     return result;
   }
 
-  /** Lets the engine send again what it is asked for. */
+  /** Makes the engine answer resend requests. */
   function answerResends(run: FakeRun): () => void {
     const seen = fixture.engine.messages.length;
     const timer = setInterval(() => {

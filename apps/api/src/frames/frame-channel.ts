@@ -5,7 +5,7 @@ import { API_IDENTITY, type ApiIdentity, CONFIG, TRANSPORT } from '../tokens';
 import { frameFaults } from './frame-faults';
 import { FrameInbox } from './frame-inbox';
 
-/** The channel on which engines send this process its frames; its name is that of the process. */
+/** The channel on which engines send frames to this process, named after the process. */
 @Injectable()
 export class FrameChannel implements OnModuleInit, OnApplicationShutdown {
   private unsubscribe: Unsubscribe | undefined;

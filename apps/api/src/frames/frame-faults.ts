@@ -4,8 +4,8 @@ type Pass = (frame: Buffer) => void;
 export type FrameFault = (frame: Buffer, pass: Pass) => void;
 
 /**
- * Simulates a bad network for token frames: some are lost, some come twice, and some after their
- * successor. The rates are hidden options for tests; undefined without them.
+ * Simulates a bad network for token frames: some are lost, some repeated, some reordered. The rates
+ * are hidden options for tests; undefined without them.
  */
 export function frameFaults(config: BatonConfig): FrameFault | undefined {
   const { dropFrames, repeatFrames, reorderFrames } = config;

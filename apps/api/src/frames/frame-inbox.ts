@@ -62,7 +62,7 @@ export class FrameInbox {
     }
   };
 
-  /** Counted even when its sequence has gone. */
+  /** Counts the fault even when its sequence is gone. */
   private faulted(sequence: Sequence | undefined, tail: string | undefined): void {
     if (tail === undefined) return;
     const note = JSON.parse(tail) as FaultNote;

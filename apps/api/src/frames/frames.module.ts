@@ -21,7 +21,10 @@ const PROVIDERS = [
   { provide: LiveSequences, useExisting: SequenceTable },
 ];
 
-/** Tokens on their way back: frames come in, find their sequences, and are asked for again. */
+/**
+ * The way of tokens back to clients: receives frames, matches them to sequences, and requests
+ * missing ones again.
+ */
 @Global()
 @Module({ providers: PROVIDERS, exports: PROVIDERS })
 export class FramesModule {}

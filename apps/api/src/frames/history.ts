@@ -3,8 +3,8 @@ import type { EngineJob, FrameEntry, FrameHeader } from '@baton/contract';
 import type { SequenceHistory, SequenceNote } from '../observers/port/port';
 
 /**
- * The instants and places of one sequence. Its sequence alone writes it; it is small, so that it
- * may be kept when the sequence is gone.
+ * The instants and places of one sequence. Only its sequence writes it. It is small, so that it can
+ * outlive the sequence.
  */
 export class History implements SequenceHistory {
   readonly arrivalMs: number;
@@ -43,7 +43,10 @@ export class History implements SequenceHistory {
     this.stampedLastUs = stampedUs;
   }
 
-  /** It entered a batch. The entry comes at the end of the step, which began that much earlier. */
+  /**
+   * The sequence entered a batch. The entry comes at the end of the step, so the start of the step
+   * is computed back from it.
+   */
   scheduled(entry: Readonly<FrameEntry>, header: FrameHeader): SequenceNote {
     const { stage, engineId, stepEndUs } = header;
     const beganUs = stepEndUs - entry.first;

@@ -20,15 +20,15 @@ import type { Sequence } from './sequence';
 import { SequenceTable } from './sequence-table';
 
 const SWEEP_EVERY_MS = 500;
-/** A gap that no resend closed for this long is looked up. */
+/** A gap that no resend has closed for this long is looked up in the ledger. */
 const GAP_MS = 1_000;
 /** Sequences looked up in one sweep; the others follow in the next sweeps. */
 const MAX_INSPECTIONS = 512;
 /** A job that no engine began, while its queue is empty, is lost after this long. */
 const NEVER_BEGUN_MS = 5_000;
-/** A living engine that is silent about its request this often in a row has lost it. */
+/** A living engine that does not answer for its request this often in a row has lost it. */
 const MAX_UNANSWERED = 4;
-/** A late engine may be silent for this many times its worst pause in addition. */
+/** A late engine may be silent for an additional multiple of its worst pause. */
 const LATE_MARGIN = 10;
 /** Jobs without a sign of life are submitted again this often. */
 const MAX_REVIVALS = 3;
@@ -71,7 +71,7 @@ export class Recovery implements OnApplicationBootstrap, OnApplicationShutdown {
     this.beat?.stop();
   }
 
-  /** A sequence that was silent for this long is looked up. */
+  /** Silence of a sequence after which it is looked up, in ms. */
   private get silentMs(): number {
     return this.config.requestSilentAfter * 1_000;
   }
@@ -92,7 +92,7 @@ export class Recovery implements OnApplicationBootstrap, OnApplicationShutdown {
     }
   }
 
-  /** A pause of this process is no silence of an engine. */
+  /** A pause of this process does not count as silence of an engine. */
   private grantPause(nowMs: number): void {
     const awakeMs = this.transport.punctuality.awakeMs();
     const wallMs = performance.now();
@@ -115,8 +115,8 @@ export class Recovery implements OnApplicationBootstrap, OnApplicationShutdown {
   }
 
   /**
-   * Another server run: its queues and records may be gone. The higher submission fences out jobs
-   * that still live there.
+   * The broker has restarted: queues and records may be gone. The higher submission number fences
+   * out jobs that still exist there.
    */
   private async resubmitAll(): Promise<void> {
     const sequences = [...this.table];
@@ -140,7 +140,7 @@ export class Recovery implements OnApplicationBootstrap, OnApplicationShutdown {
     }
   }
 
-  /** A job for one engine only has no other engine to go to. */
+  /** A job for one engine only cannot move to another. */
   private endWithoutEngine(): void {
     const lost = new Set<string>();
     for (const sequence of this.table) {
@@ -155,7 +155,7 @@ export class Recovery implements OnApplicationBootstrap, OnApplicationShutdown {
     }
   }
 
-  /** It waits in the queue of a stage that has had no engine for a while. */
+  /** The sequence waits in the queue of a stage that has had no engine for a while. */
   private endUnserved(sequence: Sequence): void {
     const stage = sequence.waitingIn;
     if (stage === undefined || this.cluster.isReady(stage)) return;
@@ -195,7 +195,7 @@ export class Recovery implements OnApplicationBootstrap, OnApplicationShutdown {
       // A new broker has the record from an older run; the resubmission did not arrive.
       if (nowMs - sequence.heardMs >= NEVER_BEGUN_MS) await this.revive(sequence, nowMs);
     } else if (view.isAborted) {
-      // This process did not end it, or it would be over: another process took this one for dead.
+      // This process did not end the sequence, so another process has declared this one dead.
       await this.revive(sequence, nowMs);
     } else if (result) {
       const { reason, tokens, errorCode } = result;

@@ -7,7 +7,7 @@ import { until } from '../../test/until';
 
 const BODY = { prompt: 'the baton', max_tokens: 3, ignore_eos: true };
 
-/** Two engines, of which `stuck` takes nothing until it may and `free` plays whatever comes. */
+/** Two engines: `stuck` takes no job until released, `free` runs every job. */
 describe('jobs of an engine that leaves', () => {
   let fixture: ApiFixture;
   let broker: Transport;
@@ -63,13 +63,13 @@ describe('jobs of an engine that leaves', () => {
     expect(page).toContain(`baton:rehomed_jobs_total ${answers.length}`);
   }
 
-  it('go to another as soon as it drains', async () => {
+  it('move to another engine as soon as it drains', async () => {
     const answers = await send(5);
     loads.set('stuck', { index: 0, state: 'draining' });
     await expectAnswers(answers);
   });
 
-  it('go to another within two seconds of its last word', async () => {
+  it('move to another engine within two seconds of its last sign of life', async () => {
     const answers: Promise<Response>[] = [];
     await onTime(5, async () => {
       loads.set('stuck', { index: 0 });
@@ -83,7 +83,7 @@ describe('jobs of an engine that leaves', () => {
     });
   });
 
-  it('go to the shared queue when no other is known, and back to it when it speaks again', async () => {
+  it('move to the shared queue when there is no other engine, and back when it is present again', async () => {
     const answers = await send(3);
     loads.clear();
     await until(async () => (await broker.jobs.waiting('engine:stuck')) === 0);
@@ -96,7 +96,7 @@ describe('jobs of an engine that leaves', () => {
     });
   });
 
-  it('stay with it while it speaks', async () => {
+  it('stay with it while it is present', async () => {
     const answers = await send(2);
     let told = 0;
     const unsubscribe = await broker.bus.subscribe(channels.loads, () => (told += 1));

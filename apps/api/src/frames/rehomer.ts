@@ -19,14 +19,14 @@ const SWEEP_EVERY_MS = 200;
 
 /**
  * Finds other engines for placed jobs whose engine drains, is silent or is lost. An engine keeps
- * what it holds as long as its locks or its presence last. The first API process to find a job
- * takes it, its own or another's: the ledger fences a second run.
+ * its jobs as long as its locks or its presence last. The first API process to find a job takes it,
+ * whichever process submitted it; the ledger fences a second run.
  */
 @Injectable()
 export class Rehomer implements OnApplicationBootstrap, OnApplicationShutdown {
   private beat: Beat | undefined;
   private isSweeping = false;
-  /** Taken out of a queue, not yet put into another. */
+  /** Jobs taken out of a queue and not yet put into another. */
   private homeless: readonly EngineJob[] = [];
 
   constructor(
@@ -48,7 +48,7 @@ export class Rehomer implements OnApplicationBootstrap, OnApplicationShutdown {
     this.beat?.stop();
   }
 
-  /** Ends the queue of a lost engine. Jobs for that engine only end with it. */
+  /** Ends the queue of a lost engine. Jobs bound to that engine end with it. */
   async abandon(engineId: string): Promise<void> {
     this.adopt(await this.transport.jobs.abandon(`engine:${engineId}`));
     await this.settle();

@@ -19,7 +19,7 @@ describe('the sequence table', () => {
     expect(table.get(sequence.streamId)).toBe(sequence);
   });
 
-  it('does not lead late frames to the next user of a slot', () => {
+  it('does not deliver late frames to the next user of a slot', () => {
     const table = new SequenceTable(1);
     const gone = open(table);
     table.release(gone);

@@ -25,9 +25,9 @@ export class SequenceTable {
   private readonly uses: Uint16Array;
   private readonly free: Uint16Array;
   private freeAt = 0;
-  /** Those in the slots; a look at each of them costs nothing for the empty slots. */
+  /** The sequences in the slots, so that a scan skips the empty ones. */
   private readonly live = new Set<Sequence>();
-  /** Sequences so far. */
+  /** Sequences opened so far. */
   opened = 0;
 
   constructor(readonly capacity: number = MAX_LIVE_SEQUENCES) {

@@ -50,7 +50,7 @@ const token = (index: number, epoch = packEpoch(1, 1)): FrameEntry =>
   entry({ kind: 'tokens', first: index, count: 1, epoch });
 
 describe('a sequence', () => {
-  it('takes tokens in order and ends with the last of them', () => {
+  it('accepts tokens in order and ends with the last one', () => {
     const sequence = fresh(3);
     expect(sequence.accept(token(0), HEADER, 1)).toBe('advanced');
     expect(sequence.accept(token(1), HEADER, 2)).toBe('advanced');
@@ -60,7 +60,7 @@ describe('a sequence', () => {
     expect(sequence.endReason).toBe('stop');
   });
 
-  it('takes only what is new of an entry that overlaps', () => {
+  it('accepts only the new tokens of an overlapping entry', () => {
     const sequence = fresh();
     sequence.accept(token(0), HEADER, 1);
     expect(sequence.accept(entry({ first: 0, count: 3 }), HEADER, 2)).toBe('advanced');
@@ -68,7 +68,7 @@ describe('a sequence', () => {
     expect(sequence.accept(token(1), HEADER, 3)).toBe('noted');
   });
 
-  it('takes nothing beyond a gap, the end included', () => {
+  it('accepts nothing beyond a gap, not even the end', () => {
     const sequence = fresh(4);
     sequence.accept(token(0), HEADER, 1);
     expect(sequence.accept(token(2), HEADER, 2)).toBe('gap');
@@ -80,14 +80,14 @@ describe('a sequence', () => {
     expect(sequence.gapMs).toBeUndefined();
   });
 
-  it('forgets an older run once it has heard of a newer one', () => {
+  it('ignores an older run once a newer one has begun', () => {
     const sequence = fresh();
     sequence.accept(token(0, packEpoch(1, 2)), HEADER, 1);
     expect(sequence.accept(token(1, packEpoch(1, 1)), HEADER, 2)).toBe('stale');
     expect(sequence.accept(token(1, packEpoch(2, 0)), HEADER, 3)).toBe('advanced');
   });
 
-  it('shows no token again when a run begins anew', () => {
+  it('repeats no token when a new run begins', () => {
     const sequence = fresh();
     for (const index of [0, 1, 2]) sequence.accept(token(index), HEADER, index);
     const again = packEpoch(1, 2);
@@ -116,7 +116,7 @@ describe('a sequence', () => {
   });
 
   it(
-    'INV-7: never shows a token twice, out of order or unasked, whatever happens to its ' +
+    'INV-7: never shows a token twice, out of order or unrequested, whatever happens to its ' +
       'frames',
     () => {
       const frames = fc.array(

@@ -25,7 +25,7 @@ export type Verdict =
   | 'noted'
   /** `received` grew. */
   | 'advanced'
-  /** Tokens before these are missing: no token was accepted. */
+  /** Earlier tokens are missing: none was accepted. */
   | 'gap'
   /** `received` may have grown, and the sequence is over for `endReason`. */
   | 'ended'
@@ -53,13 +53,13 @@ export interface SequenceOwner {
  * writes, never waits and reads no clock: the caller gives the time.
  */
 export class Sequence implements ObservedSequence {
-  /** When and where what happened. */
+  /** Instants and places of its events. */
   readonly history: History;
   /** Tokens delivered so far: the index of the next one. */
   received = 0;
   /** Highest run seen. */
   epoch: Epoch = 0;
-  /** The newest submission that this API knows of. */
+  /** The newest submission of this API. */
   submission: number;
   endReason: EndReason | undefined;
   errorCode: ErrorCode | undefined;
@@ -70,18 +70,18 @@ export class Sequence implements ObservedSequence {
    * counts them.
    */
   cachedTokens = 0;
-  /** The queue into which its first job was put last. */
+  /** The queue that last took its first job. */
   queue: QueueName;
   /** The stage that counts it as waiting in its queue. */
   waitingIn: Stage | undefined;
   /** Instants in ms of `performance.now()`. */
   heardMs: number;
   inspectedMs: number;
-  /** When the first of a run of gaps was seen; undefined when there is none. */
+  /** When the current gap was first seen; undefined when there is none. */
   gapMs: number | undefined;
   resends = 0;
   resentMs = -Infinity;
-  /** How often in a row the engine of record did not answer a request for a sign of life. */
+  /** Unanswered requests in a row for a sign of life from the engine of record. */
   unanswered = 0;
   /** Resubmissions because the broker seems to have lost the job, since the last sign of life. */
   revivals = 0;
@@ -92,7 +92,7 @@ export class Sequence implements ObservedSequence {
   struckRule: string | undefined;
   /** An upstream server's error that ended the request. */
   upstreamFailure: UpstreamFailure | undefined;
-  /** A server has said something that is not shown yet. */
+  /** True when the upstream server has sent payloads that are not shown yet. */
   hasPayloads = false;
   private payloads: string[] = [];
   private shownEpoch: Epoch = 0;
@@ -143,7 +143,7 @@ export class Sequence implements ObservedSequence {
     }
   }
 
-  /** What an accepted entry says beside tokens and the end; undefined: nothing. */
+  /** The news of an accepted entry beside tokens and the end; undefined when there is none. */
   note(entry: Readonly<FrameEntry>, header: FrameHeader): SequenceNote | undefined {
     switch (entry.kind) {
       case 'scheduled':
@@ -158,7 +158,7 @@ export class Sequence implements ObservedSequence {
     }
   }
 
-  /** An engine carried out a fault on it. */
+  /** An engine carried out a fault on this sequence. */
   struck({ fault, rule }: FaultNote): void {
     if (fault === 'error') this.struckRule = rule;
   }
@@ -190,7 +190,7 @@ export class Sequence implements ObservedSequence {
     return this.submission;
   }
 
-  /** This process was paused: frames missing in that time are no silence. */
+  /** This process was paused: missing frames of that time do not count as silence. */
   grant(pausedMs: number, nowMs: number): void {
     this.heardMs = Math.min(nowMs, this.heardMs + pausedMs);
     this.inspectedMs = Math.min(nowMs, this.inspectedMs + pausedMs);
@@ -198,7 +198,7 @@ export class Sequence implements ObservedSequence {
   }
 
   /**
-   * The prompt of a routed request counts where it was computed; the hits of decode repeat the
+   * Counts the prompt of a routed request where it was computed; cache hits on decode repeat the
    * transferred tokens.
    */
   private countCached({ extra, count }: Readonly<FrameEntry>, { stage }: FrameHeader): void {
@@ -217,7 +217,7 @@ export class Sequence implements ObservedSequence {
     return 'advanced';
   }
 
-  /** A server's payload is shown once: another run may continue only where none was shown. */
+  /** A server's payload is shown once, so another run may continue only when none was shown. */
   private execute({ first, count, tail, epoch }: Readonly<FrameEntry>, nowMs: number): Verdict {
     if (count === 0 || first > this.received || tail === undefined) {
       return this.advance(first, 0, nowMs);

@@ -6,7 +6,7 @@ const ANY = {};
 
 type Fields = Readonly<Record<string, JsonSchema>>;
 
-/** An object with all of these fields, and perhaps others: dialects differ in the rest. */
+/** An object with all of these fields and perhaps others: the other fields differ by dialect. */
 function record(properties: Fields, optional: Fields = {}): JsonSchema {
   return {
     type: 'object',
@@ -30,7 +30,7 @@ const MODEL = record(
 );
 
 /**
- * JSON answers by the names of their schemas: the fields that both dialects have in every answer,
+ * The schemas of JSON answers by name. They have the fields that every answer has in both dialects,
  * as the clients of OpenAI and Anthropic read them.
  */
 export function answerSchemas() {

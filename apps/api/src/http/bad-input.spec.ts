@@ -128,7 +128,7 @@ for (const dialect of ['openai', 'vllm'] as const) {
       expect(fixture.engine.runs.length).toBe(before);
     });
 
-    it('answers unknown paths and wrong methods in its own shape', async () => {
+    it('answers unknown paths and wrong methods in the dialect’s shape', async () => {
       const notFound = await fetch(`${fixture.api.url}/v1/nothing`);
       expect(notFound.status).toBe(404);
       const wrongMethod = await fetch(`${fixture.api.url}/v1/completions`);
@@ -142,14 +142,14 @@ for (const dialect of ['openai', 'vllm'] as const) {
       }
     });
 
-    it('gives up on a client that sends half a body and waits', async () => {
+    it('closes the connection of a client that sends half a body and waits', async () => {
       const request = rawPost('/v1/completions', '{"prompt":', ['content-length: 100']);
       await refused(request, 408);
     });
   });
 }
 
-describe('a front under connections that misbehave', () => {
+describe('a front with misbehaving connections', () => {
   let fixture: ApiFixture;
 
   beforeAll(async () => {

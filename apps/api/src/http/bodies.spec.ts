@@ -27,12 +27,12 @@ describe.each(['openai', 'vllm'] as const)('the bytes of a body (%s)', (dialect)
   });
   afterAll(() => fixture.stop());
 
-  async function send(body: Buffer, encoding?: string) {
+  async function send(body: Buffer, encoding?: string, path = '/v1/completions') {
     const headers = {
       'content-type': 'application/json',
       ...(encoding === undefined ? {} : { 'content-encoding': encoding }),
     };
-    const url = `${fixture.api.url}/v1/completions`;
+    const url = `${fixture.api.url}${path}`;
     const answer = await fetch(url, { method: 'POST', body: new Uint8Array(body), headers });
     const json = (await answer.json()) as { error?: { message: string }; usage?: object };
     return { status: answer.status, ...json };
@@ -61,7 +61,7 @@ describe.each(['openai', 'vllm'] as const)('the bytes of a body (%s)', (dialect)
     },
   );
 
-  it('that are not what their encoding says are refused with 400', async () => {
+  it('that do not match their encoding are refused with 400', async () => {
     for (const encoding of ['gzip', 'br']) {
       expect((await send(Buffer.from(ASK), encoding)).status).toBe(400);
     }
@@ -88,6 +88,15 @@ describe.each(['openai', 'vllm'] as const)('the bytes of a body (%s)', (dialect)
     expect((await send(zlib.gzipSync(body), 'gzip')).status).toBe(400);
   });
 
+  it('are bounded by what the route needs, however its path is written', async () => {
+    const long = Buffer.from(JSON.stringify({ prompt: 'x', max_tokens: 1, user: 'u'.repeat(7e4) }));
+    const paths = ['/v1/completions', '/v1/complet%69ons', '/ping', '/v1/conversations/conv_1'];
+    const answers = await Promise.all(paths.map((path) => send(long, undefined, path)));
+    expect(answers.map(({ status }) => status)).toEqual([200, 200, 413, 413]);
+    expect(answers[3]?.error?.message).toContain('0.063 MiB');
+    expect((await send(long, undefined, '/chat/completions')).status).toBe(404);
+  });
+
   it.each(['keep-alive', 'close'])(
     'beyond the limit get their 413 when all are written before one is read (%s)',
     async (connection) => {
@@ -102,7 +111,7 @@ describe.each(['openai', 'vllm'] as const)('the bytes of a body (%s)', (dialect)
     },
   );
 
-  it('beyond the limit get their 413 without an announced length, too', async () => {
+  it('beyond the limit get their 413 also without an announced length', async () => {
     const chunk = `${MEBIBYTE.toString(16)}\r\n${' '.repeat(MEBIBYTE)}\r\n`;
     const headers = ['transfer-encoding: chunked', 'connection: close'];
     const request = rawPost('/v1/completions', `${chunk.repeat(17)}0\r\n\r\n`, headers);

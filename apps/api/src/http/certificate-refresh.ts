@@ -1,11 +1,11 @@
 import { type BatonConfig, type Certificate, readCertificate } from '@baton/config';
 import type { Logger } from '@baton/telemetry';
 
-/** Kubernetes' own projections need no shorter interval; three small files are read each time. */
+/** Kubernetes' projected files need no shorter interval; three small files are read each time. */
 const LOOK_EVERY_MS = 1_000;
 
 /**
- * Checks whether the certificate of the process has changed (`enable_ssl_refresh`) and hands the
+ * Checks whether the certificate of the process has changed (`enable_ssl_refresh`) and passes the
  * new one on. Files that do not match, as when only one of the two has been written yet, leave the
  * old certificate in use; that is logged once per state of the files.
  */

@@ -13,7 +13,7 @@ const preflight = (method = 'POST', headers?: string) => ({
 });
 
 describe('CORS', () => {
-  it('lets anybody do anything by default, as vLLM does', () => {
+  it('allows every origin everything by default, as vLLM does', () => {
     expect(cors().simple({ origin: PAGE })).toEqual({ 'access-control-allow-origin': '*' });
     expect(cors().preflight(preflight('PATCH', 'x-one, x-two'))).toEqual({
       status: 200,
@@ -27,7 +27,7 @@ describe('CORS', () => {
     });
   });
 
-  it('names the origin where only some may read', () => {
+  it('names the origin when only some origins are allowed', () => {
     const some = cors({ allowedOrigins: [PAGE] });
     const named = { 'access-control-allow-origin': PAGE, vary: 'Origin' };
     expect(some.simple({ origin: PAGE })).toEqual(named);
@@ -50,7 +50,7 @@ describe('CORS', () => {
     });
   });
 
-  it('says what it does not allow', () => {
+  it('reports what it does not allow', () => {
     const narrow = cors({
       allowedOrigins: ['https://other.example'],
       allowedMethods: ['GET'],
@@ -71,7 +71,7 @@ describe('CORS', () => {
 });
 
 describe('a page on another origin', () => {
-  it('reads streams, errors and unknown paths alike', async () => {
+  it('can read streams, errors and answers at unknown paths', async () => {
     const fixture = await ApiFixture.start({
       config: { allowedOrigins: [PAGE] },
       engines: [{ isEager: true }],

@@ -19,9 +19,9 @@ const SAFE_HEADERS = ['Accept', 'Accept-Language', 'Content-Language', 'Content-
 const MAX_AGE_SECONDS = '600';
 
 /**
- * Which web pages may read answers: the rules of Starlette's CORSMiddleware, which vLLM configures
- * with the same four options. Where any origin may, answers to requests without an origin say so
- * too.
+ * Decides which web pages may read answers, by the rules of Starlette's CORSMiddleware, which vLLM
+ * configures with the same four options. When every origin is allowed, answers to requests without
+ * an origin carry the header too.
  */
 export class Cors {
   private readonly anyOrigin: boolean;
@@ -37,7 +37,7 @@ export class Cors {
     this.headers = [...new Set([...SAFE_HEADERS, ...allowedHeaders])].sort();
   }
 
-  /** For an answer to a request with these headers. */
+  /** The headers of an answer to a request with these headers. */
   simple({ origin, cookie }: IncomingHttpHeaders): Record<string, string> {
     const { allowCredentials } = this.config;
     const credentials = allowCredentials ? { 'access-control-allow-credentials': 'true' } : {};

@@ -2,8 +2,8 @@ import { IncomingMessage, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
 
 /**
- * Stands in for an HTTP response where there is none: it sends nothing. It closes when its answer
- * is complete, or when its listener has left.
+ * Stands in where there is no HTTP response; it sends nothing. It closes when its answer is
+ * complete, or when its listener has left.
  */
 export class DetachedResponse extends ServerResponse {
   private isOver = false;

@@ -14,7 +14,7 @@ import { renderErrorAt } from './error-renderer';
 import { KnownRoutes } from './known-routes';
 import { pathOf } from './request-context';
 
-/** Turns whatever was thrown on the way to an answer into the dialect's own error. */
+/** Turns every error thrown before the answer into the dialect's error. */
 @Catch()
 export class ErrorFilter implements ExceptionFilter {
   constructor(

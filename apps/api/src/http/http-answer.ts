@@ -6,15 +6,15 @@ import { renderErrorAt } from './error-renderer';
 
 export interface HttpAnswerOptions {
   readonly dialect: Dialect;
-  /** True while the process drains: answers ask the client to connect elsewhere. */
+  /** True while the process drains; answers then ask the client to connect elsewhere. */
   readonly isClosing: () => boolean;
-  /** Unset: no listener. */
+  /** The listener to the bytes that are sent, if any. */
   readonly tap?: WireTap | undefined;
 }
 
 /**
  * The HTTP side of one answer that Fastify does not send: its headers and its two plain endings.
- * What every answer carries is on the response already.
+ * The response already has the headers of every answer.
  */
 export class HttpAnswer {
   private isBroken = false;

@@ -16,7 +16,7 @@ import { Listeners } from './listeners';
 import { contextOf } from './request-context';
 import { ReaderWatch } from './streaming/reader-watch';
 
-/** The parts that the server calls before Nest's application exists. */
+/** The parts that the server uses before Nest's application exists. */
 export interface HttpDependencies {
   readonly logger: Logger;
   readonly listeners: Listeners;
@@ -24,7 +24,7 @@ export interface HttpDependencies {
   readonly adminKey: AdminKey;
 }
 
-/** What applies to every request. */
+/** The parts that apply to every request. */
 @Global()
 @Module({})
 export class HttpModule {

@@ -13,12 +13,12 @@ export interface KnownRoute {
 /** The order of methods in lists. */
 const ORDER: readonly HTTPMethod[] = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'];
 
-/** Limits of the server's own router, which this one has to match. */
+/** The limits of the server's own router; this router must have the same. */
 export const ROUTER_OPTIONS = { maxParamLength: 4_096, ignoreTrailingSlash: false } as const;
 
 /**
- * Every route of the server with its methods: distinguishes a wrong method from a wrong path.
- * Fastify does not report the methods of a URL, so its router is here a second time, without
+ * Every route of the server with its methods, to distinguish a wrong method from a wrong path.
+ * Fastify does not report the methods of a URL, so this is a second copy of its router without
  * handlers.
  */
 export class KnownRoutes {
@@ -36,13 +36,13 @@ export class KnownRoutes {
     });
   }
 
-  /** The methods that this URL takes; undefined when nothing is served there. */
+  /** The methods of this URL; undefined when no route matches it. */
   methodsOf(url: string): readonly string[] | undefined {
     const found = ORDER.filter((method) => this.leadsSomewhere(method, url));
     return found.length === 0 ? undefined : found;
   }
 
-  /** The description of what this method and URL lead to, where there is one. */
+  /** The description of the handler of this method and URL, if any. */
   operationAt(method: string, url: string): HttpOperation | undefined {
     const found = this.router.find(method as HTTPMethod, url);
     return (found?.store ?? undefined) as HttpOperation | undefined;

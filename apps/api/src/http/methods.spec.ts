@@ -33,7 +33,7 @@ for (const dialect of ['openai', 'vllm'] as const) {
       expect(answer.headers.get('allow')).toBe(dialect === 'openai' ? openai : vllm);
     });
 
-    it('every route tells its methods, and refuses the others', async () => {
+    it('every route lists its methods, and refuses the others', async () => {
       const routes = fixture.api.app.get(KnownRoutes);
       const paths = [...new Set(routes.list().map((route) => route.pattern))];
       expect(paths.length).toBeGreaterThan(40);
@@ -91,7 +91,7 @@ describe('X-Request-Id', () => {
     expect(await idOf({}, { 'x-request-id': 'x'.repeat(300) })).toMatch(/^[0-9a-f]{32}$/);
   });
 
-  it('is answered in the vllm dialect when that is switched on', async () => {
+  it('is answered in the vllm dialect when the option is on', async () => {
     expect(await idOf({ dialect: 'vllm' }, mine)).toBeNull();
     const config = { dialect: 'vllm', enableRequestIdHeaders: true };
     expect(await idOf(config, mine)).toBe('mine-1');

@@ -2,7 +2,7 @@ import { RouteConfig } from '@nestjs/platform-fastify';
 import type { answerSchemas } from './answer-schemas';
 import type { requestSchemas } from './request-schemas';
 
-/** Headings of the readable page, in its order. */
+/** Headings of the readable page, in order. */
 export const TAGS = [
   'Text',
   'Responses',
@@ -19,7 +19,7 @@ export const TAGS = [
 
 export type Tag = (typeof TAGS)[number];
 
-/** A body by the name of its schema, or any object. */
+/** The schema name of a body, or `object` for any object. */
 export type BodyName = keyof ReturnType<typeof requestSchemas> | 'Object';
 
 /** A JSON answer by the name of its schema. */
@@ -37,11 +37,11 @@ export interface QueryParameter {
 /** The OpenAPI facts of a handler besides its route. */
 export interface OperationFacts {
   readonly body?: BodyName;
-  /** Fields that this operation requires beside those that its body's schema does. */
+  /** Fields that this operation requires in addition to those of its body's schema. */
   readonly requires?: readonly string[];
   /** The schema of a JSON answer. Default: any JSON. */
   readonly result?: ResultName;
-  /** It answers those alone who upgrade to a WebSocket, which OpenAPI cannot say. */
+  /** True when only requests for a WebSocket are answered, which OpenAPI cannot express. */
   readonly upgrades?: boolean;
   readonly query?: readonly QueryParameter[];
   /** Default: JSON. */
@@ -62,7 +62,7 @@ interface RouteOptions {
   readonly config?: object | undefined;
 }
 
-/** What an operator asks for, and no client of the API. */
+/** Operations of operators, not of clients of the API. */
 const OPERATORS: ReadonlySet<Tag> = new Set(['Administration', 'Development mode']);
 
 export function isOperators({ tag }: HttpOperation): boolean {
@@ -72,7 +72,7 @@ export function isOperators({ tag }: HttpOperation): boolean {
 export const STREAMED = { answers: ['json', 'events'] } as const;
 export const NOTHING = { answers: ['nothing'] } as const;
 
-/** How the lists of the Responses API are read. */
+/** The query parameters of lists in the Responses API. */
 export const PAGING: readonly QueryParameter[] = [
   { name: 'limit', type: 'integer', meaning: 'Items of a page, 1 to 100.' },
   { name: 'order', type: 'string', meaning: 'asc or desc.' },

@@ -1,16 +1,16 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { EnginePresence } from '@baton/contract';
 
-/** Request header that names the format of the answer's header. */
+/** Request header that selects the format of the answer's header. */
 export const ORCA_ASK = 'endpoint-load-metrics-format';
 /** Answers carry it when their request asks for it. */
 export const ORCA_HEADER = 'endpoint-load-metrics';
 
 /**
- * vLLM's ORCA header (`vllm/entrypoints/serve/utils/orca_metrics.py`): how full the KV cache is and
- * how many requests wait, for load balancers that read it. For a cluster it has the fullest engine
- * and the sum. Undefined when the request does not ask for it, or asks for a format that vLLM does
- * not support either.
+ * vLLM's ORCA header (`vllm/entrypoints/serve/utils/orca_metrics.py`): KV cache usage and the
+ * number of waiting requests, for load balancers. For a cluster these are the usage of the fullest
+ * engine and the sum of waiting requests. Undefined when the request does not ask for it, or asks
+ * for a format that vLLM does not support.
  */
 export function orcaHeader(
   headers: IncomingHttpHeaders,

@@ -1,8 +1,8 @@
 import type { PipeTransform } from '@nestjs/common';
 
 /**
- * Binds a body, a query or a part of one by a function that reads it: the handler gets the
- * function's result; an error that it throws is the answer.
+ * Binds a body, a query or a part of one through a function that reads it. The handler gets the
+ * function's result; an error that the function throws becomes the answer.
  */
 export class ReadPipe<In, Out> implements PipeTransform<In, Out> {
   constructor(private readonly read: (given: In) => Out) {}

@@ -92,7 +92,7 @@ function nested(depth: number): unknown {
   return value;
 }
 
-describe.each(['openai', 'vllm'] as const)('what is refused in the %s dialect', (dialect) => {
+describe.each(['openai', 'vllm'] as const)('a refused request in the %s dialect', (dialect) => {
   let fixture: ApiFixture;
   beforeAll(async () => {
     fixture = await ApiFixture.start({
@@ -123,7 +123,7 @@ describe.each(['openai', 'vllm'] as const)('what is refused in the %s dialect', 
     };
   };
 
-  it.each([...EVERYWHERE, ...OF_CHAT])('$why at $path leaves no trace', async (refusal) => {
+  it.each([...EVERYWHERE, ...OF_CHAT])('leaves no trace: $why at $path', async (refusal) => {
     const { path, body, status, headers } = refusal;
     const before = traces();
     const answer = await fixture.post(path, body, { headers: { ...KEY, ...headers } });
@@ -132,7 +132,7 @@ describe.each(['openai', 'vllm'] as const)('what is refused in the %s dialect', 
     expect(traces()).toEqual(before);
   });
 
-  it('is seen by the same look when it is not refused', async () => {
+  it('leaves a trace that this test sees when it is not refused', async () => {
     const before = traces();
     const body = WORK['/v1/completions'];
     const answer = await fixture.post('/v1/completions', body, { headers: KEY });

@@ -1,21 +1,21 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
-import { arrivalUsOf } from './arrivals';
+import { arrivalUsOf } from './connections/arrivals';
 
 /**
- * The owner of the key of a request, and of all that is stored for it; undefined without a known
- * key: the one tenant of a cluster without keys.
+ * The owner of a request's key and of everything stored for it. Undefined without a known key: the
+ * single tenant of a cluster without keys.
  */
 export type Tenant = string | undefined;
 
-/** What is known of a request from the moment its headers are read. */
+/** The facts of a request that are known once its headers are read. */
 export interface RequestContext {
   /** µs since the Unix epoch; see `arrivalUsOf`. */
   readonly arrivalUs: number;
   /** Echoed as `x-request-id`. */
   readonly requestId: string;
   readonly clientRequestId: string | undefined;
-  /** The engine when the request came in at the engine's own port. */
+  /** The engine, when the request came in at its own port. */
   readonly engineId: string | undefined;
   readonly tenant: Tenant;
 }

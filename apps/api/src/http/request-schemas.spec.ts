@@ -13,7 +13,7 @@ const limits = {
 };
 const STEP = 1e-9;
 
-/** Values on the edges of what a schema allows, and one step inside and outside. */
+/** Values at the bounds of a schema, and one step inside and outside of them. */
 function probes(field: JsonSchema): unknown[] {
   const { type, minimum, maximum, exclusiveMinimum } = field;
   if (Array.isArray(field['enum'])) return [...(field['enum'] as unknown[]), 'made up', ''];
@@ -43,7 +43,7 @@ const BOUNDED = Object.entries(
 });
 
 describe('the schemas of requests', () => {
-  it.each(BOUNDED)('bound $name as the rules do', ({ name, values }) => {
+  it.each(BOUNDED)('limit $name as the rules do', ({ name, values }) => {
     for (const value of values) {
       const body = { ...CHAT, max_tokens: 5, [name]: value };
       // Other fields decide whether zero is allowed.
@@ -54,7 +54,7 @@ describe('the schemas of requests', () => {
     }
   });
 
-  it('bound many fields', () => expect(BOUNDED.length).toBeGreaterThan(12));
+  it('set limits for many fields', () => expect(BOUNDED.length).toBeGreaterThan(12));
 
   it.each(Object.entries(schemas))('%s is a JSON Schema with fields', (_name, schema) => {
     expect(ajv.validateSchema(schema)).toBe(true);

@@ -3,9 +3,9 @@ import { BatonError } from '@baton/contract';
 import { executesAny } from '@baton/executors';
 import { FastifyAdapter } from '@nestjs/platform-fastify';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import type { RequestListener } from './listeners';
 import { readJsonBody } from './body-parser';
 import { commonHeaders } from './common-headers';
+import type { RequestListener } from './connections/turnstile';
 import { Cors } from './cors';
 import { dataParallelRankOf, RANK_HEADER } from './data-parallel-rank';
 import { renderErrorAt } from './error-renderer';
@@ -20,8 +20,8 @@ export interface AdapterParts {
 }
 
 /**
- * Fastify as Nest's HTTP adapter, with every error that the framework would answer by itself
- * answered in the dialect's shape.
+ * Fastify as Nest's HTTP adapter. Errors that the framework answers by itself get the dialect's
+ * shape.
  */
 export function createAdapter(
   config: BatonConfig,
@@ -29,7 +29,7 @@ export function createAdapter(
 ): FastifyAdapter {
   const adapter = new FastifyAdapter({
     logger: false,
-    // FastAPI does not serve them.
+    // FastAPI serves no HEAD routes.
     exposeHeadRoutes: config.dialect === 'openai',
     return503OnClosing: false,
     forceCloseConnections: true,
@@ -55,11 +55,16 @@ export function createAdapter(
 function install(fastify: FastifyInstance, config: BatonConfig, routes: KnownRoutes): void {
   const maxBytes = Math.floor(config.maxRequestBodyMb * 1024 * 1024);
   const keepsText = executesAny(config);
-  // Servers, players and recordings get every body as it is.
+  // Upstream servers, players and recordings get every body unchanged.
   const leavesLarge = !keepsText && config.play === undefined && config.recordAnswers === undefined;
   fastify.removeAllContentTypeParsers();
   fastify.addContentTypeParser('application/json', (request: FastifyRequest) =>
-    readJsonBody(request.raw, { maxBytes, keepsText, leavesLarge }),
+    readJsonBody(request.raw, {
+      maxBytes,
+      route: request.routeOptions.url,
+      keepsText,
+      leavesLarge,
+    }),
   );
   const cors = new Cors(config);
   const operatorCors = new Cors(onlyNamed(config));
@@ -73,7 +78,7 @@ function install(fastify: FastifyInstance, config: BatonConfig, routes: KnownRou
         }
         return answerPreflight(request, reply, cors);
       }
-      // FastAPI answers a bare one as a wrong method.
+      // FastAPI answers an OPTIONS request without CORS headers as a wrong method.
       const allowed = config.dialect === 'openai' ? routes.methodsOf(request.url) : undefined;
       if (allowed !== undefined) {
         return void reply.code(204).header('allow', allowed.join(', ')).send();
@@ -99,15 +104,15 @@ function beginAnswer(
 ): void {
   const { requestId } = contextOf(raw);
   const common = commonHeaders(config, requestId);
-  // A client that is no page needs only these.
+  // A client that is not a web page needs only these.
   const isPage = raw.headers.origin !== undefined || config.allowCredentials;
   const headers = isPage ? { ...common, ...cors.simple(raw.headers) } : common;
   for (const [name, value] of Object.entries(headers)) reply.raw.setHeader(name, value);
 }
 
-/** The refusal for the headers alone, before anything else is read. */
+/** The refusal that the headers alone cause, before anything else is read. */
 function refusalOf({ method, raw }: FastifyRequest, config: BatonConfig): BatonError | undefined {
-  // Names and values alternate.
+  // `rawHeaders` alternates names and values.
   if (raw.rawHeaders.length / 2 > config.h11MaxHeaderCount) {
     const message = `The request has more than ${config.h11MaxHeaderCount} headers.`;
     return new BatonError('headers_too_large', message);
@@ -127,7 +132,7 @@ function isPreflight({ headers }: FastifyRequest): boolean {
   return headers['access-control-request-method'] !== undefined && headers.origin !== undefined;
 }
 
-/** What any page may ask of the API, no page may ask of its operators' endpoints. */
+/** Pages that may use the API must not use the endpoints of operators. */
 function onlyNamed(config: BatonConfig): BatonConfig {
   return { ...config, allowedOrigins: config.allowedOrigins.filter((origin) => origin !== '*') };
 }

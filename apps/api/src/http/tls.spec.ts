@@ -60,7 +60,7 @@ function replaceable() {
 }
 
 describe('the refresh of a certificate', () => {
-  it('keeps the old one while the files do not fit together, and says so once', () => {
+  it('keeps the old one while the files do not match, and logs that once', () => {
     const { files, install } = replaceable();
     install('first');
     const config = defaultConfig({ ...files, enableSslRefresh: true });
@@ -109,13 +109,13 @@ describe('the API over TLS', () => {
     expect(streamed.body).toMatch(/^data: \{.*data: \[DONE\]\n\n$/s);
   });
 
-  it('says nothing to those who speak plain HTTP', async () => {
+  it('sends nothing to clients that speak plain HTTP', async () => {
     const { port } = await start(SERVER);
     expect(await exchange(port, rawPost('/v1/completions', '{}'))).toBe('');
     expect((await ask(port)).status).toBe(200);
   });
 
-  it('holds at the ports of engines', async () => {
+  it('is also used at the ports of engines', async () => {
     const exposeEnginesPort = 21_390;
     await start({ ...SERVER, exposeEngines: true, exposeEnginesPort, apiKey: ['sk-one'] });
     const path = '/v1/models';
@@ -130,7 +130,7 @@ describe('the API over TLS', () => {
     expect(answer).toMatchObject({ status: 200, shownBy: 'first' });
   });
 
-  it('demands a client certificate, or checks the one that is shown', async () => {
+  it('requires a client certificate, or checks an optional one', async () => {
     const ca = { sslCaCerts: pem('authority.pem') };
     const shown = (name: string) => ({
       cert: readFileSync(pem(`${name}.pem`)),

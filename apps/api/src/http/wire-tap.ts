@@ -1,8 +1,8 @@
-/** Listens to what goes to one client, as it goes. */
+/** Listens to the bytes sent to one client. */
 export interface WireTap {
   head(status: number, headers: Readonly<Record<string, string | number>>): void;
-  /** Text that is written now: whole events of a stream, or a body. */
+  /** Text being written: whole events of a stream, or a body. */
   bytes(text: string): void;
-  /** All has been written. */
+  /** The answer is complete. */
   end(): void;
 }

@@ -13,7 +13,7 @@ import { WireTaps } from './recording/wire-taps';
 import { Timelines } from './timelines/timelines';
 import { RequestSpans } from './tracing/request-spans';
 
-/** All observers of requests. A new one is added here and nowhere else. */
+/** All observers of requests. New observers are added only here. */
 export const OBSERVERS = [
   RequestMetrics,
   TenantMetrics,

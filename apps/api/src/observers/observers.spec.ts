@@ -175,7 +175,7 @@ function frameOf({ streamId, received }: Sequence, step: Step, kind: FrameEntry[
 }
 
 describe('the observers', () => {
-  it('show the same in whatever order they are visited', async () => {
+  it('show the same in any order of calls', async () => {
     const steps = fc.array(STEP, { minLength: 10, maxLength: 60 });
     const order = fc.shuffledSubarray([0, 1, 2, 3, 4, 5], { minLength: 6 });
     let run = 0;
@@ -191,7 +191,7 @@ describe('the observers', () => {
     );
   });
 
-  it('are visited only while they are on, and only for what they want', () => {
+  it('are called only while they are on, and only for events that they handle', () => {
     const seen: string[] = [];
     const first = { isOn: false, closed: () => seen.push('first') };
     const second = { closed: () => seen.push('second') };

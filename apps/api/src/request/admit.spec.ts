@@ -73,7 +73,7 @@ describe('admitting a request', () => {
     );
   }
 
-  it('asks for the class, and waits for its turn before the policy sees it', async () => {
+  it('reads the class, and waits for its turn before it asks the policy', async () => {
     hasClasses = true;
     hasGate = true;
     const charge = await admitStep().charge(routed(1));
@@ -82,25 +82,25 @@ describe('admitting a request', () => {
     expect(visits.at(-1)).toBe('ended');
   });
 
-  it('gives its place back when the policy refuses', async () => {
+  it('frees its place when the policy refuses', async () => {
     hasGate = true;
     refuses = true;
     await expect(admitStep().charge(routed(1))).rejects.toThrow(BatonError);
     expect(visits).toEqual(['door', 'pass', 'policy', 'ended']);
   });
 
-  it('refuses what comes late before its caller pays', async () => {
+  it('refuses late requests before their tokens are charged', async () => {
     expect(await admitStep().charge(routed(3))).toBe(CHARGE);
     expect(visits).toEqual(['door', 'policy', 'charge']);
   });
 
-  it('visits neither the gate of lateness nor the budgets where they are off', async () => {
+  it('calls neither the lateness gate nor the budgets when they are off', async () => {
     isOn = false;
     expect(await admitStep().charge(routed(3))).toBeUndefined();
     expect(visits).toEqual(['door']);
   });
 
-  it('refuses more sequences than may ever wait, before anything else of them is asked', async () => {
+  it('refuses more sequences than may ever wait, before any other check', async () => {
     await expect(admitStep().charge(routed(4))).rejects.toThrow(new BatonError('queue_full'));
     expect(visits).toEqual(['door']);
   });
@@ -110,7 +110,7 @@ describe('admitting a request', () => {
     expect(visits).toEqual(['door', 'enter prefill 2 decode']);
   });
 
-  it('refuses where this process has no room, without a question to the broker', async () => {
+  it('refuses when this process has no room, without asking the broker', async () => {
     rooms = [false];
     await expect(admitStep().enter(routed(2))).rejects.toThrow(new BatonError('queue_full'));
     expect(visits).toEqual(['door']);
@@ -126,7 +126,7 @@ describe('admitting a request', () => {
     expect(visits).toEqual(['door', 'enter prefill 2 decode', 'leave prefill 2']);
   });
 
-  it('says that the broker is away', async () => {
+  it('reports an unavailable broker', async () => {
     enters = () => Promise.reject(new TransportUnavailable('away'));
     const away = new BatonError('broker_unavailable');
     await expect(admitStep().enter(routed(1))).rejects.toThrow(away);

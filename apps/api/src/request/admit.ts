@@ -12,7 +12,7 @@ import { FlowGate } from './admit/flow-gate';
 import { PolicyGate } from './admit/policy-gate';
 import { OpenDoor } from './take/open-door';
 
-/** Third step: lets a request in, or refuses it. The plan is made between its two parts. */
+/** Third step: admits or refuses a request. The plan is made between its two parts. */
 @Injectable()
 export class AdmitStep {
   constructor(
@@ -27,9 +27,9 @@ export class AdmitStep {
   ) {}
 
   /**
-   * Refuses requests that can never wait or come too late, before anything is planned for them, and
-   * waits for their turn. Takes the tokens of the request from its caller's budget, where there is
-   * one.
+   * Waits for the turn of the request. Refuses a request that can never fit in the queue or would
+   * be too late, before anything is planned for it. Takes its tokens from the caller's budget, if
+   * there is one.
    *
    * @throws BatonError `queue_full`, the refusal of flow control or the policy, or the error of a
    *   rate limit

@@ -60,24 +60,24 @@ describe('opening an answer', () => {
     } as unknown as Admission;
   }
 
-  it('takes the connection over and visits nothing that is off', () => {
+  it('takes the connection over and calls no disabled part', () => {
     answerStep().open(admission(), HEAD, () => undefined);
     expect(visits).toEqual(['take over']);
     expect(parts?.head).toBe(HEAD);
   });
 
-  it('puts faults around an answer that is to meet some', () => {
+  it('wraps an answer that has faults', () => {
     answerStep().open(admission({ faults: [{}] }), HEAD, () => undefined);
     expect(visits).toEqual(['take over', 'faults']);
   });
 
-  it('shows how full the cluster is to a client that asks', () => {
+  it('sends the load of the cluster to a client that asks for it', () => {
     answerStep().open(admission({}, { [ORCA_ASK]: 'TEXT' }), HEAD, () => undefined);
     expect(visits.slice(0, 2)).toEqual(['take over', 'cluster']);
     expect(visits[2]).toMatch(/^endpoint-load-metrics: TEXT .*=0\.5,.*=1\.0$/);
   });
 
-  it('lets a recording listen where there is one', () => {
+  it('attaches the tap of a recording, if there is one', () => {
     taps = { isOn: true };
     answerStep().open(admission(), HEAD, () => undefined);
     expect(visits).toEqual(['take over', 'tap']);

@@ -25,7 +25,7 @@ export class AnswerStep {
     private readonly faults: FaultInjector,
   ) {}
 
-  /** The fields of every part of the answer. */
+  /** The fields that every part of the answer has. */
   headOf({ call, asked }: Admission): AnswerHead {
     const { request, answerId } = asked;
     const requestId = call.clientRequestId ?? request.requestId ?? call.requestId;
@@ -57,7 +57,7 @@ export class AnswerStep {
     return this.faults.around(answer, faults, parts);
   }
 
-  /** For load balancers that read how full the cluster is. */
+  /** Adds the load of the cluster for load balancers. */
   private showLoad({ message, response }: Admission['call']): void {
     const load = orcaHeader(message.headers, this.cluster.living());
     if (load !== undefined) response.setHeader(ORCA_HEADER, load);

@@ -79,12 +79,12 @@ describe('dispatching a request', () => {
     expect(visits).toEqual(['open 2', 'observed', ...SUBMITTED, 'answer']);
   });
 
-  it('counts each sequence in the stage where it waits first', async () => {
+  it('counts each sequence in its first stage', async () => {
     const { sequences } = await dispatch();
     expect(sequences.map(({ waitingIn }) => waitingIn)).toEqual(['prefill', 'prefill']);
   });
 
-  it('keeps the body for a server before its jobs can be taken', async () => {
+  it('keeps the body for an upstream server before its jobs can be taken', async () => {
     executes = true;
     await dispatch();
     expect(visits).toEqual(['open 2', 'observed', 'keep', ...SUBMITTED, 'answer']);

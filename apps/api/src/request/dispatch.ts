@@ -13,7 +13,7 @@ import { Executions } from './executed/executions';
 import { JobPlacement } from './dispatch/job-placement';
 import { JobFactory } from './dispatch/job-factory';
 
-/** Jobs of one request that are added in one turn of the event loop: some milliseconds. */
+/** Jobs of one request added per turn of the event loop: a few milliseconds. */
 const PER_TURN = 64;
 
 /**
@@ -59,7 +59,7 @@ export class DispatchStep {
     for (const [index, { job }] of sequences.entries()) {
       if (index > 0 && index % PER_TURN === 0) await nextTurn();
       const one = this.submitter.submit(entryQueue(job), [job]);
-      // A failure counts when all have been added: then it ends the request.
+      // A failure is handled once all jobs have been added; then it ends the request.
       one.catch(() => undefined);
       added.push(one);
     }

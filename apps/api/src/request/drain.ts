@@ -7,10 +7,10 @@ import { ExchangeStep } from './exchange';
 import { OpenDoor } from './take/open-door';
 
 const DRAIN_CHECK_MS = 20;
-/** How long clients have to read the error that ended their requests. */
+/** Time that clients have to read the error that ended their requests. */
 const LAST_WORDS_MS = 1_000;
 
-/** Ends the last requests of a process that stops, while all that they need still runs. */
+/** Ends the last requests of a stopping process while the parts that they need still run. */
 @Injectable()
 export class RequestDrain implements OnModuleDestroy {
   constructor(

@@ -12,7 +12,7 @@ import type { AnswerStep } from './answer';
 import { ExchangeStep } from './exchange';
 import type { Exchange } from './exchange/exchange';
 
-/** A connection on which nothing is written. */
+/** A connection that sends nothing. */
 class FakeResponse extends EventEmitter {
   destroy(): void {
     this.emit('close');
@@ -66,14 +66,14 @@ describe('the exchanges of this process', () => {
     return { exchange, response };
   }
 
-  it('follows a request until its connection closes, and aborts what then still runs', () => {
+  it('follows a request until its connection closes, and aborts the sequences that still run', () => {
     const { response } = open('a');
     expect(step.count).toBe(1);
     response.emit('close');
     expect([step.count, visits]).toEqual([0, ['abort job-a']]);
   });
 
-  it('settles a charge with what was used', () => {
+  it('settles a charge with the used tokens', () => {
     const charge = { settle: (tokens: number) => visits.push(`settle ${tokens}`) };
     open('a', { charge }).response.emit('close');
     expect(visits).toEqual(['abort job-a', 'settle 3']);
@@ -91,13 +91,13 @@ describe('the exchanges of this process', () => {
     expect(visits).toEqual(ended.flatMap((id) => ['end', `abort job-${id}`, 'complete']));
   });
 
-  it('ends all with an error where the process ends', () => {
+  it('ends all requests with an error when the process ends', () => {
     open('a');
     step.endAll();
     expect(visits).toEqual(['abort job-a', 'fail shutting_down']);
   });
 
-  it('is settled when all that was under way has ended, whatever came later', async () => {
+  it('settles when all requests then under way have ended, whatever comes later', async () => {
     const { response } = open('a');
     const settled = step.settled();
     open('b');
@@ -112,7 +112,7 @@ describe('the exchanges of this process', () => {
     expect([step.count, visits]).toEqual([0, ['abort job-a']]);
   });
 
-  it('visits no room of other routers for a request that is no leg', () => {
+  it('calls no part of other routers for a request that is no leg', () => {
     open('a');
     expect(visits).toEqual([]);
     open('b', { leg: { kind: 'hold', pairs: [], told: 'params' } });

@@ -11,7 +11,7 @@ import { AdmissionGate } from './admit/admission-gate';
 import { AnswerStep } from './answer';
 import { Exchange, type ExchangeHost } from './exchange/exchange';
 
-/** The pause between two checks of whether requests have ended. */
+/** Interval of the checks whether requests have ended. */
 const SETTLED_CHECK_MS = 20;
 
 /**
@@ -52,7 +52,7 @@ export class ExchangeStep implements ExchangeHost {
     return this.live.size;
   }
 
-  /** Ends these requests, or all, with their output so far. Returns their number. */
+  /** Ends these requests, or all of them, with their output so far. Returns their number. */
   abort(names: readonly string[] | undefined): number {
     const meant = [...this.live].filter(
       (exchange) => names === undefined || names.some((name) => exchange.isNamed(name)),
@@ -61,7 +61,7 @@ export class ExchangeStep implements ExchangeHost {
     return meant.length;
   }
 
-  /** Resolves when all that is under way now has ended. */
+  /** Resolves when all requests that are now under way have ended. */
   async settled(): Promise<void> {
     const before = [...this.live];
     while (before.some((exchange) => this.live.has(exchange))) await delay(SETTLED_CHECK_MS);

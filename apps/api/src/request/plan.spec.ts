@@ -46,14 +46,14 @@ function planStep(room: number, isIdle = true): { step: PlanStep; asked: () => n
 }
 
 describe('planning a request', () => {
-  it('makes one plan per sequence, no longer than there is room', async () => {
+  it('makes one plan per sequence, no longer than the room for it', async () => {
     const plans = await planStep(100).step.plan(routed('route'));
     expect(plans.map(({ count }) => count)).toEqual([5, 5, 5, 5]);
     const short = await planStep(2).step.plan(routed('route'));
     expect(short.map(({ count }) => count)).toEqual([2, 2, 2, 2]);
   });
 
-  it('refuses what no engine on the way can hold', async () => {
+  it('refuses a request that no engine on its route can hold', async () => {
     await expect(planStep(0).step.plan(routed('route'))).rejects.toThrow(BatonError);
   });
 

@@ -58,7 +58,10 @@ export class PlanStep {
     return plans;
   }
 
-  /** The places as data: a text model's answers are chosen here, where the model is. */
+  /**
+   * The sequences as data. A text model's answers are chosen here, in the process that has the
+   * model.
+   */
   private placed(request: GenerationRequest, places: readonly Place[]): PlacedSequence[] {
     return places.map(({ answers, ...place }) => ({
       ...place,
@@ -66,7 +69,7 @@ export class PlanStep {
     }));
   }
 
-  /** What an answer that the user has written is chosen by. */
+  /** The facts that choose among answers written by the user. */
   private factsOf(request: GenerationRequest, { index, room }: PlacedAt): SequenceFacts {
     const { seed, lengthModel } = this.catalog.plans;
     const { choices, model, ignoreEos } = request;

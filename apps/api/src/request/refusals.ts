@@ -5,7 +5,7 @@ import { KvRelease } from '../routers/kv-release';
 import { Legs } from '../routers/legs';
 import type { Call } from './take/call';
 
-/** Above it a client may try again: these are refusals for a lack of room. */
+/** Higher statuses are refusals for lack of room, after which a client may try again. */
 const LAST_FINAL_STATUS = 404;
 
 /** Notifies the parts that wait for a request when it ends before submission. */
@@ -17,7 +17,7 @@ export class Refusals {
     private readonly release: KvRelease,
   ) {}
 
-  /** An invalid request stays invalid: KV blocks held for it are released. */
+  /** An invalid request stays invalid, so KV blocks held for it are released. */
   refused(call: Call, error: unknown): void {
     if (error instanceof BatonError) this.observers.refused(call, error);
     this.legs.refused(call);

@@ -1,3 +1,4 @@
+import { LiveClock, SystemWallClock } from '@baton/clock';
 import type { BatonConfig } from '@baton/config';
 import type { Logger } from '@baton/telemetry';
 import { Global, Module, type OnModuleInit } from '@nestjs/common';
@@ -50,6 +51,11 @@ const PROVIDERS = [
   PolicyGate,
   TakeStep,
   { provide: WaitingTotals, useExisting: AdmissionGate },
+  {
+    provide: LiveClock,
+    inject: [CONFIG],
+    useFactory: ({ speedup }: BatonConfig) => new LiveClock(new SystemWallClock(), speedup),
+  },
   {
     provide: TextSetup,
     inject: [CONFIG, LOGGER],

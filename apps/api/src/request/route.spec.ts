@@ -43,21 +43,21 @@ describe('routing a request', () => {
     );
   }
 
-  it('gives each choice of each prompt one way', async () => {
+  it('gives each choice of each prompt one route', async () => {
     const { routes } = await routeStep().route(CALL, asked());
     expect(routes.map(({ flow, stage, next }) => [flow, stage, next])).toEqual(
       Array(4).fill(['route', 'prefill', 'decode']),
     );
   });
 
-  it('gives each prompt one way where it is only computed', async () => {
+  it('gives each prompt one route when it is only computed', async () => {
     const { routes } = await routeStep().route(CALL, asked({}, { isPooling: true }));
     expect(routes.map(({ flow, stage }) => [flow, stage])).toEqual(
       Array(2).fill(['local', 'prefill']),
     );
   });
 
-  it('visits no room of other routers for a call that is no leg', async () => {
+  it('calls no part of other routers for a call that is no leg', async () => {
     const { leg } = await routeStep().route(CALL, asked());
     expect([leg.kind, settled]).toEqual(['none', 0]);
   });
@@ -72,7 +72,7 @@ describe('routing a request', () => {
     expect(routes.map(({ flow }) => flow)).toEqual(['hold', 'route', 'route', 'route']);
   });
 
-  it('refuses where no engine is', async () => {
+  it('refuses when there is no engine', async () => {
     ready = ['decode'];
     await expect(routeStep().route(CALL, asked())).rejects.toThrow(new BatonError('no_engine'));
     const gone = { ...CALL, engineId: 'gone' } as Call;

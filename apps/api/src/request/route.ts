@@ -10,14 +10,14 @@ import { AdmissionGate } from './admit/admission-gate';
 import { namesLeg, ownRoute, poolingRoute, type Route, wishedRoute } from './route/route';
 import type { Asked, Call } from './take/call';
 
-/** A late engine has mostly returned after this time. */
+/** Most late engines have returned after this time. */
 const SILENT_RETRY_SECONDS = 2;
 
 const NO_LEG: SettledLeg = { kind: 'none' };
 
 /**
- * Second step: chooses the way of each sequence from the client's request and the living engines. A
- * leg of an outside router waits here until its other leg has come as far as it needs.
+ * Second step: chooses the route of each sequence from the client's request and the living engines.
+ * A leg of an outside router waits here until its other leg has progressed far enough.
  */
 @Injectable()
 export class RouteStep {
@@ -40,9 +40,9 @@ export class RouteStep {
   }
 
   /**
-   * One route per sequence. kv_transfer_params concern the first sequence alone: they name one
-   * prompt's blocks, and those are read once. Throws `no_engine` when a stage on the way has had no
-   * engine for a while.
+   * One route per sequence. kv_transfer_params apply only to the first sequence: they name the
+   * blocks of one prompt, which are read once. Throws `no_engine` when a stage of the route has had
+   * no engine for a while.
    */
   private plan(request: GenerationRequest, engineId: string | undefined, leg: SettledLeg): Route[] {
     const engine = engineId === undefined ? undefined : this.engineAt(engineId);
@@ -56,7 +56,7 @@ export class RouteStep {
   }
 
   /**
-   * One route per prompt-only request: on prefill engines where there are some, else on aggregated
+   * One route per prompt-only request: on prefill engines if there are any, else on aggregated
    * ones.
    */
   private planPooling(request: GenerationRequest, engineId: string | undefined): Route[] {
@@ -78,8 +78,8 @@ export class RouteStep {
   }
 
   /**
-   * A stage still counts when its last engine has just gone: its queue waits for the engine to
-   * return.
+   * A stage still counts when its last engine has just gone, because its queue waits for the engine
+   * to return.
    */
   private engineLoadOf(stage: Stage): StageLoad {
     const readyEngines = this.cluster.readyEngines(stage);

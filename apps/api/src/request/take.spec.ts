@@ -44,11 +44,11 @@ const call = {
 } as unknown as Call;
 
 describe('taking a request', () => {
-  it('asks for what the body says, within the limits of the model', () => {
+  it('reads the body within the limits of the model', () => {
     expect(takeStep({}).take(call)).toEqual({ body: call.body, limits: LIMITS });
   });
 
-  it('leaves the body to the server that answers it', () => {
+  it('passes the body unread to the server that answers it', () => {
     expect(takeStep({ executes: true }).take(call)).toEqual({ isExecuted: true });
   });
 
@@ -57,7 +57,7 @@ describe('taking a request', () => {
     expect(takeStep({}).take(heavy)).toBe(IN_A_THREAD);
   });
 
-  it('leaves it to the threads too where the way has no name there: they bound its work', () => {
+  it('leaves it to the threads also when the reader has no name there: they bound its work', () => {
     const { name: _name, ...ask } = call.ask;
     expect(takeStep({}).take({ ...call, ask, body: { tools: [] } })).toBe(IN_A_THREAD);
   });

@@ -9,10 +9,10 @@ import type { Asked, Call } from './take/call';
 import { weightOf } from './take/weight';
 import { RequestThreads } from './threads/request-threads';
 
-/** First step: reads what a call asks for, before anything is kept for it. */
+/** First step: reads the request of a call, before any state is kept for it. */
 @Injectable()
 export class TakeStep {
-  /** Calls are answered from a recording, and no other step is taken. */
+  /** True when calls are answered from a recording, without any other step. */
   readonly plays: boolean;
 
   constructor(

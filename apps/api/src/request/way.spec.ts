@@ -68,25 +68,25 @@ describe('the way of a request', () => {
 
   const ALL = ['take', 'route', 'charge', 'plan', 'enter', 'dispatch 0'];
 
-  it('takes the steps in order, and visits nothing that is off', async () => {
+  it('takes the steps in order, and calls no disabled part', async () => {
     await way().answer(CALL);
     expect(visits).toEqual(ALL);
   });
 
-  it('meets its faults between its route and its admission', async () => {
+  it('applies faults between route and admission', async () => {
     faults = { may: true, goesOn: true };
     await way().answer(CALL);
     const [take, route, ...rest] = ALL;
     expect(visits).toEqual([take, route, 'judge', 'strike', ...rest.slice(0, -1), 'dispatch 1']);
   });
 
-  it('ends where a fault cuts the client off, whose other leg need not wait', async () => {
+  it('ends when a fault cuts the client off, and frees the other leg', async () => {
     faults = { may: true, goesOn: false };
     await way().answer(CALL);
     expect(visits).toEqual(['take', 'route', 'judge', 'strike', 'cut off']);
   });
 
-  it('has one step where answers are played', async () => {
+  it('has one step when answers are played', async () => {
     plays = true;
     await way().answer(CALL);
     expect(visits).toEqual(['play']);
@@ -98,7 +98,7 @@ describe('the way of a request', () => {
     expect(visits).toEqual([...ALL.slice(0, ALL.indexOf(step) + 1), 'refused queue_full']);
   });
 
-  it.each(['plan', 'enter'])('gives back what was charged when %s refuses', async (step) => {
+  it.each(['plan', 'enter'])('refunds the charge when %s refuses', async (step) => {
     failing = step;
     await expect(way().answer(CALL)).rejects.toThrow(BatonError);
     const taken = ALL.slice(0, ALL.indexOf(step) + 1);

@@ -40,7 +40,7 @@ export class RequestWay {
     private readonly refusals: Refusals,
   ) {}
 
-  /** When it resolves the jobs are submitted, and the exchange goes on alone. */
+  /** Resolves when the jobs are submitted; the exchange then continues by itself. */
   async answer(call: Call): Promise<void> {
     try {
       await this.go(call);
@@ -60,7 +60,7 @@ export class RequestWay {
     await this.dispatching.dispatch(admission);
   }
 
-  /** Undefined: a fault has cut the client's connection. */
+  /** Undefined when a fault has cut the client's connection. */
   private async strike({ call, asked }: Routed): Promise<readonly Fault[] | undefined> {
     const { headers } = call.response.req;
     if (!this.faults.hasRules && headers[RETURN_ERROR_HEADER] === undefined) return NO_FAULTS;

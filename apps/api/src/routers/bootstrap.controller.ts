@@ -6,8 +6,8 @@ import { Describe } from '../http/operation';
 import { contextOf } from '../http/request-context';
 
 /**
- * Mooncake's proxy reads this from a prefill instance: the engine ids behind its port, by
- * data-parallel rank.
+ * The engine ids behind a port, by data-parallel rank. Mooncake's proxy reads them from a prefill
+ * instance.
  */
 @Controller()
 export class BootstrapController {

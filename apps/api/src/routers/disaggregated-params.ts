@@ -1,16 +1,16 @@
 import { isObject, objectIn } from '@baton/kernel';
 
 /**
- * A leg in the words of TensorRT-LLM's orchestrator (`DisaggregatedParams` of
+ * A leg in the form of TensorRT-LLM's orchestrator (`DisaggregatedParams` of
  * tensorrt_llm/serve/openai_protocol.py); only the fields that Baton uses.
  */
 export interface DisaggregatedParams {
   readonly requestType: 'context_only' | 'generation_only' | 'context_and_generation';
-  /** The orchestrator's request number, in digits; both legs carry it. */
+  /** The orchestrator's request number, as digits; both legs carry it. */
   readonly id: string | undefined;
-  /** The context server's secret: here the kv_transfer_params of the prompt that it holds. */
+  /** The context server's opaque state: here the kv_transfer_params of the held prompt. */
   readonly params: Readonly<Record<string, unknown>> | undefined;
-  /** Why it is invalid, in one sentence. */
+  /** The reason why it is invalid, in one sentence. */
   readonly fault: string | undefined;
 }
 
@@ -36,7 +36,7 @@ export function disaggregatedParamsOf(body: unknown): DisaggregatedParams | unde
   };
 }
 
-/** Opaque to the orchestrator, which hands it to the generation server. */
+/** Opaque to the orchestrator, which passes it to the generation server. */
 export function opaqueStateOf(params: Readonly<Record<string, unknown>>): string {
   return Buffer.from(JSON.stringify(params)).toString('base64');
 }

@@ -34,7 +34,7 @@ describe('the two legs of a transfer', () => {
 
   const staying = new AbortController().signal;
 
-  it('wait without end for a prompt that is being computed', async () => {
+  it('wait without limit for a prompt in computation', async () => {
     pairs.prefillCame(['a']);
     const met = pairs.meet('a', staying);
     vi.advanceTimersByTime(100_000_000);
@@ -42,7 +42,7 @@ describe('the two legs of a transfer', () => {
     expect(await met).toMatchObject({ kind: 'held', params: { remote_engine_id: 'prefill-0' } });
   });
 
-  it('wait for kv_leg_timeout for a prefill leg that is not there', async () => {
+  it('wait kv_leg_timeout for a missing prefill leg', async () => {
     let met: unknown;
     void pairs.meet('a', staying).then((told) => (met = told));
     await vi.advanceTimersByTimeAsync(9_999);
@@ -58,7 +58,7 @@ describe('the two legs of a transfer', () => {
     expect(await met).toEqual({ kind: 'failed' });
   });
 
-  it('are two, and no third', async () => {
+  it('are exactly two', async () => {
     const first = pairs.meet('a', staying);
     expect(await pairs.meet('a', staying)).toEqual({ kind: 'taken' });
     pairs.prefillCame(['a']);
@@ -68,7 +68,7 @@ describe('the two legs of a transfer', () => {
     expect(givenUp).toEqual([]);
   });
 
-  it('give up the blocks when decode has left, whichever was first', async () => {
+  it('free the blocks when decode has left, whichever leg was first', async () => {
     const leaving = new AbortController();
     const met = pairs.meet('a', leaving.signal);
     leaving.abort();
@@ -81,7 +81,7 @@ describe('the two legs of a transfer', () => {
     expect(givenUp).toEqual(['cmpl-x-0-00000001', 'cmpl-x-0-00000001']);
   });
 
-  it('know that a decode leg has left after it met its prompt, and keep that', async () => {
+  it('stay taken when the decode leg leaves after it has met its prompt', async () => {
     const leaving = new AbortController();
     pairs.prefillCame(['a']);
     pairs.prefillEnded(['a'], HELD);
@@ -90,7 +90,7 @@ describe('the two legs of a transfer', () => {
     expect(givenUp).toEqual([]);
   });
 
-  it('are forgotten with the lease of the blocks', async () => {
+  it('are dropped with the lease of the blocks', async () => {
     pairs.prefillCame(['a']);
     pairs.prefillEnded(['a'], HELD);
     await vi.advanceTimersByTimeAsync(30_000);
@@ -100,13 +100,13 @@ describe('the two legs of a transfer', () => {
     expect(met).toEqual({ kind: 'absent' });
   });
 
-  it('refuse to wait in any number', async () => {
+  it('wait only up to a limit', async () => {
     void pairs.meet('a', staying);
     void pairs.meet('b', staying);
     await expect(pairs.meet('c', staying)).rejects.toMatchObject({ code: 'queue_full' });
   });
 
-  it('begin anew with the same name', async () => {
+  it('start again under the same name', async () => {
     for (const _turn of [1, 2]) {
       pairs.prefillCame(['a']);
       pairs.prefillEnded(['a'], HELD);

@@ -9,8 +9,8 @@ import { KvRelease } from './kv-release';
 export type Met =
   | { readonly kind: 'held'; readonly params: KvTransferParams; readonly atUs: number }
   /**
-   * `failed`: the prefill leg did. `absent`: it did not come in time. `taken`: another decode leg
-   * had it.
+   * `failed`: the prefill leg failed. `absent`: it did not come in time. `taken`: another decode
+   * leg had the result.
    */
   | { readonly kind: 'failed' | 'absent' | 'taken' };
 
@@ -19,7 +19,7 @@ interface Pair {
   state: 'expected' | 'computing' | 'held' | 'failed' | 'taken' | 'forsaken';
   params: KvTransferParams | undefined;
   heldAtUs: number;
-  /** The decode leg that waits. */
+  /** The waiting decode leg. */
   tell: ((met: Met) => void) | undefined;
   timer: NodeJS.Timeout | undefined;
 }
@@ -43,7 +43,8 @@ export class LegPairs {
   ) {}
 
   /**
-   * The prefill leg of these names is here. One that comes again takes the place of the one before.
+   * Records that the prefill leg of these names has come. A second leg of the same name replaces
+   * the first.
    */
   prefillCame(names: readonly string[]): void {
     for (const name of names) {
@@ -54,7 +55,10 @@ export class LegPairs {
     }
   }
 
-  /** The prompt is held under `raw`, or will not be. Only a pair in state `computing` can end. */
+  /**
+   * Records that the prompt is held under `raw`, or that it failed. Only a pair in state
+   * `computing` can end.
+   */
   prefillEnded(names: readonly string[], raw: unknown): void {
     const params = parseKvTransferParams(raw);
     for (const name of names) {
@@ -69,7 +73,7 @@ export class LegPairs {
     }
   }
 
-  /** A prefill leg was refused before anything was computed. */
+  /** Records that a prefill leg was refused before anything was computed. */
   prefillRefused(names: readonly string[]): void {
     this.prefillCame(names);
     this.prefillEnded(names, undefined);
@@ -96,13 +100,18 @@ export class LegPairs {
     }
   }
 
-  /** A decode leg was refused before it met its prefill leg; an earlier decode leg stays. */
+  /**
+   * Records that a decode leg was refused before it met its prefill leg; an earlier decode leg
+   * stays.
+   */
   decodeRefused(name: string): void {
     const pair = this.pairs.get(name);
     if (pair?.tell === undefined && pair?.state !== 'taken') this.forsake(name);
   }
 
-  /** No decode leg will fetch what this pair holds, now or after its computation. */
+  /**
+   * Records that no decode leg will fetch the blocks of this pair, now or after their computation.
+   */
   private forsake(name: string): void {
     const pair = this.pairs.get(name) ?? this.put(name, newPair('forsaken'));
     if (pair.params !== undefined) this.giveUp(pair.params);

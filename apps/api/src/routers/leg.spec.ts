@@ -38,7 +38,7 @@ const facts = fc.record({
 });
 
 describe('legs of outside routers', () => {
-  it('are told apart whatever is in them', () => {
+  it('are classified for any content', () => {
     fc.assert(
       fc.property(facts, (each) => {
         const leg = legOf(each);
@@ -50,7 +50,7 @@ describe('legs of outside routers', () => {
     );
   });
 
-  it('are none where neither the parameters nor the call name one', () => {
+  it('are `none` when neither the parameters nor the call name one', () => {
     fc.assert(
       fc.property(facts, (each) => {
         if (namesLeg(each)) return;
@@ -69,7 +69,7 @@ describe('legs of outside routers', () => {
     expect(namesLeg({ body, clientRequestId })).toBe(true);
   });
 
-  it('get back the state that a context server has given out', () => {
+  it('get back the state that a context server has sent', () => {
     const params = { remote_engine_id: 'Zoë', remote_block_ids: [[1, 2]] };
     const encoded_opaque_state = opaqueStateOf(params);
     const disaggregated_params = { request_type: 'generation_only', encoded_opaque_state };

@@ -42,8 +42,8 @@ export type Leg =
 export type SettledLeg = Exclude<Leg, { kind: 'meet' }>;
 
 /**
- * What a prefill leg gets besides its token: nothing for Mooncake's, since the other leg is under
- * way already.
+ * The fields that a prefill leg gets besides its token: none for Mooncake's, because the other leg
+ * is already under way.
  */
 export type HoldTold =
   | 'params'
@@ -69,8 +69,8 @@ export function legOf(facts: LegFacts): Leg {
 }
 
 /**
- * With its context first the generation leg brings the context server's params; otherwise both legs
- * are under way, and their number makes them a pair.
+ * When the context leg comes first, the generation leg brings the context server's params;
+ * otherwise both legs are under way and paired by their number.
  */
 function disaggregatedLeg({ requestType, id, params, fault }: DisaggregatedParams): Leg {
   const pair = id === undefined ? undefined : pairOfTransfer(`trtllm ${id}`);
@@ -131,7 +131,7 @@ function legWithoutParams({ body, clientRequestId, stage }: LegFacts): Leg {
 /** SGLang's routers give both legs a number. */
 function roomOf(body: unknown): string | undefined {
   const { bootstrap_room: room } = fieldsIn(body);
-  // A batch has one for each prompt; only the first is handed over.
+  // A batch has one room per prompt; only the first prompt is handed over.
   const first: unknown = Array.isArray(room) ? room[0] : room;
   return typeof first === 'number' ? `room ${first}` : undefined;
 }

@@ -38,7 +38,7 @@ beforeEach(async () => {
 afterEach(() => fixture.stop());
 
 describe('a decode leg that waits for its prefill leg', () => {
-  it('becomes a job when the prompt is held, and no older than that', async () => {
+  it('becomes a job when the prompt is held, and its age starts then', async () => {
     const decode = fixture.post('/v1/completions', DECODE);
     const prefill = fixture.post('/v1/completions', PREFILL);
     const held = await fixture.engine.next();
@@ -77,7 +77,7 @@ describe('a decode leg that waits for its prefill leg', () => {
     expect((await decode).status).toBe(500);
   });
 
-  it('gives the blocks up when it is refused itself', async () => {
+  it('frees the blocks when it is refused itself', async () => {
     const refused = await fixture.post('/v1/completions', { ...DECODE, model: 'unknown' });
     expect(refused.status).toBe(404);
     const prefill = fixture.post('/v1/completions', PREFILL);

@@ -15,8 +15,8 @@ type KvParams = NonNullable<AnswerFacts['kvTransferParams']>;
 type HeldAs = (params: KvParams | undefined) => HeldFacts;
 
 /**
- * The incoming legs of outside routers: each is checked, and paired with its other leg where that
- * is under way too.
+ * The incoming legs of outside routers. Each is checked, and paired with its other leg when both
+ * are under way.
  */
 @Injectable()
 export class Legs {
@@ -31,7 +31,7 @@ export class Legs {
   ) {}
 
   /**
-   * The leg of the call; resolves when its other leg has come as far as it needs.
+   * The leg of the call; resolves when its other leg has progressed far enough.
    *
    * @throws BatonError `kv_reference_refused` with `strict_kv`, `kv_load_failed` by
    *   `kv_load_failure_policy`
@@ -48,7 +48,7 @@ export class Legs {
     return settled;
   }
 
-  /** The call ends without submission: its other leg need not wait. */
+  /** Records that the call ended without submission, so that its other leg does not wait. */
   refused(call: Call): void {
     const leg = this.settled.get(call) ?? this.legAt(call, rawParamsOf(call.body));
     if (leg.kind === 'hold') this.pairs.prefillRefused(leg.pairs);
@@ -58,7 +58,7 @@ export class Legs {
     }
   }
 
-  /** For the exchange of a prefill leg; undefined for all others. */
+  /** The hook for the exchange of a prefill leg; undefined for all other legs. */
   heldAs(leg: SettledLeg): HeldAs | undefined {
     if (leg.kind === 'none' && leg.told === 'first-token') {
       return () => ({ kvTransferParams: undefined, tellsFirstToken: true });

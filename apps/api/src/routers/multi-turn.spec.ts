@@ -14,7 +14,7 @@ beforeAll(async () => {
 
 afterAll(() => router.stop());
 
-/** What vLLM's multi-turn proxy makes of a client's requests, one instance for a conversation. */
+/** Sends a client's requests as vLLM's multi-turn proxy does, one instance per conversation. */
 class MultiTurnProxy {
   kept: Json | undefined;
 
@@ -88,7 +88,7 @@ describe('vLLM’s multi-turn proxy with bidirectional_kv_xfer', () => {
     }
   });
 
-  it('does so for chats too', async () => {
+  it('does the same for chats', async () => {
     const proxy = new MultiTurnProxy('/v1/chat/completions');
     const messages: Json[] = [{ role: 'user', content: 'tell me of kettles '.repeat(20) }];
     const spent = [];

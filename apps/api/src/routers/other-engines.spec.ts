@@ -24,7 +24,7 @@ async function fetchesOf(legs: () => Promise<unknown>): Promise<number> {
   return router.counted('kv_fetched') - before;
 }
 
-/** A body as its bytes: numbers of ours do not hold the long ones. */
+/** Sends a body as text, because JavaScript numbers cannot hold the long ids. */
 async function sendText(stage: Stage, path: string, body: string): Promise<LegAnswer> {
   const answer = await fetch(router.url(stage, path), {
     method: 'POST',
@@ -117,7 +117,7 @@ describe('TensorRT-LLM’s orchestrator', () => {
     expect(fetches).toBe(3);
   });
 
-  it('is served without a transfer when one server does both, or the state is of no server', async () => {
+  it('is served without a transfer when one server does both, or when no server has the state', async () => {
     for (const disaggregated_params of [
       { request_type: 'context_and_generation' },
       { request_type: 'generation_only', first_gen_tokens: [7], encoded_opaque_state: 'AAAA' },
@@ -129,7 +129,7 @@ describe('TensorRT-LLM’s orchestrator', () => {
     }
   });
 
-  it('finds the servers ready, and asks what they are', async () => {
+  it('finds the servers ready, and reads their server info', async () => {
     expect((await fetch(router.url('prefill', '/health'))).status).toBe(200);
     const info = await (await fetch(router.url('prefill', '/server_info'))).json();
     expect(info).toMatchObject({ disaggregated_params: {}, tokens_per_block: 16 });
@@ -161,7 +161,7 @@ describe('SGLang’s mini_lb with the native API', () => {
     ]);
   }
 
-  it('hands over what /generate is asked', async () => {
+  it('hands over a request to /generate', async () => {
     const fetches = await fetchesOf(async () => {
       const [prefill, decode] = await both({ ...asked, ...bootstrap(), return_logprob: true });
       const first = (await prefill?.json()) as Generated;
@@ -202,7 +202,7 @@ describe('SGLang’s mini_lb with the native API', () => {
     expect(fetches).toBe(1);
   });
 
-  it('refuses what has no prompt, and knows token ids', async () => {
+  it('refuses a request without a prompt, and accepts token ids', async () => {
     const none = await router.leg('decode', { sampling_params: {} }, { path });
     expect([none.status, none.body.error?.message]).toEqual([
       400,
@@ -212,7 +212,7 @@ describe('SGLang’s mini_lb with the native API', () => {
     expect(((await ids.json()) as Generated).meta_info).toMatchObject({ prompt_tokens: 3 });
   });
 
-  it('asks what the servers are', async () => {
+  it('reads the server info', async () => {
     const get = (stage: Stage, at: string): Promise<Response> => fetch(router.url(stage, at));
     for (const path of ['/server_info', '/get_server_info']) {
       const info: unknown = await (await get('decode', path)).json();
@@ -227,7 +227,7 @@ describe('SGLang’s mini_lb with the native API', () => {
 });
 
 describe('AIBrix’s gateway', () => {
-  it('hands over by its SHFS contract: the host of prefill is put into what prefill answered', async () => {
+  it('hands over by its SHFS contract, which adds prefill’s host to prefill’s answer', async () => {
     const hold = { do_remote_decode: true, do_remote_prefill: false };
     const nulls = { remote_engine_id: null, remote_block_ids: null };
     const places = { remote_host: null, remote_port: null };
@@ -242,7 +242,7 @@ describe('AIBrix’s gateway', () => {
     expect(fetches).toBe(1);
   });
 
-  it('brings its NIXL contract, which no prefill leg can be told by: decode computes', async () => {
+  it('is served by decode alone under its NIXL contract, which does not mark the prefill leg', async () => {
     const fetches = await fetchesOf(async () => {
       const prefill = await router.leg('prefill', { ...ASKED, max_tokens: 1, stream: false });
       const body = { ...ASKED, disagg_prefill_resp: prefill.body };
@@ -253,7 +253,7 @@ describe('AIBrix’s gateway', () => {
 });
 
 describe('LMCache’s proxies', () => {
-  it('find the first token by its number, and go on behind it', async () => {
+  it('read the id of the first token, and continue after it', async () => {
     const tokens = await router.leg('decode', { prompt: PROMPT }, { path: '/tokenize' });
     const prompt = tokens.body['tokens'] as number[];
     const disagg_spec = { req_id: '1', receiver_host: 'h', receiver_init_port: [8300] };
@@ -276,7 +276,7 @@ describe('LMCache’s proxies', () => {
 });
 
 describe('llm-d’s sidecar with its other connectors', () => {
-  it('asks decode first under shared-storage, and prefill when too little is cached there', async () => {
+  it('sends to decode first under shared-storage, and to prefill when too little is cached there', async () => {
     const asked = { ...ASKED, prompt: 'storage that everybody shares '.repeat(12) };
     const wanted = await router.plainText({ ...asked, cache_salt: 'own' });
     const salted = { ...asked, cache_salt: 'shared' };

@@ -27,7 +27,7 @@ function expectServed(decode: LegAnswer): void {
   expect([decode.status, decode.body.choices?.[0]?.text]).toEqual([200, plain]);
 }
 
-/** Its KV came from the other engine, and nothing is left there. */
+/** Expects that the KV came from the other engine, and that nothing is left there. */
 async function expectFetched(legs: () => Promise<LegAnswer>): Promise<void> {
   const before = router.counted('kv_fetched');
   expectServed(await legs());
@@ -93,7 +93,7 @@ describe('the proxies that wait for prefill', () => {
     });
   });
 
-  it('llm-d’s sidecar hands over with the cached tokens that prefill told', async () => {
+  it('llm-d’s sidecar hands over with the cached tokens from prefill’s answer', async () => {
     await expectFetched(async () => {
       const headers = { 'x-request-id': randomUUID() };
       const prefill = await router.leg('prefill', prefillBody(ASKED, HOLD), { headers });
@@ -103,7 +103,7 @@ describe('the proxies that wait for prefill', () => {
     });
   });
 
-  it('x-prefiller-host-port is for llm-d’s sidecar: an engine computes the prompt itself', async () => {
+  it('x-prefiller-host-port is only for llm-d’s sidecar: an engine computes the prompt itself', async () => {
     const headers = { 'x-prefiller-host-port': new URL(router.url('prefill', '/')).host };
     await expectNotFetched(() => router.leg('decode', ASKED, { headers }));
   });

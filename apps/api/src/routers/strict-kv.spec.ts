@@ -45,11 +45,11 @@ describe('strict_kv', () => {
     ['both wishes', { do_remote_prefill: true, do_remote_decode: true }, /at once/],
   ];
 
-  it.each(malformed)('refuses %s, naming what is wrong', async (_what, params, sentence) => {
+  it.each(malformed)('refuses %s and names the error', async (_what, params, sentence) => {
     await expectRefused(params, sentence);
   });
 
-  it('refuses disaggregated_params that name no prompt, saying so', async () => {
+  it('refuses disaggregated_params that name no prompt, with that reason', async () => {
     for (const wrong of [
       { request_type: 'both' },
       { request_type: 'generation_only', encoded_opaque_state: 'AAAA' },
@@ -100,7 +100,7 @@ describe('strict_kv', () => {
     expect([error?.code, text]).toEqual([400, '']);
   });
 
-  it('serves what is in order', async () => {
+  it('serves valid references', async () => {
     const { status, body } = await router.leg('decode', {
       ...ASKED,
       kv_transfer_params: await held(),

@@ -7,7 +7,7 @@ import { askTokens } from '../endpoints/tokens/ask-tokens';
 import { responseAsks } from '../endpoints/responses/ask-response';
 import { type Ask, askChatBatch, TEXT_ENDPOINTS } from '../request/take/call';
 
-/** Every way to ask that has a name, by it. */
+/** The named request readers, by name. */
 export function namedAsks(config: BatonConfig): ReadonlyMap<string, Ask> {
   const asks = [
     ...Object.values(TEXT_ENDPOINTS),

@@ -49,7 +49,7 @@ function sourceOf(ask: string, body: unknown): ThreadSource {
   return { ticket: 1, ask, body, models: [config.model], ...none };
 }
 
-/** The result of a task after its way between two threads. */
+/** The result of a task, copied as between two threads. */
 function performed<Value>(task: ThreadTask, by = reader): Value {
   const { value } = by.perform(structuredClone(task));
   const result = structuredClone(value) as ThreadResult<Value>;
@@ -64,7 +64,7 @@ function endsOf(plans: readonly OutputPlan[]): SequenceEnd[] {
   }));
 }
 
-/** The answer of a thread; each task may find another thread. */
+/** The answer of threads; each task may go to another thread. */
 function inThreads(source: ThreadSource, form: AnswerForm = 'answer'): string {
   const { reading } = performed<Taken>({ kind: 'take', source });
   const { request } = reading;
@@ -152,7 +152,7 @@ describe('a thread that reads, plans and answers', () => {
     expect((passed as RequestError).vllm).toEqual((direct as RequestError).vllm);
   });
 
-  it('answers a question for which no engine works', () => {
+  it('answers a request that needs no engine', () => {
     const source = sourceOf('', { prompt: 'Hello.' });
     const bytes = performed<Uint8Array>({
       kind: 'answer',

@@ -19,11 +19,11 @@ import { packPlans, unpackPlans } from '../request/threads/packed-plans';
 import { plainRefusal } from '../request/threads/plain-refusal';
 import { namedAsks } from './asks';
 
-/** Requests that are kept between their tasks; another thread may get the next task anyway. */
+/** Requests kept between their tasks; another thread may still get the next task. */
 const MAX_KEPT = 8;
-/** Characters of a field of a body that the event loop may read. */
+/** Longest field of a body that the event loop reads, in characters. */
 const MAX_FIELD = 4_096;
-/** Members of such a field, where it is an object or a list. */
+/** Most members of such a field when it is an object or a list. */
 const MAX_MEMBERS = 64;
 
 type Task<Kind extends ThreadTask['kind']> = Extract<ThreadTask, { readonly kind: Kind }>;
@@ -34,7 +34,7 @@ interface Read {
   readonly reading: Reading;
 }
 
-/** Carries the tasks of one thread out. */
+/** Carries out the tasks of one thread. */
 export class RequestReader {
   private readonly asks: ReadonlyMap<string, Ask>;
   private readonly limits: RequestLimits;
@@ -47,7 +47,7 @@ export class RequestReader {
     this.plans = planContext(config, parts);
   }
 
-  /** A refusal is a result: an error would lose its class on its way. */
+  /** A refusal is returned as a result, because an error would lose its class between threads. */
   perform(task: unknown): Performed {
     try {
       return this.done(task as ThreadTask);
@@ -100,7 +100,7 @@ export class RequestReader {
 
   private render({ source, form, head, plans: packed, ends, facts }: Task<'render'>): Performed {
     const { ask, reading, limits } = this.readingOf(source);
-    // Of a stream only the document is written here, and of others it is the first.
+    // For a stream only the document is written here; for other answers it is written first.
     if (form === 'answer' || reading.request.stream) this.kept.delete(source.ticket);
     const plans = unpackPlans(packed);
     const { [form]: make } = ask.asked(reading, limits);
@@ -109,7 +109,7 @@ export class RequestReader {
     return inBytes(writtenBody((http) => make({ http, head, plans, options }), ends, facts));
   }
 
-  /** What was read for an earlier task of the request, or is read again. */
+  /** The reading of an earlier task of the request, or a new one. */
   private readingOf(source: ThreadSource): Read {
     return this.kept.get(source.ticket) ?? this.keep(source, bodyOf(source));
   }
@@ -131,7 +131,7 @@ export class RequestReader {
   }
 }
 
-/** JSON in memory of its own, which leaves the thread without a copy. */
+/** JSON in its own buffer, which is transferred without a copy. */
 function inBytes(json: string): Performed {
   const bytes = new TextEncoder().encode(json);
   return { value: { value: bytes }, transfer: [bytes.buffer] };
@@ -141,7 +141,7 @@ function bodyOf({ body }: ThreadSource): unknown {
   return body instanceof Uint8Array ? parsedBytes(body) : body;
 }
 
-/** The event loop neither writes nor checks texts under a constraint of such a request. */
+/** The event loop neither writes nor checks constrained texts of such a request. */
 function withoutTexts(request: GenerationRequest): GenerationRequest {
   const { tools } = request;
   if (tools === undefined) return { ...request, constraint: undefined };
@@ -149,10 +149,10 @@ function withoutTexts(request: GenerationRequest): GenerationRequest {
   return { ...request, constraint: undefined, tools: { ...tools, tools: named } };
 }
 
-/** Methods cannot leave a thread. */
+/** Placeholder: methods cannot be sent between threads. */
 const NO_TEXT = {} as StructuredText;
 
-/** What routers, rate limits and observers look at: numbers, names and short objects. */
+/** The fields that routers, rate limits and observers read: numbers, names and short objects. */
 function smallFields(body: unknown): Readonly<Record<string, unknown>> {
   if (!isObject(body)) return {};
   return Object.fromEntries(Object.entries(body).filter(([, value]) => isSmall(value)));

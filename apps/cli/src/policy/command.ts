@@ -7,6 +7,8 @@ const EXAMPLES = `
 Actions:
   new NAME      Write NAME.mjs, a commented policy, and NAME.test.mjs, its test.
   test MODULE…  Replay one workload under each MODULE and each built-in policy, and compare.
+  ask           Replay a workload and ask a program on stdin and stdout for each decision
+                (docs/python.md).
 
 Examples:
   baton policy new my-policy
@@ -14,17 +16,19 @@ Examples:
   baton policy new my-gate --kind flow-control
   baton policy test ./my-policy.mjs --trace mooncake-conversation --topology 4P4D --slo ttft=2s
   baton policy test examples/policies/*-*.mjs --trace mooncake-conversation --topology 4P4D
+  baton policy ask --trace mooncake-conversation --topology 4P4D --slo ttft=2s
   baton replay --trace mooncake-conversation --topology 4P4D --placement ./my-policy.mjs
   baton up 2P2D --placement ./my-policy.mjs`;
 
 /** Makes `command` the tools for a user's policies. Its modules are loaded when it runs. */
 export function completePolicy(command: Command): void {
   command
-    .argument('<action>', 'new or test')
-    .argument('<modules...>', 'name of a new policy, or paths of some')
+    .argument('<action>', 'new, test or ask')
+    .argument('[modules...]', 'name of a new policy, or paths of some')
     .option(
       '--kind <kind>',
-      'Kind: placement, flow-control or, for `new` alone, scaling (default: placement).',
+      'Kind: placement; flow-control with new and test; scaling with new and ask (default: ' +
+        'placement).',
     )
     .option('--live', 'Let `test` run each policy on a live cluster of its own too.')
     .addHelpText('after', EXAMPLES)
@@ -36,13 +40,27 @@ export function completePolicy(command: Command): void {
 
 async function run(action: string, modules: string[], given: GivenReplayFlags): Promise<void> {
   const { kind = 'placement', ...flags } = given;
+  if (action === 'ask') return ask(String(kind), modules, flags);
   const { policyKind, writeExample } = await import('./new-policy');
   const chosen = policyKind(String(kind));
+  if (modules.length === 0) throw new UsageError(`policy ${action} needs a module: name one.`);
   if (action === 'new') {
     const written = modules.flatMap((name) => writeExample(name, chosen));
     process.stdout.write(`wrote ${written.join(' and ')}\n`);
   } else if (action === 'test') await test(chosen, modules, flags);
-  else throw new UsageError(`'${action}' is neither new nor test.`);
+  else throw new UsageError(`'${action}' must be new, test or ask.`);
+}
+
+async function ask(kind: string, modules: string[], flags: GivenReplayFlags): Promise<void> {
+  if (kind !== 'placement' && kind !== 'scaling') {
+    throw new UsageError(`--kind must be placement or scaling with policy ask, not '${kind}'.`);
+  }
+  const [module] = modules;
+  if (module !== undefined) {
+    throw new UsageError(`policy ask asks a program on stdin: leave ${module} out.`);
+  }
+  const { askProgram } = await import('./ask/ask-program');
+  await askProgram(kind, flags);
 }
 
 async function test(kind: PolicyKind, modules: string[], flags: GivenReplayFlags): Promise<void> {

@@ -23,6 +23,7 @@ export interface ReplayFlags extends ReplayRequest {
   readonly shadow: string | undefined;
   readonly perfetto: boolean;
   readonly svg: boolean;
+  readonly page: boolean;
   /** File for the prefix caches at the end; undefined: they are not kept. */
   readonly saveCache: string | undefined;
 }
@@ -59,10 +60,12 @@ export function addReplayOptions(command: Command): void {
   flag('--out <dir>', 'Write summary.json, requests.csv and report.html into this folder.');
   flag('--perfetto', 'Write trace.json for ui.perfetto.dev too (needs --out).');
   flag('--svg', 'Write each chart of the report as a picture too (needs --out).');
+  flag('--page', 'Write page.html too: the live page of the run, with a player (needs --out).');
   flag('--save-cache <file>', 'Keep what the prefix caches hold at the end in this file.');
   flag(
     '--warm-start <file>',
-    'Begin with the prefix caches of a --save-cache of the same cluster (default: empty ones).',
+    'Begin with the prefix caches of a --save-cache of the same cluster; or peer: engines that ' +
+      'join fetch the cache of another one (default: empty caches).',
   );
   flag('--no-leap', 'Take every decode step by itself: the same result, later.');
   addCostOptions(command);
@@ -77,7 +80,7 @@ export function readReplayFlags(given: GivenReplayFlags): ReplayFlags {
   const { asPlaced, config } = withoutRecorded(withShadow(asked, shadow));
   const out = flagText(own['out']);
   const concurrency = readConcurrency(flagText(own['concurrency']));
-  for (const name of ['perfetto', 'svg']) {
+  for (const name of ['perfetto', 'svg', 'page']) {
     if (own[name] === true && out === undefined) {
       throw new UsageError(`--${name} needs --out DIR: it is a file.`);
     }
@@ -98,6 +101,7 @@ export function readReplayFlags(given: GivenReplayFlags): ReplayFlags {
     out,
     perfetto: own['perfetto'] === true,
     svg: own['svg'] === true,
+    page: own['page'] === true,
     saveCache: flagText(own['saveCache']),
     warmStart: flagText(own['warmStart']),
   };

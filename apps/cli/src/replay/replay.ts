@@ -159,6 +159,7 @@ async function tell(outcome: Outcome): Promise<void> {
   const parts = { run, summary, slo: flags.slo, title, subtitle, svg: flags.svg, compared };
   const names = await writeResultFiles(flags.out, {
     ...{ ...parts, shadow, workload },
+    page: flags.page ? { model: config.model, topology: config.topology } : undefined,
     steps: steps?.spans,
   });
   say(`wrote ${names.join(', ')} into ${flags.out}`);

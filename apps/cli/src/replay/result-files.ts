@@ -10,6 +10,7 @@ import { makeFolder } from '@baton/broker';
 import { defaultConfig, shownConfig } from '@baton/config';
 import type { Workload } from '@baton/workload';
 import { cannotWrite } from '../claim-output';
+import type { PageParts } from './page/page-file';
 import type { ShadowLog, ShadowSummary } from './shadow';
 
 export interface ResultParts {
@@ -27,11 +28,14 @@ export interface ResultParts {
   readonly workload: Workload;
   /** Whether charts are wanted as pictures too. */
   readonly svg: boolean;
+  /** What the live page of the run says of its cluster; undefined: no such page. */
+  readonly page: Pick<PageParts, 'model' | 'topology'> | undefined;
 }
 
 /**
  * Writes a result into a folder, which is made if need be: `summary.json`, `requests.csv`,
- * `report.html`, and on request `trace.json` and a picture per chart. Returns the names.
+ * `report.html`, and on request `trace.json`, `page.html` and a picture per chart. Returns the
+ * names.
  *
  * @throws Failure when a file cannot be written
  */
@@ -87,6 +91,10 @@ async function* contents(parts: ResultParts): AsyncGenerator<NamedContent> {
   yield ['report.html', report.htmlReport(page)];
   if (steps !== undefined) {
     yield ['trace.json', report.chromeTrace({ run, steps, requests: report.TRACED_REQUESTS })];
+  }
+  if (parts.page !== undefined) {
+    const { pageFile } = await import('./page/page-file');
+    yield ['page.html', pageFile({ run, workload: parts.workload, ...parts.page })];
   }
   if (!parts.svg) return;
   for (const section of page.sections) {

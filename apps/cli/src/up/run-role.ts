@@ -1,7 +1,6 @@
 import { type BatonConfig, configToJson, UsageError } from '@baton/config';
 import { checkEngines, claimPort, entryOf, NO_ENGINES } from '@baton/supervisor';
 import { obtainBroker } from './broker';
-import { runPlanner } from './run-planner';
 
 /**
  * `baton up --role`: runs this process as one role of a cluster, with other processes over the same
@@ -15,7 +14,10 @@ export async function runRole(config: BatonConfig): Promise<number> {
   if (config.broker === 'in-process') {
     throw new UsageError('--broker in-process has every role in one process: leave --role out.');
   }
-  if (role === 'planner') return runPlanner(redis, config.redisPrefix);
+  if (role === 'planner') {
+    const { runPlanner } = await import('./run-planner');
+    return runPlanner(redis, config.redisPrefix);
+  }
   checkEngines(config, role === 'api' ? NO_ENGINES : { ...NO_ENGINES, [role]: 1 });
   if (config.changes !== undefined) {
     process.stderr.write('baton: changes has no effect here: only a whole cluster follows it.\n');

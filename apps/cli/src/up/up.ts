@@ -25,7 +25,7 @@ import {
 import type { Broker } from '@baton/broker';
 import { configuredChanges } from '@baton/worker';
 import { obtainBroker } from './broker';
-import { followChanges, type FollowedChanges } from './follow-changes';
+import type { FollowedChanges } from './follow-changes';
 import { formatLine } from './log-lines';
 import { clearOutputFiles } from './output-files';
 import { readyText } from './ready-text';
@@ -48,7 +48,9 @@ export async function up(topology: string | undefined, flags: UpFlags): Promise<
   readCertificate(resolved);
   readApiKeys(resolved);
   readAdminKey(resolved);
-  checkEngines(resolved, withScheduledChanges(engines, configuredChanges(resolved)));
+  // Most clusters have none, and do without the library.
+  const changes = resolved.changes === undefined ? [] : configuredChanges(resolved);
+  checkEngines(resolved, withScheduledChanges(engines, changes));
   const ranks = countRanks(resolved, engines);
   const claimed = { ...resolved, port: await claimPort(resolved) };
   if (claimed.exposeEngines) await checkEnginePorts(claimed, ranks);
@@ -116,8 +118,10 @@ async function supervise(specs: readonly ProcessSpec[], run: Run): Promise<numbe
     process.stdout.write(readyText(config, (performance.now() - run.startedMs) / MS_PER_SECOND));
     // A process that holds the whole cluster carries them out itself.
     const hasChanges = config.changes !== undefined || isScaled(config);
-    if (hasChanges && broker.kind !== 'in-process')
+    if (hasChanges && broker.kind !== 'in-process') {
+      const { followChanges } = await import('./follow-changes');
       changes = await followChanges(config, starter, say);
+    }
   }
   if (!ended.aborted) await once(ended, 'abort');
   const hasFailed = failure.signal.aborted;

@@ -13,17 +13,19 @@ import type {
   RunOutcome,
   RunSpans,
   RunTable,
+  StepLoop,
 } from '@baton/live-engine';
 import type { EngineStats, Logger } from '@baton/telemetry';
 import type { RequestLedger, RequestResult, TakenJob } from '@baton/transport';
 import type { FaultPlan } from './fault-plan';
 import type { FinishedRun, FinishedRuns } from './finished-runs';
 
-/** Why a run ends from outside: its request was aborted, or this run of it alone is void. */
+/** The reason why a run ends from outside: its request was aborted, or only this run is void. */
 export type LettingGo = 'aborted' | 'superseded';
 
 export interface EndingsParts {
   readonly slot: EngineSlot;
+  readonly loop: StepLoop;
   readonly runs: RunTable;
   readonly finished: FinishedRuns;
   readonly ledger: RequestLedger;
@@ -38,9 +40,9 @@ export interface EndingsParts {
 }
 
 /**
- * Every way in which a run ends here. Each frees what the run holds at once. A verb names what ends
- * besides the run: the request (its result is stored in the ledger), the job (it leaves the queue),
- * or the run alone.
+ * All ways in which a run ends here. Each frees the resources of the run at once. The name of a
+ * method says what ends besides the run: the request (its result is stored in the ledger), the job
+ * (it leaves the queue), or only the run.
  */
 export class Endings {
   private readonly entry = emptyFrameEntry();
@@ -49,7 +51,9 @@ export class Endings {
 
   constructor(private readonly parts: EndingsParts) {}
 
-  /** @param letGo frees what other parts hold; called before the engine drops the sequence */
+  /**
+   * @param letGo frees the resources in other parts; called before the engine drops the sequence
+   */
   onLettingGo(letGo: (run: Run, why: LettingGo) => void): void {
     this.letGo = letGo;
   }
@@ -80,7 +84,7 @@ export class Endings {
     void this.store(finished, run);
   }
 
-  /** The ledger has the request as aborted; run and job end. */
+  /** The ledger records the request as aborted; run and job end. */
   abortRun(run: Run): void {
     this.parts.stats.add('runs_aborted');
     this.say(run, { reason: 'abort', tail: undefined });
@@ -88,7 +92,7 @@ export class Endings {
     this.removeJob(run.taken);
   }
 
-  /** This run alone ends: another run goes on, or another worker has the job. */
+  /** Only this run ends: another run continues, or another worker has the job. */
   supersedeRun(run: Run): void {
     this.release(run, 'superseded');
     this.excuseRun(run);
@@ -121,13 +125,15 @@ export class Endings {
     return this.settled(withdrawn.then(back, back), run.taken);
   }
 
-  /** Run and job end; the request goes on elsewhere, or is over. */
+  /** Run and job end; the request continues elsewhere, or is over. */
   dropJob(run: Run): void {
     this.release(run, 'superseded');
     this.removeJob(run.taken);
   }
 
-  /** Run and job end; another stage has the request, and what this run holds for it stays. */
+  /**
+   * Run and job end; another stage has the request, and the KV that this run holds for it stays.
+   */
   passOn(run: Run): void {
     this.leave(run, 'handed over');
     this.removeJob(run.taken);
@@ -138,7 +144,10 @@ export class Endings {
     void this.settled(taken.done(), taken);
   }
 
-  /** A job goes back to the front of the queue; the run that began with its take does not count. */
+  /**
+   * A job without a run goes back to the front of the queue; the run that began with its take does
+   * not count.
+   */
   returnTakenUncounted(taken: TakenJob): void {
     const { permit, job } = taken;
     const epoch = permit?.kind === 'run' ? permit.epoch : 0;
@@ -153,12 +162,15 @@ export class Endings {
 
   /** Takes the run out of the engine; job and request stay as they are. Idempotent. */
   private release(run: Run, why: LettingGo): void {
-    const { slot, runs } = this.parts;
+    const { slot, loop, runs } = this.parts;
     if (run.state === 'over') return;
     const { handle } = run;
     runs.remove(run);
     this.letGo(run, why);
-    if (handle >= 0) slot.engine.abort(handle);
+    if (handle >= 0) {
+      slot.engine.abort(handle);
+      loop.wake();
+    }
     this.leave(run, 'released');
   }
 

@@ -1,7 +1,7 @@
 import { hashString, mix, unitOf } from '@baton/kernel';
 import type { FaultOptions } from '../options';
 
-/** The steps of a request after which a test may end the process, in their order. */
+/** The steps of a request after which a test may end the process, in order. */
 export const CRASH_POINTS = [
   'taken',
   'held',

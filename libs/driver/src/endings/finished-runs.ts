@@ -13,17 +13,17 @@ export interface FinishedRun {
   readonly result: RequestResult;
   /** Tail of the end entry. */
   readonly tail: string | undefined;
-  /** Of a run that executed. */
+  /** Payloads of an executed run. */
   readonly payloads: KeptPayloads | undefined;
   readonly endedUs: number;
-  /** The ledger has it; until then the sweep tries again. */
+  /** True when the ledger has it; until then the sweep tries again. */
   isStored: boolean;
 }
 
 const KEPT_RUNS = 8_192;
-/** Of all payloads together; those of the oldest runs go first. */
+/** Limit of all payloads together; those of the oldest runs are dropped first. */
 const KEPT_CHARS = 64 * 1024 * 1024;
-/** Wall µs; as long as the ledger keeps its tombstones. */
+/** Wall µs; the same time as the ledger keeps its tombstones. */
 const KEPT_US = 60_000_000;
 
 export interface FinishedRunsParts {
@@ -33,7 +33,7 @@ export interface FinishedRunsParts {
 }
 
 /**
- * The ends of runs: kept for a minute, the oldest going first, and stored in the ledger as the
+ * The ends of runs: kept for a minute, the oldest dropped first, and stored in the ledger as the
  * results of their requests.
  */
 export class FinishedRuns {
@@ -61,7 +61,7 @@ export class FinishedRuns {
     return finished;
   }
 
-  /** Its job leaves with it. False when the ledger could not be reached. */
+  /** Stores the result and removes the job. False when the ledger could not be reached. */
   store(finished: FinishedRun, taken: TakenJob): Promise<boolean> {
     return this.settled(finished, taken.finish(finished));
   }
@@ -75,7 +75,7 @@ export class FinishedRuns {
     }
   }
 
-  /** What is not stored is tried again by the next sweep; its job stalls. */
+  /** The next sweep tries again to store a missing result; its job stalls. */
   private async settled(finished: FinishedRun, storing: Promise<boolean>): Promise<boolean> {
     try {
       await storing;

@@ -15,13 +15,13 @@ import type { Endings } from './endings';
 
 type ActionOf<K extends FaultAction['kind']> = Extract<FaultAction, { kind: K }>;
 
-/** What ends a run, or more than that. */
+/** A fault action that ends a run or the process. */
 type Blow = ActionOf<'error' | 'crash-engine' | 'kill-process'>;
 
-/** Wall µs from the last message of a process to its end. */
+/** Wall µs between the last message of a process and its end. */
 const LAST_WORDS_US = 20_000;
 
-/** The requests that have killed a process already; small, and dropped with the request. */
+/** Marks of requests that have already killed a process; small, and dropped with the request. */
 const SPENT = {
   collection: 'spent-faults',
   bounds: { maxEntries: 10_000, ttlMs: 600_000 },
@@ -40,7 +40,7 @@ export interface JobFaultsParts {
 
 /**
  * Carries out the faults of a job, and reports each to the API. It decides only whether the stage
- * is reached within the fault's window. It is not called for a job without faults.
+ * is reached within the fault's window. It is called only for jobs with faults.
  */
 export class JobFaults {
   private readonly entry = emptyFrameEntry();
@@ -56,10 +56,10 @@ export class JobFaults {
     }
   }
 
-  /** Goes on with `enter`, now or later or never. */
+  /** Calls `enter` now, later or never. */
   onPrefill(run: Run, enter: () => void): void {
     if (run.stage === 'decode') return enter();
-    // Nothing can come between prompt and generation in an engine that does both.
+    // An engine that does both stages has no point between prompt and generation.
     const stages =
       run.stage === 'aggregated' ? (['prefill', 'decode'] as const) : (['prefill'] as const);
     const delayUs = stages.reduce((sum, stage) => sum + this.delayUs(run, stage), 0);
@@ -70,7 +70,8 @@ export class JobFaults {
   }
 
   /**
-   * The KV is there at `readyUs`; `join` gets the instant at which the sequence may join the batch.
+   * The KV has arrived at `readyUs`; `join` gets the instant at which the sequence may join the
+   * batch.
    */
   onDecode(run: Run, readyUs: Micros, join: (atUs: Micros) => void): void {
     const delayUs = this.delayUs(run, 'decode');
@@ -78,12 +79,12 @@ export class JobFaults {
     else this.later(run, delayUs, (atUs) => join(Math.max(readyUs, atUs)));
   }
 
-  /** Whether the read of this run finds its lease expired on purpose. */
+  /** Whether a fault makes the read of this run find its lease expired. */
   expiresLease(run: Run): boolean {
     return this.take(run, 'transfer', 'expire-lease').length > 0;
   }
 
-  /** How much a transfer is slowed down; undefined when it has failed. */
+  /** The slowdown of a transfer; undefined when it has failed. */
   onTransfer(run: Run): { readonly extraUs: Micros; readonly factor: number } | undefined {
     const extraUs = this.delayUs(run, 'transfer');
     const factors = this.take(run, 'transfer', 'slow-link').map(({ factor }) => factor);
@@ -92,8 +93,8 @@ export class JobFaults {
   }
 
   /**
-   * A token beyond those that are let through is there: true when it must not be published, nor
-   * anything else of this run.
+   * Called when a token beyond those let through has come: true when neither it nor anything else
+   * of this run may be published.
    */
   meetsToken(run: Run): boolean {
     const isMet = this.blows(run, 'decode').length > 0;
@@ -121,9 +122,7 @@ export class JobFaults {
     return true;
   }
 
-  /**
-   * The next engine that takes the job is spared, so that a request kills one process and no more.
-   */
+  /** The next engine that takes the job is spared, so that a request kills only one process. */
   private kill(run: Run, fault: Fault): void {
     const { documents, clock, endProcess, loop } = this.parts;
     loop.pause();
@@ -148,7 +147,7 @@ export class JobFaults {
     return this.take(run, stage, 'delay').reduce((sum, { delayUs }) => sum + delayUs, 0);
   }
 
-  /** The actions of one kind that are due; each is reported to the API. */
+  /** Takes the due actions of one kind; each is reported to the API. */
   private take<K extends FaultAction['kind']>(run: Run, stage: FaultStage, kind: K): ActionOf<K>[] {
     const due = this.due(run, stage).filter(({ action }) => action.kind === kind);
     for (const fault of due) this.tell(run, fault);

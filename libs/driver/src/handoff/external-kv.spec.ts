@@ -29,7 +29,7 @@ describe('kv_transfer_params of outside routers', () => {
     await world.untilEnded(streamId);
   }
 
-  it('end the prefill leg with one token, the eleven fields, and the blocks held', async () => {
+  it('end the prefill leg with one token and the eleven fields, and hold the blocks', async () => {
     const [prefill] = await start();
     const params = await hold();
     expect(world.ended(1)).toMatchObject({ reason: 'length', first: 1, count: 1 });
@@ -62,14 +62,14 @@ describe('kv_transfer_params of outside routers', () => {
     ['blocks out of range', (good) => ({ ...good, remote_block_ids: [[900, 901, 902]] })],
   ];
 
-  it.each(wrong)('fail on %s, without a token of it', async (_what, spoil) => {
+  it.each(wrong)('fail on %s, without any token', async (_what, spoil) => {
     await start();
     await attach(2, spoil(await hold()));
     expect(world.ended(2)).toMatchObject({ reason: 'error', tail: '"kv_load_failed"' });
     expect(world.tokens(2)).toEqual([]);
   });
 
-  it.each(wrong)('are computed anew on %s under recompute', async (_what, spoil) => {
+  it.each(wrong)('are computed again on %s under recompute', async (_what, spoil) => {
     const [, decode] = await start({ host: { kvLoadFailurePolicy: 'recompute' } });
     await attach(2, spoil(await hold()));
     expect(world.tokens(2)).toEqual([0, 1, 2, 3, 4]);
@@ -77,7 +77,7 @@ describe('kv_transfer_params of outside routers', () => {
     expect(decode.presence().gauges.kvUsage).toBe(0);
   });
 
-  it('are refused for another prompt than the one that was held', async () => {
+  it('are refused for another prompt than the held one', async () => {
     await start();
     const params = await hold();
     await world.submit(2, { flow: 'attach', blockHashes: [7, 9], kvTransferParams: params });
@@ -118,7 +118,7 @@ describe('kv_transfer_params of outside routers', () => {
     expect(counted).toBe(n);
   });
 
-  it('follow the same policy when a fault is made on purpose, routed or not', async () => {
+  it('follow the same policy for an injected fault, routed or not', async () => {
     const host = { faults: { crashAfter: undefined, failReads: 1, seed: 1 } };
     await start({ host });
     await world.submit(1);

@@ -19,9 +19,10 @@ export interface FailedFetchesParts {
 }
 
 /**
- * Decides about a request whose KV will not come. A routed one has lost its source:
- * `worker_loss_policy` has it computed again, or fails it. Parameters from outside and injected
- * faults go by `kv_load_failure_policy`; a prefill leg whose earlier turn is gone computes it.
+ * Decides about a request whose KV will not come. A routed one has lost its source: by
+ * `worker_loss_policy` it is computed again or fails. `kv_load_failure_policy` decides about
+ * parameters from outside and injected faults. A prefill leg whose earlier turn is gone computes
+ * it.
  */
 export class FailedFetches {
   constructor(private readonly parts: FailedFetchesParts) {}
@@ -41,12 +42,12 @@ export class FailedFetches {
     }
   }
 
-  /** The coordinator has the run as void: its job is done. */
+  /** The coordinator considers the run void: its job is done. */
   onRefused(run: Run): void {
     this.parts.endings.dropJob(run);
   }
 
-  /** Also for a routed job whose hand-over record is gone. */
+  /** Called also for a routed job whose hand-over record is gone. */
   onSourceGone(run: Run): void {
     const { options, endings, slot, log } = this.parts;
     if (options.workerLossPolicy === 'fail') {
@@ -97,8 +98,8 @@ export class FailedFetches {
 }
 
 /**
- * Whether the parameters name blocks that the holder does not have, or a holder that does not
- * exist; false for a transfer that began and broke.
+ * Whether the parameters name unknown blocks or an unknown holder; false for a transfer that broke
+ * after its start.
  */
 function isUnknown({ job, fetching }: Run, why: FetchFailure): boolean {
   const isOutside = job.flow === 'attach' || job.flow === 'hold';

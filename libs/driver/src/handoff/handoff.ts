@@ -11,32 +11,32 @@ import type { Held, HeldKv } from './held-kv';
 const MOST_SINCE_ARRIVAL_US = 2 ** 32 - 1;
 
 /**
- * Generation of what an executing prefill holds: its server names the blocks. Those of simulated
- * ones begin at 1.
+ * Generation of the holdings of an executing prefill, whose server names the blocks. Generations of
+ * simulated engines begin at 1.
  */
 export const EXECUTED = 0;
 
-/** A prompt that is computed, on its way to decode. */
+/** A computed prompt on its way to decode. */
 export interface HeldPrompt {
   readonly params: KvTransferParams;
   readonly generation: number;
   /** Logical instant of the hold, µs since the Unix epoch. */
   readonly heldUs: number;
-  /** Set where the prompt is still being computed: see the hand-over record. */
+  /** Set when the prompt is still being computed: see the hand-over record. */
   readonly prefillEngineId?: string;
 }
 
 export interface HandoffParts {
   readonly routing: JobRouting;
-  /** Undefined: no crash points. */
+  /** Undefined without crash points. */
   readonly faults: FaultPlan | undefined;
   readonly frames: Frames;
   readonly endings: Endings;
 }
 
 /**
- * Hands a routed request over to decode: the record, its job for decode and the end of this run's
- * own job are one step, so a crash leaves all of them or none.
+ * Hands a routed request over to decode. The record, the decode job and the end of this run's own
+ * job are one step, so a crash leaves all of them or none.
  */
 export class Handoff {
   private readonly entry = emptyFrameEntry();
@@ -47,7 +47,7 @@ export class Handoff {
     if (await this.send(run, held, true)) this.parts.endings.passOn(run);
   }
 
-  /** As `pass`, but run and job go on. False when the run is over by then. */
+  /** Like `pass`, but run and job continue. False when the run is over by then. */
   offer(run: Run, held: HeldPrompt): Promise<boolean> {
     return this.send(run, held, false);
   }
@@ -107,7 +107,7 @@ export class HeldOffers {
     });
   }
 
-  /** The blocks were freed before they were offered: the run has nothing to hand over. */
+  /** The blocks were freed before they were offered, so the run has nothing to hand over. */
   withdraw({ run, isKept }: Held): void {
     if (run.state === 'running' && !isKept) this.parts.endings.dropJob(run);
   }
@@ -119,7 +119,7 @@ export class HeldOffers {
     return handoff.pass(held.run, { params, generation: held.generation, heldUs });
   }
 
-  /** The prefill leg of an outside router ends here, with one token and the name of the blocks. */
+  /** Ends the prefill leg of an outside router, with one token and the names of the blocks. */
   private async answerRouter(held: Held): Promise<void> {
     const { heldKv, endings, stats } = this.parts;
     const { run } = held;
@@ -145,7 +145,7 @@ export class HeldOffers {
   }
 
   /**
-   * The broker could not be reached: the engine that gets the job next computes the prompt again.
+   * The broker could not be reached; the next engine that gets the job computes the prompt again.
    */
   private takeBack(run: Run): void {
     if (isRunOver(run)) return;

@@ -22,29 +22,29 @@ type Read = Extract<EngineMessage, { kind: 'read' }>;
 export interface Held {
   /** Tokens whose KV the blocks hold. */
   readonly tokens: number;
-  /** A decode leg has ended with them: they wait for the next turn of its conversation. */
+  /** True for blocks of an ended decode leg, which wait for the next turn of its conversation. */
   readonly isKept: boolean;
   readonly run: Run;
   readonly handle: SequenceHandle;
   readonly heldUs: Micros;
-  /** Named to outside routers only: decode engines of ours go by the generation. */
+  /** Sent only to outside routers; Baton's decode engines use the generation. */
   readonly blockIds: readonly number[] | undefined;
-  /** 0 until the coordinator has named the holding. */
+  /** 0 until the coordinator has numbered the holding. */
   generation: number;
   leaseEndsUs: Micros;
 }
 
 /**
- * Address of vLLM's NIXL side channel by its defaults; our engines meet over the broker, but
+ * Default address of vLLM's NIXL side channel. Baton's engines communicate over the broker, but
  * readers require the fields.
  */
 const SIDE_CHANNEL_HOST = 'localhost';
 const SIDE_CHANNEL_PORT = 5600;
 
-/** From the answer of a prefill leg to the arrival of the decode leg, at most (wall µs). */
+/** Longest time from the answer of a prefill leg to the arrival of the decode leg (wall µs). */
 const ROUTER_TAKES_US = 2_000_000;
 
-/** Expired holdings that are remembered for reads that end late. */
+/** Expired holdings that are kept in mind for reads that end late. */
 const MAX_EXPIRED = 1_024;
 
 export interface HeldKvParts {
@@ -54,7 +54,7 @@ export interface HeldKvParts {
   readonly runs: RunTable;
   readonly clock: LiveClock;
   readonly loop: StepLoop;
-  /** Undefined: no timelines. */
+  /** Undefined without timelines. */
   readonly timelines: TimelineFacts | undefined;
   readonly stats: EngineStats;
 }
@@ -83,7 +83,8 @@ export class HeldKv {
   }
 
   /**
-   * Holdings with a possible reader: a router sends its decode leg within two seconds, or never.
+   * The number of holdings with a possible reader: a router sends its decode leg within two
+   * seconds, or never.
    */
   awaited(): number {
     const { clock } = this.parts;
@@ -93,7 +94,10 @@ export class HeldKv {
     ).length;
   }
 
-  /** Requests that Baton routes to decode; those of outside routers live by their lease alone. */
+  /**
+   * Holdings of requests that Baton routes to decode; those of outside routers depend only on their
+   * lease.
+   */
   routed(): HeldName[] {
     return [...this.held.values()]
       .filter(({ run }) => run.job.flow === 'route' && isRunOver(run))
@@ -112,7 +116,7 @@ export class HeldKv {
   }
 
   /**
-   * What a reader needs: the eleven fields of vLLM's `kv_transfer_params`, as a prefill instance
+   * The eleven fields of vLLM's `kv_transfer_params` that a reader needs, as a prefill instance
    * returns them, and a decode instance that keeps its blocks.
    */
   paramsOf({ run, generation, blockIds, tokens, isKept, leaseEndsUs }: Held): KvTransferParams {
@@ -141,7 +145,7 @@ export class HeldKv {
     return held !== undefined && this.claimOn(held, read) === claim ? held.run.epoch : -1;
   }
 
-  /** Frees the blocks; returns what was held under the name. */
+  /** Frees the blocks; returns the holding of this name. */
   free(name: HeldName, reason: ReleaseReason): Held | undefined {
     const held = this.get(name);
     if (held === undefined) return undefined;
@@ -156,7 +160,7 @@ export class HeldKv {
     return held;
   }
 
-  /** A reader has read blocks that were free already, as its notification says. */
+  /** Records the notification of a reader that has read blocks which were already free. */
   noteReadEnd({ generation, outcome }: Extract<EngineMessage, { kind: 'read-end' }>): void {
     if (outcome !== 'done' || !this.expired.delete(generation)) return;
     this.parts.stats.add('nixl_num_notifications_after_expiry');
@@ -174,12 +178,15 @@ export class HeldKv {
     if (reason === 'expired') stats.add('nixl_num_kv_expired_reqs');
   }
 
-  /** The engine has been replaced: what was held is gone. */
+  /** The engine has been replaced: all held blocks are gone. */
   reset(): void {
     this.held = new Map();
   }
 
-  /** What a reader of this must claim; undefined: it cannot be read so. */
+  /**
+   * The claim that a reader of this holding must make; undefined when it cannot be read in this
+   * way.
+   */
   private claimOn(held: Held, { claimedTokens }: Read): number | undefined {
     const { blockIds, tokens: heldTokens, isKept, run } = held;
     const { blockSize } = this.parts.options.facts;

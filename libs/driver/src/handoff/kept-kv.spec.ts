@@ -5,11 +5,11 @@ import { World, type WorldOptions } from '../../test/test-world';
 
 /** Two blocks of prompt, two of output: 61 tokens have their KV when the last of 30 is sampled. */
 const FIRST = { promptTokens: 32, outputTokens: 30, blockHashes: [11, 12, 13] };
-/** The same, and what the client says next. */
+/** The same conversation with the client's next message. */
 const SECOND = { promptTokens: 90, outputTokens: 5, blockHashes: [11, 12, 13, 14, 15] };
 const UNKNOWN_ENGINE = '00000000-0000-4000-8000-000000000000';
 
-describe('the blocks that decode keeps for a next turn', () => {
+describe('blocks that decode keeps for the next turn', () => {
   let world: World;
   let prefill: EngineHost;
   let decode: EngineHost;
@@ -44,7 +44,7 @@ describe('the blocks that decode keeps for a next turn', () => {
     return sources.map((source) => counters[`prompt_tokens_${source}`] ?? 0);
   }
 
-  it('are named in the answer, until when they are kept, prompt and output', async () => {
+  it('are listed in the answer with their expiry, for prompt and output', async () => {
     await start();
     const kept = await firstTurn();
     expect(kept).toMatchObject({
@@ -60,7 +60,7 @@ describe('the blocks that decode keeps for a next turn', () => {
     expect(decode.presence().gauges.heldBlocks).toBe(4);
   });
 
-  it('are read by the next prefill leg, which computes what is new', async () => {
+  it('are read by the next prefill leg, which computes only the new tokens', async () => {
     await start();
     const kept = await firstTurn();
     prefill.engine.resetPrefixCache(true);
@@ -76,7 +76,7 @@ describe('the blocks that decode keeps for a next turn', () => {
     expect(world.blocksInUse()).toBe(0);
   });
 
-  it('are given up when less is missing than kv_recompute_threshold', async () => {
+  it('are freed when less is missing than kv_recompute_threshold', async () => {
     await start({ host: { kvRecomputeThreshold: 49 } });
     const kept = await firstTurn();
     prefill.engine.resetPrefixCache(true);
@@ -87,7 +87,7 @@ describe('the blocks that decode keeps for a next turn', () => {
     expect(decode.presence().gauges.heldBlocks).toBe(0);
   });
 
-  it('are not read at all when prefill still has them, and are free then', async () => {
+  it('are not read and are freed when prefill still has them', async () => {
     await start();
     const kept = await firstTurn();
     const same = { ...SECOND, promptTokens: 40, blockHashes: [11, 12] };
@@ -145,7 +145,7 @@ describe('the blocks that decode keeps for a next turn', () => {
     expect(world.ended(3)).toMatchObject({ reason: 'error', tail: '"kv_reference_refused"' });
   });
 
-  it('are not kept of a leg that nobody waits for any more', async () => {
+  it('are not kept for an abandoned leg', async () => {
     await start();
     const held = await leg(1, { ...FIRST, flow: 'hold' });
     await world.submit(2, { ...FIRST, flow: 'attach', kvTransferParams: held, keepsKv: true });

@@ -13,7 +13,7 @@ describe('a reference to held KV', () => {
     });
   });
 
-  it('is read back whatever the request id', () => {
+  it('is read back for any request id', () => {
     fc.assert(
       fc.property(fc.string({ minLength: 1 }), fc.nat(2 ** 40), (requestId, generation) => {
         fc.pre(!requestId.includes('\n'));
@@ -27,7 +27,7 @@ describe('a reference to held KV', () => {
     expect(parseRemoteRequestId(id)).toBeUndefined();
   });
 
-  it('claims differently for other blocks, another length and another prompt', () => {
+  it('has another claim for other blocks, another length and another prompt', () => {
     const job = { promptTokens: 40, blockHashes: [11, 12] };
     const claims = [
       claimOn(job, [[1, 2, 3]], 16),

@@ -6,8 +6,8 @@ const CLAIM = hashString('claim on held blocks');
 type Content = Pick<EngineJob, 'promptTokens' | 'blockHashes'>;
 
 /**
- * A hash of which blocks hold which prompt: equal only if block ids, prompt length and prompt (to
- * its last full block) are equal.
+ * A hash of a prompt and its blocks: equal only if block ids, prompt length and prompt (to its last
+ * full block) are equal.
  */
 export function claimOn(
   job: Content,
@@ -20,9 +20,8 @@ export function claimOn(
 }
 
 /**
- * As `claimOn`, for the first `tokens` tokens, whole blocks of them, of what decode has kept: the
- * reader has another prompt, which begins with them. Undefined when the content of these blocks is
- * not known.
+ * Like `claimOn`, for the first `tokens` tokens (whole blocks) that decode has kept: the reader's
+ * longer prompt begins with them. Undefined when the content of these blocks is unknown.
  */
 export function claimOnKept(
   { blockHashes }: Content,

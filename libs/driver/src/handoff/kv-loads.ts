@@ -60,10 +60,10 @@ export class Reservations {
   }
 
   /**
-   * Hands over the blocks that the engine has found for runs.
+   * Assigns the blocks that the engine has found for runs.
    *
    * @param startUs     instant at which a step began, or could not
-   * @param onReserved  called with each run that got its blocks and the tokens that it must fetch
+   * @param onReserved called with each run that got its blocks, and the tokens that it must fetch
    * @returns whether a run got blocks
    */
   reserve(startUs: Micros, onReserved: (run: Run, missingTokens: number) => void): boolean {
@@ -84,12 +84,12 @@ export class Reservations {
 
   private note(run: Run, fetching: Fetching, { startUs, tokens }: Reserved): void {
     const { options, loop, timelines, stats } = this.parts;
-    // A loop that catches up begins steps before the instant at which the KV was held.
+    // A loop that catches up may begin steps before the instant at which the KV was held.
     const atUs = loop.logicalUs(Math.max(startUs, run.causeUs));
     fetching.reservedUs = atUs;
     fetching.missingTokens = tokens;
     timelines?.note(run, 'reserved', { atUs, tokens });
-    // Too little to be worth a transfer counts as if nothing were missing: the holder may free it.
+    // Too few tokens to be worth a transfer count as none missing: the holder may free them.
     const isLittle = tokens > 0 && tokens < options.kvRecomputeThreshold;
     fetching.isDeclined = run.stage === 'prefill' && isLittle;
     stats.add('external_prefix_cache_queries', fetching.isDeclined ? 0 : tokens);
@@ -109,11 +109,11 @@ export interface KvLoadsParts {
   readonly stats: EngineStats;
 }
 
-/** Times transfers of KV, and lets a sequence join the batch when its KV is there. */
+/** Times transfers of KV, and lets a sequence join the batch when its KV has arrived. */
 export class KvLoads {
   constructor(private readonly parts: KvLoadsParts) {}
 
-  /** @param onDone  called with the logical instant at which the transfer is through */
+  /** @param onDone called with the logical instant at which the transfer ends */
   start(run: Run, action: Action<'start-transfer'>, onDone: (completedUs: Micros) => void): void {
     const { transfers, loop, jobFaults } = this.parts;
     if (run.fetching?.reservedUs === undefined) return;
@@ -156,7 +156,7 @@ export class KvLoads {
     failed.onFailed(run, why);
   }
 
-  /** Counts the KV that came; returns when it was there. */
+  /** Counts the arrived KV; returns its instant of arrival. */
   private arrived(run: Run, { fetching, reservedUs, action }: Arrival): Micros {
     const { transfers, stats, timelines, clock, spans } = this.parts;
     const { transferredBytes, transferredTokens: tokens } = action;
@@ -187,7 +187,7 @@ interface Arrival {
   readonly action: Action<'kv-ready'>;
 }
 
-/** The run is void for the coordinator, though it has not ended here. */
+/** The run is void for the coordinator, although it has not ended here. */
 function isRefusal(why: FetchFailure): boolean {
   return why === 'aborted' || why === 'rejected' || why === 'superseded';
 }
@@ -198,8 +198,8 @@ export interface TransferOrder {
   readonly bytesPerSecond: number;
   readonly activeReads: number;
   /**
-   * An injected fault: further latency, and the share of the link's speed that this transfer alone
-   * gets. Unset: 0 µs, and 1.
+   * An injected fault: additional latency, and the share of the link's speed for this transfer.
+   * Unset: 0 µs, and 1.
    */
   readonly extraUs?: Micros;
   readonly factor?: number;
@@ -219,19 +219,19 @@ export interface TransfersParts {
 }
 
 /**
- * The transfers into one engine on the wall clock: `TransferSet` computes how long they take, this
- * wakes up when one is through.
+ * The transfers into one engine on the wall clock: `TransferSet` computes their durations; this
+ * class wakes up when one ends.
  */
 export class Transfers {
   private set = new TransferSet();
-  /** Undefined: setting up takes nothing. */
+  /** Undefined when setting up takes no time. */
   readonly setup: TransferSetup | undefined;
   private readonly shape: TransferShape;
   private readonly underWay = new Map<string, TransferPhase & { handshakeUs: Micros }>();
   private readonly wakeUp: WakeUp;
-  /** Simulated time that the transfer completed last took. */
+  /** Simulated duration of the transfer that completed last. */
   lastSpanUs: Micros = 0;
-  /** Part of it for which it waited for the first contact of the two engines. */
+  /** Part of it spent on the first contact of the two engines. */
   private lastHandshakeUs: Micros = 0;
 
   constructor(private readonly parts: TransfersParts) {
@@ -253,8 +253,8 @@ export class Transfers {
       id,
       sourceId: order.sourceId,
       targetId: this.parts.identity.engineId,
-      // At a part of the speed, as at full speed for so many times the bytes: the others keep
-      // theirs.
+      // A fraction of the speed is modelled as a multiple of the bytes at full speed, so that the
+      // other transfers keep theirs.
       bytes: order.bytes / (order.factor ?? 1),
       baseLatencyUs: link.baseLatencyUs + setupUs + (order.extraUs ?? 0),
       sourceBytesPerSecond: order.bytesPerSecond,
@@ -278,15 +278,15 @@ export class Transfers {
   }
 
   /**
-   * The transfer completed last, of `bytes` to each rank: vLLM counts one transfer for each of the
-   * tensor-parallel ranks.
+   * Counts the transfer that completed last, of `bytes` to each rank: vLLM counts one transfer per
+   * tensor-parallel rank.
    */
   count(bytes: number): void {
     const { stats, options } = this.parts;
     const { link, tensorParallelSize } = options.facts;
     const descriptors = descriptorsOf(bytes, this.shape);
     const postUs = link.baseLatencyUs + (this.setup?.postingUs(bytes) ?? 0);
-    // vLLM's clock of a transfer starts behind the handshake.
+    // vLLM measures a transfer from the end of the handshake.
     const xferUs = this.lastSpanUs - this.lastHandshakeUs;
     for (let rank = 0; rank < tensorParallelSize; rank += 1) {
       stats.observe('nixl_xfer_time_seconds', usToSeconds(xferUs));
@@ -300,7 +300,7 @@ export class Transfers {
     this.wakeUp.cancel();
   }
 
-  /** The engine has been replaced: no transfer goes on. */
+  /** The engine has been replaced: all transfers end. */
   reset(): void {
     this.stop();
     this.set = new TransferSet();
@@ -322,7 +322,7 @@ export class Transfers {
     this.arm();
   }
 
-  /** What completed while the set's clock moved on otherwise is picked up at once. */
+  /** Transfers that completed while the set's clock advanced otherwise are picked up at once. */
   private arm(): void {
     const nowUs = this.parts.clock.nowUs();
     const dueUs = this.set.nextCompletionUs();

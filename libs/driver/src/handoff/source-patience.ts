@@ -12,7 +12,8 @@ export interface SourcePatienceParts {
 }
 
 /**
- * How many further reads a source without an answer gets: more when it, or this process, was late.
+ * Decides how many further reads a source without an answer gets: more when it, or this process,
+ * was late.
  */
 export class SourcePatience {
   private latenessMs: ReadonlyMap<string, number> = new Map();

@@ -19,7 +19,7 @@ import type { HeldKv } from './held-kv';
 type Action<K extends SourceAction['kind']> = Extract<SourceAction, { kind: K }>;
 type Message<K extends EngineMessage['kind']> = Extract<EngineMessage, { kind: K }>;
 
-/** Above any engine's count of holdings, so that a rebuilt engine repeats no generation. */
+/** More than any engine's count of holdings, so that a rebuilt engine repeats no generation. */
 const GENERATIONS_PER_ENGINE = 2 ** 24;
 
 export interface SourceSideParts {
@@ -40,8 +40,8 @@ export interface SourceSideParts {
 
 /**
  * The source end of hand-overs: holds the blocks of finished prompts, offers them, answers readers,
- * and frees the blocks when the coordinator decides so. On decode it keeps the blocks of finished
- * answers for a next turn in the same way.
+ * and frees the blocks on the coordinator's decision. On decode it keeps the blocks of finished
+ * answers for the next turn in the same way.
  */
 export class SourceSide {
   private coordinator: SourceCoordinator;
@@ -122,14 +122,14 @@ export class SourceSide {
     this.observe({ kind: 'release-requested', requestId, generation, reader: from, nowUs });
   }
 
-  /** The engine has been replaced: what was held is gone, and readers get that for an answer. */
+  /** The engine has been replaced: all held blocks are gone, and readers get that answer. */
   reset(): void {
     this.parts.heldKv.reset();
     this.incarnation += 1;
     this.coordinator = this.newCoordinator();
   }
 
-  /** The host ends: leases are not watched any longer. */
+  /** The host ends: leases are no longer watched. */
   stop(): void {
     this.wakeUp.cancel();
   }
@@ -153,7 +153,7 @@ export class SourceSide {
   private newCoordinator(): SourceCoordinator {
     const { options, clock } = this.parts;
     const { kvLeaseUs, kvKeepUs, maxLeaseWallUs } = options;
-    // A reader of Baton that is late on the wall clock is not late in the simulated cluster.
+    // A Baton reader that is late on the wall clock is not late in the simulated cluster.
     const factor = Math.max(1, clock.speedup);
     const routedUs = Math.round(Math.min(kvLeaseUs, maxLeaseWallUs) * factor);
     return new SourceCoordinator({
@@ -211,12 +211,12 @@ export class SourceSide {
       ...{ readerRequestId, attempt, outcome, heldTokens, activeReads },
       bytesPerSecond: options.facts.link.bytesPerSecond,
     });
-    // Behind the mail of this turn.
+    // After the mail of this turn.
     if (faults?.awaits('read-answered') !== true) return;
     clock.wall.soon(() => faults.reached('read-answered'));
   }
 
-  /** Frees what is held under the name of a read, as if its lease had ended. */
+  /** Frees the holding that a read names, as if its lease had ended. */
   private expire(read: Message<'read'>): void {
     const { heldKv } = this.parts;
     for (const held of heldKv.named(read)) {

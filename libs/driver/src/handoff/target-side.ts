@@ -43,8 +43,8 @@ export interface TargetSideParts {
 
 /**
  * The target end of hand-overs: reserves blocks in the engine's order, requests the KV from the
- * holder, times the transfer and informs the engine when the KV is there. `FailedFetches` decides
- * what a failed fetch means.
+ * holder, times the transfer and informs the engine when the KV has arrived. `FailedFetches`
+ * decides what a failed fetch means.
  */
 export class TargetSide {
   private coordinator: TargetCoordinator;
@@ -76,7 +76,7 @@ export class TargetSide {
     };
   }
 
-  /** Engines from which something is being fetched. */
+  /** Engines that are sources of fetches under way. */
   sources(): string[] {
     return [...new Set(this.coordinator.view().map((fetch) => fetch.sourceId))];
   }
@@ -93,16 +93,16 @@ export class TargetSide {
       source: fetching.source,
       nowUs: this.parts.clock.nowUs(),
     });
-    // An engine at rest has to begin a step to give blocks to the run.
+    // An idle engine must begin a step to give blocks to the run.
     loop.enter(run.causeUs);
   }
 
-  /** The engine cannot use what is held under this name. */
+  /** The engine cannot use the holding of this name. */
   decline(source: Fetching['source']): void {
     this.sendRelease(source);
   }
 
-  /** This engine can never serve it: the holder may free the blocks. */
+  /** This engine can never serve the run: the holder may free the blocks. */
   reject(run: Run, fetching: Fetching): void {
     const { requestId } = run.job;
     const { source } = fetching;
@@ -154,7 +154,7 @@ export class TargetSide {
     this.observe({ kind: 'source-lost', engineId, nowUs: this.parts.clock.nowUs() });
   }
 
-  /** The engine has been replaced: nothing is fetched any longer. */
+  /** The engine has been replaced: all fetches end. */
   reset(): void {
     this.parts.transfers.reset();
     this.coordinator = this.newCoordinator();
@@ -190,7 +190,7 @@ export class TargetSide {
     this.setWakeUp();
   }
 
-  /** In the next turn: then a heartbeat that a read of this turn replaces is not due any more. */
+  /** In the next turn, when a heartbeat that a read of this turn replaces is no longer due. */
   private setWakeUp(): void {
     if (this.isWakeUpDue) return;
     this.isWakeUpDue = true;
@@ -253,7 +253,7 @@ export class TargetSide {
     mailbox.send(to, { kind: 'heartbeat', from: identity.engineId, requestIds });
   }
 
-  /** This engine will not read what the source holds under the name. */
+  /** Tells the source that this engine will not read the holding of this name. */
   private sendRelease({ engineId, requestId, generation }: ReleaseName): void {
     const { mailbox, identity } = this.parts;
     const from = identity.engineId;

@@ -4,7 +4,7 @@ import type { EngineIdentity, EngineSlot, Run, RunTable, StepLoop } from '@baton
 
 type Phase = BatchEntry['phase'];
 
-/** Requests of one engine that are shown. */
+/** Limit of requests shown per engine. */
 const SHOWN = 256;
 
 export interface BatchViewParts {
@@ -14,7 +14,7 @@ export interface BatchViewParts {
   readonly runs: RunTable;
 }
 
-/** What the engine works on now. */
+/** The current work of the engine. */
 export function batchView({ identity, slot, loop, runs }: BatchViewParts): BatchView {
   const { engine } = slot;
   const now = engine.snapshot();

@@ -30,8 +30,8 @@ const ENGINE = {
 };
 
 /**
- * What an API process does about its requests: submits them, gives them up, and submits again what
- * the broker seems to have lost.
+ * An API process that submits requests, aborts them, and resubmits those that the broker seems to
+ * have lost.
  */
 class Chaos {
   private readonly jobs = new Map<number, EngineJob>();
@@ -80,18 +80,18 @@ class Chaos {
     }
   }
 
-  /** Submits again what has not ended, until everything has. */
+  /** Resubmits unfinished requests until all have ended. */
   async finish(): Promise<void> {
     for (let round = 0; this.open.length > 0; round += 1) {
       expect(round, 'every request ends').toBeLessThan(10);
       for (const id of this.open) await this.resubmit(id);
       await this.world.wall.advance(8_000_000);
     }
-    // Leases of dead readers and lost messages have run out by then.
+    // By then leases of dead readers and of lost messages have expired.
     await this.world.wall.advance(40_000_000);
   }
 
-  /** Within a few steps of whatever happened, an engine has nothing that its host has forgotten. */
+  /** Expects that, after a few steps, an engine has no sequence that its host does not know. */
   async checkTheBooks(): Promise<void> {
     for (let step = 0; step < 3; step += 1) {
       await this.world.wall.advance(PROMPT_US);
@@ -101,7 +101,8 @@ class Chaos {
   }
 
   /**
-   * No token is told before its step has ended, no step of a sequence has begun before its cause.
+   * Expects that no token is published before its step has ended, and that no step of a sequence
+   * begins before its cause.
    */
   checkCauses(): void {
     for (const [id, { causeUs }] of this.jobs) {
@@ -141,7 +142,7 @@ function agreesWithItsEngine({ engine, runs }: EngineHost): boolean {
   return running + waiting + deferred <= runs.size;
 }
 
-describe('engine hosts in any weather', () => {
+describe('engine hosts under random failures', () => {
   it('end each request with its tokens in order (INV-7, INV-6) and free every block (INV-2)', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(operation, { maxLength: 40 }), async (operations) => {

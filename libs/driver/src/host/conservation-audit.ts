@@ -8,7 +8,9 @@ export interface ConservationAuditParts {
   readonly stats: EngineStats;
 }
 
-/** Checks for lost KV blocks: an engine without a sequence and without held blocks has all free. */
+/**
+ * Checks for lost KV blocks: all blocks of an engine without sequences and holdings must be free.
+ */
 export class ConservationAudit {
   private lost = 0;
 

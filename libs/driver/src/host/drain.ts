@@ -11,15 +11,15 @@ export interface DrainParts {
   readonly endings: Endings;
 }
 
-/** Wall µs between two checks of what is left. */
+/** Wall µs between two checks of the remaining work. */
 const LOOK_EVERY_US = 20_000;
 
 /**
- * How an engine leaves: jobs that have not started go back at once, runs may finish, held KV may be
- * fetched, the rest goes back.
+ * Makes an engine leave: jobs that have not started go back at once, runs may finish, held KV may
+ * be fetched; the rest goes back at the deadline.
  */
 export class EngineDrain {
-  /** Wall µs; jobs whose runs have not ended by then go back. */
+  /** Wall µs; jobs whose runs have not ended by then go back to their queue. */
   private deadlineUs = Infinity;
 
   constructor(private readonly parts: DrainParts) {}

@@ -7,7 +7,7 @@ import type { DriverOptions } from '../options';
 export interface EngineCountersParts {
   readonly options: Pick<DriverOptions, 'hostTier' | 'stepTimes'>;
   readonly slot: EngineSlot;
-  /** Undefined: there is no KV pool. */
+  /** Undefined without a KV pool. */
   readonly poolNode: PoolNode | undefined;
   readonly stats: EngineStats;
 }
@@ -70,7 +70,7 @@ function poolCounters({ member }: PoolNode, tokens: number): Record<PoolKey, num
   };
 }
 
-/** None without speculation, as vLLM has these families only with it. */
+/** Empty without speculation, because vLLM has these families only with it. */
 function speculationCounters(slot: EngineSlot): Record<string, number> {
   const { acceptedPerPosition } = slot.engine;
   if (acceptedPerPosition.length === 0) return {};

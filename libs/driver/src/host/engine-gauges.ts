@@ -19,7 +19,7 @@ export interface EngineGaugesParts {
   readonly audit: ConservationAudit;
 }
 
-/** What the engine works on at this instant, in numbers. */
+/** The gauges of the engine at this instant. */
 export function engineGauges(parts: EngineGaugesParts, isUpstreamUp?: boolean): EngineGauges {
   const { options, slot, runs, pace, transport, source, target, operations, audit } = parts;
   const now = slot.engine.snapshot();
@@ -42,7 +42,7 @@ export function engineGauges(parts: EngineGaugesParts, isUpstreamUp?: boolean): 
   };
 }
 
-/** JSON carries no infinity: the factor when nothing like the step was measured. */
+/** The factor when nothing like the step was measured; JSON has no infinity. */
 const FARTHEST = 1e6;
 
 function farthestOutside({

@@ -28,7 +28,7 @@ describe('engine hosts', () => {
     expect(world.blocksInUse()).toBe(0);
   });
 
-  it('leave the lifecycle of the hand-over as the coordinators tell it', async () => {
+  it('record the lifecycle of the hand-over from the coordinators', async () => {
     const entries: HandoffEntry[] = [];
     const host = { onHandoff: (entry: HandoffEntry) => void entries.push(entry) };
     await world.host('prefill', { host });
@@ -53,7 +53,7 @@ describe('engine hosts', () => {
     expect(world.blocksInUse()).toBe(0);
   });
 
-  it('time a request by the step model alone, however long delivery took within 20 ms', async () => {
+  it('time a request only by the step model when delivery took up to 20 ms', async () => {
     await world.host('aggregated');
     await world.wall.advance(100_000);
     const { causeUs } = await world.submit(1, {
@@ -66,7 +66,7 @@ describe('engine hosts', () => {
     );
   });
 
-  it('do not date a step back by more than 20 ms', async () => {
+  it('back-date a step by at most 20 ms', async () => {
     await world.host('aggregated');
     await world.wall.advance(100_000);
     const { causeUs } = await world.submit(1, {
@@ -77,7 +77,7 @@ describe('engine hosts', () => {
     expect(tokenInstants(world, 1, causeUs)[0]).toBe(30_000 + PROMPT_US);
   });
 
-  it('hide what the messages of a hand-over take inside the transfer', async () => {
+  it('hide the time of hand-over messages inside the transfer', async () => {
     await world.host('prefill');
     await world.host('decode');
     await world.wall.advance(100_000);
@@ -91,7 +91,7 @@ describe('engine hosts', () => {
     expect(others).toEqual([1, 2, 3, 4].map((i) => firstUs + i * TOKEN_US));
   });
 
-  it('keep their pace when the process runs late, and re-anchor when it was stopped', async () => {
+  it('keep their pace when the process is late, and re-anchor when it was stopped', async () => {
     const host = await world.host('aggregated');
     const { causeUs } = await world.submit(1, { flow: 'local', outputTokens: 300 });
     await world.wall.advance(1_000_000);
@@ -107,7 +107,7 @@ describe('engine hosts', () => {
     expect(host.presence().counters['clock_reanchors']).toBe(1);
   });
 
-  it('run faster than the wall by speedup', async () => {
+  it('run faster than the wall clock by speedup', async () => {
     await world.host('aggregated', { speedup: 4 });
     const { causeUs } = await world.submit(1, { flow: 'local' });
     await world.untilEnded(1);
@@ -116,7 +116,7 @@ describe('engine hosts', () => {
     );
   });
 
-  it('leave in the queue what does not fit the next step', async () => {
+  it('leave jobs in the queue that do not fit the next step', async () => {
     await world.host('prefill', { engine: { maxNumBatchedTokens: 64, maxNumSeqs: 8 } });
     const jobs = Array.from({ length: 30 }, (_none, i) => world.job(i + 1));
     await world.api.jobs.add('prefill', jobs);
@@ -133,14 +133,14 @@ describe('engine hosts', () => {
     expect(at(3)).toEqual(at(1));
   });
 
-  it('refuse in-stream what no engine of theirs can hold', async () => {
+  it('refuse in the stream a request that no engine can hold', async () => {
     await world.host('aggregated', { engine: { numBlocks: 4 } });
     await world.submit(1, { flow: 'local', promptTokens: 100 });
     await world.wall.advance(1_000);
     expect(world.ended(1)).toMatchObject({ reason: 'error', tail: '"kv_capacity_exceeded"' });
   });
 
-  it('end what is cached too little of, without a token, and what they hold as usual', async () => {
+  it('end requests with too little cached without a token, and held ones as usual', async () => {
     const host = await world.host('aggregated', { engine: { globalCacheHitThreshold: 0.5 } });
     await world.submit(1, { flow: 'local', engineParameters: { cacheHitThreshold: 0 } });
     await world.untilEnded(1);
@@ -155,7 +155,7 @@ describe('engine hosts', () => {
     expect(view?.result).toMatchObject({ reason: 'cache_threshold', tokens: 0 });
   });
 
-  it('say all tokens of a burst in one entry, and count drafts as vLLM does', async () => {
+  it('send all tokens of a burst in one entry, and count drafts as vLLM does', async () => {
     const speculation = { tokens: 3, acceptanceRate: 1 };
     const host = await world.host('aggregated', { engine: { speculation } });
     const { causeUs } = await world.submit(1, { flow: 'local', outputTokens: 11 });
@@ -189,7 +189,7 @@ describe('engine hosts', () => {
     expect(world.tokens(1)).toHaveLength(5);
   });
 
-  it('transfer only the blocks that decode does not have', async () => {
+  it('transfer only blocks that decode lacks', async () => {
     await world.host('prefill');
     const decode = await world.host('decode');
     for (const id of [1, 2]) {
@@ -204,7 +204,7 @@ describe('engine hosts', () => {
     expect(scheduled).toMatchObject({ extra: 32, count: 8 });
   });
 
-  it('count what they did for the scrape', async () => {
+  it('count their work for the scrape', async () => {
     const prefill = await world.host('prefill');
     const decode = await world.host('decode');
     await world.submit(1);

@@ -20,7 +20,7 @@ import { MailDelivery } from './mail-delivery';
 import { RunClaims } from './run-claims';
 
 export interface HostOptions extends DriverOptions {
-  /** Does the work of the stage; unset: the engine simulates it. */
+  /** Makes the executor of the stage; unset: the engine simulates the stage. */
   readonly newExecutor?: NewExecutor;
 }
 
@@ -32,7 +32,10 @@ export interface HostDependencies {
   readonly routing?: JobRouting;
   /** Unset: no spans. */
   readonly tracer?: Tracer | undefined;
-  /** The owner of the host carries orders out: an engine of several ranks leaves as one. */
+  /**
+   * Called for orders that the owner of the host carries out: an engine of several ranks leaves as
+   * one.
+   */
   readonly onOrder?: (order: MembershipOrder) => void;
   /** Ends this process for an injected fault, as a power cut would. Unset: SIGKILL. */
   readonly endProcess?: () => void;
@@ -89,7 +92,7 @@ export class EngineHost {
     return this.site.options;
   }
 
-  /** Runs that this engine has. */
+  /** The runs of this engine. */
   get runs(): { readonly size: number } {
     return this.core.runs;
   }
@@ -126,8 +129,9 @@ export class EngineHost {
   }
 
   /**
-   * Takes nothing more, lets what runs finish for at most `timeoutMs` of wall time, hands back the
-   * rest, and leaves the cluster. A second call while it drains sets the earlier end of the two.
+   * Takes no more jobs, lets running ones finish for at most `timeoutMs` of wall time, returns the
+   * rest to their queue, and leaves the cluster. A second call while it drains sets the earlier end
+   * of the two.
    */
   stop(timeoutMs: number): Promise<void> {
     this.duties.drain.endWithin(timeoutMs);
@@ -196,7 +200,7 @@ export class EngineHost {
     await kvEvents?.close();
   }
 
-  /** The broker may be gone while this host ends; that must not keep it. */
+  /** The broker may be gone while this host ends; that must not stop it. */
   private async tolerate(work: Promise<void>): Promise<void> {
     await work.catch((error: unknown) => {
       this.site.log.debug({ err: error }, 'while stopping');

@@ -42,7 +42,7 @@ export class EngineNumbers {
     };
   }
 
-  /** Changes whenever the engine does something that a reader of the presence may wait for. */
+  /** Changes with every event that a reader of the presence may wait for. */
   fingerprint(): string {
     const { engine } = this.parts.slot;
     const { running, waiting, deferred, freeBlocks, heldBlocks } = engine.snapshot();

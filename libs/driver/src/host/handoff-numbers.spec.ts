@@ -18,7 +18,7 @@ describe('the numbers of a hand-over', () => {
 
   afterEach(() => world.close());
 
-  /** What is not 0 of the counters of hand-overs. */
+  /** The hand-over counters that are not 0. */
   const counted = (host: EngineHost): Record<string, number> =>
     Object.fromEntries(
       Object.entries(host.presence().counters).filter(
@@ -39,7 +39,7 @@ describe('the numbers of a hand-over', () => {
     expect([descriptors?.count, descriptors?.sum]).toEqual([1, 3]);
   });
 
-  it('tell what is held until its lease ends, and that it has ended', async () => {
+  it('count holdings until their lease ends, and the expiry', async () => {
     await world.submit(1, { flow: 'hold' });
     await world.wall.advance(PROMPT_US + SECOND_US);
     expect(prefill.presence().gauges.handoffs).toMatchObject({ held: 1, being_read: 0 });
@@ -54,7 +54,7 @@ describe('the numbers of a hand-over', () => {
     expect(prefill.presence().counters['generation_tokens']).toBe(1);
   });
 
-  it('tell who waits for what at the engine that wants the blocks', async () => {
+  it('count waits at the engine that reads the blocks', async () => {
     decode.loop.pause();
     await world.submit(1);
     await world.wall.advanceUntil(
@@ -69,7 +69,7 @@ describe('the numbers of a hand-over', () => {
     expect(Object.values(decode.presence().gauges.handoffs!)).toEqual([0, 0, 0, 0, 0]);
   });
 
-  it('tell an abort from an expiry', async () => {
+  it('distinguish an abort from an expiry', async () => {
     const { requestId } = await world.submit(1, { flow: 'hold' });
     await world.wall.advance(PROMPT_US + SECOND_US);
     await world.abort(requestId);
@@ -77,7 +77,7 @@ describe('the numbers of a hand-over', () => {
     expect(counted(prefill)).toEqual({ kv_holdings: 1, kv_released_aborted: 1 });
   });
 
-  it('find no block that nobody owns, whatever happened', async () => {
+  it('find no block without an owner, whatever happened', async () => {
     await world.submit(1);
     await world.submit(2, { outputTokens: 200 });
     await world.wall.advance(PROMPT_US * 2 + 300_000);

@@ -34,7 +34,7 @@ export class Inspection {
     }
   }
 
-  /** Frees blocks whose request will not reach decode any more, without waiting for their lease. */
+  /** Frees blocks whose request will no longer reach decode, without waiting for their lease. */
   async inspectHoldings(): Promise<void> {
     const { heldKv, slot, source } = this.parts;
     const holdings = heldKv.routed();
@@ -49,7 +49,7 @@ export class Inspection {
     }
   }
 
-  /** Prefill legs that go on beside decode's, which may have given up. */
+  /** Checks prefill legs that run beside decode's, which may have given up. */
   async inspectPaired(): Promise<void> {
     const { executor, slot, endings } = this.parts;
     const runs = executor?.pairedRuns() ?? [];
@@ -74,9 +74,9 @@ export class Inspection {
   }
 
   /**
-   * Ends this run alone, not the request in all its epochs: an API that was paused, and taken for
-   * dead, submits again when it wakes. Without a record the broker has lost its data, and the API
-   * submits again as well.
+   * Ends only this run, not the request in all its epochs: an API that was paused and considered
+   * dead resubmits when it wakes. Without a record the broker has lost its data, and the API
+   * resubmits as well.
    */
   private judge(run: Run, view: RequestView | undefined): void {
     const { stats, endings } = this.parts;

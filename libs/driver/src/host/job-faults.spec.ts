@@ -63,7 +63,7 @@ describe('a job with faults', () => {
     expect(world.ended(2)).toMatchObject({ reason: 'error', first: 4 });
   });
 
-  it('is not touched by a fault behind its end', async () => {
+  it('is not affected by a fault after its end', async () => {
     await pair();
     await run(fault('decode', { ...ERROR, afterTokens: 5 }));
     expect(world.tokens(1)).toEqual([0, 1, 2, 3, 4]);
@@ -71,7 +71,7 @@ describe('a job with faults', () => {
     expect(notes()).toEqual([]);
   });
 
-  it('waits at each stage for as long as it is told, in simulated time', async () => {
+  it('waits at each stage for the given simulated time', async () => {
     await pair();
     const startUs = world.wall.nowUs();
     const plainUs = PROMPT_US + TRANSFER_US + TOKEN_US;
@@ -86,13 +86,13 @@ describe('a job with faults', () => {
     expect(world.tokens(1)).toEqual([0, 1, 2, 3, 4]);
   });
 
-  it('gets its part of the link alone', async () => {
+  it('gets its own share of the link', async () => {
     const link = { bytesPerSecond: 40_000, baseLatencyUs: 0 };
     const facts = { ...(await world.host('prefill')).options.facts, link };
     await world.host('decode', { host: { facts } });
     const startUs = world.wall.nowUs();
     await run(fault('transfer', { kind: 'slow-link', factor: 0.25 }));
-    // 40 tokens of a byte take 1 ms, at a quarter of the speed 4.
+    // 40 tokens of one byte take 1 ms, at a quarter of the speed 4 ms.
     expect(firstTokenUs() - startUs).toBe(PROMPT_US + 4_000 + TOKEN_US);
   });
 
@@ -125,7 +125,7 @@ describe('a job with faults', () => {
     },
   );
 
-  it('meets only what lies in its window when the stage is reached', async () => {
+  it('meets only faults in whose window it reaches the stage', async () => {
     await pair();
     const nowUs = world.wall.nowUs();
     const late = { window: [nowUs + PROMPT_US, Number.MAX_SAFE_INTEGER] } as const;
@@ -156,7 +156,7 @@ describe('a job with faults', () => {
     expect(notes().map(({ fault }) => fault)).toEqual(['delay', 'delay', 'error']);
   });
 
-  it('is aborted in the middle of a delay, and leaves nothing behind', async () => {
+  it('can be aborted during a delay, and leaves nothing behind', async () => {
     await pair();
     const slow = fault('prefill', { kind: 'delay', delayUs: 5_000_000 });
     const job = await world.submit(1, { faults: [slow] });

@@ -9,7 +9,7 @@ import type { EngineHost } from './engine-host';
 
 const BLOCK = 16;
 
-/** What a router that listens believes the cache to hold: hash → tokens. */
+/** A listening router's view of the cache: hash → tokens. */
 class Listener implements KvEventPublisher {
   readonly batches: (readonly KvEvent[])[] = [];
   readonly blocks = new Map<number, readonly number[]>();
@@ -64,7 +64,10 @@ describe('KV-cache events', () => {
     return { host, listener };
   }
 
-  /** As the API makes jobs: tokens of prompt and output, and the hashes of their full blocks. */
+  /**
+   * Job contents as the API makes them: tokens of prompt and output, and the hashes of their full
+   * blocks.
+   */
   function content(prompt: readonly number[], outputTokens: number): Partial<EngineJob> {
     const output = Array.from({ length: outputTokens }, (_none, i) => 50_000 + i + prompt.length);
     const tokenIds = [...prompt, ...output];
@@ -77,7 +80,7 @@ describe('KV-cache events', () => {
 
   const heard = ({ blocks }: Listener): number[] => [...blocks.keys()].sort((a, b) => a - b);
 
-  it('tell what a prompt and its answer leave in the cache, with their tokens', async () => {
+  it('report the blocks that a prompt and its answer leave in the cache, with their tokens', async () => {
     world = await World.open();
     const { host, listener } = await start('aggregated');
     const prompt = Array.from({ length: 40 }, (_none, i) => i);
@@ -110,7 +113,7 @@ describe('KV-cache events', () => {
     expect(heard(decode.listener)).toEqual(heard(prefill.listener));
   });
 
-  it.each([1, 2, 3])('always add up to what the cache holds (seed %i)', async (seed) => {
+  it.each([1, 2, 3])('always add up to the content of the cache (seed %i)', async (seed) => {
     world = await World.open();
     const random = RandomStream.root(seed).stream('prompts');
     const { host, listener } = await start('aggregated', 24);
@@ -134,7 +137,7 @@ describe('KV-cache events', () => {
 });
 
 describe('the endpoint of an engine', () => {
-  it('has a port of its own, as those of vLLM’s ranks have', () => {
+  it('has its own port, as those of vLLM’s ranks do', () => {
     expect(endpointOf('tcp://*:5557', 3)).toBe('tcp://*:5560');
     expect(endpointOf('tcp://127.0.0.1:*', 3)).toBe('tcp://127.0.0.1:*');
   });

@@ -47,7 +47,7 @@ function counters(host: EngineHost): Record<string, number> {
 }
 
 describe('engines of a KV pool', () => {
-  it('fetch what another one has computed', async () => {
+  it('fetch blocks that another engine has computed', async () => {
     const [first, second] = [await join(), await join()];
     await run(1, first);
     await run(2, second);
@@ -61,7 +61,7 @@ describe('engines of a KV pool', () => {
     });
   });
 
-  it('learn when they join what the others hold', async () => {
+  it('learn the content of the others when they join', async () => {
     const first = await join();
     await run(1, first);
     const second = await join();
@@ -71,7 +71,7 @@ describe('engines of a KV pool', () => {
     expect(counters(second)).toMatchObject({ kv_pool_prompt_tokens: 32 });
   });
 
-  it('fetch nothing from one that was killed, once it has been silent for its time', async () => {
+  it('fetch nothing from a killed engine once it has been silent for its time', async () => {
     const [first, second] = [await join(), await join()];
     await run(1, first);
     await world.kill(first);
@@ -80,7 +80,7 @@ describe('engines of a KV pool', () => {
     expect(counters(second)).toMatchObject({ kv_pool_prompt_tokens: 0 });
   });
 
-  it('fetch nothing from one that has left', async () => {
+  it('fetch nothing from an engine that has left', async () => {
     const [first, second] = [await join(), await join()];
     await run(1, first);
     const left = first.stop(1_000);
@@ -90,7 +90,7 @@ describe('engines of a KV pool', () => {
     expect(counters(second)).toMatchObject({ kv_pool_prompt_tokens: 0 });
   });
 
-  it('ask one of whose messages they missed any, and get all of it', async () => {
+  it('ask an engine whose message they missed for its whole content', async () => {
     const [first, second] = [await join(), await join()];
     await settle();
     const asked: KvPoolMessage[] = [];
@@ -107,7 +107,7 @@ describe('engines of a KV pool', () => {
     expect(counters(second)).toMatchObject({ kv_pool_prompt_tokens: 32 });
   });
 
-  it('forget their memory with the prefix cache, everywhere', async () => {
+  it('drop their memory with the prefix cache, in all copies', async () => {
     const [first, second] = [await join(), await join()];
     await run(1, first);
     expect(first.engine.resetPrefixCache(true)).toBe(true);

@@ -12,7 +12,7 @@ describe('engines that leave', () => {
   });
   afterEach(() => world.close());
 
-  it('pass on a request that has not started, however many of them do so', async () => {
+  it('pass on a request that has not started, however many engines leave', async () => {
     const busyHost = async (streamId: number): Promise<EngineHost> => {
       const host = await world.host('aggregated', { engine: { maxNumSeqs: 1 } });
       const own = world.job(streamId, { flow: 'local', outputTokens: 60 });
@@ -35,7 +35,7 @@ describe('engines that leave', () => {
     expect(world.tokens(1)).toEqual([0, 1, 2, 3, 4]);
   });
 
-  it('take the earlier end of two, as when the process is told to stop while one drains', async () => {
+  it('take the earlier of two deadlines, as when the process gets a stop signal while it drains', async () => {
     const host = await world.host('aggregated');
     await world.submit(1, { flow: 'local', outputTokens: 400 });
     await world.wall.advance(5 * PROMPT_US);

@@ -20,7 +20,7 @@ export interface LoadBeaconParts {
   readonly takenJobs: TakenJobs;
 }
 
-/** Publishes how much this engine has to do; runs only where a policy places by it. */
+/** Publishes the load of this engine; runs only when a placement policy uses it. */
 export class LoadBeacon {
   private alarm: Alarm | undefined;
   private looks = 0;
@@ -37,7 +37,7 @@ export class LoadBeacon {
     });
   }
 
-  /** At once, after a change of state. */
+  /** Publishes at once, after a change of state. */
   tellNow(): void {
     if (this.alarm === undefined) return;
     this.told = '';
@@ -75,10 +75,7 @@ export class LoadBeacon {
     };
   }
 
-  /**
-   * Of prompts that are not computed, all tokens that are not cached: partial progress is not
-   * known.
-   */
+  /** All uncached tokens of prompts that are not done; partial progress is not known. */
   private promptTokens(): number {
     const { slot, runs } = this.parts;
     const { engine } = slot;

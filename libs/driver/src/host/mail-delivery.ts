@@ -20,7 +20,7 @@ export interface MailDeliveryParts {
   readonly onOrder: (order: MembershipOrder) => void;
 }
 
-/** Gives each message to the part of the engine that it is for. */
+/** Passes each message to the part of the engine that handles it. */
 export class MailDelivery implements MailReaders {
   constructor(private readonly parts: MailDeliveryParts) {}
 

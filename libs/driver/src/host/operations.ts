@@ -11,7 +11,7 @@ export interface OperationsParts {
   readonly runs: RunTable;
 }
 
-/** Carries out an operator's commands to all engines, and replies. */
+/** Carries out operators' commands to all engines, and replies. */
 export class Operations {
   private unsubscribe: Unsubscribe | undefined;
   /** vLLM's level of sleep, 0 = awake. */

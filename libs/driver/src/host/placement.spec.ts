@@ -5,7 +5,7 @@ import { channels } from '@baton/transport';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { PROMPT_US, World } from '../../test/test-world';
 
-/** Sends what is handed over to the own queue of one engine after the other. */
+/** Sends handed-over jobs to the engines' own queues in turn. */
 class InTurn extends SharedQueues {
   readonly engines: string[] = [];
   private turn = 0;
@@ -29,7 +29,7 @@ describe('an engine in a cluster that places jobs', () => {
   });
   afterEach(() => world.close());
 
-  describe('tells its load', () => {
+  describe('publishes its load', () => {
     let loads: EngineLoad[];
 
     beforeEach(async () => {
@@ -65,7 +65,7 @@ describe('an engine in a cluster that places jobs', () => {
       expect(loads.at(-1)).toMatchObject({ requests: 2, waitingTokens: 800 });
     });
 
-    it('with how far it has taken the jobs that were placed with it', async () => {
+    it('with the ordinal of the last placed job that it has taken', async () => {
       const host = await world.host('aggregated', { host: { tellsLoad: true } });
       const { engineId } = host;
       const own = { engineId, routerId: 'api-1', ordinal: 7 };
@@ -87,14 +87,14 @@ describe('an engine in a cluster that places jobs', () => {
       await stopped;
     });
 
-    it('not at all where nobody wants to know', async () => {
+    it('not at all without a policy that reads it', async () => {
       await world.host('aggregated');
       await world.wall.advance(1_000_000);
       expect(loads).toEqual([]);
     });
   });
 
-  it('hands a prompt over to the queue of the decode engine that was chosen', async () => {
+  it('hands a prompt over to the queue of the chosen decode engine', async () => {
     const routing = new InTurn();
     await world.host('prefill', { routing });
     const decode = [await world.host('decode'), await world.host('decode')];
@@ -111,7 +111,8 @@ describe('an engine in a cluster that places jobs', () => {
     await world.submit(1);
     await world.wall.advanceUntil(() => world.kinds(1).includes('prefill handed-over'), 1e6);
     expect(await world.api.jobs.waiting('engine:decode-1')).toBe(1);
-    // As a prefill worker finds it whose predecessor died before it could remove the job.
+    // The state that a prefill worker finds when its predecessor died before it could remove the
+    // job.
     await world.api.jobs.add('prefill', [world.job(1)]);
     await world.wall.advance(100_000);
     expect(await world.api.jobs.waiting('prefill')).toBe(0);

@@ -6,7 +6,7 @@ import type { Transport } from '@baton/transport';
 import type { DriverOptions } from '../options';
 import type { EngineNumbers } from './engine-numbers';
 
-/** An idle engine announces itself every second, one whose numbers change five times a second. */
+/** An idle engine announces itself every second; one whose numbers change, five times a second. */
 const LOOK_EVERY_US = 200_000;
 const LOOKS_PER_SECOND = 5;
 
@@ -35,7 +35,7 @@ export class PresenceBeacon {
     await this.announce();
   }
 
-  /** At once, after a change of state. */
+  /** Announces at once, after a change of state. */
   async enter(state: EnginePresence['state']): Promise<void> {
     this.parts.identity.state = state;
     await this.announce();
@@ -70,7 +70,7 @@ export class PresenceBeacon {
       if (!this.hasIndex) identity.index = await presence.claimIndex(identity.engineId);
       const ttlMs = Math.round(punctuality.leaseMs(options.presenceTtlMs));
       this.hasIndex = await presence.announceEngine(numbers.snapshot(), ttlMs);
-      // The next look claims one and tells it.
+      // The next check claims an index and announces it.
       if (!this.hasIndex) this.announced = '';
     } finally {
       this.isAnnouncing = false;

@@ -65,7 +65,7 @@ describe('engine hosts under faults', () => {
     expect(world.blocksInUse()).toBe(0);
   });
 
-  it('find the abort of a prompt that waits for decode, too', async () => {
+  it('also find the abort of a prompt that waits for decode', async () => {
     await world.host('prefill');
     await world.submit(1);
     await until(() => world.kinds(1).includes('prefill handed-over'));
@@ -112,7 +112,7 @@ describe('engine hosts under faults', () => {
     expect(world.blocksInUse()).toBe(0);
   });
 
-  it('serve a request again that an API submits after it was taken for dead', async () => {
+  it('serve a request again when an API resubmits it after it was considered dead', async () => {
     await prefillAndDecode();
     const job = await world.submit(1, { outputTokens: 60 });
     await until(() => world.tokens(1).length > 3);
@@ -128,7 +128,7 @@ describe('engine hosts under faults', () => {
   });
 
   it(
-    'serve a request that was submitted again to a broker without its record, while the old ' +
+    'serve a request resubmitted to a broker without its record, while the old ' +
       'run still goes on',
     async () => {
       await world.host('aggregated');
@@ -145,7 +145,7 @@ describe('engine hosts under faults', () => {
     },
   );
 
-  it('run on when the job of an older submission comes late', async () => {
+  it('keep running when the job of an older submission comes late', async () => {
     await world.host('aggregated');
     const late = { ...world.job(1, { flow: 'local', outputTokens: 50 }), submission: 1 };
     await world.submit(1, { ...late, submission: 2 });
@@ -158,7 +158,7 @@ describe('engine hosts under faults', () => {
     expect(world.blocksInUse()).toBe(0);
   });
 
-  it('end the old run when they are handed a request again, and give every token once more', async () => {
+  it('end the old run when a request comes again, and send every token again', async () => {
     const host = await world.host('aggregated');
     const job = await world.submit(1, { flow: 'local', outputTokens: 50 });
     await until(() => world.tokens(1).length > 3);
@@ -171,7 +171,7 @@ describe('engine hosts under faults', () => {
     expect(world.blocksInUse()).toBe(0);
   });
 
-  it('stop at once when the lock of a job is lost, without a word', async () => {
+  it('stop silently and at once when the lock of a job is lost', async () => {
     const host = await world.host('aggregated');
     await world.submit(1, { flow: 'local', outputTokens: 400 });
     await until(() => world.tokens(1).length > 0);
@@ -183,7 +183,7 @@ describe('engine hosts under faults', () => {
     expect(world.of(1)).toHaveLength(received);
   });
 
-  it('drop a run whose record the broker has lost: the API submits again', async () => {
+  it('drop a run whose record the broker has lost: the API resubmits it', async () => {
     const host = await world.host('aggregated');
     await world.submit(1, { flow: 'local', outputTokens: 400 });
     await until(() => world.tokens(1).length > 0);
@@ -193,7 +193,7 @@ describe('engine hosts under faults', () => {
     expect(world.blocksInUse()).toBe(0);
   });
 
-  it('compute the prompt again when its lease ran out before decode came', async () => {
+  it('compute the prompt again when its lease expired before decode came', async () => {
     await world.host('prefill', { host: { kvLeaseUs: 1_000_000 } });
     await world.submit(1);
     await world.wall.advance(3_000_000);
@@ -206,7 +206,7 @@ describe('engine hosts under faults', () => {
     expect(world.blocksInUse()).toBe(0);
   });
 
-  it('compute the prompt again when the engine that held it is gone', async () => {
+  it('compute the prompt again when its holder is gone', async () => {
     const prefill = await world.host('prefill');
     await world.submit(1);
     await until(() => world.kinds(1).includes('prefill handed-over'));
@@ -229,7 +229,7 @@ describe('engine hosts under faults', () => {
     expect(world.blocksInUse()).toBeGreaterThan(0);
   });
 
-  it('send again what an API missed, of running and of ended sequences', async () => {
+  it('send missed frames of running and ended sequences again', async () => {
     const host = await world.host('aggregated');
     await world.submit(1, { flow: 'local', outputTokens: 20 });
     await until(() => world.tokens(1).length === 8);
@@ -255,7 +255,7 @@ describe('engine hosts under faults', () => {
     await settle();
   }
 
-  it('end every request of an engine that throws, and go on with a new one', async () => {
+  it('end every request of an engine that throws, and continue with a new engine', async () => {
     let isBroken = false;
     class Fragile extends Engine {
       override endStep(): ReturnType<Engine['endStep']> {
@@ -277,7 +277,7 @@ describe('engine hosts under faults', () => {
     expect(world.blocksInUse()).toBe(0);
   });
 
-  it('give up a request whose runs are used up, with a code', async () => {
+  it('fail a request whose runs are used up, with a code', async () => {
     await world.host('aggregated', { host: { maxRuns: 2 } });
     const job = await world.submit(1, { flow: 'local', outputTokens: 100 });
     for (const submission of [2, 3]) {
@@ -292,7 +292,7 @@ describe('engine hosts under faults', () => {
     expect(world.blocksInUse()).toBe(0);
   });
 
-  it('hand their work to others when they drain, and finish what runs', async () => {
+  it('return waiting jobs when they drain, and finish running ones', async () => {
     const first = await world.host('aggregated', { engine: { maxNumSeqs: 2 } });
     const ids = [1, 2, 3, 4];
     await Promise.all(ids.map((id) => world.submit(id, { flow: 'local', outputTokens: 50 })));

@@ -14,7 +14,7 @@ export interface RunClaimsParts {
   readonly clock: LiveClock;
 }
 
-/** What parts besides the engine hold for a run. */
+/** The resources that parts besides the engine hold for a run. */
 export class RunClaims {
   constructor(private readonly parts: RunClaimsParts) {}
 

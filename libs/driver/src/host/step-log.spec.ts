@@ -39,7 +39,7 @@ async function steps(file: string): Promise<MeasuredStep[]> {
 }
 
 describe('the log of steps', () => {
-  it('is not kept unless asked for', async () => {
+  it('is off by default', async () => {
     const log = createLogger({ name: 'test', level: 'silent' });
     expect(await StepLog.open(defaultConfig(), log)).toBeUndefined();
   });
@@ -50,7 +50,7 @@ describe('the log of steps', () => {
     await expect(StepLog.open(config, log)).rejects.toThrow('cannot be written: ENOENT');
   });
 
-  it('has each step with the sums of its batch, and the time that these take', async () => {
+  it('has each step with the sums of its batch and its duration', async () => {
     const seen = await steps(join(folder, 'steps.jsonl'));
     const { stepTime } = engineSetup(defaultConfig(), 'aggregated').options;
     const phases = seen.map((step) => `${step.prefillTokens > 0}${step.decodeSeqs > 0}`);
@@ -62,7 +62,7 @@ describe('the log of steps', () => {
     }
   });
 
-  it('goes on in the file of another process', async () => {
+  it('appends to the file of another process', async () => {
     const file = join(folder, 'steps.jsonl');
     const first = await steps(file);
     expect((await steps(file)).length).toBe(2 * first.length);

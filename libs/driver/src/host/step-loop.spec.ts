@@ -2,15 +2,15 @@ import type { HandoffEntry } from '@baton/handoff';
 import { describe, expect, it } from 'vitest';
 import { PROMPT_US, TRANSFER_US, World } from '../../test/test-world';
 
-describe('an engine that rests although something waits', () => {
-  it('INV-6: goes on from the instant that frees the blocks, not from when it came to rest', async () => {
+describe('an idle engine with waiting sequences', () => {
+  it('INV-6: continues from the instant that frees the blocks, not from when it became idle', async () => {
     const world = await World.open();
     const entries: HandoffEntry[] = [];
     const host = { onHandoff: (entry: HandoffEntry): void => void entries.push(entry) };
     await world.host('prefill', { host, engine: { numBlocks: 5 } });
     await world.host('decode');
     await world.submit(1, { promptTokens: 64, blockHashes: [] });
-    // Too much to stand beside the first, whose blocks are held until decode has read them.
+    // Too large to fit beside the first, whose blocks are held until decode has read them.
     await world.submit(2, { promptTokens: 64, blockHashes: [] });
     expect(await world.untilEnded(1, 2)).toBe(true);
     const heldUs = entries

@@ -24,9 +24,9 @@ export interface SweepParts {
 }
 
 /**
- * Once a second: finds changes for which no message came. Requests that were aborted, taken over or
- * orphaned end; KV sources that left the cluster are given up; results that could not be stored are
- * stored.
+ * Finds changes without a message, once a second. It ends requests that were aborted, taken over or
+ * orphaned, gives up KV sources that left the cluster, and stores results that could not be stored
+ * before.
  */
 export class Sweep {
   private alarm: Alarm | undefined;

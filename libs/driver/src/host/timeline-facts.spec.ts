@@ -9,7 +9,9 @@ interface Told {
   readonly fact: EngineFact;
 }
 
-/** A prompt of several chunks: the engines of the world have a budget of 512 tokens a step. */
+/**
+ * A prompt of several chunks: the engines of the test world have a budget of 512 tokens per step.
+ */
 const LONG = { promptTokens: 900, blockHashes: [] };
 
 class Listener {
@@ -44,8 +46,8 @@ async function handoff(world: World): Promise<Listener> {
   return listener;
 }
 
-describe('what engines tell of a request', () => {
-  it('has the chunks of its prompt, the reservation, the transfer and the release', async () => {
+describe('facts of a request from its engines', () => {
+  it('include the chunks of its prompt, the reservation, the transfer and the release', async () => {
     const world = await World.open();
     const listener = await handoff(world);
     expect(listener.kinds('prefill')).toEqual(['taken', 'chunk', 'chunk', 'released']);
@@ -60,7 +62,7 @@ describe('what engines tell of a request', () => {
     await world.close();
   });
 
-  it('is told in few messages, however many requests and tokens there are', async () => {
+  it('travel in few messages, however many requests and tokens there are', async () => {
     const world = await World.open();
     const listener = await Listener.of(world);
     await world.host('aggregated');
@@ -76,7 +78,7 @@ describe('what engines tell of a request', () => {
     await world.close();
   });
 
-  it('says when it lost its blocks', async () => {
+  it('include the loss of its blocks', async () => {
     const world = await World.open();
     const listener = await Listener.of(world);
     await world.host('aggregated', { engine: { numBlocks: 10 } });
@@ -88,7 +90,7 @@ describe('what engines tell of a request', () => {
     await world.close();
   });
 
-  it('is nothing when nobody wants to know', async () => {
+  it('are not sent without a reader', async () => {
     const world = await World.open();
     const listener = await Listener.of(world);
     await world.host('aggregated', { host: { tellsTimelines: false } });

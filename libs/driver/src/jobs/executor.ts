@@ -19,21 +19,21 @@ import type { StageWork } from './run-start';
 
 /** Does the work of a stage instead of a simulated engine. */
 export interface Executor extends StageWork {
-  /** How many more jobs it takes now. */
+  /** The number of further jobs that it takes now. */
   roomLeft(incoming: Incoming): number;
-  /** The run is over: its work ends. */
+  /** Ends the work of a run that is over. */
   cancel(run: Run): void;
-  /** Runs whose leg goes on although decode already has their request. */
+  /** Runs whose leg continues although decode already has their request. */
   pairedRuns(): readonly Run[];
   /** Engines whose leg must do its part for one here to go on. */
   sources(): readonly string[];
   onSourceLost(engineId: string): void;
-  /** The state and counters of its server; the counters by their names in the presence. */
+  /** State and counters of its server; the counters have their names in the presence. */
   numbers(): ExecutorNumbers;
   /** Publishes its server's metrics to the channel `replyTo`. */
   tellMetrics(replyTo: string): void;
   onLegOver(message: Extract<EngineMessage, { kind: 'leg-over' }>): void;
-  /** Begins to watch its server; calls `onState` when it goes down or comes up again. */
+  /** Starts to watch its server; calls `onState` when it goes down or comes up again. */
   open(onState: (isUp: boolean) => void): void;
   close(): Promise<void>;
 }
@@ -43,7 +43,7 @@ export interface ExecutorNumbers {
   readonly counters: Readonly<Record<UpstreamKey, number>>;
 }
 
-/** What an executor builds on: the engine's place in the cluster. */
+/** The environment of an executor: the engine's place in the cluster. */
 export interface ExecutorSite {
   readonly identity: EngineIdentity;
   readonly options: Pick<DriverOptions, 'facts' | 'maxRuns' | 'workerLossPolicy'>;
@@ -52,7 +52,7 @@ export interface ExecutorSite {
   readonly log: Logger;
 }
 
-/** How an executor moves runs on and ends them. */
+/** The calls by which an executor moves and ends runs. */
 export interface ExecutorParts {
   readonly slot: EngineSlot;
   readonly runs: RunTable;

@@ -51,12 +51,12 @@ export class Intake {
     );
   }
 
-  /** Room may have grown. */
+  /** Tries to take more jobs, because room may have grown. */
   wake(): void {
     for (const consumer of this.consumers) consumer.wake();
   }
 
-  /** Takes nothing more; what runs keeps its locks. */
+  /** Takes no more jobs; running ones keep their locks. */
   pause(): void {
     this.isOpen = false;
     for (const consumer of this.consumers) consumer.pause();
@@ -93,7 +93,7 @@ export class Intake {
     return running + waiting + deferred + target.waitingForRoom === 0;
   }
 
-  /** How many further jobs the engine can take now. */
+  /** The number of further jobs that the engine can take now. */
   private roomLeft(): number {
     const { executor, slot, incoming, target } = this.parts;
     if (executor !== undefined) return executor.roomLeft(incoming);
@@ -109,7 +109,7 @@ export class Intake {
     }
     const former = runs.get(job.requestId);
     if (former && former.job.submission > job.submission) {
-      // The job stalled with its worker, and its request was submitted again meanwhile.
+      // The job stalled with its worker, and its request was resubmitted meanwhile.
       endings.removeJob(taken);
       return;
     }
@@ -126,7 +126,10 @@ export class Intake {
     });
   }
 
-  /** This worker still removes the job of an older submission; the same job has a new lock. */
+  /**
+   * For an older submission this worker still removes the job; for the same job there is a new
+   * lock.
+   */
   private replace(former: Run, job: EngineJob): void {
     const { endings } = this.parts;
     if (former.job.submission === job.submission) endings.supersedeRun(former);

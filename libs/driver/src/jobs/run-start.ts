@@ -35,12 +35,12 @@ export interface NewRunsParts {
   readonly incoming: IncomingRuns;
   readonly takenJobs: TakenJobs;
   readonly stats: EngineStats;
-  /** Undefined, as `timelines`: not configured. */
+  /** Undefined, like `timelines`, when not configured. */
   readonly spans: RunSpans | undefined;
   readonly timelines: TimelineFacts | undefined;
 }
 
-/** Makes a run of a taken job, and notes when it was taken. */
+/** Makes runs of taken jobs, with the instant of the take. */
 export class NewRuns {
   constructor(private readonly parts: NewRunsParts) {}
 
@@ -99,7 +99,8 @@ export interface RefusedRunsParts {
 }
 
 /**
- * Ends a run that the ledger does not permit, and sends its request on to the stage that has it.
+ * Ends runs that the ledger does not permit, and passes their requests on to the stage that has
+ * them.
  */
 export class RefusedRuns {
   constructor(private readonly parts: RefusedRunsParts) {}
@@ -127,7 +128,7 @@ export class RefusedRuns {
 
 /** Does the work of a stage: the simulated engine, or an executor. */
 export interface StageWork {
-  /** The ledger permits the run; `handoff` is what its prefill left, on decode. */
+  /** Starts a run that the ledger permits; on decode, `handoff` is the record of its prefill. */
   start(run: Run, handoff: HandoffRecord | undefined): void;
 }
 

@@ -37,15 +37,13 @@ export interface SimulatedWorkParts {
   readonly target: TargetSide;
   readonly failed: FailedFetches;
   readonly endings: Endings;
-  /** Undefined: there are no KV-cache events. */
+  /** Undefined without KV-cache events. */
   readonly kvEvents: KvEvents | undefined;
-  /** Undefined: no crash points. */
+  /** Undefined without crash points. */
   readonly faults: FaultPlan | undefined;
 }
 
-/**
- * Brings runs into the simulated engine; those that read KV from elsewhere reserve blocks first.
- */
+/** Submits runs to the simulated engine; those that read KV from elsewhere reserve blocks first. */
 export class SimulatedWork implements StageWork {
   constructor(private readonly parts: SimulatedWorkParts) {}
 
@@ -63,7 +61,7 @@ export class SimulatedWork implements StageWork {
   }
 
   /**
-   * The beginning of a next turn's prompt may lie in decode: whole blocks of it are read from
+   * Decode may hold the beginning of the next turn's prompt: whole blocks of it are read from
    * there, and the rest is computed.
    */
   private prefill(run: Run): void {
@@ -85,7 +83,7 @@ export class SimulatedWork implements StageWork {
     this.reserve(run, fetching, () => this.submit(run, 'prefill-and-hold', tokens));
   }
 
-  /** Into the engine before the first step that starts at or after the job's cause. */
+  /** Submits the run before the first step that starts at or after the job's cause. */
   private enter(run: Run, mode: SequenceSpec['mode']): void {
     this.parts.loop.enter(run.causeUs, () => {
       if (run.state === 'running') this.submit(run, mode);
@@ -100,7 +98,7 @@ export class SimulatedWork implements StageWork {
     }
     const { params, generation, epoch } = handoff;
     if (generation === EXECUTED) {
-      // Its prompt is in a server that only another server can read.
+      // Its prompt is on a server that only another server can read.
       this.enter(run, 'generate');
       return;
     }
@@ -109,7 +107,7 @@ export class SimulatedWork implements StageWork {
     this.reserve(run, newFetching(source));
   }
 
-  /** Parameters that no source can have made are served without a transfer, as vLLM does. */
+  /** Impossible parameters are served without a transfer, as in vLLM. */
   private attach(run: Run): void {
     const { job } = run;
     const params = parseKvTransferParams(job.kvTransferParams);
@@ -169,7 +167,7 @@ export class SimulatedWork implements StageWork {
   }
 }
 
-/** The engine numbers adapters from 1; 0 is none. */
+/** The number of an adapter in the engine, from 1; 0 is none. */
 function adapterNumber(name: string): number {
   return hashString(name) || 1;
 }

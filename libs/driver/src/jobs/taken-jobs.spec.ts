@@ -4,7 +4,7 @@ import { TakenJobs } from './taken-jobs';
 const own = (routerId: string, ordinal: number) => ({ engineId: 'e', routerId, ordinal });
 
 describe('TakenJobs', () => {
-  it('says how far each router has come, whatever the order', () => {
+  it('keeps the highest ordinal of each router, in any order', () => {
     const taken = new TakenJobs();
     for (const [router, ordinal] of [
       ['a', 1],
@@ -17,7 +17,7 @@ describe('TakenJobs', () => {
     expect(taken.byRouter()).toEqual({ a: 3, b: 1 });
   });
 
-  it('remembers the routers that it heard of last', () => {
+  it('keeps the latest routers', () => {
     const taken = new TakenJobs();
     for (let i = 0; i < 64; i += 1) taken.note(own(`router-${i}`, 1));
     taken.note(own('router-0', 2));

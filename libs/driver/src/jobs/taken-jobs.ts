@@ -4,8 +4,8 @@ import type { OwnQueue } from '@baton/contract';
 const MAX_ROUTERS = 64;
 
 /**
- * How far an engine has taken the jobs of each router: the highest ordinal, since one queue is
- * taken in order but for priorities.
+ * The highest ordinal of the jobs that an engine has taken, per router. One queue is taken in
+ * order, except for priorities.
  */
 export class TakenJobs {
   private readonly highest = new Map<string, number>();

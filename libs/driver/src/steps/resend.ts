@@ -9,8 +9,8 @@ export interface ResenderParts {
 }
 
 /**
- * Sends an API process again what it missed of a sequence that runs or has lately ended here; for
- * one that runs, also that there is nothing new. An unknown sequence gets no answer.
+ * Resends missed frames to an API process, for a sequence that runs or has lately ended here. For a
+ * running sequence it also reports that there is nothing new. An unknown sequence gets no answer.
  */
 export class FrameResender {
   private readonly entry = emptyFrameEntry();
@@ -43,10 +43,7 @@ export class FrameResender {
     frames.flushSoon();
   }
 
-  /**
-   * Sends them one by one, as far as they are known. Returns the index of the first that is not
-   * sent.
-   */
+  /** Sends the known payloads one by one. Returns the index of the first that is not sent. */
   private sayPayloads(outbox: FrameOutbox, { payloads, fromIndex, total }: Missed): number {
     const { entry } = this;
     let index = fromIndex;
@@ -81,7 +78,7 @@ export class FrameResender {
 interface Missed {
   readonly total: number;
   readonly fromIndex: number;
-  /** Of a run that executes. */
+  /** Payloads of an executing run. */
   readonly payloads: KeptPayloads | undefined;
   readonly end?: {
     readonly reason: EndReason;

@@ -44,7 +44,7 @@ export class StepFrames {
 
   constructor(private readonly parts: StepFramesParts) {}
 
-  /** @param stepUs length of the step on simulated time */
+  /** @param stepUs length of the step in simulated time */
   publish(facts: StepFacts, stepUs: Micros): void {
     for (const handle of facts.scheduled) this.scheduled(handle, stepUs);
     for (const handle of facts.finished) {
@@ -84,7 +84,7 @@ export class StepFrames {
 
   private emitted(handle: SequenceHandle, endUs: Micros): void {
     const run = this.parts.runs.at(handle);
-    // Only what generates here streams tokens; the token of a prefill leg is thrown away.
+    // Only runs that generate here stream tokens; the token of a prefill leg is discarded.
     if (run === undefined || run.stage === 'prefill') return;
     const { engine } = this.parts.slot;
     const count = engine.tokensInStep(handle);
@@ -106,14 +106,14 @@ export class StepFrames {
   }
 
   /**
-   * Whether a fault comes before these tokens: they are never published, and the run ends behind
-   * the step.
+   * Whether a fault comes before these tokens: they are never published, and the run ends after the
+   * step.
    */
   private isStruck(run: Run, first: number): boolean {
     if (!this.parts.jobFaults.meetsToken(run)) return false;
     run.emitted = first;
     this.struck.push(run);
-    // An engine that has finished it holds nothing for it, except blocks to keep.
+    // An engine that has finished the sequence holds nothing for it, except blocks to keep.
     if (run.isEnding) {
       if (run.job.keepsKv) this.parts.slot.engine.releaseHeld(run.handle);
       this.parts.runs.unbind(run);
@@ -145,7 +145,7 @@ export class StepFrames {
     this.parts.endings.finishRequest(run, { reason: endReason, tokens, ...payload }, kept);
   }
 
-  /** Too little of the prompt was cached for the client's or the engine's threshold. */
+  /** Ends a run whose prompt was cached too little for the client's or the engine's threshold. */
   private rejected(handle: SequenceHandle): void {
     const run = this.parts.runs.at(handle);
     if (run === undefined) return;
@@ -167,12 +167,15 @@ export class StepFrames {
       this.parts.slot.engine.releaseHeld(handle);
       return;
     }
-    // The token of a prefill leg counts only where it is an answer: to an outside router.
+    // The token of a prefill leg counts only when it answers an outside router.
     this.stepTokens += run.job.promptTokens + (run.job.flow === 'hold' ? 1 : 0);
     this.parts.source.onHeld(run, endUs);
   }
 
-  /** The pace that the engine intended for this request, to compare a client's measurement with. */
+  /**
+   * Records the pace that the engine intended for this request, for comparison with a client's
+   * measurement.
+   */
   private note(run: Run, endUs: Micros): void {
     const { emitted, firstTokenUs, job } = run;
     const perTokenUs = emitted > 1 ? (endUs - firstTokenUs) / (emitted - 1) : 0;
@@ -199,7 +202,7 @@ export interface StepReportsParts {
   readonly options: Pick<DriverOptions, 'onStep'>;
   readonly pace: StepPace;
   readonly stats: EngineStats;
-  /** Undefined: no listener. */
+  /** Undefined without a listener. */
   readonly timelines: TimelineFacts | undefined;
   readonly stepFrames: StepFrames;
   readonly target: TargetSide;

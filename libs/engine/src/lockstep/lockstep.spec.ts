@@ -14,10 +14,10 @@ const MODEL: StepTimeModel = {
     return 100 + 10 * b.decodeSeqs + b.prefillTokens + b.decodeContext + 7 * expertTokens;
   },
 };
-/** Of one sequence with one token of context. */
+/** A dummy step: one sequence with one token of context. */
 const DUMMY_US = 100 + 10 + 1 + 7;
 
-/** A rank whose batches are given; they take `us` plus what the others add. */
+/** A rank with given batches; they take `us` plus the time that other ranks add. */
 class GivenRank implements LockstepRank {
   readonly ends: Micros[] = [];
   readonly shares: { paddingTokens: number; expertTokens: number }[] = [];
@@ -53,7 +53,7 @@ function givenRanks(count: number, size = count): { lockstep: Lockstep; ranks: G
 }
 
 describe('a step of ranks in lockstep', () => {
-  it('ends for all that take part when the slowest is done', () => {
+  it('ends for all participants when the slowest is done', () => {
     const { lockstep, ranks } = givenRanks(3);
     Object.assign(ranks[0]!, { tokens: 4, us: 300 });
     Object.assign(ranks[2]!, { tokens: 9, us: 800 });
@@ -61,7 +61,7 @@ describe('a step of ranks in lockstep', () => {
     expect(ranks.map(({ ends }) => ends)).toEqual([[1_800], [], [1_800]]);
   });
 
-  it('pads small batches to the largest, for which all experts then work', () => {
+  it('pads small batches to the largest, and experts compute the padding', () => {
     const { lockstep, ranks } = givenRanks(2);
     ranks[0]!.tokens = 12;
     ranks[1]!.tokens = 512;
@@ -70,7 +70,7 @@ describe('a step of ranks in lockstep', () => {
     expect(ranks[1]!.shares).toEqual([{ paddingTokens: 0, expertTokens: 512 }]);
   });
 
-  it('pads nothing beside a larger batch, and experts get the mean, dummy tokens included', () => {
+  it('pads nothing beside a larger batch, and experts get the mean including dummy tokens', () => {
     const { lockstep, ranks } = givenRanks(3, 4);
     ranks[0]!.tokens = 12;
     ranks[1]!.tokens = 1_986;
@@ -80,7 +80,7 @@ describe('a step of ranks in lockstep', () => {
   });
 });
 
-describe('ranks of which none can run anything', () => {
+describe('ranks that have nothing to run', () => {
   function rested(steps: number): { lockstep: Lockstep; ranks: GivenRank[] } {
     const made = givenRanks(2);
     made.ranks[0]!.tokens = 1;
@@ -91,7 +91,7 @@ describe('ranks of which none can run anything', () => {
     return made;
   }
 
-  it('go on with dummy steps up to the 32nd step, at whose ends others begin', () => {
+  it('continue with dummy steps up to the 32nd step, at whose ends new steps begin', () => {
     const { lockstep } = rested(30);
     const [first, second] = [30_000 + DUMMY_US, 30_000 + 2 * DUMMY_US];
     expect(lockstep.boundaryAfter(30_000)).toBe(30_000);
@@ -101,11 +101,11 @@ describe('ranks of which none can run anything', () => {
     expect(lockstep.boundaryAfter(second + 1)).toBe(second + 1);
   });
 
-  it('stand still at once when they agree at that very step', () => {
+  it('stop at once when they agree at that very step', () => {
     expect(rested(32).lockstep.boundaryAfter(32_001)).toBe(32_001);
   });
 
-  it('count from 0 again after standing still', () => {
+  it('count from 0 again after they have stopped', () => {
     const { lockstep, ranks } = rested(30);
     ranks[1]!.tokens = 1;
     ranks[1]!.us = 1_000;
@@ -130,7 +130,7 @@ describe('ranks of which none can run anything', () => {
     expect(lockstep.boundaryAfter(last - 1)).toBe(last);
   });
 
-  it('go on with dummy steps for as long as a request waits for its KV', () => {
+  it('continue with dummy steps as long as a request waits for its KV', () => {
     const { lockstep, ranks } = givenRanks(2);
     ranks[1]!.isLeft = true;
     lockstep.begin(0);
@@ -139,7 +139,7 @@ describe('ranks of which none can run anything', () => {
 });
 
 describe('engines in lockstep', () => {
-  it('get their first tokens together, though one has less to compute', () => {
+  it('get their first tokens together although one has less to compute', () => {
     const lockstep = new Lockstep(2, MODEL);
     const tests = [8, 40].map((promptTokens, i) => {
       const test = new TestEngine({ stepTime: MODEL });
@@ -147,7 +147,7 @@ describe('engines in lockstep', () => {
       lockstep.add(test.engine);
       return test;
     });
-    // Each missing token counts as a sequence that decodes; experts get 40 tokens from each rank.
+    // Each missing token counts as a decoding sequence; experts get 40 tokens from each rank.
     const padded = 100 + 8 + 10 * 32 + 7 * 40;
     expect(lockstep.begin(500)).toBe(500 + padded);
     expect(tests.map((test) => test.end())).toMatchObject([
@@ -156,7 +156,7 @@ describe('engines in lockstep', () => {
     ]);
   });
 
-  it('take the time of one engine alone when the others have no work', () => {
+  it('take the time of a single engine when the others have no work', () => {
     const request = fc.record({
       promptTokens: fc.integer({ min: 1, max: 200 }),
       outputTokens: fc.integer({ min: 1, max: 20 }),

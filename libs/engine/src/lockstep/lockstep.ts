@@ -1,11 +1,11 @@
 import { assert, type Micros } from '@baton/kernel';
 import type { StepTimeModel } from '@baton/step-time';
 
-/** What a rank sees of the others in a common step. */
+/** The effect of the other ranks on one rank in a common step. */
 export interface StepShare {
   /** Empty tokens that fill its batch up to the largest of all ranks. */
   readonly paddingTokens: number;
-  /** Tokens that the shared experts get, per rank: a mean, with a fraction. */
+  /** Tokens that the shared experts get per rank: a mean, possibly with a fraction. */
   readonly expertTokens: number;
 }
 
@@ -13,15 +13,14 @@ export interface StepShare {
 export interface LockstepRank {
   /**
    * Forms the batch of the step that begins at `startUs`; it has no end yet. Returns the tokens of
-   * the batch, 0 when all that happens is that sequences are rejected, or undefined when nothing
-   * can run.
+   * the batch, 0 when the step only rejects sequences, or undefined when nothing can run.
    */
   formStep(startUs: Micros): number | undefined;
-  /** When this rank alone would be done with that step. */
+  /** When this rank would be done with that step by itself. */
   stepEndBeside(share: StepShare): Micros;
-  /** The step ends there, and `endStep` may follow. */
+  /** Sets the end of the step; `endStep` may follow. */
   endStepAt(endUs: Micros): void;
-  /** Whether a request waits, runs, or waits for its KV here; KV that is held does not count. */
+  /** Whether a request waits, runs, or waits for its KV here. Held KV does not count. */
   isUnfinished(): boolean;
 }
 
@@ -32,7 +31,7 @@ export interface LockstepRank {
  */
 const PADDED_MAX = 512;
 /**
- * Ranks agree every so many steps whether any has a request left
+ * Interval in steps at which ranks agree whether any has a request left
  * (`DPEngineCoreProc._has_global_unfinished_reqs` of `vllm/v1/engine/core.py`).
  */
 const STEPS_PER_AGREEMENT = 32;
@@ -43,24 +42,24 @@ const NOTHING = -1;
 /**
  * The ranks of one mixture-of-experts engine, as vLLM's `DPEngineCoreProc.run_busy_loop` runs them:
  * a step begins for all of them at once and ends when the slowest is done, because they exchange
- * tokens in every layer. Ranks without work run a dummy batch beside the others. While no rank can
- * run anything, dummy steps follow each other until the ranks agree that no request is left; what
- * comes in the meantime waits for the end of the one under way. They are counted here and never
- * carried out. Reads no clock.
+ * tokens in every layer. Ranks without work run a dummy batch beside the others. While no rank has
+ * anything to run, dummy steps follow each other until the ranks agree that no request is left;
+ * requests that come meanwhile wait for the end of the dummy step under way. Dummy steps are
+ * counted here and never carried out. Reads no clock.
  */
 export class Lockstep {
   private readonly ranks: LockstepRank[] = [];
-  /** Tokens of each rank in the step that is formed, or `NOTHING`. */
+  /** Tokens of each rank in the step being formed, or `NOTHING`. */
   private readonly tokens: number[] = [];
   private readonly share = { paddingTokens: 0, expertTokens: 0 };
   private dummyUs: Micros | undefined;
-  /** Steps since the ranks last stood still, dummy steps included. */
+  /** Steps since the ranks last stopped, dummy steps included. */
   private steps = 0;
-  /** Dummy steps begin here, so many of them. */
+  /** Start of the dummy steps. */
   private restFromUs: Micros = -Infinity;
   private restSteps = 0;
 
-  /** @param size  ranks of the engine, >= 2; those that were not added count as idle */
+  /** @param size ranks of the engine, >= 2; ranks that have not been added count as idle */
   constructor(
     private readonly size: number,
     private readonly stepTime: StepTimeModel,
@@ -122,7 +121,7 @@ export class Lockstep {
     return endUs;
   }
 
-  /** Nothing runs from here on: dummy steps until the next agreement that nothing is left. */
+  /** Starts dummy steps from here until the next agreement that no request is left. */
   private rest(fromUs: Micros): void {
     const isUnfinished = this.ranks.some((rank) => rank.isUnfinished());
     const sinceAgreed = this.steps % STEPS_PER_AGREEMENT;
@@ -131,7 +130,7 @@ export class Lockstep {
     this.restSteps = isUnfinished ? Infinity : untilAgreed;
   }
 
-  /** Counts the dummy steps before a step; after the last of them the count starts anew. */
+  /** Counts the dummy steps before a step; after the last of them the count starts again. */
   private countRest(startUs: Micros): void {
     const pastUs = startUs - this.restFromUs;
     const steps = pastUs <= 0 ? 0 : this.dummyStepsIn(pastUs);

@@ -30,9 +30,9 @@ export interface SpeculationOptions {
 export interface HostTierOptions {
   /** >= 1. */
   readonly blocks: number;
-  /** Rate at which one rank loads its part of a block, > 0. */
+  /** Rate at which one rank loads its part of a block, bytes/s, > 0. */
   readonly bytesPerSecond: number;
-  /** That part, > 0. */
+  /** One rank's part of a block, bytes, > 0. */
   readonly bytesPerBlock: number;
 }
 
@@ -42,13 +42,13 @@ export interface HostTierOptions {
 export interface EngineOptions {
   /** 256. */
   readonly maxNumSeqs: number;
-  /** Token budget of a step, 8192. */
+  /** Token budget of a step; vLLM's default is 8192. */
   readonly maxNumBatchedTokens: number;
   /** 16. */
   readonly blockSize: number;
-  /** That can be used: vLLM's `num_gpu_blocks` counts the null block as well. */
+  /** Usable blocks; vLLM's `num_gpu_blocks` also counts the null block. */
   readonly numBlocks: number;
-  /** Groups of layers with blocks of their own. Unset: one, which keeps the whole context. */
+  /** Groups of layers with their own blocks. Unset: one group, which keeps the whole context. */
   readonly kvGroups?: KvGroups;
   /** Block hashes are the integers 1..contentCount, which are found faster. Unset: any hashes. */
   readonly contentCount?: number;
@@ -56,17 +56,17 @@ export interface EngineOptions {
   /** Cap on the prompt tokens of one sequence in one step; 0 = off. */
   readonly longPrefillTokenThreshold: number;
   /**
-   * Admit a sequence only when blocks for all of its tokens are free, not just for its first chunk;
-   * they are not set aside. Unset: false.
+   * Admit a sequence only when blocks for all of its tokens are free, not only for its first chunk.
+   * The blocks are not set aside. Unset: false.
    */
   readonly schedulerReserveFullIsl?: boolean;
   /**
-   * Blocks that an admission leaves free while others run: vLLM's `watermark` times the blocks
-   * there are. Unset: 0.
+   * Blocks that an admission leaves free while others run: vLLM's `watermark` times all blocks.
+   * Unset: 0.
    */
   readonly watermarkBlocks?: number;
   readonly enablePrefixCaching: boolean;
-  /** What the prefix cache holds at the start. Unset: nothing. */
+  /** Content of the prefix cache at the start. Unset: empty. */
   readonly warmCache?: WarmCache;
   /**
    * Which unused KV block is evicted first: the least recently freed (vLLM, the default), or the
@@ -83,29 +83,35 @@ export interface EngineOptions {
    */
   readonly kvPool?: KvPoolMember;
   /**
-   * It gives KV to other memory or takes it from there, by what vLLM calls a KV connector; with
-   * `asyncScheduling` no block is given back then while a step writes to it. Unset: false.
+   * The engine exchanges KV with other memory (vLLM's KV connector). With `asyncScheduling`, no
+   * block is then freed while a step writes to it. Unset: false.
    */
   readonly hasConnector?: boolean;
   readonly enableChunkedPrefill: boolean;
-  /** The default where a sequence's parameters do not set it, 0..1. Unset: 0. */
+  /** Default for sequences whose parameters do not set it, 0..1. Unset: 0. */
   readonly globalCacheHitThreshold?: number;
   /** The order of the waiting queue: a built-in one, or a policy. */
   readonly schedulingPolicy: SchedulingName | SchedulingPolicy;
   /**
-   * `sjf`: tokens by which each second of waiting shortens a sequence in the order; unset or 0: a
-   * long one may starve.
+   * `sjf`: tokens by which each second of waiting shortens a sequence in the order. Unset or 0: a
+   * long sequence may starve.
    */
   readonly sjfAgingTokensPerSecond?: number;
   /**
-   * SGLang's `--scheduler-recv-interval`: an engine whose last steps only decoded looks for new
-   * sequences every so many steps, >= 1. One that computes prompts, or nothing, looks at once.
+   * SGLang's `--scheduler-recv-interval`: interval in steps, >= 1, at which an engine that only
+   * decodes looks for new sequences. An engine that computes prompts or is idle looks at once.
    * Unset: 1.
    */
   readonly schedulerRecvInterval?: number;
+  /**
+   * Compute prompts, whenever there are any, in steps of their own, while decoding sequences wait:
+   * SGLang without `--enable-mixed-chunk`. Not with KV from elsewhere, drafts or stages. Unset:
+   * prompts join the steps of decoding sequences, as in vLLM.
+   */
+  readonly promptsFirst?: boolean;
   /** Most LoRA adapters that one batch may mix (vLLM's `max_loras`), >= 1. Unset: any number. */
   readonly maxAdapters?: number;
-  /** Unset: none. */
+  /** Unset: no speculation. */
   readonly speculation?: SpeculationOptions;
   /**
    * Form the batch of a step while the one before runs, as vLLM's `async_scheduling`. Without
@@ -114,15 +120,15 @@ export interface EngineOptions {
   readonly asyncScheduling?: boolean;
   readonly stepTime: StepTimeModel;
   /**
-   * How steps scatter around the model; such steps follow no line and are taken one by one. Unset:
-   * no scatter.
+   * Random scatter of step times around the model. Such steps follow no line and are taken one by
+   * one. Unset: no scatter.
    */
   readonly stepNoise?: StepNoise;
-  /** Names the stream of that noise, among engines of one seed. Unset: empty. */
+  /** Names the random stream of that noise among engines with the same seed. Unset: empty. */
   readonly name?: string;
   /**
-   * Seeds the jitter of the step-time model and the bursts of speculation, which depend on (seed,
-   * request id, token index) alone.
+   * Seeds the jitter of the step-time model and the bursts of speculation, which depend only on
+   * (seed, request id, token index).
    */
   readonly seed: number;
   /**

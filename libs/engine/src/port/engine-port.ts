@@ -3,30 +3,29 @@ import type { Micros } from '@baton/kernel';
 import type { LockstepRank } from '../lockstep/lockstep';
 
 /**
- * Handle of a sequence inside one engine: a small integer that is used again after the sequence has
+ * Handle of a sequence inside one engine: a small integer that is reused after the sequence has
  * gone.
  */
 export type SequenceHandle = number;
 
 /**
- * The engine copies what it needs and keeps only `blockHashes` and `parameters`: a caller may fill
- * one object again and again.
+ * The engine copies the fields and keeps references only to `blockHashes` and `parameters`, so a
+ * caller may reuse one object.
  */
 export interface SequenceSpec {
   /** Seeds the jitter of step-time models that have one; otherwise unused. */
   readonly requestId?: string;
-  /**
-   * Takes the place of the hash of `requestId`, for callers without names: an integer in [0, 2^53).
-   */
+  /** Replaces the hash of `requestId` for callers without names: an integer in [0, 2^53). */
   readonly requestHash?: number;
   readonly promptTokens: number;
   /**
-   * True length of the output, which the batch former needs to end the sequence and no policy may
-   * read. >= 1.
+   * True length of the output, >= 1. The batch former needs it to end the sequence; no policy may
+   * read it.
    */
   readonly outputTokens: number;
   /**
-   * `length`: the client's limit ends it, which a scheduler knows before the last token is sampled.
+   * `length`: the client's limit ends it, so the scheduler knows the end before the last token is
+   * sampled.
    */
   readonly endReason: 'stop' | 'length';
   /**
@@ -49,8 +48,8 @@ export interface SequenceSpec {
    */
   readonly mode: 'generate' | 'prefill-and-hold' | 'remote-prefill';
   /**
-   * Leading prompt tokens whose KV arrives from elsewhere, blocks being reserved as for
-   * `remote-prefill`; the rest is computed behind them. `remote-prefill`: 1 to all of the prompt,
+   * Leading prompt tokens whose KV arrives from elsewhere, with blocks reserved as for
+   * `remote-prefill`; the rest is computed after them. `remote-prefill`: 1 to all of the prompt,
    * unset: all. `prefill-and-hold`: 0 to all, unset: 0. Ignored for `generate`.
    */
   readonly remoteTokens?: number;
@@ -69,12 +68,15 @@ export interface SequenceSpec {
 
 export type AdmissionResult =
   | { readonly kind: 'accepted'; readonly handle: SequenceHandle }
-  /** Can never run here: longer than the model's context, or more blocks than the engine has. */
+  /**
+   * The sequence can never run here: it is longer than the model's context, or needs more blocks
+   * than the engine has.
+   */
   | { readonly kind: 'refused'; readonly why: 'exceeds-context' | 'exceeds-kv-capacity' };
 
 /**
- * Facts of one step (or of one leap), in the order they hold. The engine reuses the object: copy
- * what you keep.
+ * Facts of one step (or of one leap), in the order in which they happen. The engine reuses the
+ * object: copy what you keep.
  */
 export interface StepFacts {
   /** End of the step before, or when the engine was woken: steps lie end to end. */
@@ -85,7 +87,7 @@ export interface StepFacts {
    */
   readonly formedUs: Micros;
   readonly endUs: Micros;
-  /** Steps that these facts stand for: 1, more after `extendStep`. */
+  /** Steps that these facts cover: 1, more after `extendStep`. */
   readonly steps: number;
   /**
    * Sequences that entered a batch for the first time since they were submitted, with their local
@@ -113,8 +115,8 @@ export interface StepFacts {
   readonly finished: readonly SequenceHandle[];
   readonly preempted: readonly SequenceHandle[];
   /**
-   * Those of `preempted` that got a token in this step nevertheless: with async scheduling they
-   * left the batch behind it.
+   * Those of `preempted` that still got a token in this step: with async scheduling they left the
+   * batch after it.
    */
   readonly preemptedWithToken: readonly SequenceHandle[];
   /**
@@ -129,30 +131,30 @@ export interface EngineCounters {
   readonly steps: number;
   readonly promptTokensComputed: number;
   readonly promptTokensCached: number;
-  /** Those of `promptTokensCached` that were loaded from host memory. */
+  /** The part of `promptTokensCached` that was loaded from host memory. */
   readonly promptTokensLoadedFromHost: number;
-  /** Those of `promptTokensCached` that were fetched from the memory of other nodes. */
+  /** The part of `promptTokensCached` that was fetched from the memory of other nodes. */
   readonly promptTokensFetched: number;
   readonly promptTokensTransferred: number;
   /**
-   * Prompts whose KV was there but for the last token, or all of it: the model computes that token
-   * (again), because a step needs one (`recomputed_tokens` in vLLM's v1/metrics/stats.py).
+   * Prompts whose KV was present, completely or except for the last token: the model computes that
+   * token (again), because a step needs one (`recomputed_tokens` in vLLM's v1/metrics/stats.py).
    */
   readonly promptTokensRecomputed: number;
   readonly generatedTokens: number;
   readonly preemptions: number;
   readonly prefixQueriesTokens: number;
   readonly prefixHitsTokens: number;
-  /** Sequences that got their last token. */
+  /** Number of sequences that got their last token. */
   readonly finished: number;
   readonly aborted: number;
-  /** Sequences that ended below their cache-hit threshold. */
+  /** Number of sequences that ended below their cache-hit threshold. */
   readonly rejected: number;
   /** Speculation: pairs of a sequence and a step in which tokens were drafted for it. */
   readonly drafts: number;
   readonly draftTokens: number;
   /**
-   * Drafted tokens that were right, those beyond the end of an output included, as vLLM counts
+   * Drafted tokens that were right, including those beyond the end of an output, as vLLM counts
    * them.
    */
   readonly acceptedTokens: number;
@@ -162,82 +164,80 @@ export interface EngineCounters {
  * The engine's only interface, for both clocks. Calls are synchronous; the engine reads no clock,
  * awaits nothing, logs nothing. Between `beginStep` and `endStep` every other call is legal and
  * takes effect with the next step, except that an aborted sequence emits no token and its blocks
- * are free when `endStep` returns (at once, when no step is under way).
+ * are free when `endStep` returns (at once if no step is under way).
  */
 export interface EnginePort extends LockstepRank {
   submit(spec: SequenceSpec): AdmissionResult;
   /**
-   * The next of the sequences with remote tokens to which `beginStep` gave blocks, sharing what the
-   * prefix cache holds; undefined when there is no further one: call it after every `beginStep`,
-   * also one that began no step.
+   * The next sequence with remote tokens to which `beginStep` gave blocks, shared with the prefix
+   * cache where possible; undefined when there are no more. Call it after every `beginStep`, even
+   * one that began no step.
    */
   reserveNext(): Reservation | undefined;
   /**
-   * The reserved KV is here: the blocks enter the prefix cache and the sequence waits for a slot;
-   * at least its last prompt token is computed again.
+   * Records that the reserved KV has arrived: its blocks enter the prefix cache and the sequence
+   * waits for a slot. At least the last prompt token is computed again.
    */
   kvArrived(handle: SequenceHandle): void;
   /**
-   * The reserved KV will not come: frees the reservation and computes the prompt here
+   * Records that the reserved KV will not come: frees the reservation and computes the prompt here
    * (kv_load_failure_policy: recompute).
    */
   kvFailed(handle: SequenceHandle): void;
   /**
-   * Ends a sequence in any state, held ones included. Idempotent only until the handle is used
-   * again: forget it afterwards.
+   * Ends a sequence in any state, held ones included. Idempotent only until the handle is reused:
+   * drop it afterwards.
    */
   abort(handle: SequenceHandle): void;
   releaseHeld(handle: SequenceHandle): void;
   /**
-   * Forgets all cached prefixes, those in host memory too when `andHost`. False, with nothing
-   * changed, while any block is in use.
+   * Clears all cached prefixes, with `andHost` also those in host memory, and then puts those of
+   * `next` there. False, with nothing changed, while any block is in use.
+   *
+   * @param next of an engine with the same contents; unset: none
    */
-  resetPrefixCache(andHost: boolean): boolean;
+  resetPrefixCache(andHost: boolean, next?: WarmCache): boolean;
   /**
    * Forms the batch of the step that starts at `startUs` and returns its end, or undefined when
-   * nothing can run now. With async scheduling it forms the batch of the step after that as well,
-   * so the next call finds its own formed. With pipeline stages it forms batches until the pipeline
-   * is full, and the step is that of the oldest one in flight. When all that happens is that
-   * sequences are rejected, the step is empty and takes 1 µs. Steps of an unchanged decode batch
-   * are laid end to end from one anchor, so their ends do not depend on how they are cut (leap or
-   * single).
+   * nothing can run now. With async scheduling it also forms the batch of the step after that, so
+   * the next call finds its batch formed. With pipeline stages it forms batches until the pipeline
+   * is full, and the step is that of the oldest one in flight. A step that only rejects sequences
+   * is empty and takes 1 µs. Steps of an unchanged decode batch are laid end to end from one
+   * anchor, so their ends are the same for a leap and for single steps.
    */
   beginStep(startUs: Micros): Micros | undefined;
   /**
-   * Lets the step under way stand for as many steps as it takes to reach the first boundary at or
-   * after `untilUs`, or as many as nothing but "every running sequence gets a token" can happen in,
-   * whichever are fewer. Returns the new end. The state afterwards is that of the single steps, and
-   * so are all counts of `snapshot`; what the other calls say about sequences is that of the first
-   * step until `endStep`. `StepFacts.emitted` then names sequences that got `steps` tokens each.
-   * With speculation a step stays one step. Time: independent of the number of steps, but for the
-   * blocks that they fill.
+   * Extends the step under way to several steps: up to the first boundary at or after `untilUs`, or
+   * as long as nothing can happen except that every running sequence gets a token, whichever comes
+   * first. Returns the new end. The state afterwards and all counts of `snapshot` equal those of
+   * single steps; until `endStep` the other calls return the state of the first step.
+   * `StepFacts.emitted` then names sequences that got `steps` tokens each. With speculation it
+   * stays one step. The cost does not depend on the number of steps, except for the blocks that
+   * they fill.
    *
-   * A step that gives a sequence its first token stays one, unless `withFirstTokens`: without it a
-   * caller sees first tokens and admissions when they happen.
+   * A step that gives a sequence its first token is not extended unless `withFirstTokens` is set,
+   * so that by default a caller sees first tokens and admissions when they happen.
    */
   extendStep(untilUs: Micros, withFirstTokens?: boolean): Micros;
   /**
-   * Takes an extension back as far as the first boundary at or after `atUs` and returns that
-   * boundary: the step under way is then the single step that was under way at `atUs`. Needed
-   * before any call that changes something while an extended step is under way.
+   * Cuts an extension back to the first boundary at or after `atUs` and returns that boundary: the
+   * step under way is then the single step that was under way at `atUs`. Needed before any call
+   * that changes something while an extended step is under way.
    */
   cutStep(atUs: Micros): Micros;
-  /**
-   * End of the i-th of the steps that the last facts stand for, from 1; valid until the next
-   * `beginStep`.
-   */
+  /** End of the i-th step that the last facts cover, from 1; valid until the next `beginStep`. */
   boundaryUs(step: number): Micros;
   endStep(): StepFacts;
   hasWork(): boolean;
   /**
-   * Since `beginStep` the step has admitted sequences to a batch formed ahead, so it may have room
-   * for others before it ends. False without async scheduling.
+   * True when the step has admitted sequences to a batch formed ahead since `beginStep`, so that it
+   * may have room for others before it ends. False without async scheduling.
    */
   readonly hasAdmittedAhead: boolean;
   tokensEmitted(handle: SequenceHandle): number;
   /**
-   * Tokens that a sequence of `StepFacts.emitted` got in what the last facts stand for: one per
-   * step, with speculation a burst.
+   * Tokens that a sequence of `StepFacts.emitted` got in the steps of the last facts: one per step,
+   * with speculation a burst.
    */
   tokensInStep(handle: SequenceHandle): number;
   /** Index of the last token that the sequence got. */
@@ -250,18 +250,15 @@ export interface EnginePort extends LockstepRank {
    */
   cachedTokens(handle: SequenceHandle): number;
   /**
-   * Tokens of the prompt (after a preemption: of what is computed again) whose KV is here; stale
-   * once the sequence decodes.
+   * Tokens of the prompt (after a preemption, of the recomputed tokens) that are in KV; stale once
+   * the sequence decodes.
    */
   computedTokens(handle: SequenceHandle): number;
-  /** Whether it has a place in the batch: its prompt is being computed, or it decodes. */
+  /** Whether the sequence has a place in the batch: its prompt is being computed, or it decodes. */
   isRunning(handle: SequenceHandle): boolean;
   /** Block ids of a held sequence, for kv_transfer_params. */
   blockIds(handle: SequenceHandle): number[];
-  /**
-   * `atUs`: while an extended step is under way, the instant to answer for; its beginning when left
-   * out.
-   */
+  /** `atUs` is the instant of the snapshot within an extended step; default: its beginning. */
   snapshot(atUs?: Micros): EngineSnapshot;
   readonly counters: EngineCounters;
   /** `counters.acceptedTokens` by their place in the draft; empty without speculation. */
@@ -272,8 +269,7 @@ export interface EnginePort extends LockstepRank {
 export interface Reservation {
   readonly handle: SequenceHandle;
   /**
-   * Remote tokens that the local cache does not hold: what has to be transferred. 0 = nothing to
-   * fetch.
+   * Remote tokens that the local cache lacks and that must be transferred. 0 = nothing to fetch.
    */
   readonly missingTokens: number;
   readonly cachedTokens: number;
@@ -285,7 +281,7 @@ export interface EngineSnapshot {
   /** Waiting for budget, slot or blocks. */
   readonly waiting: number;
   /**
-   * Sequences without their remote KV, and those whose LoRA adapter the batch had no place for
+   * Sequences that wait for remote KV, and those whose LoRA adapter had no place in the batch
    * (vLLM: deferred).
    */
   readonly deferred: number;
@@ -293,7 +289,7 @@ export interface EngineSnapshot {
   readonly waitingTokens: number;
   readonly freeBlocks: number;
   readonly heldBlocks: number;
-  /** Sequences that have ended, whose blocks the batch in flight still writes to. */
+  /** Ended sequences whose blocks the batch in flight still writes to. */
   readonly leaving: number;
   /** 0..1, blocks in use by a sequence (cached but unreferenced blocks are free). */
   readonly kvUsage: number;
@@ -302,12 +298,12 @@ export interface EngineSnapshot {
 export interface CacheState {
   readonly contents: readonly number[];
   readonly freeOrder: readonly number[];
-  /** The groups of layers of those. */
+  /** The layer groups of these blocks. */
   readonly freeGroups: readonly number[];
   readonly hostContents: readonly number[];
 }
 
-/** What the free blocks of another engine hold. */
+/** The content of the free blocks of another engine. */
 export type WarmCache = Pick<CacheState, 'freeOrder' | 'freeGroups'>;
 
 export interface QueueState {

@@ -1,16 +1,16 @@
 import type { Micros } from '@baton/kernel';
 
 /**
- * A sequence that enters the waiting queue, for a scheduling policy: never the length of its
- * output. Rows belong to the engine and are used again, so a policy keeps no reference to them.
+ * A scheduling policy's view of a sequence that enters the waiting queue, without the length of its
+ * output. The engine reuses the objects, so a policy must not keep a reference to them.
  */
 export interface WaitingView {
   readonly promptTokens: number;
-  /** Tokens to compute before it generates: the prompt, after a preemption also the output. */
+  /** Tokens to compute before it generates: the prompt and, after a preemption, the output. */
   readonly targetTokens: number;
-  /** Those of them whose KV is here already. */
+  /** Tokens of `targetTokens` that are already in KV. */
   readonly computed: number;
-  /** As the request has it; vLLM schedules lower numbers first. */
+  /** Priority of the request; vLLM schedules lower numbers first. */
   readonly priority: number;
   readonly arrivalUs: Micros;
   /** LoRA adapter; 0: none. */
@@ -26,7 +26,7 @@ export interface WaitingView {
 export interface SchedulingPolicy {
   /** A finite number; the sequence with the lowest is scheduled first. */
   key(sequence: WaitingView): number;
-  /** Decides between equal keys, the lowest first; unset: the order of submission. */
+  /** Breaks ties between equal keys, lowest first; unset: the order of submission. */
   tieKey?(sequence: WaitingView): number;
   /** Whether a preempted sequence has the lowest `order` of all. Unset: it keeps its own. */
   readonly resumesFirst?: boolean;

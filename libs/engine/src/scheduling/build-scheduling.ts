@@ -4,7 +4,7 @@ import type { SchedulingPolicy } from '../port/scheduling-policy';
 
 export type SchedulingOptions = Pick<EngineOptions, 'schedulingPolicy' | 'sjfAgingTokensPerSecond'>;
 
-/** vLLM's `fcfs`: by submission; a preempted sequence stands before all never admitted. */
+/** vLLM's `fcfs`: by submission; a preempted sequence comes before all that were never admitted. */
 const FCFS: SchedulingPolicy = { key: ({ order }) => order, resumesFirst: true };
 
 /** vLLM's `priority`: the lower number, then the earlier arrival. */
@@ -31,9 +31,9 @@ export function buildScheduling(options: SchedulingOptions): SchedulingPolicy {
 }
 
 /**
- * Not vLLM's: the fewest tokens to compute first. Waiting shortens every sequence by the same
- * tokens per µs, so the difference between two, which follows from their tokens and arrivals, never
- * changes. The content of the prefix cache does change, and does not count.
+ * Not in vLLM: the fewest tokens to compute first. Waiting shortens every sequence by the same
+ * tokens per µs, so the difference between two follows from their tokens and arrivals and never
+ * changes. The prefix cache does not count, because its content changes.
  */
 function shortestFirst(agingTokensPerUs: number): SchedulingPolicy {
   return {

@@ -1,6 +1,4 @@
-/**
- * A map whose entries vanish when their time is over, as Redis keys do.
- */
+/** A map whose entries expire, as Redis keys do. */
 export class ExpiringMap<Value> {
   private readonly entries = new Map<string, { value: Value; endMs: number }>();
 
@@ -39,7 +37,7 @@ export class ExpiringMap<Value> {
     this.entries.set(key, entry);
   }
 
-  /** Drops the entries in front until `most` are left. */
+  /** Drops the oldest entries until `most` are left. */
   trim(most: number): void {
     this.sweep();
     for (const key of this.entries.keys()) {

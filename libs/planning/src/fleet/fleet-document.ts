@@ -13,6 +13,7 @@ import { gpusOf, overridesOf } from './fleet';
 import { type Breakage, breakage } from './breakage';
 import { type FleetAnswers, fleetAnswers } from './fleet-answers';
 import type { FleetSpace } from './fleet-space';
+import type { LeftOut } from './left-out';
 import type { PreparedFleets } from './prepare-fleets';
 import type { FleetResult, FleetsFound } from './search-fleets';
 
@@ -57,6 +58,7 @@ export interface FleetsDocument {
   readonly simulations: number;
   readonly command: string | null;
   readonly notes: readonly string[];
+  readonly left_out: readonly LeftOut[];
   readonly space: Readonly<Record<string, unknown>>;
   readonly workload: WorkloadDescription;
   readonly seed: number;
@@ -89,6 +91,7 @@ export function fleetsDocument(
     simulations: found.simulations,
     command: found.chosen === undefined ? null : commandOf(found.chosen.result),
     notes: prepared.notes,
+    left_out: prepared.leftOut,
     space: shownSpace(space),
     workload: describeWorkload(workload),
     seed: config.seed,

@@ -1,4 +1,4 @@
-import { type BatonConfig, type ConfigKey, fileName, UsageError } from '@baton/config';
+import { type BatonConfig, type ConfigKey, UsageError } from '@baton/config';
 import { type GivenRates, ratesOf } from '@baton/costs';
 import type { EngineRole } from '@baton/placement';
 import { aggregatedRate, decodeRate, prefillRate } from '@baton/planner';
@@ -6,6 +6,7 @@ import { poolOf } from '@baton/scenario';
 import type { WorkloadDescription } from '@baton/workload';
 import { meanDemand } from '../engines/mean-demand';
 import type { FleetSpace } from './fleet-space';
+import { type LeftOut, leftOutOf, noteOnLeftOut } from './left-out';
 
 type Overrides = Partial<BatonConfig>;
 
@@ -26,8 +27,8 @@ const OF_PLACEMENT: readonly ConfigKey[] = ['placement', 'decodePlacement', 'ena
 
 /** The engines that a space can build, with the rate of each; one that does not fit is left out. */
 export class FleetEngines {
-  /** Why some engines were left out, each once. */
-  readonly notes = new Set<string>();
+  /** Engines that cannot be built, each once. */
+  readonly leftOut: LeftOut[] = [];
   private readonly built = new Map<string, ReturnType<typeof poolOf> | undefined>();
 
   constructor(
@@ -50,6 +51,11 @@ export class FleetEngines {
         return engine === undefined || engine.gpus > stock ? [] : [engine];
       }),
     );
+  }
+
+  /** One sentence on all that is left out; undefined: nothing is. */
+  get note(): string | undefined {
+    return noteOnLeftOut(this.leftOut, this.built.size);
   }
 
   private engineOf(role: EngineRole, overrides: Overrides): FleetEngine | undefined {
@@ -83,21 +89,20 @@ export class FleetEngines {
   }
 
   private poolFor(role: EngineRole, overrides: Overrides): EnginePoolOf | undefined {
-    const own = Object.entries(overrides).filter(
-      ([key]) => !OF_PLACEMENT.some((each) => each === key),
+    const own = Object.fromEntries(
+      Object.entries(overrides).filter(([key]) => !OF_PLACEMENT.some((each) => each === key)),
     );
     const key = JSON.stringify([role, own]);
-    if (!this.built.has(key)) this.built.set(key, this.build(role, overrides));
+    if (!this.built.has(key)) this.built.set(key, this.build(role, own));
     return this.built.get(key);
   }
 
-  private build(role: EngineRole, overrides: Overrides): EnginePoolOf | undefined {
+  private build(role: EngineRole, own: Overrides): EnginePoolOf | undefined {
     try {
-      return poolOf({ ...this.parts.config, ...overrides }, role, 1);
+      return poolOf({ ...this.parts.config, ...own }, role, 1);
     } catch (error) {
       if (!(error instanceof UsageError)) throw error;
-      const told = Object.entries(overrides).map(([key, value]) => `${fileName(key)} ${value}`);
-      this.notes.add(`Left out ${role} engines of ${told.join(', ')}: ${error.message}`);
+      this.leftOut.push(leftOutOf(role, own, error));
       return undefined;
     }
   }

@@ -15,6 +15,7 @@ import type { PlanningContext } from '../search/planning-context';
 import { type Fleet, overridesOf } from './fleet';
 import { FleetEngines } from './fleet-engines';
 import { type FleetSpace, readFleetSpace } from './fleet-space';
+import type { LeftOut } from './left-out';
 import { type FleetLoad, sizeFleets } from './size-fleets';
 
 /** The inputs of a search for fleets. */
@@ -39,6 +40,8 @@ export interface PreparedFleets {
   readonly loads: readonly FleetLoad[];
   /** Mean rate of the workload as it is, requests per second. */
   readonly loadRps: number;
+  /** Engines of the space that cannot be built; `notes` has one sentence on all of them. */
+  readonly leftOut: readonly LeftOut[];
   readonly notes: readonly string[];
 }
 
@@ -81,7 +84,8 @@ export async function prepareFleets(
       const roles = fleet.pools.map(({ engine }) => engine.role);
       return ratesOf({ ...config, ...overridesOf(fleet) }, roles, prices);
     },
-    notes: [...notes, ...engines.notes],
+    leftOut: engines.leftOut,
+    notes: [...notes, ...(engines.note === undefined ? [] : [engines.note])],
   };
 }
 
@@ -93,7 +97,7 @@ function spaceFrom(path: string): FleetSpace {
   return readFleetSpace(given.content, given.where);
 }
 
-function nothingFits({ notes }: FleetEngines): UsageError {
-  const [why = 'its loads need more GPUs or dollars than there are'] = [...notes];
+function nothingFits({ leftOut: [first] }: FleetEngines): UsageError {
+  const why = first?.why ?? 'its loads need more GPUs or dollars than there are';
   return new UsageError(`No fleet of the space can be built: ${why.replace(/\.$/, '')}.`);
 }

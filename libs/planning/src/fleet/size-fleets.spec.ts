@@ -71,13 +71,20 @@ describe('the fleets of a space', () => {
     }
   });
 
-  it('leave out engines on which the model does not fit, with a note', () => {
-    const space = readFleetSpace({ gpus: { l4: 8 }, tensor_parallel_size: [1] }, 'test');
+  it('leave out engines that cannot be built, with one note on all and each with its reason', () => {
+    const space = readFleetSpace({ gpus: { l4: 8 }, tensor_parallel_size: [1, 3] }, 'test');
     const engines = new FleetEngines({
       ...{ config: defaultConfig({ model: 'llama-3.1-70b' }), space, prices: new Map() },
       ...{ tpotUs: 50e3, description: DESCRIPTION as never },
     });
     expect(sizeFleets(space, engines, [{ name: 'load', rps: 1 }])).toEqual([]);
-    expect([...engines.notes].join(' ')).toContain('Left out prefill engines');
+    expect(engines.note).toBe(
+      '6 of 6 kinds of engine are left out: the model does not fit (3), the heads cannot be ' +
+        'spread so (3). --json lists each.',
+    );
+    expect(engines.leftOut[0]).toMatchObject({
+      ...{ role: 'decode', options: { decode_gpu: 'l4', decode_tensor_parallel_size: 1 } },
+      ...{ reason: 'the model does not fit', why: expect.stringContaining('llama-3.1-70b') },
+    });
   });
 });

@@ -1,6 +1,7 @@
 import type { Tokenizer as Encoder } from '@huggingface/tokenizers';
 import { SpecialTokenTable } from './special-token-table';
 import { SpelledTokens } from './spelled-tokens';
+import { TokenTable } from './token-table';
 import { type TextStep, withoutPrefix } from './text-step';
 import { spellingOf, type Spelling } from './token-spelling';
 import { TokenizerError } from './tokenizer-error';
@@ -131,7 +132,7 @@ class JsonTokenizer extends SpelledTokens implements Tokenizer {
     const bytesOf = bytesOfTokens({ added, spelling, encoder });
     const own = new Map(added.map(({ id, content }) => [id, content]));
     const ends = end === undefined ? ENDS : [end];
-    super(bytesOf, new SpecialTokenTable(own, bytesOf.length, ends));
+    super(TokenTable.of(bytesOf), new SpecialTokenTable(own, bytesOf.length, ends));
     this.name = name;
     this.encoder = encoder;
     this.vocabSize = bytesOf.length;
@@ -142,7 +143,7 @@ class JsonTokenizer extends SpelledTokens implements Tokenizer {
     for (let from = 0; from < text.length && known.length <= limit;) {
       const to = cutAfter(text, from);
       const { ids } = this.encoder.encode(text.slice(from, to), { add_special_tokens: false });
-      for (const id of ids) if (this.bytesOf[id] !== undefined) known.push(id);
+      for (const id of ids) if (this.tokens.has(id)) known.push(id);
       from = to;
     }
     if (known.length > limit) known.length = limit + 1;

@@ -1,5 +1,8 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import o200kRanks from 'gpt-tokenizer/bpeRanks/o200k_base';
-import { type Ranks, RankedTokenizer } from './ranked-tokenizer';
+import { type Ranks, RankedTokenizer, tokenTableOf } from './ranked-tokenizer';
+import { TokenTable } from './token-table';
 import type { Tokenizer } from './tokenizer';
 
 const UPPER = String.raw`[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]`;
@@ -66,27 +69,36 @@ export async function loadTokenizer(name: TokenizerName): Promise<Tokenizer> {
       return defaultTokenizer();
     case 'cl100k': {
       const { default: tokens } = await import('gpt-tokenizer/bpeRanks/cl100k_base');
-      return ranked('cl100k_base', tokens, [CL100K_PIECES, CL100K_SPECIAL]);
+      return ranked('cl100k_base', tokenTableOf(tokens), [CL100K_PIECES, CL100K_SPECIAL]);
     }
     case 'p50k': {
       const { default: tokens } = await import('gpt-tokenizer/bpeRanks/p50k_base');
-      return ranked('p50k_base', tokens, [GPT2_PIECES, GPT2_SPECIAL]);
+      return ranked('p50k_base', tokenTableOf(tokens), [GPT2_PIECES, GPT2_SPECIAL]);
     }
     case 'r50k': {
       const { default: tokens } = await import('gpt-tokenizer/bpeRanks/r50k_base');
-      return ranked('r50k_base', tokens, [GPT2_PIECES, GPT2_SPECIAL]);
+      return ranked('r50k_base', tokenTableOf(tokens), [GPT2_PIECES, GPT2_SPECIAL]);
     }
   }
 }
 
 let shared: Tokenizer | undefined;
 
-/**
- * o200k_base, of GPT-4o and later; the first call builds it (about 0.2 s and 60 MiB of resident
- * memory, the rank table included).
- */
+/** The table of o200k_base as a file, which the build writes (scripts/build-vocabulary.mjs). */
+export const O200K_FILE = join(__dirname, 'o200k_base.tokens');
+
+/** The same from the package's list, which takes 0.2 s and 60 MiB. */
+export function o200kTable(): TokenTable {
+  return tokenTableOf(o200kRanks);
+}
+
+/** o200k_base, of GPT-4o and later. Tests run the sources, which have no file beside them. */
 export function defaultTokenizer(): Tokenizer {
-  shared ??= ranked('o200k_base', o200kRanks, [O200K_PIECES, O200K_SPECIAL]);
+  if (shared === undefined) {
+    const isBuilt = existsSync(O200K_FILE);
+    const tokens = isBuilt ? TokenTable.read(readFileSync(O200K_FILE)) : o200kTable();
+    shared = ranked('o200k_base', tokens, [O200K_PIECES, O200K_SPECIAL]);
+  }
   return shared;
 }
 

@@ -1,14 +1,18 @@
 import { mergeBytes, type RankOf } from './byte-pair-merge';
 import { SpecialTokenTable } from './special-token-table';
 import { SpelledTokens } from './spelled-tokens';
+import { TokenTable } from './token-table';
 import type { Tokenizer } from './tokenizer';
 import { toBytes } from './utf8-bytes';
+
+/** Tokens by rank, as text where they are UTF-8; there may be holes. */
+export type RankList = readonly (string | readonly number[] | undefined)[];
 
 /** A vocabulary of tiktoken's kind. */
 export interface Ranks {
   readonly name: string;
-  /** Tokens by rank, as text where they are UTF-8; there may be holes. */
-  readonly tokens: readonly (string | readonly number[] | undefined)[];
+  /** By rank. */
+  readonly tokens: TokenTable;
   /** Cuts a text into the pieces that are merged, each by itself; global. */
   readonly pieces: RegExp;
   /** Special tokens by id. */
@@ -30,15 +34,12 @@ export class RankedTokenizer extends SpelledTokens implements Tokenizer {
   private readonly pieces: RegExp;
 
   constructor({ name, tokens, pieces, special }: Ranks) {
-    const bytesOf = Array.from(tokens, bytesIn);
-    const vocabSize = Math.max(tokens.length, ...[...special.keys()].map((id) => id + 1));
-    super(bytesOf, new SpecialTokenTable(special, vocabSize, ['<|endoftext|>']));
+    const vocabSize = Math.max(tokens.size, ...[...special.keys()].map((id) => id + 1));
+    super(tokens, new SpecialTokenTable(special, vocabSize, ['<|endoftext|>']));
     this.name = name;
     this.pieces = pieces;
     this.vocabSize = vocabSize;
-    const idOf = new Map<string, number>();
-    bytesOf.forEach((bytes, id) => bytes !== undefined && idOf.set(bytes, id));
-    this.rankOf = (bytes) => idOf.get(bytes);
+    this.rankOf = (bytes) => tokens.idOf(bytes);
   }
 
   encode(text: string, limit = Infinity): number[] {
@@ -70,6 +71,10 @@ export class RankedTokenizer extends SpelledTokens implements Tokenizer {
       for (const id of merged) ids.push(id);
     }
   }
+}
+
+export function tokenTableOf(ranks: RankList): TokenTable {
+  return TokenTable.of(Array.from(ranks, bytesIn));
 }
 
 function bytesIn(token: string | readonly number[] | undefined): string | undefined {

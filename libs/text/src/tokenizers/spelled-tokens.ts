@@ -1,19 +1,17 @@
 import { assert } from '@baton/kernel';
 import type { SpecialTokenTable } from './special-token-table';
+import type { TokenTable } from './token-table';
 import { fromBytes, toBytes } from './utf8-bytes';
-
-/** Bytes of each token by id, one character per byte; a hole is a special token or no token. */
-export type TokenBytes = readonly (string | undefined)[];
 
 /** Ids to text, the same for every vocabulary: a text is what its tokens spell. */
 export abstract class SpelledTokens {
   readonly longestToken: number;
 
   constructor(
-    protected readonly bytesOf: TokenBytes,
+    protected readonly tokens: TokenTable,
     readonly special: SpecialTokenTable,
   ) {
-    this.longestToken = bytesOf.reduce((most, one) => Math.max(most, one?.length ?? 0), 1);
+    this.longestToken = tokens.longest;
   }
 
   decode(ids: ArrayLike<number>): string {
@@ -31,11 +29,11 @@ export abstract class SpelledTokens {
   }
 
   hasToken(id: number): boolean {
-    return this.bytesOf[id] !== undefined || this.special.has(id);
+    return this.tokens.has(id) || this.special.has(id);
   }
 
   private bytes(id: number): string {
-    const bytes = this.bytesOf[id];
+    const bytes = this.tokens.bytesOf(id);
     if (bytes !== undefined) return bytes;
     const name = this.special.nameOf(id);
     assert(name !== undefined, `token ${id} is not in the vocabulary`);

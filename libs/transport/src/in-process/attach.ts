@@ -12,8 +12,8 @@ import { MemoryPresence } from './presence';
 import { MemoryRates } from './rates';
 
 /**
- * A transport over a hub in this process; each stands for one process of the cluster. Without a hub
- * it has one of its own.
+ * A transport over a hub in this process; each represents one process of the cluster. Without a hub
+ * it makes its own.
  */
 export function attachInProcess(hub: InProcessHub = new InProcessHub()): Transport {
   return new InProcessTransport(hub);
@@ -135,7 +135,7 @@ class MemoryAdmission implements AdmissionCounters {
     });
   }
 
-  /** Never refused: a share belongs to its API, which may write it when the broker is back. */
+  /** Never refused: a share belongs to its API, which writes it when the broker is back. */
   async shift(
     apiId: string,
     deltas: Readonly<Partial<Record<Stage, number>>>,

@@ -104,7 +104,7 @@ export class MemoryConsumer implements JobConsumer, Taker {
     this.queue.putBack(queued);
   }
 
-  /** False when it was not held any more. */
+  /** False when it was no longer held. */
   private release(held: HeldJob): boolean {
     return this.held.get(held.queued.id) === held && this.held.delete(held.queued.id);
   }

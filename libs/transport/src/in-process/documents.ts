@@ -8,7 +8,7 @@ import type {
 } from '../port/documents';
 import { type InProcessHub, monotonicMs } from './hub';
 
-/** Documents in the hub's memory, in the order of their last use. */
+/** Documents in the hub's memory, least recently used first. */
 export class MemoryDocuments implements DocumentStore {
   constructor(private readonly hub: InProcessHub) {}
 
@@ -34,6 +34,22 @@ export class MemoryDocuments implements DocumentStore {
       if (this.collection(place).get(place.id) !== from) return 'changed';
       this.write(place, to, bounds);
       return 'replaced';
+    });
+  }
+
+  extend(
+    place: DocumentPlace,
+    entries: string,
+    bounds: CollectionBounds,
+  ): Promise<'extended' | 'gone' | 'too-large'> {
+    return this.hub.call('extend a document', () => {
+      const document = this.collection(place).get(place.id);
+      if (document === undefined) return 'gone';
+      const comma = document.endsWith('[]}') ? '' : ',';
+      const extended = `${document.slice(0, -2)}${comma}${entries}]}`;
+      if (Buffer.byteLength(extended) > MAX_DOCUMENT_BYTES) return 'too-large';
+      this.write(place, extended, bounds);
+      return 'extended';
     });
   }
 

@@ -15,9 +15,9 @@ const SWEEP_MS = 10_000;
 export const monotonicMs = (): number => performance.now();
 
 /**
- * The memory that several in-process transports share, in the place of a Redis server. Each
- * attached transport stands for one process: it can die (`close`) while the others live on. The hub
- * itself can go away and come back, with or without what it held, as a server can.
+ * The memory that several in-process transports share instead of a Redis server. Each attached
+ * transport represents one process, which can die (`close`) while the others continue. The hub
+ * itself can go away and come back, with or without its data, as a server can.
  */
 export class InProcessHub {
   readonly times: TransportTimes;
@@ -49,7 +49,7 @@ export class InProcessHub {
     return this.reachable;
   }
 
-  /** Runs an operation as a call over a connection: later, whole, and only while there is one. */
+  /** Runs an operation like a call over a connection: later, atomic, and only while connected. */
   async call<T>(what: string, operation: () => T): Promise<T> {
     await Promise.resolve();
     if (!this.reachable) throw new TransportUnavailable(`${what}: not connected`);
@@ -68,8 +68,8 @@ export class InProcessHub {
   }
 
   /**
-   * `withoutData`: everything is lost but what living transports would say again at once (which
-   * APIs live, and their shares).
+   * `withoutData`: everything is lost except what living transports send again at once (living APIs
+   * and their shares).
    */
   comeBack({ withoutData = false } = {}): void {
     if (withoutData) {
@@ -89,7 +89,7 @@ export class InProcessHub {
     return () => this.listeners.delete(listener);
   }
 
-  /** Requests that wait for the stage, of the living and of `own`; shares of the dead vanish. */
+  /** Requests that wait for the stage, over living APIs and `own`; drops shares of dead ones. */
   livingTotal(stage: Stage, own?: string): number {
     let total = 0;
     for (const [apiId, share] of this.shares[stage]) {

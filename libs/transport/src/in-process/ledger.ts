@@ -107,10 +107,12 @@ export function beginRun(hub: InProcessHub, start: RunStart): RunPermit {
   return permit;
 }
 
-/** False where it changes nothing. */
+/** Returns false when it changes nothing. */
 type RecordChange = (record: RequestRecord) => boolean;
 
-/** One rule of the ledger on one record. False when there is none, or the rule refuses. */
+/**
+ * Applies one rule of the ledger to one record. False without a record, or when the rule refuses.
+ */
 export function changeRecord(hub: InProcessHub, requestId: string, apply: RecordChange): boolean {
   const record = hub.records.get(requestId);
   if (record === undefined || !apply(record)) return false;

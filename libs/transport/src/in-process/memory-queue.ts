@@ -3,8 +3,8 @@ import type { TransportTimes } from '../times';
 import type { Punctuality } from '../punctuality';
 
 /**
- * A job in a queue. While a worker holds it, `token` names the holding and `lockEndMs` is when it
- * ends unless renewed.
+ * A job in a queue. While a worker holds it, `token` identifies the lock and `lockEndMs` is its end
+ * unless renewed.
  */
 export interface QueuedJob {
   readonly id: string;
@@ -27,8 +27,9 @@ export interface Taker {
 }
 
 /**
- * One queue: first in, first out, lower priorities first, jobs that come back in front. Jobs are
- * offered to the takers in turn, to idle ones first. A job whose lock has run out goes back to the front.
+ * One queue: lower priorities first, then first in, first out; returned jobs go to the front. Jobs
+ * are offered to the takers in turn, to idle ones first. A job whose lock has expired goes back to
+ * the front.
  */
 export class MemoryQueue {
   private readonly jobs = new Map<string, QueuedJob>();
@@ -123,8 +124,8 @@ export class MemoryQueue {
   }
 
   /**
-   * Behind everything of the same or a lower (earlier) priority; most jobs have the same, so the
-   * search from the end is short.
+   * Inserts behind all jobs of the same or a lower (earlier) priority. Most jobs have the same
+   * priority, so the search from the end is short.
    */
   private insert(queued: QueuedJob): void {
     let at = this.waitingJobs.length;

@@ -1,8 +1,8 @@
 import type { Stage } from '@baton/contract';
 
 /**
- * How many requests wait for a stage, over all API processes, as one atomic decision. Each API owns
- * a share, so a dead API's share vanishes with its presence and counts cannot drift.
+ * Counts the requests that wait for a stage, over all API processes, with atomic decisions. Each
+ * API owns a share, which vanishes with the API's presence, so that counts cannot drift.
  */
 export interface AdmissionCounters {
   /**
@@ -11,8 +11,8 @@ export interface AdmissionCounters {
    */
   tryEnter(apiId: string, stage: Stage, count: number, limit: number): Promise<boolean>;
   /**
-   * Moves shares by deltas (negative: left the stage's queue). Resolves to the totals after it;
-   * undefined while the broker is away.
+   * Changes shares by deltas (negative: left the stage's queue). Resolves to the totals afterwards;
+   * undefined while the broker is unavailable.
    */
   shift(
     apiId: string,

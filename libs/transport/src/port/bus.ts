@@ -1,5 +1,6 @@
 /**
- * Fire-and-forget messages. A subscriber may miss messages of a publisher, but gets them in order.
+ * Fire-and-forget messages. A subscriber may miss messages of a publisher, but gets the rest in
+ * order.
  */
 export interface Bus {
   publish(channel: string, payload: Buffer): void;
@@ -15,7 +16,7 @@ export const channels = {
   aborts: 'aborts',
   /** All workers and API processes listen: JSON `Operation`. */
   operations: 'operations',
-  /** The sender of the operation listens: JSON `OperationReply`. */
+  /** The sender of the operation listens for JSON `OperationReply`. */
   replies: (operationId: string): string => `replies:${operationId}`,
   /** All API processes listen: the id of a response. */
   cancelledResponses: 'cancelled-responses',
@@ -30,9 +31,9 @@ export const channels = {
   timelines: (apiId: string): string => `timelines:${apiId}`,
   /** All API processes listen: JSON `{ id, replyTo }`, a request for the timeline of a request. */
   timelineQuestions: 'timeline-questions',
-  /** All API processes listen: the list of LoRA adapters has changed. */
+  /** All API processes listen for changes of the list of LoRA adapters. */
   adapters: 'adapters',
-  /** Processes with settings that change at run time listen: the settings have changed. */
+  /** Processes with settings that change at run time listen for changes of them. */
   settings: 'settings',
   /** Engines of a KV pool listen: JSON `KvPoolMessage`. */
   kvPool: 'kv-pool',

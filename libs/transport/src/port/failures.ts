@@ -5,7 +5,7 @@ export class TransportUnavailable extends Error {
   }
 }
 
-/** Keys under the prefix belong to another program: nothing can be kept there. */
+/** Keys under the prefix belong to another program, so nothing can be stored there. */
 export class TransportForeign extends TransportUnavailable {
   constructor(prefix: string, what: string) {
     super(what);

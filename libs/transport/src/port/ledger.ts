@@ -1,27 +1,28 @@
 import type { EndReason, Epoch, KvTransferParams, Placed, Stage } from '@baton/contract';
 
 /**
- * The record of each request that is under way, and its tombstone afterwards. Every method is
- * atomic. It fences: a call with an older epoch than the record's is refused and changes nothing.
+ * The record of each request under way, and its tombstone afterwards. Every method is atomic. The
+ * ledger fences: a call with an older epoch than the record's is refused and changes nothing.
  */
 export interface RequestLedger {
-  /** Opens a run of `stage`. Creates the record when it is the first. */
+  /** Opens a run of `stage`. The first run creates the record. */
   begin(start: RunStart): Promise<RunPermit>;
   /**
    * Prefill is done: stores the location of the KV and moves the record's stage to decode. False
-   * when the epoch is not the record's newest, the request was aborted or is finished: the caller
-   * releases its blocks. A repeat by the same epoch is true again.
+   * when the epoch is not the record's newest, or the request was aborted or is finished; the
+   * caller then releases its blocks. A repeat by the same epoch returns true again.
    */
   handOff(requestId: string, epoch: Epoch, handoff: HandoffRecord): Promise<boolean>;
   /**
-   * Decode found its KV source lost: stage back to prefill under the next submission, whose number
-   * is returned. Undefined when fenced out. A repeat by the same epoch returns the same number.
+   * Decode has lost its KV source: moves the stage back to prefill under the next submission, whose
+   * number is returned. Undefined when fenced out. A repeat by the same epoch returns the same
+   * number.
    */
   returnToPrefill(requestId: string, epoch: Epoch): Promise<number | undefined>;
   /**
-   * A run ends because its engine leaves, or was late, through no fault of the request: it does not
-   * count against `maxRuns`, also when a newer run has begun. Changes nothing when repeated, or
-   * when the run has done its part.
+   * A run ends because its engine leaves or was late, not because of the request: it does not count
+   * against `maxRuns`, even when a newer run has begun. Changes nothing when repeated, or when the
+   * run has done its part.
    */
   withdraw(requestId: string, epoch: Epoch): Promise<void>;
   /**
@@ -30,26 +31,26 @@ export interface RequestLedger {
    */
   finish(requestId: string, epoch: Epoch, result: RequestResult): Promise<boolean>;
   /**
-   * Stores the abort; the record becomes terminal, whichever engine runs it. Unknown ids get a
-   * tombstone too, so a later `begin` is refused.
+   * Stores the abort: the record becomes terminal, whichever engine runs it. Unknown ids get a
+   * tombstone too, so that a later `begin` is refused.
    */
   abort(requestIds: readonly string[]): Promise<void>;
   /**
-   * The API submits again after the broker lost data. Runs of lower submissions are fenced out from
+   * The API resubmits after the broker has lost data. Runs of lower submissions are fenced out from
    * now on; any stage may begin.
    */
   resubmit(again: Resubmission): Promise<void>;
   /**
    * The API that awaits it seems dead, as for `not-awaited` from `begin`: `inspect` shows it as
-   * aborted until that API submits it again. Nothing happens when the record is terminal, names no
-   * API, or its API lives.
+   * aborted until that API resubmits it. Nothing happens when the record is terminal, names no API,
+   * or its API lives.
    */
   abandon(requestId: string): Promise<void>;
-  /** One view per id, in order; undefined where there is no record. */
+  /** One view per id, in order; undefined when there is no record. */
   inspect(requestIds: readonly string[]): Promise<(RequestView | undefined)[]>;
   /**
-   * What an executing stage needs: prompts, bodies. Limited in size (`too-large` beyond) and in
-   * time.
+   * Stores the prompt or body that an executing stage needs. Limited in size (else `too-large`) and
+   * in time.
    */
   putPrompt(requestId: string, prompt: Buffer): Promise<'stored' | 'too-large'>;
   getPrompt(requestId: string): Promise<Buffer | undefined>;
@@ -67,25 +68,25 @@ export interface RunStart {
 
 export type RunPermit =
   | { readonly kind: 'run'; readonly epoch: Epoch; readonly handoff: HandoffRecord | undefined }
-  /** Do not run it; remove the job. */
+  /** The caller must not run it, and removes the job. */
   | {
       readonly kind: 'drop';
       readonly why: 'aborted' | 'finished' | 'superseded' | 'moved-on' | 'not-awaited';
     }
   /**
-   * Do not run it. Its worker may have died between the ledger's answer and the next job: add the
-   * decode job (`handed-over`), or the prefill job of `submission` (`returned`), before removing
-   * this one. Adding a job that is there already changes nothing.
+   * The caller must not run it. Its worker may have died between the ledger's answer and the next
+   * job, so the caller adds the decode job (`handed-over`), or the prefill job of `submission`
+   * (`returned`), before it removes this one. Adding an existing job changes nothing.
    */
   | { readonly kind: 'drop'; readonly why: 'handed-over'; readonly handoff: HandoffRecord }
   | { readonly kind: 'drop'; readonly why: 'returned'; readonly submission: number }
   /**
-   * The bound on runs is used up: the request has failed for good (the record says so, with this
-   * epoch).
+   * The limit of runs is used up: the request has failed for good, and the record has that with
+   * this epoch.
    */
   | { readonly kind: 'exhausted'; readonly epoch: Epoch };
 
-/** Where a prompt's KV lies. */
+/** The location of a prompt's KV. */
 export interface HandoffRecord {
   readonly params: KvTransferParams;
   /** Generation of the holding; see the `read` message. */
@@ -93,21 +94,21 @@ export interface HandoffRecord {
   /** Logical instant of the hold, µs since the Unix epoch. */
   readonly heldUs: number;
   readonly epoch: Epoch;
-  /** The engine whose leg of the transfer goes on beside decode's. Absent: the prompt is held. */
+  /** The engine whose leg of the transfer runs beside decode's. Absent: the prompt is held. */
   readonly prefillEngineId?: string;
   /**
-   * Where the decode job goes, so that adding it again has no effect. Absent: in the shared queue.
+   * The queue of the decode job, so that adding it again has no effect. Absent: the shared queue.
    */
   readonly decode?: Placed;
 }
 
 export interface RequestResult {
   readonly reason: EndReason;
-  /** Tokens generated in all. */
+  /** All generated tokens. */
   readonly tokens: number;
   /** Catalogue code, for `error`. */
   readonly errorCode?: string;
-  /** What an executing stage generated (JSON), when the API cannot compute it itself. */
+  /** The output of an executing stage (JSON), when the API cannot compute it itself. */
   readonly payload?: string;
 }
 
@@ -115,7 +116,7 @@ export interface Resubmission {
   readonly requestId: string;
   /** Higher than any before. */
   readonly submission: number;
-  /** The API that awaits it; without it the record would seem abandoned until its first run. */
+  /** The API that awaits it. Without it the record would seem abandoned until its first run. */
   readonly apiId: string;
 }
 
@@ -124,14 +125,14 @@ export interface RequestView {
   readonly epoch: Epoch;
   readonly engineId: string;
   /**
-   * Aborted, or dropped because its API seemed dead (`not-awaited`); an API that lives submits
-   * again under a higher number.
+   * Aborted, or dropped because its API seemed dead (`not-awaited`); a living API resubmits it
+   * under a higher number.
    */
   readonly isAborted: boolean;
   readonly isApiAlive: boolean;
   /**
-   * It has a job in a queue: it was handed over, sent back to prefill or submitted again, and no
-   * engine has begun that job yet.
+   * True when it has a job in a queue: it was handed over, sent back to prefill or resubmitted, and
+   * no engine has begun that job yet.
    */
   readonly awaitsRun: boolean;
   readonly result: RequestResult | undefined;

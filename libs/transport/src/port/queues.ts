@@ -2,16 +2,16 @@ import type { EngineJob, Epoch, Stage } from '@baton/contract';
 import type { HandoffRecord, RequestResult, RunPermit, RunStart } from './ledger';
 
 /**
- * Where a job waits: the shared queue of a stage, that of one data-parallel rank of its engines, or
- * the own queue of one engine.
+ * The queue of a job: the shared queue of a stage, that of one data-parallel rank of its engines,
+ * or the own queue of one engine.
  */
 export type QueueName = Stage | `${Stage}:rank-${number}` | `engine:${string}`;
 
 export interface JobQueues {
-  /** Adds all jobs in one round trip. A job id that is already queued or running is left alone. */
+  /** Adds all jobs in one round trip. A job id that is queued or running is not added again. */
   add(queue: QueueName, jobs: readonly EngineJob[]): Promise<void>;
   consume(queue: QueueName, options: ConsumeOptions): JobConsumer;
-  /** Jobs that wait in the queue (not those taken). */
+  /** Number of jobs that wait in the queue, without taken ones. */
   waiting(queue: QueueName): Promise<number>;
   /**
    * Ends the own queue of a lost engine: takes every job out of it, waiting or held, and returns
@@ -21,15 +21,15 @@ export interface JobQueues {
   /**
    * Takes out of an engine's own queue the jobs that a policy placed there (`job.placed`) and that
    * no worker holds: those that wait, and those whose lock has run out. Two callers never get the
-   * same job. What the engine holds stays with it.
+   * same job. Jobs that the engine holds stay with it.
    */
   reclaim(queue: QueueName): Promise<EngineJob[]>;
 }
 
 export interface ConsumeOptions {
   /**
-   * How many further jobs may be taken now, 0 to stop. Called before each take, and again after
-   * `JobConsumer.wake()`.
+   * The number of further jobs that may be taken now, 0 to stop. Called before each take, and again
+   * after `JobConsumer.wake()`.
    */
   room(): number;
   /**
@@ -38,7 +38,7 @@ export interface ConsumeOptions {
    */
   isIdle?(): boolean;
   /**
-   * Each take is a step with `RequestLedger.begin` of a run of the job, which is in
+   * Each take is one step with `RequestLedger.begin` of a run of the job; the result is in
    * `TakenJob.permit`. Absent: no run begins.
    */
   readonly begins?: RunClaim;
@@ -51,26 +51,26 @@ export interface ConsumeOptions {
   onLockLost(job: TakenJob): void;
 }
 
-/** What is the same for every run of one consumer. */
+/** The part of a run's start that is the same for every run of one consumer. */
 export type RunClaim = Pick<RunStart, 'stage' | 'engineId' | 'maxRuns'>;
 
 export interface TakenJob {
   readonly job: EngineJob;
-  /** What the ledger said when the job was taken; undefined: it was not asked. */
+  /** The ledger's answer when the job was taken; undefined when it was not asked. */
   readonly permit: RunPermit | undefined;
-  /** Removes the job. Resolves false when the lock was no longer ours. */
+  /** Removes the job. Resolves false when the lock was lost. */
   done(): Promise<boolean>;
   /**
    * `RequestLedger.finish` and `done` in one step; `done` alone has no effect afterwards. Resolves
-   * to what the ledger says. A job whose lock is lost stays, and its request ends all the same.
+   * to the ledger's answer. A job whose lock is lost stays, and its request still ends.
    */
   finish(finish: JobFinish): Promise<boolean>;
   /**
-   * `RequestLedger.handOff`, `JobQueues.add` of the next job where that is accepted, and, with
-   * `leaves`, `done`, in one step. Resolves to what the ledger says.
+   * `RequestLedger.handOff`, `JobQueues.add` of the next job if that is accepted, and, with
+   * `leaves`, `done`, in one step. Resolves to the ledger's answer.
    */
   handOver(handOver: HandOver): Promise<boolean>;
-  /** Puts the job back in front, for a worker that drains. */
+  /** Puts the job back to the front of the queue, for a worker that drains. */
   giveBack(): Promise<void>;
 }
 
@@ -83,14 +83,14 @@ export interface HandOver {
   readonly epoch: Epoch;
   readonly handoff: HandoffRecord;
   readonly next: { readonly queue: QueueName; readonly job: EngineJob };
-  /** The job is removed, whatever the ledger says. */
+  /** True to remove the job, whatever the ledger answers. */
   readonly leaves: boolean;
 }
 
 export interface JobConsumer {
   /** Room may have grown, or the last work may have ended. */
   wake(): void;
-  /** Stops taking, keeps renewing the locks of what runs. */
+  /** Stops taking; keeps renewing the locks of running jobs. */
   pause(): void;
   /** Stops taking and renewing. Jobs still held stall and move to another worker. */
   close(): Promise<void>;

@@ -1,7 +1,7 @@
 /**
  * The amounts that an owner may use in a minute, over all API processes. A budget is as large as
- * its limit and fills evenly: an empty one is full again after a minute. One that was never touched
- * is full, and a full one is forgotten.
+ * its limit and fills evenly: an empty one is full again after a minute. An unused budget is full,
+ * and a full one is not stored.
  */
 export interface RateBudgets {
   /**
@@ -9,9 +9,7 @@ export interface RateBudgets {
    * decision. An amount of 0 only tests, and a budget in debt refuses it.
    */
   take(owner: string, takes: readonly BudgetTake[]): Promise<BudgetAnswer>;
-  /**
-   * Takes the usage beyond an earlier `take`, into debt if needed; a negative amount gives back.
-   */
+  /** Takes the usage beyond an earlier `take`, into debt if needed; a negative amount refunds. */
   settle(owner: string, take: BudgetTake): Promise<void>;
 }
 
@@ -24,13 +22,13 @@ export interface BudgetTake {
 
 export interface BudgetAnswer {
   readonly isTaken: boolean;
-  /** The budgets as they are now, in the order of the call. */
+  /** The current budgets, in the order of the call. */
   readonly states: readonly BudgetState[];
 }
 
 export interface BudgetState {
   /** Whole units, 0 for a budget in debt. */
   readonly remaining: number;
-  /** Until it is full, if nothing more is taken. */
+  /** Time until it is full, if nothing more is taken. */
   readonly fullInMs: number;
 }

@@ -13,7 +13,7 @@ import type { RateBudgets } from './rates';
  * rejects with a `TransportUnavailable` instead of hanging.
  */
 export interface Transport {
-  /** One log line's worth: `Redis 7.0.15 at unix:...`, `in-process`. */
+  /** A description for the log: `Redis 7.0.15 at unix:...`, `in-process`. */
   readonly description: string;
   /** False while the broker cannot be reached. */
   readonly isConnected: boolean;
@@ -27,8 +27,8 @@ export interface Transport {
   /** The pauses of this process. */
   readonly punctuality: Punctuality;
   /**
-   * `lost`: no connection. `restored`: the same server, nothing was lost but messages. `replaced`:
-   * another server run; its data may be gone.
+   * `lost`: no connection. `restored`: the same server, only messages were lost. `replaced`: the
+   * server has restarted; its data may be gone.
    */
   onConnection(listener: (event: 'lost' | 'restored' | 'replaced') => void): void;
   close(): Promise<void>;

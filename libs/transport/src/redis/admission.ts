@@ -8,9 +8,9 @@ type Shares = Record<Stage, number>;
 
 /**
  * Admission over all API processes. Redis decides; this object also keeps the shares granted to the
- * API processes of this transport, because no other process has them. Whatever Redis lost or missed
- * meanwhile is written again, as absolute numbers, when the link is restored and when an API was
- * taken for dead: at those moments nothing else is on the way.
+ * API processes of this transport, because no other process has them. Shares that Redis has lost or
+ * missed are written again as absolute numbers, when the link is restored and when an API was
+ * considered dead: no other change is under way at those moments.
  */
 export class RedisAdmission implements AdmissionCounters {
   private readonly granted = new Map<string, Shares>();
@@ -47,7 +47,7 @@ export class RedisAdmission implements AdmissionCounters {
     }
   }
 
-  /** While the broker is away the shares move here, and are written when it is back. */
+  /** While the broker is unavailable the shares change only here; they are written afterwards. */
   async shift(apiId: string, deltas: Readonly<Partial<Shares>>): Promise<Shares | undefined> {
     this.grant(apiId, deltas);
     if (!this.link.isUp) return undefined;

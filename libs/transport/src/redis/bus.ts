@@ -2,15 +2,12 @@ import type { Bus, Unsubscribe } from '../port/bus';
 import type { Keys } from './keys';
 import type { RedisLink } from './connection/link';
 
-/**
- * Beyond this many unsent bytes messages are dropped, as a broker that does not read would drop
- * them.
- */
+/** Beyond this many unsent bytes messages are dropped, because the broker does not read. */
 const MAX_UNSENT_BYTES = 32 * 1024 * 1024;
 
 type Listener = (payload: Buffer) => void;
 
-/** Redis pub/sub. What is published while the link is down is lost, as the port says. */
+/** Redis pub/sub. Messages published while the link is down are lost, as the port allows. */
 export class RedisBus implements Bus {
   private readonly listeners = new Map<string, Set<Listener>>();
   private unsentBytes = 0;
@@ -38,7 +35,7 @@ export class RedisBus implements Bus {
 
   async subscribe(channel: string, listener: Listener): Promise<Unsubscribe> {
     const name = this.keys.channel(channel);
-    // Each subscription is its own entry, even of one function twice.
+    // Each subscription is its own entry, even for the same function.
     const entry: Listener = (payload) => listener(payload);
     await this.link.call('subscribe', () => this.link.subscriber.subscribe(name));
     const entries = this.listeners.get(name) ?? new Set();

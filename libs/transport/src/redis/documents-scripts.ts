@@ -32,8 +32,8 @@ return 1
 };
 
 /**
- * KEYS: document. ARGV: what it is, what it becomes, time to live (ms). Answers 1 when it was what
- * the caller has read.
+ * KEYS: document. ARGV: expected text, new text, time to live (ms). Answers 1 when the text was as
+ * expected.
  */
 export const REPLACE_DOCUMENT: Script = {
   name: 'replaceDocument',
@@ -41,6 +41,25 @@ export const REPLACE_DOCUMENT: Script = {
   body: `
 if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
 redis.call('SET', KEYS[1], ARGV[2], 'PX', ARGV[3])
+return 1
+`,
+};
+
+/**
+ * KEYS: document. ARGV: entries, most bytes of a document, time to live (ms). The document ends
+ * with a list, `[…]}`. Answers 1, 0 when there is none, or -1 when it would be too long.
+ */
+export const EXTEND_DOCUMENT: Script = {
+  name: 'extendDocument',
+  isRefusedWhenFull: true,
+  body: `
+local length = redis.call('STRLEN', KEYS[1])
+if length == 0 then return 0 end
+local comma = redis.call('GETRANGE', KEYS[1], -3, -3) == '[' and '' or ','
+local text = comma .. ARGV[1] .. ']}'
+if length - 2 + #text > tonumber(ARGV[2]) then return -1 end
+redis.call('SETRANGE', KEYS[1], length - 2, text)
+redis.call('PEXPIRE', KEYS[1], ARGV[3])
 return 1
 `,
 };
@@ -71,7 +90,7 @@ return lines
 `,
 };
 
-/** KEYS: document, uses. ARGV: id. Answers 1 when it was there. */
+/** KEYS: document, uses. ARGV: id. Answers 1 when it existed. */
 export const REMOVE_DOCUMENT: Script = {
   name: 'removeDocument',
   body: `

@@ -3,7 +3,8 @@ import type { Script } from './connection/script';
 import type { Keys } from './keys';
 
 /**
- * KEYS: any. ARGV: the type of each. Answers the first that has another: key, type, wanted type.
+ * KEYS: any. ARGV: the type of each. Answers the first key of another type: key, type, expected
+ * type.
  */
 export const FIND_FOREIGN: Script = {
   name: 'findForeign',

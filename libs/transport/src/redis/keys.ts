@@ -1,6 +1,6 @@
 /**
- * Names of all keys and channels. The braces make a hash tag: in a Redis Cluster everything lies in
- * one slot, so that a script may touch several keys.
+ * Names of all keys and channels. The braces make a hash tag: in a Redis Cluster all keys are in
+ * one slot, so that a script may use several.
  */
 export class Keys {
   private readonly tag: string;
@@ -23,18 +23,19 @@ export class Keys {
   }
 
   /**
-   * The key that lives while an API process renews it. With an empty id: the prefix of all of them.
+   * The key that exists as long as an API process renews it. With an empty id: the prefix of all of
+   * them.
    */
   api(apiId: string): string {
     return `${this.tag}api:${apiId}`;
   }
 
-  /** As `api`, for engines; the value is the engine's presence. */
+  /** Like `api`, for engines; the value is the engine's presence. */
   engine(engineId: string): string {
     return `${this.tag}engine:${engineId}`;
   }
 
-  /** Lives from the claim of an index until the first heartbeat has had its time. */
+  /** Exists from the claim of an index until the first heartbeat is overdue. */
   claim(engineId: string): string {
     return `${this.tag}claim:${engineId}`;
   }
@@ -70,8 +71,8 @@ export class Keys {
   }
 
   /**
-   * Tells one life of the data from the next, where the servers' run ids cannot (a cluster has
-   * many).
+   * Identifies the data when the run ids of servers cannot (a cluster has many): a new value means
+   * lost data.
    */
   get life(): string {
     return `${this.tag}life`;
@@ -82,7 +83,9 @@ export class Keys {
   }
 }
 
-/** BullMQ forbids colons in names of queues and jobs. Reversible, so no two names meet. */
+/**
+ * Escapes colons, which BullMQ forbids in names of queues and jobs. Distinct names stay distinct.
+ */
 export function withoutColons(name: string): string {
   return name.replace(/[:%]/g, (c) => (c === ':' ? '%3A' : '%25'));
 }

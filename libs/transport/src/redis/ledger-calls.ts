@@ -7,7 +7,7 @@ import type { ScriptCall, ScriptReply } from './connection/script';
 import type { Keys } from './keys';
 import { BEGIN, FINISH, HAND_OVER, WITHDRAW } from './ledger-scripts';
 
-/** The calls of ledger scripts that go out alone or as a part of a step with a job. */
+/** The calls of ledger scripts, sent alone or as part of a step with a job. */
 export class LedgerCalls {
   constructor(
     private readonly keys: Keys,
@@ -19,8 +19,8 @@ export class LedgerCalls {
   }
 
   /**
-   * The call of a run whose job is not known yet: a step that takes it puts submission and API into
-   * the arguments, and completes the keys, which are prefixes.
+   * The call for a run whose job is not known yet: the step that takes the job adds submission and
+   * API to the arguments, and completes the keys, which are prefixes.
    */
   beginTaken(claim: RunClaim): ScriptCall {
     return this.beginOf(claim, { requestId: '', apiId: '', submission: 0 });

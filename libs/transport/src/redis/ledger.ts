@@ -16,7 +16,7 @@ import type { RedisLink } from './connection/link';
 import type { Script, ScriptCall, ScriptReply, ScriptValue } from './connection/script';
 import { LedgerCalls, readPermit } from './ledger-calls';
 
-/** Ids per script call, so that no call keeps the server for long. */
+/** Ids per script call, so that no call blocks the server for long. */
 const BATCH = 256;
 
 /** The request records in Redis: one hash per request, one script per rule (ledger-scripts.ts). */

@@ -29,8 +29,8 @@ return 0
 };
 
 /**
- * KEYS: engines. ARGV: prefix of engine keys. Answers the presences of the living, and forgets the
- * dead.
+ * KEYS: engines. ARGV: prefix of engine keys. Answers the presences of living engines, and drops
+ * dead ones.
  */
 export const LIST_ENGINES: Script = {
   name: 'listEngines',
@@ -72,7 +72,7 @@ return free
 `,
 };
 
-/** KEYS: API. ARGV: TTL. Answers 1 when the API was taken for alive until now. */
+/** KEYS: API. ARGV: TTL. Answers 1 when the API was considered alive until now. */
 export const ANNOUNCE_API: Script = {
   name: 'announceApi',
   body: `

@@ -15,8 +15,8 @@ import type { ScriptReply, Script } from './connection/script';
 
 /**
  * The living processes: keys that expire unless renewed. After a reconnection the API processes of
- * this transport are announced again before the link reports it, so that no worker takes their
- * requests for abandoned.
+ * this transport are announced again before the link reports it, so that no worker considers their
+ * requests abandoned.
  */
 export class RedisPresence implements PresenceBoard {
   private readonly apis = new Map<string, number>();
@@ -80,7 +80,7 @@ export class RedisPresence implements PresenceBoard {
   private async renewApi(apiId: string, ttlMs: number): Promise<void> {
     const wasAlive = await this.link.scripts.run(ANNOUNCE_API, [this.keys.api(apiId)], [ttlMs]);
     this.link.standby.keep({ key: this.keys.api(apiId), value: '', ttlMs });
-    // Taken for dead meanwhile: its shares are gone.
+    // It was considered dead meanwhile, so its shares are gone.
     if (wasAlive === 0) await this.admission.rewrite(apiId);
   }
 

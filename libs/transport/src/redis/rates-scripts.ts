@@ -2,7 +2,7 @@ import type { Script } from './connection/script';
 
 /**
  * The server's clock is the only one, so that all API processes agree. Instants are written with
- * two decimals: Lua's own way of writing numbers would lose the microseconds.
+ * two decimals, because Lua's default format would lose the microseconds.
  */
 const DEBT = `
 local clock = redis.call('TIME')

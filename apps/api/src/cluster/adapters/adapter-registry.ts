@@ -8,7 +8,7 @@ import type { Tenant } from '../../http/request-context';
 import { DocumentCollection } from '../document-collection';
 import { CONFIG, LOGGER, TRANSPORT } from '../../tokens';
 
-/** Far above what any engine holds; a list of this length still fits one document. */
+/** Far more than any engine holds; a list of this length still fits in one document. */
 const MAX_ADAPTERS = 1_000;
 const ALL = 'all';
 const KEPT_MS = 31 * 86_400_000;
@@ -29,9 +29,9 @@ class Known {
 }
 
 /**
- * The LoRA adapters that can be asked for: those of the configuration, and what was loaded since.
- * Each tenant has a list of its own, which begins with the configuration's. All API processes share
- * the lists; each keeps a copy, which it reads again when another has changed it.
+ * The LoRA adapters that requests can name: those of the configuration and those loaded since. Each
+ * tenant has its own list, which starts as a copy of the configuration's. All API processes share
+ * the lists; each caches them and reads a list again when another process has changed it.
  */
 @Injectable()
 export class AdapterRegistry implements OnApplicationShutdown, OnModuleInit {
@@ -115,13 +115,13 @@ export class AdapterRegistry implements OnApplicationShutdown, OnModuleInit {
   ): Promise<void> {
     const at = { owner, id: ALL };
     const changed = await this.shared.update(at, ({ adapters }) => ({ adapters: next(adapters) }));
-    // The broker has lost its data since the start: what is known here is the list.
+    // The broker has lost its data since the start, so the copy of this process becomes the list.
     if (changed === undefined) await this.shared.add(at, { adapters: next(this.all(owner)) });
     await this.read(owner);
     this.transport.bus.publish(channels.adapters, Buffer.from(owner ?? ''));
   }
 
-  /** True when the list is in the broker. */
+  /** True when the broker has the list. */
   private async read(owner: Tenant): Promise<boolean> {
     try {
       const list = await this.shared.find({ owner, id: ALL });

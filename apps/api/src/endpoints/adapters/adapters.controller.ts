@@ -11,8 +11,8 @@ type LoadOrder = ReturnType<typeof adapterOfBody>;
 const TEXT = 'text/plain; charset=utf-8';
 
 /**
- * vLLM's way to change the LoRA adapters of a running server; served with
- * `allow_runtime_lora_updating` only.
+ * vLLM's endpoints that change the LoRA adapters of a running server; served only with
+ * `allow_runtime_lora_updating`.
  */
 @Controller('v1')
 export class AdaptersController {

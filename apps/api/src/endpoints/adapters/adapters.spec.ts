@@ -45,7 +45,7 @@ describe('LoRA adapters', () => {
     return { ...(adapter === undefined ? {} : { adapter }), hashes: blockHashes };
   }
 
-  it('of the configuration are cards under the base model, and answer under their names', async () => {
+  it('of the configuration are listed under the base model, and answer under their names', async () => {
     await start({
       loraModules: ['sql=org/sql-adapter', '{"name":"law","path":"/adapters/law"}'],
     });
@@ -59,7 +59,7 @@ describe('LoRA adapters', () => {
     expect((await jobFor(BASE)).adapter).toBeUndefined();
   });
 
-  it('share no prefix with the base model or each other', async () => {
+  it('share no cached prefix with the base model or each other', async () => {
     await start({ loraModules: ['a=x', 'b=y'] });
     const hashes = [];
     for (const model of [BASE, 'a', 'b', 'a']) hashes.push((await jobFor(model)).hashes[0]);
@@ -97,7 +97,7 @@ describe('LoRA adapters', () => {
     expect(await cards()).toHaveLength(2);
   });
 
-  it('are replaced in place when asked for', async () => {
+  it('are replaced in place when the request says so', async () => {
     await start({ allowRuntimeLoraUpdating: true });
     await fixture.post('/v1/load_lora_adapter', SQL);
     const again = { ...SQL, lora_path: 'org/newer', load_inplace: true };
@@ -105,12 +105,12 @@ describe('LoRA adapters', () => {
     expect((await cards()).map(({ root }) => root)).toEqual([BASE, 'org/newer']);
   });
 
-  it('cannot be changed where that is not allowed', async () => {
+  it('cannot be changed where changes are not allowed', async () => {
     await start({ loraModules: ['sql=x'] });
     expect((await fixture.post('/v1/load_lora_adapter', SQL)).status).toBe(404);
   });
 
-  it('are the same in every API process, also in one that starts later', async () => {
+  it('are the same in every API process, including one that starts later', async () => {
     const config = { allowRuntimeLoraUpdating: true };
     await start(config);
     await fixture.post('/v1/load_lora_adapter', SQL);
@@ -129,7 +129,7 @@ describe('LoRA adapters', () => {
     await until(async () => (await cards()).length === 1);
   });
 
-  it('come all together when loaded at the same moment', async () => {
+  it('are all kept when loaded at the same moment', async () => {
     await start({ allowRuntimeLoraUpdating: true });
     const names = Array.from({ length: 20 }, (_, i) => `adapter-${i}`);
     await Promise.all(

@@ -1,7 +1,7 @@
 import { BatonError, type Stage, STAGES } from '@baton/contract';
 import { MAX_ENGINES } from '@baton/placement';
 
-/** Engines that are to join. */
+/** The engines that an order adds. */
 export interface JoinOrder {
   readonly role: Stage;
   readonly count: number;
@@ -22,7 +22,7 @@ export function roleOf(body: unknown): Stage {
 }
 
 /**
- * How many engines a request asks for; 1 unless it says so. @throws BatonError `invalid_type`,
+ * The number of engines that a request asks for; default 1. @throws BatonError `invalid_type`,
  * `invalid_value`
  */
 function engineCountOf(body: unknown): number {

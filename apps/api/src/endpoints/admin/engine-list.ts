@@ -3,7 +3,7 @@ import { memberLoad, type MemberEngine } from '@baton/worker';
 /** An engine as `/admin/engines` shows it. */
 export interface ListedEngine {
   readonly object: 'engine';
-  /** The id that an order to leave names; the id of the engine's first rank. */
+  /** The id to use in an order to leave: that of the engine's first rank. */
   readonly id: string;
   readonly role: string;
   readonly state: string;

@@ -11,8 +11,8 @@ import { type ListedEngine, engineEntry } from './engine-list';
 const BEGUN = 202;
 
 /**
- * Lists the engines of the cluster and takes orders that change it. Served with `enable_admin`
- * only.
+ * Lists the engines of the cluster and takes orders that change it. Served only with
+ * `enable_admin`.
  */
 @Controller('admin/engines')
 export class EnginesController {
@@ -35,7 +35,7 @@ export class EnginesController {
     return { role, joining: count };
   }
 
-  /** Engines that are in the list already leave by their ids. */
+  /** Engines that the list already shows leave by their ids. */
   @Describe('Administration', 'Cancel what has not joined yet')
   @Delete()
   async cancel(): Promise<{ cancelled: number }> {

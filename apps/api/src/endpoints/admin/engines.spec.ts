@@ -12,7 +12,7 @@ interface Engine {
   readonly ranks: readonly { readonly rank: number; readonly engine_id: string }[];
 }
 
-/** An answer takes a second and a half, long enough for a change in the middle of it. */
+/** An answer takes 1.5 s, long enough for a change while it is under way. */
 const BODY = { max_tokens: 300, ignore_eos: true };
 const SLOW = { speedup: 1, interTokenLatency: 5 } as const;
 
@@ -60,7 +60,7 @@ describe('/admin/engines', () => {
     return (await engines()).find((engine) => engine.role === role)?.id ?? '';
   }
 
-  /** Every answer of a load that a change must not disturb. */
+  /** Runs a load that a change must not disturb, and returns all of its answers. */
   function load(target: ClusterFixture, count: number): Promise<Response[]> {
     return Promise.all(
       Array.from({ length: count }, (_, i) =>
@@ -95,7 +95,7 @@ describe('/admin/engines', () => {
     expect(list.every(({ id, ranks }) => ranks[0]?.engine_id === id)).toBe(true);
   });
 
-  it('lets an engine join, which loads before it takes work', async () => {
+  it('lets an engine join, which loads its model before it takes work', async () => {
     const target = await start({ prefill: 1, decode: 1 }, { startupDuration: 20 });
     await until(async () => (await roles()) === 'decode ready, prefill ready');
     const answer = await call('POST', '', { role: 'decode' });
@@ -105,7 +105,7 @@ describe('/admin/engines', () => {
     await expectWhole(await load(target, 20));
   });
 
-  it('lets an engine go when it is empty, and loses nothing', async () => {
+  it('lets an engine leave once it is empty, and loses no request', async () => {
     const target = await start({ prefill: 2, decode: 2 }, SLOW);
     const answers = load(target, 60);
     await runs(target);
@@ -119,7 +119,7 @@ describe('/admin/engines', () => {
     await until(async () => (await roles()) === 'decode ready, prefill ready');
   });
 
-  it('turns an engine into one of another role, and loses nothing', async () => {
+  it('changes the role of an engine, and loses no request', async () => {
     const target = await start({ prefill: 2, decode: 1 }, { ...SLOW, startupDuration: 0.2 });
     await until(async () => (await engines()).every(({ state }) => state === 'ready'));
     const answers = load(target, 60);
@@ -137,7 +137,7 @@ describe('/admin/engines', () => {
     for (const { id: each } of decodes) await until(async () => (await stepsOf(each)) > 0);
   });
 
-  it('moves all ranks of an engine together, by the name of any', async () => {
+  it('moves all ranks of an engine together, by the id of any rank', async () => {
     await start({ prefill: 2, decode: 1 }, { dataParallelSize: 2 });
     const [target] = await engines();
     const answer = await call('POST', `/${target?.ranks[1]?.engine_id}/role`, { role: 'decode' });
@@ -180,7 +180,7 @@ describe('/admin/engines', () => {
     expect(error.message).toContain(sentence);
   });
 
-  it('refuses the role that an engine has, and one that the configuration cannot give it', async () => {
+  it('refuses the role that an engine has already, and a role that the configuration does not allow', async () => {
     const limits = { maxNumBatchedTokens: 8_192, decodeMaxNumSeqs: 9_000 };
     await start({ prefill: 2, aggregated: 1 }, limits);
     const id = await firstOf('prefill');

@@ -15,16 +15,16 @@ import { bodyFields } from './admin-body';
 
 type Fields = ReturnType<typeof bodyFields>;
 
-/** You change `settings` by sending some of them back; `fixed` holds until the cluster restarts. */
+/** `settings` change when you send some of them back; `fixed` holds until the cluster restarts. */
 export interface SettingsView {
   readonly object: 'config';
-  /** 0 when the cluster starts; each change adds 1. */
+  /** 0 at the start of the cluster; each change adds 1. */
   readonly revision: number;
   readonly settings: Readonly<Record<string, unknown>>;
   readonly fixed: Readonly<Record<string, unknown>>;
 }
 
-/** Settings that change while the cluster runs. Served with `enable_admin` only. */
+/** Settings that change while the cluster runs. Served only with `enable_admin`. */
 @Controller('admin/config')
 export class SettingsController {
   constructor(

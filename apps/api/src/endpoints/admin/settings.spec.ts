@@ -44,7 +44,7 @@ describe('/admin/config', () => {
     return (await answer.json()) as View;
   }
 
-  it('shows what holds, and what cannot change', async () => {
+  it('shows the current settings, and those that cannot change', async () => {
     await start({ faults: JSON.stringify([BUSY]), speedup: 20 });
     const view = (await (await call()).json()) as View;
     expect(view).toMatchObject({
@@ -64,7 +64,7 @@ describe('/admin/config', () => {
     expect((await target.post(BODY)).status).toBe(200);
   });
 
-  it("takes llm-d's names", async () => {
+  it('accepts llm-d’s names', async () => {
     const target = await start();
     const failing = { 'failure-injection-rate': 100, 'failure-types': ['model_not_found'] };
     await change(failing);
@@ -77,7 +77,7 @@ describe('/admin/config', () => {
     expect((await target.post(BODY)).status).toBe(200);
   });
 
-  it('changes the policy by which engines are chosen, without losing a request', async () => {
+  it('changes the placement policy without losing a request', async () => {
     const target = await start();
     const post = (i: number): Promise<Response> => target.post({ ...BODY, prompt: `Run ${i}.` });
     const running = Array.from({ length: 20 }, (_none, i) => post(i));
@@ -95,7 +95,7 @@ describe('/admin/config', () => {
     expect((await post(100)).status).toBe(200);
   });
 
-  it('shows fake metrics in place of the true ones', async () => {
+  it('shows fake metrics in place of the real ones', async () => {
     const target = await start();
     const loras = [{ running: 'a,b', waiting: 'c', timestamp: 1_257_894_567 }];
     await change({ 'fake-metrics': { 'running-requests': 7, 'kv-cache-usage': 0.4, loras } });

@@ -19,7 +19,7 @@ describe('the link to a supervisor', () => {
     });
   }
 
-  it('asks for engines, and tells answers apart that come in another order', async () => {
+  it('asks for engines, and matches answers that come in another order', async () => {
     const supervisor = link();
     const refused = supervisor.start('prefill', 2);
     const started = supervisor.start('decode', 1);
@@ -36,14 +36,14 @@ describe('the link to a supervisor', () => {
     await expect(refused).rejects.toThrow(new UsageError('It does not fit.'));
   });
 
-  it('cancels what has not joined', async () => {
+  it('cancels engines that have not joined yet', async () => {
     const cancelled = link().cancel();
     expect(asked).toEqual([{ kind: 'cancel-engines', id: 1 }]);
     answer({ kind: 'engines-cancelled', id: 1, count: 3 });
     expect(await cancelled).toBe(3);
   });
 
-  it('gives up on one that does not answer', async () => {
+  it('gives up on a supervisor that does not answer', async () => {
     vi.useFakeTimers();
     const waiting = expect(link().start('decode', 1)).rejects.toThrow(
       new BatonError('supervisor_silent'),
@@ -52,7 +52,7 @@ describe('the link to a supervisor', () => {
     await waiting;
   });
 
-  it('is not there in a process that no supervisor has started', () => {
+  it('does not exist in a process that no supervisor has started', () => {
     expect(SupervisorLink.ofThisProcess()).toBeUndefined();
   });
 });

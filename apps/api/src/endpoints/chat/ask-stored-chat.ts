@@ -9,8 +9,8 @@ interface StoredChatReading extends Reading {
 }
 
 /**
- * A chat that may have `store`: a body that was not parsed yet does not tell. What is read beside
- * the body is when it arrived.
+ * A chat that may have `store`: a body that is not parsed yet does not show it. The extra reading
+ * is the time of arrival.
  */
 export const askStoredChat: Ask<StoredChatReading> = {
   name: 'stored-chat',
@@ -27,7 +27,7 @@ export const askStoredChat: Ask<StoredChatReading> = {
   },
 };
 
-/** In both dialects a stored chat has the shape of OpenAI. */
+/** A stored chat has OpenAI's shape in both dialects. */
 function documentOf(
   { request, local }: StoredChatReading,
   { http, head, plans, options }: AnswerParts,

@@ -6,10 +6,10 @@ import { StoredDocuments } from '../../cluster/stored-documents';
 import type { Tenant } from '../../http/request-context';
 import { CONFIG, TRANSPORT } from '../../tokens';
 
-/** Heads that are read at once: one of the largest has 64 KiB. */
+/** Heads read at once; the largest have 64 KiB each. */
 const HEADS_AT_ONCE = 64;
 
-/** The chat completions with `store`, under the bounds of stored responses. */
+/** Chat completions made with `store`. They have the bounds of stored responses. */
 @Injectable()
 export class ChatStore extends StoredDocuments<never> {
   constructor(@Inject(CONFIG) config: BatonConfig, @Inject(TRANSPORT) transport: Transport) {
@@ -17,7 +17,7 @@ export class ChatStore extends StoredDocuments<never> {
     super(config, transport, { collection: 'chat-texts', ...kind });
   }
 
-  /** What a list knows of the tenant's chats, in no order. */
+  /** The heads of the tenant's chats, which lists are made of; in no order. */
   async heads(owner: Tenant): Promise<ChatHead[]> {
     const ids = await this.ids(owner);
     const heads: ChatHead[] = [];

@@ -7,7 +7,7 @@ import { askChatBatch, callOf, TEXT_ENDPOINTS } from '../../request/take/call';
 import { RequestWay } from '../../request/way';
 import { StoredChatsService } from './stored-chats.service';
 
-/** Answers to conversations, written by the exchange: streamed or in one piece. */
+/** Chat completions. The exchange writes the answers, streamed or in one piece. */
 @Controller('v1/chat/completions')
 export class ChatController {
   constructor(

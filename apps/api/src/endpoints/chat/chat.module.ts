@@ -4,7 +4,7 @@ import { ChatStore } from './chat-store';
 import { StoredChatsController } from './stored-chats.controller';
 import { StoredChatsService } from './stored-chats.service';
 
-/** Answers to conversations, and those that are kept. */
+/** Chat completions, and the stored ones. */
 @Module({
   controllers: [ChatController, StoredChatsController],
   providers: [ChatStore, StoredChatsService],

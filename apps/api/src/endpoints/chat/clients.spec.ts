@@ -48,7 +48,7 @@ describe('a client that leaves', () => {
     expect(liveSequences()).toBe(0);
   });
 
-  it('before the job is begun makes sure that it never is', async () => {
+  it('before its job starts prevents the start', async () => {
     let isOpen = false;
     fixture = await ApiFixture.start({ engines: [{ takes: () => isOpen }] });
     const leave = new AbortController();
@@ -68,7 +68,7 @@ describe('a client that leaves', () => {
     expect((await next).status).toBe(200);
   });
 
-  it('in the middle of its body leaves no trace but its connection', async () => {
+  it('while it sends its body leaves no trace but its connection', async () => {
     fixture = await ApiFixture.start();
     const half = rawPost('/v1/completions', '{"prompt":', ['content-length: 100']);
     const socket = await lazyReader(fixture.port, half);
@@ -85,7 +85,7 @@ describe('a client that leaves', () => {
 });
 
 describe('a client that does not read', () => {
-  it('is given up when more than 1 MiB waits for it', async () => {
+  it('is disconnected when more than 1 MiB waits for it', async () => {
     fixture = await ApiFixture.start();
     const prompt = 'x';
     const body = JSON.stringify({ ...BODY, prompt, max_tokens: 60_000, logprobs: 5 });
@@ -104,7 +104,7 @@ describe('a client that does not read', () => {
 });
 
 describe('a full queue', () => {
-  it('answers 429 with Retry-After, and lets in again what drains', async () => {
+  it('answers 429 with Retry-After, and admits requests again as it drains', async () => {
     let isOpen = false;
     fixture = await ApiFixture.start({
       config: { maxWaitingRequests: 2 },
@@ -139,7 +139,7 @@ describe('a full queue', () => {
   });
 });
 
-describe('a front that ends', () => {
+describe('a front that shuts down', () => {
   it('lets requests under way finish and refuses new ones', async () => {
     fixture = await ApiFixture.start();
     const answer = await fixture.post('/v1/completions', BODY);
@@ -155,7 +155,7 @@ describe('a front that ends', () => {
     await stopped;
   });
 
-  it('ends what takes longer than the shutdown timeout', async () => {
+  it('ends requests that take longer than the shutdown timeout', async () => {
     fixture = await ApiFixture.start({ config: { shutdownTimeout: 0.1 } });
     const stream = readStream(await fixture.post('/v1/completions', BODY));
     const run = await fixture.engine.next();
@@ -167,8 +167,8 @@ describe('a front that ends', () => {
   });
 });
 
-describe('a broker that is away', () => {
-  it('makes new requests fail at once and old ones after the grace', async () => {
+describe('an unreachable broker', () => {
+  it('makes new requests fail at once and old ones after the grace period', async () => {
     fixture = await ApiFixture.start({ config: { brokerGrace: 0.6 } });
     const streamed = readStream(await fixture.post('/v1/completions', BODY));
     const whole = fixture.post('/v1/completions', { ...BODY, stream: false });

@@ -13,7 +13,7 @@ const LISTING: readonly QueryParameter[] = [
 
 type Parameters = Readonly<Record<string, unknown>>;
 
-/** OpenAI's stored chat completions: those that were made with `store`. */
+/** OpenAI's stored chat completions: those made with `store`. */
 @Controller('v1/chat/completions')
 export class StoredChatsController {
   constructor(private readonly chats: StoredChatsService) {}

@@ -21,10 +21,10 @@ import { ChatStore } from './chat-store';
 
 type Query = Readonly<Record<string, unknown>>;
 
-/** A page of a list ends where its chats have this many characters together. */
+/** A page of a list ends when its chats reach this many characters in total. */
 const MAX_PAGE_LENGTH = 4 * 1024 * 1024;
 
-/** Chats with `store`: keeps them as they are answered, and serves them again. */
+/** Stores the answers of chats with `store`, and serves them again. */
 @Injectable()
 export class StoredChatsService {
   constructor(
@@ -34,7 +34,7 @@ export class StoredChatsService {
     private readonly catalog: ModelCatalog,
   ) {}
 
-  /** Reads a body that may have `store`, and keeps the answer of one that has. */
+  /** Reads a body that may have `store`, and stores the answer if it does. */
   asking({ request }: Received): Ask {
     const { arrivalUs, tenant: owner } = contextOf(request.raw);
     return {
@@ -44,7 +44,7 @@ export class StoredChatsService {
     };
   }
 
-  /** One page of what is stored, by default the oldest first. */
+  /** One page of the stored chats, by default the oldest first. */
   async list(owner: Tenant, query: Query): Promise<string> {
     const heads = await this.store.heads(owner);
     const listed = heads
@@ -75,7 +75,7 @@ export class StoredChatsService {
     return String(await this.threads.answer('chat-messages', { body, limits, extra }));
   }
 
-  /** Afterwards, as JSON. */
+  /** The updated chat, as JSON. */
   async update(at: Owned, body: unknown): Promise<string> {
     const metadata = readMetadata(body);
     return chatObject(await this.store.changeText(at, (now) => withMetadata(now, metadata)));

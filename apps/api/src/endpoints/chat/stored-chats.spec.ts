@@ -22,7 +22,7 @@ describe('a chat completion with store', () => {
       ...{ model: 'llama-3.1-8b', messages, max_tokens: 8, store: true, ...more },
     });
 
-  it('is read again as it was answered, with what was asked', async () => {
+  it('is read back as it was answered, with its request', async () => {
     const made = await create({ metadata: { run: '7' }, temperature: 0.5, n: 2 });
     const found = await client.chat.completions.retrieve(made.id);
     expect(found).toMatchObject({
@@ -80,7 +80,7 @@ describe('a chat completion with store', () => {
     expect([refused.status, error.code]).toEqual([400, 'object_above_max_properties']);
   });
 
-  it('is gone when it is deleted', async () => {
+  it('is gone once it is deleted', async () => {
     const { id } = await create();
     expect(await client.chat.completions.delete(id)).toEqual({
       ...{ id, object: 'chat.completion.deleted', deleted: true },
@@ -94,7 +94,7 @@ describe('a chat completion with store', () => {
     }
   });
 
-  it.each([false, true])('may have a body that is long, with stream %s', async (stream) => {
+  it.each([false, true])('may have a long body, with stream %s', async (stream) => {
     const content = 'The baton goes on. 🏃 '.repeat(3_000);
     const body = { messages: [{ role: 'user', content }], max_tokens: 8, metadata: { a: 'long' } };
     const answer = await fixture.post(PATH, { ...body, store: true, stream });
@@ -108,7 +108,7 @@ describe('a chat completion with store', () => {
     await expect(client.chat.completions.retrieve(otherId)).rejects.toMatchObject({ status: 404 });
   });
 
-  it('ends a page of a list where its chats are long together', async () => {
+  it('ends a page of a list early when its chats are long', async () => {
     const metadata = { set: 'long' };
     const made = { metadata, user: 'x'.repeat(3 << 20) };
     const ids = [];
@@ -120,7 +120,7 @@ describe('a chat completion with store', () => {
     expect(listed).toEqual(ids);
   });
 
-  it('is one that asks for it, with metadata that can be kept', async () => {
+  it('is stored only on request, with valid metadata', async () => {
     const { id } = await create({ store: false, metadata: { a: 'b' } });
     await expect(client.chat.completions.retrieve(id)).rejects.toMatchObject({ status: 404 });
     const refused = create({ metadata: { a: 'x'.repeat(513) } });

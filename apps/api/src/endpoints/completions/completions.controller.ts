@@ -4,7 +4,7 @@ import { Describe, STREAMED } from '../../http/operation';
 import { callOf, TEXT_ENDPOINTS } from '../../request/take/call';
 import { RequestWay } from '../../request/way';
 
-/** Continuations of prompts, written by the exchange: streamed or in one piece. */
+/** Text completions. The exchange writes the answers, streamed or in one piece. */
 @Controller('v1/completions')
 export class CompletionsController {
   constructor(private readonly generation: RequestWay) {}

@@ -1,6 +1,6 @@
 import { Module } from '@nestjs/common';
 import { CompletionsController } from './completions.controller';
 
-/** Continuations of prompts. */
+/** Text completions. */
 @Module({ controllers: [CompletionsController] })
 export class CompletionsModule {}

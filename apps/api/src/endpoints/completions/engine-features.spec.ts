@@ -13,7 +13,7 @@ interface Completion {
 
 const PROMPT = 'a baton is handed from one runner to the next '.repeat(8);
 
-/** A front with one real engine behind it, on the wall clock, a hundred times faster than life. */
+/** A front with one real engine on the wall clock, with a speedup of 100. */
 class Setting {
   private constructor(
     readonly fixture: ApiFixture,
@@ -41,7 +41,7 @@ class Setting {
     return (await answer.json()) as Completion;
   }
 
-  /** Undefined when the scrape has no such series. */
+  /** Undefined when the scrape does not have the series. */
   readonly metric = async (series: string): Promise<number | undefined> => {
     const text = await (await fetch(`${this.fixture.api.url}/metrics`)).text();
     const line = text.split('\n').find((each) => each.startsWith(series));
@@ -64,7 +64,7 @@ describe.each(['openai', 'vllm'] as const)('cache_hit_threshold in the %s dialec
 
   afterAll(() => setting.close());
 
-  it('answers with nothing what the engine would have to compute, until it holds it', async () => {
+  it('gives an empty answer until the engine holds enough of the prompt', async () => {
     const asked = { max_tokens: 4, ignore_eos: true, cache_hit_threshold: 0.8 };
     const refused = await setting.complete(asked);
     expect(refused.choices[0]).toMatchObject({ text: '', finish_reason: 'cache_threshold' });
@@ -95,7 +95,7 @@ describe.each(['openai', 'vllm'] as const)('cache_hit_threshold in the %s dialec
 describe('speculative decoding', () => {
   const asked = { messages: [{ role: 'user', content: PROMPT }], max_tokens: 60, stream: true };
 
-  it('sends bursts of the text that comes token by token without it', async () => {
+  it('sends in bursts the text that otherwise comes token by token', async () => {
     const settings = [
       await Setting.open({}),
       await Setting.open({ numSpeculativeTokens: 3, speculativeAcceptanceRate: 0.8 }),

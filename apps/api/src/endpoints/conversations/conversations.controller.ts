@@ -19,7 +19,7 @@ const JSON_TYPE = 'application/json';
 
 type Parameters = Readonly<Record<string, unknown>>;
 
-/** OpenAI's conversations: items that responses go on with and add to. */
+/** OpenAI's conversations: lists of items that responses continue and extend. */
 @Controller('v1/conversations')
 export class ConversationsController {
   constructor(private readonly conversations: ConversationsService) {}

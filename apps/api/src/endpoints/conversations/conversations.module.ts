@@ -3,7 +3,7 @@ import { ConversationStore } from './conversation-store';
 import { ConversationsController } from './conversations.controller';
 import { ConversationsService } from './conversations.service';
 
-/** Conversations that are kept between requests. */
+/** Conversations kept between requests. */
 @Module({
   controllers: [ConversationsController],
   providers: [ConversationStore, ConversationsService],

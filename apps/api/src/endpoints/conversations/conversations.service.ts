@@ -16,7 +16,7 @@ import {
 
 type View = AnswerExtra<'stored-conversation'>;
 
-/** The operations of clients on conversations; responses read and append on their own. */
+/** The operations of clients on conversations; responses read and append by themselves. */
 @Injectable()
 export class ConversationsService {
   constructor(
@@ -29,7 +29,7 @@ export class ConversationsService {
     const begun = await this.made('new-conversation', body);
     const createdAt = Math.floor(Date.now() / 1_000);
     const head = { id: newId('conv'), createdAt };
-    // What was begun has the metadata and the items, in this order.
+    // The stored text has the metadata before the items.
     const text = `${JSON.stringify(head).slice(0, -1)},${begun.slice(1)}`;
     if (!(await this.store.addText({ owner, id: head.id }, text))) throw tooLarge();
     return conversationObject(conversationHead(text));
@@ -49,7 +49,7 @@ export class ConversationsService {
     return this.store.drop(at);
   }
 
-  /** The page of the items that were added. */
+  /** Returns the added items as a page. */
   async addItems(at: Owned, body: unknown): Promise<string> {
     const items = await this.made('new-items', body);
     await this.store.append(at, items);

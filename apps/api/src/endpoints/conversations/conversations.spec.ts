@@ -44,7 +44,7 @@ describe.each(['openai', 'vllm'] as const)('/v1/conversations in the %s dialect'
   const itemsOf = async (id: string, query = '?order=asc&limit=100'): Promise<Page> =>
     (await (await send(`/${id}/items${query}`)).json()) as Page;
 
-  it('are made, read, changed and deleted', async () => {
+  it('are created, read, changed and deleted', async () => {
     const made = await create({ metadata: { a: 'b' }, items: [message('x')] });
     expect(made).toEqual({
       id: expect.stringMatching(/^conv_[0-9a-f]+$/) as string,
@@ -74,7 +74,7 @@ describe.each(['openai', 'vllm'] as const)('/v1/conversations in the %s dialect'
     expect((await send('', 'POST')).status).toBe(200);
   });
 
-  it('keep items, page through them and let go of one', async () => {
+  it('keep items, list them by page and delete one', async () => {
     const { id } = await create({ items: [message('a')] });
     const added = await send(`/${id}/items`, 'POST', { items: [message('b'), message('c')] });
     const page = (await added.json()) as Page;
@@ -94,7 +94,7 @@ describe.each(['openai', 'vllm'] as const)('/v1/conversations in the %s dialect'
     expect((await itemsOf(id)).data).toHaveLength(2);
   });
 
-  it('go on with what responses said, streamed or not, stored or not', async () => {
+  it('continue with the output of responses, streamed or not, stored or not', async () => {
     const { id } = await create({ items: [message('My name is Ada.')] });
     const first = await responses.create({
       input: 'Hi',
@@ -120,7 +120,7 @@ describe.each(['openai', 'vllm'] as const)('/v1/conversations in the %s dialect'
     expect(again.usage?.input_tokens).toBe(second.usage?.input_tokens);
   });
 
-  it('take what many say at once', async () => {
+  it('keep the items of many concurrent requests', async () => {
     const { id } = await create({});
     const asked = Array.from({ length: 12 }, (_, i) =>
       responses.create({ input: `${i}`, conversation: id, max_output_tokens: 16 }),
@@ -155,12 +155,12 @@ describe.each(['openai', 'vllm'] as const)('/v1/conversations in the %s dialect'
     });
   });
 
-  it('take 20 items at once', async () => {
+  it('accept 20 items at once', async () => {
     const items = Array.from({ length: 20 }, () => message('x'));
     expect((await itemsOf((await create({ items })).id)).data).toHaveLength(20);
   });
 
-  it('that do not exist are 404 for a response', async () => {
+  it('that do not exist give a response 404', async () => {
     const answer = await responses.post({ input: 'x', conversation: 'conv_none' });
     expect(answer.status).toBe(404);
     expect((await send('/conv_none', 'POST', { metadata: {} })).status).toBe(404);

@@ -6,7 +6,10 @@ import { brokerError } from '../../http/broker-error';
 import { TRANSPORT } from '../../tokens';
 import { Operator } from './operator';
 
-/** What xPyD-sim shows of its one engine, over all engines, and then each engine by itself. */
+/**
+ * The fields that xPyD-sim shows for its one engine, summed over all engines, and then each engine
+ * by itself.
+ */
 export interface ClusterBatch {
   /**
    * Sequences that wait for the stage, as admission counts them: until their first step has ended.

@@ -2,6 +2,6 @@ import { Module } from '@nestjs/common';
 import { BatchController } from './batch.controller';
 import { OperatorModule } from './operator.module';
 
-/** What the engines compute at this moment. */
+/** The current batches of the engines. */
 @Module({ imports: [OperatorModule], controllers: [BatchController] })
 export class BatchModule {}

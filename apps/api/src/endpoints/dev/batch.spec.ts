@@ -17,7 +17,7 @@ async function batch(url: string): Promise<ClusterBatch> {
 }
 
 describe('/debug/batch', () => {
-  it('shows what decodes, with its tokens and its context', async () => {
+  it('shows decoding sequences with their tokens and context', async () => {
     const roles = { prefill: 1, decode: 2 };
     cluster = await ClusterFixture.start(roles, { enableDevMode: true, interTokenLatency: 50 });
     const { url } = cluster.api;
@@ -45,7 +45,7 @@ describe('/debug/batch', () => {
     await until(async () => (await batch(url)).engines.every(({ requests }) => !requests.length));
   });
 
-  it('shows what is computed, and what waits for it', async () => {
+  it('shows the prompts in computation and those that wait', async () => {
     const options = { enableAdmin: true, timeToFirstToken: 3_000, maxNumSeqs: 2 };
     cluster = await ClusterFixture.start({ aggregated: 1 }, options);
     const { url } = cluster.api;
@@ -60,7 +60,7 @@ describe('/debug/batch', () => {
     for (const answer of asked) await (await answer).text();
   });
 
-  it('is not there without one of the switches', async () => {
+  it('does not exist without one of the switches', async () => {
     const fixture = await ApiFixture.start();
     expect((await fetch(`${fixture.api.url}/debug/batch`)).status).toBe(404);
     await fixture.stop();

@@ -16,7 +16,7 @@ import { Operator } from './operator';
 import { SleepOrders } from './sleep-orders';
 
 /**
- * The endpoints of vLLM's development mode; served with `enable_dev_mode` only. They act on every
+ * The endpoints of vLLM's development mode; served only with `enable_dev_mode`. They act on every
  * engine of the cluster.
  */
 @Controller()
@@ -41,7 +41,7 @@ export class DevController {
     return { success: await this.orders.resetPrefixCache(forgetsHost) };
   }
 
-  /** There is nothing to forget: no engine has these two caches. */
+  /** Does nothing: no engine has these two caches. */
   @Describe('Development mode', 'Forget images; there are none', NOTHING)
   @Post('reset_mm_cache')
   @HttpCode(200)
@@ -65,7 +65,7 @@ export class DevController {
     await this.orders.sleep(mode, level);
   }
 
-  /** Parts may wake one by one; requests go on when all are awake. */
+  /** Parts may wake one by one; requests resume when all parts are awake. */
   @Describe('Development mode', 'Wake the engines', {
     ...NOTHING,
     query: [{ name: 'tags', type: 'string', meaning: 'weights or kv_cache; may be repeated.' }],

@@ -1,6 +1,6 @@
 import { BatonError } from '@baton/contract';
 
-/** What happens to requests under way when the engines stop. */
+/** What happens to requests under way when the engines pause. */
 export type PauseMode = 'abort' | 'wait' | 'keep';
 
 export interface SleepOrder {
@@ -9,7 +9,7 @@ export interface SleepOrder {
 }
 
 export interface ForgetOrder {
-  /** What host memory holds too. */
+  /** True when the host memory is cleared as well. */
   readonly forgetsHost: boolean;
 }
 

@@ -10,7 +10,7 @@ interface Completion {
   readonly choices: readonly { readonly text: string; readonly finish_reason: string }[];
 }
 
-/** Runs that the engines have taken, as their presence counts them. */
+/** Number of runs that the engines have started, from their presence. */
 async function startedRuns(cluster: ClusterFixture): Promise<number> {
   const engines = await cluster.engines();
   return engines.reduce((sum, { counters }) => sum + (counters['runs_started'] ?? 0), 0);
@@ -43,7 +43,7 @@ describe.each([
   const hits = (): Promise<number> => cluster.metric('vllm:prefix_cache_hits_total');
   const isIdle = async (): Promise<boolean> =>
     (await cluster.engines()).every(({ gauges }) => gauges.kvUsage === 0);
-  it('makes the engines forget their prefixes', async () => {
+  it('clears the prefix caches of the engines', async () => {
     await complete();
     await complete();
     await until(async () => (await hits()) > 0);
@@ -57,7 +57,7 @@ describe.each([
     expect(await hits()).toBe(before);
   });
 
-  it('pauses the engines with their requests and lets them go on', async () => {
+  it('pauses the engines with their requests and resumes them', async () => {
     expect(await (await post('/pause?mode=keep')).json()).toEqual({ status: 'paused' });
     expect(await get('/is_paused')).toEqual({ is_paused: true });
     const started = (): Promise<number> => startedRuns(cluster);
@@ -71,14 +71,14 @@ describe.each([
     expect(await get('/is_paused')).toEqual({ is_paused: false });
   });
 
-  it('waits for requests under way when told to', async () => {
+  it('waits for requests under way with mode=wait', async () => {
     const answer = complete({ ...SHORT, max_tokens: 200 });
     await until(async () => ((await get('/load')) as { server_load: number }).server_load === 1);
     await post('/pause?mode=wait');
     expect((await answer).choices[0]?.finish_reason).toBe('length');
   });
 
-  it('ends what runs with abort when it pauses them', async () => {
+  it('ends running requests with abort when it pauses the engines', async () => {
     const answer = complete({ ...SHORT, max_tokens: 3_000 });
     await until(async () => ((await get('/load')) as { server_load: number }).server_load === 1);
     await post('/pause');
@@ -109,17 +109,17 @@ describe.each([
     expect(await get('/is_paused')).toEqual({ is_paused: false });
   });
 
-  it('gets 400 for ids that are no strings', async () => {
+  it('gets 400 for ids that are not strings', async () => {
     expect((await post('/abort_requests', { request_ids: [1] })).status).toBe(400);
   });
 
-  it('sees the configuration without the address of the broker', async () => {
+  it('shows the configuration without the address of the broker', async () => {
     const { vllm_config: config } = (await get('/server_info')) as { vllm_config: object };
     expect(config).toMatchObject({ topology });
     expect(config).not.toHaveProperty('redis');
   });
 
-  it('can reset caches that no engine has', async () => {
+  it('accepts resets of caches that no engine has', async () => {
     expect((await post('/reset_mm_cache')).status).toBe(200);
     expect((await post('/reset_encoder_cache')).status).toBe(200);
   });
@@ -132,7 +132,7 @@ describe('/abort_requests', () => {
   });
   afterAll(() => fixture.stop());
 
-  it('ends the requests that it names, with what they have got', async () => {
+  it('ends the requests that it names, with the tokens they have', async () => {
     const body = { prompt: 'x', max_tokens: 50, ignore_eos: true, stream: true };
     const streams = ['one', 'two'].map(async (id) =>
       readStream(await fixture.post('/v1/completions', body, { headers: { 'x-request-id': id } })),
@@ -182,7 +182,7 @@ describe('without the development mode', () => {
     expect([answer.status, await answer.json()]).toEqual([404, { detail: 'Not Found' }]);
   });
 
-  it('tells its load all the same', async () => {
+  it('still shows its load', async () => {
     const answer = await fetch(`${fixture.api.url}/load`);
     expect(await answer.json()).toEqual({ server_load: 0 });
   });

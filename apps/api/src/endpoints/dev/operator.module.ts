@@ -1,6 +1,6 @@
 import { Module } from '@nestjs/common';
 import { Operator } from './operator';
 
-/** Carries what an operator asks to every engine and API process. */
+/** Forwards the requests of operators to every engine and API process. */
 @Module({ providers: [Operator], exports: [Operator] })
 export class OperatorModule {}

@@ -10,16 +10,16 @@ import { API_IDENTITY, type ApiIdentity, CONFIG, TRANSPORT } from '../../tokens'
 
 /** How long engines have to answer; a slower one counts as one without an answer. */
 const REPLY_TIMEOUT_MS = 2_000;
-/** API processes have no list of each other: all answers within this time count. */
+/** API processes have no list of each other, so all answers within this time count. */
 const API_REPLIES_MS = 150;
 const LOOK_EVERY_MS = 5;
 
 type WithoutAddress<T> = T extends unknown ? Omit<T, 'replyTo'> : never;
 
 /**
- * Carries what an operator asks to all engines and API processes, gathers their answers, and does
- * this process's own part. Its record of pauses begins with this process: a process that starts
- * later treats the cluster as awake.
+ * Forwards the requests of operators to all engines and API processes, collects their answers, and
+ * does the part of this process. It records pauses only while it runs: a process that starts later
+ * treats the cluster as awake.
  */
 @Injectable()
 export class Operator implements OnApplicationShutdown, OnModuleInit {
@@ -46,7 +46,7 @@ export class Operator implements OnApplicationShutdown, OnModuleInit {
     await this.unsubscribe?.().catch(() => undefined);
   }
 
-  /** True when every engine did it. */
+  /** True when every engine has done it. */
   async askEngines(operation: WithoutAddress<Operation>): Promise<boolean> {
     await this.cluster.refresh();
     const engines = this.cluster.living().map(({ engineId }) => engineId);
@@ -65,7 +65,7 @@ export class Operator implements OnApplicationShutdown, OnModuleInit {
     return batches.sort((a, b) => a.index - b.index);
   }
 
-  /** Requests that were ended, over all API processes. */
+  /** Number of requests ended, over all API processes. */
   async abort(requestIds: readonly string[] | undefined): Promise<number> {
     const operation = { kind: 'abort-requests', requestIds } as const;
     const startMs = performance.now();

@@ -7,7 +7,10 @@ import { Operator } from './operator';
 const EMPTY_LOOKS = 20;
 const EMPTY_LOOK_MS = 50;
 
-/** The steps of pausing and sleeping, in order. Records which parts of the engines still sleep. */
+/**
+ * Carries out the steps of pausing and sleeping in order, and records which parts of the engines
+ * still sleep.
+ */
 @Injectable()
 export class SleepOrders {
   private asleep = new Set<SleepTag>();
@@ -23,7 +26,7 @@ export class SleepOrders {
     this.asleep = new Set(SLEEP_TAGS);
   }
 
-  /** Parts may wake one by one; requests go on when all are awake. */
+  /** Parts may wake one by one; requests resume when all parts are awake. */
   async wake(tags: readonly SleepTag[]): Promise<void> {
     for (const tag of tags) this.asleep.delete(tag);
     if (this.asleep.size === 0) await this.resume();

@@ -3,14 +3,14 @@ import type { JsonSchema } from '@baton/openai';
 import { DOCS_STYLE } from './docs-style';
 import type { DescribedOperation, OpenApiDocument } from './openapi-document';
 
-/** What is shown of one operation. */
+/** The fields shown for one operation. */
 interface Entry {
   readonly method: string;
   readonly path: string;
   readonly operation: DescribedOperation;
 }
 
-/** The description as a page to read: no scripts, nothing from elsewhere. */
+/** The description as an HTML page without scripts and without external resources. */
 export function docsPage(document: OpenApiDocument): string {
   const entries = Object.entries(document.paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) => ({ method, path, operation })),

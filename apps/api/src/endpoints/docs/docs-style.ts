@@ -1,4 +1,4 @@
-/** Light and dark by what the reader's system asks for. */
+/** Light or dark, following the system's colour scheme. */
 export const DOCS_STYLE = `
 :root { color-scheme: light dark; --line: #d8dde3; --soft: #f5f7f9; --dim: #5a6572; --link: #0b62c4;
   --get: #1a6fb5; --post: #1d7a44; --delete: #b3362b; }

@@ -1,6 +1,6 @@
 import { Module } from '@nestjs/common';
 import { OpenApiController } from './openapi.controller';
 
-/** What the server serves, described. */
+/** The description of the API. */
 @Module({ controllers: [OpenApiController] })
 export class DocsModule {}

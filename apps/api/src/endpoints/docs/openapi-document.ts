@@ -53,7 +53,7 @@ const MEDIA_TYPES: Readonly<Record<Exclude<Media, 'nothing'>, string>> = {
   file: 'application/octet-stream',
 };
 
-/** What happens to fields that the schemas do not name. */
+/** The rule for fields that the schemas do not name. */
 const FURTHER_FIELDS = {
   openai:
     'Request fields that are not named here are accepted where servers of this kind document ' +
@@ -61,7 +61,7 @@ const FURTHER_FIELDS = {
   vllm: 'Request fields that are not named here are accepted.',
 } as const;
 
-/** Paths below these need a key, when keys are set. */
+/** Paths with these prefixes need a key when keys are set. */
 const GUARDED = /^\/(v1|v2|inference|cohere)/;
 const BEARER = { type: 'http', scheme: 'bearer' };
 
@@ -114,7 +114,7 @@ function byPath(a: KnownRoute, b: KnownRoute): number {
   return a.pattern === b.pattern ? 0 : a.pattern < b.pattern ? -1 : 1;
 }
 
-/** `:id` is written `{id}`, and a star by its name. */
+/** Writes `:id` as `{id}`, and a star as its name. */
 function pathOf(pattern: string, star = 'rest'): string {
   return pattern.replace(/:(\w+)/g, '{$1}').replace(/\*/g, `{${star}}`);
 }
@@ -171,10 +171,12 @@ function answerOf({ answers: media = ['json'], result }: HttpOperation): JsonSch
   return { description, content: Object.fromEntries(types.map((type) => [type, shapeOf(type)])) };
 }
 
-/** The shapes of failures, by the names of their schemas. */
+/** The schemas of errors, by name. */
 const FAILURES = ['Error', 'MessageError', 'ResponseError'] as const;
 
-/** Messages fail as Anthropic's clients read it, items in both dialects as OpenAI's do. */
+/**
+ * Errors of `/v1/messages` have Anthropic's shape; those of items have OpenAI's in both dialects.
+ */
 function failureOf(path: string): (typeof FAILURES)[number] {
   if (path.startsWith('/v1/messages')) return 'MessageError';
   return /^\/v1\/(responses|conversations)/.test(path) ? 'ResponseError' : 'Error';
@@ -190,13 +192,13 @@ function messageErrorSchema(): JsonSchema {
   };
 }
 
-/** An answer that says what is wrong. */
+/** An error answer. */
 function refusal(schema: string): JsonSchema {
   const content = { 'application/json': { schema: ref(`schemas/${schema}`) } };
   return { description: 'What is wrong', content };
 }
 
-/** vLLM's code is the status; a path that is not there fails in FastAPI's shape. */
+/** vLLM's code is the status; an unknown path fails in FastAPI's shape. */
 function vllmErrorSchema(): JsonSchema {
   const detail = { type: 'object', properties: { detail: {} }, required: ['detail'] };
   return { anyOf: [errorSchema({ type: 'integer' }), detail] };

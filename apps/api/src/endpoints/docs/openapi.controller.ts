@@ -6,10 +6,10 @@ import { CONFIG } from '../../tokens';
 import { docsPage } from './docs-page';
 import { type OpenApiDocument, openApiDocument } from './openapi-document';
 
-/** The page has no scripts and loads nothing; its style is its own. */
+/** The page has no scripts and loads nothing; its style is inline. */
 const POLICY = "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'";
 
-/** What the server serves, for programs and for readers. */
+/** The description of the API, for programs and for readers. */
 @Controller()
 export class OpenApiController {
   constructor(

@@ -38,7 +38,7 @@ describe('the description of the API', () => {
     expect(operations()).toHaveLength(routes.length - upgrading.length);
   });
 
-  it('has only what the server serves', async () => {
+  it('describes only what the server serves', async () => {
     const plain = await ApiFixture.start();
     const { paths } = (await (
       await fetch(`${plain.api.url}/openapi.json`)
@@ -51,8 +51,8 @@ describe('the description of the API', () => {
     }
   });
 
-  // The structure that the specification 3.1.0 asks for (4.8), as far as the document makes use of
-  // it.
+  // The structure that section 4.8 of the specification 3.1.0 requires, for the parts that the
+  // document uses.
   it('has what OpenAPI 3.1 requires of a document and of an operation', () => {
     expect(document.openapi).toBe('3.1.0');
     expect(document.info).toMatchObject({
@@ -82,7 +82,7 @@ describe('the description of the API', () => {
     }
   });
 
-  it('refers to nothing that is not there', () => {
+  it('has no dangling reference', () => {
     const json = JSON.stringify(document);
     const references = [...json.matchAll(/"\$ref":"#\/([^"]+)"/g)].map(([, path = '']) => path);
     expect(references.length).toBeGreaterThan(0);
@@ -98,7 +98,7 @@ describe('the description of the API', () => {
     }
   });
 
-  it('gives bodies that are served, and schemas that the answers have', async () => {
+  it('gives example bodies that the server accepts, and schemas that the answers match', async () => {
     const ajv = new Ajv2020({ strict: false });
     ajv.addSchema(document, 'api');
     const server = await ApiFixture.start({ engines: [{ isEager: true }] });
@@ -121,13 +121,13 @@ describe('the description of the API', () => {
     await server.stop();
   });
 
-  it('requires a body wherever one is read', () => {
+  it('requires a body wherever the server reads one', () => {
     const bodies = operations().flatMap(({ operation }) => operation.requestBody ?? []);
     expect(bodies.length).toBeGreaterThan(15);
     for (const { required } of bodies) expect(required).toBe(true);
   });
 
-  it('has no operation that is answered as a wrong method', async () => {
+  it('has no operation that the server answers as a wrong method', async () => {
     for (const { path, method } of operations()) {
       if (method !== 'get' || path.includes('{') || path.includes('stream')) continue;
       const leave = new AbortController();
@@ -149,7 +149,7 @@ describe('the description of the API', () => {
     }
   });
 
-  it('says of errors what the dialect says', async () => {
+  it('gives errors the shape of the dialect', async () => {
     const ajv = new Ajv2020();
     for (const dialect of ['openai', 'vllm'] as const) {
       const server = await ApiFixture.start({ config: { dialect } });
@@ -161,7 +161,7 @@ describe('the description of the API', () => {
     }
   });
 
-  it('can be read as a page that needs nothing else', async () => {
+  it('is readable as a page without external resources', async () => {
     const answer = await fetch(`${fixture.api.url}/docs`);
     expect(answer.headers.get('content-type')).toBe('text/html; charset=utf-8');
     const page = await answer.text();

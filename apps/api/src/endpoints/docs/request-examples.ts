@@ -3,7 +3,7 @@ import type { BodyName } from '../../http/operation';
 const messages = [{ role: 'user', content: 'Why does a relay need a baton?' }];
 const anthropic = { messages, max_tokens: 64 };
 
-/** A body that is served as it stands, of the schemas whose own fields do not show one. */
+/** Example bodies that the server accepts unchanged, for schemas whose fields do not yield one. */
 export const EXAMPLES: Partial<Record<BodyName, object>> = {
   ChatCompletionRequest: { messages, max_tokens: 64 },
   ChatCompletionBatchRequest: { messages: [messages, messages], max_tokens: 64 },

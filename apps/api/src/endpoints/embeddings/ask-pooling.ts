@@ -29,7 +29,7 @@ interface PoolingReading extends Reading {
   readonly local: PoolingTask;
 }
 
-/** The ways to ask a pooling model. */
+/** The readers of requests to a pooling model. */
 export function poolingAsks(config: BatonConfig): Readonly<Record<PoolingName, Ask>> {
   const asks = Object.entries(TASKS).map(([name, parse]) => [name, askOf(name, parse, config)]);
   return Object.fromEntries(asks) as Record<PoolingName, Ask>;

@@ -1,6 +1,6 @@
 import { Module } from '@nestjs/common';
 import { PoolingController } from './pooling.controller';
 
-/** Vectors, classes and scores. */
+/** Embeddings, classes and scores. */
 @Module({ controllers: [PoolingController] })
 export class EmbeddingsModule {}

@@ -8,8 +8,8 @@ import { CONFIG } from '../../tokens';
 import { type PoolingName, poolingAsks } from './ask-pooling';
 
 /**
- * Endpoints of pooling models: prompts are computed by the cluster, then the answer is a function
- * of their tokens.
+ * Endpoints of pooling models. The cluster computes the prompts; the answer is a function of their
+ * tokens.
  */
 @Controller()
 export class PoolingController {

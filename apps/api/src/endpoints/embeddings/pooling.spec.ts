@@ -27,7 +27,7 @@ describe.each([
   });
   afterAll(() => cluster.stop());
 
-  it('compute each prompt once, hold nothing and answer', async () => {
+  it('compute each prompt once, hold no KV and answer', async () => {
     const input = ['the baton is handed over', 'the baton', 'invoices'];
     const answer = await post(cluster.api.url, '/v1/embeddings', { input });
     expect(answer.status).toBe(200);
@@ -103,7 +103,7 @@ describe.each(['openai', 'vllm'] as const)('bad input of pooling endpoints, %s',
     expect(fixture.engine.runs).toHaveLength(0);
   });
 
-  it('with a wrong method is 405', async () => {
+  it('with a wrong method gives 405', async () => {
     const answer = await fetch(`${fixture.api.url}/v1/embeddings`);
     expect([answer.status, answer.headers.get('allow')]).toEqual([405, 'POST']);
   });

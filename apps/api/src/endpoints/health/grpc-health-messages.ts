@@ -35,7 +35,7 @@ function method(name: string, responseStream: boolean) {
 const SERVICE_FIELD = 0x0a;
 const STATUS_FIELD = 0x08;
 
-/** `HealthCheckRequest.service`; '' where it is left out. Names of services are short. */
+/** `HealthCheckRequest.service`; '' when it is left out. Names of services are short. */
 function serviceOf(message: Buffer): string {
   if (message.length === 0) return '';
   const [field, length = 0] = message;

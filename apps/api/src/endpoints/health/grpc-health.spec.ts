@@ -74,19 +74,19 @@ describe("gRPC's health protocol", () => {
       client.Check(request, (error, answer) => (error ? reject(error) : resolve(answer.status)));
     });
 
-  it('tells what is served as /health does, and that the process runs', async () => {
+  it('reports readiness as /health does, and that the process runs', async () => {
     expect((await fetch(`${fixture.api.url}/health`)).status).toBe(503);
     expect(await check({})).toBe('NOT_SERVING');
     expect(await check({ service: 'readiness' })).toBe('NOT_SERVING');
     expect(await check({ service: 'liveness' })).toBe('SERVING');
   });
 
-  it('knows no other service', async () => {
+  it('has no other service', async () => {
     await expect(check({ service: 'other' })).rejects.toMatchObject({ code: NOT_FOUND });
     await expect(check({ service: 'x'.repeat(300) })).rejects.toMatchObject({ code: NOT_FOUND });
   });
 
-  it('tells a watch at once, and again when it changes', async () => {
+  it('sends a watch the status at once, and again on each change', async () => {
     const told: string[] = [];
     const [watch, other] = [client.Watch({}), client.Watch({ service: 'other' })];
     const seen = (count: number): Promise<void> =>

@@ -10,16 +10,18 @@ import { CONFIG } from '../../tokens';
 import { HEALTH_SERVICE, type HealthRequest, type HealthStatus } from './grpc-health-messages';
 import { Readiness } from './readiness';
 
-/** Interval at which watched services are looked at: what they say may change without an event. */
+/**
+ * Interval at which watched services are checked, because their status may change without an event.
+ */
 const LOOK_EVERY_MS = 250;
-/** Watches of one process; each costs a little at every look. */
+/** Limit of watches per process; each costs a little at every check. */
 const MAX_WATCHES = 1_000;
 
 type Watch = ServerWritableStream<HealthRequest, HealthStatus>;
 
 /**
- * gRPC's health protocol, with the services that the endpoint picker of the inference extension
- * has: `''` and `readiness` say what `/health` says, `liveness` that the process runs.
+ * gRPC's health protocol, with the services of the inference extension's endpoint picker: `''` and
+ * `readiness` answer as `/health` does, `liveness` while the process runs.
  */
 @Injectable()
 export class GrpcHealth implements OnApplicationBootstrap, OnApplicationShutdown {
@@ -101,6 +103,6 @@ export class GrpcHealth implements OnApplicationBootstrap, OnApplicationShutdown
 
 type Answer = sendUnaryData<HealthStatus>;
 
-/** Of google.rpc.Code. */
+/** From google.rpc.Code. */
 const NOT_FOUND = 5;
 const RESOURCE_EXHAUSTED = 8;

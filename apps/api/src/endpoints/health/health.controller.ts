@@ -6,8 +6,8 @@ import { API_IDENTITY, type ApiIdentity } from '../../tokens';
 import { Readiness } from './readiness';
 
 /**
- * Whether requests would be served. `/health` and `/ping` speak vLLM, `/health_generate` SGLang: a
- * status and no body.
+ * Health checks. `/health` and `/ping` are vLLM's, `/health_generate` is SGLang's: a status without
+ * a body.
  */
 @Controller()
 export class HealthController {
@@ -30,7 +30,7 @@ export class HealthController {
     this.health(request, reply);
   }
 
-  /** Answers as long as the process runs; says nothing of the cluster. */
+  /** Answers while the process runs, whatever the state of the cluster. */
   @Describe('Health and metrics', 'Whether the process runs')
   @Get('health/live')
   live(): { status: 'ok'; pid: number; api_id: string } {

@@ -4,6 +4,6 @@ import { HealthController } from './health.controller';
 import { LoadController } from './load.controller';
 import { Readiness } from './readiness';
 
-/** Whether requests would be served, and how busy this process is. */
+/** The health of the cluster and the load of this process. */
 @Module({ controllers: [HealthController, LoadController], providers: [GrpcHealth, Readiness] })
 export class HealthModule {}

@@ -2,7 +2,7 @@ import { Controller, Get } from '@nestjs/common';
 import { Describe } from '../../http/operation';
 import { ExchangeStep } from '../../request/exchange';
 
-/** How busy this process is, as vLLM says it with `--enable-server-load-tracking`. */
+/** The load of this process, as vLLM reports it with `--enable-server-load-tracking`. */
 @Controller()
 export class LoadController {
   constructor(private readonly exchanges: ExchangeStep) {}

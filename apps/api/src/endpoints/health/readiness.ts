@@ -7,7 +7,7 @@ import { ClusterView } from '../../cluster/cluster-view';
 import { OpenDoor } from '../../request/take/open-door';
 import { CONFIG, TRANSPORT } from '../../tokens';
 
-/** Says what is missing before requests can be served. */
+/** Lists what is missing before requests can be served. */
 @Injectable()
 export class Readiness {
   private readonly needed: readonly Stage[];
@@ -27,7 +27,7 @@ export class Readiness {
     this.needed = counts.filter(([, count]) => count > 0).map(([stage]) => stage);
   }
 
-  /** In words, for a reader of `/health/ready`. Empty: ready. */
+  /** Descriptions for `/health/ready`; empty when ready. */
   missing(): string[] {
     const missing = this.needed
       .filter((stage) => !this.cluster.isReady(stage))

@@ -1,6 +1,6 @@
 import { Module } from '@nestjs/common';
 import { UiController } from './ui.controller';
 
-/** The page that shows the cluster at work. */
+/** The live page of the cluster. */
 @Module({ controllers: [UiController] })
 export class LivePageModule {}

@@ -15,13 +15,13 @@ export interface UiFile {
 }
 
 /**
- * The built page, read once into memory: by name `index.html` and the files below `assets/`. Empty
- * when it has not been built.
+ * The built page, read into memory once: `index.html` and the files below `assets/`, by name. Empty
+ * when the page has not been built.
  */
 export class UiFiles {
   private readonly files = new Map<string, UiFile>();
 
-  /** @param folder where the page was built to; found from here unless given */
+  /** @param folder of the built page; by default located relative to this file */
   constructor(folder: string | undefined = builtFolder()) {
     if (folder === undefined) return;
     for (const path of ['.', 'assets']) {
@@ -40,7 +40,7 @@ export class UiFiles {
   }
 }
 
-/** Beside the compiled code or, where sources run, above them. */
+/** Beside the compiled code, or above the sources when those run. */
 function builtFolder(): string | undefined {
   for (let at = __dirname; at !== dirname(at); at = dirname(at)) {
     if (existsSync(join(at, BUILT, 'index.html'))) return join(at, BUILT);

@@ -7,7 +7,7 @@ import { Viewers } from '../../observers/live-page/viewers';
 import { CONFIG } from '../../tokens';
 import { UiFiles } from './ui-files';
 
-/** Nothing from elsewhere, nothing inline: what the page shows cannot become code. */
+/** No external resources and nothing inline, so that shown text cannot run as code. */
 const POLICY = [
   "default-src 'none'",
   "script-src 'self'",
@@ -37,7 +37,7 @@ export class UiController {
     @Inject(CONFIG) private readonly config: BatonConfig,
   ) {}
 
-  /** With the slash, so that the relative addresses of the page hold. */
+  /** With the slash, so that the relative addresses of the page resolve. */
   @Describe('Pages', 'The live page', { answers: ['html'] })
   @Get()
   redirect(@Res() reply: FastifyReply): void {
@@ -53,9 +53,7 @@ export class UiController {
     this.viewers.show(reply.raw, headers);
   }
 
-  /**
-   * What can be changed while the cluster runs, and the values it takes, as a JSON Schema has them.
-   */
+  /** The settings that can change while the cluster runs, and their values, as JSON Schemas. */
   @Describe('Pages', 'Schemas of what the live page can change')
   @Get('options')
   options(): object {

@@ -46,7 +46,7 @@ async function read(answer: Response, seen: Seen): Promise<void> {
 const viewers = (): number => fixture.api.app.get(Viewers).size;
 
 describe('the stream of pictures', () => {
-  it('says whose it is and shows the engines', async () => {
+  it('names its process and shows the engines', async () => {
     const seen = await look();
     expect(seen.hello[0]).toMatchObject({ topology: '1A', speedup: 1, model: 'llama-3.1-8b' });
     const [engine] = seen.pictures[0]!.engines;
@@ -76,7 +76,7 @@ describe('the stream of pictures', () => {
     seen.close();
   });
 
-  it('measures what comes while somebody looks', async () => {
+  it('measures only while a viewer is connected', async () => {
     const seen = await look();
     const answer = fixture.post('/v1/completions', ASK);
     const run = await fixture.engine.next();
@@ -95,7 +95,7 @@ describe('the stream of pictures', () => {
     seen.close();
   });
 
-  it('tells a viewer that comes later the names that others know', async () => {
+  it('sends a later viewer the names sent to earlier ones', async () => {
     const first = await look();
     const answer = fixture.post('/v1/completions', ASK);
     const run = await fixture.engine.next();
@@ -108,7 +108,7 @@ describe('the stream of pictures', () => {
     second.close();
   });
 
-  it('is for so many, and for others once one has left', async () => {
+  it('has a limit of viewers, and admits another once one has left', async () => {
     const all = await Promise.all(Array.from({ length: MOST_VIEWERS }, () => look()));
     const refused = await fetch(`${fixture.api.url}/ui/stream`);
     expect(refused.status).toBe(503);
@@ -122,7 +122,7 @@ describe('the stream of pictures', () => {
 });
 
 describe('the live page', () => {
-  it('is found with and without its slash, and may load nothing from elsewhere', async () => {
+  it('is served with and without its slash, and may load no external resource', async () => {
     const moved = await fetch(`${fixture.api.url}/ui`, { redirect: 'manual' });
     expect([moved.status, moved.headers.get('location')]).toEqual([308, 'ui/']);
     const page = await fetch(`${fixture.api.url}/ui/`);

@@ -5,7 +5,7 @@ import { StreamAnswer } from '../../request/answer/stream';
 import { WholeAnswer } from '../../request/answer/whole';
 import type { AnswerParts, Ask, Asked } from '../../request/take/call';
 
-/** Anthropic's shape. */
+/** The reader of requests in Anthropic's shape. */
 export const askMessage: Ask = {
   name: 'message',
   read: (body, limits) => ({ request: parseMessages(body, limits) }),

@@ -9,7 +9,7 @@ import { RequestThreads } from '../../request/threads/request-threads';
 import { RequestWay } from '../../request/way';
 import { askMessage } from './ask-message';
 
-/** Anthropic's way to ask for text: the same cluster, other shapes. */
+/** Anthropic's Messages API: the same cluster, other shapes. */
 @Controller('v1/messages')
 export class MessagesController {
   constructor(

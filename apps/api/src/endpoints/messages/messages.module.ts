@@ -1,6 +1,6 @@
 import { Module } from '@nestjs/common';
 import { MessagesController } from './messages.controller';
 
-/** Anthropic's way to ask for text. */
+/** Anthropic's Messages API. */
 @Module({ controllers: [MessagesController] })
 export class MessagesModule {}

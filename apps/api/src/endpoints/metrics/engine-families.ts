@@ -9,7 +9,7 @@ import { renderFakeLoras } from '../../observers/metrics/fake-loras';
 import { renderLoraInfo } from '../../observers/metrics/lora-info';
 import { CONFIG, TRANSPORT } from '../../tokens';
 
-/** The metrics of engines, as their presence and the servers behind them have them. */
+/** The metrics of engines, from their presence and from the servers behind them. */
 @Injectable()
 export class EngineFamilies {
   constructor(

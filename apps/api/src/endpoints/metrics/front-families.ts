@@ -10,7 +10,7 @@ import { QueueMetrics } from '../../observers/metrics/queue-metrics';
 import { RequestMetrics } from '../../observers/metrics/request-metrics';
 import { ClassFamilies } from './class-families';
 
-/** The metrics that this process counts by itself. */
+/** The metrics that this process counts itself. */
 @Injectable()
 export class FrontFamilies {
   constructor(

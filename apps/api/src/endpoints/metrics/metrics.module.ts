@@ -4,7 +4,7 @@ import { EngineFamilies } from './engine-families';
 import { FrontFamilies } from './front-families';
 import { MetricsController } from './metrics.controller';
 
-/** What Prometheus scrapes. */
+/** The metrics endpoint for Prometheus. */
 @Module({
   controllers: [MetricsController],
   providers: [ClassFamilies, EngineFamilies, FrontFamilies],

@@ -6,7 +6,7 @@ import { ByTenant } from '../../http/access/tenant';
 import { Describe } from '../../http/operation';
 import type { Tenant } from '../../http/request-context';
 
-/** What can be asked for. Model ids may contain slashes. */
+/** The served models. Model ids may contain slashes. */
 @Controller()
 export class ModelsController {
   constructor(private readonly catalog: ModelCatalog) {}
@@ -27,7 +27,7 @@ export class ModelsController {
     return modelCard(card);
   }
 
-  /** OpenAI deletes fine-tuned models of the caller; no caller owns what is served here. */
+  /** OpenAI deletes fine-tuned models of the caller; no caller owns a model served here. */
   @Describe('Models', 'Refuse to delete a model: what is served cannot be deleted', {
     star: 'model',
   })

@@ -2,6 +2,6 @@ import { Module } from '@nestjs/common';
 import { ModelsController } from './models.controller';
 import { ServerInfoController } from './server-info.controller';
 
-/** What is served, and by which version. */
+/** The served models and the version of the server. */
 @Module({ controllers: [ModelsController, ServerInfoController] })
 export class ModelsModule {}

@@ -11,7 +11,7 @@ import { contextOf } from '../../http/request-context';
 import { CONFIG } from '../../tokens';
 
 /**
- * What routers read from an engine before they send it requests: SGLang's server info, and
+ * Facts that routers read from an engine before they send it requests: SGLang's server info, and
  * TensorRT-LLM's, which has `disaggregated_params`.
  */
 @Controller()
@@ -24,8 +24,8 @@ export class ServerInfoController {
   ) {}
 
   /**
-   * At the port of the cluster it is vLLM's, of development mode: the configuration, without what
-   * may hold a password.
+   * At the port of the cluster this is the endpoint of vLLM's development mode: the configuration
+   * without fields that may hold a password.
    */
   @Describe(
     'Health and metrics',
@@ -71,7 +71,7 @@ export class ServerInfoController {
     return this.modelInfo();
   }
 
-  /** The configuration only for an operator: routers ask without a key. */
+  /** The configuration is for operators only; routers send no key. */
   private shownOf(engineId: string, message: IncomingMessage): object {
     const showsConfig = this.config.enableDevMode && this.admin.admits(message);
     return {

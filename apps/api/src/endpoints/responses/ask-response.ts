@@ -14,28 +14,27 @@ import {
   type ResponseRequest,
   type WholeRequest,
 } from '@baton/responses';
-import { asciiJson } from '@baton/text';
 import { WholeAnswer } from '../../request/answer/whole';
 import type { AnswerParts, Ask, Reading } from '../../request/take/call';
 
-/** What is read of a response beside its body. */
+/** What is read for a response beside its body. */
 export interface ResponseExtra {
   readonly loaded: LoadedTexts;
-  /** The body came as a message over a WebSocket, and was not read. */
+  /** True when the body came as an unread message over a WebSocket. */
   readonly isMessage: boolean;
 }
 
 export interface ResponseReading extends Reading {
   readonly request: GenerationRequest;
-  /** The rest of the request, without its items. */
+  /** The request without its items. */
   readonly response: Omit<ResponseRequest, 'generation'>;
-  /** The items that it goes on with, and its own, as JSON lists. */
+  /** The items of earlier turns and those of the request, as JSON lists. */
   readonly context: string;
   readonly input: string;
   readonly local?: WholeRequest;
 }
 
-/** The ways to ask by items instead of messages. */
+/** The readers of requests that have items instead of messages. */
 export function responseAsks(
   config: BatonConfig,
 ): Readonly<Record<'response' | 'compaction', Ask<ResponseReading>>> {
@@ -61,7 +60,7 @@ export function responseAsks(
   };
 }
 
-/** The names of answers are made before they are asked for. */
+/** Ids of answers are made before they are needed. */
 const SILENT = { answerId: (id: string): string => id };
 
 interface ReadParts {
@@ -93,7 +92,7 @@ export function requestOf({ request, response }: ResponseReading): ResponseReque
   return { ...response, generation: request };
 }
 
-/** The response in the end. */
+/** The finished response. */
 export function outcomeOf(
   request: ResponseRequest,
   { head, plans, options }: Pick<AnswerParts, 'head' | 'plans' | 'options'>,
@@ -110,7 +109,7 @@ export function wholeResponse(
 ): WholeAnswer {
   return new WholeAnswer(http, plans, ([result], { cachedTokens }) => {
     assert(result, 'the sequence has ended');
-    return asciiJson(outcome.ended({ ...result, cachedTokens }));
+    return outcome.written(outcome.ended({ ...result, cachedTokens }));
   });
 }
 

@@ -4,8 +4,8 @@ import { ExchangeStep } from '../../request/exchange';
 import { TRANSPORT } from '../../tokens';
 
 /**
- * Ends the generation of cancelled responses, in whichever API process it runs. A lost message
- * costs only the work.
+ * Ends the generation of cancelled responses in any API process. A lost message only wastes the
+ * work.
  */
 @Injectable()
 export class Cancellations implements OnApplicationShutdown, OnModuleInit {

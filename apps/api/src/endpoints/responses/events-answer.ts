@@ -6,20 +6,20 @@ import type { DetachedResponse } from '../../http/detached-response';
 
 /** Takes the events of a response that has no HTTP response of its own. */
 export interface Listener {
-  /** It reads too slowly; true ends the answer. */
+  /** True when the listener reads too slowly, which ends the answer. */
   readonly isOverfull: boolean;
-  /** Whole events, as they go over a stream. */
+  /** Takes whole events, as a stream sends them. */
   hear(events: string): void;
-  /** No more will come. */
+  /** No more events follow. */
   end(): void;
 }
 
-/** An answer as events for a listener: of a background response, or of a turn on a WebSocket. */
+/** An answer sent as events to a listener: a background response, or a turn on a WebSocket. */
 export class EventsAnswer implements Answer {
   private pending = '';
   private hasBegun = false;
 
-  /** @param stub what the exchange takes for the client's response; it closes with the answer */
+  /** @param stub stands in for the client's response in the exchange; it closes with the answer */
   constructor(
     private readonly rendered: StreamedResponse,
     private readonly listener: Listener,
@@ -28,6 +28,11 @@ export class EventsAnswer implements Answer {
 
   get isOverfull(): boolean {
     return this.listener.isOverfull;
+  }
+
+  /** The listener keeps what its client has not read. */
+  drained(): Promise<void> {
+    return Promise.resolve();
   }
 
   open(): void {

@@ -5,16 +5,16 @@ import type { Tenant } from '../../http/request-context';
 import { ConversationStore } from '../conversations/conversation-store';
 import { ResponseStore } from './response-store';
 
-/** Characters of what one request goes on with: two of the largest documents. */
+/** Limit of characters that one request continues: two of the largest documents. */
 const MAX_LOADED = 16 * 1024 * 1024;
 
-/** Whose earlier turns a request may go on with. */
+/** The tenant and connection whose earlier turns a request may continue. */
 export interface Rememberer {
   readonly owner: Tenant;
   readonly recall?: Recall | undefined;
 }
 
-/** The text of a response that only its own connection may go on with. */
+/** The text of a response that only its own connection may continue. */
 export type Recall = (id: string) => string | undefined;
 
 /** Loads what requests continue: responses, conversations, and items by name. */
@@ -26,8 +26,8 @@ export class ResponseMemory {
   ) {}
 
   /**
-   * Throws `previous_response_not_found`, `conversation_not_found`, and `request_too_complex` for
-   * references to too long responses.
+   * Throws `previous_response_not_found`, `conversation_not_found`, and `request_too_complex` when
+   * the referenced responses are too long.
    */
   async load(links: ResponseLinks, whose: Rememberer): Promise<LoadedTexts> {
     const { conversationId, previousResponseId, referenced } = links;

@@ -18,22 +18,22 @@ import { requestOf, responseAsks, type ResponseReading } from './ask-response';
 import type { ResponseParts } from './response-answers';
 import { lengthOf, type Recall, ResponseMemory } from './response-memory';
 
-/** How a body came. */
+/** How a body arrived. */
 export interface Arrival {
-  /** As a message over a WebSocket that was not read; default false. */
+  /** True for an unread message over a WebSocket; default false. */
   readonly isMessage?: boolean;
-  /** What its connection remembers. */
+  /** Reads from the memory of its connection. */
   readonly recall?: Recall;
 }
 
-/** A response that was asked for, and the call that asked. */
+/** A requested response, and its call. */
 export interface ReadResponse extends ReadBody<ResponseReading> {
   readonly parts: ResponseParts;
   readonly call: CallFor<ResponseReading>;
   readonly limits: RequestLimits;
 }
 
-/** Reads what responses are asked for, with all that they continue. */
+/** Reads requests for responses, with all items that they continue. */
 @Injectable()
 export class ResponseReader {
   private readonly asks: ReturnType<typeof responseAsks>;
@@ -69,7 +69,7 @@ export class ResponseReader {
     return { ...read, parts, call, limits };
   }
 
-  /** Most bodies go on with nothing, and are read once. */
+  /** Most bodies continue nothing, and are read once. */
   private async links(
     body: unknown,
     options: Omit<AnswerInput<'response-links'>, 'body'>,

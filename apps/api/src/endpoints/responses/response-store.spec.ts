@@ -12,7 +12,7 @@ const stored = (id: string, status: string): StoredResponse =>
   }) as never;
 
 describe('the store of responses', () => {
-  it('finds one as failed whose process has died, and no other', async () => {
+  it('reports a response as failed only when its process has died', async () => {
     const transport = attachInProcess(new InProcessHub());
     const store = new ResponseStore(defaultConfig({}), transport);
     await store.add({ owner: undefined, id: 'resp_1' }, stored('resp_1', 'in_progress'));

@@ -6,7 +6,7 @@ import { StoredDocuments } from '../../cluster/stored-documents';
 import { CONFIG, TRANSPORT } from '../../tokens';
 import type { Owned } from '../../http/access/tenant';
 
-/** The responses that can be asked for again. */
+/** The stored responses. */
 @Injectable()
 export class ResponseStore extends StoredDocuments<StoredResponse> {
   constructor(
@@ -17,7 +17,7 @@ export class ResponseStore extends StoredDocuments<StoredResponse> {
     super(config, broker, { collection: 'responses', ...kind });
   }
 
-  /** A response of a dead process is found as failed: no other process will end it. */
+  /** A response whose process has died reads as failed, because no other process will end it. */
   override async text(at: Owned): Promise<string | undefined> {
     const text = await super.text(at);
     if (text === undefined) return undefined;

@@ -6,7 +6,7 @@ import type { AnswerExtra } from '../../request/threads/body-answers';
 import { RequestThreads } from '../../request/threads/request-threads';
 import { CONFIG } from '../../tokens';
 
-/** What clients see of stored responses; threads read the long ones. */
+/** The views of stored responses that clients get; threads read the long ones. */
 @Injectable()
 export class ResponseViews {
   constructor(
@@ -21,7 +21,7 @@ export class ResponseViews {
     return String(await this.threads.answer('stored-response', { body, limits, extra: view }));
   }
 
-  /** Its stream, behind the event of this number; -1: from the start. */
+  /** The events after this number; -1 for all of them. */
   events(stored: string, after: number): Promise<string> {
     const { reasoningEvents: reasoning } = this.config;
     return this.show(stored, { kind: 'events', after, reasoning });

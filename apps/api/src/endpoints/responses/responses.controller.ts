@@ -26,7 +26,9 @@ const REPLAY: readonly QueryParameter[] = [
 
 type Parameters = Readonly<Record<string, unknown>>;
 
-/** OpenAI's Responses API: the same cluster, asked by items instead of messages, with a memory. */
+/**
+ * OpenAI's Responses API: requests consist of items instead of messages, and responses are stored.
+ */
 @Controller('v1/responses')
 export class ResponsesController {
   constructor(
@@ -46,7 +48,7 @@ export class ResponsesController {
     return this.responses.create({ body, request, reply });
   }
 
-  /** Clients that ask for a WebSocket. */
+  /** Serves clients that ask for a WebSocket. */
   @Describe('Responses', 'Make responses over a WebSocket', { upgrades: true })
   @Get()
   connect(@Req() request: FastifyRequest, @Res() reply: FastifyReply): void {

@@ -17,14 +17,14 @@ import { isBackground, ResponseAnswers, type ResponseParts } from './response-an
 import { type ReadResponse, ResponseReader } from './response-reader';
 import { ResponseStore } from './response-store';
 import { ResponseViews } from './response-views';
-import { StreamListener } from './stream-listener';
+import type { StreamListener } from './stream-listener';
 
 type Query = Readonly<Record<string, unknown>>;
 
 const SKIPPED_TOOLS = 'x-baton-skipped-tools';
 const MAX_HEADER_LENGTH = 1_000;
 
-/** The way of a response: read the request, load what it continues, generate, store. */
+/** The steps of a response: read the request, load what it continues, generate, store. */
 @Injectable()
 export class ResponsesService {
   constructor(
@@ -46,7 +46,7 @@ export class ResponsesService {
     else await this.generation.answer(this.callFor(read));
   }
 
-  /** The work of the cluster for a response. */
+  /** The call that the cluster serves for a response. */
   callFor({ parts, call, threaded }: ReadResponse): Call {
     const { generation } = parts.request;
     const answer = this.answers.make.bind(this.answers, parts);
@@ -91,21 +91,21 @@ export class ResponsesService {
     return this.views.show(text, { kind: 'object' });
   }
 
-  /** Streams a stored response again; one under way is streamed on as it grows. */
+  /** Streams a stored response again; one under way continues as it grows. */
   async replay(at: Owned, query: Query, reply: FastifyReply): Promise<void> {
     const after = startingAfter(query);
     const found = await this.store.needText(at);
     if (!headOf(found).isOver) {
-      await this.broadcasts.follow(at, new StreamListener(reply), after);
+      await this.broadcasts.follow(at, this.broadcasts.listenerAt(reply), after);
       return;
     }
     const events = await this.views.events(found, after);
-    const listener = new StreamListener(reply);
+    const listener = this.broadcasts.listenerAt(reply);
     listener.hear(events);
     listener.end();
   }
 
-  /** The answer in one piece of a body that a thread has read; other answers stay as they are. */
+  /** A body that a thread has read is answered in one piece; other answers stay as they are. */
   private inPieces(asked: Asked, parts: ResponseParts, call: Call): Asked {
     const { threaded } = asked;
     if (threaded === undefined || isBackground(parts.request)) return asked;
@@ -118,7 +118,7 @@ export class ResponsesService {
     if (tools.length === 0) return;
     this.logger.info({ response: id, tools }, 'tools left out of a response');
     const names = tools.join(', ').replace(/[^\x20-\x7e]/g, '?');
-    // The header is set on Node's own response, because the framework may not send it.
+    // Set on Node's own response, because the framework may not send this answer.
     reply.raw.setHeader(SKIPPED_TOOLS, names.slice(0, MAX_HEADER_LENGTH));
   }
 
@@ -128,7 +128,7 @@ export class ResponsesService {
     const { stream } = parts.request.generation;
     let listener: StreamListener | undefined;
     const takeOver = (): void => {
-      listener = stream ? new StreamListener(reply) : undefined;
+      listener = stream ? this.broadcasts.listenerAt(reply) : undefined;
     };
     const heard = { ...parts, listener: stream ? lateListener(() => listener) : undefined };
     const call = this.callFor({ ...read, parts: heard });
@@ -144,7 +144,7 @@ export class ResponsesService {
   }
 }
 
-/** The client's connection is taken over only when no refusal is possible any more. */
+/** Takes over the client's connection only once the request can no longer be refused. */
 function lateListener(listener: () => StreamListener | undefined) {
   return {
     isOverfull: false,

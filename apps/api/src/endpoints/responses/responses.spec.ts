@@ -56,7 +56,7 @@ describe.each(['openai', 'vllm'] as const)('/v1/responses in the %s dialect', (d
     expect(again.usage?.input_tokens).toBe(told.usage?.input_tokens);
   });
 
-  it('goes on over several hops, also behind a stream, and inherits no instructions', async () => {
+  it('continues over several turns, also after a stream, and inherits no instructions', async () => {
     const turns = ['one', 'two', 'three'];
     const items: object[] = [];
     let previous: string | undefined;
@@ -72,7 +72,7 @@ describe.each(['openai', 'vllm'] as const)('/v1/responses in the %s dialect', (d
     }
   });
 
-  it('knows items of stored responses by name', async () => {
+  it('resolves items of stored responses by id', async () => {
     const asked = await client.create({ input: 'One?', max_output_tokens: 20 });
     const question = { role: 'user', content: 'One?' };
     const next = { role: 'user', content: 'Two?' };
@@ -88,7 +88,7 @@ describe.each(['openai', 'vllm'] as const)('/v1/responses in the %s dialect', (d
     expect(await answer.json()).toMatchObject({ error: { param: 'input[1].id' } });
   });
 
-  it('shows what it has stored, as it was answered', async () => {
+  it('shows a stored response as it was answered', async () => {
     const metadata = { topic: 'batons', __proto__: 'x' };
     const whole = await client.create({ input: 'x', max_output_tokens: 20, metadata });
     expect(whole.metadata).toEqual(metadata);
@@ -107,7 +107,7 @@ describe.each(['openai', 'vllm'] as const)('/v1/responses in the %s dialect', (d
     });
   });
 
-  it('tells a stream again, behind any event', async () => {
+  it('replays a stream from any event', async () => {
     const body = { input: 'x', max_output_tokens: 30, tools: [WEATHER], tool_choice: 'auto' };
     const stream = await client.stream(body);
     const frames = stream.split('\n\n');
@@ -119,7 +119,7 @@ describe.each(['openai', 'vllm'] as const)('/v1/responses in the %s dialect', (d
     }
   });
 
-  it('is read again as a stream or whole, and for nothing else', async () => {
+  it('is read again as a stream or whole, and in no other form', async () => {
     const { id } = await client.create({ input: 'x', max_output_tokens: 16 });
     expect((await client.send(`/${id}?stream=false`)).status).toBe(200);
     for (const stream of ['-94', 'yes', '']) {
@@ -154,7 +154,7 @@ describe.each(['openai', 'vllm'] as const)('/v1/responses in the %s dialect', (d
     expect(counted).toBe(usage?.input_tokens);
   });
 
-  it('compacts a conversation into items that a next request goes on with', async () => {
+  it('compacts a conversation into items that the next request continues', async () => {
     const input = [
       { role: 'user', content: 'My name is Ada.' },
       { role: 'assistant', content: 'Hello Ada.' },
@@ -180,7 +180,7 @@ describe.each(['openai', 'vllm'] as const)('/v1/responses in the %s dialect', (d
     expect(await nameless.json()).toMatchObject({ error: { param: 'model' } });
   });
 
-  it('deletes for one caller only', async () => {
+  it('reports a deletion to one caller only', async () => {
     const { id } = await client.create({ input: 'x', max_output_tokens: 16 });
     const answers = await Promise.all(
       Array.from({ length: 4 }, () => client.send(`/${id}`, { method: 'DELETE' })),
@@ -195,7 +195,7 @@ describe.each(['openai', 'vllm'] as const)('/v1/responses in the %s dialect', (d
     });
   });
 
-  it('names the tools that it leaves out', async () => {
+  it('lists the tools that it leaves out', async () => {
     const tools = [{ type: 'web_search' }, { type: 'naïve\n' }, { type: 'web_search' }];
     const answer = await client.post({ input: 'x', tools, max_output_tokens: 16 });
     expect(answer.headers.get('x-baton-skipped-tools')).toBe('web_search, na?ve?');
@@ -204,7 +204,7 @@ describe.each(['openai', 'vllm'] as const)('/v1/responses in the %s dialect', (d
     await streamed.text();
   });
 
-  it('runs in the background, and is found when it is over', async () => {
+  it('runs in the background, and is stored when it is over', async () => {
     const body = { input: 'x', max_output_tokens: 20, background: true };
     const queued = await client.create(body);
     expect(queued).toMatchObject({ status: 'queued', output: [], usage: null });

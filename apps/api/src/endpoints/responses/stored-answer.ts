@@ -2,15 +2,15 @@ import type { BatonError, EndReason } from '@baton/contract';
 import type { ResponseObject, ResponseOutcome } from '@baton/responses';
 import type { Answer, AnswerFacts, TokenSpan } from '../../request/answer/answer';
 
-/** How a response is kept. Neither call rejects: the answer goes out, kept or not. */
+/** Stores a response. Neither call rejects: the answer is sent whether it is stored or not. */
 export interface Keeper {
   begun(): Promise<void>;
   ended(response: ResponseObject): Promise<void>;
 }
 
 /**
- * An answer that is kept before its last bytes go out, so that a client can continue it as soon as
- * it has the end.
+ * An answer that is stored before its last bytes are sent, so that a client can continue it as soon
+ * as it has the end.
  */
 export class StoredAnswer implements Answer {
   private reason: EndReason = 'stop';

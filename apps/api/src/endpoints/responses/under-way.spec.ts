@@ -53,7 +53,7 @@ describe('a response that is under way', () => {
     expect(await client.get(id)).toEqual(last!.response);
   });
 
-  it('is followed from any process and any event on, as it goes on', async () => {
+  it('is followed live from any process, starting at any event', async () => {
     const { id } = await client.create({ input: 'x', background: true, max_output_tokens: 40 });
     const run = await fixture.engine.next();
     run.token(0, 3);
@@ -78,7 +78,29 @@ describe('a response that is under way', () => {
     expect(events.at(-1)?.response).toEqual(await elsewhere.get(id));
   });
 
-  it('is not kept when it was deleted meanwhile', async () => {
+  it('is heard whole by all its listeners where its end is long', async () => {
+    const answer = await client.post({
+      ...{ input: 'x', background: true, stream: true, max_output_tokens: 700, ignore_eos: true },
+      ...{ top_logprobs: 20, include: ['message.output_text.logprobs'] },
+    });
+    const run = await fixture.engine.next();
+    run.token(0, 3);
+    const reader = answer.body!.getReader();
+    let text = Buffer.from((await reader.read()).value!).toString();
+    const [, id = ''] = /"id":"(resp_[^"]+)"/.exec(text) ?? [];
+    const followed = elsewhere.send(`/${id}?stream=true`);
+    await run.play();
+    for (let part = await reader.read(); !part.done; part = await reader.read()) {
+      text += Buffer.from(part.value).toString();
+    }
+    expect(text.length).toBeGreaterThan(5 * 1024 * 1024);
+    expect(eventsIn(text).at(-1)?.response).toEqual(await client.get(id));
+    const end = text.slice(text.indexOf('event: response.output_text.done'));
+    expect((await (await followed).text()).endsWith(end)).toBe(true);
+    expect((await (await elsewhere.send(`/${id}?stream=true`)).text()).endsWith(end)).toBe(true);
+  });
+
+  it('is not stored when it was deleted meanwhile', async () => {
     const { id } = await client.create({ input: 'x', background: true });
     const run = await fixture.engine.next();
     expect((await elsewhere.send(`/${id}`, { method: 'DELETE' })).status).toBe(200);
@@ -87,7 +109,7 @@ describe('a response that is under way', () => {
     expect((await client.send(`/${id}`)).status).toBe(404);
   });
 
-  it('goes on in the background when the client that listened has left', async () => {
+  it('continues in the background when its listener has left', async () => {
     const leaving = new AbortController();
     const body = JSON.stringify({
       input: 'x',
@@ -118,7 +140,7 @@ describe('a response that is under way', () => {
     expect((await client.post({}, '/resp_none/cancel')).status).toBe(404);
   });
 
-  it('says in the stream that it has failed, and is kept as such', async () => {
+  it('reports its failure in the stream, and is stored as failed', async () => {
     const streaming = client.stream({ input: 'x', max_output_tokens: 40 });
     const run = await fixture.engine.next();
     run.token(0, 5);
@@ -131,7 +153,7 @@ describe('a response that is under way', () => {
     expect(await elsewhere.get(last!.id)).toEqual(last);
   });
 
-  it('makes room for newer ones, and any process goes on with it', async () => {
+  it('is evicted by newer ones, and any process continues it', async () => {
     const ids: string[] = [];
     for (let i = 0; i < 4; i += 1) {
       const answering = client.create({ input: 'x', max_output_tokens: 20 });
@@ -152,7 +174,7 @@ describe('a response that is under way', () => {
   });
 });
 
-describe('a response in the background without room for it', () => {
+describe('a background response that the store has no room for', () => {
   it('is an error, and is not stored', async () => {
     const fixture = await ApiFixture.start({
       config: { maxWaitingRequests: 1 },
@@ -173,7 +195,7 @@ describe('a response in the background without room for it', () => {
 });
 
 describe('tools that only OpenAI runs', () => {
-  it('are refused where that is wanted', async () => {
+  it('are refused when the configuration says so', async () => {
     const fixture = await ApiFixture.start({ config: { unsupportedTools: 'reject' } });
     const client = new ResponsesClient(fixture.api.url);
     const answer = await client.post({ input: 'x', tools: [{ type: 'web_search' }] });

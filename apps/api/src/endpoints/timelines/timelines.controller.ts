@@ -10,7 +10,7 @@ import { Timelines } from '../../observers/timelines/timelines';
 type Format = 'json' | 'perfetto';
 
 /**
- * What happened to one request, by the id of its answer, its X-Request-Id or the internal id of a
+ * The timeline of one request, by the id of its answer, its X-Request-Id or the internal id of a
  * sequence.
  */
 @Controller('v1/requests')

@@ -1,6 +1,6 @@
 import { Module } from '@nestjs/common';
 import { TimelinesController } from './timelines.controller';
 
-/** What became of one request. */
+/** The timelines of single requests. */
 @Module({ controllers: [TimelinesController] })
 export class TimelinesModule {}

@@ -12,7 +12,7 @@ interface SglangReading extends Reading {
   readonly isBatch: boolean;
 }
 
-/** SGLang's native shape. */
+/** The reader of requests in SGLang's native shape. */
 export const askSglang: Ask<SglangReading> = {
   name: 'sglang',
   read: (body, limits) => ({

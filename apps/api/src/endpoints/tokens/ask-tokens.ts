@@ -3,7 +3,7 @@ import { StreamAnswer } from '../../request/answer/stream';
 import { WholeAnswer } from '../../request/answer/whole';
 import type { Ask } from '../../request/take/call';
 
-/** Tokens in, tokens out. */
+/** The reader of requests with token ids in and out. */
 export const askTokens: Ask = {
   name: 'tokens',
   read: (body, limits) => ({ request: parseGenerate(body, limits) }),

@@ -5,7 +5,7 @@ import { callOf } from '../../request/take/call';
 import { RequestWay } from '../../request/way';
 import { askTokens } from './ask-tokens';
 
-/** Tokens in, tokens out: for routers that tokenize by themselves. */
+/** Token ids in and out, for routers that tokenize themselves. */
 @Controller('inference/v1/generate')
 export class GenerateController {
   constructor(private readonly generation: RequestWay) {}

@@ -13,7 +13,7 @@ const JSON_TYPE = 'application/json';
 type Written = Promise<string | Uint8Array>;
 
 /**
- * The two ends of a request apart from its generation: texts into token ids, and token ids into an
+ * The two ends of a request without its generation: a request into token ids, and token ids into an
  * answer. No engine takes part.
  */
 @Controller('v1')

@@ -51,7 +51,7 @@ describe.each(['openai', 'vllm'] as const)('a request in parts (%s)', (dialect) 
     return ((await answer.json()) as { error: { message: string } }).error.message;
   }
 
-  it('renders, generates and derenders what the chat answers at once', async () => {
+  it('renders, generates and derenders to the same answer as the chat endpoint', async () => {
     const chat = { messages: CHATS[1], ...LENGTH, stop: ['zzz'] };
     const whole = await post<Whole>('/v1/chat/completions', chat);
     const rendered = await post<Rendered>('/v1/chat/completions/render', chat);
@@ -70,7 +70,7 @@ describe.each(['openai', 'vllm'] as const)('a request in parts (%s)', (dialect) 
     });
   });
 
-  it('does so for every prompt of a completion', async () => {
+  it('does the same for every prompt of a completion', async () => {
     const body = { prompt: ['one', 'two runners'], ...LENGTH };
     const whole = await post<Whole>('/v1/completions', body);
     const rendered = await post<Rendered[]>('/v1/completions/render', body);
@@ -87,7 +87,7 @@ describe.each(['openai', 'vllm'] as const)('a request in parts (%s)', (dialect) 
     expect(derendered.usage.prompt_tokens).toBe(whole.usage.prompt_tokens);
   });
 
-  it('streams the ids that it gives in one piece, and the usage when asked for', async () => {
+  it('streams the same ids as in one piece, and the usage on request', async () => {
     const rendered = await post<Rendered>('/v1/completions/render', { prompt: 'x', ...LENGTH });
     const body = { ...(rendered as unknown as Rendered[])[0] };
     const whole = await post<Whole>('/inference/v1/generate', body);
@@ -147,7 +147,7 @@ describe.each(['openai', 'vllm'] as const)('a request in parts (%s)', (dialect) 
     expect(await refused('/v1/chat/completions/derender', body)).toContain(named);
   });
 
-  it('refuses to render what it would refuse to answer', async () => {
+  it('refuses to render requests that it would refuse to answer', async () => {
     expect(await refused('/v1/chat/completions/render', { messages: [] })).toBe(
       await refused('/v1/chat/completions', { messages: [] }),
     );

@@ -5,7 +5,7 @@ import { callOf } from '../../request/take/call';
 import { RequestWay } from '../../request/way';
 import { askSglang } from './ask-sglang';
 
-/** SGLang's native API, to which its load balancers send the legs of a hand-over. */
+/** SGLang's native API. Its load balancers send the legs of a hand-over here. */
 @Controller('generate')
 export class SglangController {
   constructor(private readonly generation: RequestWay) {}

@@ -7,8 +7,7 @@ import type { Tenant } from '../../http/request-context';
 import { RequestThreads } from '../../request/threads/request-threads';
 
 /**
- * The tokenizer of the served model, for clients that count or cut prompts. Nothing of it goes to
- * an engine.
+ * The tokenizer of the served model, for clients that count or cut prompts. No engine takes part.
  */
 @Controller()
 export class TokenizeController {

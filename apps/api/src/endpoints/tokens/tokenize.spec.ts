@@ -8,7 +8,7 @@ describe('/inference/v1/generate', () => {
   });
   afterAll(() => fixture.stop());
 
-  it('answers what a completion of the same ids says', async () => {
+  it('gives the same output as a completion of the same ids', async () => {
     const { tokens } = (await (
       await fixture.post('/tokenize', { prompt: 'hand over' })
     ).json()) as { tokens: number[] };
@@ -34,7 +34,7 @@ describe('the tokenizer over HTTP', () => {
   });
   afterAll(() => fixture.stop());
 
-  it('needs no engine to go there and back', async () => {
+  it('encodes and decodes without an engine', async () => {
     const answer = await fixture.post('/tokenize', { prompt: 'hand over' });
     expect(answer.status).toBe(200);
     expect(answer.headers.get('content-type')).toContain('application/json');

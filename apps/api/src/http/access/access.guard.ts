@@ -8,7 +8,7 @@ import { noteTenant, type Tenant } from '../request-context';
 import { ApiKeys, bearerOf } from './api-keys';
 import { type AskedPath, askedPathOf, isGuarded, takesAnthropicKey } from './guarded-paths';
 
-/** Decides by the headers alone which requests may enter. */
+/** Decides from the headers alone which requests may enter. */
 @Injectable()
 export class AccessGuard implements CanActivate {
   private readonly keys: ApiKeys;

@@ -49,7 +49,7 @@ for (const dialect of ['openai', 'vllm'] as const) {
       }
     });
 
-    it('are asked for whatever a guarded path is spelled like, and before anything is read', async () => {
+    it('are required however a guarded path is spelled, and before anything is read', async () => {
       const before = fixture.engine.runs.length;
       for (const path of ['/v1/completions', '/%761/completions', '/v1/%63ompletions']) {
         expect((await fixture.post(path, '{"prompt":')).status, path).toBe(401);
@@ -58,7 +58,7 @@ for (const dialect of ['openai', 'vllm'] as const) {
       expect(fixture.engine.runs.length).toBe(before);
     });
 
-    it('are not asked for where vLLM does not, nor by a preflight', async () => {
+    it('are not required where vLLM requires none, nor for a preflight', async () => {
       for (const path of ['/health', '/metrics', '/version', '/tokenizer_info']) {
         expect((await get(path)).status, path).toBe(200);
       }
@@ -70,7 +70,7 @@ for (const dialect of ['openai', 'vllm'] as const) {
       expect(answer.status).toBe(200);
     });
 
-    it("may come in Anthropic's header for messages, and are refused in its shape", async () => {
+    it('may come in Anthropic’s header for messages, and are refused in Anthropic’s shape', async () => {
       const body = { model: '', max_tokens: 1, messages: [{ role: 'user', content: 'x' }] };
       const path = '/v1/messages';
       const open = await fixture.post(path, body, { headers: { 'x-api-key': 'sk-two' } });

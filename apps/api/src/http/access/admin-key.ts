@@ -7,11 +7,11 @@ const OPERATOR = 'operator';
 
 /** The key of administration and development mode: the configured one, or one made for this run. */
 export class AdminKey {
-  /** Endpoints that take it are served. */
+  /** True when endpoints that require it are served. */
   readonly isNeeded: boolean;
-  /** The key that was made; undefined when one is configured or none is needed. */
+  /** The generated key; undefined when one is configured or none is needed. */
   readonly made: string | undefined;
-  /** Requests of this machine need none, because no key of any kind is configured. */
+  /** True when requests from this machine need no key, because none of any kind is configured. */
   readonly isOpenHere: boolean;
   private readonly keys: ApiKeys;
 

@@ -9,18 +9,18 @@ import { isOperators, operationOf } from '../operation';
 import { AdminKey } from './admin-key';
 import { bearerOf } from './api-keys';
 
-/** Headers by which a proxy says that it speaks for someone else. */
+/** Headers that mark a request as forwarded by a proxy. */
 const FORWARDED = ['forwarded', 'x-forwarded-for', 'x-real-ip', 'via'];
 const LOOPBACK = /^(127\.\d+\.\d+\.\d+|::1|::ffff:127\.\d+\.\d+\.\d+)$/;
-/** What browsers say of a request that no other site has caused. */
+/** Values that browsers send for requests not caused by another site. */
 const OWN_SITE: ReadonlySet<unknown> = new Set([undefined, 'same-origin', 'none']);
 const ALLOW_ORIGIN = 'access-control-allow-origin';
 
 /**
- * Who may use the endpoints of administration and of development mode: who has the admin key, and,
- * where no key of any kind is configured, who asks from this machine. A web page counts as asking
- * from this machine only when this server has served it, under a name of this machine: the browser
- * of someone here may show pages of anyone.
+ * Guards the endpoints of administration and of development mode. They take requests with the admin
+ * key and, where no key of any kind is configured, requests from this machine. A web page counts as
+ * this machine only when this server has served it under a name of this machine, because a local
+ * browser may show pages of any site.
  */
 @Injectable()
 export class AdminGuard implements CanActivate {
@@ -29,7 +29,7 @@ export class AdminGuard implements CanActivate {
     private readonly key: AdminKey,
   ) {}
 
-  /** False when none of these endpoints is served. */
+  /** False when no such endpoint is served. */
   get isNeeded(): boolean {
     return this.key.isNeeded;
   }
@@ -45,7 +45,7 @@ export class AdminGuard implements CanActivate {
   }
 
   /**
-   * Also keeps pages of others from reading the answer.
+   * Also keeps pages of other sites from reading the answer.
    *
    * @throws BatonError as `canActivate` does
    */
@@ -76,13 +76,17 @@ export class AdminGuard implements CanActivate {
     if (!isOwnPage(message)) throw new BatonError('origin_refused');
   }
 
-  /** `allowed_origins: *` is meant for the API: these answers are for pages that it names. */
+  /**
+   * `allowed_origins: *` is meant for the API; only origins listed by name may read these answers.
+   */
   private hideFromOthers({ headers: { origin } }: IncomingMessage, { raw }: FastifyReply): void {
     const isNamed = origin !== undefined && this.config.allowedOrigins.includes(origin);
     if (!isNamed) raw.removeHeader(ALLOW_ORIGIN);
   }
 
-  /** A page of another name that resolves to this machine has that name here (DNS rebinding). */
+  /**
+   * A foreign page whose host name resolves to this machine shows that name here (DNS rebinding).
+   */
   private isOwnHost(host: string | undefined): boolean {
     const name = hostnameOf(host);
     if (name === undefined) return false;
@@ -101,7 +105,7 @@ function isOwnPage({ socket, headers }: IncomingMessage): boolean {
   return headers.origin === undefined || headers.origin === `${scheme}://${headers.host}`;
 }
 
-/** Without port and brackets; undefined for what is no host. */
+/** The host without port and brackets; undefined when the text is no host. */
 function hostnameOf(host = ''): string | undefined {
   const [, name] = /^(\[[^\]]+\]|[^:]+)(?::\d+)?$/.exec(host) ?? [];
   return name?.toLowerCase().replace(/^\[|\]$/g, '');

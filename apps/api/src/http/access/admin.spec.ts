@@ -11,7 +11,7 @@ import { AdminGuard } from './admin.guard';
 
 const FOREIGN = 'https://evil.example';
 const bearer = (key: string) => ({ authorization: `Bearer ${key}` });
-/** Orders of operators, and questions. */
+/** Requests of operators that change or read something. */
 const OPERATORS: readonly (readonly [string, string])[] = [
   ['GET', '/admin/engines'],
   ['POST', '/admin/engines'],
@@ -60,7 +60,7 @@ describe.each(['openai', 'vllm'] as const)('endpoints of operators (%s)', (diale
     return Number((await exchange(fixture.port, text)).split(' ')[1]);
   }
 
-  it('are open to this machine and to a page of this server', async () => {
+  it('accept this machine and pages of this server', async () => {
     await start();
     const origin = fixture.api.url;
     for (const headers of [{}, { origin }, { origin, 'sec-fetch-site': 'same-origin' }]) {
@@ -71,7 +71,7 @@ describe.each(['openai', 'vllm'] as const)('endpoints of operators (%s)', (diale
     expect((await ask(['POST', '/resume'], { origin: byName }, byName)).status).toBe(200);
   });
 
-  it('are closed to pages of other origins, whatever they ask', async () => {
+  it('refuse pages of other origins, whatever they ask for', async () => {
     await start();
     const port = fixture.port + 1;
     for (const origin of [FOREIGN, 'null', `http://127.0.0.1:${port}`, 'http://localhost']) {
@@ -103,7 +103,7 @@ describe.each(['openai', 'vllm'] as const)('endpoints of operators (%s)', (diale
     expect((await preflight('/v1/completions', FOREIGN)).status).toBe(200);
   });
 
-  it('are closed to names of other machines that lead here', async () => {
+  it('refuse names of other machines that resolve to this one', async () => {
     await start();
     const { port } = fixture;
     const statuses = new Map<string, number>();
@@ -118,14 +118,14 @@ describe.each(['openai', 'vllm'] as const)('endpoints of operators (%s)', (diale
     expect(await statusOf(rebound)).toBe(403);
   });
 
-  it('need the key where a proxy speaks for someone else', async () => {
+  it('need the key when a proxy forwards the request', async () => {
     await start();
     for (const name of ['x-forwarded-for', 'forwarded', 'x-real-ip', 'via']) {
       expect((await ask(['POST', '/resume'], { [name]: '127.0.0.1' })).status).toBe(401);
     }
   });
 
-  it('take the key that was made, from anywhere', async () => {
+  it('accept the generated key from anywhere', async () => {
     await start();
     const made = fixture.api.madeAdminKey ?? '';
     expect(made.length).toBeGreaterThanOrEqual(32);
@@ -137,7 +137,7 @@ describe.each(['openai', 'vllm'] as const)('endpoints of operators (%s)', (diale
     expect(answer.status).toBe(200);
   });
 
-  it('take a configured key alone, also on this machine', async () => {
+  it('accept only a configured key, even on this machine', async () => {
     await start({ adminApiKey: 'root' });
     expect(fixture.api.madeAdminKey).toBeUndefined();
     for (const operation of OPERATORS) {
@@ -147,14 +147,14 @@ describe.each(['openai', 'vllm'] as const)('endpoints of operators (%s)', (diale
     expect((await ask(['GET', '/admin/config'], bearer('roo'))).status).toBe(401);
   });
 
-  it('do not take API keys, and API keys are not asked for there', async () => {
+  it('neither accept nor require API keys', async () => {
     await start({ apiKey: ['sk-one'], adminApiKey: 'root' });
     expect((await ask(['GET', '/admin/config'], bearer('sk-one'))).status).toBe(401);
     expect((await ask(['GET', '/admin/config'], bearer('root'))).status).toBe(200);
     expect((await ask(['GET', '/v1/models'], bearer('root'))).status).toBe(401);
   });
 
-  it('take a key from a file', async () => {
+  it('accept a key from a file', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'baton-admin-'));
     writeFileSync(join(folder, 'key'), 'root\n');
     await start({ adminApiKeyFile: join(folder, 'key') });
@@ -163,7 +163,7 @@ describe.each(['openai', 'vllm'] as const)('endpoints of operators (%s)', (diale
     expect((await ask(['GET', '/admin/config'])).status).toBe(401);
   });
 
-  it('leave everything else as open as it was', async () => {
+  it('leave all other endpoints as open as before', async () => {
     await start();
     const answer = await ask(['GET', '/v1/models'], { origin: FOREIGN });
     expect(answer.status).toBe(200);

@@ -7,8 +7,8 @@ interface KnownKey {
 }
 
 /**
- * The keys that open the API. A key in a request is compared with every known one by digest and in
- * constant time, so that the time of a refusal reveals nothing.
+ * The keys that open the API. The key of a request is compared with every known key by digest and
+ * in constant time, so that the time of a refusal reveals nothing.
  */
 export class ApiKeys {
   private readonly known: readonly KnownKey[];

@@ -11,9 +11,9 @@ import type { Tenant } from '../request-context';
 const CLASS_HEADER = 'x-slo-class';
 /** The name of an InferenceObjective of the Gateway API inference extension, which llm-d sends. */
 const OBJECTIVE_HEADER = 'x-gateway-inference-objective';
-/** Whose request it is, as a gateway in front says (the same extension). */
+/** The tenant of the request as a gateway in front sets it (same extension). */
 const FAIRNESS_HEADER = 'x-gateway-inference-fairness-id';
-/** Of a tenant that a header names. */
+/** Longest tenant name accepted from a header. */
 const LONGEST_TENANT = 256;
 
 /** The parts of a call that name its class and tenant. */
@@ -23,10 +23,10 @@ export interface Classed {
   readonly tenant: Tenant;
 }
 
-/** The SLO classes of calls, and whose they are where requests are queued. */
+/** The SLO classes of calls, and their tenants for the queues of flow control. */
 @Injectable()
 export class CallClasses {
-  /** False: no classes are configured, and every call has the same. */
+  /** False when no classes are configured, so that all calls have the same class. */
   readonly isOn: boolean;
   private readonly classes: SloClasses;
 
@@ -49,7 +49,7 @@ export class CallClasses {
     throw new BatonError('invalid_value', message, CLASS_HEADER);
   }
 
-  /** Undefined: the call names a class that does not exist. */
+  /** Undefined when the call names a class that does not exist. */
   find(call: Classed): SloClass | undefined {
     if (!this.isOn) return this.classes.ordinary;
     const { service_tier: tier, priority } = fieldsIn(call.body);
@@ -61,7 +61,7 @@ export class CallClasses {
     });
   }
 
-  /** The owner of the key; without one what the gateway in front says. */
+  /** The owner of the key; without a key, the tenant that the gateway in front sets. */
   tenantOf(call: Classed): string {
     return call.tenant ?? said(call, FAIRNESS_HEADER)?.slice(0, LONGEST_TENANT) ?? 'default';
   }

@@ -21,7 +21,7 @@ describe.each(['openai', 'vllm'] as const)('the official clients (%s)', (dialect
     messages: [{ role: 'user' as const, content: 'x' }],
   };
 
-  it('know a refused key by its class, and use a good one as it is', async () => {
+  it('raise their error class for a refused key, and use a valid key unchanged', async () => {
     const url = await start({});
     const openai = (apiKey: string) =>
       new OpenAI({ apiKey, baseURL: `${url}/v1`, maxRetries: 0 }).chat.completions.create(chat);
@@ -33,7 +33,7 @@ describe.each(['openai', 'vllm'] as const)('the official clients (%s)', (dialect
     expect((await anthropic('sk-one')).usage.output_tokens).toBe(1);
   });
 
-  it('know a limit by its class and its headers', async () => {
+  it('raise their error class for a rate limit, with its headers', async () => {
     const url = await start({ limitRequestsPerMinute: 1 });
     const client = new OpenAI({ apiKey: 'sk-one', baseURL: `${url}/v1`, maxRetries: 0 });
     await client.chat.completions.create(chat);
@@ -44,7 +44,7 @@ describe.each(['openai', 'vllm'] as const)('the official clients (%s)', (dialect
     expect(headers.get('x-ratelimit-remaining-requests')).toBe('0');
   });
 
-  it('need a key to open a WebSocket, where each turn is a request', async () => {
+  it('need a key to open a WebSocket, on which each turn is a request', async () => {
     const url = (await start({ limitRequestsPerMinute: 2 })).replace('http', 'ws');
     const open = (key: string): WebSocket =>
       new WebSocket(`${url}/v1/responses`, { headers: { authorization: `Bearer ${key}` } });

@@ -7,9 +7,9 @@ import { AdminGuard } from './admin.guard';
 import { RateLimitGuard } from './rate-limit.guard';
 
 /**
- * Runs the guards of every request. Nest itself runs guards at a handler, after the body has been
- * read; these refuse before that, and also at paths where nothing is served. They run in the
- * hook that Fastify calls before it reads a body.
+ * Runs the guards of every request. Nest runs guards at a handler, after the body has been read.
+ * These run in the hook that Fastify calls before it reads a body, and also at paths without a
+ * handler.
  */
 @Injectable()
 export class EarlyGuards implements OnModuleInit {

@@ -3,13 +3,13 @@ import { pathOf } from '../request-context';
 
 /** Path prefixes for which vLLM requires a key. */
 const GUARDED = ['/v1', '/v2', '/inference', '/generate', '/cohere'];
-/** Work of the engines that vLLM leaves open. */
+/** Paths with work for engines that vLLM serves without a key. */
 const OPEN_WORK = /^\/(pooling|classify|score|rerank)$/;
 const MESSAGES = /^\/v1\/messages(\/|$)/;
 
 /**
- * What a request asks for, by its matched route and by its path: a router may accept a spelling of
- * a path that a comparison of prefixes misses.
+ * The matched route and the path of a request. Both are checked, because a router may accept a
+ * spelling of a path that a comparison of prefixes misses.
  */
 export interface AskedPath {
   /** Pattern of the route; undefined when there is none. */
@@ -25,12 +25,12 @@ export function isGuarded(asked: AskedPath): boolean {
   return spellings(asked).some((path) => GUARDED.some((beginning) => path.startsWith(beginning)));
 }
 
-/** Counts against the limits of the tenant. */
+/** True when the request counts against the limits of its tenant. */
 export function isLimited(asked: AskedPath): boolean {
   return isGuarded(asked) || spellings(asked).some((path) => OPEN_WORK.test(path));
 }
 
-/** Anthropic's clients send their key in a header of its own. */
+/** True where Anthropic's clients send their key in a header of their own. */
 export function takesAnthropicKey(asked: AskedPath): boolean {
   return spellings(asked).some((path) => MESSAGES.test(path));
 }

@@ -21,7 +21,7 @@ describe('rate limits', () => {
   const left = async (url: string, budget = 'tokens'): Promise<number> =>
     remaining(await fetch(`${url}/v1/models`), budget);
 
-  it('tell on every answer what is left, and are silent when there are none', async () => {
+  it('put the remaining budget on every answer, and no header when there is no limit', async () => {
     const plain = await start({});
     const silent = await plain.post('/v1/completions', { prompt: 'x', max_tokens: 1 });
     expect([...silent.headers.keys()].filter((name) => name.startsWith('x-ratelimit'))).toEqual([]);
@@ -49,7 +49,7 @@ describe('rate limits', () => {
     }
   });
 
-  it('refuse the request too many with 429, over all API processes', async () => {
+  it('refuse the first request beyond the limit with 429, over all API processes', async () => {
     const limits = { limitRequestsPerMinute: 6 };
     const first = await start(limits);
     const second = await ApiServer.start({
@@ -78,7 +78,7 @@ describe('rate limits', () => {
     await second.stop();
   });
 
-  it('count prompt and output tokens, first as they may be and then as they were', async () => {
+  it('count prompt and output tokens, first the expected and then the actual number', async () => {
     const { api, engine, post } = await start({ limitTokensPerMinute: 1_000 });
     const send = post.bind(fixture);
     const whole = await send('/v1/completions', {
@@ -113,7 +113,7 @@ describe('rate limits', () => {
     expect(error).toMatchObject({ type: 'tokens', code: 'rate_limit_exceeded' });
   });
 
-  it('say of a request larger than its limit that waiting does not help', async () => {
+  it('refuse a request larger than its limit and say that waiting does not help', async () => {
     const { engine, post } = await start({ limitTokensPerMinute: 100 });
     const body = { prompt: PROMPT, max_tokens: 91 };
     const answer = await post.call(fixture, '/v1/completions', body);
@@ -125,7 +125,7 @@ describe('rate limits', () => {
     expect(fitting.status).toBe(200);
   });
 
-  it('are those of the key', async () => {
+  it('depend on the key', async () => {
     const { post, api } = await start({
       apiKey: ['sk-common'],
       limitRequestsPerMinute: 2,
@@ -150,7 +150,7 @@ describe('rate limits', () => {
     expect(statuses).toEqual([200, 200, 429, 200]);
   });
 
-  it('stop with the broker, and are no hindrance to questions', async () => {
+  it('refuse requests without the broker, but do not limit reading endpoints', async () => {
     const { api, hub, post } = await start({ limitRequestsPerMinute: 2 });
     hub.goAway();
     expect((await post.call(fixture, '/v1/completions', { prompt: 'x' })).status).toBe(503);

@@ -9,7 +9,7 @@ import { CONFIG, TRANSPORT } from '../../tokens';
 import type { Tenant } from '../request-context';
 import { resetTime } from './reset-time';
 
-/** Per minute; undefined: no limit. */
+/** Limits per minute; undefined means no limit. */
 interface Limits {
   readonly requests: number | undefined;
   readonly tokens: number | undefined;
@@ -28,7 +28,7 @@ const OUTPUT_LIMITS = ['max_completion_tokens', 'max_output_tokens', 'max_tokens
 
 /** A request's tokens, taken before they are used. */
 export interface Charge {
-  /** When flow control let the request on that waited for it, µs since the Unix epoch. */
+  /** When flow control released the waiting request, µs since the Unix epoch. */
   readonly passedUs?: number | undefined;
   /** Corrects the taken amount to the used amount. Call it once. */
   settle(usedTokens: number): void;
@@ -45,8 +45,9 @@ export interface Chargeable {
 /**
  * Limits of each tenant: requests and tokens per minute, kept in the broker, so that all API
  * processes count together. A request counts on arrival, whatever its outcome. Tokens are taken
- * before anything is queued: the prompt's, plus the output that the request itself allows; the
- * actual use is settled at the end, into debt if need be. Every answer has the rest in its headers.
+ * before anything is queued: the prompt's, plus the output that the request itself allows. The
+ * actual use is settled at the end and may leave a debt. Every answer has the remaining budget in
+ * its headers.
  */
 @Injectable()
 export class RateLimits {
@@ -64,7 +65,7 @@ export class RateLimits {
       tokens: config.limitTokensPerMinute,
     };
     const rows = Object.entries(config.apiKeyLimits ?? {});
-    // A row is a key, or else the name of a tenant.
+    // A row starts with a key or with the name of a tenant.
     const tenants = new Map(readApiKeys(config).map(({ key, tenant }) => [key, tenant]));
     this.own = new Map(
       rows.map(([key, row]): [string, Limits] => [
@@ -81,7 +82,7 @@ export class RateLimits {
   }
 
   /**
-   * Lets a request in; one that is not `counted` only gets the rest in its headers.
+   * Admits a request; one that is not `counted` only gets the remaining budget in its headers.
    *
    * @throws BatonError `request_rate_exceeded`, `token_rate_exceeded`
    */
@@ -100,8 +101,8 @@ export class RateLimits {
   }
 
   /**
-   * Takes the tokens of a checked request, and the request itself where it was not counted on
-   * arrival: a turn over a WebSocket. Undefined: its tokens are not counted.
+   * Takes the tokens of a checked request, and also the request itself when it was not counted on
+   * arrival (a turn over a WebSocket). Undefined when its tokens are not counted.
    *
    * @throws BatonError `request_rate_exceeded`, `token_rate_exceeded`
    */
@@ -126,7 +127,7 @@ export class RateLimits {
       if (isSettled || usedTokens === take.amount) return;
       isSettled = true;
       const correction = { ...take, amount: usedTokens - take.amount };
-      // An unavailable broker has lost the budget, or the budget will soon be full again.
+      // Errors are ignored: an unavailable broker has lost the budget, or the budget refills soon.
       void this.transport.rates.settle(owner, correction).catch(() => undefined);
     };
     return { settle };
@@ -145,8 +146,8 @@ export class RateLimits {
 }
 
 /**
- * Prompt tokens, and the output that the body itself allows for; without such a limit the output
- * counts at the end.
+ * Prompt tokens plus the output that the body allows; without such a limit the output is counted at
+ * the end.
  */
 function expectedTokens(body: unknown, request: GenerationRequest): number {
   const named = namedOutput(body);

@@ -2,7 +2,10 @@ const SECOND_MS = 1_000;
 const MINUTE_MS = 60_000;
 const HOUR_MS = 3_600_000;
 
-/** A span as OpenAI's `x-ratelimit-reset-*` headers have it: `17ms`, `8.64s`, `6m0s`, `1h0m2s`. */
+/**
+ * A duration in the form of OpenAI's `x-ratelimit-reset-*` headers: `17ms`, `8.64s`, `6m0s`,
+ * `1h0m2s`.
+ */
 export function resetTime(ms: number): string {
   const whole = Math.max(0, Math.ceil(ms));
   if (whole < SECOND_MS) return `${whole}ms`;

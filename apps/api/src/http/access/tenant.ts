@@ -2,7 +2,7 @@ import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import { contextOf, type Tenant } from '../request-context';
 
-/** The name of a stored thing: no other tenant finds it under its id. */
+/** The name of a stored object. No other tenant finds the object under its id. */
 export interface Owned {
   readonly owner: Tenant;
   readonly id: string;
@@ -13,7 +13,7 @@ export const ByTenant = createParamDecorator((_none: unknown, context: Execution
   tenantOf(requestOf(context)),
 );
 
-/** Binds the parameter `id` of the path, as a name among the things of the request's tenant. */
+/** Binds the parameter `id` of the path as the name of an object of the request's tenant. */
 export const OwnedId = createParamDecorator((_none: unknown, context: ExecutionContext): Owned => {
   const request = requestOf(context);
   const { id = '' } = request.params as { readonly id?: string };

@@ -16,7 +16,7 @@ interface Reply {
   readonly body: Record<string, unknown> & { readonly id: string };
 }
 
-describe('what is stored', () => {
+describe('a stored object', () => {
   let folder: string;
   let fixture: ApiFixture;
   beforeAll(() => {
@@ -51,7 +51,7 @@ describe('what is stored', () => {
   const respond = (who: Caller, more: object = {}): Promise<Reply> =>
     call(who, ['POST', '/v1/responses'], { input: 'x', max_output_tokens: 16, ...more });
 
-  it('as a response is found, continued, cancelled and deleted by its tenant alone', async () => {
+  it('that is a response is found, continued, cancelled and deleted only by its tenant', async () => {
     await start();
     const { body } = await respond('alice');
     const own = `/v1/responses/${body.id}`;
@@ -82,7 +82,7 @@ describe('what is stored', () => {
     expect((await call('alice', ['DELETE', own])).status).toBe(200);
   });
 
-  it('in the background is followed by its tenant alone', async () => {
+  it('that is a background response is followed only by its tenant', async () => {
     await start();
     const { body } = await respond('alice', { background: true });
     const own = `/v1/responses/${body.id}`;
@@ -94,7 +94,7 @@ describe('what is stored', () => {
     });
   });
 
-  it('over a WebSocket belongs to the tenant of its key', async () => {
+  it('made over a WebSocket belongs to the tenant of its key', async () => {
     await start();
     const { body } = await respond('alice');
     const url = `${fixture.api.url.replace('http', 'ws')}/v1/responses`;
@@ -115,7 +115,7 @@ describe('what is stored', () => {
     expect(await turn('again')).toBe('response.created');
   });
 
-  it('as a chat completion is read, listed, changed and deleted by its tenant alone', async () => {
+  it('that is a chat completion is read, listed, changed and deleted only by its tenant', async () => {
     await start();
     const messages = [{ role: 'user', content: 'x' }];
     const asked = { messages, max_tokens: 4, store: true };
@@ -136,7 +136,7 @@ describe('what is stored', () => {
     expect((await call('again', ['DELETE', own])).status).toBe(200);
   });
 
-  it('as a conversation is read, changed, continued and deleted by its tenant alone', async () => {
+  it('that is a conversation is read, changed, continued and deleted only by its tenant', async () => {
     await start();
     const items = [{ type: 'message', role: 'user', content: 'hello' }];
     const { body } = await call('alice', ['POST', '/v1/conversations'], { items });
@@ -166,7 +166,7 @@ describe('what is stored', () => {
     expect((await call('alice', ['GET', `/v1/responses/${body.id}`])).status).toBe(200);
   });
 
-  it('as a timeline is found under a request id by its tenant alone, in any process', async () => {
+  it('that is a timeline is found under a request id only by its tenant, in any process', async () => {
     await start();
     const named = { 'x-request-id': 'run-1' };
     const ask = { prompt: 'a b c', max_tokens: 2 };
@@ -188,7 +188,7 @@ describe('what is stored', () => {
     expect(answer.status).toBe(404);
   });
 
-  it('as a loaded LoRA adapter serves its tenant alone', async () => {
+  it('that is a loaded LoRA adapter serves only its tenant', async () => {
     await start({ allowRuntimeLoraUpdating: true, loraModules: ['law=x'] });
     const load = { lora_name: 'sql', lora_path: 'org/sql' };
     expect((await call('alice', ['POST', '/v1/load_lora_adapter'], load)).status).toBe(200);
@@ -209,7 +209,7 @@ describe('what is stored', () => {
     expect(await models('bob')).toEqual(['law', 'sql']);
   });
 
-  it('as a budget is shared by the keys of a tenant, and limited by its name', async () => {
+  it('that is a budget is shared by the keys of a tenant, and limited by the tenant’s name', async () => {
     await start({ apiKeyLimits: { alice: { limit_requests_per_minute: 2 } } });
     const statuses: number[] = [];
     for (const who of ['alice', 'again', 'alice', 'bob', 'bob', 'bob'] as const) {
@@ -219,7 +219,7 @@ describe('what is stored', () => {
     expect(statuses).toEqual([200, 200, 429, 200, 200, 200]);
   });
 
-  it('in metrics is counted by tenant, and no series has a key', async () => {
+  it('is counted by tenant in metrics, and no series contains a key', async () => {
     await start();
     await call('alice', ['POST', '/v1/completions'], { prompt: 'x', max_tokens: 3 });
     await call('again', ['POST', '/v1/completions'], { prompt: 5 });

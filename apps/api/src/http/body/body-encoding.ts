@@ -1,31 +1,27 @@
+import type { Transform } from 'node:stream';
 import * as zlib from 'node:zlib';
 import { BatonError } from '@baton/contract';
+import { BodyBytes } from './body-bytes';
 
-type Decode = (
-  bytes: Buffer,
-  options: zlib.ZlibOptions,
-  done: (error: Error | null, decoded: Buffer) => void,
-) => void;
+/** Makes the stream that decodes. */
+type Decode = () => Transform;
 
-/** Node has it from 22.15 on. */
-const { zstdDecompress } = zlib as { readonly zstdDecompress?: Decode };
+/** Available since Node 22.15. */
+const { createZstdDecompress } = zlib as { readonly createZstdDecompress?: Decode };
 
-/** The encodings that a body may have here, by their names in HTTP. */
+/** The supported encodings of bodies, by their names in HTTP. */
 const DECODERS: ReadonlyMap<string, Decode> = new Map<string, Decode>([
-  ['gzip', zlib.gunzip],
-  ['x-gzip', zlib.gunzip],
-  ['br', zlib.brotliDecompress],
-  ...(zstdDecompress === undefined ? [] : [['zstd', zstdDecompress] as const]),
+  ['gzip', zlib.createGunzip],
+  ['x-gzip', zlib.createGunzip],
+  ['br', zlib.createBrotliDecompress],
+  ...(createZstdDecompress === undefined ? [] : [['zstd', createZstdDecompress] as const]),
 ]);
 
-/** What zlib says when the result would be larger than allowed. */
-const TOO_LARGE = 'ERR_BUFFER_TOO_LARGE';
-
-/** How the body of a message is to be decoded. */
+/** Decodes the body of a message. */
 export type BodyDecoder = (bytes: Buffer, maxBytes: number) => Promise<Buffer | 'too-large'>;
 
 /**
- * The decoder for a `Content-Encoding`; undefined for a body as it is. It works beside the event
+ * The decoder for a `Content-Encoding`; undefined for a body without one. It works off the event
  * loop and stops at the bound, so that a small body cannot become a large one.
  *
  * @throws BatonError `unsupported_content_encoding`; the decoder throws `invalid_type`
@@ -37,11 +33,18 @@ export function bodyDecoder(header: string): BodyDecoder | undefined {
   if (decode === undefined) throw unsupported(encoding);
   return (bytes, maxBytes) =>
     new Promise((resolve, reject) => {
-      decode(bytes, { maxOutputLength: maxBytes }, (error, decoded) => {
-        if (error === null) resolve(decoded);
-        else if ('code' in error && error.code === TOO_LARGE) resolve('too-large');
-        else reject(new BatonError('invalid_type', `The request body is not valid ${encoding}.`));
+      const decoded = new BodyBytes(maxBytes);
+      const stream = decode();
+      stream.on('data', (piece: Buffer) => {
+        if (decoded.add(piece) !== 'too-large') return;
+        stream.destroy();
+        resolve('too-large');
       });
+      stream.once('end', () => resolve(decoded.whole));
+      stream.once('error', () =>
+        reject(new BatonError('invalid_type', `The request body is not valid ${encoding}.`)),
+      );
+      stream.end(bytes);
     });
 }
 

@@ -12,7 +12,7 @@ describe('a body that is too long for the event loop', () => {
 
   afterAll(() => fixture.stop());
 
-  it('is answered as a short one is', async () => {
+  it('is answered like a short one', async () => {
     const body = { prompt: LONG, truncate_prompt_tokens: 20, max_tokens: 3 };
     const long = await fixture.post('/v1/completions', body);
     expect(long.status).toBe(200);
@@ -26,7 +26,7 @@ describe('a body that is too long for the event loop', () => {
     expect(((await answer.json()) as { count: number }).count).toBeGreaterThan(10_000);
   });
 
-  it('is refused when it is no JSON', async () => {
+  it('is refused when it is not JSON', async () => {
     const answer = await fixture.post('/v1/chat/completions', `{"messages": ${LONG}`);
     expect(answer.status).toBe(400);
     const { error } = (await answer.json()) as { error: { message: string } };

@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { WireTap } from '../wire-tap';
 
-/** A stream with more than this unsent has no active reader. */
+/** A stream with more unsent bytes than this has no active reader. */
 const MAX_UNSENT_BYTES = 1024 * 1024;
 
 const HEADERS = {
@@ -10,13 +10,14 @@ const HEADERS = {
   'cache-control': 'no-cache',
 };
 
-const EVENT_END = '\n\n';
+export const EVENT_END = '\n\n';
 
 /**
  * One server-sent event stream on its way to a client. The socket write is nearly the whole cost of
  * a token, so the HTTP chunk is framed by hand and written to the socket as latin1; where that is
  * not possible (HTTP/1.0, a pipelined answer whose turn has not come) Node's own response takes the
- * text. It never waits: the writer checks `isOverfull` and ends a client that does not read.
+ * text. It never waits: the writer checks `isOverfull` and ends a client that does not read, or
+ * waits until it has `drained`.
  */
 export class EventStream {
   private socket: Socket | undefined;
@@ -71,11 +72,27 @@ export class EventStream {
   get isOverfull(): boolean {
     return unsentBytes(this.response) > MAX_UNSENT_BYTES;
   }
+
+  /** Resolves when a client that is behind has read what was written, or has left. */
+  drained(): Promise<void> {
+    const { response } = this;
+    if (!this.isOverfull || response.destroyed) return Promise.resolve();
+    const writer = this.socket ?? response;
+    return new Promise((resolve) => {
+      const over = (): void => {
+        writer.off('drain', over);
+        response.off('close', over);
+        resolve();
+      };
+      writer.on('drain', over);
+      response.on('close', over);
+    });
+  }
 }
 
 /**
- * Every event as an HTTP chunk of its own: a client that reads by chunks gets one event at a time,
- * however many go out in one write.
+ * Frames every event as its own HTTP chunk, so that a client that reads by chunks gets one event at
+ * a time even when one write has several.
  */
 function chunksOf(events: string): string {
   let chunks = '';
@@ -93,7 +110,7 @@ export function unsentBytes(response: ServerResponse): number {
   return Math.max(response.socket?.writableLength ?? 0, response.writableLength);
 }
 
-/** The socket, when a write to it lands right behind the headers, as a chunk. */
+/** The socket, when a write to it comes right after the headers, as a chunk. */
 function directSocket(response: ServerResponse): Socket | undefined {
   const { socket } = response;
   return socket !== null && response.chunkedEncoding && response.writableLength === 0

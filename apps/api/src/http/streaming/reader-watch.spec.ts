@@ -10,7 +10,7 @@ function responseWith(socket: { bytesWritten: number; writableLength: number }):
 describe('the reader watch', () => {
   const startMs = performance.now();
 
-  it('gives up a client that takes over nothing for 30 s', () => {
+  it('disconnects a client that reads nothing for over 30 s', () => {
     const watch = new ReaderWatch();
     const stuck: string[] = [];
     const socket = { bytesWritten: 5_000, writableLength: 1_000 };
@@ -22,7 +22,7 @@ describe('the reader watch', () => {
     expect(stuck).toEqual(['stuck']);
   });
 
-  it('bears with a slow client as long as it takes something', () => {
+  it('keeps a slow client as long as it reads something', () => {
     const watch = new ReaderWatch();
     const stuck: string[] = [];
     const socket = { bytesWritten: 10_000, writableLength: 9_000 };
@@ -34,7 +34,7 @@ describe('the reader watch', () => {
     expect(stuck).toEqual([]);
   });
 
-  it('does not mind a stream that has nothing to send', () => {
+  it('ignores a stream that has nothing to send', () => {
     const watch = new ReaderWatch();
     const stuck: string[] = [];
     watch.watch(responseWith({ bytesWritten: 100, writableLength: 0 }), () => stuck.push('stuck'));

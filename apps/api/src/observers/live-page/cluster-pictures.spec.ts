@@ -43,7 +43,7 @@ function picturesOf(table: SequenceTable, engines: readonly string[] = []): Clus
 }
 
 describe('the step times of a picture', () => {
-  it('are one entry per way to make them, with the steps outside of what was measured', () => {
+  it('have one entry per model, with the number of steps outside of the measured range', () => {
     const engine = (stage: string, method: string, steps: number, far: number): EnginePresence =>
       ({
         ...{ stage, stepTimes: { method, description: `as ${method}` } },
@@ -66,7 +66,7 @@ describe('the step times of a picture', () => {
     ]);
   });
 
-  it('are none of engines that simulate no steps, and have no count without a range', () => {
+  it('are empty for engines that simulate no steps, and have no count without a range', () => {
     const given = { stage: 'decode', stepTimes: { method: 'given', description: 'constant' } };
     const living = [
       { stage: 'decode', counters: {}, gauges: {} },
@@ -79,7 +79,7 @@ describe('the step times of a picture', () => {
 });
 
 describe('a picture', () => {
-  it('counts all requests and shows so many', () => {
+  it('counts all requests and shows a limited number', () => {
     const table = new SequenceTable();
     for (let i = 0; i < 5_000; i += 1) open(table, { waitingIn: 'prefill' });
     const pictures = picturesOf(table);
@@ -90,7 +90,7 @@ describe('a picture', () => {
     expect(pictures.names().length).toBe(4_096);
   });
 
-  it('names a request again under a key that another one had', () => {
+  it('names a request again when its key is reused', () => {
     const table = new SequenceTable(1);
     const pictures = picturesOf(table);
     const before = open(table);
@@ -110,7 +110,7 @@ describe('a picture', () => {
     expect(JSON.stringify(pictures.take(250)).length).toBeLessThan(64 * 1024);
   });
 
-  it('has of an engine what a lane shows', () => {
+  it('has the engine fields that a lane shows', () => {
     const [engine] = picturesOf(new SequenceTable(), ['e']).take(0).engines;
     expect(engine).toEqual({
       ...{ id: 'e', index: 0, role: 'decode', state: 'ready', running: 1, waiting: 5, fetching: 3 },
@@ -142,7 +142,7 @@ function tell(meter: RateMeter, sequence: Sequence, news: Partial<TokenNews>): v
 }
 
 describe('rates', () => {
-  it('are of the last second, in simulated time', () => {
+  it('cover the last second, in simulated time', () => {
     const meter = new RateMeter(defaultConfig({ speedup: 10 }));
     const sequence = open(new SequenceTable());
     const sequences = [sequence, sequence, sequence];
@@ -162,7 +162,7 @@ describe('rates', () => {
     expect(meter.take(2_250)).toMatchObject({ ttftMs: null, itlMs: null, tokensPerSecond: 0 });
   });
 
-  it('count what the cluster cannot take, not what is wrong with a request', () => {
+  it('count refusals for lack of capacity, not invalid requests', () => {
     const meter = new RateMeter(defaultConfig());
     meter.switchOn(0);
     for (const code of ['admission_refused', 'model_not_found'] as const) {

@@ -22,24 +22,25 @@ const MOST_REQUESTS = 4_096;
 const [QUEUE, PREFILL, TRANSFER, DECODE] = [0, 1, 2, 3] as const;
 
 /**
- * Where a request is in the cluster, as far as this front knows: an index in `PICTURE_PHASES`.
+ * Where a request is in the cluster, according to this front: an index in `PICTURE_PHASES`.
  *
- * @param stage of the engine that has it: the last that sent news of it, else the one that took it
+ * @param stage of the engine that has the request: the last one that sent news, else the one that
+ * took it
  */
 export function picturePhaseOf(
   { waitingIn, received }: Pick<LiveSequence, 'waitingIn' | 'received'>,
   stage: Stage | undefined,
 ): 0 | 1 | 2 | 3 {
   if (waitingIn === 'decode') return TRANSFER;
-  // News of a step comes at its end: until then a prompt in computation counts as waiting.
+  // News of a step comes at its end, so a prompt in computation counts as waiting until then.
   if (waitingIn !== undefined) return stage === undefined ? QUEUE : PREFILL;
   return received > 0 || stage === 'decode' ? DECODE : PREFILL;
 }
 
-/** Takes pictures of the cluster for the live page, from the state that the process has anyway. */
+/** Takes pictures of the cluster for the live page from state that the process has anyway. */
 @Injectable()
 export class ClusterPictures {
-  /** Names of requests that the last picture showed as under way. */
+  /** Names of the requests under way in the last picture. */
   private named = new Map<number, RequestName>();
 
   constructor(
@@ -56,7 +57,7 @@ export class ClusterPictures {
     return [...this.named.values()];
   }
 
-  /** The last live page is closed. */
+  /** Drops all state; called when the last live page is closed. */
   forget(): void {
     this.named.clear();
   }

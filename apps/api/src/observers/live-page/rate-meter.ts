@@ -11,9 +11,9 @@ import type {
   TokenNews,
 } from '../port/port';
 
-/** Slots of the window that rates are taken over; one ends with each picture. */
+/** Slots of the window over which rates are measured; one ends with each picture. */
 const SLOTS = 4;
-/** Answers to a request that the cluster cannot take now; the others have a fault of their own. */
+/** Statuses of requests that the cluster cannot take now; other statuses mean a faulty request. */
 const OVERLOAD: ReadonlySet<number> = new Set([429, 503]);
 
 class Slot {
@@ -37,7 +37,7 @@ class Slot {
 }
 
 /**
- * Latencies and throughput of this process' requests over the last second, in simulated time. It
+ * Latencies and throughput of this process's requests over the last second, in simulated time. It
  * is on only while a live page is open.
  */
 @Injectable()
@@ -79,7 +79,7 @@ export class RateMeter implements RequestObserver {
     this.slot.finished += 1;
   }
 
-  /** What the slots of the last second hold; the oldest is begun anew. */
+  /** Returns the content of the slots of the last second, and clears the oldest slot. */
   take(nowMs: number): PictureRates {
     const { slots, speedup } = this;
     const seconds = ((nowMs - Math.min(...slots.map(({ startMs }) => startMs))) / 1_000) * speedup;

@@ -5,7 +5,7 @@ interface Alike {
   readonly engines: EnginePresence[];
 }
 
-/** How the living engines make their step times, one entry per way, in the order of engines. */
+/** The step-time models of the living engines, one entry per model, in the order of engines. */
 export function pictureStepTimes(living: readonly EnginePresence[]): PictureStepTimes[] {
   const ways = new Map<string, Alike>();
   for (const engine of living) {

@@ -56,7 +56,7 @@ function look(): Connection {
 }
 
 describe('viewers', () => {
-  it('share one picture, which is taken once for all', () => {
+  it('share one picture, which is taken once', () => {
     const all = [look(), look(), look()];
     vi.advanceTimersByTime(1_000);
     expect(taken).toBe(4);
@@ -75,7 +75,7 @@ describe('viewers', () => {
     expect(vi.getTimerCount()).toBe(0);
   });
 
-  it('miss pictures while they do not read, and see them again when they do', () => {
+  it('miss pictures while they do not read, and get them again once they do', () => {
     const [slow, quick] = [look(), look()];
     slow.writableLength = 10_000_000;
     vi.advanceTimersByTime(5_000);
@@ -85,7 +85,7 @@ describe('viewers', () => {
     expect(slow.written.length).toBe(3);
   });
 
-  it('are let go when they never read', () => {
+  it('are disconnected when they never read', () => {
     const slow = look();
     slow.writableLength = 10_000_000;
     vi.advanceTimersByTime(11_000);

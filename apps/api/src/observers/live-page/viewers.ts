@@ -12,7 +12,7 @@ import { RateMeter } from './rate-meter';
 
 const PICTURE_EVERY_MS = 250;
 export const MOST_VIEWERS = 16;
-/** A viewer with more than this unsent misses pictures until it has caught up. */
+/** A viewer with more unsent bytes than this misses pictures until it has caught up. */
 const MOST_UNSENT_BYTES = 512 * 1024;
 /** Pictures in a row that a viewer may miss before its connection is closed. */
 const MOST_MISSED = 40;
@@ -59,7 +59,7 @@ export class Viewers implements BeforeApplicationShutdown {
       ...headers,
       'content-type': 'text/event-stream; charset=utf-8',
       'cache-control': 'no-store',
-      // Proxies that collect answers would make one picture of many.
+      // Proxies that buffer answers would deliver many pictures at once.
       'x-accel-buffering': 'no',
     });
     response.write(event('hello', this.hello()));

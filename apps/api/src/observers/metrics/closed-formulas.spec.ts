@@ -7,7 +7,7 @@ import { until } from '../../../test/until';
 
 const BLOCK = 16;
 /**
- * A step longer than the requests of one turn take to arrive, so that no prompt misses its
+ * A step that is longer than the requests of one turn take to arrive, so that no prompt misses its
  * predecessors' cache.
  */
 const CONFIG: Partial<BatonConfig> = { interTokenLatency: 2 };
@@ -44,9 +44,7 @@ async function ask(body: object): Promise<void> {
   await answer.text();
 }
 
-/**
- * One request at a time, as the oracle of vLLM sends them: a step has the tokens of one request.
- */
+/** Sends one request at a time, as the vLLM oracle does: a step has the tokens of one request. */
 async function sendOneByOne({ requests, promptTokens, outputTokens }: Load): Promise<void> {
   for (let i = 0; i < requests; i += 1) {
     await ask({ prompt: prompt(i, promptTokens), max_tokens: outputTokens });
@@ -95,7 +93,7 @@ function expectConserved(): void {
   expect(of('baton:kv_lost_blocks')).toBe(0);
 }
 
-/** What is left when nothing runs. */
+/** Expects the gauges of an idle cluster. */
 function expectAtRest(): void {
   for (const gauge of [
     'vllm:num_requests_running',

@@ -9,7 +9,7 @@ const STATES = ['starting', 'ready', 'draining'] as const;
 @Injectable()
 export class EngineCensus {
   private known = new Map<string, EnginePresence>();
-  /** Engines that are off the board; a slow engine comes back. */
+  /** Engines missing from the board; a slow engine comes back. */
   private readonly missing = new Map<string, Stage>();
   private readonly lost: Record<Stage, number> = { prefill: 0, decode: 0, aggregated: 0 };
 

@@ -40,7 +40,7 @@ export function renderHistogram(
   );
 }
 
-/** Without quantiles: a sum and a count. */
+/** One summary without quantiles: a sum and a count. */
 export function renderSummary(
   head: FamilyHead,
   series: readonly MetricSeries<{ readonly sum: number; readonly count: number }>[],

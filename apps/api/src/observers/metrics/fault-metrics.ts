@@ -23,7 +23,7 @@ export class FaultMetrics implements RequestObserver {
     this.counts.set(key, (this.counts.get(key) ?? 0) + 1);
   }
 
-  /** Every fault at every stage where it may happen, from 0. */
+  /** Renders every fault at every stage where it may happen, including those with 0. */
   render(): string {
     const series = FAULT_STAGES.flatMap((stage) =>
       (Object.keys(KINDS) as FaultKind[])

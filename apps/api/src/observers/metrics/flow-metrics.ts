@@ -3,7 +3,9 @@ import { BucketCounts } from '@baton/telemetry';
 import { Injectable } from '@nestjs/common';
 import { type MetricSeries, renderHistogram, renderNumbers } from './exposition';
 
-/** Tenants with series of their own, so that a scrape stays small; the first ones that come. */
+/**
+ * Limit of tenants with their own series, so that a scrape stays small; the first to come get one.
+ */
 const MOST_TENANTS = 100;
 const OTHERS = 'other';
 const WAIT_SECONDS = [0.001, 0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120];
@@ -11,13 +13,13 @@ const WAIT_SECONDS = [0.001, 0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 
 type FlowOutcome = 'passed' | DropReason | 'left';
 type Flow = Pick<FlowQueue, 'sloClass' | 'tenant'>;
 
-/** The queues of the flow control, as far as metrics read them. */
+/** The part of the flow control queues that metrics read. */
 export interface FlowQueues {
   readonly underWay: number;
   readonly queues: readonly FlowQueue[];
 }
 
-/** What the flow control of this process did, by SLO class and tenant. */
+/** The counts of this process's flow control, by SLO class and tenant. */
 @Injectable()
 export class FlowMetrics {
   private flow: FlowQueues | undefined;
@@ -41,7 +43,7 @@ export class FlowMetrics {
     known.observe(seconds);
   }
 
-  /** Nothing without flow control. */
+  /** Empty without flow control. */
   render(): string {
     const { flow } = this;
     if (flow === undefined) return '';

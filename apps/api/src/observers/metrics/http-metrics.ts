@@ -13,7 +13,7 @@ import {
 
 /** Paths that vLLM's instrumentation leaves out. */
 const UNCOUNTED = new Set(['/metrics', '/health', '/load', '/ping', '/version', '/server_info']);
-/** trallnag/prometheus-fastapi-instrumentator's defaults, which vLLM serves. */
+/** Defaults of trallnag/prometheus-fastapi-instrumentator, which vLLM serves. */
 const FINE_SECONDS = [
   0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 1.5, 2, 2.5, 3, 3.5, 4, 4.5, 5, 7.5, 10, 30,
   60,
@@ -116,7 +116,7 @@ class Sum {
   }
 }
 
-/** One value for each set of labels. Handlers are patterns of routes, so there are few. */
+/** One value per set of labels. Handlers are route patterns, so there are few. */
 class ByLabels<V> {
   private readonly known = new Map<string, { readonly labels: Labels; readonly value: V }>();
 

@@ -7,7 +7,7 @@ import {
 import { Listeners } from '../../http/listeners';
 import { renderHistogram, renderNumbers } from './exposition';
 
-/** The event loop of the front: how busy it is, and how long new connections wait for it. */
+/** The event loop of the front: its utilization, and the wait of new connections. */
 @Injectable()
 export class LoopMetrics implements OnApplicationBootstrap, OnApplicationShutdown {
   private readonly lag = new LoopLag();

@@ -5,8 +5,8 @@ import { renderNumbers } from './exposition';
 const HEAD = { name: 'vllm:lora_requests_info', help: 'Running stats on lora requests.' };
 
 /**
- * Which LoRA adapters run and wait now, over all engines, in vLLM's form: labels, with the time as
- * value. Nothing without adapters.
+ * The LoRA adapters that run and wait now, over all engines, in vLLM's form: labels, with the time
+ * as the value. Empty without adapters.
  */
 export function renderLoraInfo(
   engines: readonly EnginePresence[],

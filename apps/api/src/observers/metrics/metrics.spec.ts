@@ -31,7 +31,7 @@ describe('/metrics after some requests', () => {
   };
   const engine = '{engine="0",model_name="llama-3.1-8b"}';
 
-  it('is what a scraper asks for', () => {
+  it('has the format that a scraper asks for', () => {
     expect(contentType).toBe('text/plain; version=0.0.4; charset=utf-8');
   });
 

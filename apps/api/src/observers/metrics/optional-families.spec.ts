@@ -29,7 +29,7 @@ const PROFILE = profileToFile({
   },
 });
 
-describe('families of what not every engine has', () => {
+describe('families for optional parts of an engine', () => {
   let cluster: ClusterFixture;
 
   afterEach(() => cluster.stop());
@@ -47,7 +47,7 @@ describe('families of what not every engine has', () => {
   const prompt = (from: number, tokens: number): number[] =>
     Array.from({ length: tokens }, (_none, i) => from + i);
 
-  it('count what host memory gives back: tokens, bytes, and the time that their link takes', async () => {
+  it('count loads from host memory: tokens, bytes, and the time on the link', async () => {
     const config = { numGpuBlocksOverride: 40, kvOffloadingSize: 4, kvOffloadingBandwidth: 10 };
     cluster = await ClusterFixture.start({ aggregated: 1 }, { ...config, maxModelLen: 600 });
     for (const from of [1_000, 5_000, 1_000]) await ask({ prompt: prompt(from, 512) });
@@ -66,7 +66,7 @@ describe('families of what not every engine has', () => {
     expect(of('vllm:kv_offload_load_time_total')).toBeCloseTo((tokens * KV_BYTES_PER_TOKEN) / 10e9);
   });
 
-  it('count the steps outside of the range of the step times, per engine', async () => {
+  it('count steps outside of the range of the step-time model, per engine', async () => {
     const stepTimeFile = join(FOLDER, 'profile.yaml');
     writeFileSync(stepTimeFile, stringify(PROFILE));
     cluster = await ClusterFixture.start({ aggregated: 2 }, { stepTime: 'auto', stepTimeFile });

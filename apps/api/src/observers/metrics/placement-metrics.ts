@@ -9,7 +9,7 @@ import { renderNumbers, type MetricSeries } from './exposition';
 
 const NO_POLICIES = { prefill: 'pull', decode: 'pull', aggregated: 'pull' } as const;
 
-/** What placement did, in this front and at the engines. */
+/** The counts of placement, in this front and at the engines. */
 @Injectable()
 export class PlacementMetrics implements RequestObserver {
   private prefillsOnDecode = 0;
@@ -86,14 +86,14 @@ export class PlacementMetrics implements RequestObserver {
     ].join('');
   }
 
-  /** Nothing while no admission policy of the user's own has refused a request. */
+  /** Empty until a user's own admission policy has refused a request. */
   private refusals(): string {
     if (this.policyRefusals === 0) return '';
     const help = "Requests that an admission policy of the user's own has refused.";
     return this.counter('baton:admission_refusals_total', help, this.policyRefusals);
   }
 
-  /** Nothing while no policy of the user's own has failed. */
+  /** Empty until a user's own policy has failed. */
   private policyFaults(): string {
     const series = this.faults.counts.map(({ policy, stage, kind, count }) => ({
       labels: { policy, stage, reason: kind },

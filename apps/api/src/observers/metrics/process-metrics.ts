@@ -5,7 +5,7 @@ import { renderNumbers } from './exposition';
 
 const BYTES_PER_PAGE = 4_096;
 
-/** The process by the names of Prometheus' client libraries, and how full its tables are. */
+/** Process metrics under the names of Prometheus' client libraries, and the fill of its tables. */
 @Injectable()
 export class ProcessMetrics {
   constructor(private readonly sequences: LiveSequences) {}
@@ -38,7 +38,7 @@ export class ProcessMetrics {
   }
 }
 
-/** Figures that only the kernel has; nothing without /proc. */
+/** Figures that only the kernel has; empty without /proc. */
 function kernelNumbers(): string[] {
   try {
     const pages = Number(readFileSync('/proc/self/statm', 'utf8').split(' ')[0]);

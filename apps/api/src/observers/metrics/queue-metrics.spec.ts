@@ -5,7 +5,7 @@ import { until } from '../../../test/until';
 
 const BODY = { prompt: 'x', max_tokens: 2, ignore_eos: true };
 
-describe('the numbers of the queues', () => {
+describe('the queue metrics', () => {
   let fixture: ApiFixture;
   let page: ReadonlyMap<string, Family>;
 
@@ -17,7 +17,7 @@ describe('the numbers of the queues', () => {
     page = parseExposition(await (await fetch(`${fixture.api.url}/metrics`)).text());
   }
 
-  it('grow while nobody takes what waits, and are 0 again when it has run', async () => {
+  it('grow while no engine takes jobs, and are 0 again when the jobs have run', async () => {
     let isOpen = false;
     fixture = await ApiFixture.start({ engines: [{ isEager: true, takes: () => isOpen }] });
     const answers = [1, 2, 3].map(() => fixture.post('/v1/completions', BODY));
@@ -46,7 +46,7 @@ describe('the numbers of the queues', () => {
     expect(of('baton:queue_age_seconds', 'aggregated')).toBe(0);
   });
 
-  it('count jobs in the own queues of engines where a policy places them', async () => {
+  it('count jobs in the engines’ own queues where a policy places them', async () => {
     fixture = await ApiFixture.start({
       engines: [{ takes: () => false }],
       config: { exposeEngines: true, exposeEnginesPort: 22_150 },

@@ -9,11 +9,11 @@ import { renderNumbers } from './exposition';
 
 type PerStage = Readonly<Record<Stage, number>>;
 
-/** How many requests wait for each stage, and for how long: the input of an autoscaler. */
+/** The number and age of requests that wait for each stage: the input of an autoscaler. */
 @Injectable()
 export class QueueMetrics {
   private depths: PerStage = { prefill: 0, decode: 0, aggregated: 0 };
-  /** Jobs also wait in the engines' own queues. */
+  /** True when jobs also wait in the engines' own queues. */
   private readonly isPlaced: boolean;
 
   constructor(
@@ -66,7 +66,7 @@ export class QueueMetrics {
     return counts.reduce((sum, count) => sum + count, 0);
   }
 
-  /** The last news of a waiting sequence came when it began to wait. */
+  /** Ages are counted from the last news of a sequence, which came when it began to wait. */
   private ages(nowMs: number): PerStage {
     const ages = { prefill: 0, decode: 0, aggregated: 0 };
     for (const { waitingIn, heardMs } of this.sequences) {

@@ -54,7 +54,7 @@ describe('the page of metrics beside what vLLM serves', () => {
     expectSame(plain, wanted);
   });
 
-  it.each(OPTIONAL)('has $name where engines have what it counts', (wanted) => {
+  it.each(OPTIONAL)('has $name when the engines have the counted feature', (wanted) => {
     expectSame(featured, wanted);
     expect(plain.get(`vllm:${wanted.name}`)?.samples).toEqual([]);
   });
@@ -82,7 +82,7 @@ describe('the page of metrics beside what vLLM serves', () => {
     expect(served.filter((name) => GONE.includes(name.slice('vllm:'.length)))).toEqual([]);
   });
 
-  it('says of every other family why it has no numbers', () => {
+  it('documents why every other family has no numbers', () => {
     const text = readFileSync(new URL('../../../../../docs/metrics.md', import.meta.url), 'utf8');
     const served = new Set([...FILLED, ...OPTIONAL].map(({ name }) => name));
     expect(UNFILLED.filter((name) => served.has(name) || served.has(`${name}_total`))).toEqual([]);

@@ -5,7 +5,7 @@ export interface RequestFamily extends FamilyHead {
   readonly buckets: readonly number[];
   /** vLLM ends these buckets at `max_model_len`. */
   readonly endsAtModelLength?: true;
-  /** Of the series, where several make one family. */
+  /** The labels of the series, when several keys make one family. */
   readonly labels?: Labels;
 }
 
@@ -39,7 +39,10 @@ const tokens = (name: string, help: string): RequestFamily => ({
   endsAtModelLength: true,
 });
 
-/** Parts of the time to the first token: end to end, so that they sum up to it. */
+/**
+ * The parts of the time to the first token. They follow each other without gaps, so they add up to
+ * it.
+ */
 const part = (name: string): RequestFamily => ({
   ...family(
     'baton:time_to_first_token_part_seconds',
@@ -52,8 +55,8 @@ const part = (name: string): RequestFamily => ({
 });
 
 /**
- * What the front observes of requests, by vLLM's names, texts and buckets; `baton:` marks families
- * that vLLM does not have.
+ * The front's observations of requests with vLLM's names, texts and buckets; `baton:` marks
+ * families that vLLM does not have.
  */
 export const REQUEST_FAMILIES = {
   timeToFirstToken: family(

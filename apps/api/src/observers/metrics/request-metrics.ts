@@ -43,7 +43,7 @@ class EngineObservations {
     repetition: 0,
     cache_threshold: 0,
   };
-  /** Of those finished, how many met both limits of goodput. */
+  /** Finished requests that met both limits of goodput. */
   good = 0;
 
   constructor(maxModelLen: number) {
@@ -57,11 +57,11 @@ type Histograms = EngineObservations['histograms'];
 
 interface Choices {
   readonly left: number;
-  /** Tokens of the longest that has ended. */
+  /** Tokens of the longest choice that has ended. */
   readonly longest: number;
 }
 
-/** Engines with observations of their own; further engines count under the first. */
+/** Limit of engines with their own observations; further engines count under the first. */
 const MAX_ENGINES = 4_096;
 
 /**
@@ -72,7 +72,7 @@ const MAX_ENGINES = 4_096;
 export class RequestMetrics implements RequestObserver {
   private readonly byEngine = new Map<string, EngineObservations>();
   private readonly unobserved: EngineObservations;
-  /** Prompts with some choices ended and others not, by their place in the answer. */
+  /** Prompts of which some choices have ended, by their place in the answer. */
   private readonly unfinished = new WeakMap<ObservedRequest, Map<number, Choices>>();
   private slowReaders = 0;
   private endedSequences = 0;
@@ -256,7 +256,7 @@ function renderFamily(
   return renderHistogram(REQUEST_FAMILIES[keys[0] as RequestFamilyKey], series);
 }
 
-/** The time to the first token by part, which add up to it. */
+/** Observes the parts of the time to the first token, which add up to it. */
 function observeParts({ job, history }: ObservedSequence, histograms: Histograms): void {
   const { arrivalMs, firstStepMs, firstTokenMs, heldUs, decodeUs } = history;
   if (firstStepMs === 0) return;

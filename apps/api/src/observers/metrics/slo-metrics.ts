@@ -17,7 +17,7 @@ import { type MetricSeries, renderHistogram, renderNumbers } from './exposition'
 const TTFT_SECONDS = [0.01, 0.05, 0.1, 0.2, 0.3, 0.5, 0.75, 1, 1.5, 2, 3, 5, 10, 20, 40, 80];
 const TPOT_SECONDS = [0.005, 0.01, 0.015, 0.02, 0.03, 0.04, 0.05, 0.075, 0.1, 0.2, 0.5, 1];
 
-/** How the requests of a class ended, and how fast. */
+/** Outcomes and latencies of the requests of one class. */
 class ClassCounts {
   good = 0;
   late = 0;
@@ -30,7 +30,7 @@ class ClassCounts {
 const OUTCOMES = ['good', 'late', 'failed', 'refused'] as const;
 
 /**
- * What each SLO class gets. Latencies are of the wall clock, from the arrival of a request on;
+ * Outcomes and latencies of each SLO class. Latencies are wall times from the arrival of a request;
  * targets are simulated times, as everywhere. It is off without classes.
  */
 @Injectable()

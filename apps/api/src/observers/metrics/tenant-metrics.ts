@@ -11,9 +11,12 @@ import type {
 } from '../port/port';
 import { type MetricSeries, renderNumbers } from './exposition';
 
-/** Tenants with series of their own, so that a scrape stays small; the first ones given. */
+/**
+ * Limit of tenants with their own series, so that a scrape stays small; the first in the list get
+ * one.
+ */
 const MOST_TENANTS = 100;
-/** The label of all further tenants, and of requests without a key where none is asked for. */
+/** The label of all further tenants, and of requests without a key where none is required. */
 const OTHERS = 'other';
 
 const REQUESTS = {
@@ -33,7 +36,9 @@ class Counts {
   output = 0;
 }
 
-/** What each tenant has asked this process for. It is off where no key is needed. */
+/**
+ * Counts the requests and tokens of each tenant in this process. It is off where no key is needed.
+ */
 @Injectable()
 export class TenantMetrics implements RequestObserver {
   readonly isOn: boolean;

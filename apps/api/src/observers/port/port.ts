@@ -22,7 +22,7 @@ export interface ObservedCall {
   readonly body: unknown;
 }
 
-/** One request that was let in, from its opening until its answer is over. */
+/** One admitted request, from its opening to the end of its answer. */
 export interface ObservedRequest {
   readonly call: ObservedCall;
   /** Id of the answer. */
@@ -42,7 +42,7 @@ export interface ObservedSequence {
   /** Place of the sequence in its answer. */
   readonly index: number;
   readonly job: EngineJob;
-  /** Tokens that have come. */
+  /** Tokens received so far. */
   readonly received: number;
   readonly cachedTokens: number;
   /** The engine that sent the last frame. */
@@ -61,7 +61,7 @@ export interface SequenceHistory {
   readonly decodeEngine: string | undefined;
   /** Prompt tokens whose KV came from another engine. */
   readonly transferredTokens: number;
-  /** Start of its first step where its prompt is computed. */
+  /** Start of its first step on the engine that computes its prompt. */
   readonly scheduledUs: number | undefined;
   /** When its prompt was held for a decode engine. */
   readonly heldUs: number | undefined;
@@ -73,11 +73,11 @@ export interface SequenceHistory {
   readonly lastTokenMs: number;
   /** Start of the first step that it had on any engine. */
   readonly firstStepMs: number;
-  /** Time to the first token, ms; it has a meaning only once that token has come. */
+  /** Time to the first token, ms; valid only once that token has come. */
   readonly ttftMs: number;
 }
 
-/** News of a sequence other than tokens, its end or a fault. */
+/** News of a sequence other than tokens, the end or a fault. */
 export interface SequenceNote {
   readonly kind: 'scheduled' | 'handed-over' | 'restarted';
   readonly stage: Stage;
@@ -101,7 +101,7 @@ export interface TokenNews {
   readonly nowMs: number;
   /** When the tokens before these came; 0 for the first ones. */
   readonly previousMs: number;
-  /** As the engine stamps them, µs of the wall clock since the Unix epoch. */
+  /** The engine's stamp, µs of the wall clock since the Unix epoch. */
   readonly stampedUs: number;
   readonly header: FrameHeader;
 }
@@ -114,7 +114,7 @@ export interface End {
 }
 
 export interface RequestEnd extends End {
-  /** The client did not read its answer. */
+  /** True when the client did not read its answer. */
   readonly isSlowReader: boolean;
 }
 
@@ -146,7 +146,7 @@ export interface ObservedEvents {
  * none may depend on another.
  */
 export interface RequestObserver extends Partial<ObservedEvents> {
-  /** Only observers that are on are called; left out: always on. */
+  /** Only enabled observers are called; without this field the observer is always on. */
   readonly isOn?: boolean;
   /** Opens its files and channels. @throws UsageError when a file cannot be written */
   start?(): Promise<void>;

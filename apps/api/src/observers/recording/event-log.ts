@@ -37,7 +37,7 @@ export class EventLog implements RequestObserver {
   async start(): Promise<void> {
     const { logRequests } = this.config;
     if (logRequests === undefined) return;
-    // All API processes append to one file, a line at a time.
+    // All API processes append to the same file, one line at a time.
     this.file = await LineFile.open(logRequests, 'append', this.logger);
   }
 

@@ -1,4 +1,4 @@
-/** The resolution of gaps; it matches that of the histograms that take them. */
+/** The resolution of gaps; the same as that of the histograms that read them. */
 const GAP_BITS = 8;
 
 /**

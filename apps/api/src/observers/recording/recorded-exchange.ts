@@ -18,11 +18,11 @@ export interface RecordedExchange {
   readonly answer_headers: Readonly<Record<string, string>>;
   /** `[µs since the arrival, what was written]`. */
   readonly writes: readonly (readonly [number, string])[];
-  /** False: the client left, or the answer exceeded the limit. */
+  /** False when the client left or the answer exceeded the limit. */
   readonly complete: boolean;
 }
 
-/** Limit of one answer; the rest is dropped. */
+/** Limit of one answer in characters; the rest is dropped. */
 const MAX_ANSWER_CHARS = 8 * 1024 * 1024;
 const SECRET = /^(authorization|proxy-authorization|cookie|set-cookie|x-api-key|api-key)$/i;
 const REDACTED = '[redacted]';

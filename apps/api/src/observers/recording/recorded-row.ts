@@ -4,7 +4,7 @@ import type { MeasuredRequest, RecordedOutcome, TraceRow } from '@baton/workload
 import type { End, ObservedRequest, ObservedSequence } from '../port/port';
 import type { Gaps } from './gaps';
 
-/** The priorities that our trace lines take. */
+/** The largest priority that a line of our traces takes. */
 const MOST_PRIORITY = 2 ** 31 - 1;
 
 export interface RowContext {
@@ -19,7 +19,7 @@ export interface RowContext {
   readonly blockSize: number;
 }
 
-/** What a sequence leaves in a recording once it has ended. */
+/** The row of an ended sequence in a recording. */
 export function recordedRow(sequence: ObservedSequence, end: End, context: RowContext): TraceRow {
   const { job, received } = sequence;
   const { request, sloClass, startedUs, speedup, blockSize } = context;

@@ -6,9 +6,9 @@ import { LineFile, type Logger } from '@baton/telemetry';
 import { recordingHeaderLine } from '@baton/workload';
 
 /**
- * Opens a new recording and writes its first line. A file that is there already, of another API
- * process or of an earlier life of this one, is left alone: this process then writes beside it,
- * with its own id in the name.
+ * Opens a new recording and writes its first line. An existing file, of another API process or of
+ * an earlier run of this one, is not touched: this process then writes beside it, with its own id
+ * in the name.
  *
  * @throws UsageError when neither can be written
  */

@@ -92,7 +92,7 @@ describe('a recording cluster', () => {
     }
   });
 
-  it('names one engine twice when one does it all', async () => {
+  it('names the same engine twice when one engine does both stages', async () => {
     await recorded({ aggregated: 1 });
     for (const { measured } of requestsOf()) {
       expect(measured.prefillEngine).toBe(measured.decodeEngine);
@@ -131,7 +131,7 @@ describe('a recording front', () => {
     expect(JSON.parse(linesOf()[0]!)).toMatchObject({ config: { slo_classes: sloClasses } });
   });
 
-  it('writes a request that its client left with the tokens it got', async () => {
+  it('writes a request that its client abandoned with the tokens it got', async () => {
     fixture = await ApiFixture.start({ config: { record } });
     const leave = new AbortController();
     const answer = fixture.post(
@@ -162,7 +162,7 @@ describe('a recording front', () => {
     expect(measured).toMatchObject({ outcome: 'failed', error: 'worker_lost' });
   });
 
-  it('writes what it ends itself when it is stopped', async () => {
+  it('writes the requests that it ends itself when it is stopped', async () => {
     const config = { record, shutdownTimeout: 0 };
     fixture = await ApiFixture.start({ config });
     const answer = fixture.post('/v1/completions', BODY);
@@ -173,7 +173,7 @@ describe('a recording front', () => {
     expect(measured).toMatchObject({ outcome: 'failed', error: 'shutting_down', tokens: 0 });
   });
 
-  it('leaves a file alone that another one writes, and writes beside it', async () => {
+  it('does not touch the file of another process, and writes beside it', async () => {
     const options = { config: { record }, engines: [{ isEager: true }] };
     const fixtures = [await ApiFixture.start(options), await ApiFixture.start(options)];
     for (const each of fixtures) await (await each.post('/v1/completions', BODY)).text();
@@ -190,7 +190,7 @@ describe('a recording front', () => {
     );
   });
 
-  it('writes nothing unless told to', async () => {
+  it('writes nothing by default', async () => {
     fixture = await ApiFixture.start({ engines: [{ isEager: true }] });
     await (await fixture.post('/v1/completions', BODY)).text();
     await fixture.stop();

@@ -2,7 +2,10 @@ import { wallUsOf } from '@baton/clock';
 import type { LineFile } from '@baton/telemetry';
 import type { WireTap } from '../../http/wire-tap';
 
-/** One JSON line per write to a client's event stream (`log_frames`): the very bytes, and when. */
+/**
+ * Writes one JSON line per write to a client's event stream (`log_frames`): the exact bytes and the
+ * time.
+ */
 export class FrameLogTap implements WireTap {
   private writes = 0;
   private isStream = false;

@@ -10,7 +10,7 @@ import { ExchangeTap } from './recorded-exchange';
 import { besides } from './recording-file';
 import { FrameLogTap, joined } from './wire-log';
 
-/** The files with the bytes that clients were sent: `log_frames` and `record_answers`. */
+/** The files with the bytes sent to clients: `log_frames` and `record_answers`. */
 @Injectable()
 export class WireTaps implements RequestObserver {
   readonly isOn: boolean;
@@ -39,7 +39,7 @@ export class WireTaps implements RequestObserver {
     this.exchanges = undefined;
   }
 
-  /** The error that answers the call, as if it were written here. */
+  /** Records the error that answers the call, as if it were written to a tap. */
   refused(call: ObservedCall, error: BatonError): void {
     const tap = this.tapFor(call);
     if (tap === undefined) return;
@@ -49,7 +49,7 @@ export class WireTaps implements RequestObserver {
     tap.end();
   }
 
-  /** The listener to the answer of this call; undefined: none. */
+  /** The listener to the answer of this call, if any. */
   tapFor(call: ObservedCall): WireTap | undefined {
     const { frames, exchanges } = this;
     if (frames === undefined && exchanges === undefined) return undefined;
@@ -59,7 +59,7 @@ export class WireTaps implements RequestObserver {
     ]);
   }
 
-  /** A file of another API process is left alone, and this process writes beside it. */
+  /** A file of another API process is not touched; this process writes beside it. */
   private async open(path: string | undefined): Promise<LineFile | undefined> {
     if (path === undefined) return undefined;
     const { logger } = this;

@@ -8,7 +8,7 @@ import type { RecordedExchange } from './recorded-exchange';
 
 const BODY = { prompt: 'pass the baton', max_tokens: 5, ignore_eos: true };
 
-describe('what clients are sent', () => {
+describe('the bytes sent to clients', () => {
   let folder = '';
   let file = '';
   let fixture: ApiFixture | undefined;
@@ -40,7 +40,7 @@ describe('what clients are sent', () => {
     return (await answer).text();
   }
 
-  it('is logged write for write, byte for byte, streams alone', async () => {
+  it('are logged write for write and byte for byte, for streams only', async () => {
     const { post } = bound(await start({ logFrames: file }));
     const streamed = await textOf(post('/v1/completions', { ...BODY, stream: true }));
     await textOf(post('/v1/completions', BODY));
@@ -51,7 +51,7 @@ describe('what clients are sent', () => {
     expect(instants).toEqual([...instants].sort((a, b) => a - b));
   });
 
-  it('is recorded with its request, without credentials, refusals too', async () => {
+  it('are recorded with the request, without credentials, refusals included', async () => {
     const { post } = bound(await start({ recordAnswers: file }));
     const headers = { authorization: 'Bearer secret', 'x-mine': 'shown' };
     const whole = await textOf(post('/v1/completions', BODY, { headers }));
@@ -66,7 +66,7 @@ describe('what clients are sent', () => {
     expect(JSON.stringify(lines)).not.toContain('secret');
   });
 
-  it('is played again to who asks the same, whatever the order of the keys', async () => {
+  it('are played again for the same request, whatever the order of its keys', async () => {
     const { post } = bound(await start({ recordAnswers: file }));
     const streamedBody = { ...BODY, stream: true, stream_options: { include_usage: true } };
     const whole = await textOf(post('/v1/completions', BODY));
@@ -86,7 +86,7 @@ describe('what clients are sent', () => {
     expect(await unknown.json()).toMatchObject({ error: { code: 'not_recorded' } });
   });
 
-  it('is played in turn when it was asked more than once', async () => {
+  it('are played in turn when the same request was recorded more than once', async () => {
     const exchange = (text: string): string =>
       JSON.stringify({
         ...{ baton_exchange: 1, path: '/v1/completions', body: BODY, complete: true },
@@ -108,7 +108,7 @@ describe('what clients are sent', () => {
     await expect(ApiFixture.start({ config: { play: file } })).rejects.toThrow(message);
   });
 
-  it('is preceded by events: one line for each', async () => {
+  it('are accompanied by events: one line for each', async () => {
     const { post } = bound(await start({ logRequests: file }));
     await textOf(post('/v1/completions', BODY, { headers: { 'x-request-id': 'mine' } }));
     await textOf(post('/v1/completions', { ...BODY, n: 0 }));

@@ -4,7 +4,7 @@ import { chromeTrace, type TracedSteps } from '@baton/report';
 
 /**
  * A timeline as a trace for ui.perfetto.dev and chrome://tracing: the phases of each sequence, and
- * on each engine the steps that it was in.
+ * its steps on each engine.
  */
 export function perfettoTrace(timeline: RequestTimeline): string {
   const { sequences } = timeline;
@@ -69,8 +69,8 @@ function engineRecord({ id, index }: TimelineEngine): EngineRecord {
 }
 
 /**
- * Chunks on the engine that computed them; rows of steps on the one that generated, each from the
- * end of the one before.
+ * Prompt chunks go to the engine that computed them, rows of steps to the engine that generated,
+ * each row from the end of the one before.
  */
 function stepsOf(sequence: SequenceTimeline, engines: readonly TimelineEngine[]): TracedSteps[] {
   const { prefill_engine, decode_engine, prefill_chunks, phases, steps } = sequence;

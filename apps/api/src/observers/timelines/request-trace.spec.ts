@@ -8,7 +8,7 @@ function marksOf(steps: number, tokensPerStep = 1): StepMarks {
 }
 
 describe('marks of steps', () => {
-  it('are one row a step while there are few', () => {
+  it('have one row per step while there are few', () => {
     expect(marksOf(3, 2).list()).toEqual([
       [10, 2],
       [20, 4],
@@ -17,7 +17,7 @@ describe('marks of steps', () => {
   });
 
   it.each([1, 2, 16, 17, 127, 128, 129, 255, 256, 257, 1_000, 4_097, 100_000])(
-    'never take more than their rows, and end with the last of %i steps',
+    'never use more than their rows, and end with the last of %i steps',
     (steps) => {
       const marks = marksOf(steps);
       const rows = marks.list();
@@ -33,7 +33,7 @@ describe('marks of steps', () => {
     },
   );
 
-  it('know nothing of an answer without tokens', () => {
+  it('are empty for an answer without tokens', () => {
     const marks = new StepMarks();
     expect([marks.firstUs, marks.lastUs, marks.list()]).toEqual([undefined, undefined, []]);
   });

@@ -7,7 +7,9 @@ export const MOST_ROWS = 128;
 /** Facts kept of one run: more than any normal run has. */
 const MOST_FACTS = 128;
 
-/** What is kept of a job: its block hashes would be many times the rest. */
+/**
+ * The part of a job that is kept; its block hashes would take many times the memory of the rest.
+ */
 export type TracedJob = Pick<EngineJob, 'requestId' | 'promptTokens' | 'flow'>;
 
 /** What the engine of one stage sent. */
@@ -23,9 +25,9 @@ export interface TraceEnd extends End {
 }
 
 /**
- * All that is kept of one sequence: its history, and the facts that its engines sent beside their
- * frames. For a sequence with several runs in a stage, the last run there counts. Instants are µs
- * of the wall clock since the Unix epoch.
+ * The record of one sequence: its history, and the facts that its engines sent beside their frames.
+ * For a sequence with several runs in a stage, the last run there counts. Instants are µs of the
+ * wall clock since the Unix epoch.
  */
 export class SequenceTrace {
   readonly marks = new StepMarks();
@@ -83,7 +85,7 @@ export interface RequestTrace {
   /** µs of the wall clock since the Unix epoch. */
   readonly arrivalUs: number;
   readonly sequences: SequenceTrace[];
-  /** ms of `performance.now()` at which the last of them ended. */
+  /** ms of `performance.now()` at which the last sequence ended. */
   endedMs: number | undefined;
 }
 
@@ -93,21 +95,21 @@ export function hasEnded({ sequences }: RequestTrace): boolean {
 }
 
 /**
- * When tokens came, as rows of an instant and how many had come by then. The memory is bounded
- * whatever the length of the answer: when the rows are used up, two become one, and a row stands
- * for twice as many steps from then on.
+ * When tokens came: rows of an instant and the number of tokens by then. The memory is bounded
+ * whatever the length of the answer: when the rows are used up, pairs of rows are merged, and each
+ * row stands for twice as many steps from then on.
  */
 export class StepMarks {
   /** Steps that brought tokens. */
   count = 0;
-  /** Steps that a row stands for; the last row may stand for fewer. */
+  /** Steps per row; the last row may have fewer. */
   perRow = 1;
   firstUs: number | undefined;
   private rows = new Float64Array(2 * FIRST_ROWS);
   private used = 0;
   private inLast = 0;
 
-  /** @param tokens that have come with this step and before */
+  /** @param tokens received so far, this step included */
   add(atUs: number, tokens: number): void {
     this.firstUs ??= atUs;
     this.count += 1;

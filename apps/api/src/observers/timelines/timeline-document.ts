@@ -86,7 +86,7 @@ function sequenceOf(trace: SequenceTrace, context: SequenceContext): SequenceTim
   };
 }
 
-/** The sequence as one row of a run, so that its phases are those of every report. */
+/** The sequence as a row of a run, so that its phases are the same as in every report. */
 export function logOf(trace: SequenceTrace, since: Since): RequestLog {
   const { job, seen, marks, end } = trace;
   const log = new RequestLog(1);
@@ -115,7 +115,7 @@ function outcomeOf(state: TimelineState): Outcome {
   return state === 'completed' ? 'completed' : 'failed';
 }
 
-/** By the way through the cluster; a leg of an outside router has only its own phases. */
+/** Phases by route; a leg of an outside router has only its own phases. */
 const PHASES_OF: Readonly<Record<SequenceTrace['job']['flow'], readonly RequestPhase[]>> = {
   route: ENGINE_PHASES,
   local: ['queue', 'prefill', 'decode'],
@@ -123,7 +123,7 @@ const PHASES_OF: Readonly<Record<SequenceTrace['job']['flow'], readonly RequestP
   attach: ['hold', 'transfer', 'decode_wait', 'decode'],
 };
 
-/** Its phases, end to end; the current phase of a running sequence has no end. */
+/** The phases of a sequence without gaps; the current phase of a running sequence has no end. */
 function phasesOf(
   log: RequestLog,
   names: readonly RequestPhase[],
@@ -182,7 +182,7 @@ function eventsOf(trace: SequenceTrace, since: Since): TimelineEvent[] {
   add('admitted', seen.decodeUs, seen.decodeEngine);
   add('first_token', marks.firstUs, seen.decodeEngine);
   add('finished', end === undefined ? undefined : (marks.lastUs ?? end.atUs), seen.decodeEngine);
-  // Stable: what happens at one instant stays in the order of a request's way.
+  // The sort is stable: events of the same instant stay in the order of the steps of a request.
   return events.sort((a, b) => a.at_us - b.at_us);
 }
 

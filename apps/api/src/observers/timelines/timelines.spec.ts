@@ -72,7 +72,7 @@ describe('the timeline of a request that is handed over', () => {
     expect(sequence.transferred_tokens).toBe(sequence.prompt_tokens);
   });
 
-  it('has its phases end to end, from the arrival to the last token', () => {
+  it('has its phases without gaps, from the arrival to the last token', () => {
     const names = sequence.phases.map(({ name }) => name);
     expect(names).toEqual(['queue', 'prefill', 'hold', 'transfer', 'decode_wait', 'decode']);
     expectEndToEnd(sequence.phases, sequence.events.find((e) => e.name === 'finished')!.at_us);
@@ -92,7 +92,7 @@ describe('the timeline of a request that is handed over', () => {
     expect(Math.abs(chunks.at(-1)!.end_us! - prefill.end_us!)).toBeLessThanOrEqual(20);
   });
 
-  it('tells what happened in the order of its way', () => {
+  it('lists the events in order', () => {
     const order = ['arrived', 'taken', 'scheduled', 'held', 'taken', 'reserved'];
     const rest = ['transfer_started', 'transfer_ended', 'admitted', 'first_token', 'finished'];
     const told = sequence.events.map(({ name }) => name).filter((name) => name !== 'released');
@@ -119,7 +119,7 @@ describe('the timeline of a request that is handed over', () => {
     }
   });
 
-  it('is a trace for Perfetto when asked for one', async () => {
+  it('is a trace for Perfetto on request', async () => {
     const url = `${cluster.api.url}/v1/requests/${timeline.id}/timeline?format=perfetto`;
     const answer = await fetch(url);
     expect(answer.headers.get('content-disposition')).toMatch(/^attachment; filename=/);
@@ -207,7 +207,7 @@ describe('a timeline', () => {
     await fixture.stop();
   });
 
-  it('of a request that failed says with what', async () => {
+  it('of a failed request names the error', async () => {
     const fixture = await ApiFixture.start();
     const answer = fixture.post('/v1/completions', SHORT, { headers: { 'x-request-id': 'r' } });
     (await fixture.engine.next()).end({ reason: 'error', tail: 'worker_lost', first: 0, count: 0 });
@@ -218,7 +218,7 @@ describe('a timeline', () => {
     await fixture.stop();
   });
 
-  it('is told by whichever process is asked', async () => {
+  it('is served by every API process', async () => {
     const fixture = await ApiFixture.start({ engines: [{ isEager: true }] });
     const other = await ApiFixture.beside(fixture);
     await (
@@ -230,7 +230,7 @@ describe('a timeline', () => {
     await fixture.stop();
   });
 
-  it.each(['openai', 'vllm'] as const)('of an unknown request is 404 (%s)', async (dialect) => {
+  it.each(['openai', 'vllm'] as const)('of an unknown request gives 404 (%s)', async (dialect) => {
     const fixture = await ApiFixture.start({ config: { dialect } });
     const answer = await fetch(`${fixture.api.url}/v1/requests/nobody/timeline`);
     expect(answer.status).toBe(404);
@@ -239,7 +239,7 @@ describe('a timeline', () => {
     await fixture.stop();
   });
 
-  it('is kept for as many requests as are wanted, and as long', async () => {
+  it('is kept for the configured number of requests and time', async () => {
     const config = { timelineMaxEntries: 2, timelineTtl: 0.3 };
     const fixture = await ApiFixture.start({ config, engines: [{ isEager: true }] });
     const statusOf = async (id: string): Promise<number> =>
@@ -254,7 +254,7 @@ describe('a timeline', () => {
     await fixture.stop();
   });
 
-  it('is not kept when none is wanted', async () => {
+  it('is not kept when the limit is 0', async () => {
     const config = { timelineMaxEntries: 0 };
     const fixture = await ApiFixture.start({ config, engines: [{ isEager: true }] });
     const init = { headers: { 'x-request-id': 'a' } };

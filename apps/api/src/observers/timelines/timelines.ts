@@ -19,7 +19,7 @@ import { type RequestTrace, SequenceTrace } from './request-trace';
 import { timelineOf } from './timeline-document';
 import { TraceStore } from './trace-store';
 
-/** How long other API processes have to say that a request is theirs. */
+/** How long other API processes have to answer that a request is theirs. */
 const ANSWER_WITHIN_MS = 400;
 
 interface Live {
@@ -104,7 +104,7 @@ export class Timelines implements RequestObserver {
     return stages?.get('prefill')?.engineId ?? stages?.get('aggregated')?.engineId;
   }
 
-  /** The timeline of a request, wherever it came in; undefined when no process has it. */
+  /** The timeline of a request from any API process; undefined when no process has it. */
   async find(at: Owned): Promise<RequestTimeline | undefined> {
     return this.own(at) ?? (this.isOn ? this.ask(at) : undefined);
   }

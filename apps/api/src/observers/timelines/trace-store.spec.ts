@@ -19,7 +19,7 @@ function end(store: TraceStore, request: RequestTrace, nowMs: number): void {
 }
 
 describe('the store of traces', () => {
-  it('keeps what runs, and of what has ended the latest', () => {
+  it('keeps running requests and the latest ended ones', () => {
     const store = new TraceStore({ maxEntries: 3, ttlMs: 1_000 });
     const random = RandomStream.root(1).stream('traces');
     const all = Array.from({ length: 200 }, (_none, i) => requestOf(`r${i}`));
@@ -46,7 +46,7 @@ describe('the store of traces', () => {
     }
   });
 
-  it('forgets what has ended when its time is over, and nothing that runs', () => {
+  it('drops ended requests after their time, and no running ones', () => {
     const store = new TraceStore({ maxEntries: 10, ttlMs: 1_000 });
     const [a, b] = [requestOf('a'), requestOf('b')];
     store.add(a);
@@ -57,7 +57,7 @@ describe('the store of traces', () => {
     expect(store.find({ owner: undefined, id: 'b' }, 1e9)).toBe(b);
   });
 
-  it('gives a name that two requests have to the newer, which keeps it when the older goes', () => {
+  it('resolves a shared name to the newer request, also after the older one is dropped', () => {
     const store = new TraceStore({ maxEntries: 1, ttlMs: 1_000 });
     const [first, second] = [requestOf('a', 'same'), requestOf('b', 'same')];
     for (const request of [first, second]) {

@@ -10,8 +10,8 @@ export interface StoreBounds {
 
 /**
  * The traces of running requests and of the last ended ones. A request is found under the id of its
- * answer, its X-Request-Id (its tenant's newest that has it) and the internal ids of its
- * sequences, each by its own tenant alone.
+ * answer, its X-Request-Id (the newest of its tenant) and the internal ids of its sequences; only
+ * its own tenant finds it.
  */
 export class TraceStore {
   private readonly ended = new Set<RequestTrace>();
@@ -20,7 +20,7 @@ export class TraceStore {
 
   constructor(private readonly bounds: StoreBounds) {}
 
-  /** Requests that have ended and are kept. */
+  /** Ended requests that are kept. */
   get size(): number {
     return this.ended.size;
   }
@@ -32,7 +32,7 @@ export class TraceStore {
     }
   }
 
-  /** To be called when a sequence of the request has ended. */
+  /** Call it when a sequence of the request has ended. */
   settle(request: RequestTrace, nowMs: number): void {
     if (!hasEnded(request) || request.endedMs !== undefined) return;
     request.endedMs = nowMs;
@@ -72,7 +72,7 @@ function namesOf({ owner, id, requestId, sequences }: RequestTrace): string[] {
   return owner === undefined ? names : names.map((name) => nameFor(owner, name));
 }
 
-/** No tenant and no id has a space. */
+/** Neither a tenant nor an id contains a space. */
 function nameFor(owner: Tenant, id: string): string {
   return owner === undefined ? id : `${owner} ${id}`;
 }

@@ -19,7 +19,7 @@ describe('spans of a request', () => {
     await collector.stop();
   });
 
-  /** What has been collected when the cluster has ended. */
+  /** The spans collected by the time the cluster has ended. */
   async function traced(
     roles: Parameters<typeof ClusterFixture.start>[0],
     headers: Record<string, string> = {},
@@ -47,7 +47,7 @@ describe('spans of a request', () => {
     expect(new Set(collector.paths)).toEqual(new Set(['/v1/traces']));
   });
 
-  it('say what vLLM says of a request', async () => {
+  it('have the attributes of vLLM’s spans', async () => {
     const spans = await traced({ aggregated: 1 }, {}, { ...BODY, temperature: 0.5, n: 2 });
     expect(spans.filter(({ name }) => name === 'aggregated')).toHaveLength(2);
     const { attributes } = spans.find(({ name }) => name === 'llm_request')!;
@@ -63,7 +63,7 @@ describe('spans of a request', () => {
     }
   });
 
-  it('hang under the span of the client that sent one', async () => {
+  it('are children of the client’s span', async () => {
     const headers = { traceparent: `00-${TRACE}-${CALLER}-01` };
     const spans = await traced({ aggregated: 1 }, headers);
     expect(new Set(spans.map(({ traceId }) => traceId))).toEqual(new Set([TRACE]));
@@ -81,7 +81,7 @@ describe('spans of a request', () => {
     expect(new Set(spans.map(({ traceId }) => traceId)).size).toBe(1);
   });
 
-  it('do not keep a process whose collector is gone', async () => {
+  it('do not keep a process running when the collector is gone', async () => {
     const dead = collector.url;
     await collector.stop();
     collector = await OtlpCollector.start();

@@ -25,7 +25,7 @@ const NAME = 'llm_request';
 /**
  * The span of each request, under the client's own when it sent a `traceparent`. Its name and
  * attributes are those of vLLM (`vllm/tracing`): latencies in seconds, as this process sees them.
- * The engines' spans hang under it.
+ * The engines' spans are its children.
  */
 @Injectable()
 export class RequestSpans implements RequestObserver {
@@ -70,7 +70,7 @@ export class RequestSpans implements RequestObserver {
   }
 }
 
-/** Each from the sequence that reached it first. */
+/** Each latency is that of the sequence that reached the event first. */
 function latencyAttributes(arrivalUs: number, sequences: readonly ObservedSequence[]): Attributes {
   const arrivalMs = processMsOf(arrivalUs);
   const histories = sequences.map(({ history }) => history);
@@ -111,7 +111,7 @@ function usageAttributes(sequences: readonly ObservedSequence[]): Attributes {
   };
 }
 
-/** An instant that has not come is 0. */
+/** 0 marks an instant that has not come. */
 function earliest(instantsMs: readonly number[]): number {
   const come = instantsMs.filter((ms) => ms > 0);
   return come.length === 0 ? 0 : Math.min(...come);

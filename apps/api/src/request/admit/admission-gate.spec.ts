@@ -33,7 +33,7 @@ describe('the admission gate', () => {
   }
 
   it(
-    'lets fewer wait for a stage whose engines are all starved, and as many again when one is ' +
+    'admits fewer for a stage whose engines are all starved, and as many as before when one is ' +
       'not',
     async () => {
       const engine = (latenessMs: number): EnginePresence =>
@@ -49,7 +49,7 @@ describe('the admission gate', () => {
     },
   );
 
-  it('lets in up to the limit and says how long to wait beyond it', async () => {
+  it('admits up to the limit and gives a retry time beyond it', async () => {
     await Promise.all(Array.from({ length: 10 }, () => gate.enter('prefill', 1)));
     const error = await gate.enter('prefill', 1).catch((thrown: unknown) => thrown);
     expect((error as BatonError).code).toBe('queue_full');
@@ -59,7 +59,7 @@ describe('the admission gate', () => {
     await gate.enter('prefill', 1);
   });
 
-  it('lets in as many as fit, those included that it lets in without asking', async () => {
+  it('admits as many as fit, including those admitted without asking the broker', async () => {
     const limit = 320;
     const config = defaultConfig({ maxWaitingRequests: limit });
     const large = new AdmissionGate(transport, { apiId: 'api-1', startedAt: 0 }, config);
@@ -75,7 +75,7 @@ describe('the admission gate', () => {
     await settled(limit);
   });
 
-  it('takes as many of a burst as fit', async () => {
+  it('admits as many of a burst as fit', async () => {
     const entries = [4, 4, 4, 2].map((count) => gate.enter('decode', count));
     const results = await Promise.allSettled(entries);
     expect(results.map(({ status }) => status)).toEqual([
@@ -86,13 +86,13 @@ describe('the admission gate', () => {
     ]);
   });
 
-  it('refuses what the stage after the first has no room for', async () => {
+  it('refuses requests that the second stage has no room for', async () => {
     await gate.enter('decode', 10);
     await gate.refreshTotals();
     await expect(gate.enter('prefill', 1, 'decode')).rejects.toThrow(BatonError);
   });
 
-  it('counts every sequence in the one stage it waits in, whatever news repeat or get lost', async () => {
+  it('counts every sequence only in the stage it waits in, even when news repeat or get lost', async () => {
     const stages: readonly (Stage | undefined)[] = [...STAGES, undefined];
     const move = fc.record({ who: fc.nat(4), to: fc.constantFrom(...stages) });
     await fc.assert(
@@ -109,7 +109,7 @@ describe('the admission gate', () => {
 });
 
 describe('the drain rate', () => {
-  it('is what left per second in the last ten seconds', () => {
+  it('is the number that left per second in the last ten seconds', () => {
     const rate = new DrainRate();
     for (let ms = 0; ms < 20_000; ms += 100) rate.add(1, ms);
     expect(rate.perSecond(20_000)).toBeCloseTo(9, 0);

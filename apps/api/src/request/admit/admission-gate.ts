@@ -10,7 +10,7 @@ import { OwnEntries } from './own-entries';
 const BUCKET_MS = 1_000;
 const BUCKETS = 10;
 
-/** Of a sequence: the stage in whose queue it is counted as waiting; undefined: none. */
+/** The stage in whose queue a sequence is counted as waiting; undefined for none. */
 interface Waiting {
   waitingIn: Stage | undefined;
 }
@@ -22,9 +22,9 @@ interface Entry {
 
 /**
  * Limits the waiting requests. Owns this process's share of the cluster-wide counts of waiting
- * sequences: far from the limit this process lets a request in and counts it afterwards, else one
- * atomic decision does; the sequence's own news let it out. A sequence is counted in one stage at a
- * time, so that repeated or lost news never make the counts drift.
+ * sequences. Far from the limit this process admits a request and counts it afterwards; near the
+ * limit one atomic decision of the broker does both. News of the sequence end its wait. A sequence
+ * is counted in one stage at a time, so that repeated or lost news never make the counts drift.
  */
 @Injectable()
 export class AdmissionGate {
@@ -34,7 +34,7 @@ export class AdmissionGate {
     STAGES.map((stage) => [stage, new DrainRate()]),
   ) as Record<Stage, DrainRate>;
   private readonly own = new OwnEntries();
-  /** Sequences that wait in the cluster, as last read. */
+  /** Waiting sequences in the cluster, as last read. */
   waiting: Readonly<Record<Stage, number>> = { prefill: 0, decode: 0, aggregated: 0 };
   private readonly latenessMs: Record<Stage, number> = { prefill: 0, decode: 0, aggregated: 0 };
   private isSending = false;
@@ -56,12 +56,12 @@ export class AdmissionGate {
     else if (!(await this.batch.add({ stage, count }))) throw this.full(stage);
   }
 
-  /** `count` sequences that entered and were never submitted. */
+  /** Removes `count` sequences that entered and were never submitted. */
   leave(stage: Stage, count: number): void {
     this.shift(stage, -count);
   }
 
-  /** The sequence waits in the queue of `stage` from now on; undefined: in none. */
+  /** From now on the sequence waits in the queue of `stage`; undefined for none. */
   moved(sequence: Waiting, stage: Stage | undefined): void {
     const before = sequence.waitingIn;
     if (before === stage) return;
@@ -73,7 +73,7 @@ export class AdmissionGate {
     if (stage !== undefined) this.shift(stage, 1);
   }
 
-  /** Reads how late the most punctual engine of each stage is. */
+  /** Reads the lateness of the most punctual engine of each stage. */
   noteEngines(engines: readonly EnginePresence[]): void {
     for (const stage of STAGES) {
       const own = engines.filter((engine) => engine.stage === stage && engine.state === 'ready');
@@ -83,15 +83,15 @@ export class AdmissionGate {
   }
 
   async refreshTotals(): Promise<void> {
-    // Only then is all that was let in counted.
+    // Only then do the counts include every admitted sequence.
     const marked = this.isScheduled || this.isSending ? undefined : this.own.mark();
     this.waiting = await this.transport.admission.totals();
     this.own.read(this.waiting, marked);
   }
 
   /**
-   * Fewer requests may wait for a stage whose engines are all starved, or in a starved API: half as
-   * many where the worst pause is twice `starved_after`, and so on.
+   * The limit is lower for a stage whose engines are all starved, and in a starved API: half when
+   * the worst pause is twice `starved_after`, and so on.
    */
   private limitOf(stage: Stage): number {
     const { maxWaitingRequests, starvedAfter } = this.config;
@@ -106,7 +106,7 @@ export class AdmissionGate {
     return new BatonError('queue_full', undefined, null, seconds);
   }
 
-  /** One question per stage for all entries of a turn; after a refusal, one question per entry. */
+  /** Asks the broker once per stage for all entries of a turn; after a refusal, once per entry. */
   private async decide(entries: readonly Entry[]): Promise<readonly boolean[]> {
     const answers = new Map<Entry, boolean>();
     for (const stage of STAGES) {
@@ -127,7 +127,7 @@ export class AdmissionGate {
     return entries.map((entry) => answers.get(entry) ?? false);
   }
 
-  /** What this process has not sent yet is missing in the counts of the broker. */
+  /** The counts of the broker lack the changes that this process has not sent yet. */
   private tryEnter(stage: Stage, count: number): Promise<boolean> {
     const limit = this.limitOf(stage) - Math.max(0, this.unsent[stage]);
     return this.transport.admission.tryEnter(this.identity.apiId, stage, count, limit);
@@ -141,7 +141,7 @@ export class AdmissionGate {
   }
 
   /**
-   * One shift at a time; later changes go with the next. While the broker is unavailable the
+   * Sends one shift at a time; later changes go with the next. While the broker is unavailable the
    * transport keeps them.
    */
   private async send(): Promise<void> {
@@ -160,7 +160,7 @@ export class AdmissionGate {
   }
 }
 
-/** How many requests left a queue per second, over the last ten seconds. */
+/** The number of requests that left a queue per second, over the last ten seconds. */
 export class DrainRate {
   private readonly counts = new Float64Array(BUCKETS);
   private newest = 0;

@@ -5,7 +5,7 @@ import type { SettledLeg } from '../../routers/leg';
 import type { Route } from '../route/route';
 import type { Asked, Call } from '../take/call';
 
-/** A checked request whose ways are known. */
+/** A checked request with its routes. */
 export interface Routed {
   readonly call: Call;
   readonly asked: Asked;

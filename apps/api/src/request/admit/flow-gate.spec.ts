@@ -40,7 +40,7 @@ async function errorOf(answer: Response): Promise<Record<string, unknown>> {
   return ((await answer.json()) as { error: Record<string, unknown> }).error;
 }
 
-/** Lines of the scrape with this beginning. */
+/** Lines of the scrape that begin with this name. */
 async function series(name: string): Promise<readonly string[]> {
   const page = await (await fetch(`${fixture.api.url}/metrics`)).text();
   return page.split('\n').filter((line) => line.startsWith(name));
@@ -54,7 +54,7 @@ async function untilWaiting(count: number): Promise<void> {
 }
 
 describe('SLO classes of requests', () => {
-  it('refuse one that does not exist, naming those that do', async () => {
+  it('are refused when they do not exist, with a list of those that do', async () => {
     await start();
     const answer = await send('x', { sloClass: 'gold' });
     expect(answer.status).toBe(400);
@@ -63,7 +63,7 @@ describe('SLO classes of requests', () => {
     );
   });
 
-  it('are not read where none is configured', async () => {
+  it('are not read when none is configured', async () => {
     await start({ sloClasses: undefined });
     const answer = send('x', { sloClass: 'gold' });
     await (await fixture.engine.next()).play();
@@ -85,7 +85,7 @@ describe('SLO classes of requests', () => {
     expect((await answer).status).toBe(200);
   });
 
-  it('leave the priority alone where engines do not go by it', async () => {
+  it('do not set the priority when engines do not use it', async () => {
     await start();
     const answer = send('x', { sloClass: 'batch' });
     const run = await fixture.engine.next();
@@ -94,7 +94,7 @@ describe('SLO classes of requests', () => {
     await answer;
   });
 
-  it('have metrics of their own', async () => {
+  it('have their own metrics', async () => {
     await start();
     const answer = send('x', { sloClass: 'interactive' });
     await (await fixture.engine.next()).play();
@@ -114,7 +114,7 @@ describe('SLO classes of requests', () => {
 describe('the flow gate', () => {
   const ONE = { flowControl: 'priority', flowControlConcurrency: 1 } as const;
 
-  /** Plays what comes, one after the other, and returns the order by lengths of prompts. */
+  /** Runs the jobs one after the other, and returns their order as prompt lengths. */
   async function played(count: number): Promise<readonly number[]> {
     const order: number[] = [];
     for (let i = 0; i < count; i++) {
@@ -130,7 +130,7 @@ describe('the flow gate', () => {
     return lines.map((line) => /outcome="(\w+)"/.exec(line)?.[1]).sort();
   }
 
-  it('lets the higher class pass first', async () => {
+  it('releases the higher class first', async () => {
     await start(ONE);
     const answers = [send('a', { sloClass: 'batch' })];
     await until(() => fixture.engine.runs.length === 1);
@@ -152,7 +152,7 @@ describe('the flow gate', () => {
     ]);
   });
 
-  it('sheds the lower class with 429, and refuses what finds its queue full', async () => {
+  it('sheds the lower class with 429, and refuses requests whose queue is full', async () => {
     await start({ ...ONE, flowControlQueue: 2, flowControlTotalQueue: 2 });
     const first = send('a', { sloClass: 'batch' });
     await until(() => fixture.engine.runs.length === 1);
@@ -172,7 +172,7 @@ describe('the flow gate', () => {
     expect(statuses).toEqual([200, 200, 200]);
   });
 
-  it('forgets a client that leaves', async () => {
+  it('drops a client that leaves', async () => {
     await start(ONE);
     const first = send('a');
     await until(() => fixture.engine.runs.length === 1);
@@ -201,7 +201,7 @@ describe('the flow gate', () => {
     expect(await outcomes()).toEqual(['passed', 'timeout']);
   });
 
-  it('takes turns between tenants, and keeps its place open for no request that failed', async () => {
+  it('takes turns between tenants, and frees the place of a failed request', async () => {
     await start(ONE);
     const answers = [send('a', { tenant: 'x' })];
     await until(() => fixture.engine.runs.length === 1);

@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http';
+import { type Alarm, LiveClock } from '@baton/clock';
 import { type BatonConfig, flowControlSpec } from '@baton/config';
 import { BatonError } from '@baton/contract';
 import {
@@ -30,14 +31,14 @@ interface Waiter {
 
 const REFUSALS = { full: 'flow_queue_full', shed: 'flow_shed', timeout: 'flow_timeout' } as const;
 
-/** A request behind the gate, until `settle`. It carries the charge of a rate limit with it. */
+/** A request that has passed the gate, until `settle`. It carries its rate-limit charge. */
 export class FlowPass implements Charge {
   private charge: Charge | undefined;
 
   constructor(
-    /** How long it waited, simulated. */
+    /** Wait of the request, simulated. */
     readonly waitedUs: Micros,
-    /** µs since the Unix epoch; undefined: it did not wait. */
+    /** µs since the Unix epoch; undefined when it did not wait. */
     readonly passedUs: number | undefined,
     private readonly end: (usedTokens: number) => void,
   ) {}
@@ -54,8 +55,9 @@ export class FlowPass implements Charge {
 }
 
 /**
- * Holds requests back while too many are under way, and lets them on in the order of the policy.
- * Every API process has queues and a share of its own: it counts the requests that it has itself.
+ * Holds requests back while too many are under way, and releases them in the order of the policy.
+ * Every API process has its own queues and its own share of the limit, and counts only its own
+ * requests.
  */
 @Injectable()
 export class FlowGate implements OnApplicationShutdown {
@@ -63,7 +65,7 @@ export class FlowGate implements OnApplicationShutdown {
   private readonly control: FlowControl<Waiter>;
   private readonly concurrency: number;
   private readonly drain = new DrainRate();
-  private timer: NodeJS.Timeout | undefined;
+  private alarm: Alarm | undefined;
 
   constructor(
     @Inject(CONFIG) private readonly config: BatonConfig,
@@ -71,6 +73,7 @@ export class FlowGate implements OnApplicationShutdown {
     private readonly cluster: ClusterView,
     private readonly metrics: FlowMetrics,
     @Inject(PolicyFaultBook) faults: PolicyFaultBook,
+    private readonly clock: LiveClock,
   ) {
     const spec = flowControlSpec(config);
     const limits = spec?.limits ?? NO_LIMITS;
@@ -90,12 +93,12 @@ export class FlowGate implements OnApplicationShutdown {
   }
 
   onApplicationShutdown(): void {
-    clearTimeout(this.timer);
+    this.alarm?.cancel();
   }
 
   /**
-   * Resolves when it is the turn of the request, at once while the gate is open. The pass must be
-   * settled.
+   * Resolves when it is the request's turn, at once while the gate is open. The caller must settle
+   * the pass.
    *
    * @throws BatonError `flow_queue_full`, `flow_shed`, `flow_timeout`
    */
@@ -105,13 +108,17 @@ export class FlowGate implements OnApplicationShutdown {
     const tenant = this.classes.tenantOf(call);
     return new Promise((resolve, reject) => {
       const waiter = { pass: resolve, refuse: reject };
-      const ticket = this.control.offer(waiter, { sloClass, tenant, promptTokens }, this.nowUs());
+      const ticket = this.control.offer(
+        waiter,
+        { sloClass, tenant, promptTokens },
+        this.clock.nowUs(),
+      );
       this.expectTimeout();
       if (ticket.state === 'waiting') this.watch(call.response, ticket);
     });
   }
 
-  /** A client that leaves gives up its place. */
+  /** Frees the place of a client that leaves. */
   private watch(response: ServerResponse, ticket: Ticket<Waiter>): void {
     response.once('close', () => {
       if (ticket.state !== 'waiting') return;
@@ -125,8 +132,8 @@ export class FlowGate implements OnApplicationShutdown {
     const waitedUs = nowUs - ticket.arrivalUs;
     this.metrics.count(ticket.flow, 'passed');
     this.metrics.waited(ticket.flow.sloClass, usToSeconds(waitedUs) / this.config.speedup);
-    this.drain.add(1, performance.now());
-    const passedUs = waitedUs > 0 ? Date.now() * 1_000 : undefined;
+    this.drain.add(1, usToMs(this.clock.wall.nowUs()));
+    const passedUs = waitedUs > 0 ? this.clock.wall.nowUs() : undefined;
     ticket.item.pass(new FlowPass(waitedUs, passedUs, (used) => this.ended(ticket, used)));
   }
 
@@ -137,32 +144,27 @@ export class FlowGate implements OnApplicationShutdown {
 
   private dropped(ticket: Ticket<Waiter>, why: DropReason): void {
     this.metrics.count(ticket.flow, why);
-    const perSecond = this.drain.perSecond(performance.now());
+    const perSecond = this.drain.perSecond(usToMs(this.clock.wall.nowUs()));
     const seconds = retryAfterSeconds(Math.max(1, this.control.waiting), perSecond);
     ticket.item.refuse(new BatonError(REFUSALS[why], undefined, null, seconds));
   }
 
   private pump(): void {
-    this.control.pump(this.nowUs());
+    this.control.pump(this.clock.nowUs());
     this.expectTimeout();
   }
 
   private expectTimeout(): void {
-    clearTimeout(this.timer);
+    this.alarm?.cancel();
     if (this.control.waiting === 0) return;
-    const leftMs = usToMs(this.control.nextTimeoutUs - this.nowUs()) / this.config.speedup;
-    this.timer = setTimeout(() => this.pump(), Math.ceil(leftMs));
+    const dueUs = this.clock.toWallUs(this.control.nextTimeoutUs);
+    this.alarm = this.clock.wall.around(dueUs, () => this.pump());
   }
 
   private capacity(): number {
     const { cluster } = this;
     const generating = cluster.readyEngines('decode') + cluster.readyEngines('aggregated');
     return this.concurrency * Math.max(1, generating);
-  }
-
-  /** Simulated time. */
-  private nowUs(): Micros {
-    return Math.round(performance.now() * 1_000 * this.config.speedup);
   }
 }
 

@@ -7,8 +7,8 @@ const LIMIT = 640;
 /** A 32nd of the limit. */
 const SHARE = 20;
 
-describe('the entries that a process makes by itself', () => {
-  it('are none before the counts were read, and none when they are old', () => {
+describe('the entries that a process makes without asking the broker', () => {
+  it('are none before the counts are read, and none when the counts are old', () => {
     vi.useFakeTimers();
     const own = new OwnEntries();
     expect(own.tryEnter('prefill', 1, LIMIT)).toBe(false);
@@ -19,7 +19,7 @@ describe('the entries that a process makes by itself', () => {
     vi.useRealTimers();
   });
 
-  it('end at a share of the free places of a stage, until they are counted', () => {
+  it('are limited to a share of a stage’s free places, until they are counted', () => {
     const own = new OwnEntries();
     own.read({ ...EMPTY, decode: LIMIT - 32 });
     expect(own.tryEnter('decode', 2, LIMIT)).toBe(false);
@@ -33,7 +33,7 @@ describe('the entries that a process makes by itself', () => {
     expect(own.tryEnter('prefill', SHARE - 1, LIMIT)).toBe(true);
   });
 
-  it('are counted once, whatever answers overlap', () => {
+  it('are counted once, even when answers overlap', () => {
     const own = new OwnEntries();
     own.read(EMPTY);
     expect(own.tryEnter('prefill', SHARE, LIMIT)).toBe(true);
@@ -44,7 +44,7 @@ describe('the entries that a process makes by itself', () => {
     expect(own.tryEnter('prefill', SHARE - 1, LIMIT)).toBe(true);
   });
 
-  it('never exceed the limit of one process, nor that of several by more than their shares', () => {
+  it('never exceed the limit of one process, and that of several at most by their shares', () => {
     const processes = fc.integer({ min: 1, max: 8 });
     const step = fc.record({ who: fc.nat(7), count: fc.integer({ min: 1, max: 30 }) });
     fc.assert(

@@ -5,26 +5,28 @@ type PerStage = Readonly<Record<Stage, number>>;
 const NONE: PerStage = { prefill: 0, decode: 0, aggregated: 0 };
 
 /**
- * Without asking, a process uses at most one in this many of the free places until they are counted
- * again. One process alone never exceeds the limit; of several, each but one may do so by this
- * share of it, while its entries are on the way to the broker.
+ * Without asking, a process uses at most 1/32 of the free places until they are counted again. A
+ * single process never exceeds the limit. Of several, each but one may exceed it by this share,
+ * while its entries are on the way to the broker.
  */
 const PLACES_SHARED_BY = 32;
-/** Counts that are older than this allow nothing: the broker may be silent. */
+/** Counts older than this allow no entry: the broker may be silent. */
 const FRESH_MS = 1_000;
 
 /**
- * The waiting sequences of all processes, as the broker counted them last, and those that this
- * process has let in since by itself. Far from the limit it need not ask before each request.
+ * The waiting sequences of all processes, as last counted by the broker, and those that this
+ * process has admitted by itself since. Far from the limit it need not ask before each request.
  */
 export class OwnEntries {
   private counted: PerStage = { ...NONE };
   private countedMs = -Infinity;
-  /** All that this process has let in by itself, and how much of it the counts have in them. */
+  /**
+   * All entries that this process has admitted by itself, and how many of them the counts include.
+   */
   private readonly entered: Record<Stage, number> = { ...NONE };
   private readonly included: Record<Stage, number> = { ...NONE };
 
-  /** Whether `count` more fit in any case; then they are noted as let in. */
+  /** True when `count` more fit in any case; then they are recorded as admitted. */
   tryEnter(stage: Stage, count: number, limit: number): boolean {
     if (performance.now() - this.countedMs > FRESH_MS) return false;
     const own = this.entered[stage] + count - this.included[stage];
@@ -33,12 +35,12 @@ export class OwnEntries {
     return true;
   }
 
-  /** What counts have in them that are asked for at this moment, after all that was let in. */
+  /** The entries that counts requested at this moment will include. */
   mark(): PerStage {
     return { ...this.entered };
   }
 
-  /** @param marked  the mark of these counts; absent where they may lack some of what was let in */
+  /** @param marked the mark of these counts; absent when they may lack some entries */
   read(counted: PerStage, marked?: PerStage): void {
     this.counted = counted;
     this.countedMs = performance.now();

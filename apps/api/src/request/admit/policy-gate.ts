@@ -17,15 +17,15 @@ import type { Call } from '../take/call';
 import { AdmissionGate } from './admission-gate';
 import type { FlowPass } from './flow-gate';
 
-/** What the class of a request promises, and how long it has waited for its turn. */
+/** The targets of a request's class, and its wait so far. */
 type Promised = Pick<AdmissionContext, 'waitedUs' | 'ttftTargetUs'>;
 type Passed = Pick<FlowPass, 'waitedUs'> | undefined;
 
 const US_PER_SECOND = 1_000_000;
 
 /**
- * Asks the admission policy about each prompt: by default whether its first token would come within
- * `admission_slo_ttft`, so that requests that are late already do not delay those in time.
+ * Asks the admission policy about each prompt. The default policy refuses a prompt whose first
+ * token would come later than `admission_slo_ttft`, so that late requests do not delay the others.
  */
 @Injectable()
 export class PolicyGate {
@@ -34,7 +34,7 @@ export class PolicyGate {
   private readonly refusal: 'slo_unattainable' | 'admission_refused';
   private readonly usPerSecond: number;
   private totals: Readonly<Record<Stage, number>>;
-  /** Prompts admitted since the totals were read. */
+  /** Prompts admitted since the totals were last read. */
   private admitted = 0;
 
   constructor(

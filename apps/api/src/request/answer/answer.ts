@@ -7,11 +7,11 @@ export interface AnswerFacts {
   readonly kvTransferParams: Readonly<Record<string, unknown>> | undefined;
   /** The same in TensorRT-LLM's way. */
   readonly disaggregated?: { readonly id: string | undefined; readonly state: string };
-  /** LMCache's proxy continues after the first token, and needs its id. */
+  /** True for LMCache's proxy, which continues after the first token and needs its id. */
   readonly tellsFirstToken?: boolean;
 }
 
-/** What a prefill leg gets besides its token. */
+/** The fields that a prefill leg gets besides its token. */
 export type HeldFacts = Omit<AnswerFacts, 'cachedTokens'>;
 
 /** Tokens `[from, from + count)` of the sequence with this index. */
@@ -26,16 +26,16 @@ export interface TokenSpan {
  * after `complete` or `fail` nothing else comes.
  */
 export interface Answer {
-  /** The broker has the jobs: from now on the client certainly gets an answer. */
+  /** The broker has the jobs; from now on the client certainly gets an answer. */
   open(): void;
   tokens(index: number, from: number, count: number): void;
-  /** The payload of an executing stage, before the token that it belongs to. */
+  /** The payload of an executing stage; comes before the token that it belongs to. */
   executed?(payload: string): void;
   endSequence(span: TokenSpan, reason: EndReason): void;
-  /** Everything of this event-loop turn is in: send it. */
+  /** Sends everything that came in this turn of the event loop. */
   flush(): void;
   complete(facts: AnswerFacts): void;
   fail(error: BatonError): void;
-  /** The client reads too slowly; true ends the answer. */
+  /** True when the client reads too slowly, which ends the answer. */
   readonly isOverfull: boolean;
 }

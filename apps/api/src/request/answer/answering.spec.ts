@@ -12,7 +12,7 @@ describe('answers of a front with an engine behind it', () => {
 
   afterAll(() => fixture.stop());
 
-  it('streams the same text that it answers in one piece', async () => {
+  it('streams the same text as it sends in one piece', async () => {
     const streamed = await readStream(
       await fixture.post('/v1/chat/completions', { ...CHAT, stream: true }),
     );
@@ -115,7 +115,7 @@ describe('cached tokens of several choices', () => {
       const answer = fixture.post('/v1/completions', body);
       for (let count = 0; count < 2 * n; count += 1) {
         const run = await fixture.engine.next();
-        // The second prompt finds nothing; every further choice finds the blocks of the first.
+        // The second prompt has no cache hit; every further choice hits the blocks of the first.
         const isFirst = Number(run.job.requestId.split('-').at(-1)) % n === 0;
         run.send({ kind: 'scheduled', extra: count === 0 || !isFirst ? 16 : 0 });
         run.end();

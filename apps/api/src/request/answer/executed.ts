@@ -23,7 +23,7 @@ export class PassThroughAnswer implements Answer {
     return this.stream?.isOverfull ?? false;
   }
 
-  /** Headers go out with the first event: until then a failure has its own status. */
+  /** Headers are sent with the first event, so that an earlier failure has its own status. */
   open(): void {}
 
   executed(payload: string): void {

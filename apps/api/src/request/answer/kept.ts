@@ -2,10 +2,10 @@ import type { BatonError, EndReason } from '@baton/contract';
 import type { Answer, AnswerFacts, TokenSpan } from './answer';
 import type { SequenceEnd } from './threaded';
 
-/** Keeps a finished answer. Does not reject: the answer goes out, kept or not. */
+/** Stores a finished answer. Does not reject: the answer is sent whether it is stored or not. */
 export type Keep = (ends: readonly SequenceEnd[], facts: AnswerFacts) => Promise<void>;
 
-/** An answer that is kept before its last bytes go out, so that a client finds it at once. */
+/** An answer that is stored before its last bytes are sent, so that the client finds it at once. */
 export class KeptAnswer implements Answer {
   private readonly ends: SequenceEnd[] = [];
 

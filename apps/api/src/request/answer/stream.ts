@@ -4,14 +4,14 @@ import type { HttpAnswer } from '../../http/http-answer';
 import { EventStream } from '../../http/streaming/event-stream';
 import type { Answer, AnswerFacts, TokenSpan } from './answer';
 
-/** A stream as its events: those of one sequence, and those of the whole answer. */
+/** The events of a stream: those of one sequence, and those of the whole answer. */
 export interface Streamed {
   readonly sequences: readonly OpenedStream[];
-  /** Once, before the first token. */
+  /** Called once, before the first token. */
   open(): string;
   /** When every sequence has finished. */
   close(facts: Partial<AnswerFacts>): string;
-  /** A failure after the first byte, and the end. */
+  /** The events of a failure after the first byte, and the end. */
   fail(error: BatonError): string;
 }
 
@@ -21,8 +21,8 @@ export interface OpenedStream {
 }
 
 /**
- * A streamed answer: text is gathered while a frame is read and goes out in one write after it.
- * Before the headers are out a failure is an HTTP status, afterwards an event.
+ * A streamed answer. Text is collected while a frame is read and sent in one write after it. A
+ * failure is an HTTP status before the headers are sent, and an event afterwards.
  */
 export class StreamAnswer implements Answer {
   private readonly stream: EventStream;
@@ -38,6 +38,11 @@ export class StreamAnswer implements Answer {
 
   get isOverfull(): boolean {
     return this.stream.isOverfull;
+  }
+
+  /** Resolves when a client that is behind has read what was written, or has left. */
+  drained(): Promise<void> {
+    return this.stream.drained();
   }
 
   open(): void {
@@ -72,7 +77,10 @@ export class StreamAnswer implements Answer {
     else this.http.sendError(error);
   }
 
-  /** The role frames go with the first token, never at arrival: clients take them for a token. */
+  /**
+   * The role frames are sent with the first token, never at arrival: clients would count them as a
+   * token.
+   */
   private begin(): void {
     if (this.hasBegun) return;
     this.hasBegun = true;

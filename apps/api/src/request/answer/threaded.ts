@@ -8,7 +8,7 @@ export interface SequenceEnd {
   readonly reason: EndReason;
 }
 
-/** An answer in one piece that a thread writes. */
+/** An answer in one piece, written by a thread. */
 export class ThreadedAnswer implements Answer {
   readonly isOverfull = false;
   private readonly ends: SequenceEnd[] = [];

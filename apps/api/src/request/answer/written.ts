@@ -2,7 +2,7 @@ import type { HttpAnswer } from '../../http/http-answer';
 import type { Answer, AnswerFacts } from './answer';
 import type { SequenceEnd } from './threaded';
 
-/** The body of an answer in one piece, written for no connection. */
+/** Renders the body of an answer in one piece, without a connection. */
 export function writtenBody(
   make: (http: HttpAnswer) => Answer,
   ends: readonly SequenceEnd[],

@@ -14,7 +14,7 @@ import type { Admission } from '../admit/admission';
 import { cacheSalt, type Route } from '../route/route';
 import { JobPlacement } from './job-placement';
 
-/** All characters but those that every broker takes in a key; they become `_` in ids. */
+/** Characters that some broker does not accept in a key; they become `_` in ids. */
 const UNSAFE = /[^A-Za-z0-9._-]/g;
 const MAX_ID_LENGTH = 120;
 
@@ -25,15 +25,15 @@ interface JobContext {
   readonly baseId: string;
   readonly salt: number;
   readonly arrivalUs: number;
-  /** When it was let on: the arrival of a request that did not wait. */
+  /** When flow control released the request; its arrival if it did not wait. */
   readonly causeUs: number;
   /** The LoRA adapter that the request names; undefined: the base model. */
   readonly adapter: string | undefined;
   /** W3C trace context of the request's span; undefined: nothing is traced. */
   readonly traceparent: string | undefined;
-  /** A server answers. */
+  /** True when an upstream server answers. */
   readonly executes: boolean;
-  /** Lower runs first. */
+  /** Lower priorities run first. */
   readonly priority: number;
   /** Faults for engines to carry out. */
   readonly faults: readonly Fault[];
@@ -47,7 +47,7 @@ interface PlannedSequence {
 /** Turns planned sequences into jobs: lengths and block hashes, no text. */
 @Injectable()
 export class JobFactory {
-  /** Whether engines go by the priorities of classes. */
+  /** True when engines schedule by the priorities of classes. */
   private readonly ranksClasses: boolean;
 
   constructor(
@@ -134,7 +134,8 @@ export class JobFactory {
     { request, salt }: JobContext,
   ): Pick<EngineJob, 'blockHashes' | 'tokenIds'> {
     const { config } = this;
-    // Log-probabilities of a prompt require its computation: such a request reads no prefix cache.
+    // Log-probabilities of a prompt require its computation, so such a request reads no prefix
+    // cache.
     if (!config.enablePrefixCaching || request.promptLogprobs !== undefined) {
       return { blockHashes: [] };
     }
@@ -148,8 +149,8 @@ export class JobFactory {
 }
 
 /**
- * Both legs of an outside router carry the same X-Request-Id, so the internal id has a part of its
- * own, as in vLLM.
+ * Both legs of an outside router carry the same X-Request-Id, so the internal id gets a random
+ * part, as in vLLM.
  */
 function baseIdOf(answerId: string): string {
   const own = randomUUID().slice(0, 8);

@@ -10,12 +10,10 @@ import { AdmissionGate } from '../admit/admission-gate';
 import type { Call } from '../take/call';
 import { sessionKeyOf } from '../route/session-key';
 
-/**
- * Chooses engines for new jobs, where a policy requires it, and follows the jobs to their engines.
- */
+/** Chooses engines for new jobs when a policy is set, and tracks the jobs to their engines. */
 @Injectable()
 export class JobPlacement {
-  /** False: every job goes unchanged into the queue of its stage. */
+  /** When false, every job goes unchanged into the queue of its stage. */
   readonly isOn: boolean;
   private readonly hasPolicy: boolean;
 
@@ -29,7 +27,7 @@ export class JobPlacement {
     this.isOn = this.hasPolicy || config.dataParallelSize > 1;
   }
 
-  /** The job as it goes into its queue, which `entryQueue` names. */
+  /** The job as it is put into its queue; `entryQueue` names the queue. */
   place(job: EngineJob, call: Call): EngineJob {
     const pinned = this.pin(job, call);
     if (!this.hasPolicy || job.placed !== undefined) return pinned;
@@ -39,8 +37,8 @@ export class JobPlacement {
   }
 
   /**
-   * To the data-parallel rank that the client names: of any engine, or of one engine when the
-   * request came in at its own port.
+   * Binds the job to the data-parallel rank that the client names: of any engine, or of the engine
+   * at whose port the request came in.
    */
   private pin(job: EngineJob, { response }: Call): EngineJob {
     const { dataParallelSize } = this.config;

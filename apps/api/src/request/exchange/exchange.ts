@@ -27,8 +27,8 @@ export interface ExchangeParts {
   readonly head: AnswerHead;
   readonly request: GenerationRequest;
   /**
-   * Set for the prefill leg of an outside router: takes what is held, if anything, once or more,
-   * and returns what the client gets of it.
+   * Set for the prefill leg of an outside router: takes the parameters of the held prompt, if any,
+   * and returns the fields that the client gets. May be called more than once.
    */
   readonly heldAs?: ((params: KvParams | undefined) => HeldFacts) | undefined;
   /** Makes the answer; `fail` ends the whole exchange with an error. */
@@ -36,9 +36,9 @@ export interface ExchangeParts {
 }
 
 /**
- * One client request: its sequences and its answer. It passes tokens from the one to the other,
- * ends the answer with the last sequence, and on any failure ends all of them together. The frame
- * inbox, the recovery and the client's connection drive it.
+ * One client request: its sequences and its answer. It passes tokens from the sequences to the
+ * answer, ends the answer with the last sequence, and ends all sequences together on any failure.
+ * The frame inbox, the recovery and the client's connection drive it.
  */
 export class Exchange implements SequenceOwner, ObservedRequest {
   isDirty = false;
@@ -79,7 +79,7 @@ export class Exchange implements SequenceOwner, ObservedRequest {
     return this.sequences.reduce((sum, { received }) => sum + received, prompt);
   }
 
-  /** The client's names for the request: the answer's id, or the request's. */
+  /** True for the client's names of the request: the id of the answer or of the request. */
   isNamed(name: string): boolean {
     return name === this.id || name === this.call.requestId;
   }
@@ -140,7 +140,7 @@ export class Exchange implements SequenceOwner, ObservedRequest {
     this.answer.fail(error);
   }
 
-  /** Ends it early: the client gets the output so far, with the finish reason `abort`. */
+  /** Ends the request early: the client gets the output so far, with the finish reason `abort`. */
   abort(): void {
     if (this.isOver) return;
     for (const { index, received, isOver } of this.sequences) {
@@ -174,8 +174,8 @@ export class Exchange implements SequenceOwner, ObservedRequest {
   }
 
   /**
-   * Those of the first choice of each prompt: a prompt counts once, however many choices it has, as
-   * in vLLM's streams (`serve/chat/serving.py`, which keeps those of the first result).
+   * The cached tokens of the first choice of each prompt. A prompt counts once, however many
+   * choices it has, as in vLLM's streams (`serve/chat/serving.py` keeps those of the first result).
    */
   private get cachedTokens(): number {
     const { choices } = this.generation;

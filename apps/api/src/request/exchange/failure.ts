@@ -3,7 +3,7 @@ import { InjectedError } from '@baton/faults';
 import { UpstreamError } from '@baton/openai';
 import type { Sequence } from '../../frames/sequence';
 
-/** What the client gets when a sequence has failed. */
+/** The error that the client gets when a sequence has failed. */
 export function sequenceFailure(sequence: Sequence, code: ErrorCode): BatonError {
   const { upstreamFailure } = sequence;
   if (upstreamFailure !== undefined) return new UpstreamError(upstreamFailure);
@@ -12,7 +12,7 @@ export function sequenceFailure(sequence: Sequence, code: ErrorCode): BatonError
 
 function injectedFailureOf({ job, struckRule }: Sequence): BatonError {
   const errors = (job.faults ?? []).filter(({ action }) => action.kind === 'error');
-  // The entry with the rule's name may have been lost.
+  // The frame entry with the rule's name may have been lost.
   const fault = errors.find(({ rule }) => rule === struckRule) ?? errors[0];
   return fault?.action.kind === 'error'
     ? new InjectedError(fault.action)

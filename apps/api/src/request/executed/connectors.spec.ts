@@ -29,7 +29,7 @@ type Json = Record<string, unknown>;
 
 const paramsOf = ({ body }: Seen): Json => (body['kv_transfer_params'] ?? {}) as Json;
 
-/** What makes two legs a pair. */
+/** The reference that pairs two legs. */
 const referenceOf = (seen: Seen): unknown =>
   seen.body['bootstrap_room'] ?? paramsOf(seen)['transfer_id'];
 
@@ -98,7 +98,7 @@ describe('legs that are sent at once', () => {
   const { min_tokens: _min, ...withoutMin } = ASKED;
   const ONE_TOKEN = { ...withoutMin, stream: false, max_tokens: 1 };
 
-  it('tell decode where prefill is, as vLLM’s push proxy does', async () => {
+  it('send decode the address of prefill, as vLLM’s push proxy does', async () => {
     const asked = { ...ASKED, stream: true, stream_options: { include_usage: true } };
     const [first, second] = await legsOf('nixl-push', asked);
     const { transfer_id } = paramsOf(first);
@@ -110,7 +110,7 @@ describe('legs that are sent at once', () => {
     });
   });
 
-  it('learn from the first answer of a server what the others need, and tell its decode leg', async () => {
+  it('take the parameters for later requests from a server’s first answer, and send its decode leg', async () => {
     prefill = await ScriptedServer.start(prefills);
     decode = await ScriptedServer.start(decodes);
     cluster = await ClusterFixture.start({ prefill: 1, decode: 1 }, configOf('nixl-push'));
@@ -135,7 +135,7 @@ describe('legs that are sent at once', () => {
     expect(paramsOf(decode.seen[1]!)['remote_engine_id']).toBe('e1');
   });
 
-  it('give both servers the same body with a room, as SGLang’s mini_lb does', async () => {
+  it('send both servers the same body with a room, as SGLang’s mini_lb does', async () => {
     const asked = { ...ASKED, stream: true };
     const [first, second] = await legsOf('sglang', asked);
     const { bootstrap_room } = first.body;
@@ -160,7 +160,7 @@ describe('legs that are sent at once', () => {
       expect(prefill.seen).toHaveLength(1);
     });
 
-    it('begin anew under another name when prefill is lost', async () => {
+    it('start again under another name when prefill is lost', async () => {
       await paired(name, {
         prefill: (seen, response, nth) =>
           prefill.seen.length === 1
@@ -174,7 +174,7 @@ describe('legs that are sent at once', () => {
       expectPairs(2);
     });
 
-    it('begin anew when decode’s server says first that prefill is lost', async () => {
+    it('start again when decode’s server is the first to report that prefill is lost', async () => {
       const error = { message: 'the KV transfer failed', code: 500 };
       await paired(name, {
         prefill: (seen, response, nth) =>
@@ -193,7 +193,7 @@ describe('legs that are sent at once', () => {
       expectPairs(2);
     });
 
-    it('pass on what decode’s server says each time', async () => {
+    it('pass on each answer of decode’s server', async () => {
       const error = { message: 'out of luck', code: 500 };
       await paired(name, {
         decode: (_seen, response) =>
@@ -207,7 +207,7 @@ describe('legs that are sent at once', () => {
       expectPairs(3);
     });
 
-    it('begin anew under another name when decode is lost before its first token', async () => {
+    it('start again under another name when decode is lost before its first token', async () => {
       await paired(name, {
         prefill: (...call) => (prefill.seen.length === 1 ? undefined : prefills(...call)),
         decode: (seen, response, nth) =>
@@ -268,7 +268,7 @@ describe('legs that are sent at once', () => {
     },
   );
 
-  it('use no reference twice and end every request, whatever their servers do', async () => {
+  it('use no reference twice and end every request, however the servers behave', async () => {
     const seed = Math.floor(Math.random() * 1e9);
     const chance = RandomStream.root(seed).stream('servers');
     const soon = (act: () => void): void => void setTimeout(act, chance.unit() * 10);
@@ -313,7 +313,7 @@ describe('legs that are sent at once', () => {
     await until(() => prefill.closed === 1 && decode.closed === 1);
   });
 
-  it('begin anew when the prefill worker is lost', async () => {
+  it('start again when the prefill worker is lost', async () => {
     const scripts: Record<string, Script> = {
       prefill: (...call) => (prefill.seen.length === 1 ? undefined : prefills(...call)),
       decode: (...call) => (decode.seen.length === 1 ? undefined : decodes(...call)),
@@ -327,7 +327,7 @@ describe('legs that are sent at once', () => {
     expectPairs(2);
   });
 
-  it('wait until the bootstrap server has named its engines', async () => {
+  it('wait until the bootstrap server has listed its engines', async () => {
     await paired('mooncake', {});
     await cluster.stop();
     prefill.shows('/query', '{}');

@@ -43,7 +43,7 @@ describe('stages that execute on servers', () => {
   const post = (body: object, headers: Record<string, string> = {}): Promise<Response> =>
     cluster!.post(body, headers);
 
-  it('send both legs as vLLM’s proxies do, with nothing of ours in them', async () => {
+  it('send both legs as vLLM’s proxies do, without fields of Baton', async () => {
     const [prefill, decode] = await split(prefills, decodes, { upstreamApiKey: 'k' });
     const asked = {
       ...{ ...BODY, stream: true, min_tokens: 2, stream_options: { include_usage: true } },
@@ -67,7 +67,7 @@ describe('stages that execute on servers', () => {
     }
   });
 
-  it('pass the server’s words on, streamed and whole', async () => {
+  it('pass the server’s text on, streamed and whole', async () => {
     await split(prefills, decodes);
     const streamed = await readStream(await post({ ...BODY, stream: true }));
     expect(streamed).toMatchObject({ text: 'one é', finishReason: 'length' });
@@ -91,7 +91,7 @@ describe('stages that execute on servers', () => {
     expect(decode.seen[0]?.text).toMatch(`{${kept},"max_tokens":5e0,"kv_transfer_params":{`);
   });
 
-  it('take reasons, usage and log-probabilities from the server, and add none', async () => {
+  it('take finish reasons, usage and log-probabilities from the server, and add none', async () => {
     const said = [
       { choices: [{ index: 0, text: 'a', logprobs: { token_logprobs: [-0.5] } }] },
       { choices: [{ index: 0, text: '', finish_reason: 'stop', stop_reason: 128009 }] },
@@ -117,7 +117,7 @@ describe('stages that execute on servers', () => {
     expect(elsewhere.seen).toHaveLength(0);
   });
 
-  it('let decode compute the prompt when prefill names no blocks', async () => {
+  it('make decode compute the prompt when prefill names no blocks', async () => {
     const [, decode] = await split((_seen, response) => json(response, { choices: [] }), decodes);
     expect((await post(BODY)).status).toBe(200);
     expect(decode.seen[0]?.body).toEqual(BODY);
@@ -140,7 +140,7 @@ describe('stages that execute on servers', () => {
     },
   );
 
-  it('begin anew, prefill included, when decode is lost before the first token', async () => {
+  it('start again, prefill included, when decode is lost before the first token', async () => {
     const [prefill, decode] = await split(prefills, (seen, response, nth) =>
       nth === 1 ? response.destroy() : decodes(seen, response, nth),
     );
@@ -161,7 +161,7 @@ describe('stages that execute on servers', () => {
   });
 
   it(
-    'begin anew, prefill included, when the decode worker is lost: its server may have read ' +
+    'start again, prefill included, when the decode worker is lost: its server may have read ' +
       'the KV',
     async () => {
       const named: Script = (_seen, response, nth) =>
@@ -219,12 +219,12 @@ describe('stages that execute on servers', () => {
     expect(events.at(-1)).toBe('[DONE]');
   });
 
-  it('answer 504 when a server says nothing', async () => {
+  it('answer 504 when a server does not respond', async () => {
     await split(() => undefined, decodes, { upstreamTimeout: 0.2 });
     expect((await post(BODY)).status).toBe(504);
   });
 
-  it('answer a clear error when a body is garbage, three runs later', async () => {
+  it('answer a clear error after three runs when a body is garbage', async () => {
     const [prefill] = await split(
       (_seen, response) => void response.writeHead(200).end('no'),
       decodes,
@@ -259,7 +259,7 @@ describe('stages that execute on servers', () => {
     expect(one.seen[0]?.body).toEqual({ ...BODY, stream: true });
   });
 
-  it('mix with stages that simulate, either way round', async () => {
+  it('combine with simulated stages on either side', async () => {
     const one = await server(decodes);
     const mixed = { executorFor: ['decode=vllm'], decodeUrl: [one.url] };
     cluster = await ClusterFixture.start({ prefill: 1, decode: 1 }, mixed);
@@ -275,11 +275,11 @@ describe('stages that execute on servers', () => {
     const answer = (await (await post(BODY)).json()) as { usage: { completion_tokens: number } };
     expect(answer.usage.completion_tokens).toBe(6);
     expect(other.seen).toHaveLength(1);
-    // No engine fetches what it might hold.
+    // No engine fetches blocks that the server may hold.
     expect(other.seen[0]?.body).toEqual({ ...BODY, stream: false, max_tokens: 1 });
   });
 
-  it('refuse what is not passed on', async () => {
+  it('refuse fields that are not passed on', async () => {
     await split(prefills, decodes);
     const answer = await fetch(`${cluster!.api.url}/v1/embeddings`, {
       method: 'POST',

@@ -15,14 +15,14 @@ const ENDPOINTS: Readonly<Record<string, Endpoint>> = {
 };
 
 /**
- * The front's part where stages execute on servers: it keeps the client's body for them, and passes
- * the answer on.
+ * The front's part when stages run on upstream servers: it keeps the client's body for them and
+ * passes the answer on.
  */
 @Injectable()
 export class Executions {
-  /** Some stage needs the client's body. */
+  /** True when a stage needs the client's body. */
   readonly isOn: boolean;
-  /** Answers come from servers. */
+  /** True when answers come from servers. */
   readonly answers: boolean;
 
   constructor(
@@ -34,8 +34,8 @@ export class Executions {
   }
 
   /**
-   * Fields that the server checks and answers are read only as far as placement needs. Throws
-   * `not_executed` for anything but a text.
+   * The server checks and answers the fields, so this reads only those that placement needs. Throws
+   * `not_executed` for anything but text.
    */
   ask(call: Call, limits: RequestLimits): Asked {
     const endpoint = endpointOf(call);

@@ -28,7 +28,7 @@ describe('upstream servers that speak TLS', () => {
     cluster = await ClusterFixture.start({ aggregated: 1 }, executing);
   }
 
-  it('are asked when an authority of ours vouches for them', async () => {
+  it('are used when a configured authority has signed their certificate', async () => {
     await start('first', { upstreamCa: pem('authority.pem') });
     expect((await cluster!.post(BODY)).status).toBe(200);
     expect(server!.seen).toHaveLength(1);
@@ -60,7 +60,7 @@ describe('upstream servers that speak TLS', () => {
   });
 });
 
-describe('servers that are named wrongly', () => {
+describe('invalid server addresses', () => {
   it.each([
     [{ prefillUrl: ['ftp://a'] }, /prefill_url: `ftp:\/\/a` is no http or https URL/],
     [{ prefillUrl: ['http://a/v1'] }, /no http or https URL without a path/],

@@ -34,7 +34,7 @@ async function start(interval: number): Promise<void> {
 const running = (): Promise<number> =>
   cluster.metric('vllm:num_requests_running', { model_name: 'real' });
 
-it('shows what servers count in the place of what is simulated, and nothing of silent ones', async () => {
+it('shows the counters of servers in place of simulated ones, and none of silent servers', async () => {
   await start(0.05);
   await until(async () => (await running()) === 41);
   server.shows('/metrics', page(42));
@@ -53,7 +53,7 @@ it('shows what servers count in the place of what is simulated, and nothing of s
   expect(await cluster.metric(e2e, decode)).toBe(1);
 });
 
-it('shows what is counted here when servers are not to be asked', async () => {
+it('shows Baton’s own counters when servers are not scraped', async () => {
   await start(0);
   expect(await running()).toBe(0);
   expect(await cluster.metric('vllm:e2e_request_latency_seconds_count', { engine: '1' })).toBe(1);

@@ -13,14 +13,14 @@ import { FaultyAnswer, type FaultyAnswerParts } from './faulty-answer';
 const US_PER_MS = 1_000;
 
 /**
- * Injects faults in this API process: judges each request once, carries out faults at the queue,
- * and wraps the answer with its faults. Faults at engines go along with the jobs; engines report
- * when they carried one out.
+ * Injects faults in this API process: chooses the faults of each request once, carries out faults
+ * at the queue, and wraps the answer with its faults. Faults at engines travel with the jobs;
+ * engines report each one that they carry out.
  */
 @Injectable()
 export class FaultInjector implements OnModuleInit {
   private readonly book: FaultBook;
-  /** A rule, or a failure rate, is set. */
+  /** True when a rule or a failure rate is set. */
   hasRules = false;
 
   constructor(
@@ -39,7 +39,7 @@ export class FaultInjector implements OnModuleInit {
     });
   }
 
-  /** The faults for this request. Throws `BatonError` for an invalid header. */
+  /** Chooses the faults of this request. Throws `BatonError` for an invalid header. */
   judge({ response }: Call, model: string): readonly Fault[] {
     const { headers } = response.req;
     const header = (name: string): string | undefined => {

@@ -12,7 +12,7 @@ const TOKENS = 6;
 const SAID = { messages: [{ role: 'user', content: 'Hi' }] };
 const BODY = { prompt: 'Anna runs.', max_tokens: TOKENS, ignore_eos: true };
 
-/** What a client saw of one request. */
+/** The outcome of one request for its client. */
 interface Seen {
   /** 0: the connection was cut before an answer. */
   readonly status: number;
@@ -61,7 +61,7 @@ const CASES: readonly Case[] = [
   ),
 ];
 
-describe('a fault on purpose', () => {
+describe('an injected fault', () => {
   let cluster: ClusterFixture | undefined;
 
   afterEach(async () => {
@@ -115,7 +115,7 @@ describe('a fault on purpose', () => {
     return cluster?.metric('baton:faults_injected_total', labels) ?? Promise.resolve(0);
   }
 
-  /** Nothing runs, waits or is held anywhere, and requests are conserved. */
+  /** Expects that nothing runs, waits or is held anywhere, and that requests are conserved. */
   async function expectRest(): Promise<void> {
     await until(async () => {
       const engines = (await cluster?.engines()) ?? [];
@@ -154,7 +154,7 @@ describe('a fault on purpose', () => {
   );
 
   it.each([1, 2, 3])(
-    'INV-1, INV-2: whatever strikes, every request ends and no block is lost (seed %i)',
+    'INV-1, INV-2: under any faults, every request ends and no block is lost (seed %i)',
     async (seed) => {
       const rules = randomRules(RandomStream.root(seed));
       const target = await start('2P1D1A', { faults: JSON.stringify(rules), seed });

@@ -8,7 +8,7 @@ export interface FaultyAnswerParts {
   readonly http: HttpAnswer;
   readonly response: ServerResponse;
   readonly isStream: boolean;
-  /** Ends the whole request with an error, in the cluster too. */
+  /** Ends the whole request with an error, also in the cluster. */
   readonly fail: (error: BatonError) => void;
 }
 
@@ -23,9 +23,9 @@ export interface FaultTools {
 const MALFORMED = 'data: {"choices":[{"index":0,"delta":{"content":"\n\n';
 
 /**
- * An answer with faults on its way to the client, each after a number of its tokens; in a whole
- * answer, which shows no tokens, at its completion. While it stalls, everything waits in order. The
- * tokens of the answer bound the wait; it ends when the client leaves.
+ * Adds faults to an answer, each after a number of its tokens; in an answer in one piece, at its
+ * completion. While it stalls, everything waits in order. At most the tokens of the answer wait,
+ * and the wait ends when the client leaves.
  */
 export class FaultyAnswer implements Answer {
   private pending: Fault[];
@@ -98,8 +98,8 @@ export class FaultyAnswer implements Answer {
   }
 
   /**
-   * How many of `count` further tokens come before the next fault; a whole answer shows them all at
-   * its end.
+   * The number of the next `count` tokens that come before the next fault; an answer in one piece
+   * shows all at its end.
    */
   private before(count: number): number {
     const next = this.pending.find(({ action }) => action.kind !== 'delay');
@@ -112,7 +112,7 @@ export class FaultyAnswer implements Answer {
     show();
   }
 
-  /** The next fault, then the rest of the answer. */
+  /** Carries out the next fault, then continues the answer. */
   private strike(then: () => void): void {
     const at = this.pending.findIndex(({ action }) => action.kind !== 'delay');
     const [fault] = this.pending.splice(at, 1);
@@ -141,7 +141,7 @@ export class FaultyAnswer implements Answer {
       case 'error': {
         const error = new InjectedError(action);
         fail(error);
-        // A request that is complete in the cluster cannot fail there any more.
+        // A request that is complete in the cluster can no longer fail there.
         this.fail(error);
         return;
       }

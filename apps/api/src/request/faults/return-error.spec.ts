@@ -115,7 +115,7 @@ describe('X-Return-Error and failure injection', () => {
     ]);
   });
 
-  it('is heard after the body was checked', async () => {
+  it('is applied after the body has been checked', async () => {
     await start();
     expect((await ask('/v1/chat/completions', { messages: 7 }, '429'))[0]).toBe(400);
     expect((await ask('/v1/chat/completions', { ...CHAT, model: 'gpt' }, '429'))[0]).toBe(404);
@@ -174,7 +174,7 @@ describe('X-Return-Error and failure injection', () => {
     },
   );
 
-  it('passes over the injection by percent when the header asks for a status', async () => {
+  it('skips the injection by percent when the header asks for a status', async () => {
     await start({ failureInjectionRate: 100, failureTypes: ['rate_limit'] });
     expect((await ask('/v1/chat/completions', CHAT, '404'))[0]).toBe(404);
   });

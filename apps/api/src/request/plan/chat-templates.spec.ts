@@ -37,7 +37,7 @@ describe.each(MODELS)('prompts for %s', (model) => {
     return usage.prompt_tokens ?? usage.input_tokens;
   };
 
-  it('have as many tokens wherever they are counted', async () => {
+  it('have the same number of tokens at every endpoint', async () => {
     const { count } = await post('/tokenize', { messages: MESSAGES });
     const chat = { messages: MESSAGES, max_tokens: 20 };
     expect(await promptTokens('/v1/chat/completions', chat)).toBe(count);
@@ -51,7 +51,7 @@ describe.each(MODELS)('prompts for %s', (model) => {
     expect(await promptTokens('/v1/responses', response)).toBe(count);
   });
 
-  it('without thoughts too', async () => {
+  it('also without reasoning', async () => {
     const chat = { messages: MESSAGES, max_tokens: 20, reasoning_effort: 'none' };
     const plain = await promptTokens('/v1/chat/completions', chat);
     const { input_tokens: counted } = await post('/v1/messages/count_tokens', {
@@ -62,7 +62,7 @@ describe.each(MODELS)('prompts for %s', (model) => {
     expect(await promptTokens('/v1/messages', message)).toBe(plain);
   });
 
-  it('grow by tools, calls, results and thoughts', async () => {
+  it('grow with tools, calls, results and reasoning', async () => {
     const called = {
       role: 'assistant',
       content: null,

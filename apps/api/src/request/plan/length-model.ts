@@ -3,9 +3,9 @@ import { unreachable } from '@baton/kernel';
 import { buildLengthModel, type LengthBucket, type LengthModel } from '@baton/workload';
 
 /**
- * The natural length of answers as the configuration describes it.
+ * The natural length of answers by the configuration.
  *
- * @param datasetTokens lengths of a dataset's answers, where there is one
+ * @param datasetTokens lengths of a dataset's answers, if there is one
  * @throws UsageError for a distribution without its parameters
  */
 export function lengthModelOf(config: BatonConfig, datasetTokens?: Int32Array): LengthModel {
@@ -39,7 +39,7 @@ export function lengthModelOf(config: BatonConfig, datasetTokens?: Int32Array): 
 }
 
 /**
- * The natural length of thinking: the distribution of answers where it is defined by a mean, else
+ * The natural length of reasoning: the distribution of answers if a mean defines it, else
  * lognormal.
  */
 export function reasoningLengthModelOf(config: BatonConfig): LengthModel {

@@ -3,12 +3,12 @@ import { modelOf, servedNamesOf } from '@baton/engine-setup';
 import type { PlanContext, RequestLimits } from '@baton/openai';
 import type { TextParts } from './text-setup';
 
-/** Prompt and output tokens of one sequence at most. */
+/** Limit of prompt and output tokens of one sequence together. */
 export function maxModelLenOf({ maxModelLen, model }: BatonConfig): number {
   return maxModelLen ?? modelOf(model).maxContext;
 }
 
-/** The limits that hold for the life of a process. */
+/** The limits that stay the same for the life of a process. */
 export function fixedLimits(
   config: BatonConfig,
   { tokenizer, template }: TextParts,
@@ -28,7 +28,7 @@ export function fixedLimits(
   };
 }
 
-/** What answers depend on besides the request. */
+/** What an answer depends on besides its request. */
 export function planContext(config: BatonConfig, parts: TextParts): PlanContext {
   const { tokenizer, template, words, lengths } = parts;
   return {

@@ -11,7 +11,7 @@ import { TextSetup } from './text-setup';
 const JINJA = "{% for m in messages %}<|start_header_id|>{{ m['role'] }}{% endfor %}";
 const UNIGRAM = JSON.stringify({ model: { type: 'Unigram' }, decoder: { type: 'Metaspace' } });
 
-/** A model's folder: what it is tested for beside a config.json. */
+/** A model's folder with a config.json and these files. */
 function folderOf(files: Readonly<Record<string, string | object>>): string {
   const parent = mkdtempSync(join(tmpdir(), 'baton-model-'));
   onTestFinished(() => rmSync(parent, { recursive: true, force: true }));
@@ -40,14 +40,14 @@ describe("a model's folder with a tokenizer and a chat template", () => {
     'tokenizer_config.json': { eos_token: { content: '<|eot_id|>' }, chat_template: JINJA },
   };
 
-  it('gives both, by the folder and by its config.json', async () => {
+  it('provides both, named by the folder or by its config.json', async () => {
     const folder = folderOf(FILES);
     for (const model of [folder, join(folder, 'config.json')]) {
       expect(await namesOf({ model })).toEqual(['own-model', 'llama-3']);
     }
   });
 
-  it('says how a text ends, and what /tokenizer_info gives to clients', async () => {
+  it('defines the end of a text and the content of /tokenizer_info', async () => {
     const { tokenizer, template } = await partsOf({ model: folderOf(FILES) });
     expect(tokenizer.decode([tokenizer.special.endOfText])).toBe('<|eot_id|>');
     const limits = { tokenizer, template, maxModelLen: 100, model: 'm', adapters: [] };
@@ -61,7 +61,7 @@ describe("a model's folder with a tokenizer and a chat template", () => {
     expect(await namesOf({ model, chatTemplate: 'gemma' })).toEqual(['own-model', 'gemma']);
   });
 
-  it('may keep the template in chat_template.jinja, or by the name default', async () => {
+  it('may have the template in chat_template.jinja, or under the name default', async () => {
     const own = { 'chat_template.jinja': '<start_of_turn>user', ...FILES };
     expect(await namesOf({ model: folderOf(own) })).toEqual(['own-model', 'gemma']);
     const templates = [
@@ -73,11 +73,11 @@ describe("a model's folder with a tokenizer and a chat template", () => {
   });
 });
 
-it('a folder with a config.json alone leaves both as for a name', async () => {
+it('a folder with only a config.json gives both as for a model name', async () => {
   expect(await namesOf({ model: folderOf({}) })).toEqual(['o200k_base', 'chatml']);
 });
 
-describe('what a folder has that cannot be used', () => {
+describe('unusable files in a folder', () => {
   const TINY = { 'tokenizer.json': tinyTokenizerJson() };
   it.each<[string, Record<string, string | object>, string]>([
     ['another form', { 'tokenizer.model': 'x' }, 'tokenizer.json does not exist, and tokenizer.m'],
@@ -93,7 +93,7 @@ describe('what a folder has that cannot be used', () => {
     await expect(namesOf({ model: folderOf(files) })).rejects.toThrow(sentence);
   });
 
-  it('does not matter where options say what to use instead', async () => {
+  it('are ignored when options name a replacement', async () => {
     const model = folderOf({ 'tokenizer.json': UNIGRAM, 'chat_template.jinja': 'Q: A:' });
     const names = await namesOf({ model, tokenizer: 'r50k', chatTemplate: 'mistral' });
     expect(names).toEqual(['r50k_base', 'mistral']);

@@ -13,8 +13,8 @@ import {
 const FILE = 'tokenizer.json';
 
 /**
- * A tokenizer by name, or of a file, or of a folder with a tokenizer.json. Nothing is fetched.
- * Throws a `UsageError`.
+ * The tokenizer of this name, of this file, or of a folder with a tokenizer.json. Nothing is
+ * downloaded. Throws a `UsageError`.
  */
 export async function openTokenizer(wanted: string): Promise<Tokenizer> {
   if (isName(wanted)) return loadTokenizer(wanted);

@@ -11,13 +11,13 @@ import type { Call } from '../take/call';
 import type { AskedPrompt, Reply } from './text-models/text-model';
 import { TextSetup } from './text-setup';
 
-/** Paths with bodies that are read again as a chat. */
+/** Paths with body shapes of their own, which are read again as a chat. */
 const OWN_SHAPES: readonly (readonly [prefix: string, endpoint: string])[] = [
   ['/v1/responses', 'responses'],
   ['/v1/messages', 'messages'],
 ];
 
-/** Where the answers of a request's prompts come from, in order. */
+/** The sources of the answers to a request's prompts, in order. */
 export type AnswerSources = readonly (AnswerSource | undefined)[];
 
 const NONE: AnswerSources = [];
@@ -25,7 +25,7 @@ const NONE: AnswerSources = [];
 /** Gets the text model's replies to a request, and carries out their delays and errors. */
 @Injectable()
 export class Replies {
-  /** No model reads prompts. */
+  /** True when no model reads prompts. */
   readonly isIdle: boolean;
 
   constructor(
@@ -35,10 +35,7 @@ export class Replies {
     this.isIdle = setup.parts.model === undefined;
   }
 
-  /**
-   * Waits for a reply's delay; throws its error. One error or the longest delay is that of the
-   * request.
-   */
+  /** Waits for the longest delay of the replies; throws the error if one of them has one. */
   async to(call: Call, request: GenerationRequest): Promise<AnswerSources> {
     const { model } = this.setup.parts;
     if (model === undefined) return NONE;

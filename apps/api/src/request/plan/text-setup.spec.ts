@@ -33,7 +33,7 @@ describe('tokenizers', () => {
     expect([parts.tokenizer.name, parts.tokenizer.vocabSize]).toEqual([name, size]);
   });
 
-  it('may be a file, or the folder that it lies in', async () => {
+  it('may be a file, or the folder of the file', async () => {
     const folder = folderWithTokenizer();
     for (const tokenizer of [folder, join(folder, 'tokenizer.json')]) {
       expect((await open({ tokenizer })).parts.tokenizer.name).toBe('tiny');
@@ -52,7 +52,7 @@ describe('tokenizers', () => {
 });
 
 describe('chat templates', () => {
-  it('are offered by the option as the library has them', () => {
+  it('are the same in the option and in the library', () => {
     const { form } = optionOf('chatTemplate');
     expect(form).toMatchObject({ choices: ['auto', ...TEMPLATE_NAMES] });
   });
@@ -91,7 +91,7 @@ describe('lengths', () => {
   });
 });
 
-describe('what is missing', () => {
+describe('missing parameters', () => {
   it.each<[Partial<BatonConfig>, string]>([
     [{ textModel: 'dataset' }, 'text_model dataset needs dataset_path'],
     [{ textModel: 'rules' }, 'text_model rules needs rules_path'],
@@ -105,7 +105,7 @@ describe('what is missing', () => {
 });
 
 describe.each(['r50k', 'tiny'])('answers counted by %s', (name) => {
-  it('have as many tokens as the same server counts in their text', async () => {
+  it('have the token count that the same server reports for their text', async () => {
     const tokenizer = name === 'tiny' ? folderWithTokenizer() : name;
     const config = { tokenizer, textModel: 'random', outputLengthMean: 40 } as const;
     const fixture = await ApiFixture.start({ config, engines: [{ isEager: true }] });

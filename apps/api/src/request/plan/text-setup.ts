@@ -20,24 +20,24 @@ import { openTokenizer } from './open-tokenizer';
 import { RulesModel } from './text-models/rules/rules-model';
 import type { TextModel } from './text-models/text-model';
 
-/** How texts are counted and written. */
+/** The parts that count and write texts. */
 export interface TextParts {
   readonly tokenizer: Tokenizer;
   readonly template: ChatTemplate;
-  /** Natural length of answers, and of the thinking before them. */
+  /** Natural length of answers, and of the reasoning before them. */
   readonly lengths: { readonly answer: OutputLengthModel; readonly reasoning: OutputLengthModel };
   readonly words: WordChoice;
 }
 
 interface Parts extends TextParts {
-  /** Undefined: all is simulated. */
+  /** Undefined when all answers are simulated. */
   readonly model: TextModel | undefined;
-  /** Lengths of the answers of a dataset, tokens; undefined: there is none. */
+  /** Lengths of the answers of a dataset in tokens; undefined without a dataset. */
   readonly datasetTokens: Int32Array | undefined;
 }
 
 /**
- * How texts are counted and written, and where answers come from; made once, before the first
+ * The parts that count and write texts, and the source of answers; made once, before the first
  * request.
  */
 export class TextSetup implements OnApplicationShutdown {
@@ -60,7 +60,7 @@ export class TextSetup implements OnApplicationShutdown {
 }
 
 /**
- * The same in a thread, without the answers.
+ * The same parts for a thread, without the answers.
  *
  * @param datasetTokens as the process has read them
  * @throws UsageError

@@ -8,7 +8,10 @@ import { CONFIG, LOGGER } from '../../tokens';
 import type { Call } from '../take/call';
 import { RecordedAnswers } from './recorded-answers';
 
-/** The body's length is counted anew, and the connection decides its framing. */
+/**
+ * Headers that are not replayed: the length is counted again, and the connection decides the
+ * framing.
+ */
 const OWN_HEADERS = /^(content-length|transfer-encoding|connection|keep-alive|date|x-request-id)$/i;
 
 /**

@@ -12,8 +12,8 @@ export class RecordedAnswers {
   size = 0;
 
   /**
-   * @throws UsageError, one sentence with the line, for a file that is no such recording or too
-   *   large
+   * @throws UsageError, one sentence with the line, for a file that is not such a recording or is
+   * too large
    */
   static async read(file: string): Promise<RecordedAnswers> {
     const answers = new RecordedAnswers();

@@ -43,7 +43,7 @@ describe('engines of two data-parallel ranks', () => {
     return (await cluster.engines()).sort((a, b) => a.index - b.index);
   }
 
-  it('are two schedulers each, with a KV cache of their own', async () => {
+  it('have two schedulers each, with separate KV caches', async () => {
     await start();
     const engines = await ranks();
     expect(engines.map(({ index }) => index)).toEqual([0, 1, 2, 3, 4, 5]);
@@ -78,7 +78,7 @@ describe('engines of two data-parallel ranks', () => {
     },
   );
 
-  it('share what names no rank', async () => {
+  it('share the requests that name no rank', async () => {
     await start({ maxNumSeqs: 4 });
     await ask(60);
     await until(async () => (await workOf(0)).generated + (await workOf(1)).generated === 240);
@@ -86,7 +86,7 @@ describe('engines of two data-parallel ranks', () => {
     expect((await workOf(1)).generated).toBeGreaterThan(0);
   });
 
-  it('are told apart in metrics by rank, and by which engine the ranks belong to', async () => {
+  it('are distinguished in metrics by rank and by engine', async () => {
     await start();
     await ask(2);
     const page = await (await fetch(`${cluster.api.url}/metrics`)).text();
@@ -161,7 +161,7 @@ describe('engines of two data-parallel ranks', () => {
     ]);
   });
 
-  it('of one rank know rank 0 alone', async () => {
+  it('of one rank accept only rank 0', async () => {
     await start({ dataParallelSize: 1 });
     await ask(1, 0);
     expect((await cluster.post(BODY, { [HEADER]: '1' })).status).toBe(400);

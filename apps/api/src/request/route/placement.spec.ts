@@ -22,7 +22,7 @@ describe('a cluster with a placement policy', () => {
     cluster = await ClusterFixture.start(roles, config);
   }
 
-  /** All answers are whole; returns the number of decisions for each engine of the stage. */
+  /** Expects complete answers; returns the number of decisions for each engine of the stage. */
   async function load(count: number, bodyOf: (i: number) => object): Promise<void> {
     const answers = await Promise.all(
       Array.from({ length: count }, (_, i) => cluster.post({ ...BODY, ...bodyOf(i) })),
@@ -68,7 +68,7 @@ describe('a cluster with a placement policy', () => {
     },
   );
 
-  it("follows a policy of the user's own, and the fallback where that throws", async () => {
+  it('follows a user’s own policy, and the fallback when it throws', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'baton-own-policy-'));
     const placement = join(folder, 'last.mjs') as `${string}.mjs`;
     writeFileSync(
@@ -88,14 +88,14 @@ describe('a cluster with a placement policy', () => {
     rmSync(folder, { recursive: true });
   });
 
-  it('sends prompts with the same beginning to the same prefill engine under prefix-aware', async () => {
+  it('sends prompts with the same prefix to the same prefill engine under prefix-aware', async () => {
     const perToken = { stepTime: 'per-token', prefillTimePerToken: 0.5 } as const;
     await start({ placement: 'prefix-aware', decodePlacement: 'pull', ...perToken });
     const beginnings = ['Once upon a time, ', 'It was a dark night. '].map((text) =>
       text.repeat(40),
     );
     for (const beginning of beginnings) await load(1, () => ({ prompt: beginning }));
-    // A load of while a beginning was computed makes its engine look later than the other one.
+    // A load published while a prefix was computed makes its engine look later than the other one.
     await cluster.untilIdle();
     for (let i = 0; i < 10; i += 1) {
       await load(1, () => ({ prompt: `${beginnings[i % 2]} And then came number ${i}.` }));
@@ -151,8 +151,8 @@ describe('a cluster with a placement policy', () => {
     expect(await untilDecided('aggregated', 10)).toEqual([5, 5]);
   });
 
-  it('refuses at once what would come too late, and says when to come again', async () => {
-    // Steps are long beside the time in which a busy machine brings all requests to the gate.
+  it('refuses at once requests that would be too late, with a retry time', async () => {
+    // Steps are long compared to the time in which a busy machine brings all requests to the gate.
     await start({
       ...{ placement: 'least-tokens', admissionSloTtft: 2_000 },
       ...{ speedup: 1, timeToFirstToken: 400 },
@@ -163,7 +163,7 @@ describe('a cluster with a placement policy', () => {
     );
     const refused = answers.filter(({ status }) => status === 429);
     expect(answers.every(({ status }) => status === 200 || status === 429)).toBe(true);
-    // A step takes 400 ms and holds a prompt and a half, so about seven prompts in a row are in
+    // A step takes 400 ms and holds one and a half prompts, so about seven prompts in a row are in
     // time at each engine.
     expect(answers.length - refused.length).toBeGreaterThanOrEqual(10);
     expect(refused.length).toBeGreaterThanOrEqual(10);

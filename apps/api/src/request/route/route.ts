@@ -4,25 +4,25 @@ import type { GenerationRequest } from '@baton/openai';
 import { ADDRESSES_IN_ID, type SettledLeg } from '../../routers/leg';
 import type { Call } from '../take/call';
 
-/** The way of one sequence through the cluster. */
+/** The route of one sequence through the cluster. */
 export interface Route {
   readonly flow: EngineJob['flow'];
   /** Stage in whose queue it waits first, and the one after it. */
   readonly stage: Stage;
   readonly next: Stage | undefined;
   readonly kvTransferParams: KvTransferParams | undefined;
-  /** With `bidirectional_kv_xfer` its blocks are kept at the end. */
+  /** True when its blocks are kept at the end (`bidirectional_kv_xfer`). */
   readonly mayKeep?: boolean;
   readonly engineId: string | undefined;
-  /** Where it waits, unless its flow alone determines it. */
+  /** Where it waits, unless its flow alone determines that. */
   readonly placed?: Placed;
-  /** When it could begin, µs since the Unix epoch, unless that was its arrival. */
+  /** When it could start, µs since the Unix epoch; unset if that was its arrival. */
   readonly causeUs?: number;
 }
 
 /**
- * The way of a request whose parameters name one: to the engine it came in at, else to the stage's
- * shared queue.
+ * The route that the request's parameters name: to the engine at whose port it came in, else to the
+ * stage's shared queue.
  */
 export function wishedRoute(
   leg: SettledLeg,
@@ -38,7 +38,7 @@ export function wishedRoute(
     case 'attach': {
       const stage = engine?.stage ?? 'decode';
       const { params: kvTransferParams, causeUs } = leg;
-      // No client reads the answer's params of legs that are sent at once.
+      // For legs that are sent at once, no client reads the parameters in the answer.
       const since = causeUs === undefined ? { mayKeep: true } : { causeUs };
       return { ...BASE, flow: 'attach', stage, engineId, kvTransferParams, ...since };
     }
@@ -48,10 +48,7 @@ export function wishedRoute(
   }
 }
 
-/**
- * False: the call is no leg of an outside router, which sets one of these fields in a hand-over,
- * whatever its other fields.
- */
+/** False when the call is not a leg of an outside router: every leg sets one of these fields. */
 export function namesLeg({
   body,
   clientRequestId,
@@ -61,20 +58,20 @@ export function namesLeg({
   return 'kv_transfer_params' in body || 'disaggregated_params' in body || 'bootstrap_room' in body;
 }
 
-/** The two ways that Baton itself chooses between. */
+/** The two routes that Baton itself chooses between. */
 export function ownRoute(way: 'disaggregated' | 'aggregated'): Route {
   return way === 'disaggregated'
     ? { ...BASE, flow: 'route', stage: 'prefill', next: 'decode' }
     : { ...BASE, flow: 'local', stage: 'aggregated' };
 }
 
-/** A prompt that is computed and nothing more, on an engine that computes prompts. */
+/** The route of a prompt that is only computed, on an engine that computes prompts. */
 export function poolingRoute(stage: 'prefill' | 'aggregated'): Route {
   const route = { ...BASE, flow: 'local', stage } as const;
   return stage === 'prefill' ? { ...route, placed: { stage } } : route;
 }
 
-/** Separates the prefixes of requests that must not share KV. */
+/** Salt that separates the prefixes of requests that must not share KV. */
 export function cacheSalt({ model, cacheSalt: own }: GenerationRequest): number {
   return mix(hashString(model), hashString(own ?? ''));
 }

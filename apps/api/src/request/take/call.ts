@@ -20,7 +20,7 @@ import type { Answer } from '../answer/answer';
 import { StreamAnswer } from '../answer/stream';
 import { WholeAnswer } from '../answer/whole';
 
-/** One HTTP request for work of the engines, as its controller hands it on. */
+/** One HTTP request for work of the engines, as its controller passes it on. */
 export interface Call {
   readonly ask: Ask;
   readonly body: unknown;
@@ -33,7 +33,7 @@ export interface Call {
   readonly requestId: string;
   /** The client's own `X-Request-Id`. */
   readonly clientRequestId: string | undefined;
-  /** The engine when the request came in at its port; undefined at the cluster's own. */
+  /** The engine at whose port the request came in; undefined at the cluster's port. */
   readonly engineId: string | undefined;
   readonly tenant: Tenant;
   /** Takes the response over from the framework: from now on the exchange answers. */
@@ -67,19 +67,21 @@ export interface AnswerParts {
   readonly options: AnswerOptions;
 }
 
-/** What a body asks for: plain data, but for the texts of its constraints and what is `local`. */
+/** The content of a body. Plain data, except for the texts of its constraints and `local`. */
 export interface Reading {
   readonly request: GenerationRequest;
-  /** Stays where the body was read. */
+  /** Data that stays in the thread that read the body. */
   readonly local?: unknown;
 }
 
-/** A body for a thread, which reads it as often as it has to: it keeps nothing for long. */
+/**
+ * A body for a thread. The thread keeps nothing for long, so it may read the body several times.
+ */
 export interface ThreadSource {
   /** Names the request among those of this process. */
   readonly ticket: number;
   readonly ask: string;
-  /** As it was parsed, or its bytes in memory that is shared. */
+  /** The parsed body, or its bytes in shared memory. */
   readonly body: unknown;
   readonly models: readonly string[];
   readonly kvCapacityTokens: number | undefined;
@@ -90,7 +92,7 @@ export interface ThreadSource {
 /** A body that a thread has read. */
 export interface ThreadWork {
   readonly source: ThreadSource;
-  /** What is left to the threads for this request: CPU time, ms. */
+  /** CPU time left for this request in the threads, ms. */
   readonly budget: { cpuMs: number };
 }
 
@@ -98,35 +100,38 @@ export interface ThreadWork {
 export interface Asked {
   readonly request: GenerationRequest;
   readonly answerId: (requestId: string) => string;
-  /** The prompts are computed and nothing is generated: no hand-over. */
+  /** True when the prompts are only computed: no tokens, no hand-over. */
   readonly isPooling?: boolean;
-  /** A server answers: nothing is planned. */
+  /** True when an upstream server answers, so that nothing is planned. */
   readonly isExecuted?: boolean;
-  /** A thread has read the body, so one plans too; undefined: all is done on the event loop. */
+  /**
+   * Set when a thread has read the body; a thread then also plans it. Undefined when the event loop
+   * does both.
+   */
   readonly threaded?: ThreadWork | undefined;
   readonly answer: (parts: AnswerParts) => Answer;
-  /** Writes what is kept of it, in one piece; undefined: nothing is kept. */
+  /** Writes the stored document in one piece; undefined when nothing is stored. */
   readonly document?: (parts: AnswerParts) => Answer;
 }
 
-/** One way to ask for work of the engines. */
+/** Reads one kind of request for work of the engines. */
 export interface Ask<Read extends Reading = Reading> {
-  /** Its name in a thread; undefined: its bodies are read on the event loop. */
+  /** Its name in a thread; undefined when its bodies are read on the event loop. */
   readonly name?: string;
   /** What is read beside the body, as data. */
   readonly extra?: unknown;
-  /** That is long, so that a thread reads it. */
+  /** True when `extra` is long, so that a thread reads it. */
   readonly isHeavy?: boolean;
-  /** The body has been read. */
+  /** Set when the body has already been read. */
   readonly already?: Asked;
-  /** Keeps the document of an answer before its last bytes go out. Does not reject. */
+  /** Stores the document of an answer before its last bytes are sent. Does not reject. */
   readonly keep?: (id: string, document: () => Promise<string>) => Promise<void>;
   /** Checks a body before anything is queued. Throws `BatonError` for the first fault. */
   read(body: unknown, limits: RequestLimits, extra?: unknown): Read;
   asked(read: Read, limits: RequestLimits): Asked;
 }
 
-/** The two ways to ask for text in OpenAI's shapes. */
+/** The two readers of text requests in OpenAI's shapes. */
 export const TEXT_ENDPOINTS: Readonly<Record<Endpoint, Ask>> = {
   chat: textAsk('chat', parseChat),
   completions: textAsk('completions', parseCompletion),
@@ -135,7 +140,7 @@ export const TEXT_ENDPOINTS: Readonly<Record<Endpoint, Ask>> = {
 /** Several conversations in one chat. */
 export const askChatBatch = textAsk('chat-batch', parseChatBatch);
 
-/** A way whose body has been read already. A thread reads it again for what it shall do. */
+/** A reader whose body has been read already. A thread reads it again for its tasks. */
 export function askedAlready(asked: Asked, ask: Ask): Ask {
   return { ...ask, already: asked, read: () => asked, asked: () => asked };
 }

@@ -3,15 +3,18 @@ import type { Transport } from '@baton/transport';
 import { Inject, Injectable } from '@nestjs/common';
 import { TRANSPORT } from '../../tokens';
 
-/** Whether this process takes requests at all. Steps that wait check again before they go on. */
+/**
+ * Decides whether this process takes requests at all. Steps that wait check again before they
+ * continue.
+ */
 @Injectable()
 export class OpenDoor {
-  /** The process drains. */
+  /** True while the process drains. */
   isClosing = false;
 
   constructor(@Inject(TRANSPORT) private readonly transport: Transport) {}
 
-  /** No new requests from now on; those under way go on. */
+  /** Refuses new requests from now on; those under way continue. */
   close(): void {
     this.isClosing = true;
   }

@@ -17,7 +17,7 @@ import {
   tokenizeBody,
 } from '@baton/token-api';
 
-/** Answers that are functions of a body: no engine takes part. By the name that threads know. */
+/** Answers that are functions of a body, without an engine, by their names in threads. */
 export const BODY_ANSWERS = {
   tokenize: tokenizeBody,
   detokenize: detokenizeBody,
@@ -36,7 +36,7 @@ export const BODY_ANSWERS = {
 
 export type BodyAnswer = keyof typeof BODY_ANSWERS;
 
-/** What an answer needs besides the body and the limits. */
+/** The inputs of an answer besides the body and the limits. */
 export type AnswerExtra<Name extends BodyAnswer> = Parameters<(typeof BODY_ANSWERS)[Name]>[2];
 
 /** The answer as JSON. Throws `BatonError`. */

@@ -8,20 +8,20 @@ import type { ThreadSource } from '../take/call';
 import type { BodyAnswer } from './body-answers';
 import type { PackedPlans } from './packed-plans';
 
-/** What every thread is given at its start. */
+/** The data that every thread gets at its start. */
 export interface ThreadData {
   readonly config: BatonConfig;
-  /** Texts of prompts are kept for a text model. */
+  /** True when the texts of prompts are kept for a text model. */
   readonly keepsText: boolean;
   readonly datasetTokens: Int32Array | undefined;
 }
 
-/** The place of one sequence, as data. */
+/** One sequence, as data. */
 export interface PlacedSequence {
   readonly index: number;
   readonly room: number;
   readonly isPrefillLeg: boolean;
-  /** What the user has written for it; undefined: it is simulated. */
+  /** The answer that the user has written; undefined when it is simulated. */
   readonly given: GivenAnswer | undefined;
 }
 
@@ -52,7 +52,7 @@ export type ThreadTask =
       readonly facts: AnswerFacts;
     };
 
-/** A checked body without what cannot leave its thread. */
+/** A checked body without the parts that cannot leave their thread. */
 export interface Taken {
   readonly reading: { readonly request: GenerationRequest };
   /** The fields of the body that are small; see `LargeBody`. */
@@ -65,9 +65,9 @@ export interface PlainRefusal {
   readonly message: string;
   readonly param: string | null;
   readonly retryAfterSeconds: number | undefined;
-  /** In vLLM's words; undefined: the same. */
+  /** vLLM's message, if it differs. */
   readonly vllm: { readonly message: string; readonly param: string | null } | undefined;
-  /** Undefined: that of the catalogue. */
+  /** Undefined for the code of the catalogue. */
   readonly openaiCode: RequestError['openaiCode'];
 }
 

@@ -22,7 +22,7 @@ function planOf(choice: number, stop: readonly string[]): ReturnType<typeof plan
 }
 
 describe('packed plans', () => {
-  it('are the plans that were packed, also after a copy', () => {
+  it('unpack to the same plans, also after a copy', () => {
     const plans = [0, 1, 2].map((choice) => planOf(choice, choice === 1 ? ['e'] : []));
     expect(unpackPlans(structuredClone(packPlans(plans)))).toEqual(plans);
   });

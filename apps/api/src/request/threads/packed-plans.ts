@@ -1,6 +1,6 @@
 import type { OutputPlan } from '@baton/text';
 
-/** Plans of many sequences in few objects: each object costs time where it is copied. */
+/** The plans of many sequences in few objects, because copying costs time per object. */
 export interface PackedPlans {
   /** The tokens of all plans, one after the other. */
   readonly ids: Int32Array;
@@ -19,7 +19,7 @@ export function packPlans(plans: readonly OutputPlan[]): PackedPlans {
   return { ids, plans: rest };
 }
 
-/** A plan has as many tokens as its count says. */
+/** The tokens of each plan are found by its count. */
 export function unpackPlans({ ids, plans }: PackedPlans): OutputPlan[] {
   let at = 0;
   return plans.map((plan) => {

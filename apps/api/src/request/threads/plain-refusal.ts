@@ -2,7 +2,7 @@ import { BatonError } from '@baton/contract';
 import { RequestError } from '@baton/openai';
 import type { PlainRefusal } from './messages';
 
-/** An error of the catalogue as data: between threads an object loses its class. */
+/** An error of the catalogue as plain data, because objects lose their class between threads. */
 export function plainRefusal(error: BatonError): PlainRefusal {
   const { code, message, param, retryAfterSeconds } = error;
   const given = error instanceof RequestError ? error : undefined;

@@ -36,7 +36,7 @@ import type {
 import { type PackedPlans, packPlans, unpackPlans } from './packed-plans';
 import { refusalFrom } from './plain-refusal';
 
-/** Exists in the build. Tests that run the sources do all on the event loop. */
+/** Exists only in the build. Tests that run the sources do everything on the event loop. */
 const THREAD = join(__dirname, '../../thread/request-thread.js');
 
 /** Steps of an automaton that take 20 ms on a slow core; see docs/limits.md. */
@@ -55,8 +55,8 @@ const BOUNDS = {
 };
 
 /**
- * Reads, plans and answers the requests that would hold the event loop, in threads. The code is the
- * same; a request only gets the time and the memory of one request there.
+ * Reads, plans and answers requests in threads when they would block the event loop. The code is
+ * the same; each request has bounded time and memory there.
  */
 @Injectable()
 export class RequestThreads implements OnApplicationShutdown {
@@ -83,7 +83,7 @@ export class RequestThreads implements OnApplicationShutdown {
     return this.keptAsk(this.threadedAsk(asked, { threaded, call }), { threaded, call });
   }
 
-  /** What the body of a call asks for, and by whom it was read. @throws BatonError */
+  /** The content of a call's body, and the thread that read it. @throws BatonError */
   async read<Read extends Reading>(
     call: CallFor<Read>,
     limits: RequestLimits,
@@ -99,7 +99,7 @@ export class RequestThreads implements OnApplicationShutdown {
     return this.readInThread(call, limits, budget);
   }
 
-  /** The same request, whose answer a thread writes where it is in one piece. */
+  /** The same request; a thread writes its answer if that is in one piece. */
   threadedAsk(asked: Asked, { threaded, call, keep = asItIs }: ThreadedParts): Asked {
     if (asked.request.stream) return { ...asked, threaded };
     const answer = (parts: AnswerParts): ThreadedAnswer =>
@@ -111,7 +111,7 @@ export class RequestThreads implements OnApplicationShutdown {
     return { ...asked, threaded, answer };
   }
 
-  /** The same request, of whose answer the document is kept, if it has one. */
+  /** The same request; the document of its answer, if any, is stored. */
   private keptAsk(asked: Asked, { threaded, call }: ReadCall): Asked {
     const { document, answer } = asked;
     const { keep } = call.ask;
@@ -125,7 +125,7 @@ export class RequestThreads implements OnApplicationShutdown {
               return writtenBody((http) => document({ ...parts, http }), ends, facts);
             }
             const bytes = await this.render('document', { threaded, call, parts, ends, facts });
-            // What is kept is ASCII.
+            // The stored document is ASCII.
             return Buffer.from(bytes.buffer).toString('latin1');
           }),
         ),
@@ -151,7 +151,7 @@ export class RequestThreads implements OnApplicationShutdown {
     return this.plan(threaded, parts.places(), call);
   }
 
-  /** An answer for which no engine works. @throws BatonError */
+  /** An answer without an engine. @throws BatonError */
   async answer<Name extends BodyAnswer>(
     name: Name,
     { body, limits, extra, budget }: AnswerInput<Name>,
@@ -230,34 +230,34 @@ export interface AnswerInput<Name extends BodyAnswer> {
   readonly body: unknown;
   readonly limits: RequestLimits;
   readonly extra?: AnswerExtra<Name> | undefined;
-  /** Default: that of a request of its own. */
+  /** Default: the budget of a new request. */
   readonly budget?: CpuBudget | undefined;
 }
 
-/** A call that asks in one way. */
+/** A call with its reader. */
 export type CallFor<Read extends Reading> = Omit<Call, 'ask'> & { readonly ask: Ask<Read> };
 
-/** A body that was read; `threaded`: by a thread, which plans and answers too. */
+/** A body that was read; `threaded` is set when a thread did, which then also plans and answers. */
 export interface ReadBody<Read extends Reading = Reading> {
   readonly reading: Read;
   readonly threaded?: ThreadWork;
 }
 
-/** Keeps the body of an answer before it goes out. Rejects with an error of the catalogue. */
+/** Stores the body of an answer before it is sent. Rejects with an error of the catalogue. */
 export type KeepBody = (body: Uint8Array, ends: readonly SequenceEnd[]) => Promise<void>;
 
 interface Called {
   readonly call: Call;
 }
 
-/** `threaded`: a thread has read its body. */
+/** `threaded` is set when a thread has read the body. */
 interface ReadCall extends Called {
   readonly threaded: ThreadWork | undefined;
 }
 
 interface ThreadedParts extends Called {
   readonly threaded: ThreadWork;
-  /** Default: it is not kept. */
+  /** Default: the body is not stored. */
   readonly keep?: KeepBody;
 }
 
@@ -276,15 +276,15 @@ interface PlanParts {
 
 const asItIs: KeepBody = () => Promise.resolve();
 
-/** An answer for which no engine works has no way to ask. */
+/** An answer without an engine needs no reader. */
 const NO_ASK = {} as Ask;
 
-/** The CPU time of one request in the threads, whatever its parts. */
+/** The CPU time of one request in the threads, over all its tasks. */
 export function newBudget(): CpuBudget {
   return { cpuMs: BOUNDS.cpuMs };
 }
 
-/** Where there are no threads. */
+/** Used when there are no threads. */
 function readHere<Read extends Reading>(
   { ask, body }: { readonly ask: Ask<Read>; readonly body: unknown },
   limits: RequestLimits,
@@ -294,14 +294,17 @@ function readHere<Read extends Reading>(
   return ask.read(value, limits, ask.extra);
 }
 
-/** For what no thread knows. @throws BatonError where it takes too much work for the event loop */
+/**
+ * For requests that threads cannot read. @throws BatonError when the work is too much for the event
+ * loop
+ */
 function bounded<Result>(run: () => Result): Result {
   const result = onLoop(run);
   if (result === undefined) throw new BatonError('request_too_complex');
   return result;
 }
 
-/** Undefined: it takes more work than the event loop has for one request. */
+/** Undefined when it takes more work than the event loop allows for one request. */
 function onLoop<Result>(run: () => Result): Result | undefined {
   try {
     return withinWork(LOOP_WORK, run);
@@ -318,7 +321,7 @@ function refused({ reason }: WorkRefused): BatonError {
     case 'too-complex':
       return new BatonError('request_too_complex');
     case 'left':
-      // The connection is closed: no client reads it.
+      // The connection is closed, so no client reads the error.
       return new BatonError('slow_reader');
   }
 }

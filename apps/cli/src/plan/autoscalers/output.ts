@@ -23,7 +23,7 @@ export async function autoscalersConsole(document: ComparedAutoscalers): Promise
   const { trials, slo, slo_attainment_target: target } = document;
   const isPriced = trials.some((trial) => trial.usd !== null);
   const names = [
-    ...['autoscaler', 'in SLO', 'GPU-hours', ...(isPriced ? ['cost'] : [])],
+    ...['autoscaler', 'in SLO', ...classesIn(trials), 'GPU-hours', ...(isPriced ? ['cost'] : [])],
     ...['GPUs', 'changes', 'short', 'spare', 'TTFT p90'],
   ];
   const columns = names.map((name, at) => {
@@ -32,6 +32,7 @@ export async function autoscalersConsole(document: ComparedAutoscalers): Promise
   const rows = trials.map((trial) => [
     shortened(trial.autoscaler),
     formatShare(trial.slo_attainment),
+    ...(trial.slo_classes ?? []).map((each) => formatShare(each.slo_attainment)),
     formatNumber(trial.gpu_hours),
     ...(trial.usd === null ? [] : [usd(trial.usd)]),
     formatNumber(trial.peak_gpus),
@@ -43,12 +44,13 @@ export async function autoscalersConsole(document: ComparedAutoscalers): Promise
   const title =
     `Autoscalers for ${document.workload}: ${document.model}, ${document.gpu}, ` +
     `${document.min} to ${document.max},\n${slo}, seed ${document.seed}`;
+  const ofEach = classesIn(trials).length === 0 ? '' : ', and of each class its own objectives';
   const kept = cheapestKept(trials, target);
   const verdict =
     kept === undefined
-      ? `None keeps ${slo} for ${formatShare(target)} of the requests.`
-      : `The cheapest that keeps ${slo} for ${formatShare(target)} of the requests, oracles left ` +
-        `out: ${kept.autoscaler}.`;
+      ? `None keeps ${slo} for ${formatShare(target)} of the requests${ofEach}.`
+      : `The cheapest that keeps ${slo} for ${formatShare(target)} of the requests${ofEach}, ` +
+        `oracles left out: ${kept.autoscaler}.`;
   return `${title}\n\n${consoleTable(columns, rows)}\n${verdict}\n`;
 }
 
@@ -57,15 +59,24 @@ function shortened(name: string): string {
 }
 
 function cheapestKept(trials: readonly ScalingTrial[], target: number): ScalingTrial | undefined {
-  const kept = trials.filter(({ autoscaler, slo_attainment: share }) => {
-    return !autoscaler.startsWith('oracle') && (share ?? 0) >= target;
+  const kept = trials.filter(({ autoscaler, slo_attainment: share, slo_classes = [] }) => {
+    const shares = [share, ...slo_classes.map((each) => each.slo_attainment)];
+    return !autoscaler.startsWith('oracle') && shares.every((each) => (each ?? 0) >= target);
   });
   return kept.sort((a, b) => (a.usd ?? a.gpu_hours) - (b.usd ?? b.gpu_hours))[0];
 }
 
+/** A column per figure, then one per SLO class with the share of its requests in the SLO. */
 export function autoscalersCsv({ trials }: ComparedAutoscalers): string {
-  const [first] = trials;
-  const names = Object.keys(first ?? {}) as (keyof ScalingTrial)[];
-  const rows = trials.map((trial) => names.map((name) => trial[name] ?? ''));
+  const rows = trials.map(({ slo_classes = [], ...figures }) => [
+    ...Object.values(figures).map((value) => value ?? ''),
+    ...slo_classes.map((each) => each.slo_attainment ?? ''),
+  ]);
+  const { slo_classes: _classes, ...first } = trials[0]!;
+  const names = [...Object.keys(first), ...classesIn(trials).map((name) => `in_slo_${name}`)];
   return [names, ...rows].map((row) => `${row.join(',')}\n`).join('');
+}
+
+function classesIn([first]: readonly ScalingTrial[]): string[] {
+  return (first?.slo_classes ?? []).map(({ name }) => name);
 }

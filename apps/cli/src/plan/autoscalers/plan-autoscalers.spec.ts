@@ -75,6 +75,25 @@ describe('baton plan --autoscalers', () => {
     expect(csv).toHaveLength(1 + trials.length);
   });
 
+  it('has a share for each SLO class, and keeps none with a class that misses its own', async () => {
+    const classes = { quick: { ttft: 1 }, slow: { priority: 1 } };
+    const mix = ['--slo-classes', JSON.stringify(classes), '--slo-mix', 'quick=0.2,slow=0.8'];
+    const flags = [...mix, '--autoscalers', 'keda:5', '--max', '2P2D', '--out', folder];
+    const { stdout } = await baton('plan', ...SMALL, ...flags, '--attainment', '0.7');
+    expect(stdout).toMatch(/^autoscaler +in SLO +quick +slow +GPU-hours/m);
+    const document = JSON.parse(readFileSync(join(folder, 'plan.json'), 'utf8'));
+    const { trials } = document as ComparedAutoscalers;
+    for (const { slo_classes: [quick, slow] = [] } of trials) {
+      expect([quick!.name, quick!.slo_attainment]).toEqual(['quick', 0]);
+      expect([slow!.name, slow!.slo_attainment]).toEqual(['slow', 1]);
+    }
+    expect(stdout).toContain(
+      'None keeps ttft=2s,tpot=50ms for 70 % of the requests, and of each class',
+    );
+    const [names] = readFileSync(join(folder, 'plan.csv'), 'utf8').split('\n');
+    expect(names).toMatch(/policy_faults,in_slo_quick,in_slo_slow$/);
+  });
+
   it.each([
     [['--autoscalers', 'hpa:ttft'], 'autoscaler needs its most engines'],
     [['--autoscalers', 'hpa:ttft,', '--max', '2P2D'], '--autoscalers is a list'],

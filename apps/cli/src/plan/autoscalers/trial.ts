@@ -1,5 +1,5 @@
-import { summarise } from '@baton/analysis';
-import { simulate } from '@baton/cluster';
+import { type ClassSummary, summarise } from '@baton/analysis';
+import { classOptions, simulate } from '@baton/cluster';
 import { type BatonConfig, isModulePath } from '@baton/config';
 import type { CostRates, RoleScaling } from '@baton/analysis';
 import type { PolicyFault } from '@baton/placement';
@@ -26,6 +26,8 @@ export interface ScalingTrial {
   readonly tpot_ms_p90: number | null;
   /** Decisions that a module did not make. */
   readonly policy_faults: number;
+  /** What each SLO class gets; left out: the configuration has none. */
+  readonly slo_classes?: readonly ClassSummary[];
 }
 
 /** What all trials of a comparison share. */
@@ -73,9 +75,10 @@ export function tryScaling(
   const scaling = { ...scaled.measures, fewest: prepared.scaling!.fewest };
   const summary = summarise(run, {
     ...(flags.slo && { slo: flags.slo }),
-    ...{ scaling, wallSeconds: 0, seed: config.seed },
+    ...{ scaling, wallSeconds: 0, seed: config.seed, classes: classOptions(scenario) },
   });
-  const { roles, gpu_hours, peak_gpus, events } = summary.autoscaling!;
+  const { autoscaling, slo_classes } = summary;
+  const { roles, gpu_hours, peak_gpus, events } = autoscaling!;
   const gpuHours = (of: (figures: RoleScaling) => number | null): number =>
     sumOver(roles, (role, figures) => (of(figures) ?? 0) * scaling.gpusPerEngine[role]);
   return {
@@ -89,6 +92,7 @@ export function tryScaling(
     ttft_ms_p90: summary.ttft_ms.p90,
     tpot_ms_p90: summary.tpot_ms.p90,
     policy_faults: faults,
+    ...(slo_classes && { slo_classes }),
   };
 }
 

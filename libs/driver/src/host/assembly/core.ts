@@ -20,8 +20,8 @@ import type { HostDependencies } from '../engine-host';
 import type { Site } from './site';
 
 /**
- * The engine, its loop, the records that other parts share, and how runs end. Parts that are not
- * configured are undefined.
+ * The engine, its loop, the shared records and the endings of runs. Parts that are not configured
+ * are undefined.
  */
 export type Core = ReturnType<typeof buildCore>;
 
@@ -38,7 +38,7 @@ export function buildCore(site: Site, { tracer, endProcess = killProcess }: Host
     frames: newFrames(site),
     timelines: options.tellsTimelines ? new TimelineFacts({ ...site, slot, runs }) : undefined,
     spans: tracer && new RunSpans(tracer),
-    // A prompt is handed over at its logical end, however late the message about it is.
+    // A prompt is handed over at its logical end, even if the message about it is late.
     loop: new StepLoop({
       ...{ clock, slot, barrier: options.dataParallel?.barrier },
       isPrecise: site.identity.role !== 'prefill',

@@ -11,7 +11,9 @@ import type { Sides } from './sides';
 import type { Site } from './site';
 import type { Work } from './work';
 
-/** What an engine does besides its work: it reports, obeys operators, cleans up and leaves. */
+/**
+ * The parts of an engine besides its work: reports, commands of operators, cleaning up, leaving.
+ */
 export interface Duties {
   readonly operations: Operations;
   readonly numbers: EngineNumbers;

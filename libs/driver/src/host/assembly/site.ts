@@ -5,7 +5,7 @@ import { type Logger, moduleLogger } from '@baton/telemetry';
 import type { Bus, JobQueues, RequestLedger, Transport } from '@baton/transport';
 import type { HostDependencies, HostOptions } from '../engine-host';
 
-/** The place of an engine: what it gets before any part of it is built. */
+/** The environment of an engine: what exists before any of its parts is built. */
 export interface Site {
   readonly identity: EngineIdentity;
   readonly options: HostOptions;

@@ -9,7 +9,7 @@ import type { Site } from './site';
 
 /** From a job in a queue to the frames of its tokens. */
 export interface Work {
-  /** Undefined: the engine does the work. */
+  /** Undefined when the simulated engine does the work. */
   readonly executor: Executor | undefined;
   readonly intake: Intake;
   readonly stepFrames: StepFrames;
@@ -26,7 +26,7 @@ export function buildWork(site: Site, core: Core, sides: Sides): Work {
   return { executor, intake, stepFrames: new StepFrames(shared) };
 }
 
-/** What an executor starts is not on its way into the engine any longer. */
+/** A run that an executor starts is no longer on its way into the engine. */
 function executed(executor: Executor, { incoming }: Core): StageWork {
   return {
     start: (run, handoff) => {

@@ -1,12 +1,12 @@
 import { assert } from '@baton/kernel';
+import type { RedisAddress } from '@baton/redis-address';
 import { Cluster, type ClusterNode, type ClusterOptions, Redis, type RedisOptions } from 'ioredis';
-import type { RedisAddress } from './address';
 
 type NetStream = Redis['stream'];
 
 /**
- * BullMQ's scripts that drain the queues rather than fill them. A server that has reached its
- * memory limit must still run them, or nothing would ever shrink again.
+ * BullMQ's scripts that drain the queues instead of filling them. A server at its memory limit must
+ * still run them, or its queues could never shrink.
  */
 const DRAINING = [
   'moveToActive',
@@ -16,7 +16,7 @@ const DRAINING = [
   'extendLocks',
 ];
 
-/** A command of BullMQ's: the text of its script, and how many of its values are keys. */
+/** A command of BullMQ: the text of its script, and the number of its values that are keys. */
 export interface CommandDefinition {
   readonly lua: string;
   readonly numberOfKeys?: number;
@@ -26,7 +26,7 @@ export interface CommandDefinition {
 /** The first line that lets a script write beyond `maxmemory` (Redis 7 and later). */
 export const ALLOW_OOM = '#!lua flags=allow-oom\n';
 
-/** BullMQ writes its version behind a colon. */
+/** BullMQ appends its version after a colon. */
 function plainName(name: string): string {
   return name.split(':')[0] ?? '';
 }
@@ -46,15 +46,14 @@ function draining(name: string, definition: CommandDefinition): CommandDefinitio
 }
 
 /**
- * Connections to one Redis. Nothing waits in the client while there is no connection: commands fail
- * at once, the caller decides. Nothing is sent twice either, because most of our commands are not
- * idempotent.
+ * Connections to one Redis. Without a connection commands fail at once instead of waiting, and the
+ * caller decides. No command is sent twice, because most of them are not idempotent.
  *
  * Both classes let BullMQ define its commands, keep the definitions for scripts that contain them,
  * and mark the draining ones once the server supports the mark. They report errors to one function
  * instead of emitting them: BullMQ would reject a promise without a handler when a connection that
- * has had an error ends before it was ready. `close` and the failing commands carry all that the
- * rest needs.
+ * has had an error ends before it was ready. `close` and the failing commands carry everything that
+ * other parts need.
  */
 class SingleClient extends Redis {
   private readonly definitions = new Map<string, CommandDefinition>();
@@ -84,7 +83,7 @@ class SingleClient extends Redis {
     super.defineCommand(name, this.understandsFlags ? draining(name, definition) : definition);
   }
 
-  /** What BullMQ has defined under this name; @throws an assertion when it has not. */
+  /** BullMQ's definition of this name. @throws an assertion when there is none */
   definitionOf(name: string): CommandDefinition {
     return definedIn(this.definitions, name);
   }
@@ -117,7 +116,7 @@ class ClusterClient extends Cluster {
     super.defineCommand(name, this.understandsFlags ? draining(name, definition) : definition);
   }
 
-  /** What BullMQ has defined under this name; @throws an assertion when it has not. */
+  /** BullMQ's definition of this name. @throws an assertion when there is none */
   definitionOf(name: string): CommandDefinition {
     return definedIn(this.definitions, name);
   }
@@ -134,7 +133,7 @@ class ClusterClient extends Cluster {
   }
 }
 
-/** Without a listener ioredis would print each error. */
+/** Adds a listener, because ioredis would otherwise print each error. */
 function heard<Emitter extends Redis | Cluster>(client: Emitter): Emitter {
   client.on('error', () => undefined);
   return client;
@@ -142,14 +141,14 @@ function heard<Emitter extends Redis | Cluster>(client: Emitter): Emitter {
 
 export type MarkingClient = SingleClient | ClusterClient;
 
-/** Starts to connect at once, without end; the caller listens for `ready` and `close`. */
+/** Connects at once and retries without end; the caller listens for `ready` and `close`. */
 export function openClient(address: RedisAddress, deadlineMs: number): MarkingClient {
   const silenceMs = Math.ceil(deadlineMs * 1.25);
   const options: RedisOptions = {
     ...address.options,
     connectTimeout: deadlineMs,
-    // A server that is there but does not answer is a lost one; later than a call's deadline, so
-    // that one late answer is not.
+    // A connected server that does not answer counts as lost. Longer than a call's deadline, so
+    // that one late answer is not a loss.
     socketTimeout: silenceMs,
     enableOfflineQueue: false,
     enableAutoPipelining: false,

@@ -43,7 +43,7 @@ describe('asTransportFailure', () => {
 });
 
 describe('isLockFailure', () => {
-  it('knows the negative codes of BullMQ', () => {
+  it('recognizes BullMQ’s negative codes', () => {
     expect(isLockFailure(Object.assign(new Error('no lock'), { code: -2 }))).toBe(true);
     expect(isLockFailure(Object.assign(new Error('refused'), { code: 'ECONNREFUSED' }))).toBe(
       false,

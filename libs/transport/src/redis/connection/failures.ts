@@ -1,6 +1,6 @@
 import { TransportOutOfMemory, TransportUnavailable } from '../../port/failures';
 
-/** Replies of a server that is there but cannot serve now. */
+/** Replies of a running server that cannot serve now. */
 const REFUSALS =
   /^(LOADING|READONLY|MASTERDOWN|CLUSTERDOWN|TRYAGAIN|BUSY|NOAUTH|WRONGPASS|NOPERM|UNBLOCKED)\b/;
 /** A key of another program; the link looks for it (`findForeign`). */
@@ -19,8 +19,8 @@ const CONNECTION_MESSAGES = new RegExp(
 );
 
 /**
- * Turns what ioredis and BullMQ throw into the two failures of the port; a mistake of ours stays
- * what it is.
+ * Turns errors of ioredis and BullMQ into the two failures of the port; programming errors pass
+ * unchanged.
  */
 export function asTransportFailure(error: unknown, what: string): unknown {
   if (!(error instanceof Error)) return error;

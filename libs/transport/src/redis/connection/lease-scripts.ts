@@ -1,9 +1,9 @@
 import type { Script } from './script';
 
 /**
- * Extends leases that are still ours, as BullMQ's `extendLock` does, and never shortens one. KEYS:
- * locks and presences. ARGV: per key what it must hold (empty: anything), and its TTL in ms.
- * Answers how many of them live.
+ * Extends leases that this process still has, as BullMQ's `extendLock` does, and never shortens
+ * one. KEYS: locks and presences. ARGV: per key the value that it must have (empty: any), and its
+ * TTL in ms. Answers the number of living leases.
  */
 export const EXTEND_LEASES: Script = {
   name: 'extendLeases',

@@ -1,8 +1,8 @@
 import { Beat } from '@baton/clock';
+import type { RedisAddress } from '@baton/redis-address';
 import { TransportForeign, TransportUnavailable } from '../../port/failures';
 import type { TransportTimes } from '../../times';
 import { Punctuality } from '../../punctuality';
-import type { RedisAddress } from './address';
 import { type MarkingClient, openClient } from './client';
 import { asTransportFailure } from './failures';
 import { FIND_FOREIGN, typesOf } from '../foreign-keys';
@@ -12,11 +12,11 @@ import { Standby } from './standby';
 
 export type LinkEvent = 'lost' | 'restored' | 'replaced';
 
-/** What a part of the transport repairs after a reconnection, before the link reports it. */
+/** The repair of one part of the transport after a reconnection, before the link reports it. */
 type Restorer = () => Promise<unknown>;
 
 const HEARTBEAT_MS = 1_000;
-/** Every so many heartbeats, what seldom goes wrong is looked at, too. */
+/** Heartbeats between two checks of things that seldom go wrong. */
 const BEATS_PER_LOOK = 4;
 
 /**
@@ -68,7 +68,7 @@ export class RedisLink {
     return this.up;
   }
 
-  /** Up, and not without an answer for too long. */
+  /** True when the link is up and has not been without an answer for too long. */
   get isAnswering(): boolean {
     return this.up && !this.isSilent;
   }
@@ -79,7 +79,7 @@ export class RedisLink {
 
   /**
    * The first connection. @throws TransportUnavailable, with the server's or the system's message,
-   * when it fails within the deadline; TransportForeign when keys of another program are there.
+   * when it fails within the deadline; TransportForeign when there are keys of another program.
    */
   async open(): Promise<void> {
     await Promise.race([this.whenUp(), pause(this.times.callDeadlineMs)]);
@@ -111,8 +111,8 @@ export class RedisLink {
   }
 
   /**
-   * As `call`, for what a client waits for and nothing depends on yet: a server that has answered
-   * nothing for `silenceMs` counts as lost.
+   * Like `call`, for requests that a client waits for and that have no effect yet: a server that
+   * has answered nothing for `silenceMs` counts as lost.
    */
   ask<T>(what: string, send: () => Promise<T>): Promise<T> {
     return this.call(what, send, this.times.silenceMs);
@@ -120,8 +120,8 @@ export class RedisLink {
 
   /**
    * Sends something with a deadline in awake time: it fails when it takes `callDeadlineMs`, or when
-   * the server has answered nothing for `quietMs`. A server that answers others is busy, perhaps
-   * with something large, and not silent. Nothing is tried while the link is down.
+   * the server has answered nothing for `quietMs`. A server that answers other calls is busy, not
+   * silent. Nothing is sent while the link is down.
    */
   call<T>(what: string, send: () => Promise<T>, quietMs = this.times.callDeadlineMs): Promise<T> {
     if (!this.up) return Promise.reject(new TransportUnavailable(`${what}: not connected`));
@@ -213,7 +213,7 @@ export class RedisLink {
     return (await this.commands.get(this.keys.life)) ?? '';
   }
 
-  /** The first start ends here; later, another look is taken in a while. */
+  /** The first connection fails here; later ones are checked again after a while. */
   private async waitOutside(refusal: TransportForeign): Promise<void> {
     if (this.life === undefined) {
       this.refusal = refusal;
@@ -242,9 +242,9 @@ export class RedisLink {
   }
 
   /**
-   * Asks for an answer, and now and then whether the keys are still ours. With `socketTimeout`, a
-   * question without an answer ends the connection; without it, a silent subscriber would never
-   * notice.
+   * Sends a ping, and occasionally checks that the keys still belong to Baton. With
+   * `socketTimeout`, a ping without an answer ends the connection; without pings a silent
+   * subscriber would never notice.
    */
   private beat(): void {
     if (!this.up) return;

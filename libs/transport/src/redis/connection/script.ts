@@ -1,13 +1,10 @@
 import { ALLOW_OOM, type MarkingClient } from './client';
 
-/**
- * A Lua script. `KEYS` are given per call; parts shared by several scripts are put in front of
- * `body`.
- */
+/** A Lua script. `KEYS` are given per call; parts shared by several scripts precede `body`. */
 export interface Script {
   readonly name: string;
   readonly body: string;
-  /** It stores something large: a server without memory refuses it. */
+  /** True when it stores something large, so that a server without memory refuses it. */
   readonly isRefusedWhenFull?: true | undefined;
 }
 
@@ -66,7 +63,7 @@ export class ScriptRunner {
   }
 }
 
-/** The text depends on the scripts and on how many keys and arguments each has, not on values. */
+/** The text depends on the scripts and on the number of their keys and arguments, not on values. */
 function fold(order: Script, calls: ScriptCalls): Script {
   let [key, arg] = [0, 0];
   const functions = Object.entries(calls).map(([name, { script, keys, args }]) => {

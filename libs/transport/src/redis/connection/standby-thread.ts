@@ -7,7 +7,7 @@ import type { StandbyData } from './standby';
 
 /** The thread of a `Standby`. */
 
-/** Leases per script call, so that no call keeps the server for long. */
+/** Leases per script call, so that no call blocks the server for long. */
 const BATCH = 256;
 
 const data = workerData as StandbyData;
@@ -20,7 +20,7 @@ let isExtending = false;
 
 setInterval(() => void extendIfLate(), data.renewMs);
 
-/** `CLIENT LIST` shows the name. */
+/** Names the connection for `CLIENT LIST`. */
 function named<Address extends StandbyData['address']>(address: Address): Address {
   return { ...address, options: { ...address.options, connectionName: 'baton-standby' } };
 }
@@ -39,7 +39,7 @@ async function extendIfLate(): Promise<void> {
   }
 }
 
-/** @returns whether all of them are still ours */
+/** @returns whether all of them are still held */
 async function extendAll(all: readonly Lease[]): Promise<boolean> {
   let living = 0;
   for (let from = 0; from < all.length; from += BATCH) {

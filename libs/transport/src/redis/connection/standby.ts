@@ -1,9 +1,9 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
+import type { RedisAddress } from '@baton/redis-address';
 import { type Lease, LeaseTable, SharedInstant } from '@baton/shared-memory';
 import type { TransportTimes } from '../../times';
-import type { RedisAddress } from './address';
 
 export interface StandbyOptions {
   readonly address: RedisAddress;
@@ -12,7 +12,7 @@ export interface StandbyOptions {
   readonly heartbeat: SharedInstant;
 }
 
-/** What the thread is given at its start; memory is shared, the rest is copied. */
+/** The data that the thread gets at its start; memory is shared, the rest is copied. */
 export interface StandbyData {
   readonly address: RedisAddress;
   readonly renewMs: number;
@@ -26,7 +26,7 @@ export interface StandbyData {
 /** Exists in the build. Tests that run the sources have no thread. */
 const THREAD = join(__dirname, 'standby-thread.js');
 
-/** The thread starts after its process, whose start it would slow down. */
+/** The thread starts after its process, because it would slow down the start. */
 const START_AFTER_MS = 1_000;
 
 /** ioredis and some 10,000 leases fit; a larger heap would only collect its garbage later. */
@@ -56,7 +56,7 @@ export class Standby {
     this.leases.drop(key);
   }
 
-  /** Time since the thread last extended all leases; infinite when it never had to. */
+  /** Time since the thread last extended all leases; infinite if it never did. */
   extendedAgoMs(): number {
     return this.extension.ageMs();
   }
@@ -83,7 +83,7 @@ export class Standby {
     const thread = new Worker(THREAD, { workerData, execArgv: [], resourceLimits: HEAP_MB });
     this.thread = thread;
     thread.unref();
-    // The next lease starts another.
+    // The next lease starts another thread.
     thread.once('error', (error) => {
       process.emitWarning(`The standby thread has failed: ${error.message}`);
       this.thread = undefined;

@@ -11,14 +11,14 @@ type BullClient = RedisClient;
 type Value = string | number | boolean | Buffer | undefined;
 
 /**
- * BullMQ's own commands as parts of a larger script. BullMQ decides which command it is and makes
- * its keys and arguments; the text is what it defined on our client. So nothing of it is copied,
- * and the keys of a queue stay those of the installed BullMQ.
+ * BullMQ's own commands as parts of a larger script. BullMQ chooses the command and makes its keys
+ * and arguments; the text is what it defined on the client. So no code of BullMQ is copied, and the
+ * keys of a queue are those of the installed version.
  */
 export class BullCalls {
   constructor(private readonly client: MarkingClient) {}
 
-  /** What `queue.add` sends. */
+  /** The command that `queue.add` sends. */
   async add(queue: BullQueue, data: EngineJob): Promise<ScriptCall> {
     await queue.client;
     const options = bullOptions(data);
@@ -26,20 +26,20 @@ export class BullCalls {
     return this.sentBy((client) => job.addJob(client));
   }
 
-  /** What `worker.getNextJob` sends. */
+  /** The command that `worker.getNextJob` sends. */
   async take(worker: BullWorker, token: string): Promise<ScriptCall> {
     await worker.client;
     return this.sentBy((client) => worker.scripts.moveToActive(client, token));
   }
 
-  /** What `job.moveToCompleted` sends. */
+  /** The command that `job.moveToCompleted` sends. */
   async complete(worker: BullWorker, job: BullJob, token: string): Promise<ScriptCall> {
     await worker.client;
     const values = worker.scripts.moveToCompletedArgs(job, null, true, token, false);
     return this.callOf('moveToFinished', values);
   }
 
-  /** The command that BullMQ gives to a client which takes it and sends nothing. */
+  /** The command that BullMQ passes to a client that only records it. */
   private async sentBy(send: (client: BullClient) => Promise<unknown>): Promise<ScriptCall> {
     const calls: ScriptCall[] = [];
     const runCommand = (name: string, values: readonly Value[]): Promise<void> => {
@@ -50,7 +50,7 @@ export class BullCalls {
     return calls[0]!;
   }
 
-  /** @param name with BullMQ's version behind a colon, or without it */
+  /** @param name with or without BullMQ's version after a colon */
   private callOf(name: string, values: readonly Value[]): ScriptCall {
     const [plain = name] = name.split(':');
     const { lua, numberOfKeys = 0 } = this.client.definitionOf(plain);

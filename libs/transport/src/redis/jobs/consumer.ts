@@ -11,13 +11,13 @@ import type { JobSteps } from './job-steps';
 import { LOOK } from './queue-scripts';
 import type { BatchJob, JobTaking } from './job-taking';
 
-/** How long one blocking wait lasts; a shorter wait costs an idle worker more round trips. */
+/** Duration of one blocking wait; a shorter wait costs an idle worker more round trips. */
 const BLOCK_SECONDS = 5;
 
-/** Timers may ring a little early, and a pause counts for up to 0.3 s. */
+/** Timers may fire a little early, and a pause counts for up to 0.3 s. */
 const CHECK_SLACK = 0.9;
 
-/** After a refused take, e.g. by a server that is out of memory. */
+/** Pause after a refused take, for example by a server that is out of memory. */
 const REST_MS = 100;
 
 /** Jobs per round trip once they come one after the other. */
@@ -32,9 +32,8 @@ export interface ConsumerParts {
 }
 
 /**
- * Takes jobs by hand, while there is room. BullMQ's own loop does not notice a raised concurrency
- * as long as its slots are full, and an engine's room changes with every step
- * (docs/decisions/0002).
+ * Takes jobs itself while there is room. BullMQ's own loop does not notice a raised concurrency
+ * while its slots are full, and an engine's room changes with every step (docs/decisions/0002).
  */
 export class RedisConsumer implements JobConsumer {
   private readonly link: RedisLink;
@@ -51,7 +50,7 @@ export class RedisConsumer implements JobConsumer {
   private tookMs = Date.now();
   private isBlocked = false;
   private burst = 1;
-  /** Jobs that may wait: as many as the latest take has left, and one after a wait. */
+  /** Jobs that may be waiting: the number that the latest take has left, or one after a wait. */
   private left = 1;
   /** Awake time of the next check for stalled jobs. */
   private checkDueMs = 0;
@@ -113,7 +112,7 @@ export class RedisConsumer implements JobConsumer {
     }
   }
 
-  /** One step for as many jobs as one round trip may bring. */
+  /** Takes as many jobs as one round trip may bring, in one step. */
   private async take(wanted: number): Promise<void> {
     this.takes += 1;
     const token = `${this.id}:${this.takes}`;
@@ -143,7 +142,7 @@ export class RedisConsumer implements JobConsumer {
       this.options.onJob(this.held.add(bull, { token, permit, lockedMs }));
       return;
     }
-    // It arrived after the last word; without this it would only stall.
+    // It arrived after the close; without this it would only stall.
     if (!this.link.isUp) return;
     this.taking.excuse(bull.data, permit).catch(() => undefined);
     bull.moveToWait(token).catch(() => undefined);
@@ -151,7 +150,7 @@ export class RedisConsumer implements JobConsumer {
 
   /**
    * Blocks until BullMQ's marker, or another consumer, says that there may be a job. A marker that
-   * this worker cannot use any more goes to the next one.
+   * this worker can no longer use goes to the next one.
    */
   private async waitForJob(): Promise<void> {
     const blocking = (await this.worker.waitUntilReady()) as unknown as Redis;
@@ -175,10 +174,10 @@ export class RedisConsumer implements JobConsumer {
   }
 
   /**
-   * In awake time: a process that was paused together with the holder of a lock leaves that one
-   * time to renew it. A queue without taken jobs has no lock that runs out within the shortest lock
-   * duration, so its next check comes one interval before. A marker that died with the worker that
-   * had popped it is set again.
+   * Measured in awake time: a process that was paused together with the holder of a lock leaves the
+   * holder time to renew it. A queue without taken jobs has no lock that expires within the
+   * shortest lock duration, so its next check comes one interval before. A marker that died with
+   * the worker that had popped it is set again.
    */
   private async recoverStalled(): Promise<void> {
     const { stalledCheckMs, lockMs } = this.times;
@@ -195,7 +194,7 @@ export class RedisConsumer implements JobConsumer {
       else
         this.checkDueMs = awakeMs + Math.max(stalledCheckMs, lockMs - stalledCheckMs) * CHECK_SLACK;
     } catch {
-      // Not checked; the next beat tries again.
+      // The check failed; the next beat tries again.
     }
   }
 

@@ -11,7 +11,7 @@ import { RENEW_LOCKS } from './queue-scripts';
 export type BullWorker = Worker<EngineJob, null>;
 export type BullJob = Job<EngineJob, null>;
 
-/** How a job was taken. */
+/** The lock of a taken job. */
 interface Take {
   readonly token: string;
   readonly permit: RunPermit | undefined;
@@ -30,10 +30,10 @@ interface HeldJobsOptions {
 
 /**
  * The jobs that one consumer holds, and their locks. All locks are renewed in one call; their
- * length follows this process's recent lateness. A lock that ran out is taken again, unless another
- * worker has had the job since; the ledger fences what that one begins meanwhile. While Redis
- * cannot be reached, a lock is lost when it runs out by this process's own monotonic clock. Each
- * loss is reported once.
+ * length depends on this process's recent lateness. An expired lock is taken again unless another
+ * worker has had the job since; the ledger fences runs that such a worker begins meanwhile. While
+ * Redis cannot be reached, a lock is lost when it expires by this process's own monotonic clock.
+ * Each loss is reported once.
  */
 export class HeldJobs {
   private readonly byId = new Map<string, HeldJob>();
@@ -86,10 +86,7 @@ export class HeldJobs {
     for (const held of this.byId.values()) this.forget(held);
   }
 
-  /**
-   * False when the lock was lost before, or turns out to be. Whatever the answer, the job is no
-   * longer held here.
-   */
+  /** False when the lock is lost. In either case the job is no longer held here. */
   private async settle(
     held: HeldJob,
     what: string,
@@ -121,7 +118,7 @@ export class HeldJobs {
     return isOurs;
   }
 
-  /** Without jobs there is no timer: it would only wake an idle process. */
+  /** Without jobs there is no timer, which would only wake an idle process. */
   private tick(): void {
     const { link, times } = this.options;
     if (!link.isUp) this.loseOverdue(performance.now());
@@ -153,7 +150,7 @@ export class HeldJobs {
         else held.lockEndMs = sentMs + leaseMs;
       }
     } catch {
-      // Not renewed; the next tick tries again, or decides when the broker is away.
+      // The renewal failed; the next tick tries again, or decides when the broker is unavailable.
     } finally {
       this.isRenewing = false;
     }

@@ -15,7 +15,7 @@ local isOurs = handOver()
 if isOurs == 1 then add() end
 `;
 
-/** A held job that leaves its queue with the step; undefined: it stays, or is not held any more. */
+/** A held job that leaves its queue with the step; undefined if it stays or is no longer held. */
 export type Leaving = { readonly bull: BullJob; readonly token: string } | undefined;
 
 export interface JobStepsParts {
@@ -26,8 +26,8 @@ export interface JobStepsParts {
 }
 
 /**
- * What the ledger and the queue do together, as one script each: our rule, and BullMQ's own
- * commands around it. Nothing can fall between them.
+ * Joint steps of ledger and queue, one script each: the ledger's rule with BullMQ's own commands
+ * around it, so that no failure can come between them.
  */
 export class JobSteps {
   private readonly bull: BullCalls;
@@ -36,18 +36,20 @@ export class JobSteps {
     this.bull = new BullCalls(parts.link.commands);
   }
 
-  /** Stores the result of the request; the job leaves its queue, whatever the ledger says. */
+  /** Stores the result of the request; the job leaves its queue, whatever the ledger answers. */
   finish(job: EngineJob, { epoch, result }: JobFinish, leaving: Leaving): Promise<boolean> {
     const finish = this.parts.ledger.finish(job.requestId, epoch, result);
     return this.run({ name: 'finish', body: FINISH }, { finish }, leaving);
   }
 
-  /** Stores the record; where that is accepted, adds the next job. The own job leaves anyhow. */
+  /**
+   * Stores the record and, if accepted, adds the next job. The run's own job leaves in any case.
+   */
   async handOver(job: EngineJob, how: HandOver, leaving: Leaving): Promise<boolean> {
     const { epoch, handoff, next } = how;
     const handOver = this.parts.ledger.handOver(job.requestId, epoch, handoff);
     const add = await this.bull.add(this.parts.queueOf(next.queue), next.job);
-    // Without a job that leaves, it only fills the server.
+    // Without a job that leaves, the step only fills the server.
     const isRefusedWhenFull = leaving === undefined ? true : undefined;
     return this.run(
       { name: 'handOn', body: HAND_ON, isRefusedWhenFull },

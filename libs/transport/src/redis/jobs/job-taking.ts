@@ -113,7 +113,7 @@ export class JobTaking {
     return this.read(reply);
   }
 
-  /** A run that began with the take and does not run does not count. */
+  /** Takes back a run that began with the take but does not run, so that it does not count. */
   async excuse(job: EngineJob, permit: RunPermit | undefined): Promise<void> {
     if (permit?.kind !== 'run') return;
     const { link, ledger } = this.parts;

@@ -4,8 +4,8 @@ import type { BullWorker } from './held-jobs';
 import { EXTEND_QUEUE } from './queue-scripts';
 
 /**
- * Gives the keys of an engine's own queue a time to live, which the engine renews: what an engine
- * leaves behind in a shared Redis when its whole cluster dies is gone an hour later.
+ * Gives the keys of an engine's own queue a time to live, which the engine renews, so that keys in
+ * a shared Redis expire an hour after their whole cluster has died.
  */
 export class QueueLife {
   private readonly timer: NodeJS.Timeout;
@@ -28,7 +28,7 @@ export class QueueLife {
     const { wait, active, prioritized, ...others } = this.worker.keys;
     const keys = [wait, active, prioritized, ...Object.values(others)].map((key) => key ?? '');
     const args = [this.worker.toKey(''), LIVE_RECORD_TTL_MS];
-    // The next time it is extended again; the time to live is many intervals.
+    // A failure is ignored: the time to live spans many intervals.
     await this.link
       .call('keep a queue', () => this.link.scripts.run(EXTEND_QUEUE, keys, args))
       .catch(() => undefined);

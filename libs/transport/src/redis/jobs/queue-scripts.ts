@@ -40,9 +40,9 @@ return 0
 };
 
 /**
- * How many jobs wait. Where none does, BullMQ's marker goes too: the take of the last job has put
- * it there for other workers, and it would wake each of them for nothing. KEYS: wait, prioritized,
- * delayed, marker.
+ * Answers the number of waiting jobs. When none waits it also removes BullMQ's marker, which the
+ * take of the last job has set and which would wake other workers for nothing. KEYS: wait,
+ * prioritized, delayed, marker.
  */
 export const LEFT: Script = {
   name: 'left',
@@ -56,8 +56,8 @@ return left
 /**
  * Whether a busy consumer leaves the jobs that wait to an idle one, which it wakes: the one that
  * took the longest ago. It does so once for each that has said that it is idle, so a dead one
- * delays one take. KEYS: the idle consumers by when they took last, marker. ARGV: 1 for a consumer that is
- * idle, its id, prefix of the keys that wake consumers, TTL of such a key.
+ * delays one take. KEYS: the idle consumers by when they took last, marker. ARGV: 1 for a consumer
+ * that is idle, its id, prefix of the keys that wake consumers, TTL of such a key.
  */
 export const DEFERS: Script = {
   name: 'defers',
@@ -113,9 +113,9 @@ return jobs
 };
 
 /**
- * Renews locks, also those that ran out while no other worker has taken the job: BullMQ counts the
- * takes of a job in `ats`. KEYS: wait, active, prioritized, stalled. ARGV: prefix of the queue's
- * job keys, TTL, then job id, token and takes of each lock. Answers the ids whose lock is lost.
+ * Renews locks, including expired ones whose job no other worker has taken: BullMQ counts the takes
+ * of a job in `ats`. KEYS: wait, active, prioritized, stalled. ARGV: prefix of the queue's job
+ * keys, TTL, then job id, token and takes of each lock. Answers the ids whose lock is lost.
  */
 export const RENEW_LOCKS: Script = {
   name: 'renewLocks',

@@ -1,4 +1,5 @@
 import type { EngineJob } from '@baton/contract';
+import { assert } from '@baton/kernel';
 import { Queue, Worker } from 'bullmq';
 import type { ConsumeOptions, JobConsumer, JobQueues, QueueName } from '../../port/queues';
 import type { TransportTimes } from '../../times';
@@ -17,16 +18,13 @@ import { JobTaking } from './job-taking';
 /** BullMQ's event streams feed its dashboards; nothing here reads them, so they stay short. */
 const KEPT_EVENTS = 200;
 
-/** What the names of engines' own queues begin with. */
+/** Prefix of the names of engines' own queues. */
 const OWN = 'engine:';
 
-/** How often a job may stall is bounded by the ledger, not by BullMQ. */
+/** The ledger, not BullMQ, limits how often a job may stall. */
 const ANY_NUMBER = 1_000_000_000;
 
-/**
- * The queues, as BullMQ has them: each name is one of its queues, so its dashboards and tools can
- * look into them.
- */
+/** The queues as BullMQ queues, one per name, so that its dashboards and tools can show them. */
 export class RedisQueues implements JobQueues {
   private readonly queues = new Map<QueueName, BullQueue>();
   private readonly consumers = new Set<RedisConsumer>();
@@ -41,6 +39,11 @@ export class RedisQueues implements JobQueues {
     link.onRestore(async () => {
       for (const { keys: names } of this.queues.values()) await this.shortenEvents(names['meta']);
     });
+  }
+
+  /** The build loads BullMQ with its first use, which takes a fifth of a second. */
+  load(): void {
+    assert(Queue, 'BullMQ is loaded');
   }
 
   async add(queue: QueueName, jobs: readonly EngineJob[]): Promise<void> {
@@ -58,8 +61,8 @@ export class RedisQueues implements JobQueues {
       prefix: this.keys.queues,
       skipVersionCheck: true,
       lockDuration: this.times.lockMs,
-      // Each consumer checks at this interval; the key that lets only one of them work must be gone
-      // by then.
+      // Each consumer checks at this interval; the key that admits only one of them must have
+      // expired by then.
       stalledInterval: Math.max(1, this.times.stalledCheckMs - 20),
       maxStalledCount: ANY_NUMBER,
       removeOnComplete: { count: 0 },

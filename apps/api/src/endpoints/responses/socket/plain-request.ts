@@ -5,8 +5,8 @@ import { TLSSocket } from 'node:tls';
 const DROPPED = new Set(['upgrade', 'http2-settings']);
 
 /**
- * Serves a request that offers an upgrade without a handler as if it had not offered it, as HTTP
- * says: its head is put back in front of what follows, and the connection begins anew.
+ * Serves a request that offers an unsupported upgrade as if it had not, as HTTP requires: its head
+ * is put back before the bytes that follow, and the connection is parsed anew.
  */
 export function servePlainly(
   server: Server,

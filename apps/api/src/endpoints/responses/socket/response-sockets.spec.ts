@@ -91,7 +91,7 @@ describe('a WebSocket at /v1/responses', () => {
     await fixture.stop();
   });
 
-  it('tells the events of a stream, each as one message', async () => {
+  it('sends the events of a stream, each as one message', async () => {
     await start();
     const body = { input: 'Why a baton?', max_output_tokens: 30 };
     const talk = await open();
@@ -106,7 +106,7 @@ describe('a WebSocket at /v1/responses', () => {
     expect(stored).toEqual(last);
   });
 
-  it('takes turns one after the other, each going on with the one before', async () => {
+  it('runs turns one after the other, each continuing the one before', async () => {
     await start();
     const talk = await open();
     const first = (await talk.ask({ input: 'One?', store: false, max_output_tokens: 20 })).at(-1)!;
@@ -124,7 +124,7 @@ describe('a WebSocket at /v1/responses', () => {
     expect(outputText(second)).toBe(outputText(whole));
   });
 
-  it('does not go on with what another connection kept to itself', async () => {
+  it('does not continue an unstored response of another connection', async () => {
     await start();
     const id = (await (await open()).ask({ input: 'x', store: false, max_output_tokens: 16 })).at(
       -1,
@@ -144,7 +144,7 @@ describe('a WebSocket at /v1/responses', () => {
     ]);
   });
 
-  it('forgets the response that a failing turn went on with', async () => {
+  it('drops the response that a failed turn continued', async () => {
     await start();
     const talk = await open();
     const told = await talk.ask({ input: 'x', store: false, max_output_tokens: 16 });
@@ -171,7 +171,7 @@ describe('a WebSocket at /v1/responses', () => {
     expect(told.at(-1)?.type).toMatch(/completed|incomplete/);
   });
 
-  it('ends what runs when the client leaves', async () => {
+  it('ends the running turn when the client leaves', async () => {
     await start({ engines: [{}] });
     const talk = await open();
     talk.say({ input: 'x' });
@@ -183,7 +183,7 @@ describe('a WebSocket at /v1/responses', () => {
     await until(() => isIdle(fixture));
   });
 
-  it('says that a turn has failed', async () => {
+  it('reports a failed turn', async () => {
     await start({ engines: [{}] });
     const talk = await open();
     talk.say({ input: 'x' });
@@ -208,7 +208,7 @@ describe('a WebSocket at /v1/responses', () => {
     expect(code).toBe(1009);
   });
 
-  it('serves requests that offer another upgrade, or one elsewhere, as plain ones', async () => {
+  it('serves requests for another upgrade, or at another path, as plain requests', async () => {
     await start();
     const body = JSON.stringify({ prompt: 'x', max_tokens: 1 });
     const head = [
@@ -226,7 +226,7 @@ describe('a WebSocket at /v1/responses', () => {
     expect(await plainStatus(`${fixture.api.url.replace('http', 'ws')}/v1/models`)).toBe(200);
   });
 
-  it('asks for a key where one is needed', async () => {
+  it('requires a key where keys are set', async () => {
     await start({ config: { apiKey: ['secret'] } });
     const url = `${fixture.api.url.replace('http', 'ws')}/v1/responses`;
     expect(await plainStatus(url)).toBe(401);
@@ -236,7 +236,7 @@ describe('a WebSocket at /v1/responses', () => {
     withKey.terminate();
   });
 
-  it('is understood by the official client', async () => {
+  it('works with the official client', async () => {
     await start();
     const client = new OpenAI({ apiKey: 'none', baseURL: `${fixture.api.url}/v1` });
     const connection = new ResponsesWS(client);

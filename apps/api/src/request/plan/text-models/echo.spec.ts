@@ -15,7 +15,7 @@ describe.each(['openai', 'vllm'] as const)('an echo in the %s dialect', (dialect
   afterAll(() => fixture.stop());
 
   describe.each([false, true])('(streamed: %s)', (stream) => {
-    it.each(ENDPOINTS)('is what the user said, at %s', async (endpoint) => {
+    it.each(ENDPOINTS)('is the user’s text, at %s', async (endpoint) => {
       const seen = await ask(fixture, endpoint, { text: TEXT, stream });
       const expected = { status: 200, text: TEXT, isCut: false, completionTokens: COUNT };
       expect(seen).toEqual(expected);
@@ -49,7 +49,7 @@ describe.each(['openai', 'vllm'] as const)('an echo in the %s dialect', (dialect
     expect(seen.text).toBe('Third.');
   });
 
-  it('gives way to a schema, and to tools that must be called', async () => {
+  it('is replaced where a schema or a required tool call decides the answer', async () => {
     const schema = { type: 'object', properties: { a: { const: 5 } }, required: ['a'] };
     const response_format = { type: 'json_schema', json_schema: { name: 'x', schema } };
     const more = { response_format };

@@ -4,7 +4,7 @@ import type { AnswerSource } from '@baton/text';
 
 /** A prompt for a text model: the client's messages, before any template. */
 export interface AskedPrompt {
-  /** Of the path, or the shape where a path has none of its own. */
+  /** Name of the path, or of the shape when the path has no name of its own. */
   readonly endpoint: string;
   readonly model: string;
   readonly said: readonly SaidMessage[];
@@ -13,17 +13,17 @@ export interface AskedPrompt {
   readonly isStream: boolean;
   readonly user: string | undefined;
   readonly metadata: Readonly<Record<string, unknown>>;
-  /** By lower-case name. */
+  /** Header values by lower-case name. */
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
-  /** In [0, 1): drawn from prompt, model and seed, and from the purpose. */
+  /** A number in [0, 1) drawn from prompt, model, seed and purpose. */
   readonly chance: (purpose: string) => number;
 }
 
 /** A text model's reply to a prompt. */
 export interface Reply {
-  /** Undefined: simulated. */
+  /** Undefined when the answer is simulated. */
   readonly answers?: AnswerSource | undefined;
-  /** Delay before anything else is done with the request, simulated ms. */
+  /** Delay before any other work on the request, simulated ms. */
   readonly delayMs?: number | undefined;
   /** Replaces the answer. */
   readonly error?: BatonError | undefined;
@@ -32,11 +32,11 @@ export interface Reply {
 /** Provides the answers to prompts. Called once per prompt, after the request has been checked. */
 export interface TextModel {
   reply(prompt: AskedPrompt): Reply;
-  /** Ends its watch on files. */
+  /** Stops watching files. */
   close(): void;
 }
 
-/** The last user message; undefined: none. */
+/** The last user message, if any. */
 export function lastOfUser(said: readonly SaidMessage[]): string | undefined {
   return said.findLast(({ role }) => role === 'user')?.text;
 }

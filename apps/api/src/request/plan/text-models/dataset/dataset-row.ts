@@ -20,7 +20,7 @@ const ANSWERS = ['answer', 'response', 'completion', 'output'] as const;
 const KNOWN = 'conversations (ShareGPT), messages, or a prompt with an answer';
 
 /**
- * Every answer of a row: of a conversation, one per turn of the assistant that follows something.
+ * All answers of a row; a conversation has one per assistant turn that follows another message.
  * Throws a `UsageError` with file and line.
  */
 export function answersIn({ text, line }: JsonDocument, path: string): AnsweredPrompt[] {

@@ -39,7 +39,7 @@ describe('documents of a file', () => {
     ]);
   });
 
-  it('or the elements of its list, wherever they lie', async () => {
+  it('or the elements of its list, wherever the list is', async () => {
     const tricky = '[\n {"a": "]}\\"{"},\n\n {"b": [1,\n {"c": 2}]}]\n';
     expect(await read(tricky)).toEqual([
       [2, { a: ']}"{' }],
@@ -47,7 +47,7 @@ describe('documents of a file', () => {
     ]);
   });
 
-  it('also beyond what is read at once', async () => {
+  it('also beyond the size of one read', async () => {
     const long = 'x🦊'.repeat(300_000);
     const elements = [{ long }, { b: 2 }, { long }];
     const found = await read(JSON.stringify(elements));
@@ -70,7 +70,7 @@ describe('a dataset that cannot be read', () => {
     await expect(openDataset(file(content), tokenizer, logger)).rejects.toThrow(sentence);
   });
 
-  it('is refused when it is not there', async () => {
+  it('is refused when it does not exist', async () => {
     await expect(openDataset('nowhere.jsonl', tokenizer, logger)).rejects.toThrow(
       'nowhere.jsonl cannot be read: ENOENT.',
     );
@@ -78,7 +78,7 @@ describe('a dataset that cannot be read', () => {
 });
 
 describe('a dataset', () => {
-  it('answers a conversation before a question, whatever the system says', async () => {
+  it('prefers the answer to a conversation over that to a question, whatever the system message', async () => {
     const { dataset, lengths } = await openDataset(SAMPLE, tokenizer, logger);
     expect([dataset.size, lengths.length]).toEqual([7, 7]);
     const said = (...texts: string[]) =>
@@ -92,7 +92,7 @@ describe('a dataset', () => {
     expect(dataset.answerTo(said('Something else.'))).toBeUndefined();
   });
 
-  it('gives an answer of about the wanted length where it has none of its own', () => {
+  it('gives another answer of about the wanted length when it has none for the prompt', () => {
     const dataset = new Dataset();
     const words = (count: number) => Array.from({ length: count }, () => 'word').join(' ');
     for (let count = 1; count <= 400; count++) {
@@ -124,7 +124,7 @@ describe('answers of a dataset', () => {
       expect(seen).toEqual({ status: 200, text, isCut: false, completionTokens });
     });
 
-    it('are whole answers of others where the prompt is not known, the same each time', async () => {
+    it('are whole answers to other prompts when the prompt is unknown, the same each time', async () => {
       const asking = { text: 'Something that nobody asked.', stream };
       const first = await ask(fixture, 'chat', asking);
       expect(await ask(fixture, 'chat', { ...asking, stream: !stream })).toEqual(first);

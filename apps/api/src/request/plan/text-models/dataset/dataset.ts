@@ -4,12 +4,12 @@ import type { Tokenizer } from '@baton/text';
 import { lastOfUser } from '../text-model';
 import type { AnsweredPrompt } from './dataset-row';
 
-/** What one process keeps; further answers are left out. */
+/** Limit of answers per process; further answers are left out. */
 const MAX_ANSWERS = 1_000_000;
 const MAX_CHARACTERS = 256 * 2 ** 20;
-/** Answers that are counted to estimate their lengths. */
+/** Sample size for the estimate of answer lengths. */
 const SAMPLE = 4_096;
-/** Answers of about the wanted length among which chance decides. */
+/** Number of answers of about the wanted length to choose from. */
 const NEIGHBOURS = 16;
 
 /** Answers by the conversation before them, and by length. */
@@ -41,7 +41,10 @@ export class Dataset {
     putFirst(this.byQuestion, questionKey(said), index);
   }
 
-  /** Call it when all is in. Returns token counts of answers evenly spread over the dataset. */
+  /**
+   * Call it after the last answer. Returns the token counts of answers evenly spread over the
+   * dataset.
+   */
   close(tokenizer: Tokenizer): Int32Array {
     assert(this.size > 0, 'a dataset has answers');
     const order = this.answers.map((_, i) => i);
@@ -57,7 +60,9 @@ export class Dataset {
     return tokens;
   }
 
-  /** The answer to this conversation, else to its last question; undefined: there is none. */
+  /**
+   * The answer to this conversation, else to its last question; undefined when there is neither.
+   */
   answerTo(said: readonly SaidMessage[]): string | undefined {
     const index =
       this.byConversation.get(conversationKey(said)) ?? this.byQuestion.get(questionKey(said));
@@ -84,7 +89,7 @@ export class Dataset {
   }
 }
 
-/** The system messages are left out: deployments differ in them. */
+/** System messages are left out, because they differ by deployment. */
 function conversationKey(said: readonly SaidMessage[]): number {
   return said.reduce(
     (key, { role, text }) =>

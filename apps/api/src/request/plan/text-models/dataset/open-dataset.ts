@@ -7,12 +7,12 @@ import { Dataset } from './dataset';
 import { answersIn } from './dataset-row';
 import { documentsIn } from './json-documents';
 
-/** How often reading is reported. */
+/** Interval of progress reports while reading. */
 const REPORT_EVERY_MS = 5_000;
 
 export interface OpenedDataset {
   readonly dataset: Dataset;
-  /** Tokens of some of its answers, evenly spread. */
+  /** Token counts of a sample of its answers, evenly spread. */
   readonly lengths: Int32Array;
 }
 
@@ -48,8 +48,8 @@ export async function openDataset(
 }
 
 /**
- * Answers with the dataset's answer to the conversation or its last question; else with an answer
- * of about the natural length.
+ * Gives the dataset's answer to the conversation or to its last question, else an answer of about
+ * the natural length.
  */
 export function datasetModel(dataset: Dataset): TextModel {
   return {

@@ -8,7 +8,7 @@ import { readYaml, type YamlValue } from './yaml-fields';
 const MAX_RULES = 1_000;
 const MAX_OUTCOMES = 1_000;
 const MAX_DELAY_MS = 3_600_000;
-/** A pattern reads at most this much of a message. */
+/** Characters of a message that a pattern reads at most. */
 const PATTERN_REACH = 8_192;
 
 const OUTCOME = [
@@ -107,7 +107,7 @@ function errorOf(value: YamlValue): InjectedError {
   });
 }
 
-/** A time with its unit; a bare number is of `unitMs`. */
+/** A duration with its unit; a bare number has the unit `unitMs`. */
 function durationMs(value: YamlValue, unitMs = 1): number {
   const given = value.scalar();
   const ms = typeof given === 'number' ? given * unitMs : parseDuration(String(given), 'ms');
@@ -152,7 +152,7 @@ function valueOf(value: YamlValue): string | number | boolean {
   throw value.error('a text, a number, true or false.');
 }
 
-/** A text that must be contained, or a map with another condition. */
+/** A text that the message must contain, or a map with another condition. */
 function testOf(value: YamlValue): TextTest {
   if (value.isText) return containing(value.text());
   const { contains, equals, regex } = value.fields(['contains', 'equals', 'regex']);
@@ -173,7 +173,7 @@ function equalTo(whole: string): TextTest {
   return (text) => text.trim() === whole.trim();
 }
 
-/** Linear in the text, whatever the pattern. */
+/** Takes time linear in the text for every pattern. */
 function matching(value: YamlValue): TextTest {
   try {
     const test = patternTest(value.text());

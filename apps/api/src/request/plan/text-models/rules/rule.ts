@@ -5,7 +5,7 @@ import { type AskedPrompt, lastOfUser } from '../text-model';
 /** A condition on a text. */
 export type TextTest = (text: string) => boolean;
 
-/** The conditions on a request; fields that are not given match all. */
+/** The conditions on a request; absent fields match everything. */
 export interface RuleMatch {
   readonly model?: readonly string[] | undefined;
   readonly endpoint?: readonly string[] | undefined;
@@ -17,16 +17,16 @@ export interface RuleMatch {
   /** By lower-case name: a value, or true for any. */
   readonly headers?: ReadonlyMap<string, string | true> | undefined;
   readonly metadata?: ReadonlyMap<string, string | number | boolean> | undefined;
-  /** Whether the request offers tools; names: it offers them all. */
+  /** Whether the request offers tools; with names, whether it offers all of them. */
   readonly tools?: boolean | readonly string[] | undefined;
   readonly stream?: boolean | undefined;
 }
 
 /** The outcome for a request. */
 export interface RuleOutcome {
-  /** Undefined: simulated. */
+  /** Undefined when the answer is simulated. */
   readonly given?: GivenAnswer | undefined;
-  /** The content is the last user message. */
+  /** True when the content is the last user message. */
   readonly isEcho: boolean;
   /** Simulated ms. */
   readonly delayMs: number;
@@ -34,16 +34,14 @@ export interface RuleOutcome {
 }
 
 export interface Rule {
-  /**
-   * The rule as it was written: an unchanged rule keeps its place in its sequence after a reload.
-   */
+  /** The text of the rule: an unchanged rule keeps its place in its sequence after a reload. */
   readonly key: string;
   readonly match: RuleMatch;
   /** Share of the matching requests, in (0, 1]. */
   readonly probability: number;
   /** The outcomes in turn; a single outcome repeats. */
   readonly outcomes: readonly RuleOutcome[];
-  /** After the last outcome the first comes again; else the last repeats. */
+  /** When true, the first outcome follows the last; else the last repeats. */
   readonly isCycle: boolean;
 }
 
@@ -56,8 +54,8 @@ export interface RuleSet {
 const INSTRUCTING = new Set(['system', 'developer']);
 
 /**
- * Whether a rule answers a prompt. A call is only made where the request offers its tool, so a rule
- * with calls matches no other request.
+ * True when a rule answers a prompt. A call needs a tool that the request offers, so a rule with
+ * calls matches no other request.
  */
 export function isMatch({ match, outcomes }: Rule, prompt: AskedPrompt): boolean {
   const { said, tools } = prompt;

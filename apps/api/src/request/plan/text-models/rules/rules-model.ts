@@ -11,9 +11,8 @@ const LOOK_EVERY_MS = 1_000;
 const MAX_BYTES = 4 * 2 ** 20;
 
 /**
- * Answers by the rules of a file, the first that matches. It owns the place in each sequence, per
- * process, and reads the file again when it changes; an unreadable file leaves the rules as they
- * were.
+ * Answers by the first matching rule of a file. It owns the place in each sequence, per process,
+ * and reads the file again when it changes. An unreadable file leaves the rules unchanged.
  */
 export class RulesModel implements TextModel {
   private steps = new Map<string, number>();
@@ -22,7 +21,7 @@ export class RulesModel implements TextModel {
   private constructor(
     private readonly path: string,
     private set: RuleSet,
-    /** The stamp of the file at its last read. */
+    /** Stamp of the file when it was last read. */
     private stamp: string,
     private readonly logger: Logger,
   ) {
@@ -86,7 +85,7 @@ function replyOf({ given, isEcho, delayMs, error }: RuleOutcome, { said }: Asked
   return { delayMs, error, answers: answer && (() => answer) };
 }
 
-/** Changes with the file. */
+/** A stamp that changes with the file. */
 function stampOf(path: string): string {
   const stats = statSync(path, { throwIfNoEntry: false });
   return stats === undefined ? '' : `${stats.ino} ${stats.mtimeMs} ${stats.size}`;

@@ -68,7 +68,7 @@ describe('a condition', () => {
     expect([isAnswered(match, good), isAnswered(match, bad)]).toEqual([true, false]);
   });
 
-  it('with a pattern takes no longer than the message is long', () => {
+  it('with a pattern takes time linear in the message', () => {
     const evil = user('a'.repeat(200_000));
     expect(isAnswered('message: {regex: "(a+)+b"}', evil)).toBe(false);
   });
@@ -86,7 +86,7 @@ default: {answer: other}`);
     expect(opened('rules: []').reply(prompt())).toEqual({});
   });
 
-  it('answer one after the other in a sequence that stays or begins again', () => {
+  it('answer in sequence, and then repeat the last answer or start over', () => {
     const steps = 'sequence: [{answer: a}, {answer: b}]';
     const take = (content: string) => {
       const model = opened(content);
@@ -111,7 +111,7 @@ default: {answer: other}`);
     ]);
   });
 
-  it('that change are read again; those that stay go on; broken ones change nothing', () => {
+  it('are read again when they change; unchanged ones continue; broken files change nothing', () => {
     const path = file('rules: [{sequence: [{answer: a}, {answer: b}]}]');
     const model = RulesModel.open(path, logger);
     model.close();
@@ -137,7 +137,7 @@ default: {answer: other}`);
   });
 });
 
-describe('a file of rules that cannot be understood', () => {
+describe('an invalid file of rules', () => {
   it.each([
     ['rules: [', 'r.yaml:1:'],
     ['- x', 'r.yaml:1:1: the file must be a map.'],
@@ -170,7 +170,7 @@ describe('a file of rules that cannot be understood', () => {
 });
 
 describe('the example of the documentation', () => {
-  it('is understood where it stands', () => {
+  it('is valid as written', () => {
     const page = readFileSync('docs/text-models.md', 'utf8');
     const [, example = ''] = /```yaml\n([^]*?)```/.exec(page) ?? [];
     const { rules, fallback } = readReplyRules('docs/text-models.md', example);
@@ -191,7 +191,7 @@ describe('the example that ships', () => {
   });
   afterAll(() => fixture.stop());
 
-  it.each(ENDPOINTS)('echoes at %s what no rule matches', async (endpoint) => {
+  it.each(ENDPOINTS)('echoes at %s when no rule matches', async (endpoint) => {
     for (const stream of [false, true]) {
       const seen = await ask(fixture, endpoint, {
         ...{ text: 'Nothing special.', maxTokens: 5_000, stream },
@@ -251,7 +251,7 @@ describe('the example that ships', () => {
 });
 
 describe('a delay', () => {
-  it('ends with the client: nothing is started for one that has left', async () => {
+  it('ends with the client: nothing is started for a client that has left', async () => {
     const rulesPath = file('rules: [{match: {message: slow}, delay: 300ms}]');
     const config = { textModel: 'rules', rulesPath } as const;
     const fixture = await ApiFixture.start({ config, engines: [{ isEager: true }] });
@@ -259,7 +259,7 @@ describe('a delay', () => {
       const body = { prompt: 'slow', max_tokens: 5 };
       const signal = AbortSignal.timeout(50);
       await expect(fixture.post('/v1/completions', body, { signal })).rejects.toThrow();
-      // One that comes later and waits as long ends after the first would have begun.
+      // A later request with the same delay ends after the first would have started.
       expect((await fixture.post('/v1/completions', body)).status).toBe(200);
       expect(fixture.engine.runs).toHaveLength(1);
     } finally {

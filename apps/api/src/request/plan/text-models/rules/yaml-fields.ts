@@ -14,7 +14,7 @@ export function readYaml(path: string, content: string): YamlValue {
   return new YamlValue(document.contents, 'the file', at);
 }
 
-/** A value of a YAML document with its place, for errors that name it. */
+/** A value of a YAML document with its position for error messages. */
 export class YamlValue {
   constructor(
     private readonly node: Node | null,
@@ -31,7 +31,7 @@ export class YamlValue {
     return isSeq(this.node);
   }
 
-  /** Strings, numbers and truth values as they are; everything else as JSON has it. */
+  /** Strings, numbers and booleans unchanged; everything else as JSON values. */
   get plain(): unknown {
     return this.node?.toJSON() as unknown;
   }
@@ -68,7 +68,7 @@ export class YamlValue {
     return this.node.items.map((item, i) => this.inner(item, `${this.name}[${i}]`));
   }
 
-  /** A text, or several. */
+  /** One text, or a list of texts. */
   texts(): string[] {
     return this.isList ? this.list().map((one) => one.text()) : [this.text()];
   }
@@ -82,7 +82,7 @@ export class YamlValue {
     });
   }
 
-  /** The values of a map that has these keys and no others. */
+  /** The values of a map with only these keys. */
   fields<Key extends string>(keys: readonly Key[]): Partial<Record<Key, YamlValue>> {
     if (!isMap(this.node)) throw this.error(`${this.name} must be a map.`);
     for (const { key } of this.node.items) {

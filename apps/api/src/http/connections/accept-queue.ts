@@ -6,10 +6,10 @@ const LISTENING = '0A';
 const PAGE_BYTES = 4_096;
 
 /**
- * Connections that the kernel has completed and this process has not accepted yet, over all
- * listening sockets of these ports. For a listening socket the receive queue in /proc/net/tcp is
- * the length of its accept queue (`get_tcp4_sock` in net/ipv4/tcp_ipv4.c). Undefined where there is
- * no /proc.
+ * Number of connections that the kernel has completed and this process has not accepted yet, over
+ * all listening sockets of these ports. For a listening socket the receive queue in /proc/net/tcp
+ * is the length of its accept queue (`get_tcp4_sock` in net/ipv4/tcp_ipv4.c). Undefined where there
+ * is no /proc.
  */
 export function acceptQueueOf(ports: ReadonlySet<number>): number | undefined {
   try {

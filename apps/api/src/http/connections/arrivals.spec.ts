@@ -5,12 +5,12 @@ import { type AddressInfo, connect } from 'node:net';
 import { setImmediate as turn } from 'node:timers/promises';
 import { wallUsOf } from '@baton/clock';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { until } from '../../test/until';
+import { until } from '../../../test/until';
 import { arrivalUsOf, NewConnections } from './arrivals';
 
 const REQUEST = 'GET / HTTP/1.1\r\nhost: h\r\n\r\n';
 
-/** Connects and asks `count` times from another process, while this one does nothing else. */
+/** Connects and sends `count` requests from another process, while this one does nothing else. */
 function askFromOutside(port: number, count: number): void {
   const program = `
     const { connect } = require('node:net');
@@ -48,7 +48,7 @@ describe('arrivals', () => {
 
   const portOf = (): number => (server.address() as AddressInfo).port;
 
-  it('show the connections that wait while the event loop is held', async () => {
+  it('show the connections that wait while the event loop is blocked', async () => {
     const isKnown = process.platform === 'linux';
     expect(arrivals.waiting).toBe(isKnown ? 0 : undefined);
     askFromOutside(portOf(), 5);
@@ -59,7 +59,7 @@ describe('arrivals', () => {
     expect(arrivals.accepted).toBe(5);
   });
 
-  it('begin the time of a request that came with its connection at the accept', async () => {
+  it('start the time of a request on a new connection at the accept', async () => {
     const acceptedUs: number[] = [];
     server.on('connection', () => {
       acceptedUs.push(wallUsOf());
@@ -71,7 +71,7 @@ describe('arrivals', () => {
     for (const [i, us] of arrivedUs.entries()) expect(us).toBeLessThanOrEqual(acceptedUs[i]!);
   });
 
-  it('begin the time of a request on an idle connection when its headers are read', async () => {
+  it('start the time of a request on an idle connection when its headers are read', async () => {
     const socket = connect(portOf(), '127.0.0.1');
     await once(server, 'connection');
     for (let turns = 0; turns < 3; turns += 1) await turn();

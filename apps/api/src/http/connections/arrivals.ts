@@ -10,15 +10,25 @@ interface FreshConnection {
   readonly waits: BucketCounts;
 }
 
-/** Connections of this turn and the one before that have asked for nothing yet. */
+/** Connections accepted in this turn or the last one that have sent no request yet. */
 const fresh = new WeakMap<Socket, FreshConnection>();
 
+const noted = new WeakMap<IncomingMessage, number>();
+
+/** Of a request that has arrived and is handled later. */
+export function noteArrival(message: IncomingMessage): void {
+  noted.set(message, arrivalUsOf(message));
+}
+
 /**
- * When a request arrived, µs since the Unix epoch. A request that was there when its connection was
- * accepted is read in the next turn of the event loop, so its time begins at the accept. Any other
- * request arrives when its headers are read.
+ * When a request arrived, µs since the Unix epoch. A request that came with its connection is read
+ * in the next turn of the event loop, so its time begins at the accept. The time of any other
+ * request begins when its headers are read.
  */
-export function arrivalUsOf({ socket }: IncomingMessage): number {
+export function arrivalUsOf(message: IncomingMessage): number {
+  const notedUs = noted.get(message);
+  if (notedUs !== undefined) return notedUs;
+  const { socket } = message;
   const nowUs = wallUsOf();
   const connection = fresh.get(socket);
   if (connection === undefined) return nowUs;
@@ -41,12 +51,12 @@ export class NewConnections {
     server.on('connection', (socket: Socket) => {
       this.accepted += 1;
       fresh.set(socket, { acceptedUs: wallUsOf(), waits: this.waits });
-      // Accepted in this turn; what has already come is read in the next one.
+      // Data that has already come is read in the turn after the accept.
       setImmediate(() => setImmediate(() => fresh.delete(socket)));
     });
   }
 
-  /** Connections that wait to be accepted; undefined where the system does not say. */
+  /** Connections that wait to be accepted; undefined where the system does not report it. */
   get waiting(): number | undefined {
     const addresses = [...this.servers].map((server) => server.address());
     const ports = addresses.map((at) => (typeof at === 'object' ? at?.port : undefined));

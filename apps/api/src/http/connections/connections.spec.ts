@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { ApiFixture } from '../../test/api-fixture';
-import { exchange, parseAnswer, rawPost } from '../../test/raw-http';
+import { ApiFixture } from '../../../test/api-fixture';
+import { exchange, parseAnswer, rawPost } from '../../../test/raw-http';
 
 const live = (headers: readonly string[] = []): string =>
   ['GET /health/live HTTP/1.1', 'host: h', ...headers, '\r\n'].join('\r\n');
@@ -48,14 +48,14 @@ describe('connections', () => {
     expect(await Promise.all([statusOf(partial), statusOf(body)])).toEqual([408, 408]);
   });
 
-  it('close when nothing is asked for a while', async () => {
+  it('close after a while without a request', async () => {
     const socket = connect(fixture.port, '127.0.0.1');
     socket.write(live());
     socket.resume();
     await once(socket, 'close');
   });
 
-  it('beyond the allowed number are closed at once, and there is room again afterwards', async () => {
+  it('beyond the allowed number are closed at once, and new ones are accepted afterwards', async () => {
     const open: Socket[] = [];
     for (let i = 0; i < 4; i += 1) {
       const socket = connect(fixture.port, '127.0.0.1');

@@ -1,0 +1,52 @@
+import { readSync, writeSync } from 'node:fs';
+import { UsageError } from '@baton/config';
+
+/** Messages to a program and from it. Both calls block: a policy gives its answer at once. */
+export interface Conversation {
+  tell(message: unknown): void;
+  /**
+   * Undefined: the program has closed its side.
+   *
+   * @throws UsageError when its line is not JSON
+   */
+  hear(): unknown;
+}
+
+const [STDIN, STDOUT] = [0, 1];
+const CHUNK_BYTES = 1 << 16;
+
+/** A JSON document per line, on stdin and stdout. */
+export class StandardStreams implements Conversation {
+  private readonly chunk = Buffer.alloc(CHUNK_BYTES);
+  private rest = '';
+
+  tell(message: unknown): void {
+    const bytes = Buffer.from(`${JSON.stringify(message)}\n`);
+    for (let at = 0; at < bytes.length;) at += writeSync(STDOUT, bytes, at);
+  }
+
+  hear(): unknown {
+    for (let end = this.rest.indexOf('\n'); ; end = this.rest.indexOf('\n')) {
+      if (end >= 0) return parsed(this.take(end));
+      const read = readSync(STDIN, this.chunk);
+      if (read === 0) return undefined;
+      this.rest += this.chunk.toString('latin1', 0, read);
+    }
+  }
+
+  private take(end: number): string {
+    const line = this.rest.slice(0, end);
+    this.rest = this.rest.slice(end + 1);
+    return line;
+  }
+}
+
+function parsed(line: string): unknown {
+  try {
+    return JSON.parse(line) as unknown;
+  } catch {
+    throw new UsageError(
+      `A line on stdin must be one JSON document; '${line.slice(0, 40)}' is not.`,
+    );
+  }
+}

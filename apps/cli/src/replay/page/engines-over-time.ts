@@ -1,0 +1,47 @@
+import type { LifeEvent, RunRecord } from '@baton/analysis';
+import type { PictureEngine } from '@baton/contract';
+import type { Micros } from '@baton/kernel';
+
+/** The engines of a run as pictures have them, at instants that only grow. */
+export class EnginesOverTime {
+  private readonly states: (LifeEvent['state'] | undefined)[];
+  private readonly lives: readonly LifeEvent[];
+  private next = 0;
+
+  constructor(private readonly run: RunRecord) {
+    this.lives = run.scaling?.lives ?? [];
+    // Without an autoscaler every engine of the run is shown all the time.
+    const always = run.scaling === undefined ? 'ready' : undefined;
+    this.states = run.engines.map(() => always);
+  }
+
+  /** Those that are there; `of` is the index of the engine in the run. */
+  at(atUs: Micros): { readonly of: number; readonly engine: PictureEngine }[] {
+    while (this.next < this.lives.length && this.lives[this.next]!.atUs <= atUs) {
+      const { engine, state } = this.lives[this.next++]!;
+      this.states[engine] = state;
+    }
+    return this.states.flatMap((state, of) =>
+      state === undefined || state === 'gone'
+        ? []
+        : [{ of, engine: this.engineAt(of, state, atUs) }],
+    );
+  }
+
+  private engineAt(of: number, state: LifeEvent['state'], atUs: Micros): PictureEngine {
+    const { engineId, role, numBlocks } = this.run.engines[of]!;
+    const { startUs, intervalUs, samples, ...gauges } = this.run.series;
+    const sample = Math.min(samples - 1, Math.floor((atUs - startUs) / intervalUs));
+    const read = (column: Float32Array): number => column[of * samples + sample] ?? 0;
+    return {
+      ...{ id: engineId, index: of, role, state, numBlocks },
+      running: read(gauges.running),
+      waiting: read(gauges.waiting),
+      fetching: 0,
+      kvUsage: Math.round(read(gauges.kvUsage) * 1e4) / 1e4,
+      heldBlocks: read(gauges.heldBlocks),
+      // A run keeps no single steps.
+      ...{ stepMs: 0, steps: 0 },
+    };
+  }
+}

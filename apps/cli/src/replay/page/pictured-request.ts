@@ -1,0 +1,45 @@
+import { NEVER, outcomeCode, type RequestLog } from '@baton/analysis';
+import type { Micros } from '@baton/kernel';
+
+/** Where a request is at an instant, as a picture has it. */
+export interface PicturedRequest {
+  /** Index in `PICTURE_PHASES`. */
+  readonly phase: 0 | 1 | 2 | 3;
+  /** Index of its engine; -1: none. */
+  readonly engine: number;
+  /** Tokens that it has got. */
+  readonly tokens: number;
+}
+
+const [QUEUE, PREFILL, TRANSFER, DECODE] = [0, 1, 2, 3] as const;
+const SHOWN = [outcomeCode('completed'), outcomeCode('unfinished')];
+
+/** When the row is on the page: from its arrival to its end. Undefined: it never is. */
+export function spanOf(log: RequestLog, row: number): [Micros, Micros] | undefined {
+  const arrivalUs = log.arrivalUs[row]!;
+  if (arrivalUs === NEVER || !SHOWN.includes(log.outcome[row]!)) return undefined;
+  const finishUs = log.finishUs[row]!;
+  return [arrivalUs, finishUs === NEVER ? Infinity : finishUs];
+}
+
+/** The row at an instant within its span. Its tokens come evenly from the first to the last. */
+export function stateAt(log: RequestLog, row: number, atUs: Micros): PicturedRequest {
+  const isPast = (instants: Float64Array): boolean =>
+    instants[row] !== NEVER && instants[row]! <= atUs;
+  const [first, second] = [log.prefillEngine[row]!, log.decodeEngine[row]!];
+  const isSplit = log.heldUs[row] !== NEVER;
+  if (isPast(isSplit ? log.transferEndUs : log.firstTokenUs)) {
+    return { phase: DECODE, engine: isSplit ? second : first, tokens: tokensAt(log, row, atUs) };
+  }
+  if (isSplit && isPast(log.heldUs)) return { phase: TRANSFER, engine: second, tokens: 0 };
+  if (isPast(log.prefillStartUs)) return { phase: PREFILL, engine: first, tokens: 0 };
+  return { phase: QUEUE, engine: -1, tokens: 0 };
+}
+
+function tokensAt(log: RequestLog, row: number, atUs: Micros): number {
+  const firstUs = log.firstTokenUs[row]!;
+  if (firstUs === NEVER || atUs < firstUs) return 0;
+  const spanUs = log.finishUs[row]! - firstUs;
+  const share = spanUs > 0 ? Math.min(1, (atUs - firstUs) / spanUs) : 1;
+  return 1 + Math.floor(share * (log.emittedTokens[row]! - 1));
+}
