@@ -5,7 +5,7 @@ export const PLACEMENTS = ['round-robin', 'pull'] as const;
 type Placement = (typeof PLACEMENTS)[number];
 
 /** How often and at what pace live and virtual clock are compared. */
-export interface Comparison extends Pick<ComparedRun, 'requests' | 'speedup'> {
+export interface ClockComparison extends Pick<ComparedRun, 'requests' | 'speedup'> {
   readonly runs: number;
   readonly placements: readonly Placement[];
 }
@@ -21,7 +21,7 @@ const FIGURES: Readonly<Record<string, (of: Agreement['live']) => number>> = {
 };
 
 /** `npm run bench -- live-virtual`: the flags behind these words. */
-export function comparisonOf(args: readonly string[]): Comparison {
+export function comparisonOf(args: readonly string[]): ClockComparison {
   const text = (value: string) => ({ type: 'string', default: value }) as const;
   const numbers = { runs: text('5'), requests: text('2000'), speedup: text('1') };
   const options = { ...numbers, placement: text('') };
@@ -33,7 +33,7 @@ export function comparisonOf(args: readonly string[]): Comparison {
 }
 
 /** Runs on both clocks for each placement, and the median deviation of each figure. */
-export async function compareClocks(asked: Comparison): Promise<Record<string, object>> {
+export async function compareClocks(asked: ClockComparison): Promise<Record<string, object>> {
   const of = async (placement: Placement): Promise<object> => {
     const runs: Agreement[] = [];
     for (let i = 0; i < asked.runs; i += 1) {

@@ -9,7 +9,7 @@ export interface QueueTaker {
   lastTurn: number;
   /** Undefined: it takes from no queue. */
   takesIn: TakingOrder<this> | undefined;
-  /** It was found full: `takesIn` is told before something happens to it. */
+  /** It was found full; `takesIn` is notified before something happens to it. */
   isPassedOver: boolean;
   /** From true to false as time passes; back only when something happens to the taker. */
   hasRoom(nowUs: Micros): boolean;

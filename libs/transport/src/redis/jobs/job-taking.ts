@@ -71,7 +71,7 @@ export interface TakenBatch {
 }
 
 /** Who takes. */
-export interface Taker {
+export interface TakingConsumer {
   /** Names the consumer. */
   readonly id: string;
   readonly isIdle: boolean;
@@ -93,7 +93,7 @@ export class JobTaking {
   }
 
   /** @param token of the locks; @param wanted most jobs */
-  async take(token: string, wanted: number, { id, isIdle }: Taker): Promise<TakenBatch> {
+  async take(token: string, wanted: number, { id, isIdle }: TakingConsumer): Promise<TakenBatch> {
     const { link, worker, ledger, begins } = this.parts;
     const { wait = '', prioritized = '', delayed = '', marker = '' } = worker.keys;
     const keys = [wait, prioritized, delayed, marker];
