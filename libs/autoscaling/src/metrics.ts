@@ -12,23 +12,23 @@ export const SCALE_METRICS = ['ttft', 'itl', 'e2el', 'waiting', 'rps', 'running'
 export type ScaleMetric = (typeof SCALE_METRICS)[number];
 
 /**
- * How a metric becomes a number of replicas, by the types of Kubernetes' HorizontalPodAutoscaler:
- * `object` is one value of the whole cluster against a target (type Object, Value); `total` is
- * shared among the replicas (type External, AverageValue); `engine` has a value per engine (type
- * Pods, AverageValue).
+ * The conversion of a metric to a number of replicas, by the types of Kubernetes'
+ * HorizontalPodAutoscaler: `object` is one value of the whole cluster against a target (type
+ * Object, Value); `total` is shared among the replicas (type External, AverageValue); `engine` has
+ * a value per engine (type Pods, AverageValue).
  */
 export type MetricKind = 'object' | 'total' | 'engine';
 
 interface MetricFacts {
   readonly kind: MetricKind;
-  /** Target where none is given; unit as the metric. Zero: one must be given. */
+  /** Default target in the unit of the metric. Zero: there is no default. */
   readonly target: number;
 }
 
 /**
  * Targets where none is given: `waiting` and `kv` are the saturation thresholds that llm-d's
- * autoscaler ships (queueLengthThreshold 5, kvCacheThreshold 0.8); the latencies are round numbers
- * that a user replaces by the own objective.
+ * autoscaler ships (queueLengthThreshold 5, kvCacheThreshold 0.8); the latencies are round numbers,
+ * to be replaced by the user's objectives.
  */
 export const METRIC_FACTS: Readonly<Record<ScaleMetric, MetricFacts>> = {
   ttft: { kind: 'object', target: 1 },
@@ -46,7 +46,9 @@ export interface ScrapePair {
   readonly previous: ClusterSample | undefined;
 }
 
-/** Mean seconds of what a histogram counted between two scrapes. Undefined: it counted nothing. */
+/**
+ * Mean seconds of a histogram's observations between two scrapes. Undefined when there are none.
+ */
 function meanSeconds(
   { sample, previous }: ScrapePair,
   of: (totals: RequestTotals) => SampleSum,
@@ -57,7 +59,9 @@ function meanSeconds(
   return count > 0 ? (now.sumSeconds - before.sumSeconds) / count : undefined;
 }
 
-/** The rate of a counter between two scrapes, per second. Undefined: there is one scrape alone. */
+/**
+ * The rate of a counter between two scrapes, per second. Undefined when there is only one scrape.
+ */
 export function ratePerSecond(
   { sample, previous }: ScrapePair,
   of: (totals: RequestTotals) => number,
@@ -68,7 +72,7 @@ export function ratePerSecond(
 }
 
 /**
- * A value of the whole cluster or of one role, latencies in seconds. Undefined: it cannot be known,
+ * A value of the whole cluster or of one role, latencies in seconds. Undefined when unknown, such
  * as the mean latency of no request.
  */
 export function clusterValue(

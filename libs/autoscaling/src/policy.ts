@@ -8,7 +8,7 @@ export interface ScaleBounds {
   readonly max: Topology;
 }
 
-/** What a policy may read when it decides. */
+/** The input of a policy's decision. */
 export interface ScaleContext {
   /** Simulated µs since the start of the cluster. */
   readonly nowUs: Micros;
@@ -16,7 +16,7 @@ export interface ScaleContext {
   readonly sample: ClusterSample;
   /** The scrape before it. Unset: there is none. */
   readonly previous: ClusterSample | undefined;
-  /** Engines by role, those that start included and those that drain not. */
+  /** Engines by role, including starting ones, without draining ones. */
   readonly counts: Topology;
   readonly bounds: ScaleBounds;
 }
@@ -28,14 +28,14 @@ export interface RoleChange {
   readonly count: number;
 }
 
-/** What a cluster should have; counts out of bounds are cut to the bounds. */
+/** The engines that a cluster should have; counts are cut to the bounds. */
 export interface ScaleDecision {
   readonly counts: Topology;
   /** Carried out first; `counts` are those after it. Unset: engines join and leave. */
   readonly roleChanges?: readonly RoleChange[];
 }
 
-/** Decides how many engines of each role a cluster has; the same object serves both clocks. */
+/** Decides the number of engines of each role; the same object serves both clocks. */
 export interface ScalePolicy {
   /** Called once per interval, in order of time. */
   decide(context: ScaleContext): ScaleDecision;

@@ -4,11 +4,11 @@ import type { EngineRole, Topology } from '@baton/placement';
 /** One engine, as a scrape of `/metrics` shows it. */
 export interface EngineSample {
   readonly engineId: string;
-  /** Of an engine that changes its role: the new one. */
+  /** Role of the engine; while it changes its role, the new one. */
   readonly role: EngineRole;
-  /** The role that such an engine still has while it drains. Unset: it changes nothing. */
+  /** The old role of such an engine while it drains. Unset: no change of role. */
   readonly formerRole?: EngineRole;
-  /** `starting` engines load, `draining` ones take nothing more. */
+  /** `starting` engines load, `draining` ones take no more work. */
   readonly state: 'starting' | 'ready' | 'draining';
   /** Sequences in batches. */
   readonly running: number;
@@ -26,10 +26,10 @@ export interface SampleSum {
 
 /** Counters of requests since the start of the cluster. */
 export interface RequestTotals {
-  /** Requests that have been let in. */
+  /** Admitted requests. */
   readonly arrived: number;
   readonly finished: number;
-  /** Of the requests that have finished. */
+  /** Prompt tokens of finished requests. */
   readonly promptTokens: number;
   readonly outputTokens: number;
   readonly ttft: SampleSum;
@@ -38,7 +38,7 @@ export interface RequestTotals {
   readonly e2el: SampleSum;
 }
 
-/** What one scrape says of a cluster. Nothing in it is younger than `atUs`. */
+/** One scrape of a cluster. Nothing in it is newer than `atUs`. */
 export interface ClusterSample {
   readonly atUs: Micros;
   readonly engines: readonly EngineSample[];
@@ -53,7 +53,7 @@ export function enginesIn({ engines }: ClusterSample, role: EngineRole): EngineS
   return engines.filter((engine) => engine.role === role);
 }
 
-/** Engines that take work or will: those that a Deployment counts as replicas. */
+/** Ready and starting engines, which a Deployment counts as replicas. */
 export function countsOf(sample: ClusterSample): Topology {
   const count = (role: EngineRole): number =>
     enginesIn(sample, role).filter(({ state }) => state !== 'draining').length;

@@ -9,7 +9,7 @@ export interface Shown {
   readonly engines?: string;
   readonly starting?: string;
   readonly draining?: string;
-  /** Of every ready engine. */
+  /** Running sequences of every ready engine. */
   readonly running?: number;
   readonly waiting?: number;
   readonly kv?: number;

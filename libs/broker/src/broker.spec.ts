@@ -21,7 +21,7 @@ describe('resolveBroker', () => {
   });
   afterEach(() => rm(folder, { recursive: true, force: true }));
 
-  it('runs a server of the PATH privately and says so in one line', async () => {
+  it('runs a server from the PATH privately and reports that in one line', async () => {
     const broker = await resolveBroker({}, log);
     if (broker.kind !== 'private-server') throw new Error(`took ${broker.kind}`);
     expect(lines).toEqual([broker.line]);
@@ -48,7 +48,7 @@ describe('resolveBroker', () => {
     });
   });
 
-  it('takes REDIS_URL before anything else', async () => {
+  it('prefers REDIS_URL', async () => {
     const outcome = await startPrivateServer({ path: 'redis-server' }, 64 * 1024 * 1024);
     if (outcome.kind === 'failed') throw new Error(outcome.why);
     const redisUrl = `unix:${outcome.server.socketPath}`;
@@ -58,7 +58,7 @@ describe('resolveBroker', () => {
     await outcome.server.close();
   });
 
-  it('runs everything in one process where there is no server and none may be fetched', async () => {
+  it('runs everything in one process when there is no server and none may be fetched', async () => {
     const options = { environment: { PATH: folder }, cacheDirectory: folder, mayInstall: false };
     const broker = await resolveBroker(options, log);
     expect(broker.kind).toBe('in-process');
@@ -67,7 +67,7 @@ describe('resolveBroker', () => {
     expect(attachInProcess().description).toBe('in-process');
   });
 
-  it('says why a server on the PATH was not taken', async () => {
+  it('reports why a server on the PATH was not used', async () => {
     const broken = join(folder, 'redis-server');
     await writeFile(broken, '#!/bin/sh\necho cannot allocate anything >&2\nexit 3\n');
     await chmod(broken, 0o755);
@@ -78,7 +78,7 @@ describe('resolveBroker', () => {
 });
 
 describe('a private server', () => {
-  it('is started again on the same socket when it dies', async () => {
+  it('is restarted on the same socket when it dies', async () => {
     const outcome = await startPrivateServer({ path: 'redis-server' }, 64 * 1024 * 1024);
     if (outcome.kind === 'failed') throw new Error(outcome.why);
     const transport = await connectRedisTransport({ url: outcome.server.socketPath });
@@ -92,7 +92,7 @@ describe('a private server', () => {
     await outcome.server.close();
   });
 
-  it('ends with its parent, even when that is killed without a chance to say so', async () => {
+  it('ends with its parent, even when that is killed', async () => {
     const parent = startInChildProcess();
     const socketPath = await new Promise<string>((resolve) =>
       parent.stdout?.once('data', (line: Buffer) => resolve(line.toString().trim())),
@@ -104,8 +104,8 @@ describe('a private server', () => {
 });
 
 /**
- * A process that does nothing but run the watchdog as `startPrivateServer` does; the spec's own
- * process must outlive it.
+ * A process that only runs the watchdog as `startPrivateServer` does; the spec's own process must
+ * outlive it.
  */
 function startInChildProcess(): ChildProcess {
   const module = JSON.stringify(join(import.meta.dirname, 'private-server.ts'));

@@ -1,4 +1,4 @@
-/** Where messages go. `line` is one sentence about it for the log. */
+/** The message broker. `line` is one sentence about it for the log. */
 export type Broker =
   | {
       /** A server that Baton does not run. */
@@ -8,35 +8,35 @@ export type Broker =
       close(): Promise<void>;
     }
   | {
-      /** A server of our own, on a unix socket, that ends with this process however it ends. */
+      /** A private server on a unix socket that ends with this process in any case. */
       readonly kind: 'private-server';
-      /** As `connectRedisTransport` takes it. */
+      /** The address for `connectRedisTransport`. */
       readonly url: string;
       readonly socketPath: string;
       readonly line: string;
       close(): Promise<void>;
     }
   | {
-      /** No server at all: every role must run in this process. */
+      /** No server: every role must run in this process. */
       readonly kind: 'in-process';
       readonly line: string;
       close(): Promise<void>;
     };
 
 export interface BrokerOptions {
-  /** `REDIS_URL`. Set, it is used or the start fails; nothing else is tried. */
+  /** `REDIS_URL`. If it is set, it is used or the start fails; nothing else is tried. */
   readonly redisUrl?: string | undefined;
-  /** First part of every key there; keys of another program are looked for under it. */
+  /** Prefix of every key there; it must hold no keys of another program. */
   readonly redisPrefix?: string | undefined;
   /** Memory limit of a private server, in bytes. */
   readonly maxMemoryBytes?: number | undefined;
   /** True: no server is searched for; every role runs in this process. */
   readonly isInProcess?: boolean | undefined;
-  /** False: what is not there is not fetched from the distribution. */
+  /** False when a missing server must not be fetched from the distribution. */
   readonly mayInstall?: boolean | undefined;
   /** The environment to search; by default that of this process. */
   readonly environment?: NodeJS.ProcessEnv | undefined;
-  /** Where an unpacked package is kept; by default `~/.cache/baton/redis`. */
+  /** Folder of an unpacked package; default `~/.cache/baton/redis`. */
   readonly cacheDirectory?: string | undefined;
 }
 
@@ -53,7 +53,7 @@ export class CacheUnusable extends Error {
 
 export const DEFAULT_MAX_MEMORY_BYTES = 512 * 1024 * 1024;
 
-/** A program that can serve, and what its shared libraries need. */
+/** A server program, and the environment for its shared libraries. */
 export interface ServerProgram {
   readonly path: string;
   readonly libraryPath?: string;

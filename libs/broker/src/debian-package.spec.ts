@@ -7,7 +7,7 @@ import { CacheUnusable } from './broker';
 import { canFetch, fetchDebianServer, fetchNotice, type FetchOptions } from './debian-package';
 import { resolveBroker } from './resolve-broker';
 
-/** Answers as apt-get does when one package is missing, and writes down what it was asked. */
+/** Answers like apt-get when one package is missing, and records its arguments. */
 const APT = `
 PATH=/usr/bin:/bin; echo "$@" >>"$0.log"
 case "$*" in
@@ -17,7 +17,7 @@ case "$*" in
 esac`;
 const APT_WITHOUT_NETWORK = `echo "$@" >>"$0.log"
 echo "E: Could not resolve 'deb.invalid'" >&2; exit 100`;
-/** Unpacks a server that knows its version and no more. */
+/** Unpacks a server that only prints its version. */
 const DPKG = `PATH=/usr/bin:/bin
 mkdir -p "$3/usr/bin"; printf '#!/bin/sh\\necho v7\\n' >"$3/usr/bin/redis-server"
 chmod +x "$3/usr/bin/redis-server"`;
@@ -46,7 +46,7 @@ describe('the package of the distribution', () => {
     expect(await readdir(options.cacheDirectory)).toEqual(['root']);
   });
 
-  it('replaces what a start that was killed halfway has left', async () => {
+  it('replaces the remains of a start that was killed halfway', async () => {
     const { cacheDirectory } = options;
     const stale = [join('root', 'usr', 'bin', 'redis-server'), join('fetch-old', 'half.deb')];
     for (const path of stale) {
@@ -58,14 +58,14 @@ describe('the package of the distribution', () => {
     expect(await readdir(cacheDirectory)).toEqual(['root']);
   });
 
-  it('is fetched by several starts at once, and none takes from another', async () => {
+  it('is fetched by several starts at once without interference', async () => {
     const outcomes = await Promise.all([1, 2, 3, 4].map(() => fetchDebianServer(options)));
     const path = join(options.cacheDirectory, 'root', 'usr', 'bin', 'redis-server');
     for (const outcome of outcomes) expect(outcome).toMatchObject({ program: { path } });
     expect(await readdir(options.cacheDirectory)).toEqual(['root']);
   });
 
-  it('is announced with where it goes and how it is avoided', () => {
+  it('is announced with its folder and the way to avoid it', () => {
     const notice = fetchNotice(options);
     for (const said of ['redis-server', options.cacheDirectory, 'nothing is installed']) {
       expect(notice).toContain(said);
@@ -73,7 +73,7 @@ describe('the package of the distribution', () => {
     expect(notice).toMatch(/REDIS_URL .*BATON_INSTALL=never.* --broker in-process/);
   });
 
-  it('leaves one process and a sentence when there is no network', async () => {
+  it('falls back to one process with a message when there is no network', async () => {
     await program('apt-get', APT_WITHOUT_NETWORK);
     const lines: string[] = [];
     const broker = await resolveBroker(options, (line) => lines.push(line));
@@ -89,7 +89,7 @@ describe('the package of the distribution', () => {
     expect(existsSync(join(folder, 'bin', 'apt-get.log'))).toBe(false);
   });
 
-  it('is refused before apt is asked where the cache folder is none', async () => {
+  it('is refused before apt runs when the cache folder is unusable', async () => {
     await writeFile(join(folder, 'cache'), '');
     const resolving = resolveBroker(options, () => undefined);
     await expect(resolving).rejects.toThrow(CacheUnusable);
@@ -97,7 +97,7 @@ describe('the package of the distribution', () => {
     expect(existsSync(join(folder, 'bin', 'apt-get.log'))).toBe(false);
   });
 
-  it('is refused before apt is asked when the disk is all but full', async () => {
+  it('is refused before apt runs when the disk is almost full', async () => {
     const fetching = fetchDebianServer({ ...options, leastFreeBytes: 2 ** 60 });
     await expect(fetching).rejects.toThrow(/MiB are free\): name a folder with free space/);
     expect(existsSync(join(folder, 'bin', 'apt-get.log'))).toBe(false);

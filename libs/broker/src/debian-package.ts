@@ -12,11 +12,11 @@ const UPDATE_DEADLINE_MS = 90_000;
 const FETCH_DEADLINE_MS = 120_000;
 const UNPACK_DEADLINE_MS = 20_000;
 const PACKAGE = 'redis-server';
-/** Each fetch works in a folder of its own below the cache folder, so that two do not meet. */
+/** Each fetch works in its own folder below the cache folder, so that two do not interfere. */
 const WORK = 'fetch-';
-/** A work folder older than this belongs to a start that was killed: no fetch takes as long. */
+/** A work folder older than this belongs to a killed start, because no fetch takes that long. */
 const STALE_WORK_MS = 15 * 60_000;
-/** The package takes some 10 MiB; lists of our own, where they are needed, most of the rest. */
+/** The package takes about 10 MiB; separate package lists, if needed, take most of the rest. */
 const LEAST_FREE_BYTES = 128 * 2 ** 20;
 
 export type FetchOutcome =
@@ -26,13 +26,13 @@ export type FetchOutcome =
 export interface FetchOptions {
   readonly environment: NodeJS.ProcessEnv;
   readonly cacheDirectory?: string | undefined;
-  /** What must be free in the cache folder, in bytes; enough for the package unless given. */
+  /** Free bytes that the cache folder needs; default: enough for the package. */
   readonly leastFreeBytes?: number;
   /** Options in front of every apt command. */
   readonly aptOptions?: readonly string[];
 }
 
-/** The distribution's package can be fetched here, root or not. */
+/** True when the distribution's package can be fetched here, with or without root. */
 export async function canFetch(environment: NodeJS.ProcessEnv): Promise<boolean> {
   if (process.platform !== 'linux') return false;
   const programs = await Promise.all(
@@ -41,7 +41,7 @@ export async function canFetch(environment: NodeJS.ProcessEnv): Promise<boolean>
   return programs.every((path) => path !== undefined);
 }
 
-/** What `fetchDebianServer` will do, and how to avoid it. */
+/** A notice of what `fetchDebianServer` will do, and how to avoid it. */
 export function fetchNotice(options: FetchOptions): string {
   return (
     `No redis-server here: apt-get downloads Debian’s package ${PACKAGE} and what it needs into ` +
@@ -57,9 +57,9 @@ export function findUnpacked(options: FetchOptions): Promise<ServerProgram | und
 
 /**
  * Unpacks the distribution's package into a cache folder, where the next start finds it: apt
- * downloads the package and whatever it needs that is not there, dpkg unpacks them. The system
- * stays as it is, so that a start that is killed halfway leaves nothing to put right. Starts that
- * fetch at the same time each unpack a copy; the first one stays.
+ * downloads the package and its missing dependencies, dpkg unpacks them. The system is not changed,
+ * so a start that is killed halfway leaves nothing to repair. Starts that fetch at the same time
+ * each unpack a copy; the first one stays.
  *
  * @throws CacheUnusable when the folder cannot be written or is all but full
  */
@@ -83,11 +83,11 @@ async function download(work: string, options: FetchOptions): Promise<CommandOut
   makeFolder(downloads);
   const outcome = await downloadPackages(downloads, options);
   if (outcome.kind === 'done') return outcome;
-  // This machine's package lists are missing or old, and only root may renew them: fetch lists of
-  // our own.
+  // This machine's package lists are missing or old, and only root may renew them, so separate
+  // lists are fetched.
   const own = { ...options, aptOptions: [...(options.aptOptions ?? []), ...ownLists(work)] };
   const updated = await apt(['update', '-qq'], UPDATE_DEADLINE_MS, own);
-  // The error of the lists says more than that a package is not in them.
+  // The error of fetching the lists is more useful than that of a package missing in them.
   return updated.kind === 'failed' ? updated : downloadPackages(downloads, own);
 }
 
@@ -150,11 +150,11 @@ async function unpack(
   return { kind: 'failed', why: 'the unpacked redis-server does not run' };
 }
 
-/** Moves an unpacked copy to where starts look for it, unless one that runs is there by now. */
+/** Moves an unpacked copy to where starts look for it, unless a working one is already there. */
 async function publish(copy: string, root: string, work: string): Promise<FetchOutcome> {
   const move = (): Promise<void> => rename(copy, root).catch(() => undefined);
   await move();
-  // The move fails where a copy is there: another start's, which runs, or a broken one.
+  // The move fails when there is already a copy: a working one of another start, or a broken one.
   if ((await unpackedProgram(root)) === undefined) {
     await rename(root, join(work, 'broken')).catch(() => undefined);
     await move();
@@ -185,7 +185,7 @@ function apt(
   deadlineMs: number,
   { environment, aptOptions = [], directory }: FetchOptions & { readonly directory?: string },
 ): Promise<CommandOutcome> {
-  // As root, apt would go on as a user that has no access to a home folder.
+  // As root, apt would continue as a user without access to a home folder.
   const asSelf = process.getuid?.() === 0 ? ['-o', 'APT::Sandbox::User=root'] : [];
   return runCommand('apt-get', [...asSelf, ...aptOptions, ...args], {
     deadlineMs,

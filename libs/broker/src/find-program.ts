@@ -2,9 +2,7 @@ import { constants } from 'node:fs';
 import { access } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
 
-/**
- * The first of these programs that the PATH of `environment` leads to, in the order of the names.
- */
+/** The first of these programs on the PATH of `environment`, in the order of the names. */
 export async function findProgram(
   names: readonly string[],
   environment: NodeJS.ProcessEnv,

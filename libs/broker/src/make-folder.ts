@@ -2,8 +2,8 @@ import { mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
 
 /**
- * Makes a folder and those above it. Node's recursive `mkdir` does not end where a folder exists
- * but takes none inside, as `/proc` does: there, it retries the parent without bound.
+ * Makes a folder and those above it. Node's recursive `mkdir` does not end when a folder exists but
+ * accepts none inside, such as `/proc`: it retries the parent without limit.
  *
  * @throws the error of the system
  */
@@ -13,7 +13,7 @@ export function makeFolder(path: string): void {
   if (!tryMake(path)) mkdirSync(path);
 }
 
-/** False: the folder above is missing, or says so. */
+/** False when the parent folder is missing or reported missing. */
 function tryMake(path: string): boolean {
   try {
     mkdirSync(path);

@@ -11,9 +11,9 @@ const END_DEADLINE_MS = 2_000;
 
 /**
  * A shell that keeps the server alive for as long as its own standard input is open, i.e. as long
- * as the process that holds the other end of the pipe lives: the kernel closes it whatever kills
- * that process. Then it kills the server, which has nothing to save, and removes the run directory.
- * A server that dies by itself is started again on the same socket, unless it never was ready. The
+ * as the process that holds the other end of the pipe lives: the kernel closes it however that
+ * process ends. Then it kills the server, which has nothing to save, and removes the run directory.
+ * A server that dies by itself is restarted on the same socket, unless it was never ready. The
  * shell needs no file to kill the server, because the disk may be full.
  */
 const WATCHDOG = `
@@ -43,8 +43,8 @@ export type StartOutcome =
   | { readonly kind: 'failed'; readonly why: string };
 
 /**
- * Starts a server of our own in a fresh run directory: no port, no persistence, a memory limit that
- * refuses rather than forgets.
+ * Starts a private server in a new run directory: no port, no persistence, and a memory limit that
+ * refuses writes instead of evicting.
  */
 export async function startPrivateServer(
   program: ServerProgram,
@@ -57,8 +57,8 @@ export async function startPrivateServer(
   const socketPath = join(run, 'redis.sock');
   const command = [program.path, ...serverOptions(run, socketPath, maxMemoryBytes)];
   const watchdog = spawn('sh', ['-c', WATCHDOG, 'baton-broker', run, ...command], {
-    // A session of its own: Ctrl-C in a terminal must not end the server before processes that
-    // still drain.
+    // A separate session, because Ctrl-C in a terminal must not end the server before processes
+    // that still drain.
     detached: true,
     stdio: ['pipe', 'ignore', 'ignore'],
     env: { ...process.env, ...libraryPath(program) },
@@ -75,8 +75,8 @@ export async function startPrivateServer(
 }
 
 /**
- * Not below the project: the path of a unix socket is limited to about 100 characters. Undefined:
- * no folder can be used.
+ * Not below the project: the path of a unix socket is limited to about 100 characters. Undefined
+ * when no folder can be used.
  */
 function runFolder(): Promise<string | undefined> {
   return mkdtemp(join(tmpdir(), 'baton-')).catch(() => undefined);

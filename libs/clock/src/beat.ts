@@ -1,7 +1,8 @@
 /**
  * Runs something at every multiple of a period on this process's clock. Beats of one process with
  * equal or dividing periods ring together: an idle process wakes once for all of them, and what
- * they send leaves together. Each process has its own first instant, so no two beat as one.
+ * they send leaves together. Each process has its own first instant, so that processes do not beat
+ * in step.
  */
 export class Beat {
   private timer: NodeJS.Timeout;
@@ -39,10 +40,10 @@ export class Beat {
   };
 }
 
-/** Timers may ring 1 ms early; the beat that rings is not the next. */
+/** Timers may ring 1 ms early; the current beat must not count as the next. */
 const GRAIN_MS = 2;
 
-/** Until the next beat of this period. */
+/** Time until the next beat of this period. */
 export function msToBeat(periodMs: number, nowMs = performance.now()): number {
   return Math.ceil(periodMs - ((nowMs + GRAIN_MS) % periodMs)) + GRAIN_MS;
 }

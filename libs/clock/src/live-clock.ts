@@ -3,8 +3,7 @@ import type { Alarm, WallClock } from './wall-clock';
 
 /**
  * The simulated timeline of one worker on the wall clock: `sim = (wall - origin) * speedup`.
- * Engines and leases live on simulated time, everything that crosses a process boundary is wall
- * time.
+ * Engines and leases use simulated time; everything that crosses a process boundary uses wall time.
  */
 export class LiveClock implements Clock {
   readonly originUs: number;
@@ -36,7 +35,7 @@ export class LiveClock implements Clock {
     return this.wall.at(this.toWallUs(simUs), ring);
   }
 
-  /** As `atSim`, up to about 1 ms of wall time later: see `WallClock.around`. */
+  /** Like `atSim`, up to about 1 ms of wall time later: see `WallClock.around`. */
   aroundSim(simUs: Micros, ring: () => void): Alarm {
     return this.wall.around(this.toWallUs(simUs), ring);
   }

@@ -6,8 +6,8 @@ const LAG_SAMPLING_MS = 200;
 const NS_PER_MS = 1e6;
 
 /**
- * How late this process's event loop runs its timers; the part of every live latency that is
- * neither simulated nor the broker's.
+ * The lateness of this process's timers: the part of every live latency that is due neither to the
+ * simulation nor to the broker.
  */
 export class LoopLag {
   private readonly histogram = createHistogram();

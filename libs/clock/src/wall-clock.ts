@@ -2,8 +2,8 @@ import { msToBeat } from './beat';
 import { wallUsOf } from './instants';
 
 /**
- * Wall time and its alarms, the only door through which the live worker meets real time. A test
- * drives the same worker by a `ManualWallClock`. All instants are µs since the Unix epoch.
+ * Wall time and its alarms, the live worker's only access to real time. A test drives the same
+ * worker with a `ManualWallClock`. All instants are µs since the Unix epoch.
  */
 export interface WallClock {
   nowUs(): number;
@@ -13,11 +13,11 @@ export interface WallClock {
    */
   at(wallUs: number, ring: () => void): Alarm;
   /**
-   * As `at`, up to about 1 ms later: for what no client sees at that grain. It costs nothing while
-   * it waits.
+   * Like `at`, up to about 1 ms later: for events that no client sees at that grain. It costs
+   * nothing while it waits.
    */
   around(wallUs: number, ring: () => void): Alarm;
-  /** As `around`, once, at the next `Beat` of this period. */
+  /** Like `around`, once, at the next `Beat` of this period. */
   atBeat(periodUs: number, ring: () => void): Alarm;
   /** Runs `turn` after the I/O that is ready now has been read. */
   soon(turn: () => void): void;
@@ -28,8 +28,8 @@ export interface Alarm {
 }
 
 /**
- * Below this distance an alarm is left to the timer alone, so that short steps never turn into a
- * busy loop.
+ * Below this distance an alarm uses only the timer, so that short steps never turn into a busy
+ * loop.
  */
 const SHORTEST_PRECISE_SLEEP_US = 4_000;
 
@@ -61,7 +61,7 @@ export class SystemWallClock implements WallClock {
   }
 }
 
-/** A timer counts from when the event loop last looked at the clock, so it may ring too early. */
+/** A timer counts from the event loop's last reading of the clock, so it may ring too early. */
 class RoughAlarm implements Alarm {
   private timer: NodeJS.Timeout;
 

@@ -10,8 +10,8 @@ interface PendingAlarm {
 const SETTLING_TURNS = 12;
 
 /**
- * A wall clock that stands still until a test moves it: the live worker then runs with exact,
- * repeatable times.
+ * A wall clock that only a test advances, so that the live worker runs with exact, repeatable
+ * times.
  */
 export class ManualWallClock implements WallClock {
   private now: number;
@@ -45,8 +45,7 @@ export class ManualWallClock implements WallClock {
   }
 
   /**
-   * Jumps without ringing what falls due on the way, as a stopped process does; `advance` rings it
-   * late.
+   * Jumps without ringing the alarms on the way, like a stopped process; `advance` rings them late.
    */
   skip(byUs: number): void {
     this.now += byUs;
@@ -105,7 +104,7 @@ function isBefore(a: PendingAlarm, b: PendingAlarm): boolean {
   return a.wallUs === b.wallUs ? a.order < b.order : a.wallUs < b.wallUs;
 }
 
-/** Lets everything run that waits for nothing but the event loop. */
+/** Runs everything that waits only for the event loop. */
 export async function settle(): Promise<void> {
   for (let turn = 0; turn < SETTLING_TURNS; turn += 1) {
     await new Promise((resolve) => setImmediate(resolve));

@@ -4,7 +4,7 @@ import { Arrivals, type Clients } from './arrivals';
 
 const REQUEST_US = 1_000;
 
-/** Sends `count` equal requests, each of which takes a millisecond; returns when each was sent. */
+/** Sends `count` equal requests of a millisecond each; returns their send times. */
 function sent(count: number, clients: Partial<Clients>): number[] {
   const builder = new WorkloadBuilder();
   for (let row = 0; row < count; row++)
@@ -28,13 +28,13 @@ describe('clients of a closed loop', () => {
     expect(sent(10, {})).toEqual([0, 0, 0, 0, 1_000, 1_000, 1_000, 1_000, 2_000, 2_000]);
   });
 
-  it('that think send it later, and drift apart', () => {
+  it('with think time send it later, and drift apart', () => {
     const sentUs = sent(40, { thinkUs: 500 });
     expect(new Set(sentUs.slice(4)).size).toBeGreaterThan(30);
     expect(sentUs).toEqual([...sentUs].sort((a, b) => a - b));
   });
 
-  it('never have more under way than there are of them', () => {
+  it('never have more requests under way than there are clients', () => {
     const sentUs = sent(200, { maxConcurrency: 3, thinkUs: 300 });
     for (const [row, us] of sentUs.entries()) {
       const underWay = sentUs.filter((other, i) => i <= row && other + REQUEST_US > us);
@@ -42,20 +42,20 @@ describe('clients of a closed loop', () => {
     }
   });
 
-  it('think as long as they were told on average', () => {
+  it('think for the given time on average', () => {
     const sentUs = sent(4_000, { maxConcurrency: 1, thinkUs: 700 });
     const meanUs = sentUs.at(-1)! / (sentUs.length - 1) - REQUEST_US;
     // The mean of 4,000 exponential pauses is within four of its standard errors.
     expect(Math.abs(meanUs - 700)).toBeLessThan((4 * 700) / Math.sqrt(4_000));
   });
 
-  it('think the same with the same seed, and otherwise with another', () => {
+  it('think the same with the same seed, and differently with another', () => {
     const once = sent(50, { thinkUs: 500 });
     expect(sent(50, { thinkUs: 500 })).toEqual(once);
     expect(sent(50, { thinkUs: 500, seed: 2 })).not.toEqual(once);
   });
 
-  it('pause before they go on, however often the next arrival is read', () => {
+  it('pause before they continue, however often the next arrival is read', () => {
     const builder = new WorkloadBuilder();
     for (let row = 0; row < 2; row++)
       builder.add({ arrivalUs: 0, promptTokens: 1, outputTokens: 1 });

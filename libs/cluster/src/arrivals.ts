@@ -2,35 +2,35 @@ import { assert, EventQueue, hashString, type Micros, mix, unitOf } from '@baton
 import type { Workload } from '@baton/workload';
 
 const NO_ROW = -1;
-/** Separates these draws from others of a seed and a row. */
+/** Separates these draws from others with the same seed and row. */
 const THINKING = hashString('think time');
 
 /** The clients of a closed loop. */
 export interface Clients {
-  /** Requests that they have under way at most, each of them one. Infinity: an open loop. */
+  /** Most requests under way, one per client. Infinity: an open loop. */
   readonly maxConcurrency: number;
   /**
-   * Mean time between the end of a client's request and its next one, exponentially distributed;
-   * 0: none.
+   * Mean time between the end of a client's request and its next one, exponentially distributed; 0
+   * for none.
    */
   readonly thinkUs: Micros;
   readonly seed: number;
 }
 
 /**
- * The next request and its instant: rows in their order, turns of a conversation a pause after the
- * turn before, and never more under way than the clients' concurrency allows. A client that thinks
+ * The next request and its instant: rows in order, turns of a conversation a pause after the
+ * previous turn, and never more under way than the clients' concurrency allows. A thinking client
  * keeps its place.
  */
 export class Arrivals {
   private nextRow = 0;
   /** Clients with a request under way, and those that think. */
   private busy = 0;
-  /** When clients that think are done; undefined: none does. */
+  /** When thinking clients are done; undefined when there is no think time. */
   private readonly thinking: EventQueue | undefined;
   /** Turns whose former turn has ended; unused without conversations. */
   private readonly turns: EventQueue | undefined;
-  /** By row: the first turn that waits for it, and the next one that waits for the same. */
+  /** By row: the first turn that waits for it, and the next turn that waits for the same row. */
   private readonly firstTurn = new Int32Array(0);
   private readonly otherTurn = new Int32Array(0);
 
@@ -58,8 +58,8 @@ export class Arrivals {
   }
 
   /**
-   * When the next request comes, not before `nowUs`; Infinity when none does, or none before one
-   * ends.
+   * When the next request comes, not before `nowUs`; Infinity when none comes, or none before
+   * another ends.
    */
   nextUs(nowUs: Micros): Micros {
     const freeUs = this.isFull ? (this.thinking?.peekTimeUs() ?? Infinity) : nowUs;
@@ -77,7 +77,10 @@ export class Arrivals {
     return this.turns === undefined ? this.nextRow++ : this.turns.pop();
   }
 
-  /** A request has ended, however: its client may send another one, once it has thought. */
+  /**
+   * Records the end of a request, successful or not: its client may send another one after its
+   * think time.
+   */
   ended(row: number, nowUs: Micros): void {
     if (this.thinking === undefined) this.busy--;
     else this.thinking.push(nowUs + this.thinkUs(row), 0, row);
@@ -91,7 +94,7 @@ export class Arrivals {
     return this.busy >= this.clients.maxConcurrency;
   }
 
-  /** A draw that depends on (seed, row) alone, whatever ends before it. */
+  /** A draw that depends only on (seed, row), not on the order of ends. */
   private thinkUs(row: number): Micros {
     const { seed, thinkUs } = this.clients;
     return Math.round(-thinkUs * Math.log(1 - unitOf(mix(mix(seed, THINKING), row))));

@@ -1,10 +1,11 @@
 import { assert, type Micros, Tournament } from '@baton/kernel';
 
 /**
- * What can be due at one instant, in the order in which it is handled. Steps end before anything
- * that may join the next one, and batches form last, so whatever happens at an instant is in the
- * batch that begins there. Arrivals come behind transfers and leases: earlier requests go first.
- * Within one of these, the lower slot comes first (engines in the order in which they joined).
+ * The kinds of entries due at one instant, in the order in which they are handled. Steps end before
+ * anything that may join the next one, and batches form last, so every event of an instant can join
+ * the batch that begins there. Arrivals come after transfers and leases, because earlier requests
+ * go first. Within one of these, the lower slot comes first (engines in the order in which they
+ * joined).
  */
 export const TIE = {
   stepEnd: 0,
@@ -18,8 +19,8 @@ export const TIE = {
 const TIES = 8;
 
 /**
- * When each of a number of slots is due next, by a tournament: the next one is known at once, and
- * nothing is allocated. A slot has one entry; setting it again replaces it.
+ * The next due instant of each slot, in a tournament: the next slot is known at once, and nothing
+ * is allocated. A slot has one entry; setting it again replaces it.
  */
 export class Calendar {
   /** Instant times `TIES` plus the tie order: one exact number up to 2^50 µs (35 years). */

@@ -8,7 +8,7 @@ function outcomes({ log }: RunRecord): string[] {
 }
 
 describe('a request in a cluster of its own', () => {
-  it('takes the time of its prompt, its transfer and its steps', () => {
+  it('takes the times of its prompt, its transfer and its steps', () => {
     const { log, itl, endUs } = simulate(scenarioWith('1P1D', workloadOf([{ atUs: 500 }])));
     // 1000 + 8 · 10 of prompt.
     expect(log.prefillStartUs[0]).toBe(500);
@@ -17,7 +17,8 @@ describe('a request in a cluster of its own', () => {
     expect(log.transferStartUs[0]).toBe(1580);
     expect(log.transferEndUs[0]).toBe(1688);
     expect(log.transferredTokens[0]).toBe(8);
-    // The last prompt token is computed again behind 7; then 9, 10 and 11 are attended to.
+    // The last prompt token is computed again after 7 others; then 9, 10 and 11 tokens are attended
+    // to.
     expect(log.firstTokenUs[0]).toBe(1688 + 1008);
     expect(log.finishUs[0]).toBe(1688 + 1008 + 1009 + 1010 + 1011);
     expect(endUs).toBe(log.finishUs[0]);
@@ -31,7 +32,7 @@ describe('a request in a cluster of its own', () => {
     const scenario = scenarioWith('1P1D', workloadOf(requests));
     const pools = scenario.pools.map((pool) => ({ ...pool, transferSetup }));
     const { log } = simulate({ ...scenario, pools });
-    // 1,080 of prompt; two blocks of 4 tokens, then three, for the second alone met before.
+    // 1,080 of prompt; two blocks of 4 tokens, then three, because the second meets a known engine.
     expect(log.transferStartUs[0]).toBe(1_080);
     expect(log.transferEndUs[0]).toBe(1_080 + 5_000 + 2 * 15 + 108);
     expect(log.transferEndUs[1]).toBe(51_090 + 3 * 15 + 109);
@@ -48,17 +49,17 @@ describe('a request in a cluster of its own', () => {
 });
 
 describe('the features of engines', () => {
-  it('let a speculating cluster give bursts, each with one gap before it', () => {
+  it('make a speculating cluster produce bursts, each with one gap before it', () => {
     const options = { speculation: { tokens: 3, acceptanceRate: 1 } };
     const workload = workloadOf([{ output: 10 }]);
     const { log, itl, engines } = simulate(scenarioWith('1A', workload, { options }));
-    // 1 token with the prompt, then bursts of 4, 4 and 1 behind 9, 13 and 17 tokens of context.
+    // 1 token with the prompt, then bursts of 4, 4 and 1 after 9, 13 and 17 tokens of context.
     expect(log.finishUs[0]).toBe(1080 + 1009 + 1013 + 1017);
     expect([itl.count, itl.minUs, itl.maxUs]).toEqual([3, 1009, 1017]);
     expect([log.emittedTokens[0], engines[0]?.generatedTokens]).toEqual([10, 10]);
   });
 
-  it('send away what is cached too little of, and go on', () => {
+  it('reject requests with too little cached, and continue', () => {
     const workload = workloadOf([{ content: [1, 2] }, { atUs: 9_000 }, { atUs: 19_000 }]);
     const options = { globalCacheHitThreshold: 0.4 };
     const run = simulate(scenarioWith('1P1D', workload, { options }));
@@ -69,11 +70,11 @@ describe('the features of engines', () => {
   });
 });
 
-describe('a preempted request that is sent away', () => {
-  it('leaves no gap behind when others come to its place', () => {
+describe('a preempted request that is rejected', () => {
+  it('leaves no token gap when others take its place', () => {
     const options = {
       ...{ maxNumSeqs: 2, maxNumBatchedTokens: 8, blockSize: 16, numBlocks: 12, maxModelLen: 300 },
-      // Else it would find its own blocks again, and stay.
+      // With prefix caching it would find its own blocks again, and stay.
       ...{ enablePrefixCaching: false, enableChunkedPrefill: false, globalCacheHitThreshold: 0.3 },
     };
     const requests = [
@@ -91,12 +92,12 @@ describe('a preempted request that is sent away', () => {
 });
 
 describe('a workload', () => {
-  it('of nothing gives an empty record', () => {
+  it('without requests gives an empty record', () => {
     const run = simulate(scenarioWith('1P1D', workloadOf([])));
     expect([run.log.count, run.steps, run.endUs, run.itl.count]).toEqual([0, 0, 0, 0]);
   });
 
-  it('is served in full by every kind of cluster', () => {
+  it('is served completely by every kind of cluster', () => {
     const requests = Array.from({ length: 40 }, (_, i) => ({ atUs: i * 300, output: 1 + (i % 9) }));
     for (const topology of ['1P1D', '2P3D', '3A', '1P1D1A']) {
       const run = simulate(scenarioWith(topology, workloadOf(requests)));
@@ -104,7 +105,7 @@ describe('a workload', () => {
     }
   });
 
-  it('has what can never fit refused, and the rest served', () => {
+  it('has requests that can never fit refused, and the rest served', () => {
     const long = workloadOf([{ prompt: 999, output: 4 }, {}, { prompt: 300, output: 101 }]);
     const run = simulate(scenarioWith('1P1D', long));
     expect(outcomes(run)).toEqual(['refused', 'completed', 'completed']);
@@ -121,7 +122,7 @@ describe('a workload', () => {
     expect(outcomes(simulate({ ...scenario, pools }))).toEqual(['failed']);
   });
 
-  it('waits for its clients: never more under way than they allow themselves', () => {
+  it('waits for its clients: never has more requests under way than their concurrency', () => {
     const workload = workloadOf(Array.from({ length: 12 }, () => ({})));
     const { log } = simulate(scenarioWith('1P1D', workload, { maxConcurrency: 3 }));
     for (let row = 3; row < 12; row++) {
@@ -130,14 +131,14 @@ describe('a workload', () => {
     }
   });
 
-  it('has the turns of a conversation one after the other, a pause between', () => {
+  it('runs the turns of a conversation one after the other, with a pause between them', () => {
     const turns = workloadOf([{ atUs: 100 }, { after: 0, atUs: 5_000 }, { after: 1, atUs: 0 }]);
     const { log } = simulate(scenarioWith('1P1D', turns));
     expect(log.arrivalUs[1]).toBe(log.finishUs[0]! + 5_000);
     expect(log.arrivalUs[2]).toBe(log.finishUs[1]!);
   });
 
-  it('is rejected beyond the bound on who waits', () => {
+  it('is rejected beyond the limit of waiting requests', () => {
     const requests = Array.from({ length: 30 }, () => ({ prompt: 64 }));
     const scenario = scenarioWith('1P1D', workloadOf(requests), { maxWaitingRequests: 5 });
     const seen = outcomes(simulate(scenario));
@@ -145,7 +146,7 @@ describe('a workload', () => {
     expect(seen.filter((one) => one === 'completed').length).toBeGreaterThan(5);
   });
 
-  it('is rejected where its TTFT is predicted to be too long', () => {
+  it('is rejected when its predicted TTFT is too long', () => {
     const requests = Array.from({ length: 30 }, () => ({ prompt: 64 }));
     const scenario = scenarioWith('1P1D', workloadOf(requests), {
       admission: { kind: 'slo-ttft', sloUs: 10_000 },
@@ -155,7 +156,7 @@ describe('a workload', () => {
 });
 
 describe('prefixes', () => {
-  it('that an engine holds are neither computed nor fetched again', () => {
+  it('held by an engine are neither computed nor fetched again', () => {
     const content = [1, 2, 3];
     const asked = workloadOf([
       { prompt: 14, content },
@@ -184,7 +185,7 @@ describe('prefixes', () => {
     }
   });
 
-  it('short behind what decode holds are computed there', () => {
+  it('with a short rest after decode’s cached part are computed there', () => {
     const content = [1, 2, 3, 4, 5];
     const asked = workloadOf([
       { prompt: 23, content },
@@ -204,8 +205,8 @@ describe('prefixes', () => {
 });
 
 describe('a lease', () => {
-  it('that ends before decode comes sends the request back to prefill, then fails it', () => {
-    // One slot on decode, taken for long: those behind it find their blocks gone.
+  it('that ends before decode reads sends the request back to prefill, then fails it', () => {
+    // One slot on decode, taken for long: the requests behind it find their blocks gone.
     const requests = [
       { output: 300 },
       ...Array.from({ length: 6 }, () => ({ atUs: 10, output: 2 })),
@@ -222,7 +223,7 @@ describe('a lease', () => {
 describe('a cluster that changes', () => {
   const steady = workloadOf(Array.from({ length: 60 }, (_, i) => ({ atUs: i * 2_000, output: 6 })));
 
-  it('gives work to an engine that joins once it has loaded', () => {
+  it('gives work to a joining engine once it has loaded', () => {
     const scenario = scenarioWith('1P1D', steady);
     const pools = scenario.pools.map((pool) => ({ ...pool, startupUs: 20_000 }));
     const { log, engines } = simulate({
@@ -238,7 +239,7 @@ describe('a cluster that changes', () => {
     expect(engines[2]!.upUs).toBe(simulateEnd(log.finishUs) - 50_000);
   });
 
-  it('lets an engine that leaves finish what it has', () => {
+  it('lets a leaving engine finish its requests', () => {
     const { log, engines } = simulate({
       ...scenarioWith('1P2D', steady),
       changes: [{ atUs: 50_000, kind: 'leave', pool: 1 }],
@@ -250,7 +251,7 @@ describe('a cluster that changes', () => {
     expect([...log.outcome].every((code) => OUTCOMES[code] === 'completed')).toBe(true);
   });
 
-  it('turns an engine into one of another role', () => {
+  it('changes the role of an engine', () => {
     const { engines, log } = simulate({
       ...scenarioWith('2P1D', steady),
       changes: [{ atUs: 20_000, kind: 'become', pool: 0, to: 1 }],

@@ -27,9 +27,9 @@ export function simulate(scenario: ClusterScenario, observer: RunObserver = {}):
 }
 
 /**
- * The virtual-time driver: takes the next due entry from the calendar and carries it out.
- * Everything that decides (engines, coordinators, policies) is the same code that the live workers
- * drive; this only carries facts between them, at their instants.
+ * The virtual-time driver: takes the next due entry from the calendar and carries it out. All
+ * decisions are made by the same code that the live workers drive (engines, coordinators,
+ * policies); this class only carries facts between them, at their instants.
  */
 export class ClusterRun {
   private readonly scenario: ClusterScenario;
@@ -40,7 +40,7 @@ export class ClusterRun {
   private readonly journal: Journal;
   private readonly lifecycle: Lifecycle;
   private readonly telemetry: Telemetry;
-  /** Undefined: there is no autoscaler. */
+  /** Undefined without an autoscaler. */
   private readonly scaling: VirtualScaling | undefined;
   private readonly mostEngines: number;
   private readonly span: Mutable<StepSpan>;
@@ -142,7 +142,8 @@ export class ClusterRun {
   }
 
   /**
-   * Recounts what every engine holds, and that nothing is left when every request has ended.
+   * Recounts the holdings of every engine, and checks that nothing is left when every request has
+   * ended.
    *
    * @throws InvariantError when a block, a sequence or a request was lost.
    */
@@ -151,7 +152,7 @@ export class ClusterRun {
       engine.audit();
       const { kvUsage } = engine.snapshot();
       const isOver = this.journal.ended === this.scenario.workload.count;
-      // A batch that was formed with rows of the last ones still writes to their blocks.
+      // A batch with rows of the last requests still writes to their blocks.
       const isWriting = (isStepping || engine.hasWork()) && !engine.isUnfinished();
       const isAtRest = isOver && !isWriting;
       assert(!isAtRest || kvUsage === 0, `${engineId} has blocks in use after the last request`);
@@ -177,7 +178,7 @@ export class ClusterRun {
       return;
     }
     if (engine.isStepping) this.endStep(engine);
-    // The next step begins in the same breath, unless something else comes before at this instant.
+    // The next step begins at once, unless something else comes first at this instant.
     if (!engine.isStepping && this.calendar.isNext(engine.index)) this.beginStep(engine, nowUs);
     if (engine.state === 'draining') this.membership.checkEmpty(engine, nowUs);
   }
@@ -203,8 +204,8 @@ export class ClusterRun {
   }
 
   /**
-   * A job takes a moment from the queue to the engine, so what a step made room for comes after the
-   * next one has begun.
+   * A job takes a moment from the queue to the engine, so jobs that a step made room for come after
+   * the next step has begun.
    */
   private onBegun(engine: VirtualEngine, nowUs: Micros): void {
     this.lifecycle.onStepBegun(engine, nowUs);
@@ -272,7 +273,7 @@ function assertScenario(scenario: ClusterScenario): void {
   }
 }
 
-/** The engines of a pool share one policy for their queues; its faults are the observer's. */
+/** The engines of a pool share one policy for their queues; its faults go to the observer. */
 function watched(scenario: ClusterScenario, { onPolicyFault }: RunObserver): ClusterScenario {
   if (onPolicyFault === undefined) return scenario;
   const watch = { onFault: onPolicyFault };

@@ -6,7 +6,7 @@ import { simulate } from './driver';
 import type { EngineCache } from './engine-caches';
 import type { ClusterScenario } from './scenario';
 
-/** Far behind the end of what came before. */
+/** Long after the end of all earlier requests. */
 const LATER_US = 10_000_000;
 
 /** Prompts of up to 4 blocks of 4 tokens, on paths down a tree of 3 branches. */
@@ -46,7 +46,7 @@ const hitsOf = ({ log }: RunRecord): number[] =>
 describe.each(['lru', 'fifo'] as const)(
   'an engine that begins with its own cache (%s)',
   (policy) => {
-    it('finds for each request what one finds that has just served the same requests', () => {
+    it('gives each request the same hits as an engine that has just served the same requests', () => {
       fc.assert(
         fc.property(requests, (given) => {
           const once = [...given].sort((a, b) => a.atUs! - b.atUs!);
@@ -67,7 +67,7 @@ describe('the caches of a cluster', () => {
     ...{ atUs: i * 7_000, prompt: 9, content: [1, 2 + (i % 4)] },
   }));
 
-  it('are those of every engine that is ready, by role and place', () => {
+  it('are those of every ready engine, by role and place', () => {
     const { caches } = runOf(scenarioFor(asked, '2P1D'));
     expect(caches.map(({ role, place }) => `${role} ${place}`)).toEqual([
       ...['prefill 0', 'prefill 1', 'decode 0'],
@@ -76,7 +76,7 @@ describe('the caches of a cluster', () => {
     expect(caches.every(({ freeOrder }) => freeOrder.includes(1))).toBe(true);
   });
 
-  it('leave a run as it is when they are empty', () => {
+  it('do not change a run when they are empty', () => {
     const scenario = scenarioFor(asked, '2P1D');
     const { caches } = runOf(scenario);
     const empty = caches.map((each) => ({ ...each, freeOrder: [], freeGroups: [] }));

@@ -2,14 +2,16 @@ import type { WarmCache } from '@baton/engine';
 import type { EngineRole } from '@baton/placement';
 import type { VirtualEngine } from './virtual-engine';
 
-/** The prefix cache of an engine when the run is over, as far as no request under way uses it. */
+/**
+ * The prefix cache of an engine at the end of a run, without blocks that a request under way uses.
+ */
 export interface EngineCache extends WarmCache {
   readonly role: EngineRole;
   /** Its place among the engines that began in its pool, from 0. */
   readonly place: number;
 }
 
-/** Those of the engines that are ready. O(blocks). */
+/** The caches of the ready engines. O(blocks). */
 export function cachesOf(engines: readonly VirtualEngine[]): EngineCache[] {
   return engines
     .filter((each) => each.isReady)

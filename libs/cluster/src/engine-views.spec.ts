@@ -50,7 +50,7 @@ afterEach(() => {
 });
 
 describe('the engine with the least load', () => {
-  it('is the one that a scan finds, in every placement', () => {
+  it('is the same that a scan finds, in every placement', () => {
     fc.assert(
       fc.property(fc.nat(), (seed) => {
         const ranked = simulate(scenarioOf(seed));
@@ -64,7 +64,7 @@ describe('the engine with the least load', () => {
     );
   });
 
-  it('is found without looking at the others', () => {
+  it('is found without reading the others', () => {
     const least = vi.spyOn(EngineViews.prototype, 'leastLoaded');
     const placement: PlacerSpec = {
       ...{ prefill: { kind: 'least-tokens' }, decode: { kind: 'least-requests' } },

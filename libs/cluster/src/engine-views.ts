@@ -2,19 +2,19 @@ import { type Micros, Tournament } from '@baton/kernel';
 import { type EngineRole, type EngineView, type LoadMeasure, tokenLoad } from '@baton/placement';
 import type { Ranked, VirtualEngine } from './virtual-engine';
 
-/** The instant at which the engines of a stage are looked at. */
+/** One look at the engines of a stage. */
 interface Look {
-  /** How long a measurement counts; 0: in its look only. */
+  /** How long a measurement is valid; 0: only in its look. */
   readonly keepUs: Micros;
   nowUs: Micros;
   /** Rises with every look, so that each engine is measured once in it. */
   number: number;
 }
 
-/** One engine as a policy sees it; it is measured when, and only if, the policy reads it. */
+/** A policy's view of one engine; it is measured only when the policy reads it. */
 export class VirtualEngineView implements EngineView, Ranked {
   isOutdated = false;
-  /** Its place among the engines, as they were when they were ranked first. */
+  /** Its place among the engines when they were first ranked. */
   place = 0;
   private measuredIn = 0;
   private measuredUs = -Infinity;
@@ -45,7 +45,7 @@ export class VirtualEngineView implements EngineView, Ranked {
     return this.requests - this.running;
   }
 
-  /** A request is sent there: it counts although the rest may be older. */
+  /** Counts a request that is sent there, even when the measurement is older. */
   sent(promptTokens: number): void {
     if (this.look.keepUs === 0) return;
     this.count += 1;
@@ -88,9 +88,9 @@ export class VirtualEngineView implements EngineView, Ranked {
 }
 
 /**
- * The engines of a stage as policies see them, in the order in which they joined. They are ranked
- * by a measure from when a policy first wants that; then a choice costs log2(engines) for each
- * engine that has changed since the last one.
+ * The policies' view of the engines of a stage, in the order in which they joined. They are ranked
+ * by a measure once a policy first asks for it; then a choice costs log2(engines) for each engine
+ * that has changed since the last choice.
  */
 export class EngineViews {
   readonly all: VirtualEngineView[] = [];
@@ -122,7 +122,7 @@ export class EngineViews {
     this.rankings.clear();
   }
 
-  /** What the views say is what holds now; valid until something changes. */
+  /** Sets the instant of the views; they are valid until something changes. */
   lookAt(nowUs: Micros): void {
     this.look.nowUs = nowUs;
     this.look.number++;

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { type Asked, scenarioWith, workloadOf } from '../test/test-scenario';
 import { ClusterRun, simulate } from './driver';
 
-/** 500 µs for the 8 prompt tokens of a request that says nothing else. */
+/** 500 µs for the default 8 prompt tokens of a request. */
 const FRONT_END: FrontEnd = {
   ...{ name: 'own', requestUs: 420, promptTokenUs: 10 },
   ...{ requestBusyUs: 0, promptTokenBusyUs: 0, serversPerEngine: 1 },
@@ -44,7 +44,7 @@ describe('a front end', () => {
     expect(run.log.firstTokenUs[0]).toBe(bare.log.firstTokenUs[0]! + 1_000);
   });
 
-  it('is passed once where both servers hear of a request at its arrival', () => {
+  it('is passed once when both servers get a request at its arrival', () => {
     const run = ran('1P1D', [{}], { ...FRONT_END, dispatch: 'concurrent' });
     expect(phasesIn(run, 0)).toMatchObject({ front_end: 500, dispatch: 0 });
   });
@@ -55,7 +55,7 @@ describe('a front end', () => {
     expect(log.prefillStartUs[1]).toBeLessThan(log.prefillStartUs[0]!);
   });
 
-  it('takes requests at once one by one, for as long as each occupies a server', () => {
+  it('serves simultaneous requests one by one, each for its time', () => {
     const enqueued = (topology: string, serversPerEngine: number) => {
       const frontEnd = { ...FRONT_END, promptTokenBusyUs: 5, requestBusyUs: 60, serversPerEngine };
       return [...ran(topology, [{}, {}, {}], frontEnd).log.frontEnd!.enqueuedUs];
@@ -65,13 +65,13 @@ describe('a front end', () => {
     expect(enqueued('2P1D', 1)).toEqual([500, 500, 600]);
   });
 
-  it('occupies the servers of decode with a pass of its own', () => {
+  it('occupies the servers of decode with a separate pass', () => {
     const frontEnd = { ...FRONT_END, requestBusyUs: 400 };
     const run = ran('2P1D', [{}, {}], frontEnd);
     expect([0, 1].map((row) => phasesIn(run, row)['dispatch'])).toEqual([500, 900]);
   });
 
-  it('is within the loop of clients who wait for their answers', () => {
+  it('is part of the loop of clients that wait for their answers', () => {
     const asked = Array.from({ length: 3 }, () => ({}));
     const { log } = simulate(
       scenarioWith('1A', workloadOf(asked), { maxConcurrency: 1, frontEnd: FRONT_END }),
@@ -82,20 +82,20 @@ describe('a front end', () => {
     }
   });
 
-  it('is within a conversation, whose turns wait for each other', () => {
+  it('is part of a conversation, whose turns wait for each other', () => {
     const { log } = ran('1A', [{}, { after: 0, atUs: 50 }], FRONT_END);
     expect(log.arrivalUs[1]).toBe(log.finishUs[0]! + 50);
     expect(log.prefillStartUs[1]).toBe(log.arrivalUs[1]! + 500);
   });
 
-  it('leaves no trace where there is none', () => {
+  it('leaves no trace when there is none', () => {
     const { log } = ran('1P1D', [{}]);
     expect(log.frontEnd).toBeUndefined();
     expect(phasesOf(log)).not.toContain('front_end');
     expect(phasesOf(log)).not.toContain('dispatch');
   });
 
-  it('refuses what can never fit when it has passed', () => {
+  it('refuses requests that can never fit after their pass', () => {
     const { log } = ran('1A', [{ prompt: 5_000 }, {}], FRONT_END);
     expect(log.frontEnd!.enqueuedUs[0]).toBe(420 + 50_000);
     expect(log.prefillStartUs[0]).toBe(NEVER);
@@ -118,7 +118,7 @@ const frontEnds = fc.record({
 });
 
 describe('phases of any run with a front end', () => {
-  it('add up to the whole latency, and hold as many passes as there are servers', () => {
+  it('add up to the whole latency, with at most one pass per server at once', () => {
     fc.assert(
       fc.property(
         fc.array(asked, { minLength: 1, maxLength: 12 }),

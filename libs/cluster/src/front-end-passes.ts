@@ -6,7 +6,7 @@ import { ServerQueue } from './server-queue';
 
 export interface PassedRow {
   readonly row: number;
-  /** It passed the server in front of decode. */
+  /** True when it passed the server in front of decode. */
   readonly isHandedOver: boolean;
 }
 
@@ -24,7 +24,7 @@ interface Entering {
 export class FrontEndPasses {
   private readonly underWay = new EventQueue();
   private readonly columns: FrontEndColumns;
-  /** In front of the engines that take new requests, and of those that decode. */
+  /** The queues in front of the engines that take new requests, and of those that decode. */
   private readonly arriving = new ServerQueue();
   private readonly handedOver = new ServerQueue();
 
@@ -45,8 +45,8 @@ export class FrontEndPasses {
   }
 
   /**
-   * The prompt is held. Servers that got the request at once have both passed it by now: their
-   * passes are equally long.
+   * Starts the pass of a request whose prompt is held. Servers that got the request at the same
+   * time have both passed it by now, because their passes are equally long.
    *
    * @param engines  that decode, each with its own servers
    */
@@ -65,7 +65,7 @@ export class FrontEndPasses {
     return { row, isHandedOver };
   }
 
-  /** When a pass ends that may begin now. */
+  /** Starts a pass that may begin now. */
   private pass(queue: ServerQueue, { row, nowUs, engines }: Entering): Micros {
     const { frontEnd } = this;
     const tokens = this.parts.log.promptTokens[row]!;

@@ -2,7 +2,7 @@ import type { FrontEndSummary } from '@baton/analysis';
 import type { FrontEnd } from '@baton/front-end';
 import { usToMs } from '@baton/kernel';
 
-/** The front end of a run by the names of its result. */
+/** The front end of a run, with the field names of its result. */
 export function frontEndSummary(frontEnd: FrontEnd): FrontEndSummary {
   const { name, requestUs, requestBusyUs, promptTokenUs, promptTokenBusyUs, dispatch } = frontEnd;
   return {

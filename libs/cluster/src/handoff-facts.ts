@@ -1,6 +1,6 @@
 import type { SourceFact, TargetFact, TransferStart } from '@baton/handoff';
 
-/** Requests go by their rows, engines by their indices. */
+/** Requests are identified by rows, engines by indices. */
 export type Facts = { source: SourceFact<number>; target: TargetFact<number> };
 
 type Of<F extends { kind: string }, K extends F['kind']> = Extract<F, { kind: K }>;
@@ -9,9 +9,8 @@ type Source<K extends Facts['source']['kind']> = Mutable<Of<Facts['source'], K>>
 type Target<K extends Facts['target']['kind']> = Mutable<Of<Facts['target'], K>>;
 
 /**
- * One object for each kind of fact that every request brings, filled anew each time: coordinators
- * keep what they need of a fact, never the fact, and one of a kind is never passed in while another
- * of that kind is being handled.
+ * One reused object per kind of fact that every request brings. Coordinators copy what they need
+ * from a fact, and no fact is passed in while another of its kind is being handled.
  */
 export class HandoffFacts {
   readonly held: Source<'prompt-held'> = {

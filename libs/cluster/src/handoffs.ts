@@ -15,10 +15,7 @@ import { type Calendar, TIE } from './calendar';
 import { type Facts, HandoffFacts } from './handoff-facts';
 import type { VirtualEngine } from './virtual-engine';
 
-/**
- * Nothing is lost on the way between virtual engines, so a read request is answered at its own
- * instant.
- */
+/** No message is lost between virtual engines, so a read request is answered at its own instant. */
 const ANSWER_WITHIN_US = 1_000_000;
 
 export interface HandoffEvents {
@@ -35,9 +32,9 @@ export interface HandoffEvents {
   ) => void;
 }
 
-/** Where each calendar entry of the hand-overs stands. */
+/** The calendar slots of the hand-overs. */
 export interface HandoffSlots {
-  /** Of engine 0; the others follow. */
+  /** Slot of engine 0; the others follow. */
   readonly source: number;
   readonly target: number;
   readonly transfers: number;
@@ -62,14 +59,14 @@ export class Handoffs {
   private readonly sources: SourceCoordinator<number>[] = [];
   private readonly targets: TargetCoordinator<number>[] = [];
   private readonly transfers = new TransferSet<number>();
-  /** By target; undefined where setting up takes nothing. */
+  /** By target; undefined when setting up takes no time. */
   private readonly setups: (TransferSetup<number> | undefined)[] = [];
   /** Transfers whose end has not been reported. */
   private underWay = 0;
   private readonly facts = new HandoffFacts();
   private readonly epochs: Uint16Array;
   private readonly generations: Int32Array;
-  /** By row: the engine that holds, or held, its prompt; the one that fetches it. */
+  /** By row: the engine that holds, or held, its prompt, and the one that fetches it. */
   private readonly holder: Int16Array;
   private readonly reader: Int16Array;
 
@@ -101,7 +98,7 @@ export class Handoffs {
     return this.epochs[row]!;
   }
 
-  /** Its KV is lost: the next prompt that is held for the row is that of another run. */
+  /** Called when the KV of a row is lost: its next held prompt belongs to another run. */
   startOver(row: number): void {
     this.epochs[row]!++;
   }
@@ -183,8 +180,8 @@ export class Handoffs {
     const actions = target.handle(fact);
     this.parts.onHandoff?.({ side: 'target', engineId: engine, fact: { ...fact }, actions });
     for (const action of actions) this.carryOutTarget(engine, action, nowUs);
-    // A fetch that was just accepted is announced at the end of its instant, unless its read does
-    // so by then.
+    // A just accepted fetch is announced at the end of its instant, unless its read does so by
+    // then.
     if (fact.kind !== 'accepted') this.settle(engine);
   }
 
@@ -201,7 +198,7 @@ export class Handoffs {
       case 'answer-read':
         return this.answer(engine, action, nowUs);
       case 'share-changed':
-        // The one set of transfers has the counts at each end.
+        // The single set of transfers has the counts of both ends.
         return;
       case 'release-blocks': {
         const { reason, requestId } = action;
@@ -300,8 +297,7 @@ export class Handoffs {
   }
 
   /**
-   * The end of a transfer that was found complete while another one began is reported at this very
-   * instant.
+   * The end of a transfer that was found complete when another began is reported at this instant.
    */
   private setTransferAlarm(nowUs: Micros): void {
     const { calendar, slots } = this.parts;
@@ -312,8 +308,8 @@ export class Handoffs {
   }
 
   /**
-   * An alarm is only ever moved to an earlier instant: one that rings too soon finds nothing due
-   * and is set anew, which costs less than moving it with every fact.
+   * An alarm only moves to an earlier instant. One that rings too early finds nothing due and is
+   * set again, which costs less than moving it with every fact.
    */
   private setAlarm(slot: number, dueUs: Micros | undefined): void {
     const { calendar } = this.parts;

@@ -15,24 +15,24 @@ const CODES = {
 interface Interrupted {
   readonly handle: SequenceHandle;
   readonly row: number;
-  /** Tokens it had given out, and when the last of them came. */
+  /** Tokens it had produced, and when the last of them came. */
   readonly tokens: number;
   readonly lastUs: Micros;
 }
 
 /**
- * Records the outcome of steps. A request that decodes gets a token at every boundary of its
- * engine's steps, so the gaps between tokens are the lengths of the steps, each counted for all
- * that run (with pipeline stages: of the batches, from when they were formed); only a preempted
- * request has gaps of its own.
+ * Records the outcome of steps. A decoding request gets a token at every boundary of its engine's
+ * steps, so the gaps between tokens are the lengths of the steps, each counted for all running
+ * requests (with pipeline stages: of the batches, from their forming). Only a preempted request has
+ * gaps of its own.
  */
 export class Journal {
   readonly log: RequestLog;
   readonly itl = new IntervalHistogram();
   ended = 0;
-  /** Undefined: no autoscaler reads it. */
+  /** Undefined when no autoscaler reads it. */
   readonly meter: RequestMeter | undefined;
-  /** By engine: the requests that were preempted and have not got a token since. */
+  /** By engine: preempted requests that have not got a token since. */
   private readonly interrupted: Interrupted[][] = [];
 
   constructor({
@@ -65,15 +65,15 @@ export class Journal {
   }
 
   /**
-   * The beginnings, first tokens and token gaps of a step, whose tokens it returns; ends are the
-   * driver's.
+   * Notes the beginnings, first tokens and token gaps of a step, and returns its tokens; the driver
+   * notes ends.
    */
   note(engine: VirtualEngine, facts: StepFacts): number {
     const { log } = this;
     for (const handle of facts.scheduled) this.noteStart(engine, handle, facts.startUs);
     for (const handle of facts.firstTokens) {
       const row = engine.rowOf(handle);
-      // After a return to prefill the request has its first token already.
+      // After a return to prefill the request already has its first token.
       if (log.firstTokenUs[row]! >= 0) continue;
       log.firstTokenUs[row] = firstEndUs(engine, facts) + engine.engine.tokenOffsetUs(handle);
       this.meter?.onFirstToken(row);
@@ -112,13 +112,13 @@ export class Journal {
   private noteFirstGaps(engine: VirtualEngine, facts: StepFacts, emitted: number): void {
     const endUs = firstEndUs(engine, facts);
     const resumed = this.noteResumed(engine, endUs);
-    // The tokens of a burst come at once, as a client sees them: one gap, whatever it brings.
+    // For a client the tokens of a burst come at once: one gap for any number of them.
     const speculates = engine.pool.options.speculation !== undefined;
     const comings = speculates ? facts.emitted.length : emitted;
     this.itl.add(endUs - facts.formedUs, comings - facts.firstTokens.length - resumed);
   }
 
-  /** Of a leap without its first step. */
+  /** The gaps of a leap without its first step. */
   private noteLaterGaps(engine: VirtualEngine, { steps, endUs }: StepFacts, emitted: number): void {
     const fromUs = engine.engine.boundaryUs(1);
     const secondUs = engine.engine.boundaryUs(2) - fromUs;
@@ -137,14 +137,14 @@ export class Journal {
     }
   }
 
-  /** A preempted request that is rejected gets no token again. */
+  /** A preempted request that is rejected gets no further token. */
   private forget(engine: VirtualEngine, handle: SequenceHandle): void {
     const list = this.interrupted[engine.index] ?? [];
     const at = list.findIndex((one) => one.handle === handle);
     if (at >= 0) list.splice(at, 1);
   }
 
-  /** Gaps of those that got a token again; returns how many they are. */
+  /** Notes the gaps of requests that got a token again; returns their number. */
   private noteResumed(engine: VirtualEngine, endUs: Micros): number {
     const list = this.interrupted[engine.index];
     if (list === undefined || list.length === 0) return 0;

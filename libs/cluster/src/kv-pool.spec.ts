@@ -6,9 +6,9 @@ import { ClusterRun, simulate } from './driver';
 import type { ClusterScenario } from './scenario';
 import { type Asked, scenarioWith, workloadOf } from '../test/test-scenario';
 
-/** A block of 4 tokens takes 5 µs from the own node; computing one takes 40 µs. */
+/** A block of 4 tokens takes 5 µs from the engine's own node; computing one takes 40 µs. */
 const hostTier = { blocks: 6, bytesPerSecond: 1e8, bytesPerBlock: 500 };
-/** 10 µs from another, beside 20 µs for each node. */
+/** 10 µs from another node, plus 20 µs per node. */
 const TERMS: KvPoolTerms = {
   blocks: 6,
   bytesPerBlock: 500,
@@ -51,7 +51,7 @@ describe('a cluster with a KV pool', () => {
     });
   });
 
-  it('lets prefill fetch what decode generated', () => {
+  it('lets prefill fetch blocks that decode generated', () => {
     const next = { prompt: 22, output: 1, content: [1, 2, 3, 4, 5] };
     const turn = { prompt: 14, output: 7, content: [1, 2, 3, 4, 5] };
     const { engines } = simulate(pooled('1P1D', [turn, { ...next, atUs: 100_000 }]));
@@ -59,14 +59,14 @@ describe('a cluster with a KV pool', () => {
     expect(engines[0]!.kvPool).toMatchObject({ deviceTokens: 12, fetchedTokens: 8 });
   });
 
-  it('loses what an engine held with the engine', () => {
+  it('loses the blocks of an engine with the engine', () => {
     const later = { ...SAME, atUs: 50_000 };
     const changes = [{ atUs: 10_000, kind: 'leave' as const, pool: 0 }];
     const { log } = simulate(pooled('2A', [SAME, later], { changes }));
     expect([...log.cachedTokens]).toEqual([0, 0]);
   });
 
-  it('has nothing to say in a result without one', () => {
+  it('leaves no field in a result without one', () => {
     const run = simulate(scenarioWith('1A', workloadOf([SAME])));
     expect(summarise(run, { wallSeconds: 1, seed: 1 })).not.toHaveProperty('kv_pool');
   });
@@ -93,7 +93,7 @@ function asked(all: readonly { atUs: number; prompt: number; output: number; fam
   }));
 }
 
-describe('a cluster with a KV pool, whatever it is asked', () => {
+describe('a cluster with a KV pool under random requests', () => {
   const topology = fc.constantFrom('2A', '3A', '2P1D');
   const terms = fc.record({
     replicas: fc.nat({ max: 2 }),
@@ -101,7 +101,7 @@ describe('a cluster with a KV pool, whatever it is asked', () => {
     balancingThreshold: fc.constantFrom(1, 2),
   });
 
-  it('leaps as it steps, and runs again as it ran', () => {
+  it('gives the same result with leaps and single steps, and when repeated', () => {
     fc.assert(
       fc.property(topology, requests, terms, (name, all, given) => {
         const told = [true, true, false].map((leap) => {

@@ -29,19 +29,19 @@ export interface LifecycleParts {
 }
 
 /**
- * What happens to the requests: each method is one transition, from arrival over prompt, hand-over
+ * The life of the requests: each method is one transition, from arrival through prompt, hand-over
  * and decode to the end.
  */
 export class Lifecycle {
   private readonly router: Router;
   private readonly arrivals: Arrivals;
-  /** Undefined: there is no front end. */
+  /** Undefined without a front end. */
   private readonly passes: FrontEndPasses | undefined;
-  /** Undefined: there is no flow control. */
+  /** Undefined without flow control. */
   private readonly gate: VirtualFlowGate | undefined;
   /**
    * By row: its sequence on the engine that computes the prompt, and on the one that generates
-   * behind a hand-over.
+   * after a hand-over.
    */
   private readonly promptHandle: Int32Array;
   private readonly outputHandle: Int32Array;
@@ -114,7 +114,7 @@ export class Lifecycle {
     else this.place(row, nowUs);
   }
 
-  /** Requests that flow control holds may go on, or have waited too long. */
+  /** Requests that flow control holds may proceed, or have waited too long. */
   onFlowDue(nowUs: Micros): void {
     this.gate!.pump(nowUs);
   }
@@ -149,7 +149,9 @@ export class Lifecycle {
     engine.kvArrived(this.outputHandle[row]!, nowUs);
   }
 
-  /** The KV is lost: decode lets go, and the prompt is computed again, as long as it may be. */
+  /**
+   * The KV is lost: decode drops the request, and the prompt is computed again while runs are left.
+   */
   onKvFailed(row: number, _why: FetchFailure, nowUs: Micros): void {
     const { journal, engines, handoffs } = this.parts;
     const engine = engines[journal.log.decodeEngine[row]!]!;
@@ -234,7 +236,9 @@ export class Lifecycle {
     engine.wake(nowUs);
   }
 
-  /** A step of the engine has begun, or could not: pulls start for which it found room. */
+  /**
+   * A step of the engine has begun, or could not begin: starts the pulls for which it found room.
+   */
   onStepBegun(engine: VirtualEngine, nowUs: Micros): void {
     while (engine.waitingForRoom > 0) {
       const reservation = engine.engine.reserveNext();
@@ -263,7 +267,7 @@ export class Lifecycle {
     this.end(row, 'completed', nowUs + engine.engine.tokenOffsetUs(handle));
   }
 
-  /** Too little of the prompt was cached: the engine sends it away. */
+  /** Too little of the prompt was cached: the engine rejects it. */
   private reject(engine: VirtualEngine, handle: SequenceHandle, nowUs: Micros): void {
     engine.leave();
     this.end(engine.rowOf(handle), 'rejected', nowUs);
@@ -293,7 +297,7 @@ export class Lifecycle {
   }
 }
 
-/** The one specification that every submission fills anew. */
+/** The single specification object, refilled for every submission. */
 function newSpec(blockHashes: ArrayLike<number>): Mutable<SequenceSpec> {
   return {
     requestHash: 0,

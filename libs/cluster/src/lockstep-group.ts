@@ -28,7 +28,7 @@ export class LockstepGroup {
     return this.ranks[0]!.index;
   }
 
-  /** Rows in all ranks; those of an engine that leaves already count as none. */
+  /** Rows in all ranks; an engine that already leaves counts as empty. */
   get load(): number {
     if (this.ranks.some(({ state }) => state === 'draining' || state === 'gone')) return -1;
     return this.ranks.reduce((sum, { load }) => sum + load, 0);

@@ -25,14 +25,14 @@ describe('ranks in lockstep on the virtual clock', () => {
   it('take as long for a step as the slowest of them', () => {
     const { log, engines } = run(ranked('2A', [{ prompt: 8 }, { prompt: 30 }]));
     expect([...log.prefillEngine]).toEqual([0, 1]);
-    // The second prompt takes 1000 + 30 · 10, and then its context is the longer one.
+    // The second prompt takes 1000 + 30 · 10, and then has the longer context.
     expect([...log.firstTokenUs]).toEqual([1_300, 1_300]);
     const decoded = 1_031 + 1_032 + 1_033;
     expect([...log.finishUs]).toEqual([1_300 + decoded, 1_300 + decoded]);
     expect(engines.map(({ steps }) => steps)).toEqual([4, 4]);
   });
 
-  it('begin a request at the common boundary, though their rank has no other', () => {
+  it('begin a request at the common boundary, even on an idle rank', () => {
     const { log } = run(ranked('2A', [{ prompt: 8, output: 2 }, { atUs: 300 }]));
     expect([...log.prefillEngine]).toEqual([0, 1]);
     expect(log.prefillStartUs[1]).toBe(1_080);
@@ -41,7 +41,7 @@ describe('ranks in lockstep on the virtual clock', () => {
     expect(log.finishUs[0]).toBe(2_160);
   });
 
-  it('let a request wait for the end of a dummy step, until 32 steps are full', () => {
+  it('make a request wait for the end of a dummy step, until 32 steps are complete', () => {
     const late = 1_080 + 31 * 1_001 + 1;
     const requests = [{ output: 1 }, { atUs: 1_081, output: 1 }];
     const tail = run(ranked('2A', requests)).log;
@@ -50,14 +50,14 @@ describe('ranks in lockstep on the virtual clock', () => {
     expect(rested.prefillStartUs[1]).toBe(late);
   });
 
-  it('take up KV from elsewhere at the boundary behind its arrival', () => {
+  it('admit fetched KV at the boundary after its arrival', () => {
     const { log } = run(ranked('2P2D', [{}]));
     // Reserved when it came at 1,080; 100 + 8 of transfer; dummy steps from 1,080 on.
     expect(log.transferEndUs[0]).toBe(1_188);
     expect(log.firstTokenUs[0]).toBe(1_080 + 1_001 + 1_008);
   });
 
-  it('leave together, those of the least busy engine', () => {
+  it('leave together, from the least busy engine', () => {
     const changes: MembershipChange[] = [0, 1].map(() => ({ atUs: 500, kind: 'leave', pool: 0 }));
     const requests = Array.from({ length: 12 }, (_, i) => ({ output: i % 4 < 2 ? 5 : 40 }));
     const placement = {

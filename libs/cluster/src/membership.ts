@@ -7,7 +7,7 @@ import type { ClusterScenario, MembershipChange } from './scenario';
 import { type EngineWatcher, VirtualEngine } from './virtual-engine';
 
 export interface MembershipParts {
-  /** Grows as engines join; engines that left stay in it. */
+  /** Grows as engines join; engines that have left stay in it. */
   readonly engines: VirtualEngine[];
   readonly calendar: Calendar;
   readonly watcher: EngineWatcher;
@@ -16,13 +16,13 @@ export interface MembershipParts {
   readonly onReady: (engine: VirtualEngine, nowUs: Micros) => void;
   readonly onLeaving: (engine: VirtualEngine, nowUs: Micros) => void;
   readonly onGone: (engine: VirtualEngine, nowUs: Micros) => void;
-  /** It begins to load; engines of the start load nothing. */
+  /** An engine begins to load; engines of the start do not load. */
   readonly onStarting: (engine: VirtualEngine, nowUs: Micros) => void;
 }
 
 const NOWHERE = -1;
 
-/** Engines that a run can have over its whole length. */
+/** Number of engines that a run can have over its whole length. */
 export function mostEngines({ pools, changes, scaling }: ClusterScenario): number {
   const first = pools.reduce(
     (sum, { count, role }) => sum + Math.max(count, scaling?.most[role] ?? 0),
@@ -32,8 +32,8 @@ export function mostEngines({ pools, changes, scaling }: ClusterScenario): numbe
 }
 
 /**
- * The members of the cluster: engines of the start, those that join and load, and those that leave
- * when they are empty.
+ * The members of the cluster: initial engines, those that join and load, and those that leave when
+ * they are empty.
  */
 export class VirtualMembership {
   /**
@@ -43,11 +43,11 @@ export class VirtualMembership {
   private readonly due = new EventQueue();
   /** By engine: the pool that its GPUs go to. */
   private readonly next: number[] = [];
-  /** By pool: the ranks that joined last, of engines whose ranks step together. */
+  /** By pool: the ranks that joined last, for engines whose ranks step together. */
   private readonly groups: (LockstepGroup | undefined)[] = [];
   /** By pool: the engines that began in it. */
   private readonly begun: number[];
-  /** All engines whose pool has terms for it are nodes of the one KV pool. */
+  /** All engines whose pool has `kvPool` terms are nodes of this single KV pool. */
   private readonly kvPool = new KvPool();
 
   constructor(
@@ -74,13 +74,13 @@ export class VirtualMembership {
     this.setAlarm();
   }
 
-  /** The role that an engine which drains takes afterwards. Undefined: it leaves. */
+  /** The role that a draining engine takes afterwards; undefined when it leaves. */
   nextRoleOf({ index, state }: VirtualEngine): EngineRole | undefined {
     const pool = state === 'draining' ? this.next[index] : undefined;
     return pool === undefined ? undefined : this.scenario.pools[pool]?.role;
   }
 
-  /** A draining engine may be empty now; then it goes. */
+  /** Removes a draining engine if it is empty now. */
   checkEmpty(engine: VirtualEngine, nowUs: Micros): void {
     if (engine.state !== 'draining' || !engine.isEmpty) return;
     this.parts.onGone(engine, nowUs);
@@ -113,8 +113,8 @@ export class VirtualMembership {
   }
 
   /**
-   * An autoscaler starts engines without end, so one takes the place of one that has gone. Engines
-   * of a schedule are new ones, each with a record of its own.
+   * An autoscaler starts engines without end, so a new engine reuses the object of one that has
+   * gone. Engines of a schedule are new ones, each with its own record.
    */
   private again(poolIndex: number): VirtualEngine | undefined {
     if (this.scenario.scaling === undefined) return undefined;
@@ -135,7 +135,7 @@ export class VirtualMembership {
       ...{ pool, poolIndex, calendar, watcher, leap, group },
       kvPool: pool.kvPool && new KvPoolMember(pool.kvPool, this.kvPool, index),
       place: this.begun[poolIndex]!++,
-      // Without contents a table for one is the smallest; 0 would ask for one for any hashes.
+      // Without contents 1 gives the smallest table; 0 would mean a table for any hashes.
       contentCount: Math.max(1, workload.contentCount),
     });
     engines.push(engine);
@@ -144,7 +144,7 @@ export class VirtualMembership {
     return engine;
   }
 
-  /** Every so many that join a pool are the ranks of one engine. */
+  /** Groups the engines that join a pool into the ranks of one engine. */
   private groupFor(poolIndex: number): LockstepGroup | undefined {
     const { lockstepRanks: size, options } = this.scenario.pools[poolIndex]!;
     if (size === undefined) return undefined;

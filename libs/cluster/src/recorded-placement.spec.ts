@@ -65,7 +65,7 @@ describe('a recorded placement', () => {
     );
   });
 
-  it('leaves to the policy what it knows nothing of', () => {
+  it('leaves unrecorded rows to the policy', () => {
     const unknown = { prefill: -1, decode: -1, aggregated: -1 };
     const { log } = simulate(
       scenarioWith('2P2D', workloadOf([{}, {}]), {

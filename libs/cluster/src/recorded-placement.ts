@@ -1,9 +1,9 @@
 import { type ArrivalChoice, SHARED_QUEUE } from '@baton/placement';
 
 /**
- * Where the rows of a recorded run were computed, to be sent there again: by row, the index of the
- * engine among those of its role at the start, -1 where it did not run. A row with a decode engine
- * alone had its prompt computed there too; one without any goes where the policies send it.
+ * The engines that computed the rows of a recorded run, so that the rows go there again: by row,
+ * the index of the engine among those of its role at the start, -1 when it did not run. A row with
+ * only a decode engine had its prompt computed there too; the policies place a row without any.
  */
 export interface RecordedPlacement {
   readonly prefill: Int16Array;

@@ -21,7 +21,7 @@ import type { VirtualEngine } from './virtual-engine';
 export interface RouterParts {
   readonly engines: readonly VirtualEngine[];
   readonly enter: (row: number, engine: VirtualEngine, nowUs: Micros) => void;
-  /** How long the row has been on its way. */
+  /** Age of the row. */
   readonly ageUs: (row: number, nowUs: Micros) => Micros;
   readonly onPolicyFault?: RunObserver['onPolicyFault'];
   readonly onShadow?: RunObserver['onShadow'];
@@ -31,18 +31,18 @@ export interface RouterParts {
 const LATER = -1;
 
 /**
- * Chooses the way of each row: over two engines or one, and which; refuses rows that no engine on
- * their way can ever serve.
+ * Chooses the route of each row: two engines or one, and which; refuses rows that no engine on
+ * their route can ever serve.
  */
 export class Router {
   readonly stages: Readonly<Record<EngineRole, VirtualStage>>;
   private readonly placer: Placer;
-  /** Whether a policy chooses: under `pull` everywhere no engine has to be described. */
+  /** Whether a policy chooses; with `pull` everywhere no engine needs a description. */
   private readonly choosesOnArrival: boolean;
   private readonly choosesAtHandoff: boolean;
   private readonly choosesAggregated: boolean;
   private readonly admissionOf: ((context: AdmissionContext) => AdmissionPolicy) | undefined;
-  /** Rows that one engine serves from end to end. */
+  /** Rows that one engine serves completely. */
   private readonly isWhole: Uint8Array;
   /** By row: index of the decode engine that was chosen on arrival. */
   private readonly decodeEngine: Int16Array;
@@ -75,7 +75,7 @@ export class Router {
     };
   }
 
-  /** Sends a row on its way, or returns why it has none. */
+  /** Places a row, or returns the reason why it cannot. */
   place(row: number, nowUs: Micros): 'rejected' | 'refused' | 'failed' | undefined {
     const way = this.recordedWay(row) ?? this.wayOf();
     if (way === 'none') return 'failed';
@@ -88,13 +88,13 @@ export class Router {
     return undefined;
   }
 
-  /** The prompt has to be computed (again). */
+  /** Places a prompt that must be computed (again). */
   placePrompt(row: number, nowUs: Micros): void {
     if (this.isWhole[row] === 1) this.placeWhole(row, nowUs);
     else this.placeSplit(row, nowUs);
   }
 
-  /** The prompt is held: decode may come for it. */
+  /** Places the decode of a held prompt. */
   placeDecode(row: number, nowUs: Micros): void {
     const { decode } = this.stages;
     const chosen = this.decodeEngine[row]!;
@@ -137,7 +137,7 @@ export class Router {
     return this.admissionOf(context).admit(context);
   }
 
-  /** Undefined: rows have no classes. */
+  /** Undefined when rows have no classes. */
   private promiseTo(row: number, nowUs: Micros): RowPromise | undefined {
     const { sloClasses, flowControl } = this.scenario;
     if (sloClasses === undefined && flowControl === undefined) return undefined;
@@ -183,7 +183,7 @@ export class Router {
     this.follow(row, choice, nowUs);
   }
 
-  /** Asks the policy what it would have done; nothing comes of it. */
+  /** Asks the policy for its choice without applying it. */
   private shadow(
     row: number,
     { stage, recorded }: { readonly stage: VirtualStage; readonly recorded: number },
@@ -220,8 +220,8 @@ export class Router {
   }
 
   /**
-   * Whether every engine of the stages on the way could hold it, as the API checks before it queues
-   * anything.
+   * Whether every engine of the stages on its route could hold it; the API checks the same before
+   * it queues a request.
    */
   private fits(row: number, isWhole: boolean): boolean {
     const { promptTokens, outputTokens } = this.scenario.workload;

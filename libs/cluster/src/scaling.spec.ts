@@ -57,7 +57,7 @@ const BURST: Asked[] = Array.from({ length: 60 }, (_none, i) => ({
 }));
 
 describe('an autoscaler on the virtual clock', () => {
-  it('starts engines when requests wait, and lets them go afterwards', () => {
+  it('starts engines when requests wait, and removes them afterwards', () => {
     const requests = [...BURST, { atUs: 3_000_000, prompt: 8, output: 4 }];
     const written = { start: '1A', min: '1A', max: '4A' };
     const { scaling, log } = run(
@@ -68,7 +68,7 @@ describe('an autoscaler on the virtual clock', () => {
     expect(log.finishUs.every((us) => us > 0)).toBe(true);
   });
 
-  it('loads an engine for its startup before that takes work', () => {
+  it('loads an engine for its startup time before it takes work', () => {
     const written = { autoscaler: 'hpa:waiting=2', start: '1A', min: '1A', max: '2A' };
     const { scaling } = run(scaled(BURST, written));
     const [starting, ready] = scaling?.lives.filter(({ engine }) => engine === 1) ?? [];
@@ -76,13 +76,13 @@ describe('an autoscaler on the virtual clock', () => {
     expect(ready!.atUs - starting!.atUs).toBe(30_000);
   });
 
-  it('ends when all requests have ended, though it could decide for ever', () => {
+  it('ends when all requests have ended', () => {
     const written = { autoscaler: 'hpa:waiting=2', start: '1A', min: '1A', max: '2A' };
     const { endUs, log } = run(scaled([{ atUs: 0 }], written));
     expect(endUs).toBe(log.finishUs[0]);
   });
 
-  it('gives an engine that comes back an empty cache', () => {
+  it('gives a returning engine an empty cache', () => {
     const content = [1, 2, 3, 4];
     // The first engine computes the first prompt, leaves at 50 ms and is back at 130 ms.
     const requests = [0, 140_000, 140_000].map((atUs) => {
@@ -129,7 +129,7 @@ describe('INV-1: a cluster that scales at random', () => {
     );
   });
 
-  it('starts no engine in the place of one that still drains on its way to another role', () => {
+  it('starts no engine in place of one that still drains to change its role', () => {
     const requests = [
       { atUs: 0, prompt: 1, output: 1 },
       { atUs: 1_660_875, prompt: 57, output: 53 },
@@ -159,7 +159,7 @@ describe('INV-1: a cluster that scales at random', () => {
   );
 });
 
-/** Engines of the start are ready from the start on and enter no state then. */
+/** Initial engines are ready from the start without a state change. */
 function change(state: LifeState): number {
   if (state === 'starting') return 1;
   return state === 'gone' ? -1 : 0;

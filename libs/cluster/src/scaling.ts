@@ -27,8 +27,8 @@ export interface VirtualScalingParts {
 }
 
 /**
- * Scrapes the cluster at equal intervals, asks the autoscaler, and has its changes carried out. It
- * ends when nothing else can happen any more.
+ * Scrapes the cluster at equal intervals, asks the autoscaler, and applies its changes. It ends
+ * when nothing else can happen.
  */
 export class VirtualScaling {
   private readonly autoscaler: Autoscaler;
@@ -99,7 +99,7 @@ export class VirtualScaling {
       engines: present.map((engine) => {
         const shown = engineSample(engine, nowUs);
         const role = this.parts.nextRoleOf(engine);
-        // What changes its role counts in the new one.
+        // An engine that changes its role counts in the new one.
         if (role === undefined) return shown;
         return { ...shown, role, formerRole: shown.role, state: 'starting' };
       }),

@@ -22,11 +22,11 @@ import type { RowClasses } from './flow/row-classes';
 /** Equal engines of one role. */
 export interface EnginePool {
   readonly role: EngineRole;
-  /** Engines at the start; a pool of 0 is only joined later. */
+  /** Engines at the start; a pool of 0 only gets engines later. */
   readonly count: number;
   /**
-   * So many engines, in the order in which they join, are the ranks of one engine that step
-   * together; `count` is a multiple. >= 2; unset: each steps by itself.
+   * Number of consecutive joiners that are the ranks of one engine and step together, >= 2; `count`
+   * is a multiple of it. Unset: each steps by itself.
    */
   readonly lockstepRanks?: number | undefined;
   readonly options: EngineOptions;
@@ -35,28 +35,27 @@ export interface EnginePool {
   /** Bytes of KV per prompt token that one rank sends over its own link. */
   readonly kvBytesPerToken: number;
   /**
-   * What layers with a sliding window add to that: bytes for each of the last `tokens` tokens.
-   * Unset: there are none.
+   * Additional bytes of layers with a sliding window, for each of the last `tokens` tokens. Unset:
+   * no such layers.
    */
   readonly kvWindow?: { readonly tokens: number; readonly bytesPerToken: number };
   readonly link: { readonly bytesPerSecond: number; readonly baseLatencyUs: Micros };
-  /** What setting up a transfer to it takes beyond that latency. Unset: nothing. */
+  /** Time to set up a transfer to it in addition to that latency. Unset: none. */
   readonly transferSetup?: TransferSetupTimes & TransferShape;
-  /** What the prefix caches of the engines of the start hold then. Unset: nothing. */
+  /** Initial content of the prefix caches of the initial engines. Unset: empty. */
   readonly warmCaches?: readonly WarmCache[];
-  /** What each engine gives to the KV pool of the cluster. Unset: there is no pool. */
+  /** Each engine's share in the KV pool of the cluster. Unset: no pool. */
   readonly kvPool?: KvPoolTerms;
   /**
-   * How long an engine that joins later loads before it takes work; those of the start are ready at
-   * 0.
+   * How long an engine that joins later loads before it takes work; initial engines are ready at 0.
    */
   readonly startupUs: Micros;
 }
 
 /**
- * Something that happens to the cluster while it runs. `join`: an engine of the pool starts.
- * `leave`: the engine of the pool with the least to do takes nothing more and goes when it is
- * empty. `become`: as `leave`, and then its GPUs start an engine of the pool `to`.
+ * A change of the cluster during a run. `join`: an engine of the pool starts. `leave`: the least
+ * loaded engine of the pool takes no more work and leaves when it is empty. `become`: like `leave`,
+ * and then its GPUs start an engine of the pool `to`.
  */
 export type MembershipChange =
   | { readonly atUs: Micros; readonly kind: 'join' | 'leave'; readonly pool: number }
@@ -64,11 +63,14 @@ export type MembershipChange =
 
 /** An autoscaler on the virtual clock. */
 export interface ClusterScaling {
-  /** A new one for each run: it has state. `watch` counts the faults of a user's own policy. */
+  /**
+   * Makes an autoscaler for one run, because it has state. `watch` counts the faults of a user's
+   * own policy.
+   */
   readonly create: (watch?: PolicyWatch) => Autoscaler;
-  /** Between two decisions; the first one comes after the first interval. */
+  /** Time between two decisions; the first one comes after the first interval. */
   readonly intervalUs: Micros;
-  /** Most engines of each role. */
+  /** Limit of engines of each role. */
   readonly most: Topology;
 }
 
@@ -84,37 +86,39 @@ export interface ClusterFlowControl {
 export interface ClusterScenario {
   readonly pools: readonly EnginePool[];
   readonly changes: readonly MembershipChange[];
-  /** Unset: the engines are those of the start and of `changes`. */
+  /** Unset: only the initial engines and `changes`. */
   readonly scaling?: ClusterScaling;
-  /** Its content blocks have the size of the engines' KV blocks. */
+  /** The requests; their content blocks have the size of the engines' KV blocks. */
   readonly workload: Workload;
   readonly placement: PlacerSpec;
   /**
-   * Replaces the policies for the rows that it has; for clusters that keep their engines. Unset:
-   * they place all rows.
+   * Replaces the policies for its rows, in clusters whose engines do not change. Unset: the
+   * policies place all rows.
    */
   readonly recordedPlacement?: RecordedPlacement;
-  /** The servers in front of the engines; unset: a request is with the engines when it arrives. */
+  /** The servers in front of the engines; unset: requests reach the engines at their arrival. */
   readonly frontEnd?: FrontEnd;
-  /** Which requests are let in; unset: all for which the queue has room. */
+  /** The admission of requests; unset: all for which the queue has room. */
   readonly admission?: AdmissionSpec;
-  /** What is promised to which rows; unset: nothing. */
+  /** The SLO classes of the rows; unset: none. */
   readonly sloClasses?: RowClasses;
-  /** Queues in front of the cluster; unset: every request goes on at once. */
+  /** Queues in front of the cluster; unset: every request proceeds at once. */
   readonly flowControl?: ClusterFlowControl;
   readonly kvLeaseUs: Micros;
-  /** Runs of one stage that a request may take when its KV was lost. */
+  /** Runs of one stage that a request may take when its KV is lost. */
   readonly maxRuns: number;
-  /** Requests that may wait for one stage; beyond it a request is rejected. Infinity = none is. */
+  /**
+   * Limit of requests that wait for one stage; further requests are rejected. Infinity = no limit.
+   */
   readonly maxWaitingRequests: number;
   /**
-   * Requests that clients have under way at most; the next one is sent when one ends. Infinity =
-   * open loop.
+   * Most requests that clients have under way; the next one is sent when one ends. Infinity = open
+   * loop.
    */
   readonly maxConcurrency: number;
   /**
    * Mean time between the end of a client's request and its next one, exponentially distributed,
-   * where `maxConcurrency` bounds them. Unset: 0.
+   * when `maxConcurrency` limits them. Unset: 0.
    */
   readonly thinkUs?: Micros;
   readonly seed: number;
@@ -122,7 +126,7 @@ export interface ClusterScenario {
   readonly leap: boolean;
 }
 
-/** What the policies would have chosen where a recorded placement decides. */
+/** The policies' choice for a row whose recorded placement decides. */
 export interface ShadowDecision {
   readonly row: number;
   readonly atUs: Micros;
@@ -130,32 +134,32 @@ export interface ShadowDecision {
   /** Indices among the engines of the role. */
   readonly recorded: number;
   readonly own: number;
-  /** Estimated by the loads of the instant, for either engine: see `estimateTtftUs`. */
+  /** Estimates from the current loads, for either engine: see `estimateTtftUs`. */
   readonly recordedTtftUs: Micros;
   readonly ownTtftUs: Micros;
 }
 
-/** What a caller may watch while a run goes on. */
+/** Callbacks to observe a run. */
 export interface RunObserver {
   /**
-   * A request has ended, one way or another; its row of the log is complete. Returning false ends
-   * the run there.
+   * A request has ended, successfully or not; its row of the log is complete. Returning false ends
+   * the run.
    */
   readonly onEnd?: (row: number, log: RequestLog) => boolean | undefined;
-  /** Every so many events: requests that have ended, and all of them. */
+  /** Called at intervals with the numbers of ended requests and of all requests. */
   readonly onProgress?: (ended: number, count: number) => void;
   /** A step of an engine, or a leap of several. */
   readonly onSteps?: (span: StepSpan) => void;
   /**
-   * Every call of a hand-over coordinator, in order. Requests go by their rows, engines by their
+   * Every call of a hand-over coordinator, in order. Requests are identified by rows, engines by
    * indices.
    */
   readonly onHandoff?: (entry: HandoffEntry<number>) => void;
   /** A policy of the user's own made no choice. Without this the first such fault throws. */
   readonly onPolicyFault?: (fault: PolicyFault) => void;
-  /** Has the policies choose on each recorded arrival too; they must not be `pull`. */
+  /** Makes the policies choose on each recorded arrival too; they must not be `pull`. */
   readonly onShadow?: (decision: ShadowDecision) => void;
-  /** The run is over: what the prefix caches hold now. */
+  /** Called at the end of the run with the content of the prefix caches. */
   readonly onCaches?: (caches: readonly EngineCache[]) => void;
 }
 
@@ -165,7 +169,7 @@ export interface StepSpan {
   readonly startUs: Micros;
   readonly endUs: Micros;
   readonly steps: number;
-  /** Tokens that came out, and prompt tokens that went in. */
+  /** Generated tokens, and computed prompt tokens. */
   readonly generatedTokens: number;
   readonly promptTokens: number;
 }

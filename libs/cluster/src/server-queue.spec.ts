@@ -25,13 +25,13 @@ describe('servers in front of the engines', () => {
     expect([begin(0), begin(1), begin(2), begin(3)]).toEqual([0, 1, 10, 11]);
   });
 
-  it('finish what they have begun when there are fewer of them', () => {
+  it('finish their requests when there are fewer servers', () => {
     const queue = new ServerQueue();
     for (const busyUs of [10, 20]) queue.begin(0, { busyUs, servers: 2 });
     expect(queue.begin(0, { busyUs: 5, servers: 1 })).toBe(20);
   });
 
-  it('never leave a request waiting while one is free, nor serve more than they are', () => {
+  it('never leave a request waiting while a server is free, nor serve more than one each', () => {
     fc.assert(
       fc.property(coming, fc.integer({ min: 1, max: 4 }), (requests, servers) => {
         const served = serve(requests, servers);

@@ -1,6 +1,6 @@
 import { EventQueue, type Micros } from '@baton/kernel';
 
-/** What a request asks of the servers. */
+/** The demand of a request. */
 export interface ServerDemand {
   /** How long it occupies one of them. */
   readonly busyUs: Micros;
@@ -9,14 +9,14 @@ export interface ServerDemand {
 }
 
 /**
- * One queue, first come first served, in front of several equal servers. Fewer servers than before
- * finish what they have begun.
+ * One queue, first come first served, in front of several equal servers. When the number of servers
+ * shrinks, requests under way still finish.
  */
 export class ServerQueue {
-  /** When each server that is occupied becomes free. */
+  /** When each occupied server becomes free. */
   private readonly busyUntil = new EventQueue();
 
-  /** @returns when the request that comes now is begun; `nowUs` where a server is free */
+  /** @returns when a request that comes now begins; `nowUs` if a server is free */
   begin(nowUs: Micros, { busyUs, servers }: ServerDemand): Micros {
     if (busyUs === 0) return nowUs;
     let startUs = nowUs;

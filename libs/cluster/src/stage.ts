@@ -20,23 +20,23 @@ export interface StageParts {
   readonly workload: Workload;
   /** The prefixes that each engine probably holds; kept up to date for policies only. */
   readonly prefixes: PrefixDirectory | undefined;
-  /** What an engine of this stage gives to the KV pool. Unset: there is none. */
+  /** The share of this stage's engines in the KV pool. Unset: no pool. */
   readonly kvPool: KvPoolTerms | undefined;
-  /** How long loads are kept before they are read again; unset: 0. */
+  /** How long loads are cached before they are read again; unset: 0. */
   readonly metricsIntervalUs?: Micros | undefined;
   /** Brings a row into an engine that has room for it. */
   readonly enter: (row: number, engine: VirtualEngine, nowUs: Micros) => void;
-  /** The engine that the row was sent to leaves before it took the row. */
+  /** The engine of the row leaves before it has taken the row. */
   readonly onStranded: (row: number, nowUs: Micros) => void;
 }
 
-/** How old a row is, and what its SLO class promises. */
+/** The age of a row, and the targets of its SLO class. */
 export type RowPromise = Pick<AdmissionContext, 'ttftTargetUs'> & { readonly waitedUs: Micros };
 
 /**
- * The engines of one role and the requests that wait for them: in the shared queue, from which the
- * engine that has waited longest among those with room takes the oldest, or in the own queue of the
- * engine that a policy chose. Either way an engine takes no more than it has room for.
+ * The engines of one role and the requests that wait for them: in the shared queue, whose oldest
+ * request goes to the engine with room that has waited longest, or in the own queue of the engine
+ * that a policy chose. In either case an engine takes only requests that it has room for.
  */
 export class VirtualStage {
   /** Those that are ready, in the order in which they joined. */
@@ -87,7 +87,7 @@ export class VirtualStage {
     this.refill(engine, nowUs);
   }
 
-  /** The engine takes nothing more; its waiting jobs go elsewhere. */
+  /** Removes an engine: it takes no more requests, and its waiting ones go elsewhere. */
   remove(engine: VirtualEngine, nowUs: Micros): void {
     const at = this.engines.indexOf(engine);
     if (at < 0) return;
@@ -102,7 +102,7 @@ export class VirtualStage {
     for (const row of stranded) this.parts.onStranded(row, nowUs);
   }
 
-  /** An engine with room takes it. */
+  /** Puts the row into the shared queue; an engine with room takes it. */
   share(row: number, nowUs: Micros): void {
     this.shared.push(row);
     this.sharedTokens += this.parts.workload.promptTokens[row]!;
@@ -124,9 +124,7 @@ export class VirtualStage {
     this.refill(engine, nowUs);
   }
 
-  /**
-   * The stage as a policy sees it when it places the row; one object, valid until the next call.
-   */
+  /** The policy's view of the stage for placing the row; one object, valid until the next call. */
   contextFor(row: number, nowUs: Micros): AdmissionContext {
     this.describeRequest(row);
     this.views.lookAt(nowUs);
@@ -134,7 +132,7 @@ export class VirtualStage {
     return this.context;
   }
 
-  /** As `contextFor`, with what waits: for a policy that lets the row in or refuses it. */
+  /** Like `contextFor`, with the waiting requests, for an admission policy. */
   admissionFor(row: number, nowUs: Micros, promise?: RowPromise): AdmissionContext {
     this.context.waitingRequests = this.waiting;
     if (promise !== undefined) Object.assign(this.context, promise);

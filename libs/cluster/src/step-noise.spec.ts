@@ -14,7 +14,7 @@ const endsOf = ({ leap = true, seed = 1, isNoisy = true }): number[] => {
 };
 
 describe('a run whose steps scatter', () => {
-  it('is a function of its seed, and the same whether steps may be leapt or not', () => {
+  it('is a function of its seed, and the same with and without leaps', () => {
     expect(endsOf({})).toEqual(endsOf({}));
     expect(endsOf({ leap: false })).toEqual(endsOf({}));
     expect(endsOf({ seed: 2 })).not.toEqual(endsOf({}));

@@ -3,7 +3,7 @@ import type { EnginePool } from './scenario';
 
 const DIGITS = 1_000;
 
-/** How the times of each pool were made; counts are those of the runs so far. */
+/** The step-time model of each pool, with counts over the runs so far. */
 export function stepTimesOf(pools: readonly EnginePool[]): StepTimesSummary[] {
   return pools.map(({ role, options: { stepTime } }) => {
     const { description, method = 'given', stepsOutsideRange, farthestOutside = 1 } = stepTime;

@@ -22,7 +22,7 @@ class Desk implements QueueTaker {
   }
 }
 
-/** The rule in its plainest words. */
+/** The plain form of the rule. */
 class LinearOrder {
   private desks: Desk[] = [];
 
@@ -54,7 +54,7 @@ const move = fc.record({
 });
 
 describe('the order in which engines take', () => {
-  it('is that of a scan from the one that waits longest, whatever happened before', () => {
+  it('equals that of a scan from the longest waiting engine, after any history', () => {
     fc.assert(
       fc.property(fc.array(move, { maxLength: 300 }), (moves) => {
         const desks = Array.from({ length: ENGINES }, (_none, index) => new Desk(index));
@@ -89,7 +89,7 @@ describe('the order in which engines take', () => {
     );
   });
 
-  it('does not ask engines again that were full and to which nothing has happened', () => {
+  it('does not ask full engines again before something happens to them', () => {
     const desks = Array.from({ length: 100 }, (_none, index) => new Desk(index));
     const order = new TakingOrder<Desk>();
     for (const desk of desks) order.add(desk);

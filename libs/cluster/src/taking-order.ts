@@ -1,23 +1,23 @@
 import { type Micros, Tournament } from '@baton/kernel';
 
-/** What takes from a shared queue. */
+/** A consumer of a shared queue. */
 export interface QueueTaker {
   readonly index: number;
-  /** The turn in which it took last, or joined. */
+  /** The turn in which it last took a request, or joined. */
   lastTurn: number;
-  /** Set once it was found full: told before something happens to the taker. */
+  /** Set once it was found full; notified before something happens to the taker. */
   passedOverBy: TakingOrder<this> | undefined;
   /** From true to false as time passes; back only when something happens to the taker. */
   hasRoom(nowUs: Micros): boolean;
 }
 
 /**
- * Which engine takes next from a shared queue: of those with room the one that took the longest
- * ago, or joined. One that was found full is passed over until something happens to it, so a choice
- * costs log2(engines), however many of them are full.
+ * Decides which engine takes next from a shared queue: of those with room, the one whose last take,
+ * or join, was longest ago. A full engine is skipped until something happens to it, so a choice
+ * costs log2(engines), however many are full.
  */
 export class TakingOrder<T extends QueueTaker> {
-  /** Engines by the turn in which they took; those that were found full have no key. */
+  /** Engines by the turn of their last take; full ones have no key. */
   private readonly turns = new Tournament();
   private readonly takers: T[] = [];
   private turn = 0;
@@ -32,13 +32,13 @@ export class TakingOrder<T extends QueueTaker> {
     this.turns.set(taker.index, Infinity);
   }
 
-  /** It goes to the end. */
+  /** Moves it to the end. */
   took(taker: T): void {
     taker.lastTurn = this.turn++;
     this.onChange(taker);
   }
 
-  /** Something happens to it, so it may have room. */
+  /** Something happens to the taker, so it may have room. */
   onChange(taker: T): void {
     taker.passedOverBy = undefined;
     this.turns.set(taker.index, taker.lastTurn);

@@ -2,7 +2,7 @@ import type { SeriesRecord } from '@baton/analysis';
 import type { Micros } from '@baton/kernel';
 import type { EngineWatcher, VirtualEngine } from './virtual-engine';
 
-/** Samples kept; with twice as many the interval doubles and every second one goes. */
+/** Samples kept; at twice as many the interval doubles and every second one is dropped. */
 const MOST_SAMPLES = 512;
 const FIRST_INTERVAL_US = 10_000;
 const GAUGES = ['running', 'waiting', 'kvUsage', 'heldBlocks'] as const;
@@ -10,17 +10,17 @@ const GAUGES = ['running', 'waiting', 'kvUsage', 'heldBlocks'] as const;
 type Gauge = (typeof GAUGES)[number];
 
 /**
- * Gauges of every engine at equal intervals, whatever a run lasts: it begins with 10 ms and doubles
- * the interval whenever there are too many samples. Constant memory. An engine is read before
- * something happens to it, for all samples since the last time: until then nothing has changed but
- * the blocks that a leap fills.
+ * Samples the gauges of every engine at equal intervals in constant memory: the interval begins
+ * with 10 ms and doubles whenever there are too many samples. An engine is read before something
+ * happens to it, for all samples since the last reading: in between only the blocks that a leap
+ * fills have changed.
  */
 export class Telemetry implements EngineWatcher {
   private intervalUs: Micros = FIRST_INTERVAL_US;
   private samples = 0;
   private readonly columns: Readonly<Record<Gauge, Float32Array>>;
   private readonly usageMax: Float64Array;
-  /** By engine: the samples that it has; Infinity once it is gone. */
+  /** By engine: the number of its samples; Infinity once it is gone. */
   private readonly read: Float64Array;
 
   constructor(private readonly mostEngines: number) {
@@ -61,7 +61,7 @@ export class Telemetry implements EngineWatcher {
     this.read[engine.index] = Infinity;
   }
 
-  /** Mean and maximum of an engine's samples, all of which are there once there is a record. */
+  /** Mean and maximum of an engine's samples, which are complete once there is a record. */
   usageOf(engine: number): { mean: number; max: number } {
     let sum = 0;
     for (let i = 0; i < this.samples; i++) {

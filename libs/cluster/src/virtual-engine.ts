@@ -16,7 +16,7 @@ import type { LockstepGroup } from './lockstep-group';
 import type { EnginePool } from './scenario';
 import type { QueueTaker, TakingOrder } from './taking-order';
 
-/** `starting` engines load, `draining` ones take nothing more, `gone` ones have left. */
+/** `starting` engines load, `draining` ones take no more work, `gone` ones have left. */
 export type EngineState = 'starting' | 'ready' | 'draining' | 'gone';
 
 const NOTHING_INCOMING = { sequences: 0, promptTokens: 0 };
@@ -33,15 +33,15 @@ export interface Ranked {
 }
 
 /**
- * One engine on the virtual clock: steps lie end to end, and a step that nothing can change stands
- * for as many as that lasts. A caller that changes something calls `interrupt` first, which takes
- * the rest of a leap back. It maps each sequence to its row of the workload.
+ * One engine on the virtual clock: steps lie end to end, and a step is extended to several as long
+ * as nothing can change. A caller that changes something calls `interrupt` first, which takes back
+ * the rest of a leap. It maps each sequence to its row of the workload.
  */
 export class VirtualEngine implements LockstepRank, QueueTaker {
   readonly engineId: string;
   readonly engine: Engine;
   readonly room: Room;
-  /** Rows that a policy sent here and that have no room yet. */
+  /** Rows that a policy sent here and that wait for room. */
   readonly directed = new RowQueue();
   /** Prompt tokens of `directed`. */
   directedTokens = 0;
@@ -54,19 +54,22 @@ export class VirtualEngine implements LockstepRank, QueueTaker {
   /** Bytes received over its link. */
   kvTransferBytes = 0;
   leaseExpiries = 0;
-  /** Set once it is compared with others. */
+  /** Set once the engine is compared with others. */
   ranked: Ranked | undefined = undefined;
   lastTurn = 0;
   passedOverBy: TakingOrder<this> | undefined = undefined;
   /** The counter of generated tokens after the last step. */
   generatedBefore = 0;
-  /** The last step has made room, or pulls have got theirs, and nothing was taken since. */
+  /**
+   * True when the last step has made room, or pulls have got theirs, and nothing has been taken
+   * since.
+   */
   mayTakeMore = false;
   private rows = new Int32Array(64);
-  /** Sequences whose KV has come since the last step began. */
+  /** Sequences whose KV has arrived since the last step began. */
   private readonly arrived: SequenceHandle[] = [];
   private arrivals = 0;
-  /** In earlier lives: from ready to gone. */
+  /** Time from ready to gone of earlier engines in this object. */
   private upBeforeUs: Micros = 0;
   private stepping = false;
   private mayExtend = false;
@@ -87,7 +90,7 @@ export class VirtualEngine implements LockstepRank, QueueTaker {
       readonly contentCount: number;
       /** Unset: it steps by itself. */
       readonly group?: LockstepGroup | undefined;
-      /** Unset: there is no KV pool. */
+      /** Unset: no KV pool. */
       readonly kvPool?: KvPoolMember | undefined;
     },
   ) {
@@ -112,12 +115,12 @@ export class VirtualEngine implements LockstepRank, QueueTaker {
     return this.parts.place;
   }
 
-  /** The ranks that it steps together with, itself among them. */
+  /** The ranks that it steps together with, including itself. */
   get group(): LockstepGroup | undefined {
     return this.parts.group;
   }
 
-  /** Its node in the KV pool; undefined: there is none. */
+  /** Its node in the KV pool; undefined without a pool. */
   get kvPool(): KvPoolMember | undefined {
     return this.parts.kvPool;
   }
@@ -130,12 +133,12 @@ export class VirtualEngine implements LockstepRank, QueueTaker {
     return this.stepping;
   }
 
-  /** A step under way stands for several, and blocks fill while it lasts. */
+  /** True when the step under way covers several, so that blocks fill while it lasts. */
   get isLeaping(): boolean {
     return this.mayExtend;
   }
 
-  /** Nothing runs, waits, or is held for others. */
+  /** True when nothing runs, waits, or is held for others. */
   get isEmpty(): boolean {
     return this.load === 0 && !this.stepping && this.engine.gauges().heldBlocks === 0;
   }
@@ -144,7 +147,7 @@ export class VirtualEngine implements LockstepRank, QueueTaker {
     return this.state === 'ready';
   }
 
-  /** Rows in here or on their way here. */
+  /** Rows in the engine or on their way to it. */
   get load(): number {
     return this.rowsInside;
   }
@@ -159,14 +162,14 @@ export class VirtualEngine implements LockstepRank, QueueTaker {
     this.ranked?.outdate();
   }
 
-  /** A policy sends the row here. */
+  /** Queues a row that a policy sends here. */
   direct(row: number, promptTokens: number): void {
     this.directed.push(row);
     this.directedTokens += promptTokens;
     this.ranked?.outdate();
   }
 
-  /** The first of `directed` comes in. */
+  /** Takes in the first of `directed`. */
   takeDirected(promptTokens: number): void {
     this.directed.shift();
     this.directedTokens -= promptTokens;
@@ -186,13 +189,13 @@ export class VirtualEngine implements LockstepRank, QueueTaker {
     this.readsWithoutRoom++;
   }
 
-  /** A read has its blocks, or needs none any more. */
+  /** A read has its blocks, or no longer needs any. */
   stopAwaitingRoom(): void {
     this.noteChange();
     this.readsWithoutRoom--;
   }
 
-  /** Must come before anything that changes the engine. */
+  /** Call it before anything that changes the engine. */
   interrupt(nowUs: Micros): void {
     this.noteChange();
     if (!this.stepping || !this.mayExtend) return;
@@ -222,10 +225,7 @@ export class VirtualEngine implements LockstepRank, QueueTaker {
     else if (!this.stepping) this.parts.calendar.set(this.index, nowUs, TIE.stepBegin);
   }
 
-  /**
-   * The KV of the sequence is here: it counts from the next step on, as live engines take notice of
-   * it.
-   */
+  /** The KV of the sequence has arrived: it counts from the next step on, as on live engines. */
   kvArrived(handle: SequenceHandle, nowUs: Micros): void {
     this.interrupt(nowUs);
     this.arrived[this.arrivals++] = handle;
@@ -233,7 +233,8 @@ export class VirtualEngine implements LockstepRank, QueueTaker {
   }
 
   /**
-   * @param leapsAtOnce  whether first tokens may come within a leap: nothing waits for the stage
+   * @param leapsAtOnce whether first tokens may come within a leap, because nothing waits for the
+   * stage
    * @param readUs  when counters are read next; a leap ends before, so that they lack no step
    */
   begin(nowUs: Micros, leapsAtOnce: boolean, readUs: Micros): void {
@@ -250,7 +251,7 @@ export class VirtualEngine implements LockstepRank, QueueTaker {
     if (this.engine.hasAdmittedAhead) this.mayTakeMore = true;
     if (leap) {
       const singleUs = endUs;
-      // It ends at the first boundary behind: steps grow with their context, but not by half.
+      // It ends at the first boundary after that: steps grow with their context, but not by half.
       const untilUs = readUs - 2 * (singleUs - nowUs);
       endUs = this.engine.extendStep(untilUs, leapsAtOnce);
       this.mayExtend = endUs > singleUs;
@@ -289,14 +290,14 @@ export class VirtualEngine implements LockstepRank, QueueTaker {
     this.countBusy(facts.endUs - facts.startUs);
     const { scheduled, finished, held, rejected } = facts;
     const left = finished.length + held.length + rejected.length;
-    // After a leap it is too late for what the first step took in: nothing waited for that room.
+    // After a leap the room of its first step is not used: nothing waited for it.
     this.mayTakeMore = left > 0 || (facts.steps === 1 && scheduled.length > 0);
     const { calendar, group } = this.parts;
     if (group === undefined) calendar.set(this.index, facts.endUs, TIE.stepBegin);
     return facts;
   }
 
-  /** On the GPUs of an engine that has gone another one begins to load, with an empty cache. */
+  /** Starts another engine on the GPUs of one that has gone; it loads, with an empty cache. */
   startAgain(): void {
     this.upBeforeUs += this.goneUs - this.readyUs;
     this.goneUs = -1;

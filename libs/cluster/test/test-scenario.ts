@@ -5,8 +5,8 @@ import { type Workload, WorkloadBuilder } from '@baton/workload';
 import type { ClusterScenario, EnginePool } from '../src/scenario';
 
 /**
- * A step of 1000 µs, 10 more for each token of prompt and 1 for each of context: times can be
- * worked out by hand.
+ * A step of 1000 µs, plus 10 per prompt token and 1 per token of context, so that times can be
+ * computed by hand.
  */
 export const READABLE: StepTimeModel = {
   description: 'readable',
@@ -24,7 +24,7 @@ export interface Asked {
   readonly content?: readonly number[];
 }
 
-/** Requests of 8 prompt and 4 output tokens, unless said otherwise. */
+/** Requests, by default of 8 prompt and 4 output tokens. */
 export function workloadOf(requests: readonly Asked[], contentBlockTokens = 4): Workload {
   const builder = new WorkloadBuilder({ contentBlockTokens });
   for (const { atUs = 0, prompt = 8, output = 4, content = [], ...rest } of requests) {
@@ -41,7 +41,7 @@ export function poolFor(
 ): EnginePool {
   return {
     ...{ role, count, gpus: 1, kvBytesPerToken: 1000, startupUs: 0 },
-    // A microsecond per token, behind a hundred.
+    // 100 µs plus 1 µs per token.
     link: { bytesPerSecond: 1e9, baseLatencyUs: 100 },
     options: {
       ...{ maxNumSeqs: 8, maxNumBatchedTokens: 64, blockSize: 4, numBlocks: 100 },

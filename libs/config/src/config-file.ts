@@ -17,7 +17,7 @@ export interface ConfigFile {
   readonly values: FileValues;
   /** Values implied by names of other simulators, used where nothing else sets them. */
   readonly implied: Partial<BatonConfig>;
-  /** One sentence per name that is accepted without effect. */
+  /** One sentence per name accepted without effect. */
   readonly notes: readonly string[];
 }
 

@@ -28,7 +28,7 @@ function fileWith(content: string): string {
 }
 
 describe('the table of options', () => {
-  it('has a default that its own form allows, for every option', () => {
+  it('has a valid default for every option', () => {
     for (const key of configKeys()) {
       const option = optionOf(key);
       if (option.default === undefined) continue;
@@ -44,14 +44,14 @@ describe('the table of options', () => {
     for (const key of configKeys()) expect(optionOf(key).help, key).toMatch(/\.$/);
   });
 
-  it('says what an unset option amounts to', () => {
+  it('describes the effect of every unset option', () => {
     const silent = configKeys().filter(
       (key) => optionOf(key).default === undefined && optionOf(key).unset === undefined,
     );
     expect(silent).toEqual([]);
   });
 
-  it('derives four names that lead back to the same option', () => {
+  it('derives four names that map back to the same option', () => {
     for (const key of configKeys()) {
       expect(keyOf(fileName(key))).toBe(key);
       expect(keyOf(flagName(key).slice(2))).toBe(key);
@@ -89,7 +89,7 @@ describe('lists and tables', () => {
     expect(() => resolveConfig({ flags: { [name]: given } })).toThrow(expected);
   });
 
-  it('that hold secrets are shown nowhere', () => {
+  it('with secrets are shown nowhere', () => {
     const secret = { apiKey: ['sk-a'], apiKeyLimits: limits, redis: 'redis://u:p@h' };
     const shown = withoutSecrets(defaultConfig(secret));
     for (const key of Object.keys(secret)) expect(shown).not.toHaveProperty(key);
@@ -142,7 +142,7 @@ describe('resolving', () => {
     expect(() => resolveConfig(sources)).toThrow(message);
   });
 
-  it('ignores what an orchestrator injects for a service named baton', () => {
+  it('ignores variables that an orchestrator injects for a service named baton', () => {
     const env = { BATON_API_SERVICE_HOST: '10.0.0.1', BATON_API_PORT_8000_TCP: 'tcp://10.0.0.1' };
     expect(resolveConfig({ env }).config).toEqual(defaultConfig());
   });
@@ -174,13 +174,13 @@ describe('a configuration file', () => {
   });
 });
 
-describe('what a child gets', () => {
-  it('is what the parent resolved, option for option', () => {
+describe('the configuration of a child process', () => {
+  it('equals the parent’s, option for option', () => {
     const parent = defaultConfig({ port: 1234, maxModelLen: 4096, stepTime: 'constant' });
     expect(configFromEnv({ BATON_CONFIG: configToJson(parent) })).toEqual(parent);
   });
 
-  it('wins over variables that the parent saw too', () => {
+  it('wins over environment variables', () => {
     const handed = configToJson(defaultConfig({ port: 1 }));
     expect(configFromEnv({ BATON_CONFIG: handed, BATON_PORT: '2' }).port).toBe(1);
   });
@@ -191,7 +191,7 @@ describe('what a child gets', () => {
 });
 
 describe('stages', () => {
-  it('see their own overrides and otherwise what all see', () => {
+  it('get their own overrides and otherwise the common values', () => {
     const config = defaultConfig({ gpu: 'h100', prefillGpu: 'b200', decodeMaxNumSeqs: 7 });
     expect(configForStage(config, 'prefill').gpu).toBe('b200');
     expect(configForStage(config, 'decode').gpu).toBe('h100');
@@ -201,7 +201,7 @@ describe('stages', () => {
 });
 
 describe('hints', () => {
-  it('name the nearest option, and none when nothing is near', () => {
+  it('name the nearest option, or none when nothing is near', () => {
     expect(nearestName('block_sise', ['block_size', 'port'])).toBe('block_size');
     expect(unknownFlag('completely-different')).toBe("unknown option '--completely-different'.");
   });

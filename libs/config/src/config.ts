@@ -18,7 +18,8 @@ import { STEP_TIME } from './tables/step-time';
 import { TEXT } from './tables/text';
 
 /**
- * Every option there is, in the order of the documentation. The only place where one is declared.
+ * All options, in the order of the documentation. This is the only place where options are
+ * declared.
  */
 export const OPTIONS = {
   ...CLUSTER,

@@ -15,7 +15,7 @@ describe('a duration', () => {
     expect(parseDuration(text, 'ms')).toBe(ms);
   });
 
-  it('may be wanted in seconds', () => {
+  it('may be converted to seconds', () => {
     expect(parseDuration('2m', 's')).toBe(120);
   });
 
@@ -47,7 +47,7 @@ describe('a duration', () => {
     expect(() => startup('weights=20h,warm-up=5h')).toThrow('a number from 0 to 86400');
   });
 
-  it('is refused like a number when it is out of range or none', () => {
+  it('is refused like a number when it is out of range or invalid', () => {
     const failure = (given: string) => () => resolveConfig({ flags: { interTokenLatency: given } });
     const expected = 'must be a number from 0 to 3600000, or a time like 200ms';
     expect(failure('2h')).toThrow(`--inter-token-latency ${expected}; '2h' is not.`);

@@ -21,7 +21,7 @@ export interface FlowControlSpec {
 }
 
 /**
- * The SLO classes of a configuration; undefined: it names none, and requests have no class.
+ * The SLO classes of a configuration; undefined when it has none.
  *
  * @throws UsageError when the default class is none of them
  */
@@ -44,15 +44,15 @@ function classOf(name: string, row: Readonly<Record<string, number>>): SloClass 
   };
 }
 
-/** The classes by which requests are queued: one where none is configured. */
+/** The classes by which requests are queued: a single one when none is configured. */
 export function queueingClasses(config: BatonConfig): SloClasses {
   return sloClassesOf(config) ?? new SloClasses([ONLY_CLASS], ONLY_CLASS);
 }
 
 /**
- * The flow control of a configuration; undefined: every request goes on at once.
+ * The flow control of a configuration; undefined when every request proceeds at once.
  *
- * @throws UsageError when a policy of the user's own cannot be loaded
+ * @throws UsageError when a user's own policy cannot be loaded
  */
 export function flowControlSpec(config: BatonConfig): FlowControlSpec | undefined {
   const { flowControl: named } = config;

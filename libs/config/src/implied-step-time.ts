@@ -10,7 +10,7 @@ const PER_TOKEN: readonly ConfigKey[] = [
 ];
 
 /**
- * The model that given latencies are meant for when none is named, by llm-d-inference-sim's rule:
+ * The step-time model for given latencies when none is named, by llm-d-inference-sim's rule:
  * constant when a time to first token (or its deviation) is given and above 0, else per-token.
  * Undefined when no latency is given.
  */

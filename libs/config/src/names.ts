@@ -23,9 +23,7 @@ export function keyOf(name: string): string {
     .replace(/_([a-z0-9])/g, (_match, letter: string) => letter.toUpperCase());
 }
 
-/**
- * The candidate with the fewest edits to `name`; undefined when none is close enough to be meant.
- */
+/** The candidate with the fewest edits to `name`; undefined when none is close enough. */
 export function nearestName(name: string, candidates: Iterable<string>): string | undefined {
   let best: string | undefined;
   let bestEdits = Math.max(2, Math.floor(name.length / 3)) + 1;

@@ -1,10 +1,10 @@
-/** Unit that a time without one is in. */
+/** Unit of a time without a unit. */
 export type DurationUnit = 'ms' | 's';
 
 /** Whole numbers by column, of rows that the user names. */
 export type NumberTable = Readonly<Record<string, Readonly<Record<string, number>>>>;
 
-/** A plain value of one option. Undefined: the option is not set and what it governs is derived. */
+/** A plain value of one option. Undefined when the option is not set and its effect is derived. */
 export type OptionValue = string | number | boolean | readonly string[] | NumberTable | undefined;
 
 /** Path of an ES module. */
@@ -14,7 +14,7 @@ export function isModulePath(given: string): given is ModulePath {
   return /.\.m?js$/.test(given);
 }
 
-/** How a value is written and which values are allowed. */
+/** The notation of a value and the allowed values. */
 export type ValueForm =
   | { readonly kind: 'text'; readonly pattern?: RegExp; readonly like?: string }
   | {
@@ -32,14 +32,14 @@ export type ValueForm =
   | {
       readonly kind: 'choice';
       readonly choices: readonly string[];
-      /** Whether the path of an ES module of the user's is a value, too. */
+      /** Whether the path of a user's ES module is also a value. */
       readonly orModule?: boolean;
     }
   /** As a flag: repeated, or once as a JSON array. */
   | { readonly kind: 'list'; readonly choices?: readonly string[] }
   /** As a flag: a JSON object. */
   | { readonly kind: 'table'; readonly columns: readonly string[] }
-  /** A structure with rules of its own, kept as JSON text. As a flag: that text. */
+  /** A structure with its own rules, kept as JSON text. As a flag: that text. */
   | {
       readonly kind: 'document';
       readonly like: string;
@@ -48,7 +48,7 @@ export type ValueForm =
     };
 
 /**
- * The value of a document, or the place of its fault: the complaint goes on behind the name of the
+ * The value of a document, or the place of its error: the message continues after the name of the
  * place.
  */
 export type DocumentRead =
@@ -70,9 +70,9 @@ export interface OptionNotes {
   readonly alsoEnv?: readonly string[];
   /** A flag without a value that sets the option to one. */
   readonly flagFor?: { readonly flag: string; readonly value: string };
-  /** For tests and fault injection: works everywhere, is listed in no help. */
+  /** For tests and fault injection: accepted everywhere, not listed in any help. */
   readonly hidden?: boolean;
-  /** Its value is shown nowhere: not by results, nor by the API. */
+  /** Its value is shown neither in results nor by the API. */
   readonly isSecret?: boolean;
   /** The value of an unset option. */
   readonly unset?: string;
@@ -143,7 +143,7 @@ export function optionalNumber(range: OptionRange, notes: OptionNotes): Option<n
   return { ...notes, form: { kind: 'number', min: range[0], max: range[1] }, default: undefined };
 }
 
-/** A time, as a number in `unit` or with a unit of its own. */
+/** A time, as a number in `unit` or with its own unit. */
 export function duration(
   fallback: number,
   range: OptionRange,
@@ -152,7 +152,7 @@ export function duration(
   return { ...notes, form: durationForm(range, notes.unit), default: fallback };
 }
 
-/** @param causes which may be given one by one; the value is their sum */
+/** @param causes may be given one by one; the value is their sum */
 export function durationByCause(
   causes: readonly string[],
   range: OptionRange,
@@ -185,12 +185,12 @@ export function list(fallback: readonly string[], notes: OptionNotes): Option<re
   return { ...notes, form: { kind: 'list' }, default: fallback };
 }
 
-/** Texts, none of them empty; without any the option is not set. */
+/** Texts, none of them empty; without any, the option is unset. */
 export function optionalList(notes: OptionNotes): Option<readonly string[] | undefined> {
   return { ...notes, form: { kind: 'list' }, default: undefined };
 }
 
-/** Rows under names of the user's, each with some of the columns. */
+/** Rows with user-defined names, each with some of the columns. */
 export function optionalTable(
   columns: readonly string[],
   notes: OptionNotes,
@@ -213,7 +213,7 @@ export function optionalChoice<const C extends string>(
   return { ...notes, form: { kind: 'choice', choices }, default: undefined };
 }
 
-/** One of the names, or an ES module of the user's. */
+/** One of the names, or a user's ES module. */
 export function choiceOrModule<const C extends string>(
   choices: readonly C[],
   fallback: C,

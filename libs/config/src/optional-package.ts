@@ -3,8 +3,8 @@ import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 
 /**
- * Folder of a package that the main installation has nothing of, by its path in the repository.
- * Beside the sources as beside what is compiled. Undefined: there is none.
+ * Folder of a package outside of the main installation, by its path in the repository, for sources
+ * and compiled code alike. Undefined when there is none.
  */
 export function optionalFolder(path: string, from = __dirname): string | undefined {
   const folder = join(from, path);

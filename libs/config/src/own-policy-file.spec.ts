@@ -20,7 +20,7 @@ function file(name: string, text: string): string {
 const FIRST = file('first.mjs', 'export default { create: () => ({ choose: () => 0 }) };\n');
 
 describe("a file with a policy of the user's own", () => {
-  it('is loaded for the stages that name it', () => {
+  it('is loaded for the stages that use it', () => {
     const { prefill, decode, fallback } = placerSpec({
       ...defaultConfig(),
       placement: FIRST as `${string}.mjs`,
@@ -45,7 +45,7 @@ describe("a file with a policy of the user's own", () => {
     expect(() => ownPolicy<Policy>(path, 'choose')).toThrow(path);
   });
 
-  it('cannot be named over the network, unless the cluster began with it', () => {
+  it('cannot be set over the network, unless the cluster started with it', () => {
     const now = defaultConfig();
     expect(() => readChanges({ placement: FIRST }, now)).toThrow('give it when the cluster starts');
     const begun = { ...now, placement: FIRST as `${string}.mjs` };

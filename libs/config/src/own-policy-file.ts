@@ -6,8 +6,8 @@ import { resolve } from 'node:path';
 import { UsageError } from './usage-error';
 
 /**
- * A policy from an ES module of the user's, by a path from the working directory. The module runs
- * in this process, with all its rights. A second call does not read the file again.
+ * A policy from a user's ES module, by a path from the working directory. The module runs in this
+ * process, with all its rights. A second call does not read the file again.
  *
  * @param method that its policies must have
  * @param stages that it decides on; those of requests by default
@@ -42,7 +42,7 @@ function whyNot(error: unknown, file: string): string {
   return error instanceof SyntaxError ? `${message}${lineOf(file)}` : message;
 }
 
-/** Node names the line of a syntax error only to those who check the file. */
+/** Node reports the line of a syntax error only when it checks the file. */
 function lineOf(file: string): string {
   const { stderr } = spawnSync(process.execPath, ['--check', file], { encoding: 'utf8' });
   const line = /:(\d+)\r?\n/.exec(stderr)?.[1];

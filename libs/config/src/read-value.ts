@@ -9,8 +9,7 @@ import {
 } from './option';
 
 /**
- * `complaint` goes on behind the option's name: `must be ...`. `path` leads to the place in a
- * structure.
+ * `complaint` continues after the option's name: `must be ...`. `path` is the place in a structure.
  */
 export type ReadResult =
   | { readonly kind: 'value'; readonly value: OptionValue }
@@ -44,7 +43,7 @@ export function readText(option: Option, given: string): ReadResult {
 }
 
 /**
- * Reads what a YAML or JSON document holds: types must fit, nothing is coerced. Null unsets an
+ * Reads a value of a YAML or JSON document: types must match, nothing is coerced. Null unsets an
  * option that may be unset.
  */
 export function readTyped(option: Option, given: unknown): ReadResult {
@@ -56,7 +55,7 @@ export function readTyped(option: Option, given: unknown): ReadResult {
   return isAllowed(option.form, read) ? value(read) : problem(option);
 }
 
-/** A structure, or the JSON text of one, as a parent hands it to its children. */
+/** A structure, or the JSON text of one, as a parent passes it to its children. */
 function readDocument(
   option: Option,
   form: Extract<ValueForm, { kind: 'document' }>,
@@ -69,7 +68,7 @@ function readDocument(
   return { kind: 'problem', complaint: read.complaint, path: read.path };
 }
 
-/** The JSON value of a text that begins like one; undefined when it is none. */
+/** The JSON value of a text that begins like one; undefined when it is not JSON. */
 function jsonOr(given: string, ...openings: ('[' | '{')[]): unknown {
   if (!openings.some((opening) => given.startsWith(opening))) return undefined;
   try {
@@ -80,8 +79,8 @@ function jsonOr(given: string, ...openings: ('[' | '{')[]): unknown {
 }
 
 /**
- * What stands for a value in short: a time with its unit, in the unit of the option; one text for a
- * list of it. Anything else as it is.
+ * Expands a short form of a value: a time with its unit becomes a number in the unit of the option,
+ * a single text becomes a list. Other values stay unchanged.
  */
 function plainOf(form: ValueForm, given: unknown): unknown {
   if (form.kind === 'list' && typeof given === 'string') {
@@ -139,7 +138,7 @@ export function expectation(form: ValueForm): string {
   }
 }
 
-/** `[1].rate`: how a place in a structure is written behind the option's name. */
+/** `[1].rate`: the notation of a place in a structure after the option's name. */
 export function whereIn(path: readonly (string | number)[]): string {
   return path.map((part) => (typeof part === 'number' ? `[${part}]` : `.${part}`)).join('');
 }

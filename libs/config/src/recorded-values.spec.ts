@@ -12,19 +12,19 @@ const LIVE = defaultConfig({
 describe('a recorded configuration', () => {
   const recorded = recordableConfig(LIVE);
 
-  it('has what a run depends on, and neither secrets nor what concerns one process', () => {
+  it('has the options that a run depends on, without secrets and options of one process', () => {
     expect(recorded).toMatchObject({ topology: '3P1D', step_time: 'constant' });
     expect(JSON.stringify(recorded)).not.toMatch(/secret|9000|run\.jsonl/);
     expect(recorded).not.toHaveProperty('fail_reads');
   });
 
-  it('takes the place of the defaults', () => {
+  it('replaces the defaults', () => {
     const { config, origins, notes } = resolveConfig({ recorded });
     expect(config).toMatchObject({ topology: '3P1D', timeToFirstToken: 30, port: 8_000 });
     expect([origins.topology, origins.port, notes]).toEqual(['recording', 'default', []]);
   });
 
-  it('gives way to flags, environment and whatever these imply', () => {
+  it('is overridden by flags, environment and values that these imply', () => {
     const env = { BATON_GPU: 'a100' };
     const { config } = resolveConfig({ flags: { topology: '4A' }, env, recorded });
     expect(config).toMatchObject({ topology: '4A', gpu: 'a100', stepTime: 'constant' });

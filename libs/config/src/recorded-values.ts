@@ -3,7 +3,7 @@ import { fileName, keyOf } from './names';
 import type { OptionValue } from './option';
 import { readTyped } from './read-value';
 
-/** Options that concern one process or hold a secret: another run has nothing to do with them. */
+/** Options of one process, and secrets: they do not apply to another run. */
 const NOT_RECORDED = new Set<ConfigKey>([
   ...(['redis', 'redisPrefix', 'redisMaxmemory', 'broker', 'install'] as const),
   ...(['role', 'host', 'port'] as const),
@@ -31,8 +31,8 @@ export function recordableConfig(config: BatonConfig): Record<string, OptionValu
 }
 
 /**
- * What a recording begins with, as values of options; a name or value that this version does not
- * have is left out and reported.
+ * The configuration of a recording, as values of options; a name or value unknown to this version
+ * is left out and reported.
  */
 export function recordedValues(recorded: Readonly<Record<string, unknown>>): {
   readonly values: ReadonlyMap<ConfigKey, OptionValue>;

@@ -16,14 +16,14 @@ import { readText, whereIn } from './read-value';
 import { recordedValues } from './recorded-values';
 import { UsageError } from './usage-error';
 
-/** Where a value came from. */
+/** The origin of a value. */
 export type Origin =
   | 'flag'
   | 'environment'
   | 'file'
-  /** It follows from another option that was set. */
+  /** Implied by another option. */
   | 'implied'
-  /** The configuration of the run that is replayed. */
+  /** The configuration of the replayed run. */
   | 'recording'
   | 'default';
 
@@ -35,7 +35,7 @@ export interface ConfigSources {
   readonly env?: Variables;
   /** Path of a YAML file. */
   readonly file?: string | undefined;
-  /** What a recorded run was configured with, by file names; takes the place of defaults. */
+  /** The configuration of a recorded run, by file names; replaces the defaults. */
   readonly recorded?: Readonly<Record<string, unknown>> | undefined;
 }
 
@@ -56,20 +56,17 @@ interface Found {
 
 const NO_FILE: ConfigFile = { values: new Map(), implied: {}, notes: [] };
 
-/**
- * Flags without a value that stand for one of an option, as `refuseExtrapolation`: the option is
- * given beside them.
- */
+/** Flags without a value that set a value of another option, such as `refuseExtrapolation`. */
 const SHORT_FLAGS = new Set(
   configKeys()
     .flatMap((key) => optionOf(key).flagFor?.flag.slice(2) ?? [])
     .map(keyOf),
 );
 
-/** What an orchestrator injects for a service of the name `baton`. */
+/** Variables that an orchestrator injects for a service named `baton`. */
 const SERVICE_LINK = /_SERVICE_(HOST|PORT)|_PORT(_\d+_(TCP|UDP).*)?$/;
 
-/** Names with the option prefix that are no options. */
+/** Names with the option prefix that are not options. */
 const OTHER_VARIABLES = new Set([
   'BATON_BIN',
   'BATON_CONFIG',
@@ -110,7 +107,7 @@ export function resolveConfig(sources: ConfigSources = {}): ResolvedConfig {
   });
 }
 
-/** Latencies without a named model are not lost. */
+/** Latencies without a named model imply one. */
 function withStepTime(resolved: ResolvedConfig): ResolvedConfig {
   const { config, origins } = resolved;
   const isGiven = (key: ConfigKey): boolean => !UNNAMED.has(origins[key]);

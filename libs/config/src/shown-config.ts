@@ -2,8 +2,8 @@ import { type BatonConfig, configKeys, optionOf } from './config';
 import { fileName } from './names';
 
 /**
- * Options that are set, by the names that files have. Not the broker, which has no part in virtual
- * time and may carry a password.
+ * Options that are set, by their file names. Without the broker, which plays no role in virtual
+ * time and may contain a password.
  */
 export function shownConfig(config: BatonConfig): Record<string, unknown> {
   const shown = configKeys().filter(

@@ -1,19 +1,19 @@
 import type { Stage } from './job';
 
-/** What one engine has in hand, as `/debug/batch` shows it. */
+/** The sequences of one engine, as `/debug/batch` shows them. */
 export interface BatchView {
   readonly engine_id: string;
   readonly index: number;
   readonly role: Stage;
   /** False while nothing can run, or while the engine is paused. */
   readonly is_stepping: boolean;
-  /** Sequences with the engine that have no place in the batch yet, or no KV. */
+  /** Sequences in the engine without a place in the batch, or without KV. */
   readonly waiting: number;
   readonly running: number;
   readonly held_blocks: number;
   readonly free_blocks: number;
   readonly kv_cache_usage: number;
-  /** The oldest; `omitted` more are not shown. */
+  /** The oldest sequences; `omitted` more are not shown. */
   readonly requests: readonly BatchEntry[];
   readonly omitted: number;
 }
@@ -24,6 +24,6 @@ export interface BatchEntry {
   readonly input_tokens: number;
   readonly cached_tokens: number;
   readonly generated_tokens: number;
-  /** Prompt tokens in KV and those generated. */
+  /** Prompt tokens in KV plus generated tokens. */
   readonly context_length: number;
 }

@@ -2,9 +2,9 @@ import type { Stage } from './job';
 import type { StepTimeOrigin } from './presence';
 
 /**
- * What `GET /ui/stream` sends to the live page: `hello` once to each viewer, then a few `picture` a
- * second, one text for all viewers. Requests are those of the API process that answers, engines
- * those of the cluster.
+ * The messages of `GET /ui/stream` to the live page: `hello` once to each viewer, then a few
+ * `picture` a second, one text for all viewers. Requests are those of the API process that answers,
+ * engines those of the cluster.
  */
 export interface ClusterHello {
   readonly api: string;
@@ -16,8 +16,7 @@ export interface ClusterHello {
   /** Whether settings may be changed. */
   readonly hasSettings: boolean;
   /**
-   * Names of the requests that pictures before this one have named: `[key, name, prompt tokens,
-   * most output tokens]`.
+   * Names of the requests in earlier pictures: `[key, name, prompt tokens, most output tokens]`.
    */
   readonly names: readonly RequestName[];
 }
@@ -36,7 +35,7 @@ export interface ClusterPicture {
   /** ms of the wall clock since the Unix epoch. */
   readonly at: number;
   readonly engines: readonly PictureEngine[];
-  /** Requests by phase, in the order of `PICTURE_PHASES`, those not shown included. */
+  /** Requests by phase, in the order of `PICTURE_PHASES`, including those not shown. */
   readonly phases: readonly number[];
   /** Jobs that wait for prefill, decode and aggregated engines, over all API processes. */
   readonly waiting: Readonly<Record<Stage, number>>;
@@ -45,19 +44,19 @@ export interface ClusterPicture {
    * received.
    */
   readonly requests: readonly number[];
-  /** Names of those that no picture has shown before. */
+  /** Names of requests that no earlier picture has shown. */
   readonly names: readonly RequestName[];
   readonly rates: PictureRates;
-  /** One entry per kind of step times among the engines. */
+  /** One entry per step-time model among the engines. */
   readonly stepTimes: readonly PictureStepTimes[];
 }
 
-/** The step times that some engines of a cluster share. */
+/** The step-time model that some engines of a cluster share. */
 export interface PictureStepTimes extends StepTimeOrigin {
   readonly roles: readonly Stage[];
-  /** Steps outside of the measured range; null: the step times have no range. */
+  /** Steps outside of the measured range; null when the model has no range. */
   readonly outsideSteps: number | null;
-  /** How many times the largest measured value the farthest of these had; 1: none. */
+  /** The farthest of these as a multiple of the largest measured value; 1 when there is none. */
   readonly farthestOutside: number;
 }
 
@@ -68,28 +67,28 @@ export interface PictureEngine {
   readonly state: string;
   readonly running: number;
   readonly waiting: number;
-  /** Of the waiting: those whose KV is on its way from another engine. */
+  /** The part of `waiting` whose KV is on its way from another engine. */
   readonly fetching: number;
   /** 0..1. */
   readonly kvUsage: number;
   readonly heldBlocks: number;
   readonly numBlocks: number;
-  /** Simulated ms that the last step took; 0 before the first. */
+  /** Duration of the last step in simulated ms; 0 before the first. */
   readonly stepMs: number;
   /** Steps since the engine's start. */
   readonly steps: number;
-  /** The worst pause of its process of late, ms, when that is longer than `starved_after`. */
+  /** The worst recent pause of its process, ms, when that is longer than `starved_after`. */
   readonly starvedMs?: number;
 }
 
-/** Over the last second, in simulated time; null where there was nothing to measure. */
+/** Rates over the last second, in simulated time; null when there was nothing to measure. */
 export interface PictureRates {
   readonly ttftMs: Quantiles | null;
   readonly itlMs: Quantiles | null;
   readonly tokensPerSecond: number;
   readonly requestsPerSecond: number;
   readonly finishedPerSecond: number;
-  /** Requests that got 429 or 503 before anything of them was queued. */
+  /** Requests that got 429 or 503 before they were queued. */
   readonly refusedPerSecond: number;
 }
 

@@ -9,16 +9,16 @@ export interface EngineLoad {
   readonly stage: EnginePresence['stage'];
   readonly index: number;
   readonly state: EnginePresence['state'];
-  /** Data-parallel rank; absent where an engine has but one. */
+  /** Data-parallel rank; absent when an engine has only one. */
   readonly rank?: number;
   /**
-   * Sequences in the engine or on their way into it: running, waiting, deferred. Not those in its
-   * queue.
+   * Sequences in the engine or on their way into it: running, waiting, deferred. Without those in
+   * its queue.
    */
   readonly requests: number;
-  /** Those of them that do not run. */
+  /** The part of `requests` that does not run. */
   readonly waitingRequests: number;
-  /** Prompt tokens of them that are not computed yet. */
+  /** Their prompt tokens that are not computed yet. */
   readonly waitingTokens: number;
   readonly usedBlocks: number;
   readonly numBlocks: number;

@@ -22,12 +22,12 @@ export type EngineMessage =
       /** The request id that the reader uses; the answer repeats it. */
       readonly readerRequestId: string;
       /**
-       * One hash of what parameters from outside state about the holding and its prompt; `epoch` is
-       * 0 then. The holder compares it with what it holds, so that altered or mixed-up parameters
-       * never get the KV of another request.
+       * A hash of the holding and its prompt according to outside parameters; `epoch` is then 0.
+       * The holder compares it with its holding, so that altered or mixed-up parameters never get
+       * the KV of another request.
        */
       readonly claim?: number;
-      /** For blocks kept for a next turn: the number of leading tokens that the claim covers. */
+      /** For blocks kept for the next turn: the number of leading tokens that the claim covers. */
       readonly claimedTokens?: number;
       /** A fault: the holder treats the lease as ended. */
       readonly expires?: true;
@@ -43,8 +43,8 @@ export type EngineMessage =
       readonly bytesPerSecond: number;
       readonly activeReads: number;
       /**
-       * The fault plan made this answer: `kv_load_failure_policy` decides, not the loss of a
-       * worker.
+       * True when the fault plan made this answer: then `kv_load_failure_policy` decides, not the
+       * loss of a worker.
        */
       readonly isInjected?: boolean;
     }
@@ -64,7 +64,7 @@ export type EngineMessage =
     }
   /** Renews leases; batched per holder. */
   | { readonly kind: 'heartbeat'; readonly from: string; readonly requestIds: readonly string[] }
-  /** The holder's side of an abort or of a decode-side rejection: free at once. */
+  /** An abort, or a rejection by decode: the holder frees at once. */
   | {
       readonly kind: 'release';
       readonly from: string;
@@ -72,9 +72,9 @@ export type EngineMessage =
       readonly generation: number;
     }
   /**
-   * For a transfer whose two legs run on servers at the same time: one leg is over without having
-   * done its part, so the other one need not wait. `epoch` is that of the prefill run, `failure`
-   * what became of its leg; unset: decode's is over.
+   * For a transfer whose two legs run on servers at the same time: one leg ended without doing its
+   * part, so the other must not wait. `epoch` is that of the prefill run, `failure` that of its
+   * leg; unset when decode's leg is over.
    */
   | {
       readonly kind: 'leg-over';
@@ -93,7 +93,7 @@ export type EngineMessage =
    * leave. Repeated until the engine's presence shows that it drains.
    */
   | { readonly kind: 'leave' }
-  /** As `leave`; the worker then starts an engine of `role` in its place. */
+  /** Like `leave`; the worker then starts an engine of `role` in its place. */
   | { readonly kind: 'become'; readonly role: Stage }
   /** The API misses tokens of its stream from this index on. */
   | {

@@ -92,7 +92,7 @@ export const ERRORS = {
     'invalid_api_key',
     'The API key is not valid for this server.',
   ),
-  /** A page of a name that is not this server's asks an endpoint of operators. */
+  /** A page of a foreign host name calls an endpoint of operators. */
   host_refused: entry(
     403,
     'Forbidden',
@@ -137,7 +137,7 @@ export const ERRORS = {
     'adapter_not_found',
     'The LoRA adapter does not exist.',
   ),
-  /** Recorded answers are played, and the recording has no such request. */
+  /** Recorded answers are played, and the recording does not have this request. */
   not_recorded: entry(
     404,
     'NotFoundError',
@@ -145,7 +145,7 @@ export const ERRORS = {
     'not_recorded',
     'There is no recorded answer to this request.',
   ),
-  /** A server that a stage executes on refused; its own status and message are shown. */
+  /** The upstream server of a stage refused; its own status and message are shown. */
   upstream_error: internal('upstream_error', 'The upstream server failed.'),
   upstream_lost: entry(
     502,
@@ -168,7 +168,7 @@ export const ERRORS = {
     'upstream_garbled',
     'The upstream server sent an invalid answer.',
   ),
-  /** Nothing but chats and completions is passed on to executing stages. */
+  /** Only chats and completions are passed on to executing stages. */
   not_executed: entry(
     501,
     'NotImplementedError',
@@ -235,7 +235,7 @@ export const ERRORS = {
     null,
     'The item does not exist.',
   ),
-  /** A request whose timeline was requested. */
+  /** The request of a timeline does not exist. */
   request_not_found: entry(
     404,
     'NotFoundError',
@@ -301,7 +301,7 @@ export const ERRORS = {
     'The server is overloaded: too many requests of this class and tenant wait. Please retry ' +
       'later.',
   ),
-  /** One of a higher class took its place in the queue. */
+  /** A request of a higher class took its place in the queue. */
   flow_shed: overloaded(
     'The server is overloaded and serves requests of higher classes first. Please retry later.',
   ),
@@ -310,7 +310,7 @@ export const ERRORS = {
     'flow_timeout',
     'The server is overloaded: the request has waited too long for its turn. Please retry later.',
   ),
-  /** The `admission` policy of the user's own has refused it. */
+  /** The user's own `admission` policy has refused it. */
   admission_refused: overloaded(
     'The admission policy of this server has refused the request. Please retry later.',
   ),
@@ -320,7 +320,7 @@ export const ERRORS = {
     'Too many live pages are open. Close one and reload.',
   ),
   engine_error: internal('engine_error', 'Internal server error'),
-  /** Made on purpose; status, types and words are the fault's own (libs/faults). */
+  /** An injected fault; status, types and message are those of the fault (libs/faults). */
   injected_fault: internal('injected_fault', 'Internal server error'),
   /** The runs that a request may take are used up. */
   attempts_exhausted: internal(
@@ -348,9 +348,9 @@ export const ERRORS = {
     'no_engine',
     'No engine is ready for a stage that the request needs. Please retry later.',
   ),
-  /** The engine did not obey an order to leave in time. */
+  /** The engine did not follow an order to leave in time. */
   engine_silent: unavailable('engine_silent', 'The engine does not answer. Please retry later.'),
-  /** Roles that were started by hand: no supervisor can start another. */
+  /** The roles were started by hand, so no supervisor can start another engine. */
   no_supervisor: entry(
     501,
     'NotImplementedError',
@@ -358,7 +358,7 @@ export const ERRORS = {
     'no_supervisor',
     'This cluster has no supervisor to start engines. Start one with `baton up --role`.',
   ),
-  /** The order was given; whether it is carried out is not known. */
+  /** The order was sent; its outcome is unknown. */
   supervisor_silent: unavailable(
     'supervisor_silent',
     'The supervisor has not answered yet: engines may still join, as GET /admin/engines shows.',

@@ -8,13 +8,16 @@ export interface ExecutedRequest {
    * `/v1/completions`.
    */
   readonly path: string;
-  /** The client's JSON object, as it was written. */
+  /** The client's JSON object as received. */
   readonly text: string;
   /** `X-Request-Id` of every leg. */
   readonly requestId: string;
 }
 
-/** Why a leg on a server has not done its part: it refused the request, or was lost. */
+/**
+ * The reason why a leg on a server has not done its part: the server refused the request, or was
+ * lost.
+ */
 export type LegFailure =
   UpstreamFailure | { readonly code: 'upstream_lost' | 'upstream_timeout' | 'upstream_garbled' };
 

@@ -14,7 +14,7 @@ export const FAULT_STAGES: readonly FaultStage[] = [
   'stream',
 ];
 
-/** What the fault does. `afterTokens`: tokens of the sequence before it does so. */
+/** The action of a fault. `afterTokens`: tokens of the sequence before the action. */
 export type FaultAction =
   | {
       readonly kind: 'error';
@@ -22,7 +22,7 @@ export type FaultAction =
       readonly status: number;
       readonly message?: string;
       readonly param?: string;
-      /** OpenAI's string code, where the status alone does not say it. */
+      /** OpenAI's string code, if the status does not determine it. */
       readonly openaiCode?: string;
       readonly retryAfterSeconds?: number;
       readonly afterTokens: number;
@@ -35,7 +35,10 @@ export type FaultAction =
   /** The link runs at this share of its speed for one transfer, above 0. */
   | { readonly kind: 'slow-link'; readonly factor: number }
   | { readonly kind: 'expire-lease' }
-  /** The engine breaks an invariant: its requests end, a new one takes over in the same process. */
+  /**
+   * The engine breaks an invariant: its requests end, and a new engine takes over in the same
+   * process.
+   */
   | { readonly kind: 'crash-engine'; readonly afterTokens: number }
   /** The worker process ends as by SIGKILL, once per request. */
   | { readonly kind: 'kill-process'; readonly afterTokens: number };
@@ -49,8 +52,8 @@ export interface Fault {
   readonly stage: FaultStage;
   readonly action: FaultAction;
   /**
-   * When the request must reach the stage, wall µs since the Unix epoch: from the first value on,
-   * before the second. Absent: at any time.
+   * Window in which the request must reach the stage, wall µs since the Unix epoch: from the first
+   * value on, before the second. Absent: any time.
    */
   readonly window?: readonly [fromUs: number, untilUs: number];
 }
@@ -65,5 +68,5 @@ export interface FaultNote {
   readonly rule: string;
 }
 
-/** The code of runs that a fault made fail; status and message are the fault's own. */
+/** The code of runs that a fault failed; status and message are those of the fault. */
 export const INJECTED: ErrorCode = 'injected_fault';

@@ -18,7 +18,7 @@ export type EndReason = 'stop' | 'length' | 'abort' | 'error' | 'cache_threshold
 
 /**
  * One sequence (one prompt, one choice) on its way through the cluster. It carries lengths and
- * block hashes, never the prompt. The same object goes to the prefill queue and, unchanged but for
+ * block hashes, never the prompt. The same object goes to the prefill queue and, with another
  * `causeUs` and `submission`, to the decode queue.
  */
 export interface EngineJob {
@@ -46,28 +46,27 @@ export interface EngineJob {
    * published.
    */
   readonly tokenIds?: readonly number[];
-  /** Tokens the sequence will generate. Known to the engine only; policies must not read it. */
+  /** Tokens the sequence will generate. Only the engine may read it, no policy. */
   readonly outputTokens: number;
-  /** Why it ends after `outputTokens`. */
+  /** The reason why it ends after `outputTokens`. */
   readonly endReason: 'stop' | 'length';
   /** The client's token limit, which policies may read. */
   readonly maxTokens: number;
   /** vLLM's priority: lower runs first. */
   readonly priority: number;
-  /** Name of the LoRA adapter that is to answer. Absent: the base model. */
+  /** Name of the LoRA adapter that answers. Absent: the base model. */
   readonly adapter?: string;
   /** The client's parameters for the engines. Absent: none. */
   readonly engineParameters?: EngineParameters;
   /**
-   * `route`: Baton hands the prompt over to decode by itself. `hold`: an outside router asked for
-   * the prefill leg; the blocks stay held and the answer carries kv_transfer_params. `attach`: an
+   * `route`: Baton itself hands the prompt over to decode. `hold`: an outside router asked for the
+   * prefill leg; the blocks stay held and the answer carries kv_transfer_params. `attach`: an
    * outside router brought kv_transfer_params. `local`: one engine does everything.
    */
   readonly flow: 'route' | 'hold' | 'attach' | 'local';
   /**
    * Set on `attach`, and on a routed decode job only inside the ledger's hand-over record. On
-   * `hold`: blocks that decode has kept of the turn before, which hold the beginning of this
-   * prompt.
+   * `hold`: blocks that decode has kept from the previous turn, with the beginning of this prompt.
    */
   readonly kvTransferParams?: KvTransferParams;
   /**
@@ -75,7 +74,7 @@ export interface EngineJob {
    * kv_transfer_params.
    */
   readonly keepsKv?: true;
-  /** A job for this engine alone (exposed engine ports). */
+  /** A job for only this engine (exposed engine ports). */
   readonly engineId?: string;
   /** The data-parallel rank that must run it, in every stage. Absent: any, or there is only one. */
   readonly dataParallelRank?: number;
@@ -85,15 +84,18 @@ export interface EngineJob {
    */
   readonly sessionKey?: number;
   /**
-   * Where a placement policy put the job. Absent: in the shared queue of the first stage of its
+   * The queue chosen by a placement policy. Absent: the shared queue of the first stage of its
    * flow.
    */
   readonly placed?: Placed;
   /** The decode engine that was chosen at arrival. */
   readonly decodeEngineId?: string;
-  /** Faults to inject behind the queue. Absent: none. */
+  /** Faults to inject after the queue. Absent: none. */
   readonly faults?: readonly Fault[];
-  /** A server answers: its text comes with the tokens, and no run begins the text again. */
+  /**
+   * True when an upstream server answers: its text comes with the tokens, and no later run repeats
+   * text.
+   */
   readonly executes?: true;
   /** W3C trace context of the API's span, when tracing is on. */
   readonly traceparent?: string;
@@ -102,13 +104,13 @@ export interface EngineJob {
 /** The queue of a placed job; it may be taken out and placed again. */
 export interface Placed {
   readonly stage: Stage;
-  /** In an engine's own queue; absent: in the stage's shared one. */
+  /** An engine's own queue; absent for the stage's shared one. */
   readonly own?: OwnQueue;
 }
 
 export interface OwnQueue {
   readonly engineId: string;
-  /** The router that put it there, and its ordinal among that router's jobs here, from 1. */
+  /** The router that placed it, and its ordinal among that router's jobs in this queue, from 1. */
   readonly routerId: string;
   readonly ordinal: number;
 }

@@ -1,22 +1,22 @@
 /** Blocks that an engine read from the memory of another. */
 export interface KvPoolRead {
-  /** Id of the engine that was read from. */
+  /** Id of the source engine. */
   readonly of: string;
   readonly blocks: readonly number[];
-  /** Its link is busy until then, wall µs since the Unix epoch. */
+  /** End of the use of its link, wall µs since the Unix epoch. */
   readonly untilUs: number;
 }
 
-/** What has changed in the memory that an engine gives to the KV pool. */
+/** The changes in an engine's part of the KV pool. */
 export interface KvPoolNews {
   readonly kind: 'news';
   /** Id of the engine. */
   readonly from: string;
   /** Messages of this engine are numbered without a gap, from 1 on. */
   readonly number: number;
-  /** Hashes of blocks that were stored; with a minus sign: dropped. In order. */
+  /** Hashes of stored blocks, negative for dropped ones, in order. */
   readonly blocks: readonly number[];
-  /** What was known of the engine is void: it holds these blocks and those that follow. */
+  /** True when earlier messages are void: the engine holds these blocks and those that follow. */
   readonly isWhole?: boolean;
   readonly reads?: readonly KvPoolRead[];
 }
@@ -26,5 +26,5 @@ export type KvPoolMessage =
   | KvPoolNews
   /** The engine leaves. */
   | { readonly kind: 'gone'; readonly from: string }
-  /** The engine, or without an id each of them, is to say all that it holds. */
+  /** Asks the engine, or without an id all engines, for the whole content. */
   | { readonly kind: 'ask'; readonly of: string | undefined };

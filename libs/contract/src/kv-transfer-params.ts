@@ -19,12 +19,12 @@ export interface KvTransferParams {
   readonly transfer_mode: 'pull' | 'push';
 }
 
-/** What an outside router sends to a prefill instance. */
+/** Whether these are the parameters that an outside router sends to a prefill instance. */
 export function asksToHold(params: unknown): boolean {
   return isObject(params) && params['do_remote_decode'] === true;
 }
 
-/** What an outside router sends to a decode instance. */
+/** Whether these are the parameters that an outside router sends to a decode instance. */
 export function bringsKv(params: unknown): boolean {
   return isObject(params) && params['do_remote_prefill'] === true;
 }
@@ -40,7 +40,7 @@ export function parseKvTransferParams(value: unknown): KvTransferParams | undefi
 /**
  * The parameters that decode returned for its kept blocks, sent to prefill with the next turn of
  * the conversation (vLLM's `bidirectional_kv_xfer`); undefined when the parameters request a hold
- * and name no blocks, or none that can be read.
+ * and name no blocks, or no valid ones.
  */
 export function parseKeptKvParams(value: unknown): KvTransferParams | undefined {
   if (!isObject(value) || !asksToHold(value) || bringsKv(value)) return undefined;
@@ -67,7 +67,8 @@ function namedBlocks(value: Readonly<Record<string, unknown>>): KvTransferParams
 }
 
 /**
- * One sentence on what vLLM passes over and a strict server refuses; undefined: nothing is wrong.
+ * One sentence about an error that vLLM ignores and a strict server refuses; undefined when there
+ * is none.
  */
 export function faultOfKvTransferParams(
   value: Readonly<Record<string, unknown>>,
@@ -107,7 +108,7 @@ const NEEDED: Fields = {
   remote_block_ids: isBlockIds,
 };
 
-/** Further ones of blocks that decode has kept. */
+/** Further fields for blocks that decode has kept. */
 const OF_KEPT: Fields = {
   remote_num_tokens: (value) => positiveInteger(value) !== undefined,
   remote_blocks_expiry_time: (value) => value == null || typeof value === 'number',

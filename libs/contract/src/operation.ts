@@ -6,15 +6,15 @@ import type { BatchView } from './batch-view';
  */
 export type Operation =
   /**
-   * Engines drop the cached prefixes that no sequence uses; `forgetsHost`: those in host memory
-   * too.
+   * Engines drop the cached prefixes that no sequence uses; with `forgetsHost` also those in host
+   * memory.
    */
   | {
       readonly kind: 'reset-prefix-cache';
       readonly replyTo: string;
       readonly forgetsHost: boolean;
     }
-  /** Engines begin no step until a `resume`; API processes report `isSleep`. */
+  /** Engines begin no step until a `resume`. API processes report `isSleep`. */
   | {
       readonly kind: 'pause';
       readonly replyTo: string;
@@ -26,20 +26,20 @@ export type Operation =
       readonly level?: 0 | 1 | 2;
     }
   | { readonly kind: 'resume'; readonly replyTo: string }
-  /** Engines report the sequences in hand; the reply carries `batch`. */
+  /** Engines report their sequences; the reply has `batch`. */
   | { readonly kind: 'show-batch'; readonly replyTo: string }
   /** API processes end these requests, or all, with the tokens received so far. */
   | {
       readonly kind: 'abort-requests';
       readonly replyTo: string;
-      /** Ids of answers or of requests; undefined: all. */
+      /** Ids of answers or of requests; undefined for all. */
       readonly requestIds: readonly string[] | undefined;
     };
 
 export interface OperationReply {
   /** The engine or API process. */
   readonly from: string;
-  /** False when it could not be done. */
+  /** False when it failed. */
   readonly isDone: boolean;
   /** Requests that it affected. */
   readonly count: number;

@@ -1,17 +1,14 @@
 import type { Stage } from './job';
 
-/**
- * What an engine publishes about itself with each heartbeat: everything a scrape or a policy needs,
- * nothing more.
- */
+/** The data that an engine publishes with each heartbeat: only what a scrape or a policy needs. */
 export interface EnginePresence {
   readonly engineId: string;
   readonly stage: Stage;
   /** Small number, unique among the living engines (and ranks of engines) of the cluster. */
   readonly index: number;
   /**
-   * Set on a data-parallel rank: one of several schedulers, each with a KV cache of its own, that
-   * make one engine of the topology.
+   * Set on a data-parallel rank: one of several schedulers with separate KV caches that make one
+   * engine of the topology.
    */
   readonly dataParallel?: DataParallelRank;
   readonly pid: number;
@@ -30,7 +27,7 @@ export interface EnginePresence {
   readonly histograms: Readonly<Record<string, HistogramSnapshot>>;
 }
 
-/** How the step times of an engine are made. */
+/** The step-time model of an engine. */
 export interface StepTimeOrigin {
   /** `composed`, `calibrated`, `estimated`, or `given` by the user. */
   readonly method: string;
@@ -41,7 +38,7 @@ export interface DataParallelRank {
   /** 0 .. size - 1. */
   readonly rank: number;
   readonly size: number;
-  /** What the ranks of one engine have in common: id and index of rank 0. */
+  /** Id and index of rank 0, which all ranks of one engine share. */
   readonly replicaId: string;
   readonly replica: number;
 }

@@ -17,7 +17,7 @@ export class Fetch<Id extends AnyId> implements ChainLink<Fetch<Id>> {
   epoch = 0;
   readonly source: Mutable<SourceName<Id>>;
   state: FetchView['state'] = 'accepted';
-  /** The source has no message about it yet. */
+  /** True until the source has got a message about it. */
   isUnannounced = false;
   missingTokens = 0;
   /** The first and the newest number of the read's requests; 0 before. */
@@ -26,7 +26,7 @@ export class Fetch<Id extends AnyId> implements ChainLink<Fetch<Id>> {
   tries = 0;
   /** The end of the newest request's wait for an answer. */
   readonly question = newDeadline<Fetch<Id>>(this);
-  /** The missing part that the source has, and since when it is on its way. */
+  /** The missing tokens that the source has, and the start of their transfer. */
   tokens = 0;
   bytes = 0;
   startedUs: Micros = 0;
@@ -41,7 +41,7 @@ export class Fetch<Id extends AnyId> implements ChainLink<Fetch<Id>> {
     this.source = { ...source };
   }
 
-  /** Makes this the fetch of that run, whatever it was before. */
+  /** Reuses this object as the fetch of that run. */
   begin({ requestId, epoch, source }: RunOfFetch<Id>): void {
     this.requestId = requestId;
     this.epoch = epoch;

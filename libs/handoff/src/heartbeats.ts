@@ -19,16 +19,16 @@ interface Round<Id extends AnyId> {
 
 /**
  * Schedules a target's messages to each source about the KV that it still fetches. All fetches from
- * one source share one message every L/6. A fetch that was just accepted is announced at once,
- * unless by the end of that instant its read is on its way, which carries the same information.
+ * one source share one message every L/6. A just accepted fetch is announced at once, unless its
+ * read is sent by the end of that instant and carries the same information.
  */
 export class Heartbeats<Id extends AnyId> {
-  /** By source: a cluster has too many pairs of engines to keep one for each. */
+  /** By source; a cluster has too many pairs of engines for an entry per pair. */
   private readonly rounds = new IdMap<Id, Deadline<Round<Id>>>();
   private readonly pool = new Pool<Deadline<Round<Id>>>();
   private readonly dues = new DeadlineList<Round<Id>>();
   /**
-   * Fetches that joined since all were announced; some of them may have been announced, or have
+   * Fetches that joined since the last announcement; some may have been announced since, or have
    * left.
    */
   private readonly joined: Fetch<Id>[] = [];
@@ -49,7 +49,7 @@ export class Heartbeats<Id extends AnyId> {
     this.joined[this.joinedCount++] = fetch;
   }
 
-  /** The source gets this fetch by another message. */
+  /** Records that the source learns of this fetch by another message. */
   announced(fetch: Fetch<Id>): void {
     if (!fetch.isUnannounced) return;
     fetch.isUnannounced = false;
@@ -79,7 +79,7 @@ export class Heartbeats<Id extends AnyId> {
     return this.dues.earliest()?.dueUs;
   }
 
-  /** Calls `send` once per source that is due now, with the source's own request ids. */
+  /** Calls `send` once per source that is due, with the source's own request ids. */
   beat(nowUs: Micros, send: (sourceId: Id, requestIds: Id[]) => void): void {
     for (
       let due = this.dues.earliest();
@@ -113,7 +113,7 @@ export class Heartbeats<Id extends AnyId> {
     return groups;
   }
 
-  /** The round of a source, due a full pause after its first member came. */
+  /** The round of a source, due a full interval after its first member came. */
   private roundOf(sourceId: Id, nowUs: Micros): Round<Id> {
     const known = this.rounds.get(sourceId);
     if (known !== undefined) return known.owner;

@@ -17,17 +17,20 @@ export class Holding<Id extends AnyId> implements HoldingName<Id> {
   epoch = 0;
   generation = 0;
   tokens = 0;
-  /** The cluster itself brings the reader. */
+  /** True when the cluster itself routes the reader. */
   isRouted = false;
   /** Set as long as new reads are admitted. */
   readonly lease = newDeadline<Holding<Id>>(this);
   /**
-   * All reads that were answered with blocks, ended ones included, so that a late request is
+   * All reads that were answered with blocks, including ended ones, so that a late request is
    * recognised; the others follow as `next`.
    */
   firstRead: Read<Id> | undefined = undefined;
   activeReads = 0;
-  /** Set when no new read is admitted: why the blocks are freed once the last read has ended. */
+  /**
+   * Set when no new read is admitted: the reason for which the blocks are freed once the last read
+   * has ended.
+   */
   closing: ReleaseReason | undefined = undefined;
 
   constructor(public requestId: Id) {}
@@ -37,7 +40,7 @@ export class Holding<Id extends AnyId> implements HoldingName<Id> {
 export class Read<Id extends AnyId> implements ReaderName<Id> {
   /** The newest request that was answered. */
   attempt = 0;
-  /** Until when the read may last without a heartbeat; set as long as it is under way. */
+  /** End of the read without a heartbeat; set as long as it is under way. */
   readonly limit = newDeadline<Read<Id>>(this);
   next: Read<Id> | undefined = undefined;
 
@@ -52,7 +55,7 @@ export class Read<Id extends AnyId> implements ReaderName<Id> {
   }
 }
 
-/** Makes holdings and their reads, from used objects where there are any. */
+/** Makes holdings and their reads, reusing objects where possible. */
 export class HoldingPool<Id extends AnyId> {
   private readonly holdings = new Pool<Holding<Id>>();
   private readonly reads = new Pool<Read<Id>>();
@@ -82,7 +85,7 @@ export class HoldingPool<Id extends AnyId> {
     return read;
   }
 
-  /** Nothing refers to the holding or its reads any more. */
+  /** Takes back a holding and its reads when nothing refers to them. */
   close(holding: Holding<Id>): void {
     for (let read = holding.firstRead; read !== undefined; read = read.next) this.reads.give(read);
     this.holdings.give(holding);
@@ -107,7 +110,7 @@ export function findRead<Id extends AnyId>(
   return undefined;
 }
 
-/** How many engines were given the blocks. */
+/** The number of engines that got the blocks. */
 export function readersOf<Id extends AnyId>(holding: Holding<Id>): number {
   let readers = 0;
   for (let read = holding.firstRead; read !== undefined; read = read.next) readers += 1;

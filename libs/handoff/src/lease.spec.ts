@@ -14,7 +14,7 @@ describe('leaseTimes', () => {
     });
   });
 
-  it('gives readers of the cluster itself at least as long as those from outside', () => {
+  it('gives the cluster’s own readers at least as long as outside readers', () => {
     expect(leaseTimes(6_000, 9_000, 50_000).routedUs).toBe(50_000);
     expect(leaseTimes(6_000, 9_000, 10).routedUs).toBe(6_000);
   });
@@ -35,7 +35,7 @@ describe('LeaseBook', () => {
     expect(lease.dueUs).toBe(30_000_001);
   });
 
-  it('leaves a closed lease closed', () => {
+  it('keeps a closed lease closed', () => {
     const book = new LeaseBook<string>(leaseTimes());
     const lease = newDeadline('a');
     book.open(lease, 0);

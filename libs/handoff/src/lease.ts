@@ -6,15 +6,15 @@ import { assert, clearDeadline, type Deadline, DeadlineList, type Micros } from 
  * clock because they are counted on it.
  */
 export interface LeaseTimes {
-  /** L: how long held blocks wait for a first sign of life. */
+  /** L: time that held blocks wait for a first sign of life. */
   readonly leaseUs: Micros;
   /** L/6: a reader's pause between two heartbeats. */
   readonly heartbeatEveryUs: Micros;
   /** L·2/3: each heartbeat extends the lease to at least this long from now. */
   readonly renewalUs: Micros;
-  /** How long decode keeps blocks for the next turn of a conversation. */
+  /** Time for which decode keeps blocks for the next turn of a conversation. */
   readonly keepUs: Micros;
-  /** As L, and for a read of them, where the cluster itself brings the reader. At least L. */
+  /** Replaces L, also for reads, when the cluster itself routes the reader. At least L. */
   readonly routedUs: Micros;
 }
 
@@ -41,12 +41,12 @@ export function leaseTimes(
 }
 
 /**
- * Leases in the order in which they end. First terms, renewals and the terms of what is kept have
- * different lengths, so each kind has its own list; the caller's instants never go back.
+ * Leases in the order in which they end. First terms, renewals and the terms of kept blocks have
+ * different lengths, so each kind has its own list. The caller's instants never go back.
  */
 export class LeaseBook<T> {
   private readonly first = new DeadlineList<T>();
-  /** Made on first use, so that `earliest` reads only the lists that there are. */
+  /** Made on first use, so that `earliest` reads only existing lists. */
   private renewed: DeadlineList<T> | undefined;
   private routed: DeadlineList<T> | undefined;
   private kept: DeadlineList<T> | undefined;
@@ -57,13 +57,13 @@ export class LeaseBook<T> {
     this.first.set(lease, nowUs + this.times.leaseUs);
   }
 
-  /** For blocks whose reader the cluster itself brings. */
+  /** Opens the lease of blocks whose reader the cluster itself routes. */
   openRouted(lease: Deadline<T>, nowUs: Micros): void {
     this.routed ??= new DeadlineList();
     this.routed.set(lease, nowUs + this.times.routedUs);
   }
 
-  /** For blocks without a reader on its way. */
+  /** Opens the lease of blocks without a reader on its way. */
   keep(lease: Deadline<T>, nowUs: Micros): void {
     this.kept ??= new DeadlineList();
     this.kept.set(lease, nowUs + this.times.keepUs);

@@ -63,7 +63,7 @@ function play(offset: number, script: string): HandoffEntry[] {
 }
 
 describe('lifecycleOf', () => {
-  it('tells what happened on both sides', () => {
+  it('lists the events of both sides', () => {
     expect(lifecycleOf(play(0, 'hold accept reserve read answer finish end'))).toEqual([
       {
         requestId: 'r',
@@ -73,7 +73,7 @@ describe('lifecycleOf', () => {
     ]);
   });
 
-  it('does not see instants, numbers, repeats, second tries and the order between the sides', () => {
+  it('ignores instants, numbers, repeats, retries and the order between the sides', () => {
     const plain = play(0, 'hold accept reserve read answer finish end');
     const noisy = play(
       5_000,
@@ -85,7 +85,7 @@ describe('lifecycleOf', () => {
     expect(lifecycleOf(late)).toEqual(lifecycleOf(plain));
   });
 
-  it('sees a different end', () => {
+  it('differs for a different end', () => {
     expect(lifecycleOf(play(0, 'hold accept reserve tick tick'))).not.toEqual(
       lifecycleOf(play(0, 'hold accept reserve read answer finish end')),
     );

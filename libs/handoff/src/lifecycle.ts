@@ -18,9 +18,9 @@ export type HandoffEntry<Id extends AnyId = string> =
     };
 
 /**
- * What happened to one request, without instants, epochs, generations, engines or the number of
- * tries: what two drivers must agree on. `source` has one list per holding and `target` one per
- * fetch, each in the order of its run.
+ * The events of one request, without instants, epochs, generations, engines or the number of tries.
+ * Two drivers must agree on it. `source` has one list per holding and `target` one per fetch, each
+ * in the order of its run.
  */
 export interface HandoffLifecycle<Id extends AnyId = string> {
   readonly requestId: Id;
@@ -30,8 +30,8 @@ export interface HandoffLifecycle<Id extends AnyId = string> {
 
 /**
  * The lifecycles of all requests in the entries, by request id. Only changes leave a trace, so
- * repeated facts, heartbeats and repeated read requests do not show. Requests that go by another id
- * at the source appear once per id.
+ * repeated facts, heartbeats and repeated read requests do not show. Requests with another id at
+ * the source appear once per id.
  */
 export function lifecycleOf<Id extends AnyId>(
   entries: readonly HandoffEntry<Id>[],
@@ -91,7 +91,7 @@ type Runs = Map<number, string[]>;
 class Lives<Id extends AnyId> {
   private readonly requests = new Map<Id, Record<Side, Runs>>();
 
-  /** A step that was noted for this run before is not noted again. */
+  /** Notes a step unless it is already noted for this run. */
   note(side: Side, run: { requestId: Id; epoch: number }, step: string): void {
     const known = this.requests.get(run.requestId);
     const request = known ?? { source: new Map<number, string[]>(), target: new Map() };

@@ -4,7 +4,10 @@ export const US_PER_SECOND = 1_000_000;
 
 export const UNKNOWN = -1;
 
-/** One engine's link in one direction. It stays when idle: there are no more than engines. */
+/**
+ * One engine's link in one direction. It is kept when idle, because there is at most one per
+ * engine.
+ */
 export class LinkEnd {
   bytesPerSecond = 0;
   /** Slots of its transfers, in no order. */
@@ -17,7 +20,7 @@ export class LinkEnd {
   shareBytesPerUs = 0;
   /** Of a target: its transfer that completes first; UNKNOWN without one. */
   first = UNKNOWN;
-  /** Of a target: `first` may be another one by now. */
+  /** Of a target: `first` may be out of date. */
   isStale = false;
 
   /** @param place  of a target: its number among those of the set */

@@ -10,7 +10,7 @@ const LEASE = leaseTimes(3_000);
 const IDS = ['requestId', 'reader', 'readerRequestId', 'to', 'from', 'sourceId', 'engineId'];
 const ID_LISTS = ['requestIds', 'readers'];
 
-/** The same with every id spelled out. */
+/** The same value with every id as a name. */
 function named(value: object): object {
   return Object.fromEntries(
     Object.entries(value).map(([key, field]: [string, unknown]) => {
@@ -23,7 +23,7 @@ function named(value: object): object {
   );
 }
 
-/** What was said last, so that facts often fit; a new request comes now and then. */
+/** A random script of facts that often match the last ones, with a new request now and then. */
 class Script {
   holding = { requestId: 0, epoch: 1, generation: 1 };
   question = { from: 0, requestId: 0, attempt: 1 };
@@ -96,7 +96,7 @@ class Script {
 }
 
 describe('coordinators', () => {
-  it.each([1, 2, 3, 4, 5, 6])('do the same for numbers as for names (seed %i)', (seed) => {
+  it.each([1, 2, 3, 4, 5, 6])('behave the same for numbers as for names (seed %i)', (seed) => {
     const script = new Script(seed);
     const answerWithinUs = 200;
     const sources = {
@@ -127,7 +127,7 @@ describe('coordinators', () => {
     expect(targets.numbered.counters.transferredTokens).toBeGreaterThan(0);
   });
 
-  it('say no shares where the transfers of all engines are in one set', () => {
+  it('send no shares when the transfers of all engines are in one set', () => {
     const source = new SourceCoordinator<number>({ lease: LEASE, tellsShares: false });
     const read = { requestId: 1, epoch: 1, generation: 1, attempt: 1, nowUs: 0 };
     source.handle({ kind: 'prompt-held', requestId: 1, epoch: 1, tokens: 5, nowUs: 0 });
@@ -140,7 +140,7 @@ describe('coordinators', () => {
     ]);
   });
 
-  it('keep no fact: the caller may write the next one into the same object', () => {
+  it('keep no fact, so that the caller may reuse the object', () => {
     const target = new TargetCoordinator<number>({
       lease: LEASE,
       answerWithinUs: 200,

@@ -1,7 +1,7 @@
 /**
- * Collects items until they are taken. Nearly always there are none, one or two, so they leave in
- * an array of exactly that length, which belongs to the caller; an array that grew by pushing would
- * have room for seventeen.
+ * Collects items until they are taken. There are nearly always zero, one or two, so they are
+ * returned in an array of exactly that length, which belongs to the caller; an array grown by
+ * pushing would have room for seventeen.
  */
 export class Outbox<A> {
   private actions: A[] = [];

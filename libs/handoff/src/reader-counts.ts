@@ -1,4 +1,4 @@
-/** How many reads are under way at a source per reading engine. */
+/** Counts the reads under way at a source, per reading engine. */
 export class ReaderCounts<Id> {
   private readonly perReader = new Map<Id, number>();
 
@@ -12,7 +12,7 @@ export class ReaderCounts<Id> {
     else this.perReader.delete(reader);
   }
 
-  /** The engines that read, in the order in which they began. */
+  /** The reading engines, in the order in which they began. */
   names(): Id[] {
     return [...this.perReader.keys()];
   }

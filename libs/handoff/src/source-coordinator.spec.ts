@@ -84,7 +84,7 @@ describe('a holding', () => {
     expect(endRead('done')).toEqual([released('read-done')]);
   });
 
-  it('waits for eight minutes when it is kept for a next turn, and is read as others are', () => {
+  it('waits for eight minutes when it is kept for the next turn, and is read like others', () => {
     const kept = {
       kind: 'prompt-held',
       requestId: 'r',
@@ -104,7 +104,7 @@ describe('a holding', () => {
     expect(tick()).toMatchObject([{ kind: 'release-blocks', reason: 'expired' }]);
   });
 
-  it('expires at the end of its lease, and not a microsecond before', () => {
+  it('expires at the end of its lease, not a microsecond earlier', () => {
     hold();
     expect(source.nextWakeUpUs()).toBe(30 * SECOND);
     nowUs = 30 * SECOND - 1;
@@ -114,7 +114,7 @@ describe('a holding', () => {
     expect(read()).toEqual([answered('expired', 0)]);
   });
 
-  it('expires before a later fact even if nobody ticked', () => {
+  it('expires before a later fact even without a tick', () => {
     hold();
     nowUs = 31 * SECOND;
     expect(read()).toEqual([released('expired'), answered('expired', 0)]);
@@ -134,7 +134,7 @@ describe('a holding', () => {
     expect(source.nextWakeUpUs()).toBe(30 * SECOND);
   });
 
-  it('counts a fact with an older instant as told now', () => {
+  it('treats a fact with an older instant as if it happened now', () => {
     hold();
     nowUs = 20 * SECOND;
     heartbeat();
@@ -143,7 +143,7 @@ describe('a holding', () => {
     expect(source.nextWakeUpUs()).toBe(40 * SECOND);
   });
 
-  it('outlives its lease while it is read, and is released by `done`', () => {
+  it('outlasts its lease while it is read, and is released by `done`', () => {
     hold();
     nowUs = 29 * SECOND;
     read();
@@ -152,7 +152,7 @@ describe('a holding', () => {
     expect(endRead('done')).toEqual([released('read-done', 1)]);
   });
 
-  it('admits no further reader once its lease has ended, but answers the one that reads again', () => {
+  it('admits no further reader once its lease has ended, but answers a repeat of the current reader', () => {
     hold();
     nowUs = 29 * SECOND;
     read();
@@ -161,7 +161,7 @@ describe('a holding', () => {
     expect(read({ attempt: 2 })).toMatchObject([{ to: 'd0', attempt: 2, outcome: 'blocks' }]);
   });
 
-  it('is released when a silent reader has had its time, and says so', () => {
+  it('is released when a silent reader times out, and reports that', () => {
     hold();
     nowUs = 29 * SECOND;
     read();
@@ -180,7 +180,7 @@ describe('a holding', () => {
     expect(endRead('done')).toEqual([released('read-done', 1)]);
   });
 
-  it('goes on after an abandoned read', () => {
+  it('stays after an abandoned read', () => {
     hold();
     read();
     expect(endRead('abandoned')).toEqual([]);
@@ -189,7 +189,7 @@ describe('a holding', () => {
   });
 });
 
-describe('a name that does not fit', () => {
+describe('a name that does not match', () => {
   it.each([
     ['another generation', { generation: 2 }],
     ['another epoch', { epoch: 2 }],
@@ -215,7 +215,7 @@ describe('a name that does not fit', () => {
     expect(source.view()).toMatchObject([{ epoch: 2, generation: 2 }]);
   });
 
-  it('of a former incarnation finds nothing, since generations start elsewhere', () => {
+  it('of a former incarnation finds nothing, because generations start elsewhere', () => {
     source = new SourceCoordinator({ lease: leaseTimes(), firstGeneration: 1_000 });
     hold();
     expect(read()).toEqual([answered('expired', 0)]);
@@ -223,14 +223,14 @@ describe('a name that does not fit', () => {
 });
 
 describe('repeats', () => {
-  it('of a question are answered again and counted once', () => {
+  it('of a request are answered again and counted once', () => {
     hold();
     read();
     expect(read({ attempt: 2 })).toMatchObject([{ outcome: 'blocks', activeReads: 1 }]);
     expect(source.counters.reads).toBe(1);
   });
 
-  it('of a question that was abandoned meanwhile open nothing', () => {
+  it('of a request that was abandoned meanwhile open nothing', () => {
     hold();
     read();
     endRead('abandoned');
@@ -248,7 +248,7 @@ describe('repeats', () => {
 });
 
 describe('ends from outside', () => {
-  it('frees at once on an abort, and tells whoever reads', () => {
+  it('frees at once on an abort, and notifies the readers', () => {
     hold();
     read();
     expect(tell({ kind: 'aborted', requestId: 'r' })).toEqual([
@@ -257,13 +257,13 @@ describe('ends from outside', () => {
     ]);
   });
 
-  it('lets go of a prompt whose abort came first', () => {
+  it('releases a prompt whose abort came first', () => {
     tell({ kind: 'aborted', requestId: 'r' });
     expect(hold()).toEqual([released('aborted')]);
     expect(hold()).toEqual([]);
   });
 
-  it('supersedes a holding by that of a newer run', () => {
+  it('replaces a holding by that of a newer run', () => {
     hold(1);
     expect(hold(2)).toMatchObject([
       { kind: 'release-blocks', epoch: 1, reason: 'superseded' },
@@ -272,13 +272,13 @@ describe('ends from outside', () => {
     expect(hold(1)).toEqual([]);
   });
 
-  it('lets go of a run that comes after a newer one', () => {
+  it('releases a run that comes after a newer one', () => {
     hold(2);
     expect(hold(1)).toMatchObject([{ kind: 'release-blocks', epoch: 1, reason: 'superseded' }]);
     expect(source.view()).toMatchObject([{ epoch: 2 }]);
   });
 
-  it('lets go when the ledger refuses the hand-over, and keeps a newer run', () => {
+  it('releases when the ledger refuses the hand-over, and keeps a newer run', () => {
     hold(1);
     expect(tell({ kind: 'superseded', requestId: 'r', epoch: 1 })).toEqual([
       released('superseded'),
@@ -306,7 +306,7 @@ describe('ends from outside', () => {
 });
 
 describe('the share of the link', () => {
-  it('is told to those who read already, when a read begins or ends', () => {
+  it('is sent to the current readers when a read begins or ends', () => {
     hold();
     tell({ kind: 'prompt-held', requestId: 's', epoch: 1, tokens: 50 });
     read();

@@ -23,13 +23,13 @@ import { EVERY_EPOCH, isBuried, overEpochOf, Tombstones } from './tombstones';
 export interface SourceOptions {
   readonly lease: LeaseTimes;
   /**
-   * Generations count up from here (1). Another range per incarnation of an engine makes the former
-   * one's names void.
+   * First generation (default 1). A separate range per incarnation of an engine makes the names of
+   * the former one void.
    */
   readonly firstGeneration?: number;
   /**
-   * Whether `share-changed` is sent (true). False where one `TransferSet` has the transfers of all
-   * engines and counts for itself.
+   * Whether `share-changed` is sent (default true). False when one `TransferSet` has the transfers
+   * of all engines and counts by itself.
    */
   readonly tellsShares?: boolean;
 }
@@ -37,10 +37,11 @@ export interface SourceOptions {
 type Fact<Id extends AnyId, K extends SourceFact['kind']> = Extract<SourceFact<Id>, { kind: K }>;
 
 /**
- * Owns the holdings of one engine: which prompts' blocks are kept for a reader, until when, and
- * which engines read them. The engine's driver passes facts in and carries out its actions; it
- * alone decides that a lease has ended, by the instants passed in, and it never touches a block or
- * sends a message itself. A fact that is repeated, late or about an unknown request does no harm.
+ * Owns the holdings of one engine: the prompts whose blocks are kept for a reader, the ends of
+ * their leases, and the engines that read them. The engine's driver passes facts in and carries out
+ * the returned actions. Only the coordinator decides that a lease has ended, by the instants passed
+ * in; it never touches a block or sends a message itself. A fact that is repeated, late or about an
+ * unknown request does no harm.
  *
  * At one instant facts come before expiry: a heartbeat or read at the very end of a lease is in
  * time, and `tick` then ends what is due.
@@ -248,8 +249,7 @@ export class SourceCoordinator<Id extends AnyId = string> {
   }
 
   /**
-   * Frees the blocks although an engine may be reading them; readers get a message that they are
-   * void.
+   * Frees the blocks even if an engine is reading them; readers get a message that they are void.
    */
   private cut(holding: Holding<Id>, reason: ReleaseReason): void {
     for (let read = holding.firstRead; read !== undefined; read = read.next) {
@@ -312,8 +312,8 @@ export class SourceCoordinator<Id extends AnyId = string> {
   }
 
   /**
-   * The reader has been silent for too long; if it lives, the message says that it may not use what
-   * it got.
+   * The reader has been silent for too long. If it is alive, the message says that it may not use
+   * the blocks.
    */
   private loseRead(read: Read<Id>): void {
     this.tally.lostReads += 1;
@@ -338,7 +338,7 @@ export class SourceCoordinator<Id extends AnyId = string> {
   }
 }
 
-/** A reader that was just answered gets the new count with its answer. */
+/** Whether the reader was just answered and gets the new count with its answer. */
 function isTold<Id extends AnyId>(
   action: SourceAction<Id>,
   reader: Id,

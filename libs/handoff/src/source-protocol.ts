@@ -1,6 +1,6 @@
 import type { AnyId, Micros } from '@baton/kernel';
 
-/** Why held blocks were freed: the terminal states of a holding. */
+/** The reasons for freeing held blocks: the terminal states of a holding. */
 export type ReleaseReason = 'read-done' | 'expired' | 'aborted' | 'superseded' | 'rejected';
 
 /**
@@ -15,26 +15,29 @@ export type SourceFact<Id extends AnyId = string> =
       readonly requestId: Id;
       readonly epoch: number;
       readonly tokens: number;
-      /** Decode has finished with them, and a next turn may read them: they wait for `keepUs`. */
+      /**
+       * Decode has finished with the blocks and the next turn may read them: they wait for
+       * `keepUs`.
+       */
       readonly isKept?: boolean;
-      /** The cluster itself brings the reader: they wait for `routedUs`. */
+      /** The cluster itself routes the reader: the blocks wait for `routedUs`. */
       readonly isRouted?: boolean;
       readonly nowUs: Micros;
     }
-  /** A reader requests the blocks. `attempt` numbers are answered as they come. */
+  /** A reader requests the blocks. Each `attempt` is answered as it comes. */
   | {
       readonly kind: 'read-requested';
       readonly requestId: Id;
       readonly epoch: number;
       readonly generation: number;
-      /** The engine that reads, and its request id. */
+      /** The reading engine, and its request id. */
       readonly reader: Id;
       readonly readerRequestId: Id;
       readonly attempt: number;
       readonly nowUs: Micros;
     }
   /**
-   * The reader has what it needs (`done`), with or without a read before; or it gave the read up
+   * The reader has what it needs (`done`), with or without a read before, or it gave up the read
    * (`abandoned`).
    */
   | {
@@ -53,8 +56,8 @@ export type SourceFact<Id extends AnyId = string> =
       readonly nowUs: Micros;
     }
   /**
-   * The reader refused the request, or aborted it. Without a generation: all that is held under
-   * that id.
+   * The reader refused the request, or aborted it. Without a generation: all holdings under that
+   * id.
    */
   | {
       readonly kind: 'release-requested';
@@ -80,8 +83,8 @@ export type SourceFact<Id extends AnyId = string> =
 /** The actions for the driver of a source, in this order. */
 export type SourceAction<Id extends AnyId = string> =
   /**
-   * The holding exists: write its name where decode finds it. The lease ends at `leaseEndsUs`
-   * unless renewed.
+   * The holding exists: publish its name for decode. The lease ends at `leaseEndsUs` unless
+   * renewed.
    */
   | {
       readonly kind: 'hand-over';
@@ -101,13 +104,13 @@ export type SourceAction<Id extends AnyId = string> =
       /** Reads under way at this engine, this one included. */
       readonly activeReads: number;
     }
-  /** Send these readers' engines the number of reads that share this engine's link now. */
+  /** Send these readers' engines the current number of reads on this engine's link. */
   | {
       readonly kind: 'share-changed';
       readonly readers: readonly Id[];
       readonly activeReads: number;
     }
-  /** Free the blocks of this run. `readers` engines had been given them before. */
+  /** Free the blocks of this run. `readers` engines had got them before. */
   | {
       readonly kind: 'release-blocks';
       readonly requestId: Id;
@@ -131,7 +134,7 @@ export interface SourceCounters {
   readonly renewals: number;
 }
 
-/** One holding as it stands, for tests and for inspection of an engine. */
+/** The state of one holding, for tests and for inspection of an engine. */
 export interface HoldingView<Id extends AnyId = string> {
   readonly requestId: Id;
   readonly epoch: number;

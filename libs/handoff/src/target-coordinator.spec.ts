@@ -63,7 +63,7 @@ const sentRelease = { kind: 'send-release', to: 'p0', requestId: 'held', generat
 const failed = (why: string) => ({ kind: 'kv-failed', requestId: 'r', epoch: 2, why });
 
 describe('a fetch', () => {
-  it('reads, transfers what is missing, and says when the KV is there', () => {
+  it('reads, transfers the missing tokens, and reports the arrival of the KV', () => {
     expect(accept()).toEqual([]);
     expect(reserve(60)).toEqual([sentRead(1)]);
     expect(answer({ activeReads: 3 })).toEqual([
@@ -93,7 +93,7 @@ describe('a fetch', () => {
     expect(target.counters).toMatchObject({ received: 1, transferredBytes: 60_000 });
   });
 
-  it('only says `done` when nothing is missing', () => {
+  it('only sends `done` when nothing is missing', () => {
     accept();
     expect(reserve(0)).toMatchObject([
       sentEnd('done'),
@@ -108,7 +108,7 @@ describe('a fetch', () => {
     expect(answer()).toMatchObject([{ kind: 'start-transfer', bytes: 100_000 }]);
   });
 
-  it('asks a second time under a new number, then gives up', () => {
+  it('asks again under a new number, then gives up', () => {
     accept();
     reserve(60);
     expect(target.nextWakeUpUs()).toBe(SECOND);
@@ -119,7 +119,7 @@ describe('a fetch', () => {
     expect(answer({ attempt: 2 })).toEqual([]);
   });
 
-  it('takes a late answer to its first question', () => {
+  it('accepts a late answer to its first request', () => {
     accept();
     reserve(60);
     nowUs = SECOND;
@@ -128,13 +128,13 @@ describe('a fetch', () => {
     expect(answer({ attempt: 2 })).toEqual([]);
   });
 
-  it('fails when the source has the blocks no more', () => {
+  it('fails when the source no longer has the blocks', () => {
     accept();
     reserve(60);
     expect(answer({ outcome: 'expired' })).toEqual([failed('expired')]);
   });
 
-  it('fails when the source lets the blocks go during the transfer', () => {
+  it('fails when the source frees the blocks during the transfer', () => {
     accept();
     reserve(60);
     answer();
@@ -145,7 +145,7 @@ describe('a fetch', () => {
   });
 });
 
-describe('answers that are not meant for the fetch', () => {
+describe('answers meant for another fetch', () => {
   it.each([
     ['from another engine', { from: 'p1' }],
     ['to a question that was never asked', { attempt: 2 }],
@@ -156,7 +156,7 @@ describe('answers that are not meant for the fetch', () => {
     expect(answer(overrides)).toEqual([]);
   });
 
-  it('are recognised when an earlier run of the request asked', () => {
+  it('are recognised when an earlier run of the request has asked', () => {
     accept('r', 2);
     reserve(60, 'r', 2);
     accept('r', 3);
@@ -167,7 +167,7 @@ describe('answers that are not meant for the fetch', () => {
 });
 
 describe('heartbeats', () => {
-  it('announce a fetch that waits for blocks at once, then every L/6 with all others', () => {
+  it('announce a fetch that waits for blocks at once, then every L/6 with the others', () => {
     accept('r');
     accept('s');
     expect(target.nextWakeUpUs()).toBe(0);
@@ -184,7 +184,7 @@ describe('heartbeats', () => {
     expect(tick()).toEqual([]);
   });
 
-  it('go on during the transfer and stop with the fetch', () => {
+  it('continue during the transfer and stop with the fetch', () => {
     accept();
     reserve(60);
     answer();
@@ -194,7 +194,7 @@ describe('heartbeats', () => {
     expect(target.nextWakeUpUs()).toBeUndefined();
   });
 
-  it('go to each source by itself', () => {
+  it('go to each source separately', () => {
     accept('r');
     tell({
       kind: 'accepted',
@@ -210,7 +210,7 @@ describe('heartbeats', () => {
 });
 
 describe('ends from outside', () => {
-  it('tells the source to free at once when a request is aborted before it reads', () => {
+  it('makes the source free at once when a request is aborted before it reads', () => {
     accept();
     expect(tell({ kind: 'aborted', requestId: 'r' })).toEqual([sentRelease, failed('aborted')]);
     expect(accept()).toEqual([]);
@@ -228,13 +228,13 @@ describe('ends from outside', () => {
     ]);
   });
 
-  it('frees the source of a request whose abort came before it', () => {
+  it('releases the source of a request whose abort came first', () => {
     tell({ kind: 'aborted', requestId: 'r' });
     expect(accept()).toEqual([sentRelease, failed('aborted')]);
     expect(accept()).toEqual([]);
   });
 
-  it('leaves the blocks to the run that took over', () => {
+  it('keeps the blocks for the run that took over', () => {
     accept();
     reserve(60);
     expect(tell({ kind: 'superseded', requestId: 'r', epoch: 2 })).toEqual([
@@ -243,7 +243,7 @@ describe('ends from outside', () => {
     ]);
   });
 
-  it('frees the source when it refuses a request it never took up, once', () => {
+  it('releases the source once when it refuses a request that it never accepted', () => {
     const reject = () => tell({ kind: 'rejected', requestId: 'r', epoch: 2, source });
     expect(reject()).toEqual([sentRelease, failed('rejected')]);
     expect(reject()).toEqual([]);

@@ -24,23 +24,23 @@ import { EVERY_EPOCH, isBuried, overEpochOf, Tombstones } from './tombstones';
 export interface TargetOptions {
   readonly lease: LeaseTimes;
   /**
-   * How long one request for blocks waits for its answer. An infrastructure timeout: the driver
-   * converts its wall time to simulated µs.
+   * Timeout of one request for blocks. An infrastructure timeout: the driver converts its wall time
+   * to simulated µs.
    */
   readonly answerWithinUs: Micros;
-  /** Requests per read (2). */
+  /** Requests per read; default 2. */
   readonly readTries?: number;
   /**
-   * Called after this many requests without an answer: whether the holder is late and gets another.
-   * Unset: it does not.
+   * Called after `tries` requests without an answer; returns whether the holder is late and gets
+   * another. Unset: it gets none.
    */
   readonly mayBeLate?: (engineId: AnyId, tries: number) => boolean;
   /** KV bytes of one prompt token on this engine. */
   readonly bytesPerToken: number;
   /**
-   * What layers with a sliding window add: their bytes for each of the last `tokens` tokens, since
+   * Additional bytes of layers with a sliding window, for each of the last `tokens` tokens, because
    * the source clips their blocks to the window (`get_sw_clipped_blocks` of vLLM's NIXL connector).
-   * Unset: there are none.
+   * Unset: no such layers.
    */
   readonly window?: { readonly tokens: number; readonly bytesPerToken: number };
 }
@@ -50,18 +50,16 @@ type Fact<Id extends AnyId, K extends TargetFact['kind']> = Extract<TargetFact<I
 const DEFAULT_READ_TRIES = 2;
 
 /**
- * After these no engine reads the blocks again, so a source that lives may free them without
- * waiting for the lease. (`superseded` is not among them: the run that took over reads the same
- * holding.)
+ * Failures after which no engine reads the blocks again, so that a living source may free them
+ * without waiting for the lease. (Not `superseded`: the run that took over reads the same holding.)
  */
 const WILL_NOT_BE_READ: ReadonlySet<FetchFailure> = new Set(['aborted', 'rejected', 'timeout']);
 
 /**
- * Owns the fetches of one engine: which prompts' KV it fetches, from which source, and the state of
- * each. The engine's driver passes facts in and carries out its actions; the coordinator sends
- * nothing, times no byte (that is `TransferSet`) and reserves no block itself. Answers that are
- * repeated, late or meant for a former run do no harm: requests have numbers that are never used
- * twice.
+ * Owns the fetches of one engine: the prompt, the source and the state of each. The engine's driver
+ * passes facts in and carries out the returned actions; the coordinator sends no message, times no
+ * transfer (`TransferSet` does) and reserves no block itself. Answers that are repeated, late or
+ * meant for a former run do no harm, because request numbers are never reused.
  */
 export class TargetCoordinator<Id extends AnyId = string> {
   private readonly fetches = new IdMap<Id, Fetch<Id>>();
@@ -155,8 +153,7 @@ export class TargetCoordinator<Id extends AnyId = string> {
   }
 
   /**
-   * A new fetch, or undefined when this run has been here before or is void (which has then been
-   * reported).
+   * A new fetch; undefined when this run has been here before, or is void and has been reported.
    */
   private begin(run: RunOfFetch<Id>): Fetch<Id> | undefined {
     const { requestId, epoch } = run;
@@ -343,7 +340,7 @@ export class TargetCoordinator<Id extends AnyId = string> {
     });
   }
 
-  /** The fetch is over: no timer is left for it, and its run cannot come again. */
+  /** Ends a fetch: stops its timers and records its run so that it cannot begin again. */
   private bury(fetch: Fetch<Id>): void {
     clearDeadline(fetch.question);
     this.heartbeats.leave(fetch);

@@ -1,13 +1,12 @@
 import type { AnyId, Micros } from '@baton/kernel';
 
 /**
- * The location of a prompt's KV, from the hand-over record or from `kv_transfer_params` from
- * outside.
+ * The location of a prompt's KV, from the hand-over record or from outside `kv_transfer_params`.
  */
 export interface SourceName<Id extends AnyId = string> {
   readonly engineId: Id;
   /**
-   * The request id at the source; another than the reader's own when the parameters came from
+   * The request id at the source; it differs from the reader's when the parameters came from
    * outside.
    */
   readonly requestId: Id;
@@ -16,9 +15,9 @@ export interface SourceName<Id extends AnyId = string> {
 }
 
 /**
- * Why a fetch came to nothing. `lost`: the source is gone. `expired`: it no longer has the blocks.
- * `timeout`: it did not answer. `aborted`: the request was aborted. `rejected`: this engine cannot
- * serve it. `superseded`: another run has taken over.
+ * The reason why a fetch failed. `lost`: the source is gone. `expired`: it no longer has the
+ * blocks. `timeout`: it did not answer. `aborted`: the request was aborted. `rejected`: this engine
+ * cannot serve it. `superseded`: another run has taken over.
  */
 export type FetchFailure = 'lost' | 'expired' | 'timeout' | 'aborted' | 'rejected' | 'superseded';
 
@@ -27,7 +26,7 @@ export type FetchFailure = 'lost' | 'expired' | 'timeout' | 'aborted' | 'rejecte
  * simulated clock, and an instant before an earlier one counts as that one.
  */
 export type TargetFact<Id extends AnyId = string> =
-  /** The job is taken: from here on the source gets heartbeats for it. */
+  /** The job is taken; from here on the source gets heartbeats for it. */
   | {
       readonly kind: 'accepted';
       readonly requestId: Id;
@@ -111,7 +110,7 @@ export type TargetAction<Id extends AnyId = string> =
       readonly epoch: number;
       readonly sourceId: Id;
       readonly bytes: number;
-      /** Of the source's link, and how many reads share it now. */
+      /** Capacity of the source's link, and the number of reads that share it now. */
       readonly bytesPerSecond: number;
       readonly activeReads: number;
     }
@@ -160,7 +159,7 @@ export type TargetAction<Id extends AnyId = string> =
 export interface TargetCounters {
   readonly accepted: number;
   readonly received: number;
-  /** Of those received, how many needed no transfer. */
+  /** Received prompts that needed no transfer. */
   readonly nothingMissing: number;
   readonly failed: Readonly<Record<FetchFailure, number>>;
   readonly transferredBytes: number;
@@ -170,7 +169,7 @@ export interface TargetCounters {
   readonly heartbeats: number;
 }
 
-/** One fetch as it stands, for tests and for inspection of an engine. */
+/** The state of one fetch, for tests and for inspection of an engine. */
 export interface FetchView<Id extends AnyId = string> {
   readonly requestId: Id;
   readonly epoch: number;

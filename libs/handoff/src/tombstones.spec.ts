@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { EVERY_EPOCH, isBuried, overEpochOf, Tombstones } from './tombstones';
 
 describe('Tombstones', () => {
-  it('remembers the highest void epoch, and which runs ended here', () => {
+  it('keeps the highest void epoch, and the runs that ended here', () => {
     const stones = new Tombstones<string>(1_000);
     stones.bury('a', 7, 0);
     stones.raise('a', 5, 10);

@@ -9,22 +9,22 @@ interface Stone {
   /** Runs up to this epoch are void. */
   readonly overEpoch: number;
   /**
-   * Runs that have been here and ended: the one case in which a repeated beginning must stay
-   * without effect.
+   * Runs that began and ended here: the only case in which a repeated beginning must have no
+   * effect.
    */
   readonly buriedEpochs: readonly number[];
 }
 
 /**
- * Nearly always one run began here, ended here and was the newest: then its epoch alone is stored,
+ * Nearly always one run began here, ended here and was the newest; then only its epoch is stored,
  * without an object.
  */
 export type Tombstone = number | Stone;
 
 /**
- * Keeps for a while which runs of a request are over, so that a repeated or late fact has no
- * effect. Two maps take turns: an entry lives one to two spans, or shorter when more than 65,536
- * come within one.
+ * Records for a while which runs of a request are over, so that a repeated or late fact has no
+ * effect. Two maps alternate: an entry lives one to two spans, or less when more than 65,536 come
+ * within one.
  */
 export class Tombstones<Id extends AnyId> {
   private young = new IdMap<Id, Tombstone>();

@@ -2,14 +2,14 @@ import type { LinkEnd } from './link-end';
 
 const FIRST_CAPACITY = 16;
 
-/** Transfers under way, as columns by slot. A slot is used again after its transfer has gone. */
+/** Transfers under way, as columns by slot. A slot is reused after its transfer has gone. */
 export class TransferColumns<Id> {
   readonly ids: Id[] = [];
   readonly sources: LinkEnd[] = [];
   readonly targets: LinkEnd[] = [];
   /** Transfers are numbered in the order of their start. */
   numbers = new Float64Array(FIRST_CAPACITY);
-  /** Bytes left at `sinceUs`, from when on they flow at `bytesPerUs`. */
+  /** Bytes left at `sinceUs`; from then on they flow at `bytesPerUs`. */
   bytesLeft = new Float64Array(FIRST_CAPACITY);
   sinceUs = new Float64Array(FIRST_CAPACITY);
   bytesPerUs = new Float64Array(FIRST_CAPACITY);
@@ -36,7 +36,7 @@ export class TransferColumns<Id> {
     this.free[this.freeCount++] = slot;
   }
 
-  /** Which of two completes first; if they do together, the one that started first. */
+  /** The one of two that completes first; on a tie, the one that started first. */
   earlier(a: number, b: number): number {
     const { completesUs, numbers } = this;
     const differenceUs = completesUs[a]! - completesUs[b]!;

@@ -5,8 +5,8 @@ import { type CompletedTransfer, TransferSet, type TransferStart } from './trans
 type Start = TransferStart<AnyId>;
 
 /**
- * The law of `TransferSet` in its plainest words: every change settles every transfer whose rate it
- * changes, in the order of arithmetic.
+ * The plain form of `TransferSet`: every change settles every transfer whose rate it changes, with
+ * the same order of arithmetic.
  */
 interface Plain {
   readonly start: Start;
@@ -102,7 +102,7 @@ class PlainTransfers {
   }
 }
 
-/** Both sets through the same random life. */
+/** Applies the same random operations to both sets. */
 class Pair {
   readonly set = new TransferSet<AnyId>();
   readonly plain = new PlainTransfers();
@@ -170,14 +170,14 @@ class Pair {
   }
 }
 
-/** Names and integers do the same. */
+/** Ids as names or integers. */
 function idOf(n: number): AnyId {
   return n % 2 === 0 ? n : `n${n}`;
 }
 
 describe('a set of transfers', () => {
   it.each([false, true])(
-    'completes at the very microseconds, and in the order, of a set that scans everything ' +
+    'completes at the same microseconds and in the same order as a set that scans everything ' +
       '(shares told: %s)',
     (isToldShares) => {
       for (let seed = 1; seed <= 60; seed++) {

@@ -29,7 +29,7 @@ function runToEnd(set: TransferSet): CompletedTransfer[] {
 }
 
 describe('transferRate', () => {
-  it('is what the slower end gives each of its transfers', () => {
+  it('is the share of the slower end', () => {
     const fast = linkShare(100, 2);
     expect(transferRate(fast, linkShare(30, 1))).toBe(30);
     expect(transferRate(fast, linkShare(300, 2))).toBe(50);
@@ -46,7 +46,7 @@ describe('a set of transfers', () => {
     expect(set.nextCompletionUs()).toBeUndefined();
   });
 
-  it('halves the rate of two that share a source, and gives it back', () => {
+  it('halves the rate of two that share a source, and restores it', () => {
     const set = new TransferSet();
     set.start(start({ id: 'a' }));
     set.start(start({ id: 'b', targetId: 'd1', bytes: 2_000_000 }));
@@ -65,7 +65,7 @@ describe('a set of transfers', () => {
     expect([set.rateOf('a'), set.rateOf('b'), set.rateOf('c')]).toEqual([GB / 2, GB / 2, GB / 4]);
   });
 
-  it('completes several in one question, each at its own instant', () => {
+  it('completes several in one call, each at its own instant', () => {
     const set = new TransferSet();
     set.start(start({ id: 'a' }));
     set.start(start({ id: 'b', bytes: 2_000_000 }));
@@ -90,7 +90,7 @@ describe('a set of transfers', () => {
     expect(runToEnd(set)).toEqual([{ id: 'a', completedUs: 1_500 }]);
   });
 
-  it('sends nothing in no time but the latency', () => {
+  it('sends zero bytes in the latency alone', () => {
     const set = new TransferSet();
     set.start(start({ bytes: 0, baseLatencyUs: 7 }));
     expect(set.nextCompletionUs()).toBe(7);
@@ -104,7 +104,7 @@ describe('a set of transfers', () => {
 });
 
 describe('one target’s set', () => {
-  it('shares the source with transfers it is told of', () => {
+  it('shares the source with announced transfers', () => {
     const set = new TransferSet();
     set.start(start({ sourceActiveReads: 4 }));
     expect(set.nextCompletionUs()).toBe(4_000);
@@ -119,7 +119,7 @@ describe('one target’s set', () => {
     expect(set.rateOf('a')).toBe(GB / 2);
   });
 
-  it('counts its own completions before the source says so', () => {
+  it('counts its own completions before the source announces them', () => {
     const set = new TransferSet();
     set.start(start({ id: 'a', sourceActiveReads: 1 }));
     set.start(start({ id: 'b', bytes: 2_000_000, sourceActiveReads: 2 }));
@@ -127,7 +127,7 @@ describe('one target’s set', () => {
     expect(set.rateOf('b')).toBe(GB);
   });
 
-  it('ignores word from a source that it reads nothing from', () => {
+  it('ignores counts from a source that it does not read from', () => {
     const set = new TransferSet();
     set.setSourceShare('p0', 5, 0);
     set.start(start({}));
@@ -145,7 +145,7 @@ const arbitraryStarts = fc.array(
   }),
   { minLength: 1, maxLength: 12 },
 );
-/** Ends as it begins. */
+/** A transfer without duration. */
 const AT_ONCE = { source: 0, target: 0, bytes: 0, baseLatencyUs: 0, nowUs: 0 };
 const SOURCE_RATES = [GB, GB / 2, 3 * GB];
 const TARGET_RATES = [GB, 2 * GB, GB / 3];
@@ -168,7 +168,7 @@ function startsOf(rows: { source: number; target: number; bytes: number; nowUs: 
 /** Adding up thousands of small parts may put a last byte on the other side of a microsecond. */
 const SUMMATION_ERROR_US = 2;
 
-/** The same fluid law, one microsecond at a time and without any cleverness. */
+/** The same fluid model, simulated plainly one microsecond at a time. */
 function crawl(starts: readonly TransferStart[]): Map<string, number> {
   const left = new Map(starts.map((s) => [s.id, s.bytes]));
   const results = new Map<string, number>();
@@ -215,7 +215,7 @@ describe('laws of shared links', () => {
     );
   });
 
-  it('asking in between changes no completion', () => {
+  it('reading in between changes no completion', () => {
     fc.assert(
       fc.property(arbitraryStarts, fc.array(fc.nat(20_000)), (rows, questions) => {
         const plain = new TransferSet();
@@ -239,7 +239,7 @@ describe('laws of shared links', () => {
     );
   });
 
-  it('is fair: of transfers that begin together on the same ends the smaller never ends later', () => {
+  it('is fair: of transfers that begin together on the same ends, the smaller never ends later', () => {
     fc.assert(
       fc.property(fc.array(fc.nat(5_000_000), { minLength: 2, maxLength: 10 }), (sizes) => {
         const set = new TransferSet();
@@ -274,7 +274,7 @@ describe('laws of shared links', () => {
     );
   });
 
-  it('agrees with itself: targets that are told the counts time a source as one set does', () => {
+  it('is consistent: targets that get the counts time a source as one set does', () => {
     fc.assert(
       fc.property(arbitraryStarts, (rows) => {
         const starts = startsOf(rows).map((s) => ({ ...s, targetId: `d-${s.id}` }));

@@ -10,16 +10,15 @@ export interface TransferStart<Id extends AnyId = string> {
   readonly targetId: Id;
   readonly bytes: number;
   /**
-   * Time before the first byte flows. The transfer counts at both ends from its start on, as the
+   * Time before the first byte flows. The transfer counts at both ends from its start, just as the
    * source counts a read from its answer on.
    */
   readonly baseLatencyUs: Micros;
-  /** Capacity of the links; the newest value given for an end holds for all its transfers. */
+  /** Capacity of the links; the newest value for an end applies to all its transfers. */
   readonly sourceBytesPerSecond: number;
   readonly targetBytesPerSecond: number;
   /**
-   * The number of reads on the source's link, from its answer; left out when this set holds all of
-   * them.
+   * The number of reads on the source's link, from its answer; unset when this set has all of them.
    */
   readonly sourceActiveReads?: number;
   readonly nowUs: Micros;
@@ -45,9 +44,9 @@ export class TransferSet<Id extends AnyId = string> {
   private readonly sources = new Map<Id, LinkEnd>();
   private readonly targets = new Map<Id, LinkEnd>();
   private readonly targetEnds: LinkEnd[] = [];
-  /** The targets by their first transfers: the number of engines costs next to nothing. */
+  /** The targets ordered by their first transfers, so that many engines cost little. */
   private readonly firsts = new Tournament();
-  /** Targets whose first transfer may be another one by now. */
+  /** Targets whose first transfer may be out of date. */
   private readonly stale: LinkEnd[] = [];
   private staleCount = 0;
   private readonly done = new Outbox<CompletedTransfer<Id>>();
@@ -80,7 +79,7 @@ export class TransferSet<Id extends AnyId = string> {
     this.divide(source, target);
   }
 
-  /** Ends a transfer without completing it; false when it is not under way (any more). */
+  /** Ends a transfer without completing it; false when it is not or no longer under way. */
   cancel(id: Id, nowUs: Micros): boolean {
     this.advance(nowUs);
     const slot = this.slots.get(id);
@@ -89,9 +88,9 @@ export class TransferSet<Id extends AnyId = string> {
   }
 
   /**
-   * Sets the number of reads that share the source's link. A count below the transfers that this
-   * set has from there is stale and has no effect. The count falls by itself when one of them
-   * completes; the source's next count settles it.
+   * Sets the number of reads that share the source's link. A count below the number of this set's
+   * transfers from there is stale and has no effect. The count falls by itself when one of them
+   * completes; the source's next count corrects it.
    */
   setSourceShare(sourceId: Id, activeReads: number, nowUs: Micros): void {
     this.advance(nowUs);
@@ -103,7 +102,7 @@ export class TransferSet<Id extends AnyId = string> {
   }
 
   /**
-   * Moves the clock on and completes what is due, each at its own instant. An instant before an
+   * Advances the clock and completes due transfers, each at its own instant. An instant before an
    * earlier one counts as that one.
    */
   advance(nowUs: Micros): void {
@@ -119,7 +118,8 @@ export class TransferSet<Id extends AnyId = string> {
   }
 
   /**
-   * When the next transfer completes if no count changes before; undefined when none is under way.
+   * When the next transfer completes unless a count changes before; undefined when none is under
+   * way.
    */
   nextCompletionUs(): Micros | undefined {
     const next = this.next();
@@ -127,18 +127,15 @@ export class TransferSet<Id extends AnyId = string> {
   }
 
   /**
-   * What has completed up to `nowUs` and was not returned before, in the order of completion, then
-   * of start.
+   * Transfers completed up to `nowUs` and not returned before, in the order of completion, then of
+   * start.
    */
   completed(nowUs: Micros): readonly CompletedTransfer<Id>[] {
     this.advance(nowUs);
     return this.done.take();
   }
 
-  /**
-   * The present rate in bytes per second, 0 when not under way; the base latency does not show in
-   * it.
-   */
+  /** The current rate in bytes per second, 0 when not under way; it ignores the base latency. */
   rateOf(id: Id): number {
     const slot = this.slots.get(id);
     return slot === undefined ? 0 : this.columns.bytesPerUs[slot]! * US_PER_SECOND;
@@ -163,10 +160,7 @@ export class TransferSet<Id extends AnyId = string> {
     this.findFirst(target);
   }
 
-  /**
-   * Transfers whose target gave them less than the source before, and still does not give more,
-   * keep their rate.
-   */
+  /** Transfers that were and still are limited by their target keep their rate. */
   private divideSource(source: LinkEnd): void {
     const { targets, bytesPerUs } = this.columns;
     const before = source.shareBytesPerUs;
@@ -216,7 +210,7 @@ export class TransferSet<Id extends AnyId = string> {
     return true;
   }
 
-  /** The slot that completes first, of several the one that started first. */
+  /** The slot that completes first; on a tie, the one that started first. */
   private next(): number {
     while (this.staleCount > 0) {
       const target = this.stale[--this.staleCount]!;

@@ -8,7 +8,7 @@ function setup(handshakeUs: number, descriptorUs = 0): TransferSetup {
 }
 
 describe('the first contact of two engines', () => {
-  it('takes a handshake, for which every read from there waits', () => {
+  it('takes a handshake, and every read from there waits for it', () => {
     const target = setup(2_000_000);
     target.meet('p0', 100);
     expect(target.handshakeLeftUs('p0', 100)).toBe(2_000_000);
@@ -16,7 +16,7 @@ describe('the first contact of two engines', () => {
     expect(target.handshakeLeftUs('p0', 2_000_100)).toBe(0);
   });
 
-  it('is one with each engine, and one again behind a restart of either', () => {
+  it('happens once per engine, and again after a restart of either', () => {
     const target = setup(1_000);
     target.meet('p0', 0);
     expect(target.handshakeLeftUs('p1', 5_000)).toBe(1_000);
@@ -25,14 +25,14 @@ describe('the first contact of two engines', () => {
     expect(target.handshakeLeftUs('p0', 9_000)).toBe(1_000);
   });
 
-  it('is forgotten of the engine met first when there are too many to remember', () => {
+  it('is dropped for the engine met first when there are too many', () => {
     const target = setup(10);
     for (let i = 0; i <= 4_096; i++) target.meet(`p${i}`, i);
     expect(target.handshakeLeftUs('p1', 1_000_000)).toBe(0);
     expect(target.handshakeLeftUs('p0', 1_000_000)).toBe(10);
   });
 
-  it('costs nothing where a handshake takes no time', () => {
+  it('costs nothing when a handshake takes no time', () => {
     const target = setup(0);
     target.meet('p0', 0);
     expect(target.handshakeLeftUs('p0', 0)).toBe(0);
@@ -40,7 +40,7 @@ describe('the first contact of two engines', () => {
 });
 
 describe('posting a read', () => {
-  it('takes the time of a descriptor for each part of each block that is begun', () => {
+  it('takes the time of a descriptor per part of each begun block', () => {
     const target = setup(0, 2.5);
     const descriptors = [0, 1, 1_000, 1_001].map((bytes) => descriptorsOf(bytes, SHAPE));
     expect(descriptors).toEqual([0, 64, 64, 128]);

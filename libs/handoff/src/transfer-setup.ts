@@ -1,9 +1,9 @@
 import { type AnyId, assert, type Micros } from '@baton/kernel';
 
 export interface TransferSetupTimes {
-  /** Of the first contact with another engine, simulated µs, >= 0. */
+  /** Time of the first contact with another engine, simulated µs, >= 0. */
   readonly handshakeUs: Micros;
-  /** Of posting one descriptor, µs, >= 0. */
+  /** Time to post one descriptor, µs, >= 0. */
   readonly descriptorUs: number;
 }
 
@@ -14,14 +14,15 @@ export interface TransferShape {
   readonly descriptorsPerBlock: number;
 }
 
-/** Engines whose handshake is remembered; of more, the one met first is met again. */
+/** Limit of remembered handshakes; beyond it the oldest is repeated. */
 const MOST_SOURCES = 4_096;
 
 /**
- * What the transfers to one engine take before their first byte, beyond the latency of the link. As
- * vLLM's NIXL connector (`_background_nixl_handshake` of `nixl/base_worker.py`): the first contact
- * with another engine exchanges metadata and prepares its descriptors in the background, and reads
- * from there wait until that is over; then each read posts its descriptors one after the other.
+ * The time that transfers to one engine take before their first byte, in addition to the latency of
+ * the link. As in vLLM's NIXL connector (`_background_nixl_handshake` of `nixl/base_worker.py`):
+ * the first contact with another engine exchanges metadata and prepares its descriptors in the
+ * background, and reads from there wait until that is over; then each read posts its descriptors
+ * one after the other.
  */
 export class TransferSetup<Id extends AnyId = string> {
   /** By source: the end of its handshake. */
@@ -35,7 +36,7 @@ export class TransferSetup<Id extends AnyId = string> {
     assert(shape.bytesPerBlock > 0 && shape.descriptorsPerBlock > 0, 'blocks are read in parts');
   }
 
-  /** A request for KV of that engine has come: the handshake begins, unless there was one. */
+  /** A request for KV of that engine has come: begins the handshake, unless there was one. */
   meet(sourceId: Id, nowUs: Micros): void {
     const { knownFromUs } = this;
     if (this.times.handshakeUs === 0 || knownFromUs.has(sourceId)) return;
@@ -43,18 +44,18 @@ export class TransferSetup<Id extends AnyId = string> {
     knownFromUs.set(sourceId, nowUs + this.times.handshakeUs);
   }
 
-  /** What is left of the handshake; the whole of it with an engine that was never met. */
+  /** Time left of the handshake; all of it for an engine that was never met. */
   handshakeLeftUs(sourceId: Id, nowUs: Micros): Micros {
     this.meet(sourceId, nowUs);
     return Math.max(0, (this.knownFromUs.get(sourceId) ?? nowUs) - nowUs);
   }
 
-  /** Before a read of so many bytes by each rank, from now on. */
+  /** Time left before a read of this many bytes by each rank. */
   leftUs(sourceId: Id, bytes: number, nowUs: Micros): Micros {
     return this.handshakeLeftUs(sourceId, nowUs) + this.postingUs(bytes);
   }
 
-  /** Of a read of so many bytes by each rank. */
+  /** Posting time of a read of this many bytes by each rank. */
   postingUs(bytes: number): Micros {
     return Math.round(this.times.descriptorUs * descriptorsOf(bytes, this.shape));
   }
@@ -65,7 +66,7 @@ export class TransferSetup<Id extends AnyId = string> {
   }
 }
 
-/** Descriptors of a read of so many bytes, as one rank posts them. */
+/** Number of descriptors that one rank posts for a read of this many bytes. */
 export function descriptorsOf(bytes: number, shape: TransferShape): number {
   return Math.ceil(bytes / shape.bytesPerBlock) * shape.descriptorsPerBlock;
 }

@@ -3,7 +3,7 @@ import type { BlockList } from './block-list';
 import type { BlockSpans } from './block-spans';
 import type { BlockTable } from './block-table';
 
-/** What a pool keeps of its blocks. */
+/** A pool's records of its blocks. */
 export interface AuditedBlocks {
   readonly table: BlockTable;
   readonly spans: BlockSpans;
@@ -17,7 +17,7 @@ export interface AuditedBlocks {
  * block is found under its hash.
  *
  * @param lists every list that holds blocks; `unlisted`: private blocks on none
- * @throws InvariantError when blocks were lost or given twice.
+ * @throws InvariantError when blocks were lost or assigned twice.
  */
 export function auditBlocks(
   blocks: AuditedBlocks,

@@ -5,10 +5,10 @@ const NO_HASHES: ArrayLike<number> = [];
 const NO_ID = -1;
 
 /**
- * The blocks of one owner, in the order of its tokens, and their content. Leading blocks have their
- * ids stored, since others may find and share them; the private ones behind are only counted. A
- * pool fills and empties the list; the owner describes the content, adds what it has taken and
- * otherwise only reads. It keeps its memory when emptied, so an owner's record that is used again
+ * The blocks of one owner, in the order of its tokens, and their content. The ids of leading blocks
+ * are stored, because others may find and share them; the private ones after them are only counted.
+ * A pool fills and empties the list; the owner describes the content, adds the blocks that it has
+ * taken and otherwise only reads. The list keeps its memory when emptied, so a reused record
  * allocates nothing.
  */
 export class BlockList {
@@ -17,17 +17,19 @@ export class BlockList {
   /** Ids of the leading `numbered` blocks, -1 where one has none. */
   ids = new Int32Array(0);
   numbered = 0;
-  /** Leading blocks that the owner never had or has given back: a window has left them behind. */
+  /**
+   * Leading blocks that the owner never had or has freed, because a window has left them behind.
+   */
   skipped = 0;
-  /** Private blocks behind those. */
+  /** Private blocks after those. */
   rest = 0;
   /** Leading blocks that were offered to the prefix index as full. */
   published = 0;
   /** Whether ids were given to private blocks. */
   hasPrivateIds = false;
   /**
-   * Chained hashes of the leading blocks: `hashCount` of these, from `hashFrom` on. 0 and what lies
-   * behind is private.
+   * Chained hashes of the leading blocks: `hashCount` of them, from `hashFrom` on. From the first 0
+   * on blocks are private.
    */
   hashes: ArrayLike<number> = NO_HASHES;
   hashFrom = 0;
@@ -37,14 +39,14 @@ export class BlockList {
     return this.numbered + this.rest;
   }
 
-  /** Says what the blocks of this owner hold; without `count` everything behind `from`. */
+  /** Sets the content of this owner's blocks; without `count` all hashes after `from`. */
   describe(hashes: ArrayLike<number>, from = 0, count = hashes.length - from): void {
     this.hashes = hashes;
     this.hashFrom = from;
     this.hashCount = count;
   }
 
-  /** Lets go of the hashes. */
+  /** Drops the reference to the hashes. */
   forget(): void {
     this.describe(NO_HASHES);
   }
@@ -55,8 +57,8 @@ export class BlockList {
   }
 
   /**
-   * Adds the first `count` of these blocks of the pool to a list that has none, behind those that
-   * are skipped.
+   * Adds the first `count` of these blocks of the pool to a list without blocks, after the skipped
+   * ones.
    */
   append(ids: Int32Array, count: number): void {
     const { numbered } = this;
@@ -65,7 +67,7 @@ export class BlockList {
     this.numbered = numbered + count;
   }
 
-  /** Says that the owner has no block before this one. */
+  /** Records that the owner has no block before this one. */
   skip(upTo: number): void {
     if (upTo > this.ids.length) this.grow(upTo);
     for (let i = this.skipped; i < upTo; i++) this.ids[i] = NO_ID;
@@ -101,7 +103,7 @@ export class BlockList {
   }
 }
 
-/** Where the run of consecutive ids of the first `length` ends that begins at `from`. */
+/** End of the run of consecutive ids that begins at `from`, within the first `length`. */
 export function runEnd(ids: Int32Array, from: number, length: number): number {
   let end = from + 1;
   while (end < length && ids[end] === ids[end - 1]! + 1) end++;

@@ -5,7 +5,7 @@ import { type NaiveBlock, NaivePool } from '../test/naive-pool';
 
 const FAMILIES = 3;
 const LENGTH = 6;
-/** First contents, for dense ids on both sides of the pages in which these are kept. */
+/** First contents; dense ids lie on both sides of page boundaries. */
 const FIRST_CONTENTS = [253, 509, 700];
 const CONTENTS = 705;
 
@@ -49,7 +49,9 @@ const scenario = fc.record({
   operations: fc.array(operation, { maxLength: 60 }),
 });
 
-/** Two owners compute one content; the block that is found is given up, its twin stays unnamed. */
+/**
+ * Two owners compute the same content; the found block is evicted, its twin stays without a hash.
+ */
 const TWIN_OUTLIVED = {
   ...{ numBlocks: 8, contentCount: 0 as const, enablePrefixCaching: true },
   evictionPolicy: 'lru' as const,
@@ -69,7 +71,7 @@ interface Owner {
   readonly hashes: readonly number[];
 }
 
-/** Does to a pool what an engine does, and the same to the naive one. */
+/** Applies an engine's operations to a pool and to the naive one. */
 class Owners {
   readonly all: Owner[] = [];
   readonly pool: BlockPool;
@@ -150,7 +152,7 @@ describe('BlockPool over random owners', () => {
     );
   });
 
-  it('holds and gives up what a list of single blocks would', () => {
+  it('holds and evicts the same as a list of single blocks', () => {
     fc.assert(
       fc.property(scenario, ({ operations, ...options }) => {
         const owners = new Owners(options);
@@ -164,7 +166,7 @@ describe('BlockPool over random owners', () => {
     );
   });
 
-  it('never gives one id to two blocks', () => {
+  it('never gives the same id to two blocks', () => {
     fc.assert(
       fc.property(scenario, ({ operations, ...options }) => {
         const owners = new Owners(options);

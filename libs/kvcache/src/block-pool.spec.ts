@@ -35,7 +35,7 @@ describe('BlockPool', () => {
     expect(pool.usage).toBe(0.75);
   });
 
-  it('finds leading blocks up to the first that is not there, and no more than asked for', () => {
+  it('finds leading blocks up to the first missing one, at most the requested number', () => {
     owner(3, [101, 102, 103]);
     expect(hits([101, 102, 999, 103])).toBe(2);
     expect(hits([999, 101])).toBe(0);
@@ -76,7 +76,7 @@ describe('BlockPool', () => {
     expect(hits(HASHES)).toBe(1);
   });
 
-  it('evicts what was released the longest ago first, and sharing renews', () => {
+  it('evicts the least recently released first, and sharing renews', () => {
     const old = owner(1, [101]);
     const young = owner(1, [201]);
     owner(2);
@@ -104,7 +104,7 @@ describe('BlockPool', () => {
     expect(pool.generationOf(id)).toBe(before + 1);
   });
 
-  it('gives private blocks ids of their own when asked, and takes them back with the blocks', () => {
+  it('gives private blocks their own ids on request, and takes these back with the blocks', () => {
     const list = owner(3, [101]);
     const other = owner(1);
     const ids = pool.idsOf(list);
@@ -118,7 +118,7 @@ describe('BlockPool', () => {
     expect(pool.generationOf(ids[2]!)).toBe(before + 1);
   });
 
-  it('lets a block with an id be found when its content is full', () => {
+  it('publishes a block with an id when its content is full', () => {
     const list = new BlockList();
     list.describe(HASHES);
     pool.take(3);
@@ -133,7 +133,7 @@ describe('BlockPool', () => {
     pool.audit([]);
   });
 
-  it('lets the first block of a content stand for it when the same is computed twice', () => {
+  it('keeps the first block of a content when the same is computed twice', () => {
     const first = owner(1, [101]);
     const twin = owner(1, [101]);
     expect(pool.cachedBlocks).toBe(1);
@@ -157,7 +157,7 @@ describe('BlockPool', () => {
     expect(pool.cachedBlocks).toBe(0);
   });
 
-  it('tells in an audit that a block was lost or given twice', () => {
+  it('reports in an audit that a block was lost or assigned twice', () => {
     const list = owner(2);
     expect(() => pool.audit([])).toThrow(/lost count of its owners/);
     expect(() => pool.audit([list, list])).toThrow(/lost count of its owners/);
@@ -165,7 +165,7 @@ describe('BlockPool', () => {
   });
 
   it(
-    'under fifo evicts what was filled first, used since or not, and what is in use when it ' +
+    'under fifo evicts the block filled first, used since or not, and one in use when it ' +
       'is free',
     () => {
       pool = new BlockPool({ numBlocks: 4, enablePrefixCaching: true, evictionPolicy: 'fifo' });

@@ -11,40 +11,37 @@ export interface BlockPoolOptions {
   readonly numBlocks: number;
   /** Without it nothing enters the prefix index and every match is empty. */
   readonly enablePrefixCaching: boolean;
-  /** Hashes are the integers 1..contentCount, which are found faster. Unset or 0: any numbers. */
+  /** Hashes are the integers 1..contentCount, whose lookup is faster. Unset or 0: any numbers. */
   readonly contentCount?: number | undefined;
   /** Groups of layers whose blocks can be found. Unset: 1. */
   readonly groups?: number | undefined;
   /** The unused block to evict: least recently freed (`lru`, default), or filled first (`fifo`). */
   readonly evictionPolicy?: 'lru' | 'fifo' | undefined;
-  /** Host memory that keeps evicted blocks until least recently used, in blocks; 0 by default. */
+  /** Host memory that keeps evicted blocks in LRU order, in blocks; default 0. */
   readonly hostBlocks?: number | undefined;
   /** Unset: no watcher. */
   readonly contentWatcher?: ContentWatcher | undefined;
 }
 
-/**
- * The leading blocks of a prompt that the pool holds. A caller keeps one and lets `match` fill it
- * again.
- */
+/** The leading blocks of a prompt that the pool holds. A caller reuses one object for `match`. */
 export class PrefixMatch {
   ids = new Int32Array(64);
-  /** Place of the first of them in the prompt: behind its beginning in windowed groups. */
+  /** Place of the first of them in the prompt; above 0 in windowed groups. */
   from = 0;
   /** Blocks found. */
   length = 0;
   /** The unused ones among them: sharing them takes them out of the free blocks. */
   idle = 0;
-  /** Blocks behind them in host memory: they need a block here, and can be loaded into it. */
+  /** Blocks after them in host memory; each needs a block here to be loaded into. */
   inHost = 0;
 }
 
 /**
  * The KV blocks of one engine: their owners, their content, and the order of eviction. Blocks are
  * shared by counting owners; an unused block stays findable until it is taken for other content,
- * least recently freed first. Private blocks, which no other owner will ever find, are alike: they
- * are counted, and have ids only on request. The pool has no tokens, no sequences and no time; an
- * engine drives it.
+ * least recently freed first. Private blocks, which no other owner will ever find, are
+ * interchangeable: they are counted, and have ids only on request. The pool has no notion of
+ * tokens, sequences or time; an engine drives it.
  */
 export class BlockPool {
   readonly numBlocks: number;
@@ -55,7 +52,7 @@ export class BlockPool {
   private readonly enablePrefixCaching: boolean;
   private watcher: ContentWatcher | undefined;
   private lastOwnName = -1;
-  /** Host memory and watchers know the blocks of the first group alone. */
+  /** Host memory and watchers have only blocks of the first group. */
   private readonly lastOfFirstGroup: number;
 
   constructor({ numBlocks, enablePrefixCaching, ...options }: BlockPoolOptions) {
@@ -71,7 +68,7 @@ export class BlockPool {
     this.host = hostBlocks > 0 ? new RecentContents(hostBlocks) : undefined;
   }
 
-  /** Unused blocks, whether they still hold findable content or not. */
+  /** Unused blocks, with or without findable content. */
   get freeBlocks(): number {
     return this.order.size;
   }
@@ -91,7 +88,7 @@ export class BlockPool {
   }
 
   /**
-   * Finds how many leading blocks of the list's content, at most `maxBlocks`, are here. Touches
+   * Counts the leading blocks of the list's content in this pool, at most `maxBlocks`. Changes
    * nothing; O(blocks found).
    */
   match(list: BlockList, maxBlocks: number, into: PrefixMatch): void {
@@ -108,7 +105,7 @@ export class BlockPool {
     into.inHost = found - into.length;
   }
 
-  /** The block that holds what the list says of this place, -1 when there is none. */
+  /** The block with the list's content of this place, -1 when there is none. */
   find({ hashes, hashFrom, group }: BlockList, at: number): number {
     return this.table.find(hashes[hashFrom + at]!, group);
   }
@@ -119,8 +116,9 @@ export class BlockPool {
   }
 
   /**
-   * Adds the matched blocks to the owner's list, which has none; those in host memory are used by
-   * it, and the owner takes blocks to load them into. Nothing may have been taken since the match.
+   * Adds the matched blocks to the owner's list, which must be empty. Those in host memory count as
+   * used, and the owner takes blocks to load them into. No block may have been taken since the
+   * match.
    */
   share(match: PrefixMatch, list: BlockList): void {
     const { ids, length } = match;
@@ -152,9 +150,9 @@ export class BlockPool {
   }
 
   /**
-   * Lets the owner's first `upTo` blocks be found under their hashes, now that they are full.
-   * Blocks without a hash (none, or 0) stay private; content that another block already stands for
-   * is not entered twice.
+   * Publishes the owner's first `upTo` blocks under their hashes, now that they are full. Blocks
+   * without a hash (none, or 0) stay private; content that another block already has is not entered
+   * twice.
    */
   publish(list: BlockList, upTo: number): void {
     const { published, hashes, hashFrom, hashCount } = list;
@@ -170,8 +168,8 @@ export class BlockPool {
   }
 
   /**
-   * As `publish`, for an owner that will come back, with its blocks of each group: those without a
-   * name behind the named ones get one of its own, a negative number, so that it finds them again
+   * Like `publish`, for an owner that will come back, with its blocks of each group: blocks without
+   * a hash after the hashed ones get private negative ones, so that the owner finds them again
    * while they last.
    */
   publishOwn(lists: readonly BlockList[], upTo: number): void {
@@ -190,7 +188,7 @@ export class BlockPool {
 
   /**
    * Frees the owner's blocks and empties the list. Its tail is freed first, so it is evicted before
-   * its head; what was not full goes before all others.
+   * its head; partial blocks are evicted before all others.
    */
   release(list: BlockList): void {
     const { order } = this;
@@ -230,14 +228,16 @@ export class BlockPool {
     }
   }
 
-  /** Frees private blocks that are on no list: `full` ones, and others, which are taken next. */
+  /**
+   * Frees private blocks that are on no list: `full` ones, and partial ones, which are reused next.
+   */
   giveBack(full: number, partial = 0): void {
     this.order.freedPartial(partial);
     this.order.freedPrivate(full);
   }
 
   /**
-   * Forgets all content, so that nothing can be found; `andHost`: what host memory keeps, too.
+   * Clears all findable content; with `andHost` also host memory.
    *
    * @returns false, with nothing changed, while any block is in use, as vLLM's pool does.
    */
@@ -277,12 +277,12 @@ export class BlockPool {
     return Math.max(0, this.spans.owners()[id]!);
   }
 
-  /** Hashes of the free blocks, the one evicted next first; 0 = nothing findable. O(blocks). */
+  /** Hashes of the free blocks, next eviction first; 0 = nothing findable. O(blocks). */
   freeOrder(): number[] {
     return this.spans.freeIds().map((id) => (id < 0 ? 0 : this.table.hashOf(id)));
   }
 
-  /** The groups of layers of those blocks. */
+  /** The layer groups of those blocks. */
   freeGroups(): number[] {
     const { spans, lastOfFirstGroup: last } = this;
     return spans.freeIds().map((id) => Math.max(0, Math.ceil(id / last) - 1));
@@ -301,7 +301,7 @@ export class BlockPool {
   }
 
   /**
-   * Checks what always holds of blocks.
+   * Checks the invariants of blocks.
    *
    * @param lists every list that holds blocks; `unlisted`: private blocks on none
    * @throws InvariantError when blocks were lost or given twice.
@@ -312,8 +312,8 @@ export class BlockPool {
   }
 
   /**
-   * Adds the span where the match stands so far, as far as the list goes along with it; false when
-   * there is none.
+   * Extends the match by the span at its end, as far as the list agrees with it; false when there
+   * is none.
    */
   private matchSpan(list: BlockList, limit: number, into: PrefixMatch): boolean {
     const { table } = this;
@@ -341,7 +341,7 @@ export class BlockPool {
       this.watcher?.stored(hash, at === 0 ? 0 : list.hashes[list.hashFrom + at - 1]!);
   }
 
-  /** Makes spans of the findable blocks from this place on, which have just become so. */
+  /** Makes spans of the blocks from this place on that have just become findable. */
   private createSpans(list: BlockList, from: number): void {
     for (let end = list.numbered; end > from;) {
       const id = list.ids[end - 1]!;
@@ -356,8 +356,8 @@ export class BlockPool {
   }
 
   /**
-   * Where the run of consecutive findable ids begins that ends before `end`, at `from` or behind
-   * it. Owners begin anywhere in other groups than the first, so each block is a run there.
+   * Start of the run of consecutive findable ids that ends before `end`, at or after `from`. In
+   * groups other than the first owners begin anywhere, so each block is its own run.
    */
   private runStart({ ids, hasPrivateIds, group }: BlockList, end: number, from: number): number {
     let start = end - 1;
@@ -378,7 +378,7 @@ export class BlockPool {
     for (let i = length + inHost - 1; i >= length; i--) this.host!.use(hashes[hashFrom + i]!);
   }
 
-  /** Gives up at most `most` blocks of the span that comes first; returns how many. */
+  /** Evicts at most `most` blocks of the first span; returns their number. */
   private evict(most: number): number {
     const { first } = this.order;
     const length = this.spans.lengthAt(first);

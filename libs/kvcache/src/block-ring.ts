@@ -1,6 +1,6 @@
 import { SPAN } from './span-rows';
 
-// Bound here: an imported name is read through a getter each time.
+// Bound here, because every read of an imported name goes through a getter.
 const { ROW, NEXT, PREV, GAP } = SPAN;
 
 /**
@@ -30,7 +30,7 @@ export class BlockRing {
     rows[GAP] = 0;
   }
 
-  /** Puts a span directly before another, behind the private blocks that stand there. */
+  /** Puts a span directly before another, after the private blocks there. */
   insertBefore(other: number, first: number): void {
     const { rows } = this;
     const row = first << ROW;
@@ -64,7 +64,7 @@ export class BlockRing {
     this.rows[GAP]! += count;
   }
 
-  /** Takes at most `most` of the private blocks that stand before the first span. */
+  /** Takes at most `most` of the private blocks before the first span. */
   takePrivate(most: number): number {
     const { rows } = this;
     const gap = rows[NEXT]! + GAP;

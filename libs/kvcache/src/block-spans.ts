@@ -4,20 +4,20 @@ import type { FreeOrder } from './free-order';
 import { LruOrder } from './lru-order';
 import { SPAN } from './span-rows';
 
-// Bound here: an imported name is read through a getter each time.
+// Bound here, because every read of an imported name goes through a getter.
 const { ROW, OWNERS } = SPAN;
 
 /**
  * Findable blocks in spans: consecutive ids of blocks that follow one another in every prompt that
  * has them, used by the same owners. So a prompt is shared and released by a few spans, however
  * long it is. A span is cut where a sequence shares only its beginning, and spans that one owner
- * frees become one again. It has the owners; the order has which of the unused ones is evicted
- * first.
+ * frees become one again. This class records the owners; `FreeOrder` records which unused span is
+ * evicted first.
  */
 export class BlockSpans {
   readonly order: FreeOrder;
   private readonly rows: Int32Array;
-  /** Where the spans begin that `disown` goes through. */
+  /** Beginnings of the spans that `disown` visits. */
   private pieces = new Int32Array(64);
 
   constructor(lastId: number, numBlocks: number, policy: 'lru' | 'fifo') {
@@ -40,7 +40,7 @@ export class BlockSpans {
     return this.isFreeAt(first) ? 0 : this.rows[(first << ROW) + OWNERS]!;
   }
 
-  /** Blocks with one owner have become findable; they follow one another in its prompt. */
+  /** Adds blocks with one owner that have become findable and are consecutive in its prompt. */
   create(first: number, count: number): void {
     const { rows, order } = this;
     const length = Math.min(count, order.longestSpan);
@@ -51,7 +51,7 @@ export class BlockSpans {
     }
   }
 
-  /** One more owner for blocks that follow one another in its prompt; the first begins a span. */
+  /** Adds an owner to blocks that are consecutive in its prompt; the first begins a span. */
   own(first: number, count: number): void {
     const { rows } = this;
     let rest = count;
@@ -73,7 +73,7 @@ export class BlockSpans {
     }
   }
 
-  /** One owner less for blocks that it owned so; the last is freed first. */
+  /** Removes an owner from such blocks; the last is freed first. */
   disown(first: number, count: number): void {
     let pieces = this.piecesOf(first, count);
     const { rows } = this;
@@ -98,7 +98,7 @@ export class BlockSpans {
     if (freeLength > 0) this.free(freeAt, freeLength);
   }
 
-  /** The last `count` blocks of the span that comes first in the order are given up. */
+  /** Evicts the last `count` blocks of the first span in the order. */
   evict(count: number): void {
     const { order, rows } = this;
     const { first } = order;
@@ -132,7 +132,7 @@ export class BlockSpans {
     return owners;
   }
 
-  /** How many spans there are from `first` on, whose beginnings are written to `pieces`. */
+  /** The number of spans from `first` on; writes their beginnings to `pieces`. */
   private piecesOf(first: number, count: number): number {
     let found = 0;
     for (let at = first; at < first + count; at += this.lengthAt(at)) {

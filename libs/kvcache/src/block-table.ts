@@ -1,8 +1,7 @@
 /**
- * Which blocks can be found, and under which hash. A block has an id, 1 or more, while it can be
- * found or once its id was requested; all others are private and alike. One block per hash and
- * group of layers: when the same content is computed twice, the block that came first stays the one
- * that is found.
+ * The findable blocks by hash. A block has an id, 1 or more, while it is findable or once its id
+ * was requested; all others are private and interchangeable. There is one block per hash and layer
+ * group: when the same content is computed twice, the first block stays findable.
  */
 export interface BlockTable {
   /** Ids are 1..lastId. */
@@ -16,10 +15,10 @@ export interface BlockTable {
   /** The hash under which the block is found, 0 when it is private. */
   hashOf(id: number): number;
   /**
-   * Lets a private block be found, and returns its id; -1, with nothing changed, when another block
-   * already stands for the hash.
+   * Makes a private block findable, and returns its id; -1, with nothing changed, when another
+   * block already has the hash.
    *
-   * @param privateId the id that the block has already, -1 when it has none
+   * @param privateId the id that the block already has, -1 when it has none
    */
   enter(hash: number, privateId: number, group: number): number;
   /** Findable blocks, of consecutive ids, become private and lose their ids. */

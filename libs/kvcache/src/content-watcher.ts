@@ -3,9 +3,12 @@
  * once when it no longer can.
  */
 export interface ContentWatcher {
-  /** A full block can be found; `parent` is the hash of the one before it, 0 at the beginning. */
+  /**
+   * A full block has become findable; `parent` is the hash of the one before it, 0 at the
+   * beginning.
+   */
   stored(hash: number, parent: number): void;
-  /** It was given up. */
+  /** The block is no longer findable. */
   removed(hash: number): void;
   /** Nothing can be found any more. */
   cleared(): void;

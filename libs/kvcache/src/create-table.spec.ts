@@ -9,7 +9,7 @@ describe.each([
   { kind: 'any hashes', contentCount: 0, most: 2 ** 53 - 1 },
   { kind: 'dense content ids', contentCount: 1_000_000, most: 1_000_000 },
 ])('the block table over $kind', ({ contentCount, most }) => {
-  it(`finds what is in it, under ids that nobody else has (seed ${SEED})`, () => {
+  it(`finds its content under unique ids (seed ${SEED})`, () => {
     const random = RandomStream.root(SEED);
     const table = createTable(BLOCKS, contentCount);
     const model = new Map<number, number>();
@@ -35,7 +35,7 @@ describe.each([
     for (const hash of hashes) if (!model.has(hash)) expect(table.find(hash, 0)).toBe(-1);
   });
 
-  it('raises the generation of an id when it is given to other content', () => {
+  it('raises the generation of an id when it gets other content', () => {
     const table = createTable(1, contentCount);
     const first = table.enter(5, -1, 0);
     const before = table.generationOf(first);
@@ -43,7 +43,7 @@ describe.each([
     expect(table.generationOf(table.enter(900, -1, 0))).toBe(before + 1);
   });
 
-  it('gives private blocks ids of their own', () => {
+  it('gives private blocks their own ids', () => {
     const table = createTable(3, contentCount);
     const ids = [table.drawPrivate(), table.enter(7, -1, 0), table.drawPrivate()];
     expect(new Set(ids).size).toBe(3);
@@ -54,7 +54,7 @@ describe.each([
 });
 
 describe('dense content ids', () => {
-  it('must not be larger than was announced', () => {
+  it('must not exceed the announced count', () => {
     const table = createTable(4, 5);
     expect(table.find(table.enter(5, -1, 0), 0)).toBe(-1);
     expect(() => table.enter(6, -1, 0)).toThrow(/beyond the number announced/);

@@ -10,23 +10,26 @@ const PAGE = 1 << PAGE_BITS;
 
 /**
  * The table for hashes that are the integers 1..contentCount. Only the place of a content's page is
- * looked up, and the blocks of a prompt, whose contents are numbered one after the other, have
- * consecutive ids. Pages exist for contents that are here and are freed with the last of them, so
- * memory follows what the pool holds and hardly the number of contents. Ids of private blocks come
- * behind; a block that becomes findable gets a new one.
+ * looked up, and the blocks of a prompt, whose contents are numbered consecutively, have
+ * consecutive ids. Pages exist only for present contents and are freed with the last of them, so
+ * memory depends on the content of the pool and hardly on the number of contents. Ids of private
+ * blocks come after those; a block that becomes findable gets a new one.
  */
 export class DenseTable implements BlockTable {
   readonly lastId: number;
   size = 0;
   /** By content: the number of its page, 0 = none; page 0 holds nothing. */
   private readonly pages: Int32Array;
-  /** By page: its first content, how many of its contents are here, and how often it was given. */
+  /**
+   * By page: its first content, the number of its contents that are present, and the number of its
+   * uses.
+   */
   private readonly firsts: Int32Array;
   private readonly counts: Int32Array;
   private readonly givings: Int32Array;
-  /** By id: 1 for what is here. */
+  /** By id: 1 if present. */
   private readonly present: Uint8Array;
-  /** Names of its own that an owner gave: negative, found under private ids. */
+  /** Private hashes of owners: negative, found under private ids. */
   private own: HashedIndex | undefined;
   private readonly emptyPages: number[] = [];
   private pagesGiven = 0;

@@ -3,24 +3,24 @@ import { BlockRing } from './block-ring';
 import type { FreeOrder } from './free-order';
 import { SPAN } from './span-rows';
 
-// Bound here: an imported name is read through a getter each time.
+// Bound here, because every read of an imported name goes through a getter.
 const { ROW } = SPAN;
 
 /**
- * First filled, first evicted, whether a block was used since or not. A findable block takes its
- * place when it is filled and keeps it while it is used; a private one, whose content is lost,
- * takes its place when it is freed. A block in use when its turn comes is passed over and evicted
- * first once it is free: those are *overdue*, and among them the one filled first comes first.
- * Blocks of one span may have different places, so there are only spans of one block.
+ * First filled, first evicted, whether a block was used since or not. A findable block gets its
+ * place when it is filled and keeps it while it is used; a private one, whose content is lost, gets
+ * its place when it is freed. A block in use when its turn comes is skipped and evicted first once
+ * it is free: such blocks are *overdue*, and the one filled first comes first among them. Blocks of
+ * one span may have different places, so spans have only one block.
  */
 export class FifoOrder implements FreeOrder {
   readonly longestSpan = 1;
   size: number;
-  /** All findable blocks, in use or not, but the overdue ones. */
+  /** All findable blocks, in use or not, except overdue ones. */
   private readonly ring: BlockRing;
   /**
-   * Overdue blocks that were free when they came in, by when they were filled. One that is used
-   * again stays until it comes out.
+   * Overdue blocks that were free when they were added, by the time they were filled. One that is
+   * used again stays until its turn.
    */
   private readonly overdue = new EventQueue();
   private readonly isOverdue: Uint8Array;
@@ -114,7 +114,7 @@ export class FifoOrder implements FreeOrder {
     return this.rows[id << ROW]! > 0;
   }
 
-  /** The overdue block that was filled first among those that are free, -1 without one. */
+  /** The first filled of the free overdue blocks, -1 without one. */
   private firstOverdue(): number {
     const { overdue } = this;
     while (overdue.size > 0) {

@@ -36,7 +36,7 @@ describe.each([
     pool.audit([list]);
   });
 
-  it('finds nothing afterwards but what host memory keeps', () => {
+  it('finds nothing afterwards except content of host memory', () => {
     pool.release(fill(HASHES));
     expect(found().length).toBe(3);
     expect(pool.forget(false)).toBe(true);
@@ -45,7 +45,7 @@ describe.each([
     expect([found().length, found().inHost]).toEqual([0, 0]);
   });
 
-  it('has all its blocks and works on', () => {
+  it('has all its blocks and keeps working', () => {
     pool.release(fill(HASHES));
     pool.forget(true);
     expect([pool.freeBlocks, pool.cachedBlocks]).toEqual([6, 0]);

@@ -1,14 +1,14 @@
 /**
- * The order in which unused blocks are evicted. Findable ones are kept as spans, which are named by
- * their first block and evicted from their last; private ones are alike and only counted, by their
- * place between the others.
+ * The order in which unused blocks are evicted. Findable ones are kept as spans, named by their
+ * first block and evicted from their last; private ones are interchangeable and only counted, by
+ * their place between the others.
  */
 export interface FreeOrder {
   /** Unused blocks. */
   readonly size: number;
-  /** The span that comes first, once `takePrivate` gave fewer than requested. */
+  /** The first span, valid once `takePrivate` has given fewer than requested. */
   readonly first: number;
-  /** Spans that this order can keep are no longer than this. */
+  /** Length of the longest span that this order can keep. */
   readonly longestSpan: number;
   /** A span in use has become findable. */
   filled(first: number): void;
@@ -16,15 +16,15 @@ export interface FreeOrder {
   freed(first: number, count: number): void;
   /** A free span is in use again. */
   used(first: number, count: number): void;
-  /** A free span was cut in two; `upper` is where its last blocks begin. */
+  /** A free span was cut in two; `upper` is the first block of its second part. */
   split(first: number, upper: number): void;
-  /** Blocks of the first span were given up; `isGone` when they were all. */
+  /** Blocks of the first span were evicted; `isGone` when all of them were. */
   evicted(first: number, count: number, isGone: boolean): void;
-  /** Private blocks whose content could have been found if it had a hash. */
+  /** Full private blocks were freed. */
   freedPrivate(count: number): void;
-  /** Private blocks that are not full: nothing is lost with them. */
+  /** Partial private blocks were freed; no content is lost with them. */
   freedPartial(count: number): void;
-  /** Takes private blocks, at most `most`, as far as they come first. */
+  /** Takes at most `most` private blocks, as long as they come before the first span. */
   takePrivate(most: number): number;
   /** Spans in order, -1 for each private block. O(blocks). */
   toArray(): number[];

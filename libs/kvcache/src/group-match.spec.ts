@@ -37,7 +37,7 @@ describe('a prompt in several groups of layers', () => {
     return lists;
   }
 
-  /** Blocks of a hit, and those found in the groups behind the first. */
+  /** Blocks of a hit, and those found in the other groups. */
   function hitOf(hashes: readonly number[] = HASHES): [length: number, found: number] {
     const [first, ...others] = listsOf(hashes);
     const hit = new PrefixMatch();
@@ -49,17 +49,17 @@ describe('a prompt in several groups of layers', () => {
 
   beforeEach(() => begin());
 
-  it('is a hit with its window alone in windowed groups', () => {
+  it('is a hit with only its window in windowed groups', () => {
     const lists = computed();
     for (const list of lists.slice(1)) pool.releaseHead(list, 4);
     pool.take(pool.freeBlocks);
     expect(hitOf()).toEqual([6, 2 * 2]);
   });
 
-  it('is one only as far as every group has its window', () => {
+  it('is a hit only as far as every group has its window', () => {
     const lists = computed();
     pool.releaseHead(lists[1]!, 4);
-    // Evicts what it has found last in time: 4 blocks in one of the groups.
+    // Evicts 4 blocks in one of the groups.
     pool.take(pool.freeBlocks);
     expect(hitOf(HASHES.slice(0, 5))).toEqual([0, 0]);
     expect(hitOf()).toEqual([6, 4]);
@@ -74,7 +74,7 @@ describe('a prompt in several groups of layers', () => {
     expect(hitOf(HASHES.slice(0, 3))).toEqual([3, 4]);
   });
 
-  it('goes on from the beginning of a chunk where attention is local to it', () => {
+  it('continues from the beginning of a chunk when attention is local to it', () => {
     begin({ full: 1, windowed: 1, windowTokens: 8, isChunked: true });
     const lists = computed();
     pool.releaseHead(lists[1]!, 4);

@@ -3,9 +3,9 @@ import { type BlockPool, PrefixMatch } from './block-pool';
 import type { KvLayout } from './kv-layout';
 
 /**
- * What the groups of layers behind the first hold of a prompt. A hit is the longest on which all
- * groups agree: those that keep everything need all of its blocks, those with a window the blocks
- * of the window at its end. Source: `HybridKVCacheCoordinator.find_longest_cache_hit` of vLLM.
+ * The hits of a prompt in the layer groups after the first. A hit is the longest one that all
+ * groups have: full groups need all of its blocks, windowed ones the blocks of the window at its
+ * end. Source: `HybridKVCacheCoordinator.find_longest_cache_hit` of vLLM.
  */
 export class GroupMatch {
   /** By group, from the second on. */
@@ -19,7 +19,8 @@ export class GroupMatch {
   }
 
   /**
-   * How many of the first `most` blocks, which the first group has, are a hit in all groups.
+   * The number of the first `most` blocks, present in the first group, that are a hit in all
+   * groups.
    *
    * @param lists of the groups from the second on
    */
@@ -33,7 +34,7 @@ export class GroupMatch {
     return length;
   }
 
-  /** Unused blocks among those found, without the first `slid` of windowed groups. */
+  /** Unused blocks among the found ones, without the first `slid` of windowed groups. */
   idle(slid: number): number {
     let idle = 0;
     this.hits.forEach(({ ids, length }, i) => {
@@ -54,7 +55,7 @@ export class GroupMatch {
     });
   }
 
-  /** Of what windowed group `i` has found, the blocks that a longer context leaves behind. */
+  /** The found blocks of windowed group `i` that a longer context leaves behind. */
   private lost(i: number, slid: number): number {
     if (i < this.layout.full - 1) return 0;
     const { length, from } = this.hits[i]!;

@@ -40,7 +40,7 @@ export class GroupedTable implements BlockTable {
     this.tableOf(first).remove(this.ownId(first), count);
   }
 
-  /** Of the first group, the only one whose ids are asked for. */
+  /** Ids are requested only in the first group. */
   drawPrivate(): number {
     return this.tables[0]!.drawPrivate();
   }

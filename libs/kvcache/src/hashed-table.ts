@@ -2,16 +2,16 @@ import { HashedIndex } from '@baton/kernel';
 import type { BlockTable } from './block-table';
 
 /**
- * The table for hashes of any kind. Ids are drawn from 1..numBlocks; as each stands for a block,
- * none is ever lacking.
+ * The table for hashes of any kind. Ids are drawn from 1..numBlocks; there is one per block, so
+ * they never run out.
  */
 export class HashedTable implements BlockTable {
   private readonly index: HashedIndex;
   private readonly generations: Int32Array;
-  /** Ids that were given back, the last of them to be drawn first. */
+  /** Returned ids, drawn last in, first out. */
   private readonly vacant: Int32Array;
   private vacantCount = 0;
-  /** Ids up to this one were drawn; the memory of the others is not touched. */
+  /** Ids up to this one have been drawn; the memory of the others is not touched. */
   private lastDrawn = 0;
 
   constructor(readonly lastId: number) {

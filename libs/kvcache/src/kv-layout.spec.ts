@@ -80,7 +80,7 @@ const layouts = fc
   }));
 
 describe('the most blocks at once', () => {
-  it('suffice for every step of a sequence, whatever its chunks', () => {
+  it('suffice for every step of a sequence with any chunks', () => {
     const chunks = fc.array(fc.integer({ min: 1, max: 100 }), { minLength: 1, maxLength: 20 });
     fc.assert(
       fc.property(layouts, chunks, ({ own, stepTokens }, sizes) => {
@@ -108,7 +108,7 @@ describe('the most blocks at once', () => {
     );
   });
 
-  it('keep all that the next token attends to', () => {
+  it('include all blocks that the next token attends to', () => {
     fc.assert(
       fc.property(layouts, fc.integer({ min: 1, max: 400 }), ({ own }, computed) => {
         const { offset, period, blockSize } = own;

@@ -1,18 +1,18 @@
 /**
- * Groups of layers that have KV blocks of their own, as vLLM's hybrid KV cache manager forms them
- * (`_get_kv_cache_groups_uniform_page_size`): each has as many layers, so that their blocks are of
- * one size and come from one pool.
+ * Groups of layers with their own KV blocks, as vLLM's hybrid KV cache manager forms them
+ * (`_get_kv_cache_groups_uniform_page_size`). All have the same number of layers, so their blocks
+ * have one size and come from one pool.
  */
 export interface KvGroups {
   /** Groups that keep the whole context, >= 1. */
   readonly full: number;
   /** Groups of layers with a sliding window, >= 1. */
   readonly windowed: number;
-  /** Tokens that those attend to, the newest included, >= 1. */
+  /** Tokens that windowed groups attend to, including the newest, >= 1. */
   readonly windowTokens: number;
   /**
-   * They attend to the tokens since the last multiple of `windowTokens` (chunked local attention of
-   * Llama 4). Unset: to the last `windowTokens`.
+   * Windowed groups attend to the tokens since the last multiple of `windowTokens` (chunked local
+   * attention of Llama 4). Unset: to the last `windowTokens`.
    */
   readonly isChunked?: boolean;
 }
@@ -26,11 +26,10 @@ export interface KvLayoutOptions {
 }
 
 /**
- * How many blocks the tokens of a sequence take over all groups. A sequence takes a block of each
- * group for every `blockSize` tokens; before each step the windowed groups give back those whose
- * tokens no further token attends to. Source: vLLM's single_type_kv_cache_manager.py
- * (`get_num_skipped_tokens`, `remove_skipped_blocks`) and kv_cache_interface.py
- * (`max_admission_blocks_per_request`).
+ * Counts the blocks of a sequence over all groups. A sequence takes a block of each group for every
+ * `blockSize` tokens; before each step the windowed groups free those whose tokens no further token
+ * attends to. Source: vLLM's single_type_kv_cache_manager.py (`get_num_skipped_tokens`,
+ * `remove_skipped_blocks`) and kv_cache_interface.py (`max_admission_blocks_per_request`).
  */
 export class KvLayout {
   readonly blockSize: number;
@@ -41,15 +40,15 @@ export class KvLayout {
   /** Groups that keep the whole context. */
   readonly full: number;
   /**
-   * A windowed group gives back `blocksPerPeriod` blocks each time that the context has grown by
-   * `period` tokens beyond `offset`.
+   * A windowed group frees `blocksPerPeriod` blocks each time the context has grown by `period`
+   * tokens beyond `offset`.
    */
   readonly period: number;
   readonly offset: number;
   readonly blocksPerPeriod: number;
   /** Windowed groups attend to a chunk of the context. */
   readonly isChunked: boolean;
-  /** Blocks at the end of a prefix that a windowed group needs to go on behind it. */
+  /** Blocks at the end of a prefix that a windowed group needs to continue after it. */
   readonly hitBlocks: number;
   /** Most blocks that a sequence has in one windowed group. */
   private readonly windowBlocks: number;
@@ -62,7 +61,7 @@ export class KvLayout {
     this.full = full;
     this.windowed = windowed;
     this.perBlock = full + windowed;
-    // A chunk that ends inside of a block counts as one that ends with it.
+    // A chunk that ends inside a block counts as ending with it.
     this.period = isChunked ? Math.ceil(windowTokens / blockSize) * blockSize : blockSize;
     this.offset = isChunked ? 0 : windowTokens - 1;
     this.blocksPerPeriod = this.period / blockSize;
@@ -71,36 +70,36 @@ export class KvLayout {
       : Math.ceil((windowTokens - 1 + stepTokens) / blockSize) + 1;
   }
 
-  /** Blocks in which each group has these tokens, those given back included. */
+  /** Blocks of each group for these tokens, including freed ones. */
   blocksFor(tokens: number): number {
     return Math.ceil(tokens / this.blockSize);
   }
 
   /**
-   * Leading blocks that a windowed group has given back in the step behind `computed` tokens. The
-   * next token is not computed yet and belongs to its own window: hence `offset`.
+   * Leading blocks that a windowed group has freed by the step after `computed` tokens. The next
+   * token is not computed yet and belongs to its own window, hence `offset`.
    */
   slidAt(computed: number): number {
     if (this.windowed === 0 || computed < this.offset) return 0;
     return Math.floor((computed - this.offset) / this.period) * this.blocksPerPeriod;
   }
 
-  /** Blocks over all groups of a sequence that has `blocks` and gave back `slid` of them. */
+  /** Blocks over all groups of a sequence that has `blocks` and has freed `slid` of them. */
   held(blocks: number, slid: number): number {
     return blocks * this.perBlock - slid * this.windowed;
   }
 
   /**
-   * Most blocks at once, over all groups, until `tokens` tokens have theirs: windowed groups have a
-   * window and the tokens in flight at most.
+   * Most blocks at once, over all groups, up to `tokens` tokens: windowed groups have at most a
+   * window and the tokens in flight.
    */
   needed(tokens: number): number {
     return this.lackingWhole(tokens, 0);
   }
 
   /**
-   * Blocks over all groups that a sequence lacks for `tokens` tokens, when it has the first `had`
-   * of each group and windowed ones want none before `slid`.
+   * Blocks over all groups that a sequence lacks for `tokens` tokens when it has the first `had` of
+   * each group and windowed ones need none before `slid`.
    */
   lacking(tokens: number, had: number, slid = 0): number {
     const blocks = this.blocksFor(tokens);
@@ -110,8 +109,8 @@ export class KvLayout {
   }
 
   /**
-   * The same for a prompt that is computed step by step, as vLLM's admission counts: those given
-   * back are among the most that a windowed group has at once.
+   * The same for a prompt computed step by step, as vLLM's admission counts: freed blocks are part
+   * of the most that a windowed group has at once.
    */
   lackingWhole(tokens: number, had: number, slid = 0): number {
     const blocks = this.blocksFor(tokens);

@@ -25,7 +25,7 @@ function poolOf(kind: Kind, numBlocks = BLOCKS): BlockPool {
   return new BlockPool({ ...kind, numBlocks, enablePrefixCaching: true, groups: 2 });
 }
 
-/** One prompt after the other takes what it finds, fills the rest and ends. */
+/** Runs one prompt after the other: each takes its hits, fills the rest and ends. */
 function run(pool: BlockPool, asked: readonly Prompt[]): number[] {
   const match = new PrefixMatch();
   return asked.map(({ first, blocks, group }) => {
@@ -52,7 +52,7 @@ describe.each<Kind>([
   { evictionPolicy: 'lru', contentCount: undefined },
   { evictionPolicy: 'fifo', contentCount: CONTENTS },
 ])('a pool that begins with the content of another ($evictionPolicy, $contentCount)', (kind) => {
-  it('holds the same in the same order, and finds and evicts as that one goes on', () => {
+  it('holds the same in the same order, and then finds and evicts the same', () => {
     fc.assert(
       fc.property(prompts, prompts, (before, after) => {
         const [used, warm] = [poolOf(kind), poolOf(kind)];
@@ -66,7 +66,7 @@ describe.each<Kind>([
     );
   });
 
-  it('keeps what would be evicted last when it has fewer blocks', () => {
+  it('keeps the blocks that would be evicted last when it has fewer blocks', () => {
     const [used, warm] = [poolOf(kind), poolOf(kind, 3)];
     run(used, [
       { first: 1, blocks: 4, group: 0 },

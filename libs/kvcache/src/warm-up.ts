@@ -1,7 +1,7 @@
 import { BlockList } from './block-list';
 import type { BlockPool } from './block-pool';
 
-/** Free blocks, the one that is evicted next first. */
+/** Free blocks, next eviction first. */
 export interface FreeContents {
   /** Their hashes; 0 = nothing findable. */
   readonly freeOrder: readonly number[];
@@ -10,7 +10,7 @@ export interface FreeContents {
 }
 
 /**
- * Fills a new pool with free blocks of this content; with the last of them where it has fewer
+ * Fills a new pool with free blocks of this content, or with the last of them if it has fewer
  * blocks.
  */
 export function warmUp(pool: BlockPool, { freeOrder, freeGroups }: FreeContents): void {

@@ -1,10 +1,11 @@
 import type { KvLayout } from './kv-layout';
 
 /**
- * When owners that grow by one token per step give back blocks of groups with a sliding window. One
- * does so at every `period`-th step, so it has a phase; before its context has outgrown the window
- * it gives back none, and only the step is known from which its phase counts. Nothing is done per
- * owner and step. An owner is named by its context at step 0, which may be negative.
+ * The steps at which owners that grow by one token per step free blocks of groups with a sliding
+ * window. An owner does so at every `period`-th step, so it has a phase. Before its context has
+ * outgrown the window it frees none, and only the step is known from which its phase counts. No
+ * work is done per owner and step. An owner is identified by its context at step 0, which may be
+ * negative.
  */
 export class WindowPhases {
   /** Members whose phase counts, by phase. */
@@ -20,7 +21,7 @@ export class WindowPhases {
     this.counts = new Int32Array(layout.period);
   }
 
-  /** Adds one that has given back what it can up to the present step. */
+  /** Adds an owner that has freed all it can up to the current step. */
   add(contextOffset: number): void {
     const start = this.layout.offset - contextOffset;
     if (start <= this.startedAt) {
@@ -45,7 +46,7 @@ export class WindowPhases {
     this.starts.splice(this.placeOf(start), 1);
   }
 
-  /** Lets the phases count that start at this step or before: the step is done. */
+  /** Activates the phases that start at this step or before, when the step is done. */
   startUpTo(step: number): void {
     if (step <= this.startedAt) return;
     this.startedAt = step;
@@ -58,12 +59,12 @@ export class WindowPhases {
     if (due > 0) starts.splice(0, due);
   }
 
-  /** Blocks of each windowed group that members give back at this step. */
+  /** Blocks of each windowed group that members free at this step. */
   givenAt(step: number): number {
     return this.counts[this.phaseOf(step)]! * this.layout.blocksPerPeriod;
   }
 
-  /** The same for the `count` steps behind `step`, no more than `stepsKnown`. */
+  /** The same for the `count` steps after `step`, at most `stepsKnown`. */
   givenBehind(step: number, count: number): number {
     const { period } = this.layout;
     const rounds = Math.floor(count / period);
@@ -74,9 +75,7 @@ export class WindowPhases {
     return given;
   }
 
-  /**
-   * For how many of the `count` steps behind `step` no phase that starts later gives anything back.
-   */
+  /** The number of the `count` steps after `step` in which no later phase frees any block. */
   stepsKnown(step: number, count: number): number {
     this.startUpTo(step);
     const [first] = this.starts;
@@ -88,7 +87,7 @@ export class WindowPhases {
     return rest < 0 ? rest + this.layout.period : rest;
   }
 
-  /** Where `start` stands, or belongs, among the starts. */
+  /** The place of `start` among the starts, present or not. */
   private placeOf(start: number): number {
     let low = 0;
     let high = this.starts.length;

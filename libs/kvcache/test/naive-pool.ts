@@ -4,13 +4,13 @@ export interface NaiveBlock {
   owners: number;
   hash: number;
   isFull: boolean;
-  /** Blocks are given up in the order of their places. */
+  /** Blocks are evicted in the order of their places. */
   place: number;
 }
 
 /**
- * The rules of the block pool said once more, over single blocks and plain lists: what specs
- * compare the pool with.
+ * A second implementation of the block pool's rules, over single blocks and plain lists, for specs
+ * to compare the pool with.
  */
 export class NaivePool {
   private readonly free: NaiveBlock[];
@@ -50,7 +50,7 @@ export class NaivePool {
   publish(blocks: readonly NaiveBlock[], hashes: readonly number[]): void {
     if (!this.options.enablePrefixCaching) return;
     const filled = blocks.filter((block, i) => {
-      // A block is entered once: one that is a twin then stays without a name.
+      // A block is entered only once; a twin stays without a hash.
       if (block.isFull) return false;
       block.isFull = true;
       const hash = hashes[i] ?? 0;

@@ -2,33 +2,33 @@ import { assert, type Micros, type RandomStream } from '@baton/kernel';
 import { Guarded, type OwnPolicyParts, type OwnSpec, type PolicyWatch, STRICT } from './guarded';
 import type { PlacementContext } from './policy';
 
-/** The stage that would compute the prompt, as its router sees it. */
+/** The router's view of the stage that would compute the prompt. */
 export interface AdmissionContext extends PlacementContext {
   /** Requests that wait for the stage. */
   readonly waitingRequests: number;
-  /** How long the request has waited for flow control; unset: not at all. */
+  /** Time that the request has waited for flow control; unset: none. */
   readonly waitedUs?: Micros;
-  /** The TTFT that its SLO class promises; unset: it promises none. */
+  /** The TTFT target of its SLO class; unset: none. */
   readonly ttftTargetUs?: Micros | undefined;
-  /** The TTFT that the request can hope for from now on: see `predictTtftUs`. */
+  /** The predicted TTFT of the request from now on: see `predictTtftUs`. */
   predictedTtftUs(): Micros;
 }
 
-/** Lets requests in, or refuses them with 429; the same object serves both clocks. */
+/** Admits requests, or refuses them with 429; the same object serves both clocks. */
 export interface AdmissionPolicy {
   admit(context: AdmissionContext): boolean;
-  /** After a refusal: when a client should try again. Unset: after the predicted TTFT. */
+  /** After a refusal: the time until a client should retry. Unset: the predicted TTFT. */
   retryAfterUs?(context: AdmissionContext): Micros;
 }
 
-/** A request whose SLO is lost already is refused, so that it does not delay others. */
+/** Refuses a request whose SLO is already lost, so that it does not delay others. */
 export interface SloAdmissionSpec {
   readonly kind: 'slo-ttft';
-  /** TTFT to be kept where the class of a request promises none, > 0. */
+  /** TTFT target for requests whose class has none, > 0. */
   readonly sloUs: Micros;
 }
 
-/** `fallback` decides where a policy of the user's own does not; unset: the request is let in. */
+/** `fallback` decides when a user's own policy does not; unset: the request is admitted. */
 export type AdmissionSpec =
   SloAdmissionSpec | (OwnSpec<AdmissionPolicy> & { readonly fallback?: SloAdmissionSpec });
 
@@ -54,7 +54,7 @@ class SloAdmission implements AdmissionPolicy {
 
 const ADMIT_ALL: AdmissionPolicy = { admit: () => true };
 
-/** An admission policy of the user's own, with a built-in one behind it. */
+/** A user's own admission policy, with a built-in one as fallback. */
 class OwnAdmission implements AdmissionPolicy {
   private readonly verdicts: Guarded<AdmissionContext, boolean>;
   private readonly delays: Guarded<AdmissionContext, number>;
@@ -101,7 +101,7 @@ class OwnAdmission implements AdmissionPolicy {
 /**
  * The admission of one router: a policy for each stage that computes prompts.
  *
- * @param watch counts the faults of a user's own policies; by default the first one throws
+ * @param watch counts the faults of a user's own policies; default: the first one throws
  */
 export function buildAdmission(
   spec: AdmissionSpec,

@@ -13,7 +13,7 @@ const engines = [
 ];
 
 describe('estimateTtftUs', () => {
-  it('is the time of the queue and of what the cache does not hold', () => {
+  it('is the time of the queue and of the uncached tokens', () => {
     const context = placementContext({ engines, cached: { b: 800 } });
     expect(estimateTtftUs(context, engines[0]!)).toBe(3_000 + 1_000);
     expect(estimateTtftUs(context, engines[1]!)).toBe(20_000 + 200);
@@ -24,7 +24,7 @@ describe('estimateTtftUs', () => {
     expect(estimateTtftUs(context, context.engines[0]!)).toBe(1);
   });
 
-  it('fetches the longest prefix of a KV pool where that takes less time', () => {
+  it('fetches the longest prefix of a KV pool when that is faster', () => {
     const poolWith = (fetchUsPerToken: number, balancingThreshold = 1) => ({
       longestTokens: () => 800,
       fetchUs: (_engine: unknown, tokens: number) => tokens * fetchUsPerToken,
@@ -74,20 +74,20 @@ describe('an admission policy', () => {
   const own = (admit: (context: AdmissionContext) => boolean) =>
     ({ kind: 'own', path: 'a.mjs', module: { create: () => ({ admit }) } }) as const;
 
-  it('of an SLO refuses what comes after it, not what comes with it', () => {
+  it('of an SLO refuses requests above the target, not at it', () => {
     const slo = { kind: 'slo-ttft', sloUs: 2_000 } as const;
     expect(verdict(slo, 2_000)).toBe(true);
     expect(verdict(slo, 2_300)).toBe(300);
   });
 
-  it('of an SLO goes by the target of the class, and counts the time that a request waited', () => {
+  it('of an SLO uses the target of the class, and counts the time that a request has waited', () => {
     const slo = { kind: 'slo-ttft', sloUs: 2_000 } as const;
     expect(verdict(slo, 2_000, { waitedUs: 1 })).toBe(1);
     expect(verdict(slo, 2_000, { ttftTargetUs: 500 })).toBe(1_500);
     expect(verdict(slo, 9_000, { ttftTargetUs: 10_000, waitedUs: 1_000 })).toBe(true);
   });
 
-  it("of the user's own decides by what waits, and names the predicted TTFT to the client", () => {
+  it('by the user decides from the waiting requests, and sends the predicted TTFT to the client', () => {
     const spec = own(({ waitingRequests }) => waitingRequests < 3);
     expect(verdict(spec, 70)).toBe(70);
     expect(
@@ -98,7 +98,7 @@ describe('an admission policy', () => {
     ).toBe(true);
   });
 
-  it('gives way to the SLO, or lets all in, where it fails', () => {
+  it('falls back to the SLO, or admits all, when it fails', () => {
     const failing = own(() => 1 as unknown as boolean);
     expect(verdict(failing, 9_000)).toBe(true);
     const fallback = { kind: 'slo-ttft', sloUs: 2_000 } as const;
@@ -110,7 +110,7 @@ describe('an admission policy', () => {
 });
 
 describe('hasQueueRoom', () => {
-  it('lets so many requests wait and no more', () => {
+  it('lets this many requests wait and no more', () => {
     expect(hasQueueRoom(9, 10)).toBe(true);
     expect(hasQueueRoom(10, 10)).toBe(false);
     expect(hasQueueRoom(1e9, Infinity)).toBe(true);
@@ -118,7 +118,7 @@ describe('hasQueueRoom', () => {
 });
 
 describe('isPrefilledOnDecode', () => {
-  it('looks at what is left to compute behind the cache', () => {
+  it('checks the tokens left to compute after the cache', () => {
     expect(isPrefilledOnDecode(512, 0, 512)).toBe(true);
     expect(isPrefilledOnDecode(513, 0, 512)).toBe(false);
     expect(isPrefilledOnDecode(10_000, 9_600, 512)).toBe(true);

@@ -3,18 +3,17 @@ import type { PlacementContext } from './policy';
 import { estimateTtftUs } from './ttft-estimate';
 
 /**
- * Whether one more request may wait. @param maxWaiting requests that may wait for one stage;
- * Infinity = no bound
+ * Whether one more request may wait. @param maxWaiting limit of requests that wait for one stage;
+ * Infinity = no limit
  */
 export function hasQueueRoom(waiting: number, maxWaiting: number): boolean {
   return waiting < maxWaiting;
 }
 
 /**
- * The TTFT that a request can hope for, in µs: the smallest estimate over the engines of the stage,
- * when the prompt tokens in the stage's shared queue are spread evenly. What comes after the prompt
- * (hand-over, first decode step) is left out, so the estimate is rather too low and never refuses a
- * request that had a chance.
+ * The predicted TTFT of a request, in µs: the smallest estimate over the engines of the stage, with
+ * the prompt tokens in the stage's shared queue spread evenly. It leaves out hand-over and first
+ * decode step, so it is rather too low and never refuses a request that had a chance.
  *
  * @param sharedTokens prompt tokens that wait in the stage's shared queue; 0 when every engine has
  *   its own

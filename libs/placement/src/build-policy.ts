@@ -6,7 +6,7 @@ import { PowerOfTwo, RandomDraw } from './random-draw';
 import { RoundRobin } from './round-robin';
 import { SessionSticky, type SessionStickySpec } from './session-sticky';
 
-/** How engines are chosen for a stage. `pull` is none of these: there the engines choose. */
+/** The placement policy of a stage. `pull` is not one of these: with it the engines choose. */
 export type PolicySpec =
   | { readonly kind: 'round-robin' }
   | { readonly kind: 'random' }
@@ -26,7 +26,7 @@ export const POLICY_KINDS = [
   'session-sticky',
 ] as const satisfies readonly PolicySpec['kind'][];
 
-/** What `prefix-aware` and `session-sticky` are tuned by; see their specs. */
+/** The parameters of `prefix-aware` and `session-sticky`; see their specs. */
 export interface PolicyTuning {
   readonly prefixBalanceThreshold: number;
   readonly prefixOverlapWeight: number;
@@ -53,7 +53,7 @@ export function policySpecOf(kind: PolicySpec['kind'], tuning: PolicyTuning): Po
  * A policy for one stage of one router. Policies have state (turns, draws), so stages and routers
  * share none.
  *
- * @param random drawn from by `random` and `power-of-two` only
+ * @param random used only by `random` and `power-of-two`
  */
 export function buildPolicy(spec: PolicySpec, random: RandomStream): Policy {
   switch (spec.kind) {

@@ -12,7 +12,7 @@ import { parseTopology } from './topology';
 const SECOND = 1_000_000;
 
 describe('parseChanges', () => {
-  it('reads who joins, who leaves and who changes the role, in order of time', () => {
+  it('reads joins, leaves and changes of role, in order of time', () => {
     expect(parseChanges('180s:1P>D, 60s:+2d,1.5m:-1P')).toEqual([
       { atUs: 60 * SECOND, kind: 'join', count: 2, role: 'decode' },
       { atUs: 90 * SECOND, kind: 'leave', count: 1, role: 'prefill' },
@@ -20,7 +20,7 @@ describe('parseChanges', () => {
     ]);
   });
 
-  it('leaves what happens at one instant in the order of writing', () => {
+  it('keeps changes of the same instant in the written order', () => {
     const kinds = parseChanges('2s:+1A,1s:-1A,2s:-1A,1000ms:+1A').map(({ kind }) => kind);
     expect(kinds).toEqual(['leave', 'join', 'join', 'leave']);
   });
@@ -92,7 +92,7 @@ describe('checkChanges', () => {
     expect(() => check(topology, changes)).toThrow(sentence);
   });
 
-  it('counts an engine that joins from when it has loaded', () => {
+  it('counts a joining engine once it has loaded', () => {
     expect(() => check('1P1D', '10s:+1D,40s:-1D', 30 * SECOND)).not.toThrow();
     expect(() => check('1P1D', '10s:+1D,39s:-1D', 30 * SECOND)).toThrow('At 39s 1 of 1 decode');
   });

@@ -2,10 +2,9 @@ import { type Micros, secondsToUs } from '@baton/kernel';
 import { type EngineRole, MAX_ENGINES, type Topology } from './topology';
 
 /**
- * Something that happens to a cluster at an instant of its run, in simulated µs since its start.
- * `join`: engines of the role start. `leave`: those with the least to do take nothing more and
- * leave when they are empty. `become`: as `leave`, and then each starts as an engine of the role
- * `to`.
+ * A change of a cluster at an instant of its run, in simulated µs since its start. `join`: engines
+ * of the role start. `leave`: the least loaded engines take no more work and leave when they are
+ * empty. `become`: like `leave`, and then each starts as an engine of the role `to`.
  */
 export type ScheduledChange =
   | {
@@ -23,8 +22,8 @@ export type ScheduledChange =
     };
 
 /**
- * A schedule that cannot be carried out. The message is one line for the user and says what to
- * write instead.
+ * A schedule that cannot be carried out. The message is one line for the user with the expected
+ * form.
  */
 export class ChangesError extends Error {
   constructor(message: string) {
@@ -105,8 +104,8 @@ function roleOf(letter = ''): EngineRole {
 
 /**
  * Checks that a cluster can follow its schedule: engines that are to leave are ready by then, and
- * each role keeps a ready one, because its jobs would wait for ever. An engine that joins is ready
- * `startupUs` later.
+ * each role keeps a ready one, because its jobs would otherwise wait forever. An engine that joins
+ * is ready `startupUs` later.
  *
  * @throws ChangesError
  */
@@ -159,7 +158,7 @@ function instant(us: Micros): string {
   return `${us / secondsToUs(1)}s`;
 }
 
-/** What the user wrote, cut so that the message stays one line. */
+/** The user's text, cut so that the message stays on one line. */
 function shorten(text: string): string {
   const line = text.replace(/[\p{C}\s]+/gu, ' ');
   return line.length > 40 ? `${line.slice(0, 40)}…` : line;

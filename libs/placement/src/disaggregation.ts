@@ -1,8 +1,8 @@
 /**
- * Conditional disaggregation: whether the rest of a prompt, behind the part that the decode engine
- * probably holds, is so short that the engine computes it itself, which costs its batch less than a
- * hand-over costs the request (Dynamo's `max-local-prefill-length`, BLIS's `prefix-threshold`
- * decider).
+ * Conditional disaggregation: whether the rest of a prompt, after the part that the decode engine
+ * probably holds, is so short that the decode engine computes it itself, because that costs its
+ * batch less than a hand-over costs the request (Dynamo's `max-local-prefill-length`, BLIS's
+ * `prefix-threshold` decider).
  *
  * @param thresholdTokens prompt tokens to compute at most; 0 = every prompt goes to prefill
  */

@@ -1,16 +1,18 @@
 import { isObject, RandomStream } from '@baton/kernel';
 import type { EngineRole } from './topology';
 
-/** The longest that one answer of a user's module may take on the live clock, ms of wall time. */
+/** Longest time for one answer of a user's module on the live clock, ms of wall time. */
 const MAX_ANSWER_MS = 50;
 
-/** What a policy decides on: requests of a stage, those in front of all, or the engines. */
+/**
+ * The subject of a policy: requests of a stage, requests in front of all stages, or the engines.
+ */
 export type PolicyStage = EngineRole | 'flow' | 'cluster';
 
-/** What the `create` of a user's module gets. */
+/** The argument of `create` in a user's module. */
 export interface OwnPolicyParts {
   readonly stage: PolicyStage;
-  /** The only source of chance: the same seed gives the same draws. */
+  /** The only source of randomness: the same seed gives the same draws. */
   readonly random: RandomStream;
 }
 
@@ -20,7 +22,7 @@ export interface OwnModule<Policy> {
   create(parts: OwnPolicyParts): Policy;
 }
 
-/** A policy of the user's own, from an ES module. */
+/** A user's own policy, from an ES module. */
 export interface OwnSpec<Policy> {
   readonly kind: 'own';
   /** The path as the user wrote it. */
@@ -31,8 +33,8 @@ export interface OwnSpec<Policy> {
 const STAGES: readonly PolicyStage[] = ['prefill', 'decode', 'aggregated'];
 
 /**
- * The policy module among the exports of a user's file, or what is wrong with it: the rest of a
- * sentence that begins with the file. It is tried out for every stage.
+ * The policy module among the exports of a user's file, or its error: the rest of a sentence that
+ * begins with the file. The policy is tried for every stage.
  *
  * @param method that its policies must have
  * @param stages that it decides on
@@ -72,7 +74,7 @@ function tryOut(
   }
 }
 
-/** An answer that a user's policy did not give. */
+/** A missing or invalid answer of a user's policy. */
 export interface PolicyFault {
   readonly path: string;
   readonly stage: PolicyStage;
@@ -90,14 +92,14 @@ export interface PolicyWatch {
 /** A user's policy has given no answer. */
 export class PolicyError extends Error {}
 
-/** A fault ends the run where nothing counts it. */
+/** Ends the run at the first fault, when nothing counts faults. */
 export const STRICT: PolicyWatch = {
   onFault: ({ message }) => {
     throw new PolicyError(message);
   },
 };
 
-/** One method of a user's policy, and which of its answers count. */
+/** One method of a user's policy, and the check of its answers. */
 export interface PolicyQuestion<Input, Answer> {
   readonly method: string;
   readonly ask: (input: Input) => unknown;
@@ -107,8 +109,8 @@ export interface PolicyQuestion<Input, Answer> {
 }
 
 /**
- * Asks one method of a user's policy. An answer that is missing, of another form or later than 50
- * ms of wall time is a fault, and the caller asks a built-in policy instead.
+ * Calls one method of a user's policy. An answer that is missing, invalid or later than 50 ms of
+ * wall time is a fault, and the caller uses a built-in policy instead.
  */
 export class Guarded<Input, Answer> {
   constructor(
@@ -117,7 +119,7 @@ export class Guarded<Input, Answer> {
     private readonly watch: PolicyWatch,
   ) {}
 
-  /** Undefined: a fault, which is reported. */
+  /** Undefined for a fault, which is reported. */
   answer(input: Input): (Answer & {}) | undefined {
     const { nowMs } = this.watch;
     const startMs = nowMs?.() ?? 0;
@@ -148,7 +150,7 @@ function shown(value: unknown): string {
   return value === null || typeof value !== 'object' ? String(value) : 'an object';
 }
 
-/** An error with the line of the user's file that it comes from. */
+/** The error with its line in the user's file. */
 function placed(error: unknown, path: string): string {
   if (!(error instanceof Error)) return shown(error);
   const file = path.slice(path.lastIndexOf('/') + 1);

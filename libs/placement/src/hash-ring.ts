@@ -1,9 +1,9 @@
 import { hashString, mix } from '@baton/kernel';
 
 /**
- * A consistent hash ring: every engine stands at many points of it, and a key belongs to the engine
- * of the next point. An engine that joins takes over only what now meets its own points first; one
- * that leaves gives up only what met them. The points of an engine depend on its name alone.
+ * A consistent hash ring: every engine has many points on it, and a key belongs to the engine of
+ * the next point. A joining engine takes over only the keys that now meet its own points first; a
+ * leaving one gives up only those keys. The points of an engine depend only on its name.
  */
 export class HashRing {
   private names: readonly string[] = [];

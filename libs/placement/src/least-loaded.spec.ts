@@ -17,14 +17,16 @@ describe('LeastRequests', () => {
 
 describe('LeastTokens', () => {
   it(
-    'on prefill takes the fewest waiting tokens, of several the fewest requests, then the ' +
-      'first',
+    'on prefill takes the fewest waiting tokens, on a tie the fewest requests, then the ' + 'first',
     () => {
       expect(new LeastTokens().choose(placementContext({ engines }))).toBe(2);
     },
   );
 
-  it.each(['decode', 'aggregated'] as const)('on %s counts the KV that steps read too', (stage) => {
-    expect(new LeastTokens().choose(placementContext({ engines, stage }))).toBe(1);
-  });
+  it.each(['decode', 'aggregated'] as const)(
+    'on %s also counts the KV that steps read',
+    (stage) => {
+      expect(new LeastTokens().choose(placementContext({ engines, stage }))).toBe(1);
+    },
+  );
 });

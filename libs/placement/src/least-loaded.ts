@@ -1,7 +1,7 @@
 import type { EngineView, PlacementContext, Policy } from './policy';
 import type { EngineRole } from './topology';
 
-/** The engine with the fewest requests, the first in order of several. */
+/** Chooses the engine with the fewest requests, on a tie the first. */
 export class LeastRequests implements Policy {
   choose(context: PlacementContext): number {
     return context.leastLoaded?.('requests') ?? fewestRequests(context);
@@ -9,8 +9,8 @@ export class LeastRequests implements Policy {
 }
 
 /**
- * The engine with the fewest tokens to work on, of several the one with the fewest requests, of
- * several the first in order.
+ * Chooses the engine with the smallest token load, on a tie the one with the fewest requests, then
+ * the first.
  */
 export class LeastTokens implements Policy {
   choose(context: PlacementContext): number {
@@ -40,9 +40,9 @@ function fewestTokens({ engines, stage }: PlacementContext): number {
 }
 
 /**
- * The load that slows an engine of that stage down, in tokens: the prompt tokens before it, and
- * where tokens are generated also the KV that each step reads. KV that a prefill engine holds for
- * others costs it no time.
+ * The load that slows down an engine of that stage, in tokens: its waiting prompt tokens and, on
+ * stages that generate, the KV that each step reads. KV that a prefill engine holds for others
+ * costs it no time.
  */
 export function tokenLoad(engine: EngineView, stage: EngineRole): number {
   return stage === 'prefill' ? engine.waitingTokens : engine.waitingTokens + engine.kvTokens;

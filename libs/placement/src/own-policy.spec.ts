@@ -26,7 +26,7 @@ describe("a policy of the user's own", () => {
     expect(placerOf(moduleOf(() => 0)).onPrefill(CONTEXT)).toBe(0);
   });
 
-  it('is created once per stage, with the stage and a stream of its own', () => {
+  it('is created once per stage, with the stage and its own random stream', () => {
     const stages: string[] = [];
     const draws: number[] = [];
     placerOf({
@@ -58,7 +58,7 @@ describe("a policy of the user's own", () => {
     expect(faults[0]?.message).toContain(`./policies/mine.mjs: choose (prefill) ${message}`);
   });
 
-  it('names file, line and column of what it threw', () => {
+  it('reports file, line and column of its error', () => {
     const error = new TypeError('x is not a function');
     error.stack = `TypeError: x\n    at choose (file:///policies/mine.mjs:12:7)\n    at y`;
     const faults: PolicyFault[] = [];
@@ -69,7 +69,7 @@ describe("a policy of the user's own", () => {
     expect(faults[0]?.message).toContain('TypeError: x is not a function (mine.mjs:12:7).');
   });
 
-  it('gives way when a choice takes over 50 ms of wall time, and not before', () => {
+  it('is replaced by the fallback when a choice takes over 50 ms of wall time', () => {
     let nowMs = 0;
     let tookMs = 50;
     const faults: PolicyFault[] = [];
@@ -85,7 +85,7 @@ describe("a policy of the user's own", () => {
     expect(faults).toMatchObject([{ kind: 'slow' }]);
   });
 
-  it('ends the run at its first fault where nothing counts faults', () => {
+  it('ends the run at its first fault when nothing counts faults', () => {
     expect(() => placerOf(moduleOf(() => 7)).onPrefill(CONTEXT)).toThrow(PolicyError);
   });
 

@@ -3,7 +3,7 @@ import type { PlacementContext, Policy } from './policy';
 
 export type OwnPolicySpec = OwnSpec<Policy>;
 
-/** A placement policy of the user's own. The built-in one behind it chooses where it does not. */
+/** A user's own placement policy. A built-in fallback chooses when it does not. */
 export class OwnPolicy implements Policy {
   private readonly own: Guarded<PlacementContext, number>;
 

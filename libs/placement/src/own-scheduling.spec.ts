@@ -47,7 +47,7 @@ describe("a scheduling policy of the user's own", () => {
     expect([...seen].filter((name) => name.toLowerCase().includes('output'))).toEqual([]);
   });
 
-  it('keeps the order of submission where it gives no number, and says so', () => {
+  it('keeps the order of submission when it returns no number, and reports that', () => {
     const faults: PolicyFault[] = [];
     const watch = { onFault: (fault: PolicyFault) => faults.push(fault) };
     const failing = policyOf(({ promptTokens }) => (promptTokens === 9 ? NaN : -promptTokens));
@@ -58,7 +58,7 @@ describe("a scheduling policy of the user's own", () => {
     ]);
   });
 
-  it('ends the run at its first fault where nothing counts faults', () => {
+  it('ends the run at its first fault when nothing counts faults', () => {
     expect(() =>
       admitted(
         policyOf(() => NaN),
@@ -67,7 +67,7 @@ describe("a scheduling policy of the user's own", () => {
     ).toThrow(PolicyError);
   });
 
-  it('leaves options with a built-in policy as they are', () => {
+  it('does not change options with a built-in policy', () => {
     const options = { schedulingPolicy: 'fcfs' } as const;
     expect(watchedScheduling(options, { onFault: () => undefined })).toBe(options);
   });

@@ -5,12 +5,12 @@ import type { EngineRole } from './topology';
 
 export type OwnSchedulingSpec = OwnSpec<SchedulingPolicy>;
 
-/** Where a policy of the user's own gives no key: the order of submission. */
+/** The order of submission, used when a user's own policy returns no key. */
 const FALLBACK = buildScheduling({ schedulingPolicy: 'fcfs' });
 
 /**
- * A scheduling policy of the user's own: the order of the waiting queue of every engine of a stage
- * in this process.
+ * A user's own scheduling policy: the order of the waiting queue of every engine of a stage in this
+ * process.
  */
 export class OwnScheduling implements SchedulingPolicy {
   readonly resumesFirst: boolean;
@@ -51,7 +51,10 @@ export class OwnScheduling implements SchedulingPolicy {
   }
 }
 
-/** What a user's policy may see: an engine's own record of the sequence has the output's length. */
+/**
+ * The fields that a user's policy may read; the engine's own record of a sequence has the output
+ * length.
+ */
 function viewOf(sequence: WaitingView): WaitingView {
   const { promptTokens, targetTokens, computed, priority, arrivalUs, adapter, order } = sequence;
   return { promptTokens, targetTokens, computed, priority, arrivalUs, adapter, order };
@@ -61,7 +64,7 @@ function isFinite(given: unknown): given is number {
   return Number.isFinite(given);
 }
 
-/** Options whose scheduling policy, where it is the user's own, has its faults counted. */
+/** The options, with faults counted if their scheduling policy is the user's own. */
 export function watchedScheduling<O extends { readonly schedulingPolicy: unknown }>(
   options: O,
   watch: PolicyWatch,

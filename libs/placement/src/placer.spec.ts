@@ -17,7 +17,7 @@ const prefill = placementContext({ engines: idleEngines(2) });
 const decode = placementContext({ engines: idleEngines(3), stage: 'decode' });
 
 describe('Placer', () => {
-  it('under pull leaves every choice to the engines', () => {
+  it('leaves every choice to the engines under pull', () => {
     const placer = build({});
     expect(placer.atArrival(prefill, decode)).toEqual({
       kind: 'disaggregated',
@@ -54,7 +54,7 @@ describe('Placer', () => {
     expect(placer.onAggregated(prefill)).toBe(0);
   });
 
-  it('keeps a prompt that is short behind the cache on its decode engine', () => {
+  it('keeps a prompt with a short uncached rest on its decode engine', () => {
     const busy = [
       engineView({ engineId: 'a', requests: 2 }),
       engineView({ engineId: 'b', requests: 1 }),
@@ -69,7 +69,7 @@ describe('Placer', () => {
     expect(at(487).kind).toBe('disaggregated');
   });
 
-  it('under pull counts no cache, since nobody knows who will take the prompt', () => {
+  it('counts no cache under pull, because the engine is unknown', () => {
     const placer = build({ disaggregationThreshold: 1_000 });
     expect(placer.atArrival(prefill, decode)).toMatchObject({ kind: 'local', decode: -1 });
     expect(build({ disaggregationThreshold: 999 }).atArrival(prefill, decode).kind).toBe(

@@ -20,18 +20,18 @@ export interface PlacerSpec {
   readonly prefill: StagePolicySpec;
   readonly decode: StagePolicySpec;
   readonly decodeChoice: DecodeChoice;
-  /** Prompt tokens, see `isPrefilledOnDecode`; 0 = off. */
+  /** Threshold in prompt tokens, see `isPrefilledOnDecode`; 0 = off. */
   readonly disaggregationThreshold: number;
   /**
-   * How long a router keeps the loads of the engines before it reads them again, in simulated µs;
-   * what it sends meanwhile is added. Unset: it always has the newest.
+   * How long a router caches the loads of the engines, in simulated µs; it adds the requests that
+   * it sends meanwhile. Unset: it always reads the newest.
    */
   readonly metricsIntervalUs?: Micros;
-  /** What chooses where a policy of the user's own has made no choice; default: fewest requests. */
+  /** The policy used when a user's own policy makes no choice; default: fewest requests. */
   readonly fallback?: PolicySpec;
 }
 
-/** The name of a policy: its kind, or the file of one of the user's own. */
+/** The name of a policy: its kind, or the file of a user's own one. */
 export function policyName(spec: StagePolicySpec): string {
   if (spec === 'pull') return spec;
   return spec.kind === 'own' ? spec.path.slice(spec.path.lastIndexOf('/') + 1) : spec.kind;
@@ -39,7 +39,7 @@ export function policyName(spec: StagePolicySpec): string {
 
 const FALLBACK: PolicySpec = { kind: 'least-requests' };
 
-/** Index into the engines of a context; this for "the shared queue". */
+/** Stands for the shared queue in place of an index into the engines of a context. */
 export const SHARED_QUEUE = -1;
 
 export interface ArrivalChoice {
@@ -52,14 +52,16 @@ export interface ArrivalChoice {
 }
 
 /**
- * Combines the rules of placement, for both clocks: which engines a request goes to, at arrival and
- * at hand-over. Every process that places requests has its own.
+ * Combines the rules of placement, for both clocks: chooses the engines of a request, at arrival
+ * and at hand-over. Every process that places requests has its own.
  */
 export class Placer {
   private readonly prefill: Policy | null;
   private readonly aggregated: Policy | null;
   private readonly decodeEarly: Policy | null;
-  /** Not the same as at arrival, where choices are thrown away while they may come late. */
+  /**
+   * Separate from the policy at arrival, whose choices are discarded when decode is chosen late.
+   */
   private readonly decodeLate: Policy | null;
 
   /** @param watch counts the faults of a user's own policies; by default the first one throws */
@@ -76,7 +78,7 @@ export class Placer {
     this.decodeLate = build(spec.decode, 'decode', 'decode late');
   }
 
-  /** The way of a request that prefill and decode engines share. */
+  /** The placement of a request that uses prefill and decode engines. */
   atArrival(prefill: PlacementContext, decode: PlacementContext): ArrivalChoice {
     const { decodeChoice, disaggregationThreshold } = this.spec;
     const isDecodeWanted = decodeChoice === 'early' || disaggregationThreshold > 0;
@@ -102,14 +104,14 @@ export class Placer {
   }
 
   /**
-   * The prefill engine alone: of a request whose decode is not ours to place, or one that is placed
-   * again.
+   * Only the prefill engine: of a request whose decode leg an outside router places, or that is
+   * placed again.
    */
   onPrefill(prefill: PlacementContext): number {
     return choose(this.prefill, prefill);
   }
 
-  /** The engine of a request that goes to aggregated engines. */
+  /** The engine of a request on aggregated engines. */
   onAggregated(aggregated: PlacementContext): number {
     return choose(this.aggregated, aggregated);
   }

@@ -42,7 +42,7 @@ describe.each(POLICY_KINDS)('the policy %s', (kind) => {
     );
   });
 
-  it('INV-12: reads what a policy may know, and not the output length', () => {
+  it('INV-12: reads only allowed fields, and not the output length', () => {
     const asked = new Set<string>();
     const context = placementContext({
       engines: [0, 1, 2].map((i) => watched(engineView({ engineId: `e${i}` }), asked)),
@@ -58,7 +58,7 @@ describe.each(POLICY_KINDS)('the policy %s', (kind) => {
   });
 });
 
-/** Notes the names that are read, among them that of an output length that is there to be read. */
+/** Records the names that are read; an output length is there to be read. */
 function watched<T extends object>(row: T, asked: Set<string>): T {
   return new Proxy(
     { ...row, outputTokens: 7 },
@@ -72,7 +72,7 @@ function watched<T extends object>(row: T, asked: Set<string>): T {
 }
 
 describe('round-robin', () => {
-  it('goes round, also when the number of engines changes', () => {
+  it('goes round, even when the number of engines changes', () => {
     const policy = build('round-robin');
     const choose = (engineCount: number) =>
       policy.choose(placementContext({ engines: idleEngines(engineCount) }));
@@ -80,7 +80,7 @@ describe('round-robin', () => {
   });
 });
 
-/** How often each of the engines is chosen. */
+/** Counts how often each engine is chosen. */
 function tally(kind: PolicySpec['kind'], views: readonly EngineView[]): number[] {
   const policy = build(kind);
   const context: PlacementContext = placementContext({ engines: views });

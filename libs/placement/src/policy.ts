@@ -2,8 +2,8 @@ import type { Micros } from '@baton/kernel';
 import type { EngineRole } from './topology';
 
 /**
- * One engine, for a policy: the newest snapshot that the engine published, plus what this router
- * has sent there since. Rows belong to the caller and are used again, so a policy keeps no
+ * A policy's view of one engine: the newest snapshot that the engine published, plus the requests
+ * that this router has sent there since. The caller reuses the objects, so a policy must not keep a
  * reference to them.
  */
 export interface EngineView {
@@ -11,11 +11,11 @@ export interface EngineView {
   readonly engineId: string;
   /** Running, waiting and deferred sequences. */
   readonly requests: number;
-  /** Those of them that do not run, those on their way included. */
+  /** The part of `requests` that does not run, including those on their way. */
   readonly waitingRequests: number;
   /**
-   * Prompt tokens that are not computed yet, those of the step under way and of requests on their
-   * way included.
+   * Prompt tokens that are not computed yet, including those of the step under way and of requests
+   * on their way.
    */
   readonly waitingTokens: number;
   /** Tokens of KV in use, as blocks in use times the block size. */
@@ -27,25 +27,25 @@ export interface EngineView {
 /** The facts of a request that a policy may read: never the true length of its output. */
 export interface PlacementRequest {
   readonly promptTokens: number;
-  /** A hash of session or user, by which requests of one conversation meet again; 0 = none. */
+  /** A hash of session or user that groups the requests of one conversation; 0 = none. */
   readonly sessionKey: number;
   /**
    * Chained hashes of the prompt's full blocks, `blockCount` of them from `blockFrom` on. 0 =
-   * private, and so is all behind it.
+   * private, and so are all after it.
    */
   readonly blockHashes: ArrayLike<number>;
   readonly blockFrom: number;
   readonly blockCount: number;
 }
 
-/** What engines are compared by: requests alone, or `tokenLoad` and then requests. */
+/** The measure that compares engines: requests, or `tokenLoad` and then requests. */
 export type LoadMeasure = 'requests' | 'tokens';
 
-/** The KV pool of the cluster, as a router estimates it. */
+/** A router's estimate of the cluster's KV pool. */
 export interface PoolView {
   /** Prompt tokens of the longest prefix that any engine probably holds. */
   longestTokens(): number;
-  /** How long this engine would fetch so many tokens from another one whose link is free. */
+  /** Time for this engine to fetch this many tokens from another one with a free link. */
   fetchUs(engine: EngineView, tokens: number): Micros;
   /** See `fetchPays` of kv-pool. */
   readonly balancingThreshold: number;
@@ -63,16 +63,16 @@ export interface PlacementContext {
    */
   cachedTokens(engine: EngineView): number;
   /**
-   * How long this engine would compute so many prompt tokens behind `cached` ones, by its step-time
+   * Time for this engine to compute this many prompt tokens after `cached` ones, by its step-time
    * model: see `prefillUs` of step-time.
    */
   prefillUs(engine: EngineView, tokens: number, cached: number): Micros;
-  /** What engines could fetch from each other. Unset: there is no KV pool. */
+  /** The prefixes that engines could fetch from each other. Unset: no KV pool. */
   readonly pool?: PoolView | undefined;
   /**
-   * Index of the engine with the least load, the first in order of several, from a caller that
-   * keeps it up to date: the one that a comparison of all finds. Unset, or without an answer: the
-   * policy compares them.
+   * Index of the engine with the least load, on a tie the first, from a caller that keeps it up to
+   * date; equal to the result of comparing all. Unset, or without an answer: the policy compares
+   * them.
    */
   leastLoaded?(by: LoadMeasure): number | undefined;
 }

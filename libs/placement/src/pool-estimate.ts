@@ -4,8 +4,8 @@ import type { EngineView, PlacementRequest, PoolView } from './policy';
 import type { PrefixDirectory } from './prefix-directory';
 
 /**
- * A router's estimate of the KV pool for one request, from its own record of prefixes. It knows of
- * what GPUs probably hold, not of what host memory holds beyond that.
+ * A router's estimate of the KV pool for one request, from its own record of prefixes. It covers
+ * the probable content of GPUs, not further content of host memory.
  */
 export class PoolEstimate implements PoolView {
   private longest: number | undefined;

@@ -16,8 +16,8 @@ const choose = (cachedOnA: number, balanceThreshold?: number) =>
     placementContext({ engines, cached: { a: cachedOnA } }),
   );
 
-describe('PrefixAware where prompts are computed', () => {
-  it('goes to the prefix when queue and rest take less time than the whole prompt elsewhere', () => {
+describe('PrefixAware on stages that compute prompts', () => {
+  it('chooses the prefix when queue and rest take less time than the whole prompt elsewhere', () => {
     // a: 600 + (1000 - 512) = 1088 and 600 + (1000 - 480) = 1120; b: 100 + 1000 = 1100.
     expect(choose(512)).toBe(0);
     expect(choose(480)).toBe(1);
@@ -29,13 +29,13 @@ describe('PrefixAware where prompts are computed', () => {
     expect(choose(100, 1.4)).toBe(0);
   });
 
-  it('spreads prompts that nobody knows over idle engines', () => {
+  it('spreads unknown prompts over idle engines', () => {
     const policy = new PrefixAware({ kind: 'prefix-aware' });
     const context = placementContext({ engines: idleEngines(3) });
     expect([1, 2, 3, 4, 5].map(() => policy.choose(context))).toEqual([0, 1, 2, 0, 1]);
   });
 
-  it('without thresholds finds the smallest estimate', () => {
+  it('finds the smallest estimate without thresholds', () => {
     const waiting = fc.array(fc.tuple(fc.nat(5_000), fc.nat(999)), { minLength: 1 });
     fc.assert(
       fc.property(waiting, (loads) => {

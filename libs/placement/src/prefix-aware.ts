@@ -5,27 +5,23 @@ import { tokenLoad } from './least-loaded';
 export interface PrefixAwareSpec {
   readonly kind: 'prefix-aware';
   /**
-   * Where prompts are computed: the engine with the longest prefix is kept while its estimated TTFT
-   * is at most this many times the smallest. >= 1; 1 (the default) = always the smallest.
+   * On stages that compute prompts: keeps the engine with the longest prefix while its estimated
+   * TTFT is at most this many times the smallest. >= 1; 1 (the default) = always the smallest.
    */
   readonly balanceThreshold?: number | undefined;
-  /**
-   * Where prompts are not computed: tokens of load that one token found in the cache outweighs. >=
-   * 0, default 1.
-   */
+  /** On other stages: tokens of load that one cached token outweighs. >= 0, default 1. */
   readonly overlapWeight?: number | undefined;
 }
 
 /**
  * Weighs the cached part of the prompt against an engine's load.
  *
- * Where prompts are computed it is Mooncake's Conductor (FAST'25, algorithm 1): the smallest
- * `T_queue + T_prefill(len, own prefix)`, or with a KV pool also
- * `T_queue + T_transfer + T_prefill(len, best prefix)`. A hot prefix is replicated by itself, once
- * its engine's queue costs more than fetching it or computing it again. For decode it
- * is the cost of Dynamo's KV router: `load + weight · (prompt − cached)`, all in tokens. Of several
- * equal engines it takes the one that comes next after the last choice, so that new prefixes spread
- * over idle engines.
+ * On stages that compute prompts it is Mooncake's Conductor (FAST'25, algorithm 1): the smallest
+ * `T_queue + T_prefill(len, own prefix)`, or with a KV pool also `T_queue + T_transfer +
+ * T_prefill(len, best prefix)`. A hot prefix is replicated automatically once its engine's queue
+ * costs more than fetching it or computing it again. For decode it is the cost of Dynamo's KV
+ * router: `load + weight · (prompt − cached)`, all in tokens. Ties go to the next engine after the
+ * last choice, so that new prefixes spread over idle engines.
  */
 export class PrefixAware implements Policy {
   private readonly balanceThreshold: number;

@@ -5,7 +5,7 @@ import { placementRequest } from '../test/test-context';
 const request = placementRequest({ promptTokens: 70, blockHashes: [1, 2, 3, 4], blockCount: 4 });
 
 describe('PrefixDirectory', () => {
-  it('expects on an engine what was sent there, as far as its cache reaches', () => {
+  it('expects on an engine the prompts sent there, up to the size of its cache', () => {
     const directory = new PrefixDirectory(16);
     directory.join('a', 1_000);
     directory.join('b', 40);
@@ -16,7 +16,7 @@ describe('PrefixDirectory', () => {
     expect(directory.cachedTokens('c', request)).toBe(0);
   });
 
-  it('leaves the last token of a prompt to be computed, and its block with it', () => {
+  it('leaves the last token of a prompt, and its block, to be computed', () => {
     const directory = new PrefixDirectory(16);
     directory.join('a', 1_000);
     directory.record('a', request);

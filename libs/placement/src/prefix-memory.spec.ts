@@ -14,7 +14,7 @@ const range = (blockHashes: readonly number[]) => ({
   blockCount: blockHashes.length,
 });
 
-/** What `PrefixMemory` promises, as plainly as it can be said. */
+/** A plain implementation of what `PrefixMemory` promises. */
 class Reference {
   private order: number[] = [];
 
@@ -36,7 +36,7 @@ class Reference {
 const path = fc.array(fc.nat(3), { maxLength: 20 });
 
 describe('PrefixMemory', () => {
-  it('remembers what a list of the last used blocks would', () => {
+  it('has the same content as a list of the last used blocks', () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 40 }), fc.array(path), (capacity, paths) => {
         const memory = new PrefixMemory(capacity);
@@ -52,7 +52,7 @@ describe('PrefixMemory', () => {
     );
   });
 
-  it('grows with what it is told, up to its bound', () => {
+  it('grows with its content, up to its bound', () => {
     const memory = new PrefixMemory(5_000);
     const hashes = (from: number, count: number) =>
       Array.from({ length: count }, (_, i) => from + i);
@@ -62,7 +62,7 @@ describe('PrefixMemory', () => {
     expect(memory.match(range(hashes(1, 3_000)))).toBe(3_000);
     memory.record(range(hashes(20_001, 1_000)));
     expect(memory.size).toBe(5_000);
-    // The tail of what was used the longest ago went.
+    // The tail of the least recently used prompt was dropped.
     expect(memory.match(range(hashes(1, 3_000)))).toBe(2_500);
     expect(memory.match(range(hashes(10_001, 1_500)))).toBe(1_500);
   });
@@ -75,7 +75,7 @@ describe('PrefixMemory', () => {
     expect(memory.match({ blockHashes: column, blockFrom: 1, blockCount: 4 })).toBe(0);
   });
 
-  it('neither remembers nor finds private blocks and what follows them', () => {
+  it('neither stores nor finds private blocks and the blocks after them', () => {
     const memory = new PrefixMemory(10);
     memory.record(range([1, 2, 0, 4]));
     expect(memory.size).toBe(2);
@@ -83,7 +83,7 @@ describe('PrefixMemory', () => {
     expect(memory.match(range([0]))).toBe(0);
   });
 
-  it('with room for nothing remembers nothing', () => {
+  it('stores nothing with a capacity of 0', () => {
     const memory = new PrefixMemory(0);
     memory.record(range([1, 2]));
     expect(memory.match(range([1, 2]))).toBe(0);

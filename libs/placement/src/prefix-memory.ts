@@ -8,13 +8,13 @@ export interface BlockRange {
 }
 
 /**
- * A router's estimate of one engine's cache: the hashes of the blocks it sent there, as many as the
- * engine has blocks, the least recently used dropped first. The engine evicts by its own rules, so
- * this is an expectation, not a fact.
+ * A router's estimate of one engine's cache: the hashes of the blocks that it sent there, at most
+ * the engine's number of blocks, least recently used dropped first. The engine evicts by its own
+ * rules, so this is an estimate.
  *
  * A prompt is recorded from its tail to its head. So no block is dropped before those that follow
- * it, the recorded part of a prompt is always a beginning of it, and a match is a search for its
- * end: O(log blocks found).
+ * it, the recorded part of a prompt is always a prefix of it, and a match is a search for its end:
+ * O(log blocks found).
  */
 export class PrefixMemory {
   private readonly contents: RecentContents;
@@ -48,7 +48,10 @@ export class PrefixMemory {
     return known;
   }
 
-  /** Records that the engine was sent these blocks; of more than it has, the first ones. */
+  /**
+   * Records that these blocks were sent to the engine; if there are more than it has, only the
+   * first ones.
+   */
   record({ blockHashes, blockFrom, blockCount }: BlockRange): void {
     const most = Math.min(blockCount, this.capacityBlocks);
     let shared = 0;

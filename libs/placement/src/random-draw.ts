@@ -1,7 +1,7 @@
 import type { RandomStream } from '@baton/kernel';
 import type { Policy, PlacementContext } from './policy';
 
-/** Any engine, each as likely as the others. */
+/** Chooses any engine with equal probability. */
 export class RandomDraw implements Policy {
   constructor(private readonly random: RandomStream) {}
 
@@ -11,10 +11,9 @@ export class RandomDraw implements Policy {
 }
 
 /**
- * Of two different engines drawn at random the one with fewer requests, the first in order when
- * they have equally many. Almost as even as comparing all of them, and many routers with old views
- * do not all run to the same engine (Mitzenmacher, "The Power of Two Choices in Randomized Load
- * Balancing", 2001).
+ * Draws two different engines at random and chooses the one with fewer requests, on a tie the
+ * first. Almost as even as comparing all of them, and many routers with old views do not all choose
+ * the same engine (Mitzenmacher, "The Power of Two Choices in Randomized Load Balancing", 2001).
  */
 export class PowerOfTwo implements Policy {
   constructor(private readonly random: RandomStream) {}

@@ -24,14 +24,14 @@ function snapshot(over: Partial<EngineSnapshot> = {}): EngineSnapshot {
 }
 
 describe('room for more jobs', () => {
-  it('on prefill is one step of waiting prompt tokens, whatever runs', () => {
+  it('on prefill is one step of waiting prompt tokens, independent of running ones', () => {
     const room = new Room('prefill', FACTS);
     expect(room.left(snapshot({ running: 32 }), NOTHING, 0)).toBeGreaterThan(0);
     expect(room.left(snapshot({ waiting: 1, waitingTokens: 1_024 }), NOTHING, 0)).toBe(0);
     expect(room.left(snapshot(), { sequences: 1, promptTokens: 2_000 }, 0)).toBe(0);
   });
 
-  it('on prefill follows the length of the prompts that come', () => {
+  it('on prefill follows the length of incoming prompts', () => {
     const room = new Room('prefill', FACTS);
     for (let i = 0; i < 200; i += 1) room.observe(1_000);
     expect(room.left(snapshot(), NOTHING, 0)).toBe(1);
@@ -39,7 +39,7 @@ describe('room for more jobs', () => {
     expect(room.left(snapshot(), NOTHING, 0)).toBeGreaterThan(30);
   });
 
-  it('on decode ends a little after slots and blocks do', () => {
+  it('on decode exceeds slots and blocks by a little', () => {
     const room = new Room('decode', FACTS);
     expect(room.left(snapshot({ running: 32 }), NOTHING, 0)).toBe(2);
     expect(room.left(snapshot({ running: 32, waiting: 2 }), NOTHING, 0)).toBe(0);
@@ -47,12 +47,12 @@ describe('room for more jobs', () => {
     expect(room.left(snapshot({ freeBlocks: 0 }), NOTHING, 2)).toBe(0);
   });
 
-  it('on decode is not bounded by the lookahead while there are blocks', () => {
+  it('on decode is not limited by the lookahead while there are blocks', () => {
     const room = new Room('decode', FACTS);
     expect(room.left(snapshot({ running: 1, waiting: 5 }), NOTHING, 5)).toBeGreaterThan(5);
   });
 
-  it('is never negative, nor more than an empty engine has slots and lookahead', () => {
+  it('is never negative, nor above the slots and lookahead of an empty engine', () => {
     const count = fc.nat(200);
     const state = fc.record({ running: count, waiting: count, deferred: count, freeBlocks: count });
     fc.assert(

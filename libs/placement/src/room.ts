@@ -19,13 +19,14 @@ export interface Incoming {
  */
 const LOOKAHEAD_SHARE = 16;
 
-/** How fast the mean prompt length follows: the last 16 jobs or so decide. */
+/** Weight of a new job in the mean prompt length: about the last 16 jobs decide. */
 const MEAN_WEIGHT = 1 / 16;
 
 /**
- * How many more jobs an engine takes from its queue. A prefill engine holds what it runs plus about
- * one further step of waiting work, so that its batches fill while the rest stays where any engine
- * can take it. An engine that generates takes what slots and blocks allow and a small lookahead.
+ * The number of further jobs that an engine takes from its queue. A prefill engine holds its
+ * running work plus about one further step, so that its batches fill while the rest stays in the
+ * queue for any engine. An engine that generates takes as many as slots and blocks allow, plus a
+ * small lookahead.
  */
 export class Room {
   private meanPromptTokens: number;
@@ -39,12 +40,12 @@ export class Room {
     this.lookahead = Math.max(1, Math.floor(facts.maxNumSeqs / LOOKAHEAD_SHARE));
   }
 
-  /** Records a taken job: the mean prompt length, which measures room, follows. */
+  /** Records a taken job in the mean prompt length, which measures room. */
   observe(promptTokens: number): void {
     this.meanPromptTokens += (promptTokens - this.meanPromptTokens) * MEAN_WEIGHT;
   }
 
-  /** @param waitingForRoom decode sequences that have no blocks yet; a step gives them theirs */
+  /** @param waitingForRoom decode sequences that have no blocks yet and get them from a step */
   left(engine: EngineSnapshot, incoming: Incoming, waitingForRoom: number): number {
     if (this.role === 'decode') return this.decodeRoom(engine, incoming, waitingForRoom);
     const waiting = engine.waiting + incoming.sequences;

@@ -1,6 +1,6 @@
 import type { Policy, PlacementContext } from './policy';
 
-/** One engine after the other, whatever they do. */
+/** Chooses one engine after the other, whatever their load. */
 export class RoundRobin implements Policy {
   private last = -1;
 

@@ -16,26 +16,26 @@ function load(...stages: [[number, number], [number, number], [number, number]])
 }
 
 describe('chooseRoute', () => {
-  it('takes the only way that is complete', () => {
+  it('takes the only complete route', () => {
     expect(chooseRoute(load([2, 9], [3, 9], [0, 0]))).toEqual({ kind: 'disaggregated' });
     expect(chooseRoute(load([0, 0], [0, 0], [1, 50]))).toEqual({ kind: 'aggregated' });
     expect(chooseRoute(load([2, 0], [0, 0], [1, 50]))).toEqual({ kind: 'aggregated' });
   });
 
-  it('takes the way with fewer waiting per engine of its first stage', () => {
+  it('takes the route with fewer requests waiting per engine of its first stage', () => {
     expect(chooseRoute(load([2, 5], [3, 0], [1, 2]))).toEqual({ kind: 'aggregated' });
     expect(chooseRoute(load([2, 3], [3, 0], [1, 2]))).toEqual({ kind: 'disaggregated' });
   });
 
-  it('takes the disaggregated one of two that are equal', () => {
+  it('takes the disaggregated one of two equal routes', () => {
     expect(chooseRoute(load([3, 1], [1, 0], [6, 2]))).toEqual({ kind: 'disaggregated' });
   });
 
-  it('does not look at what waits for decode', () => {
+  it('ignores requests that wait for decode', () => {
     expect(chooseRoute(load([1, 0], [1, 1_000], [1, 1]))).toEqual({ kind: 'disaggregated' });
   });
 
-  it('says which stages are missing', () => {
+  it('lists the missing stages', () => {
     expect(chooseRoute(load([2, 0], [0, 0], [0, 0]))).toEqual({
       kind: 'none',
       missing: ['decode'],
@@ -47,7 +47,7 @@ describe('chooseRoute', () => {
     expect(chooseRoute(load([0, 0], [0, 0], [0, 0]))).toMatchObject({ kind: 'none' });
   });
 
-  it('INV-12: reads counts of the stages and nothing of any request', () => {
+  it('INV-12: reads counts of the stages and no field of a request', () => {
     const asked = new Set<string>();
     const watched = (readyEngines: number, waiting: number): StageLoad =>
       new Proxy({ readyEngines, waiting, outputTokens: 7, requests: [] } as StageLoad, {

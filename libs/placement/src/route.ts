@@ -21,16 +21,16 @@ export type RouteChoice =
   /** Both on one engine. */
   | { readonly kind: 'aggregated' }
   /**
-   * No complete way through the cluster is ready; `missing` names the stages whose first engine
-   * would open one.
+   * No complete route through the cluster is ready; `missing` lists the stages whose first engine
+   * would complete one.
    */
   | { readonly kind: 'none'; readonly missing: readonly (keyof ClusterLoad)[] };
 
 /**
- * Chooses the way through a cluster that may mix disaggregated and aggregated engines (2P3D1A): of
- * the ways that are complete, the one with fewer requests waiting per ready engine of its first
- * stage; with equally many, the disaggregated one. Within a way the engine is not chosen at all:
- * under the `pull` policy an engine with room takes the oldest job of its stage.
+ * Chooses the route through a cluster that may mix disaggregated and aggregated engines (2P3D1A):
+ * of the complete routes, the one with fewer requests waiting per ready engine of its first stage;
+ * on a tie, the disaggregated one. It does not choose the engine: under the `pull` policy an engine
+ * with room takes the oldest job of its stage.
  */
 export function chooseRoute({ prefill, decode, aggregated }: ClusterLoad): RouteChoice {
   const isSplitReady = prefill.readyEngines > 0 && decode.readyEngines > 0;

@@ -46,7 +46,7 @@ describe('SessionSticky', () => {
         const before = placed(policy, all);
         const after = placed(policy, fewer);
         for (const [i, id] of before.entries()) {
-          // Its sessions go elsewhere, all others stay; read backwards it is the law for joining.
+          // Its sessions move, all others stay; read backwards this is the law for joining.
           if (id === moving) expect(after[i]).not.toBe(moving);
           else expect(after[i]).toBe(id);
         }
@@ -61,7 +61,7 @@ describe('SessionSticky', () => {
     expect(placed(unbounded(), engines.toReversed())).toEqual(placed(unbounded(), engines));
   });
 
-  it('lets no engine exceed the bound on its load', () => {
+  it('lets no engine exceed the limit of its load', () => {
     const requests = fc.array(fc.nat(50), { minLength: 1, maxLength: 12 });
     const key = fc.integer({ min: 1, max: 1e9 });
     fc.assert(
@@ -79,7 +79,7 @@ describe('SessionSticky', () => {
     );
   });
 
-  it('keeps a session where it is while that engine has few requests, and lets it go beyond', () => {
+  it('keeps a session on its engine while that has few requests, and moves it beyond', () => {
     const policy = new SessionSticky({ kind: 'session-sticky' });
     const choose = (requests: number) =>
       policy.choose(
@@ -93,7 +93,7 @@ describe('SessionSticky', () => {
     expect([0, 3, 7, 8, 20].map(choose)).toEqual([0, 0, 0, 1, 1]);
   });
 
-  it('sends requests without a session where the fewest are', () => {
+  it('sends requests without a session to the engine with the fewest requests', () => {
     const engines = [3, 1, 2].map((requests, i) => engineView({ engineId: `e${i}`, requests }));
     expect(unbounded().choose(placementContext({ engines }))).toBe(1);
   });

@@ -10,23 +10,23 @@ export interface SessionStickySpec {
    */
   readonly virtualNodes?: number | undefined;
   /**
-   * An engine takes at most this many times the mean of requests, then the next on the ring does. >
-   * 1, default 1.25; Infinity = no bound.
+   * An engine takes at most this many times the mean number of requests; beyond it the next one on
+   * the ring does. > 1, default 1.25; Infinity = no limit.
    */
   readonly loadFactor?: number | undefined;
 }
 
 /**
- * Requests up to which an engine is never too full to keep a session: below, the bound would follow
- * chance, not load.
+ * Number of requests up to which an engine always keeps a session; below it the limit would depend
+ * on chance, not load.
  */
 const ALWAYS_ROOM = 8;
 
 /**
- * Requests of one session meet on one engine, by consistent hashing with bounded loads (Mirrokni,
- * Thorup, Zadimoghaddam 2018): an engine that would exceed `max(8, ceil(loadFactor · (all requests
- * + 1) / engines))` is passed over. Requests without a session go to the engine with the fewest
- * requests.
+ * Sends the requests of one session to one engine, by consistent hashing with bounded loads
+ * (Mirrokni, Thorup, Zadimoghaddam 2018): an engine that would exceed `max(8, ceil(loadFactor ·
+ * (all requests + 1) / engines))` is passed over. Requests without a session go to the engine with
+ * the fewest requests.
  */
 export class SessionSticky implements Policy {
   private readonly ring: HashRing;

@@ -1,7 +1,7 @@
-/** What an engine does: its role in the cluster, and the queue that feeds it. */
+/** The role of an engine in the cluster, and the queue that feeds it. */
 export type EngineRole = 'prefill' | 'decode' | 'aggregated';
 
-/** How many engines of each role a cluster has. */
+/** The number of engines of each role. */
 export interface Topology {
   readonly prefill: number;
   readonly decode: number;
@@ -9,15 +9,12 @@ export interface Topology {
 }
 
 /**
- * Engines of one cluster, over all roles: far beyond what one machine can run, near enough to catch
- * a typing error.
+ * Limit of engines in one cluster, over all roles: more than one machine can run, but low enough to
+ * catch a typing error.
  */
 export const MAX_ENGINES = 4096;
 
-/**
- * A topology that cannot be run. The message is one line for the user and says what to write
- * instead.
- */
+/** A topology that cannot run. The message is one line for the user with the expected form. */
 export class TopologyError extends Error {
   constructor(message: string) {
     super(message);
@@ -102,7 +99,7 @@ function refuseUnusable({ prefill, decode, aggregated }: Topology, text: string)
   }
 }
 
-/** What the user wrote, cut so that the message stays one line. */
+/** The user's text, cut so that the message stays on one line. */
 function shorten(text: string): string {
   const line = text.replace(/[\p{C}\s]+/gu, ' ');
   return line.length > 40 ? `${line.slice(0, 40)}…` : line;

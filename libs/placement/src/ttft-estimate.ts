@@ -3,19 +3,19 @@ import { fetchPays } from '@baton/kv-pool';
 import type { EngineView, PlacementContext } from './policy';
 
 /**
- * Prompt tokens of a full step, by which a queue of unknown prompts is timed: vLLM's default
+ * Prompt tokens of a full step, used to time a queue of unknown prompts: vLLM's default
  * `max_num_batched_tokens`.
  */
 const QUEUE_STEP_TOKENS = 8_192;
 
 /**
- * The TTFT of Mooncake's Conductor (FAST'25, algorithm 1), in µs: from now until this engine would
- * have computed the prompt, if it were sent there. It is `T_queue + T_prefill(len, own prefix)`, or
- * with a KV pool `T_queue + T_transfer + T_prefill(len, best prefix)` where the engine would fetch
+ * The TTFT of Mooncake's Conductor (FAST'25, algorithm 1), in µs: the time until this engine would
+ * have computed the prompt if it were sent there now. It is `T_queue + T_prefill(len, own prefix)`,
+ * or with a KV pool `T_queue + T_transfer + T_prefill(len, best prefix)` if the engine would fetch
  * the best prefix.
  *
- * @param sharedTokens prompt tokens that wait before this request in no engine's own queue, this
- *   engine's share of them
+ * @param sharedTokens this engine's share of the prompt tokens that wait before this request in the
+ * shared queue
  */
 export function estimateTtftUs(
   context: PlacementContext,
@@ -28,7 +28,10 @@ export function estimateTtftUs(
   return queue + promptUs(context, engine, cached);
 }
 
-/** With the own prefix or the longest one of the pool, as the engine will decide. */
+/**
+ * Time of the prompt with the engine's own prefix or the longest one of the pool, as the engine
+ * will decide.
+ */
 function promptUs(context: PlacementContext, engine: EngineView, ownTokens: number): Micros {
   const { request, pool } = context;
   const { promptTokens } = request;
@@ -43,8 +46,8 @@ function promptUs(context: PlacementContext, engine: EngineView, ownTokens: numb
 }
 
 /**
- * Prompts that wait are computed together, so their time is that of full steps and the share of one
- * that is left. Their own lengths are not known here; a step counts as one prompt of its length,
+ * Waiting prompts are computed together, so their time is that of full steps and a remaining
+ * fraction of one. Their lengths are not known here; a step counts as one prompt of its length,
  * which overstates attention a little.
  */
 function queueUs(context: PlacementContext, engine: EngineView, tokens: number): Micros {

@@ -1,7 +1,7 @@
 import type { EngineView, PlacementContext, PlacementRequest } from '../src/policy';
 import type { EngineRole } from '../src/topology';
 
-/** An engine without anything to do, but for what is said. */
+/** An idle engine, except for the given facts. */
 export function engineView(facts: Partial<EngineView> & { engineId: string }): EngineView {
   return { requests: 0, waitingRequests: 0, waitingTokens: 0, kvTokens: 0, kvUsage: 0, ...facts };
 }
@@ -11,7 +11,7 @@ export function idleEngines(count: number): EngineView[] {
   return Array.from({ length: count }, (_, i) => engineView({ engineId: `engine-${i}` }));
 }
 
-/** A request of 1,000 private tokens without a session, but for what is said. */
+/** A request of 1,000 private tokens without a session, except for the given facts. */
 export function placementRequest(facts: Partial<PlacementRequest> = {}): PlacementRequest {
   return {
     promptTokens: 1_000,
@@ -32,7 +32,7 @@ interface Scene {
   readonly pool?: PlacementContext['pool'];
 }
 
-/** Engines that compute one prompt token per µs, whatever is behind it. */
+/** Engines that compute one prompt token per µs, whatever its context. */
 export function placementContext(scene: Scene): PlacementContext {
   return {
     stage: scene.stage ?? 'prefill',

@@ -1,18 +1,15 @@
 import { type Candidate, isAggregated } from './candidates';
 
-/** What a plan takes for granted and a user may doubt, changed in one way; plain data. */
+/** One assumption of a plan with a changed value; plain data. */
 export interface Assumption {
   readonly name: string;
-  /** On the rate of the link between engines. */
+  /** Factor on the rate of the link between engines. */
   readonly linkFactor?: number;
-  /** On the overhead of each step. */
+  /** Factor on the overhead of each step. */
   readonly overheadFactor?: number;
   /** Factor on decode attention in steps that also prefill. */
   readonly mixedDecodeFactor?: number;
-  /**
-   * On the token budget of aggregated engines: smaller chunks of prompts hold decodes up for less
-   * long.
-   */
+  /** Factor on the token budget of aggregated engines; smaller prompt chunks delay decodes less. */
   readonly aggregatedBudgetFactor?: number;
 }
 

@@ -15,11 +15,11 @@ describe('candidates', () => {
     expect(names(4, [1], [1], [1])).toEqual(['1P3D', '2P2D', '3P1D', '4A']);
   });
 
-  it('mix tensor-parallel sizes as far as every GPU is used', () => {
+  it('mix tensor-parallel sizes as long as every GPU is used', () => {
     expect(names(4, [1, 2], [2], [1, 2])).toEqual(['2P1D tp1/tp2', '1P1D tp2/tp2', '4A', '2A tp2']);
   });
 
-  it('are none where nothing fits', () => {
+  it('are none when nothing fits', () => {
     expect(names(3, [2], [2], [2])).toEqual([]);
   });
 
@@ -35,7 +35,7 @@ describe('candidates', () => {
     }
   });
 
-  it('take as many times the GPUs as aggregated engines have stages, and name them', () => {
+  it('take GPUs for every stage of aggregated engines, and name the stages', () => {
     const none = { prefillTp: [], decodeTp: [] };
     const staged = candidatesOf({ gpus: 16, ...none, aggregatedTp: [2, 16], aggregatedStages: 4 });
     expect(staged.map(({ topology }) => topology.aggregated)).toEqual([2]);

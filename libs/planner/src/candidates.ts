@@ -1,6 +1,6 @@
 import { formatTopology, type Topology } from '@baton/placement';
 
-/** What may be built from a number of GPUs. */
+/** The choices for splitting a number of GPUs. */
 export interface Choices {
   /** GPUs to be used, all of them. */
   readonly gpus: number;
@@ -8,7 +8,7 @@ export interface Choices {
   readonly prefillTp: readonly number[];
   readonly decodeTp: readonly number[];
   readonly aggregatedTp: readonly number[];
-  /** Pipeline stages of aggregated engines, each on as many GPUs as the size says; unset: 1. */
+  /** Pipeline stages of aggregated engines, each on one tensor-parallel group; unset: 1. */
   readonly aggregatedStages?: number;
 }
 
@@ -48,7 +48,7 @@ export function candidatesOf({ gpus, aggregatedStages: stages = 1, ...tp }: Choi
 }
 
 /**
- * `3P5D`, with the sizes where they are not all 1: `3P5D tp2/tp1`, `4A tp2`, and `4A tp2 pp2` with
+ * `3P5D`, with the sizes if they are not all 1: `3P5D tp2/tp1`, `4A tp2`, and `4A tp2 pp2` with
  * pipeline stages.
  */
 export function candidateName(candidate: Candidate): string {

@@ -27,25 +27,25 @@ describe('findRate', () => {
     );
   });
 
-  it('gives up on what keeps no rate', () => {
+  it('gives up on a candidate that keeps no rate', () => {
     const { rate, result, tries } = search(0, 10);
     expect([rate, result]).toEqual([0, undefined]);
     expect(tries).toBe(5);
   });
 
-  it('stops where every rate is kept', () => {
+  it('stops when every rate is kept', () => {
     const { rate, tries } = search(Infinity, 10);
     expect(rate).toBeLessThan(10 * 1024);
     expect(tries).toBe(5);
   });
 
-  it('stops after so many tries', () => {
+  it('stops after a limit of tries', () => {
     const { tries, rate } = findRate({
       ...{ startRate: 1, tolerance: 1e-9, mostTries: 5 },
       tryRate: (tried) => (tried < 10 ? true : undefined),
     });
     expect(tries).toBe(5);
-    // Widened by 1.5, 1.5² and 1.5⁴ it is lost at 1.5⁷; half of the way back it is kept.
+    // Widened by 1.5, 1.5² and 1.5⁴ the target is missed at 1.5⁷; halfway back it is kept.
     expect(rate).toBeCloseTo(1.5 ** 5);
   });
 });

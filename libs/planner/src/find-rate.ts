@@ -1,13 +1,13 @@
 import { assert } from '@baton/kernel';
 
 export interface RateSearch<T> {
-  /** Where to begin: the analytic estimate, requests per second. */
+  /** The first rate: the analytic estimate, requests per second. */
   readonly startRate: number;
-  /** Runs the cluster at this rate. Undefined: the target was missed. */
+  /** Runs the cluster at this rate. Undefined when the target was missed. */
   readonly tryRate: (rate: number) => T | undefined;
   /** Relative width of the last interval (0.02 = 2 %). */
   readonly tolerance: number;
-  /** Runs at most. */
+  /** Most runs. */
   readonly mostTries: number;
 }
 
@@ -19,8 +19,8 @@ export interface FoundRate<T> {
 }
 
 /**
- * Below this share of the estimate a candidate is given up; beyond its inverse the requests come
- * all but at once, and nothing more can be learnt from them.
+ * Below this share of the estimate a candidate is dropped; above its inverse the requests come
+ * nearly at once, and higher rates show nothing new.
  */
 export const GIVEN_UP_SHARE = 1 / 1024;
 const WIDEN = 1.5;

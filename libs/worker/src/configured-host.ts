@@ -8,7 +8,7 @@ import { executedBy, type ServerAddress } from '@baton/executors';
 import { secondsToUs } from '@baton/kernel';
 import { needsLoads } from '@baton/routing';
 
-/** A JSON message carries no infinity; a link without a limit is this fast (bytes per second). */
+/** Speed of a link without a limit (bytes per second), because JSON has no infinity. */
 const UNLIMITED = 1e18;
 
 function hostTierFacts({ hostTier, blockSize }: EngineOptions): Pick<HostOptions, 'hostTier'> {
@@ -19,7 +19,7 @@ function hostTierFacts({ hostTier, blockSize }: EngineOptions): Pick<HostOptions
 
 type ExecutingSetup = EngineSetup & { readonly upstream?: ServerAddress | undefined };
 
-/** A server's steps take what they take. */
+/** A server's steps have no model. */
 function stepTimeFacts(setup: ExecutingSetup): Pick<HostOptions, 'stepTimes'> {
   const { options, guard, upstream } = setup;
   if (upstream !== undefined) return {};
@@ -30,7 +30,7 @@ function stepTimeFacts(setup: ExecutingSetup): Pick<HostOptions, 'stepTimes'> {
   return { stepTimes: { method, description, ...outside } };
 }
 
-/** Who does the work: a simulated engine, or a server. */
+/** The executor of the work: a simulated engine, or a server. */
 function workOf(
   config: BatonConfig,
   role: Stage,
@@ -48,8 +48,8 @@ function workOf(
 }
 
 /**
- * The options of a host of this role, from the configuration. @param setup with the server of an
- * engine that executes
+ * The options of a host of this role, from the configuration. @param setup has the server of an
+ * executing engine
  */
 export function hostOptions(config: BatonConfig, role: Stage, setup: ExecutingSetup): HostOptions {
   const { options, link } = setup;

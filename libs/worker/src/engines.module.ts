@@ -13,10 +13,10 @@ import {
 } from '@nestjs/common';
 import { WorkerHosts } from './worker-hosts';
 
-/** What a worker process is handed from outside. */
+/** The dependencies that a worker process gets from outside. */
 export interface WorkerDependencies {
   readonly config: BatonConfig;
-  /** Most tokens of a prompt and its answer that its engines take. */
+  /** Most tokens of a prompt and its answer together that its engines take. */
   readonly maxModelLen: number;
   readonly hosts: WorkerHosts;
   readonly transport: Transport;

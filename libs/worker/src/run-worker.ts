@@ -11,7 +11,7 @@ import type { WorkerDependencies } from './engines.module';
 import { WorkerHosts, type WorkerHostsOptions } from './worker-hosts';
 
 export interface WorkerProcessOptions {
-  /** Roles that this app can play; the first when the configuration names none. */
+  /** Roles of this app; the first is the default. */
   readonly roles: readonly Stage[];
   readonly module: (dependencies: WorkerDependencies) => DynamicModule;
 }
@@ -83,7 +83,7 @@ async function startParts(
     prefix,
     times,
   });
-  // Another life of this process has what this one lacks.
+  // A failed start of an engine ends the process: a restart has what this one lacks.
   const options = { config, transport, log, onFailure: endWith };
   const hosts = await WorkerHosts.start({ ...options, engines: enginesOf(config, role) });
   const dependencies = { config, maxModelLen, hosts, transport, log };
@@ -96,7 +96,7 @@ async function startParts(
   return { ...dependencies, app, isEnding: false };
 }
 
-/** Its configured role's, or those that it had when its last life ended. */
+/** The engines of its configured role, or those that it had before its last restart. */
 function enginesOf(config: BatonConfig, role: Stage): WorkerHostsOptions['engines'] {
   if (config.workerEngines !== undefined) return parseEngines(config.workerEngines);
   return { [role]: config.enginesPerProcess ?? 1 };

@@ -26,29 +26,29 @@ export interface WorkerHostsOptions {
   readonly log: Logger;
   /** The machine's by default. */
   readonly wall?: WallClock;
-  /** An engine that was to take another's place could not be started. By default it is logged. */
+  /** Called when a replacement engine could not be started. Default: logs the error. */
   readonly onFailure?: (error: unknown) => void;
 }
 
-/** What engines of one role have in common. */
+/** The shared parts of engines of one role. */
 interface RoleParts {
   readonly setup: EngineSetup;
   readonly routing: JobRouting;
 }
 
 /**
- * The engines of one process, on one transport: at first of one role, later of the roles that
+ * The engines of one process on one transport: initially of one role, later of the roles that
  * orders give them. The caller starts and stops them; the transport stays open.
  */
 export class WorkerHosts {
-  /** Engines that were given a name. */
+  /** Number of engines named so far. */
   private named = 0;
   private readonly engines = new Set<EngineRanks>();
-  /** Engines that drain, and what comes in the place of each. */
+  /** Draining engines, and the role that replaces each. */
   private readonly leaving = new Map<EngineRanks, Stage | undefined>();
   private readonly roles = new Map<Stage, Promise<RoleParts>>();
   private readonly wall: WallClock;
-  /** Servers that engines of each role have got. */
+  /** Servers assigned so far, by role. */
   private readonly upstreams = new Map<Stage, number>();
   private listener: (() => void) | undefined;
   private hasChanged = false;
@@ -64,7 +64,7 @@ export class WorkerHosts {
     this.tracing = startTracing(options.config, 'worker');
   }
 
-  /** @throws UsageError when the configuration describes no engine that can be */
+  /** @throws UsageError when the configuration describes an impossible engine */
   static async start(options: WorkerHostsOptions): Promise<WorkerHosts> {
     const local = new LocalServers(options);
     const stepLog = await StepLog.open(options.config, options.log);
@@ -78,7 +78,7 @@ export class WorkerHosts {
     return [...this.engines].flatMap((engine) => engine.hosts);
   }
 
-  /** Engines by role once those that drain are gone, and what they become is there. */
+  /** Engines by role once draining ones are gone and their replacements have started. */
   get counts(): Readonly<Record<Stage, number>> {
     const roles = [...this.engines].map((engine) =>
       this.leaving.has(engine) ? this.leaving.get(engine) : engine.role,
@@ -91,14 +91,14 @@ export class WorkerHosts {
     };
   }
 
-  /** No engine is left, and none is to come. */
+  /** True when no engine is left and none will come. */
   get isEmpty(): boolean {
     return this.engines.size === 0;
   }
 
   /**
-   * Called whenever engines begin to leave, have left, or have changed their role; at once if that
-   * has happened by now.
+   * Calls the listener whenever engines begin to leave, have left, or have changed their role; at
+   * once if that has already happened.
    */
   onChange(listener: () => void): void {
     this.listener = listener;
@@ -112,7 +112,7 @@ export class WorkerHosts {
   /**
    * Starts further engines; they take work once their start-up is over.
    *
-   * @throws UsageError when the configuration describes no such engine that can be
+   * @throws UsageError when the configuration describes an impossible engine
    */
   async join(role: Stage, count: number): Promise<void> {
     if (count === 0) return;
@@ -202,8 +202,8 @@ export class WorkerHosts {
   }
 
   /**
-   * An order is repeated until the engine's presence shows that it drains, and goes to each of its
-   * ranks.
+   * An order goes to each rank of an engine, and is repeated until its presence shows that it
+   * drains.
    */
   private async obey(engine: EngineRanks, order: MembershipOrder): Promise<void> {
     if (this.isStopping || this.leaving.has(engine) || !this.engines.has(engine)) return;
@@ -219,7 +219,7 @@ export class WorkerHosts {
     await this.replace(engine, next).catch((error: unknown) => this.fail(error));
   }
 
-  /** Drains for as long as what runs takes. */
+  /** Drains without a time limit. */
   private async replace(engine: EngineRanks, next: Stage | undefined): Promise<void> {
     this.tellChange();
     await engine.stop(Infinity);
@@ -248,9 +248,9 @@ function barrierFor(setup: EngineSetup, clock: LiveClock): StepBarrier | undefin
 }
 
 /**
- * The name under which steps of an engine scatter: its role and its number in the cluster, as
- * `decode-1`, however engines share processes. One that joins a process has the name of the process
- * and a number of its own.
+ * The name that seeds the scatter of an engine's steps: its role and its number in the cluster, such
+ * as `decode-1`, however engines share processes. An engine that joins a process gets the name of
+ * the process and a number of its own.
  */
 function nameOf(config: BatonConfig, role: Stage, ordinal: number): string {
   const { firstEngine, enginesPerProcess = 1, workerEngines } = config;

@@ -47,7 +47,7 @@ describe('a worker process', () => {
     return answer.status;
   }
 
-  it('is ready while some engine takes work, and healthy in any case', async () => {
+  it('is ready while an engine takes work, and always healthy', async () => {
     expect(await statusAt('/health/ready')).toBe(200);
     state = 'draining';
     expect([await statusAt('/health/ready'), await statusAt('/health')]).toEqual([503, 200]);

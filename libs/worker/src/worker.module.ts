@@ -2,7 +2,7 @@ import { type DynamicModule, Module } from '@nestjs/common';
 import { WorkerHealthModule } from './health/worker-health.module';
 import { EnginesModule, type WorkerDependencies } from './engines.module';
 
-/** A worker process: its engines, and what it shows of them. */
+/** A worker process: its engines, health and metrics. */
 @Module({})
 export class WorkerModule {
   static forRoot(dependencies: WorkerDependencies): DynamicModule {

@@ -36,7 +36,7 @@ describe('a decision becomes changes', () => {
     expect(changes(wanted, shown)).toEqual(expected);
   });
 
-  it('turns engines of one role into ones of another', () => {
+  it('changes the role of engines', () => {
     const sample = sampleOf({ engines: '2P3D' });
     const decision = {
       counts: parseEngines('3P2D'),
@@ -56,7 +56,7 @@ describe('a decision becomes changes', () => {
     expect(changesTo(decision, { sample, bounds: BOUNDS })).toEqual([]);
   });
 
-  it('keeps the bounds and an engine that takes work, whatever is decided', () => {
+  it('keeps the bounds and an engine that takes work for any decision', () => {
     const some = fc.integer({ min: 1, max: 6 });
     const counts = fc.record({ prefill: some, decode: some, aggregated: fc.constant(0) });
     fc.assert(
@@ -82,7 +82,7 @@ describe('a decision becomes changes', () => {
   });
 });
 
-describe('metrics of an age', () => {
+describe('delayed metrics', () => {
   it('are the newest that are old enough', () => {
     const seen: number[] = [];
     const policy: ScalePolicy = {
@@ -107,11 +107,11 @@ describe('bounds', () => {
     expect(() => parseBounds(min, max)).toThrow(sentence);
   });
 
-  it('begin at one engine of each role unless said otherwise', () => {
+  it('begin at one engine of each role by default', () => {
     expect(formatTopology(parseBounds(undefined, '8P16D').min)).toBe('1P1D');
   });
 
-  it('hold the engines of the start', () => {
+  it('include the initial engines', () => {
     expect(() => checkStart(parseEngines('5P1D'), BOUNDS)).toThrow('5P1D is not within min 1P1D');
   });
 });

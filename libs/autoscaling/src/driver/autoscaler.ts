@@ -3,7 +3,10 @@ import type { EngineRole, Topology } from '@baton/placement';
 import type { RoleChange, ScaleBounds, ScaleContext, ScaleDecision, ScalePolicy } from '../policy';
 import { type ClusterSample, countsOf, enginesIn, ROLES } from '../sample';
 
-/** What a driver has to carry out, in this order; the least busy engines of a role go first. */
+/**
+ * A change for a driver to carry out, in this order; the least busy engines of a role are chosen
+ * first.
+ */
 export type ScaleChange =
   | { readonly kind: 'join' | 'leave'; readonly role: EngineRole; readonly count: number }
   | {
@@ -16,27 +19,27 @@ export type ScaleChange =
 export interface AutoscalerOptions {
   readonly policy: ScalePolicy;
   readonly bounds: ScaleBounds;
-  /** The policy sees no scrape that is younger than this. Zero: the one of the instant. */
+  /** Least age of the scrapes that the policy reads. Zero: the current one. */
   readonly metricsAgeUs: Micros;
 }
 
-/** Scrapes that are kept for policies that see them late. */
+/** Scrapes kept for policies that read delayed ones. */
 const MOST_SCRAPES = 1_024;
 
 type Counts = Record<EngineRole, number>;
 
 /**
  * Asks a policy once per interval and turns its counts into changes that keep the bounds. A role
- * keeps an engine that takes work. Engines that drain still have their GPUs: all that are there
- * count for the maximum when one is to join, and those that change their role count for both. An
- * engine that starts is not stopped; it can leave when it takes work.
+ * keeps an engine that takes work. Draining engines still have their GPUs: all present engines
+ * count for the maximum when one joins, and those that change their role count for both. A starting
+ * engine is not stopped; it can leave once it takes work.
  */
 export class Autoscaler {
   private scrapes: ClusterSample[] = [];
 
   constructor(private readonly options: AutoscalerOptions) {}
 
-  /** @param sample the scrape of this instant, with all engines that are there */
+  /** @param sample the current scrape, with all present engines */
   decide(sample: ClusterSample): ScaleChange[] {
     const { policy, bounds } = this.options;
     const context = this.contextAt(sample);
@@ -44,7 +47,7 @@ export class Autoscaler {
     return changesTo(policy.decide(context), { sample, bounds });
   }
 
-  /** Undefined: no scrape is old enough yet. */
+  /** Undefined when no scrape is old enough yet. */
   private contextAt(sample: ClusterSample): ScaleContext | undefined {
     this.scrapes.push(sample);
     if (this.scrapes.length > MOST_SCRAPES) this.scrapes.shift();
@@ -59,7 +62,7 @@ export class Autoscaler {
   }
 }
 
-/** What brings the engines of a scrape nearest to a decision. */
+/** The changes that bring the engines of a scrape closest to a decision. */
 export function changesTo(
   decision: ScaleDecision,
   { sample, bounds }: { readonly sample: ClusterSample; readonly bounds: ScaleBounds },
@@ -70,7 +73,7 @@ export function changesTo(
   for (const { from, to, count } of decision.roleChanges ?? []) {
     const some = now.become({ from, to, count });
     if (some > 0) became.push({ kind: 'become', role: from, to, count: some });
-    // What cannot change its role stays what it is.
+    // Engines that cannot change their role keep it.
     asked[from] += count - some;
     asked[to] -= count - some;
   }
@@ -79,12 +82,12 @@ export function changesTo(
   return [...became, ...left, ...joined];
 }
 
-/** The engines of a cluster while changes to it are put together. */
+/** The engines of a cluster while its changes are computed. */
 class Now {
-  /** Those that start or take work. */
+  /** Starting and ready engines. */
   private readonly counts: Counts;
   private readonly ready: Counts;
-  /** With those that drain: all that have GPUs. */
+  /** Including draining ones: all engines that have GPUs. */
   private readonly present: Counts;
 
   constructor(
@@ -102,7 +105,7 @@ class Now {
     );
   }
 
-  /** Returns how many engines can. */
+  /** Returns the number of engines that can. */
   become({ from, to, count }: RoleChange): number {
     const { min, max } = this.bounds;
     const free = Math.min(this.spare(from), this.counts[from] - min[from]);

@@ -12,7 +12,7 @@ export class AutoscalerError extends Error {
 
 /**
  * Reads the bounds of `--min 1P1D --max 8P16D`. Without a minimum it is one engine of each role of
- * the maximum: a role must keep an engine, because its requests would wait for ever.
+ * the maximum: a role must keep an engine, because its requests would otherwise wait forever.
  *
  * @throws AutoscalerError for other text, or a minimum that is not within the maximum
  */

@@ -34,7 +34,7 @@ describe('the behaviour of a HorizontalPodAutoscaler', () => {
     expect(follow([10, 2], downWithin(0), 10)).toEqual([10, 2]);
   });
 
-  it('waits with a scale-up for the lowest recommendation of its window', () => {
+  it('scales up to the lowest recommendation of its window', () => {
     const up = { ...DEFAULT_BEHAVIOUR.up, windowSeconds: 30 };
     expect(follow([2, 6, 6, 6], { ...DEFAULT_BEHAVIOUR, up }, 2)).toEqual([2, 2, 6, 6]);
   });
@@ -55,7 +55,7 @@ describe('the behaviour of a HorizontalPodAutoscaler', () => {
     expect(follow([10, 10, 10, 10, 10], behaviour, 80)).toEqual([72, 72, 72, 72, 64]);
   });
 
-  it('stays within its bounds, whatever is recommended', () => {
+  it('stays within its bounds for any recommendation', () => {
     const bounds = { min: 2, max: 7 };
     fc.assert(
       fc.property(fc.array(fc.integer({ min: 0, max: 50 }), { maxLength: 40 }), (desired) => {

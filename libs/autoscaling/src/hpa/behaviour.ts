@@ -1,6 +1,6 @@
 import { type Micros, secondsToUs } from '@baton/kernel';
 
-/** At most so many replicas, or percent of them, in a period. */
+/** Limit of replicas, or percent of them, per period. */
 export interface ScalingPolicy {
   readonly kind: 'pods' | 'percent';
   readonly value: number;
@@ -8,9 +8,9 @@ export interface ScalingPolicy {
 }
 
 export interface ScalingRules {
-  /** The most careful of the recommendations in this window is taken. */
+  /** Window from which the most conservative recommendation is taken. */
   readonly windowSeconds: number;
-  /** The one that allows the largest change holds. */
+  /** The policy that allows the largest change applies. */
   readonly policies: readonly ScalingPolicy[];
 }
 
@@ -51,7 +51,7 @@ export class Stabiliser {
 
   constructor(private readonly behaviour: Behaviour) {}
 
-  /** What the target should have at `nowUs`, in `min`..`max`. */
+  /** The replicas that the target should have at `nowUs`, in `min`..`max`. */
   normalise(
     desired: number,
     { nowUs, current, min, max }: { nowUs: Micros; current: number; min: number; max: number },

@@ -24,8 +24,8 @@ export interface HpaSpec {
 
 /**
  * Kubernetes' HorizontalPodAutoscaler, version 2: one for each role, as for one Deployment each.
- * The metric that asks for the most replicas decides. Without a value a metric asks for nothing,
- * and while one has none the others cannot scale down. A role without metrics keeps its count.
+ * The metric with the highest count decides. A metric without a value is ignored, but while one has
+ * none the others cannot scale down. A role without metrics keeps its count.
  */
 export class Hpa implements ScalePolicy {
   private readonly roles: Readonly<Record<EngineRole, Stabiliser>>;
@@ -57,7 +57,7 @@ export class Hpa implements ScalePolicy {
     return this.roles[role].normalise(desired, { nowUs, current, min, max });
   }
 
-  /** Undefined: there is no metric to go by. */
+  /** Undefined when no metric applies. */
   private proposed(role: EngineRole, context: ScaleContext): number | undefined {
     const asked = this.spec.metrics.filter((each) => each.role === undefined || each.role === role);
     const proposals = asked.map((each) => this.proposal(each, role, context));

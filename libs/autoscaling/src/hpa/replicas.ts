@@ -32,9 +32,9 @@ export function totalReplicas(
 }
 
 /**
- * A metric with a value per replica. Undefined values are of replicas without metrics: to scale up
- * they count as 0, to scale down as the target, so that they damp a change and never turn it round.
- * Undefined: no replica has a value.
+ * A metric with a value per replica. Undefined values are replicas without metrics: for scaling up
+ * they count as 0, for scaling down as the target, so that they damp a change and never reverse it.
+ * Undefined when no replica has a value.
  */
 export function engineReplicas(
   values: readonly (number | undefined)[],

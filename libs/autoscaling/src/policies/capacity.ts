@@ -11,7 +11,7 @@ export interface CapacityFacts {
   readonly kvTokens: number;
 }
 
-/** Mean requests of a stretch of time. */
+/** Mean requests of a time span. */
 export interface Load {
   readonly requestsPerSecond: number;
   readonly promptTokens: number;
@@ -19,8 +19,8 @@ export interface Load {
 }
 
 /**
- * What one engine can do by its step times alone, without a queue and without cached prompts: what
- * Dynamo's planner interpolates from profiles.
+ * The capacity of one engine by its step times, without a queue and without cached prompts;
+ * Dynamo's planner interpolates the same from profiles.
  */
 export class EngineCapacity {
   private readonly facts: CapacityFacts;
@@ -34,7 +34,7 @@ export class EngineCapacity {
     return usToSeconds(this.promptUs(promptTokens));
   }
 
-  /** With as many prompts in a step as its budget takes. */
+  /** Rate with steps full of such prompts. */
   promptTokensPerSecond(promptTokens: number): number {
     const { stepTime, maxNumBatchedTokens } = this.facts;
     const tokens = wholeTokens(promptTokens);
@@ -49,7 +49,7 @@ export class EngineCapacity {
     return (prompts * tokens) / usToSeconds(us);
   }
 
-  /** Of a step of so many sequences with so much context each. */
+  /** Duration of a step of this many sequences with this context each. */
   itlSeconds(sequences: number, contextTokens: number): number {
     const us = this.facts.stepTime.stepUs({
       ...{ prefillTokens: 0, prefillSeqs: 0, prefillQuadratic: 0, prefillContext: 0 },
@@ -60,7 +60,9 @@ export class EngineCapacity {
     return usToSeconds(us);
   }
 
-  /** The best rate of tokens whose gaps keep the objective; that of one sequence if none does. */
+  /**
+   * The highest rate of tokens whose gaps keep the objective; that of one sequence if none does.
+   */
   outputTokensPerSecond(itlSeconds: number, contextTokens: number): number {
     const sequences = this.sequencesWithin(itlSeconds, contextTokens);
     return sequences / this.itlSeconds(sequences, contextTokens);
@@ -97,7 +99,7 @@ function wholeTokens(mean: number): number {
   return Math.max(1, Math.round(mean));
 }
 
-/** Capacities by role. Unset: the cluster has no engine of it. */
+/** Capacities by role. Unset for roles without engines. */
 export type Capacities = Readonly<Partial<Record<keyof Topology, EngineCapacity>>>;
 
 /**

@@ -11,7 +11,7 @@ const QUIET = [0, 0, 0];
 const BUSY = [9, 3, 0];
 
 describe('the cheapest path through late requests', () => {
-  it('has engines where requests would be late, and no others', () => {
+  it('has engines only where requests would be late', () => {
     const lates = latesOf([QUIET, QUIET, QUIET, BUSY, BUSY, QUIET]);
     const path = cheapestPath(lates, { mostLate: 0, startupWindows: 0 });
     expect(path).toEqual([1, 1, 1, 3, 3, 1]);
@@ -23,13 +23,13 @@ describe('the cheapest path through late requests', () => {
     expect(cheapestPath(lates, { mostLate: 0, startupWindows: 1 })).toEqual([3, 1, 1, 3]);
   });
 
-  it('lets requests be late where that saves most, as far as it may', () => {
+  it('allows late requests where that saves most, up to the limit', () => {
     const lates = latesOf([BUSY, QUIET, [1, 0, 0], BUSY]);
     const path = cheapestPath(lates, { mostLate: 1, startupWindows: 0 });
     expect(path).toEqual([3, 1, 1, 3]);
   });
 
-  it('is never dearer than a number of engines that stays and keeps the bound', () => {
+  it('never costs more than a constant number of engines that keeps the bound', () => {
     const late = fc.array(fc.nat(9), { minLength: 4, maxLength: 4 }).map((each) => {
       return each.sort((a, b) => b - a).with(3, 0);
     });

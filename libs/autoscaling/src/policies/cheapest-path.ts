@@ -1,5 +1,5 @@
 export interface PathBounds {
-  /** Late requests of the whole path at most; where no path has so few, the best one is taken. */
+  /** Most late requests of the whole path; if no path has so few, the best one is taken. */
   readonly mostLate: number;
   /** Windows for which an engine costs before it works. */
   readonly startupWindows: number;
@@ -11,10 +11,10 @@ const DEAREST = 1e4;
 const HALVINGS = 24;
 
 /**
- * The numbers of engines over windows with the fewest engine-windows, starts included, with which
- * no more requests are late than allowed. By Lagrange's method: a late request costs a price, for
- * each price dynamic programming finds the cheapest path, and the lowest price that keeps the bound
- * is looked for. The backlog of a window is taken to be that of as many engines all the time.
+ * The numbers of engines over windows with the fewest engine-windows, starts included, that keep
+ * the limit of late requests. By Lagrange's method: a late request has a price, dynamic programming
+ * finds the cheapest path for each price, and the search finds the lowest price that keeps the
+ * limit. The backlog of a window is assumed to be that of a constant number of engines.
  *
  * @param lates by number of engines less one, the late requests of each window
  */
@@ -45,7 +45,7 @@ function pathAt(
 ): number[] {
   const windows = lates[0]!.length;
   const from: Uint16Array[] = [];
-  // The engines of the first window are there.
+  // The engines of the first window need no start.
   let costs = new Float64Array(lates.length);
   for (let window = 0; window < windows; window++) {
     const before = bestBefore(costs, window === 0 ? 0 : startupWindows);
@@ -62,9 +62,9 @@ function pathAt(
 }
 
 /**
- * For each number of engines the cheapest way to it from the window before. Engines leave for
- * nothing, so the cheapest of the larger numbers is one candidate; one engine more than the number
- * below costs one start more.
+ * For each number of engines, the cheapest path to it from the previous window. Leaving is free, so
+ * the cheapest of the larger numbers is one candidate; one engine more than the number below costs
+ * one more start.
  */
 function bestBefore(
   costs: Float64Array,

@@ -13,9 +13,9 @@ export interface DemandOptions {
 }
 
 /**
- * Engines that a trace needs in each window of its time: what `busyEngines` says of the requests
- * that arrive in it, over the utilisation, rounded up. Cached prompts are not known, so prefill may
- * need less; the output of a request counts in the window of its arrival.
+ * Engines that a trace needs in each window: `busyEngines` of the requests that arrive in it, over
+ * the utilisation, rounded up. Cached prompts are unknown, so prefill may need less; the output of
+ * a request counts in the window of its arrival.
  */
 export function demandCurve(trace: TraceColumns, options: DemandOptions): WindowCounts {
   const { windowUs, capacities, itlSeconds, utilisation } = options;

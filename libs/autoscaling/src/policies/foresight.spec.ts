@@ -29,8 +29,8 @@ function needs(bursts: readonly (readonly [number, number, number, number])[], l
   });
 }
 
-describe('what the requests of a trace need', () => {
-  it('is enough prefill engines for a burst within a window', () => {
+describe('the engines that a trace needs', () => {
+  it('include enough prefill engines for a burst within a window', () => {
     // 20 prompts of 0.1 s, of which an engine has 8 done in 0.9 of the second.
     const windows = needs([
       [0, 1, 1_000, 1],
@@ -40,17 +40,17 @@ describe('what the requests of a trace need', () => {
     expect([0, 1, 2].map((window) => windows.ofWindow(window).prefill)).toEqual([1, 3, 1]);
   });
 
-  it('counts a prompt that no engine serves in time as work alone', () => {
+  it('count a prompt that no engine serves in time only as work', () => {
     expect(needs([[0, 1, 20_000, 1]]).ofWindow(0).prefill).toBe(1);
   });
 
-  it('lets a share of the prompts be late', () => {
+  it('allow a share of the prompts to be late', () => {
     const burst = [0, 9, 1_000, 1] as const;
     expect(needs([burst]).ofWindow(0).prefill).toBe(2);
     expect(needs([burst], 0.2).ofWindow(0).prefill).toBe(1);
   });
 
-  it('is decode engines for the sequences under way, also when they began before', () => {
+  it('include decode engines for all sequences under way, even if they began earlier', () => {
     // 98 sequences of 400 tokens at 50 ms: two engines for 20 s.
     const windows = needs([
       [5, 98, 10, 400],

@@ -14,22 +14,22 @@ export interface ForesightOptions {
   readonly max: Topology;
   /** Share of attainable prompts that may be late beyond those with the most engines. */
   readonly late: number;
-  /** What an engine loads before it takes work. */
+  /** Start-up time of an engine before it takes work. */
   readonly startupUs: Micros;
 }
 
 /**
- * Share of the TTFT objective that waiting and prompt may take; the rest is for what the model
- * leaves out: transfer, first decode step, and prompts that share a step.
+ * Share of the TTFT objective that waiting and prompt may take; the rest covers parts that the
+ * model ignores: transfer, first decode step, and prompts that share a step.
  */
 const TTFT_SHARE = 0.9;
 
 /**
- * The fewest engines over time with which the requests of a trace keep their objectives, with every
- * burst. Prefill is a queue of the prompts, first come first served, and the cheapest path through
- * its late prompts; decode the sum of the shares of an engine that the sequences under way take at
- * the pace of the objective. An aggregated engine does one after the other. Cached prompts are not
- * known. A request that no idle engine serves in time has its work, but no say.
+ * The fewest engines over time with which the requests of a trace keep their objectives in every
+ * burst. Prefill is a first come first served queue of the prompts, with the cheapest path through
+ * its late prompts. Decode is the sum of the engine shares that the sequences under way take at the
+ * pace of the objective. An aggregated engine does one after the other. Cached prompts are unknown.
+ * A request that no idle engine serves in time counts as work, but not as late.
  */
 export function foresight(trace: TraceColumns, options: ForesightOptions): WindowCounts {
   const { prefill, decode, aggregated } = options.capacities;
@@ -68,11 +68,13 @@ function prefillCounts(trace: TraceColumns, role: Role & { readonly most: number
   });
 }
 
-/** Prompts that wait for the first engine that is free, in the order of their arrivals. */
+/** Prompts that wait for the first free engine, in order of arrival. */
 class PromptQueue {
   /** Prompts that an idle engine serves in time. */
   readonly attainable: number;
-  /** By row: time of the prompt alone, and the time that it takes of an engine with full steps. */
+  /**
+   * By row: time of the prompt by itself, and its share of the time of an engine with full steps.
+   */
   private readonly aloneUs: Float64Array;
   private readonly shareUs: Float64Array;
 
@@ -92,7 +94,7 @@ class PromptQueue {
     this.attainable = this.aloneUs.filter((us) => us <= limitUs).length;
   }
 
-  /** Attainable prompts that are late with so many engines, by the window of their arrival. */
+  /** Attainable prompts that are late with this many engines, by the window of their arrival. */
   late(
     engines: number,
     { windows, windowUs }: { readonly windows: number; readonly windowUs: Micros },
@@ -119,7 +121,7 @@ function decodeCounts(trace: TraceColumns, role: Role): number[] {
   let window = 0;
   for (const { atUs, share } of sharesOver(trace, role)) {
     const at = Math.floor(atUs / windowUs);
-    // What goes on from one window into the next counts in both.
+    // A sequence that continues into the next window counts in both.
     for (; window < at && window + 1 < most.length; most[++window] = load);
     load += share;
     if (at < most.length) most[at] = Math.max(most[at]!, load);

@@ -30,7 +30,7 @@ const LEVEL_NOISE = 1;
 const TREND_NOISE = 0.1;
 const MEASUREMENT_NOISE = 10;
 const FEWEST_POINTS = 5;
-/** Variance of a state of which nothing is known. */
+/** Variance of an unknown state. */
 const UNKNOWN = 1_000;
 
 /**

@@ -9,14 +9,14 @@ export interface OracleSpec {
 }
 
 /**
- * Knows the trace: has the engines ready that the windows need until an engine that starts at the
- * next decision could be there. It shows what knowledge of the future is worth; as the needs come
- * from a model, it is no proven optimum.
+ * Reads the trace: keeps the engines ready that the windows need until an engine that starts at the
+ * next decision could be ready. It shows the value of knowing the future; because the needs come
+ * from a model, it is not a proven optimum.
  */
 export class Oracle implements ScalePolicy {
   constructor(
     private readonly needs: WindowCounts,
-    /** From one decision to when the engines of the next one take work. */
+    /** Time from one decision until the engines of the next one take work. */
     private readonly aheadUs: Micros,
   ) {}
 

@@ -13,11 +13,11 @@ import type { Capacities } from './capacity';
 
 /** What a user's policy may read when it decides. */
 export interface OwnScaleContext extends ScaleContext {
-  /** By role, from the step-time model: what an engine can do without a queue. */
+  /** Capacity of an engine without a queue, by role, from the step-time model. */
   readonly capacities: Capacities;
   /**
    * A metric as `hpa:` reads it, latencies in seconds; `running` and `kv` are means over ready
-   * engines. Undefined: nothing was measured since the last scrape.
+   * engines. Undefined when nothing was measured since the last scrape.
    */
   value(metric: ScaleMetric, role: EngineRole): number | undefined;
 }
@@ -30,15 +30,15 @@ export interface OwnScalePolicy {
 export interface OwnScalerParts {
   readonly random: RandomStream;
   readonly capacities: Capacities;
-  /** Decides where the module does not; asked every time, because it may have a memory. */
+  /** Decides when the module does not; called every time, because it may have state. */
   readonly fallback: ScalePolicy;
   readonly watch: PolicyWatch;
 }
 
-/** Keeps the engines that there are. */
+/** Keeps the current engines. */
 export const KEEP: ScalePolicy = { decide: ({ counts }) => ({ counts }) };
 
-/** An autoscaler of the user's own. The built-in one behind it decides where it does not. */
+/** A user's own autoscaler. A built-in fallback decides when it does not. */
 export class OwnScaler implements ScalePolicy {
   private readonly own: Guarded<OwnScaleContext, ScaleDecision>;
 

@@ -6,7 +6,7 @@ export interface RandomCountsSpec {
   readonly kind: 'random';
 }
 
-/** Counts at random within the bounds, and changes of role: for tests that nothing is lost. */
+/** Random counts within the bounds, and changes of role: for tests that no request is lost. */
 export class RandomCounts implements ScalePolicy {
   constructor(private readonly random: RandomStream) {}
 

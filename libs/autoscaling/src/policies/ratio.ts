@@ -3,7 +3,7 @@ import type { ScaleContext, ScaleDecision, ScalePolicy } from '../policy';
 
 export interface RatioSpec<Inner> {
   readonly kind: 'ratio';
-  /** Prefill engines for so many decode engines. */
+  /** Prefill part of the ratio to decode engines. */
   readonly prefill: number;
   readonly decode: number;
   /** Decides on the decode engines. */

@@ -8,7 +8,7 @@ export interface SaturationSpec {
   readonly kind: 'wva';
   /** An engine is saturated from this KV usage on, 0..1. */
   readonly kvCacheThreshold: number;
-  /** An engine is saturated from so many waiting requests on. */
+  /** An engine is saturated from this many waiting requests on. */
   readonly queueLengthThreshold: number;
   /** Scale up when the mean spare KV usage is below this. */
   readonly kvSpareTrigger: number;

@@ -13,8 +13,8 @@ export interface SlaPlannerSpec {
 }
 
 /**
- * Dynamo's SLA planner (throughput-based). A predictor says the requests and lengths of the next
- * interval by those of the last ones; correction factors are measured over expected latencies.
+ * Dynamo's SLA planner (throughput-based). A predictor estimates the requests and lengths of the
+ * next interval from the last ones; correction factors are measured over expected latencies.
  *
  *     p_correction = TTFT / expected TTFT(isl)
  *     d_correction = ITL / expected ITL(requests / D × duration / interval, isl + osl / 2)
@@ -23,7 +23,7 @@ export interface SlaPlannerSpec {
  *
  * Source: "Planner Design" of Dynamo 0.9.0 (docs.nvidia.com/dynamo), steps 2 to 4, and its
  * decode_planner.py; the capacities come from step-time models instead of a profiling sweep.
- * Aggregated engines get the sum of both. The formula has no head-room and knows no queue: the
+ * Aggregated engines get the sum of both. The formula has no head-room and ignores queues: the
  * correction of prefill cannot exceed 1.
  */
 export class SlaPlanner implements ScalePolicy {
@@ -87,7 +87,7 @@ export class SlaPlanner implements ScalePolicy {
   }
 }
 
-/** Undefined: nothing has finished between the scrapes, so lengths are not known. */
+/** Undefined when nothing has finished between the scrapes, so that lengths are unknown. */
 function lastLoad(context: ScaleContext): Load | undefined {
   const requestsPerSecond = ratePerSecond(context, ({ arrived }) => arrived);
   const finished = ratePerSecond(context, (totals) => totals.finished);

@@ -21,7 +21,7 @@ export class WindowCounts {
     return this.windows.length;
   }
 
-  /** Of the window with this number; nothing behind the last one. */
+  /** The engines of the window with this number; none after the last one. */
   ofWindow(window: number): Topology {
     return this.windows[window] ?? NO_ENGINES;
   }

@@ -36,7 +36,7 @@ const sum = (sumSeconds: number, count: number): { sumSeconds: number; count: nu
 /** A minute before the sample, with nothing counted. */
 const BEFORE: Shown = { atSeconds: 0 };
 
-describe('built-in autoscalers decide as their formulas say', () => {
+describe('built-in autoscalers follow their formulas', () => {
   it.each<[string, string, Shown, string]>([
     [
       'hpa: each role has an HPA of its own on the same metric',
@@ -144,22 +144,22 @@ describe("Dynamo's SLA planner", () => {
   const totals = { arrived: 600, finished: 600, promptTokens: 600_000, outputTokens: 60_000 };
   const shown: Shown = { atSeconds: 60, engines: '1P1D', totals };
 
-  it('divides the load by what an engine can do', () => {
+  it('divides the load by the capacity of an engine', () => {
     // A prompt takes 101 ms: 9,901 tokens/s. 49 sequences keep 50 ms: 980 tokens/s.
     expect(decided('sla:itl=50ms', shown, BEFORE)).toBe('2P2D');
   });
 
-  it('needs less prefill where the measured TTFT is below the expected one', () => {
+  it('needs less prefill when the measured TTFT is below the expected one', () => {
     const fast = { ...shown, totals: { ...totals, ttft: sum(600 * 0.0505, 600) } };
     expect(decided('sla:itl=50ms', fast, BEFORE)).toBe('1P2D');
   });
 
-  it('never takes a queue for work: the correction of prefill is at most 1', () => {
+  it('never counts a queue as work: the correction of prefill is at most 1', () => {
     const queued = { ...shown, totals: { ...totals, ttft: sum(6_000, 600) } };
     expect(decided('sla:itl=50ms', queued, BEFORE)).toBe('2P2D');
   });
 
-  it('allows decode shorter steps where they are slower than expected', () => {
+  it('allows decode shorter steps when they are slower than expected', () => {
     // 10 requests/s of 0.1 s are one at a time: 2 ms expected, 4 ms measured. 24 sequences keep
     // 25 ms: 960 tokens/s.
     const measured = { itl: sum(600 * 0.004, 600), e2el: sum(600 * 0.1, 600) };
@@ -223,7 +223,7 @@ describe('the oracle', () => {
   });
 });
 
-describe('an autoscaler that cannot be read', () => {
+describe('an invalid autoscaler', () => {
   it.each([
     ['speed', 'There is no autoscaler "speed". There are: hpa, keda'],
     ['hpa', 'There is no metric "" to scale by. There are: ttft, itl'],
@@ -243,14 +243,14 @@ describe('an autoscaler that cannot be read', () => {
     expect(() => parseAutoscaler(text)).toThrow(sentence);
   });
 
-  it('may have an interval of its own', () => {
+  it('may have its own interval', () => {
     expect(writtenInterval('hpa:kv=0.5:interval=60s:tolerance=0.2')).toBe(60);
     expect(writtenInterval('sla')).toBeUndefined();
     expect(parseAutoscaler('hpa:kv=0.5:interval=60s')).toEqual(parseAutoscaler('hpa:kv=0.5'));
     expect(() => writtenInterval('sla:interval=0')).toThrow('interval must be at least 0.1 s');
   });
 
-  it('takes the objectives of a run for targets that are not written', () => {
+  it('uses the objectives of a run as default targets', () => {
     const spec = parseAutoscaler('hpa:ttft+itl', { ttftSeconds: 2, itlSeconds: 0.03 });
     expect(spec).toMatchObject({ metrics: [{ target: 2 }, { target: 0.03 }] });
   });

@@ -13,12 +13,12 @@ import type { WindowCounts } from '../policies/window-counts';
 import type { ScalePolicy } from '../policy';
 import type { AutoscalerSpec } from './spec';
 
-/** What some policies go by besides metrics. */
+/** Inputs of some policies besides metrics. */
 export interface AutoscalerWorld {
-  /** Of the engines that the cluster can have. */
+  /** Capacities of the engines that the cluster can have. */
   readonly capacities: Capacities;
   readonly random: RandomStream;
-  /** What the trace needs, and how far ahead of it an engine must start. Unset: live. */
+  /** The needs of the trace, and the lead time of an engine's start. Unset when live. */
   readonly future?: { readonly needs: WindowCounts; readonly aheadUs: Micros };
 }
 

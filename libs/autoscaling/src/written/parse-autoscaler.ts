@@ -16,7 +16,7 @@ import { secondsIn, WrittenOptions } from './written-options';
 /** Tolerance of the kube-controller-manager: --horizontal-pod-autoscaler-tolerance. */
 const HPA_TOLERANCE = 0.1;
 const NAMES = 'hpa, keda, ratio, schedule, sla, wva, switch, oracle';
-/** As scale_interval has it. */
+/** The same as for scale_interval. */
 const SHORTEST_INTERVAL = 0.1;
 const DEFAULT_TTFT_SECONDS = METRIC_FACTS.ttft.target;
 const DEFAULT_ITL_SECONDS = METRIC_FACTS.itl.target;
@@ -57,8 +57,8 @@ export function parseAutoscaler(text: string, objectives: Objectives = {}): Auto
 }
 
 /**
- * The time between two decisions that is written with an autoscaler, `wva:interval=60s`, seconds.
- * Undefined: that of the cluster.
+ * The decision interval in the notation of an autoscaler, `wva:interval=60s`, seconds. Undefined
+ * for that of the cluster.
  *
  * @throws AutoscalerError
  */
@@ -197,10 +197,10 @@ function saturation(options: WrittenOptions): SaturationSpec {
   return spec;
 }
 
-/** A calm stage uses at most half of its objective, unless written. */
+/** Default: a calm stage uses at most half of its objective. */
 const CALM = 0.5;
 
-/** The oracle is the upper bound unless it may save. */
+/** By default the oracle allows no late requests. */
 const LATE = 0;
 
 function oracle(options: WrittenOptions): AutoscalerSpec {

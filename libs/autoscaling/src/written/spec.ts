@@ -18,7 +18,7 @@ export type AutoscalerSpec =
   | OracleSpec
   | RandomCountsSpec;
 
-/** Objectives that stand for targets that are not written, seconds. Unset: built-in ones. */
+/** Objectives used as default targets, seconds. Unset: built-in ones. */
 export interface Objectives {
   readonly ttftSeconds?: number | undefined;
   readonly itlSeconds?: number | undefined;

@@ -40,7 +40,7 @@ export class WrittenOptions {
     );
   }
 
-  /** One of some names; the first unless written. */
+  /** One of some names; default: the first. */
   choice<const C extends string>(name: string, choices: readonly [C, ...C[]]): C {
     const text = this.take(name);
     if (text === undefined) return choices[0];
@@ -79,12 +79,12 @@ export class WrittenOptions {
   }
 }
 
-/** Undefined: it is no number. */
+/** Undefined when it is not a number. */
 export function numberIn(text: string): number | undefined {
   return /^\d+(\.\d+)?$/.test(text) ? Number(text) : undefined;
 }
 
-/** `2`, `2s` or `50ms`. Undefined: it is no time. */
+/** `2`, `2s` or `50ms`. Undefined when it is not a time. */
 export function secondsIn(text: string): number | undefined {
   return numberIn(text) ?? parseDuration(text, 's');
 }

@@ -1,7 +1,7 @@
 import type { ClassOptions } from '@baton/analysis';
 import type { ClusterScenario } from '../scenario';
 
-/** The SLO classes of a run for its summary; undefined: it has none. */
+/** The SLO classes of a run for its summary; undefined when it has none. */
 export function classOptions({ sloClasses }: ClusterScenario): ClassOptions | undefined {
   if (sloClasses === undefined) return undefined;
   const classes = sloClasses.all.map(({ name, ttftUs, tpotUs }) => ({

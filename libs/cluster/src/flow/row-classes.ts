@@ -8,9 +8,9 @@ export interface RowClasses {
 }
 
 /**
- * The class of each row: the one it names, else that of its priority, else the ordinary one.
+ * The class of each row: the one it names, else that of its priority, else the default one.
  *
- * @returns a class that rows name and that does not exist, where there is one
+ * @returns a class that a row names and that does not exist, if any
  */
 export function rowClasses(workload: Workload, classes: SloClasses): RowClasses | string {
   const unknown = (workload.sloClass?.names ?? []).find((name) => !classes.names.includes(name));

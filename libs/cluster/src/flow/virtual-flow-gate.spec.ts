@@ -15,7 +15,7 @@ const CLASSES = new SloClasses([URGENT, CALM], CALM);
 const LIMITS = { perFlow: 1_000, total: 1_000, timeoutUs: 100 * SECOND };
 const OPEN: ClusterFlowControl = { policy: 'fcfs', limits: LIMITS, concurrency: 1_000 };
 
-/** Requests of two classes at random instants; more than the engines can do at once. */
+/** Requests of two classes at random instants, more than the engines can serve at once. */
 function overload(seed: number, topology = '1A'): ClusterScenario {
   const random = RandomStream.root(seed);
   const builder = new WorkloadBuilder({ contentBlockTokens: 4 });
@@ -100,7 +100,7 @@ describe('flow control on the virtual clock', () => {
     expect(ratios[2]).toBeGreaterThan(ratios[1]!);
   });
 
-  it('rejects what finds no place or waits too long, and nothing of the higher class first', () => {
+  it('rejects requests without a place or with too long a wait, the lower class first', () => {
     const scenario = withClasses(overload(3));
     const limits = { perFlow: 8, total: 10, timeoutUs: SECOND };
     const flowControl = { policy: 'priority', limits, concurrency: 1 } as const;
@@ -112,7 +112,7 @@ describe('flow control on the virtual clock', () => {
     expect(rejected(CALM)).toBeGreaterThan(rejected(URGENT));
   });
 
-  it('refuses by prediction what its class cannot keep any more, with the time that it waited', () => {
+  it('refuses requests whose predicted TTFT, wait included, misses the target of their class', () => {
     const scenario = withClasses(overload(5));
     const flowControl = { policy: 'fcfs', limits: LIMITS, concurrency: 2 } as const;
     const admission = { kind: 'slo-ttft', sloUs: Infinity } as const;
@@ -127,7 +127,7 @@ describe('flow control on the virtual clock', () => {
     expect(refused).toBeGreaterThan(10);
   });
 
-  it('gives engines the priority of the class where the row has none', () => {
+  it('gives engines the priority of the class when the row has none', () => {
     const scenario = withClasses(overload(2));
     const pools = scenario.pools.map((pool) => ({
       ...pool,

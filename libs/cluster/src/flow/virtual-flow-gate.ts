@@ -17,12 +17,12 @@ export interface FlowGateParts {
 }
 
 /**
- * Drives the flow control of a run. What an end makes room for passes by way of the calendar, for
- * the engine whose step has ended is still being told of.
+ * Drives the flow control of a run. Requests that an end makes room for are released through the
+ * calendar, because the ended step of the engine is still being handled.
  */
 export class VirtualFlowGate {
   private readonly control: FlowControl<number>;
-  /** By row: those under way. */
+  /** By row: the tickets of requests under way. */
   private readonly tickets: (Ticket<number> | undefined)[] = [];
 
   constructor(
@@ -56,7 +56,7 @@ export class VirtualFlowGate {
     this.expectTimeout();
   }
 
-  /** However it ended; one that never passed is passed over. */
+  /** Records the end of a request, successful or not; ignores one that never passed. */
   ended(row: number, atUs: Micros): void {
     const ticket = this.tickets[row];
     if (ticket === undefined) return;
@@ -65,7 +65,7 @@ export class VirtualFlowGate {
     this.pumpAt(atUs);
   }
 
-  /** There may be more room, or there is by way of an end, from this instant on. */
+  /** From this instant on there may be more room. */
   pumpAt(atUs: Micros): void {
     const { calendar, slot } = this.parts;
     if (this.control.waiting > 0 && atUs < calendar.dueUs(slot)) {

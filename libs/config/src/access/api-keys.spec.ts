@@ -16,7 +16,7 @@ describe('API keys', () => {
   };
   const named = (text: string) => readApiKeys(defaultConfig({ apiKeysFile: fileOf(text) }));
 
-  it('are tenants of their own without a file of names', () => {
+  it('are separate tenants without a file of names', () => {
     const keys = readApiKeys(defaultConfig({ apiKey: ['sk-a', 'sk-b', 'sk-a'] }));
     expect(keys.map(({ key }) => key)).toEqual(['sk-a', 'sk-b']);
     expect(new Set(keys.map(({ tenant }) => tenant)).size).toBe(2);
@@ -36,7 +36,7 @@ describe('API keys', () => {
     ]);
   });
 
-  it('belong to the name in the file wherever else they are given', () => {
+  it('belong to the name in the file even if they are also given elsewhere', () => {
     const keys = readApiKeys(
       defaultConfig({
         apiKey: ['sk-1', 'sk-2'],
@@ -54,7 +54,7 @@ describe('API keys', () => {
   });
   beforeAll(() => writeFileSync(join(folder, 'single'), 'sk-single\n'));
 
-  it('of one tenant have one row of limits', () => {
+  it('of the same tenant have one row of limits', () => {
     const apiKeyLimits = { alice: {}, 'sk-1': {} };
     const twice = defaultConfig({ apiKeysFile: fileOf('alice: sk-1'), apiKeyLimits });
     expect(() => readApiKeys(twice)).toThrow("two rows are for the tenant 'alice'");

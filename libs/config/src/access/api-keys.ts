@@ -4,21 +4,21 @@ import type { BatonConfig } from '../config';
 import { readOptionFile } from '../option-file';
 import { UsageError } from '../usage-error';
 
-/** A key that opens the API, and whose it is. */
+/** A key of the API, and its tenant. */
 export interface ApiKey {
   readonly key: string;
-  /** Owner of all that is stored and counted for this key: never the key itself. */
+  /** Owner of everything stored and counted for this key; never the key itself. */
   readonly tenant: string;
 }
 
-/** Refuses what stands at an offset of the file. */
+/** Refuses the content at an offset of the file. */
 type Refuse = (offset: number, complaint: string) => never;
 
 type KeyConfig = Pick<BatonConfig, 'apiKey' | 'apiKeyFile' | 'apiKeysFile' | 'apiKeyLimits'>;
 
 /** Names become labels of metrics and parts of names in the broker. */
 const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
-/** What the tenants of keys without a name begin with. */
+/** Prefix of the tenants of keys without a name. */
 const UNNAMED = 'key-';
 /** The budget of callers without a key has this name. */
 const RESERVED = 'anyone';
@@ -26,16 +26,15 @@ const SHOWN_DIGITS = 16;
 /** A key travels in a header: printable, without spaces. */
 const KEY = /^[\x21-\x7e]+$/;
 
-/** Whether the API asks for a key. */
+/** Whether the API requires a key. */
 export function needsApiKey({ apiKey, apiKeyFile, apiKeysFile, apiKeyLimits }: KeyConfig): boolean {
   const isListed = apiKey.length > 0 || Object.keys(apiKeyLimits ?? {}).length > 0;
   return isListed || apiKeyFile !== undefined || apiKeysFile !== undefined;
 }
 
 /**
- * Every key that opens the API. A key of `api_keys_file` belongs to the tenant that it is named
- * after there; any other key is a tenant of its own. A row of `api_key_limits` is a tenant's name
- * or a key.
+ * Every key that opens the API. A key of `api_keys_file` belongs to the tenant named there; any
+ * other key is a separate tenant. A row of `api_key_limits` is a tenant's name or a key.
  *
  * @throws UsageError, one sentence that names option and file
  */

@@ -52,7 +52,7 @@ max-cpu-loras: 4
 `;
 
 describe("xPyD-sim's configuration file", () => {
-  it('is taken with its own names, and its own defaults for delays it leaves out', () => {
+  it('is accepted with its own names, and its own defaults for missing delays', () => {
     const { config, notes } = resolved(XPYD_SIM);
     expect(config).toMatchObject({
       topology: '1A',
@@ -76,7 +76,7 @@ describe("xPyD-sim's configuration file", () => {
     expect(config.stepTimeFile).toBe('fit.yaml');
   });
 
-  it('gives way to the environment, also with what it only implies', () => {
+  it('is overridden by the environment, including implied values', () => {
     const env = { BATON_INTER_TOKEN_LATENCY: '7', BATON_KV_CACHE_TRANSFER_LATENCY: '3ms' };
     const { config } = resolved('latency:\n  prefill_delay_ms: 9\n', env);
     expect([config.interTokenLatency, config.kvCacheTransferLatency]).toEqual([7, 3]);
@@ -84,7 +84,7 @@ describe("xPyD-sim's configuration file", () => {
 });
 
 describe('variables of xPyD-sim', () => {
-  it('set what they mean, below our own', () => {
+  it('set their options, below Baton’s own variables', () => {
     const env = {
       XPYD_SIM_DECODE_DELAY_PER_TOKEN_MS: '20',
       XPYD_SIM_MODEL: 'dummy',
@@ -106,7 +106,7 @@ describe('variables of xPyD-sim', () => {
     expect(configFromEnv(env)).toEqual(config);
   });
 
-  it('do not let their defaults hide what a file says', () => {
+  it('do not hide values of a file by their defaults', () => {
     const { config } = resolved('latency: {prefill_delay_ms: 99}\n', {
       XPYD_SIM_KV_TRANSFER_DELAY_MS: '1',
     });
@@ -132,7 +132,7 @@ describe('variables of xPyD-sim', () => {
 });
 
 describe("llm-d-inference-sim's configuration file", () => {
-  it('is taken as it is, durations and all', () => {
+  it('is accepted unchanged, including durations', () => {
     const { config, notes } = resolved(LLM_D);
     expect(config).toMatchObject({
       port: 8001,
@@ -179,13 +179,13 @@ describe('latencies without a model', () => {
     return [config.stepTime, origins.stepTime];
   };
 
-  it("get the one that llm-d's rule of precedence gives them", () => {
+  it('get the model of llm-d’s rule of precedence', () => {
     expect(stepTimeOf({ timeToFirstToken: '100ms' })).toEqual(['constant', 'implied']);
     expect(stepTimeOf({ prefillTimePerToken: '1' })).toEqual(['per-token', 'implied']);
     expect(stepTimeOf({ interTokenLatency: '1' })).toEqual(['per-token', 'implied']);
   });
 
-  it('leave a model alone that was named, and the default without them', () => {
+  it('do not change a named model, nor the default when there are none', () => {
     expect(stepTimeOf({ stepTime: 'roofline', timeToFirstToken: '9' })).toEqual([
       'roofline',
       'flag',
@@ -194,7 +194,7 @@ describe('latencies without a model', () => {
   });
 });
 
-describe('what cannot be had', () => {
+describe('unsupported settings', () => {
   it.each([
     ['eos:\n  min_ratio: 0.5\n', 'f.yaml:2:3: eos.min_ratio cannot be had: answers have a length'],
     ['warmup: {requests: 3}\n', 'warmup.requests cannot be had: warm-up is counted in steps'],

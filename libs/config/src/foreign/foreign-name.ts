@@ -3,24 +3,24 @@ import type { OptionValue } from '../option';
 import { LLM_D_NAMES } from './llm-d-names';
 import { XPYD_SIM_NAMES, XPYD_SIM_VARIABLES } from './xpyd-sim-names';
 
-/** What a name in a configuration of another simulator means here. */
+/** The meaning of a name in another simulator's configuration. */
 export type ForeignMeaning =
   | {
       readonly kind: 'option';
       readonly key: ConfigKey;
-      /** What the option is given, where that is not the value itself. */
+      /** The value for the option, if it is not the given value itself. */
       readonly value?: OptionValue;
-      /** What holds besides, unless it is set somewhere. */
+      /** Further implied values, unless set elsewhere. */
       readonly implies?: Partial<BatonConfig>;
     }
-  /** It has no effect because it is always so here. */
+  /** Has no effect because Baton always behaves so. */
   | { readonly kind: 'granted' }
   /** Accepted without effect, with a note. */
   | { readonly kind: 'left-out'; readonly why: string }
-  /** It would change results in a way that cannot be had here. */
+  /** Would change results in a way that Baton does not support. */
   | { readonly kind: 'refused'; readonly why: string };
 
-/** By the value that was given, where that matters. */
+/** The meaning may depend on the given value. */
 export type ForeignName = ForeignMeaning | ((given: unknown) => ForeignMeaning);
 
 /** By name; a dot leads into a section. */
@@ -47,7 +47,7 @@ export function foreignVariable(name: string, given: string): ForeignMeaning | u
   return meaningOf(VARIABLES.get(name), given);
 }
 
-/** Names that a misspelled one is compared with. */
+/** Candidates for a misspelled name. */
 export function foreignNames(): readonly string[] {
   return [...FILE_NAMES.keys()];
 }

@@ -28,7 +28,7 @@ const CPU_LORAS: ForeignMeaning = {
   why: 'adapters take no memory here, on GPU or CPU',
 };
 
-/** Left empty it means llm-d's rule of precedence, which holds here without it. */
+/** An empty value means llm-d's rule of precedence, which Baton always applies. */
 const calculator: ForeignName = (given) =>
   given === '' || given === null ? { kind: 'granted' } : { kind: 'option', key: 'stepTime' };
 
@@ -37,7 +37,7 @@ const engine: ForeignName = (given) =>
     ? { kind: 'granted' }
     : { kind: 'refused', why: 'engines behave like those of vLLM' };
 
-/** Certificates come from files alone. */
+/** Certificates come only from files. */
 const selfSigned: ForeignName = (given) =>
   given === false
     ? { kind: 'granted' }

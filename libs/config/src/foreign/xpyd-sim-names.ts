@@ -1,7 +1,7 @@
 import type { BatonConfig } from '../config';
 import type { ForeignMeaning, ForeignName, ForeignNames } from './foreign-name';
 
-/** xPyD-sim takes these where a configuration names only some of its delays. */
+/** xPyD-sim's defaults for delays that a configuration leaves out. */
 const DELAYS: Partial<BatonConfig> = {
   timeToFirstToken: 50,
   kvCacheTransferLatency: 5,
@@ -33,13 +33,13 @@ const PROFILE: ForeignMeaning = {
   implies: { stepTime: 'polynomial' },
 };
 
-/** Without scheduling xPyD-sim lets every request sleep on its own. */
+/** Without scheduling, xPyD-sim delays every request independently. */
 const scheduling: ForeignName = (given) =>
   given === true || given === 'true' || given === '1'
     ? { kind: 'granted' }
     : { kind: 'left-out', why: 'requests are always batched here' };
 
-/** One process that is prefill or decode alone waits for a proxy; here a topology has both. */
+/** A single prefill or decode process waits for a proxy; a Baton topology has both. */
 export const mode: ForeignName = (given) => {
   switch (given) {
     case 'dual':

@@ -4,7 +4,7 @@ import { isModulePath, type OptionValue } from '../option';
 import { readTyped, whereIn } from '../read-value';
 import { UsageError } from '../usage-error';
 
-/** Options that may change while a cluster runs. All others hold from the start of a process. */
+/** Options that may change while a cluster runs. All others are fixed at the start of a process. */
 export const CHANGEABLE = [
   'faults',
   'failureInjectionRate',
@@ -21,7 +21,7 @@ export const CHANGEABLE = [
   'stickyLoadFactor',
 ] as const satisfies readonly ConfigKey[];
 
-/** Of a client's own name, in a sentence about it. */
+/** Longest name of a client that an error message repeats. */
 const MAX_NAME_LENGTH = 100;
 
 export type ChangeableKey = (typeof CHANGEABLE)[number];
@@ -30,8 +30,8 @@ export type ChangeableKey = (typeof CHANGEABLE)[number];
 export type Changes = Partial<Record<ChangeableKey, Exclude<OptionValue, undefined> | null>>;
 
 /**
- * A client's changes, by any spelling of the options' names. Metrics to fake are added to those
- * that are faked already, as in llm-d-inference-sim; everything else takes the place of what was.
+ * A client's changes, by any spelling of the options' names. Fake metrics are merged with the
+ * current ones, as in llm-d-inference-sim; all other values replace the current ones.
  *
  * @throws UsageError with one sentence for the first name or value that is wrong
  */
@@ -57,7 +57,7 @@ export function withChanges(config: BatonConfig, changes: Changes): BatonConfig 
   return { ...config, ...(Object.fromEntries(values) as Partial<BatonConfig>) };
 }
 
-/** The present values of what may change, by file names; structures as structures. */
+/** The current values of changeable options, by file names; structures as structures. */
 export function changeableValues(config: BatonConfig): Record<string, unknown> {
   return Object.fromEntries(
     CHANGEABLE.map((key) => {
@@ -68,7 +68,7 @@ export function changeableValues(config: BatonConfig): Record<string, unknown> {
   );
 }
 
-/** A module runs with the rights of the cluster, so none comes over the network. */
+/** A module runs with the rights of the cluster, so none may be set over the network. */
 function refuseNewModule(key: ChangeableKey, value: OptionValue, now: BatonConfig): void {
   const isModule = optionOf(key).form.kind === 'choice' && isModulePath(String(value));
   if (!isModule || value === now.placement || value === now.decodePlacement) return;

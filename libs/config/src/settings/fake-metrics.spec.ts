@@ -40,7 +40,7 @@ describe('fake metrics', () => {
     },
   );
 
-  it('take the place of the gauges that they name, in whole requests', () => {
+  it('replace the gauges that they name, in whole requests', () => {
     const fake = { 'running-requests': 'ramp:0:10:4s', 'waiting-requests': 6.9 };
     const shown = withFakeMetrics(ENGINE, fakeMetricsOf(JSON.stringify(fake)) ?? {}, 1.5);
     expect(shown.gauges).toEqual({ ...GAUGES, running: 3, waitingCapacity: 6, waitingDeferred: 0 });
@@ -48,7 +48,7 @@ describe('fake metrics', () => {
     expect(withFakeMetrics(ENGINE, usage, 1).gauges).toEqual({ ...GAUGES, kvUsage: 0.9 });
   });
 
-  it('are nothing unless something is set', () => {
+  it('are off by default', () => {
     expect([fakeMetricsOf(undefined), fakeMetricsOf('{}')]).toEqual([undefined, undefined]);
   });
 

@@ -21,14 +21,14 @@ export type FakeFunction = (typeof FAKE_FUNCTIONS)[number];
 
 /** One series of `vllm:lora_requests_info`. */
 export interface FakeLoras {
-  /** Names with commas between them. */
+  /** Comma-separated names. */
   readonly running: string;
   readonly waiting: string;
   /** Seconds since the Unix epoch. */
   readonly timestamp: number;
 }
 
-/** What scrapes show of every engine instead of the truth; what is not set stays true. */
+/** Values that scrapes show for every engine instead of the real ones; unset values stay real. */
 export interface FakeMetrics {
   readonly runningRequests?: FakeValue;
   readonly waitingRequests?: FakeValue;
@@ -36,7 +36,7 @@ export interface FakeMetrics {
   readonly loras?: readonly FakeLoras[];
 }
 
-/** llm-d's names of what can be faked, by ours; the highest value that makes sense. */
+/** llm-d's names of the metrics, by Baton's; with the highest sensible value. */
 const VALUES = {
   'running-requests': { key: 'runningRequests', max: 1e9 },
   'waiting-requests': { key: 'waitingRequests', max: 1e9 },
@@ -68,8 +68,8 @@ export function fakeValueAt(value: FakeValue, elapsedSeconds: number): number {
 }
 
 /**
- * The engine as a scrape is to show it. Requests are whole numbers, rounded towards zero; waiting
- * ones wait for capacity.
+ * The engine with its fake metrics. Requests are whole numbers, rounded towards zero; waiting ones
+ * wait for capacity.
  */
 export function withFakeMetrics(
   engine: EnginePresence,
@@ -92,7 +92,7 @@ export function withFakeMetrics(
   };
 }
 
-/** The engines as a scrape is to show them at present. */
+/** The engines with their current fake metrics. */
 export function shownEngines(
   engines: readonly EnginePresence[],
   { config, sinceUs }: Settings,
@@ -104,7 +104,7 @@ export function shownEngines(
   return engines.map((engine) => withFakeMetrics(engine, fake, elapsedSeconds));
 }
 
-/** Checks what stands under `fake_metrics`; its text is kept as it was written. */
+/** Checks the value of `fake_metrics`; its text is kept unchanged. */
 export function readFakeMetrics(given: unknown): DocumentRead {
   if (!isObject(given)) return wrong([], 'must be a map');
   for (const [name, value] of Object.entries(given)) {
@@ -114,7 +114,7 @@ export function readFakeMetrics(given: unknown): DocumentRead {
   return { kind: 'document', plain: given };
 }
 
-/** @param text what `readFakeMetrics` accepted, as JSON; undefined: nothing is faked */
+/** @param text accepted by `readFakeMetrics`, as JSON; undefined when nothing is faked */
 export function fakeMetricsOf(text: string | undefined): FakeMetrics | undefined {
   if (text === undefined) return undefined;
   const given = Object.entries(JSON.parse(text) as Record<string, unknown>);

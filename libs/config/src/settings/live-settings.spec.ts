@@ -35,13 +35,13 @@ describe('settings that change at run time', () => {
     return settings;
   }
 
-  it('begin as the cluster was started', async () => {
+  it('begin with the configuration of the cluster’s start', async () => {
     const { current } = await join({ placement: 'round-robin' });
     expect([current.revision, current.config.placement]).toEqual([0, 'round-robin']);
     expect(current.sinceUs('faults')).toBe(1_000);
   });
 
-  it('reach every process, and those that start later', async () => {
+  it('reach every process, including later ones', async () => {
     const [first, second] = [await join(), await join()];
     const seen: number[] = [];
     second.follow(({ revision }) => seen.push(revision));
@@ -59,7 +59,7 @@ describe('settings that change at run time', () => {
     expect(seen).toEqual([0, 1]);
   });
 
-  it('keep what a change does not name, and unset what it names with null', async () => {
+  it('keep options that a change does not name, and unset those named with null', async () => {
     const settings = await join({ decodePlacement: 'random' });
     await settings.change({ faults: [CUT], decode_placement: null });
     const { config, revision } = await settings.change({ placement: 'random' });
@@ -68,7 +68,7 @@ describe('settings that change at run time', () => {
     expect((await settings.change({ faults: null })).config.faults).toBeUndefined();
   });
 
-  it('add metrics to fake to those that are faked already', async () => {
+  it('merge fake metrics with the current ones', async () => {
     const settings = await join({ fakeMetrics: '{"running-requests":3}' });
     await settings.change({ 'fake-metrics': { 'kv-cache-usage': 0.5 } });
     const { config } = await settings.change({ fake_metrics: { running_requests: 4 } });
@@ -95,7 +95,7 @@ describe('settings that change at run time', () => {
     expect(settings.current.config.failureTypes).toEqual([]);
   });
 
-  it('refuse whatever else they are sent with one short sentence', () => {
+  it('refuse all other input with one short sentence', () => {
     const config = defaultConfig();
     const names = fc.oneof(fc.string(), fc.constantFrom(...CHANGEABLE.map(String), 'speedup'));
     const shallow = fc.object({ maxDepth: 3 });
@@ -146,7 +146,7 @@ describe('settings that change at run time', () => {
     expect((await late.change({ failure_injection_rate: 1 })).revision).toBe(2);
   });
 
-  it('never change where nobody administrates', async () => {
+  it('never change without enable_admin', async () => {
     const settings = await join();
     const plain = await join({ enableAdmin: false });
     await settings.change({ placement: 'random' });

@@ -6,9 +6,9 @@ import { type ChangeableKey, type Changes, readChanges, withChanges } from './ch
 
 /** The present values. */
 export interface Settings {
-  /** 0 as the cluster was started; each change has the next. */
+  /** 0 at the start of the cluster; each change adds 1. */
   readonly revision: number;
-  /** The configuration of this process with all changes in it. */
+  /** The configuration of this process with all changes applied. */
   readonly config: BatonConfig;
   /**
    * When each option was changed last, wall µs since the Unix epoch; for the others, when this
@@ -33,17 +33,18 @@ export interface LiveSettingsOptions {
 }
 
 const PLACE = { collection: 'settings', id: 'current' } as const;
-/** Twenty days: a timer cannot wait for a month. */
+/** Twenty days, because a timer cannot wait for a month. */
 const BOUNDS = { maxEntries: 1, ttlMs: 1_728_000_000 } as const;
 const NOTHING: Stored = { revision: 0, changes: {}, sinceUs: {} };
 /** Others may change settings at the same time. */
 const TRIES = 10;
 
 /**
- * One process's copy of the settings that change while the cluster runs. The broker holds the
- * truth, and a message only signals a change; so a process that starts late or missed the message
- * reads the same. Revisions only rise: a process that has a later one than the broker, which lost
- * its data, stores it again. Without `enable_admin` nothing ever changes and nothing is read.
+ * One process's copy of the settings that change while the cluster runs. The broker has the
+ * authoritative copy, and a message only signals a change, so a process that starts late or missed
+ * the message reads the same. Revisions only rise: a process with a later one than the broker,
+ * which has then lost its data, stores it again. Without `enable_admin` nothing changes and nothing
+ * is read.
  */
 export class LiveSettings {
   private stored = NOTHING;
@@ -83,10 +84,10 @@ export class LiveSettings {
   }
 
   /**
-   * Checks everything, then changes it for the whole cluster. Resolves when it is stored and holds
-   * in this process.
+   * Checks everything, then changes it for the whole cluster. Resolves when it is stored and
+   * applied in this process.
    *
-   * @throws UsageError for the first thing that is wrong; nothing has changed then
+   * @throws UsageError for the first error; then nothing has changed
    */
   async change(given: Readonly<Record<string, unknown>>): Promise<Settings> {
     const { bus, documents } = this.options.transport;

@@ -25,7 +25,7 @@ export const ACCESS = {
   }),
   apiKeyFile: optionalText({
     help: 'File with one key, as api_key takes it; for secrets that are mounted as files.',
-    unset: 'keys come from api_key and api_keys_file alone',
+    unset: 'keys come only from api_key and api_keys_file',
   }),
   apiKeysFile: optionalText({
     help:
@@ -41,8 +41,8 @@ export const ACCESS = {
       'BATON_ADMIN_API_KEY and admin_api_key_file are not.',
     isSecret: true,
     unset:
-      'one is made and printed at the start; requests of this machine need none unless api keys ' +
-      'are set',
+      'one is generated and printed at the start; requests from this machine need none unless ' +
+      'api keys are set',
   }),
   adminApiKeyFile: optionalText({
     help: 'File that holds the key of admin_api_key and nothing else.',
@@ -64,7 +64,7 @@ export const ACCESS = {
   }),
   apiKeyLimits: optionalTable(LIMIT_COLUMNS, {
     help:
-      'Limits of single tenants in place of those for every one: a table of names of ' +
+      'Limits of single tenants that replace the limits for all: a table of names of ' +
       'api_keys_file or of keys, each with limit_requests_per_minute and ' +
       'limit_tokens_per_minute. A key in this table need not be in api_key.',
     isSecret: true,

@@ -1,15 +1,15 @@
 import { duration, optionalText } from '../option';
 
-/** How many engines there are while the cluster runs. Formulas: docs/autoscaling.md. */
+/** The number of engines while the cluster runs. Formulas: docs/autoscaling.md. */
 export const AUTOSCALING = {
   autoscaler: optionalText({
-    help: 'How the engines follow the load: docs/autoscaling.md has the policies. Needs max.',
+    help: 'Policy that adapts the engines to the load (docs/autoscaling.md). Needs max.',
     ...{ like: 'hpa:ttft=2s', unset: 'the topology stays' },
   }),
   scalePolicy: optionalText({
     help:
-      'Your own autoscaler from an ES module (docs/policies.md). Where it fails, autoscaler ' +
-      'decides, or without one the engines stay. Needs max.',
+      'Your own autoscaler from an ES module (docs/policies.md). If it fails, autoscaler ' +
+      'decides; without one the engines stay. Needs max.',
     ...{ pattern: /.\.m?js$/, like: './my-scaler.mjs', unset: 'autoscaler decides' },
   }),
   min: optionalText({ help: 'Fewest engines by role.', like: '1P1D', unset: 'one of each role' }),

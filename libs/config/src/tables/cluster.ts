@@ -9,7 +9,7 @@ import {
   toggle,
 } from '../option';
 
-/** What runs, where it listens, and at which pace. */
+/** Processes, addresses and pace. */
 export const CLUSTER = {
   /** Engines by role, `2P3D`, `4A`, `2P3D1A`. */
   topology: text('2P2D', {
@@ -25,12 +25,12 @@ export const CLUSTER = {
       '--redis).',
     unset: 'the whole topology, supervised',
   }),
-  /** Which engines join, leave or change the role, and when. */
+  /** The schedule of engines that join, leave or change their role. */
   changes: optionalText({
     help:
       'Engines that join, leave or change their role while the cluster runs, in simulated ' +
-      'time since its start: 60s:+1D starts a decode engine, 120s:-1P lets a prefill engine ' +
-      'go when it is empty, 180s:1P>D turns one into the other.',
+      'time since its start: 60s:+1D starts a decode engine, 120s:-1P removes a prefill engine ' +
+      'once it is empty, 180s:1P>D turns a prefill engine into a decode engine.',
     like: '60s:+1D,120s:-1P,180s:1P>D',
     unset: 'the topology stays',
   }),
@@ -47,7 +47,7 @@ export const CLUSTER = {
       '/admin/config, which changes faults and placement while the cluster runs. It takes the ' +
       'admin key; without any configured key, requests of this machine need none.',
   }),
-  /** What a worker process is to host when it is started again after its engines have changed. */
+  /** The engines of a worker process that is restarted after its engines have changed. */
   workerEngines: optionalText({
     help: 'Engines of this worker process by role, instead of engines_per_process of its role.',
     pattern: /^(\d+[PDA])+$/,
@@ -115,11 +115,11 @@ export const CLUSTER = {
       'Message broker: auto finds or starts a Redis server, in-process uses no server and runs ' +
       'every role in one process.',
   }),
-  /** Whether `broker: auto` may fetch what is not there. */
+  /** Whether `broker: auto` may fetch a missing server. */
   install: choice(['auto', 'never'], 'auto', {
     help:
       "Whether a missing redis-server is unpacked from the distribution's package into " +
-      '~/.cache/baton (XDG_CACHE_HOME), for Baton alone.',
+      '~/.cache/baton (XDG_CACHE_HOME), only for Baton.',
   }),
   redisPrefix: text('baton', {
     help: 'Prefix of every key, so that several clusters share one Redis.',

@@ -14,7 +14,7 @@ import {
   toggle,
 } from '../option';
 
-/** Far above what drafts are right for. */
+/** Far above useful draft lengths. */
 export const DRAFT_TOKENS_MAX = 32;
 
 /** vLLM's scheduler options, with its names and defaults. */
@@ -24,7 +24,7 @@ export const ENGINE = {
     unit: 'tokens',
   }),
   maxNumSeqs: optionalInteger([1, 65_536], {
-    help: 'Sequences in one batch at most.',
+    help: 'Most sequences in one batch.',
     unit: 'sequences',
     unset: "vLLM's default for the GPU: 1024, or 256 below 70 GiB and on A100",
   }),
@@ -46,19 +46,19 @@ export const ENGINE = {
   disableHybridKvCacheManager: toggle(false, {
     help:
       'Keep the KV of the whole context also in layers with a sliding window (gpt-oss, Gemma 2 ' +
-      'and 3, Llama 4). Otherwise they have KV blocks of their own and give back those that the ' +
-      'window has left behind.',
+      'and 3, Llama 4). Otherwise they have their own KV blocks and free those that the ' +
+      'window has left.',
   }),
   evictionPolicy: choice(['lru', 'fifo'], 'lru', {
     help:
-      'The unused KV block that is given up first: the least recently used (lru, as in vLLM), or ' +
+      'The unused KV block that is evicted first: the least recently used (lru, as in vLLM), or ' +
       'the one filled first (fifo).',
   }),
   /** 0 = off. */
   kvOffloadingSize: number(0, [0, 1e6], {
     help:
-      'Host memory of one engine, all its GPUs together, that keeps KV blocks which the GPU ' +
-      'gives up; 0 = off.',
+      'Host memory of one engine, all its GPUs together, that keeps KV blocks evicted from the ' +
+      'GPU; 0 = off.',
     unit: 'GiB',
   }),
   /** Default: PCIe 4.0 x16, four fifths of its 32 GB/s. */
@@ -87,13 +87,13 @@ export const ENGINE = {
   /** `kvcache_balancing_threshold` of the Mooncake paper, which gives it no value. */
   kvPoolBalancingThreshold: number(1, [1, 1_000], {
     help:
-      'How many times as long as its own prefix a prefix in the pool must be before an engine ' +
-      'considers to fetch it; 1 = the time alone decides.',
+      'How many times longer than its own prefix a prefix in the pool must be before an engine ' +
+      'considers fetching it; 1 = only the time decides.',
   }),
-  /** Mooncake's Conductor stores what it fetched; a store with one replica does not. */
+  /** Mooncake's Conductor stores fetched blocks; a store with one replica does not. */
   kvPoolReplicas: integer(0, [0, 65_536], {
     help:
-      'Engines whose memory keeps the same KV block, so that hot blocks are read from several; ' +
+      'Engines that keep the same KV block in memory, so that hot blocks are read from several; ' +
       '0 = any number.',
     unit: 'engines',
   }),
@@ -120,7 +120,7 @@ export const ENGINE = {
     unit: 'tokens/s, simulated',
   }),
   schedulerRecvInterval: integer(1, [1, 10_000], {
-    help: "SGLang's option: steps between two looks at new requests while an engine only decodes.",
+    help: "SGLang's option: steps between two checks for requests while an engine only decodes.",
     unit: 'steps',
   }),
   schedulerReserveFullIsl: toggle(true, {
@@ -136,7 +136,7 @@ export const ENGINE = {
   enforceEager: toggle(false, {
     help:
       'Run without CUDA graphs: batches are not padded, and the KV cache gets the memory of the ' +
-      'graphs. The time of launching each kernel apart is not known; add it to step_overhead_ms.',
+      'graphs. The time to launch single kernels is not modelled; add it to step_overhead_ms.',
   }),
   cudagraphCaptureSizes: optionalText({
     like: '1,2,4,8',
@@ -154,15 +154,15 @@ export const ENGINE = {
   }),
   asyncScheduling: optionalToggle({
     help:
-      'Form the batch of a step while the step before runs: no gap between steps, but a request ' +
-      'that arrives, and a slot or block that gets free, is seen one step later.',
+      'Form the batch of a step while the step before runs: there is no gap between steps, but a ' +
+      'new request, slot or block is used one step later.',
     unset: 'on, as in vLLM; off below vllm_version 0.14 and with pipeline_parallel_size above 1',
   }),
   /** 0 = off. */
   numSpeculativeTokens: integer(0, [0, DRAFT_TOKENS_MAX], {
     help:
       'Speculative decoding: tokens drafted for each sequence in a decode step, as in ' +
-      'speculative_config of vLLM; a step gives out those that are right up to the first ' +
+      'speculative_config of vLLM; a step yields those that are right up to the first ' +
       'wrong one, and one more; 0 = off.',
     unit: 'tokens',
   }),
@@ -177,11 +177,11 @@ export const ENGINE = {
   }),
   enableLora: toggle(false, {
     help:
-      'Serve LoRA adapters: names of their own beside the base model, which share its engines ' +
+      'Serve LoRA adapters: their own names beside the base model, which share its engines ' +
       'but not its prefixes.',
   }),
   maxLoras: integer(1, [1, 65_536], {
-    help: 'LoRA adapters that one batch may mix; requests for one more wait.',
+    help: 'LoRA adapters that one batch may mix; requests for a further one wait.',
     unit: 'adapters',
   }),
   loraModules: list([], {

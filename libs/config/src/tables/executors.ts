@@ -43,12 +43,12 @@ export const EXECUTORS = {
   }),
   upstreamCa: optionalText({
     help: 'File with authorities (PEM) to trust for https servers, besides the well-known ones.',
-    unset: 'the well-known ones alone',
+    unset: 'only the well-known ones',
   }),
   upstreamMetricsInterval: duration(0.5, [0, 3_600], {
     help:
-      'Shortest time between two readings of the metrics of upstream servers, which stand in the ' +
-      'place of simulated ones. They are read when those of the cluster are; 0 = never.',
+      'Shortest time between two readings of the metrics of upstream servers, which replace ' +
+      'simulated ones. They are read together with those of the cluster; 0 = never.',
     unit: 's',
   }),
   upstreamTimeout: duration(300, [0.05, 86_400], {
@@ -67,7 +67,7 @@ export const EXECUTORS = {
   }),
   llamacppHost: text('127.0.0.1', {
     help:
-      'Address of this machine at which llamacpp engines listen, and are reached by those of ' +
-      'other machines.',
+      'Address at which llamacpp engines of this machine listen and engines of other machines ' +
+      'reach them.',
   }),
 } as const;

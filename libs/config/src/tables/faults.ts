@@ -20,8 +20,8 @@ const RULE_SCHEMA = {
 export const FAULTS = {
   faults: optionalDocument({
     help:
-      'Faults on purpose: a list of rules, each with a stage (at), what happens there ' +
-      '(fault), and when. docs/faults.md has every field.',
+      'Faults to inject: a list of rules, each with a stage (at), a fault and its conditions. ' +
+      'docs/faults.md has every field.',
     like: '[{"at": "queue", "fault": "error", "status": 429, "rate": 0.1}]',
     read: readFaults,
     schema: { type: 'array', items: RULE_SCHEMA },
@@ -34,7 +34,7 @@ export const FAULTS = {
     unit: 'percent',
   }),
   failureTypes: someOf(FAILURE_TYPES, [], {
-    help: 'Failures that failure_injection_rate injects; an empty list stands for all.',
+    help: 'Failures that failure_injection_rate injects; an empty list means all.',
   }),
   fakeMetrics: optionalDocument({
     help:

@@ -3,11 +3,11 @@ import { choiceOrModule, duration, integer, optionalTable, optionalText } from '
 
 const CLASS_COLUMNS = ['ttft', 'tpot', 'weight', 'priority'] as const;
 
-/** SLO classes, and whose turn it is under overload. Formulas: docs/flow-control.md. */
+/** SLO classes, and the order of requests under overload. Formulas: docs/flow-control.md. */
 export const FLOW_CONTROL = {
   sloClasses: optionalTable(CLASS_COLUMNS, {
     help:
-      'SLO classes by name: TTFT and TPOT to be kept in simulated ms, weight in the service ' +
+      'SLO classes by name: target TTFT and TPOT in simulated ms, weight in the service ' +
       '(default 1), and priority, lower first (default 0).',
     unset: 'requests have no class',
   }),

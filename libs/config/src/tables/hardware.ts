@@ -10,13 +10,13 @@ import {
   toggle,
 } from '../option';
 
-/** What is simulated: the model, the GPUs and the wires between them. */
+/** The simulated model, GPUs and links. */
 export const HARDWARE = {
   model: text('llama-3.1-8b', {
     help:
       'Model whose geometry is simulated: a name (`baton doctor` lists those known), or the ' +
       'path of a Hugging Face config.json or of a folder with one. Its tokenizer.json and ' +
-      'chat template, where it has them, count the texts of a live cluster.',
+      'chat template, if there are any, count the texts of a live cluster.',
     alsoEnv: ['SIM_MODEL'],
   }),
   /** Names in requests; the first stands in answers. */

@@ -17,7 +17,7 @@ export const LIVENESS = {
     unit: 's',
   }),
   stalledInterval: number(0.4, [0.05, 600], {
-    help: 'How often a worker looks for jobs whose lock has run out.',
+    help: 'How often a worker checks for jobs whose lock has expired.',
     unit: 's',
   }),
   presenceTtl: number(3, [1, 3_600], {
@@ -44,7 +44,7 @@ export const LIVENESS = {
   }),
   starvedAfter: number(0.5, [0.05, 600], {
     help:
-      'A process whose worst pause of late is longer than this counts as starved; fewer ' +
+      'A process whose worst recent pause is longer than this counts as starved; fewer ' +
       'requests may wait for it.',
     unit: 's',
   }),

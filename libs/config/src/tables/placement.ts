@@ -10,9 +10,7 @@ import {
 
 const POLICIES = ['pull', ...POLICY_KINDS] as const;
 
-/**
- * Which engine gets a request, and which requests are let in for it. Formulas: docs/placement.md.
- */
+/** The choice of engines, and the admission of requests. Formulas: docs/placement.md. */
 export const PLACEMENT = {
   placement: choiceOrModule(POLICIES, 'pull', {
     help:
@@ -26,12 +24,12 @@ export const PLACEMENT = {
     unset: 'as placement',
   }),
   placementFallback: choice(POLICY_KINDS, 'least-requests', {
-    help: 'The policy that chooses where a policy of your own throws, names no engine, or is slow.',
+    help: 'The policy that chooses when your own policy throws, names no engine, or is slow.',
   }),
   decodeChoice: choice(['late', 'early'], 'late', {
     help:
       'When the decode engine is chosen: when the prompt is computed, or early, on arrival. ' +
-      'No meaning under pull.',
+      'Has no effect under pull.',
   }),
   /** 0 = off. */
   disaggregationThreshold: integer(0, [0, 1_048_576], {
@@ -41,16 +39,16 @@ export const PLACEMENT = {
     unit: 'tokens',
   }),
   policyMetricsInterval: number(0, [0, 60_000], {
-    help: 'How long a router keeps the loads of engines, with what it sends added; 0 = not at all.',
+    help: 'How long a router caches the loads of engines, plus the requests it sends; 0 = off.',
     unit: 'ms, simulated',
   }),
   prefixBalanceThreshold: number(1, [1, 1_000], {
     help:
-      'prefix-aware, where prompts are computed: the engine with the longest prefix is kept ' +
+      'prefix-aware, on stages that compute prompts: keep the engine with the longest prefix ' +
       'while its estimated TTFT is at most this many times the smallest.',
   }),
   prefixOverlapWeight: number(1, [0, 1_000], {
-    help: 'prefix-aware, for decode: tokens of load that one token found in the cache outweighs.',
+    help: 'prefix-aware, for decode: tokens of load that one cached token outweighs.',
   }),
   stickyVirtualNodes: integer(128, [1, 4_096], {
     help: 'session-sticky: points of each engine on the hash ring.',
@@ -71,7 +69,7 @@ export const PLACEMENT = {
   admissionSloTtft: optionalNumber([0.001, 86_400_000], {
     help:
       'Refuse a request with 429 slo_unattainable when its first token is predicted to come ' +
-      'later than this. With an admission policy of your own it decides where that one fails.',
+      'later than this. If your own admission policy fails, this decides.',
     unit: 'ms, simulated',
     unset: 'no request is refused for its prediction',
   }),

@@ -4,7 +4,7 @@ export const LOG_LEVELS = ['silent', 'fatal', 'error', 'warn', 'info', 'debug', 
 
 const METRICS_FLAVOURS = ['vllm', 'sglang', 'trtllm'] as const;
 
-/** Logs, and the hooks by which tests break things on purpose. */
+/** Logs, and hooks by which tests inject faults. */
 export const PROCESS = {
   logLevel: choice(LOG_LEVELS, 'info', {
     help: 'Lowest level of log lines on stderr.',
@@ -25,14 +25,14 @@ export const PROCESS = {
   }),
   metricsFlavour: choice(METRICS_FLAVOURS, 'vllm', {
     help:
-      "Whose names the load of engines has on /metrics besides vLLM's: those that routers of the " +
-      'Gateway API inference extension read of SGLang, or of TensorRT-LLM.',
+      "Names of the engine load on /metrics in addition to vLLM's: those that routers of the " +
+      'Gateway API inference extension read from SGLang or from TensorRT-LLM.',
   }),
   grpcHealthPort: optionalInteger([1, 65535], {
     help:
       "Port on which the API answers gRPC's health protocol (grpc.health.v1) without TLS, for " +
       'probes of Kubernetes and for gateways.',
-    unset: 'health is answered over HTTP alone',
+    unset: 'health is answered only over HTTP',
   }),
   /** Name of a step of a request after which the process ends itself with SIGKILL. */
   crashAfter: optionalText({

@@ -1,7 +1,7 @@
 import { integer, number, optionalText } from '../option';
 
 /**
- * What a live cluster keeps, and writes to files. Formats: docs/recording.md, docs/timelines.md.
+ * Data that a live cluster keeps or writes to files. Formats: docs/recording.md, docs/timelines.md.
  */
 export const RECORDING = {
   record: optionalText({
@@ -35,19 +35,19 @@ export const RECORDING = {
     unset: 'events are not logged',
   }),
   logFrames: optionalText({
-    help: "Write each write to a client's event stream into this file: the exact bytes, and when.",
+    help: "Log each write to a client's event stream in this file: the exact bytes and the time.",
     unset: 'writes are not logged',
   }),
   otlpTracesEndpoint: optionalText({
     help:
       'Collector for OpenTelemetry traces by OTLP over HTTP: one trace per request, with a ' +
-      'span of each process that has a part in it. Without a path /v1/traces is meant.',
+      'span of each process involved. Without a path, /v1/traces is used.',
     alsoEnv: ['OTEL_EXPORTER_OTLP_TRACES_ENDPOINT', 'OTEL_EXPORTER_OTLP_ENDPOINT'],
     unset: 'nothing is traced',
   }),
   timelineMaxEntries: integer(1000, [0, 100_000], {
     help:
-      'Requests that have ended whose timelines an API process keeps for GET ' +
+      'Ended requests whose timelines an API process keeps for GET ' +
       '/v1/requests/{id}/timeline; 0 keeps none.',
     unit: 'requests',
   }),

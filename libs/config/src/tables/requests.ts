@@ -8,9 +8,9 @@ import {
   toggle,
 } from '../option';
 
-/** What is accepted, how long answers are, and what a loss or an overload does. */
+/** Accepted requests, lengths of answers, and the effects of a loss or an overload. */
 export const REQUESTS = {
-  /** Length of an answer that no limit cuts. */
+  /** Natural length of an answer. */
   outputLength: choice(
     ['lognormal', 'constant', 'uniform', 'geometric', 'histogram', 'dataset'],
     'lognormal',
@@ -37,8 +37,8 @@ export const REQUESTS = {
   }),
   reasoning: toggle(false, {
     help:
-      'The model reasons before it answers a chat, for as long as reasoning_effort says; the ' +
-      'reasoning is apart from the content.',
+      'The model reasons before it answers a chat, with a length by reasoning_effort; the ' +
+      'reasoning is separate from the content.',
   }),
   reasoningLengthMean: number(256, [1, 1_048_576], {
     help:
@@ -52,7 +52,7 @@ export const REQUESTS = {
       'result of a tool the answer is text.',
     unset:
       "a call for a user's message that shares a word with the name or description of a tool, " +
-      'or where there is one tool alone',
+      'or when there is only one tool',
   }),
   toolCallExtraCallProbability: number(0.45, [0, 1], {
     help: 'Chance of each further call in one answer, where parallel calls are allowed.',
@@ -64,7 +64,7 @@ export const REQUESTS = {
   }),
   strict: toggle(false, {
     help:
-      'Check requests as a vLLM server does, also where Baton would serve them: every ' +
+      'Check requests as a vLLM server does, even where Baton would serve them: every ' +
       'documented check, in the words of the dialect (docs/limits.md).',
   }),
   enableAutoToolChoice: toggle(false, {
@@ -108,7 +108,7 @@ export const REQUESTS = {
   }),
   responsesMaxEntries: integer(1000, [1, 1_000_000], {
     help:
-      'Responses that are stored, and as many conversations and chat completions with `store`; ' +
+      'Limit of stored responses, of conversations, and of chat completions with `store`; ' +
       'the least recently used make room for new ones.',
     unit: 'responses',
   }),
@@ -117,7 +117,7 @@ export const REQUESTS = {
     unit: 's',
   }),
   maxWebsockets: integer(1000, [0, 1_000_000], {
-    help: 'WebSockets at /v1/responses that one API process holds; one more is refused with 429.',
+    help: 'WebSockets at /v1/responses that one API process holds; more are refused with 429.',
     unit: 'connections',
   }),
   refusalProbability: number(0, [0, 1], {
@@ -147,7 +147,7 @@ export const REQUESTS = {
       'enable_admin does.',
     alsoEnv: ['VLLM_SERVER_DEV_MODE'],
   }),
-  /** What GET /version answers. */
+  /** Answer of GET /version. */
   reportedVersion: optionalText({
     help: 'Version that GET /version answers, for clients that expect a certain server.',
     unset: "Baton's own version",

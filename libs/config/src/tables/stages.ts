@@ -4,7 +4,7 @@ import { ENGINE } from './engine';
 import { HARDWARE } from './hardware';
 import { STEP_TIME } from './step-time';
 
-/** Options that prefill and decode engines may have for themselves. */
+/** Options that prefill and decode engines may set separately. */
 export const PER_STAGE = {
   gpu: HARDWARE.gpu,
   tensorParallelSize: HARDWARE.tensorParallelSize,
@@ -38,7 +38,7 @@ function overridesOf<S extends OverriddenStage>(stage: S): Overrides<S> {
     {
       form: option.form,
       default: undefined,
-      help: `${fileName(key)} of ${stage} engines alone.`,
+      help: `${fileName(key)} of ${stage} engines only.`,
       ...(option.unit === undefined ? {} : { unit: option.unit }),
       unset: 'as for every engine',
     },

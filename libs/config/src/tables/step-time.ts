@@ -10,7 +10,7 @@ import {
 
 const MILLISECONDS = [0, 3_600_000] as const;
 
-/** How long a step takes. The latency options are named like those of llm-d-inference-sim. */
+/** Step times. The latency options are named like those of llm-d-inference-sim. */
 export const STEP_TIME = {
   stepTime: choice(
     [
@@ -39,9 +39,9 @@ export const STEP_TIME = {
     help:
       'Scatter of steps with equal batches: measured draws each duration around the model, with ' +
       'the spread of the profile or of repeated measurements of own operators. It is refused ' +
-      'where no spread is known.',
+      'when no spread is known.',
   }),
-  /** A step outside of what the model was measured or fitted for. */
+  /** The reaction to a step outside of the measured or fitted range. */
   stepTimeExtrapolation: choice(['warn', 'refuse'], 'warn', {
     help:
       'What happens when a step lies outside of the range that its step-time model was measured ' +
@@ -73,9 +73,9 @@ export const STEP_TIME = {
     help:
       'Folder of measured operators of your own for composed steps, <system>/<operator>.csv ' +
       'as in data/operators: your points come before the shipped ones (docs/calibrate.md).',
-    unset: 'the shipped tables alone',
+    unset: 'only the shipped tables',
   }),
-  /** Replay and plan alone: a live API is itself the server in front of its engines. */
+  /** For replay and plan only: a live API is itself the server in front of its engines. */
   frontend: optionalText({
     help:
       'Server in front of the engines, in replay and plan: the time of a request outside of the ' +
@@ -83,7 +83,7 @@ export const STEP_TIME = {
       'time; else a YAML file or {fields}: request_ms, prompt_token_us, request_busy_ms, ' +
       'prompt_token_busy_us, dispatch (docs/front-end.md). A live cluster does not use it.',
     unset:
-      'what step_time_file says it was fitted beside, else vllm; none where a recording of ' +
+      'what step_time_file was fitted with, else vllm; none when a recording of ' +
       "simulated engines is replayed, and with constant and per-token, a client's times",
   }),
   apiServerCount: integer(1, [1, 1_024], {
@@ -137,7 +137,7 @@ export const STEP_TIME = {
   }),
   kvHandshakeTime: duration(0, MILLISECONDS, {
     help:
-      'Time of the first contact of an engine with one that it fetches KV from; reads from there ' +
+      'Time of the first contact of an engine with one that it fetches KV from; its reads ' +
       'wait for its end. 0.2 s to 2 s were measured with NIXL (docs/kv-transfer-links.md), too ' +
       'different for a default.',
     unit: 'ms',

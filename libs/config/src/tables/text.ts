@@ -1,6 +1,6 @@
 import { choice, optionalText } from '../option';
 
-/** The text of answers, and how texts are counted. */
+/** The text of answers, and the counting of texts. */
 export const TEXT = {
   textModel: choice(['simulated', 'echo', 'random', 'dataset', 'rules'], 'simulated', {
     help:
@@ -13,7 +13,7 @@ export const TEXT = {
   }),
   rulesPath: optionalText({
     help:
-      'YAML file that says which request gets which answer, delay or error, for text_model ' +
+      'YAML file of rules that give requests an answer, a delay or an error, for text_model ' +
       'rules; read again when it changes.',
     unset: 'no rules',
   }),
@@ -21,7 +21,7 @@ export const TEXT = {
     help: 'output_length histogram: ranges of lengths with their weights.',
     pattern: /^\d{1,7}-\d{1,7}:\d{1,9}(\.\d{1,9})?(,\d{1,7}-\d{1,7}:\d{1,9}(\.\d{1,9})?){0,99}$/,
     like: '1-64:20,65-256:50,257-1024:30',
-    unset: 'needed by output_length histogram alone',
+    unset: 'needed only by output_length histogram',
   }),
   tokenizer: optionalText({
     help:

@@ -3,10 +3,10 @@ import type { BatonConfig } from '../config';
 import { readOptionFile } from '../option-file';
 import { UsageError } from '../usage-error';
 
-/** What a TLS server shows and trusts, as PEM. */
+/** The certificate and the trusted authorities of a TLS server, as PEM. */
 export interface Certificate {
   readonly key: string;
-  /** The server's own first, then those that vouch for it. */
+  /** The server's certificate first, then the chain of its issuers. */
   readonly cert: string;
   readonly ca?: string;
 }

@@ -2,14 +2,14 @@ import type { EnginePresence, Stage } from '@baton/contract';
 import { randomUUID } from 'node:crypto';
 import type { StepBarrier } from './step-barrier';
 
-/** Which of the schedulers of one engine this is. */
+/** The data-parallel rank of a scheduler in its engine. */
 export interface RankOptions {
   /** 0 .. size - 1. */
   readonly rank: number;
   readonly size: number;
-  /** Rank 0: the cluster's name for the ranks of one engine. */
+  /** Rank 0, by whose index the cluster names the engine. */
   readonly leader: () => { readonly engineId: string; readonly index: number };
-  /** Holds the ranks together that step together. Unset: each steps by itself. */
+  /** Keeps ranks in step. Unset: each steps by itself. */
   readonly barrier?: StepBarrier | undefined;
 }
 
@@ -21,7 +21,7 @@ export interface IdentityOptions {
 
 /** The identity of one engine in the cluster. The presence beacon writes index and state. */
 export class EngineIdentity {
-  /** New with each start: mail for an earlier engine of this process reaches none. */
+  /** New with each start, so that no engine gets mail for an earlier one of this process. */
   readonly engineId = randomUUID();
   readonly role: Stage;
   /** Undefined for an engine of one rank. */

@@ -22,7 +22,7 @@ const NO_COUNTS: EngineCounters = {
   acceptedTokens: 0,
 };
 
-/** Holds the present engine: a new one takes its place after a crash. */
+/** Holds the current engine; a new one replaces it after a crash. */
 export class EngineSlot {
   /** Only `replace` changes it. */
   engine: EnginePort;
@@ -36,12 +36,14 @@ export class EngineSlot {
     this.engine = build();
   }
 
-  /** Of all engines that were here. */
+  /** Sum over the current and all replaced engines. */
   count(key: keyof EngineCounters): number {
     return this.engine.counters[key] + this.former[key];
   }
 
-  /** @param recover  called with what the engine threw; without it the error goes on */
+  /**
+   * @param recover called with the error that the engine threw; without it the error is thrown on
+   */
   onCrash(recover: (error: unknown) => void): void {
     this.recover = recover;
   }
@@ -49,7 +51,7 @@ export class EngineSlot {
   /** The engine broke an invariant. */
   readonly crashed = (error: unknown): void => this.recover(error);
 
-  /** Runs what touches the engine from outside a step; a throw is a crash. */
+  /** Runs code that uses the engine outside of a step; an error is a crash. */
   guard(run: () => void): void {
     try {
       run();
@@ -65,7 +67,7 @@ export class EngineSlot {
   }
 }
 
-/** One alarm on simulated time that follows a deadline which moves; a throw of it is a crash. */
+/** One alarm on simulated time that follows a moving deadline; an error in it is a crash. */
 export class WakeUp {
   private alarm: Alarm | undefined;
   private dueUs: Micros | undefined;
@@ -77,8 +79,8 @@ export class WakeUp {
   ) {}
 
   /**
-   * Rings at `dueUs` unless set again before; undefined: not at all. An alarm that only moved back
-   * rings early, and is set again.
+   * Rings at `dueUs` unless set again before; undefined for not at all. An alarm whose deadline
+   * moved later rings early and is set again.
    */
   set(dueUs: Micros | undefined): void {
     if (dueUs === undefined || (this.dueUs !== undefined && this.dueUs <= dueUs)) return;

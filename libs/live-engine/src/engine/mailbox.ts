@@ -5,7 +5,7 @@ import { type Bus, channels, type Unsubscribe } from '@baton/transport';
 import type { EngineIdentity } from './engine-identity';
 import type { EngineSlot } from './engine-slot';
 
-/** The readers of the mail; a throw of either is a crash of the engine. */
+/** The readers of the mail; an error in either is a crash of the engine. */
 export interface MailReaders {
   readonly onMessage: (message: EngineMessage) => void;
   readonly onAborts: (requestIds: readonly string[]) => void;
@@ -20,8 +20,8 @@ export interface MailboxParts {
 }
 
 /**
- * The channel of one engine and the aborts channel of all. Messages are JSON, there are a handful
- * per request and none per token; those of one turn for the same engine travel together.
+ * The channel of one engine and the shared channel of aborts. Messages are JSON, a handful per
+ * request and none per token; messages of one turn to the same engine are sent together.
  */
 export class Mailbox {
   private unsubscribe: Unsubscribe[] = [];

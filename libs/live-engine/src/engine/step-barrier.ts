@@ -4,20 +4,20 @@ import type { Micros } from '@baton/kernel';
 
 /** The loop of one rank, as the barrier drives it. */
 export interface BarrierRank extends LockstepRank {
-  /** The first instant from `fromUs` on at which something enters; undefined: nothing waits. */
+  /** The first instant from `fromUs` on at which something enters; undefined when nothing waits. */
   nextCauseUs(fromUs: Micros): Micros | undefined;
-  /** A step has begun at this instant, with or without this rank, or could not. */
+  /** A step has begun at this instant, with or without this rank, or could not begin. */
   onBegun(startUs: Micros): void;
   /**
-   * The step ends, if this rank takes part in it. Returns since when the rank is free: later than
-   * that end when the process was stopped meanwhile.
+   * Ends the step if this rank takes part in it. Returns the instant since which the rank is free,
+   * which is later than the end when the process was stopped meanwhile.
    */
   endStep(endUs: Micros): Micros;
 }
 
 /**
  * Paces the data-parallel ranks of one engine that step together, on the wall clock: one alarm for
- * all of them, at the common boundary. What arrives for a rank meanwhile waits there.
+ * all of them, at the common boundary. Requests that arrive at a rank meanwhile wait there.
  */
 export class StepBarrier {
   private readonly ranks: BarrierRank[] = [];
@@ -30,7 +30,7 @@ export class StepBarrier {
   private readonly lockstep: Lockstep;
 
   /**
-   * @param clock  that of all ranks
+   * @param clock shared by all ranks
    * @param size  ranks of the engine, >= 2
    */
   constructor(
@@ -56,7 +56,9 @@ export class StepBarrier {
     });
   }
 
-  /** Begins the next step at the first boundary from then on, once the clock is there. */
+  /**
+   * Begins the next step at the first boundary from that instant on, once the clock has reached it.
+   */
   private beginAfter(fromUs: Micros | undefined): void {
     let causeUs = fromUs;
     while (causeUs !== undefined) {

@@ -5,12 +5,12 @@ import type { EngineSlot } from './engine-slot';
 import type { BarrierRank, StepBarrier } from './step-barrier';
 
 /**
- * How far before the present an idle engine may start a step whose cause lies there, so that
- * delivery does not add to latency (wall µs).
+ * How far an idle engine may back-date a step to its cause, so that delivery does not add to
+ * latency (wall µs).
  */
 export const BACK_DATING_US = 20_000;
 
-/** An engine this far behind was stopped, not slow: it goes on from now (wall µs). */
+/** An engine this far behind was stopped, not slow: it continues from now (wall µs). */
 const RE_ANCHOR_US = secondsToUs(1);
 
 export interface StepLoopParts {
@@ -19,18 +19,18 @@ export interface StepLoopParts {
   /** Begins and ends the steps of all ranks of the engine. Unset: this loop does. */
   readonly barrier?: StepBarrier | undefined;
   /**
-   * Whether steps end to 0.1 ms, as clients see it who get their tokens; it costs up to 1 ms of CPU
-   * time a step. Otherwise they end up to 1 ms late, while their logical end stays what it is.
+   * Whether steps end within 0.1 ms for clients, at the cost of up to 1 ms of CPU time per step.
+   * Otherwise they end up to 1 ms late; their logical end is the same.
    */
   readonly isPrecise: boolean;
 }
 
-/** Called with each step at its end, before the next one begins. */
+/** Called at the end of each step, before the next one begins. */
 export interface StepListener {
   /** `lateUs`: wall µs between the step's logical end and now. */
   onStep(durationUs: Micros, lateUs: number): void;
   onFacts(facts: StepFacts): void;
-  /** A step has begun at this instant, or could not. */
+  /** A step has begun at this instant, or could not begin. */
   onBegun(startUs: Micros): void;
   onReAnchor(): void;
 }
@@ -42,9 +42,9 @@ interface Arrival {
 
 /**
  * Paces one engine on the wall clock. Steps lie end to end on simulated time, whenever the process
- * got to run; an idle engine starts from the instant of the cause that woke it. What arrives enters
- * the engine before the first step that starts at or after its cause. A rank that steps together
- * with others leaves the pacing to their barrier.
+ * gets to run; an idle engine starts from the instant of the cause that woke it. Requests enter the
+ * engine before the first step that starts at or after their cause. For a rank that steps together
+ * with others, their barrier does the pacing.
  */
 export class StepLoop implements BarrierRank {
   private readonly backDatingUs: Micros;
@@ -56,7 +56,7 @@ export class StepLoop implements BarrierRank {
   private isWakeDue = false;
   private isStopped = false;
   private isPaused = false;
-  /** Takes part in the step of the barrier that is under way. */
+  /** True when this rank takes part in the barrier's step under way. */
   private isBesideOthers = false;
 
   private listener: StepListener | undefined;
@@ -74,27 +74,23 @@ export class StepLoop implements BarrierRank {
     return this.alarm !== undefined || this.isBesideOthers;
   }
 
-  /**
-   * The instant that something which happened at `causeUs` counts as having happened at: not after
-   * now, nor too long before.
-   */
+  /** The logical instant of a cause at `causeUs`: not after now, nor too long before. */
   logicalUs(causeUs: Micros): Micros {
     const nowUs = this.parts.clock.nowUs();
     return Math.min(nowUs, Math.max(causeUs, Math.round(nowUs - this.backDatingUs)));
   }
 
   /**
-   * Has `enter` change the engine at the logical instant `causeUs`, and a step started if none is
-   * under way. Unset: the engine has changed already, and what waits may go on.
+   * Calls `enter` to change the engine at the logical instant `causeUs`, and starts a step if none
+   * is under way. Without `enter` the engine has already changed, and waiting sequences may
+   * proceed.
    */
   enter(causeUs: Micros, enter?: () => void): void {
     this.arrivals.push({ causeUs: this.logicalUs(causeUs), enter });
     this.wake();
   }
 
-  /**
-   * Forgets the step under way and everything that has not entered: the engine has been replaced.
-   */
+  /** Drops the step under way and everything that has not entered: the engine has been replaced. */
   reset(): void {
     this.alarm?.cancel();
     this.alarm = undefined;
@@ -103,14 +99,14 @@ export class StepLoop implements BarrierRank {
   }
 
   /**
-   * Begins no step until `resume`; the one under way ends. What arrives waits. Only an engine whose
-   * sequences have all ended goes on, until the batches formed for them give back their blocks.
+   * Begins no step until `resume`; the one under way ends. New requests wait. Only an engine whose
+   * sequences have all ended continues, until the batches formed for them have freed their blocks.
    */
   pause(): void {
     this.isPaused = true;
   }
 
-  /** Goes on from now. */
+  /** Continues from now. */
   resume(): void {
     if (!this.isPaused) return;
     this.isPaused = false;
@@ -206,8 +202,8 @@ export class StepLoop implements BarrierRank {
   }
 
   /**
-   * Right behind the step that ended, if anything waits. An engine that rests goes on from what
-   * wakes it, although a sequence may have waited all the while, for blocks that this freed.
+   * The end of the last step, if anything waits. An idle engine continues from the cause that wakes
+   * it, even if a sequence has waited all the time for blocks that this cause freed.
    */
   private startOfNext(): Micros | undefined {
     const { freeSinceUs } = this;
@@ -264,7 +260,7 @@ export class StepLoop implements BarrierRank {
 
 const WINDOW = 256;
 
-/** Length of the last step, and how late the last 256 steps ended. */
+/** Length of the last step, and lateness of the last 256 steps. */
 export class StepPace {
   private readonly lagsUs = new Float64Array(WINDOW);
   private seen = 0;

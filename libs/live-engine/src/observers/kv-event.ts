@@ -1,8 +1,8 @@
 /** The content of vLLM's KV-cache events. */
 export type KvEvent =
   /**
-   * Blocks that follow one another can be found; `parent` is the block before the first, null at
-   * the beginning of a prompt.
+   * Consecutive blocks have become findable; `parent` is the block before the first, null at the
+   * beginning of a prompt.
    */
   | {
       readonly kind: 'stored';
@@ -13,7 +13,7 @@ export type KvEvent =
   | { readonly kind: 'removed'; readonly hashes: number[] }
   | { readonly kind: 'cleared' };
 
-/** Where events go; packages/kv-events has one over ZeroMQ. */
+/** Publishes events; packages/kv-events has one over ZeroMQ. */
 export interface KvEventPublisher {
   open(): Promise<void>;
   /** One batch, in order. */

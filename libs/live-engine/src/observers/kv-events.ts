@@ -2,7 +2,7 @@ import type { WallClock } from '@baton/clock';
 import type { EngineJob } from '@baton/contract';
 import type { KvEvent, KvEventPublisher } from './kv-event';
 
-/** Where the tokens of a block are. */
+/** The location of a block's tokens. */
 interface Place {
   readonly tokens: readonly number[];
   readonly from: number;
@@ -19,8 +19,8 @@ export interface KvEventsOptions {
 
 /**
  * Turns the changes of an engine's prefix cache into batches of KV-cache events: one per turn of
- * the event loop, as vLLM has one per step. It keeps the tokens of the jobs that the engine has in
- * hand, because a cache has hashes alone.
+ * the event loop, as vLLM has one per step. It keeps the tokens of the engine's jobs, because a
+ * cache has only hashes.
  */
 export class KvEvents {
   private events: KvEvent[] = [];
@@ -43,7 +43,7 @@ export class KvEvents {
     this.publisher = undefined;
   }
 
-  /** The engine has the job in hand from now on. */
+  /** Adds a job that the engine has from now on. */
   learn(job: EngineJob): void {
     const { blockSize } = this.options;
     const { blockHashes, tokenIds = [] } = job;
@@ -56,7 +56,7 @@ export class KvEvents {
     }
   }
 
-  /** The job is gone; one that it had not in hand changes nothing. */
+  /** Removes a job; an unknown one changes nothing. */
   forget(job: EngineJob): void {
     if (!this.inHand.delete(job)) return;
     for (const hash of job.blockHashes) {

@@ -10,7 +10,7 @@ interface KvEventsPackage {
 }
 
 /**
- * How the endpoint of an engine follows from the configured one: as vLLM's does from that of rank
+ * Derives the endpoint of an engine from the configured one, as vLLM derives it from that of rank
  * 0.
  */
 export function endpointOf(endpoint: string, engine: number): string {
@@ -18,7 +18,7 @@ export function endpointOf(endpoint: string, engine: number): string {
 }
 
 /**
- * Makes publishers for the engines of one process, or undefined where no events are configured.
+ * Makes publishers for the engines of one process, or undefined when no events are configured.
  *
  * @throws UsageError when the package is not installed
  */

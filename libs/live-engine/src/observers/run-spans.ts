@@ -9,10 +9,10 @@ import {
 } from '@opentelemetry/api';
 import type { Run } from '../runs/run';
 
-/** How a run ended, as its span says it. */
+/** The outcome of a run in its span. */
 export type RunOutcome = 'finished' | 'handed over' | 'released';
 
-/** Runs whose spans are open; far above what an engine holds. */
+/** Limit of open spans, far above the runs of an engine. */
 const MAX_OPEN = 100_000;
 
 /**
@@ -39,7 +39,7 @@ export class RunSpans {
     this.open.set(run, this.tracer.startSpan(stage, options, parent));
   }
 
-  /** KV of the run came over a link. */
+  /** Records that KV of the run came over a link. */
   transferred(run: Run, { startUs, endUs, tokens }: TransferSpan): void {
     const span = this.open.get(run);
     if (span === undefined || tokens === 0) return;
@@ -48,7 +48,7 @@ export class RunSpans {
     this.tracer.startSpan('kv_transfer', options, parent).end(timeOf(endUs));
   }
 
-  /** Idempotent: the first word counts. */
+  /** Idempotent: the first outcome counts. */
   ended(run: Run, outcome: RunOutcome, atUs: number): void {
     const span = this.open.get(run);
     if (span === undefined) return;

@@ -46,7 +46,7 @@ export class StepLog {
     return this.file.close();
   }
 
-  /** The step of this batch has ended; one in which nothing was computed leaves no line. */
+  /** Writes the line of an ended step; a step without computation has none. */
   private add(batch: SeenBatch, durationUs: Micros, engine: string): void {
     if (batch.prefillTokens + batch.decodeSeqs === 0) return;
     this.file.add(stepLogLine({ ...batch, ms: usToMs(durationUs) }, engine));
@@ -58,9 +58,9 @@ export class StepLog {
 type SeenBatch = { -readonly [K in keyof Omit<BatchAggregates, 'expertTokens'>]-?: number };
 
 /**
- * Wraps another model, gives its answers and keeps the last batch. It has no law for decode steps,
- * since the law would bypass it: the times are the same, but each step is rounded to a microsecond
- * by itself.
+ * Wraps another model, returns its answers and keeps the last batch. It has no law for decode
+ * steps, because a law would bypass it: the times are the same, but each step is rounded to a
+ * microsecond by itself.
  */
 class WatchedStepTime implements StepTimeModel {
   readonly description: string;
@@ -72,7 +72,7 @@ class WatchedStepTime implements StepTimeModel {
 
   constructor(private readonly model: StepTimeModel) {
     this.description = model.description;
-    // A model has jitter if it has this method.
+    // The presence of this method means that a model has jitter.
     if (model.tokenJitterUs) this.tokenJitterUs = model.tokenJitterUs.bind(model);
   }
 

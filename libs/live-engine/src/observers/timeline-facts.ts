@@ -7,14 +7,14 @@ import type { EngineIdentity } from '../engine/engine-identity';
 import type { EngineSlot } from '../engine/engine-slot';
 import type { Run, RunTable } from '../runs/run';
 
-/** Wall µs that facts wait for others to travel with. */
+/** Wall µs that facts wait to be sent together with others. */
 const COMPANY_US = 100_000;
-/** Chunks of one run that are kept apart; further ones lengthen the last one. */
+/** Limit of separate chunks per run; further ones extend the last one. */
 const MAX_CHUNKS = 64;
-/** Facts that wait to be sent; more are dropped. */
+/** Limit of unsent facts; further ones are dropped. */
 const MAX_WAITING = 20_000;
 
-/** When it was, on the engine's own timeline. */
+/** The instant on the engine's own timeline. */
 export interface FactTimes {
   readonly atUs: Micros;
   readonly endUs?: Micros;
@@ -37,9 +37,9 @@ export interface TimelineFactsParts {
 }
 
 /**
- * Gathers what an API process cannot see of its requests (chunks, reservations, transfers,
- * preemptions, releases) and publishes it ten times a second. It costs a few small objects per
- * request and nothing per token: a step only looks at prompts that are being computed.
+ * Collects facts of requests that an API process cannot see (chunks, reservations, transfers,
+ * preemptions, releases) and publishes them ten times a second. It costs a few small objects per
+ * request and nothing per token: a step only reads prompts in computation.
  */
 export class TimelineFacts {
   private isOn = true;
@@ -69,7 +69,7 @@ export class TimelineFacts {
     for (const [handle, prompt] of this.prompts) this.advance(handle, prompt, facts);
   }
 
-  /** Publishes what is left; notes nothing more. */
+  /** Publishes the remaining facts; collects no more. */
   stop(): void {
     this.isOn = false;
     this.alarm?.cancel();

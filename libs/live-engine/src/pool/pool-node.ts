@@ -7,10 +7,10 @@ import { type Bus, channels, type Unsubscribe } from '@baton/transport';
 import type { EngineIdentity } from '../engine/engine-identity';
 import { PoolPeers } from './pool-peers';
 
-/** The number of the own node in the own copy of the directory. */
+/** The number of this node in its own copy of the directory. */
 const OWN = 0;
 const SIGN_OF_LIFE_US = secondsToUs(1);
-/** A node with more blocks tells of them in several messages. */
+/** A node with more blocks announces them in several messages. */
 const BLOCKS_PER_MESSAGE = 8_192;
 
 export interface PoolNodeParts {
@@ -27,10 +27,10 @@ export interface PoolNodeParts {
 
 /**
  * The node of one engine in the KV pool of a running cluster. It owns a copy of the directory: its
- * member changes it at once, messages of other engines change the rest. What it stores, drops and
- * reads goes to the other engines, one message per turn of the event loop and at least one a
- * second. Nothing is stored in the broker: a lost engine is forgotten when it has been silent for
- * too long, and after a gap in its messages it is asked for all that it holds.
+ * member changes its own part at once, messages of other engines change the rest. Its stores, drops
+ * and reads go to the other engines, one message per turn of the event loop and at least one per
+ * second. Nothing is stored in the broker: a lost engine is dropped after too long a silence, and
+ * after a gap in its messages an engine is asked for its whole content.
  */
 export class PoolNode {
   readonly member: KvPoolMember;
@@ -57,12 +57,12 @@ export class PoolNode {
     this.member = new KvPoolMember(terms, this.pool, OWN);
   }
 
-  /** Engines whose memory is known, besides the own one. */
+  /** Number of other engines whose memory is known. */
   get knownPeers(): number {
     return this.peers.size;
   }
 
-  /** A new engine takes over: the memory of the old one is gone. */
+  /** A new engine takes over; the memory of the old one is lost. */
   restart(): KvPoolMember {
     this.member.clear();
     return this.member;
@@ -146,7 +146,7 @@ export class PoolNode {
     this.parts.clock.wall.soon(() => this.flush());
   }
 
-  /** Sends what has changed, or all; without a change a sign of life. */
+  /** Sends the changes, or everything; without changes a sign of life. */
   private flush(): void {
     this.isFlushDue = false;
     if (this.alarm === undefined) return;

@@ -6,11 +6,11 @@ const ASK_EVERY_US = secondsToUs(1);
 
 interface Peer {
   readonly node: number;
-  /** Number of the last message; 0: what it holds is not known. */
+  /** Number of the last message; 0 when its content is unknown. */
   number: number;
   /** Wall µs. */
   heardUs: number;
-  /** When it was last asked for all that it holds, wall µs. */
+  /** When it was last asked for its whole content, wall µs. */
   askedUs: number;
 }
 
@@ -20,10 +20,10 @@ interface Peer {
  */
 export class PoolPeers {
   private readonly peers = new Map<string, Peer>();
-  /** By number: the name of the engine; numbers are used again. */
+  /** By number: the name of the engine; numbers are reused. */
   private readonly names: (string | undefined)[] = [undefined];
 
-  /** @param ttlUs wall µs after which a silent engine is forgotten */
+  /** @param ttlUs wall µs after which a silent engine is dropped */
   constructor(
     private readonly pool: KvPool,
     private readonly ttlUs: number,
@@ -41,7 +41,7 @@ export class PoolPeers {
     return this.names[node];
   }
 
-  /** Takes a message in; true when one before it is missing, and the engine has to be asked. */
+  /** Takes a message; true when an earlier one is missing, so that the engine must be asked. */
   hear({ from, number, blocks, isWhole }: KvPoolNews, nowUs: number): boolean {
     const peer = this.peers.get(from) ?? this.meet(from);
     peer.heardUs = nowUs;

@@ -7,9 +7,9 @@ export interface FrameOutbox {
   readonly apiId: string;
   readonly writer: FrameWriter;
   hasEntries: boolean;
-  /** Logical end of the step whose entries wait for company. */
+  /** Logical end of the step whose entries wait for others. */
   stepEndUs: number | undefined;
-  /** Runs that may still write here. */
+  /** Number of runs that may still write here. */
   users: number;
 }
 
@@ -20,12 +20,11 @@ export interface FramesOptions {
   readonly wall: WallClock;
 }
 
-/** Wall µs that entries without a token may wait for others to travel with. */
+/** Wall µs that entries without a token may wait to be sent together with others. */
 const COMPANY_US = 5_000;
 
 /**
- * One frame per engine step and API process; whatever happens between steps goes out at the end of
- * the turn.
+ * One frame per engine step and API process; entries between steps are sent at the end of the turn.
  */
 export class Frames {
   private readonly outboxes = new Map<string, FrameOutbox>();
@@ -35,7 +34,7 @@ export class Frames {
 
   constructor(private readonly options: FramesOptions) {}
 
-  /** The outbox of an API process, kept until `release`d as often as it was taken. */
+  /** The outbox of an API process, kept until it has been `release`d as often as taken. */
   take(apiId: string): FrameOutbox {
     let outbox = this.outboxes.get(apiId);
     if (outbox === undefined) {
@@ -61,8 +60,8 @@ export class Frames {
   }
 
   /**
-   * The step's entries bring no token, so they wait a few ms for what follows from them: a prompt
-   * that is scheduled and computed in one step is handed over by the time.
+   * The step's entries bring no token, so they wait a few ms for further ones: a prompt that is
+   * scheduled and computed in one step is handed over by then.
    */
   defer(stepEndUs: number): void {
     const { wall } = this.options;
@@ -85,7 +84,10 @@ export class Frames {
     });
   }
 
-  /** With tokens of the step that ended at `stepEndUs`, which is then that of all entries. */
+  /**
+   * Sends the entries with tokens of the step that ended at `stepEndUs`, which becomes the instant
+   * of all entries.
+   */
   flushStep(stepEndUs: number): void {
     for (const outbox of this.filled) outbox.stepEndUs = stepEndUs;
     this.flush(stepEndUs);

@@ -1,7 +1,7 @@
-/** More of one run than this is not kept. */
+/** Limit of characters kept per run. */
 const MAX_CHARS = 8 * 1024 * 1024;
 
-/** What an executing stage has said of one run, so that lost frames can be sent again. */
+/** The payloads of one run of an executing stage, so that lost frames can be sent again. */
 export class KeptPayloads {
   private readonly all: string[] = [];
   chars = 0;
@@ -16,7 +16,7 @@ export class KeptPayloads {
     this.forget();
   }
 
-  /** Undefined when it is not kept any more. */
+  /** Undefined when it is no longer kept. */
   at(index: number): string | undefined {
     return this.all[index];
   }

@@ -13,25 +13,25 @@ import type { KeptPayloads } from './kept-payloads';
  */
 export type RunState = 'beginning' | 'running' | 'moving-on' | 'over';
 
-/** The KV that a decode run comes for. */
+/** The KV that a decode run fetches. */
 export interface Fetching {
   readonly source: SourceName;
   /** Set for parameters from outside: see the `read` message. */
   readonly claim: number | undefined;
-  /** Set for what decode has kept: leading tokens that the claim is on. */
+  /** Set for blocks that decode has kept: leading tokens that the claim covers. */
   readonly claimedTokens: number | undefined;
   /** Logical instant of the reservation; undefined until the engine had room. */
   reservedUs: Micros | undefined;
   missingTokens: number;
   hasInjectedFault: boolean;
-  /** Too little of it is missing: it is computed here. */
+  /** True when too little is missing, so that it is computed here. */
   isDeclined: boolean;
   transferStartedUs: Micros;
 }
 
 /**
- * One job in the hands of this engine, from the queue to its end here. Hot fields are plain so that
- * a step touches nothing else.
+ * One job of this engine, from the queue to its end here. Hot fields are plain, so that a step
+ * reads nothing else.
  */
 export interface Run {
   readonly job: EngineJob;
@@ -46,18 +46,18 @@ export interface Run {
   handle: SequenceHandle;
   /** Tokens published so far. */
   emitted: number;
-  /** Taken, but not in the engine yet. */
+  /** True when it is taken but not in the engine yet. */
   isIncoming: boolean;
   isScheduled: boolean;
   isEnding: boolean;
   firstTokenUs: Micros;
   transferredTokens: number;
   fetching: Fetching | undefined;
-  /** Of a run that executes: what has been published. */
+  /** The published payloads of an executing run. */
   payloads?: KeptPayloads;
-  /** Tokens that are let through before a fault of the job strikes; infinite without one. */
+  /** Tokens that pass before a fault of the job strikes; infinite without one. */
   faultAfterTokens: number;
-  /** Its job has killed a process before, and does so no more. */
+  /** True when its job has already killed a process and is spared. */
   isSpared: boolean;
 }
 
@@ -96,7 +96,7 @@ export class RunTable {
     this.byHandle[handle] = run;
   }
 
-  /** The engine has nothing of this run any more. */
+  /** Removes the handle of a run that the engine no longer has. */
   unbind(run: Run): void {
     if (run.handle >= 0) this.byHandle[run.handle] = undefined;
     run.handle = -1;

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import o200kRanks from 'gpt-tokenizer/bpeRanks/o200k_base';
-import { type Ranks, RankedTokenizer, rankTable } from './ranked-tokenizer';
+import { type Ranks, RankedTokenizer, tokenTableOf } from './ranked-tokenizer';
 import { TokenTable } from './token-table';
 import type { Tokenizer } from './tokenizer';
 
@@ -69,15 +69,15 @@ export async function loadTokenizer(name: TokenizerName): Promise<Tokenizer> {
       return defaultTokenizer();
     case 'cl100k': {
       const { default: tokens } = await import('gpt-tokenizer/bpeRanks/cl100k_base');
-      return ranked('cl100k_base', rankTable(tokens), [CL100K_PIECES, CL100K_SPECIAL]);
+      return ranked('cl100k_base', tokenTableOf(tokens), [CL100K_PIECES, CL100K_SPECIAL]);
     }
     case 'p50k': {
       const { default: tokens } = await import('gpt-tokenizer/bpeRanks/p50k_base');
-      return ranked('p50k_base', rankTable(tokens), [GPT2_PIECES, GPT2_SPECIAL]);
+      return ranked('p50k_base', tokenTableOf(tokens), [GPT2_PIECES, GPT2_SPECIAL]);
     }
     case 'r50k': {
       const { default: tokens } = await import('gpt-tokenizer/bpeRanks/r50k_base');
-      return ranked('r50k_base', rankTable(tokens), [GPT2_PIECES, GPT2_SPECIAL]);
+      return ranked('r50k_base', tokenTableOf(tokens), [GPT2_PIECES, GPT2_SPECIAL]);
     }
   }
 }
@@ -89,7 +89,7 @@ export const O200K_FILE = join(__dirname, 'o200k_base.tokens');
 
 /** The same from the package's list, which takes 0.2 s and 60 MiB. */
 export function o200kTable(): TokenTable {
-  return rankTable(o200kRanks);
+  return tokenTableOf(o200kRanks);
 }
 
 /** o200k_base, of GPT-4o and later. Tests run the sources, which have no file beside them. */

@@ -73,7 +73,7 @@ export class RankedTokenizer extends SpelledTokens implements Tokenizer {
   }
 }
 
-export function rankTable(ranks: RankList): TokenTable {
+export function tokenTableOf(ranks: RankList): TokenTable {
   return TokenTable.of(Array.from(ranks, bytesIn));
 }
 

@@ -53,7 +53,7 @@ export class WorkerProbe implements OnApplicationBootstrap, OnApplicationShutdow
     this.lag.stop();
   }
 
-  /** Some engine of this process takes work. */
+  /** True when an engine of this process takes work. */
   get isReady(): boolean {
     return this.hosts.presences().some((engine) => engine.state === 'ready');
   }

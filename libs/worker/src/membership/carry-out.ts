@@ -2,7 +2,7 @@ import { BatonError, type Stage } from '@baton/contract';
 import { type MemberEngine, memberLoad } from './member-engine';
 import type { LiveMembership } from './membership';
 
-/** Engines that join, leave, or change their role; the least busy of a role go first. */
+/** Engines that join, leave, or change their role; the least busy of a role are chosen first. */
 export type EngineChange =
   | { readonly kind: 'join' | 'leave'; readonly role: Stage; readonly count: number }
   | {
@@ -37,7 +37,7 @@ export async function carryOut(
   return gone;
 }
 
-/** Of those that are ready, the one with the least to do; as the virtual clock chooses. */
+/** The ready engine with the least load, chosen as on the virtual clock. */
 async function leastBusy(role: Stage, membership: LiveMembership): Promise<string> {
   const engines = await membership.engines();
   const [first, ...others] = engines.filter(

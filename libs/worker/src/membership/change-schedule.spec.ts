@@ -65,7 +65,7 @@ describe('a schedule of a live cluster', () => {
       await wall.advance(SECOND);
     }
     expect(seen).toEqual(['2P2D0A', '2P3D0A', '1P3D0A', '1P3D0A', '2P2D1A']);
-    // An order is seen to be obeyed at the next look.
+    // The next check shows that an order has been carried out.
     expect(said).toEqual([
       '1 s: change 10s:+1D',
       '2.05 s: change 20s:-1P',
@@ -82,7 +82,7 @@ describe('a schedule of a live cluster', () => {
     expect(said).toHaveLength(1);
   });
 
-  it('gives an order again that nobody heard', async () => {
+  it('repeats an order that no engine received', async () => {
     const transport = attachInProcess(hub);
     const { bus } = transport;
     let lost = 3;
@@ -98,7 +98,7 @@ describe('a schedule of a live cluster', () => {
     expect(said[0]).toMatch(/change 1s:-1P$/);
   });
 
-  it('says what it could not do, and goes on', async () => {
+  it('reports a change that failed, and continues', async () => {
     await start('1s:-1P,3s:+1D');
     const [prefill] = (await membership.engines()).filter(({ role }) => role === 'prefill');
     const leaving = membership.leave(prefill?.engineId ?? '');

@@ -14,9 +14,9 @@ import { WallPace } from './wall-pace';
 export interface ChangeScheduleOptions {
   readonly config: BatonConfig;
   readonly membership: LiveMembership;
-  /** One sentence about each change. */
+  /** Reports each change in one sentence. */
   readonly say: (sentence: string) => void;
-  /** The machine's by default. */
+  /** Default: the machine's clock. */
   readonly wall?: WallClock;
 }
 

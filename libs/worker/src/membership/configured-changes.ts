@@ -9,10 +9,9 @@ import {
 } from '@baton/placement';
 
 /**
- * What is to happen to the configured topology, in order of time; nothing when `changes` is not
- * set.
+ * The configured changes of the topology, in order of time; empty when `changes` is not set.
  *
- * @throws UsageError for a schedule that cannot be read or followed; TopologyError
+ * @throws UsageError for an invalid or impossible schedule; TopologyError
  */
 export function configuredChanges(config: BatonConfig): ScheduledChange[] {
   const { changes: text, topology, startupDuration } = config;

@@ -2,15 +2,15 @@ import type { EnginePresence, Stage } from '@baton/contract';
 
 /** One engine of the topology, with all its data-parallel ranks. */
 export interface MemberEngine {
-  /** That of rank 0. */
+  /** The id of rank 0. */
   readonly engineId: string;
   readonly role: Stage;
-  /** The least of its ranks: `ready` when all are. */
+  /** The least ready state of its ranks: `ready` when all are. */
   readonly state: EnginePresence['state'];
   readonly ranks: readonly EnginePresence[];
 }
 
-/** The engines behind what their ranks have announced, by index. */
+/** The engines, from the presences of their ranks, by index. */
 export function memberEngines(presences: readonly EnginePresence[]): MemberEngine[] {
   const ranks = new Map<string, EnginePresence[]>();
   for (const presence of [...presences].sort((a, b) => a.index - b.index)) {

@@ -6,20 +6,17 @@ import { MAX_ENGINES } from '@baton/placement';
 import { channels, type Transport } from '@baton/transport';
 import { type MemberEngine, memberEngines, readyCounts } from './member-engine';
 
-/**
- * Starts engines beside those that run: a supervisor, or a process that holds the whole cluster.
- */
+/** Starts further engines: a supervisor, or a process that contains the whole cluster. */
 export interface EngineStarter {
   /**
-   * Resolves when they are on their way.
+   * Resolves when their start has begun.
    *
-   * @throws UsageError when there can be no such engines; BatonError `no_supervisor` without an
-   *   answer
+   * @throws UsageError when such engines are impossible; BatonError `no_supervisor` without an
+   * answer
    */
   start(role: Stage, count: number): Promise<void>;
   /**
-   * Ends what is not ready; resolves to the number of processes that will not join. Unset: all
-   * engines start at once.
+   * Ends processes that are not ready; resolves to their number. Unset: all engines start at once.
    */
   cancel?(): Promise<number>;
 }
@@ -29,20 +26,20 @@ export interface MembershipOptions {
   readonly transport: Transport;
   /** Unset: engines can leave and change, but not join. */
   readonly starter?: EngineStarter | undefined;
-  /** The machine's by default. */
+  /** Default: the machine's clock. */
   readonly wall?: WallClock;
 }
 
-/** Wall µs between two checks whether an order is obeyed. */
+/** Wall µs between two checks whether an order has been carried out. */
 const LOOK_EVERY_US = 50_000;
 /** The bus may lose a message: every fifth check repeats the order. */
 const LOOKS_PER_ORDER = 5;
 const OBEYED_WITHIN_US = 5_000_000;
 
 /**
- * The members of the cluster, and the orders that change it. Orders go to the engines by the bus
- * and are over when the presences show them obeyed; they are given one after the other, so that no
- * two take the same engine.
+ * The members of the cluster, and the orders that change it. Orders go to the engines over the bus
+ * and are done when the presences show it. Orders run one after the other, so that no two choose
+ * the same engine.
  */
 export class LiveMembership {
   private last: Promise<unknown> = Promise.resolve();
@@ -71,7 +68,7 @@ export class LiveMembership {
   }
 
   /**
-   * Cancels what has not joined yet; resolves to the number of processes that will not.
+   * Cancels engines that have not joined yet; resolves to the number of cancelled processes.
    *
    * @throws BatonError `no_supervisor`
    */
@@ -82,8 +79,8 @@ export class LiveMembership {
   }
 
   /**
-   * Resolves with the engine as it was when it drains: it takes nothing more, and goes when it is
-   * empty. One that drains already is left alone.
+   * Resolves with the engine once it drains: it takes no more work, and leaves when it is empty. An
+   * engine that already drains is not changed.
    *
    * @throws BatonError `engine_not_found`, `engine_needed`, `engine_silent`
    */
@@ -96,7 +93,7 @@ export class LiveMembership {
   }
 
   /**
-   * As `leave`; what the engine ran on then starts as an engine of `role`.
+   * Like `leave`; its place then starts as an engine of `role`.
    *
    * @throws BatonError as `leave`, and `engine_leaving`, `invalid_value`
    */
@@ -131,8 +128,8 @@ export class LiveMembership {
   }
 
   /**
-   * @throws BatonError when no engine of its role would be left, so that its jobs would wait for
-   *   ever
+   * @throws BatonError when no engine of its role would be left, so that its jobs would wait
+   * forever
    */
   private async dispensable(engineId: string): Promise<MemberEngine> {
     const engines = await this.engines();
@@ -168,7 +165,7 @@ export class LiveMembership {
   }
 }
 
-/** What the configuration does not allow is the client's mistake. */
+/** An order that the configuration does not allow is a client error. */
 async function refused(work: () => Promise<void> | void, param: string): Promise<void> {
   try {
     await work();

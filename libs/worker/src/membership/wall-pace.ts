@@ -3,9 +3,9 @@ import type { Topology } from '@baton/placement';
 import { readyCounts } from './member-engine';
 import type { LiveMembership } from './membership';
 
-/** Between two checks whether the cluster is complete (wall µs). */
+/** Time between two checks whether the cluster is complete (wall µs). */
 const LOOK_EVERY_US = 50_000;
-/** A timer of the machine holds no more than 24 days. */
+/** A Node timer is limited to 24 days. */
 const LONGEST_SLEEP_US = 3_600_000_000;
 
 /** Waits for instants of the wall clock, until it is stopped: then a wait never ends. */
@@ -32,7 +32,7 @@ export class WallPace {
     } while (this.wall.nowUs() < wallUs);
   }
 
-  /** Until so many engines of each role are ready. */
+  /** Waits until these numbers of engines are ready. */
   async untilComplete(topology: Topology, membership: LiveMembership): Promise<void> {
     while (!(await isComplete(topology, membership))) {
       await this.sleepUntil(this.nowUs() + LOOK_EVERY_US);
@@ -46,7 +46,7 @@ export class WallPace {
 }
 
 async function isComplete(topology: Topology, membership: LiveMembership): Promise<boolean> {
-  // A board that cannot be read now can be later.
+  // A failed read is tried again later.
   const engines = await membership.engines().catch(() => []);
   const ready = readyCounts(engines);
   const { prefill, decode, aggregated } = topology;
