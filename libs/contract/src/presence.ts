@@ -51,24 +51,24 @@ export interface EngineGauges {
   readonly heldBlocks: number;
   readonly numBlocks: number;
   readonly clockLagMs: number;
-  /** The worst pause of its process of late, fading; unset: none. */
+  /** The worst recent pause of its process, decaying; unset: none. */
   readonly latenessMs?: number;
-  /** Simulated ms that the last step took; 0 before the first. */
+  /** Duration of the last step in simulated ms; 0 before the first. */
   readonly stepMs: number;
   /** Unset: none. */
   readonly handoffs?: Readonly<Record<HandoffState, number>>;
   /** vLLM's level of sleep, 0 = awake. Unset: awake. */
   readonly sleepLevel?: 0 | 1 | 2;
-  /** Whether the server that does the engine's work answers, 1 or 0. Unset: it has none. */
+  /** 1 when the engine's upstream server answers, else 0. Unset without a server. */
   readonly upstreamUp?: 0 | 1;
   /**
-   * How many times the largest measured value the farthest step outside of the range of its step
-   * times had; 1: none lay outside. Unset: the step times have no range.
+   * The farthest step outside of the measured range as a multiple of the largest measured value; 1
+   * when none was outside. Unset when the step-time model has no range.
    */
   readonly farthestOutside?: number;
   /** Blocks in use when the engine was last seen idle. Unset: none. */
   readonly lostBlocks?: number;
-  /** LoRA adapters of the sequences in hand. Unset: none has one. */
+  /** LoRA adapters of the engine's sequences. Unset: none has one. */
   readonly adapters?: AdaptersInHand;
 }
 

@@ -1,14 +1,14 @@
 /**
- * vLLM appends eight random hex digits to a request id; ours are the generation of the holding, so
- * that a reference to blocks that were given to another sequence can be detected.
+ * vLLM appends eight random hex digits to a request id; Baton's are the generation of the holding,
+ * so that a stale reference to reused blocks is detected.
  */
 export function remoteRequestId(requestId: string, generation: number): string {
   return `${requestId}-${generation.toString(16).padStart(8, '0')}`;
 }
 
 /**
- * The request and generation that a remote request id names; undefined when it has another form
- * than ours.
+ * The request and generation that a remote request id names; undefined when it does not have
+ * Baton's form.
  */
 export function parseRemoteRequestId(
   id: string,

@@ -18,12 +18,12 @@ export type EngineFactKind =
    * are the same.
    */
   | 'transfer'
-  /** It lost its blocks to others and is computed again. */
+  /** The sequence lost its blocks to others and is computed again. */
   | 'preempted'
   /** The blocks that were held for decode are free. */
   | 'released';
 
-/** `[kind, atUs, endUs, tokens]`; the last two are 0 where they mean nothing. */
+/** `[kind, atUs, endUs, tokens]`; the last two are 0 when they do not apply. */
 export type EngineFact = readonly [
   kind: EngineFactKind,
   atUs: number,
@@ -88,11 +88,11 @@ export interface SequenceTimeline {
   readonly preemptions: number;
   readonly prefill_engine: TimelineEngine | null;
   readonly decode_engine: TimelineEngine | null;
-  /** What it went through, end to end; the last one has no end while it runs. */
+  /** Its phases without gaps; the last one has no end while it runs. */
   readonly phases: readonly TimelineSpan[];
-  /** Parts in which the prompt was computed. */
+  /** The chunks in which the prompt was computed. */
   readonly prefill_chunks: readonly TimelineSpan[];
-  /** How long prefill kept the blocks. */
+  /** The time for which prefill held the blocks. */
   readonly held: TimelineSpan | null;
   readonly events: readonly TimelineEvent[];
   readonly steps: TimelineSteps;
@@ -122,7 +122,7 @@ export interface TimelineEvent {
 /** When tokens came, as engines stamped them. */
 export interface TimelineSteps {
   readonly count: number;
-  /** Steps that one row stands for: 1, or more when there were too many to keep. */
+  /** Steps per row: 1, or more when there were too many to keep. */
   readonly per_row: number;
   /** `[at_us, tokens]`, the tokens that came by then. */
   readonly rows: readonly (readonly [number, number])[];

@@ -3,7 +3,7 @@ import type { Epoch } from './epoch';
 import type { EndReason, Stage } from './job';
 
 /**
- * A token frame: all that one engine step means for one API process, in one binary message. Little
+ * A token frame: everything of one engine step for one API process, in one binary message. Little
  * endian.
  *
  *   header u8 version, u8 stage, u16 entries, f64 logical end of the step (µs since the Unix
@@ -98,7 +98,8 @@ export class FrameWriter {
   }
 
   /**
-   * True when another entry would not fit the count field: take the frame and go on in a new one.
+   * True when another entry would not fit in the count field: take the frame and continue in a new
+   * one.
    */
   get isFull(): boolean {
     return this.entries === MAX_ENTRIES;

@@ -22,8 +22,8 @@ function built(policy: FlowPolicy, faults?: PolicyFault[]): FlowPolicy {
   return buildFlowPolicy(spec, { timeoutUs: 1, random: RandomStream.root(1), watch });
 }
 
-describe("a flow control policy of the user's own", () => {
-  it('picks the flow, and hears what flows have had', () => {
+describe('a user’s own flow control policy', () => {
+  it('picks the flow, and is notified of the service of flows', () => {
     const had: unknown[] = [];
     const own = built({ pick: () => 2, served: (...told) => void had.push(told) });
     expect(own.pick(CONTEXT)).toBe(2);
@@ -32,14 +32,14 @@ describe("a flow control policy of the user's own", () => {
     expect(had).toEqual([[CONTEXT.flows[2], service]]);
   });
 
-  it.each([[3], [-1], [0.5], [undefined]])('gives way to the oldest request for %j', (answer) => {
+  it.each([[3], [-1], [0.5], [undefined]])('falls back to the oldest request for %j', (answer) => {
     const faults: PolicyFault[] = [];
     expect(built({ pick: () => answer as number }, faults).pick(CONTEXT)).toBe(1);
     expect(faults).toMatchObject([{ kind: 'wrong_answer', stage: 'flow' }]);
     expect(faults[0]?.message).toContain('pick (flow) returned');
   });
 
-  it('ends the run at its first fault where nothing counts faults', () => {
+  it('ends the run at its first fault when nothing counts faults', () => {
     expect(() => built({ pick: () => 9 }).pick(CONTEXT)).toThrow(PolicyError);
   });
 });

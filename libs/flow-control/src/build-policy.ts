@@ -9,11 +9,11 @@ import {
 import { builtInPolicy, type FlowPolicyKind } from './built-in';
 import type { FlowContext, FlowPolicy, FlowQueue, Service } from './policy';
 
-/** A built-in policy by its name, or one of the user's own. */
+/** A built-in policy by name, or a user's own one. */
 export type FlowPolicySpec = FlowPolicyKind | OwnSpec<FlowPolicy>;
 
 export interface FlowPolicyParts {
-  /** How long a request may wait. */
+  /** Longest wait of a request. */
   readonly timeoutUs: Micros;
   readonly random: RandomStream;
   /** Counts the faults of a user's own policy; by default the first one throws. */
@@ -31,7 +31,7 @@ interface Note {
   readonly service: Service;
 }
 
-/** A policy of the user's own. Where it picks no flow, the oldest request goes next. */
+/** A user's own policy. When it picks no flow, the oldest request goes next. */
 class OwnFlowPolicy implements FlowPolicy {
   private readonly picks: Guarded<FlowContext, number>;
   private readonly notes: Guarded<Note, true>;

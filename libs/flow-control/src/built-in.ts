@@ -5,7 +5,7 @@ import type { FlowContext, FlowPolicy, FlowQueue, Service } from './policy';
 export const FLOW_POLICY_KINDS = ['fcfs', 'priority', 'wfq', 'edf'] as const;
 export type FlowPolicyKind = (typeof FLOW_POLICY_KINDS)[number];
 
-/** @param timeoutUs the deadline of requests whose class promises no TTFT */
+/** @param timeoutUs the deadline of requests whose class has no TTFT target */
 export function builtInPolicy(kind: FlowPolicyKind, timeoutUs: Micros): FlowPolicy {
   switch (kind) {
     case 'fcfs':
@@ -24,7 +24,7 @@ function deadlineUs({ sloClass, oldest }: FlowQueue, timeoutUs: Micros): Micros 
   return oldest.arrivalUs + (sloClass.ttftUs ?? timeoutUs);
 }
 
-/** The flow with the least key; among equal ones that with the oldest request. */
+/** The flow with the lowest key; on a tie, the one with the oldest request. */
 function leastOf(flows: readonly FlowQueue[], keyOf: (flow: FlowQueue) => number): number {
   let least = 0;
   let leastKey = Infinity;
@@ -39,7 +39,7 @@ function leastOf(flows: readonly FlowQueue[], keyOf: (flow: FlowQueue) => number
   return least;
 }
 
-/** The class with the least key, and in it the tenant that has had the least service. */
+/** The class with the lowest key, and in it the tenant with the least service. */
 class ByClass implements FlowPolicy {
   private readonly tenants = new Map<string, FairShare>();
 

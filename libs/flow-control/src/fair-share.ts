@@ -1,20 +1,20 @@
 import type { Service } from './policy';
 
 /**
- * Tokens that a token of the prompt and one of the output count as: those of the Virtual Token
- * Counter (Sheng et al., "Fairness in Serving Large Language Models", OSDI 2024, section 5.1).
+ * Cost of a prompt token and of an output token: those of the Virtual Token Counter (Sheng et al.,
+ * "Fairness in Serving Large Language Models", OSDI 2024, section 5.1).
  */
 const PROMPT_COST = 1;
 const OUTPUT_COST = 2;
 
-/** Counters kept; those that say nothing are dropped beyond it. */
+/** Limit of counters; beyond it, counters without information are dropped. */
 const MOST_COUNTERS = 1_024;
 
 /**
- * Start-time fair queueing (Goyal, Vin and Cheng, SIGCOMM 1996): who has had the least service per
- * weight goes next, and who comes back after a pause begins at the virtual time, the start tag of
- * the last one served, so that nothing is saved up. Between two that wait all the while the service
- * per weight differs by no more than one request of each (Theorem 1). The output of a request is
+ * Start-time fair queueing (Goyal, Vin and Cheng, SIGCOMM 1996): the flow with the least service
+ * per weight goes next. A flow that returns after a pause begins at the virtual time, the start tag
+ * of the last one served, so that it saves up no service. Between two flows that always wait, the
+ * service per weight differs by at most one request of each (Theorem 1). The output of a request is
  * not known when it begins and counts when it ends.
  */
 export class FairShare {
@@ -26,7 +26,7 @@ export class FairShare {
     return Math.max(this.counters.get(key) ?? 0, this.virtualTime);
   }
 
-  /** It is served next: from now on this is the virtual time. */
+  /** The flow is served next; its start becomes the virtual time. */
   began(key: string): void {
     this.virtualTime = this.startOf(key);
   }
@@ -37,7 +37,7 @@ export class FairShare {
     if (this.counters.size > MOST_COUNTERS) this.dropIdle();
   }
 
-  /** A counter behind the virtual time stands for it. */
+  /** A counter below the virtual time is equivalent to it. */
   private dropIdle(): void {
     for (const [key, counter] of this.counters) {
       if (counter <= this.virtualTime) this.counters.delete(key);

@@ -16,7 +16,7 @@ interface Sent {
   readonly promptTokens?: number;
 }
 
-/** A flow control whose gate lets in so many, and what became of the requests. */
+/** A flow control with a gate of this capacity, and the outcomes of its requests. */
 class Scene {
   readonly passed: string[] = [];
   readonly dropped: [string, DropReason][] = [];
@@ -42,7 +42,7 @@ class Scene {
     this.control.pump(nowUs);
   }
 
-  /** Ends what is under way, one after the other, until nothing waits. */
+  /** Ends requests under way one after the other until none waits. */
   drain(nowUs = 0): readonly string[] {
     for (let next = 0; next < this.passed.length; next++) this.end(this.passed[next]!, nowUs);
     return this.passed;
@@ -100,7 +100,7 @@ describe('flow control', () => {
     expect(scene.drain().slice(1, 5)).toEqual(['b1', 'b2', 'b3', 'b4']);
   });
 
-  it('turns away what finds its queue full, and the newest of a lower class when all are', () => {
+  it('rejects requests whose queue is full, and the newest of a lower class when all are', () => {
     const scene = new Scene('priority', { perFlow: 2, total: 3 });
     scene.send({ name: 'under way', sloClass: BATCH });
     for (const name of ['b1', 'b2', 'b3']) scene.send({ name, sloClass: BATCH });
@@ -115,7 +115,7 @@ describe('flow control', () => {
     expect(scene.drain()).toEqual(['under way', 'i1', 'c1', 'b1']);
   });
 
-  it('turns away what has waited too long, and forgets whose client has left', () => {
+  it('rejects requests that have waited too long, and drops those whose client has left', () => {
     const scene = new Scene('fcfs', { timeoutUs: 100 });
     scene.send({ name: 'under way', sloClass: BATCH });
     scene.send({ name: 'late', sloClass: BATCH }, 10);
@@ -145,7 +145,7 @@ const MOVES = fc.array(
   { minLength: 20, maxLength: 200 },
 );
 
-describe('the laws of flow control', () => {
+describe('flow control under random requests', () => {
   it.each(FLOW_POLICY_KINDS)('INV-14 %s: the gate idles only when nothing waits', (kind) => {
     fc.assert(
       fc.property(MOVES, fc.integer({ min: 1, max: 5 }), (moves, capacity) => {
@@ -174,7 +174,7 @@ describe('the laws of flow control', () => {
     );
   });
 
-  it('INV-14 wfq: two that wait all the while differ by at most one request of each', () => {
+  it('INV-14 wfq: two flows that always wait differ by at most one request of each', () => {
     const weights = fc.integer({ min: 1, max: 9 });
     const lengths = fc.array(fc.integer({ min: 1, max: 500 }), { minLength: 30, maxLength: 30 });
     fc.assert(
@@ -206,7 +206,7 @@ describe('the laws of flow control', () => {
     );
   });
 
-  it('INV-14 priority and edf: none passes before one that goes before it', () => {
+  it('INV-14 priority and edf: no request passes before one that precedes it', () => {
     const seeds = fc.integer({ min: 0, max: 2 ** 31 });
     fc.assert(
       fc.property(seeds, fc.constantFrom('priority', 'edf', 'fcfs'), (seed, kind) => {

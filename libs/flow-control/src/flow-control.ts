@@ -13,12 +13,12 @@ export interface FlowLimits {
 }
 
 /**
- * Why a request that came or waited is turned away: its queue or all queues are full, one of a
- * higher class took its place, or it has waited too long.
+ * The reason why a request is rejected: its queue or all queues are full, one of a higher class
+ * took its place, or it has waited too long.
  */
 export type DropReason = 'full' | 'shed' | 'timeout';
 
-/** What becomes of requests. Neither may call back into the flow control, but for `ended`. */
+/** The outcomes of requests. A callback may call only `ended` of the flow control. */
 export interface FlowEvents<Item> {
   readonly onPass: (ticket: Ticket<Item>, nowUs: Micros) => void;
   readonly onDrop: (ticket: Ticket<Item>, why: DropReason, nowUs: Micros) => void;
@@ -30,7 +30,7 @@ export interface FlowRequest {
   readonly promptTokens: number;
 }
 
-/** A request that was offered: it waits, is under way behind the gate, or is gone. */
+/** An offered request: it waits, is under way after the gate, or is gone. */
 export class Ticket<Item> implements ChainLink<Ticket<Item>> {
   chain: Chain<Ticket<Item>> | undefined;
   previous: Ticket<Item> | undefined;
@@ -63,12 +63,12 @@ class Flow<Item> implements FlowQueue {
 
 /**
  * Queues in front of a gate, one per class and tenant. While the gate is open requests pass at
- * once, or as soon as those before them have; while it is shut they wait, and the policy says whose
- * turn it is when a request behind the gate ends. Pure: the live API and the virtual clock drive
- * the same object.
+ * once, or right after those before them; while it is closed they wait, and the policy chooses the
+ * next one when a request under way ends. Pure: the live API and the virtual clock drive the same
+ * object.
  */
 export class FlowControl<Item> {
-  /** Requests behind the gate. */
+  /** Requests that have passed the gate and have not ended. */
   underWay = 0;
   waiting = 0;
   private order = 0;
@@ -76,7 +76,7 @@ export class FlowControl<Item> {
   private readonly flows: Flow<Item>[] = [];
   private readonly byKey = new Map<string, Flow<Item>>();
 
-  /** @param capacity requests that may be under way behind the gate now */
+  /** @param capacity requests that may be under way now */
   constructor(
     private readonly policy: FlowPolicy,
     private readonly limits: FlowLimits,
@@ -84,13 +84,15 @@ export class FlowControl<Item> {
     private readonly events: FlowEvents<Item>,
   ) {}
 
-  /** A request comes: it passes, waits or is turned away, and may push out one of a lower class. */
+  /**
+   * Takes a new request: it passes, waits or is rejected, and may displace one of a lower class.
+   */
   offer(item: Item, { sloClass, tenant, promptTokens }: FlowRequest, nowUs: Micros): Ticket<Item> {
     this.pump(nowUs);
     const flow = this.flowOf(sloClass, tenant);
     const ticket = new Ticket(item, flow, promptTokens, nowUs, this.order++);
     if (this.underWay < this.capacity()) {
-      // All that waited have passed, so this one is the only one to choose from.
+      // All waiting requests have passed, so this one is the only choice.
       this.enqueue(ticket);
       this.pump(nowUs);
     } else if (this.hasRoom(flow, nowUs)) this.enqueue(ticket);
@@ -98,16 +100,17 @@ export class FlowControl<Item> {
     return ticket;
   }
 
-  /** Lets in what the gate has room for. */
+  /** Releases as many requests as the gate has room for. */
   pump(nowUs: Micros): void {
     this.expire(nowUs);
     while (this.waiting > 0 && this.underWay < this.capacity()) this.passNext(nowUs);
   }
 
   /**
-   * A request that had passed has ended; `pump` lets the next one in. A ticket counts once.
+   * Records the end of a request that had passed; `pump` releases the next one. A ticket counts
+   * once.
    *
-   * @param outputTokens that it got
+   * @param outputTokens of the request
    */
   ended(ticket: Ticket<Item>, outputTokens: number): void {
     if (ticket.state !== 'under way') return;
@@ -116,14 +119,14 @@ export class FlowControl<Item> {
     this.policy.served?.(ticket.flow, { promptTokens: 0, outputTokens });
   }
 
-  /** The client of a waiting request is gone. */
+  /** Removes a waiting request whose client is gone. */
   withdraw(ticket: Ticket<Item>): void {
     if (ticket.state !== 'waiting') return;
     this.dequeue(ticket);
     ticket.state = 'gone';
   }
 
-  /** When the next waiting request has waited too long; Infinity: none waits. */
+  /** When the next waiting request times out; Infinity when none waits. */
   get nextTimeoutUs(): Micros {
     let soonest = Infinity;
     for (const { oldest } of this.flows) soonest = Math.min(soonest, oldest.arrivalUs);
@@ -154,7 +157,7 @@ export class FlowControl<Item> {
     }
   }
 
-  /** Whether one more may wait in the flow, where need be in place of one of a lower class. */
+  /** Whether one more may wait in the flow, if need be in place of one of a lower class. */
   private hasRoom(flow: Flow<Item>, nowUs: Micros): boolean {
     if (flow.waitingRequests >= this.limits.perFlow) return false;
     if (this.waiting < this.limits.total) return true;

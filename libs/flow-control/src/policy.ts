@@ -25,7 +25,7 @@ export interface FlowContext {
   readonly underWay: number;
 }
 
-/** What a flow has had: of a prompt when it passes, of output when the request has ended. */
+/** The service of a flow: of a prompt when it passes, of output when the request has ended. */
 export interface Service {
   readonly promptTokens: number;
   readonly outputTokens: number;

@@ -1,19 +1,19 @@
 import type { Micros } from '@baton/kernel';
 
-/** What a group of requests is promised, and how much they count. */
+/** The latency targets and the weight of a group of requests. */
 export interface SloClass {
   readonly name: string;
   /** Lower goes first, as in vLLM. */
   readonly priority: number;
   /** Share of the service under weighted fair queueing, > 0. */
   readonly weight: number;
-  /** TTFT to be kept; unset: none is promised. */
+  /** TTFT target; unset: none. */
   readonly ttftUs?: Micros | undefined;
-  /** Time per output token to be kept; unset: none is promised. */
+  /** Target of the time per output token; unset: none. */
   readonly tpotUs?: Micros | undefined;
 }
 
-/** What a request says about its class, from the most to the least particular. */
+/** The fields of a request that determine its class, from the most to the least specific. */
 export interface ClassSigns {
   /** `x-slo-class`, or the class of a row. */
   readonly name?: string | undefined;
@@ -21,11 +21,11 @@ export interface ClassSigns {
   readonly objective?: string | undefined;
   /** OpenAI's `service_tier`. */
   readonly tier?: string | undefined;
-  /** vLLM's priority; 0, which every request has, says nothing. */
+  /** vLLM's priority; the default 0 has no meaning. */
   readonly priority?: number | undefined;
 }
 
-/** The class of all requests where none is configured. */
+/** The class of all requests when none is configured. */
 export const ONLY_CLASS: SloClass = { name: 'default', priority: 0, weight: 1 };
 
 /** The classes of a cluster, one of which is that of requests that name none. */
@@ -33,19 +33,19 @@ export class SloClasses {
   private readonly byName: ReadonlyMap<string, SloClass>;
   private readonly byPriority: ReadonlyMap<number, SloClass>;
 
-  /** @param all at least one, with names of their own */
+  /** @param all at least one, with distinct names */
   constructor(
     readonly all: readonly SloClass[],
     readonly ordinary: SloClass,
   ) {
     this.byName = new Map(all.map((each) => [each.name, each]));
-    // Where several have a priority, the first one has it.
+    // When several classes have a priority, the first one has precedence.
     this.byPriority = new Map([...all].reverse().map((each) => [each.priority, each]));
   }
 
   /**
-   * The class of a request. An objective, tier or priority that belongs to no class says nothing,
-   * for clients send them to servers without classes too.
+   * The class of a request. An objective, tier or priority that belongs to no class has no effect,
+   * because clients also send them to servers without classes.
    *
    * @returns undefined when it names a class that does not exist
    */

@@ -2,14 +2,14 @@ import { describe, expect, it } from 'vitest';
 import { assert, InvariantError, unreachable } from './assert';
 
 describe('assert', () => {
-  it('lets what holds pass and stops what does not, with its message', () => {
+  it('passes a true condition and throws for a false one, with its message', () => {
     expect(() => assert(1 + 1 === 2, 'sum')).not.toThrow();
     expect(() => assert(undefined, 'no value')).toThrow(new InvariantError('no value'));
   });
 });
 
 describe('unreachable', () => {
-  it('stops when the data lied to the compiler', () => {
+  it('throws when the data does not match its type', () => {
     expect(() => unreachable('seven' as never)).toThrow('"seven"');
   });
 });

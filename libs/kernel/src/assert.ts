@@ -1,6 +1,6 @@
 /**
- * A broken invariant: a mistake in this program, never in its input. Nothing catches it but a
- * process's last handler.
+ * A broken invariant: a bug in this program, never an error in its input. Only a process's last
+ * handler catches it.
  */
 export class InvariantError extends Error {
   constructor(message: string) {
@@ -19,8 +19,8 @@ export function assert(condition: unknown, message: string): asserts condition {
 }
 
 /**
- * Ends a `switch` over a union: the compiler proves that no case is missing, the program stops if
- * the data lied.
+ * Ends a `switch` over a union: the compiler proves that no case is missing, and the program stops
+ * if the data does not match its type.
  */
 export function unreachable(value: never): never {
   throw new InvariantError(`unreachable value: ${JSON.stringify(value)}`);

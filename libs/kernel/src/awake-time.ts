@@ -1,7 +1,7 @@
 /**
- * Time that a process has seen, in ms. Two readings of its clock that lie further apart than
- * `strideMs` show that the process did not run in between: what exceeds the stride is not counted.
- * A deadline on this time is extended by every pause of the process that waits for it.
+ * Time during which a process ran, in ms. Two readings of its clock further apart than `strideMs`
+ * show that the process did not run in between; the excess is not counted. A deadline on this time
+ * is extended by every pause of the waiting process.
  */
 export class AwakeTime {
   private lastMs: number | undefined;

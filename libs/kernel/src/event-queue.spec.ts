@@ -59,11 +59,11 @@ describe('EventQueue', () => {
     );
   });
 
-  it('says Infinity for the time of the next event when it is empty', () => {
+  it('returns Infinity as the time of the next event when it is empty', () => {
     expect(new EventQueue().peekTimeUs()).toBe(Infinity);
   });
 
-  it('refuses to pop nothing, a time that is no number, and a priority out of range', () => {
+  it('refuses to pop from an empty queue, a time that is not a number, and a priority out of range', () => {
     const queue = new EventQueue();
     expect(() => queue.pop()).toThrow(InvariantError);
     expect(() => queue.push(NaN, 0, 0)).toThrow(InvariantError);

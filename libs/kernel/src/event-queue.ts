@@ -6,9 +6,9 @@ const SEQUENCES = 2 ** 40;
 const PRIORITIES = 2 ** 12;
 
 /**
- * The order of a simulation: a binary heap by (time, priority, order of insertion), so ties never
- * fall to luck. It owns flat arrays and allocates only when it grows. Nothing is removed but the
- * top: a caller whose event has become void recognises that when it comes out.
+ * The order of a simulation: a binary heap by (time, priority, order of insertion), so ties are
+ * deterministic. It owns flat arrays and allocates only when it grows. Only the top is removed: a
+ * caller whose event has become void recognises that when it comes out.
  */
 export class EventQueue {
   private times: Float64Array;
@@ -32,7 +32,7 @@ export class EventQueue {
     return this.count === 0 ? Infinity : this.times[0]!;
   }
 
-  /** The payload of the first event, which stays in. */
+  /** The payload of the first event, without removing it. */
   peek(): number {
     assert(this.count > 0, 'peek into an empty event queue');
     return this.payloads[0]!;

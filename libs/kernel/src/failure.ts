@@ -1,5 +1,5 @@
 /**
- * The command was right, but it cannot be done here and now; the message is one sentence. The
+ * The command was valid but cannot be carried out here and now; the message is one sentence. The
  * command ends with exit code 1.
  */
 export class Failure extends Error {

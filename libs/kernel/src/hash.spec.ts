@@ -6,7 +6,7 @@ const int53 = fc.maxSafeNat();
 const tokens = fc.array(fc.nat(150_000), { maxLength: 200 });
 
 describe('mix', () => {
-  it('answers an integer of 53 bits', () => {
+  it('returns an integer of 53 bits', () => {
     fc.assert(
       fc.property(int53, int53, (a, b) => {
         const hash = mix(a, b);
@@ -15,7 +15,7 @@ describe('mix', () => {
     );
   });
 
-  it('tells its arguments apart', () => {
+  it('distinguishes the order of its arguments', () => {
     expect(mix(1, 2)).not.toBe(mix(2, 1));
     expect(mix(0, 0)).not.toBe(0);
     expect(mix(5, 2 ** 40)).not.toBe(mix(5, 2 ** 41));
@@ -45,7 +45,7 @@ describe('mix', () => {
 });
 
 describe('hashString', () => {
-  it('tells names apart that share letters, a prefix, or only differ in length', () => {
+  it('distinguishes names that share letters or a prefix, or differ only in length', () => {
     const names = ['', 'a', 'b', 'ab', 'ba', 'aa', 'aaa', 'arrivals', 'arrival', '\0', '\0\0'];
     expect(new Set(names.map(hashString)).size).toBe(names.length);
   });

@@ -1,7 +1,7 @@
 /**
  * Stateless hashes over 53-bit integers, the largest that a JavaScript number holds exactly. They
- * replace random draws wherever a value must depend on its key alone (a request, a token index) and
- * not on how many draws came before. Not cryptographic.
+ * replace random draws wherever a value must depend only on its key (a request, a token index) and
+ * not on the number of earlier draws. Not cryptographic.
  */
 const TWO_32 = 2 ** 32;
 const TWO_53 = 2 ** 53;
@@ -58,9 +58,9 @@ export function unitOf(hash: number): number {
 }
 
 /**
- * Hashes of the full blocks of a token sequence. Each covers its block and all before it, so equal
- * hashes mean equal prefixes (vLLM's prefix cache does the same with SHA-256). The tail that fills
- * no block has none.
+ * Hashes of the full blocks of a token sequence. Each covers its block and all blocks before it, so
+ * equal hashes mean equal prefixes (vLLM's prefix cache does the same with SHA-256). The tail that
+ * fills no block has none.
  *
  * @param salt separates sequences that must not share (another model, a cache salt), an integer in
  * [0, 2^53)

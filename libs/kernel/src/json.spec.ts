@@ -23,7 +23,7 @@ describe('JSON values', () => {
     expect(['a', '', 1, null, ['a']].map(textIn)).toEqual(['a', ...Array<undefined>(4)]);
   });
 
-  it('come out of a text as objects or not at all', () => {
+  it('are parsed from a text only as objects', () => {
     fc.assert(
       fc.property(fc.jsonValue(), (value) => {
         const read: unknown = JSON.parse(JSON.stringify(value));

@@ -1,12 +1,12 @@
 /** The fields of a JSON object, by name. */
 export type JsonFields = Readonly<Record<string, unknown>>;
 
-/** An object with fields: no list, no null. */
+/** Whether a value is an object with fields, not a list or null. */
 export function isObject(value: unknown): value is JsonFields {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** The fields of an object; of anything else none. */
+/** The fields of an object; empty for anything else. */
 export function fieldsIn(value: unknown): JsonFields {
   return isObject(value) ? value : {};
 }
@@ -21,7 +21,7 @@ export function countIn(value: unknown): number | undefined {
   return typeof value === 'number' && Number.isFinite(value) && value >= 0 ? value : undefined;
 }
 
-/** The object that a JSON text holds; undefined where it holds none, or is no JSON. */
+/** The object in a JSON text; undefined when it is not an object or not JSON. */
 export function objectIn(text: string): JsonFields | undefined {
   try {
     const value: unknown = JSON.parse(text);

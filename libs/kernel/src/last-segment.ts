@@ -1,4 +1,4 @@
-/** What stands behind the last slash: `llama-3.1-8b` of `meta-llama/llama-3.1-8b`. */
+/** The part after the last slash: `llama-3.1-8b` of `meta-llama/llama-3.1-8b`. */
 export function lastSegment(path: string): string {
   return path.slice(path.lastIndexOf('/') + 1);
 }

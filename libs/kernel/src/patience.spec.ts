@@ -39,7 +39,7 @@ describe('patience', () => {
     expect(patience.ms(200)).toBe(1_800);
   });
 
-  it('covers three times the worst pause, and fades with awake time', () => {
+  it('covers three times the worst pause, and decays with awake time', () => {
     const patience = new Patience(OPTIONS);
     patience.observe(2_000, 0);
     patience.observe(10, 1);
@@ -48,7 +48,7 @@ describe('patience', () => {
     expect(patience.ms(1_000_000)).toBe(1_800);
   });
 
-  it('stays between floor and ceiling, whatever was observed', () => {
+  it('stays between floor and ceiling for any observations', () => {
     const lateness = fc.double({ min: 0, max: 1e6, noNaN: true });
     fc.assert(
       fc.property(fc.array(lateness), fc.nat(100_000), (seen, nowMs) => {

@@ -1,20 +1,20 @@
 export interface PatienceOptions {
-  /** What a punctual process gets, ms. */
+  /** Wait for a punctual process, ms. */
   readonly floorMs: number;
-  /** However late it has been, ms; at least the floor. */
+  /** Longest wait, ms; at least the floor. */
   readonly ceilingMs: number;
-  /** Awake ms in which an observed lateness loses half of its weight. */
+  /** Awake ms in which an observed lateness decays by half. */
   readonly halfLifeMs: number;
 }
 
-/** A pause this many times as long as the worst one of late is still forgiven. */
+/** A pause of this many times the worst recent one is still tolerated. */
 const MARGIN = 3;
 
 /**
- * How long to wait for a process before it counts as dead, from how late it has been: the floor
- * plus three times the worst lateness, which fades by half in each half-life, up to the ceiling.
- * (Phi-accrual detectors, Hayashibara et al. 2004, fit a distribution to the same observations.
- * The pauses of a starved process have two values, so their maximum says more than their mean.)
+ * The time to wait for a process before it counts as dead, from its lateness: the floor plus three
+ * times the worst lateness, which decays by half in each half-life, up to the ceiling. (Phi-accrual
+ * detectors, Hayashibara et al. 2004, fit a distribution to the same observations. The pauses of a
+ * starved process have two values, so their maximum says more than their mean.)
  */
 export class Patience {
   private worstMs = 0;
@@ -23,14 +23,15 @@ export class Patience {
   constructor(private readonly options: PatienceOptions) {}
 
   /**
-   * @param nowMs awake time, as `AwakeTime` counts it: what happened in a pause does not fade in it
+   * @param nowMs awake time, as `AwakeTime` counts it, so that lateness does not decay during a
+   * pause
    */
   observe(latenessMs: number, nowMs: number): void {
     this.worstMs = Math.max(latenessMs, this.latenessMs(nowMs));
     this.atMs = nowMs;
   }
 
-  /** The worst lateness, faded: 0 for a process that has always been punctual. */
+  /** The worst lateness, decayed; 0 for a process that has always been punctual. */
   latenessMs(nowMs: number): number {
     const ageMs = Math.max(0, nowMs - this.atMs);
     return this.worstMs * 0.5 ** (ageMs / this.options.halfLifeMs);

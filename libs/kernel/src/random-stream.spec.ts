@@ -49,7 +49,7 @@ describe('RandomStream', () => {
     );
   });
 
-  it('has streams that do not correlate with each other', () => {
+  it('has uncorrelated streams', () => {
     const root = RandomStream.root(1);
     const a = root.stream('arrivals');
     const b = root.stream('lengths');
@@ -57,7 +57,7 @@ describe('RandomStream', () => {
     expect(Math.abs(momentsOf(product).mean)).toBeLessThan(0.002);
   });
 
-  it('reaches every integer below n and none else', () => {
+  it('reaches every integer below n and no other', () => {
     const stream = RandomStream.root(3);
     const seen = new Set(Array.from({ length: 500 }, () => stream.integer(7)));
     expect([...seen].sort()).toEqual([0, 1, 2, 3, 4, 5, 6]);
@@ -79,7 +79,7 @@ describe('RandomStream', () => {
     expect(seen.variance / variance).toBeLessThan(1.07);
   });
 
-  it('refuses a seed that is no integer from 0', () => {
+  it('refuses a seed that is not an integer from 0', () => {
     expect(() => RandomStream.root(0.5)).toThrow(InvariantError);
     expect(() => RandomStream.root(-1)).toThrow(InvariantError);
   });

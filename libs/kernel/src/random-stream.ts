@@ -7,9 +7,9 @@ const TWO_26 = 2 ** 26;
 const TWO_53 = 2 ** 53;
 
 /**
- * A stream of random numbers with a name. A stream's draws depend on the root seed and the path of
- * names alone: neither on how much was drawn from other streams nor on when it was opened, so that
- * a new consumer never shifts the draws of an old one.
+ * A stream of random numbers with a name. A stream's draws depend only on the root seed and the
+ * path of names, neither on draws from other streams nor on the time of opening, so that a new
+ * consumer never shifts the draws of an old one.
  */
 export class RandomStream {
   private readonly generator;

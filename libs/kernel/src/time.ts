@@ -4,11 +4,11 @@
 export type Micros = number;
 
 /**
- * Where time comes from. The live driver reads the machine, the virtual one its event queue, a test
- * whatever it sets.
+ * A source of time. The live driver reads the machine, the virtual one its event queue, a test a
+ * time that it sets.
  */
 export interface Clock {
-  /** The present instant; never smaller than an earlier answer. */
+  /** The current instant; never before an earlier result. */
   nowUs(): Micros;
 }
 

@@ -7,7 +7,7 @@ function spendAll(parts: readonly number[]): string {
 }
 
 describe('counted work', () => {
-  it('is free of bounds where none is set', () => {
+  it('is unlimited without a bound', () => {
     expect(spendAll([1e12, 1e12])).toBe('done');
   });
 
@@ -16,7 +16,7 @@ describe('counted work', () => {
     expect(() => withinWork(10, () => spendAll([4, 4, 3]))).toThrow(WorkExceeded);
   });
 
-  it('has the bound of each run alone, whatever became of the one before', () => {
+  it('has a separate bound per run, whatever the outcome of the last one', () => {
     expect(() => withinWork(1, () => spendAll([2]))).toThrow(WorkExceeded);
     expect(withinWork(2, () => spendAll([2]))).toBe('done');
     expect(spendAll([1e12])).toBe('done');

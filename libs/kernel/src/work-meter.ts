@@ -1,4 +1,4 @@
-/** More work than was allowed: the caller that set the bound decides what follows. */
+/** More work than allowed; the caller that set the bound decides what follows. */
 export class WorkExceeded extends Error {
   constructor() {
     super('the work exceeds its bound');
@@ -6,7 +6,7 @@ export class WorkExceeded extends Error {
   }
 }
 
-/** Work runs without a break, so one number for the whole process is enough. */
+/** Work runs without interruption, so one number for the whole process is enough. */
 let left = Infinity;
 
 /**
@@ -21,8 +21,8 @@ export function spendWork(units: number): void {
 }
 
 /**
- * Runs something that may spend this much work in all, whatever parts it has. The count depends on
- * the input alone, never on time, so that one input has one outcome.
+ * Runs a function that may spend this much work in all. The count depends only on the input, never
+ * on time, so that one input has one outcome.
  *
  * @throws WorkExceeded
  */

@@ -14,7 +14,7 @@ export interface GenerationRequest {
   readonly prompts: readonly Prompt[];
   /** Choices per prompt that are decoded: `n`, or `best_of` where that is more. */
   readonly choices: number;
-  /** `n`: choices per prompt that the answer shows, the likeliest of those decoded. */
+  /** `n`: choices per prompt that the answer shows, the most likely of the decoded ones. */
   readonly shownChoices: number;
   readonly stream: boolean;
   readonly includeUsage: boolean;
@@ -28,13 +28,13 @@ export interface GenerationRequest {
   readonly stopTokenIds: readonly number[];
   readonly includeStop: boolean;
   readonly sampling: Sampling;
-  /** Which tokens are wanted and which not; undefined: no preference. */
+  /** Token preferences; undefined for none. */
   readonly steering: Steering | undefined;
   /** Confines the content; undefined: free text. */
   readonly constraint: StructuredText | undefined;
-  /** Functions that the answer may or must call. */
+  /** Functions that the answer may or must call, if any. */
   readonly tools: ToolOffer | undefined;
-  /** How calls of them look in the answer. */
+  /** The form of their calls in the answer. */
   readonly calls: CallShape;
   /** The reasoning before the answer; undefined: none. */
   readonly reasoning: ReasoningRequest | undefined;
@@ -58,7 +58,7 @@ export interface GenerationRequest {
   readonly engineParameters: EngineParameters | undefined;
   /** The body's `request_id`; the header `X-Request-Id` wins over it. */
   readonly requestId: string | undefined;
-  /** Separates prefix caches: goes into the salt of the block hashes. */
+  /** Separates prefix caches: part of the salt of the block hashes. */
   readonly cacheSalt: string | undefined;
   /** The tier that answers, when the client asked for one. */
   readonly serviceTier: string | undefined;
@@ -68,7 +68,7 @@ export interface GenerationRequest {
 /** `tools`: `tool_calls`. `function`: the one `function_call` of the older fields. */
 export interface CallShape {
   readonly kind: 'tools' | 'function';
-  /** What an answer with calls ends with; a function that was named ends as any answer does. */
+  /** Finish reason of an answer with calls; a named function ends like any answer. */
   readonly finishReason: 'tool_calls' | 'function_call' | 'stop';
 }
 
@@ -76,7 +76,7 @@ export interface ReasoningRequest {
   /** Multiplies the natural length, above 0. */
   readonly effort: number;
   readonly maxTokens: number;
-  /** False: it is generated and counted, not shown. */
+  /** False when it is generated and counted but not shown. */
   readonly isShown: boolean;
 }
 

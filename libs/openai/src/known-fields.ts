@@ -2,8 +2,8 @@ import { RequestError } from '@baton/refusal';
 import type { RequestLimits } from './limits';
 
 /**
- * Fields that have no effect here, by who documents them. A request with one is served: clients
- * send them by themselves, or to servers of this kind.
+ * Fields without effect in Baton, by the project that documents them. A request with one is served,
+ * because clients send them by default or to such servers.
  */
 export const FIELDS_WITHOUT_EFFECT: ReadonlySet<string> = new Set([
   // OpenAI's API reference of chat completions and completions.
@@ -22,7 +22,7 @@ export const FIELDS_WITHOUT_EFFECT: ReadonlySet<string> = new Set([
   ...['separate_reasoning', 'session_params', 'stream_reasoning'],
   // TensorRT-LLM's (tensorrt_llm/serve/openai_protocol.py) and NVIDIA Dynamo's.
   ...['conversation_params', 'detokenize', 'disaggregated_params', 'nvext', 'prompt_token_ids'],
-  // Of one endpoint, sent to the other.
+  // Fields of one endpoint sent to the other.
   ...['prompt', 'logprobs', 'messages', 'top_logprobs', 'max_completion_tokens', 'tools'],
 ]);
 
@@ -33,8 +33,8 @@ export interface KnownFields {
 }
 
 /**
- * Refuses the first field that no server documents, as OpenAI does: a misspelled one would silently
- * change nothing. vLLM ignores such fields, and so does the vllm dialect.
+ * Refuses the first field that no server documents, as OpenAI does: a misspelled field would
+ * silently have no effect. vLLM ignores such fields, and so does the vllm dialect.
  *
  * @param known  the fields that have an effect, and further ones of the endpoint
  */

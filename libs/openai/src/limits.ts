@@ -1,7 +1,7 @@
 import type { Dialect } from '@baton/refusal';
 import type { ChatTemplate, Tokenizer } from '@baton/text';
 
-/** How a vLLM server was started, as far as it refuses requests by it. */
+/** The start-up flags of a vLLM server that decide which requests it refuses. */
 export interface Strictness {
   /** `--tool-call-parser`. */
   readonly toolCallParser: string | undefined;
@@ -9,7 +9,7 @@ export interface Strictness {
   readonly enableAutoToolChoice: boolean;
 }
 
-/** What a request is checked against; fixed for the life of a server. */
+/** The limits that requests are checked against; fixed for the life of a server. */
 export interface RequestLimits {
   readonly dialect: Dialect;
   readonly tokenizer: Tokenizer;
@@ -17,9 +17,9 @@ export interface RequestLimits {
   readonly template?: ChatTemplate;
   /** Served names; the first answers requests that name none. */
   readonly models: readonly string[];
-  /** Those of `models` that are further names of its first, which answers them. */
+  /** The members of `models` that are aliases of the first. */
   readonly aliases?: readonly string[];
-  /** Set: every documented check of vLLM's is made. */
+  /** When set, all documented checks of vLLM are made. */
   readonly strict?: Strictness;
   /** Fields that no server documents are ignored in the openai dialect too; else refused there. */
   readonly acceptsUnknownFields?: boolean;
@@ -29,14 +29,14 @@ export interface RequestLimits {
   readonly kvCapacityTokens?: number;
   /** Default 20. */
   readonly maxLogprobs?: number;
-  /** The model thinks before it answers. */
+  /** True when the model reasons before it answers. */
   readonly isReasoning?: boolean;
   /** Prompt tokens of one image; undefined: the model takes no images. */
   readonly imageTokens?: number;
   /** Prompt tokens of one audio clip; undefined: the model takes no audio. */
   readonly audioTokens?: number;
   /**
-   * Chance, in [0, 1], that `tool_choice: auto` calls a tool where no tool has just answered.
+   * Chance, in [0, 1], that `tool_choice: auto` calls a tool unless a tool has just answered.
    * Default: it calls when a tool fits the user's message.
    */
   readonly toolCallProbability?: number;

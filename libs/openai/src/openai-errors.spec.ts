@@ -25,7 +25,7 @@ const chat = (more: object): unknown => answerTo(parseChat, { messages, ...more 
 
 const sentences = (...all: string[]): string => all.join(' ');
 
-describe('what OpenAI refuses in a chat', () => {
+describe('errors of OpenAI in a chat', () => {
   it.each([
     [
       { temperature: 3 },
@@ -154,7 +154,7 @@ describe('what OpenAI refuses in a chat', () => {
   });
 });
 
-describe('fields that nobody documents', () => {
+describe('undocumented fields', () => {
   const body = { messages, max_tokenz: 5 };
 
   it('are refused at completions too', () => {
@@ -167,7 +167,7 @@ describe('fields that nobody documents', () => {
     expect(answerTo(parseChat, body, 'vllm')).toBeUndefined();
   });
 
-  it('are not those that servers and clients of this kind send', () => {
+  it('do not include fields that such servers and clients send', () => {
     const sent = {
       ...{ vllm_xargs: {}, bootstrap_room: 5, rid: 'r', nvext: {}, prompt_token_ids: [1] },
       ...{ metadata: {}, store: false, prompt_cache_key: 'k', verbosity: 'low' },
@@ -177,7 +177,7 @@ describe('fields that nobody documents', () => {
   });
 });
 
-describe('what vLLM leaves to the model', () => {
+describe('values that vLLM passes to the model', () => {
   it.each([
     [[{ role: 'critic', content: 'x' }]],
     [[{ role: 'user' }]],

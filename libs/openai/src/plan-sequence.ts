@@ -11,14 +11,14 @@ import {
 } from '@baton/text';
 import type { GenerationRequest, ReasoningRequest } from './generation-request';
 
-/** What the answer depends on besides the request. */
+/** The inputs of an answer besides the request. */
 export interface PlanContext {
   readonly tokenizer: Tokenizer;
-  /** How the model writes reasoning and calls. Default ChatML. */
+  /** The model's format of reasoning and calls. Default ChatML. */
   readonly template?: ChatTemplate;
-  /** Where simulated text takes its words from. Default sentences. */
+  /** The source of words in simulated text. Default sentences. */
   readonly words?: WordChoice;
-  /** Where the request names none. */
+  /** Used when the request has none. */
   readonly seed: number;
   /** Natural length of an answer. */
   readonly lengthModel: OutputLengthModel;
@@ -29,11 +29,11 @@ export interface PlanContext {
 export interface SequencePlace {
   /** Choice `index % choices` of prompt `index / choices`. */
   readonly index: number;
-  /** Tokens that there is room for, besides the request's own limit. */
+  /** Room for output tokens, besides the request's own limit. */
   readonly room?: number;
   /** The prefill leg of an outside router: one token, which no client reads. */
   readonly isPrefillLeg?: boolean;
-  /** Answers that the user has written for this prompt; undefined: all is simulated. */
+  /** Answers that the user has written for this prompt; undefined when all are simulated. */
   readonly answers?: AnswerSource | undefined;
 }
 

@@ -9,7 +9,7 @@ import type { PlanQuestion } from './search-splits';
 export class NothingKept extends Error {
   override readonly name = 'NothingKept';
 
-  /** @param figures of the nearest miss, all but idle; undefined: nothing was measured */
+  /** @param figures of the nearest miss at a very low load; undefined when nothing was measured */
   constructor(
     readonly nearest: Candidate,
     readonly figures: PlanFigures | undefined,
@@ -18,7 +18,7 @@ export class NothingKept extends Error {
   }
 }
 
-/** The split that comes nearest at a very low rate, and its figures. */
+/** The split that comes closest at a very low rate, and its figures. */
 export async function nearestMiss(
   { candidates, target, mostSimulated }: PlanQuestion,
   run: (tasks: readonly PlanTask[]) => Promise<TaskResult[]>,
@@ -43,7 +43,7 @@ function isNearer(a: PlanFigures | undefined, b: PlanFigures | undefined, slo: S
   return ahead > 0 || (ahead === 0 && excess(a, slo) < excess(b, slo));
 }
 
-/** How many times the worst objective is exceeded by one request in ten. */
+/** The factor by which one request in ten exceeds the worst objective. */
 function excess(figures: PlanFigures | undefined, slo: Slo): number {
   const { ttft, tpot, itl, e2el } = slo;
   const times = (latency: Distribution | undefined, boundUs = Infinity): number => {

@@ -5,7 +5,7 @@ import { paretoFront } from './pareto';
 const point = fc.tuple(fc.nat(9), fc.nat(9), fc.nat(9));
 
 describe('the Pareto front', () => {
-  it('keeps what nothing beats', () => {
+  it('keeps points that no other point beats', () => {
     const points = [
       [1, 5],
       [2, 2],
@@ -21,7 +21,7 @@ describe('the Pareto front', () => {
     ]);
   });
 
-  it('has nobody who is beaten, and somebody who beats each of the others', () => {
+  it('has no beaten point, and a better point for each of the others', () => {
     fc.assert(
       fc.property(fc.array(point, { maxLength: 30 }), (points) => {
         const front = paretoFront(points, (p) => p);

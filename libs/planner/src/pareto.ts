@@ -1,6 +1,5 @@
 /**
- * Numbers by which points are compared; a smaller one is better, so turn the sign of what should be
- * large.
+ * Numbers by which points are compared; smaller is better, so negate values that should be large.
  */
 export type Costs<T> = (point: T) => readonly number[];
 

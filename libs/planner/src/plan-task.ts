@@ -13,8 +13,8 @@ import { findRate } from './find-rate';
 import { atRate, runWithin, type SloTarget } from './trial';
 
 /**
- * Something to simulate. `search`: the highest rate that keeps the target, from `rate` on.
- * `measure`: what happens at `rate`. Plain data.
+ * A simulation task. `search`: finds the highest rate that keeps the target, starting at `rate`.
+ * `measure`: simulates `rate`. Plain data.
  */
 export interface PlanTask {
   readonly kind: 'search' | 'measure';
@@ -24,14 +24,14 @@ export interface PlanTask {
   readonly rate: number;
 }
 
-/** What came out. Plain data, and a function of scenario and task alone. */
+/** The result of a task. Plain data; it depends only on scenario and task. */
 export interface TaskResult {
-  /** The rate that was found, 0 when none keeps the target; or the one that was asked for. */
+  /** The found rate, 0 when none keeps the target; or the requested one. */
   readonly rate: number;
   /**
    * Requests per second that are completed at that rate, from the first arrival to the end. In a
-   * long run that is the rate itself. A short one may keep the target at any rate, for all of a
-   * burst can be in time; what is completed per second stays bounded.
+   * long run that is the rate itself. A short one may keep the target at any rate, because a whole
+   * burst can be in time; the completed rate stays bounded.
    */
   readonly completedRate: number;
   /** At that rate; undefined when none was found. */
@@ -49,17 +49,17 @@ const MOST_TRIES = 40;
 export interface TaskOptions {
   readonly target: SloTarget;
   readonly seed: number;
-  /** Errors of the step times under a load; left out: there are none. */
+  /** Errors of the step times under a load; unset: none. */
   readonly errorsAt?: (load: number) => ModelErrors;
-  /** Prices and watts of the GPUs; none: no cost is reported. */
+  /** Prices and watts of the GPUs; without them no cost is reported. */
   readonly rates?: CostRates | undefined;
   /** Relative width of the last interval of a search; default: `TOLERANCE`. */
   readonly tolerance?: number;
-  /** Runs of a search at most; 1: only the rate of the task is tried. Default: 40. */
+  /** Most runs of a search; 1 tries only the rate of the task. Default: 40. */
   readonly mostTries?: number;
 }
 
-/** Simulates the split of a task, given as `scenario`, as the task asks. */
+/** Performs a task on its split, given as `scenario`. */
 export function performTask(
   scenario: ClusterScenario,
   task: Pick<PlanTask, 'kind' | 'rate'>,

@@ -19,17 +19,17 @@ function names(share: number, most: number, all = ALL): string[] {
   return promising(all, { share, most }).map(({ candidate }) => candidateName(candidate));
 }
 
-describe('what is promising', () => {
-  it('comes near the best estimate, or is aggregated, in the order it was given', () => {
+describe('the promising candidates', () => {
+  it('are close to the best estimate, or aggregated, in the given order', () => {
     expect(names(0.5, 9)).toEqual(['2P2D', '3P1D', '4A']);
     expect(names(0.1, 9)).toEqual(['1P3D', '2P2D', '3P1D', '4A']);
   });
 
-  it('is not more than asked for, the aggregated ones aside', () => {
+  it('are at most the given number, besides the aggregated ones', () => {
     expect(names(0.1, 1)).toEqual(['2P2D', '4A']);
   });
 
-  it('is nothing that cannot serve a single sequence', () => {
+  it('exclude candidates that cannot serve a single sequence', () => {
     expect(names(0.5, 9, [estimated('1 3 0', 0), estimated('0 0 4', 0)])).toEqual([]);
   });
 });

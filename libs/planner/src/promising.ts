@@ -1,6 +1,6 @@
 import { type Candidate, isAggregated } from './candidates';
 
-/** A candidate with what rate matching expects of it. */
+/** A candidate with its estimate by rate matching. */
 export interface Estimated {
   readonly candidate: Candidate;
   /** Requests per second; 0: not even one sequence at a time keeps the SLO. */
@@ -9,8 +9,8 @@ export interface Estimated {
 
 /**
  * The candidates worth a simulation: those whose estimate is at least `share` of the best split's,
- * the `most` best of them, and every aggregated one, so that the comparison is never one of
- * estimates. In their order.
+ * the `most` best of them, and every aggregated one, so that the comparison never relies on
+ * estimates. In the given order.
  */
 export function promising(
   estimated: readonly Estimated[],

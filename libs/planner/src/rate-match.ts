@@ -6,7 +6,7 @@ import { type Candidate, isAggregated } from './candidates';
 /** The lengths of a mean request. */
 export interface Demand {
   readonly promptTokens: number;
-  /** Of them, those expected in a prefix cache. */
+  /** Prompt tokens expected in a prefix cache. */
   readonly cachedTokens: number;
   readonly outputTokens: number;
 }
@@ -14,17 +14,15 @@ export interface Demand {
 /** The engines of a candidate. */
 export type Engines = (role: EngineRole) => EngineOptions;
 
-/**
- * Shares of their full rate that pools reach behind one another: AIConfigurator, sdk/picking.py.
- */
+/** Shares of their full rate that pools in series reach: AIConfigurator, sdk/picking.py. */
 export const PREFILL_SHARE = 0.9;
 export const DECODE_SHARE = 0.92;
 const US_PER_SECOND = 1e6;
 
 /**
- * Requests per second that a candidate can be expected to serve: the slower of its two pools, each
- * with its engines' full batches, `min(P · rate_p · 0.9, D · rate_d · 0.92)` (AIConfigurator's rate
- * matching). An estimate to start a search from; queues, bursts and transfers are not in it.
+ * Estimated requests per second of a candidate: the slower of its two pools, each with its engines'
+ * full batches, `min(P · rate_p · 0.9, D · rate_d · 0.92)` (AIConfigurator's rate matching). An
+ * estimate to start a search from; it ignores queues, bursts and transfers.
  *
  * @param tpotUs the SLO on the time per output token, by which decode batches are limited; Infinity
  *   = none
@@ -70,7 +68,7 @@ export function aggregatedRate(engine: EngineOptions, demand: Demand, tpotUs: nu
   return US_PER_SECOND / (promptUs(engine, demand) + decodes);
 }
 
-/** Time that one prompt takes of an engine whose steps are full of prompts like it. */
+/** Time per prompt of an engine whose steps are full of such prompts. */
 function promptUs(engine: EngineOptions, { promptTokens, cachedTokens }: Demand): number {
   const tokens = Math.max(1, promptTokens - cachedTokens);
   const perStep = engine.maxNumBatchedTokens / tokens;

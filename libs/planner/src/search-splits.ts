@@ -32,17 +32,17 @@ export interface PlanQuestion {
   /** Under which the contenders are compared, beside the configuration itself. */
   readonly assumptions: readonly Assumption[];
   readonly target: SloTarget;
-  /** Splits that are simulated, at most, beside the aggregated ones. */
+  /** Most splits to simulate, besides the aggregated ones. */
   readonly mostSimulated: number;
 }
 
 export type PlanStage = 'searching' | 'frontier' | 'sensitivity' | 'nearest miss';
 
-/** Performs the tasks of a stage, in whatever order; results come in the order of the tasks. */
+/** Performs the tasks of a stage in any order; results come in the order of the tasks. */
 export type RunTasks = (stage: PlanStage, tasks: readonly PlanTask[]) => Promise<TaskResult[]>;
 
 /**
- * Simulates what is promising, then the front at lower loads, then both contenders under other
+ * Simulates the promising splits, then the front at lower loads, then both contenders under other
  * assumptions.
  *
  * @throws NothingKept when nothing keeps the target, with the nearest miss; Failure when no engine
@@ -126,10 +126,7 @@ async function frontierOf(
 
 type Point = Pick<FrontierPoint, 'completedRate' | 'figures'>;
 
-/**
- * What a point of the front is compared by. Without gaps between tokens there is nothing to wait
- * for.
- */
+/** The costs of a point of the front. Without gaps between tokens the TPOT is 0. */
 function costsOf({ completedRate, figures }: Point): number[] {
   const { ttft_ms: ttft, tpot_ms: tpot } = figures;
   return [ttft.p90 ?? Infinity, tpot.p90 ?? 0, -completedRate];
@@ -144,7 +141,8 @@ async function sensitivityOf(
     return (['disaggregated', 'aggregated'] as const).flatMap((kind) => {
       const result = contenders[kind];
       if (result === undefined || !concerns(assumption, result.split)) return [];
-      // From the same rate on as before: what changes nothing then gives the same answer.
+      // Starts at the same rate as before, so that an assumption without effect gives the same
+      // result.
       const { split, estimatedRate: rate } = result;
       const task: PlanTask = { kind: 'search', split, assumption, rate };
       return [{ assumption, kind, task }];

@@ -34,7 +34,7 @@ describe('the best split', () => {
     expect(bestOf([idle, result('b', 0)])?.name).toBe('b');
   });
 
-  it('is not one that turns away what others serve', () => {
+  it('is not one that refuses requests which others serve', () => {
     const splits = [result('a', 9, { refused: 5 }), result('b', 3), result('c', 0)];
     expect(comparable(splits).map(({ name }) => name)).toEqual(['b', 'c']);
     const all = [result('a', 9, { refused: 5 }), result('c', 0)];
@@ -43,7 +43,7 @@ describe('the best split', () => {
 });
 
 describe('the preferred kind', () => {
-  it('is neither within the width of the search', () => {
+  it('is neither when both are within the width of the search', () => {
     expect(preferred({ disaggregated: 10.1, aggregated: 10 })).toBe('equal');
     expect(preferred({ disaggregated: 10.5, aggregated: 10 })).toBe('disaggregated');
     expect(preferred({ disaggregated: 1, aggregated: 10 })).toBe('aggregated');

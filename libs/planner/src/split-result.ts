@@ -2,7 +2,7 @@ import type { Assumption } from './assumption';
 import type { Candidate } from './candidates';
 import { type PlanFigures, type TaskResult, TOLERANCE } from './plan-task';
 
-/** What is known of a split. */
+/** The estimate and the measurement of a split. */
 export interface SplitResult {
   readonly name: string;
   readonly split: Candidate;
@@ -40,7 +40,7 @@ export interface SensitivityRow {
 
 export interface PlanResult {
   readonly splits: readonly SplitResult[];
-  /** Those of them that may be compared. */
+  /** The results that may be compared. */
   readonly rivals: readonly SplitResult[];
   readonly winner: SplitResult;
   readonly contenders: Contenders;
@@ -64,7 +64,7 @@ export function refusedBy(result: SplitResult): number {
 
 /**
  * The splits that may be compared: a split that refuses the longest prompts, which others serve,
- * has less work with the rest. Only what keeps the target tells how many have to be refused.
+ * has less work. Only splits that keep the target show how many must be refused.
  */
 export function comparable(results: readonly SplitResult[]): SplitResult[] {
   const kept = results.filter((result) => goodputOf(result) > 0);
@@ -72,7 +72,7 @@ export function comparable(results: readonly SplitResult[]): SplitResult[] {
   return results.filter((result) => refusedBy(result) <= fewest);
 }
 
-/** The simulated one with the highest goodput; of equals the one that was expected to do better. */
+/** The simulated one with the highest goodput; on a tie, the one with the higher estimate. */
 export function bestOf(results: readonly SplitResult[]): SplitResult | undefined {
   const simulated = results.filter(({ measured }) => measured !== undefined);
   return simulated.reduce<SplitResult | undefined>((best, one) => {
@@ -83,7 +83,7 @@ export function bestOf(results: readonly SplitResult[]): SplitResult | undefined
 }
 
 /**
- * What a comparison of both kinds comes to. Goodputs closer than the search tells apart are equal.
+ * The result of comparing both kinds. Goodputs closer than the resolution of the search are equal.
  */
 export type Preferred = 'disaggregated' | 'aggregated' | 'equal';
 

@@ -47,7 +47,7 @@ describe('successive halving', () => {
     expect(new Set(ranked.map(({ candidate }) => candidate.name)).size).toBe(16);
   });
 
-  it('lets each ranking pick in turn', async () => {
+  it('makes each ranking pick in turn', async () => {
     const { runs } = await race([(speed) => -speed, (speed) => speed]);
     expect(runs[1]![1]).toEqual(['h0', 'h7', 'h8', 'h15']);
   });
@@ -63,7 +63,7 @@ describe('the start of a search', () => {
     }).map(({ name }) => name);
   };
 
-  it('is the best by estimate, and a share of the others by chance', () => {
+  it('has the best by estimate, and a random share of the others', () => {
     const few = (seed: number): string[] => {
       return seededStart(HORSES, {
         ...{ most: 8, groupOf: () => 'all', cost: ({ speed }: Horse) => -speed },

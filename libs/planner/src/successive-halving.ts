@@ -1,6 +1,6 @@
 import { type RandomStream } from '@baton/kernel';
 
-/** One round of a search: all candidates that are left get the same effort. */
+/** One round of a search: all remaining candidates get the same effort. */
 export interface HalvingRung {
   /** Part of the workload, from its beginning, that a candidate is tried on: 0..1. */
   readonly share: number;
@@ -11,7 +11,7 @@ export interface HalvingRung {
 /** A figure by which results are ranked; a smaller one is better. */
 export type Ranking<R> = (result: R) => number;
 
-/** A candidate with what the last rung that it reached made of it. */
+/** A candidate with its result of the last rung that it reached. */
 export interface TriedCandidate<C, R> {
   readonly candidate: C;
   readonly result: R;
@@ -23,7 +23,7 @@ export interface HalvingPlan<C, R> {
   readonly rungs: readonly HalvingRung[];
   /** Only candidates of one group compete: a small fleet does not lose to a large one. */
   readonly groupOf: (candidate: C) => string;
-  /** Of a group: each in turn picks the best candidate that is left. */
+  /** The rankings of a group; each in turn picks the best remaining candidate. */
   readonly rankingsOf: (group: string) => readonly Ranking<R>[];
   /** Results in the order of the candidates; `before` are those of the rung before. */
   readonly run: (
@@ -55,7 +55,7 @@ export async function successiveHalving<C, R>(
   return [...tried, ...left];
 }
 
-/** Those that the rankings pick, in their order in `tried`. */
+/** The candidates that the rankings pick, in their order in `tried`. */
 function best<C, R>(
   tried: readonly TriedCandidate<C, R>[],
   most: number,
@@ -88,12 +88,12 @@ function bestOf<C, R>(ranked: readonly TriedCandidate<C, R>[], ranking: Ranking<
   }, undefined);
 }
 
-/** Of the places of the first rung, the part that chance fills, against errors of the estimate. */
+/** Share of the first rung that is filled at random, against errors of the estimate. */
 const DRAWN_SHARE = 1 / 8;
 
 /**
- * The candidates of the first rung: of each group the best by estimate, and some by chance. `cost`
- * is estimated, smaller is better.
+ * The candidates of the first rung: of each group the best by estimate, and some random ones.
+ * `cost` is estimated, smaller is better.
  */
 export function seededStart<C>(
   candidates: readonly C[],

@@ -20,32 +20,32 @@ describe('the interval of a goodput', () => {
     expect(high).toBeGreaterThan(20 * 1.1);
   });
 
-  it('falls where steps may be longer', () => {
+  it('is lower where steps may be longer', () => {
     const sure = goodputInterval(measured(20))!;
     const slower = goodputInterval(measured(20, 1, { low: 1, high: 2 }))!;
     expect(slower[0]).toBeLessThan(10);
     expect(slower[1]).toBe(sure[1]);
   });
 
-  it('is not there where no rate was found', () => {
+  it('is undefined when no rate was found', () => {
     const none = { rate: 0, completedRate: 0, figures: undefined, simulations: 3 };
     expect(goodputInterval(none)).toBeUndefined();
   });
 });
 
 describe('two splits', () => {
-  it('are told apart by more than the search where step times are right', () => {
+  it('differ beyond the width of the search when step times are right', () => {
     expect(apartFactor(split(1), split(1))).toBeCloseTo(1.02);
     expect(isToldApart(split(10), split(10.1))).toBe(false);
     expect(isToldApart(split(10.3), split(10))).toBe(true);
   });
 
-  it('are told apart by more than what they do not share of the error', () => {
+  it('differ beyond the part of the error that they do not share', () => {
     expect(isToldApart(split(10, 1.25), split(12, 1.1))).toBe(false);
     expect(isToldApart(split(13, 1.25), split(10, 1.25))).toBe(true);
   });
 
-  it('are told apart from what serves nothing', () => {
+  it('differ from a split that serves nothing', () => {
     expect(isToldApart(split(10, 1.25), { name: 'y', measured: undefined } as SplitResult)).toBe(
       true,
     );

@@ -5,8 +5,8 @@ import { goodputOf, type SplitResult } from './split-result';
 const SEARCHED = { low: 1 / (1 + TOLERANCE), high: 1 + TOLERANCE };
 
 /**
- * The 80 % interval of what a split completes per second: another sample of the load, the width of
- * the search, and step times that are all longer or shorter, which turn a rate by as much.
+ * The 80 % interval of a split's completed rate: another sample of the load, the width of the
+ * search, and step times that are all longer or shorter, which change a rate by the same factor.
  */
 export function goodputInterval(result: TaskResult): Interval | undefined {
   const { completedRate, figures } = result;
@@ -20,7 +20,7 @@ export function goodputInterval(result: TaskResult): Interval | undefined {
 }
 
 /**
- * The factor that two goodputs have to be apart to be told apart. Both splits serve the same
+ * The factor by which two goodputs must differ to be distinguished. Both splits serve the same
  * requests on the same kind of deployment, so chance and the shared error of its step times cancel;
  * the rest of that error and the width of the search do not.
  */
@@ -29,7 +29,7 @@ export function apartFactor(one: SplitResult, other: SplitResult): number {
   return Math.exp(Math.hypot(Math.log(Math.max(...apart)), Math.log(1 + TOLERANCE)));
 }
 
-/** Whether the difference of two goodputs is larger than what is not known of it. */
+/** Whether the difference of two goodputs exceeds its uncertainty. */
 export function isToldApart(one: SplitResult, other: SplitResult): boolean {
   const [less = 0, more = 0] = [goodputOf(one), goodputOf(other)].sort((a, b) => a - b);
   return more > less * apartFactor(one, other);

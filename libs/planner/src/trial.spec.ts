@@ -44,7 +44,7 @@ function share({ log }: RunRecord, slo: Slo = SLO): number {
 }
 
 describe('a trial', () => {
-  it('keeps or loses the target as the whole run does', () => {
+  it('keeps or misses the target like the whole run', () => {
     fc.assert(
       fc.property(
         fc.double({ min: 1, max: 60, noNaN: true }),
@@ -60,7 +60,7 @@ describe('a trial', () => {
     );
   });
 
-  it('keeps the target of each SLO class as well, or is lost', () => {
+  it('also keeps the target of each SLO class, or fails', () => {
     const [rare, usual] = [
       { name: 'rare', weight: 1, priority: 0, ttftUs: 200_000 },
       { name: 'usual', weight: 1, priority: 0 },
@@ -111,7 +111,7 @@ describe('a trial', () => {
 });
 
 describe('allowed misses', () => {
-  it('are what the share leaves, whatever its rounding', () => {
+  it('are the rest of the share, whatever its rounding', () => {
     expect(missesAllowed(0.9, 10)).toBe(1);
     expect(missesAllowed(0.95, 10)).toBe(0);
     expect(missesAllowed(0.7, 10)).toBe(3);

@@ -2,7 +2,7 @@ import { goodness, type RequestLog, type RunRecord, type Slo } from '@baton/anal
 import { classOptions, type ClusterScenario, simulate } from '@baton/cluster';
 import { meanRatePerSecond, scaleRate } from '@baton/workload';
 
-/** What a cluster has to keep. */
+/** The target of a cluster. */
 export interface SloTarget {
   /** Objectives of each request. */
   readonly slo: Slo;
@@ -15,7 +15,7 @@ export interface SloTarget {
 
 /**
  * The run of the scenario with its arrivals scaled to a mean rate (of conversations, where there
- * are turns), in requests per second. Undefined when the target is lost: the run ends with the
+ * are turns), in requests per second. Undefined when the target is missed: the run ends with the
  * request that decides it.
  */
 export function runWithin(
@@ -57,7 +57,7 @@ class MissCount {
     this.groups = groupsOf(scenario, target);
   }
 
-  /** Takes a request that has ended; false when the target is lost with it. */
+  /** Counts an ended request; false when the target is missed with it. */
   admits(row: number, log: RequestLog): boolean {
     this.ended++;
     for (const group of this.groups) {
@@ -89,7 +89,9 @@ function groupsOf(scenario: ClusterScenario, { slo, attainment }: SloTarget): Gr
   ];
 }
 
-/** Of `count` requests, so many may miss. Rounding errors of the share do not cost a request. */
+/**
+ * The number of `count` requests that may miss. Rounding errors of the share do not cost a request.
+ */
 export function missesAllowed(attainment: number, count: number): number {
   return count - Math.ceil(attainment * count - 1e-9);
 }

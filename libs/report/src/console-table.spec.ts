@@ -33,7 +33,7 @@ describe('a table for a terminal', () => {
     expect(text.split('\n')[0]).toBe('a long name 0  a long name 8');
   });
 
-  it('puts what does not fit into a second table with the same first column', () => {
+  it('moves columns that do not fit into a second table with the same first column', () => {
     const rows = [0, 1].map((row) => WIDE.map((_each, i) => `${row}.${i}`));
     const text = consoleTable(WIDE, rows);
     const [first, second] = text.split('\n\n');
@@ -69,7 +69,7 @@ describe('a table for a terminal', () => {
     expect(consoleTable(WIDE, rows, Infinity).split('\n')).toHaveLength(3);
   });
 
-  it('fits 100 columns and loses no cell, whatever it holds', () => {
+  it('fits 100 columns and loses no cell', () => {
     const cell = fc.string({ minLength: 1, maxLength: 60, unit: fc.constantFrom('a', 'b', '7') });
     const tables = fc.integer({ min: 2, max: 14 }).chain((width) => {
       const row = fc.array(cell, { minLength: width, maxLength: width });

@@ -61,14 +61,14 @@ function folded(all: readonly number[], { columns, rows }: Table, width: number)
   const notes = [...same].map((column) => `${columns[column]!.name} ${rows[0]![column]}`);
   const note = notes.length === 0 ? '' : wrapWords(`Every row: ${notes.join(', ')}.`, width);
   const parts = partsOf(kept, { columns, rows }, width).map((part) => {
-    // Rows that only go on with cells of another part are left out.
+    // Rows that only continue cells of another part are left out.
     const own = rows.filter((row) => part.some((column) => row[column] !== ''));
     return printed(part, wrapLast(part, { columns, rows: own }, width));
   });
   return parts.join('\n') + note;
 }
 
-/** The columns of as few tables as hold all of them, each with the first column. */
+/** The columns of the fewest tables that hold all of them, each with the first column. */
 function partsOf(all: readonly number[], table: Table, width: number): number[][] {
   const [first = 0, ...others] = all;
   const parts: number[][] = [[first]];
@@ -84,7 +84,7 @@ function partsOf(all: readonly number[], table: Table, width: number): number[][
   return parts;
 }
 
-/** Texts of the last column that are too long go on in rows below their own. */
+/** Too long texts of the last column continue in rows below. */
 function wrapLast(part: readonly number[], table: Table, width: number): Table {
   const last = part.at(-1)!;
   const room = width - widthOf(part.slice(0, -1), table) - GAP.length;
@@ -102,7 +102,7 @@ function isText(column: number, { columns }: Table): boolean {
   return columns[column]!.align !== 'right';
 }
 
-/** Rows without a first cell go on with the row above, and have no figure of their own. */
+/** Rows without a first cell continue the row above, and have no figures. */
 function agrees(column: number, rows: readonly Row[]): boolean {
   const own = rows.filter(([name]) => name !== '');
   if (own.length < 2) return false;

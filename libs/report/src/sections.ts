@@ -77,7 +77,7 @@ export interface BarsSection extends Heading {
   readonly bars: readonly {
     readonly label: string;
     readonly value: number | null;
-    /** The value as it is to be read, with its unit. */
+    /** The displayed value, with its unit. */
     readonly text: string;
     readonly tone: Tone;
   }[];
@@ -123,15 +123,15 @@ export type ReportSection =
   | GanttSection
   | NoteSection;
 
-/** How a result stands to its SLO; `void`: its figures mean nothing. */
+/** The verdict of a result on its SLO; `void` when its figures are invalid. */
 export type ReportVerdict = 'met' | 'missed' | 'void' | 'none';
 
-/** What a reader wants first. */
+/** The answer at the top of a report. */
 export interface ReportAnswer {
   readonly verdict: ReportVerdict;
   /** One sentence. */
   readonly sentence: string;
-  /** At most three, each with its interval where there is one. */
+  /** At most three figures, each with its interval, if any. */
   readonly figures: readonly (readonly [name: string, value: string, detail?: string])[];
 }
 

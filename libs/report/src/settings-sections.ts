@@ -3,8 +3,8 @@ import type { KeyValuesSection } from './sections';
 type Settings = Readonly<Record<string, unknown>>;
 
 /**
- * What a run depended on; entries of a group carry its name. With `defaults` the options that were
- * changed stand in a list of their own, each with its default.
+ * The settings of a run; entries of a group carry its name. With `defaults`, changed options are in
+ * a separate list, each with its default.
  */
 export function settingsSections(
   title: string,

@@ -37,14 +37,14 @@ describe('EngineBoard', () => {
   const viewOf = (engineId: string, nowUs = 0) =>
     board.ready('prefill', nowUs).find((view) => view.engineId === engineId);
 
-  it('shows what an engine has told', () => {
+  it('shows the published load of an engine', () => {
     expect(viewOf('a')).toMatchObject({
       ...{ requests: 2, waitingTokens: 300, kvTokens: 160, kvUsage: 0.1 },
     });
     expect(members).toEqual(['+a 1600']);
   });
 
-  it('lists the engines of a stage by index, those that take work alone', () => {
+  it('lists the ready engines of a stage by index', () => {
     board.onLoad(load({ engineId: 'd', stage: 'decode' }), 0);
     board.onLoad(load({ engineId: 'c', index: 2 }), 0);
     board.onLoad(load({ engineId: 'b', index: 1 }), 0);
@@ -70,7 +70,7 @@ describe('EngineBoard', () => {
     expect(viewOf('a')).toMatchObject({ requests: 2, waitingTokens: 300 });
   });
 
-  it('takes for taken what an idle engine was sent a while ago', () => {
+  it('assumes that an idle engine has taken jobs sent a while ago', () => {
     board.sent('a', 100, 0);
     board.onLoad(load({ requests: 0, waitingTokens: 0 }), SECOND);
     expect(viewOf('a', SECOND)).toMatchObject({ requests: 1 });
@@ -89,7 +89,7 @@ describe('EngineBoard', () => {
     expect(viewOf('a')).toMatchObject({ requests: 2, waitingTokens: 300 });
   });
 
-  it('forsakes engines that drain or are silent for a second', () => {
+  it('gives up engines that drain or are silent for a second', () => {
     board.onLoad(load({ engineId: 'drains', state: 'draining' }), SECOND);
     const forsaken = (nowUs: number) => board.forsaken(nowUs).map(({ engineId }) => engineId);
     expect(forsaken(SECOND)).toEqual(['drains']);
@@ -100,13 +100,13 @@ describe('EngineBoard', () => {
     expect(forsaken(SECOND + 2)).toEqual(['drains']);
   });
 
-  it('does not take its own deafness for silence', () => {
+  it('does not count its own pause as silence', () => {
     board.listenAfresh(10 * SECOND);
     expect(board.forsaken(11 * SECOND)).toEqual([]);
     expect(board.forsaken(11 * SECOND + 1)).toHaveLength(1);
   });
 
-  it('forgets an engine a minute after its last word', () => {
+  it('drops an engine a minute after its last message', () => {
     board.forgetOld(59 * SECOND);
     expect(members).toEqual(['+a 1600']);
     board.forgetOld(60 * SECOND);

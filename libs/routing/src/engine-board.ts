@@ -8,8 +8,8 @@ import type { EngineView } from '@baton/placement';
  */
 const SILENT_AFTER_US = secondsToUs(1);
 /**
- * Long after the last job that a router could still put into the queue of an engine that it takes
- * for alive.
+ * Long after the last job that a router could put into the queue of an engine that it considers
+ * alive.
  */
 const FORGET_AFTER_US = secondsToUs(60);
 /** An engine without work has taken every job that reached it this long ago. */
@@ -22,36 +22,39 @@ interface Sent {
   readonly sentUs: number;
 }
 
-/** A request for which the engine was chosen, while it is still elsewhere. */
+/** A request assigned to the engine while it is still elsewhere. */
 interface Expected {
   readonly tokens: number;
   readonly hasArrived: () => boolean;
 }
 
 export interface EngineBoardOptions {
-  /** Under which name the jobs of this router are counted by engines. */
+  /** The name under which engines count the jobs of this router. */
   readonly routerId: string;
   readonly blockSize: number;
-  /** A load is kept for so long although newer ones come, wall µs. Unset: 0. */
+  /** Time for which a load is kept although newer ones come, wall µs. Unset: 0. */
   readonly keepUs?: number;
   readonly onJoin: (engineId: string, kvTokens: number) => void;
   readonly onLeave: (engineId: string) => void;
 }
 
 /**
- * One router's view of the engines: the newest published load of each, plus what the router has
- * sent there since, which is taken off again when the engine reports that it has taken it. All
- * instants are wall µs of the caller.
+ * One router's view of the engines: the newest published load of each, plus the jobs that the
+ * router has sent there since, until the engine reports that it has taken them. All instants are
+ * wall µs of the caller.
  */
 export class EngineBoard {
   private readonly rows = new Map<string, Row>();
   private readonly byStage: Record<Stage, Row[]> = { prefill: [], decode: [], aggregated: [] };
-  /** Silence before this instant was ours. */
+  /** Silence before this instant was caused by this process. */
   private listeningSinceUs = 0;
 
   constructor(private readonly options: EngineBoardOptions) {}
 
-  /** Loads may have been missed until now: this process, or the broker, was away. */
+  /**
+   * Resets the silence of engines: loads may have been missed because this process or the broker
+   * was unavailable.
+   */
   listenAfresh(nowUs: number): void {
     this.listeningSinceUs = nowUs;
   }
@@ -76,7 +79,7 @@ export class EngineBoard {
     return row !== undefined && row.isReady && !this.isSilent(row, nowUs);
   }
 
-  /** A job goes to the engine's own queue. Answers its ordinal there. */
+  /** Records a job sent to the engine's own queue. Returns its ordinal there. */
   sent(engineId: string, tokens: number, nowUs: number): number {
     return this.rows.get(engineId)?.send(tokens, nowUs) ?? 0;
   }
@@ -90,7 +93,7 @@ export class EngineBoard {
     return [...this.rows.values()].filter((row) => row.isDraining || this.isSilent(row, nowUs));
   }
 
-  /** Drops engines that have been silent for so long that no router sends there any more. */
+  /** Drops engines that have been silent for so long that no router sends jobs there. */
   forgetOld(nowUs: number): void {
     for (const { engineId, stage, heardUs } of this.rows.values()) {
       if (nowUs - heardUs < FORGET_AFTER_US) continue;

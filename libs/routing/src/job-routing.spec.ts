@@ -31,7 +31,7 @@ describe('routedTo', () => {
 });
 
 describe('SharedQueues', () => {
-  it('touches no job and knows no load', () => {
+  it('changes no job and has no loads', () => {
     const queues = new SharedQueues();
     const given = job({ flow: 'route' });
     expect(queues.atArrival(given)).toEqual({ queue: 'prefill', job: given });

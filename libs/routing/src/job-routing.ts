@@ -2,13 +2,13 @@ import type { EngineJob, Placed, Stage } from '@baton/contract';
 import type { AdmissionContext } from '@baton/placement';
 import type { QueueName } from '@baton/transport';
 
-/** A job and its queue; `job.placed` has the same. */
+/** A job and its queue; `job.placed` agrees with it. */
 export interface RoutedJob {
   readonly queue: QueueName;
   readonly job: EngineJob;
 }
 
-/** Engines that must not have anything waiting in queues of their own. */
+/** An engine whose own queue must not have waiting jobs. */
 export interface ForsakenEngine {
   readonly engineId: string;
   readonly stage: Stage;
@@ -20,7 +20,7 @@ export interface JobRouting {
   atArrival(job: EngineJob): RoutedJob;
   /** The decode job of a prompt that is held now. */
   atHandoff(job: EngineJob): RoutedJob;
-  /** A job that was placed in this stage before and must be again. */
+  /** A job that was placed in this stage before and must be placed again. */
   again(stage: Stage, job: EngineJob): RoutedJob;
   /**
    * A request on its way to a decode engine chosen at arrival counts as load of it until
@@ -32,8 +32,8 @@ export interface JobRouting {
    */
   forsaken(): readonly ForsakenEngine[];
   /**
-   * The stage as an admission policy sees it for this prompt, when `waitingRequests` wait before
-   * it; undefined when no engine has said how much it has to do.
+   * An admission policy's view of the stage for this prompt, with `waitingRequests` before it;
+   * undefined when no engine has published its load.
    */
   admissionOf(
     stage: Stage,
@@ -81,7 +81,7 @@ function entryStage({ flow }: EngineJob): Stage {
   }
 }
 
-/** Where a job of this stage was placed before, so that adding it again changes nothing. */
+/** The earlier queue of a job of this stage, so that adding it again changes nothing. */
 export function routedTo(stage: Stage, job: EngineJob, placed: Placed | undefined): RoutedJob {
   if (placed === undefined) return { queue: sharedQueue(stage, job.dataParallelRank), job };
   const placedJob = { ...job, placed };
@@ -89,8 +89,8 @@ export function routedTo(stage: Stage, job: EngineJob, placed: Placed | undefine
 }
 
 /**
- * `pull`: every job goes into the shared queue of its stage, and engines take what they have room
- * for.
+ * `pull`: every job goes into the shared queue of its stage, and engines take jobs as they have
+ * room.
  */
 export class SharedQueues implements JobRouting {
   atArrival(job: EngineJob): RoutedJob {

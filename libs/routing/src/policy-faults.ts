@@ -40,7 +40,9 @@ export class PolicyFaultBook {
   }
 }
 
-/** Says the faults of a policy outside of the API, and has the API count them for its metrics. */
+/**
+ * Reports the faults of a policy outside of the API to the API, which counts them in its metrics.
+ */
 export function faultReporter(
   { bus }: Transport,
   say: (sentence: string) => void,

@@ -38,7 +38,7 @@ describe('PolicyRouting', () => {
     await transport.close();
   });
 
-  /** Engines say what they have to do; the name begins with the stage's letter. */
+  /** Publishes loads of engines; a name begins with the stage's letter. */
   async function tell(...loads: (Partial<EngineLoad> & { engineId: string })[]): Promise<void> {
     for (const load of loads) {
       const whole: EngineLoad = {
@@ -68,7 +68,7 @@ describe('PolicyRouting', () => {
       await start({ placement: 'least-requests', decodeChoice: 'early' });
     });
 
-    it('leaves jobs to the shared queues while it knows no engine', () => {
+    it('leaves jobs to the shared queues while there is no engine', () => {
       expect(routing.atArrival(job())).toEqual({
         queue: 'prefill',
         job: job({ placed: { stage: 'prefill' } }),
@@ -76,7 +76,7 @@ describe('PolicyRouting', () => {
       expect(routing.atHandoff(job()).queue).toBe('decode');
     });
 
-    it('names both engines at arrival, and counts what it sent', async () => {
+    it('chooses both engines at arrival, and counts sent jobs', async () => {
       await four();
       const first = routing.atArrival(job());
       expect(first).toEqual({
@@ -89,7 +89,7 @@ describe('PolicyRouting', () => {
       expect(routing.atArrival(job()).queue).toBe('engine:p1');
     });
 
-    it('keeps to the decode engine that was chosen, as long as that is there', async () => {
+    it('keeps the chosen decode engine as long as it is present', async () => {
       await four();
       const early = job({ decodeEngineId: 'd3' });
       expect(routing.atHandoff(early).queue).toBe('engine:d3');
@@ -102,7 +102,7 @@ describe('PolicyRouting', () => {
       expect(routing.atHandoff(early).queue).toBe('decode');
     });
 
-    it('counts a request on its way to decode until it is there', async () => {
+    it('counts a request on its way to decode until it arrives', async () => {
       await four();
       let hasArrived = false;
       routing.expect('d2', 100, () => hasArrived);
@@ -120,7 +120,7 @@ describe('PolicyRouting', () => {
       expect(routing.atArrival(own)).toEqual({ queue: 'engine:d3', job: own });
     });
 
-    it('places again within the stage, and not where nobody is heard', async () => {
+    it('places again within the stage, and not without engines', async () => {
       await four();
       const placed = routing.atArrival(job()).job;
       await tell({ engineId: 'p0', state: 'draining' });
@@ -131,7 +131,7 @@ describe('PolicyRouting', () => {
       expect(routing.again('prefill', placed).queue).toBe('prefill');
     });
 
-    it('takes a pause of its own, or of the broker, for no silence of the engines', async () => {
+    it('does not count its own pause, or the broker’s, as silence of the engines', async () => {
       await four();
       wall.skip(5 * SECOND);
       await wall.advance(1);
@@ -144,7 +144,7 @@ describe('PolicyRouting', () => {
     });
   });
 
-  it('sends a prompt to the engine that got its beginning', async () => {
+  it('sends a prompt to the engine that got its prefix', async () => {
     await start({ placement: 'prefix-aware', decodePlacement: 'pull' });
     await four();
     const hashes = (first: number) => Array.from({ length: 62 }, (_, i) => first * 1_000 + i);
@@ -176,7 +176,7 @@ describe('PolicyRouting', () => {
     expect(Math.max(...read)).toBe(5);
   });
 
-  it('keeps a prompt that is short enough on its decode engine', async () => {
+  it('keeps a short prompt on its decode engine', async () => {
     await start({ placement: 'least-requests', disaggregationThreshold: 100 });
     await four();
     expect(routing.atArrival(job())).toMatchObject({
@@ -186,7 +186,7 @@ describe('PolicyRouting', () => {
     expect(routing.atArrival(job({ promptTokens: 101 })).queue).toBe('engine:p0');
   });
 
-  it('predicts the first token by what waits and what a prompt takes', async () => {
+  it('predicts the TTFT from the waiting tokens and the time of the prompt', async () => {
     await start({
       ...{ placement: 'pull', admissionSloTtft: 100, stepTime: 'per-token' },
       prefillTimePerToken: 1,

@@ -31,20 +31,23 @@ import {
 } from './job-routing';
 
 const TICK_US = 250_000;
-/** A tick this late: this process was paused, so missing messages are no silence of others. */
+/**
+ * A tick this late means that this process was paused, so that missing messages are not silence of
+ * others.
+ */
 const AWAY_US = secondsToUs(0.75);
-/** How fast the mean prompt length follows: the last 64 prompts or so decide. */
+/** Weight of a new prompt in the mean prompt length: about the last 64 prompts decide. */
 const MEAN_WEIGHT = 1 / 64;
 
 export interface PolicyRoutingOptions {
   readonly config: BatonConfig;
   readonly transport: Transport;
-  /** Another one for each process. */
+  /** Unique per process. */
   readonly routerId: string;
-  /** Names the random stream: what a policy draws depends on seed and role. */
+  /** Names the random stream: a policy's draws depend on seed and role. */
   readonly role: 'api' | Stage;
   readonly wall: WallClock;
-  /** A policy of the user's own made no choice. */
+  /** A user's own policy made no choice. */
   readonly onPolicyFault: (fault: PolicyFault) => void;
 }
 
@@ -65,9 +68,9 @@ export function buildRouting(options: PolicyRoutingOptions): JobRouting {
 }
 
 /**
- * The router of one process. It follows the loads of all engines, calls the placer, and names the
- * queue. Without an engine to choose it names the stage's shared queue, from which every engine of
- * the stage takes: no job ever waits for a load.
+ * The router of one process. It follows the loads of all engines, calls the placer, and returns the
+ * queue. Without an engine to choose it returns the stage's shared queue, from which every engine
+ * of the stage takes, so no job ever waits for a load.
  */
 export class PolicyRouting implements JobRouting {
   private placer: Placer;
@@ -111,7 +114,7 @@ export class PolicyRouting implements JobRouting {
     await this.settings.start();
   }
 
-  /** Jobs that are placed already stay where they are. */
+  /** Jobs that are already placed stay in their queue. */
   private place(spec: PlacerSpec): void {
     if (JSON.stringify(spec) === JSON.stringify(this.spec)) return;
     this.spec = spec;
@@ -224,7 +227,7 @@ export class PolicyRouting implements JobRouting {
     return stage === 'prefill' ? this.placer.onPrefill(context) : this.placer.onAggregated(context);
   }
 
-  /** Undefined: to the shared queue. */
+  /** Undefined for the shared queue. */
   private send(job: EngineJob, stage: Stage, engineId: string | undefined): RoutedJob {
     if (engineId === undefined) {
       const queue = sharedQueue(stage, job.dataParallelRank);
@@ -261,8 +264,8 @@ export class PolicyRouting implements JobRouting {
   }
 
   /**
-   * Built on first use: a cluster may have no engines of a stage, nor a configuration that could
-   * have any.
+   * Built on first use, because a cluster may have neither engines of a stage nor a valid
+   * configuration for them.
    */
   private setupOf(stage: Stage): EngineSetup {
     const known = this.setups.get(stage) ?? engineSetup(this.options.config, stage);
@@ -270,7 +273,7 @@ export class PolicyRouting implements JobRouting {
     return known;
   }
 
-  /** The hashes of a job go on behind the prompt; policies must not see how far. */
+  /** The hashes of a job continue after the prompt; policies must not see how far. */
   private requestOf({ promptTokens, blockHashes, sessionKey }: PromptFacts): PlacementRequest {
     const promptBlocks = Math.floor(promptTokens / this.options.config.blockSize);
     return {

@@ -68,14 +68,13 @@ export function scaleBounds(config: BatonConfig): ScaleBounds | undefined {
   return usable(() => parseBounds(min, max));
 }
 
-/** What decides how many engines there are, by a short name. */
+/** The short name of the autoscaler. */
 export function autoscalerName({ autoscaler, scalePolicy }: BatonConfig): string {
   return scalePolicy === undefined ? (autoscaler ?? '') : basename(scalePolicy);
 }
 
 /**
- * The configuration with the fewest engines of its autoscaler as topology, where the user named
- * none.
+ * The configuration with the minimum of its autoscaler as topology, when the user named none.
  *
  * @throws UsageError
  */
@@ -88,11 +87,11 @@ export function withStart({
   return { ...config, topology: formatTopology(bounds.min) };
 }
 
-/** An autoscaler of a configuration, made anew for each run. */
+/** The autoscaler of a configuration, made for each run. */
 export interface ConfiguredAutoscaler {
   readonly bounds: ScaleBounds;
   readonly intervalUs: Micros;
-  /** The engines that it needs at first. Unset: it does not know. */
+  /** The engines that it needs at first. Unset: unknown. */
   readonly begin?: Topology;
   /** @param watch counts the faults of a user's own policy; by default the first one throws */
   readonly create: (watch?: PolicyWatch) => Autoscaler;
@@ -101,9 +100,9 @@ export interface ConfiguredAutoscaler {
 export interface AutoscalingExtras {
   /** Unset: `goodput_ttft` and `goodput_tpot`. */
   readonly objectives?: Objectives | undefined;
-  /** What the future brings. Unset: nothing is known. */
+  /** The requests of the future. Unset: unknown. */
   readonly trace?: TraceColumns | undefined;
-  /** A policy that is given as an object. Unset: the module of `scale_policy`, if there is one. */
+  /** A policy given as an object. Unset: the module of `scale_policy`, if any. */
   readonly own?: OwnSpec<OwnScalePolicy> | undefined;
 }
 
@@ -122,7 +121,7 @@ export function configuredAutoscaler(
   if (bounds === undefined) return undefined;
   const intervalUs = secondsToUs(usable(() => intervalOf(config)));
   const startupUs = secondsToUs(config.startupDuration);
-  // What the next decision starts is ready when this span is over.
+  // Engines that the next decision starts are ready after this span.
   const aheadUs = intervalUs + startupUs - 1;
   const capacities = capacitiesOf(config, bounds.max);
   const given = {
@@ -152,7 +151,7 @@ export function configuredAutoscaler(
   return { bounds, intervalUs, create, ...(needs && { begin: needs.most(0, aheadUs) }) };
 }
 
-/** What the future needs, for an autoscaler that knows it. */
+/** The future needs, for an autoscaler that uses them. */
 function needsOf(
   spec: AutoscalerSpec,
   trace: TraceColumns,

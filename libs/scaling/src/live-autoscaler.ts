@@ -25,17 +25,17 @@ export interface LiveAutoscalerOptions {
   readonly membership: LiveMembership;
   /** Reads the metrics of the cluster. */
   readonly scrape: () => Promise<ScrapedPage>;
-  /** One sentence about each change. */
+  /** Reports each change in one sentence. */
   readonly say: (sentence: string) => void;
-  /** The machine's by default. */
+  /** Default: the machine's clock. */
   readonly wall?: WallClock;
 }
 
-/** Wall time, beyond its loading, in which an engine that was ordered must show itself. */
+/** Wall time, beyond its loading, within which an ordered engine must appear. */
 const SHOWN_WITHIN_US = secondsToUs(60);
 const LETTERS = { prefill: 'P', decode: 'D', aggregated: 'A' } as const;
 
-/** An engine that was ordered and has not shown itself. */
+/** An ordered engine that has not appeared yet. */
 interface Ordered {
   readonly role: EngineRole;
   readonly untilUs: number;
@@ -43,14 +43,15 @@ interface Ordered {
 
 /**
  * Carries out an autoscaler's decisions on a live cluster, at equal intervals from when its first
- * engines are ready. Each decision goes by one scrape of `/metrics` and the engines' presences;
- * without a scrape there is none. A change that fails is said, and the next decision follows.
+ * engines are ready. Each decision uses one scrape of `/metrics` and the engines' presences;
+ * without a scrape there is no decision. A failed change is reported, and the next decision
+ * follows.
  */
 export class LiveAutoscaler {
   private readonly pace: WallPace;
   private startUs = 0;
   private ordered: Ordered[] = [];
-  /** Engines that have shown themselves. */
+  /** Engines that have appeared. */
   private known = new Set<string>();
   /** By engine that changes its role: the new one. */
   private readonly becoming = new Map<string, EngineRole>();
@@ -69,7 +70,7 @@ export class LiveAutoscaler {
       await this.decide().catch((error: unknown) => {
         this.options.say(`autoscaler: no decision: ${why(error)}`);
       });
-      // A decision that took longer than an interval leaves out those that it ran into.
+      // A decision that takes longer than an interval skips the decisions in between.
       tick = Math.max(tick + 1, Math.ceil(this.nowUs() / intervalUs));
     }
   }
@@ -130,7 +131,7 @@ export class LiveAutoscaler {
     };
   }
 
-  /** Engines that have come are no longer on order; those that never come are forgotten. */
+  /** Removes orders whose engines have appeared or are overdue. */
   private takeNote(engines: readonly MemberEngine[]): void {
     const isFirst = this.known.size === 0;
     for (const { engineId, role } of engines) {
@@ -144,7 +145,7 @@ export class LiveAutoscaler {
     for (const [engineId, role] of [...this.becoming]) {
       if (this.known.has(engineId)) continue;
       this.becoming.delete(engineId);
-      // What it ran on starts the new engine, which may not have shown itself.
+      // Its place starts the new engine, which may not have appeared yet.
       if (!this.hasNew(engines, role)) this.order(role, 1);
     }
   }

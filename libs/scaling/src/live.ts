@@ -9,7 +9,7 @@ import { fetchPage, readPage } from './scrape';
 export interface LiveParts {
   readonly membership: LiveMembership;
   readonly say: (sentence: string) => void;
-  /** A policy of the user's own made no decision. */
+  /** A user's own policy made no decision. */
   readonly onPolicyFault: (fault: PolicyFault) => void;
 }
 

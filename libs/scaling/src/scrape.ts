@@ -5,17 +5,17 @@ import type { BatonConfig } from '@baton/config';
 import type { Topology } from '@baton/placement';
 
 const TIMEOUT_MS = 5_000;
-/** A page of 4,096 engines is below this. */
+/** A page of 4,096 engines is smaller than this. */
 const MOST_BYTES = 64 * 1_024 * 1_024;
 
-/** What a page of metrics says of the cluster's requests. */
+/** The figures of the cluster's requests on a page of metrics. */
 export interface ScrapedPage {
   readonly queued: Topology;
   /** Latencies in seconds of the wall clock. */
   readonly totals: RequestTotals;
 }
 
-/** Reads `/metrics` of the API; rejects when no page comes in time. Any certificate will do. */
+/** Reads `/metrics` of the API; rejects when no page comes in time. Accepts any certificate. */
 export function fetchPage(config: BatonConfig, baseUrl: string): Promise<string> {
   const get = config.sslCertfile === undefined ? getPlain : getSecure;
   const options = { timeout: TIMEOUT_MS, rejectUnauthorized: false, agent: false } as const;

@@ -26,8 +26,8 @@ import type { StepTimeMethod, StepTimeModel } from './port/step-time-model';
 import { isCalibrated } from './profiles/shipped-profiles';
 
 /**
- * `composed` where operators were measured for the placement, else `calibrated` where a calibration
- * is shipped for it, else `roofline`.
+ * `composed` if operators were measured for the placement, else `calibrated` if a calibration is
+ * shipped for it, else `roofline`.
  */
 export interface AutoSpec extends KernelChoice {
   readonly kind: 'auto';
@@ -51,7 +51,7 @@ export type StepTimeSpec =
   | FactorSpec
   | PolynomialSpec;
 
-/** How `auto` makes the times of a placement, without tabulating them. */
+/** The method that `auto` chooses for a placement, without tabulating it. */
 export function stepTimeMethodOf(
   placement: EnginePlacement,
   operators: OperatorSource,
@@ -67,7 +67,7 @@ export function stepTimeMethodOf(
  * The step-time model that a specification names, for one engine. Formulas, sources and ranges:
  * docs/step-time.md.
  *
- * @param operators  where measured operators come from; without them nothing is composed
+ * @param operators source of measured operators; without it nothing is composed
  * @throws HardwareError `not-measured`, `not-calibrated`, `bad-tensor-parallel`,
  * `bad-pipeline-parallel`, `bad-expert-parallel`, `bad-profile`
  */

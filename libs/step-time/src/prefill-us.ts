@@ -2,8 +2,8 @@ import type { Micros } from '@baton/kernel';
 import type { StepTimeModel } from './port/step-time-model';
 
 /**
- * How long a prompt of `tokens` takes alone behind `cached` tokens, in chunks of at most `budget`
- * tokens a step. µs; time O(tokens / budget).
+ * Time of a single prompt of `tokens` after `cached` tokens, in chunks of at most `budget` tokens
+ * per step. µs; time O(tokens / budget).
  */
 export function prefillUs(
   stepTime: StepTimeModel,

@@ -17,18 +17,18 @@ describe('executors of the stages of one cluster', () => {
     expect(() => check(['prefill=vllm', 'decode=vllm'])).not.toThrow();
   });
 
-  it('are refused when one could not read what the other hands over', () => {
+  it('are refused when one cannot read the KV of the other', () => {
     const mixed = ['prefill=llamacpp', 'decode=vllm'];
     expect(() => check(mixed)).toThrow('prefill=llamacpp cannot hand over to decode=vllm');
     const alone = { ...NO_ENGINES, decode: 1 };
     expect(() => check(mixed, alone)).not.toThrow();
   });
 
-  it('are those that there are', () => {
+  it('must exist', () => {
     expect(() => check(['decode=onnx'])).toThrow('simulate, vllm, llamacpp');
   });
 
-  it('tell what a local model lacks before anything starts', () => {
+  it('report missing parts of a local model before anything starts', () => {
     const config = defaultConfig({ executor: 'llamacpp', llamacppModel: 'no such file.gguf' });
     expect(() => checkEngines(config, PAIR)).toThrow(/optional package|there is no file/);
   });

@@ -19,8 +19,8 @@ export function enginesOf(config: BatonConfig): StageCounts {
 }
 
 /**
- * Checks names and numbers alone: that model, GPUs and link are known, that the model fits, that
- * step times can be had, that placement policies load.
+ * Checks names and numbers: that model, GPUs and link are known, that the model fits, that step
+ * times are available, that placement policies load.
  *
  * @throws UsageError, one sentence
  */
@@ -36,7 +36,7 @@ export function checkEngines(config: BatonConfig, engines: StageCounts): void {
   }
 }
 
-/** Servers of different makes cannot read each other's KV. */
+/** Servers of different kinds cannot read each other's KV. */
 function checkPair(config: BatonConfig): void {
   const [prefill, decode] = [executorOf(config, 'prefill'), executorOf(config, 'decode')];
   if (prefill === decode || prefill === 'simulate' || decode === 'simulate') return;
@@ -46,7 +46,7 @@ function checkPair(config: BatonConfig): void {
   );
 }
 
-/** One more of each role that engines are to join or to become. */
+/** Adds one engine of each role of the scheduled changes. */
 export function withScheduledChanges(
   engines: StageCounts,
   changes: readonly ScheduledChange[],

@@ -15,13 +15,13 @@ describe('the processes of a cluster', () => {
   it.each([
     [2, ['api', 'prefill-0', 'decode-0'], [2, 5]],
     [4, ['api', 'prefill-0', 'prefill-1', 'decode-0', 'decode-1'], [1, 1, 3, 2]],
-  ])('are no more workers than there are cores, on %i', (cores, all, sizes) => {
+  ])('have at most one worker per core, on %i', (cores, all, sizes) => {
     const specs = planProcesses(defaultConfig(), { prefill: 2, decode: 5, aggregated: 0 }, cores);
     expect(names(specs)).toEqual(all);
     expect(specs.slice(1).map(({ config }) => config.enginesPerProcess)).toEqual(sizes);
   });
 
-  it('number their engines alike, however they are packed', () => {
+  it('number their engines the same way, however they are packed', () => {
     const numbers = [1, 2, 3].map((enginesPerProcess) => {
       const config = defaultConfig({ enginesPerProcess });
       const workers = planProcesses(config, { prefill: 0, decode: 5, aggregated: 0 }).slice(1);
@@ -32,7 +32,7 @@ describe('the processes of a cluster', () => {
     expect(numbers).toEqual([1, 2, 3].map(() => [0, 1, 2, 3, 4]));
   });
 
-  it('share workers at more engines per process, and the last takes what is left', () => {
+  it('share workers at more engines per process, and the last takes the rest', () => {
     const config = defaultConfig({ enginesPerProcess: 3 });
     const specs = planProcesses(config, { prefill: 0, decode: 0, aggregated: 7 });
     expect(specs.slice(1).map((spec) => spec.config.enginesPerProcess)).toEqual([3, 3, 1]);
@@ -57,7 +57,7 @@ describe('the processes of a cluster', () => {
     expect(names(planOneProcess(defaultConfig({ role: 'api' })))).toEqual(['api']);
   });
 
-  it('go on with their numbers when engines join', () => {
+  it('continue their numbers when engines join', () => {
     const wanted = { stage: 'decode', engines: 3, firstIndex: 4, perProcess: 2 } as const;
     const specs = planWorkers(defaultConfig(), wanted);
     expect(names(specs)).toEqual(['decode-4', 'decode-5']);
@@ -74,7 +74,7 @@ describe('the processes of a cluster', () => {
     expect(next?.entry).toContain(`${app}/src/main`);
   });
 
-  it('do not come back when they have none', () => {
+  it('do not restart without engines', () => {
     const [spec] = planOneProcess(defaultConfig());
     expect(spec && withEngines(spec, '')).toBeUndefined();
   });

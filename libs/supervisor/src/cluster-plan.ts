@@ -15,7 +15,7 @@ export type StageCounts = Readonly<Record<Stage, number>>;
 
 export const NO_ENGINES: StageCounts = { prefill: 0, decode: 0, aggregated: 0 };
 
-/** Apps are started by their compiled files, which lie beside the libs. */
+/** Apps are started from their compiled files beside the libs. */
 const APPS = join(__dirname, '..', '..', '..', 'apps');
 /**
  * An aggregated engine streams tokens to the API as a decode engine does, so the same process runs
@@ -28,7 +28,7 @@ const APP_OF_ROLE: Readonly<Record<Role, string>> = {
   aggregated: 'decode',
 };
 
-/** Compiled main module of the app that plays a role. */
+/** Compiled main module of a role's app. */
 export function entryOf(role: Role): string {
   return join(APPS, APP_OF_ROLE[role], 'src', 'main.js');
 }
@@ -78,8 +78,8 @@ export function planWorkers(config: BatonConfig, wanted: WorkersWanted): Process
 }
 
 /**
- * What a worker is to be in another life when its engines are these by now, in the notation of
- * topologies; undefined when it has none.
+ * The specification for a worker's restart with its current engines, in the notation of topologies;
+ * undefined when it has none.
  */
 export function withEngines(spec: ProcessSpec, engines: string): ProcessSpec | undefined {
   if (engines === '') return undefined;

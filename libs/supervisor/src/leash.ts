@@ -4,11 +4,11 @@ import './warm-up';
 
 /**
  * Loaded into every process that the supervisor starts, before its main module. The channel to the
- * supervisor closes when the supervisor dies, however it dies. Then this process ends itself. A
- * thread does the same for a process whose event loop is too busy for that.
+ * supervisor closes when the supervisor dies, for any reason. Then this process ends itself. A
+ * thread does the same when the event loop is too busy for that.
  */
 const LAST_WORDS_MS = 2_000;
-/** The thread starts after its process, whose start it would slow down. */
+/** The thread starts after its process, because it would slow down the start. */
 const THREAD_AFTER_MS = 1_000;
 /** The heap of a thread without a task; with 4 MiB it ends for lack of memory. */
 const THREAD_MEMORY = { maxOldGenerationSizeMb: 12, maxYoungGenerationSizeMb: 1, stackSizeMb: 1 };

@@ -17,7 +17,7 @@ async function whileTaken(test: (port: number) => Promise<void>): Promise<void> 
 }
 
 describe('ports', () => {
-  it('are refused by number when somebody listens there', () =>
+  it('are refused by number when they are in use', () =>
     whileTaken(async (port) => {
       const config = defaultConfig({ port });
       await expect(claimPort(config)).rejects.toThrow(
@@ -29,7 +29,7 @@ describe('ports', () => {
     expect(await claimPort(defaultConfig({ port: 0 }))).toBeGreaterThan(0);
   });
 
-  it('are refused on an address that is not of this machine', async () => {
+  it('are refused on an address of another machine', async () => {
     await expect(claimPort(defaultConfig({ host: '203.0.113.1', port: 0 }))).rejects.toThrow(
       'cannot listen on 203.0.113.1:0 (EADDRNOTAVAIL)',
     );

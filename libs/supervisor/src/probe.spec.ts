@@ -25,7 +25,7 @@ async function whileListening(
   }
 }
 
-describe('the question whether the API serves', () => {
+describe('the probe of the API', () => {
   it.each([
     [200, true],
     [503, false],
@@ -38,7 +38,7 @@ describe('the question whether the API serves', () => {
     ),
   );
 
-  it('does not ask who signed the certificate', () => {
+  it('accepts any certificate', () => {
     const options = { cert: pem('stranger.pem'), key: pem('stranger.key') };
     return whileListening(
       createSecureServer(options, (_request, answer) => answer.end()),
@@ -49,7 +49,7 @@ describe('the question whether the API serves', () => {
     );
   });
 
-  it('is not asked where clients must show a certificate', async () => {
+  it('is skipped when clients must show a certificate', async () => {
     const nobody = 'https://127.0.0.1:1';
     expect(await isServing(defaultConfig(SECURE), nobody)).toBe(false);
     expect(await isServing(defaultConfig({ ...SECURE, sslCertReqs: 2 }), nobody)).toBe(true);

@@ -3,13 +3,13 @@ import { get as getSecure } from 'node:https';
 import type { BatonConfig } from '@baton/config';
 
 const TIMEOUT_MS = 2_000;
-/** `ssl_cert_reqs` that demands a client's certificate, which this program has not. */
+/** The value of `ssl_cert_reqs` that requires a client certificate, which this program lacks. */
 const CERT_REQUIRED = 2;
 
 /**
- * Whether the API at `baseUrl` says that it would serve requests. Its certificate need not be one
- * that this machine trusts. Where clients must show one of their own the question cannot be asked,
- * and the API counts as serving.
+ * Whether the API at `baseUrl` reports that it serves requests. Its certificate need not be trusted
+ * by this machine. When clients must show a certificate the probe is impossible, and the API counts
+ * as serving.
  */
 export function isServing(config: BatonConfig, baseUrl: string): Promise<boolean> {
   const isSecure = config.sslCertfile !== undefined;

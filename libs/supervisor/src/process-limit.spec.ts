@@ -31,13 +31,13 @@ describe('the limit of processes', () => {
     expect(fits(5, 1, { availableBytes: 0 })).toBe(false);
   });
 
-  it('is what max_processes says instead', () => {
+  it('is max_processes if set', () => {
     const maxProcesses = 100;
     expect(fits(5, 95, { maxProcesses, availableBytes: 0 })).toBe(true);
     expect(fits(5, 96, { maxProcesses, cores: 1_000 })).toBe(false);
   });
 
-  it('is said in numbers', () => {
+  it('is reported in numbers', () => {
     const machine = { cores: 2, availableBytes: 4 * GIB };
     const ask = (maxProcesses?: number) => () =>
       checkProcesses({ maxProcesses }, { running: 5, more: 500 }, machine);
@@ -48,7 +48,7 @@ describe('the limit of processes', () => {
     expect(ask(40)).toThrow('and 40 are the most here (max_processes).');
   });
 
-  it('knows the machine that it runs on', () => {
+  it('reads the machine that it runs on', () => {
     const { cores, availableBytes } = thisMachine();
     expect(cores).toBeGreaterThanOrEqual(1);
     expect(availableBytes).toBeGreaterThan(0);

@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { type BatonConfig, UsageError } from '@baton/config';
 
-/** What this machine has for further processes. */
+/** The resources of this machine for further processes. */
 export interface Machine {
   readonly cores: number;
   /** Memory that new processes can have, of the machine or of the container. */
@@ -9,11 +9,11 @@ export interface Machine {
 }
 
 /**
- * Idle workers take next to nothing, busy ones share the cores: beyond this their heartbeats are
- * late. A choice, not a measurement; `max_processes` is for those who know better.
+ * Idle workers use almost no CPU, busy ones share the cores: beyond this their heartbeats are late.
+ * A choice, not a measurement; `max_processes` overrides it.
  */
 const PROCESSES_PER_CORE = 16;
-/** 2P2D, five processes and Redis, is to fit 300 MiB (bench/): 60 of them each, rounded up. */
+/** 2P2D, five processes and Redis, must fit in 300 MiB (bench/): 60 MiB each, rounded up. */
 const PROCESS_BYTES = 64 * 1024 * 1024;
 const MIB = 1024 * 1024;
 
@@ -22,7 +22,7 @@ export function thisMachine(): Machine {
 }
 
 /**
- * @param running  processes of the cluster that run or are to start
+ * @param running processes of the cluster that run or will start
  * @throws UsageError when the machine has no room for `more`, in numbers
  */
 export function checkProcesses(

@@ -5,7 +5,7 @@ import { isServing } from './probe';
 
 const POLL_MS = 40;
 
-/** Where clients on this machine reach the API. */
+/** The URL of the API for clients on this machine. */
 export function baseUrl(config: BatonConfig): string {
   const everywhere: Readonly<Record<string, string>> = { '0.0.0.0': '127.0.0.1', '::': '[::1]' };
   const host =
@@ -13,7 +13,7 @@ export function baseUrl(config: BatonConfig): string {
   return `${config.sslCertfile === undefined ? 'http' : 'https'}://${host}:${config.port}`;
 }
 
-/** Tracks which processes have not yet reported that they can work. */
+/** Tracks the processes that have not reported ready yet. */
 export class ClusterReadiness {
   private readonly missing: Set<string>;
   private readonly complete = new AbortController();

@@ -5,7 +5,7 @@ import { type BatonConfig, configToJson } from '@baton/config';
 import type { ChildMessage, SupervisorMessage } from '@baton/contract';
 import { Backoff } from './backoff';
 
-/** One process of the cluster, as it is started again and again. */
+/** One process of the cluster, for every start. */
 export interface ProcessSpec {
   /** `api`, `prefill-0`, `decode-1`. */
   readonly name: string;
@@ -16,17 +16,17 @@ export interface ProcessSpec {
   readonly preload?: string;
 }
 
-/** What happens to the processes, as the supervisor reports it. */
+/** The events of processes, as the supervisor reports them. */
 export interface ProcessEvents {
-  /** A line the process wrote, or a sentence about it. */
+  /** A line of the process, or a sentence about it. */
   onLine(name: string, line: string): void;
-  /** It can do its work; reported once per life. */
+  /** The process is ready; reported once per start. */
   onReady(name: string): void;
-  /** It will not be started again. */
+  /** The process will not be restarted. */
   onGivenUp(sentence: string, exitCode: number): void;
-  /** It has something else to say than that it is ready. */
+  /** A message of the process other than ready. */
   onMessage?(name: string, message: ChildMessage): void;
-  /** It ended as it was to: `becomes` said so. */
+  /** The process ended as `becomes` had set. */
   onLeft?(name: string): void;
 }
 
@@ -35,14 +35,14 @@ export interface ProcessEvents {
  * 217 MB in place of 190 after requests that threads worked on.
  */
 const MALLOC = { MALLOC_ARENA_MAX: '2' };
-/** Module that ends a process when the one that started it is gone, however it went. */
+/** Module that ends a process when its parent is gone for any reason. */
 export const LEASH = join(__dirname, 'leash.js');
-/** A child that ends like this was started wrongly; another try would end the same. */
+/** Exit code of a wrong usage: a restart would end the same. */
 const WRONG_USAGE = 2;
 
 /**
- * Owns one child: starts it in a process group of its own (so that Ctrl-C reaches the supervisor
- * alone, which stops all in order), starts it again after a crash, and ends it on request.
+ * Owns one child: starts it in its own process group (so that Ctrl-C reaches only the supervisor,
+ * which stops all in order), restarts it after a crash, and ends it on request.
  */
 export class SupervisedProcess {
   private child: ChildProcess | undefined;
@@ -52,7 +52,7 @@ export class SupervisedProcess {
   private hasCrashed = false;
   private starts = 0;
 
-  /** What the next life of the process is to be; undefined when there is to be none. */
+  /** The specification of the next start; undefined when there is none. */
   private next: ProcessSpec | undefined;
 
   constructor(
@@ -66,7 +66,7 @@ export class SupervisedProcess {
     return this.child !== undefined;
   }
 
-  /** Should it end, it is started again as this, or not at all. */
+  /** Sets the specification of the next start; undefined for no restart. */
   becomes(next: ProcessSpec | undefined): void {
     this.next = next;
   }
@@ -78,7 +78,7 @@ export class SupervisedProcess {
   start(): void {
     const spec = this.next ?? this.spec;
     const { name, entry, preload = LEASH } = spec;
-    // A crash made on purpose is made once: the next life is there to show the recovery from it.
+    // An injected crash happens once, so that the next start shows the recovery.
     const config = this.hasCrashed ? { ...spec.config, crashAfter: undefined } : spec.config;
     const startedMs = performance.now();
     const child = spawn(process.execPath, ['--require', preload, entry], {

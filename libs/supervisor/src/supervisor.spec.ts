@@ -54,7 +54,7 @@ async function untilLine(part: string): Promise<void> {
 }
 
 describe('the supervisor', () => {
-  it('hands its configuration to a child and passes on what it says', async () => {
+  it('passes its configuration to a child, and passes on the child’s output', async () => {
     const source =
       'console.log(JSON.parse(process.env.BATON_CONFIG).port, process.env.BATON_PROCESS);';
     supervise(program('decode-0', source + STAYS));
@@ -73,12 +73,12 @@ describe('the supervisor', () => {
     expect(givenUp).toEqual([]);
   });
 
-  it('hears from a child that it is ready', async () => {
+  it('learns that a child is ready', async () => {
     supervise(program('decode-0', `process.send({ kind: 'ready' });${STAYS}`));
     await untilLine('decode-0 is ready');
   });
 
-  it('gives up a child that says it was started wrongly', async () => {
+  it('gives up a child that exits with a usage error', async () => {
     supervise(program('api', 'process.exit(2)'));
     await waitUntil(() => givenUp.length > 0, { what: 'it is given up' });
     expect(givenUp).toEqual(['api ended with exit code 2 and is not started again.']);
@@ -125,7 +125,7 @@ describe('the supervisor', () => {
     expect(lines.length).toBe(told);
   });
 
-  it('lets a child go whose engines have all left, however it ends', async () => {
+  it('does not restart a child whose engines have all left, however it ends', async () => {
     const target = supervise(
       program('decode-0', `process.send({ kind: 'engines', engines: '' });process.exitCode = 1;`),
     );
@@ -134,12 +134,12 @@ describe('the supervisor', () => {
     expect(lines.filter((line) => line.includes('starting it again'))).toEqual([]);
   });
 
-  it('starts a crashed child again with the engines that it had by then', async () => {
+  it('restarts a crashed child with its engines at the time', async () => {
     const source = `
       process.send({ kind: 'engines', engines: '1P2D' }, () => process.kill(process.pid, 'SIGKILL'));`;
     supervise(program('decode-0', source + STAYS));
     await untilLine('ended by SIGKILL; starting it again');
-    // Compiled apps are not where this spec runs, so the next life says which one it would be.
+    // This spec has no compiled apps, so the output of the next start names the app.
     await untilLine('prefill/src/main.js');
   });
 
@@ -155,7 +155,7 @@ describe('the supervisor', () => {
     expect(target.size).toBe(2);
   });
 
-  it('answers the API that asks for engines, also when there can be none', async () => {
+  it('answers the API’s request for engines, even when there can be none', async () => {
     const source = `
       process.on('message', (answer) => console.log(JSON.stringify(answer)));
       for (const count of [1, 2])

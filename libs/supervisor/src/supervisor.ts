@@ -5,29 +5,27 @@ import { type ProcessEvents, type ProcessSpec, SupervisedProcess } from './super
 
 type StartEngines = Extract<ChildMessage, { kind: 'start-engines' }>;
 
-/** Time that a process gets to close its connections after its drain. */
+/** Time for a process to close its connections after its drain. */
 const FAREWELL_MS = 3_000;
 
 export interface SupervisorEvents {
   /** A line a process wrote, or a sentence about it. */
   onLine(name: string, line: string): void;
   onReady(name: string): void;
-  /**
-   * @param exitCode what the cluster ends with: 2 when the process found its configuration wrong
-   */
+  /** @param exitCode of the cluster: 2 when the process found its configuration invalid */
   onGivenUp(sentence: string, exitCode: number): void;
   /** The API requests engines that join. Throws UsageError when there can be none. */
   onStartEngines?(role: Stage, count: number): void;
-  /** The API cancels those that are not ready. Returns how many processes will not join. */
+  /** The API cancels those that are not ready. Returns the number of cancelled processes. */
   onCancelEngines?(): number;
-  /** A worker has ended as it was to. */
+  /** A worker has ended as planned. */
   onLeft?(name: string): void;
 }
 
 /**
  * Owns the processes of a cluster from start to stop; workers may join and leave in between. The
- * API is stopped first: it refuses new requests and waits for those under way, for which the
- * engines must still run. Then the engines, which have nothing left to do.
+ * API is stopped first: it refuses new requests and waits for those under way, which still need the
+ * engines. Then the engines are stopped, which have no work left.
  */
 export class Supervisor {
   private readonly processes = new Map<string, SupervisedProcess>();
@@ -40,7 +38,7 @@ export class Supervisor {
     for (const spec of specs) this.own(spec);
   }
 
-  /** Processes that run or are to be started again. */
+  /** Number of processes that run or will be restarted. */
   get size(): number {
     return this.processes.size;
   }
@@ -49,12 +47,12 @@ export class Supervisor {
     for (const each of this.processes.values()) each.start();
   }
 
-  /** A further worker. */
+  /** Starts a further worker. */
   add(spec: ProcessSpec): void {
     if (!this.isStopping) this.own(spec).start();
   }
 
-  /** Ends a worker that is not wanted any more. */
+  /** Ends a worker that is no longer needed. */
   dismiss(name: string): void {
     const process = this.processes.get(name);
     this.processes.delete(name);

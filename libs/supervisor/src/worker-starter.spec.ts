@@ -19,7 +19,7 @@ function starter(size = 5, overrides = {}) {
 }
 
 describe('workers that join', () => {
-  it('get names of their own', async () => {
+  it('get their own names', async () => {
     const { added, workers } = starter();
     await workers.start('decode', 2);
     await workers.start('aggregated', 1);
@@ -29,7 +29,7 @@ describe('workers that join', () => {
     ]);
   });
 
-  it('are refused when the configuration describes none that can be', () => {
+  it('are refused when the configuration describes an impossible engine', () => {
     const { added, workers } = starter(5, {
       maxNumBatchedTokens: 8_192,
       decodeMaxNumSeqs: 9_000,
@@ -42,7 +42,7 @@ describe('workers that join', () => {
     expect(() => starter(4_096).workers.startNow('decode', 1)).toThrow('at most 4096 processes');
   });
 
-  it('are refused beyond what the machine has room for, and none starts', () => {
+  it('are refused beyond the room of the machine, and none starts', () => {
     const { added, workers } = starter();
     expect(() => workers.startNow('decode', 500)).toThrow('64 are the most here');
     expect(added).toEqual([]);

@@ -9,16 +9,15 @@ import type { ProcessSpec } from './supervised-process';
 import type { Supervisor } from './supervisor';
 
 /**
- * Starts worker processes for engines that join a running cluster: as many at a time as there are
- * cores, so that those which run keep theirs. The others wait, and can be cancelled until they are
- * ready.
+ * Starts worker processes for engines that join a running cluster: one per core at a time, so that
+ * running ones keep their share. The others wait, and can be cancelled until they are ready.
  */
 export class WorkerStarter implements EngineStarter {
   private readonly named: Record<Stage, number>;
   private readonly starting = new Set<string>();
   private waiting: ProcessSpec[] = [];
 
-  /** @param engines  those of the start, whose workers have their names already */
+  /** @param engines the initial engines, whose workers already have their names */
   constructor(
     private readonly config: BatonConfig,
     engines: StageCounts,
@@ -35,8 +34,8 @@ export class WorkerStarter implements EngineStarter {
   /**
    * Returns once they are accepted.
    *
-   * @throws UsageError when the configuration describes no such engine that can be, or there are
-   *   too many processes
+   * @throws UsageError when the configuration describes an impossible engine, or there are too many
+   * processes
    */
   startNow(stage: Stage, count: number): void {
     const { config, supervisor } = this;
@@ -54,7 +53,7 @@ export class WorkerStarter implements EngineStarter {
     this.startNext();
   }
 
-  /** Ends what is not ready. Returns the number of processes that will not join. */
+  /** Ends processes that are not ready. Returns their number. */
   cancelNow(): number {
     const names = [...this.starting];
     const count = names.length + this.waiting.length;
@@ -68,7 +67,7 @@ export class WorkerStarter implements EngineStarter {
     return Promise.resolve(this.cancelNow());
   }
 
-  /** To be called when a process is ready or has left the cluster. */
+  /** Call it when a process is ready or has left the cluster. */
   settled(name: string): void {
     if (this.starting.delete(name)) this.startNext();
   }

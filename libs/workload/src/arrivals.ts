@@ -26,7 +26,7 @@ export type ArrivalSpec =
   | { readonly kind: 'at-once' };
 
 export interface ArrivalLimits {
-  /** At most so many; may be Infinity when a duration is given and rates are finite. */
+  /** Most arrivals; may be Infinity when a duration is given and rates are finite. */
   readonly count: number;
   /** Only what arrives before. */
   readonly durationUs?: Micros | undefined;
@@ -42,7 +42,7 @@ const US_PER_SECOND = 1_000_000;
 /**
  * Instants of arrival, ascending, in whole µs; several may fall on one.
  *
- * @throws InvariantError for rates and shapes that are none
+ * @throws InvariantError for invalid rates and shapes
  */
 export function drawArrivals(
   spec: ArrivalSpec,

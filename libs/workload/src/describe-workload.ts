@@ -19,7 +19,7 @@ export interface WorkloadDescription {
   readonly durationSeconds: number;
   /** Later turns left out. */
   readonly ratePerSecond: number;
-  /** Requests at the instant at which most arrive: far above 1 tells of a coarse clock. */
+  /** Most requests at one instant; a value far above 1 indicates a coarse clock. */
   readonly mostAtOneInstant: number;
   readonly promptTokens: LengthSummary;
   readonly outputTokens: LengthSummary;
@@ -33,7 +33,7 @@ export interface WorkloadDescription {
 }
 
 /**
- * What is asked, in numbers. Two sorts and one pass over the contents: for reports, not for inner
+ * The figures of a workload. Two sorts and one pass over the contents: for reports, not for inner
  * loops.
  */
 export function describeWorkload(workload: Workload): WorkloadDescription {

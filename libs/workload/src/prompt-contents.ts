@@ -5,9 +5,9 @@ import type { Workload } from './workload';
 const KEYS = 2 ** 53;
 
 /**
- * What prompts consist of, as numbers of words: blocks with the same content id get the same words,
- * everything else gets words of its own. A prompt depends on (seed, workload, row) alone, so any
- * order of asking gives the same.
+ * The contents of prompts, as numbers of words: blocks with the same content id get the same words,
+ * all others get different ones. A prompt depends only on (seed, workload, row), so the order of
+ * calls does not matter.
  */
 export class PromptContents {
   private readonly sharedKey: number;
@@ -36,7 +36,7 @@ export class PromptContents {
     return words;
   }
 
-  /** So many words that no other row has: what a user adds to a conversation. */
+  /** Words that no other row has, for the messages of a user in a conversation. */
   own(row: number, tokens: number): Int32Array {
     const words = new Int32Array(tokens);
     const key = mix(this.ownKey, row);

@@ -19,7 +19,7 @@ const stampLists = fc.array(
 );
 
 describe('scaleRate', () => {
-  it('multiplies the rate and leaves the given workload as it was', () => {
+  it('multiplies the rate and does not change the given workload', () => {
     const workload = arrivingAt([0, 1_000_000, 3_000_000]);
     expect(arrivals(scaleRate(workload, 2))).toEqual([0, 500_000, 1_500_000]);
     expect(meanRatePerSecond(scaleRate(workload, 2))).toBeCloseTo(4 / 3);
@@ -27,7 +27,7 @@ describe('scaleRate', () => {
     expect(scaleRate(workload, 1)).toBe(workload);
   });
 
-  it('does not make people think faster', () => {
+  it('does not change think times', () => {
     const builder = new WorkloadBuilder();
     builder.add({ arrivalUs: 100, promptTokens: 1, outputTokens: 1 });
     builder.add({ arrivalUs: 40, promptTokens: 1, outputTokens: 1, after: 0 });
@@ -71,7 +71,7 @@ describe('spreadStamps', () => {
     );
   });
 
-  it('leaves alone what has no two equal stamps, and what has one stamp only', () => {
+  it('does not change workloads without equal stamps, or with a single stamp', () => {
     expect(arrivals(spreadStamps(arrivingAt([1, 5, 9])))).toEqual([1, 5, 9]);
     expect(arrivals(spreadStamps(arrivingAt([4, 4])))).toEqual([4, 4]);
     expect(arrivals(spreadStamps(arrivingAt([])))).toEqual([]);

@@ -2,8 +2,8 @@ import { assert, type Micros, type RandomStream } from '@baton/kernel';
 import { firstCount, isFirst, type Workload } from './workload';
 
 /**
- * Everything arrives `factor` times as often; pauses between the turns of a conversation stay, for
- * they are people's.
+ * Everything arrives `factor` times as often; pauses between the turns of a conversation stay,
+ * because they are think times.
  */
 export function scaleRate(workload: Workload, factor: number): Workload {
   assert(factor > 0 && Number.isFinite(factor), `no rate factor: ${factor}`);

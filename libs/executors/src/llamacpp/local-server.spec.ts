@@ -6,7 +6,7 @@ import { optionalFolder } from '@baton/config';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { checkLlamacpp } from './local-server';
 
-describe('what executor llamacpp needs', () => {
+describe('the requirements of executor llamacpp', () => {
   let folder: string;
 
   beforeEach(() => {
@@ -26,7 +26,7 @@ describe('what executor llamacpp needs', () => {
     ({ llamacppModel, upstreamKvConnector: 'nixl' }) as const;
   const install = (): string => write('node_modules/node-llama-cpp/package.json');
 
-  it('is told with the command that installs it, in one sentence', () => {
+  it('are reported in one sentence with the command that installs them', () => {
     const check = (): void => checkLlamacpp(config(), folder);
     expect(check).toThrow(
       'executor llamacpp needs the optional package: run `node engines/llamacpp/setup.mjs` ' +
@@ -34,20 +34,20 @@ describe('what executor llamacpp needs', () => {
     );
   });
 
-  it('is a model too: the named one, or the one that is written', () => {
+  it('include a model: the named one, or the generated one', () => {
     install();
     expect(() => checkLlamacpp(config(), folder)).toThrow(/random weights/);
     const missing = join(folder, 'none.gguf');
     expect(() => checkLlamacpp(config(missing), folder)).toThrow(/there is no file/);
   });
 
-  it('is the one connector that it has', () => {
+  it('include its only connector', () => {
     install();
     const push = { llamacppModel: write('named.gguf'), upstreamKvConnector: 'nixl-push' } as const;
     expect(() => checkLlamacpp(push, folder)).toThrow(/hands over as nixl does/);
   });
 
-  it('is there once both are', () => {
+  it('are met once both exist', () => {
     install();
     const named = write('named.gguf');
     expect(() => checkLlamacpp(config(named), folder)).not.toThrow();
@@ -57,7 +57,7 @@ describe('what executor llamacpp needs', () => {
 });
 
 describe('engines/llamacpp', () => {
-  it('passes those of its own tests that need nothing installed', () => {
+  it('passes its own tests that need no installation', () => {
     const folder = join(optionalFolder('engines/llamacpp') ?? '', 'test');
     const files = readdirSync(folder).map((file) => join(folder, file));
     const { status, stdout, stderr } = spawnSync(process.execPath, ['--test', ...files], {

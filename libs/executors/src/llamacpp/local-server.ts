@@ -17,7 +17,7 @@ export interface LocalServer {
   close(): Promise<void>;
 }
 
-/** Of `startServer` in `engines/llamacpp/http/server.mjs`. */
+/** Options of `startServer` in `engines/llamacpp/http/server.mjs`. */
 export interface LocalServerOptions {
   readonly path: string;
   readonly servedModel: string;
@@ -45,9 +45,9 @@ interface LlamacppPackage {
 }
 
 /**
- * What must be there before an engine can compute with llama.cpp.
+ * Checks the requirements of an engine that computes with llama.cpp.
  *
- * @throws UsageError, with the command that gets it
+ * @throws UsageError with the command that installs them
  */
 export function checkLlamacpp(config: ModelConfig, folder = packageFolder()): void {
   if (folder === undefined || !existsSync(join(folder, NATIVE_PART))) {

@@ -29,14 +29,14 @@ describe('servers with a local model', () => {
     });
   }
 
-  it('are none where engines do something else', async () => {
+  it('are none when engines use another executor', async () => {
     const servers = serversOf({ executor: 'llamacpp', executorFor: ['decode=simulate'] });
     await servers.prepare('decode', 2);
     expect(servers.next('decode')).toBeUndefined();
     expect(started).toEqual([]);
   });
 
-  it('are one for each engine, under the name that clients know', async () => {
+  it('are one per engine, under the model name of clients', async () => {
     const servers = serversOf({ executor: 'llamacpp', servedModelName: ['mine', 'other'] });
     await Promise.all([servers.prepare('prefill', 1), servers.prepare('decode', 2)]);
     const urls = (['prefill', 'decode', 'decode'] as const).map((each) => servers.next(each)?.url);
@@ -47,7 +47,7 @@ describe('servers with a local model', () => {
     expect(closed.sort()).toEqual(['0', '1', '2']);
   });
 
-  it('serve the next engine, of any stage, when theirs has left', async () => {
+  it('serve the next engine, of any stage, when their engine has left', async () => {
     const servers = serversOf({ executor: 'llamacpp' });
     const [leaving, staying] = [{}, {}];
     await servers.prepare('prefill', 2);
@@ -62,7 +62,7 @@ describe('servers with a local model', () => {
     await servers.close();
   });
 
-  it('open no address but one that a server of the cluster has told for itself', async () => {
+  it('connect only to addresses that servers of the cluster have announced', async () => {
     const [here, there] = [
       serversOf({ executor: 'llamacpp' }),
       serversOf({ executor: 'llamacpp' }),
@@ -79,7 +79,7 @@ describe('servers with a local model', () => {
     await here.close();
   });
 
-  it('give their engines room for as many requests as they run at once', () => {
+  it('limit their engines to the number of requests that they run at once', () => {
     const { config } = serversOf({ executorFor: ['decode=llamacpp'], llamacppSequences: 4 });
     const rooms = (['prefill', 'decode', 'aggregated'] as const).map(
       (stage) => configForStage(config, stage).maxNumSeqs,

@@ -12,7 +12,7 @@ const SLOTS = 256;
 
 /** Context of a sequence where `max_model_len` is unset: every sequence has memory for it. */
 const CONTEXT_TOKENS = 4_096;
-/** Of the entry by which others know a server: some renewals may be missed. */
+/** Time to live of a server's announcement; some renewals may be missed. */
 const TTL_MS = 60_000;
 const RENEW_MS = 15_000;
 
@@ -23,13 +23,13 @@ export interface LocalServersOptions {
 }
 
 /**
- * The servers with a local model that engines of this process pass their work on to: one for each
- * engine (and rank) of a stage with `executor: llamacpp`. They announce themselves to the cluster,
- * and fetch KV only from servers that did. A server can compute any stage: that of an engine which
- * left serves the next.
+ * The servers with a local model for the engines of this process: one per engine (and rank) of a
+ * stage with `executor: llamacpp`. They announce themselves to the cluster, and fetch KV only from
+ * announced servers. A server can compute any stage, so that of an engine which left serves the
+ * next one.
  */
 export class LocalServers {
-  /** With as much room in the engines of those stages as their servers have. */
+  /** The configuration, with the room of those stages' engines limited to that of their servers. */
   readonly config: BatonConfig;
   private readonly servers: LocalServer[] = [];
   private readonly idle: LocalServer[] = [];
@@ -45,9 +45,7 @@ export class LocalServers {
     this.config = STAGES.reduce(withRoom, options.config);
   }
 
-  /**
-   * Servers for engines of a stage that are about to be, if it computes locally. @throws UsageError
-   */
+  /** Prepares servers for future engines of a stage, if it computes locally. @throws UsageError */
   async prepare(stage: Stage, count: number): Promise<void> {
     if (executorOf(this.config, stage) !== 'llamacpp') return;
     const ready = this.ready.get(stage) ?? [];
@@ -59,7 +57,7 @@ export class LocalServers {
     }
   }
 
-  /** One that was prepared; undefined where engines do something else. */
+  /** A prepared server; undefined when engines use another executor. */
   next(stage: Stage): ServerAddress | undefined {
     const server = this.ready.get(stage)?.shift();
     if (server === undefined) return undefined;
@@ -67,7 +65,7 @@ export class LocalServers {
     return { url: server.url };
   }
 
-  /** What was taken since the last call is the engine's. */
+  /** Assigns the servers taken since the last call to the engine. */
   lend(engine: object): void {
     this.lent.set(engine, this.taken);
     this.taken = [];
@@ -110,8 +108,8 @@ export class LocalServers {
   }
 
   /**
-   * A request's body may name any address; only an address that a server of this cluster has
-   * announced is opened.
+   * A request's body may name any address; only addresses announced by servers of this cluster are
+   * used.
    */
   private async isPeer({ origin, engineId }: Peer): Promise<boolean> {
     const { documents } = this.options.transport;
@@ -137,7 +135,7 @@ function placeOf({ engineId }: Pick<LocalServer, 'engineId'>): DocumentPlace {
   return { collection: 'llamacpp-servers', id: engineId };
 }
 
-/** An engine of the stage takes no more jobs than its server has sequences. */
+/** Limits the jobs of an engine to the sequences of its server. */
 function withRoom(config: BatonConfig, stage: Stage): BatonConfig {
   if (executorOf(config, stage) !== 'llamacpp') return config;
   const roomOf = (of: Stage): number => configForStage(config, of).maxNumSeqs ?? SLOTS;

@@ -8,7 +8,7 @@ export class LegTally {
   );
   private retries = 0;
 
-  /** @throws UpstreamLost, UpstreamRefusal, or as it is what `signal` brought about */
+  /** @throws UpstreamLost, UpstreamRefusal, or unchanged an error that `signal` caused */
   async leg<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
     try {
       const done = await work();

@@ -1,7 +1,7 @@
 import type { UpstreamServer } from '../server/upstream-server';
 import { engineFamilies, renderPage } from './upstream-page';
 
-/** Reads the metrics of one server on request, and no more often than a minimum interval. */
+/** Reads the metrics of one server on request, at most once per minimum interval. */
 export class MetricsScrape {
   private last = Promise.resolve('');
   private readMs = -Infinity;
@@ -11,7 +11,7 @@ export class MetricsScrape {
     private readonly everyMs: number,
   ) {}
 
-  /** What its engine counts; empty while it does not answer. */
+  /** The metrics of its engine; empty while the server does not answer. */
   page(): Promise<string> {
     const nowMs = performance.now();
     if (nowMs - this.readMs < this.everyMs) return this.last;

@@ -17,8 +17,7 @@ export interface UpstreamMetricsSource {
 }
 
 /**
- * A page of metrics of these engines with what the servers of those that execute count, where it
- * would else show what is simulated here.
+ * A metrics page of these engines on which the counters of upstream servers replace simulated ones.
  */
 export async function withUpstreamMetrics(
   page: string,

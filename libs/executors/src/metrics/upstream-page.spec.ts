@@ -36,7 +36,7 @@ const isSimulated = (name: string): boolean => name === 'vllm:num_requests_runni
 describe('metrics of upstream servers', () => {
   const families = engineFamilies(SERVER);
 
-  it('stand in the place of what is simulated, under the engine’s own number', () => {
+  it('replace simulated ones, under the engine’s number', () => {
     const page = withUpstreamPages(OWN, [{ labels: { engine: '0' }, families }], isSimulated);
     const lines = page.split('\n');
     expect(lines.filter((line) => line.startsWith('vllm:num_requests_running'))).toEqual([
@@ -57,14 +57,14 @@ describe('metrics of upstream servers', () => {
     expect(new Set(samples.map((line) => line.replace(/ \S+$/, ''))).size).toBe(samples.length);
   });
 
-  it('leave nothing simulated of an engine whose server does not tell', () => {
+  it('leave no simulated metrics of an engine whose server does not answer', () => {
     const page = withUpstreamPages(OWN, [{ labels: { engine: '0' }, families: [] }], isSimulated);
     expect(page).not.toContain('vllm:num_requests_running{engine="0"');
     expect(page).toContain('vllm:e2e_request_latency_seconds_count{engine="0"');
     expect(page).toContain('baton:engine_ready{engine="0"');
   });
 
-  it('keep the numbers of several engines of one server apart', () => {
+  it('keep several engines of one server separate', () => {
     const head = '# HELP vllm:x X.\n# TYPE vllm:x gauge\n';
     const two = engineFamilies(`${head}vllm:x{engine="0"} 1\nvllm:x{engine="1"} 2\n`);
     const page = withUpstreamPages('', [{ labels: { engine: '7' }, families: two }], isSimulated);
@@ -73,7 +73,7 @@ describe('metrics of upstream servers', () => {
     );
   });
 
-  it('leave out a family that is of another type here', () => {
+  it('leave out a family with another type in Baton', () => {
     const other = engineFamilies(SERVER.replace('running gauge', 'running counter'));
     const page = withUpstreamPages(
       OWN,
@@ -83,7 +83,7 @@ describe('metrics of upstream servers', () => {
     expect(page).not.toContain('vllm:num_requests_running{engine="5"');
   });
 
-  it('come through reading and writing as they are', () => {
+  it('are unchanged by reading and writing', () => {
     expect(renderPage(parsePage(OWN))).toBe(OWN);
   });
 });

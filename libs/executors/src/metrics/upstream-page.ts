@@ -1,4 +1,4 @@
-/** One family of a page in Prometheus' text format; what is not read is not shown. */
+/** One family of a page in Prometheus' text format; other content is not kept. */
 export interface PageFamily {
   readonly name: string;
   readonly help: string;
@@ -20,10 +20,7 @@ const SAMPLE =
 const LABEL = /([A-Za-z_]\w*)="((?:[^"\\]|\\.)*)"/g;
 const SUFFIX = /_(bucket|sum|count)$/;
 
-/**
- * The families of a page, in their order. Lines that are none of the format are left out, samples
- * without a family as well.
- */
+/** The families of a page, in order. Invalid lines and samples without a family are left out. */
 export function parsePage(text: string): PageFamily[] {
   const families = new Map<string, { help: string; type: string; samples: PageSample[] }>();
   for (const line of text.split('\n')) {
@@ -51,8 +48,8 @@ export function renderPage(families: Iterable<PageFamily>): string {
 }
 
 /**
- * Of what a server shows, that which its engine counts: families with a name space (`vllm:`), and
- * none of ours.
+ * The families of a server's page that its engine counts: those with a name space (`vllm:`), except
+ * Baton's.
  */
 export function engineFamilies(text: string): PageFamily[] {
   return parsePage(text).filter(
@@ -60,17 +57,17 @@ export function engineFamilies(text: string): PageFamily[] {
   );
 }
 
-/** What the server of one engine shows, and the labels by which that engine is known here. */
+/** The page of an engine's server, and the labels of that engine in Baton. */
 export interface UpstreamPage {
   readonly labels: Readonly<Record<string, string>>;
-  /** None while the server does not answer. */
+  /** Empty while the server does not answer. */
   readonly families: readonly PageFamily[];
 }
 
 /**
- * The page with what servers show in the place of what is simulated here: each family once, with
- * its HELP and TYPE, and in it the samples of each engine under its labels. A server's own number
- * of an engine becomes `exported_engine` where it has several.
+ * The page with the metrics of servers in place of simulated ones: each family once, with its HELP
+ * and TYPE, and in it the samples of each engine under its labels. A server's own number of an
+ * engine becomes `exported_engine` where it has several.
  *
  * @param isSimulated whether a family of this name shows simulated work
  */

@@ -19,11 +19,11 @@ export type Executing = BatonConfig['executor'];
 
 type UpstreamConfig = ExecutorConfig & Pick<BatonConfig, 'dataParallelSize'>;
 
-/** Where the server of one engine is. */
+/** The address of one engine's server. */
 export interface ServerAddress {
   /** `http://host:port`, without a path. */
   readonly url: string;
-  /** Of the server where others learn how to reach it; unset: it has none. */
+  /** Port of its bootstrap server; unset when it has none. */
   readonly bootstrapPort?: number;
 }
 
@@ -32,17 +32,17 @@ const URL_KEYS = {
   decode: 'decodeUrl',
   aggregated: 'aggregatedUrl',
 } as const;
-/** That of Mooncake and of SGLang. */
+/** Default of Mooncake and of SGLang. */
 const BOOTSTRAP_PORT = 8_998;
 const EXECUTORS: readonly Executing[] = ['simulate', 'vllm', 'llamacpp'];
 
-/** What engines of a stage do. @throws UsageError for an invalid `executor_for` */
+/** The executor of a stage. @throws UsageError for an invalid `executor_for` */
 export function executorOf(config: ExecutorConfig, stage: Stage): Executing {
   const own = config.executorFor.map(stageExecutor).find(([of]) => of === stage);
   return own?.[1] ?? config.executor;
 }
 
-/** Whether engines of a stage pass their work on. @throws UsageError as `executorOf` */
+/** Whether engines of a stage pass their work on to servers. @throws UsageError as `executorOf` */
 export function executes(config: ExecutorConfig, stage: Stage): boolean {
   return executorOf(config, stage) !== 'simulate';
 }
@@ -99,8 +99,8 @@ export function upstreamAt(config: ExecutorConfig, stage: Stage, number: number)
 }
 
 /**
- * Authorities for https servers, as PEM: the well-known authorities and those of `upstream_ca`;
- * undefined: the former alone. @throws UsageError
+ * Authorities for https servers, as PEM: the well-known ones and those of `upstream_ca`; undefined
+ * for only the former. @throws UsageError
  */
 export function readUpstreamCa({
   upstreamCa,
@@ -109,7 +109,7 @@ export function readUpstreamCa({
   return [...rootCertificates, readAuthorities('upstream_ca', upstreamCa)];
 }
 
-/** The part of a configuration that concerns some engines of one stage: their servers alone. */
+/** The configuration reduced to the servers of some engines of one stage. */
 export function withUpstreams<C extends ExecutorConfig>(
   config: C,
   stage: Stage,

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { JsonObjectText } from './json-object-text';
 
 describe('the text of a JSON object', () => {
-  it('keeps what is not changed as it is written', () => {
+  it('keeps unchanged members as written', () => {
     const text =
       ' {"a" : 1.0, "seed":18446744073709551615,"s": "é, \\u00e9 } \\"," , ' +
       '"o":{"a":[1e2,"}"]},"a":2}';
@@ -13,7 +13,7 @@ describe('the text of a JSON object', () => {
     );
   });
 
-  it('knows members by what their names mean, the last one counting', () => {
+  it('finds members by their decoded names, the last one winning', () => {
     const object = new JsonObjectText('{"\\u0061": false , "a":true\n}');
     expect([object.has('a'), object.valueOf('a'), object.valueOf('b')]).toEqual([
       ...[true, 'true', undefined],

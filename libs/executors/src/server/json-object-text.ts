@@ -3,7 +3,7 @@ export type Body = Readonly<Record<string, unknown>>;
 
 interface Member {
   readonly name: string;
-  /** With its name, as it is written. */
+  /** The member with its name, as written. */
   readonly text: string;
   readonly value: string;
 }
@@ -24,12 +24,12 @@ export class JsonObjectText {
     return this.members.some((member) => member.name === name);
   }
 
-  /** As it is written, the last one counting; undefined when there is none. */
+  /** The value as written, of the last member with this name; undefined when there is none. */
   valueOf(name: string): string | undefined {
     return this.members.findLast((member) => member.name === name)?.value;
   }
 
-  /** With these members instead of those of their names; undefined leaves out. */
+  /** Replaces the members of these names; undefined removes one. */
   with(changes: Readonly<Record<string, unknown>>): JsonObjectText {
     const kept = this.members.filter(({ name }) => !Object.hasOwn(changes, name));
     const added = Object.entries(changes).flatMap(([name, value]) =>
@@ -55,7 +55,7 @@ function membersOf(text: string): Member[] {
   return members;
 }
 
-/** Behind a value: at the comma or the brace after it. */
+/** The position after a value: at the comma or the brace. */
 function pastValue(text: string, from: number): number {
   let depth = 0;
   let at = from;

@@ -1,11 +1,11 @@
-/** One event of a server; a longer one is not read. */
+/** Limit of one event; a longer one is not read. */
 const MAX_EVENT_CHARS = 4 * 1024 * 1024;
 
-/** A stream that is no event stream, or has an event beyond every bound. */
+/** The stream is not an event stream, or has too long an event. */
 export class GarbledStream extends Error {}
 
 /**
- * The data of each server-sent event, as it comes. Comments and other fields are left out. @throws
+ * Yields the data of each server-sent event, without comments and other fields. @throws
  * GarbledStream
  */
 export async function* eventsIn(body: AsyncIterable<Uint8Array>): AsyncGenerator<string> {

@@ -5,11 +5,11 @@ import { eventsIn, GarbledStream } from './sse-reader';
 
 /** The last event of a stream. */
 export const DONE_DATA = '[DONE]';
-/** A body that is read as a whole. */
+/** Limit of a body that is read as a whole. */
 const MAX_BODY_BYTES = 64 * 1024 * 1024;
 const CONNECT_MS = 5_000;
 const LOOK_MS = 2_000;
-/** Of an answer to a look. */
+/** Limit of the answer to a small request. */
 const MAX_LOOK_BYTES = 64 * 1024;
 const MAX_METRICS_BYTES = 4 * 1024 * 1024;
 
@@ -17,21 +17,21 @@ export interface UpstreamOptions {
   /** `http://host:port`, without a path. */
   readonly url: string;
   readonly apiKey: string | undefined;
-  /** Without a byte for this long a leg has failed. */
+  /** A leg without a byte for this long has failed. */
   readonly timeoutMs: number;
-  /** Authorities that may vouch for a https server, as PEM. Unset: the well-known ones. */
+  /** Trusted authorities for an https server, as PEM. Unset: the well-known ones. */
   readonly ca?: readonly string[] | undefined;
 }
 
 export interface UpstreamLeg {
   readonly request: Pick<ExecutedRequest, 'path' | 'requestId'>;
   readonly body: JsonObjectText;
-  /** Besides those that every leg has. */
+  /** Headers besides those that every leg has. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
   readonly signal: AbortSignal;
 }
 
-/** The server was not reached, or did not answer in time: whether it did anything is unknown. */
+/** The server was not reached, or did not answer in time; whether it did anything is unknown. */
 export class UpstreamLost extends Error {
   constructor(
     readonly why: 'unreachable' | 'timeout' | 'cut' | 'garbled',
@@ -70,13 +70,13 @@ export class UpstreamServer {
     return this.options.url;
   }
 
-  /** The answer's body once its head is there. @throws UpstreamLost, UpstreamRefusal */
+  /** The answer's body, once its head has come. @throws UpstreamLost, UpstreamRefusal */
   async post(leg: UpstreamLeg): Promise<Dispatcher.ResponseData['body']> {
     return (await this.send(leg)).body;
   }
 
   /**
-   * The object that it answers, or an empty one when it streams. @throws UpstreamLost,
+   * The object of its answer, or an empty one when it streams. @throws UpstreamLost,
    * UpstreamRefusal
    */
   async ask(leg: UpstreamLeg): Promise<Body> {
@@ -88,7 +88,7 @@ export class UpstreamServer {
     return {};
   }
 
-  /** Its immediate answer to a small request; undefined without one. */
+  /** Its immediate answer to a small request, if any. */
   async query(origin: string, path: string): Promise<Body | undefined> {
     const text = await this.look(origin, path, MAX_LOOK_BYTES);
     try {
@@ -102,7 +102,7 @@ export class UpstreamServer {
     return (await this.look(this.url, '/health', MAX_LOOK_BYTES)) !== undefined;
   }
 
-  /** Its page of metrics; undefined when it has none, or a longer one than is read. */
+  /** Its page of metrics; undefined when it has none, or too long a one. */
   metrics(): Promise<string | undefined> {
     return this.look(this.url, '/metrics', MAX_METRICS_BYTES);
   }
@@ -139,7 +139,7 @@ export class UpstreamServer {
   }
 }
 
-/** Whatever goes wrong with the connection, by its kind. @throws UpstreamLost */
+/** Turns every connection error into its kind. @throws UpstreamLost */
 export async function lossless<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
@@ -195,7 +195,7 @@ export function refuseError(data: string): void {
   if (said['error'] != null && said['choices'] === undefined) throw upstreamRefusal(500, data);
 }
 
-/** An error body of vLLM or OpenAI, or whatever else came with the status. */
+/** The refusal in an error body of vLLM or OpenAI, or in any other body. */
 export function upstreamRefusal(status: number, text: string): UpstreamRefusal {
   const body = parsed(text) as { error?: unknown; detail?: unknown } | undefined;
   const error = (typeof body?.error === 'object' ? body.error : undefined) as

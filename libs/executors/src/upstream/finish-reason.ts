@@ -4,8 +4,8 @@ import type { EndReason } from '@baton/contract';
 export const FINISH_REASON = /"finish_reason":\s*"(stop|length|abort|tool_calls|function_call)"/;
 
 /**
- * Why the answer ended. @param last the event that `FINISH_REASON` matched, or any text for a plain
- * stop
+ * The end reason of the answer. @param last the event that `FINISH_REASON` matched, or any text for
+ * a plain stop
  */
 export function reasonIn(last: string): EndReason {
   const [, reason = 'stop'] = FINISH_REASON.exec(last) ?? [];

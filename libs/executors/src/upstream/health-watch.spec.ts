@@ -4,7 +4,7 @@ import { HealthWatch } from './health-watch';
 import { NIXL_PULL } from './kv-connector';
 import type { UpstreamServer } from '../server/upstream-server';
 
-/** A server that is asked for its health alone. */
+/** A server that only answers health checks. */
 class Patient {
   readonly url = 'http://patient';
   isWell = true;
@@ -39,7 +39,7 @@ describe('the watch over a server', () => {
     vi.useRealTimers();
   });
 
-  it('finds out that an idle server has gone, and that it is back', async () => {
+  it('notices that an idle server has gone, and that it is back', async () => {
     patient.isWell = false;
     await vi.advanceTimersByTimeAsync(5_000 + 2 * 1_000);
     expect(said).toEqual([true, false]);
@@ -48,7 +48,7 @@ describe('the watch over a server', () => {
     expect(said).toEqual([true, false, true]);
   });
 
-  it('takes one slow answer for no loss', async () => {
+  it('does not count one slow answer as a loss', async () => {
     patient.isWell = false;
     await vi.advanceTimersByTimeAsync(5_000);
     patient.isWell = true;
@@ -67,7 +67,7 @@ describe('the watch over a server', () => {
     expect(watch.isUp).toBe(false);
   });
 
-  it('looks in one rhythm, however many legs fail', async () => {
+  it('checks at a fixed rate, however many legs fail', async () => {
     patient.isWell = false;
     for (let i = 0; i < 50; i += 1) watch.failed(false);
     const before = patient.looks;

@@ -3,7 +3,7 @@ import type { KvConnector } from './kv-connector';
 import type { UpstreamServer } from '../server/upstream-server';
 
 const LOOK_EVERY_MS = 5_000;
-/** While something is wrong. */
+/** Interval of the checks while the server is failing. */
 const LOOK_AGAIN_MS = 1_000;
 /** Failures in a row after which the server counts as down. */
 const MAX_FAILURES = 3;
@@ -16,8 +16,8 @@ export interface Watched {
 
 /**
  * Circuit breaker of one server: down after three failures in a row, of legs or of checks of
- * `/health`, or one refused connection, until `/health` answers well. A server that needs facts
- * before the first leg is not up until they are known.
+ * `/health`, or one refused connection, until `/health` succeeds. A server that needs facts before
+ * its first leg is not up until they are known.
  */
 export class HealthWatch {
   private failures = 0;

@@ -18,8 +18,8 @@ const NOTHING: EngineCounters = {
 };
 
 /**
- * Takes the place of an engine where a server does the work: it never has any, and only counts what
- * runs.
+ * Replaces the engine when a server does the work: it never has work, and only counts running
+ * requests.
  */
 export class IdleEngine implements EnginePort {
   readonly counters = NOTHING;

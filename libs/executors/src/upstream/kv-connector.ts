@@ -7,42 +7,42 @@ export interface ClientRequest extends Omit<ExecutedRequest, 'text'> {
   readonly body: JsonObjectText;
 }
 
-/**
- * The prefill leg of one transfer. Every run has one of its own, so no reference is ever used
- * twice.
- */
+/** The prefill leg of one transfer. Every run has its own, so no reference is ever used twice. */
 export interface PrefillLeg {
   readonly body: JsonObjectText;
   readonly headers?: Readonly<Record<string, string>>;
   /**
-   * The parameters of the decode leg, where they are known before prefill answers: both legs are
-   * then sent at once.
+   * The parameters of the decode leg if they are known before prefill answers; both legs are then
+   * sent at once.
    */
   readonly early?: Body;
-  /** The parameters of the decode leg, from prefill's answer; undefined: nothing was held. */
+  /** The parameters of the decode leg, from prefill's answer; undefined when nothing was held. */
   learn(answer: Body): Body | undefined;
 }
 
-/** How KV travels between the servers of prefill and decode: what each leg says, and when. */
+/**
+ * The transfer of KV between the servers of prefill and decode: the content and the time of each
+ * leg.
+ */
 export interface KvConnector {
   prefillLeg(request: ClientRequest): PrefillLeg;
   decodeBody(body: JsonObjectText, params: Body | undefined): JsonObjectText;
   /**
-   * Whether it has all that it needs from the prefill server; requests it if not. Unset: it needs
+   * Whether it has everything it needs from the prefill server; requests the rest. Unset: it needs
    * nothing.
    */
   isReady?(): Promise<boolean>;
-  /** The server went down: what comes up again may be another one. */
+  /** The server went down; another one may come up in its place. */
   forget?(): void;
 }
 
-/** NIXL pull, vLLM's default: decode reads what prefill's answer names. */
+/** NIXL pull, vLLM's default: decode reads the blocks that prefill's answer names. */
 export const NIXL_PULL: KvConnector = {
   prefillLeg: ({ body }) => ({ body: prefillBody(body, HOLD), learn: paramsIn }),
   decodeBody,
 };
 
-/** No decode reads what this prefill computes: its server need not hold it. */
+/** No decode reads the blocks of this prefill, so its server need not hold them. */
 export const NO_TRANSFER: KvConnector = {
   prefillLeg: ({ body }) => ({ body: prefillBody(body, undefined), learn: () => undefined }),
   decodeBody,

@@ -1,6 +1,9 @@
 import type { Body, JsonObjectText } from '../server/json-object-text';
 
-/** What vLLM's proxies send to a prefill instance; the decode instance's part is unknown yet. */
+/**
+ * The parameters that vLLM's proxies send to a prefill instance; the decode instance's part is
+ * still unknown.
+ */
 export const HOLD: Body = {
   do_remote_decode: true,
   do_remote_prefill: false,
@@ -12,8 +15,8 @@ export const HOLD: Body = {
 
 /**
  * The body of the prefill leg, as vLLM's toy proxy sends it
- * (`tests/v1/kv_connector/nixl_integration/toy_proxy_server.py`): the client's with one token, not
- * streamed, and the wish to hold, if any. No field of ours is added.
+ * (`tests/v1/kv_connector/nixl_integration/toy_proxy_server.py`): the client's body with one token,
+ * not streamed, and the request to hold, if any. Baton adds no field.
  */
 export function prefillBody(body: JsonObjectText, params: Body | undefined): JsonObjectText {
   return body.with({
@@ -25,8 +28,8 @@ export function prefillBody(body: JsonObjectText, params: Body | undefined): Jso
 }
 
 /**
- * The body of the decode leg: the client's, and exactly what prefill answered. Without an answer
- * decode computes the prompt by itself.
+ * The body of the decode leg: the client's, plus exactly the parameters of prefill's answer.
+ * Without an answer decode computes the prompt itself.
  */
 export function decodeBody(body: JsonObjectText, params: Body | undefined): JsonObjectText {
   return params === undefined ? body : body.with({ kv_transfer_params: params });

@@ -7,7 +7,7 @@ import { decodeBody, HOLD, prefillBody } from './leg-bodies';
  * NIXL push, as vLLM's push proxy plays it
  * (`examples/disaggregated/disaggregated_serving/disagg_proxy_pushconnector_demo.py`): decode gets
  * prefill's address, registers its blocks there, and prefill writes into them. The first answer of
- * the server carries that address, so the first leg goes alone.
+ * the server has that address, so the first leg is sent alone.
  */
 export class NixlPush implements KvConnector {
   private coordinates: Body | undefined;
@@ -29,7 +29,7 @@ export class NixlPush implements KvConnector {
     return decodeBody(body, params);
   }
 
-  /** Started again it may go by another engine id. */
+  /** A restarted server may have another engine id. */
   forget(): void {
     this.coordinates = undefined;
   }

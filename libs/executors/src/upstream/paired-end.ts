@@ -3,14 +3,13 @@ import type { ExecutorParts, ExecutorSite } from '@baton/driver';
 import { isRunOver, type Run } from '@baton/live-engine';
 
 const TELL_EVERY_US = 500_000;
-/** Then decode has got the message, or has answered in spite of it. */
+/** Limit of repeats; by then decode has got the message or has answered anyway. */
 const TELLS_MAX = 20;
 
 /**
- * Ends requests of which a leg has failed on a server. Where both legs are under way the ledger
- * decides which one acts: as long as decode has not begun, the prefill run ends the request, or
- * sends it round again, by itself; afterwards decode does, and the message to it is repeated until
- * it has.
+ * Ends requests with a failed leg on a server. When both legs are under way the ledger decides
+ * which one acts: until decode has begun, the prefill run ends the request or retries it;
+ * afterwards decode does, and the message to it is repeated until it has.
  */
 export class PairedEnd {
   constructor(
@@ -18,7 +17,7 @@ export class PairedEnd {
     private readonly parts: ExecutorParts,
   ) {}
 
-  /** Whether no other engine is to try. */
+  /** Whether no other engine may retry. */
   isFinal({ code }: LegFailure): boolean {
     return code === 'upstream_error' || code === 'upstream_timeout';
   }
@@ -60,7 +59,7 @@ export class PairedEnd {
     return isOurs;
   }
 
-  /** False when no message is needed: the request is over, or has gone round again. */
+  /** False when no message is needed: the request is over or has been retried. */
   private async tellDecode(run: Run, failure: LegFailure): Promise<boolean> {
     const { transport, identity } = this.site;
     const from = identity.engineId;

@@ -26,7 +26,7 @@ export class Sglang implements KvConnector {
   }
 }
 
-/** SGLang draws from 63 bits; a JSON number of ours holds 53. */
+/** SGLang draws from 63 bits; a JavaScript number holds 53. */
 function newRoom(): number {
   return Number(randomBytes(8).readBigUInt64BE() >> 11n);
 }

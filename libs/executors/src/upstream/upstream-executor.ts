@@ -48,25 +48,25 @@ export interface Upstream {
   readonly server: UpstreamServer;
   /** Unset: NIXL pull. */
   readonly connector?: KvConnector;
-  /** Its metrics are read no more often than this. */
+  /** Least interval between two readings of its metrics. */
   readonly metricsEveryMs?: number;
 }
 
-/** What the server does for one run. */
+/** The server's work for one run. */
 interface ActiveLeg {
   readonly controller: AbortController;
   /** On decode: the prefill run whose leg is under way at the same time. */
   readonly source: PrefillSource | undefined;
-  /** On prefill: decode has the request already. */
+  /** On prefill: true when decode already has the request. */
   isPaired: boolean;
   /** On decode: its server gets the location of the KV. */
   fetches: boolean;
 }
 
 /**
- * Runs jobs of one engine on an upstream server: queues, hand-over, recovery and answers are those
- * of any engine. An upstream text is never begun twice for one client: what fails before its first
- * token is tried again elsewhere, with a prefill of its own, and what fails later ends the answer.
+ * Runs jobs of one engine on an upstream server: queues, hand-over, recovery and answers are the
+ * same as for any engine. An upstream text never starts twice for one client: a failure before the
+ * first token is retried elsewhere with a new prefill, and a later failure ends the answer.
  */
 export class UpstreamExecutor implements Executor {
   private readonly legs = new Map<Run, ActiveLeg>();
@@ -159,7 +159,7 @@ export class UpstreamExecutor implements Executor {
       if (leg.isPaired && run.epoch === epoch) this.parts.endings.dropJob(run);
       return;
     }
-    // What has begun to answer has its prompt.
+    // A leg that has begun to answer has its prompt.
     if (leg.source?.epoch !== epoch || run.emitted > 0) return;
     if (this.pairedEnd.isFinal(failure)) this.pairedEnd.fail(run, failure);
     else this.beginAnew(run);
@@ -210,7 +210,7 @@ export class UpstreamExecutor implements Executor {
   }
 
   /**
-   * Decode's leg may begin before this one does, and knows where it goes on. False when the run is
+   * Hands over before this leg begins, with the place of the prefill run. False when the run is
    * over.
    */
   private async handOverEarly(run: Run, leg: ActiveLeg, params: Body): Promise<boolean> {
@@ -225,7 +225,7 @@ export class UpstreamExecutor implements Executor {
     return { params: (params ?? {}) as unknown as KvTransferParams, generation: EXECUTED, heldUs };
   }
 
-  /** The reason of its end; undefined when the run is over before. */
+  /** The reason for its end; undefined when the run is over before. */
   private async generate(
     run: Run,
     { request, params, signal }: Generation,
@@ -238,8 +238,8 @@ export class UpstreamExecutor implements Executor {
   }
 
   /**
-   * What an upstream prefill has answered. A simulated one holds nothing that a server could read,
-   * and need not hold it any longer.
+   * The parameters of an upstream prefill's answer. A simulated prefill holds nothing that a server
+   * could read, so its blocks are released.
    */
   private paramsOf(run: Run, handoff: HandoffRecord | undefined): Body | undefined {
     if (handoff === undefined) return undefined;
@@ -272,7 +272,7 @@ export class UpstreamExecutor implements Executor {
     throw new UpstreamLost('cut', undefined);
   }
 
-  /** One more event of the answer, as the server wrote it. */
+  /** Publishes one more event of the answer as the server wrote it. */
   private say(run: Run, payload: string): void {
     this.health.succeeded();
     (run.payloads ??= new KeptPayloads()).add(payload);
@@ -288,7 +288,7 @@ export class UpstreamExecutor implements Executor {
     run.emitted += 1;
   }
 
-  /** It is with the server, or waits again for one. */
+  /** Reports that the run is on the server, or waits for one again. */
   private sayState(run: Run, kind: 'scheduled' | 'restarted'): void {
     const { entry } = this;
     this.address(run);
@@ -330,9 +330,9 @@ export class UpstreamExecutor implements Executor {
   }
 
   /**
-   * Whether the client gets the error. A server that was to fetch KV answers 500 as well when the
-   * KV did not come, often before a lost prefill is noticed: another prefill may mend that. One
-   * that says 503 is not to be asked again.
+   * Whether the client gets the error. A server that fetches KV also answers 500 when the KV did
+   * not come, often before a lost prefill is noticed; another prefill may help then. After a
+   * 503 there is no retry.
    */
   private isFinal(run: Run, leg: ActiveLeg, failure: LegFailure): boolean {
     if (run.emitted > 0) return true;
@@ -342,9 +342,9 @@ export class UpstreamExecutor implements Executor {
     return this.pairedEnd.isFinal(failure);
   }
 
-  /** Undefined for what is no server's doing. */
+  /** Undefined for errors that no server caused. */
   private failureOf(run: Run, cause: unknown): LegFailure | undefined {
-    // The server's verdict on the request holds wherever it runs.
+    // The server's refusal of the request applies on every server.
     if (cause instanceof UpstreamRefusal) return cause.failure;
     if (!(cause instanceof UpstreamLost)) return undefined;
     const { why, cause: err } = cause;
@@ -359,7 +359,10 @@ export class UpstreamExecutor implements Executor {
     this.pairedEnd.fail(run, failure);
   }
 
-  /** Before the first token another engine may try; a prefill that was read is not read again. */
+  /**
+   * Before the first token another engine may retry, but a prefill that has been read is not read
+   * again.
+   */
   private beginAnew(run: Run): void {
     const leg = this.legs.get(run);
     if (leg) this.tellPrefill(run, leg);
@@ -370,7 +373,7 @@ export class UpstreamExecutor implements Executor {
     else this.parts.endings.returnJob(run);
   }
 
-  /** No decode fetches what it computes for this run. */
+  /** Tells prefill that no decode fetches its blocks of this run. */
   private tellPrefill({ job }: Run, { source }: ActiveLeg): void {
     if (source === undefined) return;
     const from = this.site.identity.engineId;

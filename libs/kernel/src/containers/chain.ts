@@ -1,4 +1,4 @@
-/** What may stand in a chain, and in at most one. */
+/** An element of a chain; it is in at most one. */
 export interface ChainLink<L extends ChainLink<L>> {
   chain: Chain<L> | undefined;
   previous: L | undefined;
@@ -10,7 +10,7 @@ export class Chain<L extends ChainLink<L>> {
   first: L | undefined;
   last: L | undefined;
 
-  /** Appends a link, which leaves the chain it stood in. */
+  /** Appends a link, and removes it from its former chain. */
   append(link: L): void {
     link.chain?.remove(link);
     link.chain = this;
@@ -20,7 +20,7 @@ export class Chain<L extends ChainLink<L>> {
     this.last = link;
   }
 
-  /** Takes a link out; one that does not stand here is left alone. */
+  /** Removes a link; ignores one of another chain. */
   remove(link: L): void {
     if (link.chain !== this) return;
     if (link.previous === undefined) this.first = link.next;

@@ -2,7 +2,7 @@ import { assert } from '../assert';
 import type { Micros } from '../time';
 import { Chain, type ChainLink } from './chain';
 
-/** A deadline of `owner`; it stands in at most one list. */
+/** A deadline of `owner`; it is in at most one list. */
 export interface Deadline<T> extends ChainLink<Deadline<T>> {
   readonly owner: T;
   dueUs: Micros;
@@ -13,16 +13,15 @@ export function newDeadline<T>(owner: T): Deadline<T> {
 }
 
 /**
- * Deadlines that are all the same span away from the instant at which they are set, and therefore
- * stay sorted by appending: setting, removing and finding the earliest cost the same however many
- * there are.
+ * Deadlines that are all set for the same span ahead, and therefore stay sorted by appending:
+ * setting, removing and finding the earliest take constant time.
  */
 export class DeadlineList<T> {
   private readonly chain = new Chain<Deadline<T>>();
 
   /**
-   * Sets a deadline, which leaves the list it stood in. `dueUs` may not lie before any deadline of
-   * this list.
+   * Sets a deadline, and removes it from its former list. `dueUs` must not be before any deadline
+   * of this list.
    */
   set(deadline: Deadline<T>, dueUs: Micros): void {
     deadline.dueUs = dueUs;
@@ -36,7 +35,7 @@ export class DeadlineList<T> {
   }
 }
 
-/** Takes a deadline out of the list in which it stands, if any. */
+/** Removes a deadline from its list, if any. */
 export function clearDeadline<T>(deadline: Deadline<T>): void {
   deadline.chain?.remove(deadline);
 }

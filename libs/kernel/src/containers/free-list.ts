@@ -1,7 +1,7 @@
 /**
- * Numbers 0..n-1 in the order in which they were put in last: a doubly linked list inside two
- * arrays, so that a number that is used again leaves from the middle in constant time. The entry
- * past the last closes the ring.
+ * Numbers 0..n-1 in the order in which they were last put in: a doubly linked list inside two
+ * arrays, so that a reused number leaves from the middle in constant time. The entry past the last
+ * closes the ring.
  */
 export class FreeList {
   private readonly next: Int32Array;
@@ -43,7 +43,7 @@ export class FreeList {
     this.count--;
   }
 
-  /** Takes out the block that was freed the longest ago; the list must not be empty. */
+  /** Removes the least recently freed block; the list must not be empty. */
   removeFirst(): number {
     const block = this.next[this.ring]!;
     this.remove(block);

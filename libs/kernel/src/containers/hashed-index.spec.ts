@@ -12,7 +12,7 @@ const anyHash = fc.oneof(
 );
 
 describe('HashedIndex', () => {
-  it('agrees with a map, whatever is added and removed in whatever order', () => {
+  it('agrees with a map after any sequence of additions and removals', () => {
     const operation = fc.record({ number: fc.nat(NUMBERS - 1), hash: anyHash });
     fc.assert(
       fc.property(fc.array(operation, { maxLength: 120 }), (operations) => {

@@ -2,8 +2,8 @@ const TWO_32 = 2 ** 32;
 const GOLDEN = 0x9e37_79b1;
 
 /**
- * Finds by hash which number stands for it: an open-addressed table of numbers, beside the hash of
- * each. It owns which number carries which hash and nothing else. One number per hash.
+ * Finds a number by its hash: an open-addressed table of numbers and their hashes, one number per
+ * hash. It owns only this mapping.
  */
 export class HashedIndex {
   /** Hashes that can be found. */
@@ -34,8 +34,8 @@ export class HashedIndex {
   }
 
   /**
-   * Puts the number in under this hash; false, with nothing changed, when another already stands
-   * for it.
+   * Adds the number under this hash; false, with nothing changed, when another number already has
+   * it.
    */
   add(hash: number, number: number): boolean {
     const slot = this.slotOf(hash);
@@ -46,7 +46,9 @@ export class HashedIndex {
     return true;
   }
 
-  /** Takes a number out, which must be in, and closes the gap, so that no probe ends too early. */
+  /**
+   * Removes a number, which must be present, and closes the gap, so that no probe ends too early.
+   */
   remove(number: number): void {
     const { slots, mask } = this;
     let gap = this.slotOf(this.hashes[number]!);
@@ -61,7 +63,7 @@ export class HashedIndex {
     slots[gap] = 0;
   }
 
-  /** The slot that holds the hash, or the empty one where it would go. */
+  /** The slot of the hash, or the empty slot for it. */
   private slotOf(hash: number): number {
     const { slots, hashes, mask } = this;
     let slot = this.homeOf(hash);

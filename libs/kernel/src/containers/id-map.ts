@@ -38,7 +38,7 @@ export class IdMap<Id extends AnyId, V extends NonNullable<unknown>> {
     this.byName.clear();
   }
 
-  /** Names in the order in which they came, integers in none. */
+  /** Values in insertion order for names, in no particular order for integers. */
   values(): V[] {
     return [...this.byName.values(), ...this.byNumber.values()];
   }

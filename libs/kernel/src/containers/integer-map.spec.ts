@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { IntegerMap } from './integer-map';
 
 describe('an integer map', () => {
-  it.each([1, 2, 3, 4, 5, 6, 7, 8])('does what a Map does (seed %i)', (seed) => {
+  it.each([1, 2, 3, 4, 5, 6, 7, 8])('behaves like a Map (seed %i)', (seed) => {
     const random = RandomStream.root(seed);
     const keys = 1 + random.integer(200);
     const stride = 1 + random.integer(3) * 1_024;

@@ -2,7 +2,7 @@ import { assert } from '../assert';
 
 const EMPTY = -1;
 const MIN_BITS = 5;
-/** Neighbours among the keys, 16 at a time, are neighbours in memory too. */
+/** Blocks of 16 neighbouring keys are also neighbours in memory. */
 const BLOCK_BITS = 4;
 const BLOCK_MASK = (1 << BLOCK_BITS) - 1;
 /**
@@ -13,18 +13,15 @@ const SPREAD = 0x9e3779b1;
 
 /**
  * A map from integers in [0, 2^31) whose entries come and go without leaving garbage: open
- * addressing with linear probing, at most half full, and whatever stood behind a removed entry
- * moves up. A `Map` builds itself anew every few removals.
+ * addressing with linear probing, at most half full; entries after a removed one move up. A `Map`
+ * rehashes every few removals.
  */
 export class IntegerMap<V extends NonNullable<unknown>> {
   private bits = MIN_BITS;
   private keys = new Int32Array(1 << MIN_BITS).fill(EMPTY);
   private slots: (V | undefined)[] = emptySlots(1 << MIN_BITS);
   private count = 0;
-  /**
-   * No higher key was ever set since all were cleared: most questions are about keys that are newer
-   * still.
-   */
+  /** The highest key set since the last clear; most lookups are for newer keys. */
   private highest = EMPTY;
 
   get size(): number {
@@ -75,7 +72,7 @@ export class IntegerMap<V extends NonNullable<unknown>> {
     return this.slots.filter((_slot, at) => this.keys[at] !== EMPTY) as V[];
   }
 
-  /** Where the key stands, or the empty place where it would. */
+  /** The place of the key, or the empty place for it. */
   private find(key: number): number {
     const { keys } = this;
     const mask = keys.length - 1;
@@ -90,8 +87,8 @@ export class IntegerMap<V extends NonNullable<unknown>> {
   }
 
   /**
-   * Fills the hole with the next entry behind it that may stand there, and so on until an empty
-   * place ends the run.
+   * Fills the hole with the next entry that may move there, and so on until an empty place ends the
+   * run.
    */
   private moveUp(from: number): void {
     const { keys, slots } = this;

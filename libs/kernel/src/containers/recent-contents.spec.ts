@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { RecentContents } from './recent-contents';
 
 describe('RecentContents', () => {
-  it('remembers what a list in order of use remembers, at every capacity', () => {
+  it('has the same content as a list in order of use, at every capacity', () => {
     const capacities = fc.constantFrom(0, 1, 7, 2_500);
     const uses = fc.array(fc.integer({ min: 1, max: 3_000 }), {
       maxLength: 4_000,

@@ -20,7 +20,7 @@ export class RecentContents {
     this.order = new FreeList(this.places);
   }
 
-  /** Contents remembered. */
+  /** Number of contents. */
   get size(): number {
     return this.index.size;
   }
@@ -54,7 +54,7 @@ export class RecentContents {
     this.order = new FreeList(this.places);
   }
 
-  /** All that is remembered, the least recently used first. For tests and audits: O(capacity). */
+  /** All contents, least recently used first, for tests and audits. O(capacity). */
   toArray(): number[] {
     const hashes = this.order.toArray().map((place) => this.index.hashOf(place));
     return hashes.filter((hash) => hash !== 0);

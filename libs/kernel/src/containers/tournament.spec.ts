@@ -8,7 +8,7 @@ interface Entry {
   readonly tie: number;
 }
 
-/** The rule in its plainest words: a scan over all places. */
+/** The plain form of the rule: a scan over all places. */
 function firstByScan(entries: ReadonlyMap<number, Entry>): number {
   const inOrder = [...entries.values()].sort((a, b) => {
     if (a.key !== b.key) return a.key < b.key ? -1 : 1;
@@ -25,7 +25,7 @@ describe('the first of a tournament', () => {
     tie: fc.nat(2),
   });
 
-  it('is the one that a scan over all places finds, whatever was set before', () => {
+  it('equals the result of a scan over all places, after any settings', () => {
     fc.assert(
       fc.property(fc.array(entry, { maxLength: 200 }), fc.constantFrom(0, 2, 64), (moves, size) => {
         const tournament = new Tournament(size);

@@ -1,8 +1,7 @@
 /**
- * Which of many places comes first: the one with the lowest key, of several with that key the one
- * with the lowest tie, of several with both the lowest place. A tree of winners over flat arrays:
- * the first place is known at once, moving one costs at most log2(places) comparisons, and nothing
- * is allocated but when it grows.
+ * Finds the first of many places: the one with the lowest key, then the lowest tie, then the lowest
+ * place. A tree of winners over flat arrays: the first place is known at once, moving one costs at
+ * most log2(places) comparisons, and it allocates only when it grows.
  */
 export class Tournament {
   private keys: Float64Array;
@@ -19,7 +18,7 @@ export class Tournament {
     this.winners = playedOff(this.leaves);
   }
 
-  /** The place that comes first; any one when no place has a key. */
+  /** The first place; any place when none has a key. */
   get first(): number {
     return this.winners[1]!;
   }
@@ -34,7 +33,7 @@ export class Tournament {
     return this.keys[place]!;
   }
 
-  /** @param key  not NaN; Infinity takes the key away */
+  /** @param key not NaN; Infinity removes the key */
   set(place: number, key: number, tie = 0): void {
     while (place >= this.leaves) this.grow();
     const { keys, ties, winners } = this;

@@ -1,6 +1,6 @@
 /**
- * Shortens a list that is filled again and again. Setting `length` would free its memory, to be
- * allocated anew.
+ * Shortens a list that is refilled repeatedly. Setting `length` would free its memory, which would
+ * then be allocated again.
  */
 export function truncate(list: unknown[], length: number): void {
   while (list.length > length) list.pop();

@@ -4,7 +4,8 @@ import type { Dialect } from '@baton/refusal';
 import type { Endpoint } from '../generation-request';
 
 /**
- * What names an answer: fixed at admission and equal in all its chunks, across hand-over and retry.
+ * The identity of an answer: fixed at admission and equal in all its chunks, across hand-over and
+ * retry.
  */
 export interface AnswerHead {
   readonly id: string;

@@ -145,7 +145,7 @@ const textOf = (choice: WireChoice): string =>
   choice.text ?? choice.delta?.content ?? choice.message?.content ?? '';
 
 describe('answers', () => {
-  it('streamed text adds up to the whole answer, whatever arrives together', () => {
+  it('streamed text adds up to the whole answer, for any batches of tokens', () => {
     fc.assert(
       fc.property(scenario, (s) => {
         const { plans, final, choicesOf } = run(s);
@@ -198,7 +198,7 @@ describe('answers', () => {
     );
   });
 
-  it('a stream never shows what a stop string takes back', () => {
+  it('a stream never shows text that a stop string removes', () => {
     fc.assert(
       fc.property(scenario, (s) => {
         const { final, choicesOf } = run({ ...s, stop: ['the', ' and', 'r '], echo: false });

@@ -21,7 +21,7 @@ export class DeltaWriter {
     return `{"content":"${text}"}`;
   }
 
-  /** OpenAI shows no reasoning; what others added to its shape is `reasoning_content`. */
+  /** OpenAI shows no reasoning; other servers have added `reasoning_content` to its shape. */
   reasoning(text: string): RawJson {
     return `{"${reasoningKey(this.dialect)}":"${text}"}`;
   }
@@ -47,7 +47,7 @@ export function reasoningKey(dialect: Dialect): string {
   return dialect === 'vllm' ? 'reasoning' : 'reasoning_content';
 }
 
-/** Under which key a call has what goes into the tool. */
+/** The key of a call's input. */
 export function textKey(kind: ToolKind): string {
   return kind === 'custom' ? 'input' : 'arguments';
 }

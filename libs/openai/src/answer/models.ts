@@ -5,7 +5,7 @@ export interface ModelCard {
   readonly id: string;
   /** Seconds since the Unix epoch. */
   readonly created: number;
-  /** What clients load a tokenizer by; the model's path or repository. */
+  /** The model's path or repository, from which clients load a tokenizer. */
   readonly root: string;
   /** Of a LoRA adapter: its base model. */
   readonly parent?: string;

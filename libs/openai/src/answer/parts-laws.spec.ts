@@ -125,7 +125,7 @@ function run(s: Scenario): { body: Body; chunks: Body[] } {
   };
 }
 
-/** Texts are put together; a name comes once. */
+/** Texts are concatenated; a name comes once. */
 function grown<Part extends object>(known: Part | undefined, part: Part): Part {
   const entries = Object.entries(part).map(([key, text]) => {
     const before = known === undefined ? '' : (Reflect.get(known, key) as string);
@@ -134,7 +134,7 @@ function grown<Part extends object>(known: Part | undefined, part: Part): Part {
   return { ...known, ...Object.fromEntries(entries) } as Part;
 }
 
-/** What a client makes of the deltas of one choice. */
+/** Assembles the deltas of one choice as a client does. */
 function assembled(deltas: readonly Message[]): Message {
   const message: Required<Pick<Message, 'tool_calls'>> & Message = { tool_calls: [] };
   for (const delta of deltas) {
@@ -214,7 +214,7 @@ describe('an answer of several parts', () => {
     );
   });
 
-  it('says one thing per delta in the openai dialect', () => {
+  it('has one field per delta in the openai dialect', () => {
     fc.assert(
       fc.property(scenario, (s) => {
         const deltas = run({ ...s, dialect: 'openai' }).chunks.flatMap((chunk) => chunk.choices);

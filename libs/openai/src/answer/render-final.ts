@@ -40,10 +40,10 @@ export interface FinalFacts {
   readonly tellsFirstToken?: boolean | undefined;
 }
 
-/** A choice of an answer in one piece; JSON where it is not plain. */
+/** A choice of an answer in one piece; JSON texts where marked as raw. */
 export interface FinalChoice {
   readonly index: number;
-  /** `null` where an answer consists of something else. */
+  /** `null` when an answer has other content. */
   readonly text: RawJson;
   /** Undefined when there is none, or none is shown. */
   readonly reasoning: RawJson | undefined;
@@ -73,7 +73,7 @@ export interface FinalParts {
   readonly promptTokenIds?: RawJson | undefined;
 }
 
-/** What an answer is written for. */
+/** The context of a rendered answer. */
 export interface FinalContext {
   readonly request: GenerationRequest;
   readonly head: AnswerHead;

@@ -79,7 +79,7 @@ describe.each(['openai', 'vllm'] as const)("OpenAI's client with the %s dialect"
     });
   });
 
-  it('raises what fails in mid-stream', async () => {
+  it('raises failures in mid-stream', async () => {
     const client = clientOf(dialect, new BatonError('engine_error'));
     const stream = await client.chat.completions.create({ ...ask, stream: true });
     const read = async () => {

@@ -11,7 +11,7 @@ export interface SegmentOptions {
 }
 
 /**
- * Turns the tokens of a sequence of several parts into deltas. It owns how much of each part has
+ * Turns the tokens of a sequence of several parts into deltas. It records how much of each part has
  * been shown.
  */
 export class SegmentDeltas {
@@ -29,7 +29,7 @@ export class SegmentDeltas {
     });
   }
 
-  /** What tokens `[from, from + count)` make visible, one delta per part. */
+  /** The deltas that tokens `[from, from + count)` make visible, one per part. */
   advance(from: number, count: number, isEnd: boolean): RawJson[] {
     const deltas: RawJson[] = [];
     const to = from + count;

@@ -20,11 +20,11 @@ export interface StreamedSequence {
   readonly answerId: string;
 }
 
-/** Stands for the text when a frame's constant parts are cut out; no text contains it. */
+/** Placeholder for the text when a frame's constant parts are cut out; no text contains it. */
 const HOLE = '\u0000';
 
 /**
- * Turns the tokens of one sequence into frames. It owns what the client has got of the sequence;
+ * Turns the tokens of one sequence into frames. It records what the client has got of the sequence;
  * tokens come in order and without repeats. A sequence whose chunks differ in nothing but their
  * text is two ready strings with the text between.
  */
@@ -38,7 +38,7 @@ export class StreamRenderer {
   private textOffset = 0;
   private received = 0;
   private readonly isChat: boolean;
-  /** Of an answer that is more than content. */
+  /** Set for an answer with more than content. */
   private readonly parts: SegmentDeltas | undefined;
 
   constructor(
@@ -86,7 +86,7 @@ export class StreamRenderer {
   }
 
   /**
-   * What to write for tokens `[fromIndex, fromIndex + count)`; empty when they make nothing visible
+   * The frames for tokens `[fromIndex, fromIndex + count)`; empty when they make nothing visible
    * and the dialect skips that.
    */
   tokens(fromIndex: number, count: number): string {
@@ -129,7 +129,7 @@ export class StreamRenderer {
     return this.shape.chunk(this.sequence.index, whole, facts);
   }
 
-  /** One frame per delta; what is known of the tokens goes with the last. */
+  /** One frame per delta; facts about the tokens go with the last. */
   private chunks(deltas: readonly RawJson[], finish?: FinishFacts): string {
     const { index } = this.sequence;
     const { finishesApart } = this.shape;

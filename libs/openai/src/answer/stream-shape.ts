@@ -23,7 +23,9 @@ export interface FinishFacts {
 
 /** The frames of a stream in one dialect, for one request. `text` and echoes come JSON-escaped. */
 export interface StreamShape {
-  /** True: the end is a frame of its own without text. False: it travels with the last text. */
+  /**
+   * True when the end is a separate frame without text; false when it is sent with the last text.
+   */
   readonly finishesApart: boolean;
   /** Opens a chat answer. */
   role(index: number, facts: ChunkFacts): string;
@@ -32,12 +34,12 @@ export interface StreamShape {
   chunk(index: number, text: string, facts: ChunkFacts): string;
   /** A chat chunk whose delta is ready. */
   delta(index: number, delta: RawJson, facts: ChunkFacts): string;
-  /** The end of a sequence, where it is apart. */
+  /** The end of a sequence, when it is a separate frame. */
   finish(index: number, facts: ChunkFacts): string;
   usage(usage: RawJson): string;
   /**
-   * What decode has kept; vLLM plans to send it with the last chunk (pull request 40186), which has
-   * gone when it is known here.
+   * The parameters of blocks that decode has kept; vLLM plans to send them with the last chunk
+   * (pull request 40186), which here is sent before they are known.
    */
   kvTransferParams(params: RawJson): string;
 }

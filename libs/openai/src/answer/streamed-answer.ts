@@ -57,7 +57,7 @@ export class StreamedAnswer {
    */
   close(facts: FinalFacts = {}): string {
     const { kvTransferParams: params } = facts;
-    // None for a prefill leg: vLLM's streams do not name what is held, and no router reads it.
+    // None for a prefill leg: vLLM's streams do not include held blocks, and no router reads them.
     const isTold = params !== undefined && !asksToHold(this.request.kvTransferParams);
     const kept = isTold ? this.shape.kvTransferParams(asciiJson(params)) : '';
     if (!this.request.includeUsage) return kept + DONE;

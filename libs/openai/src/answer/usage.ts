@@ -5,7 +5,7 @@ export interface Usage {
   readonly promptTokens: number;
   /** Sampled tokens, those of stop strings included. */
   readonly completionTokens: number;
-  /** Those of the completion that were reasoning. */
+  /** The reasoning part of the completion tokens. */
   readonly reasoningTokens?: number;
   /**
    * Prompt tokens that an engine did not have to compute; undefined where the configuration hides

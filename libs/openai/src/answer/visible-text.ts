@@ -4,8 +4,8 @@ import { escapeJson, JsonFragments, type OutputPlan, type Tokenizer } from '@bat
 export type TokenRun = Pick<OutputPlan, 'tokenIds' | 'cut'>;
 
 /**
- * What of a run's text has been shown. While the sequence goes on it keeps back as many characters
- * as a stop string could still claim; at the end it shows the rest up to the cut.
+ * Tracks the shown text of a run. While the sequence continues it holds back as many characters as
+ * a stop string could still claim; at the end it shows the rest up to the cut.
  */
 export class VisibleText {
   private readonly fragments: JsonFragments;

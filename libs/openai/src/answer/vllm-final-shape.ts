@@ -2,7 +2,7 @@ import { asciiJson, rawArray, type RawJson, rawObject } from '@baton/text';
 import type { Endpoint } from '../generation-request';
 import type { FinalChoice, FinalParts } from './render-final';
 
-/** All that it takes of a request. */
+/** The parts of a request that it uses. */
 type VllmParts = Omit<FinalParts, 'request'> & {
   readonly request: Pick<FinalParts['request'], 'endpoint' | 'serviceTier'>;
 };

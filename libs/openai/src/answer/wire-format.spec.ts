@@ -243,7 +243,7 @@ describe("OpenAI's bytes", () => {
     );
   });
 
-  it('chat: with include_usage every other chunk says that it has none', () => {
+  it('chat: with include_usage every other chunk has a null usage', () => {
     const stream = answer('openai', chatRequest('openai', USAGE), 'Hi');
     expect(stream.open()).toContain('"finish_reason":null}],"usage":null}\n\n');
     expect(stream.sequences[0]?.finish('stop', 0, 1)).toContain(
@@ -257,7 +257,7 @@ describe("OpenAI's bytes", () => {
     );
   });
 
-  it('kv_transfer_params answer only those who sent them', () => {
+  it('kv_transfer_params are in answers only to requests that sent them', () => {
     const options = { dialect: 'openai', tokenizer } as const;
     const body = (more: object) =>
       renderFinal(

@@ -26,7 +26,7 @@ function refusalOf(parse: () => unknown): BatonError {
 describe('reasoning', () => {
   const able = { isReasoning: true };
 
-  it('is as long as reasoning_effort says, medium by default', () => {
+  it('has a length by reasoning_effort, medium by default', () => {
     const effortOf = (effort?: string) =>
       chat({ reasoning_effort: effort }, able).reasoning?.effort;
     expect(effortOf()).toBe(1);
@@ -47,7 +47,7 @@ describe('reasoning', () => {
     expect(of({ include_reasoning: false })?.isShown).toBe(false);
   });
 
-  it('is none of a model that does not reason', () => {
+  it('does not exist for a model that does not reason', () => {
     expect(chat({ reasoning_effort: 'high' }).reasoning).toBeUndefined();
   });
 
@@ -121,7 +121,7 @@ describe.each([
     expect(of({ truncate_prompt_tokens: -1 })).toEqual(whole);
   });
 
-  it('a tier that was asked for is answered, auto as default', () => {
+  it('a requested tier is in the answer, auto as default', () => {
     expect(parse({ service_tier: 'auto' }).serviceTier).toBe('default');
     expect(parse({ service_tier: 'flex' }).serviceTier).toBe('flex');
     expect(parse({}).serviceTier).toBeUndefined();
@@ -129,7 +129,7 @@ describe.each([
 });
 
 describe('truncation of a long completion prompt', () => {
-  it('gives the tokens that the whole text ends with', () => {
+  it('gives the last tokens of the whole text', () => {
     const text = 'It was a dark and stormy night; the rain fell in torrents. '.repeat(2000);
     const whole = tokenizer.encode(text);
     for (const length of [1, 50, 190]) {
@@ -147,7 +147,7 @@ describe('truncation of a long completion prompt', () => {
     expect([...complete(ids).prompts[0]!.ids]).toEqual(whole.slice(-9));
   });
 
-  it('is what echo shows', () => {
+  it('is shown by echo', () => {
     const body = { prompt: 'one two three', echo: true, truncate_prompt_tokens: 1 };
     expect(complete(body).prompts[0]!.echoText).toBe(' three');
   });

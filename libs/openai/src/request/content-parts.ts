@@ -14,9 +14,7 @@ const TEXT_PARTS: Readonly<Record<string, string>> = {
   thinking: 'thinking',
 };
 
-/**
- * Part types that hold something else, with the key under which they hold it and what they cost.
- */
+/** Part types with other content, with its key and its cost. */
 const MEDIA_PARTS: Readonly<Record<string, { readonly key: string; readonly kind: Medium }>> = {
   image_url: { key: 'image_url', kind: 'image' },
   input_image: { key: 'image_url', kind: 'image' },
@@ -28,14 +26,14 @@ type Medium = 'image' | 'audio';
 type Piece = Exclude<TurnContent, string>[number];
 
 /**
- * Content of messages as the prompt has it. Parts are joined by line breaks, as vLLM does. An image
- * or a clip stands as so many token ids as the model spends on one, derived from its address or
- * data: equal ones share a prefix cache, others do not. Nothing is fetched or decoded.
+ * The content of messages in the prompt. Parts are joined by line breaks, as in vLLM. An image or a
+ * clip becomes as many token ids as the model spends on one, derived from its address or data:
+ * equal ones share a prefix cache, others do not. Nothing is fetched or decoded.
  */
 export class ContentReader {
   /**
-   * Ids that stand for media so far. More than the model's context are not made: the prompt is too
-   * long already.
+   * Ids made for media so far, at most the model's context, beyond which the prompt is too long
+   * anyway.
    */
   private placed = 0;
 
@@ -78,7 +76,7 @@ export class ContentReader {
   }
 }
 
-/** Plain text of a message; what is not text is left out. */
+/** Plain text of a message, without other parts. */
 export function plainText(content: TurnContent): string {
   if (typeof content === 'string') return content;
   return content.filter((piece) => typeof piece === 'string').join('');
@@ -91,7 +89,7 @@ function textIn(part: ContentPart, key: string, place: string): string {
   throw valueError({ field: `${place}.${key}`, message });
 }
 
-/** What tells one image or clip from another: its address, or its data. */
+/** The identity of an image or clip: its address or its data. */
 function sourceOf(part: ContentPart, key: string, place: string): string {
   const value = part[key];
   const source = isObject(value) ? (value['url'] ?? value['data']) : value;

@@ -1,9 +1,14 @@
+import { BatonError } from '@baton/contract';
 import { outside, RequestError, valueError } from '@baton/refusal';
+import type { Prompt } from '../generation-request';
 import type { RequestLimits } from '../limits';
+
+/** Tokens of all prompts of one request: four of the longest of a model with 131,072. */
+const MAX_PROMPT_TOKENS = 2 ** 19;
 
 /** The token limits of a request, before its prompt is counted. */
 export interface OutputLimit {
-  /** Undefined: all the room that the prompt leaves. */
+  /** Undefined for all the room that the prompt leaves. */
   readonly maxTokens: number | undefined;
   /** The field that set it. */
   readonly field: 'max_tokens' | 'max_completion_tokens';
@@ -39,7 +44,7 @@ export class ContextLength {
   }
 
   /**
-   * Refuses a text that cannot fit, without tokenizing it: one that is too long for the longest of
+   * Refuses a text that cannot fit, without tokenizing it: one too long even for the longest
    * tokens.
    */
   checkText(characters: number): void {
@@ -79,7 +84,7 @@ export class ContextLength {
     return room;
   }
 
-  /** Prompt and output must fit the KV cache of one engine, or the request would wait for ever. */
+  /** Prompt and output must fit the KV cache of one engine, or the request would wait forever. */
   checkCapacity(tokens: number): void {
     const capacity = this.limits.kvCapacityTokens ?? Infinity;
     if (tokens <= capacity) return;
@@ -134,5 +139,16 @@ export class ContextLength {
       `This model's maximum context length is ${maxModelLen} tokens. However, ${split}. ` +
       `Please reduce the length of the ${input}${this.requested === 0 ? '' : ' or completion'}.`;
     return new RequestError('context_length_exceeded', { message, param: input }, vllm);
+  }
+}
+
+/** Counts the tokens of the prompts of one request while they are read. */
+export class PromptTotal {
+  private tokens = 0;
+
+  /** @throws BatonError `request_too_complex` when they are too many */
+  add({ ids }: Pick<Prompt, 'ids'>): void {
+    this.tokens += ids.length;
+    if (this.tokens > MAX_PROMPT_TOKENS) throw new BatonError('request_too_complex');
   }
 }

@@ -24,7 +24,7 @@ const turn: fc.Arbitrary<ChatTurn> = fc.record(
   { requiredKeys: ['role', 'content'] },
 );
 
-/** What merging means: one turn after the other joins the one before. */
+/** The definition of merging: each turn joins the one before it. */
 function oneByOne(turns: readonly ChatTurn[]): ChatTurn[] {
   const result: ChatTurn[] = [];
   for (const next of turns) {

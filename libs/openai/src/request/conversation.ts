@@ -4,7 +4,7 @@ import type { RequestLimits } from '../limits';
 import type { CalledFunction, CallField, MessageField } from './chat.dto';
 import { ContentReader } from './content-parts';
 
-/** What a conversation is made of, whatever endpoint it came in at. */
+/** The parts of a conversation, for all endpoints. */
 export interface ConversationParts {
   readonly messages: readonly MessageField[];
   /** Tools in the prompt, as the request has them. */

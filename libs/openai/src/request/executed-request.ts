@@ -3,15 +3,15 @@ import type { Endpoint, GenerationRequest } from '../generation-request';
 import type { RequestLimits } from '../limits';
 import { objectBody } from './parse-body';
 
-/** vLLM's default where a completion names no limit. */
+/** vLLM's default for completions without a limit. */
 const DEFAULT_MAX_TOKENS = 16;
 
 type Fields = Readonly<Record<string, unknown>>;
 
 /**
- * A request that a server will check and answer, as far as its way through the cluster needs it:
- * the length and the contents of its prompt by Baton's tokenizer, its limit and its priority.
- * Throws `BatonError` for what is no JSON object.
+ * A request that a server will check and answer, reduced to what the cluster needs: the length and
+ * the contents of its prompt by Baton's tokenizer, its limit and its priority. Throws `BatonError`
+ * for a body that is not a JSON object.
  */
 export function executedRequest(
   endpoint: Endpoint,

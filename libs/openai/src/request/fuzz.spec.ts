@@ -12,7 +12,7 @@ import { parseCompletion } from './parse-completion';
 
 const tokenizer = defaultTokenizer();
 const BODIES = runsOf(10_000);
-/** A seed of a failure can be run alone: BATON_FUZZ_SEED=123. */
+/** The seed of a failure can be run separately: BATON_FUZZ_SEED=123. */
 const ONLY = process.env['BATON_FUZZ_SEED'];
 
 const FIELDS = [
@@ -56,7 +56,7 @@ const TEXTS = [
   'auto',
 ];
 
-/** Bodies that are right in parts and wrong in others. */
+/** Random bodies with valid and invalid parts. */
 class Fuzz {
   constructor(private readonly random: RandomStream) {}
 
@@ -180,8 +180,8 @@ function nested(depth: number): unknown {
 }
 
 /**
- * Parses, plans and answers as far as it goes. Only a `BatonError` of the client's making may come
- * out.
+ * Parses, plans and answers as far as possible. The only allowed error is a `BatonError` caused by
+ * the client.
  */
 function take(
   body: unknown,
@@ -214,7 +214,7 @@ function take(
 }
 
 describe.each(['chat', 'completions'] as const)('random bodies of %s', (endpoint) => {
-  it('are answered or refused, and never an error of ours', () => {
+  it('are answered or refused, and never cause an internal error', () => {
     const counts = { answered: 0, refused: 0 };
     const seeds = ONLY === undefined ? Array.from({ length: BODIES }, (_, i) => i) : [Number(ONLY)];
     for (const seed of seeds) {

@@ -16,15 +16,15 @@ export function parseJsonBody(text: string): unknown {
 }
 
 /**
- * TensorRT-LLM numbers its requests with 63 bits, of which a number of ours holds 53: these two are
- * read as text. A name within a text has its quotes escaped, and does not match.
+ * TensorRT-LLM numbers its requests with 63 bits, of which a JavaScript number holds 53, so these
+ * two are read as text. A name within a text has its quotes escaped, and does not match.
  */
 const LONG_IDS = /("(?:disagg|ctx)_request_id"\s*:\s*)(-?\d{16,20})(?=\s*[,}])/g;
 
-/** Deeper bodies are refused, so that what looks into them may call itself. */
+/** Deeper bodies are refused, so that recursive readers are safe. */
 const MAX_DEPTH = 200;
 
-/** Goes by levels, not by calls: a body may be nested as deeply as it is long. */
+/** Iterates by levels without recursion, because a body may be nested as deeply as it is long. */
 function checkDepth(body: object): void {
   let level: object[] = [body];
   for (let depth = 1; level.length > 0; depth++) {
@@ -41,7 +41,7 @@ function checkDepth(body: object): void {
   }
 }
 
-/** JSON inside of a field; undefined when the text is none. */
+/** JSON inside a field; undefined when the text is not JSON. */
 export function parseNested(text: string): unknown {
   try {
     return JSON.parse(text) as unknown;
@@ -50,7 +50,7 @@ export function parseNested(text: string): unknown {
   }
 }
 
-/** A body must be an object; never a server's fault when it is not. */
+/** A body must be an object; anything else is a client error. */
 export function objectBody(body: unknown): Readonly<Record<string, unknown>> {
   if (body === undefined) throw missingBody();
   if (isObject(body)) {
@@ -62,8 +62,8 @@ export function objectBody(body: unknown): Readonly<Record<string, unknown>> {
 }
 
 /**
- * The served name that stands in the answer: the first one for a request that names none or one of
- * its aliases. Throws `model_not_found`.
+ * The served name for the answer: the first one for a request that names none or one of its
+ * aliases. Throws `model_not_found`.
  */
 export function servedModel(name: string | null | undefined, limits: RequestLimits): string {
   const [first = ''] = limits.models;

@@ -55,7 +55,7 @@ describe('messages', () => {
     expect(text).toContain('<|im_start|>critic\ny<|im_end|>');
   });
 
-  it('give their instructions in one leading turn, and neighbours of one role are one turn', () => {
+  it('put their instructions into one leading turn, and merge neighbours of one role', () => {
     const text = promptOf({
       messages: [
         { role: 'system', content: 'a' },
@@ -71,7 +71,7 @@ describe('messages', () => {
     );
   });
 
-  it('come after what the model is told of tools and documents', () => {
+  it('come after the description of tools and documents', () => {
     const text = promptOf({
       messages: [{ role: 'system', content: 'Be brief.' }, ...messages],
       tools: [{ type: 'function', function: { name: 'f', parameters: {} } }],
@@ -85,14 +85,14 @@ describe('messages', () => {
     expect(parse({ tools, tool_choice: 'none' }).prompts[0]!.ids.length).toBeGreaterThan(without);
   });
 
-  it('may leave the last one open for the answer to go on with', () => {
+  it('may leave the last one open for the answer to continue', () => {
     const open = [...messages, { role: 'assistant', content: 'Well,' }];
     const body = { messages: open, continue_final_message: true };
     expect(promptOf(body)).toBe('<|im_start|>user\nHi<|im_end|>\n<|im_start|>assistant\nWell,');
     expect(refusal({ ...body, add_generation_prompt: true }).message).toContain('Cannot set both');
   });
 
-  it('may have images and audio where the model takes them, each at its cost', () => {
+  it('may have images and audio if the model takes them, each at its cost', () => {
     const image = { type: 'image_url', image_url: { url: 'data:image/png;base64,AAAA' } };
     const audio = { type: 'input_audio', input_audio: { data: 'AAAA', format: 'wav' } };
     const withParts = (...parts: object[]) => [
@@ -113,7 +113,7 @@ describe('messages', () => {
     expect(() => parse({ messages: withParts(empty) }, able)).toThrow('an address or data');
   });
 
-  it('end without an open turn when no generation prompt is wanted', () => {
+  it('end without an open turn when no generation prompt is requested', () => {
     expect(promptOf({ add_generation_prompt: false })).toBe('<|im_start|>user\nHi<|im_end|>\n');
   });
 
@@ -203,7 +203,7 @@ describe('fields that would change the answer', () => {
     expect(refusal({ chat_template: 'x' }).message).toContain('untrusted chat template');
   });
 
-  it('pass with the neutral values that SDKs send', () => {
+  it('are accepted with the neutral values that SDKs send', () => {
     const neutral = {
       tools: null,
       tool_choice: 'none',

@@ -23,10 +23,7 @@ import { NO_TOOLS, type ToolUse, toolUse } from './tool-offer';
 import { Truncation } from './truncation';
 import { refuseTemplate, refuseUnsupported } from './unsupported';
 
-/**
- * Checks a body of POST /v1/chat/completions. Throws `BatonError` with the first thing that is
- * wrong.
- */
+/** Checks a body of POST /v1/chat/completions. Throws `BatonError` with the first error. */
 export function parseChat(body: unknown, limits: RequestLimits): GenerationRequest {
   const fields = objectBody(body);
   const { strict } = limits;

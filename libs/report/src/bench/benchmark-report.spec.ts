@@ -28,7 +28,7 @@ function figuresOf(run: BenchmarkRecord) {
 
 describe('a load run for people', () => {
   it(
-    'is a table line for line as that of vllm bench serve, with the generator’s own error ' +
+    'is a table like that of vllm bench serve, line for line, with the generator’s own error ' +
       'below',
     () => {
       const run = recordOf(null);
@@ -62,7 +62,7 @@ describe('a load run for people', () => {
     },
   );
 
-  it('is a page with what a client can know, that says when it is void', () => {
+  it('is a page of client-side figures that shows when the run is void', () => {
     const run = recordOf('it was late');
     const page = benchmarkReport({
       ...{ run, figures: figuresOf(run), slo: SLO, title: 'Bench', subtitle: 'here' },

@@ -37,13 +37,13 @@ export interface BenchmarkReport {
   readonly slo: Slo | undefined;
   readonly title: string;
   readonly subtitle: string;
-  /** What the run depended on, by the names of flags. */
+  /** The settings of the run, by the names of flags. */
   readonly settings: Readonly<Record<string, unknown>>;
 }
 
 /**
- * The page of a load run: the sections that a client can fill of those that a replay has, and how
- * far the client can be trusted.
+ * The page of a load run: the sections of a replay that a client can fill, and the reliability of
+ * the client.
  */
 export function benchmarkReport(report: BenchmarkReport): ReportPage {
   const { run, slo = {}, title, subtitle } = report;
@@ -72,12 +72,12 @@ export function benchmarkReport(report: BenchmarkReport): ReportPage {
   }
 }
 
-/** A second each, where that makes neither too few nor too many points. */
+/** Intervals of a second, unless that makes too few or too many points. */
 function intervalsOf({ endUs }: BenchmarkRecord): number {
   return Math.min(MOST_INTERVALS, Math.max(LEAST_INTERVALS, Math.ceil(usToSeconds(endUs))));
 }
 
-/** A void run has no other answer than that. */
+/** The only answer of a void run is that it is void. */
 function answer({ run, figures }: BenchmarkReport, summary: Summary): ReportAnswer {
   const { ttft_ms: ttft, tpot_ms: tpot } = summary;
   const reason = run.lateness.void;

@@ -20,15 +20,15 @@ export interface ConsoleBenchmark {
   readonly run: BenchmarkRecord;
   readonly figures: BenchmarkFigures;
   readonly percentiles: readonly number[];
-  /** Requests under way at most; undefined: no bound. */
+  /** Most requests under way; undefined for no limit. */
   readonly maxConcurrency: number | undefined;
-  /** Requests per second as asked for; undefined: as the workload has them. */
+  /** Requested requests per second; undefined for those of the workload. */
   readonly requestRate: number | undefined;
 }
 
 /**
- * A load run as `vllm bench serve` prints it, line for line, and below it what that one does not
- * say: failures by kind, and the generator's own error.
+ * A load run as `vllm bench serve` prints it, line for line, and below it what that lacks: failures
+ * by kind, and the generator's own error.
  */
 export function consoleBenchmark(told: ConsoleBenchmark): string {
   const { run, figures, percentiles, maxConcurrency, requestRate } = told;

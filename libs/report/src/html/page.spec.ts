@@ -44,7 +44,7 @@ describe('the order of a page', () => {
     expect(html.split('<details>').length - 1).toBe(page.sections.length - open.length);
   });
 
-  it('has what was changed in the configuration, with the default, and folds the defaults', () => {
+  it('lists changed options with their defaults, and folds the defaults', () => {
     const [changed, defaults] = settingsSections(
       'Configuration',
       { seed: 3, gpu: 'h100' },
@@ -64,7 +64,7 @@ describe('a page', () => {
     expect(page).not.toContain('sourceMappingURL');
   });
 
-  it('shows text as text, wherever it comes from', () => {
+  it('escapes text from any source', () => {
     const evil = '"><script>alert(1)</script>';
     const page = pageOf(
       [
@@ -93,7 +93,7 @@ describe('a page', () => {
     expect(page).toContain('&quot;&gt;&lt;script&gt;alert(1)');
   });
 
-  it('carries what is drawn as JSON that cannot end its element', () => {
+  it('carries chart data as JSON that cannot end its element', () => {
     const page = pageOf([CHART]);
     const [, json = ''] = /id="section-0-data">(.*?)<\/script>/s.exec(page) ?? [];
     expect(JSON.parse(json)).toMatchObject({
@@ -136,7 +136,7 @@ describe('a page', () => {
     expect(page).toContain('<td class="cool" style="--heat:0.000">0.25</td>');
   });
 
-  it('cuts a table that nobody would read to its end', () => {
+  it('cuts a very long table', () => {
     const rows = Array.from({ length: 2_000 }, (_none, i) => [`row ${i}`]);
     const page = pageOf([{ kind: 'table', title: 'Long', columns: [{ name: 'row' }], rows }]);
     expect(page).toContain('row 1023');
@@ -146,7 +146,7 @@ describe('a page', () => {
 });
 
 describe('the report of a run', () => {
-  it('tells the same bytes of the same run, however long it took', () => {
+  it('has the same bytes for the same run, however long it took', () => {
     const run = testRun({ requests: 300, roles: ['prefill', 'decode'] });
     const told = [0.1, 9].map((wallSeconds) => {
       const summary = summarise(run, { slo: SLO, seed: 1, wallSeconds });

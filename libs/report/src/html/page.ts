@@ -6,7 +6,7 @@ import { escapeText } from './escape';
 import { isDrawn, renderAnswer, renderSection } from './render-section';
 import { stylesheet } from './styles';
 
-/** What a page may load: nothing. A report works from a disk, in a mail and in ten years. */
+/** A page may load nothing, so that a report works from a disk, in a mail and in ten years. */
 const POLICY =
   "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:";
 

@@ -48,7 +48,7 @@ describe('a trace', () => {
     expect(open.size).toBe(400);
   });
 
-  it('tells only of as many requests as asked for, and says so', () => {
+  it('has at most the given number of requests, and states it', () => {
     const { note, events } = traceOf(400, { requests: 25 });
     expect(note).toBe('the first 25 of 400 requests, the first 0 of the steps and leaps');
     const ids = events.flatMap(({ id }) => (id === undefined ? [] : [id]));

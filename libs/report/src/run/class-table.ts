@@ -8,7 +8,7 @@ const NAMES = [
   ...['TTFT p50', 'TTFT p99', 'TPOT p50', 'TPOT p99', 'waited p99'],
 ];
 
-/** What each SLO class got, one line per class; empty without classes. */
+/** The results of each SLO class, one line per class; empty without classes. */
 export function classTable(classes: readonly ClassSummary[] = []): string {
   if (classes.length === 0) return '';
   const columns = NAMES.map((name, i) => {

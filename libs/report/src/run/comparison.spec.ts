@@ -38,7 +38,7 @@ describe('a comparison on the console', () => {
     expect(lines.find((line) => line.startsWith('output tokens/s'))).toMatch(/ 0\.0 %$/);
   });
 
-  it('says how late tokens came, and when that was too late', () => {
+  it('reports the lateness of tokens, and when it was too large', () => {
     expect(text).toContain('Over 299 requests.\n');
     expect(text).toContain('First tokens reached the API 2 ms after their stamp (p99 2 ms).\n');
     const late = consoleComparison(comparedWith(RUN, 9).comparison);
@@ -70,7 +70,7 @@ describe('a comparison in a report', () => {
     });
   });
 
-  it('stands behind the summary of a page that stays below 2 MiB', () => {
+  it('follows the summary of a page below 2 MiB', () => {
     const summary = summarise(RUN, { seed: 1, wallSeconds: 1 });
     const parts = {
       run: RUN,

@@ -11,7 +11,7 @@ function told(slo?: string): string {
 }
 
 describe('a result on the console', () => {
-  it('tells requests, throughput, latencies and engines', () => {
+  it('shows requests, throughput, latencies and engines', () => {
     const lines = told().split('\n');
     expect(lines[0]).toBe('A run');
     expect(lines).toContain('requests    500: 499 completed, 1 rejected');
@@ -22,13 +22,13 @@ describe('a result on the console', () => {
     expect(told()).not.toContain('goodput');
   });
 
-  it('tells goodput and who met which SLO', () => {
+  it('shows goodput and the attainment of each objective', () => {
     expect(told('ttft=500ms')).toMatch(
       /goodput +[\d.]+ \[[\d.]+, [\d.]+\] requests\/s, .*\n +[\d.]+ % \[.*\] meet ttft=500ms/,
     );
   });
 
-  it('tells the interval of each latency below it, in its unit', () => {
+  it('shows the interval of each latency below it, in its unit', () => {
     const { ttft_ms, intervals } = summarise(RUN, { seed: 1, wallSeconds: 0.25 });
     const lines = told().split('\n');
     const at = lines.findIndex((line) => line.startsWith('TTFT'));

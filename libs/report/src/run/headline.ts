@@ -13,7 +13,7 @@ import type { KeyValuesSection } from '../sections';
 
 type Entry = KeyValuesSection['entries'][number];
 
-/** The figures that are looked at first. */
+/** The most important figures. */
 export function headline(summary: Summary): KeyValuesSection {
   const { ttft_ms: ttft, tpot_ms: tpot, output_tokens_per_second: output } = summary;
   const ends = summary.intervals;

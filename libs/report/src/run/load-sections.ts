@@ -35,9 +35,7 @@ export const PHASE_NAMES: Readonly<Record<RequestPhase, string>> = {
   decode: 'decode',
 };
 
-/**
- * What was asked of the cluster and what it gave, over time, and where the time of a request goes.
- */
+/** Load and throughput over time, and the phases of a request. */
 export function loadSections(
   run: RunRecord,
   told: { readonly summary: Summary; readonly slo: Slo },

@@ -32,7 +32,7 @@ describe('the CSV of requests', () => {
     }
   });
 
-  it('names engines and outcomes, and says who met the SLO', () => {
+  it('has engines, outcomes and SLO attainment', () => {
     const rows = rowsOf(run, 500_000);
     expect(rows[0]).toMatchObject({ prefill_engine: 'prefill-0', decode_engine: 'decode-1' });
     expect(rows[7]).toMatchObject({ outcome: 'rejected', meets_slo: 'false' });
@@ -43,7 +43,7 @@ describe('the CSV of requests', () => {
     expect(rowsOf(run)[0]?.['meets_slo']).toBe('');
   });
 
-  it('leaves empty what did not happen', () => {
+  it('leaves cells of missing events empty', () => {
     const idle = testRun({ requests: 1, roles: ['aggregated'] });
     idle.log.outcome[0] = outcomeCode('unfinished');
     idle.log.firstTokenUs[0] = idle.log.finishUs[0] = -1;

@@ -40,7 +40,7 @@ const FRONT_END_HEAD = ['enqueued_us', 'offered_us'];
 
 /**
  * The log of a run as CSV, one row per request in order of arrival, in pieces of about 100 kB.
- * Instants are µs of simulated time; what did not happen is empty, and so is `meets_slo` without an
+ * Instants are µs of simulated time; missing events are empty, and so is `meets_slo` without an
  * SLO.
  */
 export function* requestCsv(run: RunRecord, slo: Slo | undefined): Generator<string> {

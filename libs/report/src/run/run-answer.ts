@@ -6,7 +6,7 @@ import { msText } from './headline';
 /** Share of all requests that must keep the SLO, as `baton plan` requires without --attainment. */
 const ENOUGH = 0.9;
 
-/** Whether a run kept its SLO, and the three figures that say so. */
+/** Whether a run kept its SLO, with the three figures that show it. */
 export function runAnswer(summary: Summary, comparison: Comparison | undefined): ReportAnswer {
   const { ttft_ms: ttft, tpot_ms: tpot, request_rps, output_tokens_per_second: output } = summary;
   const ends = summary.intervals;

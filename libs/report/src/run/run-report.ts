@@ -20,7 +20,7 @@ export interface RunReport {
   readonly slo: Slo;
   readonly title: string;
   readonly subtitle: string;
-  /** Values of the options that nothing sets, by the names of the configuration. */
+  /** Default values of the options, by the names of the configuration. */
   readonly defaults: Readonly<Record<string, unknown>>;
   /** The recorded run that this one is compared with. */
   readonly compared?: ComparisonReport | undefined;

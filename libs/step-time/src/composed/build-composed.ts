@@ -3,6 +3,7 @@ import { OperatorTables, type OperatorTexts } from '@baton/operators';
 import { describePlacement } from '../models/roofline';
 import { ComposedStepTime } from './composed-step-time';
 import { type KernelChoice, kernelsOf } from './kernel-choice';
+import { launchFloorUs } from './launch-floor';
 import { StepComposer } from './step-composer';
 import { tabulate, type TabulatedStep } from './tabulated-step';
 import { Uncovered } from './uncovered';
@@ -19,10 +20,10 @@ export interface ComposedSpec extends KernelChoice {
   readonly isSynchronous?: boolean | undefined;
 }
 
-/** What a composed model is made from, and where tabulated steps are kept between runs. */
+/** The source of measured operators, and the store of tabulated steps between runs. */
 export interface OperatorSource {
   readonly texts: OperatorTexts;
-  /** A tabulation that was kept under the key; undefined: none, or it cannot be read. */
+  /** The stored tabulation of this key; undefined when there is none or it cannot be read. */
   kept(key: string): TabulatedStep | undefined;
   keep(key: string, step: TabulatedStep): void;
   /** Sum over the contents of the user's own tables; undefined: there are none. */
@@ -37,8 +38,8 @@ export const NO_OPERATORS: OperatorSource = {
   keep: () => undefined,
 };
 
-/** Rises with every change of how steps are put together or tabulated. */
-const EDITION = 8;
+/** Rises with every change of the composition or tabulation of steps. */
+const EDITION = 10;
 
 /**
  * vLLM 0.30 on one H100 takes 0.3 ms per step beyond its kernels (the closed loops of
@@ -54,7 +55,7 @@ const OVERHEAD_MS = 0.3;
 const SYNCHRONOUS_US_PER_SEQUENCE = 12.8;
 
 /**
- * The composed model of a placement, or one clause that says why there is none.
+ * The composed model of a placement, or one clause with the reason why there is none.
  *
  * @throws HardwareError `bad-tensor-parallel`, `bad-expert-parallel`
  */
@@ -73,8 +74,9 @@ export function composedStepTime(
     `${describePrecision(model.precision)}, overhead ${overheadMs} ms`;
   const { mixedDecodeFactor = 1, cudaGraphSizes = [], isSynchronous = false } = spec;
   const hostUsPerSequence = isSynchronous ? SYNCHRONOUS_US_PER_SEQUENCE : 0;
-  const own = { description, overheadMs, hostUsPerSequence, mixedDecodeFactor, cudaGraphSizes };
-  return new ComposedStepTime(step, own);
+  const promptFloorUs = launchFloorUs(placement, kernelsOf(spec).framework);
+  const own = { description, overheadMs, hostUsPerSequence, promptFloorUs };
+  return new ComposedStepTime(step, { ...own, mixedDecodeFactor, cudaGraphSizes });
 }
 
 function originOf({ operators = '' }: EnginePlacement['gpu'], source: OperatorSource): string {
@@ -100,7 +102,7 @@ function stepOf(
   return step;
 }
 
-/** The composer of a placement, or one clause that says why its steps cannot be composed. */
+/** The composer of a placement, or one clause with the reason why its steps cannot be composed. */
 export function composerOf(
   placement: EnginePlacement,
   choice: KernelChoice,
@@ -118,7 +120,7 @@ export function composerOf(
   }
 }
 
-/** All that a tabulated step depends on; names of the model do not count. */
+/** Everything that a tabulated step depends on, without the names of the model. */
 function keyOf(placement: EnginePlacement, choice: KernelChoice): string {
   const { model, gpu, tp, dp = 1, expertParallel = false } = placement;
   const { name: _name, aliases: _aliases, ...shape } = model;

@@ -112,7 +112,7 @@ describe('a tabulated deployment', () => {
   });
 });
 
-describe('the model that is taken by itself', () => {
+describe('the model chosen by auto', () => {
   const auto = { kind: 'auto' } as const;
 
   it('is composed where operators were measured', () => {
@@ -121,20 +121,20 @@ describe('the model that is taken by itself', () => {
     expect(model.description).toContain('measured operators of h200_sxm');
   });
 
-  it('is the roofline elsewhere, and says that it is an estimate', () => {
+  it('is the roofline elsewhere, marked as an estimate', () => {
     const model = buildStepTimeModel(auto, place('llama-3.1-8b', 'mi300x'), SHIPPED_OPERATORS);
     expect(model.method).toBe('estimated');
     expect(model.description).toContain('estimated, not measured: ±60 %');
   });
 
-  it('says what was not measured when it is asked for by name', () => {
+  it('reports missing measurements when it is chosen by name', () => {
     const composed = { kind: 'composed' } as const;
     const build = () =>
       buildStepTimeModel(composed, place('deepseek-v3', 'a100', 8), SHIPPED_OPERATORS);
     expect(build).toThrow('No step can be composed: no latent attention');
   });
 
-  it('says how far a step lies outside of what was measured', () => {
+  it('reports how far a step is outside of the measured range', () => {
     const model = buildStepTimeModel(auto, place('llama-3.1-8b', 'h200'), SHIPPED_OPERATORS);
     const outside = model.outsideRange!(prompts(1, 2_048, 60_000))!;
     expect(outside.what).toBe('tokens of a prompt with those before it');
@@ -156,6 +156,23 @@ describe('a step of one of several data-parallel ranks', () => {
   });
 });
 
+describe('a short prompt of DeepSeek', () => {
+  const placement = place('deepseek-v3', 'h200', 8);
+  const modelOf = (framework: 'vllm' | 'sglang') =>
+    buildStepTimeModel({ kind: 'composed', framework }, placement, SHIPPED_OPERATORS);
+
+  it('takes SGLang no less than launching its kernels', () => {
+    expect(modelOf('sglang').stepUs(prompts(1, 1)) / 1_000).toBeCloseTo(82.641, 3);
+    expect(modelOf('vllm').stepUs(prompts(1, 1)) / 1_000).toBeLessThan(30);
+  });
+
+  it('does not slow long prompts and decode steps down', () => {
+    const sglang = modelOf('sglang');
+    expect(sglang.stepUs(prompts(1, 16_384)) / 1_000).toBeGreaterThan(83);
+    expect(sglang.stepUs(decoding(8, 1_024)) / 1_000).toBeLessThan(30);
+  });
+});
+
 describe('composed steps with CUDA graphs', () => {
   const placement = place('llama-3.1-8b', 'h200');
   const stepTimeOf = (cudaGraphSizes?: readonly number[]) =>
@@ -166,7 +183,7 @@ describe('composed steps with CUDA graphs', () => {
   const decodeUs = (model: typeof eager, sequences: number, context = CONTEXT) =>
     model.stepUs(decoding(sequences, context));
 
-  it('take the linear parts of the next size, and attention as it is', () => {
+  it('take the linear parts of the next size, and attention unpadded', () => {
     const attention = (sequences: number) =>
       decodeUs(eager, sequences) - decodeUs(eager, sequences, 0);
     const attentionPadded = (sequences: number) =>
@@ -178,7 +195,7 @@ describe('composed steps with CUDA graphs', () => {
     expect(decodeUs(padded, 40)).toBeGreaterThan(decodeUs(eager, 40));
   });
 
-  it('take as long as without at a captured size and above the largest', () => {
+  it('take the same time as without graphs at a captured size and above the largest', () => {
     for (const sequences of [8, 64, 65, 300]) {
       expect(decodeUs(padded, sequences)).toBe(decodeUs(eager, sequences));
     }

@@ -12,6 +12,8 @@ export interface ComposedOptions {
   readonly overheadMs: number;
   /** Added to each step for each of its sequences. */
   readonly hostUsPerSequence: number;
+  /** Least time of a step with prompts; 0: none. */
+  readonly promptFloorUs: number;
   /** Factor on decode attention in steps that also prefill. */
   readonly mixedDecodeFactor: number;
   /** Tokens of the batches that run in CUDA graphs, rising. */
@@ -21,8 +23,8 @@ export interface ComposedOptions {
 /**
  * Step time put together from measured operators: everything but attention at the tokens of the
  * step together, padded to the next CUDA graph, plus decode attention, plus prefill attention, plus
- * the output head. Steps beyond
- * what was measured go on with the last utilisation, and say so.
+ * the output head. Steps beyond the measurements use the last utilisation, and are marked as
+ * outside.
  */
 export class ComposedStepTime implements StepTimeModel {
   readonly method = 'composed';
@@ -30,12 +32,13 @@ export class ComposedStepTime implements StepTimeModel {
   readonly overheadMs: number;
   private readonly decodeLinear: TokenLine;
   private readonly mixedLinear: TokenLine;
-  /** Undefined: ranks share nothing. */
+  /** Undefined when ranks share nothing. */
   private readonly ofAllRanks: PiecewiseLinear | undefined;
   private readonly head: PiecewiseLinear;
   private readonly surface: DecodeSurface;
   private readonly overheadUs: number;
   private readonly hostUsPerSequence: number;
+  private readonly promptFloorUs: number;
   private readonly mixedDecodeFactor: number;
 
   constructor(
@@ -47,6 +50,7 @@ export class ComposedStepTime implements StepTimeModel {
     this.mixedDecodeFactor = options.mixedDecodeFactor;
     this.overheadUs = options.overheadMs * 1_000;
     this.hostUsPerSequence = options.hostUsPerSequence;
+    this.promptFloorUs = options.promptFloorUs;
     this.decodeLinear = lineOf(step.linear.decode, options.cudaGraphSizes);
     this.mixedLinear = lineOf(step.linear.mixed, options.cudaGraphSizes);
     const { ofAllRanks } = step;
@@ -70,11 +74,12 @@ export class ComposedStepTime implements StepTimeModel {
     const other = linear.at(tokens) + this.head.at(rows) + hostUs;
     if (prefillTokens === 0) return other + decode;
     const own = other + this.prefillUs(batch) + this.mixedDecodeFactor * decode;
-    return own + this.byOtherRanksUs(tokens, batch.expertTokens);
+    const whole = own + this.byOtherRanksUs(tokens, batch.expertTokens);
+    return Math.max(whole, this.promptFloorUs);
   }
 
   /**
-   * How much longer, or shorter, the shared experts of a step with prompts take because the ranks
+   * The additional time (or saving) of the shared experts of a step with prompts, because the ranks
    * have another number of tokens on average. Decode-only steps keep the assumption of equal ranks:
    * up to 512 sequences they are padded to the largest rank anyway.
    */
@@ -147,7 +152,9 @@ export class ComposedStepTime implements StepTimeModel {
     return lowUs + ((highUs - lowUs) * (count - low)) / (high - low);
   }
 
-  /** Straight in √time between two lengths, as time grows with the square; so beyond the last. */
+  /**
+   * Linear in √time between two lengths, because time grows with the square; also beyond the last.
+   */
   private atLength(row: readonly number[], length: number): number {
     const { lengths } = this.step.prefill;
     const above = Math.min(Math.max(1, lowerBound(lengths, length)), lengths.length - 1);

@@ -4,7 +4,7 @@ import type { TabulatedStep } from './tabulated-step';
 
 /**
  * Decode-only steps as straight lines over Σ context, piece by piece, for each number of sequences.
- * Owns the pieces that were asked for; what is not attention reaches it as `fixedUs`.
+ * Owns the pieces requested so far; the time of other operators comes as `fixedUs`.
  */
 export class DecodeSurface {
   private readonly rows: (Row | undefined)[] = [];
@@ -14,7 +14,7 @@ export class DecodeSurface {
     private readonly fixedUs: (sequences: number) => number,
   ) {}
 
-  /** The piece that holds Σ context; the last one goes on for ever. */
+  /** The piece that contains Σ context; the last one has no end. */
   lawAt(sequences: number, context: number): DecodeLaw {
     const row = (this.rows[sequences] ??= this.rowOf(sequences));
     const piece = Math.min(lowerBound(row.ends, context), row.laws.length - 1);

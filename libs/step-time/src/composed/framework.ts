@@ -1,13 +1,13 @@
 /** The framework whose kernels and fusions a step uses. */
 export type Framework = 'vllm' | 'sglang' | 'trtllm';
 
-/** What of the step a framework runs in one kernel where others run several. */
+/** Kernels that a framework fuses and others do not. */
 export interface Fusions {
   /** Rotary embedding, norms of queries and keys, and writing to the cache together. */
   readonly isCacheWriteFused: boolean;
   /** Adding the residual, norming and quantising within the all-reduce. */
   readonly isNormInAllReduce: boolean;
-  /** Sending tokens to the ranks of their experts alone, where experts are spread over nodes. */
+  /** Sending tokens only to the ranks of their experts when experts are spread over nodes. */
   readonly isRoutingTokens: boolean;
 }
 

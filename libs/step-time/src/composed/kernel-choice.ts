@@ -6,7 +6,7 @@ export type Mxfp4Activations = 'bf16' | 'mxfp8';
 /** In what PyTorch multiplies numbers of 32 bits: `VLLM_FLOAT32_MATMUL_PRECISION`. */
 export type Float32Precision = 'highest' | 'high';
 
-/** Which kernels an engine runs where several would do. */
+/** The choice among equivalent kernels. */
 export interface KernelChoice {
   readonly framework?: Framework | undefined;
   /** In what experts with MXFP4 weights get their input; unset: bf16. */
@@ -21,7 +21,7 @@ export interface KernelChoice {
 
 const VLLM_MINOR = 30;
 
-/** A choice with the defaults for what it leaves out. */
+/** A choice completed with the defaults. */
 export type Kernels = ReturnType<typeof kernelsOf>;
 
 export function kernelsOf(choice: KernelChoice) {

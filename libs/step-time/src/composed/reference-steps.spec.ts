@@ -25,7 +25,7 @@ const FORMATS: Readonly<Record<string, Precision['linear']>> = {
   w4a16_mxfp4: 'mxfp4',
 };
 
-/** What of the reference is not copied: operators that are left out of the comparison. */
+/** Operators of the reference that are left out of the comparison. */
 interface Quirk {
   readonly why: string;
   readonly applies: (row: Row) => boolean;
@@ -110,7 +110,7 @@ describe('steps composed from operators', () => {
     expect(Math.abs(own / theirs - 1)).toBeLessThanOrEqual(0.005);
   });
 
-  it('are compared whole in more than half of them', () => {
+  it('are compared completely in more than half of them', () => {
     const whole = rows.filter((row) => !QUIRKS.some((quirk) => quirk.applies(row)));
     expect(whole.length).toBe(WHOLE);
   });

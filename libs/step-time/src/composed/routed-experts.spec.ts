@@ -50,7 +50,7 @@ describe('experts over the nodes of a rack', () => {
     expect(routed(parts)).toBeUndefined();
   });
 
-  it('leave the exchange to the tokens of each rank, gathered ones to those of all', () => {
+  it('scale the exchange with the tokens of each rank, gathered experts with those of all', () => {
     const own = routed(partsOf('gb200', 32, 'sglang'), false)!;
     const part = feedForwardPartOf(partsOf('gb200', 32, 'sglang'));
     expect(part.ofAllRanks!(64)).toBeCloseTo(LAYERS * own.experts(64), 6);
@@ -63,7 +63,7 @@ describe('experts over the nodes of a rack', () => {
     expect(feedForwardPartOf(partsOf('gb200', 1, 'vllm')).ofAllRanks).toBeUndefined();
   });
 
-  it('stand in the steps that they are part of', () => {
+  it('are part of their steps', () => {
     const part = feedForwardPartOf(partsOf('gb300', 32));
     const mixed = part.operators(64, false).find(({ name }) => name === 'dispatch')!;
     expect(mixed.us).toBeCloseTo(LAYERS * (14.83 + 17.19), 6);

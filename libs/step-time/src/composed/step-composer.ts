@@ -16,7 +16,8 @@ import { type FeedForwardPart, feedForwardPartOf } from './feed-forward-part';
 import { aroundAttention } from './around-attention';
 import { expertChoice } from './expert-choice';
 import { type KernelChoice, kernelsOf } from './kernel-choice';
-import { tokensNormedInAllReduce } from './norm-in-all-reduce';
+import { normsApart, tokensNormedInAllReduce } from './norm-in-all-reduce';
+import { paddingOfExperts } from './padded-experts';
 import { samplerOf } from './sampler-part';
 import type { StepOperator } from './step-operator';
 import {
@@ -46,12 +47,14 @@ export class StepComposer {
   private readonly aroundUs: Linear;
   private readonly choiceUs: Linear;
   private readonly samplerUs: Linear;
-  /** Up to so many tokens, norms are no kernels of their own. */
+  /** Up to this many tokens, norms are not separate kernels, except `normsApart`. */
   private readonly fusedTokens: number;
+  private readonly normsApart: number;
+  private readonly paddingUs: Linear;
 
   /**
-   * @param choice  whose fusions count and which experts; unset: vLLM's defaults
-   * @throws Uncovered when the tables have not what the deployment needs
+   * @param choice of framework, fusions and expert kernels; unset: vLLM's defaults
+   * @throws Uncovered when the tables lack operators of the deployment
    */
   constructor(
     private readonly placement: EnginePlacement,
@@ -60,6 +63,8 @@ export class StepComposer {
   ) {
     const parts: StepParts = { placement, tables, ...kernelsOf(choice) };
     this.fusedTokens = tokensNormedInAllReduce(parts);
+    this.normsApart = normsApart(parts);
+    this.paddingUs = paddingOfExperts(parts);
     const { model, tp } = placement;
     this.attention = attentionPartOf(parts);
     this.feedForward = feedForwardPartOf(parts);
@@ -86,7 +91,8 @@ export class StepComposer {
     const { model, tp } = this.placement;
     const { system } = this.tables;
     const embedding = ACTIVATION_BYTES * tokens * model.hidden;
-    const norms = tokens <= this.fusedTokens ? 0 : 2 * model.layers;
+    const isFused = tokens <= this.fusedTokens;
+    const norms = isFused ? this.normsApart : 2 * model.layers;
     return [
       ...(hasEmbedding(model)
         ? [{ name: 'embedding' as const, us: elementwiseUs(system, embedding) }]
@@ -94,13 +100,19 @@ export class StepComposer {
       { name: 'norms', us: norms * elementwiseUs(system, NORM_BYTES * tokens * model.hidden) },
       ...this.projections.map(({ name, us }) => ({ name, us: model.layers * us(tokens) })),
       ...this.feedForward.operators(tokens, isDecodeOnly),
+      ...(isFused ? [{ name: 'padding' as const, us: this.paddingUs(tokens) }] : []),
       ...(tp > 1 ? this.reductions(tokens) : []),
     ];
   }
 
+  /** Whether `linear` of steps that only decode is that of others. */
+  get isAlikeWithPrompts(): boolean {
+    return this.feedForward.isAlikeWithPrompts;
+  }
+
   /**
-   * What of `linear` the tokens of all data-parallel ranks decide, in steps with prompts, µs by
-   * tokens of each; undefined when the ranks share nothing.
+   * The part of `linear` that depends on the tokens of all data-parallel ranks, in steps with
+   * prompts, µs by tokens of each; undefined when the ranks share nothing.
    */
   get ofAllRanks(): Linear | undefined {
     return this.feedForward.ofAllRanks;

@@ -5,7 +5,7 @@ import type { Kernels } from './kernel-choice';
 import { linearLayersOf, type LinearLayers, type LinearShape } from './linear-layers';
 import { Uncovered } from './uncovered';
 
-/** What every part of a step is made from. */
+/** The inputs of every part of a step. */
 export interface StepParts extends Kernels {
   readonly placement: EnginePlacement;
   readonly tables: OperatorTables;
@@ -48,7 +48,7 @@ export function needed<T>(table: T | undefined, what: string): T {
 }
 
 /**
- * Whether what follows a norm gets its input normed and quantised by the all-reduce before it.
+ * Whether the all-reduce before a norm also norms and quantises the input of the next layer.
  * TensorRT-LLM's layers of dense Qwen3 norm apart (`Qwen3DecoderLayer`).
  */
 export function isNormQuantising({ placement, framework }: StepParts): boolean {

@@ -1,16 +1,17 @@
+import { SPREAD } from './attention-part';
 import type { StepComposer } from './step-composer';
 import { totalUs } from './step-operator';
 
 /**
- * The steps of one deployment as plain numbers: what a composed model computes with, and what is
- * kept between runs. Times in µs.
+ * The steps of one deployment as plain numbers, which a composed model reads and which are stored
+ * between runs. Times in µs.
  */
 export interface TabulatedStep {
   /** Everything but attention and the head, by tokens: of steps that only decode, and of others. */
   readonly linear: { readonly decode: Line; readonly mixed: Line };
   /**
-   * What of the mixed line the tokens of all data-parallel ranks decide, by tokens of each; unset
-   * when ranks share nothing.
+   * The part of the mixed line that depends on the tokens of all data-parallel ranks, by tokens of
+   * each; unset when ranks share nothing.
    */
   readonly ofAllRanks?: Line;
   /** The output head and the sampler by rows. */
@@ -37,7 +38,7 @@ export interface Line {
   readonly us: readonly number[];
 }
 
-/** Up to where operators were measured. */
+/** Limits of the measured operators. */
 export interface MeasuredLimits {
   readonly stepTokens: number;
   /** Longest context, by the grid's numbers of sequences; 0: none. */
@@ -47,7 +48,7 @@ export interface MeasuredLimits {
 }
 
 export interface TabulateLimits {
-  /** Tokens of one sequence at most. */
+  /** Most tokens of one sequence. */
   readonly contextTokens: number;
 }
 
@@ -65,7 +66,8 @@ const TOLERANCE = 0.003;
 /** Tabulates a deployment so densely that straight lines between hold it within 1 %. */
 export function tabulate(composer: StepComposer, limits: TabulateLimits): TabulatedStep {
   const lengths = knots(SHORTEST, limits.contextTokens, 6);
-  const sequences = knots(1, SEQUENCES_MAX, 4);
+  const contexts = contextKnots(limits.contextTokens);
+  const sequences = knots(1, SEQUENCES_MAX, 2);
   const prompts = knots(1, PROMPTS_MAX, 1);
   const from = (max: number) => starts(composer.measuredTokens, max);
   const linear = (isDecodeOnly: boolean): Line =>
@@ -76,16 +78,17 @@ export function tabulate(composer: StepComposer, limits: TabulateLimits): Tabula
       ]),
     );
   const { ofAllRanks } = composer;
+  const mixed = linear(false);
   return {
-    linear: { decode: linear(true), mixed: linear(false) },
+    linear: { decode: composer.isAlikeWithPrompts ? mixed : linear(true), mixed },
     ...(ofAllRanks && { ofAllRanks: line(from(STEP_TOKENS_MAX), ofAllRanks) }),
     head: line(from(SEQUENCES_MAX), (rows) =>
       totalUs([composer.outputHead(rows), composer.sampler(rows)]),
     ),
     decode: {
-      ...{ sequences, contexts: lengths },
+      ...{ sequences, contexts },
       us: sequences.map((count) =>
-        lengths.map((context) =>
+        contexts.map((context) =>
           rounded(composer.attention.decodeUs({ sequences: count, context })),
         ),
       ),
@@ -101,7 +104,7 @@ export function tabulate(composer: StepComposer, limits: TabulateLimits): Tabula
     measured: {
       stepTokens: MEASURED_STEP_TOKENS,
       decodeContexts: sequences.map((count) =>
-        largest(lengths, (context) =>
+        largest(contexts, (context) =>
           composer.attention.isMeasuredDecode({ sequences: count, context }),
         ),
       ),
@@ -124,6 +127,19 @@ function knots(low: number, high: number, perOctave: number): number[] {
   return found;
 }
 
+/**
+ * Contexts at which decode attention bends: it was measured at powers of two, is straight between,
+ * and contexts of a batch are spread by a tenth, which rounds the bends.
+ */
+function contextKnots(high: number): number[] {
+  const parts = [1, 1 / (1 - SPREAD), 2 / (1 + SPREAD)];
+  const found: number[] = [];
+  for (let octave = SHORTEST; octave < high; octave *= 2) {
+    found.push(...parts.map((part) => Math.round(octave * part)));
+  }
+  return [...found.filter((context) => context < high), high];
+}
+
 function largest(rising: readonly number[], isMeasured: (value: number) => boolean): number {
   return rising.findLast(isMeasured) ?? 0;
 }
@@ -134,7 +150,7 @@ function starts(measured: readonly number[], max: number): number[] {
   return [...all].sort((a, b) => a - b);
 }
 
-/** Through the given positions and whatever lies between that a straight line would miss. */
+/** A line through the given positions, with points added where a straight line would deviate. */
 function line(at: readonly number[], usAt: (x: number) => number): Line {
   const known = new Map(at.map((x) => [x, usAt(x)]));
   const refine = (low: number, high: number): void => {
@@ -169,7 +185,7 @@ function padded(points: readonly (readonly [size: number, us: number])[]): numbe
   return us;
 }
 
-/** To a nanosecond, far below what was measured. */
+/** Rounds to a nanosecond, far below the resolution of measurements. */
 function rounded(us: number): number {
   return Math.round(us * 1_000) / 1_000;
 }

@@ -1,2 +1,4 @@
-/** Why no step of a deployment can be put together from the measured operators; one clause. */
+/**
+ * The reason why a deployment's steps cannot be composed from the measured operators; one clause.
+ */
 export class Uncovered extends Error {}

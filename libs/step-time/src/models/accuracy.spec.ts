@@ -88,7 +88,7 @@ describe.each(CASES)('$name', ({ profile, rows, calibrated, roofline }) => {
 const DOCUMENT = read('docs/step-time.md');
 
 describe('docs/step-time.md', () => {
-  it.each(CASES)('names the errors as they are: $name', ({ name, rows, calibrated, roofline }) => {
+  it.each(CASES)('has the actual errors: $name', ({ name, rows, calibrated, roofline }) => {
     const cell = (model: StepTimeModel, kept: (row: GridRow) => boolean) => {
       const { mean, worst } = errorsOf(model, rows.filter(kept));
       return `${mean.toFixed(1)} / ${worst.toFixed(1)}`;

@@ -40,7 +40,7 @@ describe('blis', () => {
     expect(build().description).toBe('BLIS trained physics llama-3.1-8b on h100 TP2');
   });
 
-  it('lands near what BLIS was validated against: 8B on one H100 decodes in 8.1 to 9 ms', () => {
+  it('is close to BLIS’s validation: 8B on one H100 decodes in 8.1 to 9 ms', () => {
     const ms = build(undefined, place('llama-3.1-8b', 'h100', 1)).stepUs(decode(16, 16_000)) / 1000;
     expect(ms).toBeGreaterThan(7);
     expect(ms).toBeLessThan(9);

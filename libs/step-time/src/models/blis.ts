@@ -10,7 +10,7 @@ import { type BlisBasis, blisBasisOf } from './blis-basis';
 /** BLIS's trained-physics model. */
 export interface BlisSpec {
   readonly kind: 'blis';
-  /** 7 to 11 coefficients in BLIS's order; unset: those that BLIS ships. */
+  /** 7 to 11 coefficients in BLIS's order; unset: those shipped by BLIS. */
   readonly beta?: readonly number[] | undefined;
 }
 
@@ -25,15 +25,12 @@ export const BLIS_BETA: readonly number[] = [
 
 const FEWEST = 7;
 /**
- * From so many coefficients on, prefill (decode) adds computing and KV instead of taking the
+ * From this number of coefficients on, prefill (decode) adds computing and KV instead of taking the
  * larger.
  */
 const PREFILL_SPLIT = 9;
 const DECODE_SPLIT = 10;
-/**
- * Both go over the same wires: without a coefficient of its own the exchange has that of
- * all-reduces.
- */
+/** Both use the same links: without its own coefficient the exchange has that of all-reduces. */
 const ALL_REDUCE = 3;
 const EXCHANGE = 10;
 

@@ -93,7 +93,7 @@ export class CalibratedStepTime implements StepTimeModel {
     return this.laws.of(decodeSeqs);
   }
 
-  /** Beyond the range the last slopes go on. */
+  /** Beyond the range the last slopes continue. */
   outsideRange(batch: BatchAggregates): OutsideRange | undefined {
     return outsideOf(this.valid, batch);
   }
@@ -116,7 +116,7 @@ function missing({ model, gpu, tp }: EnginePlacement): never {
   );
 }
 
-/** A profile that says what it was measured on serves nothing else. */
+/** A profile with a placement applies only to that placement. */
 export function checkMeasuredOn(
   profile: Pick<StepTimeProfile, 'model' | 'gpu' | 'tp'>,
   { model, gpu, tp }: EnginePlacement,

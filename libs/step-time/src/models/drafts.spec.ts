@@ -42,7 +42,7 @@ describe('drafted tokens', () => {
     expect(ofContext(LATENT, 3) / ofContext(LATENT, 0)).toBeGreaterThan(1.5);
   });
 
-  it('change nothing when there are none', () => {
+  it('have no effect when there are none', () => {
     for (const kind of ['calibrated', 'roofline'] as const) {
       const model = buildStepTimeModel({ kind }, LLAMA);
       const { draftTokens: _none, ...without } = decode(32, 0);

@@ -30,7 +30,7 @@ describe('experts shared by data-parallel ranks', () => {
     }
   });
 
-  it('leave a dense model as it is: its ranks are copies', () => {
+  it('do not change a dense model, whose ranks are copies', () => {
     const alone = build(place('llama-3.1-8b', 'h100', { tp: 2 }));
     const ranks = build(place('llama-3.1-8b', 'h100', { tp: 2, dp: 8 }));
     expect(ranks.stepUs(decoding(64, 4000))).toBe(alone.stepUs(decoding(64, 4000)));

@@ -22,7 +22,7 @@ const FACTORS = { prefill: 2, decode: 1.1, constantMs: 0.5, valid: {} };
 const model = new FactoredStepTime(BASE, FACTORS);
 
 describe('factors over composed step times', () => {
-  it('multiply what decodes and the rest apart, and add the constant once', () => {
+  it('multiply decode and the rest separately, and add the constant once', () => {
     expect(model.stepUs({ ...EMPTY, ...PROMPT })).toBeCloseTo(2 * 1_000 + 500);
     expect(model.stepUs({ ...EMPTY, ...DECODE })).toBeCloseTo(1.1 * 670 + 500);
     const mixed = model.stepUs({ ...EMPTY, ...PROMPT, ...DECODE });
@@ -37,7 +37,7 @@ describe('factors over composed step times', () => {
     }
   });
 
-  it('lie outside where they were not measured, and where the operators were not', () => {
+  it('are outside of the range where they or the operators were not measured', () => {
     const own = new FactoredStepTime(BASE, { ...FACTORS, valid: { decodeSeqs: [1, 2] } });
     expect(own.outsideRange({ ...EMPTY, ...DECODE })).toMatchObject({ value: 3 });
     const far = { ...EMPTY, decodeSeqs: 2, decodeContext: 2e6 };

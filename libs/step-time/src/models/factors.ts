@@ -4,20 +4,20 @@ import type { StepNoise } from '../port/step-noise';
 import { contextLimitOf, outsideOf, type OutsideRange, type ValidRange } from '../port/valid-range';
 import type { FitError } from '../profiles/step-time-profile';
 
-/** What own measurements change of composed step times. */
+/** Corrections of composed step times by own measurements. */
 export interface FactorProfile {
-  /** What it was measured on; unset: not known, usable with any. */
+  /** The measured GPU; unset: unknown, usable with any. */
   readonly gpu?: string | undefined;
   readonly model?: string | undefined;
   readonly tp?: number | undefined;
   /** Formats of weights and KV cache, as `describePrecision` says them. */
   readonly precision?: string | undefined;
-  /** Sum of the user's own operators that it was fitted over; unset: the shipped ones alone. */
+  /** Sum over the user's own operators that it was fitted with; unset: only shipped ones. */
   readonly ownOperators?: string | undefined;
-  /** On all of a step but the attention of decode, and on steps that only decode: above 0. */
+  /** Factors on a step without decode attention, and on steps that only decode; above 0. */
   readonly prefill: number;
   readonly decode: number;
-  /** Per step, ms, from 0; it takes the place of the composed model's overhead. */
+  /** Added per step, ms, from 0; it replaces the composed model's overhead. */
   readonly constantMs: number;
   readonly valid: ValidRange;
   readonly decodeErrorPercent?: FitError | undefined;
@@ -32,8 +32,8 @@ export interface FactorSpec {
 }
 
 /**
- * Composed step times, times one factor for what decodes and one for the rest, plus a constant per
- * step. The part that decodes is what the step takes longer than without its decoding sequences.
+ * Composed step times with one factor for decode and one for the rest, plus a constant per step.
+ * The decode part is the additional time of a step because of its decoding sequences.
  */
 export class FactoredStepTime implements StepTimeModel {
   readonly method = 'calibrated';
@@ -82,7 +82,7 @@ export class FactoredStepTime implements StepTimeModel {
     };
   }
 
-  /** Factors hold where they were measured; composed steps where operators were. */
+  /** Factors are valid where they were measured, composed steps where operators were. */
   outsideRange(batch: BatchAggregates): OutsideRange | undefined {
     return outsideOf(this.valid, batch) ?? this.base.outsideRange?.(batch);
   }

@@ -39,7 +39,7 @@ interface GivenTimes extends LoadSpec {
   readonly interTokenLatencyStdDevMs?: number | undefined;
 }
 
-/** Per-token times in which a prompt token takes no time of its own. */
+/** Per-token times in which a prompt token takes no time. */
 export function constantStepTime(spec: ConstantSpec): StepTimeModel {
   const { timeToFirstTokenMs, interTokenLatencyMs } = spec;
   return new GivenStepTime({

@@ -38,7 +38,7 @@ describe("the Dynamo mocker's planner profile as CSV", () => {
     expect(model.decodeLaw).toBeUndefined();
   });
 
-  it('says which batches lie outside of it', () => {
+  it('reports batches outside of its range', () => {
     expect(model.outsideRange!(prompt(2100))).toBeUndefined();
     expect(model.outsideRange!(prompt(2101))).toMatchObject({ what: 'prompt tokens per step' });
     expect(model.outsideRange!(decode(6, 9000))).toBeUndefined();

@@ -11,7 +11,7 @@ export interface GridPoint {
 /**
  * A surface over (row, x), bilinear between its points. Rows need not share their x: large batches,
  * for one, are measured at short contexts only, and their line is then continued. Beyond the
- * outermost rows the surface goes on as between the last two; before the first it is level.
+ * outermost rows the surface continues as between the last two; before the first it is level.
  * `locate` leaves its answer in fields, so that a lookup allocates nothing.
  */
 export class RaggedGrid {

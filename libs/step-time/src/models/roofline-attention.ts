@@ -7,14 +7,14 @@ export interface AttentionCost {
   /** Layers with a sliding window: they read one window, however long the context. */
   readonly decodeUsPerSeq: number;
   /**
-   * How many times as long decode attention takes with this many query tokens per sequence instead
-   * of one: they read the same KV, and each computes.
+   * The factor on decode attention with this many query tokens per sequence instead of one: they
+   * read the same KV, and each computes.
    */
   decodeGrowth(queryTokens: number): number;
   prefillUs(batch: BatchAggregates): number;
 }
 
-/** What attention of one layer spends on one GPU. */
+/** The cost of one layer's attention on one GPU. */
 export interface LayerCost {
   readonly kvBytesPerToken: number;
   /** Per (query token, context token) pair in decode, and in prefill. */

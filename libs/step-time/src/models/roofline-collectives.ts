@@ -8,7 +8,7 @@ import {
   type ModelGeometry,
 } from '@baton/hardware';
 
-/** What GPUs spend on each other in one step of T tokens: `fixedUs + usPerToken · T`. */
+/** The time of collectives in one step of T tokens: `fixedUs + usPerToken · T`. */
 export interface CollectiveCost {
   readonly fixedUs: number;
   readonly usPerToken: number;

@@ -10,7 +10,7 @@ import {
 } from '@baton/hardware';
 import type { BatchAggregates } from '../port/step-time-model';
 
-/** Everything of a step but attention: matrix products against the bytes of their weights. */
+/** Everything in a step except attention: matrix products against the bytes of their weights. */
 export interface LinearCost {
   us(batch: LinearBatch): number;
 }
@@ -28,8 +28,8 @@ const FLOPS_PER_PARAMETER = 2;
  * weights read / bandwidth)`, plus an overhead per layer. The output head works on each decode
  * token and one per prompt. Of the experts, those are read that any token of the step is routed to:
  * with uniform routing of T tokens `N · (1 − ((N − k) / N)^T)` of N are expected (BLIS uses the
- * same). Of data-parallel ranks each GPU reads and computes its share for the tokens of all, taken
- * to be as many as this engine's unless said otherwise, and experts to be balanced.
+ * same). Of data-parallel ranks each GPU reads and computes its share for the tokens of all,
+ * assumed to be as many as this engine's by default, and experts to be balanced.
  */
 export function linearCostOf({ model, gpu, tp, dp = 1 }: EnginePlacement): LinearCost {
   const { efficiency } = gpu;

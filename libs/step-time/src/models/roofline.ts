@@ -19,7 +19,7 @@ export interface RooflineSpec {
  * attention of decode and attention of prefill run one after the other; each takes the larger of
  * its computing and its reading time. Then come the collectives and the engine's overhead. Both
  * sides of decode attention grow with Σ context alone, so that the larger one never changes and a
- * decode step is a line for ever.
+ * decode step follows a single line.
  */
 export class RooflineStepTime implements StepTimeModel {
   readonly method = 'estimated';

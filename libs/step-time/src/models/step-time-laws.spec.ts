@@ -124,7 +124,7 @@ describe.each([...LINEAR, ...CURVED])('%s', (_, model) => {
         const us = model.stepUs(withChunks(none, [one]));
         const longer = { ...one, cached: one.cached + more };
         expect(model.stepUs(withChunks(none, [longer]))).toBeGreaterThanOrEqual(us - 1e-6);
-        // What was measured is not quite monotone in tokens; 3 % covers the dips of the calibrated
+        // The measurements are not quite monotone in tokens; 3 % covers the dips of the calibrated
         // points.
         expect(model.stepUs(withChunks(decodeOnly(...decode), [one]))).toBeGreaterThan(0.97 * us);
       }),
@@ -133,7 +133,7 @@ describe.each([...LINEAR, ...CURVED])('%s', (_, model) => {
 });
 
 describe.each(LINEAR)('the decode law of %s', (_, model) => {
-  it('equals stepUs to the last bit up to its limit, from wherever it was asked', () => {
+  it('equals stepUs to the last bit up to its limit, from any starting point', () => {
     fc.assert(
       fc.property(decodeBatch, fc.nat(1_000_000), ([seqs, context], more) => {
         const law = model.decodeLaw!(seqs, context);

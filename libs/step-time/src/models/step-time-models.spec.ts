@@ -13,7 +13,7 @@ const both = (a: BatchAggregates, b: BatchAggregates): BatchAggregates => ({
 });
 
 describe('auto', () => {
-  it('takes the calibration where one is shipped, else the roofline', () => {
+  it('uses the calibration if one is shipped, else the roofline', () => {
     expect(build({ kind: 'auto' }).description).toContain('calibrated Llama-3.1-8B');
     const other = { ...PLACEMENT, gpu: findGpu('l40s') };
     expect(build({ kind: 'auto' }, other).description).toContain('roofline llama-3.1-8b on l40s');
@@ -23,7 +23,7 @@ describe('auto', () => {
 describe('calibrated', () => {
   const model = build({ kind: 'calibrated', overheadMs: 2 });
 
-  it('is not to be had where nothing was measured', () => {
+  it('does not exist without measurements', () => {
     const unmeasured = { ...PLACEMENT, model: findModel('qwen3-8b') };
     expect(() => build({ kind: 'calibrated' }, unmeasured)).toThrow(HardwareError);
     expect(() => build({ kind: 'calibrated' }, unmeasured)).toThrow('use the roofline model');
@@ -52,7 +52,7 @@ describe('calibrated', () => {
     expect(factor.stepUs(prompt(512))).toBe(model.stepUs(prompt(512)));
   });
 
-  it('goes on at the last slope beyond the last measured size, and says so', () => {
+  it('continues with the last slope beyond the last measured size, and reports it', () => {
     expect(model.outsideRange!(prompt(16_384))).toBeUndefined();
     expect(model.outsideRange!(prompt(16_385))).toBeDefined();
     const linear = (tokens: number) => model.stepUs({ ...prompt(tokens), prefillQuadratic: 0 });
@@ -81,7 +81,7 @@ describe('roofline', () => {
     expect(at(96) / at(80)).toBeLessThan(1.05);
   });
 
-  it('counts a window instead of the context where the window is', () => {
+  it('counts a window instead of the context in windowed layers', () => {
     const windowed = { model: findModel('gpt-oss-20b'), gpu: findGpu('h100'), tp: 1 };
     const slope = build({ kind: 'roofline' }, windowed).decodeLaw!(4)!.perContextUs;
     const { attention: _, ...rest } = windowed.model;
@@ -117,7 +117,7 @@ describe('constant and per-token', () => {
     expect(perToken.stepUs(prompt(40, 1000))).toBe(40_000);
   });
 
-  it('let the longer part decide in a mixed step', () => {
+  it('take the longer part of a mixed step', () => {
     expect(perToken.stepUs(both(prompt(40), decoding(3, 9)))).toBe(40_000);
     const fast = build({
       kind: 'per-token',

@@ -29,13 +29,13 @@ describe('table', () => {
     expect(model.stepUs(prompts(1, 150))).toBeCloseTo(15_000, 6);
   });
 
-  it('adds what a cached prefix costs, in proportion', () => {
+  it('adds the cost of a cached prefix in proportion', () => {
     expect(model.stepUs(prompts(1, 100, 1000))).toBeCloseTo(14_000, 6);
     expect(model.stepUs(prompts(1, 100, 500))).toBeCloseTo(12_000, 6);
     expect(model.stepUs(prompts(1, 50, 1000)) - model.stepUs(prompts(1, 50))).toBeCloseTo(2000, 6);
   });
 
-  it('charges a mixed step its prefill and what decode adds to the shortest decode', () => {
+  it('charges a mixed step its prefill and the time of decode beyond the shortest one', () => {
     const mixed = { ...prompts(1, 100), decodeSeqs: 3, decodeContext: 300 };
     expect(model.stepUs(mixed)).toBeCloseTo(10_000 + 9000 - 5000, 6);
   });
@@ -59,7 +59,7 @@ describe('table', () => {
     expect(noisy.decodeLaw!(1, 350)).toBeUndefined();
   });
 
-  it('says which batches lie outside of it', () => {
+  it('reports batches outside of its range', () => {
     expect(model.outsideRange!(decoding(2, 250))).toBeUndefined();
     expect(model.outsideRange!(decoding(4, 250))).toBeDefined();
     expect(model.outsideRange!(decoding(2, 301))).toBeDefined();

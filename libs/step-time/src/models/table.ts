@@ -20,9 +20,9 @@ export interface TableSpec {
 
 /**
  * Measured steps, bilinear between them. Decode is looked up by batch size and mean context,
- * prefill by sequences and mean new tokens; what a cached prefix adds is looked up by new tokens
- * and prefix, for each sequence. A mixed step takes its prefill plus what decode adds to the
- * shortest measured decode step, since the weights are read once.
+ * prefill by sequences and mean new tokens; the additional time of a cached prefix is looked up by
+ * new tokens and prefix, for each sequence. A mixed step takes its prefill plus the time of decode
+ * beyond the shortest measured decode step, because the weights are read once.
  */
 export class TableStepTime implements StepTimeModel {
   readonly description: string;
@@ -143,10 +143,7 @@ function gridOf(rows: readonly TableRow[]): RaggedGrid {
   );
 }
 
-/**
- * What a prefix adds to the time of one sequence; nothing without prefix, and nothing without new
- * tokens.
- */
+/** The time that a prefix adds to one sequence; 0 without a prefix or without new tokens. */
 function prefixGridOf(rows: readonly TableRow[], prefill: RaggedGrid): RaggedGrid | undefined {
   const cached = rowsOf(rows, 'prefill').filter((row) => row.cachedPrefix > 0);
   if (cached.length === 0) return undefined;

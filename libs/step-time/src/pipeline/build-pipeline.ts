@@ -17,7 +17,7 @@ import { hopFrom } from './hop';
 import { PipelineStepTime } from './pipeline-step-time';
 
 /**
- * A composed model of every stage, or one clause that says why there is none.
+ * A composed model of every stage, or one clause with the reason why there is none.
  *
  * @throws HardwareError `bad-tensor-parallel`, `bad-pipeline-parallel`, `bad-expert-parallel`
  */
@@ -43,7 +43,7 @@ export function rooflinePipeline(spec: RooflineSpec, placement: EnginePlacement)
   return pipelineOf('roofline (estimated, not measured: ±60 %)', { placement, models });
 }
 
-/** Step times that were measured, or given, for an engine as a whole do not say those of stages. */
+/** Step times of whole engines, measured or given, do not yield those of stages. */
 export function refuseWholeEngines(kind: string, { pp }: EnginePlacement): never {
   throw new HardwareError(
     'not-measured',

@@ -9,7 +9,7 @@ import type { StageHop } from './hop';
 
 /**
  * Step times of an engine that is cut into pipeline stages, from those of its stages and of the
- * hops between them. A step alone takes all of them after one another. There is no decode law:
+ * hops between them. A single step takes all of them one after the other. There is no decode law:
  * steps of several batches overlap, so the engine times each by itself.
  */
 export class PipelineStepTime implements StepTimeModel, PipelineTimes {

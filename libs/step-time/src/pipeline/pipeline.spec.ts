@@ -29,7 +29,7 @@ describe.each(['composed', 'roofline'] as const)('%s step times of a pipeline', 
   const whole = build(kind, place('llama-3.1-8b', 1, 1));
   const cut = build(kind, place('llama-3.1-8b', 1, 2));
 
-  it('take together what one engine takes, and the hop', () => {
+  it('add up to the time of one engine plus the hop', () => {
     for (const batch of BATCHES) {
       const times = timesOf(cut, batch);
       const sum = times.reduce((total, us) => total + us, 0);
@@ -51,7 +51,7 @@ describe.each(['composed', 'roofline'] as const)('%s step times of a pipeline', 
 });
 
 describe('step times of a pipeline', () => {
-  it('are composed where all stages are, else estimated, and never calibrated', () => {
+  it('are composed if all stages are, else estimated, and never calibrated', () => {
     expect(build('auto', place('llama-3.1-8b', 1, 2)).method).toBe('composed');
     const without = buildStepTimeModel({ kind: 'auto' }, place('llama-3.1-8b', 1, 2));
     expect(without.method).toBe('estimated');
@@ -71,7 +71,7 @@ describe('step times of a pipeline', () => {
     );
   });
 
-  it('count what lies outside of the range once per batch', () => {
+  it('count batches outside of the range once', () => {
     const guard = new RangeGuard(build('composed', place('llama-3.1-8b', 1, 2)), {
       refuse: false,
       report: () => undefined,
@@ -95,7 +95,7 @@ describe('the hop between two stages', () => {
     }
   });
 
-  it('goes over the fabric where the next stage is on another node', () => {
+  it('uses the fabric when the next stage is on another node', () => {
     const far = hopFrom(0, place('llama-3.1-70b', 8, 2));
     const near = hopFrom(0, place('llama-3.1-70b', 4, 2));
     const own = (bytesPerToken / 8) * usPerByte(findLink('infiniband-ndr').bytesPerSecond);

@@ -1,8 +1,8 @@
 import type { DecodeLaw } from './step-time-model';
 
 /**
- * Remembers the laws that hold for all contexts, by number of sequences: batches change often,
- * their sizes repeat.
+ * Caches the laws that are valid for all contexts, by number of sequences: batches change often,
+ * but their sizes repeat.
  */
 export class DecodeLawMemo {
   private readonly laws: (DecodeLaw | undefined)[] = [];

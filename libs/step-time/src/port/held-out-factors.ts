@@ -1,4 +1,4 @@
-/** Measured over modelled durations of steps that a fit never saw. */
+/** Ratios of measured to modelled durations of held-out steps. */
 export interface HeldOutFactors {
   readonly points: number;
   /** Their 10 % and 90 % points; of fewer than ten points the lowest and the highest. */
@@ -6,7 +6,7 @@ export interface HeldOutFactors {
   readonly high: number;
 }
 
-/** By what a step computes: prompts, or tokens of sequences alone. */
+/** Factors by kind of step: with prompts, or decode only. */
 export interface HeldOutByPhase {
   readonly prefill?: HeldOutFactors | undefined;
   readonly decode?: HeldOutFactors | undefined;

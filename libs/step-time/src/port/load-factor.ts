@@ -1,11 +1,11 @@
-/** Slowing down with the number of running sequences, as llm-d-inference-sim has it. */
+/** Slow-down with the number of running sequences, as in llm-d-inference-sim. */
 export interface LoadSpec {
   /**
    * Factor on all times when `maxNumSeqs` sequences run; 1 with a single one, linear between.
    * Unset: 1.
    */
   readonly timeFactorUnderLoad?: number | undefined;
-  /** Needed for the factor; unset or 1: no slowing down. */
+  /** Needed for the factor; unset or 1: no slow-down. */
   readonly maxNumSeqs?: number | undefined;
 }
 

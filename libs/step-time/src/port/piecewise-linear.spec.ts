@@ -20,7 +20,7 @@ describe('PiecewiseLinear', () => {
     );
   });
 
-  it('is level before the first point and goes on at the last slope', () => {
+  it('is level before the first point and continues with the last slope', () => {
     const line = new PiecewiseLinear([2, 4, 6], [10, 20, 24]);
     expect([line.at(0), line.at(3), line.at(5), line.at(10)]).toEqual([10, 15, 22, 32]);
     expect(new PiecewiseLinear([5], [7]).at(100)).toBe(7);

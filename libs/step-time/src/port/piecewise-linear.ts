@@ -15,7 +15,7 @@ export class PiecewiseLinear {
     ys: ArrayLike<number>,
   ) {
     assert(xs.length > 0 && xs.length === ys.length, 'a line needs points');
-    // Segment i ends at point i; the first is level, the last goes on for ever.
+    // Segment i ends at point i; the first is level, the last has no end.
     this.intercepts = new Float64Array(xs.length + 1).fill(ys[0]!);
     this.slopes = new Float64Array(xs.length + 1);
     for (let i = 1; i < xs.length; i++) {

@@ -58,19 +58,19 @@ describe('outsideOf', () => {
     expect(outsideOf(VALID, batch)).toMatchObject({ what, value });
   });
 
-  it('does not mind fewer tokens than were measured, but does mind fewer sequences', () => {
+  it('accepts fewer tokens than measured, but not fewer sequences', () => {
     expect(outsideOf(VALID, prompt(1))).toBeUndefined();
     const many = { ...VALID, decodeSeqs: [8, 64] as const };
     expect(outsideOf(many, decode(7, 70))).toMatchObject({ value: 7, range: [8, 64] });
   });
 
-  it('holds the borders themselves to be inside, and everything where no range is known', () => {
+  it('counts the borders as inside, and everything when no range is known', () => {
     expect(outsideOf(VALID, prompt(2048, 9e6))).toBeUndefined();
     expect(outsideOf(VALID, decode(64, 100_000))).toBeUndefined();
     expect(outsideOf({}, decode(1e6, 1e12))).toBeUndefined();
   });
 
-  it('says in one sentence what was left, and by how much', () => {
+  it('reports in one sentence which range was left, and by how much', () => {
     expect(describeOutside(outsideOf(VALID, decode(65, 65))!)).toBe(
       'decoding sequences: 65 lies outside of 1 to 64, for which the step-time model was ' +
         'measured or fitted',
@@ -83,7 +83,7 @@ describe('outsideOf', () => {
 });
 
 describe('the guard', () => {
-  it('changes no answer', () => {
+  it('changes no result', () => {
     const { guard } = guarded();
     for (const batch of [prompt(500), prompt(5000), decode(8, 800), decode(99, 9e6)]) {
       expect(guard.stepUs(batch)).toBe(MODEL.stepUs(batch));
@@ -105,7 +105,7 @@ describe('the guard', () => {
     ]);
   });
 
-  it('refuses to extrapolate when told so', () => {
+  it('refuses to extrapolate when configured', () => {
     const { guard, told } = guarded(MODEL, true);
     expect(guard.stepUs(decode(8, 800))).toBe(500);
     expect(() => guard.stepUs(decode(65, 65))).toThrow(HardwareError);
@@ -115,7 +115,7 @@ describe('the guard', () => {
     expect(told).toEqual([]);
   });
 
-  it('ends laws where the range ends, so that no leap passes the border', () => {
+  it('ends laws at the end of the range, so that no leap passes the border', () => {
     const { guard } = guarded();
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 80 }), fc.nat(120_000), (seqs, context) => {
@@ -138,7 +138,7 @@ describe('the guard', () => {
     expect(guarded(lawless).guard.decodeLaw(8)).toBeUndefined();
   });
 
-  it('does not stand in the way of a model without a range', () => {
+  it('has no effect on a model without a range', () => {
     const free: StepTimeModel = {
       description: 'free',
       stepUs: () => 1,
@@ -152,7 +152,7 @@ describe('the guard', () => {
 });
 
 describe('forEstimates', () => {
-  it('answers outside of the range without a count, a report or a refusal', () => {
+  it('answers outside of the range without counting, reporting or refusing', () => {
     const { told, guard } = guarded(MODEL, true);
     const batch = decode(2, 16_002);
     expect(forEstimates(guard).stepUs(batch)).toBe(MODEL.stepUs(batch));
@@ -160,7 +160,7 @@ describe('forEstimates', () => {
     expect(told).toEqual([]);
   });
 
-  it('leaves a model without a guard as it is', () => {
+  it('does not change a model without a guard', () => {
     expect(forEstimates(MODEL)).toBe(MODEL);
   });
 });

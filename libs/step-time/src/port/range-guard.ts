@@ -16,9 +16,9 @@ export interface RangeGuardOptions {
 }
 
 /**
- * A model that never extrapolates in silence: it counts the steps outside of its range, says so
- * once, or refuses them. Laws end where the range does, so that no leap passes over the border
- * uncounted. Answers are those of the model itself, to the last bit.
+ * A model that never extrapolates silently: it counts steps outside of its range and reports the
+ * first, or refuses them. Laws end at the end of the range, so that no leap passes the border
+ * uncounted. Results are those of the model itself, to the last bit.
  */
 export class RangeGuard implements StepTimeModel {
   readonly description: string;
@@ -45,7 +45,7 @@ export class RangeGuard implements StepTimeModel {
     if (model.pipeline !== undefined) this.pipeline = this.guardedPipeline(model.pipeline);
   }
 
-  /** Another guard of the same model, with a count of its own. */
+  /** Another guard of the same model, with its own count. */
   another(): RangeGuard {
     return new RangeGuard(this.model, this.options);
   }
@@ -55,12 +55,12 @@ export class RangeGuard implements StepTimeModel {
     return this.options.refuse;
   }
 
-  /** Steps so far that lay outside of the range. */
+  /** Steps so far outside of the range. */
   get stepsOutsideRange(): number {
     return this.outsideSteps;
   }
 
-  /** How many times the measured maximum the farthest of these steps was; 1: none lay outside. */
+  /** The farthest of these steps as a multiple of the measured maximum; 1 when none was outside. */
   get farthestOutside(): number {
     return this.largestExcess;
   }
@@ -118,7 +118,7 @@ export class RangeGuard implements StepTimeModel {
   }
 }
 
-/** The model without its guard, for batches that are supposed and that no engine runs. */
+/** The model without its guard, for hypothetical batches that no engine runs. */
 export function forEstimates(model: StepTimeModel): StepTimeModel {
   return model instanceof RangeGuard ? model.model : model;
 }

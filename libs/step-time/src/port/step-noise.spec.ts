@@ -9,7 +9,7 @@ const ratios = fc.array(fc.double({ min: 0.2, max: 5, noNaN: true }), {
 });
 
 describe('the spread of steps', () => {
-  it('has a mean of 1 whatever was measured, and keeps the shape', () => {
+  it('has a mean of 1 for any measurements, and keeps the shape', () => {
     fc.assert(
       fc.property(ratios, (measured) => {
         const quantiles = noiseFrom(measured)!;
@@ -35,7 +35,7 @@ describe('the spread of steps', () => {
     );
   });
 
-  it('never leaves what was measured, and its p99 is that of the measurements', () => {
+  it('never leaves the measured range, and has the p99 of the measurements', () => {
     const measured = Array.from({ length: 1_000 }, (_, i) => 1 + (i >= 980 ? 1 : 0) + i * 1e-6);
     const quantiles = noiseFrom(measured)!;
     expect(noiseAt(quantiles, 0.99) / noiseAt(quantiles, 0.5)).toBeCloseTo(2, 1);
@@ -43,7 +43,7 @@ describe('the spread of steps', () => {
     expect(noiseAt(quantiles, 1 - 2 ** -53)).toBeLessThanOrEqual(quantiles.at(-1)!);
   });
 
-  it('is not known of fewer than 50 measurements', () => {
+  it('is undefined for fewer than 50 measurements', () => {
     expect(noiseFrom(Array.from({ length: 49 }, () => 1))).toBeUndefined();
   });
 });

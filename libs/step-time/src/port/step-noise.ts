@@ -1,24 +1,24 @@
 /**
- * How the durations of steps scatter around what a model says, by regime: steps that only decode,
- * and steps that also compute prompts. A regime is a list of factors, the quantiles of
- * `NOISE_PROBABILITIES`, whose mean is 1.
+ * The scatter of step durations around a model, by regime: steps that only decode, and steps that
+ * also compute prompts. A regime is a list of factors, the quantiles of `NOISE_PROBABILITIES`,
+ * whose mean is 1.
  */
 export interface StepNoise {
   readonly decode?: readonly number[] | undefined;
   readonly prefill?: readonly number[] | undefined;
 }
 
-/** Dense towards the ends: a p99 hangs on the upper one. */
+/** Dense towards the ends, because a p99 depends on the upper one. */
 export const NOISE_PROBABILITIES = [
   ...[0, 0.01, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99, 0.999, 1],
 ] as const;
 
-/** Below so many measurements a spread is not known. */
+/** Fewest measurements of a spread. */
 const FEWEST = 50;
 
 /**
- * The factors of one regime from ratios of measured to expected durations. Their mean is put to 1,
- * so that noise moves no average. Undefined: there are too few.
+ * The factors of one regime from ratios of measured to expected durations. Their mean is scaled to
+ * 1, so that noise moves no average. Undefined when there are too few.
  */
 export function noiseFrom(ratios: readonly number[]): readonly number[] | undefined {
   if (ratios.length < FEWEST) return undefined;
@@ -37,7 +37,7 @@ export function noiseAt(quantiles: readonly number[], unit: number): number {
   return from + ((to - from) * (unit - low)) / (high - low);
 }
 
-/** The mean of what `noiseAt` gives. */
+/** The mean of `noiseAt`. */
 export function meanOf(quantiles: readonly number[]): number {
   let sum = 0;
   for (let i = 1; i < quantiles.length; i++) {

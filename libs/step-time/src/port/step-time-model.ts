@@ -3,9 +3,9 @@ import type { StepNoise } from './step-noise';
 import type { OutsideRange } from './valid-range';
 
 /**
- * What a step-time model may know about the batch of one step: sums over its sequences, so that an
- * engine can keep them up to date without a loop. Attention is linear in these sums, which is why
- * they suffice.
+ * The input of a step-time model for the batch of one step: sums over its sequences, so that an
+ * engine can update them without a loop. Attention is linear in these sums, which is why they
+ * suffice.
  */
 export interface BatchAggregates {
   /** Prompt tokens computed in this step, Σ n over the prefilling sequences. */
@@ -23,8 +23,8 @@ export interface BatchAggregates {
   /** Σ context tokens over those. */
   readonly decodeContext: number;
   /**
-   * Drafted tokens that decoding sequences verify beside their one each (speculative decoding);
-   * each attends to its sequence's context. Absent: 0.
+   * Drafted tokens that decoding sequences verify in addition to one token each (speculative
+   * decoding); each attends to its sequence's context. Absent: 0.
    */
   readonly draftTokens?: number;
   /**
@@ -53,7 +53,7 @@ export interface DecodeLaw {
  */
 export type StepTimeMethod = 'composed' | 'calibrated' | 'estimated';
 
-/** How long the pipeline stages of an engine take for one batch. */
+/** The times of an engine's pipeline stages for one batch. */
 export interface PipelineTimes {
   /** >= 2. */
   readonly stages: number;
@@ -64,21 +64,21 @@ export interface PipelineTimes {
   fill(batch: BatchAggregates, us: Float64Array): void;
 }
 
-/** How long one step of an engine takes. Pure: the same batch always takes the same time. */
+/** The duration of one step of an engine. Pure: the same batch always takes the same time. */
 export interface StepTimeModel {
   /** One line for logs and results. */
   readonly description: string;
-  /** How its times were made; unset: as the user says. */
+  /** The method of its times; unset when given by the user. */
   readonly method?: StepTimeMethod;
-  /** Part of each step that is not GPU work; unset: not told apart. */
+  /** Part of each step that is not GPU work; unset: not separated. */
   readonly overheadMs?: number;
-  /** Errors on steps that its fit never saw, where they were kept. */
+  /** Errors on held-out steps, if any were held out. */
   readonly heldOut?: HeldOutByPhase | undefined;
-  /** How steps scatter around it, where that was measured; its own times do not. */
+  /** The measured scatter of steps around it, if any; its own times do not scatter. */
   readonly noise?: StepNoise | undefined;
   /**
    * Duration of the step in µs, with a fraction, > 0; the engine rounds the boundaries. Allocates
-   * nothing. With pipeline stages: of a step that has them for itself.
+   * nothing. With pipeline stages: of a single step.
    */
   stepUs(batch: BatchAggregates): number;
   /** Of an engine with pipeline stages. Unset: it has one. */
@@ -91,13 +91,13 @@ export interface StepTimeModel {
    */
   decodeLaw?(decodeSeqs: number, decodeContext?: number): DecodeLaw | undefined;
   /**
-   * Offset in µs (>= 0), after the step's end, at which a token appears; a function of its
-   * arguments alone, below the step's length.
+   * Offset in µs (>= 0), after the step's end, at which a token appears; depends only on its
+   * arguments, below the step's length.
    */
   tokenJitterUs?(seed: number, requestHash: number, tokenIndex: number): number;
   /**
-   * What of the batch lies outside of what the model was measured or fitted for, so that its answer
-   * is an extrapolation; undefined within. Allocates nothing within.
+   * The first quantity of the batch outside of the measured or fitted range, so that the time is an
+   * extrapolation; undefined inside. Allocates nothing inside.
    */
   outsideRange?(batch: BatchAggregates): OutsideRange | undefined;
   /**
@@ -105,14 +105,14 @@ export interface StepTimeModel {
    * number alone lies outside. Unset: no limit.
    */
   contextLimit?(decodeSeqs: number): number;
-  /** Steps so far that lay outside of the range; unset: they are not counted. */
+  /** Steps so far outside of the range; unset when not counted. */
   readonly stepsOutsideRange?: number;
-  /** How many times the largest measured value the farthest of those had; 1: there were none. */
+  /** The farthest of those as a multiple of the largest measured value; 1 when there were none. */
   readonly farthestOutside?: number;
 }
 
 /**
- * No step is shorter, whatever a user configures or a fit extrapolates to: a step of no length
- * would not move the clock.
+ * Least length of a step, whatever a user configures or a fit extrapolates: a step without length
+ * would not advance the clock.
  */
 export const MIN_STEP_US = 1;

@@ -19,7 +19,7 @@ function stdDev(values: readonly number[]): number {
 }
 
 describe('TokenJitter', () => {
-  it('depends on seed, request and index alone, not on how often or in what order it is asked', () => {
+  it('depends only on seed, request and index, not on the number or order of calls', () => {
     fc.assert(
       fc.property(
         fc.maxSafeNat(),

@@ -23,10 +23,10 @@ const SAMPLE_CAP = 0.7;
 const INTERVAL_SPREAD = Math.sqrt(2 - 4 / Math.PI);
 
 /**
- * How much later than its step a token appears. A token cannot leave before the step ends, so
- * offsets are half-normal: never negative, and as they do not add up, the mean interval stays
- * exact. A hash of (seed, request, index) is the only source: batching, engine and retries change
- * nothing, and nothing is rounded.
+ * The delay of a token after its step. A token cannot appear before the step ends, so offsets are
+ * half-normal: never negative, and because they do not accumulate, the mean interval stays exact. A
+ * hash of (seed, request, index) is the only source: batching, engine and retries change nothing,
+ * and nothing is rounded.
  */
 export class TokenJitter {
   private readonly capUs: number;

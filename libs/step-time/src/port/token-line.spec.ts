@@ -4,7 +4,7 @@ import { PiecewiseLinear } from './piecewise-linear';
 import { TokenLine } from './token-line';
 
 describe('TokenLine', () => {
-  it('gives the bits of the line it stands for, inside its table and beyond', () => {
+  it('has the same bits as its line, inside its table and beyond', () => {
     const points = fc.uniqueArray(fc.integer({ min: 1, max: 40_000 }), { minLength: 1 });
     fc.assert(
       fc.property(
@@ -20,7 +20,7 @@ describe('TokenLine', () => {
     );
   });
 
-  it('pads a batch to the next captured size, and leaves one above the largest as it is', () => {
+  it('pads a batch to the next captured size, but not above the largest', () => {
     const line = new TokenLine([0, 100], [0, 100], [1, 2, 4, 8]);
     expect([0, 1, 2, 3, 4, 5, 8, 9, 50].map((tokens) => line.at(tokens))).toEqual([
       0, 1, 2, 4, 4, 8, 8, 9, 50,

@@ -1,6 +1,6 @@
 import { PiecewiseLinear } from './piecewise-linear';
 
-/** Whole numbers up to here find their segment by one look into a table of two bytes each. */
+/** Whole numbers up to this find their segment by one lookup in a table of two bytes each. */
 const INDEXED = 16_384;
 
 /**

@@ -3,7 +3,7 @@ import type { BatchAggregates } from './step-time-model';
 /** Lowest and highest value, both included. */
 export type Range = readonly [low: number, high: number];
 
-/** What of a batch lies outside of what a model was measured or fitted for. */
+/** The quantity of a batch outside of a model's measured or fitted range. */
 export interface OutsideRange {
   /** `tokens per step`, in words for a user. */
   readonly what: string;
@@ -12,9 +12,9 @@ export interface OutsideRange {
 }
 
 /**
- * Where a fit holds. An axis without a range is not looked at. Numbers of tokens are bounded above
- * only: below what was measured lies a level piece of line or an intercept, and a chunk of a few
- * tokens behind a cached prefix is no reason to distrust them.
+ * The valid range of a fit. An axis without a range is not checked. Numbers of tokens are only
+ * limited above: below the measurements the line is level or has an intercept, which is valid for a
+ * chunk of a few tokens after a cached prefix.
  */
 export interface ValidRange {
   /** Tokens of one step, prompt and decode together. */

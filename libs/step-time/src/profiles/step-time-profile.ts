@@ -13,7 +13,7 @@ export interface FitError {
  * + g2 · Σctx) + [prefill] · (h0 + h1 · Q) + overhead`.
  */
 export interface StepTimeProfile {
-  /** What it was measured on; unset: not known, usable with any. */
+  /** The measured GPU; unset: unknown, usable with any. */
   readonly gpu?: string | undefined;
   readonly model?: string | undefined;
   readonly tp?: number | undefined;
@@ -25,7 +25,7 @@ export interface StepTimeProfile {
   readonly decodeAttentionMs: readonly [number, number, number];
   /** h0, h1: attention of prefill = h0 + h1 · Σ ((p + n)² − p²). */
   readonly prefillAttentionMs: readonly [number, number];
-  /** Added to each step: 0 when whole steps were measured, more when kernels alone were. */
+  /** Added to each step: 0 when whole steps were measured, more when only kernels were. */
   readonly overheadMs: number;
   /** Factor on decode attention in steps that also prefill; unset: 1, an assumption. */
   readonly mixedDecodeFactor?: number | undefined;

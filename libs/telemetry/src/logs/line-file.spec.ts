@@ -41,13 +41,13 @@ describe('a file of lines', () => {
     expect(lines).toEqual([...Array(500).fill(long('a')), ...Array(500).fill(long('b'))]);
   });
 
-  it('is not opened as new when it is there', async () => {
+  it('is not opened as new when it exists', async () => {
     const first = await LineFile.open(path, 'new', SILENT);
     expect(await LineFile.open(path, 'new', SILENT)).toBeUndefined();
     await first!.close();
   });
 
-  it('leaves out what would wait in too much memory, and says how much', async () => {
+  it('leaves out lines beyond its memory limit, and reports their number', async () => {
     const said: Record<string, unknown>[] = [];
     const sink = new Writable({
       write: (text, _encoding, done) => {

@@ -3,14 +3,14 @@ import { type FileHandle, open } from 'node:fs/promises';
 import { UsageError } from '@baton/config';
 import type { Logger } from './logger';
 
-/** Lines wait so long for others. */
+/** Time for which lines wait for others. */
 const FLUSH_MS = 200;
 /**
- * Characters of one write. Lines of several processes that append to one file do not mix, for each
- * write is whole lines.
+ * Characters of one write. Lines of several processes that append to one file do not mix, because
+ * each write has whole lines.
  */
 const WRITE_CHARS = 1 << 18;
-/** Characters that may wait; what comes on top is left out and counted. */
+/** Limit of waiting characters; further lines are left out and counted. */
 const MOST_WAITING = 1 << 25;
 
 /** `new`: the file must not exist. `append`: it may, and others may append to it too. */
@@ -36,8 +36,8 @@ export class LineFile {
   ) {}
 
   /**
-   * @throws UsageError when the file cannot be opened; undefined instead when it has to be new and
-   *   is not
+   * @throws UsageError when the file cannot be opened. Undefined when it must be new and exists
+   * already.
    */
   static async open(path: string, mode: LineFileMode, log: Logger): Promise<LineFile | undefined> {
     const { O_APPEND, O_CREAT, O_EXCL, O_WRONLY } = constants;
@@ -63,7 +63,7 @@ export class LineFile {
     else this.timer ??= setTimeout(() => this.flush(), FLUSH_MS);
   }
 
-  /** Writes what waits and closes the file. */
+  /** Writes the waiting lines and closes the file. */
   async close(): Promise<void> {
     this.flush();
     await this.writing;
@@ -90,7 +90,7 @@ export class LineFile {
     }
   }
 
-  /** As many lines as one write takes, at least one. */
+  /** The lines of one write, at least one. */
   private nextPiece(): string {
     let count = 0;
     let chars = 0;

@@ -7,7 +7,7 @@ describe('levels of modules', () => {
     levels: ['recovery=debug', 'frame-inbox=silent'],
   });
 
-  it('are their own where one is given, and that of the process elsewhere', () => {
+  it('are their own if given, else that of the process', () => {
     const levels = ['recovery', 'frame-inbox', 'cluster-view'].map(
       (module) => moduleLogger(logger, module).level,
     );

@@ -15,7 +15,7 @@ const levelsOf = new WeakMap<Logger, ReadonlyMap<string, string>>();
  * A JSON logger on stderr: stdout belongs to results. Writes are synchronous, so that a crash loses
  * no line.
  *
- * @throws UsageError when one of `levels` is not written as it must be
+ * @throws UsageError when one of `levels` is invalid
  */
 export function createLogger({ name, level, levels = [] }: LoggerOptions): Logger {
   const logger = pino(
@@ -27,8 +27,8 @@ export function createLogger({ name, level, levels = [] }: LoggerOptions): Logge
 }
 
 /**
- * The logger of a process by its configuration; `BATON_PROCESS` is the name that its supervisor has
- * given it.
+ * The logger of a process from its configuration; `BATON_PROCESS` is the name that its supervisor
+ * gave it.
  */
 export function processLogger(
   config: Pick<BatonConfig, 'logLevel' | 'logLevels'>,
@@ -39,8 +39,8 @@ export function processLogger(
 }
 
 /**
- * A part of the process: its lines name it, and it may have a level of its own. @param logger as
- * `createLogger` made it
+ * The logger of a part of the process: its lines name the part, which may have its own level.
+ * @param logger as `createLogger` made it
  */
 export function moduleLogger(logger: Logger, module: string): Logger {
   const level = levelsOf.get(logger)?.get(module);

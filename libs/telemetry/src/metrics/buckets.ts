@@ -7,7 +7,7 @@ export const TRANSFER_BYTES = Array.from({ length: 12 }, (_, i) => 2 ** (11 + 2 
 export const TRANSFER_DESCRIPTORS = [
   10, 20, 30, 50, 75, 100, 200, 400, 1_000, 2_000, 4_000, 10_000, 20_000, 50_000,
 ];
-/** Ours: from a tenth of a millisecond, below which nothing crosses a process, to a second. */
+/** Baton's own: from 0.1 ms, below which no message crosses a process, to a second. */
 export const OVERHEAD_SECONDS = [
   0.0001, 0.00025, 0.0005, 0.001, 0.002, 0.003, 0.005, 0.0075, 0.01, 0.015, 0.025, 0.05, 0.1, 0.25,
   0.5, 1,
@@ -28,7 +28,7 @@ function oneTwoFive(limit: number): number[] {
   return series;
 }
 
-/** As `REQUEST_TOKENS`, up to what a sequence can have. */
+/** Like `REQUEST_TOKENS`, up to the longest sequence. */
 export function tokensUpTo(maxModelLen: number): number[] {
   return REQUEST_TOKENS.filter((tokens) => tokens <= maxModelLen);
 }

@@ -7,9 +7,9 @@ import type { EnginePresence } from '@baton/contract';
 export type CacheConfigLabels = Readonly<Record<string, string>>;
 
 /**
- * vLLM's `cache_config_info` labels for an engine of a cluster with this configuration. Where
- * layers have a sliding window, the size in tokens is what sequences of `maxModelLen` tokens would
- * fill (vLLM's `get_kv_cache_capacity`).
+ * vLLM's `cache_config_info` labels for an engine of a cluster with this configuration. If layers
+ * have a sliding window, the size in tokens is that of sequences of `maxModelLen` tokens that fill
+ * the cache (vLLM's `get_kv_cache_capacity`).
  */
 export function cacheConfigLabels(
   config: BatonConfig,

@@ -66,7 +66,7 @@ describe('engine metrics', () => {
     expect(text).toContain(`vllm:iteration_tokens_total_count${series}} 4`);
   });
 
-  it('say how step times are made, of the engines that simulate steps alone', async () => {
+  it('show the step-time model only of engines that simulate steps', async () => {
     const stepTimes = { method: 'composed', description: 'of h200_sxm' };
     const simulated = { ...presence(1, new EngineStats()), stepTimes };
     const text = await render([presence(0, new EngineStats()), simulated]);
@@ -78,7 +78,7 @@ describe('engine metrics', () => {
     expect(text).not.toMatch(/^baton:step_farthest_outside_range_ratio\{/m);
   });
 
-  it('show drafts of the engines that make them alone', async () => {
+  it('show drafts only of engines that make them', async () => {
     const drafting = { ...presence(1, new EngineStats()) };
     const counters = {
       ...drafting.counters,
@@ -140,7 +140,7 @@ describe('engine metrics', () => {
     expect(info).not.toContain('model_name');
   });
 
-  it('say what each family is even before any engine is there', async () => {
+  it('describe each family even before there is an engine', async () => {
     const text = await render([]);
     expect(text).toContain('# TYPE vllm:iteration_tokens_total histogram');
     expect(text).toContain('# TYPE vllm:prompt_tokens_by_source_total counter');

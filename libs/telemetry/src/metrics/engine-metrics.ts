@@ -87,7 +87,7 @@ function labelsOf(engine: EnginePresence, extra: SeriesLabels): Record<string, s
   return { ...engineLabels(engine), model_name: engine.model, ...extra };
 }
 
-/** What prom-client requires of a metric beside its values. */
+/** The fields that prom-client requires of a metric besides its values. */
 function head(family: { name: string; help: string }): { name: string; help: string } {
   return { name: family.name, help: family.help };
 }
@@ -237,7 +237,7 @@ class EngineInfo extends Gauge {
   }
 }
 
-/** How the step times of each simulated engine are made. */
+/** The step-time model of each simulated engine. */
 class StepTimeInfo extends Gauge {
   constructor(private readonly source: EngineMetricsSource) {
     super({

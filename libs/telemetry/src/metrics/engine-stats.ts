@@ -14,7 +14,7 @@ export class EngineStats {
   private readonly counts: Record<CounterKey, number>;
   private readonly distributions: Record<HistogramKey, BucketCounts>;
 
-  /** @param maxModelLen  where vLLM's buckets of tokens end */
+  /** @param maxModelLen end of vLLM's token buckets */
   constructor(maxModelLen = Infinity) {
     this.counts = keyed(COUNTER_KEYS, () => 0);
     this.distributions = keyed(

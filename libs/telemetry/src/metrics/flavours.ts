@@ -4,7 +4,7 @@ import type { CacheConfigLabels } from './cache-config';
 
 export type MetricsFlavour = BatonConfig['metricsFlavour'];
 
-/** What a router asks of an engine, in the words of the model server protocol. */
+/** The load of an engine for routers, by the terms of the model server protocol. */
 interface EngineLoad {
   readonly waiting: number;
   readonly running: number;

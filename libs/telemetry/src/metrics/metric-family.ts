@@ -13,7 +13,7 @@ export interface GaugeFamily extends FamilyHead {
   readonly kind: 'gauge';
   readonly series: readonly {
     readonly labels: SeriesLabels;
-    /** Undefined: this engine has no such series. */
+    /** Undefined when this engine has no such series. */
     readonly value: (engine: EnginePresence) => number | undefined;
   }[];
 }
@@ -25,7 +25,7 @@ export interface CounterFamily extends FamilyHead {
     readonly labels: SeriesLabels;
     readonly key: CounterKey | SpeculationKey | OptionalKey | UpstreamKey;
   }[];
-  /** Only engines that count it have the series; else one that does not has 0. */
+  /** Only engines that count it have the series; otherwise those that do not have 0. */
   readonly isOptional?: true;
 }
 
@@ -130,7 +130,7 @@ export const UPSTREAM_OUTCOMES = [
 
 export type UpstreamOutcome = (typeof UPSTREAM_OUTCOMES)[number];
 
-/** Counted by engines whose work a server does. */
+/** Counted by engines whose work runs on a server. */
 export type UpstreamKey = `upstream_${UpstreamOutcome}` | 'upstream_retries';
 
 export function acceptedAt(position: number): SpeculationKey {

@@ -12,9 +12,9 @@ export interface Tracing {
   stop(): Promise<void>;
 }
 
-/** A collector that does not answer must not keep a process that ends. */
+/** A collector that does not answer must not delay the end of a process. */
 const LAST_EXPORT_MS = 1_500;
-/** Spans that wait for the collector; more are dropped. */
+/** Limit of spans that wait for the collector; further ones are dropped. */
 const MAX_WAITING_SPANS = 8_192;
 
 /**

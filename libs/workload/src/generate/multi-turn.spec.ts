@@ -22,7 +22,7 @@ const listOf = (workload: Workload, row: number): number[] =>
   );
 
 describe('generateMultiTurn', () => {
-  it('asks with the whole history each time, a pause after the answer before', () => {
+  it('sends the whole history each time, a pause after the previous answer', () => {
     const workload = generateMultiTurn(SPEC);
     expect(workload.after.filter((before) => before === -1).length).toBe(40);
     for (let row = 0; row < workload.count; row++) {
@@ -94,7 +94,7 @@ describe('generateMultiTurn', () => {
     expect(workload.count).toBeLessThan(generateMultiTurn(SPEC).count);
   });
 
-  it('makes so many requests and no more', () => {
+  it('makes exactly the given number of requests', () => {
     expect(generateMultiTurn({ ...SPEC, count: 17 }).count).toBe(17);
     expect(generateMultiTurn({ ...SPEC, count: 0 })).toMatchObject({ count: 0, contentCount: 0 });
   });

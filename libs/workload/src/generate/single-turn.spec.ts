@@ -13,7 +13,7 @@ const SPEC: SingleTurnSpec = {
 };
 
 describe('generateSingleTurn', () => {
-  it('gives exactly the lengths it was asked for, and nothing in common', () => {
+  it('has exactly the given lengths, and no shared content', () => {
     const workload = generateSingleTurn({ ...SPEC, prompt: { kind: 'constant', tokens: 777 } });
     expect(new Set(workload.promptTokens)).toEqual(new Set([777]));
     expect(new Set(workload.outputTokens)).toEqual(new Set([20]));
@@ -28,7 +28,7 @@ describe('generateSingleTurn', () => {
     expect(generateSingleTurn({ ...SPEC, seed: 2 }).promptTokens).not.toEqual(all.promptTokens);
   });
 
-  it('puts a prefix of so many tokens before every prompt', () => {
+  it('puts a prefix of the given length before every prompt', () => {
     const workload = generateSingleTurn({
       ...SPEC,
       shared: { prefixes: 3, popularity: { kind: 'uniform' }, prefixTokens: 100 },
@@ -45,7 +45,7 @@ describe('generateSingleTurn', () => {
     expect(firsts).toEqual(new Set([1, 7, 13]));
   });
 
-  it('shares the wanted part of the full blocks of every prompt', () => {
+  it('shares the given part of the full blocks of every prompt', () => {
     const workload = generateSingleTurn({
       ...SPEC,
       shared: { prefixes: 5, popularity: { kind: 'uniform' }, share: 0.25 },

@@ -36,8 +36,8 @@ export interface SingleTurnSpec {
 }
 
 /**
- * Requests that know nothing of each other but, where wanted, the prefixes of their prompts.
- * Lengths beyond 10^9 become that.
+ * Independent requests that share, if configured, only the prefixes of their prompts. Lengths
+ * beyond 10^9 become that.
  *
  * @throws WorkloadError when prompts share more than 2^31 blocks in all
  */
