@@ -42,7 +42,7 @@ export function forEachNumberRowIn(
   }
 }
 
-/** Calls `visit` with each run of rows whose first so many fields are alike, those fields too. */
+/** Calls `visit` with each run of rows whose leading fields are equal, and with these fields. */
 export function forEachRun(
   csv: string,
   fields: number,
@@ -62,7 +62,7 @@ function behindHeader(csv: string): TextRange {
   return [start === 0 ? csv.length : start, csv.length];
 }
 
-/** Behind the comma after the last of so many fields. */
+/** The position after the comma of the last of this many fields. */
 export function behindFields(csv: string, start: number, fields: number): number {
   let at = start;
   for (let field = 0; field < fields; field++) at = csv.indexOf(',', at) + 1;

@@ -116,7 +116,7 @@ describe('kvCapacityBlocks', () => {
     },
   );
 
-  it('refuses a model that does not fit, with what it needs and what there is', () => {
+  it('refuses a model that does not fit, with the needed and the available memory', () => {
     const failure = () => kvCapacityBlocks(query('llama-3.1-70b', 'h100', 1));
     expect(failure).toThrow(HardwareError);
     expect(failure).toThrow(
