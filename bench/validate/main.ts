@@ -16,10 +16,11 @@ const POINTS = join(DOCS, 'validation-serving.csv');
 const SERVING = [
   '## Published serving points, blind\n\n',
   'Closed loops of `data/measured/serving/given.csv` replayed with composed step times; ',
-  'no constant was fitted to them. Two effects were looked for where these points were off: ',
-  "MiniMax's router in 32 bits, and norms in the all-reduce. Only points not used in that search ",
-  'can test those two. Aims: 12 % of mean absolute error in TPOT (vLLM 8 %), 20 % in the TTFT ',
-  'of up to four clients, 40 % for racks. Every point: ',
+  'no constant was fitted to them. Effects that were looked for where these points were off: ',
+  "MiniMax's router in 32 bits, norms in the all-reduce, gpt-oss's padded experts, SGLang's ",
+  'launching of prefill and its prompts first, and the settings of published scripts. Only points ',
+  'not used in that search can test them. Aims: 12 % of mean absolute error in TPOT (vLLM 8 %), ',
+  '20 % in the TTFT of up to four clients, 40 % for racks. Every point: ',
   '[validation-serving.csv](validation-serving.csv).',
 ].join('');
 

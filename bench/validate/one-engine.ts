@@ -10,8 +10,10 @@ type Chosen = Pick<
   | 'numBlocks'
   | 'kvGroups'
   | 'schedulerRecvInterval'
+  | 'promptsFirst'
   | 'hasConnector'
->;
+> &
+  Partial<Pick<EngineOptions, 'enableChunkedPrefill'>>;
 
 /**
  * One aggregated engine with vLLM's defaults, except for the given options, as in the measurements.

@@ -6,6 +6,12 @@ const said = (text: string): object => ({ role: 'user', content: text });
 /** As many as one request may add, in 4 MB. */
 const LONG_ITEMS = (): object[] => list(20, () => said('Relay. '.repeat(30_000)));
 
+/** Eight megabytes of alternatives. */
+const SCORED = {
+  ...{ input: 'x', max_output_tokens: 4_000, ignore_eos: true, top_logprobs: 20 },
+  include: ['message.output_text.logprobs'],
+};
+
 const schemaOf = (count: number): object => {
   const properties = members(count, (i) => [
     `p${i}`,
@@ -51,15 +57,15 @@ export const RESPONSE_ROWS: readonly Attack[] = [
     body: () => ({ input: list(20_000, (i) => ({ type: 'item_reference', id: `msg_${i}` })) }),
     statuses: [400],
   },
-  {
-    title: 'a response of which each token has 20 alternatives',
+  ...[
+    { title: 'a response of which each token has 20 alternatives', how: {} },
+    { title: 'a stream of which each token has 20 alternatives', how: { stream: true } },
+  ].map(({ title, how }) => ({
+    title,
     path: RESPONSES,
-    body: () => ({
-      ...{ input: 'x', max_output_tokens: 4_000, ignore_eos: true, top_logprobs: 20 },
-      include: ['message.output_text.logprobs'],
-    }),
+    body: () => ({ ...how, ...SCORED }),
     statuses: EITHER,
-  },
+  })),
   {
     title: 'a response with 128 tools with a large pattern each',
     path: RESPONSES,

@@ -69,6 +69,7 @@ async function startFront(config: BatonConfig, redis: string, log: Logger): Prom
     url: redis,
     prefix,
     times,
+    loadsJobs: true,
   });
   log.info({ broker: transport.description }, 'connected');
   const starter = SupervisorLink.ofThisProcess();

@@ -77,16 +77,21 @@ interface Pool {
 function poolOf(point: ServingPoint, role: EngineRole, engines: ServingEngines): Pool {
   const { placement, count } = engines;
   const { framework, script } = point;
+  const vllmMinor = framework === 'vllm' ? point.vllmMinor : undefined;
   const { gpuMemoryUtilization = 0.9, schedulerRecvInterval = 1 } = script;
   const limits = limitsOf(point, placement);
   const spec = stepTimeSpec(point, { ...placement, ...limits });
   const stepTime = buildStepTimeModel(spec, placement, operatorFiles());
-  const query = { ...placement, ...limits, gpuMemoryUtilization, blockSize: BLOCK_TOKENS };
-  const numBlocks = kvCapacityBlocks(query) - reservedBlocksOf(framework);
+  const memory = { ...placement, ...limits, gpuMemoryUtilization, vllmMinor };
+  const numBlocks =
+    kvCapacityBlocks({ ...memory, blockSize: BLOCK_TOKENS }) - reservedBlocksOf(framework);
   const kvGroups = kvGroupsOf(placement.model);
   const kvWindow = kvWindowOf(placement.model, placement.tp);
   const hasConnector = framework === 'vllm' && role !== 'aggregated';
-  const own = { stepTime, numBlocks, schedulerRecvInterval, hasConnector };
+  const promptsFirst = framework === 'sglang' && role === 'aggregated' && script.isMixed !== true;
+  const enableChunkedPrefill = script.isWhole !== true;
+  const scheduling = { schedulerRecvInterval, promptsFirst, enableChunkedPrefill };
+  const own = { stepTime, numBlocks, hasConnector, ...scheduling };
   const options = { ...own, ...limits, ...(kvGroups && { kvGroups }) };
   return {
     ...{ role, count, gpus: placement.tp, options, ...(kvWindow && { kvWindow }) },

@@ -12,17 +12,24 @@ export interface ServingScript {
   readonly isNormInAllReduce?: boolean;
   /** `--scheduler-recv-interval` of the engines that decode. */
   readonly schedulerRecvInterval?: number;
+  /** Prompts are computed whole; unset: in chunks, where the budget asks for it. */
+  readonly isWhole?: boolean;
+  /** `--enable-mixed-chunk` of SGLang. */
+  readonly isMixed?: boolean;
 }
 
 type Row = Readonly<Record<string, string>>;
 
 /**
- * The script of a run of vLLM or SGLang in InferenceX, by model, GPU and version
- * (github.com/SemiAnalysisAI/InferenceX, `benchmarks/`); empty for runs of others.
+ * The script of a run in InferenceX, by model, GPU and version
+ * (github.com/SemiAnalysisAI/InferenceX, `benchmarks/`), and what AIConfigurator writes for runs of
+ * NVIDIA's own; empty for others.
  */
 export function servingScript(row: Row): ServingScript {
+  if (row['source']!.includes('NVIDIA run')) return generatedScript(row);
   if (!row['source']!.includes('InferenceX')) return {};
   if (row['framework'] === 'sglang') return sglangScript(row);
+  if (row['framework']!.includes('trt') && row['pd_split'] === 'agg') return trtllmScript(row);
   if (row['framework'] !== 'vllm') return {};
   if (row['model']!.includes('MiniMax')) return miniMaxScript(row);
   const isGptOss = row['model']!.includes('gpt-oss');
@@ -32,6 +39,44 @@ export function servingScript(row: Row): ServingScript {
     ...(isGptOss ? { maxCudagraphCaptureSize: 2_048 } : {}),
     ...(isBlackwell(row) ? { isNormInAllReduce: true } : {}),
   };
+}
+
+/**
+ * `--max_num_tokens`, and no chunks, TensorRT-LLM's default: dsr1_fp4_b200_trt.sh at 111f031,
+ * dsr1_fp8_b200_trt.sh at 0a919c5, dsr1_fp8_h200_trt.sh at 1fc5d73, gptoss_fp4_b200_trt.sh at
+ * 1825e7f, gptoss_fp4_h200_trt.sh at 111f031, 70b_fp4_b200_trt_slurm.sh and
+ * 70b_fp8_h200_trt_slurm.sh at 73ef922 (the longest context, which the sweep sets to 200 beyond both lengths).
+ */
+function trtllmScript(row: Row): ServingScript {
+  const [prompt, output, clients] = ['isl', 'osl', 'concurrency'].map((name) => Number(row[name]));
+  const model = row['model']!;
+  if (model.includes('gpt-oss')) return { maxNumBatchedTokens: 20_000, isWhole: true };
+  if (model.includes('Llama'))
+    return { maxNumBatchedTokens: prompt! + output! + 200, isWhole: true };
+  const tokens = 64 * Math.floor((clients! + prompt! + 127) / 64);
+  return { maxNumBatchedTokens: Math.max(8_192, tokens), isWhole: true };
+}
+
+/** What AIConfigurator adds to the prompts of a step beyond one whole prompt. */
+const SPARE_TOKENS = 1_500;
+
+/**
+ * github.com/ai-dynamo/aiconfigurator, src/aiconfigurator/generator: trtllm.rule of
+ * rule_plugin/benchmark at 581e459 (`max_num_tokens`; no chunks by
+ * extra_engine_args.1.0.0rc3.yaml.j2 at 71a2b03) and sglang.rule at 043c66c (`max_prefill_tokens`,
+ * `enable_mixed_chunk`, which the template of SGLang 0.5.1 misspells: cli_args.0.5.1.post1.j2 at
+ * 5dc6d4f). The template of vLLM 0.12 has neither.
+ */
+function generatedScript(row: Row): ServingScript {
+  const prompts = Number(row['isl']) + SPARE_TOKENS;
+  const sequences = Math.ceil(
+    (Number(row['concurrency']) * Number(row['tp'])) / Number(row['n_gpus']),
+  );
+  const whole = { maxNumBatchedTokens: prompts + sequences, isWhole: true };
+  if (row['framework']!.includes('trt')) return whole;
+  if (row['framework'] !== 'sglang') return {};
+  if (row['version'] === '0.5.1.post1') return { maxNumBatchedTokens: prompts, isWhole: true };
+  return { ...whole, isMixed: true };
 }
 
 /**

@@ -3,7 +3,7 @@ import type { StepFacts } from '@baton/engine';
 import { assert, type Micros } from '@baton/kernel';
 import { watchedScheduling } from '@baton/placement';
 import { Calendar } from './calendar';
-import { cachesOf } from './engine-caches';
+import { cachesOf } from './caches/engine-caches';
 import { Handoffs } from './handoffs';
 import { Journal } from './journal';
 import type { LockstepGroup } from './lockstep-group';

@@ -1,6 +1,6 @@
 export { classOptions } from './flow/class-options';
 export { simulate } from './driver';
-export type { EngineCache } from './engine-caches';
+export type { EngineCache } from './caches/engine-caches';
 export { frontEndSummary } from './front-end-summary';
 export { stepTimesOf } from './step-times';
 export { rowClasses } from './flow/row-classes';

@@ -2,6 +2,7 @@ import { EventQueue, type Micros } from '@baton/kernel';
 import { KvPool, KvPoolMember } from '@baton/kv-pool';
 import type { EngineRole } from '@baton/placement';
 import { type Calendar, TIE } from './calendar';
+import { peerCacheFor } from './caches/peer-cache';
 import { LockstepGroup } from './lockstep-group';
 import type { ClusterScenario, MembershipChange } from './scenario';
 import { type EngineWatcher, VirtualEngine } from './virtual-engine';
@@ -47,6 +48,8 @@ export class VirtualMembership {
   private readonly groups: (LockstepGroup | undefined)[] = [];
   /** By pool: the engines that began in it. */
   private readonly begun: number[];
+  /** Engines that have loaded, and whose caches are on their way. */
+  private readonly fetching = new Set<VirtualEngine>();
   /** All engines whose pool has `kvPool` terms are nodes of this single KV pool. */
   private readonly kvPool = new KvPool();
 
@@ -70,7 +73,7 @@ export class VirtualMembership {
     const { changes } = this.scenario;
     const what = this.due.pop();
     if (what < changes.length) this.change(changes[what]!, nowUs);
-    else this.makeReady(this.parts.engines[what - changes.length]!, nowUs);
+    else this.beLoaded(this.parts.engines[what - changes.length]!, nowUs);
     this.setAlarm();
   }
 
@@ -108,8 +111,25 @@ export class VirtualMembership {
   private start(pool: number, nowUs: Micros): void {
     const engine = this.again(pool) ?? this.join(pool);
     this.parts.onStarting(engine, nowUs);
-    this.due.push(nowUs + engine.pool.startupUs, 0, this.scenario.changes.length + engine.index);
+    this.expect(engine, nowUs + engine.pool.startupUs);
+  }
+
+  private expect(engine: VirtualEngine, atUs: Micros): void {
+    this.due.push(atUs, 0, this.scenario.changes.length + engine.index);
     this.setAlarm();
+  }
+
+  /** The engine has loaded, or fetched its cache after that. */
+  private beLoaded(engine: VirtualEngine, nowUs: Micros): void {
+    const isFirst = this.scenario.fetchesCaches === true && !this.fetching.delete(engine);
+    const found = isFirst ? peerCacheFor(engine, this.parts.engines) : undefined;
+    if (found === undefined) {
+      this.makeReady(engine, nowUs);
+      return;
+    }
+    engine.warm(found.cache);
+    this.fetching.add(engine);
+    this.expect(engine, nowUs + found.fetchUs);
   }
 
   /**

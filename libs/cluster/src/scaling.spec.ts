@@ -95,6 +95,19 @@ describe('an autoscaler on the virtual clock', () => {
     expect(new Set(log.prefillEngine.slice(1))).toEqual(new Set([0, 1]));
     expect([...log.cachedTokens]).toEqual([0, 0, 0]);
   });
+
+  it('gives an engine that comes back the cache of another one where it fetches it', () => {
+    // Both engines compute the prompt; one leaves at 50 ms and is back at 130 ms.
+    const requests = [0, 0, 140_000, 140_000].map((atUs) => {
+      return { atUs, prompt: 17, output: 2, content: [1, 2, 3, 4] };
+    });
+    const counts = 'schedule:0s=2A+0.05s=1A+0.1s=2A:period=10s';
+    const cold = scaled(requests, { autoscaler: counts, start: '2A', min: '1A', max: '2A' });
+    const foundOf = (scenario: ClusterScenario): number[] =>
+      [...run(scenario).log.cachedTokens.slice(2)].sort((a, b) => a - b);
+    expect(foundOf(cold)).toEqual([0, 16]);
+    expect(foundOf({ ...cold, fetchesCaches: true })).toEqual([16, 16]);
+  });
 });
 
 const asked = fc.record({

@@ -15,7 +15,7 @@ import type {
   Topology,
 } from '@baton/placement';
 import type { Workload } from '@baton/workload';
-import type { EngineCache } from './engine-caches';
+import type { EngineCache } from './caches/engine-caches';
 import type { RecordedPlacement } from './recorded-placement';
 import type { RowClasses } from './flow/row-classes';
 
@@ -86,6 +86,11 @@ export interface ClusterFlowControl {
 export interface ClusterScenario {
   readonly pools: readonly EnginePool[];
   readonly changes: readonly MembershipChange[];
+  /**
+   * An engine that joins fetches the prefix cache of another one of its pool over its link when it
+   * has loaded, and takes work then. Unset: it begins with an empty one.
+   */
+  readonly fetchesCaches?: boolean;
   /** Unset: only the initial engines and `changes`. */
   readonly scaling?: ClusterScaling;
   /** The requests; their content blocks have the size of the engines' KV blocks. */

@@ -8,6 +8,7 @@ import {
   type SequenceSpec,
   type StepFacts,
   type StepShare,
+  type WarmCache,
 } from '@baton/engine';
 import type { KvPoolMember } from '@baton/kv-pool';
 import { Room } from '@baton/placement';
@@ -304,6 +305,11 @@ export class VirtualEngine implements LockstepRank, QueueTaker {
     this.readyUs = Infinity;
     this.state = 'starting';
     this.engine.resetPrefixCache(true);
+  }
+
+  /** It loads still, and begins with this prefix cache. */
+  warm(cache: WarmCache): void {
+    this.engine.resetPrefixCache(false, cache);
   }
 
   record(endUs: Micros, usage: { mean: number; max: number }): EngineRecord {

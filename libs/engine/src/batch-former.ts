@@ -68,14 +68,32 @@ export class BatchFormer {
     batch.clear(batch.running + waiting <= 1);
     this.hasPreempted = false;
     this.cutRank = Infinity;
+    if (this.parts.options.promptsFirst === true && this.formOfPrompts(nowUs)) return true;
     batch.resume();
     this.growDecoding();
     this.continuePrompts();
     if (!this.hasPreempted && (this.isStale || (this.hasWaiting && this.mayGainRoom))) {
-      admitter.admit(nowUs);
-      this.isStale = (batch.chunkTokens > 0 || !admitter.looks) && this.hasWaiting;
+      this.admit(nowUs);
     }
     return batch.rows > 0;
+  }
+
+  /** Forms a batch of prompts alone; returns whether there are any to compute. */
+  private formOfPrompts(nowUs: Micros): boolean {
+    const { batch } = this;
+    batch.isOfPrompts = true;
+    this.continuePrompts();
+    if (!this.hasPreempted && this.isStale) this.admit(nowUs);
+    batch.isOfPrompts = false;
+    if (batch.chunkTokens === 0) return false;
+    batch.stallAll();
+    return true;
+  }
+
+  private admit(nowUs: Micros): void {
+    const { admitter, batch } = this;
+    admitter.admit(nowUs);
+    this.isStale = (batch.chunkTokens > 0 || !admitter.looks) && this.hasWaiting;
   }
 
   /** Takes a running sequence out of the batch; its computed blocks stay in the prefix cache. */

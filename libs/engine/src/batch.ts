@@ -55,6 +55,8 @@ export class Batch {
   /** Members of the decode set that were not in the previous batch. */
   readonly resumed: EngineSequence[] = [];
   chunkTokens = 0;
+  /** Decoding sequences are left out of it, all of them. */
+  isOfPrompts = false;
   /** Tokens of empty drafts. */
   paddingTokens = 0;
   /** With drafts: tokens of decoding sequences. */
@@ -85,6 +87,7 @@ export class Batch {
   /** Tokens of its decoding sequences; above 0 when anything runs in it. */
   get rows(): number {
     const { decode, draftTokens } = this.parts;
+    if (this.isOfPrompts) return this.chunkTokens;
     return this.chunkTokens + (draftTokens > 0 ? this.draftedTokens : decode.current.size);
   }
 
@@ -147,6 +150,14 @@ export class Batch {
     this.parts.decode.current.leave(seq);
     seq.state = 'stalled';
     this.stalled.push(seq);
+  }
+
+  /** The same for all of them. */
+  stallAll(): void {
+    truncate(this.resumed, 0);
+    // The step under way has left these out already.
+    for (const seq of this.stalled) seq.burst = -1;
+    for (const seq of [...this.parts.decode.current.members]) this.stall(seq);
   }
 
   /** Resumes the sequences that were left out of the previous batch. */

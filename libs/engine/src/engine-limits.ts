@@ -43,6 +43,8 @@ export function assertOptions(options: EngineOptions): void {
   assert(Number.isInteger(maxAdapters) && maxAdapters >= 1, 'maxAdapters is a positive integer');
   const { schedulerRecvInterval: every = 1 } = options;
   assert(Number.isInteger(every) && every >= 1, 'schedulerRecvInterval is a positive integer');
+  const isPlain = options.speculation === undefined && options.stepTime.pipeline === undefined;
+  assert(isPlain || options.promptsFirst !== true, 'prompts go first without drafts and stages');
   assert(options.warmupPenaltyPercent >= 0, 'warmupPenaltyPercent must not be negative');
 }
 
@@ -59,6 +61,8 @@ export function refusalOf(
   assert(Number.isInteger(promptTokens) && promptTokens >= 1, 'a prompt has tokens');
   assert(Number.isInteger(outputTokens) && outputTokens >= 1, 'an output has tokens');
   if (spec.remoteTokens !== undefined) assertRemote(spec, spec.remoteTokens);
+  const isMixed = options.promptsFirst !== true || mode === 'generate';
+  assert(isMixed, 'where prompts go first, KV comes from nowhere else and goes nowhere');
   const isWhole = mode === 'generate' || options.stepTime.pipeline === undefined;
   assert(isWhole, 'a pipeline neither gives nor takes KV');
   if (promptTokens + outputTokens > options.maxModelLen) return 'exceeds-context';

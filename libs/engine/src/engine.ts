@@ -157,9 +157,9 @@ export class Engine implements EnginePort {
     this.remove(seq);
   }
 
-  resetPrefixCache(andHost: boolean): boolean {
+  resetPrefixCache(andHost: boolean, next?: EngineOptions['warmCache']): boolean {
     this.runner.assertMayChange();
-    return this.blocks.forget(andHost);
+    return this.blocks.forget(andHost, next);
   }
 
   beginStep(startUs: Micros): Micros | undefined {

@@ -4,6 +4,7 @@ export { Lockstep, type LockstepRank, type StepShare } from './lockstep/lockstep
 export type { EngineOptions, SpeculationOptions } from './port/engine-options';
 export type {
   AdmissionResult,
+  CacheState,
   EngineCounters,
   EnginePort,
   EngineSnapshot,

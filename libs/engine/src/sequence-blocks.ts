@@ -91,10 +91,11 @@ export class SequenceBlocks {
     this.shared!.keep(seq.blocks, Math.floor(tokens / this.blockSize));
   }
 
-  /** Clears the prefix cache, with `andHost` also the memory of this node. */
-  forget(andHost: boolean): boolean {
+  /** Clears the prefix cache, with `andHost` also the memory of this node; then fills in `next`. */
+  forget(andHost: boolean, next?: EngineOptions['warmCache']): boolean {
     const isDone = this.pool.forget(andHost);
     if (isDone && andHost) this.shared?.clear();
+    if (isDone && next !== undefined) warmUp(this.pool, next);
     return isDone;
   }
 

@@ -10,8 +10,8 @@ const NO_PARAMETERS: EngineParameters = {};
  * its blocks wait for their KV · `ready`: the KV has arrived, it waits for a slot · `prefilling`
  * and `decoding` run · `ending`: with async scheduling, the step under way brings its last token
  * and no later batch has it · `stalled`: the batch after the step under way leaves it out for lack
- * of blocks · `held`: done, its blocks wait to be fetched · `leaving`: ended, and a batch in flight
- * writes to its blocks · `gone`.
+ * of blocks or for prompts · `held`: done, its blocks wait to be fetched · `leaving`: ended, and a
+ * batch in flight writes to its blocks · `gone`.
  */
 export type SequenceState =
   | 'waiting'

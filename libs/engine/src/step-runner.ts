@@ -71,6 +71,7 @@ export class StepRunner extends LaidRunner {
   completeLast(): void {
     const { decode } = this;
     decode.advance();
+    this.parts.former.batch.countResumed();
     const bursts = this.parts.speculation?.giveBursts(decode, this.parts.accounts) ?? 0;
     this.endStep(decode.size + bursts);
   }

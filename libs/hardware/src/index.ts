@@ -17,6 +17,7 @@ export { kvCapacityBlocks, NULL_BLOCKS } from './memory/kv-capacity';
 export type { KvCapacityQuery } from './memory/kv-capacity';
 export { kvBytesPerToken, kvGroupsOf, kvWindowOf, layersPerBlock } from './memory/kv-groups';
 export type { KvLayerGroups, KvWindow } from './memory/kv-groups';
+export { expertHidden } from './memory/padded-experts';
 export { LINKS, findLink, linkFromTiming } from './link/link';
 export type { Link, LinkTiming } from './link/link';
 export { geometryFromConfig } from './model/geometry-from-config';

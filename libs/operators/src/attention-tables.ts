@@ -87,6 +87,11 @@ export class AttentionTable {
     return isExact && grid.covers(shape.heads, middle, inner);
   }
 
+  /** Whether it lies within what was measured for the shape that stands for it. */
+  reaches(shape: AttentionShape, middle: number, inner: number): boolean {
+    return this.nearest(shape).grid.covers(shape.heads, middle, inner);
+  }
+
   private gridOf(known: KnownShape): OperatorGrid {
     return (known.grid ??= this.readGrid(known));
   }

@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { Failure } from '@baton/kernel';
 import type { TaskResult } from '@baton/planner';
 import type { PlanningContext, PoolTask, TaskPool } from '@baton/planning';
-import { redisOptionsOf } from '@baton/transport';
+import { redisOptionsOf } from '@baton/redis-address';
 import { FlowProducer, Queue } from 'bullmq';
 import { Redis } from 'ioredis';
 import { type FarmJob, farmNames, jobIdOf, packed, searchOf, unpacked } from './farm-job';
@@ -22,7 +22,7 @@ export interface FarmOptions {
   readonly prefix: string;
 }
 
-/** @throws TransportUnavailable when the URL cannot be understood; Failure when it is too large */
+/** @throws Failure when the URL cannot be understood or it is too large */
 export function openFarm(context: PlanningContext, options: FarmOptions): FarmPool {
   return new FarmPool(context, options);
 }

@@ -1,6 +1,6 @@
 import { openThreads, type PlanningContext, type PoolTask, type TaskPool } from '@baton/planning';
 import { Failure } from '@baton/kernel';
-import { redisOptionsOf } from '@baton/transport';
+import { redisOptionsOf } from '@baton/redis-address';
 import { type Job, UnrecoverableError, Worker } from 'bullmq';
 import { Redis } from 'ioredis';
 import { contextFrom, type FarmJob, farmNames, packed, unpacked } from './farm-job';
@@ -22,7 +22,7 @@ export interface Planner {
  * last search. It never decides what is tried.
  *
  * @param log  one line per event
- * @throws TransportUnavailable when the URL cannot be understood
+ * @throws Failure when the URL cannot be understood
  */
 export function startPlanner(
   { url, prefix }: { readonly url: string; readonly prefix: string },

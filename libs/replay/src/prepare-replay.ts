@@ -48,9 +48,15 @@ export interface ReplayRequest {
    * recorded`).
    */
   readonly asPlaced: boolean;
-  /** File with the prefix caches that engines begin with; undefined: they are empty. */
+  /**
+   * File with the prefix caches that engines begin with, or `peer`: those that join fetch one.
+   * Undefined: they are empty.
+   */
   readonly warmStart?: string | undefined;
 }
+
+/** In the place of the file of `--warm-start`. */
+const FROM_PEER = 'peer';
 
 /** Everything that a replay depends on. */
 export interface PreparedReplay {
@@ -76,7 +82,9 @@ export async function prepareReplay(
   env: NodeJS.ProcessEnv,
   onProgress: NonNullable<ReadingOptions['onProgress']>,
 ): Promise<PreparedReplay> {
-  const saved = flags.warmStart === undefined ? undefined : readCaches(flags.warmStart);
+  const fetchesCaches = flags.warmStart === FROM_PEER;
+  const saved =
+    flags.warmStart === undefined || fetchesCaches ? undefined : readCaches(flags.warmStart);
   const recording = await findRecording(flags.workload);
   const resolved = resolvedFor(flags, recording, env);
   const asRecorded = recording?.header && noteOnConfig(recording.header, resolved);
@@ -86,6 +94,11 @@ export async function prepareReplay(
     if (flags.asPlaced && (changes.length > 0 || isScaled(resolved.config))) {
       throw new UsageError(
         '--placement recorded needs engines that stay: leave changes and autoscaler out.',
+      );
+    }
+    if (fetchesCaches && changes.length === 0 && !isScaled(resolved.config)) {
+      throw new UsageError(
+        `--warm-start ${FROM_PEER} is for engines that join: give --changes or --autoscaler.`,
       );
     }
     const read = await configuredWorkload(resolved, flags.workload, {
@@ -106,7 +119,7 @@ export async function prepareReplay(
     const warm = startOf(scenario, saved, { replayed: { config, loaded }, flags });
     return {
       ...{ config, loaded, recorded: use.run, scaling: scaled?.measures },
-      scenario: { ...warm.scenario, ...use.scenario },
+      scenario: { ...warm.scenario, ...use.scenario, ...(fetchesCaches && { fetchesCaches }) },
       notes: [
         ...(asRecorded === undefined ? [] : [asRecorded]),
         ...[...notes, ...use.notes, ...warm.notes],

@@ -17,6 +17,7 @@ import {
 } from '@baton/openai';
 import { checkCallIds, messagesOf } from './item-messages';
 import { type Item, readItems } from './items';
+import { checkRepeated } from './repeated-fields';
 import { asResponseError } from './response-error';
 import { chatTools, type UnsupportedTools } from './response-tools';
 import { ResponsesDto } from './responses.dto';
@@ -126,6 +127,7 @@ export function parseResponse(
   checkCallIds(items, own);
   refuseUnknown(fields, { declared: fieldNames(dto), more: KNOWN_FIELDS }, limits);
   checkOutputLimit(dto, limits);
+  checkRepeated(dto);
   const wanted = chatTools(dto.tools ?? [], dto.tool_choice, limits.unsupportedTools ?? 'skip');
   const passedOn = PASSED_ON.filter((name) => Object.hasOwn(fields, name));
   const chat = {

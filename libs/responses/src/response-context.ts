@@ -1,5 +1,5 @@
 import { hashString, mix } from '@baton/kernel';
-import type { OutputPlan, PlanSegment } from '@baton/text';
+import type { OutputPlan, PlanSegment, RawJson } from '@baton/text';
 import type { AnswerHead, AnswerOptions } from '@baton/openai';
 import { LogprobsWriter, ReportedTokens } from '@baton/openai';
 import type { ResponseRequest } from './parse-response';
@@ -86,15 +86,15 @@ export function responseIdOf(itemId: string): string | undefined {
   return digits === undefined ? undefined : `resp_${digits}`;
 }
 
-/**
- * Log-probabilities of tokens `[from, to)` of the content; an empty list when none were requested.
- */
-export function outputLogprobs(context: ResponseContext, from: number, to: number): unknown[] {
-  const { request, plan, options } = context;
+/** Log-probabilities of tokens `[from, to)` of a part, where they were requested: JSON entries. */
+export function logprobEntries(
+  { request, plan, options }: ResponseContext,
+  { kind }: OutputPart,
+  { from, to }: { readonly from: number; readonly to: number },
+): RawJson[] {
   const { logprobs } = request.generation;
-  if (logprobs === undefined) return [];
+  if (logprobs === undefined || kind !== 'message' || request.isRefused) return [];
   const writer = new LogprobsWriter(options.tokenizer, logprobs, false);
   const reported = new ReportedTokens(plan, request.generation, 'openai');
-  const json = writer.chat(writer.ofOutput({ plan, from, to, reported }));
-  return (JSON.parse(json) as { content: unknown[] }).content;
+  return writer.chatEntries(writer.ofOutput({ plan, from, to, reported }));
 }

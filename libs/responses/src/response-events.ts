@@ -1,4 +1,5 @@
 import { asciiJson, escapeJson, type RawJson } from '@baton/text';
+import { itemJson, jsonWith } from './item-json';
 
 /** An item of the output as it stands in a response. */
 export type OutputItem = Readonly<Record<string, unknown>> & {
@@ -67,59 +68,68 @@ export class ResponseEvents {
 
   /** Of a background response, before `begin`. */
   queued(response: object): string {
-    return (
-      this.event('response.created', { response }) + this.event('response.queued', { response })
-    );
+    const fields = writtenFields({ response });
+    return this.raw('response.created', fields) + this.raw('response.queued', fields);
   }
 
   begin(response: object): string {
-    const created = this.hasBegun ? '' : this.event('response.created', { response });
-    return created + this.event('response.in_progress', { response });
+    const fields = writtenFields({ response });
+    const created = this.hasBegun ? '' : this.raw('response.created', fields);
+    return created + this.raw('response.in_progress', fields);
   }
 
   /** Opens an item, and the part that its text goes into. `item` is empty. */
   added(item: OutputItem, index: number): string {
     const isCall = isCallItem(item);
     const bare = isCall ? item : { ...item, content: [] };
-    const opened = this.event('response.output_item.added', { output_index: index, item: bare });
+    const fields = writtenFields({ output_index: index, item: bare });
+    const opened = this.raw('response.output_item.added', fields);
     return isCall ? opened : opened + this.part('added', { item, index, text: '' });
   }
 
-  /** @param text JSON-escaped */
+  /**
+   * @param text JSON-escaped
+   * @param logprobs a list
+   */
   delta(
     item: OutputItem,
     index: number,
-    { text, logprobs }: { text: string; logprobs: unknown[] },
+    { text, logprobs }: { text: string; logprobs: RawJson },
   ): string {
     const { delta, key } = this.namesOf(item);
-    const scores = isSpoken(item, key) ? `,"logprobs":${asciiJson(logprobs)}` : '';
+    const scores = isSpoken(item, key) ? `,"logprobs":${logprobs}` : '';
     return this.raw(`response.${delta}`, `${placeOf(item, index)},"delta":"${text}"${scores}`);
   }
 
-  /** Closes an item that is as it will stay. */
-  done(item: OutputItem, index: number): string {
+  /**
+   * Closes an item that is as it will stay: one text per event.
+   *
+   * @param logprobs the list of its text; default: as it is in the item
+   */
+  done(item: OutputItem, index: number, logprobs: RawJson = logprobsOf(item)): string[] {
     const { done, key } = this.namesOf(item);
     const text = itemText(item);
     const named = item.type === 'function_call' ? `,"name":${asciiJson(item['name'])}` : '';
-    const scores = isSpoken(item, key) ? `,"logprobs":${asciiJson(logprobsOf(item))}` : '';
+    const scores = isSpoken(item, key) ? `,"logprobs":${logprobs}` : '';
     const fields = `${placeOf(item, index)}${named},"${key}":"${escapeJson(text)}"${scores}`;
-    return (
-      this.raw(`response.${done}`, fields) +
-      (isCallItem(item) ? '' : this.part('done', { item, index, text })) +
-      this.event('response.output_item.done', { output_index: index, item })
-    );
+    const written = `"output_index":${index},"item":${itemJson(item, logprobs)}`;
+    return [
+      this.raw(`response.${done}`, fields),
+      ...(isCallItem(item) ? [] : [this.part('done', { item, index, text, logprobs })]),
+      this.raw('response.output_item.done', written),
+    ];
   }
 
-  end(response: { readonly status?: unknown }): string {
-    const type = LAST[String(response.status)] ?? 'response.failed';
-    return this.event(type, { response }) + DONE_EVENT;
+  /** @param response as JSON */
+  end(status: unknown, response: RawJson): string {
+    const type = LAST[String(status)] ?? 'response.failed';
+    return this.raw(type, `"response":${response}`) + DONE_EVENT;
   }
 
-  private part(
-    what: 'added' | 'done',
-    { item, index, text }: { item: OutputItem; index: number; text: string },
-  ): string {
-    const fields = `${placeOf(item, index)},"part":${asciiJson(partOf(item, what, text))}`;
+  private part(what: 'added' | 'done', { item, index, text, logprobs = '[]' }: PartParts): string {
+    const part = partOf(item, text);
+    const written = 'logprobs' in part ? jsonWith(part, { logprobs }) : asciiJson(part);
+    const fields = `${placeOf(item, index)},"part":${written}`;
     return this.raw(`response.content_part.${what}`, fields);
   }
 
@@ -130,10 +140,6 @@ export class ResponseEvents {
     return namesOf(item);
   }
 
-  private event(type: string, fields: object): string {
-    return this.raw(type, asciiJson(fields).slice(1, -1));
-  }
-
   private raw(type: string, fields: RawJson): string {
     return (
       `event: ${type}\ndata: ` + `{"type":"${type}","sequence_number":${this.next++},${fields}}\n\n`
@@ -141,11 +147,21 @@ export class ResponseEvents {
   }
 }
 
-function partOf(item: OutputItem, what: 'added' | 'done', text: string): object {
+function writtenFields(fields: object): RawJson {
+  return asciiJson(fields).slice(1, -1);
+}
+
+interface PartParts {
+  readonly item: OutputItem;
+  readonly index: number;
+  readonly text: string;
+  readonly logprobs?: RawJson;
+}
+
+function partOf(item: OutputItem, text: string): object {
   if (item.type === 'reasoning') return { type: 'reasoning_text', text };
   if (isRefusal(item)) return { type: 'refusal', refusal: text };
-  const logprobs = what === 'done' ? logprobsOf(item) : [];
-  return { type: 'output_text', annotations: [], logprobs, text };
+  return { type: 'output_text', annotations: [], logprobs: [], text };
 }
 
 export function isCallItem({ type }: { readonly type: string }): boolean {
@@ -168,8 +184,8 @@ export function itemText(item: OutputItem): string {
   return typeof text === 'string' ? text : '';
 }
 
-function logprobsOf(item: OutputItem): unknown {
-  return firstPart(item)['logprobs'] ?? [];
+function logprobsOf(item: OutputItem): RawJson {
+  return asciiJson(firstPart(item)['logprobs'] ?? []);
 }
 
 function firstPart({ content }: OutputItem): Readonly<Record<string, unknown>> {

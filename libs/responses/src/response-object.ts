@@ -3,12 +3,7 @@ import { segmentText } from '@baton/text';
 import { reasoningTokens } from '@baton/openai';
 import type { AnswerHead } from '@baton/openai';
 import type { ResponseRequest } from './parse-response';
-import {
-  outputLogprobs,
-  type OutputPart,
-  outputParts,
-  type ResponseContext,
-} from './response-context';
+import { type OutputPart, outputParts, type ResponseContext } from './response-context';
 import type { ResponseFailure } from './response-error';
 import type { OutputItem } from './response-events';
 import { sealText } from './sealed-text';
@@ -160,7 +155,7 @@ export function isOpened({ kind, opening }: OutputPart, count: number): boolean 
   return isCall ? count >= opening.to : count > opening.from || opening.from === opening.to;
 }
 
-/** One item as it is after `count` tokens. */
+/** One item as it is after `count` tokens, without log-probabilities. */
 export function itemOf(
   context: ResponseContext,
   part: OutputPart,
@@ -172,11 +167,9 @@ export function itemOf(
     segment === undefined ? '' : segmentText(options.tokenizer, { plan, segment, count });
   switch (kind) {
     case 'message': {
-      const to = Math.min(count, part.opening.to);
-      const logprobs = outputLogprobs(context, part.opening.from, to);
       const content = context.request.isRefused
         ? [{ type: 'refusal', refusal: text }]
-        : [{ type: 'output_text', annotations: [], logprobs, text }];
+        : [{ type: 'output_text', annotations: [], logprobs: [], text }];
       return { id, type: kind, status, role: 'assistant', content };
     }
     case 'reasoning': {

@@ -1,5 +1,7 @@
 import type { BatonError } from '@baton/contract';
-import type { ResponseContext } from './response-context';
+import { type RawJson, rawArray } from '@baton/text';
+import { itemJson, jsonWith } from './item-json';
+import { outputParts, type ResponseContext, logprobEntries } from './response-context';
 import { responseFailure } from './response-error';
 import {
   endState,
@@ -21,6 +23,8 @@ function lengthOf(escaped: string): number {
  */
 export class ResponseOutcome {
   private readonly deltaLengths: number[][] = [];
+  /** Per item of the output the log-probabilities of its text: entries of a JSON list. */
+  private readonly scores: RawJson[] = [];
   private result: ResponseObject | undefined;
   private received = 0;
 
@@ -35,6 +39,8 @@ export class ResponseOutcome {
 
   ended(end: ResponseEnd): ResponseObject {
     const { request, head } = this.context;
+    // Those of a stream were noted token by token.
+    if (this.received === 0 && this.result === undefined) this.noteAllScores(end.count);
     this.result ??= responseObject(request, head, endState(this.context, end, this.nowSeconds()));
     return this.result;
   }
@@ -51,6 +57,24 @@ export class ResponseOutcome {
     return this.result;
   }
 
+  /** One of the above as JSON in ASCII, with the log-probabilities. */
+  written(response: ResponseObject): RawJson {
+    const items = response.output.map((item, index) => itemJson(item, this.logprobs(index)));
+    return jsonWith(response, { output: rawArray(items) });
+  }
+
+  /** The log-probabilities of an item of the output: a JSON list. */
+  logprobs(item: number): RawJson {
+    return `[${this.scores[item] ?? ''}]`;
+  }
+
+  /** @param entries of a JSON list, as many as there are new tokens */
+  noteScores(item: number, entries: readonly RawJson[]): void {
+    if (entries.length === 0) return;
+    const before = this.scores[item];
+    this.scores[item] = (before === undefined ? '' : `${before},`) + entries.join(',');
+  }
+
   /** Tokens received so far. */
   noteTokens(count: number): void {
     this.received = count;
@@ -59,6 +83,13 @@ export class ResponseOutcome {
   /** @param text JSON-escaped */
   noteDelta(item: number, text: string): void {
     (this.deltaLengths[item] ??= []).push(lengthOf(text));
+  }
+
+  private noteAllScores(count: number): void {
+    for (const [item, part] of outputParts(this.context).entries()) {
+      const { from, to } = part.opening;
+      this.noteScores(item, logprobEntries(this.context, part, { from, to: Math.min(count, to) }));
+    }
   }
 
   /** Per item of the output the lengths of its deltas; empty when nothing was streamed. */

@@ -1,34 +1,17 @@
 import { BatonError } from '@baton/contract';
-import { defaultTokenizer } from '@baton/text';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { planSequence } from '@baton/openai';
 import { runsOf } from '../../../test/support/runs';
-import { followReferences, type Item } from './items';
-import {
-  parseResponse,
-  readResponse,
-  type ResponseDraft,
-  type ResponseLimits,
-} from './parse-response';
+import { eventsOf, newId, parse, run, tokenizer } from '../test/test-response';
+import type { Item } from './items';
+import { readResponse, type ResponseLimits } from './parse-response';
 import { renderResponseError } from './response-error';
 import { ResponseOutcome } from './response-outcome';
 import { replayEvents } from './stored-response';
 import { StreamedResponse } from './streamed-response';
 
-const tokenizer = defaultTokenizer();
-const limits: ResponseLimits = {
-  ...{ dialect: 'openai', tokenizer, models: ['m'], maxModelLen: 4096, isReasoning: true },
-};
 const FROM_START = { after: -1, reasoning: 'openai' } as const;
-let ids = 0;
-const newId = (prefix: string): string => `${prefix}_${ids++}`;
-const parse = (body: object, context: readonly Item[] = [], more: Partial<ResponseLimits> = {}) =>
-  parseResponse(draftOf(body, context), context, { ...limits, ...more });
-const draftOf = (body: object, context: readonly Item[]): ResponseDraft => {
-  const draft = readResponse(body, newId);
-  return { ...draft, own: followReferences(draft.own, context) };
-};
 const promptOf = (body: object, context: readonly Item[] = []): string =>
   tokenizer.decode(parse(body, context).generation.prompts[0]!.ids);
 
@@ -40,44 +23,6 @@ function refusal(body: object, context: readonly Item[] = [], more: Partial<Resp
     throw error;
   }
   return expect.fail(`accepted: ${JSON.stringify(body)}`);
-}
-
-interface Event {
-  readonly type: string;
-  readonly sequence_number: number;
-  readonly [key: string]: unknown;
-}
-
-function eventsOf(stream: string): Event[] {
-  const frames = stream.split('\n\n').filter((frame) => frame !== '');
-  expect(frames.pop()).toBe('data: [DONE]');
-  return frames.map((frame) => {
-    const [name, data] = frame.split('\n');
-    const event = JSON.parse(data!.replace(/^data: /, '')) as Event;
-    expect(name).toBe(`event: ${event.type}`);
-    return event;
-  });
-}
-
-function run(body: object, cuts: () => number = () => 1) {
-  const request = parse(body);
-  const { generation } = request;
-  const context = { tokenizer, seed: 0, lengthModel: () => 12 };
-  const plan = planSequence(generation, { index: 0 }, context);
-  const head = { id: 'resp_1', created: 1, model: 'm', systemFingerprint: 'fp' };
-  const options = { dialect: 'openai', tokenizer } as const;
-  const outcome = new ResponseOutcome({ request, head, plan, options }, () => 2);
-  const streamed = new StreamedResponse(outcome);
-  let stream = streamed.open();
-  let at = 0;
-  while (at < plan.count) {
-    const count = Math.min(plan.count - at, cuts());
-    stream += streamed.tokens(at, count);
-    at += count;
-  }
-  stream += streamed.finish(plan.endReason, plan.count, 0) + streamed.close({ cachedTokens: 3 });
-  const response = outcome.ended({ reason: plan.endReason, count: plan.count, cachedTokens: 3 });
-  return { response, stream, events: eventsOf(stream), outcome };
 }
 
 const parameters = {

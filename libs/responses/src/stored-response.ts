@@ -35,13 +35,13 @@ export function replayEvents(
   response.output.forEach((item, index) => {
     stream += events.added(emptied(item), index);
     for (const text of pieces(itemText(item), deltas[index])) {
-      stream += events.delta(item, index, { text: escapeJson(text), logprobs: [] });
+      stream += events.delta(item, index, { text: escapeJson(text), logprobs: '[]' });
     }
-    if (item['status'] !== 'in_progress') stream += events.done(item, index);
+    if (item['status'] !== 'in_progress') stream += events.done(item, index).join('');
   });
   const { error } = response;
   if (error !== null) stream += errorEvent(error, events.take());
-  stream += events.end(response);
+  stream += events.end(response.status, asciiJson(response));
   return stream
     .split('\n\n')
     .slice(after + 1)

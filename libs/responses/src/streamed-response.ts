@@ -1,10 +1,14 @@
 import type { BatonError, EndReason } from '@baton/contract';
 import { VisibleText } from '@baton/openai';
-import { type OutputPart, outputLogprobs, outputParts } from './response-context';
+import { rawArray } from '@baton/text';
+import { type OutputPart, outputParts, logprobEntries } from './response-context';
 import { errorEvent, responseFailure } from './response-error';
 import { type OutputItem, ResponseEvents } from './response-events';
-import { isOpened, itemOf } from './response-object';
+import { isOpened, itemOf, type ResponseObject } from './response-object';
 import type { ResponseOutcome } from './response-outcome';
+
+/** Characters of events that are written at once: what is written at once is copied at once. */
+const MOST_AT_ONCE = 262_144;
 
 /**
  * A response as a stream of named events. It owns which item is open and what of it has been shown;
@@ -21,6 +25,8 @@ export class StreamedResponse {
   private opened: OutputItem | undefined;
   private received = 0;
   private reason: EndReason = 'stop';
+  /** The last events of the items, where they are long. */
+  private readonly late: string[] = [];
 
   /**
    * @param outcome the response in the end; this class records in it how its texts were cut into
@@ -42,43 +48,63 @@ export class StreamedResponse {
     return this.events.begin(this.outcome.started());
   }
 
-  /** Events for tokens `[from, from + count)`; empty when they make nothing visible. */
+  /**
+   * Events for tokens `[from, from + count)`; empty when they make nothing visible. Behind a long
+   * end: the next of its events.
+   */
   tokens(from: number, count: number): string {
-    return this.advance(from, from + count, undefined);
+    return this.late.shift() ?? this.advance(from, from + count, undefined).join('');
   }
 
-  /** The last tokens (count may be 0) and the end of the last item. */
+  /**
+   * The last tokens (count may be 0) and the end of the last item. A long end is kept back, for
+   * `tokens` event by event, and for `close`.
+   */
   finish(reason: EndReason, from: number, count: number): string {
     this.reason = reason;
-    return this.advance(from, from + count, reason);
+    const events = this.advance(from, from + count, reason);
+    const length = events.reduce((sum, event) => sum + event.length, 0);
+    if (length <= MOST_AT_ONCE) return events.join('');
+    this.late.push(...events);
+    return '';
+  }
+
+  /** A long end has been kept back. */
+  get isLate(): boolean {
+    return this.late.length > 0;
   }
 
   /** The whole response once more, and the end. */
   close({ cachedTokens = 0 }: { readonly cachedTokens?: number } = {}): string {
     const { reason, received: count } = this;
-    return this.events.end(this.outcome.ended({ reason, count, cachedTokens }));
+    const response = this.outcome.ended({ reason, count, cachedTokens });
+    return this.late.splice(0).join('') + this.end(response);
   }
 
   /** A failure after the first byte. Items that were opened stay undone. */
   fail(error: BatonError): string {
     const begun = this.events.hasBegun ? '' : this.open();
     const said = errorEvent(responseFailure(error), this.events.take());
-    return begun + said + this.events.end(this.outcome.failed(error));
+    return begun + said + this.end(this.outcome.failed(error));
   }
 
-  private advance(from: number, to: number, end: EndReason | undefined): string {
+  private end(response: ResponseObject): string {
+    return this.events.end(response.status, this.outcome.written(response));
+  }
+
+  private advance(from: number, to: number, end: EndReason | undefined): string[] {
     this.received = to;
     this.outcome.noteTokens(to);
-    let events = '';
+    const events: string[] = [];
     for (let part = this.parts[this.current]; part !== undefined; part = this.parts[this.current]) {
       if (this.text === undefined && !isOpened(part, to)) break;
-      if (this.text === undefined) events += this.enter(part);
+      if (this.text === undefined) events.push(this.enter(part));
       const isWhole = to >= (part.text?.to ?? part.opening.to);
-      events += this.show(part, { from, to, isOver: isWhole || end !== undefined });
+      events.push(this.show(part, { from, to, isOver: isWhole || end !== undefined }));
       // The end of the last item follows from the end alone.
       const isLast = this.current + 1 === this.parts.length;
       if (end === undefined && (!isWhole || isLast)) break;
-      events += this.leave(part, this.statusOf(part, isWhole, end));
+      events.push(...this.leave(part, this.statusOf(part, isWhole, end)));
     }
     return events;
   }
@@ -109,16 +135,16 @@ export class StreamedResponse {
     const first = Math.max(span.from, segment.from);
     const last = Math.max(first, Math.min(span.to, segment.to));
     const text = this.text.advance(first - segment.from, last - first, span.isOver);
+    const scores = logprobEntries(this.outcome.context, part, { from: first, to: last });
+    this.outcome.noteScores(this.current, scores);
     if (text === '') return '';
     this.outcome.noteDelta(this.current, text);
-    const isScored = part.kind === 'message' && !this.outcome.context.request.isRefused;
-    const logprobs = isScored ? outputLogprobs(this.outcome.context, first, last) : [];
-    return this.events.delta(this.opened!, this.current, { text, logprobs });
+    return this.events.delta(this.opened!, this.current, { text, logprobs: rawArray(scores) });
   }
 
-  private leave(part: OutputPart, status: string): string {
+  private leave(part: OutputPart, status: string): string[] {
     const item = this.item(part, this.received, status);
-    const events = this.events.done(item, this.current);
+    const events = this.events.done(item, this.current, this.outcome.logprobs(this.current));
     this.text = undefined;
     this.current += 1;
     return events;

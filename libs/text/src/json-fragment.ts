@@ -1,6 +1,11 @@
 import type { Tokenizer } from './tokenizers/tokenizer';
 
-const BEYOND_ASCII = /[\u0080-\uffff]/g;
+const BEYOND_ASCII = /[\u0080-\uffff]+/g;
+/** A byte in hexadecimal. */
+const HEX = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'));
+const DIGITS = Buffer.from('0123456789abcdef');
+/** Units of a run that is written into a buffer: shorter ones are joined faster. */
+const LONG_RUN = 8;
 
 /** `text` as the inside of a JSON string, in ASCII only, so that it can be written as latin1. */
 export function escapeJson(text: string): string {
@@ -9,10 +14,29 @@ export function escapeJson(text: string): string {
 
 /** `JSON.stringify` in ASCII only. */
 export function asciiJson(value: unknown): string {
-  return JSON.stringify(value).replace(
-    BEYOND_ASCII,
-    (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`,
-  );
+  return JSON.stringify(value).replace(BEYOND_ASCII, escapedRun);
+}
+
+function escapedRun(units: string): string {
+  if (units.length >= LONG_RUN) return escapedLongRun(units);
+  let escaped = '';
+  for (let i = 0; i < units.length; i += 1) {
+    const unit = units.charCodeAt(i);
+    escaped += `\\u${HEX[unit >> 8]}${HEX[unit & 0xff]}`;
+  }
+  return escaped;
+}
+
+function escapedLongRun(units: string): string {
+  const escaped = Buffer.alloc(6 * units.length, '\\u0000', 'latin1');
+  for (let i = 0, at = 2; i < units.length; i += 1, at += 6) {
+    const unit = units.charCodeAt(i);
+    escaped[at] = DIGITS[unit >> 12]!;
+    escaped[at + 1] = DIGITS[(unit >> 8) & 0xf]!;
+    escaped[at + 2] = DIGITS[(unit >> 4) & 0xf]!;
+    escaped[at + 3] = DIGITS[unit & 0xf]!;
+  }
+  return escaped.toString('latin1');
 }
 
 const cache = new WeakMap<Tokenizer, JsonFragments>();

@@ -27,4 +27,3 @@ export type { BudgetAnswer, BudgetTake } from './port/rates';
 export type { Transport } from './port/transport';
 export type { TransportTimes } from './times';
 export { connectRedisTransport } from './redis/connect';
-export { redisOptionsOf } from './redis/connection/redis-options';

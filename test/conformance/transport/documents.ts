@@ -64,6 +64,30 @@ export function describeDocuments(makeWorld: WorldFactory): void {
       expect(await a.documents.get(at('x'))).toBeUndefined();
     });
 
+    it('take entries into their last list, from any process at once', async () => {
+      await a.documents.put(at('x'), '{"é":[]}', BOUNDS);
+      const all = Array.from({ length: 20 }, (_, i) => `{"n":${i},"to":["é"]}`);
+      const added = all.map((entry, i) =>
+        (i % 2 === 0 ? a : b).documents.extend(at('x'), entry, BOUNDS),
+      );
+      expect(new Set(await Promise.all(added))).toEqual(new Set(['extended']));
+      const { é: list } = JSON.parse((await a.documents.get(at('x')))!) as { é: { n: number }[] };
+      expect(list.map(({ n }) => n).sort((one, other) => one - other)).toEqual([...all.keys()]);
+      expect(list[0]).toEqual({ n: list[0]!.n, to: ['é'] });
+      expect(await a.documents.extend(at('y'), '1', BOUNDS)).toBe('gone');
+      expect(await b.documents.get(at('y'))).toBeUndefined();
+    });
+
+    it('grow by entries within the bound of a document', async () => {
+      await a.documents.put(at('x'), '{"a":[1]}', BOUNDS);
+      const most = 8 * 1024 * 1024 - '{"a":[1,""]}'.length;
+      const entry = (length: number): string => `"${'x'.repeat(length)}"`;
+      expect(await a.documents.extend(at('x'), entry(most + 1), BOUNDS)).toBe('too-large');
+      expect(await b.documents.get(at('x'))).toBe('{"a":[1]}');
+      expect(await a.documents.extend(at('x'), entry(most), BOUNDS)).toBe('extended');
+      expect(await a.documents.extend(at('x'), '2', BOUNDS)).toBe('too-large');
+    });
+
     it('make room for new ones, the least recently used first', async () => {
       for (const id of ['1', '2', '3']) await a.documents.put(at(id), id, BOUNDS);
       await b.documents.get(at('1'));

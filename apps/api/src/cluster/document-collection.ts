@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { BatonError } from '@baton/contract';
 import type { CollectionBounds, DocumentPlace, Transport } from '@baton/transport';
 import type { Owned } from '../http/access/tenant';
@@ -9,6 +10,8 @@ import type { Tenant } from '../http/request-context';
  * suffice for as many writers.
  */
 const MAX_TRIES = 64;
+/** Characters of a text that is read, changed and sent in turns of the event loop of their own. */
+const LONG_TEXT = 1024 * 1024;
 
 /**
  * Documents of one kind, kept in the broker so that any API process can serve them. Evicted,
@@ -70,12 +73,27 @@ export class DocumentCollection<Document> {
     return this.inTurn(at, () => this.tryUpdates(at, change));
   }
 
+  /**
+   * Adds entries to the list with which the document ends. False when there is no document. Throws
+   * when it would become larger than the store allows.
+   *
+   * @param entries JSON, with commas between them
+   */
+  async extend(at: Owned, entries: string): Promise<boolean> {
+    const { documents } = this.transport;
+    const outcome = await whole(documents.extend(this.placeOf(at), entries, this.options));
+    if (outcome === 'too-large') throw tooLarge();
+    return outcome === 'extended';
+  }
+
   private async tryUpdates(at: Owned, change: TextChange): Promise<string | undefined> {
     for (let tries = 0; tries < MAX_TRIES; tries += 1) {
       const from = await this.current(at);
       if (from === undefined) return undefined;
+      if (from.length > LONG_TEXT) await nextTurn();
       const to = await change(from);
       if (to === undefined) return from;
+      if (to.length > LONG_TEXT) await nextTurn();
       const { documents } = this.transport;
       const outcome = await whole(documents.replace(this.placeOf(at), { from, to }, this.options));
       if (outcome === 'replaced') return to;

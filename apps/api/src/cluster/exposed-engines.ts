@@ -10,7 +10,8 @@ import {
 } from '@nestjs/common';
 import { HttpAdapterHost } from '@nestjs/core';
 import type { FastifyInstance } from 'fastify';
-import { Listeners, type RequestListener } from '../http/listeners';
+import type { RequestListener } from '../http/connections/turnstile';
+import { Listeners } from '../http/listeners';
 import { directTo } from '../http/request-context';
 import { CONFIG, LOGGER } from '../tokens';
 import { ClusterView } from './cluster-view';

@@ -51,6 +51,11 @@ export class StoredDocuments<Document> extends DocumentCollection<Document> {
     return (await this.updateText(at, change)) ?? this.notFound(at);
   }
 
+  /** Adds entries to its last list, as `extend` does. */
+  async lengthen(at: Owned, entries: string): Promise<void> {
+    if (!(await this.extend(at, entries))) this.notFound(at);
+  }
+
   async drop(at: Owned): Promise<void> {
     if (!(await this.remove(at))) this.notFound(at);
   }

@@ -27,12 +27,12 @@ describe.each(['openai', 'vllm'] as const)('the bytes of a body (%s)', (dialect)
   });
   afterAll(() => fixture.stop());
 
-  async function send(body: Buffer, encoding?: string) {
+  async function send(body: Buffer, encoding?: string, path = '/v1/completions') {
     const headers = {
       'content-type': 'application/json',
       ...(encoding === undefined ? {} : { 'content-encoding': encoding }),
     };
-    const url = `${fixture.api.url}/v1/completions`;
+    const url = `${fixture.api.url}${path}`;
     const answer = await fetch(url, { method: 'POST', body: new Uint8Array(body), headers });
     const json = (await answer.json()) as { error?: { message: string }; usage?: object };
     return { status: answer.status, ...json };
@@ -86,6 +86,15 @@ describe.each(['openai', 'vllm'] as const)('the bytes of a body (%s)', (dialect)
     expect(status).toBe(400);
     expect(error?.message).toContain('UTF-8');
     expect((await send(zlib.gzipSync(body), 'gzip')).status).toBe(400);
+  });
+
+  it('are bounded by what the route needs, however its path is written', async () => {
+    const long = Buffer.from(JSON.stringify({ prompt: 'x', max_tokens: 1, user: 'u'.repeat(7e4) }));
+    const paths = ['/v1/completions', '/v1/complet%69ons', '/ping', '/v1/conversations/conv_1'];
+    const answers = await Promise.all(paths.map((path) => send(long, undefined, path)));
+    expect(answers.map(({ status }) => status)).toEqual([200, 200, 413, 413]);
+    expect(answers[3]?.error?.message).toContain('0.063 MiB');
+    expect((await send(long, undefined, '/chat/completions')).status).toBe(404);
   });
 
   it.each(['keep-alive', 'close'])(

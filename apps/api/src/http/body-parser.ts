@@ -2,9 +2,9 @@ import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
 import { BatonError } from '@baton/contract';
 import { parseJsonBody } from '@baton/openai';
+import { BodyBytes } from './body/body-bytes';
 import { bodyDecoder } from './body/body-encoding';
 import { largeBody, MAX_PARSED_BYTES } from './body/large-body';
-import { pathOf } from './request-context';
 
 const texts = new WeakMap<IncomingMessage, string>();
 
@@ -20,25 +20,32 @@ const MOST_DROPPED_BODIES = 16;
 /** A longer pause ends that reading; it exceeds the round trip to a client. */
 const LONGEST_PAUSE_MS = 250;
 
+/** Bytes of a body that no thread reads: 16 members of metadata fit with all letters escaped. */
+const MOST_SHORT_BYTES = 64 * 1024;
+
 export interface BodyReading {
   readonly maxBytes: number;
+  /** The route that matched; undefined: none, and the body is dropped. */
+  readonly route: string | undefined;
   /** Keeps the text, for a server that gets the body unchanged. */
   readonly keepsText: boolean;
   /** A long body stays as it is, as a `LargeBody`, where threads read it. */
   readonly leavesLarge: boolean;
 }
 
-/** Paths whose bodies threads read. */
-const THREADED = [
-  /^\/v1\/chat\/completions(\/(batch|render|derender))?$/,
-  /^\/v1\/completions(\/(render|derender))?$/,
-  /^\/v1\/messages(\/count_tokens)?$/,
-  /^(\/v1)?\/(embeddings|score)$/,
-  /^(\/v[12])?\/rerank$/,
-  /^\/v1\/responses(\/(compact|input_tokens))?$/,
-  /^\/v1\/conversations(\/[^/]+\/items)?$/,
-  /^\/(pooling|classify|tokenize|detokenize|generate|inference\/v1\/generate)$/,
-];
+/** Routes whose bodies may be long: threads read them. */
+const THREADED = new RegExp(
+  [
+    '^/v1/chat/completions(/(batch|render|derender))?$',
+    '^/v1/completions(/(render|derender))?$',
+    '^/v1/messages(/count_tokens)?$',
+    '^(/v1)?/(embeddings|score)$',
+    '^(/v[12])?/rerank$',
+    '^/v1/responses(/(compact|input_tokens))?$',
+    '^/v1/conversations(/[^/]+/items)?$',
+    '^/(pooling|classify|tokenize|detokenize|generate|inference/v1/generate)$',
+  ].join('|'),
+);
 
 /**
  * Reads a JSON body and counts its bytes on the way. A body that is too large is refused at once;
@@ -47,15 +54,19 @@ const THREADED = [
  */
 export async function readJsonBody(
   message: IncomingMessage,
-  { maxBytes, keepsText, leavesLarge }: BodyReading,
+  { maxBytes: mostSent, route, keepsText, leavesLarge }: BodyReading,
 ): Promise<unknown> {
+  const mostDropped = mostSent * MOST_DROPPED_BODIES;
+  if (route === undefined) return void (await dropped(message, mostDropped));
+  const mayBeLong = THREADED.test(route);
+  const maxBytes = mayBeLong ? mostSent : Math.min(mostSent, MOST_SHORT_BYTES);
   const { headers } = message;
   const encoding = headers['content-encoding'];
   const decode = encoding === undefined ? undefined : bodyDecoder(encoding);
   const announced = Number(headers['content-length'] ?? 0);
-  if (announced > maxBytes) throw await refused(message, maxBytes);
-  const sent = await collect(message, maxBytes);
-  if (sent === 'too-large') throw await refused(message, maxBytes);
+  if (announced > maxBytes) throw await refused(message, { maxBytes, mostDropped });
+  const sent = await collect(message, new BodyBytes(maxBytes, announced));
+  if (sent === 'too-large') throw await refused(message, { maxBytes, mostDropped });
   const bytes = decode === undefined ? sent : await decode(sent, maxBytes);
   if (bytes === 'too-large') throw tooLarge(maxBytes);
   // Some clients announce JSON and send nothing. Where a body is required, its reader reports the
@@ -63,7 +74,7 @@ export async function readJsonBody(
   if (bytes.length === 0) return undefined;
   // A replacement character would change the prompt.
   if (!isUtf8(bytes)) throw new BatonError('invalid_json', 'The request body is not valid UTF-8.');
-  if (bytes.length > MAX_PARSED_BYTES && leavesLarge && isThreaded(message)) {
+  if (bytes.length > MAX_PARSED_BYTES && leavesLarge && mayBeLong) {
     return largeBody(bytes);
   }
   const text = bytes.toString('utf8');
@@ -72,27 +83,19 @@ export async function readJsonBody(
   return body;
 }
 
-function isThreaded({ url }: IncomingMessage): boolean {
-  const path = pathOf(url);
-  return THREADED.some((each) => each.test(path));
-}
-
-function collect(message: IncomingMessage, maxBytes: number): Promise<Buffer | 'too-large'> {
+function collect(message: IncomingMessage, bytes: BodyBytes): Promise<Buffer | 'too-large'> {
   return new Promise((resolve, reject) => {
-    const chunks: Buffer[] = [];
-    let size = 0;
     const onData = (chunk: Buffer): void => {
-      size += chunk.length;
-      if (size <= maxBytes) {
-        chunks.push(chunk);
-        return;
-      }
+      const fault = bytes.add(chunk);
+      // The connection ends without an answer, before the rest of it is read.
+      if (fault === 'crumbled') message.destroy();
+      if (fault !== 'too-large') return;
       message.off('data', onData);
       message.resume();
       resolve('too-large');
     };
     message.on('data', onData);
-    message.once('end', () => resolve(Buffer.concat(chunks)));
+    message.once('end', () => resolve(bytes.whole));
     const onGone = (): void => {
       if (!message.complete) reject(new BatonError('request_timeout'));
     };
@@ -107,12 +110,15 @@ function collect(message: IncomingMessage, maxBytes: number): Promise<Buffer | '
  * first, within bounds. A client that waits for the answer sends nothing meanwhile and gets it
  * soon.
  */
-async function refused(message: IncomingMessage, maxBytes: number): Promise<BatonError> {
-  await dropped(message, maxBytes * MOST_DROPPED_BODIES);
+async function refused(
+  message: IncomingMessage,
+  { maxBytes, mostDropped }: { readonly maxBytes: number; readonly mostDropped: number },
+): Promise<BatonError> {
+  await dropped(message, mostDropped);
   return tooLarge(maxBytes);
 }
 
-function dropped(message: IncomingMessage, maxBytes: number): Promise<void> {
+function dropped(message: IncomingMessage, mostBytes: number): Promise<void> {
   return new Promise((resolve) => {
     let size = 0;
     const pause = setTimeout(resolve, LONGEST_PAUSE_MS);
@@ -122,7 +128,7 @@ function dropped(message: IncomingMessage, maxBytes: number): Promise<void> {
     };
     message.on('data', (chunk: Buffer) => {
       size += chunk.length;
-      if (size > maxBytes) end();
+      if (size > mostBytes) end();
       else pause.refresh();
     });
     message.once('end', end);

@@ -1,15 +1,14 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { createServer, type Server } from 'node:http';
 import { createServer as createSecureServer, type Server as SecureServer } from 'node:https';
 import type { Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 import { type BatonConfig, type Certificate, readCertificate } from '@baton/config';
 import type { Logger } from '@baton/telemetry';
 import type { OnApplicationShutdown } from '@nestjs/common';
-import { NewConnections } from './arrivals';
 import { CertificateRefresh } from './certificate-refresh';
 import { answerClientError } from './client-error';
-
-export type RequestListener = (message: IncomingMessage, response: ServerResponse) => void;
+import { NewConnections } from './connections/arrivals';
+import { type RequestListener, Turnstile } from './connections/turnstile';
 
 const MS_PER_SECOND = 1_000;
 /** Interval at which Node checks for requests that take too long. */
@@ -46,10 +45,11 @@ export class Listeners implements OnApplicationShutdown {
   }
 
   create(listener: RequestListener): Server | SecureServer {
+    const { pass } = new Turnstile(listener);
     const server =
       this.certificate === undefined
-        ? createServer(serverLimits(this.config), listener)
-        : this.createSecure(this.certificate, listener);
+        ? createServer(serverLimits(this.config), pass)
+        : this.createSecure(this.certificate, pass);
     this.arrivals.watch(server);
     server.maxConnections = this.config.maxConnections;
     // One more than allowed, so that an excess is visible: Node drops the headers beyond the limit.

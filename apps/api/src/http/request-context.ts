@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
-import { arrivalUsOf } from './arrivals';
+import { arrivalUsOf } from './connections/arrivals';
 
 /**
  * The owner of a request's key and of everything stored for it. Undefined without a known key: the

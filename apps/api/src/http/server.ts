@@ -3,9 +3,9 @@ import { BatonError } from '@baton/contract';
 import { executesAny } from '@baton/executors';
 import { FastifyAdapter } from '@nestjs/platform-fastify';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import type { RequestListener } from './listeners';
 import { readJsonBody } from './body-parser';
 import { commonHeaders } from './common-headers';
+import type { RequestListener } from './connections/turnstile';
 import { Cors } from './cors';
 import { dataParallelRankOf, RANK_HEADER } from './data-parallel-rank';
 import { renderErrorAt } from './error-renderer';
@@ -59,7 +59,12 @@ function install(fastify: FastifyInstance, config: BatonConfig, routes: KnownRou
   const leavesLarge = !keepsText && config.play === undefined && config.recordAnswers === undefined;
   fastify.removeAllContentTypeParsers();
   fastify.addContentTypeParser('application/json', (request: FastifyRequest) =>
-    readJsonBody(request.raw, { maxBytes, keepsText, leavesLarge }),
+    readJsonBody(request.raw, {
+      maxBytes,
+      route: request.routeOptions.url,
+      keepsText,
+      leavesLarge,
+    }),
   );
   const cors = new Cors(config);
   const operatorCors = new Cors(onlyNamed(config));

@@ -64,7 +64,8 @@ export function addReplayOptions(command: Command): void {
   flag('--save-cache <file>', 'Keep what the prefix caches hold at the end in this file.');
   flag(
     '--warm-start <file>',
-    'Begin with the prefix caches of a --save-cache of the same cluster (default: empty ones).',
+    'Begin with the prefix caches of a --save-cache of the same cluster; or peer: engines that ' +
+      'join fetch the cache of another one (default: empty caches).',
   );
   flag('--no-leap', 'Take every decode step by itself: the same result, later.');
   addCostOptions(command);

@@ -114,6 +114,26 @@ describe('a replay that begins with a cache', () => {
   });
 });
 
+describe('a replay whose engines fetch the cache of a peer', () => {
+  const JOINS = ['--changes', '15s:+1A', '--startup-duration', '1', '--placement', 'round-robin'];
+
+  it('finds more prompts on the engine that joins', async () => {
+    const trace = traceOf('once.jsonl', 0);
+    const cold = await replayed(trace, ...JOINS);
+    const warm = await replayed(trace, ...JOINS, '--warm-start', 'peer');
+    const joined = ({ summary }: typeof cold): number => summary.engines[1]!.prompt_tokens_cached;
+    expect(joined(warm)).toBeGreaterThan(joined(cold));
+    expect(warm.summary.config).toMatchObject({ warm_start: 'peer' });
+  });
+
+  it('is refused where no engine joins', async () => {
+    const asked = ['--trace', traceOf('once.jsonl', 0), ...CLUSTER, '--warm-start', 'peer'];
+    const { exitCode, stderr } = await runCommand('replay', ...asked);
+    expect(exitCode).toBe(2);
+    expect(stderr).toContain('--warm-start peer is for engines that join: give --changes or');
+  });
+});
+
 describe('the caches of a dataset', () => {
   const asked = (seed: string, rate: string): string[] => [
     ...['replay', '--dataset', 'shared-prefix', '--num-prompts', '20', '--seed', seed],

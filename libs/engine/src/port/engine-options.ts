@@ -93,6 +93,12 @@ export interface EngineOptions {
    * Unset: 1.
    */
   readonly schedulerRecvInterval?: number;
+  /**
+   * Compute prompts, whenever there are any, in steps of their own, while decoding sequences wait:
+   * SGLang without `--enable-mixed-chunk`. Not with KV from elsewhere, drafts or stages. Unset:
+   * prompts join the steps of decoding sequences, as in vLLM.
+   */
+  readonly promptsFirst?: boolean;
   /** Most LoRA adapters that one batch may mix (vLLM's `max_loras`), >= 1. Unset: any number. */
   readonly maxAdapters?: number;
   /** Unset: no speculation. */

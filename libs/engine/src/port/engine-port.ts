@@ -191,10 +191,12 @@ export interface EnginePort extends LockstepRank {
   abort(handle: SequenceHandle): void;
   releaseHeld(handle: SequenceHandle): void;
   /**
-   * Clears all cached prefixes, with `andHost` also those in host memory. False, with nothing
-   * changed, while any block is in use.
+   * Clears all cached prefixes, with `andHost` also those in host memory, and then puts those of
+   * `next` there. False, with nothing changed, while any block is in use.
+   *
+   * @param next of an engine with the same contents; unset: none
    */
-  resetPrefixCache(andHost: boolean): boolean;
+  resetPrefixCache(andHost: boolean, next?: WarmCache): boolean;
   /**
    * Forms the batch of the step that starts at `startUs` and returns its end, or undefined when
    * nothing can run now. With async scheduling it also forms the batch of the step after that, so

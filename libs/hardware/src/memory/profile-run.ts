@@ -41,18 +41,20 @@ function outsideTorchBytes({ tp, pp = 1, dp = 1, vllmMinor }: ProfileRun): numbe
   return CONTEXT_BYTES + (gpus === 2 ? NCCL_BYTES.two : NCCL_BYTES.more);
 }
 
+/** Masks of top-k and top-p by a Triton kernel (vllm-project/vllm#33538), before by sorting. */
+const MASKS_BY_KERNEL_FROM_MINOR = 17;
+
 /**
- * Bytes per sequence and entry of the vocabulary while the sampler draws from dummy logits: logits
- * in 16 and 32 bits, probabilities and noise; before, also what sorting them takes. Until 0.20: 35,
- * between 38.3 in seven logs of 0.11 (three vocabularies, within 1 % of each other), 32 and 23 in
- * two of 0.19. Since 0.21: 20, between 17 and 23 in two logs of 0.30.
+ * Bytes per sequence and entry of the vocabulary while the sampler draws from dummy logits. By
+ * sorting: 38.2 to 38.4 in eight logs of 0.11 with three vocabularies. By a kernel: logits in 16
+ * and 32 bits, probabilities, noise and the kernel's buffer, between 17 and 23 in two logs of 0.30.
  */
-const SAMPLER_BYTES = { sorting: 35, since: 20 } as const;
+const SAMPLER_BYTES = { sorting: 38.3, kernel: 20 } as const;
 
 function samplerBytes(run: ProfileRun): number {
   const { model, maxNumSeqs, maxNumBatchedTokens: tokens, vllmMinor } = run;
-  const { sorting, since } = SAMPLER_BYTES;
-  const each = vllmMinor >= ESTIMATES_GRAPHS_FROM_MINOR ? since : sorting;
+  const { sorting, kernel } = SAMPLER_BYTES;
+  const each = vllmMinor >= MASKS_BY_KERNEL_FROM_MINOR ? kernel : sorting;
   const sampled = Math.min(maxNumSeqs, tokens) * model.vocabulary * each;
   return sampled + tokens * model.hidden * ACTIVATION_BYTES;
 }

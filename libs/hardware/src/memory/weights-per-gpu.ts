@@ -8,21 +8,24 @@ import {
   vocabularySides,
 } from '../model/model-geometry';
 import { linearFormat, WEIGHT_BYTES } from '../model/precision';
+import { expertPadding } from './padded-experts';
 
 /**
  * Bytes that vLLM loads onto one GPU ("Model loading took … GiB"). Tensor parallelism cuts
  * attention, feed-forward and both sides of the vocabulary; every GPU keeps the router, KV heads
  * that are fewer than GPUs, the down-projections of latent attention and the table of rotary
- * positions whole. Routed experts are spread over all `tp · dp` GPUs. Norms and biases are left out
- * (below 0.1 %).
+ * positions whole. Routed experts are spread over all `tp · dp` GPUs, those in MXFP4 padded. Norms
+ * and biases are left out (below 0.1 %).
  */
-export function weightBytesPerGpu({ model, tp, dp = 1 }: EnginePlacement): number {
+export function weightBytesPerGpu(placement: EnginePlacement): number {
+  const { model, tp, dp = 1 } = placement;
   const { precision } = model;
   const linearBytes = WEIGHT_BYTES[linearFormat(precision)];
   const router = routerParameters(model);
   const whole = copiedParameters(model, tp);
   const cut = sharedLayerParameters(model) - router - uncutParameters(model);
-  const experts = (routedParameters(model) / (tp * dp)) * WEIGHT_BYTES[precision.experts];
+  const share = (routedParameters(model) / (tp * dp)) * expertPadding(placement);
+  const experts = share * WEIGHT_BYTES[precision.experts];
   const vocabulary = (vocabularyParameters(model) * vocabularySides(model)) / tp;
   const plain = (vocabulary + router) * WEIGHT_BYTES.bf16;
   return (cut / tp + whole) * linearBytes + experts + plain + rotaryTableBytes(model);

@@ -61,7 +61,12 @@ export class LogprobsWriter {
 
   /** `choices[].logprobs` of a chat answer. */
   chat(tokens: readonly ScoredToken[]): RawJson {
-    const content = tokens.map(({ id, list = [] }) =>
+    return rawObject({ content: rawArray(this.chatEntries(tokens)) });
+  }
+
+  /** Its entries, one per token. */
+  chatEntries(tokens: readonly ScoredToken[]): RawJson[] {
+    return tokens.map(({ id, list = [] }) =>
       rawObject({
         ...this.entry({ id, logprob: list[0]?.logprob ?? 0 }),
         top_logprobs: rawArray(
@@ -69,7 +74,6 @@ export class LogprobsWriter {
         ),
       }),
     );
-    return rawObject({ content: rawArray(content) });
   }
 
   /** The same with the key that only OpenAI has. */

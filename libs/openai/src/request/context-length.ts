@@ -1,5 +1,10 @@
+import { BatonError } from '@baton/contract';
 import { outside, RequestError, valueError } from '@baton/refusal';
+import type { Prompt } from '../generation-request';
 import type { RequestLimits } from '../limits';
+
+/** Tokens of all prompts of one request: four of the longest of a model with 131,072. */
+const MAX_PROMPT_TOKENS = 2 ** 19;
 
 /** The token limits of a request, before its prompt is counted. */
 export interface OutputLimit {
@@ -134,5 +139,16 @@ export class ContextLength {
       `This model's maximum context length is ${maxModelLen} tokens. However, ${split}. ` +
       `Please reduce the length of the ${input}${this.requested === 0 ? '' : ' or completion'}.`;
     return new RequestError('context_length_exceeded', { message, param: input }, vllm);
+  }
+}
+
+/** Counts the tokens of the prompts of one request while they are read. */
+export class PromptTotal {
+  private tokens = 0;
+
+  /** @throws BatonError `request_too_complex` when they are too many */
+  add({ ids }: Pick<Prompt, 'ids'>): void {
+    this.tokens += ids.length;
+    if (this.tokens > MAX_PROMPT_TOKENS) throw new BatonError('request_too_complex');
   }
 }

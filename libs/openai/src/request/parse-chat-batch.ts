@@ -1,6 +1,7 @@
 import { valueError } from '@baton/refusal';
 import type { GenerationRequest } from '../generation-request';
 import type { RequestLimits } from '../limits';
+import { PromptTotal } from './context-length';
 import { objectBody } from './parse-body';
 import { parseChat } from './parse-chat';
 import { Is, validateBody } from './rules';
@@ -40,7 +41,12 @@ export function parseChatBatch(body: unknown, limits: RequestLimits): Generation
     });
   }
   refuse(fields);
-  const chats = messages.map((one) => parseChat({ ...fields, messages: one }, limits));
+  const total = new PromptTotal();
+  const chats = messages.map((one) => {
+    const chat = parseChat({ ...fields, messages: one }, limits);
+    for (const prompt of chat.prompts) total.add(prompt);
+    return chat;
+  });
   const [first] = chats as [GenerationRequest];
   return { ...first, prompts: chats.flatMap(({ prompts }) => prompts) };
 }

@@ -109,6 +109,13 @@ describe('defaults and limits', () => {
     expect(refusal({ prompt: 'Hi', max_tokens: 0 }).param).toBe('max_tokens');
   });
 
+  it('streams the log-probabilities of a short prompt, and refuses those of a long one', () => {
+    const body = { prompt: Array<number>(50).fill(1_000), echo: true, logprobs: 20 };
+    expect(parse({ ...body, stream: true, n: 7 }).logprobs).toBe(20);
+    expect(() => parse({ ...body, stream: true, n: 8 })).toThrow('too complex');
+    expect(parse({ ...body, n: 8 }).logprobs).toBe(20);
+  });
+
   it('echo of token ids is their text', () => {
     const prompt = tokenizer.encode('Grüße');
     expect(parse({ prompt, echo: true }).prompts[0]?.echoText).toBe('Grüße');

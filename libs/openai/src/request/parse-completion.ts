@@ -1,8 +1,9 @@
+import { BatonError } from '@baton/contract';
 import { outside, valueError } from '@baton/refusal';
 import type { GenerationRequest, Prompt } from '../generation-request';
 import type { RequestLimits } from '../limits';
 import { CompletionDto, type PromptField } from './completion.dto';
-import { ContextLength, type PromptLength } from './context-length';
+import { ContextLength, type PromptLength, PromptTotal } from './context-length';
 import { refuseUnknown } from '../known-fields';
 import { objectBody, servedModel } from './parse-body';
 import { fieldNames, validateBody } from './rules';
@@ -17,6 +18,8 @@ const DEFAULT_MAX_TOKENS = 16;
 /** vLLM's VLLM_MAX_COMPLETION_PROMPTS and VLLM_MAX_N_SEQUENCES. */
 const MAX_PROMPTS = 1024;
 const MAX_SEQUENCES = 16_384;
+/** Log-probabilities that the event loop writes at once: 20 ms on a slow core. */
+const MOST_STREAMED_SCORES = 8_192;
 
 type PromptSource = string | readonly number[];
 
@@ -46,11 +49,13 @@ export function parseCompletion(body: unknown, limits: RequestLimits): Generatio
   if (typeof dto.prompt_logprobs === 'number') {
     checkLogprobs({ field: 'prompt_logprobs', kind: 'prompt', count: dto.prompt_logprobs }, limits);
   }
+  const prompts = new Prompts(dto, limits).read(sources);
+  if (part.stream && dto.echo === true) checkStreamedScores(dto, prompts, choices);
   return {
     ...part,
     endpoint: 'completions',
     model,
-    prompts: new Prompts(dto, limits).read(sources),
+    prompts,
     choices,
     tools: undefined,
     calls: { kind: 'tools', finishReason: 'tool_calls' },
@@ -59,6 +64,18 @@ export function parseCompletion(body: unknown, limits: RequestLimits): Generatio
     logprobs: dto.logprobs ?? undefined,
     promptLogprobs: dto.prompt_logprobs ?? undefined,
   };
+}
+
+/** The first event of a stream has those of the whole prompt, and no thread writes it. */
+function checkStreamedScores(
+  { logprobs }: CompletionDto,
+  prompts: readonly Prompt[],
+  choices: number,
+): void {
+  const tokens = choices * prompts.reduce((sum, { ids }) => sum + ids.length, 0);
+  if (typeof logprobs === 'number' && tokens * (1 + logprobs) > MOST_STREAMED_SCORES) {
+    throw new BatonError('request_too_complex');
+  }
 }
 
 /** Turns prompt sources into token ids, within the context length. */
@@ -85,8 +102,10 @@ class Prompts {
   }
 
   read(sources: readonly PromptSource[]): Prompt[] {
+    const total = new PromptTotal();
     return sources.map((source) => {
       const { ids, length } = typeof source === 'string' ? this.ofText(source) : this.ofIds(source);
+      total.add({ ids });
       const maxTokens = this.context.room(length);
       this.context.checkCapacity(ids.length + maxTokens);
       const echoText = this.dto.echo === true ? this.textOf(source, ids) : undefined;

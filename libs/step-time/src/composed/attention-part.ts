@@ -35,7 +35,7 @@ export function attentionPartOf(parts: StepParts): AttentionPart {
 }
 
 /** Contexts of a batch lie around their mean; the table is averaged over this spread. */
-const SPREAD = 0.1;
+export const SPREAD = 0.1;
 const SPREAD_POINTS = 5;
 
 function grouped(parts: StepParts, attention: GroupedAttention): AttentionPart {
@@ -87,8 +87,17 @@ function newShare({ length, cached }: PromptShape): number {
   return (length ** 2 - cached ** 2) / length ** 2;
 }
 
+/** Far out there are no bends between points, and the mean is that of the middle. */
 function decodeUs(table: AttentionTable, shape: AttentionShape, batch: DecodeShape): number {
-  return meanAround(batch.context, (tokens) => table.us(shape, batch.sequences, tokens));
+  const { sequences, context } = batch;
+  if (!table.reaches(shape, sequences, shortestOf(context))) {
+    return table.us(shape, sequences, context);
+  }
+  return meanAround(context, (tokens) => table.us(shape, sequences, tokens));
+}
+
+function shortestOf(context: number): number {
+  return Math.floor((1 - SPREAD) * context);
 }
 
 /** Longest context of a batch around its mean. */
@@ -97,7 +106,7 @@ function longestOf(context: number): number {
 }
 
 function meanAround(context: number, usAt: (tokens: number) => number): number {
-  const low = Math.floor((1 - SPREAD) * context);
+  const low = shortestOf(context);
   const high = longestOf(context);
   let sum = 0;
   for (let i = 0; i < SPREAD_POINTS; i++) {

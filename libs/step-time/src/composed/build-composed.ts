@@ -3,6 +3,7 @@ import { OperatorTables, type OperatorTexts } from '@baton/operators';
 import { describePlacement } from '../models/roofline';
 import { ComposedStepTime } from './composed-step-time';
 import { type KernelChoice, kernelsOf } from './kernel-choice';
+import { launchFloorUs } from './launch-floor';
 import { StepComposer } from './step-composer';
 import { tabulate, type TabulatedStep } from './tabulated-step';
 import { Uncovered } from './uncovered';
@@ -38,7 +39,7 @@ export const NO_OPERATORS: OperatorSource = {
 };
 
 /** Rises with every change of the composition or tabulation of steps. */
-const EDITION = 8;
+const EDITION = 10;
 
 /**
  * vLLM 0.30 on one H100 takes 0.3 ms per step beyond its kernels (the closed loops of
@@ -73,8 +74,9 @@ export function composedStepTime(
     `${describePrecision(model.precision)}, overhead ${overheadMs} ms`;
   const { mixedDecodeFactor = 1, cudaGraphSizes = [], isSynchronous = false } = spec;
   const hostUsPerSequence = isSynchronous ? SYNCHRONOUS_US_PER_SEQUENCE : 0;
-  const own = { description, overheadMs, hostUsPerSequence, mixedDecodeFactor, cudaGraphSizes };
-  return new ComposedStepTime(step, own);
+  const promptFloorUs = launchFloorUs(placement, kernelsOf(spec).framework);
+  const own = { description, overheadMs, hostUsPerSequence, promptFloorUs };
+  return new ComposedStepTime(step, { ...own, mixedDecodeFactor, cudaGraphSizes });
 }
 
 function originOf({ operators = '' }: EnginePlacement['gpu'], source: OperatorSource): string {

@@ -156,6 +156,23 @@ describe('a step of one of several data-parallel ranks', () => {
   });
 });
 
+describe('a short prompt of DeepSeek', () => {
+  const placement = place('deepseek-v3', 'h200', 8);
+  const modelOf = (framework: 'vllm' | 'sglang') =>
+    buildStepTimeModel({ kind: 'composed', framework }, placement, SHIPPED_OPERATORS);
+
+  it('takes SGLang no less than launching its kernels', () => {
+    expect(modelOf('sglang').stepUs(prompts(1, 1)) / 1_000).toBeCloseTo(82.641, 3);
+    expect(modelOf('vllm').stepUs(prompts(1, 1)) / 1_000).toBeLessThan(30);
+  });
+
+  it('does not slow long prompts and decode steps down', () => {
+    const sglang = modelOf('sglang');
+    expect(sglang.stepUs(prompts(1, 16_384)) / 1_000).toBeGreaterThan(83);
+    expect(sglang.stepUs(decoding(8, 1_024)) / 1_000).toBeLessThan(30);
+  });
+});
+
 describe('composed steps with CUDA graphs', () => {
   const placement = place('llama-3.1-8b', 'h200');
   const stepTimeOf = (cudaGraphSizes?: readonly number[]) =>

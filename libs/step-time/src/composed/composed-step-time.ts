@@ -12,6 +12,8 @@ export interface ComposedOptions {
   readonly overheadMs: number;
   /** Added to each step for each of its sequences. */
   readonly hostUsPerSequence: number;
+  /** Least time of a step with prompts; 0: none. */
+  readonly promptFloorUs: number;
   /** Factor on decode attention in steps that also prefill. */
   readonly mixedDecodeFactor: number;
   /** Tokens of the batches that run in CUDA graphs, rising. */
@@ -36,6 +38,7 @@ export class ComposedStepTime implements StepTimeModel {
   private readonly surface: DecodeSurface;
   private readonly overheadUs: number;
   private readonly hostUsPerSequence: number;
+  private readonly promptFloorUs: number;
   private readonly mixedDecodeFactor: number;
 
   constructor(
@@ -47,6 +50,7 @@ export class ComposedStepTime implements StepTimeModel {
     this.mixedDecodeFactor = options.mixedDecodeFactor;
     this.overheadUs = options.overheadMs * 1_000;
     this.hostUsPerSequence = options.hostUsPerSequence;
+    this.promptFloorUs = options.promptFloorUs;
     this.decodeLinear = lineOf(step.linear.decode, options.cudaGraphSizes);
     this.mixedLinear = lineOf(step.linear.mixed, options.cudaGraphSizes);
     const { ofAllRanks } = step;
@@ -70,7 +74,8 @@ export class ComposedStepTime implements StepTimeModel {
     const other = linear.at(tokens) + this.head.at(rows) + hostUs;
     if (prefillTokens === 0) return other + decode;
     const own = other + this.prefillUs(batch) + this.mixedDecodeFactor * decode;
-    return own + this.byOtherRanksUs(tokens, batch.expertTokens);
+    const whole = own + this.byOtherRanksUs(tokens, batch.expertTokens);
+    return Math.max(whole, this.promptFloorUs);
   }
 
   /**

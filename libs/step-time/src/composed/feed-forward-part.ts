@@ -23,6 +23,8 @@ import { Uncovered } from './uncovered';
 /** The feed-forward of all layers, by tokens of the step on this rank. */
 export interface FeedForwardPart {
   operators(tokens: number, isDecodeOnly: boolean): StepOperator[];
+  /** Steps that only decode take what others do. */
+  readonly isAlikeWithPrompts: boolean;
   /**
    * The part of a step with prompts that depends on the tokens of all data-parallel ranks, µs by
    * tokens of each when they have equally many. Unset: none.
@@ -44,6 +46,7 @@ export function feedForwardPartOf(parts: StepParts): FeedForwardPart {
   return {
     operators: (tokens, isDecodeOnly) =>
       all.flatMap((part) => part.operators(tokens, isDecodeOnly)),
+    isAlikeWithPrompts: all.every((part) => part.isAlikeWithPrompts),
     ofAllRanks: all.at(-1)?.ofAllRanks,
   };
 }
@@ -51,6 +54,7 @@ export function feedForwardPartOf(parts: StepParts): FeedForwardPart {
 function denseLayers(parts: StepParts, layers: number, intermediate: number): FeedForwardPart {
   const { up, activationUs, down } = gated(parts, intermediate);
   return {
+    isAlikeWithPrompts: true,
     operators: (tokens) => [
       { name: 'gate and up', us: layers * up(tokens) },
       { name: 'activation', us: layers * activationUs(tokens) },
@@ -90,6 +94,8 @@ interface ExpertTimes {
   readonly dispatch: Linear;
   readonly combine: Linear;
   readonly shared: Linear | undefined;
+  /** Tokens go to the ranks of their experts, by other kernels in decode. */
+  readonly isRouted: boolean;
   /** The part of these times that depends on the tokens of all ranks. */
   readonly ofAllRanks: Linear;
 }
@@ -103,6 +109,7 @@ function expertLayersPart(
   const mixed = expertTimes(parts, experts, false);
   const { dp = 1 } = parts.placement;
   return {
+    isAlikeWithPrompts: decode.shared === undefined && !decode.isRouted,
     ofAllRanks: dp > 1 ? (tokens) => layers * mixed.ofAllRanks(tokens) : undefined,
     operators(tokens, isDecodeOnly) {
       const times = isDecodeOnly ? decode : mixed;
@@ -134,6 +141,7 @@ function expertTimes(
     // Behind an all-to-all, each rank sends no more than its own tokens.
     ...(routed ? { ...routed, ofAllRanks: routed.experts } : gathered(parts, experts)),
     shared: shared && ((tokens) => gatedUs(shared, tokens)),
+    isRouted: routed !== undefined,
   };
 }
 

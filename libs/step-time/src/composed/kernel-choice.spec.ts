@@ -43,6 +43,35 @@ describe('norms of layers', () => {
   });
 });
 
+describe('experts whose hidden size is padded', () => {
+  const gptOss = { model: 'gpt-oss-120b', gpu: 'b200', tp: 2 } as const;
+  const kernelsOf = (name: string, tokens: number, choice: Deployment = {}): number => {
+    const found = composerOf({ ...gptOss, ...choice }).linear(tokens, true);
+    const KERNEL_US = 3;
+    return Math.round((found.find((each) => each.name === name)?.us ?? 0) / 36 / KERNEL_US);
+  };
+
+  it('are padded and cut by two kernels a layer where norms are part of the all-reduce', () => {
+    expect(kernelsOf('padding', 1)).toBe(2);
+    expect(kernelsOf('norms', 1)).toBe(0);
+  });
+
+  it.each([
+    ['norms are kernels', { isNormInAllReduce: false }],
+    ['the kernel pads by itself', { gpu: 'h200' }],
+    ['an engine has one GPU', { tp: 1 }],
+    ['the framework is another', { framework: 'trtllm' }],
+  ] as const)('need no kernel where %s', (_where, choice) => {
+    expect(kernelsOf('padding', 1, choice)).toBe(0);
+  });
+
+  it('leave half of the norms kernels in vLLM before 0.12', () => {
+    const old = { vllmMinor: 11, isNormInAllReduce: true } as const;
+    expect(kernelsOf('norms', 1, old)).toBe(1);
+    expect(kernelsOf('norms', 1, { ...old, vllmMinor: 12 })).toBe(0);
+  });
+});
+
 describe('a router in 32 bits', () => {
   const LAYERS = 62;
   /** Half of the numbers of a token that were measured. */

@@ -1,3 +1,4 @@
+import { expertHidden, expertLayers } from '@baton/hardware';
 import { FUSIONS } from './framework';
 import { isNormQuantising, type StepParts } from './step-parts';
 
@@ -21,6 +22,20 @@ export function tokensNormedInAllReduce(parts: StepParts): number {
   const largest = LARGEST_MIB[tables.system.smVersion]?.[placement.tp];
   if (framework !== 'vllm' || largest === undefined || !isFusedByVllm(parts)) return 0;
   return (largest * MIB) / placement.model.hidden;
+}
+
+/** Since when the cut behind padded experts comes before their all-reduce, not behind it. */
+const CUT_BEFORE_REDUCE_FROM_MINOR = 12;
+
+/**
+ * Norms of a step that stay kernels where the others are part of the all-reduce: a cut between an
+ * all-reduce and its norm kept vLLM from joining them
+ * (https://github.com/vllm-project/vllm/pull/28841).
+ */
+export function normsApart({ placement, framework, vllmMinor }: StepParts): number {
+  const { model, gpu } = placement;
+  if (framework !== 'vllm' || vllmMinor >= CUT_BEFORE_REDUCE_FROM_MINOR) return 0;
+  return expertHidden(model, gpu) === model.hidden ? 0 : expertLayers(model);
 }
 
 /** `fuse_allreduce_rms`: vllm-project/vllm#37755 for B300, #41458 beside ranks and in stages. */

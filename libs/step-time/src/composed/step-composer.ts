@@ -16,7 +16,8 @@ import { type FeedForwardPart, feedForwardPartOf } from './feed-forward-part';
 import { aroundAttention } from './around-attention';
 import { expertChoice } from './expert-choice';
 import { type KernelChoice, kernelsOf } from './kernel-choice';
-import { tokensNormedInAllReduce } from './norm-in-all-reduce';
+import { normsApart, tokensNormedInAllReduce } from './norm-in-all-reduce';
+import { paddingOfExperts } from './padded-experts';
 import { samplerOf } from './sampler-part';
 import type { StepOperator } from './step-operator';
 import {
@@ -46,8 +47,10 @@ export class StepComposer {
   private readonly aroundUs: Linear;
   private readonly choiceUs: Linear;
   private readonly samplerUs: Linear;
-  /** Up to this many tokens, norms are not separate kernels. */
+  /** Up to this many tokens, norms are not separate kernels, except `normsApart`. */
   private readonly fusedTokens: number;
+  private readonly normsApart: number;
+  private readonly paddingUs: Linear;
 
   /**
    * @param choice of framework, fusions and expert kernels; unset: vLLM's defaults
@@ -60,6 +63,8 @@ export class StepComposer {
   ) {
     const parts: StepParts = { placement, tables, ...kernelsOf(choice) };
     this.fusedTokens = tokensNormedInAllReduce(parts);
+    this.normsApart = normsApart(parts);
+    this.paddingUs = paddingOfExperts(parts);
     const { model, tp } = placement;
     this.attention = attentionPartOf(parts);
     this.feedForward = feedForwardPartOf(parts);
@@ -86,7 +91,8 @@ export class StepComposer {
     const { model, tp } = this.placement;
     const { system } = this.tables;
     const embedding = ACTIVATION_BYTES * tokens * model.hidden;
-    const norms = tokens <= this.fusedTokens ? 0 : 2 * model.layers;
+    const isFused = tokens <= this.fusedTokens;
+    const norms = isFused ? this.normsApart : 2 * model.layers;
     return [
       ...(hasEmbedding(model)
         ? [{ name: 'embedding' as const, us: elementwiseUs(system, embedding) }]
@@ -94,8 +100,14 @@ export class StepComposer {
       { name: 'norms', us: norms * elementwiseUs(system, NORM_BYTES * tokens * model.hidden) },
       ...this.projections.map(({ name, us }) => ({ name, us: model.layers * us(tokens) })),
       ...this.feedForward.operators(tokens, isDecodeOnly),
+      ...(isFused ? [{ name: 'padding' as const, us: this.paddingUs(tokens) }] : []),
       ...(tp > 1 ? this.reductions(tokens) : []),
     ];
+  }
+
+  /** Whether `linear` of steps that only decode is that of others. */
+  get isAlikeWithPrompts(): boolean {
+    return this.feedForward.isAlikeWithPrompts;
   }
 
   /**

@@ -21,6 +21,8 @@ export type OperatorName =
   | 'experts'
   | 'dispatch'
   | 'combine'
+  /** Of the input of experts, and the cut of their output. */
+  | 'padding'
   | 'shared experts'
   /** Shared and routed experts side by side. */
   | 'overlapped experts'

@@ -1,3 +1,4 @@
+import { SPREAD } from './attention-part';
 import type { StepComposer } from './step-composer';
 import { totalUs } from './step-operator';
 
@@ -65,7 +66,8 @@ const TOLERANCE = 0.003;
 /** Tabulates a deployment so densely that straight lines between hold it within 1 %. */
 export function tabulate(composer: StepComposer, limits: TabulateLimits): TabulatedStep {
   const lengths = knots(SHORTEST, limits.contextTokens, 6);
-  const sequences = knots(1, SEQUENCES_MAX, 4);
+  const contexts = contextKnots(limits.contextTokens);
+  const sequences = knots(1, SEQUENCES_MAX, 2);
   const prompts = knots(1, PROMPTS_MAX, 1);
   const from = (max: number) => starts(composer.measuredTokens, max);
   const linear = (isDecodeOnly: boolean): Line =>
@@ -76,16 +78,17 @@ export function tabulate(composer: StepComposer, limits: TabulateLimits): Tabula
       ]),
     );
   const { ofAllRanks } = composer;
+  const mixed = linear(false);
   return {
-    linear: { decode: linear(true), mixed: linear(false) },
+    linear: { decode: composer.isAlikeWithPrompts ? mixed : linear(true), mixed },
     ...(ofAllRanks && { ofAllRanks: line(from(STEP_TOKENS_MAX), ofAllRanks) }),
     head: line(from(SEQUENCES_MAX), (rows) =>
       totalUs([composer.outputHead(rows), composer.sampler(rows)]),
     ),
     decode: {
-      ...{ sequences, contexts: lengths },
+      ...{ sequences, contexts },
       us: sequences.map((count) =>
-        lengths.map((context) =>
+        contexts.map((context) =>
           rounded(composer.attention.decodeUs({ sequences: count, context })),
         ),
       ),
@@ -101,7 +104,7 @@ export function tabulate(composer: StepComposer, limits: TabulateLimits): Tabula
     measured: {
       stepTokens: MEASURED_STEP_TOKENS,
       decodeContexts: sequences.map((count) =>
-        largest(lengths, (context) =>
+        largest(contexts, (context) =>
           composer.attention.isMeasuredDecode({ sequences: count, context }),
         ),
       ),
@@ -122,6 +125,19 @@ function knots(low: number, high: number, perOctave: number): number[] {
     }
   }
   return found;
+}
+
+/**
+ * Contexts at which decode attention bends: it was measured at powers of two, is straight between,
+ * and contexts of a batch are spread by a tenth, which rounds the bends.
+ */
+function contextKnots(high: number): number[] {
+  const parts = [1, 1 / (1 - SPREAD), 2 / (1 + SPREAD)];
+  const found: number[] = [];
+  for (let octave = SHORTEST; octave < high; octave *= 2) {
+    found.push(...parts.map((part) => Math.round(octave * part)));
+  }
+  return [...found.filter((context) => context < high), high];
 }
 
 function largest(rising: readonly number[], isMeasured: (value: number) => boolean): number {

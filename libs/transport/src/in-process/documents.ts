@@ -37,6 +37,22 @@ export class MemoryDocuments implements DocumentStore {
     });
   }
 
+  extend(
+    place: DocumentPlace,
+    entries: string,
+    bounds: CollectionBounds,
+  ): Promise<'extended' | 'gone' | 'too-large'> {
+    return this.hub.call('extend a document', () => {
+      const document = this.collection(place).get(place.id);
+      if (document === undefined) return 'gone';
+      const comma = document.endsWith('[]}') ? '' : ',';
+      const extended = `${document.slice(0, -2)}${comma}${entries}]}`;
+      if (Buffer.byteLength(extended) > MAX_DOCUMENT_BYTES) return 'too-large';
+      this.write(place, extended, bounds);
+      return 'extended';
+    });
+  }
+
   get(place: DocumentPlace): Promise<string | undefined> {
     return this.hub.call('read a document', () => {
       const collection = this.collection(place);

@@ -18,6 +18,16 @@ export interface DocumentStore {
     change: DocumentChange,
     bounds: CollectionBounds,
   ): Promise<'replaced' | 'changed' | 'too-large'>;
+  /**
+   * Adds entries to the list with which a document ends (`…[…]}`), however long that is.
+   *
+   * @param entries JSON, with commas between them
+   */
+  extend(
+    place: DocumentPlace,
+    entries: string,
+    bounds: CollectionBounds,
+  ): Promise<'extended' | 'gone' | 'too-large'>;
   /** Counts as a use. */
   get(place: DocumentPlace): Promise<string | undefined>;
   /**

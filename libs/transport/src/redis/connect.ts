@@ -1,7 +1,9 @@
+import { Failure } from '@baton/kernel';
+import { parseRedisAddress, type RedisAddress } from '@baton/redis-address';
+import { TransportUnavailable } from '../port/failures';
 import type { Transport } from '../port/transport';
 import { DEFAULT_TIMES, type TransportTimes } from '../times';
 import type { Punctuality } from '../punctuality';
-import { parseRedisAddress } from './connection/address';
 import { RedisAdmission } from './admission';
 import { RedisBus } from './bus';
 import { RedisDocuments } from './documents';
@@ -24,6 +26,8 @@ export interface RedisTransportOptions {
    */
   readonly prefix?: string;
   readonly times?: Partial<TransportTimes>;
+  /** Loads at once what jobs need, so that the first job does not wait for it; default false. */
+  readonly loadsJobs?: boolean;
 }
 
 /**
@@ -33,13 +37,22 @@ export interface RedisTransportOptions {
  * or refuses the connection.
  */
 export async function connectRedisTransport(options: RedisTransportOptions): Promise<Transport> {
-  const address = parseRedisAddress(options.url);
+  const address = addressOf(options.url);
   const times = { ...DEFAULT_TIMES, ...options.times };
   const keys = new Keys(options.prefix ?? 'baton');
   const link = new RedisLink(address, keys, times);
   const transport = new RedisTransport(link, keys, times, address.label);
+  if (options.loadsJobs === true) transport.jobs.load();
   await link.open();
   return transport;
+}
+
+function addressOf(url: string): RedisAddress {
+  try {
+    return parseRedisAddress(url);
+  } catch (error) {
+    throw error instanceof Failure ? new TransportUnavailable(error.message) : error;
+  }
 }
 
 class RedisTransport implements Transport {

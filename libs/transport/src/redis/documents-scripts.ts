@@ -45,6 +45,25 @@ return 1
 `,
 };
 
+/**
+ * KEYS: document. ARGV: entries, most bytes of a document, time to live (ms). The document ends
+ * with a list, `[…]}`. Answers 1, 0 when there is none, or -1 when it would be too long.
+ */
+export const EXTEND_DOCUMENT: Script = {
+  name: 'extendDocument',
+  isRefusedWhenFull: true,
+  body: `
+local length = redis.call('STRLEN', KEYS[1])
+if length == 0 then return 0 end
+local comma = redis.call('GETRANGE', KEYS[1], -3, -3) == '[' and '' or ','
+local text = comma .. ARGV[1] .. ']}'
+if length - 2 + #text > tonumber(ARGV[2]) then return -1 end
+redis.call('SETRANGE', KEYS[1], length - 2, text)
+redis.call('PEXPIRE', KEYS[1], ARGV[3])
+return 1
+`,
+};
+
 /** KEYS: document, uses. ARGV: id. Answers the document or nil. */
 export const READ_DOCUMENT: Script = {
   name: 'readDocument',

@@ -6,6 +6,7 @@ import type {
   DocumentStore,
 } from '../port/documents';
 import {
+  EXTEND_DOCUMENT,
   NOTE_DOCUMENT,
   READ_DOCUMENT,
   READ_FIRST_LINES,
@@ -39,9 +40,10 @@ export class RedisDocuments implements DocumentStore {
     document: string,
     bounds: CollectionBounds,
   ): Promise<'stored' | 'too-large'> {
-    if (Buffer.byteLength(document) > MAX_DOCUMENT_BYTES) return 'too-large';
+    const bytes = bytesOf(document);
+    if (bytes === undefined) return 'too-large';
     await this.write('store a document', document, async () => {
-      await this.link.commands.set(this.keyOf(place), document, 'PX', bounds.ttlMs);
+      await this.link.commands.set(this.keyOf(place), bytes, 'PX', bounds.ttlMs);
       await this.note(place, bounds);
     });
     return 'stored';
@@ -52,13 +54,28 @@ export class RedisDocuments implements DocumentStore {
     { from, to }: DocumentChange,
     bounds: CollectionBounds,
   ): Promise<'replaced' | 'changed' | 'too-large'> {
-    if (Buffer.byteLength(to) > MAX_DOCUMENT_BYTES) return 'too-large';
+    const bytes = bytesOf(to);
+    if (bytes === undefined) return 'too-large';
     return this.write('replace a document', to, async () => {
-      const change = [from, to, bounds.ttlMs];
+      const change = [Buffer.from(from), bytes, bounds.ttlMs];
       const reply = await this.link.scripts.run(REPLACE_DOCUMENT, [this.keyOf(place)], change);
       if (reply !== 1) return 'changed';
       await this.note(place, bounds);
       return 'replaced';
+    });
+  }
+
+  extend(
+    place: DocumentPlace,
+    entries: string,
+    bounds: CollectionBounds,
+  ): Promise<'extended' | 'gone' | 'too-large'> {
+    return this.write('extend a document', entries, async () => {
+      const values = [Buffer.from(entries), MAX_DOCUMENT_BYTES, bounds.ttlMs];
+      const reply = await this.link.scripts.run(EXTEND_DOCUMENT, [this.keyOf(place)], values);
+      if (reply !== 1) return reply === 0 ? 'gone' : 'too-large';
+      await this.note(place, bounds);
+      return 'extended';
     });
   }
 
@@ -119,4 +136,11 @@ export class RedisDocuments implements DocumentStore {
   private both(place: DocumentPlace): [string, string] {
     return [this.keyOf(place), this.keys.documentUses(place.collection)];
   }
+}
+
+/** What is sent: ioredis copies a long text more often than its bytes. Undefined: too long. */
+function bytesOf(document: string): Buffer | undefined {
+  if (document.length > MAX_DOCUMENT_BYTES) return undefined;
+  const bytes = Buffer.from(document);
+  return bytes.length > MAX_DOCUMENT_BYTES ? undefined : bytes;
 }

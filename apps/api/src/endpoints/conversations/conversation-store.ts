@@ -18,7 +18,9 @@ export class ConversationStore extends StoredDocuments<StoredConversation> {
 
   /** @param lists JSON lists of items */
   async append(at: Owned, ...lists: readonly string[]): Promise<void> {
-    await this.changeText(at, (text) => lists.reduce(withItems, text));
+    const entries = lists.map((list) => list.slice(1, -1)).filter((items) => items !== '');
+    if (entries.length > 0) await this.lengthen(at, entries.join(','));
+    else await this.needText(at);
   }
 }
 
@@ -40,10 +42,4 @@ export function conversationHead(text: string): ConversationHead {
 export function withNewMetadata(text: string, metadata: object): string {
   const at = text.indexOf(ITEMS) + ITEMS.length - 1;
   return conversationText({ ...conversationHead(text), metadata }, text.slice(at, -1));
-}
-
-function withItems(text: string, items: string): string {
-  if (items === '[]') return text;
-  const comma = text.endsWith(`${ITEMS}]}`) ? '' : ',';
-  return `${text.slice(0, -2)}${comma}${items.slice(1)}}`;
 }

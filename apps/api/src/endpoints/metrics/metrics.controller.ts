@@ -5,10 +5,14 @@ import { Describe } from '../../http/operation';
 import { contextOf } from '../../http/request-context';
 import { EngineFamilies } from './engine-families';
 import { FrontFamilies } from './front-families';
+import { SharedWork } from './shared-work';
 
 /** One scrape shows the whole cluster; at an engine's own port it shows that engine alone. */
 @Controller('metrics')
 export class MetricsController {
+  /** By the engine at whose port they are asked for. */
+  private readonly pages = new SharedWork((engineId: string | undefined) => this.page(engineId));
+
   constructor(
     private readonly cluster: ClusterView,
     private readonly ofEngines: EngineFamilies,
@@ -18,8 +22,11 @@ export class MetricsController {
   @Describe('Health and metrics', 'Metrics of the cluster for Prometheus', { answers: ['text'] })
   @Get()
   @Header('content-type', 'text/plain; version=0.0.4; charset=utf-8')
-  async scrape(@Req() { raw }: FastifyRequest): Promise<string> {
-    const { engineId } = contextOf(raw);
+  scrape(@Req() { raw }: FastifyRequest): Promise<string> {
+    return this.pages.resultFor(contextOf(raw).engineId);
+  }
+
+  private async page(engineId: string | undefined): Promise<string> {
     // The last known state is shown while the broker is unavailable.
     await this.cluster.refresh().catch(() => undefined);
     const engines = this.cluster

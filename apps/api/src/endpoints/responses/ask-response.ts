@@ -14,7 +14,6 @@ import {
   type ResponseRequest,
   type WholeRequest,
 } from '@baton/responses';
-import { asciiJson } from '@baton/text';
 import { WholeAnswer } from '../../request/answer/whole';
 import type { AnswerParts, Ask, Reading } from '../../request/take/call';
 
@@ -110,7 +109,7 @@ export function wholeResponse(
 ): WholeAnswer {
   return new WholeAnswer(http, plans, ([result], { cachedTokens }) => {
     assert(result, 'the sequence has ended');
-    return asciiJson(outcome.ended({ ...result, cachedTokens }));
+    return outcome.written(outcome.ended({ ...result, cachedTokens }));
   });
 }
 

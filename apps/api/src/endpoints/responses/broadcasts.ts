@@ -1,20 +1,29 @@
-import { setTimeout as delay } from 'node:timers/promises';
+import { setImmediate as nextTurn, setTimeout as delay } from 'node:timers/promises';
 import { headOf } from '@baton/responses';
 import { channels, type Transport, type Unsubscribe } from '@baton/transport';
 import { Inject, Injectable, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
+import type { FastifyReply } from 'fastify';
 import type { Owned } from '../../http/access/tenant';
+import { EVENT_END } from '../../http/streaming/event-stream';
+import { partEnd } from '../../http/streaming/paced-stream';
+import { ReaderWatch } from '../../http/streaming/reader-watch';
 import { TRANSPORT } from '../../tokens';
 import type { Listener } from './events-answer';
 import { ResponseStore } from './response-store';
 import { ResponseViews } from './response-views';
+import { StreamListener } from './stream-listener';
 
 /** Interval of the store checks for a followed response, in case its events do not come. */
 const LOOK_EVERY_MS = 250;
+/** Characters of a message. What is longer, the end of a response, followers read in the store. */
+const MOST_PUBLISHED = 1024 * 1024;
 
 /** A response under way in this process: the events so far, and their listener. */
 interface Broadcast {
   told: string;
   isFollowed: boolean;
+  /** The rest of the events is too long to be published. */
+  isLong: boolean;
   listener: Listener | undefined;
 }
 
@@ -44,6 +53,7 @@ export class Broadcasts implements OnApplicationShutdown, OnModuleInit {
     @Inject(TRANSPORT) private readonly transport: Transport,
     private readonly store: ResponseStore,
     private readonly views: ResponseViews,
+    private readonly readers: ReaderWatch,
   ) {}
 
   async onModuleInit(): Promise<void> {
@@ -53,8 +63,7 @@ export class Broadcasts implements OnApplicationShutdown, OnModuleInit {
       const broadcast = this.live.get(id);
       if (broadcast === undefined) return;
       broadcast.isFollowed = true;
-      // Events are numbered without gaps.
-      this.publish(id, broadcast.told.split('\n\n').slice(from).join('\n\n'));
+      void this.tell(id, broadcast, from);
     });
   }
 
@@ -62,15 +71,25 @@ export class Broadcasts implements OnApplicationShutdown, OnModuleInit {
     await this.unsubscribe?.().catch(() => undefined);
   }
 
+  /** The client behind this reply, which it takes over. One that stops reading is cut off. */
+  listenerAt(reply: FastifyReply): StreamListener {
+    const listener = new StreamListener(reply);
+    const { response } = listener;
+    this.readers.watch(response, () => response.destroy());
+    return listener;
+  }
+
   /** @param listener a client of this process that gets its events from the start */
   open(id: string, listener: Listener | undefined): Listener {
-    const broadcast: Broadcast = { told: '', isFollowed: false, listener };
+    const broadcast: Broadcast = { told: '', isFollowed: false, isLong: false, listener };
     this.live.set(id, broadcast);
     return {
       isOverfull: false,
       hear: (events) => {
-        broadcast.told += events;
         broadcast.listener?.hear(events);
+        broadcast.isLong ||= events.length > MOST_PUBLISHED;
+        if (broadcast.isLong) return;
+        broadcast.told += events;
         if (broadcast.isFollowed) this.publish(id, events);
       },
       end: () => {
@@ -109,6 +128,17 @@ export class Broadcasts implements OnApplicationShutdown, OnModuleInit {
     }
   }
 
+  /** Publishes the events from number `from` on, a part in each turn of the event loop. */
+  private async tell(id: string, broadcast: Broadcast, from: number): Promise<void> {
+    let at = startOf(broadcast.told, from);
+    while (at < broadcast.told.length) {
+      const end = partEnd(broadcast.told, at);
+      this.publish(id, broadcast.told.slice(at, end));
+      at = end;
+      await nextTurn();
+    }
+  }
+
   private ask(request: FollowRequest): void {
     this.transport.bus.publish(channels.followedResponses, Buffer.from(JSON.stringify(request)));
   }
@@ -116,6 +146,14 @@ export class Broadcasts implements OnApplicationShutdown, OnModuleInit {
   private publish(id: string, events: string): void {
     this.transport.bus.publish(channels.responseEvents(id), Buffer.from(events));
   }
+}
+
+/** Where the event with this number begins; at the end when it has not been told yet. */
+function startOf(told: string, number: number): number {
+  const at = told.indexOf(`"sequence_number":${number}`);
+  if (at === -1) return told.length;
+  const before = told.lastIndexOf(EVENT_END, at);
+  return before === -1 ? 0 : before + EVENT_END.length;
 }
 
 /** Lets each event of a stream through once, in order: repeated and early events are left out. */

@@ -30,6 +30,11 @@ export class EventsAnswer implements Answer {
     return this.listener.isOverfull;
   }
 
+  /** The listener keeps what its client has not read. */
+  drained(): Promise<void> {
+    return Promise.resolve();
+  }
+
   open(): void {
     if (this.options.isQueued) this.listener.hear(this.rendered.queued());
   }

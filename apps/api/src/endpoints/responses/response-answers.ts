@@ -23,6 +23,7 @@ import { outcomeOf, wholeResponse } from './ask-response';
 import { Broadcasts } from './broadcasts';
 import { DetachedResponse } from '../../http/detached-response';
 import { EventsAnswer, type Listener } from './events-answer';
+import { GradualAnswer } from './gradual-answer';
 import { ResponseStore } from './response-store';
 import { ResponseViews } from './response-views';
 import { type Keeper, StoredAnswer } from './stored-answer';
@@ -79,14 +80,15 @@ export class ResponseAnswers {
     { http, plans }: AnswerParts,
   ): Answer {
     const isQueued = isBackground(request);
+    const rendered = new StreamedResponse(outcome);
     if (http.response instanceof DetachedResponse) {
       const hearer = isQueued ? this.broadcasts.open(id, listener) : listener;
       assert(hearer, 'an answer without an HTTP response has a listener');
-      const stub = http.response;
-      return new EventsAnswer(new StreamedResponse(outcome), hearer, { stub, isQueued });
+      const options = { stub: http.response, isQueued };
+      return new GradualAnswer(new EventsAnswer(rendered, hearer, options), rendered);
     }
-    if (request.generation.stream) return new StreamAnswer(http, new StreamedResponse(outcome));
-    return wholeResponse(outcome, { http, plans });
+    if (!request.generation.stream) return wholeResponse(outcome, { http, plans });
+    return new GradualAnswer(new StreamAnswer(http, rendered), rendered);
   }
 
   /** Keeps the body that a thread has written. Does not reject. */
@@ -115,7 +117,7 @@ export class ResponseAnswers {
       begun: () => this.begun(parts, outcome),
       ended: (response) => {
         const { id, status } = response;
-        const kept = { id, status, response: JSON.stringify(response) };
+        const kept = { id, status, response: outcome.written(response) };
         return this.keepAll(parts, kept, outcome.deltas);
       },
     };
@@ -150,7 +152,7 @@ export class ResponseAnswers {
       const kept = { id, status, text: this.textOf(parts, response, deltas) };
       parts.remember?.(kept);
       await this.keep(parts, kept);
-      await this.append(parts, kept);
+      await this.append(parts, status, response);
     });
   }
 
@@ -178,10 +180,12 @@ export class ResponseAnswers {
   /** Appends the new items to the conversation, unless the response failed. */
   private async append(
     { owner, input, request: { conversationId } }: ResponseParts,
-    { status, text }: KeptResponse,
+    status: KeptResponse['status'],
+    response: string,
   ): Promise<void> {
     if (conversationId === undefined || (status !== 'completed' && status !== 'incomplete')) return;
-    const output = await this.views.show(text, { kind: 'output' });
+    const alone = { apiId: undefined, response, context: '[]', input: '[]', deltas: [] };
+    const output = await this.views.show(storedText(alone), { kind: 'output' });
     await this.conversations.append({ owner, id: conversationId }, input, output);
   }
 

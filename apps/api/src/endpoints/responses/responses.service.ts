@@ -17,7 +17,7 @@ import { isBackground, ResponseAnswers, type ResponseParts } from './response-an
 import { type ReadResponse, ResponseReader } from './response-reader';
 import { ResponseStore } from './response-store';
 import { ResponseViews } from './response-views';
-import { StreamListener } from './stream-listener';
+import type { StreamListener } from './stream-listener';
 
 type Query = Readonly<Record<string, unknown>>;
 
@@ -96,11 +96,11 @@ export class ResponsesService {
     const after = startingAfter(query);
     const found = await this.store.needText(at);
     if (!headOf(found).isOver) {
-      await this.broadcasts.follow(at, new StreamListener(reply), after);
+      await this.broadcasts.follow(at, this.broadcasts.listenerAt(reply), after);
       return;
     }
     const events = await this.views.events(found, after);
-    const listener = new StreamListener(reply);
+    const listener = this.broadcasts.listenerAt(reply);
     listener.hear(events);
     listener.end();
   }
@@ -128,7 +128,7 @@ export class ResponsesService {
     const { stream } = parts.request.generation;
     let listener: StreamListener | undefined;
     const takeOver = (): void => {
-      listener = stream ? new StreamListener(reply) : undefined;
+      listener = stream ? this.broadcasts.listenerAt(reply) : undefined;
     };
     const heard = { ...parts, listener: stream ? lateListener(() => listener) : undefined };
     const call = this.callFor({ ...read, parts: heard });

@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import type { FastifyReply } from 'fastify';
 import { EventStream } from '../../http/streaming/event-stream';
+import { PacedStream } from '../../http/streaming/paced-stream';
 import type { Listener } from './events-answer';
 
 /**
@@ -9,7 +10,7 @@ import type { Listener } from './events-answer';
  */
 export class StreamListener implements Listener {
   readonly isOverfull = false;
-  private readonly stream: EventStream;
+  private readonly stream: PacedStream;
 
   /** Takes the reply over from the framework, with its headers. */
   constructor(reply: FastifyReply) {
@@ -18,27 +19,23 @@ export class StreamListener implements Listener {
       String(value),
     ]);
     reply.hijack();
-    this.stream = new EventStream(reply.raw);
-    this.stream.open(Object.fromEntries(headers) as Record<string, string>);
+    const stream = new EventStream(reply.raw);
+    stream.open(Object.fromEntries(headers) as Record<string, string>);
+    this.stream = new PacedStream(stream);
     this.response = reply.raw;
   }
 
-  private readonly response: ServerResponse;
+  readonly response: ServerResponse;
 
   get hasLeft(): boolean {
     return this.response.destroyed;
   }
 
-  onLeave(left: () => void): void {
-    this.response.once('close', left);
-  }
-
   hear(events: string): void {
     this.stream.write(events);
-    if (this.stream.isOverfull) this.response.destroy();
   }
 
   end(): void {
-    this.stream.end('');
+    this.stream.end();
   }
 }

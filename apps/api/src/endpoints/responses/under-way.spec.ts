@@ -78,6 +78,28 @@ describe('a response that is under way', () => {
     expect(events.at(-1)?.response).toEqual(await elsewhere.get(id));
   });
 
+  it('is heard whole by all its listeners where its end is long', async () => {
+    const answer = await client.post({
+      ...{ input: 'x', background: true, stream: true, max_output_tokens: 700, ignore_eos: true },
+      ...{ top_logprobs: 20, include: ['message.output_text.logprobs'] },
+    });
+    const run = await fixture.engine.next();
+    run.token(0, 3);
+    const reader = answer.body!.getReader();
+    let text = Buffer.from((await reader.read()).value!).toString();
+    const [, id = ''] = /"id":"(resp_[^"]+)"/.exec(text) ?? [];
+    const followed = elsewhere.send(`/${id}?stream=true`);
+    await run.play();
+    for (let part = await reader.read(); !part.done; part = await reader.read()) {
+      text += Buffer.from(part.value).toString();
+    }
+    expect(text.length).toBeGreaterThan(5 * 1024 * 1024);
+    expect(eventsIn(text).at(-1)?.response).toEqual(await client.get(id));
+    const end = text.slice(text.indexOf('event: response.output_text.done'));
+    expect((await (await followed).text()).endsWith(end)).toBe(true);
+    expect((await (await elsewhere.send(`/${id}?stream=true`)).text()).endsWith(end)).toBe(true);
+  });
+
   it('is not stored when it was deleted meanwhile', async () => {
     const { id } = await client.create({ input: 'x', background: true });
     const run = await fixture.engine.next();

@@ -1,25 +1,21 @@
+import type { Transform } from 'node:stream';
 import * as zlib from 'node:zlib';
 import { BatonError } from '@baton/contract';
+import { BodyBytes } from './body-bytes';
 
-type Decode = (
-  bytes: Buffer,
-  options: zlib.ZlibOptions,
-  done: (error: Error | null, decoded: Buffer) => void,
-) => void;
+/** Makes the stream that decodes. */
+type Decode = () => Transform;
 
 /** Available since Node 22.15. */
-const { zstdDecompress } = zlib as { readonly zstdDecompress?: Decode };
+const { createZstdDecompress } = zlib as { readonly createZstdDecompress?: Decode };
 
 /** The supported encodings of bodies, by their names in HTTP. */
 const DECODERS: ReadonlyMap<string, Decode> = new Map<string, Decode>([
-  ['gzip', zlib.gunzip],
-  ['x-gzip', zlib.gunzip],
-  ['br', zlib.brotliDecompress],
-  ...(zstdDecompress === undefined ? [] : [['zstd', zstdDecompress] as const]),
+  ['gzip', zlib.createGunzip],
+  ['x-gzip', zlib.createGunzip],
+  ['br', zlib.createBrotliDecompress],
+  ...(createZstdDecompress === undefined ? [] : [['zstd', createZstdDecompress] as const]),
 ]);
-
-/** zlib's code for a result that would be larger than allowed. */
-const TOO_LARGE = 'ERR_BUFFER_TOO_LARGE';
 
 /** Decodes the body of a message. */
 export type BodyDecoder = (bytes: Buffer, maxBytes: number) => Promise<Buffer | 'too-large'>;
@@ -37,11 +33,18 @@ export function bodyDecoder(header: string): BodyDecoder | undefined {
   if (decode === undefined) throw unsupported(encoding);
   return (bytes, maxBytes) =>
     new Promise((resolve, reject) => {
-      decode(bytes, { maxOutputLength: maxBytes }, (error, decoded) => {
-        if (error === null) resolve(decoded);
-        else if ('code' in error && error.code === TOO_LARGE) resolve('too-large');
-        else reject(new BatonError('invalid_type', `The request body is not valid ${encoding}.`));
+      const decoded = new BodyBytes(maxBytes);
+      const stream = decode();
+      stream.on('data', (piece: Buffer) => {
+        if (decoded.add(piece) !== 'too-large') return;
+        stream.destroy();
+        resolve('too-large');
       });
+      stream.once('end', () => resolve(decoded.whole));
+      stream.once('error', () =>
+        reject(new BatonError('invalid_type', `The request body is not valid ${encoding}.`)),
+      );
+      stream.end(bytes);
     });
 }
 

@@ -10,13 +10,14 @@ const HEADERS = {
   'cache-control': 'no-cache',
 };
 
-const EVENT_END = '\n\n';
+export const EVENT_END = '\n\n';
 
 /**
  * One server-sent event stream on its way to a client. The socket write is nearly the whole cost of
  * a token, so the HTTP chunk is framed by hand and written to the socket as latin1; where that is
  * not possible (HTTP/1.0, a pipelined answer whose turn has not come) Node's own response takes the
- * text. It never waits: the writer checks `isOverfull` and ends a client that does not read.
+ * text. It never waits: the writer checks `isOverfull` and ends a client that does not read, or
+ * waits until it has `drained`.
  */
 export class EventStream {
   private socket: Socket | undefined;
@@ -70,6 +71,22 @@ export class EventStream {
 
   get isOverfull(): boolean {
     return unsentBytes(this.response) > MAX_UNSENT_BYTES;
+  }
+
+  /** Resolves when a client that is behind has read what was written, or has left. */
+  drained(): Promise<void> {
+    const { response } = this;
+    if (!this.isOverfull || response.destroyed) return Promise.resolve();
+    const writer = this.socket ?? response;
+    return new Promise((resolve) => {
+      const over = (): void => {
+        writer.off('drain', over);
+        response.off('close', over);
+        resolve();
+      };
+      writer.on('drain', over);
+      response.on('close', over);
+    });
   }
 }
 

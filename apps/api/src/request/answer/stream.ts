@@ -40,6 +40,11 @@ export class StreamAnswer implements Answer {
     return this.stream.isOverfull;
   }
 
+  /** Resolves when a client that is behind has read what was written, or has left. */
+  drained(): Promise<void> {
+    return this.stream.drained();
+  }
+
   open(): void {
     this.stream.open(this.http.headers());
   }

@@ -51,6 +51,16 @@ describe('the weight of a body', () => {
       top_logprobs: 20,
       max_output_tokens: 400,
     },
+    { messages: MESSAGES, ignore_eos: true },
+    { prompt: 'x', min_tokens: 9_000, max_tokens: 10_000 },
+    { text_1: 'x', text_2: many(17, 'x') },
+    { text: 'x', sampling_params: { n: 17 } },
+    { text: 'x', return_logprob: true, logprob_start_len: 0 },
+    {
+      ...{ text: 'x', return_logprob: true, top_logprobs_num: 20 },
+      sampling_params: { max_new_tokens: 400 },
+    },
+    { token_ids: [1], sampling_params: { logprobs: 20, max_tokens: 400 } },
     new LargeBody(new Uint8Array(1)),
   ])('is heavy for one whose counts say so: %j', (body) => {
     expect(weightOf(body)).toBe('heavy');

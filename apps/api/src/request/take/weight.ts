@@ -1,3 +1,4 @@
+import { isObject } from '@baton/kernel';
 import { LargeBody } from '../../http/body/large-body';
 
 /**
@@ -9,17 +10,30 @@ export type Weight = 'light' | 'confined' | 'heavy';
 /** Fields that constrain texts by a grammar, a schema or a pattern. */
 const CONFINING = ['response_format', 'structured_outputs', 'tools', 'functions'];
 /** Fields that may multiply the work of a request. */
-const MULTIPLYING = ['n', 'best_of', 'prompt_logprobs', 'logprobs', 'ignore_eos', 'include'];
-/** The fields that limit the length of an answer: in chats, completions and responses. */
-const LENGTHS = ['max_completion_tokens', 'max_tokens', 'max_output_tokens'];
+const MULTIPLYING = [
+  ...['n', 'best_of', 'prompt_logprobs', 'logprobs', 'return_logprob', 'include'],
+  ...['ignore_eos', 'min_tokens', 'min_new_tokens'],
+];
+/** The fields that bound the length of an answer: in chats, texts, responses, and SGLang's. */
+const LENGTHS = [
+  ...['max_completion_tokens', 'max_tokens', 'max_output_tokens', 'max_new_tokens'],
+  ...['min_tokens', 'min_new_tokens'],
+];
+/** Fields that ask for log-probabilities, and those that say of how many tokens at each place. */
+const SCORING = ['logprobs', 'return_logprob'];
+const SHOWN = ['top_logprobs', 'logprobs', 'top_logprobs_num'];
 /** The value of `include` that corresponds to `logprobs` of the other endpoints. */
 const INCLUDED_LOGPROBS = 'message.output_text.logprobs';
 /** Limits of lists whose entries take up to 0.2 ms each on a slow core: 20 ms in all. */
 const LISTS: readonly (readonly [field: string, most: number])[] = [
   ['messages', 64],
   ['prompt', 16],
+  ['text', 16],
   ['input', 16],
-  ['documents', 16],
+  ['input_ids', 16],
+  ...['queries', 'documents', 'items', 'data_1', 'data_2', 'text_1', 'text_2'].map(
+    (field): [string, number] => [field, 16],
+  ),
   ['stop', 32],
   ['bad_words', 32],
 ];
@@ -31,8 +45,9 @@ const MAX_SCORED = 8_192;
 /** Estimates the time to read, plan and answer a parsed body, from its counts alone. */
 export function weightOf(body: unknown): Weight {
   if (body instanceof LargeBody) return 'heavy';
-  const fields = body as Fields | null | undefined;
-  if (fields === null || typeof fields !== 'object') return 'light';
+  if (!isObject(body)) return 'light';
+  const { sampling_params: sampling } = body;
+  const fields: Fields = isObject(sampling) ? { ...body, ...sampling } : body;
   for (const [field, most] of LISTS) {
     const list = fields[field];
     // A prompt of token ids costs next to nothing per id.
@@ -53,11 +68,16 @@ type Fields = Readonly<Record<string, unknown>>;
 function multipliedWeight(fields: Fields): Weight {
   const sequences = Math.max(countIn(fields['n'], 1), countIn(fields['best_of'], 1));
   if (sequences > MAX_SEQUENCES || (fields['prompt_logprobs'] ?? null) !== null) return 'heavy';
-  const isScored = (fields['logprobs'] ?? false) !== false || includesLogprobs(fields);
+  if (countIn(fields['logprob_start_len'], -1) >= 0) return 'heavy';
+  const isScored =
+    SCORING.some((field) => (fields[field] ?? false) !== false) || includesLogprobs(fields);
   if (isScored && fields['echo'] === true) return 'heavy';
-  const isLong = isScored || fields['ignore_eos'] === true;
-  const tokens = Math.max(...LENGTHS.map((field) => countIn(fields[field], 0)));
-  const shown = 1 + countIn(fields['top_logprobs'], countIn(fields['logprobs'], 0));
+  const isEndless = fields['ignore_eos'] === true;
+  const least = Math.max(countIn(fields['min_tokens'], 0), countIn(fields['min_new_tokens'], 0));
+  const isLong = isScored || isEndless || least > 0;
+  const most = Math.max(...LENGTHS.map((field) => countIn(fields[field], 0)));
+  const tokens = most === 0 && isEndless ? Infinity : most;
+  const shown = 1 + Math.max(...SHOWN.map((field) => countIn(fields[field], 0)));
   if (isLong && sequences * tokens * shown > MAX_SCORED) return 'heavy';
   return CONFINING.some((field) => (fields[field] ?? null) !== null) ? 'confined' : 'light';
 }

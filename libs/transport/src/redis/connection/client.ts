@@ -1,6 +1,6 @@
 import { assert } from '@baton/kernel';
+import type { RedisAddress } from '@baton/redis-address';
 import { Cluster, type ClusterNode, type ClusterOptions, Redis, type RedisOptions } from 'ioredis';
-import type { RedisAddress } from './address';
 
 type NetStream = Redis['stream'];
 

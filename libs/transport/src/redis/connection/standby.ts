@@ -1,9 +1,9 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
+import type { RedisAddress } from '@baton/redis-address';
 import { type Lease, LeaseTable, SharedInstant } from '@baton/shared-memory';
 import type { TransportTimes } from '../../times';
-import type { RedisAddress } from './address';
 
 export interface StandbyOptions {
   readonly address: RedisAddress;

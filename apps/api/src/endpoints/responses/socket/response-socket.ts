@@ -6,7 +6,7 @@ import { messageBody, renderResponseError } from '@baton/responses';
 import { asciiJson } from '@baton/text';
 import type { RawData, WebSocket } from 'ws';
 import type { Received } from '../../../request/take/call';
-import { bodyOfText, LargeBody } from '../../../http/body/large-body';
+import { bodyOfBytes, LargeBody } from '../../../http/body/large-body';
 import { DetachedResponse } from '../../../http/detached-response';
 import type { RequestWay } from '../../../request/way';
 import type { Listener } from '../events-answer';
@@ -16,8 +16,9 @@ import type { ResponsesService } from '../responses.service';
 
 /** OpenAI's limit. */
 const MAX_CONNECTION_MS = 60 * 60 * 1_000;
-/** Turns that may wait for the running one. */
+/** Turns that may wait for the running one, and their bytes. */
 const MAX_WAITING = 16;
+const MAX_WAITING_BYTES = 16 * 1024 * 1024;
 /** A client with more unsent bytes than this counts as not reading. */
 const MAX_UNSENT_BYTES = 1024 * 1024;
 
@@ -39,7 +40,7 @@ export interface SocketServices {
  * not stored.
  */
 export class ResponseSocket {
-  private readonly waiting: string[] = [];
+  private readonly waiting: Buffer[] = [];
   private isBusy = false;
   private isExpired = false;
   private last: KeptResponse | undefined;
@@ -57,7 +58,7 @@ export class ResponseSocket {
       if (!this.isBusy) this.expire();
     }, MAX_CONNECTION_MS);
     timer.unref();
-    this.socket.on('message', (data) => this.take(messageText(data)));
+    this.socket.on('message', (data) => this.take(messageBytes(data)));
     this.socket.on('error', () => this.socket.terminate());
     this.socket.once('close', () => {
       clearTimeout(timer);
@@ -66,38 +67,40 @@ export class ResponseSocket {
     });
   }
 
-  private take(text: string): void {
-    if (this.waiting.length >= MAX_WAITING) {
+  private take(bytes: Buffer): void {
+    const waitingBytes = this.waiting.reduce((sum, { length }) => sum + length, bytes.length);
+    const isTooMuch = this.waiting.length > 0 && waitingBytes > MAX_WAITING_BYTES;
+    if (this.waiting.length >= MAX_WAITING || isTooMuch) {
       this.refuse(new BatonError('queue_full'));
       return;
     }
-    this.waiting.push(text);
+    this.waiting.push(bytes);
     if (!this.isBusy) void this.work();
   }
 
   private async work(): Promise<void> {
     this.isBusy = true;
-    for (let text = this.waiting.shift(); text !== undefined; text = this.waiting.shift()) {
-      await this.answer(text);
+    for (let bytes = this.waiting.shift(); bytes !== undefined; bytes = this.waiting.shift()) {
+      await this.answer(bytes);
       if (this.isExpired) this.expire();
     }
     this.isBusy = false;
   }
 
   /** Sends every failure to the client, and drops the response that the turn continued. */
-  private async answer(text: string): Promise<void> {
+  private async answer(bytes: Buffer): Promise<void> {
     const turn: Turn = { continues: undefined };
     try {
-      await this.generate(text, turn);
+      await this.generate(bytes, turn);
     } catch (error) {
       this.forget(turn.continues);
       this.refuse(error instanceof BatonError ? error : new BatonError('engine_error'));
     }
   }
 
-  private async generate(text: string, turn: Turn): Promise<void> {
+  private async generate(bytes: Buffer, turn: Turn): Promise<void> {
     const { reader, responses, generation } = this.services;
-    const sent = bodyOfText(text);
+    const sent = bodyOfBytes(bytes);
     const isMessage = sent instanceof LargeBody;
     const body = isMessage ? sent : messageBody(sent);
     const recall = (id: string): string | undefined => {
@@ -164,7 +167,7 @@ function newNames() {
   };
 }
 
-function messageText(data: RawData): string {
-  if (Array.isArray(data)) return Buffer.concat(data).toString('utf8');
-  return Buffer.isBuffer(data) ? data.toString('utf8') : Buffer.from(data).toString('utf8');
+function messageBytes(data: RawData): Buffer {
+  if (Array.isArray(data)) return Buffer.concat(data);
+  return Buffer.isBuffer(data) ? data : Buffer.from(data);
 }

@@ -1,5 +1,5 @@
+import { Failure } from '@baton/kernel';
 import { describe, expect, it } from 'vitest';
-import { TransportUnavailable } from '../../port/failures';
 import { parseRedisAddress } from './address';
 
 describe('parseRedisAddress', () => {
@@ -43,7 +43,7 @@ describe('parseRedisAddress', () => {
   it.each(['', 'localhost', 'http://h', 'redis://', 'redis://a,b', 'redis://h/x', 'sentinel://a'])(
     'refuses "%s"',
     (url) => {
-      expect(() => parseRedisAddress(url)).toThrow(TransportUnavailable);
+      expect(() => parseRedisAddress(url)).toThrow(Failure);
     },
   );
 

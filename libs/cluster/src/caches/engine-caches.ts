@@ -1,6 +1,6 @@
 import type { WarmCache } from '@baton/engine';
 import type { EngineRole } from '@baton/placement';
-import type { VirtualEngine } from './virtual-engine';
+import type { VirtualEngine } from '../virtual-engine';
 
 /**
  * The prefix cache of an engine at the end of a run, without blocks that a request under way uses.

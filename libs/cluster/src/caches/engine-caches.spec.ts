@@ -1,10 +1,10 @@
 import type { RunRecord } from '@baton/analysis';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type Asked, scenarioWith, workloadOf } from '../test/test-scenario';
-import { simulate } from './driver';
+import { type Asked, scenarioWith, workloadOf } from '../../test/test-scenario';
+import { simulate } from '../driver';
 import type { EngineCache } from './engine-caches';
-import type { ClusterScenario } from './scenario';
+import type { ClusterScenario } from '../scenario';
 
 /** Long after the end of all earlier requests. */
 const LATER_US = 10_000_000;

@@ -5,7 +5,7 @@ import { type AddressInfo, connect } from 'node:net';
 import { setImmediate as turn } from 'node:timers/promises';
 import { wallUsOf } from '@baton/clock';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { until } from '../../test/until';
+import { until } from '../../../test/until';
 import { arrivalUsOf, NewConnections } from './arrivals';
 
 const REQUEST = 'GET / HTTP/1.1\r\nhost: h\r\n\r\n';

@@ -1,5 +1,5 @@
+import { Failure } from '@baton/kernel';
 import type { RedisOptions } from 'ioredis';
-import { TransportUnavailable } from '../../port/failures';
 
 /**
  * The address of a Redis, parsed from a URL. `label` is safe for logs: it never contains
@@ -32,7 +32,7 @@ const SCHEMES =
  * `sentinel://[user:password@]host:port,…/master[/db]` and `cluster://[user:password@]host:port,…`;
  * `?tls=true` adds TLS to the last two.
  *
- * @throws TransportUnavailable for anything else.
+ * @throws Failure for anything else.
  */
 export function parseRedisAddress(url: string): RedisAddress {
   if (url.startsWith('/')) return unixAddress(url);
@@ -119,6 +119,6 @@ function parseLogin(text: string): RedisOptions {
   return { ...(username === '' ? {} : { username }), ...(password === '' ? {} : { password }) };
 }
 
-function misunderstood(): TransportUnavailable {
-  return new TransportUnavailable(`the address is not one of ${SCHEMES}`);
+function misunderstood(): Failure {
+  return new Failure(`the address is not one of ${SCHEMES}`);
 }

@@ -13,12 +13,22 @@ interface FreshConnection {
 /** Connections accepted in this turn or the last one that have sent no request yet. */
 const fresh = new WeakMap<Socket, FreshConnection>();
 
+const noted = new WeakMap<IncomingMessage, number>();
+
+/** Of a request that has arrived and is handled later. */
+export function noteArrival(message: IncomingMessage): void {
+  noted.set(message, arrivalUsOf(message));
+}
+
 /**
  * When a request arrived, µs since the Unix epoch. A request that came with its connection is read
  * in the next turn of the event loop, so its time begins at the accept. The time of any other
  * request begins when its headers are read.
  */
-export function arrivalUsOf({ socket }: IncomingMessage): number {
+export function arrivalUsOf(message: IncomingMessage): number {
+  const notedUs = noted.get(message);
+  if (notedUs !== undefined) return notedUs;
+  const { socket } = message;
   const nowUs = wallUsOf();
   const connection = fresh.get(socket);
   if (connection === undefined) return nowUs;

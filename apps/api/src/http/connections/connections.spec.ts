@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { ApiFixture } from '../../test/api-fixture';
-import { exchange, parseAnswer, rawPost } from '../../test/raw-http';
+import { ApiFixture } from '../../../test/api-fixture';
+import { exchange, parseAnswer, rawPost } from '../../../test/raw-http';
 
 const live = (headers: readonly string[] = []): string =>
   ['GET /health/live HTTP/1.1', 'host: h', ...headers, '\r\n'].join('\r\n');

@@ -1,0 +1,28 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+
+/**
+ * Work that many may ask for at once: one piece runs at a time, each begins in a turn of the event
+ * loop of its own, and those who ask before it begins share its result.
+ */
+export class SharedWork<Key, Result> {
+  private readonly waiting = new Map<Key, Promise<Result>>();
+  private last: Promise<unknown> = Promise.resolve();
+
+  constructor(private readonly work: (key: Key) => Promise<Result>) {}
+
+  resultFor(key: Key): Promise<Result> {
+    const waiting = this.waiting.get(key);
+    if (waiting !== undefined) return waiting;
+    const result = this.inTurn(key, this.last);
+    this.waiting.set(key, result);
+    this.last = result.catch(() => undefined);
+    return result;
+  }
+
+  private async inTurn(key: Key, before: Promise<unknown>): Promise<Result> {
+    await before;
+    await nextTurn();
+    this.waiting.delete(key);
+    return this.work(key);
+  }
+}

@@ -1,0 +1,59 @@
+import { once } from 'node:events';
+import { createServer, IncomingMessage, type Server, ServerResponse } from 'node:http';
+import { type AddressInfo, Socket } from 'node:net';
+import { setImmediate as turn } from 'node:timers/promises';
+import { afterEach, describe, expect, it } from 'vitest';
+import { exchange } from '../../../test/raw-http';
+import { Turnstile } from './turnstile';
+
+/** As many as may wait, and the first. */
+const COUNT = 65;
+
+describe('the turnstile', () => {
+  let server: Server | undefined;
+  afterEach(() => server?.close());
+
+  it('lets a few of the requests in that come together, and more in each turn', async () => {
+    const begun: IncomingMessage[] = [];
+    const { pass } = new Turnstile((message) => begun.push(message));
+    const sent = Array.from({ length: 40 }, () => new IncomingMessage(new Socket()));
+    for (const message of sent) {
+      const response = new ServerResponse(message);
+      response.assignSocket(message.socket);
+      pass(message, response);
+    }
+    const counts = [begun.length];
+    for (let i = 0; i < 3; i += 1) {
+      if (i === 0) sent[39]!.destroy();
+      await turn();
+      counts.push(begun.length);
+    }
+    expect(counts).toEqual([16, 32, 39, 39]);
+    expect(begun).toEqual(sent.slice(0, 39));
+  });
+
+  it('takes what comes over one connection one after the other', async () => {
+    let open = 0;
+    let most = 0;
+    const { pass } = new Turnstile((message, response) => {
+      most = Math.max(most, (open += 1));
+      setImmediate(() => {
+        open -= 1;
+        response.end(message.url);
+      });
+    });
+    server = createServer(pass).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo;
+    const requests = (count: number): string =>
+      Array.from({ length: count }, (_, i) => {
+        const close = i === COUNT - 1 && count === COUNT ? 'connection: close\r\n' : '';
+        return `GET /at-${i} HTTP/1.1\r\nhost: h\r\n${close}\r\n`;
+      }).join('');
+    const answers = await exchange(port, requests(COUNT));
+    const paths = [...answers.matchAll(/\/at-\d+/g)].map(([path]) => path);
+    expect(paths).toEqual(Array.from({ length: COUNT }, (_, i) => `/at-${i}`));
+    expect(most).toBe(1);
+    expect(await exchange(port, requests(COUNT + 1))).toBe('');
+  });
+});

@@ -1,0 +1,63 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import { noteArrival } from './arrivals';
+
+export type RequestListener = (message: IncomingMessage, response: ServerResponse) => void;
+
+/** Requests that begin in one turn of the event loop: as many as need some 10 ms on a slow core. */
+const MOST_PER_TURN = 16;
+/** Requests of one connection that wait for the answers before them; one more closes it. */
+const MOST_PIPELINED = 64;
+
+/**
+ * Lets requests in, so that those which arrive together do not hold the event loop together: a few
+ * in each turn, and of one connection one after the other, each when the one before is answered.
+ */
+export class Turnstile {
+  private readonly queue: (() => void)[] = [];
+  private readonly pipelined = new WeakMap<Socket, number>();
+  private inTurn = 0;
+
+  constructor(private readonly listener: RequestListener) {}
+
+  readonly pass: RequestListener = (message, response) => {
+    // A response has no socket before those of earlier requests are over.
+    if (response.socket === null) {
+      this.pipeline(message, response);
+      return;
+    }
+    if (this.inTurn === 0) setImmediate(this.nextTurn);
+    this.inTurn += 1;
+    if (this.inTurn <= MOST_PER_TURN) {
+      this.listener(message, response);
+      return;
+    }
+    noteArrival(message);
+    this.queue.push(() => {
+      if (!message.destroyed) this.listener(message, response);
+    });
+  };
+
+  private readonly nextTurn = (): void => {
+    const next = this.queue.splice(0, MOST_PER_TURN);
+    this.inTurn = next.length;
+    if (next.length > 0) setImmediate(this.nextTurn);
+    for (const begin of next) begin();
+  };
+
+  private pipeline(message: IncomingMessage, response: ServerResponse): void {
+    const { socket } = message;
+    if (socket.destroyed) return;
+    const waiting = this.pipelined.get(socket) ?? 0;
+    if (waiting === MOST_PIPELINED) {
+      socket.destroy();
+      return;
+    }
+    noteArrival(message);
+    this.pipelined.set(socket, waiting + 1);
+    response.once('socket', () => {
+      this.pipelined.set(socket, (this.pipelined.get(socket) ?? 0) - 1);
+      this.pass(message, response);
+    });
+  }
+}

@@ -1,0 +1,2 @@
+export { parseRedisAddress, type RedisAddress } from './address';
+export { redisOptionsOf } from './redis-options';

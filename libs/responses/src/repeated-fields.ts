@@ -1,0 +1,22 @@
+import { BatonError } from '@baton/contract';
+import type { ResponsesDto } from './responses.dto';
+
+/** The event loop writes what a response repeats of its request, three times in a stream. */
+const MOST_CHARACTERS = 1024 * 1024;
+const MOST_VALUES = 50_000;
+
+/**
+ * Refuses a request of which a response would repeat too much: instructions, tools, schemas, names.
+ *
+ * @throws BatonError `request_too_complex`
+ */
+export function checkRepeated({ input: _input, ...repeated }: ResponsesDto): void {
+  let values = 0;
+  const text = JSON.stringify(repeated, (_key, value: unknown) => {
+    values += 1;
+    return values > MOST_VALUES ? undefined : value;
+  });
+  if (values > MOST_VALUES || text.length > MOST_CHARACTERS) {
+    throw new BatonError('request_too_complex');
+  }
+}
