@@ -1,3 +1,6 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { NEVER, type RunRecord } from '@baton/analysis';
 import { simulate } from '@baton/cluster';
@@ -16,28 +19,36 @@ const MOST_PROMPT_TOKENS = 8_000;
 /** About 80 % of the capacity of two prefill engines of the default model and GPU. */
 const REQUESTS_PER_SECOND = 58;
 
-/** The latencies of one run's requests, ms. */
+/** The latencies of one run's requests, simulated ms. */
 interface Latencies {
   readonly ttft: Latency;
   readonly itl: Latency;
+  /** Share of the requests whose prompt went to the same engine as that of the one before. */
+  readonly double_takes: number;
 }
 
 interface Latency {
   readonly mean: number;
+  readonly p50: number;
   readonly p99: number;
 }
 
-/** One run on both clocks; deviations are live over virtual, minus 1. */
-export interface Agreement {
+/** One run on both clocks. */
+export interface Agreement extends ComparedRun {
   readonly topology: string;
-  readonly placement: string;
-  readonly requests: number;
   readonly requests_per_second: number;
+  /** Wall ms. */
   readonly step_lag_p99_ms: number;
   readonly is_void: boolean;
   readonly live: Latencies;
   readonly virtual: Latencies;
-  readonly deviation: Readonly<Record<'ttft_mean' | 'ttft_p99' | 'itl_mean' | 'itl_p99', number>>;
+}
+
+export interface ComparedRun {
+  readonly requests: number;
+  readonly placement: 'round-robin' | 'pull';
+  /** Simulated seconds per wall second; below 1 a busy machine is less late. */
+  readonly speedup: number;
 }
 
 interface Seen {
@@ -48,33 +59,25 @@ interface Seen {
 /**
  * The same requests, at the same instants, on a real cluster under contention and on the virtual
  * clock. A run counts only while the live clock kept up: its steps must have ended less than 5 ms
- * late, at the 99th percentile. With `round-robin` the router chooses, as it does on the virtual
- * clock; with `pull` the broker's order decides which engine takes a job, and no clock can predict
- * that.
+ * late, at the 99th percentile.
  */
-export async function liveAgainstVirtual(
-  requests: number,
-  placement: 'round-robin' | 'pull',
-): Promise<Agreement> {
-  const cluster = await BenchCluster.start(TOPOLOGY, ['--placement', placement]);
+export async function liveAgainstVirtual(asked: ComparedRun): Promise<Agreement> {
+  const { requests, placement, speedup } = asked;
+  const folder = mkdtempSync(join(tmpdir(), 'baton-live-virtual-'));
+  const recording = join(folder, 'run.jsonl');
+  const flags = ['--placement', placement, '--speedup', String(speedup), '--record', recording];
+  const cluster = await BenchCluster.start(TOPOLOGY, flags);
   const prompts = promptLengths(requests);
-  const seen = await drive(cluster, prompts);
+  const seen = await drive(cluster, prompts, speedup);
   const metrics = await (await fetch(`http://127.0.0.1:${cluster.port}/metrics`)).text();
   await cluster.stop();
-  const live = latenciesOf(seen);
-  const virtual = replayed(seen, prompts, placement);
+  const live = { ...latenciesOf(seen, speedup), double_takes: repeats(enginesOf(recording)) };
+  rmSync(folder, { recursive: true });
+  const virtual = replayed(seen, prompts, asked);
   const lagMs = 1000 * histogramQuantile(metrics, 'baton:step_lag_seconds', 0.99);
   return {
-    ...{ topology: TOPOLOGY, placement, requests, requests_per_second: REQUESTS_PER_SECOND },
-    step_lag_p99_ms: lagMs,
-    is_void: lagMs >= 5,
-    ...{ live, virtual },
-    deviation: {
-      ttft_mean: live.ttft.mean / virtual.ttft.mean - 1,
-      ttft_p99: live.ttft.p99 / virtual.ttft.p99 - 1,
-      itl_mean: live.itl.mean / virtual.itl.mean - 1,
-      itl_p99: live.itl.p99 / virtual.itl.p99 - 1,
-    },
+    ...{ topology: TOPOLOGY, ...asked, requests_per_second: REQUESTS_PER_SECOND },
+    ...{ step_lag_p99_ms: lagMs, is_void: lagMs >= 5, live, virtual },
   };
 }
 
@@ -90,13 +93,17 @@ function promptLengths(requests: number): number[] {
  * Sends every request at its instant of a Poisson process, whether or not earlier ones have been
  * answered.
  */
-async function drive(cluster: BenchCluster, prompts: readonly number[]): Promise<Seen[]> {
+async function drive(
+  cluster: BenchCluster,
+  prompts: readonly number[],
+  speedup: number,
+): Promise<Seen[]> {
   const random = RandomStream.root(1).stream('arrivals');
   const startMs = performance.now();
   let dueMs = 0;
   const ended: Promise<Seen>[] = [];
   for (const [row, tokens] of prompts.entries()) {
-    dueMs += random.exponential(1000 / REQUESTS_PER_SECOND);
+    dueMs += random.exponential(1000 / (REQUESTS_PER_SECOND * speedup));
     const waitMs = startMs + dueMs - performance.now();
     if (waitMs > 0) await pause(waitMs);
     ended.push(request(cluster, { row, tokens, startMs }));
@@ -118,44 +125,67 @@ function request(
   return new Promise((resolve, reject) => {
     const sentMs = performance.now() - startMs;
     const listener = {
-      onToken: (_index: number, atMs: number): void => void tokenMs.push(atMs - startMs),
+      // The last event says why the stream ends, and brings no token.
+      onToken: (index: number, atMs: number): void => {
+        if (index < OUTPUT_TOKENS) tokenMs.push(atMs - startMs);
+      },
       onEnd: (): void => resolve({ sentMs, tokenMs }),
     };
     openStream({ host: '127.0.0.1', port: cluster.port }, body, listener).catch(reject);
   });
 }
 
-function latenciesOf(seen: readonly Seen[]): Latencies {
+function latenciesOf(seen: readonly Seen[], speedup: number): Omit<Latencies, 'double_takes'> {
   const gaps = seen.flatMap(({ tokenMs }) => tokenMs.slice(1).map((ms, i) => ms - tokenMs[i]!));
   const ttft = seen.map(({ sentMs, tokenMs }) => tokenMs[0]! - sentMs);
-  return { ttft: latencyOf(ttft), itl: latencyOf(gaps) };
+  const simulated = (wall: readonly number[]): Latency => latencyOf(wall.map((ms) => ms * speedup));
+  return { ttft: simulated(ttft), itl: simulated(gaps) };
+}
+
+/** The prefill engines of a recording, in the order in which their requests arrived. */
+function enginesOf(recording: string): string[] {
+  const [, ...lines] = readFileSync(recording, 'utf8').trim().split('\n');
+  const requests = lines.map((line) => JSON.parse(line) as Recorded);
+  requests.sort((a, b) => a.arrival_us - b.arrival_us);
+  return requests.map(({ measured }) => measured.prefill_engine);
+}
+
+interface Recorded {
+  readonly arrival_us: number;
+  readonly measured: { readonly prefill_engine: string };
+}
+
+/** Share of the values that are the same as the one before. */
+function repeats(values: readonly unknown[]): number {
+  return values.filter((value, i) => i > 0 && value === values[i - 1]).length / (values.length - 1);
 }
 
 function replayed(
   seen: readonly Seen[],
   prompts: readonly number[],
-  placement: 'round-robin' | 'pull',
+  { placement, speedup }: ComparedRun,
 ): Latencies {
-  const run = simulate(
-    scenarioOf(defaultConfig({ topology: TOPOLOGY, placement }), workloadOf(seen, prompts)),
-  );
+  const config = defaultConfig({ topology: TOPOLOGY, placement });
+  const { log, itl } = simulate(scenarioOf(config, workloadOf(seen, prompts, speedup)));
+  const gapMs = (quantile: number): number => itl.quantileUs(quantile) / 1000;
   return {
-    ttft: latencyOf(ttftsOf(run)),
-    itl: { mean: run.itl.meanUs / 1000, p99: run.itl.quantileUs(0.99) / 1000 },
+    ttft: latencyOf(ttftsOf(log)),
+    itl: { mean: itl.meanUs / 1000, p50: gapMs(0.5), p99: gapMs(0.99) },
+    double_takes: repeats([...log.prefillEngine]),
   };
 }
 
 /** The requests as actually sent. */
-function workloadOf(seen: readonly Seen[], prompts: readonly number[]): Workload {
+function workloadOf(seen: readonly Seen[], prompts: readonly number[], speedup: number): Workload {
   const builder = new WorkloadBuilder();
   for (const [row, { sentMs }] of seen.entries()) {
-    const arrivalUs = Math.round(sentMs * 1000);
+    const arrivalUs = Math.round(sentMs * 1000 * speedup);
     builder.add({ arrivalUs, promptTokens: prompts[row]!, outputTokens: OUTPUT_TOKENS });
   }
   return builder.build();
 }
 
-function ttftsOf({ log }: RunRecord): number[] {
+function ttftsOf(log: RunRecord['log']): number[] {
   return Array.from(log.firstTokenUs)
     .map((us, row) => (us === NEVER ? NaN : (us - log.arrivalUs[row]!) / 1000))
     .filter((ms) => !Number.isNaN(ms));
@@ -164,5 +194,6 @@ function ttftsOf({ log }: RunRecord): number[] {
 function latencyOf(values: readonly number[]): Latency {
   const sorted = Float64Array.from(values).sort();
   const mean = sorted.reduce((sum, one) => sum + one, 0) / sorted.length;
-  return { mean, p99: sorted[Math.ceil(0.99 * sorted.length) - 1] ?? NaN };
+  const at = (quantile: number): number => sorted[Math.ceil(quantile * sorted.length) - 1] ?? NaN;
+  return { mean, p50: at(0.5), p99: at(0.99) };
 }

@@ -20,14 +20,14 @@ const STARTUP_US = 300_000;
 const LEAVE_US = 1_750_000;
 
 /**
- * The third request goes to the engine that has joined, which leaves while it runs there; the
+ * The second request goes to the engine that has joined, which leaves while it runs there; the
  * others go to the initial engine.
  */
 const WORKLOAD = workloadOf([
   { atUs: 1, prompt: 30, output: 40 },
-  { atUs: 1_100_000, prompt: 50, output: 25 },
-  { atUs: 1_200_000, prompt: 20, output: 30 },
-  { atUs: 1_300_000, prompt: 40, output: 20 },
+  { atUs: 1_100_000, prompt: 20, output: 30 },
+  { atUs: 1_200_000, prompt: 50, output: 25 },
+  { atUs: 1_780_000, prompt: 40, output: 20 },
   { atUs: 1_800_000, prompt: 10, output: 30 },
   { atUs: 6_000_000, prompt: 10, output: 3 },
 ]);
@@ -109,8 +109,8 @@ function virtual(): Outcome & { engineOf: number[] } {
 describe('INV-13: live and virtual agree', () => {
   it('on every request while an engine joins, loads, drains and leaves', async () => {
     const { engineOf, ...ours } = virtual();
-    expect(engineOf).toEqual([0, 0, 1, 0, 0, 0]);
-    expect(ours.seen[2]?.finishUs).toBeGreaterThan(2 * LEAVE_US);
+    expect(engineOf).toEqual([0, 1, 0, 0, 0, 0]);
+    expect(ours.seen[1]?.finishUs).toBeGreaterThan(2 * LEAVE_US);
     expect(await live(engineOf)).toEqual(ours);
   });
 });

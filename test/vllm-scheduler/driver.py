@@ -89,15 +89,18 @@ def config_of(options):
         is_kv_consumer=True,
         is_kv_producer=False,
     )
+    drafter = options.get("drafter")
+    uses_eagle = drafter == "eagle"
+    lookahead = spec_tokens if drafter else 0
     speculative = none(
         num_speculative_tokens=spec_tokens,
         num_speculative_tokens_per_batch_size=None,
         max_num_new_slots_for_drafting=0,
         disable_eagle_block_drop=False,
-        use_eagle=lambda: False,
-        use_eagle_block_drop=lambda: False,
-        needs_eagle_block_drop=lambda: False,
-        uses_draft_model=lambda: False,
+        use_eagle=lambda: uses_eagle,
+        use_eagle_block_drop=lambda: uses_eagle,
+        needs_eagle_block_drop=lambda: uses_eagle,
+        uses_draft_model=lambda: drafter == "draft-model",
     )
     return none(
         scheduler_config=none(
@@ -160,8 +163,8 @@ def config_of(options):
         max_in_flight_tokens=options["maxNumBatchedTokens"]
         * (2 if options.get("asyncScheduling") else 1),
         num_hash_lookahead_tokens=0,
-        num_lookahead_tokens=0,
-        num_prefill_lookahead_tokens=0,
+        num_lookahead_tokens=lookahead,
+        num_prefill_lookahead_tokens=1 if uses_eagle else 0,
         num_speculative_tokens=spec_tokens,
         use_v2_model_runner=False,
     )
@@ -188,13 +191,19 @@ def specs_of(options):
     return [full] * groups["full"] + [windowed] * groups["windowed"]
 
 
+def has_drafter(options, spec):
+    """The layers of an EAGLE drafter attend to the whole context."""
+    return options.get("drafter") == "eagle" and isinstance(spec, FullAttentionSpec)
+
+
 def scheduler_of(options):
     block_size = options["blockSize"]
     kv_cache = KVCacheConfig(
         num_blocks=options["numBlocks"] + 1,
         kv_cache_tensors=[],
         kv_cache_groups=[
-            KVCacheGroupSpec([f"layer {i}"], spec) for i, spec in enumerate(specs_of(options))
+            KVCacheGroupSpec([f"layer {i}"], spec, is_eagle_group=has_drafter(options, spec))
+            for i, spec in enumerate(specs_of(options))
         ],
     )
     connector = Connector() if options.get("connector") else None

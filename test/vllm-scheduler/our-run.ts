@@ -1,4 +1,4 @@
-import { Engine, type SequenceHandle } from '@baton/engine';
+import { Engine, type EngineOptions, type SequenceHandle } from '@baton/engine';
 import { ACCEPTANCE_RATE, type Workload, type WorkloadRequest } from './workload';
 
 const MOST_STEPS = 3000;
@@ -25,15 +25,13 @@ class OurRun {
   private readonly contents = new Map<string, number>();
 
   constructor(private readonly workload: Workload) {
-    const { specTokens, connector, ...options } = workload.options;
+    const { connector, ...options } = workload.options;
     this.engine = new Engine({
       ...options,
       hasConnector: connector,
       // Both tables of the block pool: contents by hash, and by number.
       ...(workload.seed % 2 === 0 ? {} : { contentCount: MOST_CONTENTS }),
-      ...(specTokens > 0
-        ? { speculation: { tokens: specTokens, acceptanceRate: ACCEPTANCE_RATE } }
-        : {}),
+      ...speculationOf(workload),
       stepTime: { description: 'one', stepUs: () => 1 },
       seed: workload.seed,
       warmupPenaltyPercent: 0,
@@ -166,6 +164,13 @@ class OurRun {
     }
     return hashes;
   }
+}
+
+function speculationOf({ options }: Workload): Pick<EngineOptions, 'speculation'> {
+  const { specTokens: tokens, drafter } = options;
+  if (tokens === 0) return {};
+  const model = { lookaheadTokens: tokens, dropsLastHit: drafter === 'eagle' };
+  return { speculation: { tokens, acceptanceRate: ACCEPTANCE_RATE, ...(drafter && model) } };
 }
 
 function put(map: Map<number, number[]>, key: number, value: number): void {

@@ -25,12 +25,17 @@ describe.each([
       expect(differing).toEqual([]);
     });
 
-    it('has workloads that a watermark decides', () => {
+    it.each([
+      ['a watermark', { watermarkBlocks: 0 }],
+      ['a drafter with KV of its own', { drafter: undefined }],
+    ])('has workloads that %s decides', (_what, without) => {
+      const [name] = Object.keys(without) as ('watermarkBlocks' | 'drafter')[];
       const decided = runs.filter(({ seed, steps }) => {
         const { options, ...rest } = workload(seed);
-        if (options.watermarkBlocks === 0) return false;
-        const without = { ...rest, options: { ...options, watermarkBlocks: 0 } };
-        return firstDifference(steps, ourSteps(without)) !== undefined;
+        if (!options[name!]) return false;
+        const { [name!]: _left, ...others } = options;
+        const changed = { ...rest, options: { ...others, ...without } } as Workload;
+        return firstDifference(steps, ourSteps(changed)) !== undefined;
       });
       expect(decided.length).toBeGreaterThan(0);
     });

@@ -23,6 +23,8 @@ export interface WorkloadOptions {
   /** Requests may bring KV from elsewhere. */
   readonly connector: boolean;
   readonly specTokens: number;
+  /** What drafts. Unset: something that needs no KV, as n-grams. */
+  readonly drafter?: 'draft-model' | 'eagle';
   readonly watermarkBlocks: number;
   /** As vLLM's `async_scheduling`. Unset: off. */
   readonly asyncScheduling?: true;
@@ -65,7 +67,8 @@ const OUTPUTS = 100_000;
 /** Every kind of workload, in turn: the seeds draw different kinds. */
 export function workloadOf(seed: number): Workload {
   const draw = new Draw(RandomStream.root(seed).stream('vllm-scheduler'));
-  const options = withGroups(optionsOf(draw), new Draw(RandomStream.root(seed).stream('groups')));
+  const drawOf = (name: string): Draw => new Draw(RandomStream.root(seed).stream(name));
+  const options = withDrafter(withGroups(optionsOf(draw), drawOf('groups')), drawOf('drafter'));
   const count = draw.between(2, 14);
   const requests: WorkloadRequest[] = [];
   let step = 0;
@@ -154,6 +157,12 @@ function withGroups(options: WorkloadOptions, draw: Draw): WorkloadOptions {
   };
   const groups = kvGroups.full + kvGroups.windowed;
   return { ...options, kvGroups, namesContents: true, numBlocks: numBlocks * groups };
+}
+
+/** Drafts of half of those that have any come from a model. */
+function withDrafter(options: WorkloadOptions, draw: Draw): WorkloadOptions {
+  if (options.specTokens === 0 || draw.chance(0.5)) return options;
+  return { ...options, drafter: draw.oneOf(['draft-model', 'eagle', 'eagle']) };
 }
 
 interface RequestDraw {

@@ -4,8 +4,10 @@ import { type QueueTaker, TakingOrder } from './taking-order';
 
 /** Room that shrinks with time, until something happens to the engine. */
 class Desk implements QueueTaker {
+  isIdle = true;
   lastTurn = 0;
-  passedOverBy: TakingOrder<this> | undefined = undefined;
+  takesIn: TakingOrder<this> | undefined = undefined;
+  isPassedOver = false;
   fullFromUs = 0;
   questions = 0;
 
@@ -17,8 +19,13 @@ class Desk implements QueueTaker {
   }
 
   change(fullFromUs: number): void {
-    this.passedOverBy?.onChange(this);
+    if (this.isPassedOver) this.takesIn?.onChange(this);
     this.fullFromUs = fullFromUs;
+  }
+
+  turnIdle(isIdle: boolean): void {
+    this.isIdle = isIdle;
+    this.takesIn?.onChange(this);
   }
 }
 
@@ -40,21 +47,22 @@ class LinearOrder {
   }
 
   next(nowUs: number): Desk | undefined {
-    return this.desks.find((desk) => nowUs < desk.fullFromUs);
+    const open = this.desks.filter((desk) => nowUs < desk.fullFromUs);
+    return open.find(({ isIdle }) => isIdle) ?? open[0];
   }
 }
 
 const ENGINES = 12;
 
 const move = fc.record({
-  kind: fc.constantFrom('change', 'change', 'take', 'take', 'take', 'take', 'leave-or-join'),
+  kind: fc.constantFrom('change', 'change', 'turn', 'take', 'take', 'take', 'leave-or-join'),
   engine: fc.nat(ENGINES - 1),
   passUs: fc.nat(3),
   roomForUs: fc.nat(12),
 });
 
 describe('the order in which engines take', () => {
-  it('equals that of a scan from the longest waiting engine, after any history', () => {
+  it('equals that of a scan from the longest waiting engine, idle ones first, after any history', () => {
     fc.assert(
       fc.property(fc.array(move, { maxLength: 300 }), (moves) => {
         const desks = Array.from({ length: ENGINES }, (_none, index) => new Desk(index));
@@ -70,6 +78,7 @@ describe('the order in which engines take', () => {
           nowUs += passUs;
           const desk = desks[engine]!;
           if (kind === 'change') desk.change(nowUs + roomForUs);
+          else if (kind === 'turn') desk.turnIdle(!desk.isIdle);
           else if (kind === 'take') {
             const taker = order.next(nowUs);
             expect(taker?.index).toBe(linear.next(nowUs)?.index);

@@ -3,32 +3,39 @@ import { type Micros, Tournament } from '@baton/kernel';
 /** A consumer of a shared queue. */
 export interface QueueTaker {
   readonly index: number;
-  /** The turn in which it last took a request, or joined. */
+  /** It has nothing to do. When that changes, it tells `takesIn`. */
+  readonly isIdle: boolean;
+  /** The turn in which it took last, or joined. */
   lastTurn: number;
-  /** Set once it was found full; notified before something happens to the taker. */
-  passedOverBy: TakingOrder<this> | undefined;
+  /** Undefined: it takes from no queue. */
+  takesIn: TakingOrder<this> | undefined;
+  /** It was found full: `takesIn` is told before something happens to it. */
+  isPassedOver: boolean;
   /** From true to false as time passes; back only when something happens to the taker. */
   hasRoom(nowUs: Micros): boolean;
 }
 
 /**
- * Decides which engine takes next from a shared queue: of those with room, the one whose last take,
- * or join, was longest ago. A full engine is skipped until something happens to it, so a choice
- * costs log2(engines), however many are full.
+ * Which engine takes next from a shared queue: of those with room an idle one before a busy one,
+ * and of several the one that took the longest ago, or joined. One that was found full is passed
+ * over until something happens to it, so a choice costs log2(engines), however many of them are
+ * full.
  */
 export class TakingOrder<T extends QueueTaker> {
-  /** Engines by the turn of their last take; full ones have no key. */
+  /** Engines, idle ones first, by the turn of their last take; full ones have no key. */
   private readonly turns = new Tournament();
   private readonly takers: T[] = [];
   private turn = 0;
 
   add(taker: T): void {
     this.takers[taker.index] = taker;
+    taker.takesIn = this;
     this.took(taker);
   }
 
   remove(taker: T): void {
-    taker.passedOverBy = undefined;
+    taker.takesIn = undefined;
+    taker.isPassedOver = false;
     this.turns.set(taker.index, Infinity);
   }
 
@@ -38,10 +45,10 @@ export class TakingOrder<T extends QueueTaker> {
     this.onChange(taker);
   }
 
-  /** Something happens to the taker, so it may have room. */
+  /** Something happens to it, so it may have room, or become idle or busy. */
   onChange(taker: T): void {
-    taker.passedOverBy = undefined;
-    this.turns.set(taker.index, taker.lastTurn);
+    taker.isPassedOver = false;
+    this.turns.set(taker.index, taker.isIdle ? 0 : 1, taker.lastTurn);
   }
 
   /** Undefined when none has room. */
@@ -49,7 +56,7 @@ export class TakingOrder<T extends QueueTaker> {
     while (this.turns.firstKey < Infinity) {
       const taker = this.takers[this.turns.first]!;
       if (taker.hasRoom(nowUs)) return taker;
-      taker.passedOverBy = this;
+      taker.isPassedOver = true;
       this.turns.set(taker.index, Infinity);
     }
     return undefined;

@@ -58,7 +58,8 @@ export class VirtualEngine implements LockstepRank, QueueTaker {
   /** Set once the engine is compared with others. */
   ranked: Ranked | undefined = undefined;
   lastTurn = 0;
-  passedOverBy: TakingOrder<this> | undefined = undefined;
+  takesIn: TakingOrder<this> | undefined = undefined;
+  isPassedOver = false;
   /** The counter of generated tokens after the last step. */
   generatedBefore = 0;
   /**
@@ -153,13 +154,19 @@ export class VirtualEngine implements LockstepRank, QueueTaker {
     return this.rowsInside;
   }
 
+  get isIdle(): boolean {
+    return this.rowsInside === 0;
+  }
+
   enter(): void {
     this.rowsInside++;
+    if (this.rowsInside === 1) this.takesIn?.onChange(this);
     this.ranked?.outdate();
   }
 
   leave(): void {
     this.rowsInside--;
+    if (this.isIdle) this.takesIn?.onChange(this);
     this.ranked?.outdate();
   }
 
@@ -350,7 +357,7 @@ export class VirtualEngine implements LockstepRank, QueueTaker {
 
   private noteChange(): void {
     this.parts.watcher.onChange(this);
-    this.passedOverBy?.onChange(this);
+    if (this.isPassedOver) this.takesIn?.onChange(this);
   }
 
   private takeArrived(): void {

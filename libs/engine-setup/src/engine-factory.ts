@@ -201,6 +201,7 @@ function engineOptions(
   const operators = operatorFiles({ own: config.operators });
   const stepTime = guarded(buildStepTimeModel(steps, placement, operators), config);
   const kvGroups = kvGroupsOf(placement.model);
+  const hasConnector = stage !== 'aggregated' || config.kvOffloadingSize > 0;
   const gpuBlocks = config.numGpuBlocksOverride ?? kvCapacityBlocks(capacity);
   return {
     ...{ ...limits, numBlocks: gpuBlocks - NULL_BLOCKS, blockSize: config.blockSize },
@@ -210,7 +211,7 @@ function engineOptions(
     enablePrefixCaching: config.enablePrefixCaching,
     evictionPolicy: config.evictionPolicy,
     ...hostTierOptions(config, placement),
-    hasConnector: stage !== 'aggregated' || config.kvOffloadingSize > 0,
+    hasConnector,
     globalCacheHitThreshold: config.globalCacheHitThreshold,
     enableChunkedPrefill: config.enableChunkedPrefill,
     schedulingPolicy: schedulingOf(config, stage),
@@ -220,7 +221,7 @@ function engineOptions(
     schedulerReserveFullIsl: config.schedulerReserveFullIsl,
     watermarkBlocks: Math.floor(config.watermark * gpuBlocks),
     asyncScheduling: isAsync,
-    ...speculationOptions(config),
+    ...speculationOptions(config, hasConnector || vllmMinor < LOOKAHEAD_HASHES_MINOR),
     ...adapterOptions(config),
     stepTime,
     ...stepNoise(config, stepTime, placement.gpu),
@@ -261,10 +262,24 @@ function hostTierOptions(
   return { hostTier: { blocks, bytesPerBlock, bytesPerSecond: kvOffloadingBandwidth * 1e9 } };
 }
 
-function speculationOptions(config: BatonConfig): Pick<EngineOptions, 'speculation'> {
+/**
+ * From here on vLLM's hash of a block covers the token behind, unless there is a KV connector, and
+ * nothing has to be dropped (`VllmConfig.num_hash_lookahead_tokens`, seen in 0.33.0).
+ */
+const LOOKAHEAD_HASHES_MINOR = 33;
+
+/** @param dropsHits whether a drafter that reads the next token spoils the last block of a hit */
+function speculationOptions(
+  config: BatonConfig,
+  dropsHits: boolean,
+): Pick<EngineOptions, 'speculation'> {
   const { numSpeculativeTokens: tokens, speculativeAcceptanceRate: acceptanceRate } = config;
+  const { speculativeMethod: method } = config;
   if (tokens === 0) return {};
-  return { speculation: { tokens, acceptanceRate, draftUs: config.speculativeDraftMs * 1_000 } };
+  const speculation = { tokens, acceptanceRate, draftUs: config.speculativeDraftMs * 1_000 };
+  if (method === 'ngram') return { speculation };
+  const dropsLastHit = dropsHits && method !== 'draft_model';
+  return { speculation: { ...speculation, lookaheadTokens: tokens, dropsLastHit } };
 }
 
 function linkOf(config: BatonConfig, bytesPerToken: number): Link {

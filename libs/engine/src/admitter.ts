@@ -55,7 +55,7 @@ export class Admitter {
     const { options, draftTokens, blocks } = parts;
     const { maxAdapters } = options;
     this.adapters = maxAdapters === undefined ? undefined : new AdapterSlots(maxAdapters);
-    this.draftBlocks = draftTokens > 0 ? blocks.layout.needed(batch.stepTokens) : 0;
+    this.draftBlocks = draftTokens > 0 ? blocks.layout.needed(this.draftSlots) : 0;
   }
 
   /** Waiting sequences whose adapter had no place in the last batch. */
@@ -124,7 +124,7 @@ export class Admitter {
     const padding = wanted > 0 && this.isAlone && !this.fitsReady(seq, wanted) ? 0 : wanted;
     const tokens = this.firstChunk(seq, start, padding);
     if (tokens === 0 || !this.fitsReady(seq, padding)) return 'blocked';
-    blocks.extend(seq, start, start + tokens + padding);
+    blocks.extend(seq, start, this.batch.slotsFor(start + tokens + padding));
     this.run(seq, start, { tokens, padding });
     return 'admitted';
   }
@@ -138,7 +138,7 @@ export class Admitter {
     const { computed: start, targetTokens } = seq;
     const { length } = seq.blocks;
     const free = blocks.pool.freeBlocks - this.watermark;
-    const tokens = start + this.firstChunk(seq, start, padding) + padding;
+    const tokens = this.batch.slotsFor(start + this.firstChunk(seq, start, padding) + padding);
     if (blocks.layout.lacking(tokens, length) > free) return false;
     return (
       !options.schedulerReserveFullIsl || blocks.layout.lackingWhole(targetTokens, length) <= free
@@ -161,7 +161,8 @@ export class Admitter {
     const { targetTokens } = seq;
     const whole = { computed: start, tokens: targetTokens, spare: watermark, isWhole: true };
     if (options.schedulerReserveFullIsl && !blocks.fits(whole)) return 'blocked';
-    const chunk = { computed: start, tokens: start + tokens + padding, spare: watermark };
+    const slots = this.batch.slotsFor(start + tokens + padding);
+    const chunk = { computed: start, tokens: slots, spare: watermark };
     if (!blocks.start(seq, chunk)) return 'blocked';
     accounts.query(seq, start);
     accounts.cached(seq, start);
@@ -227,10 +228,15 @@ export class Admitter {
   }
 
   private owedTo(seq: EngineSequence): number {
-    const drafted = this.parts.draftTokens > 0 ? this.batch.stepTokens : 0;
+    const drafted = this.parts.draftTokens > 0 ? this.draftSlots : 0;
     const { layout } = this.parts.blocks;
     const had = seq.blocks.length;
     return layout.lackingWhole(seq.targetTokens + drafted, had);
+  }
+
+  /** Tokens that a decode step needs blocks for. */
+  private get draftSlots(): number {
+    return this.batch.stepTokens + this.parts.blocks.lookahead;
   }
 
   /** Blocks that an admission leaves free while others run. */

@@ -150,7 +150,7 @@ export class BatchFormer {
     const { layout } = this.parts.blocks;
     if (layout.windowed === 0 && !this.defersFrees) return 0;
     return this.batch.prefilling.reduce((sum, seq) => {
-      const tokens = seq.computed + this.batch.wanted(seq, seq.computed);
+      const tokens = this.batch.slotsFor(seq.computed + this.batch.wanted(seq, seq.computed));
       return sum + layout.lacking(tokens, seq.blocks.length);
     }, 0);
   }
@@ -227,7 +227,8 @@ export class BatchFormer {
     if (tokens <= 0) return;
     // Tokens that a batch in flight computes are not in KV yet, and attend to their own windows.
     const there = seq.computed - seq.inFlight;
-    while (!this.parts.blocks.extend(seq, there, seq.computed + tokens)) {
+    const slots = this.batch.slotsFor(seq.computed + tokens);
+    while (!this.parts.blocks.extend(seq, there, slots)) {
       this.makeRoomFor(seq);
       if (!this.mayHaveChunk(seq)) return;
     }

@@ -70,12 +70,16 @@ export class Batch {
   private readonly slots: number;
   /** Context length beyond which nothing is drafted. */
   readonly draftLimit: number;
+  /** Context length beyond which the drafter gets no blocks. */
+  private readonly slotLimit: number;
   private readonly sums = emptySums();
 
   constructor(private readonly parts: BatchParts) {
     const { maxNumSeqs, maxNumBatchedTokens, maxModelLen, numBlocks } = parts.options;
+    const longest = parts.blocks.layout.longest(numBlocks);
     this.stepTokens = 1 + parts.draftTokens;
-    this.draftLimit = Math.min(maxModelLen - 1, parts.blocks.layout.longest(numBlocks));
+    this.draftLimit = Math.min(maxModelLen - 1, longest);
+    this.slotLimit = Math.min(maxModelLen, longest);
     this.slots = Math.min(maxNumSeqs, Math.floor(maxNumBatchedTokens / this.stepTokens));
   }
 
@@ -118,6 +122,11 @@ export class Batch {
     return this.threshold > 0 ? Math.min(rest, this.threshold) : rest;
   }
 
+  /** Leading tokens of a sequence that need blocks in a step after which `tokens` are computed. */
+  slotsFor(tokens: number): number {
+    return Math.max(tokens, Math.min(tokens + this.parts.blocks.lookahead, this.slotLimit));
+  }
+
   /**
    * Gives a decoding sequence its row with drafts: its next token and those of the draft, limited
    * by the model's context and the free blocks.
@@ -127,8 +136,9 @@ export class Batch {
   draftFor(seq: EngineSequence, isAhead: boolean): void {
     const known = this.parts.decode.current.contextOf(seq);
     const context = isAhead ? known + seq.drafts - seq.burst : known;
-    seq.reach = Math.min(context + this.stepTokens, this.draftLimit);
-    seq.drafts = seq.reach - context - 1;
+    const end = Math.min(context + this.stepTokens, this.draftLimit);
+    seq.drafts = end - context - 1;
+    seq.reach = this.slotsFor(end);
   }
 
   tokensOf(seq: EngineSequence): number {

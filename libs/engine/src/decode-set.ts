@@ -224,7 +224,7 @@ export class DecodeSet {
       this.settle(seq);
       const spare = seq.blocks.length * this.blocks.blockSize - kvTokens;
       assert(
-        spare >= 0 && spare <= this.blocks.blockSize + 2 * this.draftTokens,
+        spare >= 0 && spare <= this.blocks.blockSize + 2 * this.draftTokens + this.blocks.lookahead,
         'a sequence has blocks it does not need',
       );
     }

@@ -99,9 +99,10 @@ function assertRemote({ mode, promptTokens }: SequenceSpec, remoteTokens: number
 
 function assertSpeculation({ speculation, maxNumBatchedTokens }: EngineOptions): void {
   if (speculation === undefined) return;
-  const { tokens, acceptanceRate, draftUs = 0 } = speculation;
+  const { tokens, acceptanceRate, draftUs = 0, lookaheadTokens = 0 } = speculation;
   assert(Number.isInteger(tokens) && tokens >= 1, 'speculation drafts at least one token');
   assert(tokens < maxNumBatchedTokens, 'a draft and one token must fit maxNumBatchedTokens');
   assert(acceptanceRate >= 0 && acceptanceRate <= 1, 'an acceptance rate is from 0 to 1');
   assert(draftUs >= 0, 'drafting takes time');
+  assert(Number.isInteger(lookaheadTokens) && lookaheadTokens >= 0, 'a look-ahead is in tokens');
 }

@@ -41,6 +41,9 @@ export class SequenceBlocks {
   readonly layout: KvLayout;
   private readonly enablePrefixCaching: boolean;
   private readonly hasConnector: boolean;
+  private readonly dropsLastHit: boolean;
+  /** Tokens of the drafter behind those of a step. */
+  readonly lookahead: number;
   /** Undefined without a KV pool. */
   private readonly shared: PoolReader | undefined;
   readonly isShared: boolean;
@@ -58,6 +61,8 @@ export class SequenceBlocks {
     this.blockSize = options.blockSize;
     this.enablePrefixCaching = enablePrefixCaching;
     this.hasConnector = options.hasConnector === true;
+    this.dropsLastHit = options.speculation?.dropsLastHit === true;
+    this.lookahead = options.speculation?.lookaheadTokens ?? 0;
     this.others = groups > 1 ? new GroupMatch(this.pool, this.layout) : undefined;
     this.shared = options.kvPool && readerOf(options.kvPool, options);
     this.isShared = this.shared !== undefined;
@@ -70,10 +75,10 @@ export class SequenceBlocks {
    * @param nowUs when blocks from elsewhere would be loaded
    */
   match(seq: EngineSequence, nowUs: Micros): number {
-    const { hit, blockSize } = this;
+    const { hit, blockSize, others } = this;
     const most = Math.floor((seq.targetTokens - 1) / blockSize);
-    this.pool.match(seq.blocks, most, hit);
-    if (this.others !== undefined) this.matchOthers(seq, this.others);
+    if (others !== undefined) this.matchGroups(seq, others);
+    else this.matchFirst(seq, most);
     const behind = this.shared === undefined ? hit.inHost : this.matchShared(seq, most, nowUs);
     return (hit.length + behind) * blockSize;
   }
@@ -264,15 +269,28 @@ export class SequenceBlocks {
     return this.others === undefined ? NO_LISTS : others.slice(this.layout.full - 1);
   }
 
-  /** Shortens the hit to the part that all groups have. */
-  private matchOthers({ blocks, others: lists }: EngineSequence, others: GroupMatch): void {
-    const { pool, hit, layout } = this;
+  private matchFirst({ blocks }: EngineSequence, most: number): void {
+    const { pool, hit } = this;
+    pool.match(blocks, most, hit);
+    const found = hit.length + hit.inHost;
+    if (this.dropsLastHit && found > 0) pool.match(blocks, found - 1, hit);
+  }
+
+  /**
+   * What all groups agree on. A block that will be dropped may be the last of the prompt; vLLM's
+   * drafter has its layers among those that keep everything.
+   */
+  private matchGroups(seq: EngineSequence, others: GroupMatch): void {
+    const { pool, hit, layout, dropsLastHit } = this;
+    const { blocks, others: lists, targetTokens } = seq;
+    const tokens = dropsLastHit ? targetTokens : targetTokens - 1;
+    pool.match(blocks, Math.floor(tokens / this.blockSize), hit);
     while (lists.length < layout.perBlock - 1) {
       const list = new BlockList();
       list.group = lists.push(list);
     }
     for (const list of lists) list.describe(blocks.hashes, blocks.hashFrom, blocks.hashCount);
-    const agreed = others.match(lists, hit.length);
+    const agreed = others.match(lists, hit.length, dropsLastHit ? 1 : 0);
     if (agreed < hit.length) pool.match(blocks, agreed, hit);
   }
 

@@ -7,6 +7,7 @@ export {
   DeadlineList,
   newDeadline,
 } from './containers/deadline-list';
+export { ExpiringMap } from './containers/expiring-map';
 export { FreeList } from './containers/free-list';
 export { HashedIndex } from './containers/hashed-index';
 export { type AnyId, IdMap } from './containers/id-map';
@@ -27,7 +28,9 @@ export { lastSegment } from './last-segment';
 export { Patience } from './patience';
 export type { PatienceOptions } from './patience';
 export { RandomStream } from './random-stream';
+export { Signal } from './signal';
 export { msToUs, secondsToUs, usToMs, usToSeconds } from './time';
 export type { Clock, Micros } from './time';
+export { Turns } from './turns';
 export { VERSION } from './version';
 export { spendWork, withinWork, WorkExceeded } from './work-meter';

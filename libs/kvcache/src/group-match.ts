@@ -23,11 +23,13 @@ export class GroupMatch {
    * groups.
    *
    * @param lists of the groups from the second on
+   * @param dropped blocks that do not count, from the end of what all full groups have
    */
-  match(lists: readonly BlockList[], most: number): number {
+  match(lists: readonly BlockList[], most: number, dropped = 0): number {
     const { full, windowed } = this.layout;
     let length = most;
     for (let i = 0; i < full - 1; i++) length = this.leading(lists[i]!, length);
+    length = Math.max(0, length - dropped);
     if (windowed > 0) length = this.windowHit(lists, length);
     const outside = this.layout.slidAt(length * this.layout.blockSize);
     lists.forEach((list, i) => this.collect(list, i < full - 1 ? 0 : outside, length));

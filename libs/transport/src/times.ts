@@ -6,6 +6,8 @@ export interface TransportTimes {
   readonly lockCeilingMs: number;
   readonly lockRenewMs: number;
   readonly stalledCheckMs: number;
+  /** For how long a busy consumer leaves a job to an idle one. */
+  readonly deferenceMs: number;
   /** Awake ms in which an observed lateness decays by half. */
   readonly latenessHalfLifeMs: number;
   readonly tombstoneMs: number;
@@ -25,6 +27,7 @@ export const DEFAULT_TIMES: TransportTimes = {
   lockCeilingMs: 30_000,
   lockRenewMs: 450,
   stalledCheckMs: 400,
+  deferenceMs: 5,
   latenessHalfLifeMs: 10_000,
   tombstoneMs: 60_000,
   promptTtlMs: 600_000,

@@ -130,6 +130,31 @@ export function describeQueues(makeWorld: WorldFactory): void {
       expect(new Set(all).size).toBe(60);
     });
 
+    it('gives a job to an idle worker before busy ones, whoever took last', async () => {
+      const idle = new Taking(worker, 'prefill', { isIdle: true });
+      const busy = [new Taking(await world.connect(), 'prefill'), new Taking(worker, 'prefill')];
+      const taken = (): number => [idle, ...busy].flatMap(({ ids }) => ids).length;
+      let inARow = 0;
+      for (let i = 0; i < 40 && inARow < 4; i++) {
+        const before = idle.taken.length;
+        await api.jobs.add('prefill', [job(`r${i}`)]);
+        await waitUntil(() => taken() > i, { what: 'it is taken' });
+        inARow = idle.taken.length > before ? inARow + 1 : 0;
+      }
+      expect(inARow).toBe(4);
+    });
+
+    it('gives a job to a busy worker when the idle one does not take it', async () => {
+      const idle = new Taking(await world.connect(), 'prefill', { isIdle: true });
+      await api.jobs.add('prefill', [job('warm-up')]);
+      await idle.untilTaken(1);
+      const busy = new Taking(worker, 'prefill');
+      idle.consumer.pause();
+      await api.jobs.add('prefill', jobs(2));
+      await busy.untilTaken(2);
+      expect(idle.ids).toEqual(['warm-up']);
+    });
+
     it('puts a job that is given back in front', async () => {
       const draining = new Taking(worker, 'prefill', { room: 1 });
       await api.jobs.add('prefill', jobs(3));

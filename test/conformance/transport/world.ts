@@ -130,6 +130,7 @@ export class Taking {
     readonly queue: QueueName,
     options: {
       readonly room?: number;
+      readonly isIdle?: boolean;
       readonly begins?: RunClaim;
       readonly onJob?: (job: TakenJob) => void;
     } = {},
@@ -137,6 +138,7 @@ export class Taking {
     this.room = options.room ?? 1_000;
     const consume: ConsumeOptions = {
       ...(options.begins && { begins: options.begins }),
+      isIdle: () => options.isIdle === true,
       room: () => this.room,
       onJob: (job) => {
         this.room -= 1;

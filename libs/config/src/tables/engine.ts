@@ -171,6 +171,11 @@ export const ENGINE = {
       'wrong one, and one more; 0 = off.',
     unit: 'tokens',
   }),
+  speculativeMethod: choice(['ngram', 'draft_model', 'eagle', 'mtp'], 'ngram', {
+    help:
+      'What drafts, as method of speculative_config in vLLM. All but n-grams need blocks for what ' +
+      'they compute behind a step; eagle and mtp compute the last block of a prefix hit again.',
+  }),
   speculativeAcceptanceRate: number(0.7, [0, 1], {
     help:
       'Chance that a drafted token is right when those before it in the step are; drawn from ' +

@@ -23,3 +23,22 @@ describe('an idle engine with waiting sequences', () => {
     await world.close();
   });
 });
+
+describe('a batch', () => {
+  it.each([
+    ['before the beginning of its step', -500, 40_000],
+    ['behind it', 500, 50_000],
+  ])('that is formed 5 ms late has what happened %s: %i µs', async (_when, sinceUs, stepUs) => {
+    const world = await World.open();
+    const startUs = world.wall.nowUs();
+    await world.host('aggregated');
+    await world.submit(1, { flow: 'local', outputTokens: 20 });
+    // A prompt of 20 ms and two tokens of 10 ms: the next step is due at 40 ms.
+    await world.wall.advance(44_000);
+    await world.submit(2, { flow: 'local', causeUs: startUs + 40_000 + sinceUs });
+    expect(await world.untilEnded(1, 2)).toBe(true);
+    const [first] = world.of(2).filter(({ kind }) => kind === 'tokens');
+    expect(first?.stepEndUs).toBe(startUs + stepUs + PROMPT_US);
+    await world.close();
+  });
+});

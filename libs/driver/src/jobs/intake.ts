@@ -43,7 +43,7 @@ export class Intake {
     this.isOpen = true;
     this.consumers = this.queues().map((queue) =>
       jobs.consume(queue, {
-        ...this.begins(queue),
+        ...this.ofShared(queue),
         room: () => (this.isOpen ? this.roomLeft() : 0),
         onJob: (taken) => slot.guard(() => this.take(taken)),
         onLockLost: (taken) => slot.guard(() => this.loseLock(taken)),
@@ -72,12 +72,25 @@ export class Intake {
     return [role, ...ofRank, engineQueue(engineId)];
   }
 
-  /** A shared queue determines the stage of its jobs, so their runs begin with the take. */
-  private begins(queue: QueueName): Pick<ConsumeOptions, 'begins'> {
+  /**
+   * A shared queue determines the stage of its jobs, so their runs begin with the take; and other
+   * engines take from it, idle ones first.
+   */
+  private ofShared(queue: QueueName): Pick<ConsumeOptions, 'begins' | 'isIdle'> {
     const { identity, options } = this.parts;
     const { engineId, role } = identity;
     if (queue === engineQueue(engineId)) return {};
-    return { begins: { stage: role, engineId, maxRuns: options.maxRuns } };
+    const begins = { stage: role, engineId, maxRuns: options.maxRuns };
+    return { begins, isIdle: () => this.isIdle };
+  }
+
+  /** No work is here or on its way here. */
+  private get isIdle(): boolean {
+    const { executor, runs, slot, incoming, target } = this.parts;
+    if (!this.isOpen || incoming.sequences > 0) return false;
+    if (executor !== undefined) return runs.size === 0;
+    const { running, waiting, deferred } = slot.engine.snapshot();
+    return running + waiting + deferred + target.waitingForRoom === 0;
   }
 
   /** The number of further jobs that the engine can take now. */

@@ -80,8 +80,7 @@ export class SimulatedWork implements StageWork {
       return;
     }
     const fetching = { ...newFetching(source, claim), claimedTokens: tokens };
-    if (this.submit(run, 'prefill-and-hold', tokens)) target.accept(run, fetching);
-    else target.reject(run, fetching);
+    this.reserve(run, fetching, () => this.submit(run, 'prefill-and-hold', tokens));
   }
 
   /** Submits the run before the first step that starts at or after the job's cause. */
@@ -121,11 +120,18 @@ export class SimulatedWork implements StageWork {
     this.reserve(run, newFetching(source, claim));
   }
 
-  /** Submits the run at once, in any state of the engine: blocks come with its next step. */
-  private reserve(run: Run, fetching: Fetching): void {
-    const { target } = this.parts;
-    if (this.submit(run, 'remote-prefill')) target.accept(run, fetching);
-    else target.reject(run, fetching);
+  /** Into the engine while a step is under way, too: blocks come with its next one. */
+  private reserve(
+    run: Run,
+    fetching: Fetching,
+    submit = () => this.submit(run, 'remote-prefill'),
+  ): void {
+    const { target, loop } = this.parts;
+    loop.enterBetween(run.causeUs, () => {
+      if (run.state !== 'running') return;
+      if (submit()) target.accept(run, fetching);
+      else target.reject(run, fetching);
+    });
   }
 
   /** False when the engine can never run it, which ends the request. */

@@ -213,6 +213,8 @@ export interface StepReportsParts {
 
 /** Handles the outcome of a step: its numbers, its frames, and room for further work. */
 export class StepReports implements StepListener {
+  private hasMadeRoom = false;
+
   constructor(private readonly parts: StepReportsParts) {}
 
   onStep(durationUs: Micros, lateUs: number): void {
@@ -223,12 +225,18 @@ export class StepReports implements StepListener {
   }
 
   onFacts(facts: StepFacts): void {
-    const { timelines, stepFrames, pace, intake } = this.parts;
+    const { timelines, stepFrames, pace } = this.parts;
     timelines?.step(facts);
     stepFrames.publish(facts, pace.stepUs);
     const { scheduled, finished, held, rejected } = facts;
     const left = finished.length + held.length + rejected.length;
-    if (scheduled.length + left > 0) intake.wake();
+    this.hasMadeRoom = scheduled.length + left > 0;
+  }
+
+  /** What waited for room does not enter the batch that was due before there was any. */
+  onFormed(): void {
+    if (this.hasMadeRoom) this.parts.intake.wake();
+    this.hasMadeRoom = false;
   }
 
   onBegun(startUs: Micros): void {

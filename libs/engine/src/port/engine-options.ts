@@ -14,6 +14,16 @@ export interface SpeculationOptions {
   readonly acceptanceRate: number;
   /** Time of drafting, added to every step. Unset: 0. */
   readonly draftUs?: number;
+  /**
+   * Tokens behind those of a step that get blocks as well, for what the drafter computes (vLLM's
+   * `num_lookahead_tokens`), >= 0. Unset: 0.
+   */
+  readonly lookaheadTokens?: number;
+  /**
+   * The last block that the prefix cache holds of a prompt is computed again, as with EAGLE and
+   * MTP: the drafter's KV of its last token depends on the token behind. Unset: false.
+   */
+  readonly dropsLastHit?: boolean;
 }
 
 /** Host memory that keeps KV blocks evicted from the GPU, as vLLM's `kv_offloading_size`. */

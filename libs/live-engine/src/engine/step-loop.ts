@@ -13,6 +13,15 @@ export const BACK_DATING_US = 20_000;
 /** An engine this far behind was stopped, not slow: it continues from now (wall µs). */
 const RE_ANCHOR_US = secondsToUs(1);
 
+/**
+ * A batch is due at its own end, so it is formed up to this share of the last step after that has
+ * ended: what happened before may still be on its way here.
+ */
+const GRACE_SHARE = 0.5;
+
+/** Shorter ones are left out, since timers have a grain of 1 ms (wall µs). */
+const SHORTEST_GRACE_US = 2_000;
+
 export interface StepLoopParts {
   readonly clock: LiveClock;
   readonly slot: EngineSlot;
@@ -23,6 +32,11 @@ export interface StepLoopParts {
    * Otherwise they end up to 1 ms late; their logical end is the same.
    */
   readonly isPrecise: boolean;
+  /**
+   * Whether batches are formed a moment after they are due; not where they look at what others have
+   * by then.
+   */
+  readonly hasGrace: boolean;
 }
 
 /** Called at the end of each step, before the next one begins. */
@@ -32,6 +46,8 @@ export interface StepListener {
   onFacts(facts: StepFacts): void;
   /** A step has begun at this instant, or could not begin. */
   onBegun(startUs: Micros): void;
+  /** The batch behind a step that has ended is formed, or there is none. */
+  onFormed(): void;
   onReAnchor(): void;
 }
 
@@ -51,6 +67,10 @@ export class StepLoop implements BarrierRank {
   private arrivals: Arrival[] = [];
   private stepStartUs: Micros = 0;
   private alarm: Alarm | undefined;
+  /** The next batch is formed when it rings. */
+  private forming: Alarm | undefined;
+  /** What changes the engine behind that. */
+  private behind: (() => void)[] = [];
   /** End of the last step: no step starts before it. */
   private freeSinceUs: Micros = 0;
   private isWakeDue = false;
@@ -71,7 +91,7 @@ export class StepLoop implements BarrierRank {
   }
 
   get isStepping(): boolean {
-    return this.alarm !== undefined || this.isBesideOthers;
+    return this.alarm !== undefined || this.forming !== undefined || this.isBesideOthers;
   }
 
   /** The logical instant of a cause at `causeUs`: not after now, nor too long before. */
@@ -90,12 +110,27 @@ export class StepLoop implements BarrierRank {
     this.wake();
   }
 
-  /** Drops the step under way and everything that has not entered: the engine has been replaced. */
+  /**
+   * Has `enter` change the engine at once, but behind the batch that is about to be formed when
+   * that was due before `causeUs`.
+   */
+  enterBetween(causeUs: Micros, enter: () => void): void {
+    const isAhead = this.forming !== undefined && this.logicalUs(causeUs) > this.freeSinceUs;
+    if (isAhead) this.behind.push(enter);
+    else enter();
+  }
+
+  /**
+   * Forgets the step under way and everything that has not entered: the engine has been replaced.
+   */
   reset(): void {
     this.alarm?.cancel();
+    this.forming?.cancel();
     this.alarm = undefined;
+    this.forming = undefined;
     this.isBesideOthers = false;
     this.arrivals = [];
+    this.behind = [];
   }
 
   /**
@@ -230,7 +265,7 @@ export class StepLoop implements BarrierRank {
   }
 
   private end(endUs: Micros): void {
-    const { clock, slot, barrier } = this.parts;
+    const { clock, slot, barrier, hasGrace } = this.parts;
     const lateUs = clock.wall.nowUs() - clock.toWallUs(endUs);
     this.alarm = undefined;
     this.isBesideOthers = false;
@@ -239,8 +274,32 @@ export class StepLoop implements BarrierRank {
     const facts = slot.engine.endStep();
     this.listener?.onFacts(facts);
     if (lateUs > RE_ANCHOR_US) this.reAnchor();
-    if (barrier !== undefined) return;
-    if (!this.isStepping && (!this.isPaused || this.mayEmpty)) this.begin(this.startOfNext());
+    if (barrier === undefined && hasGrace && slot.engine.hasWork()) this.formSoon(endUs);
+    else this.form();
+  }
+
+  /** Forms the batch behind the step that ended at `endUs`, within its grace. */
+  private formSoon(endUs: Micros): void {
+    const { clock } = this.parts;
+    const stepUs = (endUs - this.stepStartUs) / clock.speedup;
+    const graceUs = Math.min(BACK_DATING_US, stepUs * GRACE_SHARE);
+    const dueUs = clock.toWallUs(endUs) + graceUs;
+    if (graceUs < SHORTEST_GRACE_US || dueUs <= clock.wall.nowUs()) {
+      this.form();
+      return;
+    }
+    this.forming = clock.wall.around(dueUs, () => {
+      this.forming = undefined;
+      this.guard(() => this.form());
+    });
+  }
+
+  private form(): void {
+    const { barrier } = this.parts;
+    const mayBegin = !this.isPaused || this.mayEmpty;
+    if (barrier === undefined && !this.isStepping && mayBegin) this.begin(this.startOfNext());
+    for (const enter of this.behind.splice(0)) enter();
+    this.listener?.onFormed();
   }
 
   private reAnchor(): void {

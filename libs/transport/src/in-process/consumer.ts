@@ -31,6 +31,10 @@ export class MemoryConsumer implements JobConsumer, Taker {
     queue.join(this);
   }
 
+  get isIdle(): boolean {
+    return this.options.isIdle?.() === true;
+  }
+
   offer(queued: QueuedJob): boolean {
     if (!this.isTaking || this.options.room() <= 0) return false;
     tokens += 1;

@@ -1,3 +1,4 @@
+import { ExpiringMap } from '@baton/kernel';
 import { MAX_DOCUMENT_BYTES, MAX_LINE_BYTES } from '../limits';
 import type {
   CollectionBounds,
@@ -5,8 +6,7 @@ import type {
   DocumentPlace,
   DocumentStore,
 } from '../port/documents';
-import { ExpiringMap } from './expiring-map';
-import type { InProcessHub } from './hub';
+import { type InProcessHub, monotonicMs } from './hub';
 
 /** Documents in the hub's memory, least recently used first. */
 export class MemoryDocuments implements DocumentStore {
@@ -91,8 +91,9 @@ export class MemoryDocuments implements DocumentStore {
   }
 
   private collection({ collection }: DocumentPlace): ExpiringMap<string> {
-    let found = this.hub.documents.get(collection);
-    if (found === undefined) this.hub.documents.set(collection, (found = new ExpiringMap()));
+    const { documents } = this.hub;
+    const found = documents.get(collection) ?? new ExpiringMap<string>(monotonicMs);
+    documents.set(collection, found);
     return found;
   }
 }

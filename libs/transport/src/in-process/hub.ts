@@ -1,9 +1,9 @@
 import { STAGES, type EnginePresence, type Stage } from '@baton/contract';
+import { ExpiringMap } from '@baton/kernel';
 import { TransportUnavailable } from '../port/failures';
 import type { QueueName } from '../port/queues';
 import { DEFAULT_TIMES, type TransportTimes } from '../times';
 import { Punctuality } from '../punctuality';
-import { ExpiringMap } from './expiring-map';
 import { MemoryQueue } from './memory-queue';
 import type { RequestRecord } from './record';
 
@@ -11,6 +11,8 @@ export type HubEvent = 'lost' | 'restored' | 'replaced';
 type Listener = (payload: Buffer) => void;
 
 const SWEEP_MS = 10_000;
+
+export const monotonicMs = (): number => performance.now();
 
 /**
  * The memory that several in-process transports share instead of a Redis server. Each attached
@@ -20,8 +22,8 @@ const SWEEP_MS = 10_000;
 export class InProcessHub {
   readonly times: TransportTimes;
   readonly queues = new Map<QueueName, MemoryQueue>();
-  readonly records = new ExpiringMap<RequestRecord>();
-  readonly prompts = new ExpiringMap<Buffer>();
+  readonly records = new ExpiringMap<RequestRecord>(monotonicMs);
+  readonly prompts = new ExpiringMap<Buffer>(monotonicMs);
   readonly punctuality: Punctuality;
   readonly apis = new ExpiringMap<true>(() => this.punctuality.awakeMs());
   readonly engines = new ExpiringMap<EnginePresence>(() => this.punctuality.awakeMs());
@@ -29,8 +31,8 @@ export class InProcessHub {
   readonly indexes = new Map<number, string>();
   /** By collection; in each the least recently used first. */
   readonly documents = new Map<string, ExpiringMap<string>>();
-  /** By owner and name: the instant at which the budget is full, `performance.now()` in µs. */
-  readonly budgets = new ExpiringMap<number>();
+  /** By owner and name; the instant at which it is full, `performance.now()` in µs. */
+  readonly budgets = new ExpiringMap<number>(monotonicMs);
   readonly channels = new Map<string, Set<Listener>>();
   readonly shares: Readonly<Record<Stage, Map<string, number>>>;
   private readonly listeners = new Set<(event: HubEvent) => void>();

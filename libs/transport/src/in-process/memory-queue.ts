@@ -22,12 +22,14 @@ export interface QueueHost {
 
 /** A consumer of jobs. `offer` returns whether it took the job. */
 export interface Taker {
+  readonly isIdle: boolean;
   offer(queued: QueuedJob): boolean;
 }
 
 /**
  * One queue: lower priorities first, then first in, first out; returned jobs go to the front. Jobs
- * are offered to the takers in turn. A job whose lock has expired goes back to the front.
+ * are offered to the takers in turn, to idle ones first. A job whose lock has expired goes back to
+ * the front.
  */
 export class MemoryQueue {
   private readonly jobs = new Map<string, QueuedJob>();
@@ -111,16 +113,14 @@ export class MemoryQueue {
   }
 
   private offerNext(): boolean {
-    const next = this.waitingJobs[0];
+    const next = this.waitingJobs.shift();
     if (next === undefined) return false;
-    for (let turn = this.takers.length; turn > 0; turn -= 1) {
-      const taker = this.takers.shift() as Taker;
-      this.takers.push(taker);
-      this.waitingJobs.shift();
-      if (taker.offer(next)) return true;
-      this.waitingJobs.unshift(next);
-    }
-    return false;
+    const idle = this.takers.filter((taker) => taker.isIdle);
+    const busy = this.takers.filter((taker) => !taker.isIdle);
+    const taker = [...idle, ...busy].find((one) => one.offer(next));
+    if (taker === undefined) this.waitingJobs.unshift(next);
+    else this.takers.push(...this.takers.splice(this.takers.indexOf(taker), 1));
+    return taker !== undefined;
   }
 
   /**

@@ -33,6 +33,11 @@ export interface ConsumeOptions {
    */
   room(): number;
   /**
+   * Whether the consumer has nothing to do: of several with room, such a one takes before one that
+   * has. Absent: it never counts as idle. Asked before each take, and after `JobConsumer.wake()`.
+   */
+  isIdle?(): boolean;
+  /**
    * Each take is one step with `RequestLedger.begin` of a run of the job; the result is in
    * `TakenJob.permit`. Absent: no run begins.
    */
@@ -83,7 +88,7 @@ export interface HandOver {
 }
 
 export interface JobConsumer {
-  /** Checks for jobs again, because room may have grown. */
+  /** Room may have grown, or the last work may have ended. */
   wake(): void;
   /** Stops taking; keeps renewing the locks of running jobs. */
   pause(): void;

@@ -1,3 +1,4 @@
+import { Turns } from '@baton/kernel';
 import { MAX_DOCUMENT_BYTES, MAX_LINE_BYTES } from '../limits';
 import type {
   CollectionBounds,
@@ -15,7 +16,6 @@ import {
 } from './documents-scripts';
 import type { Keys } from './keys';
 import type { RedisLink } from './connection/link';
-import { Turns } from './turns';
 
 /** Documents read at once. Other commands wait behind them, and one may have 8 MiB. */
 const MAX_READS = 4;

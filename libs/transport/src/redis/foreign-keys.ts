@@ -17,7 +17,7 @@ return false
 `,
 };
 
-/** The keys that BullMQ makes for a queue, with their Redis types. */
+/** The keys of a queue, with their types in Redis; all but `idle` are BullMQ's. */
 const OF_QUEUE: readonly (readonly [string, string])[] = [
   ['wait', 'list'],
   ['active', 'list'],
@@ -27,6 +27,7 @@ const OF_QUEUE: readonly (readonly [string, string])[] = [
   ['meta', 'hash'],
   ['events', 'stream'],
   ['id', 'string'],
+  ['idle', 'zset'],
 ];
 
 /** The keys that every cluster has, with their types: another program's keys show here. */

@@ -42,6 +42,7 @@ export function buildCore(site: Site, { tracer, endProcess = killProcess }: Host
     loop: new StepLoop({
       ...{ clock, slot, barrier: options.dataParallel?.barrier },
       isPrecise: site.identity.role !== 'prefill',
+      hasGrace: poolNode === undefined,
     }),
     pace: new StepPace(),
     mailbox: new Mailbox({ ...site, slot }),

@@ -1,13 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Beat } from '@baton/clock';
+import { Signal } from '@baton/kernel';
+import type { Redis } from 'ioredis';
 import type { ConsumeOptions, JobConsumer } from '../../port/queues';
 import type { TransportTimes } from '../../times';
 import { type BullWorker, HeldJobs } from './held-jobs';
 import type { RedisLink } from '../connection/link';
 import type { JobSteps } from './job-steps';
 import { LOOK } from './queue-scripts';
-import { Signal } from './signal';
 import type { BatchJob, JobTaking } from './job-taking';
 
 /** Duration of one blocking wait; a shorter wait costs an idle worker more round trips. */
@@ -45,6 +46,8 @@ export class RedisConsumer implements JobConsumer {
   private readonly stalledCheck: Beat;
   private readonly id = randomUUID();
   private takes = 0;
+  /** When it took last, ms since the Unix epoch. */
+  private tookMs = Date.now();
   private isBlocked = false;
   private burst = 1;
   /** Jobs that may be waiting: the number that the latest take has left, or one after a wait. */
@@ -72,6 +75,7 @@ export class RedisConsumer implements JobConsumer {
 
   wake(): void {
     this.changed.fire();
+    if (this.isBlocked) this.offer();
   }
 
   pause(): void {
@@ -104,7 +108,7 @@ export class RedisConsumer implements JobConsumer {
         this.left = 1;
       }
     } catch {
-      await this.rest();
+      await this.rest(REST_MS);
     }
   }
 
@@ -114,10 +118,23 @@ export class RedisConsumer implements JobConsumer {
     const token = `${this.id}:${this.takes}`;
     const lockedMs = performance.now();
     this.worker.opts.lockDuration = this.held.leaseMs;
-    const { jobs, left } = await this.taking.take(token, wanted);
+    const taker = { id: this.id, isIdle: this.isIdle };
+    const { jobs, left, isDeferred } = await this.taking.take(token, wanted, taker);
+    if (jobs.length > 0) this.tookMs = Date.now();
     this.left = left;
     this.burst = jobs.length === wanted ? Math.min(MAX_BURST, this.burst * 2) : 1;
     for (const job of jobs) this.receive(job, token, lockedMs);
+    if (isDeferred) await this.rest(this.times.deferenceMs);
+  }
+
+  private get isIdle(): boolean {
+    return this.options.isIdle?.() === true;
+  }
+
+  /** An idle consumer lets others leave jobs to it. If that fails, it takes in its turn. */
+  private offer(): void {
+    if (this.state !== 'taking' || !this.link.isUp || !this.isIdle) return;
+    this.taking.offer(this.id, this.tookMs).catch(() => undefined);
   }
 
   private receive({ bull, permit }: BatchJob, token: string, lockedMs: number): void {
@@ -132,14 +149,15 @@ export class RedisConsumer implements JobConsumer {
   }
 
   /**
-   * Blocks until BullMQ's marker says that there may be a job. A marker that this worker can no
-   * longer use goes to the next one.
+   * Blocks until BullMQ's marker, or another consumer, says that there may be a job. A marker that
+   * this worker can no longer use goes to the next one.
    */
   private async waitForJob(): Promise<void> {
-    const blocking = await this.worker.waitUntilReady();
+    const blocking = (await this.worker.waitUntilReady()) as unknown as Redis;
     this.isBlocked = true;
+    this.offer();
     const popped = await blocking
-      .bzpopmin(this.worker.toKey('marker'), BLOCK_SECONDS)
+      .bzpopmin(this.worker.toKey('marker'), this.taking.wakeKey(this.id), BLOCK_SECONDS)
       .finally(() => (this.isBlocked = false));
     if (popped === null || (this.state === 'taking' && this.options.room() > 0)) return;
     if (this.link.isUp) await this.mark();
@@ -151,8 +169,8 @@ export class RedisConsumer implements JobConsumer {
     await this.link.call('mark a queue', () => this.link.commands.zadd(marker, 0, '0'));
   }
 
-  private async rest(): Promise<void> {
-    if (this.state === 'taking') await Promise.race([pause(REST_MS), this.changed.wait()]);
+  private async rest(ms: number): Promise<void> {
+    if (this.state === 'taking') await Promise.race([pause(ms), this.changed.wait()]);
   }
 
   /**

@@ -7,25 +7,34 @@ import type { Script, ScriptReply } from '../connection/script';
 import { type LedgerCalls, readPermit } from '../ledger-calls';
 import { BullCalls } from './bull-calls';
 import type { BullJob, BullWorker } from './held-jobs';
-import { LEFT } from './queue-scripts';
+import { DEFERS, LEFT } from './queue-scripts';
 
-/** Takes jobs one after the other until there are enough or none is left. */
-const TAKE: Script = {
-  name: 'takeJobs',
-  body: `
-local jobs = {}
-for i = 1, tonumber(leftArgs[1]) do
-  local taken = take()
-  if type(taken[1]) ~= 'table' then break end
-  jobs[i] = {taken[2], taken[1]}
-end
-return {left(), jobs}
-`,
-};
+/** What wakes a consumer that has gone is soon forgotten. */
+const WAKE_TTL_MS = 10_000;
 
 /**
- * Like `TAKE`; each job begins its run. The request and its submission are the id of the job; the
- * API is in its data, in plain letters, so that the data is not parsed here.
+ * Takes one job after the other, until there are enough, none is left, or an idle consumer is to
+ * take them. One that has taken is not idle any more. `permitOf` begins the run of a job.
+ */
+const TAKE_JOBS = `
+local jobs, isDeferred = {}, false
+for i = 1, tonumber(leftArgs[1]) do
+  if left() == 0 then break end
+  isDeferred = defers()
+  if isDeferred then break end
+  local taken = take()
+  if type(taken[1]) ~= 'table' then break end
+  jobs[i] = {taken[2], taken[1], permitOf(taken[2], taken[1])}
+  defersArgs[1] = '0'
+end
+return {left(), jobs, isDeferred}
+`;
+
+const TAKE: Script = { name: 'takeJobs', body: `local function permitOf() end${TAKE_JOBS}` };
+
+/**
+ * Each job begins its run. The request and its submission are the id of the job; the API is in its
+ * data, in plain letters, so that the data is not parsed here.
  */
 const TAKE_AND_BEGIN: Script = {
   name: 'takeJobsAndBegin',
@@ -44,13 +53,7 @@ local function permitOf(id, fields)
   beginArgs[1], beginArgs[4] = submission, apiId
   return begin()
 end
-local jobs = {}
-for i = 1, tonumber(leftArgs[1]) do
-  local taken = take()
-  if type(taken[1]) ~= 'table' then break end
-  jobs[i] = {taken[2], taken[1], permitOf(taken[2], taken[1])}
-end
-return {left(), jobs}
+${TAKE_JOBS}
 `,
 };
 
@@ -63,6 +66,15 @@ export interface TakenBatch {
   readonly jobs: readonly BatchJob[];
   /** Jobs that wait in the queue after it. */
   readonly left: number;
+  /** They are for an idle consumer, which has been woken. */
+  readonly isDeferred: boolean;
+}
+
+/** Who takes. */
+export interface Taker {
+  /** Names the consumer. */
+  readonly id: string;
+  readonly isIdle: boolean;
 }
 
 export interface JobTakingParts {
@@ -80,12 +92,17 @@ export class JobTaking {
     this.bull = new BullCalls(parts.link.commands);
   }
 
-  async take(token: string, wanted: number): Promise<TakenBatch> {
+  /** @param token of the locks; @param wanted most jobs */
+  async take(token: string, wanted: number, { id, isIdle }: Taker): Promise<TakenBatch> {
     const { link, worker, ledger, begins } = this.parts;
     const { wait = '', prioritized = '', delayed = '', marker = '' } = worker.keys;
     const keys = [wait, prioritized, delayed, marker];
     const left = { script: LEFT, keys, args: [wanted] };
-    const calls = { take: await this.bull.take(worker, token), left };
+    const defers = {
+      ...{ script: DEFERS, keys: [this.idleKey, marker] },
+      args: [isIdle ? 1 : 0, id, this.wakeKey(''), WAKE_TTL_MS],
+    };
+    const calls = { take: await this.bull.take(worker, token), left, defers };
     const reply =
       begins === undefined
         ? await link.scripts.runFolded(TAKE, calls)
@@ -104,9 +121,25 @@ export class JobTaking {
     await link.scripts.run(script, keys, args);
   }
 
+  /** Says that a consumer is idle, until it takes or another leaves jobs to it. */
+  async offer(id: string, tookMs: number): Promise<void> {
+    const { link } = this.parts;
+    await link.call('offer to take', () => link.commands.zadd(this.idleKey, tookMs, id));
+  }
+
+  /** Something in this key wakes the consumer. */
+  wakeKey(id: string): string {
+    return this.parts.worker.toKey(`wake:${id}`);
+  }
+
+  /** Sorted set of the consumers that are idle, by when they took last. */
+  private get idleKey(): string {
+    return this.parts.worker.toKey('idle');
+  }
+
   private read(reply: ScriptReply): TakenBatch {
-    const [left, jobs] = reply as readonly [number, readonly RawJob[]];
-    return { left, jobs: jobs.map((raw) => this.jobOf(raw)) };
+    const [left, jobs, isDeferred] = reply as readonly [number, readonly RawJob[], 1 | null];
+    return { left, jobs: jobs.map((raw) => this.jobOf(raw)), isDeferred: isDeferred === 1 };
   }
 
   private jobOf([id, fields, permit]: RawJob): BatchJob {

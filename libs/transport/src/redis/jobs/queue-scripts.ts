@@ -53,7 +53,27 @@ return left
 `,
 };
 
-/** KEYS: active, wait, prioritized. Answers the numbers of taken and waiting jobs. */
+/**
+ * Whether a busy consumer leaves the jobs that wait to an idle one, which it wakes: the one that
+ * took the longest ago. It does so once for each that has said that it is idle, so a dead one
+ * delays one take. KEYS: the idle consumers by when they took last, marker. ARGV: 1 for a consumer
+ * that is idle, its id, prefix of the keys that wake consumers, TTL of such a key.
+ */
+export const DEFERS: Script = {
+  name: 'defers',
+  body: `
+redis.call('ZREM', KEYS[1], ARGV[2])
+if ARGV[1] == '1' then return false end
+local idle = redis.call('ZPOPMIN', KEYS[1])[1]
+if not idle then return false end
+redis.call('ZREM', KEYS[2], '0')
+redis.call('ZADD', ARGV[3] .. idle, 0, '0')
+redis.call('PEXPIRE', ARGV[3] .. idle, ARGV[4])
+return true
+`,
+};
+
+/** KEYS: active, wait, prioritized. Answers how many jobs are taken, and how many wait. */
 export const LOOK: Script = {
   name: 'look',
   body: `

@@ -2,8 +2,8 @@
 export class ExpiringMap<Value> {
   private readonly entries = new Map<string, { value: Value; endMs: number }>();
 
-  /** @param nowMs the clock for expiry; default: the monotonic one */
-  constructor(private readonly nowMs: () => number = () => performance.now()) {}
+  /** @param nowMs  the clock of the entries' times, which never goes back */
+  constructor(private readonly nowMs: () => number) {}
 
   get(key: string): Value | undefined {
     const entry = this.entries.get(key);
