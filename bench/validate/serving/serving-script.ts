@@ -45,7 +45,8 @@ export function servingScript(row: Row): ServingScript {
  * `--max_num_tokens`, and no chunks, TensorRT-LLM's default: dsr1_fp4_b200_trt.sh at 111f031,
  * dsr1_fp8_b200_trt.sh at 0a919c5, dsr1_fp8_h200_trt.sh at 1fc5d73, gptoss_fp4_b200_trt.sh at
  * 1825e7f, gptoss_fp4_h200_trt.sh at 111f031, 70b_fp4_b200_trt_slurm.sh and
- * 70b_fp8_h200_trt_slurm.sh at 73ef922 (the longest context, which the sweep sets to 200 beyond both lengths).
+ * 70b_fp8_h200_trt_slurm.sh at 73ef922 (the longest context, which the sweep sets to 200 beyond
+ * both lengths).
  */
 function trtllmScript(row: Row): ServingScript {
   const [prompt, output, clients] = ['isl', 'osl', 'concurrency'].map((name) => Number(row[name]));

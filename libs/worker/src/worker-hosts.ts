@@ -248,9 +248,9 @@ function barrierFor(setup: EngineSetup, clock: LiveClock): StepBarrier | undefin
 }
 
 /**
- * The name that seeds the scatter of an engine's steps: its role and its number in the cluster, such
- * as `decode-1`, however engines share processes. An engine that joins a process gets the name of
- * the process and a number of its own.
+ * The name that seeds the scatter of an engine's steps: its role and its number in the cluster,
+ * such as `decode-1`, however engines share processes. An engine that joins a process gets the name
+ * of the process and a number of its own.
  */
 function nameOf(config: BatonConfig, role: Stage, ordinal: number): string {
   const { firstEngine, enginesPerProcess = 1, workerEngines } = config;

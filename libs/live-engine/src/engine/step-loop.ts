@@ -123,7 +123,7 @@ export class StepLoop implements BarrierRank {
 
   formStep(startUs: Micros): number | undefined {
     let tokens: number | undefined;
-    if (this.mayBegin) {
+    if (!this.isPaused || this.mayEmpty) {
       this.guard(() => {
         this.admitUpTo(startUs);
         tokens = this.parts.slot.engine.formStep(startUs);
@@ -162,14 +162,14 @@ export class StepLoop implements BarrierRank {
   /** Begins a step soon if none is under way and the engine or an arrival has one to take. */
   wake(): void {
     if (this.parts.barrier !== undefined) {
-      if (this.mayBegin) this.parts.barrier.wake();
+      if (!this.isPaused || this.mayEmpty) this.parts.barrier.wake();
       return;
     }
-    if (this.isStepping || this.isWakeDue || !this.mayBegin) return;
+    if (this.isStepping || this.isWakeDue || (this.isPaused && !this.mayEmpty)) return;
     this.isWakeDue = true;
     this.parts.clock.wall.soon(() => {
       this.isWakeDue = false;
-      if (this.isStepping || !this.mayBegin) return;
+      if (this.isStepping || (this.isPaused && !this.mayEmpty)) return;
       const { isPaused, freeSinceUs } = this;
       this.guard(() =>
         this.begin(isPaused ? this.parts.clock.nowUs() : this.nextCauseUs(freeSinceUs)),
@@ -178,9 +178,9 @@ export class StepLoop implements BarrierRank {
   }
 
   /** Paused: only for batches whose sequences have all ended. */
-  private get mayBegin(): boolean {
+  private get mayEmpty(): boolean {
     const { engine } = this.parts.slot;
-    return !this.isPaused || (engine.hasWork() && !engine.isUnfinished());
+    return engine.hasWork() && !engine.isUnfinished();
   }
 
   /** Starts the next step at `fromUs`, or where the next arrival makes one possible. */
@@ -240,7 +240,7 @@ export class StepLoop implements BarrierRank {
     this.listener?.onFacts(facts);
     if (lateUs > RE_ANCHOR_US) this.reAnchor();
     if (barrier !== undefined) return;
-    if (!this.isStepping && this.mayBegin) this.begin(this.startOfNext());
+    if (!this.isStepping && (!this.isPaused || this.mayEmpty)) this.begin(this.startOfNext());
   }
 
   private reAnchor(): void {

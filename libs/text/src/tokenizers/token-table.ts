@@ -29,7 +29,7 @@ export class TokenTable {
     this.size = ranges.length / 2;
     let longest = 1;
     for (let id = 0; id < this.size; id++) {
-      const length = this.lengthOf(id);
+      const length = ranges[2 * id + 1]!;
       if (length !== HOLE && length > longest) longest = length;
     }
     this.longest = longest;
@@ -74,13 +74,14 @@ export class TokenTable {
   }
 
   has(id: number): boolean {
-    return id >= 0 && id < this.size && this.lengthOf(id) !== HOLE;
+    return (this.ranges[2 * id + 1] ?? HOLE) !== HOLE;
   }
 
   bytesOf(id: number): string | undefined {
-    if (!this.has(id)) return undefined;
+    const length = this.ranges[2 * id + 1] ?? HOLE;
+    if (length === HOLE) return undefined;
     const at = this.ranges[2 * id]!;
-    return this.bytes.toString('latin1', at, at + this.lengthOf(id));
+    return this.bytes.toString('latin1', at, at + length);
   }
 
   /** Undefined: no token has these bytes. */
@@ -96,7 +97,7 @@ export class TokenTable {
 
   private spells(id: number, bytes: string): boolean {
     const { length } = bytes;
-    if (this.lengthOf(id) !== length) return false;
+    if (this.ranges[2 * id + 1] !== length) return false;
     const at = this.ranges[2 * id]!;
     for (let i = 0; i < length; i++) if (this.bytes[at + i] !== bytes.charCodeAt(i)) return false;
     return true;
@@ -114,10 +115,6 @@ export class TokenTable {
       slots[slot] = id + 1;
     }
     return slots;
-  }
-
-  private lengthOf(id: number): number {
-    return this.ranges[2 * id + 1]!;
   }
 }
 
