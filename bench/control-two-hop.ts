@@ -7,8 +7,8 @@ import { bareTwoHop } from './two-hop-bare';
 import { batonTwoHop } from './two-hop-baton';
 
 /**
- * What two hops over this Redis cost on this machine, with nothing simulated in between: a client,
- * two workers for each hop, all in processes of their own. It answers with requests per second at a
+ * The cost of two hops over this Redis on this machine, with nothing simulated in between: a client
+ * and two workers for each hop, all in separate processes. It answers with requests per second at a
  * fixed number of outstanding requests, and with latencies at a fixed rate.
  *
  *   node dist/bench/control-two-hop.js --url unix:/path/redis.sock

@@ -1,5 +1,5 @@
-// The test suites by name. `npm test` runs those that need Node and npm alone. Each of the others
-// needs a tool, which its `install` gets first; a suite whose tool cannot be had has failed.
+// The test suites by name. `npm test` runs those that need only Node and npm. Each of the others
+// needs a tool, which its `install` gets first; a suite whose tool is unavailable fails.
 import { changedFiles } from './changed-files.mjs';
 import { chromiumOnPath, prometheusOnPath, pythonOnPath } from './debian-tools.mjs';
 

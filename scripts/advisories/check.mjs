@@ -1,6 +1,6 @@
 // Holds the locked packages against the advisories that were known on the day of `known.json`, so
-// it works without a network. What was published later it cannot know: `--update` asks the registry
-// with `npm audit`, adds what it says, and notes the day. Exit code: 1 where a package has one.
+// it works without a network. Later advisories are unknown to it: `--update` asks the registry with
+// `npm audit`, adds what it says, and notes the day. Exit code: 1 where a package has one.
 import { spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';

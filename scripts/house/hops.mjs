@@ -15,7 +15,7 @@ const BUILD = 'coverage';
 const EXACT = ['--no-flush-bytecode', '--no-lazy-feedback-allocation', '--no-opt'];
 const RUNNER = fileURLToPath(new URL('./hops-run.mjs', import.meta.url));
 
-/** Compiles a checkout and counts in a process of its own. @throws Error with what went wrong */
+/** Compiles a checkout and counts in a separate process. @throws Error with what went wrong */
 export function hopsOf(root) {
   const build = resolve(root, BUILD);
   try {

@@ -116,7 +116,7 @@ function report({ title }: Attack, answers: readonly Answered[], seen: readonly 
   );
 }
 
-/** CPU time and memory tell the truth on a busy machine too. */
+/** CPU time and memory are reliable on a busy machine too. */
 function expectBounded({ cpuMs, mib, heldMs }: AttackCost, times: number): void {
   const atOnce = Math.min(times, THREADS);
   expect(heldMs, 'event loop held, ms of CPU time').toBeLessThan(MOST_HELD_MS);
@@ -124,7 +124,7 @@ function expectBounded({ cpuMs, mib, heldMs }: AttackCost, times: number): void 
   expect(mib, 'MiB').toBeLessThan(MOST_MIB * atOnce);
 }
 
-/** Why times of a row tell nothing; null: they tell what the attack did. */
+/** The reason why the times of a row are void; null when they show the effect of the attack. */
 function lateness([before, during, after]: readonly [Seen, Seen, Seen]): string | null {
   const healthMs = Math.max(before.healthMs, after.healthMs);
   if (healthMs > MOST_CALM_MS) {

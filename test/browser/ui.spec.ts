@@ -106,7 +106,7 @@ describe('the live page in a browser', () => {
     await page.screenshot({ path: join(SCREENSHOTS, 'light.png') });
   });
 
-  it('opens the timeline of a request by keyboard alone, and gives the focus back', async () => {
+  it('opens the timeline of a request using only the keyboard, and restores the focus', async () => {
     await open();
     await page.locator('input[type=search]').focus();
     // To the button of the search, to the form that sends a request, and to the first row.
@@ -244,7 +244,7 @@ describe('the live page in a browser', () => {
     },
   );
 
-  it('asks a reader who is not on this machine for the admin key', async () => {
+  it('asks a reader on another machine for the admin key', async () => {
     await open({ extraHTTPHeaders: { 'x-forwarded-for': '192.0.2.1' } });
     const settings = page.getByRole('region', { name: 'Settings' });
     const ask = async (key: string): Promise<void> => {

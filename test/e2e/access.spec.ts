@@ -51,7 +51,7 @@ describe('two API processes with a certificate, a key and a limit', () => {
     await redis?.close();
   });
 
-  it('serve over HTTPS those who have the key, together no more than the limit', async () => {
+  it('serve clients with the key over HTTPS, together no more than the limit', async () => {
     const strangers = await Promise.all(fronts.map((front) => ask(front, 'sk-two')));
     expect(strangers).toEqual([401, 401]);
     const asks = Array.from({ length: ASKS }, (_, i) =>

@@ -72,7 +72,7 @@ describe('baton up', () => {
     expect(stderr).toMatch(/baton: redis-server cannot be unpacked .* \(ENOTDIR\): name a folder/);
   });
 
-  it('refuses a role of its own beside a broker in this process', async () => {
+  it('refuses a separate role with an in-process broker', async () => {
     const args = ['up', '--role', 'decode', '--redis', 'redis://x', '--broker', 'in-process'];
     expectSentence(await baton(args), 'leave --role out', 2);
   });

@@ -5,7 +5,7 @@ import { freePort, PLAIN_STEPS, TestCluster } from '../support/cluster';
 
 const PROMPT = 'each engine has a door of its own '.repeat(10);
 
-describe('engines on ports of their own, for an outside router', () => {
+describe('engines on separate ports, for an outside router', () => {
   let cluster: TestCluster;
   let firstPort: number;
 
@@ -29,7 +29,7 @@ describe('engines on ports of their own, for an outside router', () => {
     return `http://127.0.0.1:${firstPort + (engine?.index ?? 0)}/v1/completions`;
   }
 
-  it('answer a plain request alone, each with the same text', async () => {
+  it('answer a plain request by themselves, each with the same text', async () => {
     const body = { prompt: PROMPT, max_tokens: 15, ignore_eos: true };
     const viaPrefill = await stream(await urlOf('prefill'), body);
     const viaDecode = await stream(await urlOf('decode'), body);

@@ -58,7 +58,7 @@ describe('faults on purpose in a cluster of processes', () => {
     },
   );
 
-  it('crashes an engine, whose requests end, and goes on with a new one', async () => {
+  it('crashes an engine, whose requests end, and continues with a new one', async () => {
     const target = await start('1P1D', '--dialect=vllm');
     const url = `${target.baseUrl}/v1/completions`;
     await set(target, { at: 'decode', fault: 'crash-engine', after_tokens: 10, every: 5 });

@@ -35,7 +35,7 @@ function warningsOf({ stderr }: Answer): string[] {
 }
 
 describe('baton plan in worker threads', () => {
-  it('says the same, byte for byte, whatever their number', async () => {
+  it('gives the same result, byte for byte, for any number of threads', async () => {
     const one = await plan(...TRACE, '--threads', '1');
     expect(one.exitCode).toBe(0);
     expect(JSON.parse(one.stdout)).toMatchObject({ gpus: 4 });

@@ -94,7 +94,7 @@ describe('a search on planners', () => {
     expect(second.exitCode).toBe(null);
   });
 
-  it('goes on where a killed one stopped', async () => {
+  it('continues where a killed one stopped', async () => {
     planner();
     const search = plan(...onPlanners());
     await trialsDone(3);

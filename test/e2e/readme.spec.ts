@@ -153,7 +153,7 @@ describe('the README', () => {
     });
   });
 
-  it('names a command that tells what would be used', async () => {
+  it('names a command that shows what would be used', async () => {
     const [doctor] = commands('bin/baton doctor');
     const { stdout } = await run('bash', ['-c', doctor ?? ''], { cwd: ROOT });
     expect(stdout).toMatch(/redis/i);

@@ -77,7 +77,7 @@ describe('the supervisor of a cluster', () => {
     await untilGone(children);
   });
 
-  it('takes those with it, too, whose event loop is busy for ever', async () => {
+  it('also ends processes whose event loop is busy forever', async () => {
     const redis = await PrivateRedis.launch();
     const env = { ...process.env, REDIS_URL: redis.url };
     const cluster = await start(['1P1D'], { ...env, NODE_OPTIONS: `--require ${HANG_ON_SIGNAL}` });

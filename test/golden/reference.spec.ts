@@ -87,7 +87,7 @@ describe('a chat stream of vLLM', () => {
     expect(seen.at(-2)).toBe(`${CHAT}],${usage(promptTokens, 2)},${FINGERPRINT}}`);
   });
 
-  it('counts in every chunk when told to, directly after the choices', () => {
+  it('counts in every chunk on request, directly after the choices', () => {
     const fields = {
       ...say('Hi you'),
       stream_options: { include_usage: true, continuous_usage_stats: true },
@@ -111,7 +111,7 @@ describe('a chat stream of vLLM', () => {
     );
   });
 
-  it('tells of reasoning and of calls in deltas of their own', () => {
+  it('sends reasoning and calls in separate deltas', () => {
     const thought = frames('chat', { reasoning_effort: 'low' })[1];
     expect(thought).toMatch(/"delta":\{"reasoning":"[^"]+"\}/);
     const parameters = { type: 'object', properties: { a: { const: 1 } }, required: ['a'] };

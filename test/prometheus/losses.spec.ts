@@ -16,7 +16,7 @@ describe('Prometheus beside a cluster that loses a worker', () => {
     await cluster.stop();
   });
 
-  it('tells of the engine that vanished and of the process that was started again, and not of lost requests', async () => {
+  it('reports the engine that vanished and the process that was restarted, and no lost requests', async () => {
     cluster = await TestCluster.start({ topology: '1P2D', flags: PLAIN_STEPS });
     const targets = { baton: [`127.0.0.1:${cluster.port}`] };
     prometheus = await PrometheusServer.start({ config: CONFIG, targets });

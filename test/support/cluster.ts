@@ -22,7 +22,7 @@ export interface ClusterOptions {
   readonly topology: string;
   readonly flags?: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
-  /** Share a Redis with another cluster; else the cluster gets one of its own. */
+  /** Share a Redis with another cluster; else the cluster gets its own. */
   readonly redis?: PrivateRedis;
 }
 

@@ -13,7 +13,7 @@ export interface Stamp {
 }
 
 /**
- * A server of known delays in a process of its own, so that it does not share an event loop with
+ * A server with known delays in a separate process, so that it does not share an event loop with
  * the test.
  */
 export class ReferenceServer {

@@ -50,7 +50,7 @@ describe('docker-compose.yml', () => {
     }
   });
 
-  it('knows how every service is doing', () => {
+  it('checks the health of every service', () => {
     for (const service of [redis, api, prefill, decode, prometheus, grafana]) {
       expect(service?.healthcheck).toBeDefined();
     }
@@ -64,7 +64,7 @@ describe('docker-compose.yml', () => {
     expect(read('bin/healthy')).toMatch(/^#!\/bin\/bash\n/);
   });
 
-  it('publishes on this machine alone unless it is told otherwise', () => {
+  it('publishes only on this machine by default', () => {
     for (const service of [api, prometheus, grafana]) {
       expect(service?.ports).toHaveLength(1);
       expect(service?.ports?.[0]).toMatch(/^\$\{BATON_PUBLISH:-127\.0\.0\.1\}:/);
@@ -84,7 +84,7 @@ describe('docker-compose.yml', () => {
     }
   });
 
-  it('shows boards to anybody, and lets nobody change them', () => {
+  it('shows boards to all visitors, and lets no visitor change them', () => {
     expect(grafana?.environment).toMatchObject({
       GF_AUTH_ANONYMOUS_ENABLED: 'true',
       GF_AUTH_ANONYMOUS_ORG_ROLE: 'Viewer',

@@ -23,7 +23,7 @@ describe('every file', () => {
     expect(other).toEqual([]);
   });
 
-  it('knows no path of one machine', () => {
+  it('has no path of one machine', () => {
     expect(occurrences(written, /(^|[^\w.$}])\/(home|root|Users|work|mnt)\//)).toEqual([]);
   });
 
@@ -39,7 +39,7 @@ describe('every file', () => {
 });
 
 describe('every test', () => {
-  it('runs: none is skipped, put off or run alone', () => {
+  it('runs: none is skipped, postponed or run exclusively', () => {
     const specs = written.filter((path) => path.endsWith('.spec.ts'));
     expect(occurrences(specs, /\b(it|test|describe)\.(skip|only|todo|skipIf|runIf)\b/)).toEqual([]);
   });

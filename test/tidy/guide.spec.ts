@@ -25,7 +25,7 @@ describe('the guide', () => {
     expect(guide.map(({ path }) => `docs/${path}.md`).sort()).toEqual(listed);
   });
 
-  it('says of every page who it is for', () => {
+  it('states the readers of every page', () => {
     expect(guide.filter(({ title, readers }) => title === '' || readers.length === 0)).toEqual([]);
   });
 });

@@ -21,7 +21,7 @@ describe('the house', () => {
     expect(lines(`libs/${lib}/README.md`)).toBeLessThanOrEqual(SCREEN_LINES);
   });
 
-  it.each(apps)('apps/%s starts in a main.ts without logic of its own', (app) => {
+  it.each(apps)('apps/%s starts in a main.ts without logic', (app) => {
     expect(lines(`apps/${app}/src/main.ts`)).toBeLessThanOrEqual(MAIN_LINES);
   });
 

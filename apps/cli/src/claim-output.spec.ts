@@ -21,7 +21,7 @@ describe('a place for results', () => {
     claimFolder(undefined, '--out');
   });
 
-  it('keeps the file that is there already', () => {
+  it('keeps an existing file', () => {
     const [old, fresh] = [join(folder, 'old'), join(folder, 'new')];
     writeFileSync(old, 'old');
     for (const path of [old, fresh, undefined]) claimFile(path, '--out');
@@ -41,7 +41,7 @@ describe('a place for results', () => {
     expect(() => claimFile('/proc/baton', '--out')).toThrow(/cannot be written \(E/);
   });
 
-  it('says what a full disk says', () => {
+  it('reports the error of a full disk', () => {
     let sentence = '';
     try {
       writeFileSync('/dev/full', 'x');

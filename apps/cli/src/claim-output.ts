@@ -20,7 +20,7 @@ export function claimFolder(folder: string | undefined, flag: string): void {
   }
 }
 
-/** The same for a single file. Its content stays until the result is there. */
+/** The same for a single file. Its content stays until the result is written. */
 export function claimFile(path: string | undefined, flag: string): void {
   if (path === undefined) return;
   try {

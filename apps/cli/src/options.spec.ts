@@ -15,7 +15,7 @@ function parsed(...args: string[]): Record<string, unknown> {
 }
 
 describe('flags', () => {
-  it('are there for every option, and the help explains those that are not hidden', () => {
+  it('exist for every option, and the help explains those that are not hidden', () => {
     const help = commandWithOptions().helpInformation();
     for (const key of configKeys()) {
       const flags = [flagName(key), flagName(key).replace('--', '--no-')];
@@ -24,11 +24,11 @@ describe('flags', () => {
     }
   });
 
-  it('carry only what was given, under the name of the option', () => {
+  it('carry only given values, under the name of the option', () => {
     expect(parsed('--max-num-seqs', '8')).toEqual({ maxNumSeqs: '8' });
   });
 
-  it('may be spelled with underscores, values are left alone', () => {
+  it('may be spelled with underscores, values are not changed', () => {
     expect(parsed('--max_num_seqs=8', '--served_model_name=a_b')).toEqual({
       maxNumSeqs: '8',
       servedModelName: 'a_b',

@@ -52,12 +52,12 @@ function itemsOf(given: string): string[] {
     const items: unknown = JSON.parse(given);
     if (Array.isArray(items)) return items.map(String);
   } catch {
-    // A text that is no JSON stands for itself.
+    // A text that is not JSON is taken literally.
   }
   return [given];
 }
 
-/** The flag that stands for one value of an option. */
+/** The flag that sets one value of an option. */
 function shortFlagFor(key: ConfigKey): Option[] {
   const { flagFor } = optionOf(key);
   if (flagFor === undefined) return [];

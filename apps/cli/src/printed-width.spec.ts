@@ -26,7 +26,7 @@ afterAll(() => rmSync(folder, { recursive: true }));
 /** Command lines to copy, which must not be broken. */
 const COMMAND = /^(start it|look into it): /;
 
-describe('what a command prints', () => {
+describe('the output of a command', () => {
   it.each([
     ['the help of all', ['--help']],
     ['the help of one', ['plan', '--help']],

@@ -58,7 +58,7 @@ describe('the command line', () => {
     expect(await told(...replay)).toEqual({ exitCode: 0, stderr: '' });
   });
 
-  it('needs the flags of no command to tell its version and its commands', async () => {
+  it('needs no flags of a command to show its version and its commands', async () => {
     const completed = COMMANDS.map((row) => vi.spyOn(row, 'complete'));
     await told('--version');
     await told('--help');

@@ -14,7 +14,7 @@ function parsed(...args: string[]): ReturnType<typeof splitWorkloadFlags<string 
 }
 
 describe('workload flags', () => {
-  it('stand in the help, beside the options of the configuration', () => {
+  it('are in the help, beside the options of the configuration', () => {
     const command = new Command('replay');
     addWorkloadOptions(command);
     const help = command.helpInformation();

@@ -34,7 +34,7 @@ function modelOf(): ClusterModel {
   return model;
 }
 
-describe('what the page knows', () => {
+describe('the cluster model of the page', () => {
   it('follows a request through its phases as one object, until it ends', () => {
     const model = modelOf();
     model.see(picture(1_000, [7, 0, -1, 0], [[7, 'cmpl-a', 100, 20]]));
@@ -50,7 +50,7 @@ describe('what the page knows', () => {
     expect(model.ended).toEqual([request]);
   });
 
-  it('knows the names that were told before it came', () => {
+  it('has the names that were sent before it connected', () => {
     const model = new ClusterModel();
     model.begin({ ...HELLO, names: [[3, 'cmpl-old', 9, 9]] });
     model.see(picture(0, [3, 3, 1, 1], []));
@@ -150,7 +150,7 @@ describe('the line of step times', () => {
     expect(stepTimesText(given)).toMatch(/: given: constant, 5 ms$/);
   });
 
-  it('says how many steps lay how far outside of what was measured', () => {
+  it('has the number of steps outside of the measured range, and their distance', () => {
     const far = { ...COMPOSED, outsideSteps: 1_200, farthestOutside: 1.4567 };
     expect(stepTimesText(far)).toMatch(
       /; 1200 steps outside of the measured range, up to 1\.46 times$/,

@@ -107,7 +107,7 @@ interface Rectangle {
   readonly height?: number;
 }
 
-/** The part of a dot that stands for the tokens that have come; small ones are always full. */
+/** The part of a dot that shows the received tokens; small dots are always full. */
 function progressPart({ x, y, size, progress }: Dot): Rectangle {
   if (size < ROOMY) return { x, y, size };
   const height = Math.max(2, size * progress);

@@ -48,7 +48,7 @@ describe('the scene', () => {
     expect(scene.dots.get(3)!.progress).toBe(0.4);
   });
 
-  it('moves a dot a little with every frame, and no further than it is to go', () => {
+  it('moves a dot a little with every frame, and not beyond its target', () => {
     const scene = new FlowScene();
     scene.update(modelOf(request(1)), BOXES);
     rest(scene);
@@ -73,7 +73,7 @@ describe('the scene', () => {
     expect(scene.dots.size).toBe(0);
   });
 
-  it('jumps instead of moving for readers who want no motion', () => {
+  it('jumps instead of moving with reduced motion', () => {
     const scene = new FlowScene();
     scene.isStill = true;
     scene.update(modelOf(request(1)), BOXES);

@@ -26,11 +26,11 @@ describe('numbers for people', () => {
     expect(readableMs(value)).toBe(text);
   });
 
-  it('tells µs as what they are', () => {
+  it('shows µs as µs', () => {
     expect([formatUs(65_100), formatUs(12), formatUs(null)]).toEqual(['65.1 ms', '12 µs', '–']);
   });
 
-  it('never tells of nothing where there is something', () => {
+  it('never shows 0 for a value above 0', () => {
     expect([readableShare(0), readableShare(0.001), readableShare(0.5)]).toEqual([
       '0 %',
       '<1 %',

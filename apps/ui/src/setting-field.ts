@@ -21,7 +21,7 @@ export interface SettingField {
   readonly settle: () => void;
 }
 
-/** The control that fits an option: a choice, a number, or JSON. Empty stands for unset. */
+/** The control that fits an option: a choice, a number, or JSON. Empty means unset. */
 export function settingField(name: string, schema: OptionSchema): SettingField {
   const { control, read, write } = controlFor(name, schema);
   let shown = '';

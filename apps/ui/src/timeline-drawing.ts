@@ -25,8 +25,8 @@ interface Row {
 }
 
 /**
- * One sequence as bars over time: its phases, the parts of its prompt, how long its KV was held,
- * and its steps as ticks.
+ * One sequence as bars over time: its phases, the chunks of its prompt, the hold of its KV, and its
+ * steps as ticks.
  */
 export function drawTimeline(
   sequence: SequenceTimeline,

@@ -47,7 +47,7 @@ describe('the history of rates', () => {
     expect(history.spanS).toBe(WINDOW_S);
   });
 
-  it('shows a short one on a scale of its own', () => {
+  it('shows a short one on its own scale', () => {
     const history = new RateHistory();
     expect(history.spanS).toBe(LEAST_S);
     history.add(0, RATES);

@@ -18,7 +18,7 @@ function systemMessages(system: CountTokensDto['system']): Fields[] {
   return [{ role: 'system', content: text }];
 }
 
-/** The results of tools become messages of their own, before what the user says besides. */
+/** The results of tools become separate messages, before the user's other content. */
 function chatMessage({ role, content }: AnthropicMessageField, index: number): Fields[] {
   if (typeof content === 'string') return [{ role, content }];
   const read = new BlockReader(`messages.${index}.content`);

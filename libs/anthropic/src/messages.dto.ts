@@ -52,7 +52,7 @@ export interface AnthropicToolField {
   readonly strict?: boolean | null;
 }
 
-/** Body of POST /v1/messages/count_tokens, and what it has in common with that of /v1/messages. */
+/** Body of POST /v1/messages/count_tokens, with the fields that /v1/messages shares. */
 export class CountTokensDto {
   @Is(STRING)
   model?: string | null;

@@ -206,7 +206,7 @@ describe('a message', () => {
     }
   });
 
-  it('thinks before it answers when told to', () => {
+  it('reasons before it answers on request', () => {
     const thinking = { type: 'enabled', budget_tokens: 1024 };
     const body = { ...HI, max_tokens: 2000, thinking };
     const kinds = (setting: Setting): unknown[] => whole(setting).content.map(({ type }) => type);
@@ -228,7 +228,7 @@ describe('a message', () => {
     expect(JSON.parse(content[0]?.['text'] as string)).toMatchObject({ n: 7 });
   });
 
-  it('streams in any steps what it answers in one piece', () => {
+  it('streams the same content in any steps as in one piece', () => {
     const bodies = [
       HI,
       { ...HI, max_tokens: 500 },

@@ -48,7 +48,7 @@ describe('a conversation of Anthropic', () => {
     expect([...found].sort((a, b) => a - b)).toEqual(found);
   });
 
-  it('leaves out what it cannot read of a thought', () => {
+  it('leaves out unreadable parts of a thought', () => {
     const content = [
       { type: 'redacted_thinking', data: 'c2VjcmV0' },
       { type: 'text', text: 'so be it' },
@@ -68,7 +68,7 @@ describe('a conversation of Anthropic', () => {
     expect(end('vllm')).toMatch(/assistant\n$/);
   });
 
-  it('carries the fields that mean what they mean in a chat', () => {
+  it('passes on the fields with the same meaning as in a chat', () => {
     const body = {
       ...HI,
       metadata: { user_id: 'u' },
@@ -101,7 +101,7 @@ describe('a conversation of Anthropic', () => {
     expect(effortOf('high')).toBeGreaterThan(effortOf('low'));
   });
 
-  it('is counted as it is computed', () => {
+  it('is counted in the same way as it is computed', () => {
     const body = { ...HI, system: 'be brief', tools: [WEATHER] };
     const computed = parseMessages(body, limitsOf('vllm')).prompts[0]!.ids.length;
     expect(countTokensBody(body, limitsOf('vllm'))).toBe(
@@ -168,7 +168,7 @@ describe('a conversation of Anthropic', () => {
     }
   });
 
-  it("keeps Anthropic's own bounds in the openai dialect alone", () => {
+  it('keeps Anthropic’s own bounds only in the openai dialect', () => {
     const strict = [
       { ...HI, temperature: 1.1 },
       { ...HI, thinking: { type: 'enabled', budget_tokens: 1023 } },

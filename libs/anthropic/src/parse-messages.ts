@@ -13,7 +13,7 @@ import { CountTokensDto, MessagesDto, type AnthropicToolField } from './messages
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** Fields of vLLM's own that mean here what they mean in a chat. */
+/** vLLM's own fields with the same meaning as in a chat. */
 const PASSED_ON = [
   'model',
   'stream',
@@ -35,8 +35,8 @@ const MAX_TEMPERATURE = 1;
 const MIN_THINKING_BUDGET = 1024;
 
 /**
- * Checks a body of POST /v1/messages: what it says is said again as a chat, so that both answer
- * alike. Throws `BatonError` with the first thing that is wrong.
+ * Checks a body of POST /v1/messages: it is rewritten as a chat, so that both are answered in the
+ * same way. Throws `BatonError` with the first error.
  */
 export function parseMessages(body: unknown, limits: RequestLimits): GenerationRequest {
   const fields = objectBody(body);

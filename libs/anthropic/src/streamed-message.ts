@@ -175,7 +175,7 @@ type Segment = Pick<PlanSegment, 'kind' | 'from' | 'to' | 'cut' | 'name' | 'call
 interface Shown {
   readonly first: number;
   readonly last: number;
-  /** Nothing of the segment comes any more. */
+  /** True when the segment is complete. */
   readonly isOver: boolean;
 }
 

@@ -22,7 +22,7 @@ type Log = (line: string) => void;
  *
  * @throws TransportUnavailable when `REDIS_URL` is set and nothing answers there; TransportForeign
  *   when the prefix is taken there.
- * @throws CacheUnusable when a package is to be fetched and there is no place for it.
+ * @throws CacheUnusable when a package must be fetched and there is no place for it.
  */
 export async function resolveBroker(options: BrokerOptions, log: Log): Promise<Broker> {
   const broker = await chooseBroker(options, log);

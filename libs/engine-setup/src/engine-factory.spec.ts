@@ -1,3 +1,4 @@
+import type { Stage } from '@baton/contract';
 import { describe, expect, it } from 'vitest';
 import { type BatonConfig, defaultConfig, UsageError } from '@baton/config';
 import { engineSetup } from './engine-factory';
@@ -86,6 +87,34 @@ describe('the KV blocks of an engine', () => {
     expect(few).toBeGreaterThan(blocksOf({ maxNumSeqs: 1024, maxNumBatchedTokens: 512 * 2 }));
     expect(few).toBeGreaterThan(blocksOf({ maxNumSeqs: 64, maxNumBatchedTokens: 65_536 }));
     expect(blocksOf({ vllmVersion: '0.11.2' })).toBeLessThan(blocksOf({ vllmVersion: '0.30' }));
+  });
+});
+
+describe('the framework', () => {
+  const setupOf = (changes: Partial<BatonConfig>, stage: Stage = 'aggregated') =>
+    engineSetup(defaultConfig({ gpu: 'h100', model: 'llama-3.1-8b', ...changes }), stage).options;
+  const decodeUs = (framework: BatonConfig['framework']) =>
+    setupOf({ framework }).stepTime.decodeLaw!(8)!.baseUs;
+
+  it('decides the kernels of composed step times', () => {
+    expect(new Set([decodeUs('vllm'), decodeUs('trtllm')]).size).toBe(2);
+  });
+
+  it('computes prompts in steps of their own with SGLang, where nothing else is configured', () => {
+    const sglang = { framework: 'sglang' } as const;
+    expect(setupOf(sglang).promptsFirst).toBe(true);
+    const mixed: [Partial<BatonConfig>, Stage?][] = [
+      [{}],
+      [{ framework: 'trtllm' }],
+      [sglang, 'decode'],
+      [{ ...sglang, enableMixedChunk: true }],
+      [{ ...sglang, numSpeculativeTokens: 2 }],
+      [{ ...sglang, pipelineParallelSize: 2 }],
+      [{ ...sglang, kvOffloadingSize: 1 }],
+    ];
+    for (const [changes, stage] of mixed) {
+      expect([changes, setupOf(changes, stage).promptsFirst]).toEqual([changes, false]);
+    }
   });
 });
 

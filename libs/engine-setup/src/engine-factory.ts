@@ -37,6 +37,7 @@ import { kvPoolOf } from './kv-pool-of';
 import { loraModulesOf } from './lora-modules';
 import { modelOf } from './model-of';
 import { operatorFiles } from './operator-files';
+import { promptsFirst } from './prompts-first';
 import { refuseStages } from './pipeline-limits';
 import { schedulerLimits } from './scheduler-limits';
 import { servedNamesOf } from './served-names';
@@ -188,10 +189,12 @@ function engineOptions(
   const vllmMinor = vllmMinorOf(config);
   const capacity = { ...config, ...placement, ...limits, vllmMinor };
   const isAsync = asyncScheduling(config);
+  const { framework } = config;
   const steps = {
     ...stepTimeSpec(config),
-    vllmMinor,
-    cudaGraphSizes: cudaGraphSizes(capacity),
+    ...{ framework, vllmMinor },
+    // The sizes of other frameworks are not known here.
+    cudaGraphSizes: framework === 'vllm' ? cudaGraphSizes(capacity) : [],
     // Stages have several batches under way, which hides the host.
     isSynchronous: !isAsync && config.pipelineParallelSize === 1,
   };
@@ -214,6 +217,7 @@ function engineOptions(
     schedulingPolicy: schedulingOf(config, stage),
     sjfAgingTokensPerSecond: config.sjfAging,
     schedulerRecvInterval: config.schedulerRecvInterval,
+    promptsFirst: promptsFirst(config, stage),
     schedulerReserveFullIsl: config.schedulerReserveFullIsl,
     watermarkBlocks: Math.floor(config.watermark * gpuBlocks),
     asyncScheduling: isAsync,

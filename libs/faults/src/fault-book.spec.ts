@@ -52,7 +52,7 @@ describe('a book of faults', () => {
     expect(hits(other, 5_000)).not.toEqual(found);
   });
 
-  it('draws for one rule whatever the others are', () => {
+  it('draws for each rule independently of the others', () => {
     const alone = bookOf([{ ...CUT, name: 'a', rate: 0.5 }]);
     const beside = bookOf([
       { ...CUT, name: 'b', rate: 0.5 },
@@ -96,7 +96,7 @@ describe('a book of faults', () => {
     expect(ask(book, { atUs: 30e6 })).toEqual([]);
   });
 
-  it('goes on counting for a rule that stays as it is, and begins afresh for one that changed', () => {
+  it('continues counting for an unchanged rule, and starts again for a changed one', () => {
     const book = bookOf([{ ...CUT, every: 3 }]);
     ask(book);
     ask(book);

@@ -28,7 +28,7 @@ export interface FaultBookOptions {
   readonly speedup: number;
 }
 
-/** A rule at work: how many requests it has met, and what it draws. */
+/** An active rule: the number of matching requests, and its random stream. */
 interface ActiveRule {
   readonly rule: FaultRule;
   readonly text: string;
@@ -48,7 +48,7 @@ const AT_ONCE = { rule: 'failure-injection', stage: 'queue' } as const;
 /**
  * Judges requests by the rules of one process. It counts, and draws from streams named after the
  * rules, so the same requests in the same order meet the same faults; it reads no clock and touches
- * nothing. A rule that stays as it is when settings change goes on counting.
+ * nothing. A rule that a change of settings does not affect continues counting.
  */
 export class FaultBook {
   private active: ActiveRule[] = [];

@@ -12,9 +12,7 @@ import {
 /** Rules that one cluster may have. */
 export const MAX_RULES = 100;
 
-/**
- * `path` leads to what is wrong, `complaint` goes on behind the name of that place: `must be ...`.
- */
+/** `path` is the place of the error; `complaint` continues after its name: `must be ...`. */
 export interface RuleProblem {
   readonly path: readonly (string | number)[];
   readonly complaint: string;

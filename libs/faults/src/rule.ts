@@ -29,7 +29,7 @@ export interface FaultRule {
   readonly factor?: number;
 }
 
-/** How a field is written and which values it takes. */
+/** The notation and the allowed values of a field. */
 export type FieldForm =
   | { readonly kind: 'text'; readonly pattern?: RegExp; readonly like: string }
   | { readonly kind: 'integer'; readonly min: number; readonly max: number }

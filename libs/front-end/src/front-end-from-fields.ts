@@ -16,11 +16,11 @@ const RANGES = {
 const NAMES = [...Object.keys(RANGES), 'dispatch'];
 
 /**
- * A front end of the user's own: `request_ms` (required), `prompt_token_us` (default 0), the parts
- * of both that occupy a server, `request_busy_ms` and `prompt_token_busy_us` (default 0), and
- * `dispatch` (default serial). It has one server per engine.
+ * A user's own front end: `request_ms` (required), `prompt_token_us` (default 0), the parts of both
+ * that occupy a server, `request_busy_ms` and `prompt_token_busy_us` (default 0), and `dispatch`
+ * (default serial). It has one server per engine.
  *
- * @param where  what the user gave, for errors and as the name
+ * @param where the user's value, for errors and as the name
  * @throws FrontEndError, which names the field
  */
 export function frontEndFromFields(content: unknown, where: string): FrontEnd {

@@ -1,8 +1,7 @@
 import type { Micros } from '@baton/kernel';
 
 /**
- * How the servers of a disaggregated cluster hear of a request: one after the other, or both at
- * once.
+ * How the servers of a disaggregated cluster get a request: one after the other, or both at once.
  */
 export const DISPATCHES = ['serial', 'concurrent'] as const;
 export type Dispatch = (typeof DISPATCHES)[number];

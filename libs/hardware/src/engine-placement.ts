@@ -4,8 +4,8 @@ import type { Link } from './link/link';
 import type { ModelGeometry } from './model/model-geometry';
 
 /**
- * What one engine consists of: a model spread over `tp · pp` GPUs of one kind. Engines that are
- * data-parallel ranks of each other have attention of their own and share the experts.
+ * The placement of one engine: a model spread over `tp · pp` GPUs of one kind. Data-parallel ranks
+ * have separate attention and share the experts.
  */
 export interface EnginePlacement {
   readonly model: ModelGeometry;

@@ -32,7 +32,7 @@ describe('pipelinePartition', () => {
     expect(pipelinePartition(layers, stages)).toEqual(parts);
   });
 
-  it('gives out every layer once, evenly to one, and the fewest to the last', () => {
+  it('assigns every layer once, with sizes that differ by at most one, the fewest to the last', () => {
     const counts = fc
       .tuple(fc.integer({ min: 1, max: 64 }), fc.integer({ min: 0, max: 200 }))
       .map(([stages, more]) => [stages + more, stages] as const);

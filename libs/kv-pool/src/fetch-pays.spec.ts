@@ -16,7 +16,7 @@ describe('fetchPays', () => {
     expect(fetchPays({ ...choice, transferUs: 6_000 }, 1)).toBe(false);
   });
 
-  it('computes while the prefix of the pool is not long enough beside the own one', () => {
+  it('computes while the pool’s prefix is not long enough compared to its own', () => {
     expect(fetchPays(choice, 4)).toBe(true);
     expect(fetchPays(choice, 4.1)).toBe(false);
     expect(fetchPays({ ...choice, ownTokens: 0 }, 1_000)).toBe(true);

@@ -1,7 +1,7 @@
 import type { Micros } from '@baton/kernel';
 import type { KvPoolTerms } from './member';
 
-/** How long reading so many blocks from one other node takes once its link is free. */
+/** Time to read this many blocks from one other node once its link is free. */
 export function fetchTimeUs(
   { latencyUs, bytesPerBlock, bytesPerSecond }: KvPoolTerms,
   blocks: number,

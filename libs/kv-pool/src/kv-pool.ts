@@ -1,7 +1,7 @@
 import { assert, type Micros } from '@baton/kernel';
 import type { KvPoolMember } from './member';
 
-/** Receives what the members of this process do to the pool, for other processes. */
+/** Receives the changes by members of this process, for other processes. */
 export interface PoolListener {
   /** The memory of the node holds the block from now on. */
   stored(node: number, hash: number): void;
@@ -14,10 +14,10 @@ export interface PoolListener {
 const NOWHERE: readonly number[] = [];
 
 /**
- * The cluster's KV store as one process sees it: which nodes hold a block, and until when the link
- * of each is busy. On the virtual clock all members share one; live, each engine has its own and
- * receives the changes of the others as messages. It decides nothing and has no capacity: members
- * store and evict in the memory of their own node.
+ * One process's view of the cluster's KV store: the nodes that hold each block, and the end of each
+ * link's current reads. On the virtual clock all members share one; live, each engine has its own
+ * and receives the changes of the others as messages. It decides nothing and has no capacity:
+ * members store and evict in the memory of their own node.
  */
 export class KvPool {
   /** Nodes that hold a block, in the order in which they stored it. */

@@ -93,14 +93,14 @@ describe('a pool of nodes', () => {
     expect(found(members[3], 1, 2).sources).toEqual([{ node: 1, hashes: [1, 2] }]);
   });
 
-  it('keeps as many copies of a block as it may', () => {
+  it('keeps the allowed number of copies of a block', () => {
     const { members, pool } = poolOf(3, { replicas: 2 });
     for (const member of members) keep(member, 1);
     expect(pool.holdersOf(1)).toEqual([0, 1]);
     expect(members[2]!.contents()).toEqual([]);
   });
 
-  it('loses with a node what that alone held', () => {
+  it('loses blocks that only a lost node held', () => {
     const { members, pool } = poolOf(2);
     keep(members[0], 1, 2);
     keep(members[1], 2);

@@ -9,7 +9,7 @@ export interface HashRange {
   readonly count: number;
 }
 
-/** What one node gives to the pool, and how it reads the memory of others. */
+/** A node's share in the pool, and its terms for reading the memory of others. */
 export interface KvPoolTerms {
   /** KV blocks that the memory of the node holds, >= 1. */
   readonly blocks: number;
@@ -89,7 +89,7 @@ export class KvPoolMember {
     }
   }
 
-  /** How long reading what was found on other nodes takes, waiting for links included. */
+  /** Time to read the blocks found on other nodes, including waits for links. */
   fetchUs(found: PoolFind, nowUs: Micros): Micros {
     let atUs = nowUs;
     for (const source of found.sources) atUs = this.readUntilUs(source, atUs);
@@ -97,7 +97,7 @@ export class KvPoolMember {
   }
 
   /**
-   * Reads what was found on other nodes: their links are busy for as long, and the blocks count as
+   * Reads the blocks found on other nodes: their links are busy meanwhile, and the blocks count as
    * used there. Returns the time it takes, as `fetchUs` does.
    */
   fetch(found: PoolFind, nowUs: Micros): Micros {

@@ -47,7 +47,7 @@ export class PoolFind {
     this.length++;
   }
 
-  /** Keeps the leading blocks of the own node alone. */
+  /** Keeps only the leading blocks of the engine's own node. */
   keepLeading(): void {
     this.length = this.leading;
     this.local = this.leading;

@@ -12,9 +12,9 @@ export interface NamedBlocks {
 
 export interface ReaderCosts {
   readonly blockSize: number;
-  /** Time to load so many blocks from the memory of the own node. */
+  /** Time to load this many blocks from the memory of the engine's own node. */
   readonly loadUs: (blocks: number) => Micros;
-  /** Time to compute a prompt up to `tokens` behind `cached` ones. */
+  /** Time to compute a prompt up to `tokens` after `cached` ones. */
   readonly computeUs: (tokens: number, cached: number) => Micros;
 }
 
@@ -29,8 +29,8 @@ export interface PoolWish {
 }
 
 /**
- * Decides for one engine what it reads from the pool behind the blocks that its GPUs hold: the
- * memory of its own node always, that of other nodes when fetching takes less time than computing.
+ * Decides what one engine reads from the pool after the blocks on its GPUs: always from the memory
+ * of its own node, and from other nodes when fetching is faster than computing.
  */
 export class PoolReader {
   /** What the last `match` decided to read. */
@@ -41,14 +41,14 @@ export class PoolReader {
     private readonly costs: ReaderCosts,
   ) {}
 
-  /** Finds blocks in the memory of the own node alone; returns how many. */
+  /** Finds blocks only in the memory of the engine's own node; returns their number. */
   matchOwn(list: NamedBlocks, wish: PoolWish): number {
     this.find(list, wish);
     this.found.keepLeading();
     return this.found.length;
   }
 
-  /** Finds blocks in the pool, as they would be read from now on; returns how many to read. */
+  /** Finds blocks in the pool, as they would be read now; returns the number to read. */
   match(list: NamedBlocks, wish: PoolWish, nowUs: Micros): number {
     const { found } = this;
     this.find(list, wish);
@@ -56,12 +56,12 @@ export class PoolReader {
     return found.length;
   }
 
-  /** A sequence starts with what was found. */
+  /** Called when a sequence starts with the found blocks. */
   take(): void {
     if (this.found.isDeclined) this.member.decline();
   }
 
-  /** Reads what was found on other nodes; returns how long that takes. */
+  /** Reads the blocks found on other nodes; returns the time that this takes. */
   fetch(nowUs: Micros): Micros {
     return this.member.fetch(this.found, nowUs);
   }
@@ -71,7 +71,7 @@ export class PoolReader {
     this.member.keep(hashes, { from: hashFrom, count: Math.min(count, hashCount) });
   }
 
-  /** Drops what the memory of this node holds. */
+  /** Clears the memory of this node. */
   clear(): void {
     this.member.clear();
   }

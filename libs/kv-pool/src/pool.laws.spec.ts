@@ -13,7 +13,7 @@ const visits = fc.array(
 const chain = (prefix: number, blocks: number): number[] =>
   Array.from({ length: blocks }, (_, i) => 100 * (prefix + 1) + i + 1);
 
-/** Each visit fetches what the pool has of a prompt and then keeps all of it, as an engine does. */
+/** Each visit fetches the pool's part of a prompt and then keeps all of it, as an engine does. */
 function play(all: readonly { node: number; prefix: number; blocks: number }[], replicas: number) {
   const pool = new KvPool();
   const terms = { blocks: 7, bytesPerBlock: 100, bytesPerSecond: 1e6, latencyUs: 3 };
@@ -43,12 +43,12 @@ function play(all: readonly { node: number; prefix: number; blocks: number }[], 
   return { pool, members, log };
 }
 
-describe('a KV pool, whatever is asked of it', () => {
-  it('holds no more than its capacity, and is read only for what it holds', () => {
+describe('a KV pool under random requests', () => {
+  it('holds no more than its capacity, and is read only for blocks that it holds', () => {
     fc.assert(fc.property(visits, fc.nat({ max: 3 }), (all, replicas) => void play(all, replicas)));
   });
 
-  it('knows exactly what its nodes hold, at most in as many copies as it may', () => {
+  it('records exactly the content of its nodes, within the limit of copies', () => {
     fc.assert(
       fc.property(visits, fc.nat({ max: 3 }), (all, replicas) => {
         const { pool, members } = play(all, replicas);

@@ -2,7 +2,7 @@ const LINE_FEED = 0x0a;
 const CARRIAGE_RETURN = 0x0d;
 const SPACE = 0x20;
 const DATA = Buffer.from('data:');
-/** A longer line is taken for a stream that is none. */
+/** A longer line means that this is not an event stream. */
 const LONGEST_LINE = 1 << 22;
 
 /** The bytes of one event lie in `bytes` from `from` to below `to`. */

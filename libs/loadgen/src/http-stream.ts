@@ -18,7 +18,7 @@ export interface Target {
   readonly protocol: Protocol;
 }
 
-/** How an exchange over HTTP ended; what came of the answer until then stands in `answer`. */
+/** The end of an exchange over HTTP; the answer so far is in `answer`. */
 export type Ending =
   | { readonly kind: 'whole' }
   | { readonly kind: 'failed'; readonly error: string; readonly message: string }
@@ -27,7 +27,7 @@ export type Ending =
 export interface Sending {
   readonly id: string;
   readonly body: string;
-  /** Where it goes instead of the target's path, and what is spoken there. */
+  /** Another path with its protocol, instead of the target's. */
   readonly to?: { readonly path: string; readonly protocol: Protocol } | undefined;
   /** Besides those of the target. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
@@ -39,8 +39,8 @@ export interface Sending {
 }
 
 /**
- * Keeps connections to one server and streams answers over them. Each request in flight has a
- * connection of its own, which the next one takes over.
+ * Keeps connections to one server and streams answers over them. Each request in flight has its own
+ * connection, which a later one reuses.
  */
 export class HttpStreams {
   private readonly pool: Pool;
@@ -72,7 +72,7 @@ export class HttpStreams {
   }
 }
 
-/** One exchange: undici tells it what comes, it reads events and says how it ended. */
+/** One exchange: undici passes it the data, it reads events and reports the end. */
 class HttpStream implements Dispatcher.DispatchHandler {
   private readonly answer: ReceivedAnswer;
   private readonly events: EventSplitter;
@@ -170,7 +170,7 @@ class HttpStream implements Dispatcher.DispatchHandler {
   }
 }
 
-/** The sentence in an error answer: OpenAI's, FastAPI's, or the text as it is. */
+/** The message in an error answer: OpenAI's, FastAPI's, or the plain text. */
 function messageOf(body: Buffer): string {
   const text = body.toString('utf8').trim();
   try {

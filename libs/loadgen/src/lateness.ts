@@ -1,7 +1,7 @@
 import { type IntervalHistogram as DelayHistogram, monitorEventLoopDelay } from 'node:perf_hooks';
 import { type Delay, IntervalHistogram, type Lateness } from '@baton/analysis';
 
-/** How often the event loop's delay is sampled; it is taken off again. */
+/** Interval of samples of the event loop's delay; it is subtracted from them. */
 const SAMPLING_MS = 5;
 const NS_PER_MS = 1e6;
 const US_PER_MS = 1_000;
@@ -9,7 +9,7 @@ const US_PER_MS = 1_000;
 const VOID_MS = 10;
 const VOID_SHARE = 0.01;
 
-/** Measures how far the generator is from what it should be. */
+/** Measures the generator's deviation from its schedule. */
 export class LatenessMeter {
   private readonly lag = new IntervalHistogram();
   private readonly loop: DelayHistogram = monitorEventLoopDelay({ resolution: SAMPLING_MS });

@@ -69,7 +69,7 @@ function lowestTenth(values: readonly number[]): number {
 
 type Stamps = Awaited<ReturnType<ReferenceServer['stamps']>>;
 
-/** By how many ms each request was measured wrongly, beside what the server stamped. */
+/** The measurement error of each request in ms, against the server's stamps. */
 function errorsOf({ run, details }: LoadRecord, idPrefix: string, stamps: Stamps) {
   return stamps.map(({ id, receivedMs, writtenMs }) => {
     const i = Number(id.slice(idPrefix.length));
@@ -130,7 +130,7 @@ describe('the load generator', () => {
     }
   });
 
-  it('takes an answer for the tokens that its events bring when the server does not count', async () => {
+  it('counts the events of an answer as tokens when the server does not count', async () => {
     const { record } = await load({ rows: [row(0)], reference: { usage: false } });
     expect(record.run.log.emittedTokens[0]).toBe(TOKENS);
     expect(record.run.countedBy).toEqual({ usage: 0, events: 1 });
@@ -150,7 +150,7 @@ describe('the load generator', () => {
     expect(record.run.itl.count).toBe(0);
   });
 
-  it('says when nobody listens', async () => {
+  it('reports a server that does not listen', async () => {
     const builder = new WorkloadBuilder();
     builder.add(row(0));
     const target = { path: '/', headers: {}, protocol: 'openai' } as const;
@@ -191,7 +191,7 @@ describe('the load generator', () => {
     ]);
   });
 
-  it('ends with what it has when it is interrupted', async () => {
+  it('ends with the results so far when it is interrupted', async () => {
     const interrupt = new AbortController();
     const rows = [row(0), row(1), row(60_000)];
     const { record } = await load({

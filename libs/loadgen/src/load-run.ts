@@ -14,7 +14,7 @@ import { Recorder, type RequestDetail } from './recorder';
 const PER_TURN = 8;
 
 export interface LoadOptions {
-  /** When requests come; those that wait for another come their pause after it has ended. */
+  /** The requests and their instants; those that wait for another come a pause after its end. */
   readonly workload: Workload;
   /** Where requests go; it stays open. */
   readonly streams: HttpStreams;
@@ -22,7 +22,7 @@ export interface LoadOptions {
   bodyOf(row: number): string;
   /** Where a request goes, if not all go the target's way. */
   placeOf?(row: number): { readonly path: string; readonly protocol: Protocol } | undefined;
-  /** Headers of its own, if any. */
+  /** Additional headers of a request, if any. */
   headersOf?(row: number): Readonly<Record<string, string>>;
   /** Whether the text of the answer is kept. */
   keepsText(row: number): boolean;
@@ -30,13 +30,13 @@ export interface LoadOptions {
   onText?(row: number, text: string): void;
   /** Requests under way at most. */
   readonly maxConcurrency: number;
-  /** How long one request may take. */
+  /** Longest time of one request. */
   readonly deadlineMs: number;
   /** Keep gaps, text and error of each request. */
   readonly keepsDetails: boolean;
   /** `x-request-id` of request i is this and i. */
   readonly idPrefix: string;
-  /** Ends the run: what is under way is given up and stays unfinished. */
+  /** Ends the run: requests under way are abandoned and stay unfinished. */
   readonly signal?: AbortSignal;
   /** Requests that have ended so far. */
   onProgress?(ended: number): void;
@@ -51,7 +51,7 @@ export interface LoadRecord {
 
 /**
  * Sends a workload to a server at its instants, whether or not earlier requests have been answered,
- * and writes down what comes.
+ * and records the answers.
  */
 export function runLoad(options: LoadOptions): Promise<LoadRecord> {
   return new LoadRun(options).run();
@@ -73,7 +73,7 @@ class LoadRun {
   private readonly bodies = new Map<number, string>();
   private recorder: Recorder;
   private startMs = 0;
-  /** First row that arrives by itself and is not due yet. */
+  /** First row that waits for no other and is not due yet. */
   private next = 0;
   private ended = 0;
   /** Whether requests that are due have had to wait for a slot. */
@@ -115,10 +115,7 @@ class LoadRun {
     };
   }
 
-  /**
-   * Sends what is due as far as slots and this turn allow, and sees to it that it is called again
-   * in time.
-   */
+  /** Sends due requests as far as slots and this turn allow, and schedules its next call. */
   private pump(): void {
     this.takeDue(performance.now());
     for (let sent = 0; this.ready.length > 0 && !this.isOver; sent++) {

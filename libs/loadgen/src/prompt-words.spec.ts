@@ -27,7 +27,7 @@ describe('words of prompts', () => {
     }
   });
 
-  it('are those that the server counts as one token, found with few questions', async () => {
+  it('are words that the server counts as one token, found with few calls', async () => {
     const costs = (word: string): number => (word.endsWith('y') ? 3 : 1);
     const { tokenizer, questions } = server(costs, 2);
     const { words, specialTokens, isConfirmed } = await findPromptWords(tokenizer);

@@ -11,7 +11,7 @@ const WORDS_AT_ONCE = 128;
 
 /** What prompts are written with. */
 export interface PromptWords {
-  /** Each is one token of the server's tokenizer, wherever it stands. */
+  /** Each is one token of the server's tokenizer in any place. */
   readonly words: readonly string[];
   /** Tokens that the server puts before every prompt. */
   readonly specialTokens: number;

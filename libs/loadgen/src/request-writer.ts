@@ -70,7 +70,7 @@ export class RequestWriter {
       : { path: this.options.prefix + path, protocol };
   }
 
-  /** Like a request of the workload, with words of its own. */
+  /** A request like those of the workload, with separate words. */
   warmUpBody(i: number): string {
     const { count, promptTokens } = this.workload;
     const row = i % count;

@@ -4,7 +4,7 @@ import type { Protocol } from './protocol/protocol';
 export interface ServerAccess {
   /** Scheme, host and port. */
   readonly origin: string;
-  /** What stands before every path, as behind a proxy; mostly empty. */
+  /** Prefix of every path, for servers behind a proxy; mostly empty. */
   readonly prefix: string;
   readonly endpoint: string;
   readonly backend: string;

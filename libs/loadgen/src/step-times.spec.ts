@@ -16,8 +16,8 @@ function page(engines: readonly (readonly [engine: number, steps: number, far: n
     .join('\n');
 }
 
-describe('what a page of metrics says of step times', () => {
-  it('is how they are made, and how far a run left what was measured', () => {
+describe('the step times on a page of metrics', () => {
+  it('are the model, and how far a run left the measured range', () => {
     const before = page([
       [0, 5, 1.5],
       [1, 0, 1],

@@ -14,11 +14,14 @@ export interface EngineStepTimes {
   readonly description: string;
   /** Since the engine's start; undefined: its step times have no range. */
   readonly outsideSteps: number | undefined;
-  /** How many times the largest measured value the farthest of these had; 1: none. */
+  /** The farthest of these as a multiple of the largest measured value; 1 when there is none. */
   readonly farthestOutside: number;
 }
 
-/** Those of all engines behind the server; none when it simulates no steps or says nothing. */
+/**
+ * The step-time models of all engines of the server; none when it simulates no steps or reports
+ * none.
+ */
 export async function readStepTimes({
   origin,
   prefix,

@@ -29,7 +29,7 @@ interface KnownShape {
   grid?: OperatorGrid;
 }
 
-/** What stands for a shape. */
+/** The rows that represent a shape. */
 interface Found {
   readonly known: AttentionShape;
   /** That very shape was measured. */
@@ -39,7 +39,7 @@ interface Found {
 
 type SpeedOfLight = (shape: AttentionShape, middle: number, inner: number) => number;
 
-/** What tells the two tables of attention apart. */
+/** The differences between the two tables of attention. */
 interface Kind {
   readonly isSquareInMiddle: boolean;
   readonly speedOfLightUs: SpeedOfLight;
@@ -81,7 +81,7 @@ export class AttentionTable {
     );
   }
 
-  /** Whether the point lies within what was measured for this very shape. */
+  /** Whether the point is within the measurements of this exact shape. */
   covers(shape: AttentionShape, middle: number, inner: number): boolean {
     const { isExact, grid } = this.nearest(shape);
     return isExact && grid.covers(shape.heads, middle, inner);

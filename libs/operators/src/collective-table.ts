@@ -6,7 +6,7 @@ import type { SystemFacts } from './system-facts';
 export class CollectiveTable {
   private readonly curves = new Map<number, Curve>();
 
-  /** @param operation  rows of this operation alone, in a table of several */
+  /** @param operation selects its rows in a table of several operations */
   constructor(
     csv: string,
     private readonly system: SystemFacts,

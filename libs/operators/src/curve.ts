@@ -29,7 +29,7 @@ export class Curve {
     return x >= this.firstX && x <= this.lastX;
   }
 
-  /** A straight line between the neighbours of x; undefined outside of what was measured. */
+  /** A straight line between the neighbours of x; undefined outside of the measured range. */
   at(x: number): number | undefined {
     if (!this.covers(x)) return undefined;
     const above = lowerBound(this.xs, x);

@@ -27,12 +27,12 @@ const SHAPE_COLUMNS = 2;
 /** Octaves of (n, k) within which one shape says something about another. */
 const REACH_OCTAVES = 2;
 const NEIGHBOURS = 4;
-/** Points at the end of a curve whose median utilisation goes on beyond it. */
+/** Points at the end of a curve whose median utilisation continues beyond it. */
 const TAIL = 3;
 
 /**
- * Measured times of `y[m,n] = x[m,k] W[k,n]`. A known (n, k) is a straight line in m, beyond it its
- * last utilisation goes on; another takes the utilisation of the nearest shapes. Rules:
+ * Measured times of `y[m,n] = x[m,k] W[k,n]`. A known (n, k) is a straight line in m, beyond which
+ * its last utilisation continues; other shapes take the utilisation of the nearest ones. Rules:
  * data/operators/COMPOSITION.md. Owns the text, of which it reads the rows of a shape when that is
  * asked for: a model needs a few of hundreds.
  */
@@ -97,7 +97,7 @@ export class GemmTable {
     return curve;
   }
 
-  /** Whether m lies within what was measured of some shape. */
+  /** Whether m is within the measurements of some shape. */
   private isMeasured(m: number): boolean {
     let isAny = this.measured.get(m);
     if (isAny === undefined) {
@@ -107,7 +107,7 @@ export class GemmTable {
     return isAny;
   }
 
-  /** Reads the first and the last row alone: hundreds of shapes may be asked in vain. */
+  /** Reads only the first and the last row, because hundreds of shapes may be tried in vain. */
   private covers(shape: Shape, m: number): boolean {
     const [first, last] = (shape.ends ??= this.readEnds(shape.range));
     return m >= first && m <= last;

@@ -22,7 +22,7 @@ function sliceOf(rows: readonly (readonly [xs: number[], key: number])[]): Slice
 }
 
 describe('NearestPoints', () => {
-  it('are those that a look at every point finds', () => {
+  it('equal those of a full search', () => {
     const size = fc.integer({ min: 1, max: 65_536 });
     const place = fc.tuple(size, size);
     fc.assert(

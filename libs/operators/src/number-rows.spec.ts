@@ -9,7 +9,7 @@ function rowsOf(csv: string, columns: number): number[][] {
 }
 
 describe('rows of numbers', () => {
-  it('are those behind the header, with or without a last line end', () => {
+  it('are the rows after the header, with or without a final line end', () => {
     expect(rowsOf('a,b\n1,2.5\n\n30,0.125\n', 2)).toEqual([
       [1, 2.5],
       [30, 0.125],
@@ -18,7 +18,7 @@ describe('rows of numbers', () => {
     expect(rowsOf('a,b', 2)).toEqual([]);
   });
 
-  it('leave out fields behind the last column, and have none for missing ones', () => {
+  it('leave out fields after the last column, and have none for missing ones', () => {
     expect(rowsOf('a,b,c\n1,2,3\n4\n5,6,7\n', 2)).toEqual([
       [1, 2],
       [4, NaN],

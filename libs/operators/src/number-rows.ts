@@ -43,8 +43,8 @@ export function forEachNumberRowIn(
 }
 
 /**
- * Calls `visit` with each run of rows whose first so many fields are alike, those fields too. Such
- * rows stand together: tables are sorted.
+ * Calls `visit` with each run of rows whose leading fields are equal, and with these fields. Such
+ * rows are adjacent, because tables are sorted.
  */
 export function forEachRun(
   csv: string,
@@ -88,7 +88,7 @@ function behindHeader(csv: string): TextRange {
   return [start === 0 ? csv.length : start, csv.length];
 }
 
-/** Behind the comma after the last of so many fields. */
+/** The position after the comma of the last of this many fields. */
 export function behindFields(csv: string, start: number, fields: number): number {
   let at = start;
   for (let field = 0; field < fields; field++) at = csv.indexOf(',', at) + 1;

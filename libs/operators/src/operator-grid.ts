@@ -13,13 +13,13 @@ export interface GridRules {
 
 const NOTHING: Slice = { keys: [], logs: [], curves: [] };
 
-/** Neighbours that decide outside of what was measured, and the one that bounds their reach. */
+/** Neighbours that decide outside of the measurements, and the one that limits their reach. */
 const NEIGHBOURS = 4;
 
 /**
  * Measured times on three axes, possibly with a corner left out. Between points lines are straight,
  * axis by axis; where one side of a bracket is missing, the other is scaled by the speed of light;
- * outside, the utilisation of the nearest points goes on. Rules: data/operators/COMPOSITION.md.
+ * outside, the utilisation of the nearest points continues. Rules: data/operators/COMPOSITION.md.
  */
 export class OperatorGrid {
   private readonly keys: number[] = [];
@@ -136,7 +136,7 @@ function around(keys: readonly number[], x: number): number[] {
 
 interface Bracket {
   at(index: number): number | undefined;
-  /** How many times the speed of light at the wanted place is that at `key`. */
+  /** The ratio of the speed-of-light time at the wanted place to that at `key`. */
   scale(key: number): number;
   readonly isSquare: boolean;
 }

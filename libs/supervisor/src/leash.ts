@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
+import './warm-up';
 
 /**
  * Loaded into every process that the supervisor starts, before its main module. The channel to the

@@ -189,7 +189,7 @@ describe.each(['openai', 'vllm'] as const)('the AI SDK and the %s dialect', (dia
       });
     });
 
-    it('tells errors apart by status', async () => {
+    it('distinguishes errors by status', async () => {
       const bad = generateText({ ...once, model: models().chat(), topP: 5 });
       await expect(bad).rejects.toSatisfy(APICallError.isInstance);
       await expect(bad).rejects.toMatchObject({ statusCode: 400, isRetryable: false });

@@ -123,13 +123,13 @@ describe.each(SETTINGS)('LangChain and $api in the $dialect dialect', (setting) 
     });
   });
 
-  it('tells errors apart by status', async () => {
+  it('distinguishes errors by status', async () => {
     await expect(chat({ topP: 5 }).invoke(QUESTION)).rejects.toMatchObject({ status: 400 });
     await expect(chat({ model: 'nobody' }).invoke(QUESTION)).rejects.toMatchObject({ status: 404 });
     await expect(chat({ model: 'nobody' }).stream(QUESTION)).rejects.toMatchObject({ status: 404 });
   });
 
-  it.each([429, 500, 503] as const)('tells trouble apart by status: %i', async (status) => {
+  it.each([429, 500, 503] as const)('distinguishes failures by status: %i', async (status) => {
     const error = await troubleWith(dialect, status, (url) => chatOf(url).invoke(QUESTION));
     expect(error).toMatchObject({ status });
   });

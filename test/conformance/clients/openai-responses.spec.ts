@@ -49,7 +49,7 @@ describe.each(['openai', 'vllm'] as const)('responses of the official client, %s
     expect(streamed.output.map(({ type }) => type)).toEqual(['reasoning', 'message']);
   });
 
-  it('.stream() of an id goes on behind the events that were seen', async () => {
+  it('.stream() of an id continues after the seen events', async () => {
     const body = { model, input, max_output_tokens: 30, background: true };
     const { id } = await client.responses.create(body);
     const seen: number[] = [];
@@ -73,7 +73,7 @@ describe.each(['openai', 'vllm'] as const)('responses of the official client, %s
   });
 
   it.each([true, false])(
-    'calls a tool and goes on with its result (stream: %s)',
+    'calls a tool and continues with its result (stream: %s)',
     async (stream) => {
       const body = { model, input, tools: [weather], tool_choice: 'required' as const };
       const asked = stream
@@ -125,7 +125,7 @@ describe.each(['openai', 'vllm'] as const)('responses of the official client, %s
     });
   });
 
-  it('tells errors apart by class and field', async () => {
+  it('distinguishes errors by class and field', async () => {
     const impossible = { ...weather, parameters: { enum: [] } };
     const create = (body: object): Promise<unknown> =>
       client.responses.create({ model, input, ...body } as never);

@@ -153,7 +153,7 @@ describe.each(['openai', 'vllm'] as const)('the official client and the %s diale
     await expect(client.models.retrieve('other')).rejects.toThrow(OpenAI.NotFoundError);
   });
 
-  it('tells the id of a request', async () => {
+  it('shows the id of a request', async () => {
     const headers = { 'X-Request-Id': 'mine-1' };
     const answer = await client.completions.create(
       { model, prompt: 'Once', max_tokens: 2 },
@@ -164,7 +164,7 @@ describe.each(['openai', 'vllm'] as const)('the official client and the %s diale
     expect(answer.id).toBe('cmpl-mine-1');
   });
 
-  it('tells errors apart by class and field', async () => {
+  it('distinguishes errors by class and field', async () => {
     const impossible = { ...weather, function: { name: 'f', parameters: { enum: [] } } };
     await expect(
       client.chat.completions.create({ model, messages, tools: [impossible] }),

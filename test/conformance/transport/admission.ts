@@ -17,7 +17,7 @@ export function describeAdmission(makeWorld: WorldFactory): void {
     });
     afterEach(() => world.close());
 
-    it('admits exactly the limit of many who ask at once', async () => {
+    it('admits exactly the limit of many concurrent requests', async () => {
       const asked = await Promise.all(
         Array.from({ length: 60 }, (_, i) =>
           i % 2 === 0

@@ -35,7 +35,7 @@ export function describeBus(makeWorld: WorldFactory): void {
       expect(heard.sort()).toEqual(['first', 'own', 'second']);
     });
 
-    it('is silent after unsubscribing, also when somebody else still listens', async () => {
+    it('is silent after unsubscribing, even when others still listen', async () => {
       const heard: string[] = [];
       const stop = await subscriber.bus.subscribe('c', () => heard.push('stopped'));
       await subscriber.bus.subscribe('c', () => heard.push('stays'));

@@ -26,7 +26,7 @@ export function describeConnection(makeWorld: WorldFactory): void {
       expect(events).toEqual(['lost', 'replaced']);
     });
 
-    it('says that a broken connection was restored, and goes on hearing its channels', async () => {
+    it('reports that a broken connection was restored, and keeps its subscriptions', async () => {
       const heard: string[] = [];
       await a.bus.subscribe('api:a', (payload) => heard.push(payload.toString()));
       await world.breakConnections();

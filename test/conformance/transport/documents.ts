@@ -36,7 +36,7 @@ export function describeDocuments(makeWorld: WorldFactory): void {
       expect(await b.documents.ids('c')).toEqual(['2', '1']);
     });
 
-    it('tell their first lines without being used', async () => {
+    it('show their first lines without counting as used', async () => {
       const long = 'é'.repeat(100_000);
       const texts = { '1': '{"a":"é"}\n{}\n[]', '2': 'one line', '3': `short\n${long}` };
       for (const [id, text] of Object.entries(texts)) await a.documents.put(at(id), text, BOUNDS);
@@ -99,7 +99,7 @@ export function describeDocuments(makeWorld: WorldFactory): void {
       expect(await a.documents.get(at('2'))).toBe('two');
     });
 
-    it('stay within their number whoever writes', async () => {
+    it('stay within their limit with any writers', async () => {
       const ids = Array.from({ length: 40 }, (_, i) => String(i));
       await Promise.all(
         ids.map((id, i) => (i % 2 === 0 ? a : b).documents.put(at(id), id, BOUNDS)),

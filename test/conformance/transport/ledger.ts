@@ -67,7 +67,7 @@ export function describeLedger(makeWorld: WorldFactory): void {
       expect(await a.ledger.returnToPrefill('r', first)).toBeUndefined();
     });
 
-    it('gives concurrent begins different epochs and lets the newest alone end the request', async () => {
+    it('gives concurrent begins different epochs, and only the newest ends the request', async () => {
       const starts = Array.from({ length: 24 }, (_, i) =>
         (i % 2 === 0 ? a : b).ledger.begin(start({ stage: 'aggregated', maxRuns: 24 })),
       );
@@ -120,7 +120,7 @@ export function describeLedger(makeWorld: WorldFactory): void {
       ).toBe(true);
     });
 
-    it('counts a run that has handed over, whatever its engine says', async () => {
+    it('counts a run that has handed over, even if its engine withdraws it', async () => {
       await run({ maxRuns: 1 });
       const epoch = packEpoch(1, 1);
       await a.ledger.handOff('r', epoch, handoff(epoch));
@@ -142,7 +142,7 @@ export function describeLedger(makeWorld: WorldFactory): void {
       for (const _ of [1, 2]) expect(await decode()).toMatchObject({ handoff: handoff(epoch) });
     });
 
-    it('tells a repeated prefill to add the decode job as long as no decode run has begun', async () => {
+    it('makes a repeated prefill add the decode job as long as no decode run has begun', async () => {
       const epoch = await handedOver();
       const again = { kind: 'drop', why: 'handed-over', handoff: handoff(epoch) };
       expect(await begin()).toEqual(again);
@@ -238,7 +238,7 @@ export function describeLedger(makeWorld: WorldFactory): void {
       expect(await view()).toMatchObject({ isAborted: false, isApiAlive: true });
     });
 
-    it('knows who awaits a request from its resubmission on, without any run', async () => {
+    it('records the API that awaits a request at its resubmission, without any run', async () => {
       await a.ledger.resubmit({ requestId: 'r', submission: 2, apiId: 'api-a' });
       expect(await view()).toMatchObject({ isAborted: false, isApiAlive: true });
       await a.ledger.abandon('r');

@@ -52,7 +52,7 @@ export function describePresence(makeWorld: WorldFactory): void {
       expect(await b.presence.claimIndex('newer')).toBe(3);
     });
 
-    it('tells an engine that its index is of another one by now', async () => {
+    it('reports to an engine that another one has its index', async () => {
       expect(await a.presence.announceEngine(engine('late', 0), 60_000)).toBe(true);
       expect(await a.presence.announceEngine(engine('late', 0), 60_000)).toBe(true);
       await a.presence.removeEngine('late');
@@ -60,7 +60,7 @@ export function describePresence(makeWorld: WorldFactory): void {
       expect(await a.presence.announceEngine(engine('late', taken), 60_000)).toBe(false);
     });
 
-    it('knows which APIs live', async () => {
+    it('knows the living APIs', async () => {
       await a.presence.announceApi('lives', 60_000);
       await a.presence.announceApi('falls-silent', 120);
       await a.presence.announceApi('leaves', 60_000);

@@ -42,7 +42,7 @@ export function describeQueues(makeWorld: WorldFactory): void {
       expect(taking.ids).toEqual(['urgent', 'normal', 'middle', 'late']);
     });
 
-    it('leaves a job alone that is queued or running under the same id', async () => {
+    it('does not add a job that is queued or running under the same id', async () => {
       await api.jobs.add('prefill', [job('twice'), job('twice')]);
       const taking = new Taking(worker, 'prefill');
       await taking.untilTaken(1);

@@ -19,7 +19,7 @@ export function describeRates(makeWorld: WorldFactory): void {
     afterEach(() => world.close());
 
     it.each([1, 7, 10, 60, 1_000])(
-      'give exactly their limit of %i at once, whoever asks',
+      'give exactly their limit of %i at once to concurrent callers',
       async (limit) => {
         const asks = Array.from({ length: limit + 5 }, (_, i) =>
           (i % 2 === 0 ? a : b).rates.take('x', [requests(1, limit)]),
@@ -33,7 +33,7 @@ export function describeRates(makeWorld: WorldFactory): void {
       },
     );
 
-    it('tell what is left and when they are full', async () => {
+    it('report the remaining amount and when they are full', async () => {
       const { isTaken, states } = await a.rates.take('x', [requests(4)]);
       expect(isTaken).toBe(true);
       expect(states[0]?.remaining).toBe(6);

@@ -13,7 +13,7 @@ import { job, jobs, redisWorld, start, Taking, withAdmin } from './world';
 /** Tests of effects that only a server outside the process has. */
 export function describeRedisOnly(server: () => PrivateRedis): void {
   describe('with a real server', () => {
-    it('says in one sentence that nobody listens there', async () => {
+    it('reports in one sentence that there is no server', async () => {
       const url = '/nowhere/redis.sock';
       const connecting = connectRedisTransport({ url, times: { callDeadlineMs: 300 } });
       await expect(connecting).rejects.toThrow(TransportUnavailable);
@@ -181,7 +181,7 @@ export function describeRedisOnly(server: () => PrivateRedis): void {
       await world.close();
     });
 
-    it('takes back what was admitted after the caller had given up', async () => {
+    it('takes back an admission that came after the caller had given up', async () => {
       const world = redisWorld(server(), { callDeadlineMs: 800 });
       const transport = await world.connect();
       await transport.presence.announceApi('api-a', 60_000);

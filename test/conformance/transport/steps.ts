@@ -30,7 +30,7 @@ export function describeSteps(makeWorld: WorldFactory): void {
       return { epoch, handoff: handoff(epoch), next, leaves };
     }
 
-    it('hand a request over: its record, its job for decode, and no job of its own', async () => {
+    it('hand a request over: its record, its job for decode, and no prefill job', async () => {
       const { taking, epoch } = await taken();
       expect(await taking.first().handOver(over(epoch))).toBe(true);
       const decode = new Taking(a, 'decode');
@@ -45,7 +45,7 @@ export function describeSteps(makeWorld: WorldFactory): void {
       await taking.untilTaken(2);
     });
 
-    it('hand nothing over from a run that is fenced out, whose job leaves all the same', async () => {
+    it('hand nothing over from a fenced run, whose job still leaves', async () => {
       const { taking, epoch } = await taken();
       await a.ledger.begin(start());
       expect(await taking.first().handOver(over(epoch))).toBe(false);

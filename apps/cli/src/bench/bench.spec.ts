@@ -50,7 +50,7 @@ const wordsOf = ({ body }: Stamp): string[] => String(body['prompt']).trim().spl
 const SHORT = ['--dataset', 'random', '--random-input-len', '12', '--random-output-len', '8'];
 
 describe('baton bench', () => {
-  it('tells SLO classes one by one, by their own objectives', async () => {
+  it('reports SLO classes one by one, by their own objectives', async () => {
     const flags = ['--slo-mix', 'chat=0.5,batch=0.5', '--slo-class', 'chat:ttft=60s,tpot=60s'];
     const load = [...SHORT, '--num-prompts', '12'];
     const result = resultOf(await bench(...load, ...flags, '--json'));
@@ -180,7 +180,7 @@ describe('baton bench', () => {
     expect(answer.stdout).toMatch(/Successful requests: +0\nFailed requests: +3/);
   });
 
-  it('warms up first, with words of its own, and stops when that fails', async () => {
+  it('warms up first, with separate words, and stops when that fails', async () => {
     const { stamps, warmUps } = await bench(...SHORT, '--num-prompts', '2', '--num-warmups', '3');
     expect(warmUps.map((stamp) => wordsOf(stamp).length)).toEqual([12, 12, 12]);
     const seen = new Set([...stamps, ...warmUps].map(({ body }) => body['prompt']));
@@ -191,7 +191,7 @@ describe('baton bench', () => {
     expect(failed.stderr).toContain('baton: The warm-up failed: http_503: told to fail\n');
   });
 
-  it('writes files where it is told to, without keys', async () => {
+  it('writes files to the given folder, without keys', async () => {
     const files = ['--out', folder, '--save-result', '--result-dir', join(folder, 'saved')];
     const key = ['--api-key', 'very-secret', '--header', 'x-key=secret-too'];
     const { stderr } = await bench(...SHORT, '--num-prompts', '2', ...files, ...key);

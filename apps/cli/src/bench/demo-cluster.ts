@@ -19,8 +19,8 @@ export class DemoCluster {
   constructor(topology: string, flags: readonly string[] = []) {
     const own = ['--port', '0', '--log-level', 'warn'];
     const args = ['--require', LEASH, MAIN, 'up', topology, ...own, ...flags];
-    // A process group of its own: Ctrl-C in the terminal is for this process, which ends the
-    // cluster when its results are written.
+    // A separate process group, so that Ctrl-C in the terminal reaches only this process, which
+    // ends the cluster when its results are written.
     this.child = spawn(process.execPath, args, {
       detached: true,
       stdio: ['ignore', 'pipe', 'pipe', 'ipc'],

@@ -67,7 +67,7 @@ async function tell(
   process.stdout.write(`report: ${resolve(flags.result.out ?? OUT, 'report.html')}\n`);
 }
 
-/** The cluster's address; undefined when it is to stop before it is ready. */
+/** The cluster's address; undefined when it must stop before it is ready. */
 async function readyUnless(stop: AbortSignal, cluster: DemoCluster): Promise<string | undefined> {
   const stopped = new Promise<undefined>((done) => {
     stop.addEventListener('abort', () => done(undefined));

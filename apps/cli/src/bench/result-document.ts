@@ -10,7 +10,7 @@ import { shownWorkload } from '@baton/workload-source';
 import type { PreparedBench } from './prepare-bench';
 import { classesOf } from './slo-classes';
 
-/** A run, and how the server made its step times; none when it simulates no steps. */
+/** A run, and the step-time model of the server; none when it simulates no steps. */
 export interface MeasuredLoad extends LoadRecord {
   readonly stepTimes: readonly StepTimesSummary[];
 }

@@ -128,7 +128,7 @@ describe('baton calibrate', () => {
       writeFileSync(log, lines.join(''));
     }
 
-    it('fits three numbers, says how sure they are, and writes who measured what', async () => {
+    it('fits three numbers with their errors, and writes the source of the measurements', async () => {
       writeSteps();
       const told = await baton('calibrate', '--input', log, ...FLAGS, '--out', out);
       expect([told.exitCode, told.stderr]).toEqual([0, '']);
@@ -148,7 +148,7 @@ describe('baton calibrate', () => {
       expect(stepTime.method).toBe('calibrated');
     });
 
-    it('writes over own operators a profile that holds with them alone', async () => {
+    it('writes a profile over own operators that is valid only with them', async () => {
       const operators = path('own-operators');
       mkdirSync(join(operators, 'h100_sxm'), { recursive: true });
       const file = join(operators, 'h100_sxm', 'gemm.bf16.csv');

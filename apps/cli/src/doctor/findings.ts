@@ -8,7 +8,7 @@ const run = promisify(execFile);
 const GIB = 2 ** 30;
 const VERSION_DEADLINE_MS = 3_000;
 
-/** One line of the report: what, and what was found. */
+/** One line of the report: the subject and the finding. */
 export type DoctorFinding = readonly [what: string, found: string];
 
 /** Path of an executable on PATH, or undefined. */

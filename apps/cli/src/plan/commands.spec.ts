@@ -77,7 +77,7 @@ describe('the command that starts the winner', () => {
     );
   });
 
-  it('tells no secret', () => {
+  it('shows no secret', () => {
     expect(upCommand(prepared(), result('1 1 0', 1, 1))).not.toContain('secret');
   });
 });

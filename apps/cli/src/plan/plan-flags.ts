@@ -152,7 +152,7 @@ function outputOf(
   const threads = integerOf('--threads', flagText(own['threads']), MOST_THREADS);
   const planners = own['planners'] === true;
   return {
-    // The workload is sent to planners as it is, without shared memory.
+    // The workload is sent to planners unchanged, without shared memory.
     threads: planners ? 1 : (threads ?? availableParallelism()),
     planners,
     json: own['json'] === true,

@@ -44,7 +44,7 @@ describe('baton plan --json', () => {
     document = await planned(...PLAN);
   });
 
-  it('prints one document with every split, those that were not simulated too', async () => {
+  it('prints one document with every split, including those not simulated', async () => {
     const again = await plan(...PLAN, '--json');
     expect(again.stderr).toMatch(/^(baton: .*\n)*$/);
     expect(JSON.parse(again.stdout)).toEqual(document);
@@ -84,7 +84,7 @@ describe('baton plan --json', () => {
     expect(document.margin_over_aggregated).toBeCloseTo(margin, 4);
   });
 
-  it('finds what a replay finds at that rate, and loses the target a little above', async () => {
+  it('agrees with a replay at that rate, and misses the target slightly above', async () => {
     const { winner, replay_command, winner_summary, tolerance } = document;
     const same = await replayed(replay_command);
     for (const name of ['ttft_ms', 'tpot_ms', 'itl_ms', 'slo_attainment', 'steps'] as const) {
@@ -97,7 +97,7 @@ describe('baton plan --json', () => {
     expect((await replayed(above)).slo_attainment).toBeLessThan(0.9);
   });
 
-  it('agrees with a replay of every split at one rate who can keep the target there', async () => {
+  it('agrees with replays of every split at one rate on which keep the target', async () => {
     const rate = document.winner.request_rate! * 0.9;
     for (const split of document.splits.filter(({ simulated }) => simulated)) {
       const { prefill, decode, aggregated = 1 } = split.tensor_parallel_size;
@@ -149,7 +149,7 @@ describe('baton plan --json', () => {
     );
   });
 
-  it('does not take a burst that is served in time for a rate', async () => {
+  it('does not count a burst that is served in time as a rate', async () => {
     const lax = PLAN.map((word) => (word === SLO[1] ? 'e2el=1000s' : word));
     const { splits, notes } = await planned(...lax);
     for (const split of splits.filter(({ simulated }) => simulated)) {
@@ -159,7 +159,7 @@ describe('baton plan --json', () => {
     expect(notes.join(' ')).toContain('too short for a firm result');
   });
 
-  it('does not let a split win by refusing what others serve', async () => {
+  it('does not let a split win by refusing requests that others serve', async () => {
     const trace = join(folder, 'long.jsonl');
     const lines = Array.from({ length: 200 }, (_none, i) => {
       // One in twenty needs more KV than a prefill engine with few blocks has.
@@ -182,7 +182,7 @@ describe('baton plan --json', () => {
 describe('a plan with SLO classes', () => {
   const TWO = [...WORKLOAD, ...LENGTHS, ...SLO, '--gpus', '2', '--tp', '1', '--threads', '1'];
 
-  it('keeps the targets of each class, and tells what each gets', async () => {
+  it('keeps the targets of each class, and reports the results of each', async () => {
     const classes = JSON.stringify({ quick: { ttft: 150 }, rest: {} });
     const mix = ['--slo-classes', classes, '--slo-mix', 'quick=0.2,rest=0.8'];
     const plain = await planned(...TWO);

@@ -5,7 +5,7 @@ import type { PlanningContext, TaskPool } from '@baton/planning';
 const INTERRUPTED = 130;
 
 /**
- * The pool of `--planners`; undefined without the flag. Ctrl-C takes back what no planner has
+ * The pool of `--planners`; undefined without the flag. Ctrl-C removes tasks that no planner has
  * begun.
  *
  * @throws UsageError without a Redis

@@ -19,7 +19,7 @@ interface Outcome {
   readonly wallSeconds: number;
   /** Null where engines choose. */
   readonly decisionsPerSecond: number | null;
-  /** Undefined: it was tried on the virtual clock alone. */
+  /** Undefined when it was tried only on the virtual clock. */
   readonly live?: LiveFigures | undefined;
 }
 

@@ -140,7 +140,7 @@ describe("a replay with a policy of the user's own", () => {
     expect(await replayed(path)).toEqual(await replayed('least-requests'));
   });
 
-  it('goes on with the built-in autoscaler where its own one fails', async () => {
+  it('continues with the built-in autoscaler when the user’s own fails', async () => {
     const decide = '{ throw new Error("tired"); }';
     const path = join(folder, 'tired.mjs');
     writeFileSync(path, `export default { create: () => ({ decide() ${decide} }) };\n`);
@@ -155,7 +155,7 @@ describe("a replay with a policy of the user's own", () => {
     expect(own.stderr).toContain('decide (cluster) threw Error: tired (tired.mjs:1:');
   });
 
-  it('goes on with the fallback, and says so once, when the policy names no engine', async () => {
+  it('continues with the fallback, and reports that once, when the policy names no engine', async () => {
     const path = moduleOf('none.mjs', 'undefined');
     const args = [...WORKLOAD, '--placement', path, '--placement-fallback', 'round-robin'];
     const { exitCode, stderr } = await baton('replay', ...args);

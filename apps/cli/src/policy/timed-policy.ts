@@ -7,12 +7,12 @@ import {
   type StagePolicySpec,
 } from '@baton/placement';
 
-/** How long policies take to choose, on the wall clock. */
+/** Measures the time of policies' choices on the wall clock. */
 export class ChoiceTimer {
   private choices = 0;
   private ms = 0;
 
-  /** Null where nothing chooses: under `pull` engines take what they have room for. */
+  /** Null when no policy chooses: under `pull` engines take requests as they have room. */
   get perSecond(): number | null {
     return this.choices === 0 || this.ms === 0 ? null : (1_000 * this.choices) / this.ms;
   }

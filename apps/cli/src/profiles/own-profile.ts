@@ -4,7 +4,7 @@ import { type Section, stepTimeFromProfile } from '@baton/profile-files';
 import { readFileSync } from 'node:fs';
 import { parse } from 'yaml';
 
-/** A profile file as it is, checked. */
+/** The checked content of a profile file. */
 export interface OwnProfile {
   readonly path: string;
   /** calibrated, factors, polynomial, blis. */

@@ -41,7 +41,7 @@ afterEach(() => vi.restoreAllMocks());
 afterAll(() => rmSync(folder, { recursive: true }));
 
 describe('baton profiles', () => {
-  it('lists own profiles of a folder, what is shipped, and what can be composed', async () => {
+  it('lists own profiles of a folder, shipped ones, and composable placements', async () => {
     const { exitCode, stdout } = await baton('profiles', 'list', folder, '--json');
     expect(exitCode).toBe(0);
     const rows = JSON.parse(stdout) as Record<string, string>[];

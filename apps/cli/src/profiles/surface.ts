@@ -17,7 +17,7 @@ const EMPTY: BatchAggregates = {
   ...{ prefillTokens: 0, prefillSeqs: 0, prefillQuadratic: 0, prefillContext: 0 },
   ...{ decodeSeqs: 0, decodeContext: 0, kvUsage: 0 },
 };
-/** Blocks of KV play no part in how long a step takes. */
+/** The number of KV blocks has no effect on step times. */
 const ANY_BLOCKS = '1000';
 
 /** @throws UsageError, one sentence, for an unknown deployment or a profile that does not fit it */

@@ -33,7 +33,7 @@ function recordingOf(over: Parameters<typeof defaultConfig>[0]): string {
 }
 
 describe('the front end of a replay', () => {
-  it("is vLLM's, told with its share of the latency", async () => {
+  it('is vLLM’s, reported with its share of the latency', async () => {
     const { front_end, phase_means_ms, config } = await replay(...ONE, '--request-rate', '2');
     expect(front_end).toEqual({
       ...{ name: 'vllm', request_ms: 5.7, prompt_token_us: 6.3, dispatch: 'serial' },
@@ -51,7 +51,7 @@ describe('the front end of a replay', () => {
     expect(phase_means_ms.front_end).toBe(ms);
   });
 
-  it('stands in the table, the page and the log', async () => {
+  it('is in the table, the page and the log', async () => {
     const flags = [...ONE, '--request-rate', '2', '--out', folder];
     const { stdout } = await runCommand('replay', ...flags);
     expect(stdout).toContain(

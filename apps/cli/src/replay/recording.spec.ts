@@ -89,14 +89,14 @@ describe('the replay of a recorded run', () => {
     ]);
   });
 
-  it('says what was given otherwise', async () => {
+  it('reports options that differ', async () => {
     const answer = await replay('--trace', path, '--json', '--topology', '1P1D');
     expect(answer.stderr).toContain('by baton 0.1.0, but --topology 1P1D (recorded: 2A).\n');
     expect(resultOf(answer)).toMatchObject({ config: { topology: '1P1D' } });
     expect(resultOf(answer).comparison?.ttft_ms.error_percent.mean).toBeGreaterThan(5);
   });
 
-  it('tells of both in the table and in the report', async () => {
+  it('shows both in the table and in the report', async () => {
     const out = join(folder, 'out');
     const { stdout } = await replay('--trace', path, '--out', out);
     expect(stdout).toMatch(/^TTFT mean +102 ms +100 ms +100 ms +-2\.0 %$/m);
@@ -137,12 +137,12 @@ describe('the replay of a recorded run', () => {
     expect(isNoted).toBe(isSaid && !flags.includes('--no-compare'));
   });
 
-  it('is compared all the same on request', async () => {
+  it('is still compared on request', async () => {
     const answer = await replay('--trace', path, '--json', '--rate-scale', '2', '--compare');
     expect(resultOf(answer).comparison?.requests).toBe(19);
   });
 
-  it('is compared without its first line on request, under a configuration of its own', async () => {
+  it('is compared without its first line on request, under a separate configuration', async () => {
     writeFileSync(path, recordingOf(5).split('\n').slice(1).join('\n'));
     const plain = await replay('--trace', path, '--json');
     expect(resultOf(plain)).not.toHaveProperty('comparison');

@@ -19,7 +19,7 @@ export interface ReplayFlags extends ReplayRequest {
   readonly json: boolean;
   /** Folder for files. */
   readonly out: string | undefined;
-  /** A policy that says what it would have done beside the recorded one; undefined: none. */
+  /** A policy whose choices are compared with the recorded ones, if any. */
   readonly shadow: string | undefined;
   readonly perfetto: boolean;
   readonly svg: boolean;

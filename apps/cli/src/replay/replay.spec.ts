@@ -68,7 +68,7 @@ describe('baton replay --json', () => {
     expect(ttftOf(other)).not.toEqual(ttftOf(one));
   });
 
-  it('tells the same request latencies step by step', async () => {
+  it('gives the same request latencies step by step', async () => {
     const leaped = JSON.parse((await replay(...RANDOM, ...CLUSTER, '--json')).stdout) as object;
     const stepped = (await replay(...RANDOM, ...CLUSTER, '--json', '--no-leap')).stdout;
     for (const name of ['ttft_ms', 'tpot_ms', 'e2el_ms', 'steps', 'simulated_seconds']) {
@@ -111,7 +111,7 @@ describe('baton replay --json', () => {
 });
 
 describe('clients of a closed loop', () => {
-  it('that think take longer in all, and the result says how long they think', async () => {
+  it('with think time take longer in all, and the result has the think time', async () => {
     const loop = ['--dataset', 'random', '--num-prompts', '60', ...CLUSTER, '--concurrency', '4'];
     const timeOf = async (...more: string[]) => {
       const { stdout } = await replay(...loop, ...more, '--json');

@@ -21,9 +21,9 @@ export interface ResultParts {
   readonly subtitle: string;
   /** Steps for the trace; undefined: no trace. */
   readonly steps: readonly StepSpan[] | undefined;
-  /** The recorded run beside it; undefined: none. */
+  /** The recorded run to compare with, if any. */
   readonly compared: ComparisonReport | undefined;
-  /** What a policy would have done beside a recorded router; undefined: none was asked. */
+  /** The choices of a shadow policy beside a recorded router, if any. */
   readonly shadow: ShadowLog | undefined;
   readonly workload: Workload;
   /** Whether charts are wanted as pictures too. */

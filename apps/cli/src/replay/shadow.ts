@@ -3,13 +3,13 @@ import type { ShadowDecision } from '@baton/cluster';
 import { msToUs, usToMs, usToSeconds } from '@baton/kernel';
 import { requestIdOf, type Workload } from '@baton/workload';
 
-/** How a policy compares with the router whose decisions were recorded. */
+/** The comparison of a policy with the recorded router. */
 export interface ShadowSummary {
   readonly policy: string;
   readonly decisions: number;
   /** For which the policy names the same engine. */
   readonly same: number;
-  /** Predicted means, ms, and what the policy's engine would be sooner by; all but the share. */
+  /** Predicted means in ms, and the gain with the policy's engine. */
   readonly recorded_ttft_ms: number | null;
   readonly own_ttft_ms: number | null;
   readonly gain_ms: {
@@ -25,7 +25,7 @@ export interface ShadowSummary {
   }[];
 }
 
-/** Gathers what a policy would have done beside a real router. */
+/** Collects the choices of a policy beside those of a real router. */
 export class ShadowLog {
   private readonly decisions: ShadowDecision[] = [];
 

@@ -34,7 +34,7 @@ function byName({ slo_classes = [] }: Summary): Record<string, ClassSummary> {
 }
 
 describe('the SLO classes of a replay', () => {
-  it('have rows of their own, and flow control serves them by its policy', async () => {
+  it('have their own rows, and flow control serves them by its policy', async () => {
     const first = byName(await replay(...LOAD, ...MIX, ...GATE, 'fcfs'));
     const strict = byName(await replay(...LOAD, ...MIX, ...GATE, 'priority'));
     const { interactive, batch } = strict;
@@ -46,7 +46,7 @@ describe('the SLO classes of a replay', () => {
     expect(interactive!.flow_wait_ms!.p99).toBeLessThan(batch!.flow_wait_ms!.p50!);
   });
 
-  it('may be those of a trace, and stand in the table and the page', async () => {
+  it('may come from a trace, and are in the table and the page', async () => {
     const trace = join(folder, 'trace.jsonl');
     const line = (i: number, more: object) =>
       JSON.stringify({ arrival_ms: i * 50, prompt_tokens: 9, output_tokens: 2, ...more });

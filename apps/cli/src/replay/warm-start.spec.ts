@@ -42,7 +42,7 @@ async function replayed(trace: string, ...flags: string[]) {
 }
 
 describe('a replay that begins with a cache', () => {
-  it('finds at least what the second half of the same trace twice finds', async () => {
+  it('finds at least as much as the second half of the doubled trace', async () => {
     const trace = traceOf('once.jsonl', 0);
     const cold = await replayed(trace, '--save-cache', saved);
     const warm = await replayed(trace, '--warm-start', saved);
@@ -98,7 +98,7 @@ describe('a replay that begins with a cache', () => {
     expect(stderr).toContain(`baton: --warm-start ${saved} ${sentence}\n`);
   });
 
-  it('is refused with what no replay has saved', async () => {
+  it('is refused for a file that no replay has saved', async () => {
     const trace = traceOf('once.jsonl', 0);
     const refusal = async (): Promise<string> =>
       (await runCommand('replay', '--trace', trace, ...CLUSTER, '--warm-start', saved)).stderr;

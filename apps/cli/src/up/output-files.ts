@@ -9,7 +9,7 @@ const HEAD_BYTES = 1 << 16;
 /**
  * Clears the files that the processes of a new cluster will write: files of an ended run under
  * their names are removed, files still being written stay (the new processes then choose other
- * names), and anything else is left alone.
+ * names), and other files are not touched.
  *
  * @throws UsageError when a name is that of another file, or cannot be written
  */

@@ -5,7 +5,7 @@ const BEYOND = 3;
 const MOST = 0.9;
 
 /**
- * The highest value that a scale has to show. Single values far above the others are left out, so
+ * The highest value that a scale must show. Single values far above the others are left out, so
  * that they do not flatten the rest; 0 without values.
  */
 export function robustTop(values: Iterable<number | null | undefined>): number {

@@ -10,15 +10,12 @@ export interface Departed {
   readonly atMs: number;
 }
 
-/** How long an engine is remembered whose role is complete without it. */
+/** Time for which an engine is kept whose role is complete without it. */
 const REMEMBER_MS = 30_000;
 
 const LETTERS: Readonly<Record<Role, string>> = { prefill: 'P', decode: 'D', aggregated: 'A' };
 
-/**
- * Engines that left without an order to leave, as far as this page knows: one that is idle may
- * drain between two pictures.
- */
+/** Engines that left without a visible order; an idle one may drain between two pictures. */
 export class Departures {
   /** Their roles have fewer engines than at the start. */
   lost: readonly Departed[] = [];

@@ -23,7 +23,7 @@ type Found = Omit<HealthFinding, 'sinceMs'> & { readonly sinceMs?: number };
 /** Refusals come in bursts: the finding stays for this long after the last one. */
 const REFUSALS_STAY_MS = 5_000;
 
-/** Whether the cluster is healthy, what is short in it, and since when. */
+/** The health of the cluster: its level, its shortages, and their start. */
 export class Health {
   findings: readonly HealthFinding[] = [];
   private readonly departures = new Departures();

@@ -11,7 +11,7 @@ export interface Pile {
   readonly engines: number;
 }
 
-/** Time in which a pile forgets most of what it was: a burst of a second is no bottleneck. */
+/** Time constant of a pile: a burst of a second is not a bottleneck. */
 const SMOOTH_MS = 1_500;
 /** Waiting requests per engine, and their share of all in flight, from which a pile counts. */
 const LEAST_PER_ENGINE = 2;
@@ -34,7 +34,7 @@ export class Piles {
     const piles = PILES.map((name) => this.pileOf(name, model, share));
     const counting = piles.filter((pile) => this.counts(pile, model.inFlight));
     const largest = [...counting].sort((a, b) => b.requests - a.requests)[0];
-    // Held blocks are the wait of prefill for what comes after it.
+    // Held blocks mean that prefill waits for the stage after it.
     return areBlocked(model.engines) ? (counting.at(-1) ?? largest) : largest;
   }
 

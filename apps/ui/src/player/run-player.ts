@@ -10,7 +10,7 @@ const WHOLE_S = 60;
 const TICK_MS = 100;
 
 export interface PlayerListener {
-  /** The run begins, or goes on from another position. */
+  /** The run begins, or continues from another position. */
   readonly onBegin: (hello: ClusterHello) => void;
   /** A picture that is passed over: for what keeps a history. */
   readonly onPassed: (picture: ClusterPicture) => void;

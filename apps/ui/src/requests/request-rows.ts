@@ -1,7 +1,7 @@
 import type { ClusterModel, RequestState } from '../cluster-model';
 
 export const ROWS = 24;
-/** How long the row of an ended request stays at least. */
+/** Least time for which the row of an ended request stays. */
 const LINGER_MS = 4_000;
 
 /**

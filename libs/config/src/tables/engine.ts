@@ -123,6 +123,11 @@ export const ENGINE = {
     help: "SGLang's option: steps between two checks for requests while an engine only decodes.",
     unit: 'steps',
   }),
+  enableMixedChunk: toggle(false, {
+    help:
+      "SGLang's option, for framework sglang: prompts join the steps of decoding sequences " +
+      'instead of taking steps of their own.',
+  }),
   schedulerReserveFullIsl: toggle(true, {
     help:
       'Admit a prompt only when blocks for the whole of it are free, not just for its first ' +

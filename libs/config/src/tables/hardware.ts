@@ -88,6 +88,11 @@ export const HARDWARE = {
   vllmVersion: text('0.30', {
     help: 'Version of vLLM whose division of GPU memory is modelled, from 0.11 on.',
   }),
+  framework: choice(['vllm', 'sglang', 'trtllm'], 'vllm', {
+    help:
+      'Server whose kernels composed step times have, and whose order of prompts an engine ' +
+      'follows; everything else is as in vLLM.',
+  }),
   /** KV blocks of an engine, instead of what memory gives. */
   numGpuBlocksOverride: optionalInteger([2, 100_000_000], {
     help: 'KV blocks of an engine, whatever its memory; one of them holds no KV, as in vLLM.',

@@ -35,11 +35,11 @@ type Field = keyof typeof REQUIRED | keyof typeof OPTIONAL;
 type Fields = Readonly<Record<string, unknown>>;
 
 /**
- * A GPU of the user's own, from the fields that docs/step-time.md lists. Its steps come from the
- * roofline or from a profile, unless `operators` names the folder of its measured operators; unset
- * parts of its figures that kernels reach are those assumed for unmeasured cards of the catalogue.
+ * A user's own GPU, from the fields that docs/step-time.md lists. Its steps come from the roofline
+ * or from a profile, unless `operators` names the folder of its measured operators; unset parts of
+ * its figures that kernels reach are those assumed for unmeasured cards of the catalogue.
  *
- * @param where  what the user gave, for errors
+ * @param where the user's value, for errors
  * @throws HardwareError `bad-config`, which names the field
  */
 export function gpuFromFields(content: unknown, where: string): Gpu {

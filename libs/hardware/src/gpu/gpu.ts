@@ -33,9 +33,9 @@ export interface Gpu extends Named {
   readonly operators?: string;
   /** Dense BF16 with FP32 accumulation, without sparsity. */
   readonly flopsPerSecond: number;
-  /** How many times faster than BF16 the data sheet has FP8; unset: no FP8 units. */
+  /** The data sheet's factor of FP8 over BF16; unset: no FP8 units. */
   readonly fp8Factor?: number;
-  /** How many times faster than BF16 the data sheet has FP4; unset: no FP4 units. */
+  /** The data sheet's factor of FP4 over BF16; unset: no FP4 units. */
   readonly fp4Factor?: number;
   /** Of the data sheet. */
   readonly memoryBytes: number;

@@ -127,7 +127,7 @@ describe('kvCapacityBlocks', () => {
     expect(expertPadding({ model, gpu: findGpu('b200'), tp: 8 })).toBe(1);
   });
 
-  it('refuses a model that does not fit, with what it needs and what there is', () => {
+  it('refuses a model that does not fit, with the needed and the available memory', () => {
     const failure = () => kvCapacityBlocks(query('llama-3.1-70b', 'h100', 1));
     expect(failure).toThrow(HardwareError);
     expect(failure).toThrow(

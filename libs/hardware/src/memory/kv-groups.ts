@@ -17,8 +17,8 @@ const NEARLY_EQUAL = 1.5;
  * The groups of layers that have KV blocks of their own, undefined when all layers keep the same.
  * As vLLM's `_get_kv_cache_groups_uniform_page_size` (vllm/v1/core/kv_cache_utils.py): groups have
  * as many layers as there are of the rarer kind, or of the other kind when that is below 1.5 times
- * as many; the last group of a kind is padded. Of models whose layers all have a window, all layers
- * are taken to keep the whole context.
+ * as many; the last group of a kind is padded. If all layers of a model have a window, all are
+ * assumed to keep the whole context.
  */
 export function kvGroupsOf(model: ModelGeometry): KvLayerGroups | undefined {
   const window = windowOf(model);
@@ -68,7 +68,7 @@ export interface KvWindow {
   readonly bytesPerToken: number;
 }
 
-/** Undefined when no layer gives up what its window has left behind. */
+/** Undefined when no layer frees the KV outside of its window. */
 export function kvWindowOf(model: ModelGeometry, tp = 1): KvWindow | undefined {
   const window = windowOf(model);
   if (window === undefined) return undefined;
@@ -83,7 +83,7 @@ export function kvBytesPerLayer(model: ModelGeometry, tp: number): number {
   return 2 * Math.max(1, attention.kvHeads / tp) * attention.headDim * bytes;
 }
 
-/** The window of layers that give up KV outside of it, in a model that has others too. */
+/** The window of layers that free KV outside of it, in a model with other layers too. */
 function windowOf({ attention, layers, stage }: ModelGeometry): SlidingWindow | undefined {
   if (attention.kind === 'latent') return undefined;
   const { slidingWindow: window } = attention;

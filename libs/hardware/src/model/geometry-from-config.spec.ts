@@ -61,7 +61,7 @@ describe('a model that is served in another format', () => {
     expect(saved).toBeCloseTo(linear, -3);
   });
 
-  it('is refused on a GPU without units for it, with what it could run', () => {
+  it('is refused on a GPU without units for it, with the possible formats', () => {
     const served = () =>
       servedIn(findModel('llama-3.1-8b'), findGpu('h100'), { quantization: 'nvfp4' });
     expect(served).toThrow('h100 has no units for NVFP4. Possible quantization: none, fp8, ');

@@ -51,7 +51,7 @@ export function geometryFromConfig(content: unknown, name: string): ModelGeometr
   };
 }
 
-/** Llama 4 has a width of its own for layers without experts. */
+/** Llama 4 has a separate width for layers without experts. */
 const INTERMEDIATE = ['intermediate_size_mlp', 'intermediate_size', 'ffn_dim', 'n_inner'] as const;
 
 function attentionOf(config: CheckpointConfig, layers: number): GroupedAttention | LatentAttention {

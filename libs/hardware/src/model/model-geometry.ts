@@ -19,7 +19,7 @@ export interface SlidingWindow {
    * to the last `tokens`.
    */
   readonly isChunked?: boolean;
-  /** They keep the KV of the whole context all the same. Unset: of their window. */
+  /** True when windowed layers keep the KV of the whole context. Unset: only of their window. */
   readonly keepsAll?: boolean;
 }
 
@@ -67,7 +67,7 @@ export interface ModelGeometry extends Named {
   readonly tiedEmbeddings: boolean;
   /** Queries and keys are normed before attention: each head, or all heads of all GPUs at once. */
   readonly qkNorm?: boolean | 'across heads';
-  /** In what it is served; by default that of the published checkpoint. */
+  /** The format in which it is served; by default that of the published checkpoint. */
   readonly precision: Precision;
   readonly maxContext: number;
   /**
@@ -150,9 +150,7 @@ export function parameterCount(model: ModelGeometry): number {
   return sharedLayerParameters(model) + routedParameters(model) + vocabulary;
 }
 
-/**
- * Parameters that one token passes: what a checkpoint's "active" count means, with the vocabulary.
- */
+/** Parameters that one token passes: the "active" count of a checkpoint, with the vocabulary. */
 export function activeParameterCount(model: ModelGeometry): number {
   const routed =
     expertLayers(model) * (model.experts?.activeExperts ?? 0) * expertParameters(model);
@@ -161,8 +159,8 @@ export function activeParameterCount(model: ModelGeometry): number {
 }
 
 /**
- * Bytes of one weight, on average; routed experts have a format of their own, the vocabulary stays
- * in BF16.
+ * Bytes of one weight, on average; routed experts have a separate format, the vocabulary stays in
+ * BF16.
  */
 export function meanWeightBytes(model: ModelGeometry): number {
   const routed = routedParameters(model);

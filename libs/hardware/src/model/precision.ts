@@ -14,7 +14,7 @@ export type WeightFormat =
 
 export type KvCacheFormat = 'bf16' | 'fp8';
 
-/** In what a model is served. Embedding, router and output head stay in BF16. */
+/** The formats in which a model is served. Embedding, router and output head stay in BF16. */
 export interface Precision {
   readonly linear: WeightFormat;
   readonly experts: WeightFormat;
@@ -46,7 +46,7 @@ export function describePrecision({ linear, experts, kvCache }: Precision): stri
   return `${weights}, KV cache ${kvCache}`.replaceAll('_', ' ');
 }
 
-/** Of MXFP4 checkpoints the experts alone are in four bits. */
+/** Only the experts of MXFP4 checkpoints are in four bits. */
 export function linearFormat({ linear }: Precision): WeightFormat {
   return linear === 'mxfp4' ? 'bf16' : linear;
 }

@@ -60,7 +60,7 @@ export function servedIn(model: ModelGeometry, gpu: Gpu, request: PrecisionReque
   return { ...model, precision, attention: { ...attention, slidingWindow } };
 }
 
-/** Of a mixture in MXFP4 the experts alone are in four bits. */
+/** Only the experts of a mixture in MXFP4 are in four bits. */
 function precisionOf(format: WeightFormat, { precision }: ModelGeometry): Precision {
   return { linear: format, experts: format, kvCache: precision.kvCache };
 }

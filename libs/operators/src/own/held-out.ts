@@ -7,7 +7,7 @@ import { mergedTable, meanUs } from './merged-table';
 import type { OwnPoint, OwnTable } from './own-table';
 import type { TableLayout } from './table-layout';
 
-/** How far a table is off at points that it was not shown: predicted over measured. */
+/** The errors of a table at held-out points: predicted over measured. */
 export interface HeldOutErrors {
   readonly points: number;
   /** Points that were kept apart. */
@@ -27,8 +27,8 @@ export interface OwnTableAt {
 }
 
 /**
- * Every k-th of the user's points is left out of the table, which then predicts it: what it says
- * between and beyond the others, shipped ones included.
+ * Every k-th of the user's points is left out of the table, which then predicts it: its value
+ * between and beyond the others, including shipped ones.
  *
  * @param every  k; 0: none is left out
  */

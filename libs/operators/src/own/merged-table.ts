@@ -11,9 +11,9 @@ interface Span {
 }
 
 /**
- * The text of a table with the user's points in it. On a curve of which the user has points, theirs
- * alone count from the first to the last of them; before and behind those, and on other curves, the
- * shipped ones go on. Several measurements of one place count with their mean.
+ * The text of a table with the user's points in it. On a curve with points of the user, only these
+ * count from the first to the last of them; before and after those, and on other curves, the
+ * shipped ones apply. Several measurements of one place count with their mean.
  *
  * @param shipped  the text of the shipped table; undefined: there is none
  */
@@ -34,7 +34,7 @@ export function mergedTable(own: OwnTable, shipped: string | undefined, header: 
   return `${header}\n${rows.map(({ line }) => line).join('\n')}\n`;
 }
 
-/** The mean of what was measured at one place, µs. */
+/** The mean of the measurements at one place, µs. */
 export function meanUs({ us }: Pick<OwnPoint, 'us'>): number {
   return us.reduce((sum, one) => sum + one, 0) / us.length;
 }

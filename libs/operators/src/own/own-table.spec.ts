@@ -58,7 +58,7 @@ describe('a table of the own', () => {
 describe('own points over shipped ones', () => {
   const SHIPPED = `${HEADER}\n64,32,1,10\n64,32,16,20\n64,32,256,40\n128,32,16,30\n`;
 
-  it('count alone between the first and the last on a curve; elsewhere the shipped ones do', () => {
+  it('replace the shipped ones between the first and the last on a curve', () => {
     const own = tableOf('64,32,32,26', '64,32,8,14', '64,32,8,16', '96,32,4,5');
     expect(mergedTable(own, SHIPPED, HEADER).trim().split('\n')).toEqual([
       HEADER,
@@ -66,7 +66,7 @@ describe('own points over shipped ones', () => {
     ]);
   });
 
-  it('keep every own point and stay sorted, whatever is measured', () => {
+  it('keep every own point and stay sorted, for any measurements', () => {
     const point = fc.tuple(
       fc.constantFrom(64, 96, 1024),
       fc.integer({ min: 1, max: 300 }),

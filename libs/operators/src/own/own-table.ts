@@ -8,7 +8,7 @@ export interface OwnPoint {
   readonly us: number[];
 }
 
-/** Where a table cannot be used: the line of the file, from 1, and what is wrong there. */
+/** The error of an unusable table: the line of the file, from 1, and the reason. */
 export interface TableProblem {
   readonly line: number;
   readonly complaint: string;
@@ -21,7 +21,7 @@ const COLUMN_MAX = 2 ** 40;
 /** Longest time of one call, µs: 100 s. */
 const US_MAX = 1e8;
 
-/** Reads a table of the user's; a place may stand in several rows, each a measurement. */
+/** Reads a user's table; a place may have several rows, each a measurement. */
 export function readOwnTable(csv: string, layout: TableLayout): OwnTable | TableProblem {
   const [header = '', ...lines] = csv.split(/\r?\n/);
   const wanted = [...layout.columns, 'us'].join(',');

@@ -5,7 +5,7 @@ import type { OwnTableAt } from './held-out';
 const OF_PROMPTS_ALONE = new Set(['context_attention', 'mla_context']);
 const OF_DECODE_ALONE = new Set(['generation_attention', 'mla_generation']);
 
-/** Ratios of single measurements to the mean of their place, by what a step computes. */
+/** Ratios of single measurements to the mean of their place, by kind of step. */
 export interface RepeatedRatios {
   readonly decode: readonly number[];
   readonly prefill: readonly number[];

@@ -32,7 +32,7 @@ export const BEGIN: Script = {
   body: `${EPOCH_OF}
 local record, submission, stage, maxRuns = KEYS[1], tonumber(ARGV[1]), ARGV[2], tonumber(ARGV[5])
 local f = redis.call('HMGET', record, 'state', 'submission', 'stage', 'epoch',
-  'handOver', 'handOverEpoch', 'anyStage', 'returned')
+  'handOver', 'handOverEpoch', 'anyStage', 'returned', 'gone', 'run', 'runs:' .. stage)
 local state, known = f[1], tonumber(f[2])
 if state == 'aborted' or state == 'finished' then return {'drop', state} end
 if known and submission < known then
@@ -53,21 +53,21 @@ if redis.call('EXISTS', KEYS[2]) == 0 then
   end
   return {'drop', 'not-awaited'}
 end
-local run = redis.call('HINCRBY', record, 'run', 1)
+local run, runs = (f[10] or 0) + 1, (f[11] or 0) + 1
 local epoch = epochOf(submission, run)
-local runs = redis.call('HINCRBY', record, 'runs:' .. stage, 1)
-redis.call('HDEL', record, 'anyStage', 'returned', 'gone')
+local isExhausted = runs > maxRuns or run > 1023
 redis.call('HSET', record, 'submission', submission, 'epoch', epoch, 'stage', stage,
-  'engine', ARGV[3], 'api', ARGV[4], 'run:' .. epoch, stage)
-if isFresh then redis.call('HDEL', record, 'handOver', 'handOverEpoch') end
-if runs > maxRuns or run > 1023 then
-  redis.call('HSET', record, 'state', 'finished', 'result', ARGV[8])
+  'engine', ARGV[3], 'api', ARGV[4], 'run:' .. epoch, stage, 'run', run, 'runs:' .. stage, runs,
+  'state', isExhausted and 'finished' or 'live')
+if f[7] or f[8] or f[9] then redis.call('HDEL', record, 'anyStage', 'returned', 'gone') end
+if f[5] and (isFresh or isExhausted) then
   redis.call('HDEL', record, 'handOver', 'handOverEpoch')
-  redis.call('PEXPIRE', record, ARGV[7])
+end
+redis.call('PEXPIRE', record, isExhausted and ARGV[7] or ARGV[6])
+if isExhausted then
+  redis.call('HSET', record, 'result', ARGV[8])
   return {'exhausted', epoch}
 end
-redis.call('HSET', record, 'state', 'live')
-redis.call('PEXPIRE', record, ARGV[6])
 return {'run', epoch, not isFresh and f[5] or false}
 `,
 };

@@ -7,9 +7,9 @@ export const AS_GOOD = 0.005;
 
 /**
  * The largest split of the bounds, and the smallest one that keeps the target share of requests
- * within the SLO, or where the largest does not, that comes within half a point of it. It walks
- * along the border between the splits that do and those that do not: more engines of a role are
- * taken to be no worse.
+ * within the SLO, or, if the largest does not, that comes within half a point of it. The search
+ * follows the border between the splits that do and those that do not, assuming that more engines
+ * of a role are never worse.
  *
  * @throws UsageError for bounds with prefill, decode and aggregated engines
  */

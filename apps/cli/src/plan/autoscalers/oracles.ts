@@ -5,7 +5,7 @@ import type { ScalingTrial } from './trial';
 /** Shares of late prompts that the model of a plan may allow. */
 const LATES = [0, 0.005, 0.02] as const;
 
-/** What a comparison has of those that know the trace: for the SLO, and for GPU-hours. */
+/** The oracles of a comparison: for the SLO, and for GPU-hours. */
 export const ORACLES = ['oracle', 'oracle like the best split'] as const;
 
 /** The best split that stays, then the largest, of these bounds. */

@@ -25,7 +25,7 @@ const SMALL = ['--dataset', 'random', '--num-prompts', '300', '--request-rate', 
 const TRACE = ['--trace', 'mooncake-conversation', '--limit', '2500', ...SLO];
 
 describe('baton plan --autoscalers', () => {
-  it('has an oracle that no other beats in attainment for as many GPU-hours', async () => {
+  it('has an oracle that no other beats in attainment for the same GPU-hours', async () => {
     const names =
       'hpa:ttft,hpa:ttft@prefill+kv=0.7@decode,keda:5,wva:interval=60s,sla:interval=60s';
     const bounds = ['--max', '6P3D', '--startup-duration', '60', '--json'];

@@ -78,7 +78,7 @@ describe('a program that places', () => {
     }
   });
 
-  it('hears of each request that has ended once, with what it got', async () => {
+  it('gets each ended request once, with its results', async () => {
     const { told, results } = await asked('placement', SPLIT, { answers: fewest });
     const ended = told.flatMap((message) => (message['ended'] ?? []) as Message[]);
     expect(ended).toHaveLength(60);
@@ -88,7 +88,7 @@ describe('a program that places', () => {
     expect(mean).toBeCloseTo((results[0]!['ttft_ms'] as { mean: number }).mean, 3);
   });
 
-  it('may begin anew in the middle, and the same seed brings the same questions', async () => {
+  it('may restart in the middle, and the same seed brings the same questions', async () => {
     let count = 0;
     const { results, questions } = await asked('placement', SPLIT, {
       answers: (question) => ((count += 1) === 20 ? { reset: 0 } : fewest(question)),

@@ -102,7 +102,7 @@ function playEpisode(
   return seedOf(conversation.hear());
 }
 
-/** The scenario with the program in the place of a plug-in policy. */
+/** The scenario with the program in place of a plug-in policy. */
 function askedScenario(
   kind: AskedKind,
   { config, scenario }: PreparedReplay,
@@ -117,7 +117,7 @@ function askedScenario(
   return { ...scenario, scaling: { ...scenario.scaling!, create } };
 }
 
-/** What is a function of scenario, seed and actions alone. */
+/** The part of a summary that depends only on scenario, seed and actions. */
 function withoutWall(summary: Summary): object {
   return { ...summary, wall_seconds: undefined, requests_per_wall_second: undefined };
 }

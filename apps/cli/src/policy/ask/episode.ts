@@ -12,7 +12,7 @@ export interface EndedRequest {
   readonly good: boolean;
 }
 
-/** The program begins anew, or has closed its side: the run ends without a result. */
+/** The program restarts or has closed its side: the run ends without a result. */
 class Interruption extends Error {}
 
 /**

@@ -15,7 +15,7 @@ export class EnginesOverTime {
     this.states = run.engines.map(() => always);
   }
 
-  /** Those that are there; `of` is the index of the engine in the run. */
+  /** The present engines; `of` is the index of the engine in the run. */
   at(atUs: Micros): { readonly of: number; readonly engine: PictureEngine }[] {
     while (this.next < this.lives.length && this.lives[this.next]!.atUs <= atUs) {
       const { engine, state } = this.lives[this.next++]!;

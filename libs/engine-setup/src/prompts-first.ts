@@ -1,0 +1,14 @@
+import type { BatonConfig } from '@baton/config';
+import type { Stage } from '@baton/contract';
+
+/**
+ * Whether engines compute prompts in steps of their own: SGLang without `--enable-mixed-chunk`.
+ * Engines with drafts, pipeline stages or KV from elsewhere mix them, as vLLM does.
+ */
+export function promptsFirst(config: BatonConfig, stage: Stage): boolean {
+  if (config.framework !== 'sglang' || config.enableMixedChunk || stage !== 'aggregated') {
+    return false;
+  }
+  const isPlain = config.numSpeculativeTokens === 0 && config.pipelineParallelSize === 1;
+  return isPlain && config.kvOffloadingSize === 0;
+}
