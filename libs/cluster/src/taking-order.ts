@@ -3,13 +3,13 @@ import { type Micros, Tournament } from '@baton/kernel';
 /** A consumer of a shared queue. */
 export interface QueueTaker {
   readonly index: number;
-  /** It has nothing to do. When that changes, it tells `takesIn`. */
+  /** Whether it has nothing to do. Call `takesIn` when that changes. */
   readonly isIdle: boolean;
   /** The turn in which it took last, or joined. */
   lastTurn: number;
   /** Undefined: it takes from no queue. */
   takesIn: TakingOrder<this> | undefined;
-  /** It was found full; `takesIn` is notified before something happens to it. */
+  /** Whether it was found full. Call `takesIn` before something happens to it then. */
   isPassedOver: boolean;
   /** From true to false as time passes; back only when something happens to the taker. */
   hasRoom(nowUs: Micros): boolean;

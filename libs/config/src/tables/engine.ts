@@ -173,9 +173,8 @@ export const ENGINE = {
   }),
   speculativeMethod: choice(['ngram', 'draft_model', 'eagle', 'mtp'], 'ngram', {
     help:
-      'What drafts, as method of speculative_config in vLLM. All but n-grams need blocks for ' +
-      'what they compute behind a step; eagle and mtp compute the last block of a prefix hit ' +
-      'again.',
+      "The drafter, as method of vLLM's speculative_config. All but n-grams need blocks for what " +
+      'they compute after a step; eagle and mtp compute the last block of a prefix hit again.',
   }),
   speculativeAcceptanceRate: number(0.7, [0, 1], {
     help:

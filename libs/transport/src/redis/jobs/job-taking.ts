@@ -66,13 +66,12 @@ export interface TakenBatch {
   readonly jobs: readonly BatchJob[];
   /** Jobs that wait in the queue after it. */
   readonly left: number;
-  /** They are for an idle consumer, which has been woken. */
+  /** True when the jobs are left to an idle consumer, which has been woken. */
   readonly isDeferred: boolean;
 }
 
-/** Who takes. */
-export interface TakingConsumer {
-  /** Names the consumer. */
+/** A consumer that takes jobs. */
+export interface JobTaker {
   readonly id: string;
   readonly isIdle: boolean;
 }
@@ -93,7 +92,7 @@ export class JobTaking {
   }
 
   /** @param token of the locks; @param wanted most jobs */
-  async take(token: string, wanted: number, { id, isIdle }: TakingConsumer): Promise<TakenBatch> {
+  async take(token: string, wanted: number, { id, isIdle }: JobTaker): Promise<TakenBatch> {
     const { link, worker, ledger, begins } = this.parts;
     const { wait = '', prioritized = '', delayed = '', marker = '' } = worker.keys;
     const keys = [wait, prioritized, delayed, marker];
