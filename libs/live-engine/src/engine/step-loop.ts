@@ -274,7 +274,9 @@ export class StepLoop implements BarrierRank {
     const facts = slot.engine.endStep();
     this.listener?.onFacts(facts);
     if (lateUs > RE_ANCHOR_US) this.reAnchor();
-    if (barrier === undefined && hasGrace && slot.engine.hasWork()) this.formSoon(endUs);
+    // Without a running sequence there may be no step, and later arrivals would come first.
+    const hasStep = slot.engine.snapshot().running > 0;
+    if (barrier === undefined && hasGrace && hasStep) this.formSoon(endUs);
     else this.form();
   }
 
