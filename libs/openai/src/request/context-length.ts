@@ -145,10 +145,16 @@ export class ContextLength {
 /** Counts the tokens of the prompts of one request while they are read. */
 export class PromptTotal {
   private tokens = 0;
+  private readonly most: number;
+
+  /** One prompt may fill the context of its model, however long that is. */
+  constructor({ maxModelLen }: Pick<RequestLimits, 'maxModelLen'>) {
+    this.most = Math.max(MAX_PROMPT_TOKENS, maxModelLen);
+  }
 
   /** @throws BatonError `request_too_complex` when they are too many */
   add({ ids }: Pick<Prompt, 'ids'>): void {
     this.tokens += ids.length;
-    if (this.tokens > MAX_PROMPT_TOKENS) throw new BatonError('request_too_complex');
+    if (this.tokens > this.most) throw new BatonError('request_too_complex');
   }
 }

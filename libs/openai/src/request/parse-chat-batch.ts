@@ -41,7 +41,7 @@ export function parseChatBatch(body: unknown, limits: RequestLimits): Generation
     });
   }
   refuse(fields);
-  const total = new PromptTotal();
+  const total = new PromptTotal(limits);
   const chats = messages.map((one) => {
     const chat = parseChat({ ...fields, messages: one }, limits);
     for (const prompt of chat.prompts) total.add(prompt);

@@ -28,6 +28,21 @@ function refusal(body: object, more: Partial<RequestLimits> = {}): BatonError {
 }
 
 describe('prompts', () => {
+  it('have 524,288 tokens together, or as many as one of a longer model', () => {
+    const ids = Array.from({ length: 2 ** 18 }, () => 1);
+    const tokensOf = (prompt: number[][], maxModelLen: number): number =>
+      parse({ prompt, max_tokens: 1 }, { maxModelLen }).prompts.reduce(
+        (sum, one) => sum + one.ids.length,
+        0,
+      );
+    expect(tokensOf([ids, ids], 300_000)).toBe(2 ** 19);
+    const beyond = [...ids, ...ids, 1];
+    expect(refusal({ prompt: [ids, ids, [1]] }, { maxModelLen: 300_000 }).code).toBe(
+      'request_too_complex',
+    );
+    expect(tokensOf([beyond], 1_000_000)).toBe(2 ** 19 + 1);
+  });
+
   it.each([
     ['a text', 'Hello', [textIds('Hello')]],
     ['texts', ['a b', 'c'], [textIds('a b'), textIds('c')]],

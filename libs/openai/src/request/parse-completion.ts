@@ -102,7 +102,7 @@ class Prompts {
   }
 
   read(sources: readonly PromptSource[]): Prompt[] {
-    const total = new PromptTotal();
+    const total = new PromptTotal(this.limits);
     return sources.map((source) => {
       const { ids, length } = typeof source === 'string' ? this.ofText(source) : this.ofIds(source);
       total.add({ ids });
