@@ -12,9 +12,19 @@ export interface Attack {
   readonly first?: Pick<Attack, 'path' | 'body'>;
   /** Default POST. */
   readonly method?: 'GET' | 'POST';
-  /** Messages over a WebSocket at the path; each is answered in one piece of JSON or by events. */
-  readonly isSocket?: boolean;
+  /** Default `request`. */
+  readonly way?: Way;
+  /** Encodes the body. */
+  readonly isZipped?: boolean;
 }
+
+/**
+ * How an attack is sent, `times` times: as a request; as messages over one WebSocket at the path,
+ * each answered in one piece of JSON or by events; or as bytes over connections of their own, which
+ * are read until they close (`wire`) or have an answer (`glance`). A connection that closes without
+ * an answer has status 0.
+ */
+export type Way = 'request' | 'socket' | 'wire' | 'glance';
 
 /** Answered, or refused in order. */
 export const EITHER = [200, 400, 503];

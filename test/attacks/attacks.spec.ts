@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
+import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { TestCluster } from '../support/cluster';
 import { type TimedRun, untilNotVoid } from '../support/on-time';
@@ -73,14 +74,16 @@ afterAll(async () => {
 });
 
 async function sendAll(
-  { path, body, times = 1, method = 'POST', isSocket }: Omit<Attack, 'title' | 'statuses'>,
+  { path, body, isZipped, ...how }: Omit<Attack, 'title' | 'statuses'>,
   id = '',
 ): Promise<readonly Answered[]> {
   const made = body();
   const text = (typeof made === 'string' ? made : JSON.stringify(made)).replace('{id}', id);
   const url = `${cluster.baseUrl}${path.replace('{id}', id)}`;
+  const bytes = isZipped === true ? gzipSync(text) : Buffer.from(text);
+  const { times = 1, way = 'request', method = 'POST' } = how;
   const answered = once(sender, 'message') as Promise<[readonly Answered[]]>;
-  sender.postMessage({ url, bytes: Buffer.from(text), times, method, isSocket });
+  sender.postMessage({ url, bytes, times, way, method, isZipped });
   return (await answered)[0];
 }
 
