@@ -101,12 +101,6 @@ const SCHEMAS: readonly Attack[] = [
     statuses: EITHER,
   },
   {
-    title: 'a text of 100,000 characters at least',
-    path: CHAT,
-    body: () => confined({ type: 'string', minLength: 100_000 }),
-    statuses: EITHER,
-  },
-  {
     title: 'a small schema that ten clients send at once',
     path: CHAT,
     body: () => patterned(100),

@@ -25,7 +25,11 @@ export interface LoadedTexts {
 }
 
 /** Characters of all texts. */
-export function lengthOfLoaded({ conversation = '', previous = '', referenced }: LoadedTexts): number {
+export function lengthOfLoaded({
+  conversation = '',
+  previous = '',
+  referenced,
+}: LoadedTexts): number {
   const others = referenced.reduce((sum, text) => sum + text.length, 0);
   return conversation.length + previous.length + others;
 }
