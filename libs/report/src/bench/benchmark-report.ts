@@ -86,8 +86,8 @@ function answer({ run, figures }: BenchmarkReport, summary: Summary): ReportAnsw
     sentence:
       reason === null
         ? sloSentence(summary)
-        : `The load generator was too slow to measure: ${reason}. Give it more of a processor, ` +
-          'or send fewer requests, and run it again.',
+        : `The machine was too slow to measure: ${reason}. Give it more processor time, or send ` +
+          'fewer requests, and run it again.',
     figures: [
       [
         'requests/s',
