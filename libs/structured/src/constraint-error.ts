@@ -1,6 +1,6 @@
 /**
- * A constraint that no text can meet, or that is not understood. Says where and why, in one
- * sentence.
+ * A constraint that no text can meet, or that cannot be read. The message is one sentence with the
+ * reason.
  */
 export class ConstraintError extends Error {
   /**

@@ -64,8 +64,7 @@ describe('a replay that begins with a cache', () => {
     const { summary, stderr } = await replayed(tuesday, '--warm-start', saved);
     expect(summary.engines[0]!.prompt_tokens_cached).toBe(3 * 512);
     expect(stderr).toContain(
-      `The caches are those of ${join(folder, 'monday.jsonl')}: what has equal ids there counts ` +
-        'as equal here.',
+      `The caches are from ${join(folder, 'monday.jsonl')}: equal ids count as equal contents.`,
     );
   });
 
@@ -104,8 +103,8 @@ describe('a replay that begins with a cache', () => {
       (await runCommand('replay', '--trace', trace, ...CLUSTER, '--warm-start', saved)).stderr;
     expect(await refusal()).toBe(`baton: --warm-start ${saved}: the file cannot be read.\n`);
     for (const [text, reason] of [
-      ['engines: []', 'it is no JSON.'],
-      ['{"engines":[]}', 'no replay has written it with --save-cache.'],
+      ['engines: []', 'it is not JSON.'],
+      ['{"engines":[]}', 'it is not a file that --save-cache wrote.'],
       ['{"baton_caches":1,"engines":[{"role":"prefill","index":0,"blocks":[-1]}]}', 'no replay'],
     ] as const) {
       writeFileSync(saved, text);
@@ -130,7 +129,7 @@ describe('a replay whose engines fetch the cache of a peer', () => {
     const asked = ['--trace', traceOf('once.jsonl', 0), ...CLUSTER, '--warm-start', 'peer'];
     const { exitCode, stderr } = await runCommand('replay', ...asked);
     expect(exitCode).toBe(2);
-    expect(stderr).toContain('--warm-start peer is for engines that join: give --changes or');
+    expect(stderr).toContain('--warm-start peer is for engines that join. Add --changes or');
   });
 });
 
