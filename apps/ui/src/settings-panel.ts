@@ -134,17 +134,17 @@ export class SettingsPanel {
     const changes = this.changes();
     if (changes === undefined) return;
     if (Object.keys(changes).length === 0) {
-      this.show('No setting was changed.', true);
+      this.report('No setting was changed.', true);
       return;
     }
     const reply = await this.api.post('admin/config', changes);
     if (reply.kind === 'refused') {
-      this.show(reply.sentence, false);
+      this.report(reply.sentence, false);
       return;
     }
     for (const field of this.fields.values()) field.settle();
     this.show(reply.body as SettingsView);
-    this.show(`Changed: ${Object.keys(changes).join(', ')}.`, true);
+    this.report(`Changed: ${Object.keys(changes).join(', ')}.`, true);
   }
 
   /** Undefined: a value is not JSON, and the error is shown. */
@@ -155,14 +155,14 @@ export class SettingsPanel {
         const value = field.changed();
         if (value !== undefined) changes[name] = value;
       } catch {
-        this.show(`${name} is not JSON.`, false);
+        this.report(`${name} is not JSON.`, false);
         return undefined;
       }
     }
     return changes;
   }
 
-  private show(sentence: string, isGood: boolean): void {
+  private report(sentence: string, isGood: boolean): void {
     setText(this.verdict, sentence);
     this.verdict.dataset['good'] = String(isGood);
   }

@@ -116,7 +116,7 @@ describe('calibrate', () => {
     expect(calibrate(pureSteps(), OPTIONS).file['mixed_decode_factor']).toBeUndefined();
   });
 
-  it('gives the same profile for the same points and seed, another hold-out for another seed', () => {
+  it('gives equal profiles for equal points and seeds, another hold-out for another seed', () => {
     const at = (seed: number) => calibrate(pureSteps(), { ...OPTIONS, seed });
     expect(at(1)).toEqual(at(1));
     expect(at(2).heldOut).not.toEqual(at(1).heldOut);

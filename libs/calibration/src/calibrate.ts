@@ -216,9 +216,7 @@ function checkSteps(steps: readonly MeasuredStep[], fewestBatches: number): void
     );
   }
   if (steps.every((step) => phaseOf(step) === 'mixed')) {
-    throw badPoints(
-      'all are of mixed steps; add pure prefill or decode steps',
-    );
+    throw badPoints('all are of mixed steps; add pure prefill or decode steps');
   }
 }
 

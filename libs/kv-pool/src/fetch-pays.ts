@@ -8,7 +8,7 @@ export interface FetchChoice {
   readonly poolTokens: number;
   /** Time of that fetch, waiting for links included. */
   readonly transferUs: Micros;
-  /** Time to compute the rest of the prompt behind so many tokens. */
+  /** Time to compute the rest of the prompt after this many tokens. */
   readonly computeUs: (cachedTokens: number) => Micros;
 }
 

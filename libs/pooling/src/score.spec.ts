@@ -48,7 +48,7 @@ describe('POST /score', () => {
     expect(a).toBeGreaterThan(b ?? 1);
   });
 
-  it('writes vLLM's list', () => {
+  it('writes vLLM’s list', () => {
     const answer = parseScore({ text_1: 'x', text_2: 'x' }, CONTEXT).render(HEAD);
     expect(answer).toMatch(
       new RegExp(

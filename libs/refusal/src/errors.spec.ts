@@ -119,7 +119,7 @@ describe('every failure of the catalogue', () => {
     ).toBeUndefined();
   });
 
-  it('an unsupported content type has vLLM's message', () => {
+  it('an unsupported content type has vLLM’s message', () => {
     expect(renderError(new BatonError('unsupported_content_type'), 'vllm').body).toBe(
       String.raw`{"error":{"message":"1 validation error:\n  Unsupported Media Type: ` +
         `Only 'application/json' is allowed","type":"Bad Request","param":null,"code":400}}`,

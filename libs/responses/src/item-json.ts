@@ -10,7 +10,7 @@ export function jsonWith(object: object, written: Readonly<Record<string, RawJso
   return rawEntries(fields);
 }
 
-/** @param logprobs the log-probabilities of its text: a list, empty if there are none */
+/** @param logprobs JSON list for the text of a message; unused for other items */
 export function itemJson(item: OutputItem, logprobs: RawJson): RawJson {
   const [part] = item.type === 'message' ? (item['content'] as readonly object[]) : [];
   if (part === undefined || !('logprobs' in part)) return asciiJson(item);

@@ -2,7 +2,7 @@ import { BatonError, type ErrorCode } from '@baton/contract';
 import { asciiJson } from '@baton/text';
 import { type RenderedError, renderError, RequestError } from '@baton/openai';
 
-/** Fields of the chat request behind a response, with their names in the Responses API. */
+/** Fields of the chat request of a response, with their names in the Responses API. */
 const NAMES: readonly (readonly [pattern: RegExp, name: string])[] = [
   [/\bresponse_format\.json_schema\b/g, 'text.format'],
   [/\bresponse_format\b/g, 'text.format'],

@@ -123,7 +123,7 @@ describe('a response', () => {
     expect(events.at(-1)?.type).toBe('response.incomplete');
   });
 
-  it('repeats the request's fields, with every key that clients require', () => {
+  it('repeats the request’s fields, with every key that clients require', () => {
     const { response } = run({
       input: 'Hi',
       instructions: 'Be brief.',

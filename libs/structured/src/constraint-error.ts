@@ -5,7 +5,7 @@
 export class ConstraintError extends Error {
   /**
    * @param pointer JSON pointer into the schema; empty for its root, undefined where the constraint
-   *   is no schema
+   *   is not a schema
    */
   constructor(
     readonly reason: string,

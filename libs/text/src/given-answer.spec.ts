@@ -207,8 +207,7 @@ describe('given calls and reasoning', () => {
   });
 
   it(
-    'are limited to one without parallel calls, and to the tools that the request ' +
-      'offer',
+    'are limited to one without parallel calls, and to the tools that the request ' + 'offer',
     () => {
       const calls = ['time', 'weather'].map((name) => ({ name, arguments: '{"city":"x"}' }));
       const tools = { ...OFFER, isParallel: false };

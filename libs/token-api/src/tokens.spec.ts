@@ -78,8 +78,8 @@ describe('POST /tokenize', () => {
 
   it.each([
     ['neither prompt nor messages', {}, 'prompt'],
-    ['a prompt that is no text', { prompt: ['a'] }, 'prompt'],
-    ['a flag that is no boolean', { prompt: 'a', return_token_strs: 1 }, 'return_token_strs'],
+    ['a prompt of another type', { prompt: ['a'] }, 'prompt'],
+    ['a flag of another type', { prompt: 'a', return_token_strs: 1 }, 'return_token_strs'],
     ['an unknown model', { prompt: 'a', model: 'n' }, null],
   ])('refuses %s', (_, body, param) => {
     expect(() => tokenize(body)).toThrow(expect.objectContaining({ param }));

@@ -15,7 +15,7 @@ afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 const REQUESTS = 30;
 
-/** A file in Mooncake's format whose requests come in pairs that share two blocks of three. */
+/** A file in Mooncake's format whose requests come in pairs that share two of three blocks. */
 function traceOf(name: string, fromS: number, copies = 1): string {
   const lines = Array.from({ length: REQUESTS * copies }, (_, i) => {
     const which = i % REQUESTS;
@@ -42,7 +42,7 @@ async function replayed(trace: string, ...flags: string[]) {
 }
 
 describe('a replay that begins with a cache', () => {
-  it('finds at least as much as the second half of the doubled trace', async () => {
+  it('finds at least as many blocks as the second half of the doubled trace', async () => {
     const trace = traceOf('once.jsonl', 0);
     const cold = await replayed(trace, '--save-cache', saved);
     const warm = await replayed(trace, '--warm-start', saved);
@@ -53,7 +53,7 @@ describe('a replay that begins with a cache', () => {
     expect(warm.summary.config).toMatchObject({ warm_start: saved });
   });
 
-  it('goes by the names of the trace, and says when they are those of another one', async () => {
+  it('uses the ids of the trace, and reports caches of another trace', async () => {
     await replayed(traceOf('monday.jsonl', 0), '--save-cache', saved);
     const { hash_ids, ...rest } = JSON.parse(
       readFileSync(join(folder, 'monday.jsonl'), 'utf8').split('\n').at(-2)!,

@@ -63,6 +63,9 @@ describe('engines/llamacpp', () => {
     const { status, stdout, stderr } = spawnSync(process.execPath, ['--test', ...files], {
       encoding: 'utf8',
     });
-    expect({ status, output: status === 0 ? '' : stdout + stderr }).toEqual({ status: 0, output: '' });
+    expect({ status, output: status === 0 ? '' : stdout + stderr }).toEqual({
+      status: 0,
+      output: '',
+    });
   });
 });

@@ -47,7 +47,7 @@ export class HealthWatch {
   }
 
   /**
-   * Called after a successful check, and for every byte of a leg: a server that is too busy to
+   * Called after a successful check, and for any data of a leg: a server that is too busy to
    * answer `/health` in time is up while it sends.
    */
   succeeded(): void {

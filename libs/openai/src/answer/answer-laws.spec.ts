@@ -180,7 +180,7 @@ describe('answers', () => {
     );
   });
 
-  it('usage equals a client's count: the tokens of the text, unless a stop cut it', () => {
+  it('usage equals a client’s count: the tokens of the text, unless a stop cut it', () => {
     fc.assert(
       fc.property(scenario, (s) => {
         const { request, plans, bodies, final } = run({ ...s, echo: false });

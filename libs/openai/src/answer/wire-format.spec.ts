@@ -151,7 +151,7 @@ describe("vLLM's bytes", () => {
     );
   });
 
-  it('an error in the stream has Python's spaces', () => {
+  it('an error in the stream has Python’s spaces', () => {
     expect(renderStreamError(new BatonError('kv_load_failed'), 'vllm')).toBe(
       'data: {"error": {"message": "Internal server error", "type": "InternalServerError", ' +
         '"param": null, "code": 500}}\n\n',

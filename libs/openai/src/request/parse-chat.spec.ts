@@ -199,7 +199,7 @@ describe('fields that would change the answer', () => {
     expect(error.message).toBe(`${field} is not currently supported`);
   });
 
-  it('chat_template is refused with vLLM's message', () => {
+  it('chat_template is refused with vLLM’s message', () => {
     expect(refusal({ chat_template: 'x' }).message).toContain('untrusted chat template');
   });
 

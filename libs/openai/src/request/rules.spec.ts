@@ -56,7 +56,7 @@ describe('the rules of a body', () => {
     );
   });
 
-  it('report errors of a class's own fields before those of its base', () => {
+  it('report errors of a class’s own fields before those of its base', () => {
     expect(refusalOf({ name: 1, count: '1' }).param).toBe('count');
     expect(refusalOf({ name: 1, count: 1 }).param).toBe('name');
   });

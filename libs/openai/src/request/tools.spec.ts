@@ -84,7 +84,7 @@ describe('tool_choice auto', () => {
   it.each([
     ['the last message', [result]],
     ['two results', [result, result]],
-    ['words of the user behind it', [result, user('the weather')]],
+    ['text of the user after it', [result, user('the weather')]],
     ['a result of the older kind', [{ role: 'function', name: 'get_weather', content: '5' }]],
   ])('answers in text after the result of a tool: %s', (_what, messages) => {
     const asked = [user('the weather'), call('get_weather'), ...messages];

@@ -28,12 +28,13 @@ function figuresOf(run: BenchmarkRecord) {
 
 describe('the report of a load run', () => {
   it(
-    'is the table of vllm bench serve, line for line, with the generator’s own error ' +
-      'below',
+    'is the table of vllm bench serve, line for line, with the generator’s own error ' + 'below',
     () => {
       const run = recordOf(null);
       const benchmark = { run, figures: figuresOf(run), percentiles: [90, 99.9] };
-      const lines = consoleBenchmark({ ...benchmark, maxConcurrency: 8, requestRate: 4 }).split('\n');
+      const lines = consoleBenchmark({ ...benchmark, maxConcurrency: 8, requestRate: 4 }).split(
+        '\n',
+      );
       expect(lines.slice(0, 5)).toEqual(
         [
           '============ Serving Benchmark Result ============',

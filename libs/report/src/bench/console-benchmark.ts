@@ -69,7 +69,9 @@ function latencyLines(figures: BenchmarkFigures, percentiles: readonly number[])
       rule('-', long),
       figureLine('mean', 'Mean'),
       figureLine('median', 'Median'),
-      ...percentiles.map((each) => figureLine(percentileName(each), percentileName(each).toUpperCase())),
+      ...percentiles.map((each) =>
+        figureLine(percentileName(each), percentileName(each).toUpperCase()),
+      ),
     ];
   });
 }

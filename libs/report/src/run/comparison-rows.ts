@@ -10,7 +10,7 @@ export const COMPARISON_COLUMNS = ['', 'recorded', 'stamped', 'simulated', 'erro
 );
 
 /**
- * One line per figure: recorded by clients, stamped by the engines, simulated, and the error of the
+ * One line per figure: as recorded, as stamped by the engines, as simulated, and the error of the
  * simulation.
  */
 export function comparisonRows(comparison: Comparison): string[][] {
