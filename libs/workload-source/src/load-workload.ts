@@ -153,8 +153,8 @@ function sourceOf(flags: WorkloadFlags): SourceKind {
   const source = flags.trace === undefined ? kind : 'trace';
   if (source === undefined || (source === 'trace' && flags.trace === undefined)) {
     throw new UsageError(
-      'Say what to run: --trace NAME|FILE, or --dataset random, shared-prefix, multi-turn ' +
-        'or sharegpt.',
+      'The workload is missing. Add --trace NAME|FILE, or --dataset random, shared-prefix, ' +
+        'multi-turn or sharegpt.',
     );
   }
   const idle = WORKLOAD_FLAGS.find((name) => flags[name] !== undefined && !belongsTo(name, source));

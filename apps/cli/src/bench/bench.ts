@@ -51,11 +51,11 @@ export interface BenchOutcome {
   readonly document: ResultDocument;
 }
 
-/** The same for a caller that has flags and a signal that ends the run. */
+/** The same with parsed flags and a signal that ends the run. */
 export async function runBench(flags: BenchFlags, stop: AbortSignal): Promise<BenchOutcome> {
   claimResult(flags);
   const { prepared, record, figures } = await measure(flags, stop);
-  const document = await tell(prepared, record, figures);
+  const document = await printResult(prepared, record, figures);
   return { document, exitCode: exitCodeOf(record, figures) };
 }
 
@@ -78,7 +78,7 @@ async function measure(flags: BenchFlags, stop: AbortSignal): Promise<Measured> 
   return { prepared, record, figures: benchmarkFigures(record.run, flags) };
 }
 
-/** Exit code of a run whose figures are not to be believed. */
+/** Exit code of a void run: its load was sent late, or the server was late. */
 const VOID = 3;
 
 function exitCodeOf(
@@ -89,7 +89,7 @@ function exitCodeOf(
   return run.lateness.void === null ? 0 : VOID;
 }
 
-/** A result that could not be kept is not measured. */
+/** Checks before the run that the result can be written. */
 export function claimResult({ result }: BenchFlags): void {
   claimFolder(result.out, '--out');
   if (result.saveResult) claimFolder(result.resultDir, '--result-dir');
@@ -164,7 +164,7 @@ async function measured(
   }
 }
 
-async function tell(
+async function printResult(
   prepared: PreparedBench,
   record: MeasuredLoad,
   figures: BenchmarkFigures,
@@ -185,7 +185,7 @@ async function tell(
           .join(''),
     );
   }
-  if (record.wasInterrupted) say('interrupted: the figures are of the requests that ended before');
+  if (record.wasInterrupted) say('interrupted: the figures cover only the requests that had ended');
   if (run.lateness.void !== null) say(`this run is void: ${run.lateness.void}`);
   const { origin, prefix } = flags.server;
   await saveResult(prepared, document, {

@@ -86,7 +86,7 @@ function interconnectOf(fields: Fields): GpuInterconnect {
 
 function checkedFields(content: unknown, where: string): Fields {
   if (typeof content !== 'object' || content === null || Array.isArray(content)) {
-    throw unusable(where, 'it is no map of fields');
+    throw unusable(where, 'it is not a map of fields');
   }
   for (const [name, value] of Object.entries(content)) checkField(name, value, where);
   const missing = Object.keys(REQUIRED).find((name) => !(name in content));
@@ -96,7 +96,7 @@ function checkedFields(content: unknown, where: string): Fields {
 
 function checkField(name: string, value: unknown, where: string): void {
   const known = NAMES.join(', ');
-  if (!NAMES.includes(name)) throw unusable(where, `'${name}' is no field of it (${known})`);
+  if (!NAMES.includes(name)) throw unusable(where, `'${name}' is not one of its fields (${known})`);
   if (TEXTS.includes(name)) return checkText(name, value, where);
   const [least, greatest] = RANGES[name]!;
   if (typeof value === 'number' && value >= least && value <= greatest) return;
