@@ -115,7 +115,7 @@ describe('the README', () => {
     await whileUp('bin/baton up 1P1D', async (port) => {
       const shell = `${line} --base-url http://127.0.0.1:${port}`;
       const { stdout } = await run('bash', ['-c', shell], { cwd: ROOT });
-      expect(stdout).toContain('A load that nothing was fitted to: ');
+      expect(stdout).toContain('A load outside of the fit: ');
     });
   });
 

@@ -1,6 +1,6 @@
 import { assert } from '@baton/kernel';
 
-/** Added to the unit diagonal, so that columns which say the same are no obstacle. */
+/** Added to the unit diagonal, so that equal columns stay solvable. */
 const RIDGE = 1e-10;
 /** A gradient below this part of the largest moment counts as none. */
 const TOLERANCE = 1e-12;

@@ -245,7 +245,7 @@ describe('baton plan', () => {
     expect(stderr).toMatch(/The nearest miss is .*: 0 % with TTFT p50 [\d.]+ ms/);
   });
 
-  it('names the traces that ship', async () => {
+  it('names the shipped traces', async () => {
     const { exitCode, stdout } = await plan('--trace', 'list');
     expect([exitCode, stdout]).toEqual([0, expect.stringMatching(/^mooncake-conversation$/m)]);
   });

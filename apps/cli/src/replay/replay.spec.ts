@@ -195,7 +195,7 @@ describe('baton replay', () => {
     expect(ttftOf(byFields)).toEqual(ttftOf(byFile));
   });
 
-  it('names the traces that ship', async () => {
+  it('names the shipped traces', async () => {
     const { exitCode, stdout } = await replay('--trace', 'list');
     expect(exitCode).toBe(0);
     expect(stdout).toMatch(/^mooncake-conversation$/m);
