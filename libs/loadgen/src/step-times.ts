@@ -3,14 +3,16 @@ import { engineKeyOf, type Sample } from './metric-samples';
 
 /** The step times of one simulated engine, as it reports them. */
 export interface EngineStepTimes {
-  /** Tells it from the others of its page. */
+  /** Distinguishes it from the other engines of its page. */
   readonly key: string;
   readonly stage: string;
   readonly method: string;
   readonly description: string;
-  /** Since the engine's start; undefined: its step times have no range. */
+  /** Count since the engine's start. Undefined: its step times have no range. */
   readonly outsideSteps: number | undefined;
-  /** The farthest of these as a multiple of the largest measured value; 1 when there is none. */
+  /**
+   * The largest value outside of the range, relative to the largest measured one. 1 without any.
+   */
   readonly farthestOutside: number;
 }
 
@@ -30,7 +32,7 @@ export function stepTimesIn(samples: readonly Sample[]): EngineStepTimes[] {
   });
 }
 
-/** What the engines did between two readings, one entry per stage and way to make step times. */
+/** The steps of the engines between two readings, one entry per stage and kind of step times. */
 export function stepTimesBetween(
   before: readonly EngineStepTimes[],
   after: readonly EngineStepTimes[],
