@@ -62,7 +62,7 @@ export const CONNECTION_ROWS: readonly Attack[] = [
     body: () => pipelined(60),
     way: 'wire',
     times: 300,
-    // Node's parser makes an object of each request before any code of ours runs.
+    // Node's parser makes objects of each request first: docs/limits.md.
     mostHeldMs: 60,
     statuses: [200],
   },
