@@ -11,6 +11,12 @@ export interface TheirRun {
   readonly starves: boolean;
 }
 
+export interface Driver {
+  readonly python: string;
+  /** The folder with vLLM's source; its name has the version. */
+  readonly source: string;
+}
+
 const DRIVER = fileURLToPath(new URL('driver.py', import.meta.url));
 const WAIT_MS = 600_000;
 
@@ -20,7 +26,7 @@ const WAIT_MS = 600_000;
  */
 export async function theirRuns(
   workloads: readonly Workload[],
-  { python, source }: { python: string; source: string },
+  { python, source }: Driver,
 ): Promise<TheirRun[]> {
   const child = spawn(python, [DRIVER, source], { stdio: ['pipe', 'pipe', 'pipe'] });
   const timer = setTimeout(() => child.kill('SIGKILL'), WAIT_MS);
