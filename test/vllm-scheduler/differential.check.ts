@@ -23,7 +23,12 @@ test.each(schedulers)(
     const seeds = RECORDS
       ? scheduler.seeds
       : seedsFrom(Number(env['VLLM_FROM'] ?? 0), Number(env['VLLM_WORKLOADS'] ?? BATCH));
-    const seen: Seen = { compared: 0, steps: 0, left: { twin: 0, starves: 0 }, differing: [] };
+    const seen: Seen = {
+      compared: 0,
+      steps: 0,
+      left: { twin: 0, starves: 0, refused: 0 },
+      differing: [],
+    };
     const kept: RecordedRun[] = [];
     for (let from = 0; from < seeds.length; from += BATCH) {
       const workloads = seeds.slice(from, from + BATCH).map(scheduler.workloadOf);
@@ -43,12 +48,16 @@ interface Seen {
   compared: number;
   steps: number;
   /** Those that differ for a reason with a name: see docs/engine.md. */
-  readonly left: { twin: number; starves: number };
+  readonly left: { twin: number; starves: number; refused: number };
   readonly differing: string[];
 }
 
 /** Whether both do the same. */
 function compare(workload: Workload, theirs: TheirRun, seen: Seen): boolean {
+  if (theirs.isRefused) {
+    seen.left.refused++;
+    return false;
+  }
   const difference = firstDifference(theirs.steps, ourSteps(workload));
   if (difference !== undefined && theirs.foundTwin) seen.left.twin++;
   else if (difference !== undefined && theirs.starves) seen.left.starves++;
@@ -67,6 +76,7 @@ function progressOf(
 ): string {
   return (
     `${name} to seed ${workloads.at(-1)?.seed}: ${compared} workloads, ${steps} steps, ` +
-    `${differing.length} differ; left out: ${left.twin} twin outlived, ${left.starves} starves`
+    `${differing.length} differ; left out: ${left.twin} twin outlived, ${left.starves} starves, ` +
+    `${left.refused} refused`
   );
 }

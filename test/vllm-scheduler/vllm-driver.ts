@@ -9,6 +9,8 @@ export interface TheirRun {
   readonly foundTwin: boolean;
   /** Nothing runs any more, though a request waits. */
   readonly starves: boolean;
+  /** This version of vLLM does not run it. */
+  readonly isRefused?: true;
 }
 
 export interface Driver {
