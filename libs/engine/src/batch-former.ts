@@ -313,8 +313,7 @@ export class BatchFormer {
     if (this.isAhead && generates && victim.burst >= 0) record.departed.push(victim);
     const isInStep = this.isInFlight(victim);
     const hasDrafts = isInStep && draftTokens > 0 && victim.state === 'decoding';
-    if (this.left !== undefined && victim.rank < this.turn)
-      this.left += this.batch.tokensOf(victim);
+    this.giveBackTokens(victim);
     const known = this.leave(victim, isInStep);
     blocks.publishOwn(victim, hasDrafts ? victim.blocks.published * blocks.blockSize : known);
     blocks.release(victim);
@@ -324,6 +323,14 @@ export class BatchFormer {
     record.preempted.push(victim.handle);
     accounts.preemptions++;
     this.hasPreempted = true;
+  }
+
+  /** The batch may use the tokens of a victim that has had its turn, or a row with drafts. */
+  private giveBackTokens(victim: EngineSequence): void {
+    const { batch } = this;
+    const tokens = batch.tokensOf(victim);
+    if (this.left !== undefined && victim.rank < this.turn) this.left += tokens;
+    if (this.parts.draftTokens > 0 && victim.state === 'decoding') batch.draftedTokens -= tokens;
   }
 
   /** The newest sequence, or the last by the order of the queue. */
