@@ -34,7 +34,7 @@ interface Log {
   readonly [column: string]: string;
 }
 
-/** Beyond the aim, in percent: 0.35 GiB of an RTX 4090 that nothing explains. */
+/** Beyond the aim, in percent: 0.35 GiB that another run on an RTX 4090 did not miss. */
 const MISSES = new Map([['llama-3.1-8b rtx-4090 1', 8]]);
 const AIM_PERCENT = 2;
 
