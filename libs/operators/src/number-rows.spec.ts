@@ -26,7 +26,7 @@ describe('rows of numbers', () => {
     ]);
   });
 
-  it('have the very numbers that Number makes of the fields', () => {
+  it('equal Number of the fields', () => {
     const number = fc.oneof(
       fc.double({ noNaN: true, noDefaultInfinity: true }).map(String),
       fc.nat(1e9).map((n) => (n / 1_000).toFixed(3)),
@@ -49,7 +49,7 @@ describe('rows of numbers', () => {
 });
 
 describe('runs of rows', () => {
-  it('of a sorted table hold together its rows, each run with the fields that it shares', () => {
+  it('cover all rows of a sorted table in their order, each run with its common fields', () => {
     const key = fc.constantFrom(1, 2, 12, 128);
     const row = fc.tuple(key, key, fc.nat(9_999));
     fc.assert(
