@@ -119,7 +119,10 @@ describe('a program that scales', () => {
     const { received, questions, results } = await asked('scaling', SCALED, {
       answers: () => ({ action: wanted }),
     });
-    expect(received[0]!['ready']).toMatchObject({ interval_s: 0.2, max: { prefill: 3, decode: 3 } });
+    expect(received[0]!['ready']).toMatchObject({
+      interval_s: 0.2,
+      max: { prefill: 3, decode: 3 },
+    });
     const gaps = questions.map(({ now_s }, i) => (now_s as number) - 0.2 * i);
     for (const gap of gaps) expect(gap).toBeCloseTo(gaps[0]!, 6);
     const engines = questions.map(({ roles }) =>
