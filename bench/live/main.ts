@@ -10,8 +10,8 @@ const ROOT = join(__dirname, '..', '..', '..');
 const CONTROL = { kind: 'bare', outstanding: 128, rate: 50, seconds: 8, workersPerHop: 2 } as const;
 
 /**
- * The live budgets, measured in one run with the bare two-hop BullMQ control beside them. Prints
- * one JSON document and, with `--save`, writes it to bench/results/live.json. `--quick` shortens
+ * Measures the live budgets in one run, with the bare two-hop BullMQ control beside them. Prints
+ * one JSON document, and with `--save` writes it to bench/results/live.json. `--quick` shortens
  * every part; such a run is marked as quick and must not be committed.
  */
 async function main(): Promise<void> {
@@ -59,7 +59,7 @@ async function told<T>(what: string, measure: () => Promise<T>): Promise<T> {
   return measure();
 }
 
-/** The comparison of the two clocks alone. */
+/** Compares only the two clocks. */
 async function compare(args: readonly string[]): Promise<void> {
   const result = await compareClocks(comparisonOf(args));
   process.stdout.write(`${JSON.stringify(result, null, 2)}\n`);

@@ -24,10 +24,10 @@ const NAMES = [...Object.keys(RANGES), 'dispatch'];
  * @throws FrontEndError, which names the field
  */
 export function frontEndFromFields(content: unknown, where: string): FrontEnd {
-  if (!isObject(content)) throw unusable(where, 'it is no map of fields');
+  if (!isObject(content)) throw unusable(where, 'it is not a map of fields');
   const unknown = Object.keys(content).find((name) => !NAMES.includes(name));
   if (unknown !== undefined) {
-    throw unusable(where, `'${unknown}' is no field of it (${NAMES.join(', ')})`);
+    throw unusable(where, `'${unknown}' is not one of its fields (${NAMES.join(', ')})`);
   }
   const optional = (name: keyof typeof RANGES) =>
     content[name] === undefined ? 0 : numberOf(content, name, where);

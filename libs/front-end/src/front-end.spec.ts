@@ -27,8 +27,8 @@ describe('a front end of the user', () => {
   });
 
   it.each([
-    ['a text', 'it is no map of fields'],
-    [[1], 'it is no map of fields'],
+    ['a text', 'it is not a map of fields'],
+    [[1], 'it is not a map of fields'],
     [{}, "'request_ms' must be a number from 0 to 60000"],
     [{ request_ms: -1 }, "'request_ms' must be a number from 0 to 60000"],
     [{ request_ms: 1, prompt_token_us: '3' }, "'prompt_token_us' must be a number"],
@@ -43,7 +43,7 @@ describe('a front end of the user', () => {
     ],
     [
       { request_ms: 1, token_us: 1 },
-      "'token_us' is no field of it (request_ms, prompt_token_us, req",
+      "'token_us' is not one of its fields (request_ms, prompt_token_us, req",
     ],
   ])('is refused by name: %j', (fields, why) => {
     const read = () => frontEndFromFields(fields, 'own.yaml');

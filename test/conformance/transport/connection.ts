@@ -18,7 +18,7 @@ export function describeConnection(makeWorld: WorldFactory): void {
     });
     afterEach(() => world.close());
 
-    it('says that a restarted broker is another one', async () => {
+    it('reports a restarted broker as another one', async () => {
       await world.kill();
       expect(a.isConnected).toBe(false);
       await world.restart();
@@ -118,7 +118,7 @@ export function describeConnection(makeWorld: WorldFactory): void {
       expect(taking.lost).toEqual([]);
     });
 
-    it('announces the APIs of its process again before it says that the broker was replaced', async () => {
+    it('announces its APIs again before it reports a replaced broker', async () => {
       await a.presence.announceApi('api-a', 60_000);
       const permits: string[] = [];
       a.onConnection((event) => {
