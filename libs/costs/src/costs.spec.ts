@@ -69,7 +69,7 @@ describe('prices', () => {
   it('are refused for an unknown GPU, and required for each GPU', () => {
     const config = defaultConfig({ gpu: 'h20' });
     expect(() => ratesOf(config, ['decode'], readGpuPrices('h1000=2'))).toThrow('Unknown GPU');
-    expect(() => ratesOf(config, ['decode'], NONE)).toThrow('give --gpu-price h20=DOLLARS');
+    expect(() => ratesOf(config, ['decode'], NONE)).toThrow('Add --gpu-price h20=DOLLARS');
   });
 });
 
