@@ -78,7 +78,7 @@ describe('the page of a recorded run', () => {
     await expect.poll(inFlight, PATIENT).not.toBe('0');
   });
 
-  it('says that a recorded run has no timelines of requests', async () => {
+  it('explains that a recorded run has no timelines', async () => {
     await page.locator('.request-name:visible').first().press('Enter');
     await page.getByRole('dialog').getByText('This is a recorded run').waitFor();
     await page.keyboard.press('Escape');

@@ -257,7 +257,7 @@ describe('the live page in a browser', () => {
     await settings.getByLabel('placement', { exact: true }).waitFor();
     await settings.getByText('More settings').click();
     await settings.getByRole('button', { name: 'Apply' }).click();
-    await settings.getByText('Nothing has been changed.').waitFor();
+    await settings.getByText('No setting was changed.').waitFor();
     complaints = complaints.filter((text) => !text.includes('401'));
   });
 

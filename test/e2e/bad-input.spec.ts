@@ -52,7 +52,7 @@ describe('baton up', () => {
     const url = `redis://:secret@127.0.0.1:${redis.port}`;
     const outcome = await baton(['up', '1P1D', '--port', '0', '--redis', url]);
     redis.server.close();
-    expectSentence(outcome, `check that it runs and lets Baton in, and that --redis`);
+    expectSentence(outcome, `Check that it runs and accepts connections, and that --redis`);
     expect(outcome.stderr).not.toContain('secret');
   });
 
@@ -74,7 +74,7 @@ describe('baton up', () => {
 
   it('refuses a separate role with an in-process broker', async () => {
     const args = ['up', '--role', 'decode', '--redis', 'redis://x', '--broker', 'in-process'];
-    expectSentence(await baton(args), 'leave --role out', 2);
+    expectSentence(await baton(args), 'Remove --role', 2);
   });
 
   it('refuses an old Node', async () => {

@@ -1,5 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { stepTimesBetween, stepTimesIn } from './step-times';
+import { samplesOf } from './metric-samples';
+import { stepTimesBetween, stepTimesIn as stepTimesOf } from './step-times';
+
+const stepTimesIn = (page: string) => stepTimesOf(samplesOf(page));
 
 const MADE = 'stage="decode",method="composed",description="of \\"x\\", TP1"';
 

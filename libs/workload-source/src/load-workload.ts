@@ -151,8 +151,8 @@ function sourceOf(flags: WorkloadFlags): SourceKind {
   const source = flags.trace === undefined ? kind : 'trace';
   if (source === undefined || (source === 'trace' && flags.trace === undefined)) {
     throw new UsageError(
-      'No requests to run. Give --trace NAME|FILE, or --dataset random, shared-prefix, multi-turn ' +
-        'or sharegpt.',
+      'The workload is missing. Add --trace NAME|FILE, or --dataset random, shared-prefix, ' +
+        'multi-turn or sharegpt.',
     );
   }
   const idle = WORKLOAD_FLAGS.find((name) => flags[name] !== undefined && !belongsTo(name, source));
@@ -281,7 +281,7 @@ function notesOn(workload: Workload, plan: ArrivalPlan, report: TraceReport): st
     [report.outOfOrder, 'Requests out of order, now sorted'],
     [
       most >= COARSE ? most : 0,
-      "Requests at one instant, because the trace's clock is coarse (--arrivals spread spreads them)",
+      "Requests at one instant; the trace's clock is coarse (--arrivals spread spreads them)",
     ],
   ];
   return facts.filter(([count]) => count > 0).map(([count, fact]) => `${fact}: ${count}.`);

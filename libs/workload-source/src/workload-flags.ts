@@ -37,7 +37,7 @@ export const WORKLOAD_FLAG_ROWS = {
   },
   traceFormat: {
     value: 'format',
-    help: `Format of the file: ${TRACE_FORMATS.join(', ')} (default: detected from its first line).`,
+    help: `File format: ${TRACE_FORMATS.join(', ')} (default: detected from its first line).`,
     of: ['trace'],
   },
   traceBlockSize: {

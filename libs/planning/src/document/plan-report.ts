@@ -146,8 +146,8 @@ function frontierChart(
     width: 'half',
     title: `${latency.toUpperCase()} over load: the Pareto front`,
     note:
-      'Splits that no other split beats in TTFT, TPOT and goodput, at 25, 50, 75, 90 and 100 % of ' +
-      'their highest rates.',
+      'Splits that no other split beats in TTFT, TPOT and goodput, at 25, 50, 75, 90 and 100 % ' +
+      'of their highest rates.',
     x: { label: 'requests/s per GPU' },
     y: { label: `${latency.toUpperCase()} p90`, unit: 'ms' },
     xs,

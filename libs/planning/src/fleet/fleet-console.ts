@@ -68,7 +68,8 @@ export function answersText({ answers, load_rps, space, breaks_first }: FleetsDo
   return [
     answers.cheapest_for_load === null
       ? `For the load of the workload (${load}): no simulated fleet keeps the SLO.`
-      : `For the load of the workload (${load}): ${fleetText(answers.cheapest_for_load)} is cheapest.`,
+      : `For the load of the workload (${load}): ` +
+        `${fleetText(answers.cheapest_for_load)} is cheapest.`,
     ...(answers.fewest_gpus_for_load === null
       ? []
       : [`Fewest GPUs for it: ${fleetText(answers.fewest_gpus_for_load)}.`]),
