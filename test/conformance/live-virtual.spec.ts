@@ -194,14 +194,14 @@ function liveFacts(
   const scheduled = received.filter(({ kind }) => kind === 'scheduled');
   const at = (us: number | undefined): number | undefined =>
     us === undefined ? us : us - of.startUs;
-  const told = (kind: string): number | undefined =>
+  const instantOf = (kind: string): number | undefined =>
     of.entries.find(({ fact }) => {
       return fact.kind === kind && 'requestId' in fact && fact.requestId === String(of.row);
     })?.fact.nowUs;
   return {
     // Simulated time starts when the hosts start.
-    heldUs: told('prompt-held'),
-    kvReadyUs: told('transfer-done'),
+    heldUs: instantOf('prompt-held'),
+    kvReadyUs: instantOf('transfer-done'),
     cachedTokens: scheduled[0]!.extra,
     transferredTokens: scheduled.at(-1)!.count,
     firstTokenUs: at(tokens[0]!.stepEndUs)!,

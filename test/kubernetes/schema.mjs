@@ -24,7 +24,7 @@ export function checkerOf({ definitions }, customResources) {
   ajv.addSchema({ $id: 'kubernetes', definitions: Object.fromEntries(all) });
   return (manifest) => {
     const name = names.get(kindOf(manifest));
-    if (name === undefined) return [`the schema knows no ${kindOf(manifest)}`];
+    if (name === undefined) return [`the schema has no ${kindOf(manifest)}`];
     const validate = ajv.getSchema(`kubernetes#/definitions/${name}`);
     if (validate(manifest)) return [];
     return validate.errors.map(({ instancePath, message, params }) =>

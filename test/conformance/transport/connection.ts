@@ -27,15 +27,15 @@ export function describeConnection(makeWorld: WorldFactory): void {
     });
 
     it('reports that a broken connection was restored, and keeps its subscriptions', async () => {
-      const heard: string[] = [];
-      await a.bus.subscribe('api:a', (payload) => heard.push(payload.toString()));
+      const received: string[] = [];
+      await a.bus.subscribe('api:a', (payload) => received.push(payload.toString()));
       await world.breakConnections();
       await waitUntil(() => events.length >= 2 && a.isConnected && b.isConnected, {
         what: 'both are connected again',
       });
       expect(new Set(events)).toEqual(new Set(['lost', 'restored']));
       b.bus.publish('api:a', Buffer.from('after'));
-      await waitUntil(() => heard.includes('after'), { what: 'the message is heard' });
+      await waitUntil(() => received.includes('after'), { what: 'the message has arrived' });
     });
 
     it('refuses every call at once while it is lost', async () => {
