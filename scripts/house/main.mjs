@@ -1,5 +1,5 @@
 // Prints the counts of the house: `npm run house -- [checkout] [--json] [--which] [--lower]`.
-// `--which` names what is counted; `--lower` lowers the ceilings that test/tidy holds to today's
+// `--which` names the counted items; `--lower` lowers the ceilings of test/tidy to the present
 // counts.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
@@ -31,7 +31,7 @@ function lowerCeilings() {
   writeFileSync(CEILINGS, `${JSON.stringify(Object.fromEntries(lowered), null, 2)}\n`);
 }
 
-/** A busy machine enters the paths of what is late, too: seven functions more were seen. */
+/** On a busy machine a request also enters functions for delays: up to seven more were observed. */
 function slackOf(name) {
   return name.startsWith('hops of one chat') ? 10 : 0;
 }

@@ -85,7 +85,7 @@ function namesOf(node) {
 
 const READERS = new Set(['textOf', 'isObject', 'isRecord', 'countOf', 'recordOf', 'fieldsOf']);
 
-/** `path name` of readers of parsed JSON that a file keeps to itself. */
+/** `path name` of readers of parsed JSON that are private to a file. */
 export function privateReaders(files) {
   return files.flatMap(({ path, ast }) =>
     ast.statements

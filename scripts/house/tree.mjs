@@ -78,7 +78,7 @@ function calledImport(call) {
   return call.expression.kind === ts.SyntaxKind.ImportKeyword ? call.arguments[0] : undefined;
 }
 
-/** The file of the checkout that an import names; undefined for a package. */
+/** The file of the checkout that an import names. Undefined for a package. */
 function resolved(files, from, name) {
   const lib = /^@baton\/([^/]+)$/.exec(name)?.[1];
   if (lib !== undefined) return `libs/${lib}/src/index.ts`;

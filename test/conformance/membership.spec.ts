@@ -6,7 +6,7 @@ import type { EngineHost } from '../../libs/driver/src/host/engine-host';
 import { World } from '../../libs/driver/test/test-world';
 import { engineQueue } from '../../libs/routing/src/job-routing';
 
-/** Steps of some 0.1 s in odd numbers, so that nothing falls on the same microsecond. */
+/** Steps of some 0.1 s in odd numbers, so that no two events fall on the same microsecond. */
 const OPTIONS: Partial<EngineOptions> = {
   ...{ numBlocks: 2_000, maxNumSeqs: 64, maxNumBatchedTokens: 4_096 },
   stepTime: {
@@ -20,7 +20,7 @@ const STARTUP_US = 300_000;
 const LEAVE_US = 1_750_000;
 
 /**
- * The second request goes to the engine that has joined, which leaves while it runs there; the
+ * The second request goes to the engine that has joined, which leaves during that request. The
  * others go to the initial engine.
  */
 const WORKLOAD = workloadOf([
@@ -44,7 +44,8 @@ interface Outcome {
 }
 
 /**
- * The placement is that of the virtual run: the broker would decide which engine takes a job first.
+ * The placement is that of the virtual run, because the broker decides otherwise which engine takes
+ * a job first.
  */
 async function live(engineOf: readonly number[]): Promise<Outcome> {
   const world = await World.open();

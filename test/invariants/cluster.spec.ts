@@ -92,7 +92,7 @@ function ran(of: ClusterScenario): { run: ClusterRun; record: RunRecord } {
 }
 
 /** All facts of a run except the number of the driver's events. */
-function told({ log, engines, itl, endUs, steps }: RunRecord): unknown {
+function factsOf({ log, engines, itl, endUs, steps }: RunRecord): unknown {
   const { sumUs, count, maxUs, minUs } = itl;
   return { log, engines, itl: { sumUs, count, maxUs, minUs }, endUs, steps };
 }
@@ -172,8 +172,8 @@ describe('INV-9: the same seed gives the same bytes', () => {
 describe('INV-10: a leap equals its steps', () => {
   it('in random clusters, request by request', () => {
     check((of) => {
-      const leaping = told(ran(of).record);
-      expect(leaping).toEqual(told(ran({ ...of, leap: false }).record));
+      const leaping = factsOf(ran(of).record);
+      expect(leaping).toEqual(factsOf(ran({ ...of, leap: false }).record));
     }, 600);
   });
 });

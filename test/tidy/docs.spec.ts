@@ -50,7 +50,7 @@ describe('the documentation', () => {
     }
   });
 
-  it('describes every option of the configuration as the code has it (npm run docs)', () => {
+  it('describes every option of the configuration as in the code (npm run docs)', () => {
     expect(read('docs/configuration.md')).toBe(configurationPage());
     expect(readJson('docs/baton.schema.json')).toEqual(JSON.parse(JSON.stringify(configSchema())));
     for (const key of configKeys().filter((each) => !optionOf(each).hidden)) {
@@ -66,12 +66,12 @@ describe('CONTRIBUTING.md', () => {
     .filter((line) => /^\| an? /.test(line));
   const named = rows.map((row) => [...row.matchAll(/`([a-z]+\/[^`]+)`/g)].map(([, path]) => path!));
 
-  it('says what to open for each thing that is often added', () => {
+  it('names the files for each frequent addition', () => {
     expect(rows.length).toBeGreaterThanOrEqual(10);
     expect(named.filter((paths) => paths.length === 0)).toEqual([]);
   });
 
-  it('names files that exist', () => {
+  it('names existing files', () => {
     expect(named.flat().filter((path) => !existsSync(join(ROOT, path)))).toEqual([]);
   });
 });

@@ -40,12 +40,12 @@ test(`${WORKLOADS} random workloads are scheduled as by vLLM ${VLLM_VERSION} (${
 interface Seen {
   compared: number;
   steps: number;
-  /** Those that differ for a reason with a name: see docs/engine.md. */
+  /** The workloads that differ for a documented reason: see docs/engine.md. */
   readonly left: { twin: number; starves: number };
   readonly differing: string[];
 }
 
-/** Whether both do the same. */
+/** True when both schedule the same steps. */
 function compare(workload: Workload, theirs: TheirRun, seen: Seen): boolean {
   const difference = firstDifference(theirs.steps, ourSteps(workload));
   if (difference !== undefined && theirs.foundTwin) seen.left.twin++;

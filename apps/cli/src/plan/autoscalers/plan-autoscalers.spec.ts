@@ -95,7 +95,7 @@ describe('baton plan --autoscalers', () => {
   });
 
   it.each([
-    [['--autoscalers', 'hpa:ttft'], 'autoscaler needs its most engines'],
+    [['--autoscalers', 'hpa:ttft'], 'autoscaler needs a maximum of engines'],
     [['--autoscalers', 'hpa:ttft,', '--max', '2P2D'], '--autoscalers is a list'],
     [['--autoscalers', 'fast', '--max', '2P2D'], 'There is no autoscaler "fast"'],
     [['--autoscalers', 'wva', '--max', '2P2D', '--gpus', '4'], '--gpus has no effect with'],
