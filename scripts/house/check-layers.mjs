@@ -1,8 +1,0 @@
-// Names the files that `npm run docs` would change, and fails when there are any.
-import { ROOT } from '../root.mjs';
-import { staleLayers } from './layers.mjs';
-import { readTree } from './tree.mjs';
-
-const stale = staleLayers(readTree(ROOT));
-process.stdout.write(stale.join('\n'));
-process.exitCode = stale.length === 0 ? 0 : 1;
