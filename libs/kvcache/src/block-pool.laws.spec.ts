@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { runsOf } from '../../../test/support/runs';
 import { BlockList, BlockPool, type BlockPoolOptions, PrefixMatch } from './';
 import { type NaiveBlock, NaivePool } from '../test/naive-pool';
 
@@ -148,7 +149,7 @@ describe('BlockPool over random owners', () => {
         expect(pool.usedBlocks).toBe(0);
         expect(pool.freeOrder()).toHaveLength(options.numBlocks);
       }),
-      { numRuns: 500 },
+      { numRuns: runsOf(500) },
     );
   });
 
@@ -162,7 +163,7 @@ describe('BlockPool over random owners', () => {
           expect(owners.pool.contents()).toEqual(owners.naive.contents());
         }
       }),
-      { numRuns: 500, examples: [[TWIN_OUTLIVED]] },
+      { numRuns: runsOf(500), examples: [[TWIN_OUTLIVED]] },
     );
   });
 
@@ -176,7 +177,7 @@ describe('BlockPool over random owners', () => {
         expect(new Set(ids).size).toBe(pool.usedBlocks);
         pool.audit(owners.lists);
       }),
-      { numRuns: 200 },
+      { numRuns: runsOf(200) },
     );
   });
 });
