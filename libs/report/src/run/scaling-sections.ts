@@ -1,12 +1,12 @@
 import type { EngineRoleName, Summary } from '@baton/analysis';
 import type { LineChartSection, ReportSection } from '../sections';
 
-/** Changes that the page lists; the JSON has all. */
+/** Most changes on the page; the JSON has all. */
 const MOST_CHANGES = 500;
 
 type Scaling = NonNullable<Summary['autoscaling']>;
 
-/** Supply and demand of each role over time, and the changes; none without an autoscaler. */
+/** Supply and demand of each role over time, and the changes. Empty without an autoscaler. */
 export function scalingSections({ autoscaling }: Summary): ReportSection[] {
   if (autoscaling === undefined) return [];
   const roles = Object.keys(autoscaling.roles) as EngineRoleName[];
