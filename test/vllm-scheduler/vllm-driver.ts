@@ -9,6 +9,14 @@ export interface TheirRun {
   readonly foundTwin: boolean;
   /** No request runs any more, though one waits. */
   readonly starves: boolean;
+  /** This version of vLLM does not run it. */
+  readonly isRefused?: true;
+}
+
+export interface Driver {
+  readonly python: string;
+  /** The folder with vLLM's source; its name has the version. */
+  readonly source: string;
 }
 
 const DRIVER = fileURLToPath(new URL('driver.py', import.meta.url));
@@ -20,7 +28,7 @@ const WAIT_MS = 600_000;
  */
 export async function theirRuns(
   workloads: readonly Workload[],
-  { python, source }: { python: string; source: string },
+  { python, source }: Driver,
 ): Promise<TheirRun[]> {
   const child = spawn(python, [DRIVER, source], { stdio: ['pipe', 'pipe', 'pipe'] });
   const timer = setTimeout(() => child.kill('SIGKILL'), WAIT_MS);
