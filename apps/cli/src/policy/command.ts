@@ -27,8 +27,8 @@ export function completePolicy(command: Command): void {
     .argument('[modules...]', 'name of a new policy, or paths of some')
     .option(
       '--kind <kind>',
-      'Kind: placement; flow-control with new and test; scaling with new and ask (default: ' +
-        'placement).',
+      'Kind: placement; flow-control with new and test; scaling with new and ask; ' +
+        'decode-placement with ask (default: placement).',
     )
     .option('--live', 'Let `test` run each policy on a live cluster of its own too.')
     .addHelpText('after', EXAMPLES)
@@ -52,8 +52,10 @@ async function run(action: string, modules: string[], given: GivenReplayFlags): 
 }
 
 async function ask(kind: string, modules: string[], flags: GivenReplayFlags): Promise<void> {
-  if (kind !== 'placement' && kind !== 'scaling') {
-    throw new UsageError(`--kind must be placement or scaling with policy ask, not '${kind}'.`);
+  if (kind !== 'placement' && kind !== 'decode-placement' && kind !== 'scaling') {
+    throw new UsageError(
+      `--kind must be placement, decode-placement or scaling with policy ask, not '${kind}'.`,
+    );
   }
   const [module] = modules;
   if (module !== undefined) {

@@ -78,6 +78,27 @@ describe('a program that places', () => {
     }
   });
 
+  it('answers on decode engines by the rule of a built-in policy, with the same figures', async () => {
+    const given = { ...WORKLOAD, topology: '1P3D', placement: 'least-requests', slo: 'ttft=200ms' };
+    const { told, results } = await asked('decode-placement', given, { answers: fewest });
+    expect(told[0]!['ready']).toMatchObject({ decides: 'decode-placement', engines: 3 });
+    const { tpot_ms, engines } = await replayed(
+      '--topology',
+      '1P3D',
+      '--placement',
+      'least-requests',
+    );
+    expect(results[0]).toMatchObject({ tpot_ms, engines });
+    const { action: first } = fewest(told[1]!) as { action: number };
+    const { results: others } = await asked('decode-placement', given, {
+      answers: () => ({ action: first }),
+    });
+    const finished = (others[0]!['engines'] as { role: string; finished: number }[])
+      .filter(({ role }) => role === 'decode')
+      .map((engine) => engine.finished);
+    expect(finished.sort((a, b) => b - a)).toEqual([60, 0, 0]);
+  });
+
   it('gets each ended request once, with its results', async () => {
     const { told, results } = await asked('placement', SPLIT, { answers: fewest });
     const ended = told.flatMap((message) => (message['ended'] ?? []) as Message[]);
@@ -110,6 +131,13 @@ describe('a program that places', () => {
     [{ ...SPLIT, autoscaler: 'wva', max: '4P4D' }, 'needs engines that stay'],
   ])('is refused for a cluster that it cannot place in', async (given, sentence) => {
     await expect(asked('placement', given, { answers: fewest })).rejects.toThrow(sentence);
+  });
+
+  it.each([
+    [SPLIT, 'The program decides the decode-placement: leave decodePlacement out.'],
+    [{ ...WORKLOAD, topology: '3A' }, 'places on decode engines needs some: xPyD, not 3A.'],
+  ])('is refused for decode engines that it cannot place on', async (given, sentence) => {
+    await expect(asked('decode-placement', given, { answers: fewest })).rejects.toThrow(sentence);
   });
 });
 

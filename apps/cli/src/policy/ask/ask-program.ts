@@ -17,7 +17,14 @@ import { type Conversation, StandardStreams } from './conversation';
 import { Episode, seedOf } from './episode';
 
 /** What the program decides. */
-export type AskedKind = 'placement' | 'scaling';
+export type AskedKind = 'placement' | 'decode-placement' | 'scaling';
+
+/** Options whose decisions are the program's. */
+const DECIDED: Readonly<Record<AskedKind, readonly string[]>> = {
+  placement: ['placement'],
+  'decode-placement': ['decodePlacement'],
+  scaling: ['autoscaler', 'scalePolicy'],
+};
 
 /** Stands in for the program until the workload is read: without an autoscaler nothing scales. */
 const STAND_IN = 'keda';
@@ -46,12 +53,11 @@ export async function askProgram(
 }
 
 function askedFlags(kind: AskedKind, given: GivenReplayFlags): ReplayFlags {
-  const own = kind === 'placement' ? ['placement'] : ['autoscaler', 'scalePolicy'];
-  const idle = own.find((name) => given[name] !== undefined);
+  const idle = DECIDED[kind].find((name) => given[name] !== undefined);
   if (idle !== undefined) {
     throw new UsageError(`The program decides the ${kind}: leave ${idle} out.`);
   }
-  return readReplayFlags(kind === 'placement' ? given : { ...given, autoscaler: STAND_IN });
+  return readReplayFlags(kind === 'scaling' ? { ...given, autoscaler: STAND_IN } : given);
 }
 
 /** @throws UsageError when the program cannot decide for this cluster */
@@ -61,7 +67,7 @@ function readiness(kind: AskedKind, { config, scaling }: PreparedReplay): object
     const { fewest: min, most: max, intervalUs } = scaling!;
     return { decides: kind, seed, min, max, interval_s: usToSeconds(intervalUs) };
   }
-  const { prefill, aggregated } = parseTopology(config.topology);
+  const { prefill, decode, aggregated } = parseTopology(config.topology);
   if (scaling !== undefined || config.changes !== undefined) {
     throw new UsageError(
       'A program that places needs engines that stay: leave changes and autoscaler out.',
@@ -72,7 +78,13 @@ function readiness(kind: AskedKind, { config, scaling }: PreparedReplay): object
       `A program that places needs engines of one way: xPyD or xA, not ${config.topology}.`,
     );
   }
-  return { decides: kind, seed, engines: prefill + aggregated };
+  if (kind === 'placement') return { decides: kind, seed, engines: prefill + aggregated };
+  if (decode === 0) {
+    throw new UsageError(
+      `A program that places on decode engines needs some: xPyD, not ${config.topology}.`,
+    );
+  }
+  return { decides: kind, seed, engines: decode };
 }
 
 interface Play {
@@ -109,8 +121,9 @@ function askedScenario(
   episode: Episode,
 ): ClusterScenario {
   const ask = (question: Readonly<Record<string, unknown>>): unknown => episode.ask(question);
-  if (kind === 'placement') {
-    return { ...scenario, placement: { ...scenario.placement, prefill: askedPlacement(ask) } };
+  if (kind !== 'scaling') {
+    const stage = kind === 'placement' ? 'prefill' : 'decode';
+    return { ...scenario, placement: { ...scenario.placement, [stage]: askedPlacement(ask) } };
   }
   const own = askedScaling(ask);
   const { create } = configuredAutoscaler(config, parseTopology(config.topology), { own })!;
