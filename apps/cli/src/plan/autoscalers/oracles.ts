@@ -1,5 +1,6 @@
 import { formatTopology, parseEngines } from '@baton/placement';
-import { AS_GOOD, rolesIn } from './best-static';
+import { rolesIn } from './best-static';
+import { bestOf, isAsGood } from './shares';
 import type { ScalingTrial } from './trial';
 
 /** Shares of late prompts that the model of a plan may allow. */
@@ -20,7 +21,7 @@ interface Splits {
  * that stay, and plans by the model of `oracle:` that never have fewer engines than the bounds, or
  * than the best split with one less of its first role, or with all of it. The first oracle comes
  * within half a point of the most that a plan attains, the second within half a point of the best
- * split.
+ * split; with SLO classes in the share of each class too.
  *
  * @param attempt replays a plan of the model that never has fewer engines than `min`
  */
@@ -32,10 +33,9 @@ export function searchOracles(
     LATES.map((late) => attempt(`oracle:late=${late}`, min)),
   );
   const plans = [...planned, ...splits.trials];
-  const most = Math.max(...plans.map(attained));
-  const enough = [most, attained(splits.trials[0]!)].map((share) => share - AS_GOOD);
+  const bars = [bestOf(plans), splits.trials[0]!];
   return ORACLES.map((autoscaler, i) => {
-    const kept = plans.filter((plan) => attained(plan) >= enough[i]!);
+    const kept = plans.filter((plan) => isAsGood(plan, bars[i]!));
     const cheapest = kept.reduce((a, b) => (b.gpu_hours < a.gpu_hours ? b : a));
     return { ...cheapest, autoscaler, topology: null };
   });
@@ -48,8 +48,4 @@ function floorsOf({ min, max, trials }: Splits): readonly string[] {
   const oneLess = { ...best, [first]: Math.max(fewest[first], best[first] - 1) };
   const floors = [fewest, oneLess, { ...best, [first]: most[first] }].map(formatTopology);
   return [...new Set(floors)].filter((floor) => floor !== formatTopology(most));
-}
-
-function attained({ slo_attainment: share }: ScalingTrial): number {
-  return share ?? 0;
 }
