@@ -1,4 +1,4 @@
-import type { Micros } from '@baton/kernel';
+import type { Micros, StartupPhase } from '@baton/kernel';
 import type { EngineRoleName } from './run-record';
 
 /** `starting` engines load, `draining` ones take nothing more, `gone` ones have left. */
@@ -22,6 +22,15 @@ export interface ScaleEvent {
   readonly to?: EngineRoleName;
 }
 
+/** An engine that started during a run. */
+export interface StartupRecord {
+  readonly atUs: Micros;
+  readonly engine: number;
+  readonly role: EngineRoleName;
+  /** In order; `cache` when it fetched one. */
+  readonly phases: StartupPhase[];
+}
+
 /** How the engines of a run came and went. */
 export interface ScalingRecord {
   /** Decisions that were asked for. */
@@ -29,4 +38,6 @@ export interface ScalingRecord {
   readonly events: readonly ScaleEvent[];
   /** In order of time. */
   readonly lives: readonly LifeEvent[];
+  /** In order of time. */
+  readonly startups: readonly StartupRecord[];
 }

@@ -1,6 +1,6 @@
 import { formatTopology, parseEngines } from '@baton/placement';
 import { rolesIn } from './best-static';
-import { bestOf, isAsGood } from './shares';
+import { withLargestShares, isAsGood } from './shares';
 import type { ScalingTrial } from './trial';
 
 /** Shares of late prompts that the model of a plan may allow. */
@@ -33,7 +33,7 @@ export function searchOracles(
     LATES.map((late) => attempt(`oracle:late=${late}`, min)),
   );
   const plans = [...planned, ...splits.trials];
-  const bars = [bestOf(plans), splits.trials[0]!];
+  const bars = [withLargestShares(plans), splits.trials[0]!];
   return ORACLES.map((autoscaler, i) => {
     const kept = plans.filter((plan) => isAsGood(plan, bars[i]!));
     const cheapest = kept.reduce((a, b) => (b.gpu_hours < a.gpu_hours ? b : a));

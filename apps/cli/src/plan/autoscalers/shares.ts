@@ -17,7 +17,7 @@ export function isAsGood(trial: ScalingTrial, other: ScalingTrial, target = 1): 
 }
 
 /** The trial with the largest shares: of one without classes, the most requests in time. */
-export function bestOf(trials: readonly ScalingTrial[]): ScalingTrial {
+export function withLargestShares(trials: readonly ScalingTrial[]): ScalingTrial {
   const sum = (trial: ScalingTrial): number => sharesOf(trial).reduce((all, each) => all + each, 0);
   return trials.reduce((best, trial) => (sum(trial) > sum(best) ? trial : best));
 }
