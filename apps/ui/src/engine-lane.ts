@@ -5,12 +5,12 @@ import { formatCount, readableMs, readableShare } from './format';
 /** One engine as a row: its name, its work, its KV cache, and the area of its requests. */
 export class EngineLane {
   readonly element: HTMLLIElement;
-  /** Requests are drawn over it. */
+  /** The area over which requests are drawn. */
   readonly slots = make('div', { class: 'slots' });
   private readonly name = make('b', { class: 'lane-name' });
   private readonly running = make('span');
   private readonly waiting = make('span');
-  /** Words that a lane of one line leaves out. */
+  /** Words that a lane of one line omits. */
   private readonly waitingWord = make('span', { class: 'word' }, [' waiting']);
   private readonly step = make('span', { class: 'lane-step' });
   private readonly kvText = make('span', { class: 'lane-kv' });

@@ -267,7 +267,7 @@ function assertScenario(scenario: ClusterScenario): void {
   assert(!scaling || pools.every(({ lockstepRanks }) => !lockstepRanks), 'ranks do not scale');
   assert(
     !recordedPlacement || (changes.length === 0 && !scaling),
-    'a recorded placement needs engines that stay',
+    'a recorded placement needs a fixed topology',
   );
   for (const { options } of pools) {
     const isFit = workload.contentCount === 0 || options.blockSize === workload.contentBlockTokens;

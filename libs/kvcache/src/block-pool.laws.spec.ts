@@ -65,6 +65,22 @@ const TWIN_OUTLIVED = {
   ],
 };
 
+/** A block is passed over while it is in use, and is free before a partial block is freed. */
+const PARTIAL_AFTER_OVERDUE = {
+  ...{ numBlocks: 4, contentCount: 0 as const, enablePrefixCaching: true },
+  evictionPolicy: 'fifo' as const,
+  operations: [
+    { kind: 'start' as const, family: 1, gapAt: LENGTH, blocks: 1 },
+    { kind: 'fill' as const, owner: 0 },
+    { kind: 'start' as const, family: 0, gapAt: LENGTH, blocks: 3 },
+    { kind: 'fill' as const, owner: 1 },
+    { kind: 'release' as const, owner: 1 },
+    { kind: 'start' as const, family: 2, gapAt: 0, blocks: 1 },
+    { kind: 'release' as const, owner: 0 },
+    { kind: 'release' as const, owner: 2 },
+  ],
+};
+
 interface Owner {
   readonly list: BlockList;
   naive: NaiveBlock[];
@@ -162,7 +178,7 @@ describe('BlockPool over random owners', () => {
           expect(owners.pool.contents()).toEqual(owners.naive.contents());
         }
       }),
-      { numRuns: 500, examples: [[TWIN_OUTLIVED]] },
+      { numRuns: 500, examples: [[TWIN_OUTLIVED], [PARTIAL_AFTER_OVERDUE]] },
     );
   });
 

@@ -26,7 +26,7 @@ describe('rows of numbers', () => {
     ]);
   });
 
-  it('have the very numbers that Number makes of the fields', () => {
+  it('equal Number of the fields', () => {
     const number = fc.oneof(
       fc.double({ noNaN: true, noDefaultInfinity: true }).map(String),
       fc.nat(1e9).map((n) => (n / 1_000).toFixed(3)),
@@ -49,7 +49,7 @@ describe('rows of numbers', () => {
 });
 
 describe('runs of rows', () => {
-  it('hold together the rows in their order, each run with the fields that it shares', () => {
+  it('cover all rows in their order, each run with its common fields', () => {
     const key = fc.nat(2);
     fc.assert(
       fc.property(fc.array(fc.tuple(key, key, fc.nat(99)), { minLength: 1 }), (rows) => {

@@ -16,8 +16,8 @@ export interface NumberRows {
 type VisitRow = (row: Readonly<Float64Array>) => void;
 
 /**
- * Calls `visit` with the numbers of each row after the header; `row` is overwritten by the next.
- * Reads digits without making a string of each field: tables have tens of thousands of rows.
+ * Calls `visit` with the numbers of each row after the header. The next row overwrites `row`. It
+ * reads digits without a string for each field, because tables have tens of thousands of rows.
  *
  * @param columns  fields of each row
  */

@@ -27,7 +27,7 @@ describe('a body that is not JSON', () => {
     expect(findJsonError(text)).toEqual({ offset, message });
   });
 
-  it('is found wherever JSON.parse finds it', () => {
+  it('fails at the same place as in JSON.parse', () => {
     const broken = fc
       .tuple(fc.json(), fc.nat(), fc.constantFrom('', '}', ',', '"', 'x', '\\', '\n'))
       .map(([text, at, insert]) => {
@@ -48,7 +48,7 @@ describe('a body that is not JSON', () => {
     );
   });
 
-  it('nested without end is refused like any other', () => {
+  it('with too many levels is refused like any other', () => {
     expect(jsonError('['.repeat(1_000_000)).code).toBe('invalid_json');
   });
 });
@@ -66,14 +66,14 @@ describe('values in messages', () => {
     [{ a: [1, 'x'] }, "{'a': [1, 'x']}"],
   ])('%j is written %s', (value, text) => expect(pythonRepr(value)).toBe(text));
 
-  it('are cut when they are long or deep', () => {
+  it('are cut when they are long or nested deeply', () => {
     expect(pythonRepr('x'.repeat(1e6)).length).toBeLessThan(1100);
     expect(pythonRepr(Array.from({ length: 1e5 }, () => 'y')).length).toBeLessThan(1100);
     const deep = JSON.parse('['.repeat(5000) + ']'.repeat(5000)) as unknown;
     expect(pythonRepr(deep)).toContain('...');
   });
 
-  it('floats keep their point', () => {
+  it('floats keep their decimal point', () => {
     expect([pythonFloat(1), pythonFloat(-0.5), pythonFloat(1e21)]).toEqual([
       '1.0',
       '-0.5',
@@ -109,7 +109,7 @@ describe('every failure of the catalogue', () => {
     expect(body('method_not_allowed')).toBe('{"detail":"Method Not Allowed"}');
   });
 
-  it('says in whole seconds when to try again', () => {
+  it('gives the time of the next attempt in whole seconds', () => {
     const headers = (seconds: number) =>
       renderError(new BatonError('queue_full', undefined, null, seconds), 'vllm').headers;
     expect(headers(2.1)['retry-after']).toBe('3');
@@ -119,7 +119,7 @@ describe('every failure of the catalogue', () => {
     ).toBeUndefined();
   });
 
-  it('an unsupported content type reads as vLLM words it', () => {
+  it('an unsupported content type has vLLM’s message', () => {
     expect(renderError(new BatonError('unsupported_content_type'), 'vllm').body).toBe(
       String.raw`{"error":{"message":"1 validation error:\n  Unsupported Media Type: ` +
         `Only 'application/json' is allowed","type":"Bad Request","param":null,"code":400}}`,

@@ -31,7 +31,7 @@ function plan(space: string, ...args: string[]): Promise<CommandAnswer> {
 }
 
 describe('baton plan --space', () => {
-  it('answers what to buy, and a replay of the answer keeps the SLO at the load', async () => {
+  it('finds a fleet whose replay keeps the SLO at the load', async () => {
     const { exitCode, stdout } = await plan(SPACE, '--json', '--threads', '1', '--out', folder);
     expect(exitCode).toBe(0);
     const document = JSON.parse(stdout) as FleetsDocument;
@@ -62,7 +62,7 @@ describe('baton plan --space', () => {
     );
   });
 
-  it('gives the same bytes twice', async () => {
+  it('prints equal bytes twice', async () => {
     const first = await plan(SPACE, '--json', '--threads', '1', '--seed', '3');
     const second = await plan(SPACE, '--json', '--threads', '1', '--seed', '3');
     expect(second.stdout).toBe(first.stdout);

@@ -21,7 +21,7 @@ async function planned(...args: string[]): Promise<PlanDocument> {
   return JSON.parse(stdout) as PlanDocument;
 }
 
-/** Replays a command line that a plan has printed, with other flags at its end. */
+/** Replays a command line that a plan has printed, with further flags. */
 async function replayed(command: string | null, ...more: string[]): Promise<Summary> {
   const [, ...words] = command!.split(' ');
   const { exitCode, stdout } = await runCommand(...words, ...more, '--json');
@@ -70,7 +70,7 @@ describe('baton plan --json', () => {
     }
   });
 
-  it('names the winner, and what to compare it with', () => {
+  it('has the winner, and splits to compare it with', () => {
     const rates = document.splits.map(({ goodput_rps }) => goodput_rps ?? 0);
     const best = (kind: SplitDocument['kind']): SplitDocument => {
       return document.splits
@@ -97,7 +97,7 @@ describe('baton plan --json', () => {
     expect((await replayed(above)).slo_attainment).toBeLessThan(0.9);
   });
 
-  it('agrees with replays of every split at one rate on which keep the target', async () => {
+  it('agrees with replays of all splits at one rate on which keep the target', async () => {
     const rate = document.winner.request_rate! * 0.9;
     for (const split of document.splits.filter(({ simulated }) => simulated)) {
       const { prefill, decode, aggregated = 1 } = split.tensor_parallel_size;
@@ -112,7 +112,7 @@ describe('baton plan --json', () => {
     }
   });
 
-  it('looks at the front below its highest rates too', () => {
+  it('covers the front below its highest rates too', () => {
     const { frontier, splits } = document;
     const front = splits.filter(({ on_pareto_front }) => on_pareto_front);
     expect(frontier).toHaveLength(5 * front.length);
@@ -130,13 +130,13 @@ describe('baton plan --json', () => {
     }
   });
 
-  it('says whether the winner still wins when an assumption is wrong', () => {
+  it('reports whether the winner still wins under other assumptions', () => {
     const { sensitivity } = document;
     const of = (name: string) => sensitivity.find(({ assumption }) => assumption === name)!;
     const base = of('as configured');
     expect(base.same_winner).toBe(true);
     expect(sensitivity).toHaveLength(9);
-    // Nothing of an aggregated engine goes over a link, and 1 is what mixed steps are taken for.
+    // An aggregated engine uses no link, and the factor of its mixed steps is 1.
     expect(of('link bandwidth x0.5').aggregated_goodput_rps_per_gpu).toBe(
       base.aggregated_goodput_rps_per_gpu,
     );
@@ -149,7 +149,7 @@ describe('baton plan --json', () => {
     );
   });
 
-  it('does not count a burst that is served in time as a rate', async () => {
+  it('does not take the rate of a burst for a lasting rate', async () => {
     const lax = PLAN.map((word) => (word === SLO[1] ? 'e2el=1000s' : word));
     const { splits, notes } = await planned(...lax);
     for (const split of splits.filter(({ simulated }) => simulated)) {
@@ -159,10 +159,10 @@ describe('baton plan --json', () => {
     expect(notes.join(' ')).toContain('too short for a firm result');
   });
 
-  it('does not let a split win by refusing requests that others serve', async () => {
+  it('counts refused requests against a split', async () => {
     const trace = join(folder, 'long.jsonl');
     const lines = Array.from({ length: 200 }, (_none, i) => {
-      // One in twenty needs more KV than a prefill engine with few blocks has.
+      // One in twenty requests needs more KV than a prefill engine with few blocks has.
       const prompt_tokens = i % 20 === 7 ? 30_000 : 500;
       return JSON.stringify({ arrival_ms: i * 100, prompt_tokens, output_tokens: 20 });
     });
@@ -202,7 +202,7 @@ describe('a plan with SLO classes', () => {
     expect(readFileSync(join(folder, 'plan.html'), 'utf8')).toContain('SLO classes');
   });
 
-  it('fails where no split keeps the targets of a class', async () => {
+  it('fails when no split keeps the targets of a class', async () => {
     const classes = JSON.stringify({ quick: { ttft: 1 }, rest: {} });
     const mix = ['--slo-classes', classes, '--slo-mix', 'quick=0.2,rest=0.8'];
     const { exitCode, stderr } = await plan(...TWO, ...mix);
@@ -211,7 +211,7 @@ describe('a plan with SLO classes', () => {
 });
 
 describe('baton plan', () => {
-  it('prints a table for people, with the command that starts the winner', async () => {
+  it('prints a table, with the command that starts the winner', async () => {
     const { exitCode, stdout } = await plan(...PLAN);
     expect(exitCode).toBe(0);
     expect(stdout).toMatch(/^Plan of 4 GPUs for random: llama-3.1-8b, h100, 90 % of requests/);
@@ -219,7 +219,7 @@ describe('baton plan', () => {
     expect(stdout).toMatch(/^start it: +bin\/baton up \d/m);
   });
 
-  it('writes its files, the page without a link to the outside', async () => {
+  it('writes its files, with a page without external links', async () => {
     const out = join(folder, 'new', 'result');
     const { exitCode, stdout, stderr } = await plan(...PLAN, '--json', '--out', out);
     expect(exitCode).toBe(0);
@@ -237,7 +237,7 @@ describe('baton plan', () => {
     expect(page).not.toMatch(/(src|href)="(https?:)?\/\//);
   });
 
-  it('fails with the nearest miss when nothing keeps the SLO', async () => {
+  it('fails with the nearest miss when no split keeps the SLO', async () => {
     const tight = PLAN.map((word) => (word === SLO[1] ? 'ttft=60ms,tpot=1ms' : word));
     const { exitCode, stdout, stderr } = await plan(...tight);
     expect([exitCode, stdout]).toEqual([1, '']);
@@ -245,7 +245,7 @@ describe('baton plan', () => {
     expect(stderr).toMatch(/The nearest miss is .*: 0 % with TTFT p50 [\d.]+ ms/);
   });
 
-  it('names the traces that ship', async () => {
+  it('lists the shipped traces', async () => {
     const { exitCode, stdout } = await plan('--trace', 'list');
     expect([exitCode, stdout]).toEqual([0, expect.stringMatching(/^mooncake-conversation$/m)]);
   });
@@ -258,7 +258,7 @@ describe('baton plan', () => {
     [['--slo', 'ttft=1s', '--gpus', '4', '--model', 'gpt-0'], 'gpt-0'],
     [['--slo', 'ttft=1s', '--gpus', '4', '--data-parallel-size', '2'], 'data_parallel_size'],
     [['--slo', 'ttft=1s', '--gpus', '4', '--simulat', '2'], "did you mean '--simulate'?"],
-  ])('answers %j with one sentence and exit code 2', async (flags, sentence) => {
+  ])('refuses %j with one sentence and exit code 2', async (flags, sentence) => {
     const { exitCode, stdout, stderr } = await plan('--dataset', 'random', ...flags);
     expect([exitCode, stdout]).toEqual([2, '']);
     expect(stderr).toMatch(/^baton: [^\n]+\n$/);

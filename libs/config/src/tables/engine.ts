@@ -234,8 +234,8 @@ export const ENGINE = {
     help:
       'How long an engine loads before it takes work, as a real one loads weights; simulated ' +
       'time. By cause it is their sum, which reports and metrics show one by one: ' +
-      'image-pull=20s,weights=35s,weights-from-peer=8s,warm-up=5s. Weights come from a peer while ' +
-      'another engine of the role is ready.',
+      'image-pull=20s,weights=35s,weights-from-peer=8s,warm-up=5s. Weights come from a peer ' +
+      'while another engine of the role is ready.',
     unit: 's',
   }),
   warmStart: optionalChoice(['peer'], {

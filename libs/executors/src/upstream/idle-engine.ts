@@ -19,8 +19,8 @@ const NOTHING: EngineCounters = {
 };
 
 /**
- * Replaces the engine when a server does the work: it never has work, and only counts running
- * requests.
+ * Takes the place of the simulated engine when a server does the work. It has no work of its own,
+ * and only counts running requests.
  */
 export class IdleEngine implements EnginePort {
   readonly counters = NOTHING;
@@ -28,7 +28,7 @@ export class IdleEngine implements EnginePort {
   readonly hasAdmittedAhead = false;
   readonly cachedBlocks = 0;
 
-  /** Requests that are under way elsewhere. */
+  /** Number of requests under way on the server. */
   running: () => number = () => 0;
 
   constructor(private readonly numBlocks: number) {}

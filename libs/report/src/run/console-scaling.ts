@@ -7,7 +7,7 @@ const COLUMNS = [
   ...['hours short', 'hours spare'],
 ];
 
-/** The scaling of the cluster, one line per role; empty without an autoscaler. */
+/** The autoscaling of a run, one line per role. Empty without an autoscaler. */
 export function scalingTable({ autoscaling }: Summary): string {
   if (autoscaling === undefined) return '';
   const { gpu_hours, gpu_hours_at_max, peak_gpus, events, roles } = autoscaling;

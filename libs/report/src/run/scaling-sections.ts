@@ -1,7 +1,7 @@
 import type { EngineRoleName, Summary } from '@baton/analysis';
 import type { GanttSection, LineChartSection, ReportSection, Tone } from '../sections';
 
-/** Changes that the page lists; the JSON has all. */
+/** Most changes on the page; the JSON has all. */
 const MOST_CHANGES = 500;
 const MS_PER_SECOND = 1_000;
 /** Starts that the page draws. */
@@ -14,7 +14,7 @@ const CAUSE_TONES: Readonly<Record<string, Tone>> = {
 
 type Scaling = NonNullable<Summary['autoscaling']>;
 
-/** Supply and demand of each role over time, and the changes; none without an autoscaler. */
+/** Supply and demand of each role over time, and the changes. Empty without an autoscaler. */
 export function scalingSections({ autoscaling }: Summary): ReportSection[] {
   if (autoscaling === undefined) return [];
   const roles = Object.keys(autoscaling.roles) as EngineRoleName[];

@@ -4,10 +4,11 @@ import { isAsGood } from './shares';
 import type { ScalingTrial } from './trial';
 
 /**
- * The largest split of the bounds, and the smallest one that keeps the target share of requests
- * within the SLO, and of each SLO class within its own targets, or, where the largest does not,
- * comes within half a point of it. The search follows the border between the splits that do and
- * those that do not, assuming that more engines of a role are never worse.
+ * The largest split within the bounds, and the best fixed split: the smallest one that keeps the
+ * target share of requests within the SLO, and of each SLO class within its own targets. Where the
+ * largest split misses a target, the best one is within half a point of it. The search follows the
+ * border between splits that keep the targets and those that do not. It assumes that more engines of
+ * a role are never worse.
  *
  * @throws UsageError for bounds with prefill, decode and aggregated engines
  */
@@ -20,7 +21,7 @@ export function bestStatic(
   const [first = 'prefill', second, third] = rolesIn(max);
   if (third !== undefined) {
     throw new UsageError(
-      '--autoscalers compares prefill and decode engines, or aggregated ones: not both in one max.',
+      '--autoscalers compares prefill and decode engines, or aggregated ones. Use one kind in max.',
     );
   }
   const largest = attempt(formatTopology(max));
@@ -38,7 +39,7 @@ export function bestStatic(
   return best === largest ? [largest] : [best, largest];
 }
 
-/** The roles that have engines. */
+/** The roles with engines. */
 export function rolesIn(max: Topology): EngineRole[] {
   return (['prefill', 'decode', 'aggregated'] as const).filter((role) => max[role] > 0);
 }

@@ -3,13 +3,13 @@ import { rolesIn } from './best-static';
 import { withLargestShares, isAsGood } from './shares';
 import type { ScalingTrial } from './trial';
 
-/** Shares of late prompts that the model of a plan may allow. */
+/** Shares of late prompts that the model of a plan allows, tried in turn. */
 const LATES = [0, 0.005, 0.02] as const;
 
 /** The oracles of a comparison: for the SLO, and for GPU-hours. */
 export const ORACLES = ['oracle', 'oracle like the best split'] as const;
 
-/** The best split that stays, then the largest, of these bounds. */
+/** The best fixed split and the largest split of these bounds. */
 interface Splits {
   readonly min: string;
   readonly max: string;
@@ -17,13 +17,14 @@ interface Splits {
 }
 
 /**
- * The cheapest plans of one who knows the trace, and so how each plan ends. Tried are the splits
- * that stay, and plans by the model of `oracle:` that never have fewer engines than the bounds, or
- * than the best split with one less of its first role, or with all of it. The first oracle comes
- * within half a point of the most that a plan attains, the second within half a point of the best
- * split; with SLO classes in the share of each class too.
+/**
+ * The cheapest plans with full knowledge of the trace. Candidates are fixed splits, and plans by
+ * the model of `oracle:` with at least the engines of the bounds, of the best split less one engine
+ * of its first role, or of the best split with all engines of that role. The first oracle comes
+ * within half a point of the highest attainment of any candidate, the second within half a point of
+ * the best split; with SLO classes, in the share of each class too.
  *
- * @param attempt replays a plan of the model that never has fewer engines than `min`
+ * @param attempt replays a plan of the model with at least `min` engines
  */
 export function searchOracles(
   splits: Splits,

@@ -15,10 +15,10 @@ export interface ComparedAutoscalers {
   readonly trials: readonly ScalingTrial[];
 }
 
-/** The longest name that leaves the table within 100 columns. */
+/** Most characters of a name, so that the table fits 100 columns. */
 const MOST_NAME = 32;
 
-/** A table of at most 100 columns, and which of its rows is cheapest. */
+/** A table of at most 100 columns, and a sentence on its cheapest row that keeps the SLO. */
 export async function autoscalersConsole(document: ComparedAutoscalers): Promise<string> {
   const { consoleTable, formatMs, formatNumber, formatShare, usd } = await import('@baton/report');
   const { trials, slo, slo_attainment_target: target } = document;
@@ -45,13 +45,13 @@ export async function autoscalersConsole(document: ComparedAutoscalers): Promise
   const title =
     `Autoscalers for ${document.workload}: ${document.model}, ${document.gpu}, ` +
     `${document.min} to ${document.max},\n${slo}, seed ${document.seed}`;
-  const ofEach = classesIn(trials).length === 0 ? '' : ', and of each class its own objectives';
+  const ofEach = classesIn(trials).length === 0 ? '' : ', and the targets of each class';
   const kept = cheapestKept(trials, target);
   const verdict =
     kept === undefined
-      ? `None keeps ${slo} for ${formatShare(target)} of the requests${ofEach}.`
+      ? `No autoscaler keeps ${slo} for ${formatShare(target)} of the requests${ofEach}.`
       : `The cheapest that keeps ${slo} for ${formatShare(target)} of the requests${ofEach}, ` +
-        `oracles left out: ${kept.autoscaler}.`;
+        `oracles excluded: ${kept.autoscaler}.`;
   return `${title}\n\n${consoleTable(columns, rows)}\n${verdict}\n`;
 }
 
