@@ -86,8 +86,11 @@ class PlacementEnv(_Environment):
         *("waiting_requests", "waiting_tokens", "kv_usage"),
     )
 
+    #: What ``baton policy ask --kind`` calls the decision.
+    kind = "placement"
+
     def __init__(self, *, reward: Reward = good_requests, **flags):
-        super().__init__("placement", lambda facts: facts["engines"], reward, flags)
+        super().__init__(self.kind, lambda facts: facts["engines"], reward, flags)
         self.action_space = spaces.Discrete(self.facts["engines"])
 
     def _action(self, action) -> int:
@@ -96,6 +99,17 @@ class PlacementEnv(_Environment):
     def _observation(self, question: dict) -> np.ndarray:
         prompt = {"prompt_tokens": question["prompt_tokens"]}
         return self._table([{**prompt, **engine} for engine in question["engines"]])
+
+
+class DecodePlacementEnv(PlacementEnv):
+    """One action per request: the index of the engine that generates its answer.
+
+    As PlacementEnv, with the decode engines of ``xPyD``, and with ``placement`` as a flag in place
+    of ``decode_placement``. It decides when the prompt is done, or with ``decode_choice="early"``
+    at arrival.
+    """
+
+    kind = "decode-placement"
 
 
 class ScalingEnv(_Environment):
