@@ -47,12 +47,12 @@ test.each(schedulers)(
 interface Seen {
   compared: number;
   steps: number;
-  /** Those that differ for a reason with a name: see docs/engine.md. */
+  /** The workloads that differ for a documented reason: see docs/engine.md. */
   readonly left: { twin: number; starves: number; refused: number };
   readonly differing: string[];
 }
 
-/** Whether both do the same. */
+/** True when both schedule the same steps. */
 function compare(workload: Workload, theirs: TheirRun, seen: Seen): boolean {
   if (theirs.isRefused) {
     seen.left.refused++;

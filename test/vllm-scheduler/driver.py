@@ -486,7 +486,7 @@ class AsyncRun(Run):
             is_over = takes_time or not any(
                 one.total_num_scheduled_tokens for one, _ in self.queue
             )
-            # KV that comes during a step is told with the output of that step.
+            # KV that arrives during a step is reported with the output of that step.
             arrived = self.loads.pop(step, ()) if is_over else ()
             finished, got = self.finish(output, samples, arrived)
             for name in finished:

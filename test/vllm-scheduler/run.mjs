@@ -52,7 +52,7 @@ else process.exitCode = await main();
 async function main() {
   const sha256 = SHA256[values.version];
   if (sha256 === undefined) {
-    process.stderr.write(`No checksum of vLLM ${values.version} is known.\n`);
+    process.stderr.write(`There is no checksum of vLLM ${values.version}.\n`);
     return 2;
   }
   const schedulers = SCHEDULERS[values.scheduler];

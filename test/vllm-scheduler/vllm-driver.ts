@@ -5,9 +5,9 @@ import type { Workload } from './workload';
 
 export interface TheirRun {
   readonly steps: readonly string[];
-  /** A block was found whose twin, with the same content, had been evicted before. */
+  /** A block was found after the eviction of another one with the same content. */
   readonly foundTwin: boolean;
-  /** Nothing runs any more, though a request waits. */
+  /** No request runs any more, though one waits. */
   readonly starves: boolean;
   /** This version of vLLM does not run it. */
   readonly isRefused?: true;
