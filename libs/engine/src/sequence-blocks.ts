@@ -262,7 +262,7 @@ export class SequenceBlocks {
     for (const list of seq.others) this.pool.release(list);
   }
 
-  /** The same for blocks that were kept until a batch had ended: the last group first, as in vLLM. */
+  /** The same for blocks kept until a batch had ended: the last group first, as in vLLM. */
   releaseLate(seq: EngineSequence): void {
     this.releaseUnlisted(seq);
     for (let i = seq.others.length - 1; i >= 0; i--) this.pool.release(seq.others[i]!);
