@@ -106,7 +106,7 @@ describe('a program that places', () => {
 
   it.each([
     [{ ...SPLIT, placement: 'random' }, 'The program decides the placement. Remove --placement.'],
-    [{ ...SPLIT, topology: '1P1D1A' }, 'needs engines of one way: xPyD or xA, not 1P1D1A.'],
+    [{ ...SPLIT, topology: '1P1D1A' }, 'needs a topology xPyD or xA; 1P1D1A is not.'],
     [{ ...SPLIT, autoscaler: 'wva', max: '4P4D' }, 'needs a fixed topology'],
   ])('is refused for a cluster in which it cannot place', async (given, sentence) => {
     await expect(asked('placement', given, { answers: fewest })).rejects.toThrow(sentence);

@@ -1,6 +1,6 @@
 import { summarise, type Summary } from '@baton/analysis';
 import { type ClusterScenario, simulate } from '@baton/cluster';
-import { UsageError } from '@baton/config';
+import { flagName, UsageError } from '@baton/config';
 import { usToSeconds } from '@baton/kernel';
 import { parseTopology, PolicyError } from '@baton/placement';
 import { type PreparedReplay, prepareReplay } from '@baton/replay';
@@ -52,7 +52,7 @@ function askedFlags(kind: AskedKind, given: GivenReplayFlags): ReplayFlags {
   const own = kind === 'placement' ? ['placement'] : ['autoscaler', 'scalePolicy'];
   const idle = own.find((name) => given[name] !== undefined);
   if (idle !== undefined) {
-    throw new UsageError(`The program decides the ${kind}. Remove ${idle}.`);
+    throw new UsageError(`The program decides the ${kind}. Remove ${flagName(idle)}.`);
   }
   return readReplayFlags(kind === 'placement' ? given : { ...given, autoscaler: STAND_IN });
 }
