@@ -4,7 +4,7 @@ import { type Body, type StreamedAnswer, stream } from '../support/client';
 import { PLAIN_STEPS, TestCluster } from '../support/cluster';
 import { waitUntil } from '../support/wait';
 
-/** A second and a half of tokens: long enough for a change in the middle of them. */
+/** Each answer takes 1.5 s: a change of the cluster falls into the middle of it. */
 const ANSWER = { max_tokens: 300, ignore_eos: true };
 
 describe('a cluster of processes whose engines change', () => {
@@ -73,7 +73,7 @@ describe('a cluster of processes whose engines change', () => {
     await waitUntil(runs, { what: `${requests} requests run` });
   }
 
-  it('starts an engine that is to join under load, and it loads before it takes work', async () => {
+  it('lets an engine join under load, and gives it no work before it has loaded', async () => {
     const target = await start('1P1D', '--startup-duration=1');
     const answers = load(target, 40);
     await untilRunning(target, 10);
@@ -90,7 +90,7 @@ describe('a cluster of processes whose engines change', () => {
   });
 
   it.each(['pull', 'round-robin'])(
-    'lets engines go under load, loses nothing and starts nobody in their place, under %s',
+    'removes engines under load without loss or replacement, under %s',
     async (placement) => {
       const target = await start('2P2D', `--placement=${placement}`);
       const answers = load(target, 60);
@@ -111,7 +111,7 @@ describe('a cluster of processes whose engines change', () => {
     },
   );
 
-  it('makes an engine one of another role under load, and of that role after a crash', async () => {
+  it('changes the role of an engine under load, and keeps the new role after a crash', async () => {
     const target = await start('2P1D', '--startup-duration=0.3');
     await untilState(target, 'decode ready, prefill ready, prefill ready');
     const answers = load(target, 40);
@@ -133,7 +133,7 @@ describe('a cluster of processes whose engines change', () => {
     await target.untilAtRest();
   });
 
-  it('changes one of the engines that share a process, which a crash brings back together', async () => {
+  it('changes one of two engines in a process, and restarts both after a crash', async () => {
     const target = await start('2P2D', '--engines-per-process=2');
     const { engineId, pid } = await firstOf(target, 'prefill');
     await admin(target, 'POST', `/${engineId}/role`, { role: 'aggregated' });
@@ -163,7 +163,7 @@ describe('a cluster of processes whose engines change', () => {
     await expectWhole(answers);
     const said = (): string[] =>
       [...target.log.matchAll(/\| change (.*)/g)].map(([, change = '']) => change);
-    await waitUntil(() => said().length === 3, { what: 'each change is said' });
+    await waitUntil(() => said().length === 3, { what: 'the log has each change' });
     expect(said()).toEqual(['5s:+1D', '50s:1P>D', '80s:-2D']);
   });
 });

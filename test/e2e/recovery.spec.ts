@@ -36,14 +36,14 @@ describe('a cluster under faults', () => {
     return Promise.all(streams);
   }
 
-  /** Each has the text of an undisturbed cluster for its prompt. */
+  /** Expects the text of an undisturbed cluster for each prompt. */
   function expectRight(answers: readonly StreamedAnswer[]): void {
     expect(answers.map((answer) => answer.error)).toEqual(answers.map(() => undefined));
     expect(answers.map((answer) => answer.text)).toEqual(texts.slice(0, answers.length));
     expect(answers.map((answer) => answer.finishReason)).toEqual(answers.map(() => 'length'));
   }
 
-  /** Later requests have it too, and nothing is left behind. */
+  /** Expects the right text for later requests too, and no block in use afterwards. */
   async function expectRecovered(
     target: TestCluster,
     disturbed: readonly StreamedAnswer[],
@@ -60,7 +60,7 @@ describe('a cluster under faults', () => {
     return pid ?? 0;
   }
 
-  /** A lost worker is back before the next one is lost, so one cluster serves all cases. */
+  /** A lost worker is back before the next loss, so one cluster serves all cases. */
   describe('that loses workers for a while', () => {
     let target: TestCluster;
 
@@ -83,7 +83,7 @@ describe('a cluster under faults', () => {
     );
 
     it.each(['prefill', 'decode'] as const)(
-      'repeats no token when a %s worker is paused and comes back',
+      'repeats no token when a %s worker is paused and continues',
       async (stage) => {
         const running = load(target, 40);
         const pid = await victim(target, stage);
@@ -103,7 +103,7 @@ describe('a cluster under faults', () => {
     },
   );
 
-  it('survives a crash between the take of a placed job and the begin of its run', async () => {
+  it('survives a crash between the take and the start of a placed job', async () => {
     const target = await start('2P2D', '--placement=round-robin', '--crash-after=taken');
     expectRight(await load(target, 8));
   });
@@ -121,7 +121,7 @@ describe('a cluster under faults', () => {
   it('loses no request when Redis is killed and comes back empty', async () => {
     const target = await start('1P2D');
     const running = load(target, 20);
-    // A request that is not in its queue yet is refused with 503.
+    // A request that is not yet in its queue is refused with 503.
     await waitUntil(async () => (await target.jobsAdded('prefill')) === 20, { what: 'all wait' });
     await victim(target, 'decode');
     await target.redis.kill();

@@ -59,7 +59,7 @@ describe('baton up', () => {
     expect(outcome.stderr).toMatch(/redis/i);
   });
 
-  it('finds a broker by itself, says which, and leaves no process behind on Ctrl-C', async () => {
+  it('finds a broker, names it, and leaves no process behind on Ctrl-C', async () => {
     const port = await freePort();
     const args = ['up', '1P1D', '--port', String(port), ...PLAIN_STEPS];
     const up = spawn(process.execPath, [BATON, ...args], {
@@ -134,14 +134,14 @@ describe('baton up', () => {
 });
 
 describe('baton doctor', () => {
-  it('says what is installed and which broker would be used', async () => {
+  it('prints what is installed and which broker a cluster gets', async () => {
     const outcome = await baton('doctor');
     expect(outcome.code).toBe(0);
     expect(outcome.stdout).toMatch(/node/i);
     expect(outcome.stdout).toMatch(/redis/i);
   });
 
-  it('says the same as one document', async () => {
+  it('prints the same facts as one JSON document', async () => {
     const { stdout } = await baton('doctor', '--json');
     const { installed, used, known } = JSON.parse(stdout) as Record<string, object>;
     expect(installed).toMatchObject({ node: process.version });
@@ -150,7 +150,7 @@ describe('baton doctor', () => {
   });
 });
 
-/** Pids of all processes below one: children have process groups of their own. */
+/** Pids of all processes below one. Children have process groups of their own. */
 async function processesBelow(ancestor: number): Promise<number[]> {
   const { stdout } = await run('ps', ['-eo', 'pid=,ppid=']);
   const rows = stdout
@@ -158,7 +158,7 @@ async function processesBelow(ancestor: number): Promise<number[]> {
     .split('\n')
     .map((line) => line.trim().split(/\s+/).map(Number));
   const below = new Set([ancestor]);
-  // A child may precede its parent in the list; nothing here is more than four deep.
+  // A child may precede its parent in the list. The tree is at most four levels deep.
   for (let depth = 0; depth < 4; depth += 1) {
     for (const [pid = 0, parent = 0] of rows) if (below.has(parent)) below.add(pid);
   }

@@ -91,7 +91,7 @@ function ran(of: ClusterScenario): { run: ClusterRun; record: RunRecord } {
   return { run, record: run.run() };
 }
 
-/** Everything about a run except the number of the driver's events. */
+/** All facts of a run except the number of the driver's events. */
 function told({ log, engines, itl, endUs, steps }: RunRecord): unknown {
   const { sumUs, count, maxUs, minUs } = itl;
   return { log, engines, itl: { sumUs, count, maxUs, minUs }, endUs, steps };
@@ -139,8 +139,8 @@ describe('INV-6: no effect precedes its cause', () => {
           log.finishUs[row]!,
         ].filter((us) => us !== NEVER);
         if (OUTCOMES[log.outcome[row]!] !== 'completed') continue;
-        // Computed twice after a lost lease: the second hold lies behind the first transfer's
-        // beginning.
+        // A prompt computed again after a lost lease has its second hold after the start of the
+        // first transfer.
         expect(instants).toEqual([...instants].sort((a, b) => a - b));
       }
     });

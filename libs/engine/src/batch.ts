@@ -95,6 +95,11 @@ export class Batch {
     return this.chunkTokens + (draftTokens > 0 ? this.draftedTokens : decode.current.size);
   }
 
+  /** Whether it is of prompts alone and sequences decode that wait for the next one. */
+  get leavesOutAny(): boolean {
+    return this.isOfPrompts && this.parts.decode.current.size + this.stalled.length > 0;
+  }
+
   get isFull(): boolean {
     return this.running >= this.slots;
   }

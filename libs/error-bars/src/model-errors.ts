@@ -121,13 +121,13 @@ const OWN = 'calibrated, errors of steps that its profile was not fitted to';
 const PARTLY_OWN = `${OWN}, where its profile has them, else of held-out points on one H100`;
 
 function sourceOf(roles: readonly TimedRole[]): string {
-  const told = roles.map((role) => {
+  const methods = roles.map((role) => {
     if (role.method === 'calibrated' && role.heldOut !== undefined) {
       return ownErrors(role, 'e2el') === undefined ? PARTLY_OWN : OWN;
     }
     return SOURCES[role.method] ?? 'estimated, ±60 %';
   });
-  return `step times ${[...new Set(told)].join('; ')}`;
+  return `step times ${[...new Set(methods)].join('; ')}`;
 }
 
 /**

@@ -40,7 +40,7 @@ import {
   type Topology,
 } from '@baton/placement';
 
-/** Share of an engine's capacity that the demand curve lets a load use. */
+/** Share of an engine's capacity that the demand curve assigns to a load. */
 const UTILISATION = 0.8;
 const MS_PER_SECOND = 1_000;
 
@@ -54,13 +54,13 @@ export function scaleBounds(config: BatonConfig): ScaleBounds | undefined {
   if (!isScaled(config)) {
     const idle = min === undefined ? (max === undefined ? undefined : 'max') : 'min';
     if (idle === undefined) return undefined;
-    throw new UsageError(`${idle} bounds an autoscaler: name one, for example --autoscaler wva.`);
+    throw new UsageError(`${idle} needs an autoscaler, for example --autoscaler wva.`);
   }
   if (max === undefined) {
-    throw new UsageError('autoscaler needs its most engines: write for example --max 8P16D.');
+    throw new UsageError('autoscaler needs a maximum of engines, for example --max 8P16D.');
   }
   if (config.changes !== undefined) {
-    throw new UsageError('changes and autoscaler both change the cluster: give one of them.');
+    throw new UsageError('changes and autoscaler both change the cluster. Set only one of them.');
   }
   if (config.dataParallelSize > 1) {
     throw new UsageError('autoscaler: engines with data_parallel_size above 1 do not scale.');

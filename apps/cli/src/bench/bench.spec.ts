@@ -169,14 +169,14 @@ describe('baton bench', () => {
     const [first, second] = answer.stamps.map(({ receivedMs }) => receivedMs);
     expect(second! - first!).toBeGreaterThan(200);
     expect(resultOf(answer)).toMatchObject({ completed: 2, total_input_tokens: 18 });
-    expect(answer.stderr).toContain('left out, for they were refused, not whole');
+    expect(answer.stderr).toContain('left out because they were refused, incomplete');
   });
 
   it('counts failures by kind, and fails when nothing was completed', async () => {
     const failing = JSON.stringify({ reference: { fail: 'in-stream' } });
     const answer = await bench(...SHORT, '--num-prompts', '3', '--extra-body', failing);
     expect(answer.exitCode).toBe(1);
-    expect(answer.stdout).toMatch(/in_stream_error: +3 {2}told to fail/);
+    expect(answer.stdout).toMatch(/in_stream_error: +3 {2}fails on request/);
     expect(answer.stdout).toMatch(/Successful requests: +0\nFailed requests: +3/);
   });
 
@@ -188,7 +188,7 @@ describe('baton bench', () => {
     const failing = ['--extra-body', '{"reference":{"fail":"http"}}', '--num-warmups', '1'];
     const failed = await bench(...SHORT, '--num-prompts', '2', ...failing);
     expect(failed).toMatchObject({ exitCode: 1, stdout: '', stamps: [] });
-    expect(failed.stderr).toContain('baton: The warm-up failed: http_503: told to fail\n');
+    expect(failed.stderr).toContain('baton: The warm-up failed: http_503: fails on request\n');
   });
 
   it('writes files without keys to the given folder', async () => {

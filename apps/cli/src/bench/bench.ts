@@ -2,8 +2,9 @@ import { type BenchmarkFigures, benchmarkFigures, type Summary } from '@baton/an
 import { Failure } from '@baton/kernel';
 import {
   HttpStreams,
+  lateEngines,
   type LoadRecord,
-  readStepTimes,
+  readServerFigures,
   runLoad,
   stepTimesBetween,
 } from '@baton/loadgen';
@@ -77,7 +78,7 @@ async function measure(flags: BenchFlags, stop: AbortSignal): Promise<Measured> 
   return { prepared, record, figures: benchmarkFigures(record.run, flags) };
 }
 
-/** Exit code of a void run: its load was sent too late. */
+/** Exit code of a void run: its load was sent late, or the server was late. */
 const VOID = 3;
 
 function exitCodeOf(
@@ -95,14 +96,20 @@ export function claimResult({ result }: BenchFlags): void {
 }
 
 async function loaded(prepared: PreparedBench, stop: AbortSignal): Promise<MeasuredLoad> {
-  const { flags, stepTimes } = prepared;
+  const { flags, serverFigures: before } = prepared;
   const { origin, prefix, endpoint, headers, protocol } = flags.server;
   const streams = new HttpStreams({ origin, path: prefix + endpoint, headers, protocol });
   try {
     await warmUp(prepared, streams, stop);
     const record = await measured(prepared, streams, stop);
-    const after = await readStepTimes(flags.server);
-    return { ...record, stepTimes: stepTimesBetween(stepTimes, after) };
+    const after = await readServerFigures(flags.server);
+    const isLate = lateEngines(before.stepLags, after.stepLags);
+    const { lateness } = record.run;
+    return {
+      ...record,
+      run: { ...record.run, lateness: { ...lateness, void: lateness.void ?? isLate } },
+      stepTimes: stepTimesBetween(before.stepTimes, after.stepTimes),
+    };
   } finally {
     await streams.close();
   }

@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { UsageError } from '@baton/config';
 import {
-  type EngineStepTimes,
+  type ServerFigures,
   findPromptWords,
   probeServer,
-  readStepTimes,
+  readServerFigures,
   RequestWriter,
   ServerTokenizer,
 } from '@baton/loadgen';
@@ -29,8 +29,8 @@ export interface PreparedBench {
   /** The tokenizer with which prompt lengths are measured. */
   readonly tokenizer: string;
   readonly requestIdPrefix: string;
-  /** The step times that the server's engines report before the run. */
-  readonly stepTimes: readonly EngineStepTimes[];
+  /** What the server's engines report before the run. */
+  readonly serverFigures: ServerFigures;
   /** Notes for the user, as sentences. */
   readonly notes: readonly string[];
 }
@@ -56,7 +56,7 @@ export async function prepareBench(flags: BenchFlags, stop: AbortSignal): Promis
   const isWritten = loaded.texts === undefined && loaded.requests === undefined;
   return {
     ...{ flags, model: facts.model, loaded, writer, ignoreEos },
-    stepTimes: await readStepTimes(server),
+    serverFigures: await readServerFigures(server),
     tokenizer: found.isConfirmed ? facts.model : 'o200k_base',
     requestIdPrefix: flags.requestIdPrefix ?? `bench-${randomBytes(4).toString('hex')}-`,
     notes: [

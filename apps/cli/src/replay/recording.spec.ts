@@ -174,6 +174,6 @@ describe('the replay of a recorded run', () => {
     writeFileSync(path, recordingOf(3).replace('"gaps_us":[[10000,4]]', '"gaps_us":[7]'));
     const { exitCode, stderr } = await replay('--trace', path, '--json');
     expect(exitCode).toBe(2);
-    expect(stderr).toContain(`${path}:2: gaps_us holds 7, which is no pair`);
+    expect(stderr).toContain(`${path}:2: gaps_us holds 7, which is not a pair`);
   });
 });

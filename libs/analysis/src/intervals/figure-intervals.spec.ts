@@ -73,7 +73,7 @@ const PLAIN = [
   ...(['request_rps', 'output_tokens_per_second', 'total_tokens_per_second'] as const),
 ];
 
-/** Every figure that has an interval, beside it. */
+/** Every figure that has an interval, beside the interval. */
 function pairs(summary: Summary): [name: string, figure: number, interval: Interval][] {
   const { intervals } = summary;
   return [
@@ -103,7 +103,7 @@ describe('intervals of a summary', () => {
     }
   });
 
-  it('are the same for the same run', () => {
+  it('are equal for equal runs', () => {
     const text = (): string => JSON.stringify(summaryOf(madeUpLog(500, 3), ERRORS));
     expect(text()).toBe(text());
   });
@@ -112,13 +112,13 @@ describe('intervals of a summary', () => {
     const few = pairs(summaryOf(madeUpLog(200, 5)));
     const many = pairs(summaryOf(madeUpLog(20_000, 5)));
     few.forEach(([name, , interval], i) => {
-      // The largest of many values is not better known than that of few.
+      // More values do not narrow the interval of the largest one.
       if (!name.endsWith('.max'))
         expect(widthOf(many[i]![2]), name).toBeLessThan(widthOf(interval));
     });
   });
 
-  it('are wider where neighbours are alike', () => {
+  it('are wider where neighbours are similar', () => {
     const alone = summaryOf(madeUpLog(2_000, 5, 1)).intervals.ttft_ms;
     const alike = summaryOf(madeUpLog(2_000, 5, 50)).intervals.ttft_ms;
     expect(widthOf(alike.p50!)).toBeGreaterThan(2 * widthOf(alone.p50!));
@@ -134,7 +134,7 @@ describe('intervals of a summary', () => {
     expect(intervals.model).toEqual(ERRORS);
   });
 
-  it('move a rate with the steps in a closed loop, and hardly where arrivals are given', () => {
+  it('widen a rate with the steps in a closed loop, and little where arrivals are given', () => {
     const log = madeUpLog(20_000, 5);
     const given = summaryOf(log, ERRORS);
     const closed = summaryOf(log, ERRORS, true);
@@ -143,7 +143,7 @@ describe('intervals of a summary', () => {
     expect(closed.intervals.request_rps![1] / closed.request_rps!).toBeCloseTo(1 / 0.85, 2);
   });
 
-  it('let attainment fall as far as slower steps would', () => {
+  it('widen attainment as far as slower steps lower it', () => {
     const { intervals, slo_attainment } = summaryOf(madeUpLog(20_000, 5), ERRORS);
     const slow = summarise(runOf(madeUpLog(20_000, 5)), {
       ...{ slo: { ttft: 250_000 / 2, tpot: 40_000 / 1.25 }, wallSeconds: 1, seed: 1 },
@@ -152,7 +152,7 @@ describe('intervals of a summary', () => {
     expect(intervals.slo_attainment![1]).toBeGreaterThan(slo_attainment!);
   });
 
-  it('of a long run hold its figures, and look at a part of its rows', () => {
+  it('of a long run contain its figures, and use a part of its rows', () => {
     const log = madeUpLog(300_000, 5);
     expect(thinned(log).count).toBe(100_000);
     for (const [name, figure, [low, high]] of pairs(summaryOf(log))) {
@@ -164,7 +164,7 @@ describe('intervals of a summary', () => {
     );
   });
 
-  it('are null where nothing was measured', () => {
+  it('are null without measurements', () => {
     const { intervals } = summaryOf(logOf([{ outcome: 'rejected' }]));
     expect(intervals.ttft_ms.p50).toBeNull();
     expect(intervals.prefix_hit_rate).toBeNull();
@@ -186,7 +186,7 @@ describe('80 % intervals of samples', () => {
     ['mean', 10],
     ['p50', 10],
   ] as const)(
-    'hold the true TTFT %s in seven to nine of ten, %i neighbours alike',
+    'contain the true TTFT %s in seven to nine of ten runs, %i equal neighbours',
     (name, alike) => {
       const truth = TRUTH.ttft_ms[name]!;
       let held = 0;
@@ -199,7 +199,7 @@ describe('80 % intervals of samples', () => {
     },
   );
 
-  it('hold the rate of arrivals and the true attainment as often', () => {
+  it('contain the rate of arrivals and the true attainment as often', () => {
     let [rate, attained] = [0, 0];
     for (let seed = 0; seed < SAMPLES; seed++) {
       const { intervals } = summaryOf(madeUpLog(600, seed));

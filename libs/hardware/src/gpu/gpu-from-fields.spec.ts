@@ -3,7 +3,7 @@ import { gpuFromFields } from './gpu-from-fields';
 
 const LEAST = { memory_gib: 80, memory_gb_per_s: 2000, bf16_tflops: 400 };
 
-describe('a GPU of the own', () => {
+describe('a GPU of the user', () => {
   it('needs memory, its rate and the rate of computing, and has no FP8 units by default', () => {
     const gpu = gpuFromFields(LEAST, 'mine.yaml');
     expect(gpu).toMatchObject({ flopsPerSecond: 4e14, memoryBytesPerSecond: 2e12 });

@@ -86,8 +86,8 @@ function answer({ run, figures }: BenchmarkReport, summary: Summary): ReportAnsw
     sentence:
       reason === null
         ? sloSentence(summary)
-        : `The load generator was too slow to measure: ${reason}. Run it again with more CPU ` +
-          'time or fewer requests.',
+        : `The machine was too slow to measure: ${reason}. Run it again with more CPU time or ` +
+          'fewer requests.',
     figures: [
       [
         'requests/s',
