@@ -214,7 +214,7 @@ describe('wrong usage', () => {
     [{ trace: broken }, /broken\.csv:3: num_prefill_tokens "-1" is not a whole number/],
     [{ trace: tenRows, traceFormat: 'azure' }, /ten\.csv:1: the header .* lacks TIMESTAMP/],
     [{ trace: tenRows, traceFormat: 'csv' }, /--trace-format must be one of azure/],
-    [{ trace: tenRows, traceBlockSize: '16' }, /no meaning for the format vidur/],
+    [{ trace: tenRows, traceBlockSize: '16' }, /no effect on the format vidur/],
     [{ trace: tenRows, randomInputLen: '16' }, /--random-input-len has no effect on a trace/],
     [{ trace: tenRows, limit: '1.5' }, /--limit must be a whole number from 0/],
     [{ trace: tenRows, rateScale: '0' }, /--rate-scale must be a number above 0/],
@@ -222,7 +222,7 @@ describe('wrong usage', () => {
     [{ trace: tenRows, arrivals: 'trace', burstiness: '2' }, /--burstiness has no effect beside/],
     [
       { trace: tenRows, arrivals: 'poisson', rampUpEndRps: '2' },
-      /--ramp-up-end-rps has no meaning/,
+      /--ramp-up-end-rps has no effect/,
     ],
     [{ trace: tenRows, arrivals: 'ramp' }, /needs --ramp-up-start-rps and/],
     [{ trace: tenRows, limit: '4', arrivals: 'sometimes' }, /--arrivals must be one of/],
