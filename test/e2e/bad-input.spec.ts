@@ -43,7 +43,7 @@ describe('baton up', () => {
   });
 
   it.each([
-    ['asks for a password', '-NOAUTH Authentication required.\r\n'],
+    ['requires a password', '-NOAUTH Authentication required.\r\n'],
     ['is full', '-ERR max number of clients reached\r\n'],
     ['speaks HTTP', 'HTTP/1.1 400 Bad Request\r\n\r\n'],
     ['never answers', ''],

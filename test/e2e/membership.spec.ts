@@ -151,6 +151,29 @@ describe('a cluster of processes whose engines change', () => {
     await expectWhole(load(target, 20));
   });
 
+  it('gives an engine that joins the cache of one that then leaves', async () => {
+    const target = await start('1A', '--warm-start=peer');
+    const url = `${target.baseUrl}/v1/completions`;
+    const prompt = 'What the runner knows goes on to the next one. '.repeat(40);
+    const isWarm = async (): Promise<boolean> =>
+      ((await firstOf(target, 'aggregated')).gauges.cachedBlocks ?? 0) > 0;
+    await stream(url, { prompt, max_tokens: 1 });
+    await waitUntil(isWarm, { what: 'the engine tells of its blocks' });
+    const first = await firstOf(target, 'aggregated');
+    await admin(target, 'POST', '', { role: 'aggregated', count: 1 });
+    await untilState(target, 'aggregated ready, aggregated ready');
+    await admin(target, 'DELETE', `/${first.engineId}`);
+    await untilState(target, 'aggregated ready');
+    await stream(url, { prompt, max_tokens: 1 });
+    const second = async (): Promise<EnginePresence> => firstOf(target, 'aggregated');
+    await waitUntil(async () => (await second()).counters['prompt_tokens']! > 0, {
+      what: 'the engine tells of the prompt',
+    });
+    const { pid, counters } = await second();
+    expect(pid).not.toBe(first.pid);
+    expect(counters['prompt_tokens_cached']).toBeGreaterThan(300);
+  });
+
   it('follows a schedule in simulated time', async () => {
     const target = await start(
       ...(['2P1D', '--speedup=10', '--startup-duration=2'] as const),
