@@ -41,7 +41,11 @@ function lineAt(ast, position) {
 /** Lengths in lines of all functions with a body in braces, the shortest first. */
 export function functionLengths(files) {
   return files
-    .flatMap(({ ast }) => [...nodesOf(ast)].filter(isFunction).map((node) => span(ast, node)))
+    .flatMap(({ ast }) =>
+      nodesOf(ast)
+        .filter(isFunction)
+        .map((node) => span(ast, node)),
+    )
     .sort((a, b) => a - b);
 }
 
@@ -83,6 +87,6 @@ function isWide(line) {
 
 /** The lines of templates, except templates of one line. */
 function templateLines(ast) {
-  const templates = [...nodesOf(ast)].filter(ts.isTemplateLiteral).map(linesFrom(ast));
+  const templates = nodesOf(ast).filter(ts.isTemplateLiteral).map(linesFrom(ast));
   return new Set(templates.filter((lines) => lines.length > 1).flat());
 }

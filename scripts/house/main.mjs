@@ -5,6 +5,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { countsOf } from './counts.mjs';
 import { hopsOf } from './hops.mjs';
+import { staleLayers } from './layers.mjs';
 import { readTree } from './tree.mjs';
 
 const CEILINGS = new URL('./ceilings.json', import.meta.url);
@@ -14,7 +15,7 @@ const folder = process.argv.slice(2).find((word) => !word.startsWith('--')) ?? '
 
 const tree = readTree(resolve(folder));
 const hops = flags.has('--no-hops') ? [] : hopCounts(hopsOf(tree.root));
-const counts = [...countsOf(tree), ...hops];
+const counts = [...countsOf(tree), stale(staleLayers(tree)), ...hops];
 
 if (flags.has('--json')) process.stdout.write(`${JSON.stringify(counts, null, 2)}\n`);
 else for (const row of counts) process.stdout.write(`${line(row)}\n`);
@@ -34,6 +35,10 @@ function lowerCeilings() {
 /** On a busy machine a request also enters functions for delays: up to seven more were observed. */
 function slackOf(name) {
   return name.startsWith('hops of one chat') ? 10 : 0;
+}
+
+function stale(paths) {
+  return { name: 'files that `npm run docs` would change', count: paths.length, worst: paths };
 }
 
 function hopCounts({ files, functions, which }) {

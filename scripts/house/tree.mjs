@@ -57,11 +57,14 @@ function linesOf(text) {
 }
 
 /** Every node of a file, parents before children. */
-export function* nodesOf(node) {
-  yield node;
-  const children = [];
-  ts.forEachChild(node, (child) => void children.push(child));
-  for (const child of children) yield* nodesOf(child);
+export function nodesOf(node) {
+  const found = [];
+  const visit = (each) => {
+    found.push(each);
+    ts.forEachChild(each, visit);
+  };
+  visit(node);
+  return found;
 }
 
 /** The strings behind `from` and within `import()`. */

@@ -4,6 +4,7 @@ import type { ClusterScenario, MembershipChange } from '@baton/cluster';
 import { describe, expect, it } from 'vitest';
 import { ClusterRun } from '../../libs/cluster/src/driver';
 import { type Asked, scenarioWith, workloadOf } from '../../libs/cluster/test/test-scenario';
+import { runsOf } from '../support/runs';
 
 const asked: fc.Arbitrary<Asked & { family: number; shared: number }> = fc.record({
   atUs: fc.integer({ min: 0, max: 120_000 }),
@@ -97,8 +98,8 @@ function factsOf({ log, engines, itl, endUs, steps }: RunRecord): unknown {
   return { log, engines, itl: { sumUs, count, maxUs, minUs }, endUs, steps };
 }
 
-function check(property: (of: ClusterScenario) => void, numRuns = 300): void {
-  fc.assert(fc.property(scenario, property), { numRuns });
+function check(property: (of: ClusterScenario) => void, full = 300): void {
+  fc.assert(fc.property(scenario, property), { numRuns: runsOf(full) });
 }
 
 describe('INV-1: every request ends exactly once, unless its stage has lost all engines', () => {

@@ -1,4 +1,3 @@
-import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { configKeys, configSchema, configurationPage, fileName, optionOf } from '@baton/config';
@@ -36,12 +35,6 @@ describe('the documentation', () => {
   it('has a table of step-time methods for every GPU of the catalogue (npm run docs)', () => {
     const headings = [...read('docs/step-time-methods.md').matchAll(/^## (.*)$/gm)];
     expect(headings.map(([, name]) => name)).toEqual(GPUS.map(({ name }) => name));
-  });
-
-  it('draws the layers from the imports (npm run docs)', () => {
-    const command = [join(ROOT, 'scripts/house/check-layers.mjs')];
-    const { stdout, stderr } = spawnSync(process.execPath, command, { encoding: 'utf8' });
-    expect(`${stdout}${stderr}`).toBe('');
   });
 
   it('has a row for every lib', () => {

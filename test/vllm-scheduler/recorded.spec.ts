@@ -30,14 +30,14 @@ describe.each([
       ['a drafter with KV of its own', { drafter: undefined }],
     ])('has workloads that %s decides', (_what, without) => {
       const [name] = Object.keys(without) as ('watermarkBlocks' | 'drafter')[];
-      const decided = runs.filter(({ seed, steps }) => {
+      const isDecided = runs.some(({ seed, steps }) => {
         const { options, ...rest } = workload(seed);
         if (!options[name!]) return false;
         const { [name!]: _left, ...others } = options;
         const changed = { ...rest, options: { ...others, ...without } } as Workload;
         return firstDifference(steps, ourSteps(changed)) !== undefined;
       });
-      expect(decided.length).toBeGreaterThan(0);
+      expect(isDecided).toBe(true);
     });
   },
 );
