@@ -1,4 +1,4 @@
-// A thread that sends requests, so that the thread that measures is not late because of them.
+// A thread that sends requests, so that they do not delay the measuring thread.
 import { parentPort } from 'node:worker_threads';
 import { WebSocket } from 'ws';
 
@@ -21,7 +21,7 @@ async function send(url, bytes, method) {
   return { status: answer.status, text: Buffer.from(body.slice(0, 500)).toString() };
 }
 
-/** One answer per message: its status is that of the error, or 200 at the end of its events. */
+/** One answer per message. Its status is that of the error, or 200 at the end of its events. */
 function overSocket(url, bytes, times) {
   return new Promise((resolve, reject) => {
     const answers = [];

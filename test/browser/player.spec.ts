@@ -51,7 +51,7 @@ describe('the page of a recorded run', () => {
     expect(await clock()).toBe(paused);
   });
 
-  it('goes to any position by keyboard, and shows the same there each time', async () => {
+  it('goes to any position by keyboard, and shows the same state there each time', async () => {
     const seek = page.getByLabel('Position in the run');
     await seek.press('End');
     const [end] = (await clock()).split(' s of ');
@@ -67,7 +67,7 @@ describe('the page of a recorded run', () => {
     expect(await Promise.all([clock(), inFlight()])).toEqual(shown);
   });
 
-  it('plays on at another speed to the end, and then from the beginning', async () => {
+  it('continues at another speed to the end, and then starts again', async () => {
     await page.getByLabel('Speed').selectOption('1000');
     await page.getByRole('button', { name: 'Play' }).press('Enter');
     const play = page.getByRole('button', { name: 'Play' });
@@ -78,7 +78,7 @@ describe('the page of a recorded run', () => {
     await expect.poll(inFlight, PATIENT).not.toBe('0');
   });
 
-  it('says that there is no cluster to ask for a timeline', async () => {
+  it('explains that a recorded run has no timelines', async () => {
     await page.locator('.request-name:visible').first().press('Enter');
     await page.getByRole('dialog').getByText('This is a recorded run').waitFor();
     await page.keyboard.press('Escape');

@@ -7,7 +7,7 @@ import { stream } from '../support/client';
 import { TestCluster } from '../support/cluster';
 import { ROOT } from '../tidy/repository';
 
-/** Part of every request's prompt, and nowhere on the page. */
+/** Part of every prompt. The page must never show it. */
 const SECRET = 'zebrafish';
 const SCREENSHOTS = join(ROOT, 'out', 'ui');
 const STEPS = ['--step-time=constant', '--time-to-first-token=120', '--inter-token-latency=15'];
@@ -21,7 +21,7 @@ describe('the live page in a browser', () => {
   let page: Page;
   let traffic: Promise<void>[] = [];
   let isOver = false;
-  /** These must stay empty: errors of the page, and requests to other hosts. */
+  /** Errors of the page, and requests to other hosts. Both lists must stay empty. */
   let complaints: string[] = [];
 
   beforeAll(async () => {
@@ -67,7 +67,7 @@ describe('the live page in a browser', () => {
     complaints = [];
     page.on('console', (message) => {
       const text = message.text();
-      // The pixels are counted by the test.
+      // The test itself reads the pixels back, which causes this warning.
       if (text.startsWith('Canvas2D: Multiple readback')) return;
       if (['error', 'warning'].includes(message.type())) complaints.push(text);
     });
@@ -91,7 +91,7 @@ describe('the live page in a browser', () => {
     })()`);
   }
 
-  it('shows each engine as a lane, the requests on them, and what they take', async () => {
+  it('shows each engine as a lane, its requests, and their prompt and output tokens', async () => {
     await open();
     expect(await page.locator('.pool.prefill .lane').count()).toBe(2);
     expect(await page.locator('.pool.decode .lane').count()).toBe(2);
@@ -106,10 +106,10 @@ describe('the live page in a browser', () => {
     await page.screenshot({ path: join(SCREENSHOTS, 'light.png') });
   });
 
-  it('opens the timeline of a request using only the keyboard, and restores the focus', async () => {
+  it('opens the timeline of a request by keyboard alone, and restores the focus', async () => {
     await open();
     await page.locator('input[type=search]').focus();
-    // To the button of the search, to the form that sends a request, and to the first row.
+    // Tab from the button of the search to the form that sends a request, then to the first row.
     for (let i = 0; i < 3; i += 1) await page.keyboard.press('Tab');
     const first = await page.evaluate<string>('document.activeElement.className');
     expect(first).toBe('request-name');
@@ -130,14 +130,14 @@ describe('the live page in a browser', () => {
     expect(await page.evaluate<string>('document.activeElement.textContent')).toBe(name);
   });
 
-  it('keeps the focus on the row of one request for as long as the reader stays there', async () => {
+  it('keeps the row of one request in place while it has the focus', async () => {
     await open();
     await page.locator('.request-name').first().focus();
     const focused = (): Promise<string> =>
       page.evaluate<string>('document.activeElement.textContent');
     const name = await focused();
     const row = page.locator('tr', { hasText: name });
-    // The other rows have moved on to other requests: this one has lasted longer than its row.
+    // The other rows show other requests by now. The focused row outlasts its request.
     await expect.poll(() => row.getAttribute('class'), PATIENT).toBe('phase-ended');
     const others = await page.locator('.request-name').allTextContents();
     await expect
@@ -146,7 +146,7 @@ describe('the live page in a browser', () => {
     expect(await focused()).toBe(name);
   });
 
-  it('sends a request of the size that is asked for, and opens its timeline', async () => {
+  it('sends a request of the size in the form, and opens its timeline', async () => {
     await open();
     await page.getByText('Send a request').press('Enter');
     await page.getByLabel('Prompt tokens').fill('40');
@@ -157,7 +157,7 @@ describe('the live page in a browser', () => {
     await dialog.locator('svg.timeline .bar.decode').first().waitFor();
   });
 
-  it('explains its parts by keyboard, and what the health of the cluster means', async () => {
+  it('explains its parts and the health of the cluster by keyboard', async () => {
     await open();
     const queue = page.locator('.station.queue .explain');
     await queue.locator('summary').press('Enter');
@@ -169,7 +169,7 @@ describe('the live page in a browser', () => {
     await expect.poll(() => health.locator('p').first().isVisible(), PATIENT).toBe(true);
   });
 
-  it('opens a request that its dot is clicked of', async () => {
+  it('opens a request by a click on its dot', async () => {
     await open({ reducedMotion: 'reduce' });
     const frame = page.locator('.flow-frame');
     const dialog = page.getByRole('dialog');
@@ -197,7 +197,7 @@ describe('the live page in a browser', () => {
     complaints = complaints.filter((text) => !text.includes('404'));
   });
 
-  it('is readable in the dark, and in a narrow window', async () => {
+  it('is readable in dark colours and in a narrow window', async () => {
     await open({ colorScheme: 'dark', viewport: { width: 390, height: 844 } });
     const colour = await page.evaluate<string>('getComputedStyle(document.body).backgroundColor');
     expect(colour).toBe('rgb(18, 21, 26)');
@@ -210,7 +210,7 @@ describe('the live page in a browser', () => {
     await page.screenshot({ path: join(SCREENSHOTS, 'dark.png') });
   });
 
-  it('shows nothing of what is asked and answered', async () => {
+  it('shows no text of prompts and answers', async () => {
     await open();
     await expect.poll(drawnPixels, PATIENT).toBeGreaterThan(100);
     expect(await page.content()).not.toContain(SECRET);
@@ -244,7 +244,7 @@ describe('the live page in a browser', () => {
     },
   );
 
-  it('asks a reader on another machine for the admin key', async () => {
+  it('requires the admin key on another machine', async () => {
     await open({ extraHTTPHeaders: { 'x-forwarded-for': '192.0.2.1' } });
     const settings = page.getByRole('region', { name: 'Settings' });
     const ask = async (key: string): Promise<void> => {
@@ -257,11 +257,11 @@ describe('the live page in a browser', () => {
     await settings.getByLabel('placement', { exact: true }).waitFor();
     await settings.getByText('More settings').click();
     await settings.getByRole('button', { name: 'Apply' }).click();
-    await settings.getByText('Nothing has been changed.').waitFor();
+    await settings.getByText('No setting was changed.').waitFor();
     complaints = complaints.filter((text) => !text.includes('401'));
   });
 
-  it('adds an engine and shows it in the header, and lets it leave again', async () => {
+  it('adds an engine, shows it in the header, and removes it again', async () => {
     await open();
     const settings = page.getByRole('region', { name: 'Settings' });
     const about = page.locator('.about');
@@ -275,7 +275,7 @@ describe('the live page in a browser', () => {
     expect(await page.locator('.health').innerText()).not.toContain('lost');
   });
 
-  it('changes settings of the cluster, and says what is wrong with them', async () => {
+  it('changes settings of the cluster, and explains invalid ones', async () => {
     await open();
     const settings = page.getByRole('region', { name: 'Settings' });
     await settings.getByLabel('placement', { exact: true }).selectOption('round-robin');
@@ -296,7 +296,7 @@ describe('the live page in a browser', () => {
   });
 });
 
-/** A stream of one picture: 64 engines, prefill ones first, and requests on all of them. */
+/** The stream of one picture: 64 engines, `prefills` of them prefill, with requests on all. */
 function largePicture(prefills: number): string {
   const others = prefills > 0 ? 'decode' : 'aggregated';
   const engines = Array.from({ length: 64 }, (_none, index) => ({

@@ -7,7 +7,7 @@ import { PrivateRedis } from '../support/redis-server';
 
 const pem = (name: string): string =>
   fileURLToPath(new URL(`../../apps/api/test/certificates/${name}`, import.meta.url));
-/** One more is there after 15 s. */
+/** Requests per minute and key: a further one is allowed after 15 s. */
 const LIMIT = 4;
 const ASKS = 20;
 const FLAGS = [
@@ -18,7 +18,7 @@ const FLAGS = [
   `--limit-requests-per-minute=${LIMIT}`,
 ];
 
-/** Requests one token over a connection with a checked certificate; resolves with the status. */
+/** Requests one token over TLS with a verified certificate. Resolves with the HTTP status. */
 function ask({ port }: TestCluster, key: string): Promise<number> {
   const options = {
     ...{ host: '127.0.0.1', port, path: '/v1/completions', method: 'POST' },
@@ -51,7 +51,7 @@ describe('two API processes with a certificate, a key and a limit', () => {
     await redis?.close();
   });
 
-  it('serve clients with the key over HTTPS, together no more than the limit', async () => {
+  it('serve clients with the key over HTTPS, and share one limit', async () => {
     const strangers = await Promise.all(fronts.map((front) => ask(front, 'sk-two')));
     expect(strangers).toEqual([401, 401]);
     const asks = Array.from({ length: ASKS }, (_, i) =>

@@ -3,7 +3,7 @@ import { type StreamedAnswer, stream } from '../support/client';
 import { PLAIN_STEPS, TestCluster } from '../support/cluster';
 import { waitUntil } from '../support/wait';
 
-/** A second and a half of tokens: several decisions fall into each answer. */
+/** Each answer takes 1.5 s: several decisions of the autoscaler fall into it. */
 const ANSWER = { max_tokens: 300, ignore_eos: true };
 const ROUNDS = 5;
 
@@ -30,7 +30,7 @@ describe('a cluster of processes with an autoscaler', () => {
     );
   }
 
-  it('that scales at random under load loses no request', async () => {
+  it('loses no request when it scales at random under load', async () => {
     const target = await start('random', '2P3D');
     const seen = new Set<string>();
     for (let round = 0; round < ROUNDS; round += 1) {
@@ -58,7 +58,7 @@ describe('a cluster of processes with an autoscaler', () => {
     const target = await start('hpa:rps=0.1:down-window=600s', '1P2D');
     const decodes = async (): Promise<number> =>
       (await target.engines()).filter(({ stage }) => stage === 'decode').length;
-    // Requests in two intervals at least: a rate needs two scrapes.
+    // The load lasts two intervals at least, because a rate needs two scrapes.
     for (let round = 0; round < ROUNDS && (await decodes()) < 2; round += 1) await load(target, 5);
     await waitUntil(async () => (await decodes()) === 2, { what: 'a second decode engine' });
   });

@@ -11,12 +11,14 @@ const TRACE = fileURLToPath(
   new URL('../../data/traces/AzureLLMInferenceTrace_conv.csv', import.meta.url),
 );
 const REQUESTS = 200;
-/** Simulated ms of the mean token's delay from its step's end to the socket, at most. */
+/**
+ * Upper limit for the mean delay of a token from the end of its step to the socket, simulated ms.
+ */
 const MOST_LATE_MS = 4;
 
 describe('the first 200 requests of the Azure 2023 conversation trace', () => {
   it('all finish with their length, at the intended pace per token', () => {
-    // A machine that is late at this speed-up takes the time that the trace took.
+    // The run is repeated, at last at a lower speed-up, where the machine delays it.
     const speedups = [4, 4, 2];
     return untilNotVoid(async () => {
       const speedup = speedups.shift() ?? 1;
@@ -79,13 +81,14 @@ function firstRequests(count: number): TraceRequest[] {
   }));
 }
 
-/** A prompt of this many token ids, different for every request. */
+/** A prompt of this many token ids. It differs for every request. */
 function promptOf({ promptTokens, arrivalUs }: TraceRequest): number[] {
   return Array.from({ length: promptTokens }, (_none, i) => 1000 + ((i * 7919 + arrivalUs) % 9000));
 }
 
 /**
- * Mean over the requests of the wall time per output token after the first, as the client saw it.
+ * Mean over the requests of the time per output token after the first, in wall ms, as measured by
+ * the client.
  */
 function meanTpotMs(answers: readonly StreamedAnswer[]): number {
   const perRequest = answers.flatMap(({ tokenTimesMs, usage }) => {
@@ -97,8 +100,8 @@ function meanTpotMs(answers: readonly StreamedAnswer[]): number {
 }
 
 /**
- * Begins to watch a histogram of the API. The returned function gives the mean of the values
- * counted since, in ms.
+ * Starts to observe a histogram of the API. The returned function gives the mean of the values
+ * counted since then, in ms.
  */
 async function meanSince(cluster: TestCluster, family: string): Promise<() => Promise<number>> {
   const read = async () => {

@@ -18,7 +18,7 @@ import { freePort } from '../support/cluster';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const BATON = join(ROOT, 'bin', 'baton');
-/** An ordinary user, for processes of root that must meet missing rights. */
+/** User id without rights (nobody): processes of root never meet a missing right. */
 const NOBODY = 65_534;
 const OLD_NODE = `Object.defineProperty(process, 'versions', { value: { node: '18.20.4' } });\n`;
 
@@ -43,7 +43,7 @@ afterEach(() => {
 });
 
 describe('baton up', () => {
-  it('says which port is taken, and starts nothing', async () => {
+  it('names the port that is taken, and starts nothing', async () => {
     const squatter = await listening(() => undefined);
     const outcome = await baton(['up', '1P1D', '--port', String(squatter.port)]);
     squatter.server.close();
@@ -51,25 +51,25 @@ describe('baton up', () => {
   });
 
   it.each([
-    ['asks for a password', '-NOAUTH Authentication required.\r\n'],
+    ['requires a password', '-NOAUTH Authentication required.\r\n'],
     ['is full', '-ERR max number of clients reached\r\n'],
     ['speaks HTTP', 'HTTP/1.1 400 Bad Request\r\n\r\n'],
     ['never answers', ''],
-  ])('says what a Redis that %s says', async (_what, reply) => {
+  ])('quotes the error of a Redis that %s', async (_what, reply) => {
     const redis = await listening((write) => write(reply));
     const url = `redis://:secret@127.0.0.1:${redis.port}`;
     const outcome = await baton(['up', '1P1D', '--port', '0', '--redis', url]);
     redis.server.close();
-    expectSentence(outcome, `check that it runs and lets Baton in, and that --redis`);
+    expectSentence(outcome, `Check that it runs and accepts connections, and that --redis`);
     expect(outcome.stderr).not.toContain('secret');
   });
 
-  it('says that a Redis is not there', async () => {
+  it('reports a Redis that does not answer', async () => {
     const url = `redis://127.0.0.1:${await freePort()}`;
     expectSentence(await baton(['up', '--port', '0'], { env: { REDIS_URL: url } }), 'ECONNREFUSED');
   });
 
-  it('names the cache folder that cannot be used', async () => {
+  it('names a cache folder that is not usable', async () => {
     program('apt-get', 'exit 1');
     program('dpkg', 'exit 1');
     writeFileSync(join(folder, 'cache'), '');
@@ -82,7 +82,7 @@ describe('baton up', () => {
 
   it('refuses a separate role with an in-process broker', async () => {
     const args = ['up', '--role', 'decode', '--redis', 'redis://x', '--broker', 'in-process'];
-    expectSentence(await baton(args), 'leave --role out', 2);
+    expectSentence(await baton(args), 'Remove --role', 2);
   });
 
   it('refuses an old Node', async () => {
@@ -92,7 +92,7 @@ describe('baton up', () => {
 });
 
 describe('results on a full disk', () => {
-  it('end with one sentence', async () => {
+  it('end the command with one sentence', async () => {
     const outcome = await run('sh', [
       ...['-c', '"$@" >/dev/full', 'sh', process.execPath, BATON, 'replay'],
       ...['--dataset', 'random', '--num-prompts', '3', '--request-rate', '9', '--json'],
@@ -101,8 +101,8 @@ describe('results on a full disk', () => {
   });
 });
 
-describe('a tree that is not ready', () => {
-  it('is not touched by an old Node', async () => {
+describe('a source tree without its packages', () => {
+  it('stays unchanged under an old Node', async () => {
     copyTree();
     const outcome = await prepare({}, oldNode());
     expectSentence(outcome, 'Baton needs Node 20.19 or newer');
@@ -114,14 +114,14 @@ describe('a tree that is not ready', () => {
     ['npm error code E401', 'refuses: check its credentials'],
     ['npm error code EUSAGE', 'does not fit package.json'],
     ['npm error code EROFS', 'cannot be written: correct its owner'],
-  ])('says what %j comes to', async (said, sentence) => {
+  ])('explains %j', async (said, sentence) => {
     copyTree();
     program('npm', `echo '${said}' >&2; exit 1`);
     const outcome = await prepare({ env: { PATH: join(folder, 'bin') } });
     expectSentence(outcome, sentence, 1, ['Installing dependencies (once, about a minute) ...']);
   });
 
-  it('says that npm is missing', async () => {
+  it('reports that npm is missing', async () => {
     copyTree();
     const outcome = await prepare({ env: { PATH: join(folder, 'empty') } });
     expect(outcome.code).toBe(1);
@@ -141,7 +141,7 @@ describe('a tree that is not ready', () => {
     expect(outcome.stderr.trim().split('\n')).toHaveLength(2);
   });
 
-  it('says that it cannot be written', async () => {
+  it('reports that it is not writable', async () => {
     const tree = copyTree();
     chmodSync(tree, 0o555);
     const outcome = await prepare({ asOrdinaryUser: true });
@@ -150,7 +150,7 @@ describe('a tree that is not ready', () => {
   });
 });
 
-/** One sentence on stderr after the announcements, nothing on stdout. */
+/** Expects one sentence on stderr after the announcements, and nothing on stdout. */
 function expectSentence(
   { code, stdout, stderr }: Outcome,
   sentence: string,
@@ -163,7 +163,7 @@ function expectSentence(
   expect(lines.at(-1)).toContain(sentence);
 }
 
-/** The files that `npm start` needs before anything is installed. */
+/** Copies the files that `npm start` needs before any package is installed. */
 function copyTree(): string {
   const tree = join(folder, 'tree');
   for (const name of ['scripts', 'bin', 'package.json', 'package-lock.json', '.npmrc']) {
@@ -189,7 +189,7 @@ function prepare(surroundings: Surroundings, nodeArgs: readonly string[] = []): 
   return node([...nodeArgs, script], surroundings);
 }
 
-/** Arguments with which Node reports an old version. */
+/** Arguments that make Node report an old version. */
 function oldNode(): string[] {
   const path = join(folder, 'old-node.cjs');
   writeFileSync(path, OLD_NODE);
@@ -211,7 +211,7 @@ function node(args: readonly string[], surroundings?: Surroundings): Promise<Out
   return run(process.execPath, args, surroundings);
 }
 
-/** Runs a program to its end, and waits until all its children have closed their output too. */
+/** Runs a program to its end and until all its children have closed their output. */
 async function run(
   command: string,
   args: readonly string[],

@@ -11,7 +11,7 @@ const SHORT = [
 ];
 const TTFT_MS = 31;
 const DELAYS = ['--extra-body', JSON.stringify({ reference: { ttft_ms: TTFT_MS, itl_ms: 9 } })];
-/** A timer of a quiet machine fires up to 1 ms after its time. */
+/** Upper limit for the median lateness, in ms. A timer of an idle machine fires up to 1 ms late. */
 const MOST_LATE_MS = 1.5;
 
 let server: ReferenceServer;
@@ -44,7 +44,7 @@ async function bench(...args: string[]): Promise<{ result: Result; stamps: Stamp
   };
 }
 
-/** Interpolated as numpy does. */
+/** Quantile with linear interpolation, as numpy computes it. */
 function quantile(values: readonly number[], share = 0.25): number {
   const sorted = values.toSorted((a, b) => a - b);
   const at = share * (sorted.length - 1);
@@ -53,7 +53,8 @@ function quantile(values: readonly number[], share = 0.25): number {
 }
 
 /**
- * The reason why the stamps are not reliable: a machine that delays the server delays a client too.
+ * The reason why the stamps are unreliable, or undefined: a machine that delays the server delays a
+ * client too.
  */
 function lateServer(stamps: readonly Stamp[]): string | null {
   const late = stamps.map(({ receivedMs, writtenMs }) => writtenMs[0]! - receivedMs - TTFT_MS);
@@ -63,7 +64,7 @@ function lateServer(stamps: readonly Stamp[]): string | null {
 
 describe('baton bench', () => {
   it.each(['openai', 'openai-chat', 'responses'])(
-    'reports TTFT and ITL of %s within 1 ms of what the server stamped',
+    'reports TTFT and ITL of %s within 1 ms of the server’s stamps',
     (backend) =>
       untilNotVoid(async () => {
         const load = ['--num-prompts', '50', '--request-rate', '80', '--backend', backend];

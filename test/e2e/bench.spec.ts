@@ -54,7 +54,7 @@ describe('baton bench against a cluster', () => {
   }
 
   it.each(['openai', 'openai-chat', 'responses'])(
-    'gets the lengths that it asks for over %s, and the delays of the engines',
+    'receives the requested lengths over %s, and measures the delays of the engines',
     async (backend) => {
       const before = await total('vllm:generation_tokens_total');
       const flags = ['--num-prompts', '40', '--request-rate', '20', '--random-output-len', '30'];
@@ -71,16 +71,16 @@ describe('baton bench against a cluster', () => {
       await waitUntil(async () => (await generated()) >= result.total_output_tokens, {
         what: 'the metrics know of every token',
       });
-      // Prefill computes a token of its own, which no client sees.
+      // Prefill computes one token per request that no client receives.
       expect(await generated()).toBeLessThanOrEqual(result.total_output_tokens + 40);
-      // One prompt and a token, and 20 more at least: a slow machine makes that later, never
+      // A prompt takes 20 ms and a token 5 ms. A slow machine makes the first token later, never
       // earlier.
       expect(result.median_ttft_ms).toBeGreaterThan(25);
       expect(result.median_e2el_ms).toBeGreaterThan(25 + 20 * 5);
     },
   );
 
-  it('finds what prompts share in the caches of the cluster', async () => {
+  it('finds the common prefix of its prompts in the caches of the cluster', async () => {
     const shape = ['--prefix-repetition-prefix-len', '64', '--prefix-repetition-suffix-len', '16'];
     const prefixes = ['--dataset', 'shared-prefix', '--prefix-repetition-num-prefixes', '2'];
     const flags = ['--num-prompts', '30', '--max-concurrency', '1'];
@@ -88,18 +88,18 @@ describe('baton bench against a cluster', () => {
     expect(cached).toBe(28 * 64);
   });
 
-  it('holds conversations that find their history in the cache', async () => {
+  it('sends conversations whose history the caches hold', async () => {
     const turns = ['--multi-turn-turns', '3', '--multi-turn-think-time', '0', '--num-prompts', '3'];
     const lengths = ['--random-input-len', '64'];
     const result = await load('--dataset', 'multi-turn', ...turns, ...lengths);
     expect(result.completed).toBe(3);
     expect(result.server_prompt_tokens).toBe(result.total_input_tokens);
-    // Full blocks of 16 of the first 64 + 20 and 148 + 20 tokens, less those that prefill never
-    // had.
+    // Full blocks of 16 of the first 64 + 20 and 148 + 20 tokens, less the tokens that prefill
+    // never had.
     expect(result.server_cached_tokens).toBeGreaterThanOrEqual(64 + 144);
   });
 
-  it('sends what the cluster recorded once more', async () => {
+  it('sends the requests of a recording again', async () => {
     const lines = (): string[] => readFileSync(answers, 'utf8').trim().split('\n');
     const before = lines().length;
     const sent = await load(...RANDOM, '--num-prompts', '5', '--backend', 'openai-chat');
@@ -115,7 +115,7 @@ describe('baton bench against a cluster', () => {
 });
 
 describe('baton bench', () => {
-  it('ends with what it has on Ctrl-C', async () => {
+  it('reports the results so far on Ctrl-C', async () => {
     const server = await ReferenceServer.start();
     const child = spawn(
       process.execPath,
@@ -162,7 +162,7 @@ describe('npm run demo', () => {
     expect(readFileSync(join(out, 'report.html'), 'utf8')).toContain('<!doctype html>');
   });
 
-  it('ends all that it started on Ctrl-C', async () => {
+  it('ends all its processes on Ctrl-C', async () => {
     const out = join(folder, 'interrupted');
     const child = start(out, '--num-prompts', '2000');
     let said = '';
@@ -187,7 +187,7 @@ function collect(child: ChildProcess): () => string {
 }
 
 /**
- * The pids in the terminal's process group: npm's descendants without the cluster, which has a
+ * The pids of the terminal's process group: npm's descendants without the cluster, which has a
  * group of its own.
  */
 function demoPids(pid: number): number[] {

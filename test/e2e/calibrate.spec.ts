@@ -36,7 +36,7 @@ describe('baton calibrate --live', () => {
   const live = (...args: string[]): Promise<Told> =>
     baton('calibrate', '--live', '--base-url', cluster.baseUrl, ...args);
 
-  it('measures a running cluster, replays a load beside it, and saves what engines load', async () => {
+  it('measures a cluster, compares a load with its replay, and saves step times', async () => {
     const grid = ['--prompt-lengths', '16,64,256', '--decode-batches', '1,2'];
     const shape = ['--decode-contexts', '16,64', '--rounds', '1', '--load-requests', '8'];
     const [out, points] = [join(folder, 'profile.yaml'), join(folder, 'points.csv')];
@@ -62,7 +62,7 @@ describe('baton calibrate --live', () => {
     expect(again.stdout).toContain('calibrated model, ');
   });
 
-  it('refuses a cluster at which something runs already', async () => {
+  it('refuses a cluster with running requests', async () => {
     const leave = new AbortController();
     const body = { prompt: 'x', max_tokens: 4_000, ignore_eos: true };
     const other = stream(`${cluster.baseUrl}/v1/completions`, body, leave.signal).catch(() => 0);
@@ -74,9 +74,9 @@ describe('baton calibrate --live', () => {
     expect(stderr).toMatch(/is busy: 1 requests run or wait there; calibrate when nothing else/);
   });
 
-  it('says in one sentence that nothing answers', async () => {
+  it('reports an address without a server in one sentence', async () => {
     const { exitCode, stderr } = await baton('calibrate', '--live', '--base-url', 'http://[::1]:1');
     expect([exitCode, stderr.trim().split('\n').length]).toEqual([1, 1]);
-    expect(stderr).toContain('Nothing answers at http://[::1]:1');
+    expect(stderr).toContain('No server answers at http://[::1]:1');
   });
 });

@@ -18,8 +18,8 @@ interface Service {
 }
 
 /**
- * The file as compose reads it with no variable set; names and ports of this machine replace those
- * of its network.
+ * The services as compose reads the file with no variable set. Names and ports of this machine
+ * replace those of its network.
  */
 function composeServices(here: Readonly<Record<string, string>>): Record<string, Service> {
   let text = readFileSync(join(ROOT, 'docker-compose.yml'), 'utf8');
@@ -28,7 +28,7 @@ function composeServices(here: Readonly<Record<string, string>>): Record<string,
   return (parse(text, { merge: true }) as { services: Record<string, Service> }).services;
 }
 
-/** A string is split as a shell would, a list is taken as it is. */
+/** Splits a string as a shell does. A list stays as it is. */
 function wordsOf(command: Service['command']): string[] {
   if (typeof command !== 'string') return [...(command ?? [])];
   return (command.match(/"[^"]*"|\S+/g) ?? []).map((word) => word.replace(/^"(.*)"$/, '$1'));
@@ -42,7 +42,7 @@ async function runToEnd(command: readonly string[]): Promise<number | string> {
   return CommandProcess.start(command).ended;
 }
 
-/** `CMD` and what follows. */
+/** Runs `CMD` and its arguments of the health check. True when it succeeds. */
 async function isHealthy({ healthcheck }: Service): Promise<boolean> {
   const [kind, ...command] = healthcheck?.test ?? [];
   expect(kind).toBe('CMD');
@@ -76,7 +76,7 @@ describe('every command of docker-compose.yml, outside of a container', () => {
     running.push(CommandProcess.start(redis, { cwd: tmpdir() }));
     const isUp = async (): Promise<boolean> =>
       (await runToEnd(['redis-cli', '-p', String(ports.redis), 'ping'])) === 0;
-    await waitUntil(isUp, { what: 'redis answers as its health check asks' });
+    await waitUntil(isUp, { what: 'redis passes its health check' });
     for (const role of ROLES) {
       const { [role]: own = service(role) } = worker;
       const command = [process.execPath, 'bin/baton', ...wordsOf(own.command)];
@@ -90,7 +90,7 @@ describe('every command of docker-compose.yml, outside of a container', () => {
     for (const process of running.reverse()) await process.stop();
   });
 
-  it.each(ROLES)('starts %s, which its health check finds well', async (role) => {
+  it.each(ROLES)('starts %s, which passes its health check', async (role) => {
     const own = worker[role] ?? service(role);
     await waitUntil(() => isHealthy(own), { what: `${role} is healthy` });
   });
@@ -100,7 +100,7 @@ describe('every command of docker-compose.yml, outside of a container', () => {
       word.replace(/^(--num-prompts=).*/, '$120').replace(/^(--request-rate=).*/, '$120'),
     );
     const bench = CommandProcess.start([process.execPath, 'bin/baton', ...command]);
-    // 3: this machine was late, which is not what is tested.
+    // Exit code 3: this machine was late. Punctuality is not under test here.
     expect([0, 3], bench.log).toContain(await bench.ended);
     const metrics = await (await fetch(`http://127.0.0.1:${ports.api}/metrics`)).text();
     const lengths = [...metrics.matchAll(/^vllm:request_success_total.*"length".* (\d+)$/gm)];
@@ -115,7 +115,7 @@ describe('every command of the Dockerfile, outside of a container', () => {
 
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-  /** The paths that earlier stages copy, and the work of the last stage. */
+  /** The paths that earlier stages copy, and the instructions of the last stage. */
   const lastStage = lines.findLastIndex((line) => line.startsWith('FROM '));
   const stages = { build: lines.slice(0, lastStage), image: lines.slice(lastStage) };
 
@@ -133,7 +133,7 @@ describe('every command of the Dockerfile, outside of a container', () => {
     }
   }
 
-  /** As `npm ci --omit=dev` leaves them; nothing is installed or removed here. */
+  /** Links the packages that `npm ci --omit=dev` leaves. Installs and removes nothing. */
   function linkProductionPackages(): void {
     const { packages } = JSON.parse(readFileSync(join(ROOT, 'package-lock.json'), 'utf8')) as {
       packages: Record<string, { dev?: boolean; optional?: boolean }>;
@@ -145,7 +145,7 @@ describe('every command of the Dockerfile, outside of a container', () => {
     }
   }
 
-  it('builds from what the first stage copies, and runs on what the second one has', async () => {
+  it('builds from the files of the first stage, and runs on those of the second', async () => {
     expect(lines).toContain('RUN npm run build');
     mkdirSync(build);
     copy('build');

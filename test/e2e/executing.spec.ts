@@ -3,12 +3,12 @@ import { post, stream, type StreamedAnswer } from '../support/client';
 import { freePort, PLAIN_STEPS, TestCluster } from '../support/cluster';
 import { waitUntil } from '../support/wait';
 
-/** Counters of vLLM. */
+/** A counter of vLLM. */
 const FETCHED = 'nixl_xfer_time_seconds_count';
 const EXPIRED = 'nixl_num_kv_expired_reqs_total';
 const BODY = { max_tokens: 40, ignore_eos: true };
 
-describe('a cluster whose stages execute on the exposed engines of another', () => {
+describe('a cluster whose stages execute on the exposed engines of a second one', () => {
   let upstream: TestCluster;
   let router: TestCluster;
   let urls: string[];
@@ -76,9 +76,9 @@ describe('a cluster whose stages execute on the exposed engines of another', () 
     await upstream.untilAtRest();
   }
 
-  it('gives the texts that the other gives, and hands KV over once a request', expectSameTexts);
+  it('gives the texts of the second cluster, and hands KV over once per request', expectSameTexts);
 
-  /** Its server stays silent until the worker that waits for it is dead. */
+  /** The server of the worker stays silent until the worker is dead. */
   async function expectNoLoss(): Promise<void> {
     const direct = await Promise.all(ask(upstream));
     const [server] = await upstream.pidsOf('prefill');
@@ -125,7 +125,7 @@ describe('a cluster whose stages execute on the exposed engines of another', () 
     expect(usage.completion_tokens).toBe(BODY.max_tokens);
   });
 
-  it('frees what the other holds when the client leaves', async () => {
+  it('frees the blocks of the second cluster when the client disconnects', async () => {
     const leave = new AbortController();
     const body = { ...BODY, max_tokens: 4_000, prompt: 'x' };
     const left = stream(`${router.baseUrl}/v1/completions`, body, leave.signal).catch(() => 'left');
@@ -135,24 +135,21 @@ describe('a cluster whose stages execute on the exposed engines of another', () 
     await upstream.untilAtRest();
   });
 
-  it('passes on what the other refuses', async () => {
+  it('passes a refusal of the second cluster on', async () => {
     const refused = await post(`${router.baseUrl}/v1/completions`, { prompt: 'x', n: 0 });
     const same = await post(`${upstream.baseUrl}/v1/completions`, { prompt: 'x', n: 0 });
     expect(refused.status).toBe(400);
     expect(await refused.json()).toEqual(await same.json());
   });
 
-  it.each(['nixl-push', 'mooncake'])(
-    'does so as well with both legs at once (%s)',
-    async (name) => {
-      await router.stop();
-      router = await startRouter(name);
-      await expectSameTexts();
-      await expectNoLoss();
-    },
-  );
+  it.each(['nixl-push', 'mooncake'])('hands KV over with both legs at once (%s)', async (name) => {
+    await router.stop();
+    router = await startRouter(name);
+    await expectSameTexts();
+    await expectNoLoss();
+  });
 
-  it('ends requests with 503 when its servers are gone', async () => {
+  it('ends requests with 503 when its servers have ended', async () => {
     await upstream.stop();
     const answer = await post(`${router.baseUrl}/v1/completions`, { ...BODY, prompt: 'x' });
     expect(answer.status).toBe(503);

@@ -66,7 +66,7 @@ describe.each(['fail', 'recompute'] as const)(
       return answer.text;
     }
 
-    /** The right text with `recompute`, a 500 with `fail`: never garbage. */
+    /** Expects the right text with `recompute` and a 500 with `fail`, never a wrong text. */
     async function expectLoadFailure(params: Params): Promise<void> {
       const { status, answer } = await decode(params);
       if (policy === 'fail') expect([status, answer.error?.code]).toEqual([500, 500]);

@@ -35,7 +35,7 @@ describe('a cluster of processes with flow control', () => {
     });
   }
 
-  it('serves the higher class first under overload, and every request in the end', async () => {
+  it('serves the higher class first under overload, and in the end every request', async () => {
     cluster = await TestCluster.start({ topology: '1P1D', flags: FLAGS });
     const target = cluster;
     const ended: string[] = [];

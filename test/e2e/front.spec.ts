@@ -6,7 +6,7 @@ import { post, stream } from '../support/client';
 const PROMPT = [{ role: 'user' as const, content: 'Why do relay runners practise the hand-over?' }];
 const MODEL = 'llama-3.1-8b';
 
-describe('a cluster as a client sees it', () => {
+describe('a cluster from the view of a client', () => {
   let disaggregated: TestCluster;
   let aggregated: TestCluster;
   let client: OpenAI;
@@ -94,7 +94,7 @@ describe('a cluster as a client sees it', () => {
     expect(usage.completion_tokens).toBe(20);
   });
 
-  it('frees everything at once when the client leaves in mid-stream', async () => {
+  it('frees all blocks at once when the client disconnects in mid-stream', async () => {
     const leave = new AbortController();
     const answer = await post(
       `${disaggregated.baseUrl}/v1/completions`,
@@ -107,7 +107,7 @@ describe('a cluster as a client sees it', () => {
     await disaggregated.untilAtRest();
   });
 
-  it('shows what happened in /metrics of the whole cluster', async () => {
+  it('counts the requests in /metrics of the whole cluster', async () => {
     const text = await (await fetch(`${disaggregated.baseUrl}/metrics`)).text();
     expect(total(text, 'vllm:generation_tokens_total')).toBeGreaterThan(100);
     expect(total(text, 'vllm:nixl_bytes_transferred_count')).toBeGreaterThan(3);

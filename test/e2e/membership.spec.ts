@@ -122,7 +122,7 @@ describe('a cluster of processes whose engines change', () => {
   });
 
   it.each(['pull', 'round-robin'])(
-    'lets engines go under load, loses nothing and starts nobody in their place, under %s',
+    'removes engines under load without loss or replacement, under %s',
     async (placement) => {
       const target = await shape({ prefill: 2, decode: 2 }, placement);
       const said = target.log.length;
@@ -166,7 +166,7 @@ describe('a cluster of processes whose engines change', () => {
     await target.untilAtRest();
   });
 
-  it('changes one of the engines that share a process, which a crash brings back together', async () => {
+  it('changes one of two engines in a process, and restarts both after a crash', async () => {
     const target = await start('2P2D', '--engines-per-process=2');
     const { engineId, pid } = await firstOf(target, 'prefill');
     await admin(target, 'POST', `/${engineId}/role`, { role: 'aggregated' });
@@ -184,6 +184,29 @@ describe('a cluster of processes whose engines change', () => {
     await expectWhole(load(target, 20));
   });
 
+  it('gives an engine that joins the cache of one that then leaves', async () => {
+    const target = await start('1A', '--warm-start=peer');
+    const url = `${target.baseUrl}/v1/completions`;
+    const prompt = 'What the runner knows goes on to the next one. '.repeat(40);
+    const isWarm = async (): Promise<boolean> =>
+      ((await firstOf(target, 'aggregated')).gauges.cachedBlocks ?? 0) > 0;
+    await stream(url, { prompt, max_tokens: 1 });
+    await waitUntil(isWarm, { what: 'the engine tells of its blocks' });
+    const first = await firstOf(target, 'aggregated');
+    await admin(target, 'POST', '', { role: 'aggregated', count: 1 });
+    await untilState(target, 'aggregated ready, aggregated ready');
+    await admin(target, 'DELETE', `/${first.engineId}`);
+    await untilState(target, 'aggregated ready');
+    await stream(url, { prompt, max_tokens: 1 });
+    const second = async (): Promise<EnginePresence> => firstOf(target, 'aggregated');
+    await waitUntil(async () => (await second()).counters['prompt_tokens']! > 0, {
+      what: 'the engine tells of the prompt',
+    });
+    const { pid, counters } = await second();
+    expect(pid).not.toBe(first.pid);
+    expect(counters['prompt_tokens_cached']).toBeGreaterThan(300);
+  });
+
   it('follows a schedule in simulated time', async () => {
     const target = await start(
       ...(['2P1D', '--speedup=10', '--startup-duration=2'] as const),
@@ -196,7 +219,7 @@ describe('a cluster of processes whose engines change', () => {
     await expectWhole(answers);
     const said = (): string[] =>
       [...target.log.matchAll(/\| change (.*)/g)].map(([, change = '']) => change);
-    await waitUntil(() => said().length === 3, { what: 'each change is said' });
+    await waitUntil(() => said().length === 3, { what: 'the log has each change' });
     expect(said()).toEqual(['5s:+1D', '50s:1P>D', '80s:-2D']);
   });
 });

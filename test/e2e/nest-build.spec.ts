@@ -12,7 +12,7 @@ describe('nest build', () => {
   let process: CommandProcess | undefined;
 
   beforeAll(() => {
-    // Below the repository, so that what was built finds its packages.
+    // The folder lies in the repository, so that the built apps find its packages.
     mkdirSync(join(ROOT, 'out'), { recursive: true });
     folder = mkdtempSync(join(ROOT, 'out', 'nest-build-'));
   });
@@ -22,7 +22,7 @@ describe('nest build', () => {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  it('builds the apps without their tests, and the API that it built serves', async () => {
+  it('builds the apps without their tests, and the built API serves requests', async () => {
     const options = { extends: '../../tsconfig.json', compilerOptions: { outDir: '.' } };
     writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify(options));
     const command = [
@@ -41,7 +41,7 @@ describe('nest build', () => {
       expect(built).toContain(`apps/${app}/src/main.js`);
     expect(built.filter((file) => file.includes('.spec.'))).toEqual([]);
 
-    // Port 0: any that is free. The log names it.
+    // Port 0 selects any free port. The log names it.
     const env = { BATON_PORT: '0', BATON_TOPOLOGY: '1P1D', BATON_LOG_LEVEL: 'info' };
     const api = CommandProcess.start(['node', join(folder, 'apps/api/src/main.js')], { env });
     process = api;
@@ -50,7 +50,7 @@ describe('nest build', () => {
     const isReady = async () => (await fetch(`${url}/health/ready`)).ok;
     await waitUntil(isReady, { what: 'it is ready' });
     expect(await statusOf(`${url}/v1/completions`, 'a')).toBe(200);
-    // A thread reads it, from a file of its own.
+    // A thread loads this file by its path.
     expect(built).toContain('apps/api/src/thread/request-thread.js');
     expect(await statusOf(`${url}/v1/completions`, 'a baton '.repeat(8_000))).toBe(200);
   });

@@ -11,7 +11,7 @@ const EXAMPLES = fileURLToPath(new URL('../../examples/policies/', import.meta.u
 const folder = mkdtempSync(join(tmpdir(), 'baton-live-policies-'));
 afterAll(() => rmSync(folder, { recursive: true }));
 
-/** The option of the examples that do not choose engines. */
+/** The option of each example that does not choose engines. */
 const OPTION_OF: Readonly<Record<string, string>> = {
   'edf.mjs': '--scheduling-policy',
   'short-queues.mjs': '--admission',
@@ -74,7 +74,7 @@ describe("a cluster of processes with a user's policies", () => {
       const lines = [...placed].filter(([line]) => line.includes(ofPolicy));
       return lines.map(([, count]) => count).sort((a, b) => a - b);
     };
-    // The first ones can come before the router knows the loads of any engine.
+    // The first prompts can precede the loads of the engines.
     const isPlacing = async (): Promise<boolean> => {
       await send(target, ['one', 'two', 'three', 'four']);
       return (await prefills()).some((count) => count >= 4);
@@ -88,7 +88,7 @@ describe("a cluster of processes with a user's policies", () => {
     expect(target.log).toContain('choose (prefill) threw Error: too long (last.mjs:2:');
   });
 
-  it('has the engines that an autoscaler says, and keeps them where it throws', async () => {
+  it('follows the decisions of an autoscaler, and keeps its engines where it throws', async () => {
     const decide = `decide({ counts, nowUs }) {
       if (nowUs > 3_000_000) throw new Error('enough');
       return { counts: { ...counts, decode: 2 } };

@@ -3,7 +3,9 @@ import { type Body, post, type StreamedAnswer, stream } from '../support/client'
 import { TestCluster } from '../support/cluster';
 import { waitUntil } from '../support/wait';
 
-/** 150 ms a step, and few prompts in each, so that a burst waits in the queues of its engines. */
+/**
+ * A step takes 150 ms and holds few prompts, so that a burst waits in the queues of the engines.
+ */
 const SLOW_PREFILL = [
   '--step-time=constant',
   '--time-to-first-token=150',
@@ -62,7 +64,7 @@ describe('a cluster of processes that places jobs', () => {
   });
 
   it.each(['prefill', 'decode'] as const)(
-    'moves what waits for a %s engine that is killed, and loses nothing',
+    'moves the jobs of a killed %s engine to others, and loses no request',
     async (stage) => {
       await set({ placement: 'round-robin', decode_choice: 'early' });
       await untilPlacing();

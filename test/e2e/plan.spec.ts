@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 const BATON = fileURLToPath(new URL('../../bin/baton', import.meta.url));
 const PLAN = ['plan', '--gpus', '4', '--tp', '1,2', '--slo', 'ttft=5s,tpot=50ms', '--json'];
 const TRACE = ['--trace', 'mooncake-synthetic', '--arrivals', 'spread', '--limit', '150'];
-/** Steps of many long prompts at once, outside of all measurements. */
+/** Steps of many long prompts at once, beyond the range of all measurements. */
 const UNMEASURED = [
   ...['--dataset', 'random', '--num-prompts', '200', '--random-input-len', '10000'],
   ...['--max-num-batched-tokens', '100000', '--refuse-extrapolation'],
@@ -28,7 +28,10 @@ function plan(...flags: string[]): Promise<Answer> {
   return new Promise((resolve) => child.on('close', (exitCode) => resolve({ exitCode, ...said })));
 }
 
-/** Each thread warns once of a limit, with the value of its first step beyond: by its tasks. */
+/**
+ * The warnings by task. Each thread warns once of a limit, with the value of its first step beyond
+ * it.
+ */
 function warningsOf({ stderr }: Answer): string[] {
   const lines = stderr.split('\n').map((line) => line.replace(/: [\d,.]+ lies/, ' lies'));
   return [...new Set(lines)].sort();

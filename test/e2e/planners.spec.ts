@@ -56,7 +56,7 @@ function plan(...flags: string[]): { child: ChildProcess; stdout: Promise<string
 
 const onPlanners = (): string[] => ['--planners', '--redis', redis.url];
 
-/** Waits until so many trials of the queue have results. */
+/** Waits until this many trials of the queue have results. */
 async function trialsDone(count: number): Promise<void> {
   const queue = new Queue('baton-planner', { connection: { path: redis.socketPath } });
   queue.on('error', () => undefined);
@@ -76,7 +76,7 @@ async function killed(child: ChildProcess): Promise<void> {
 }
 
 describe('a search on planners', () => {
-  it('gives the bytes of a local one, with planners and Redis killed in between', async () => {
+  it('gives the bytes of a local search, though planners and Redis are killed', async () => {
     const local = await plan('--threads', '1').stdout;
     expect(JSON.parse(local)).toHaveProperty('answers.cheapest_for_load.name');
 
@@ -103,7 +103,7 @@ describe('a search on planners', () => {
     expect(await plan(...onPlanners()).stdout).toBe(local);
   });
 
-  it('is taken back by Ctrl-C', async () => {
+  it('removes its trials on Ctrl-C', async () => {
     const search = plan(...onPlanners());
     const queue = new Queue('baton-planner', { connection: { path: redis.socketPath } });
     await waitUntil(async () => (await queue.getWaitingCount()) > 0, { what: 'trials wait' });

@@ -27,7 +27,7 @@ describe('npm run judge:proxy', () => {
     return { code: await command.ended, log: command.log };
   }
 
-  it('finds that a toy proxy hands every request over, and which one does not', async () => {
+  it('tells apart toy proxies with and without a hand-over', async () => {
     const good = await ToyProxy.start(urls);
     const bad = await ToyProxy.start({ ...urls, forgets: true });
     try {
@@ -49,7 +49,7 @@ describe('npm run judge:proxy', () => {
     }
   });
 
-  it('says what it does, and what is wrong with how it is called', async () => {
+  it('prints its help, and explains a wrong call', async () => {
     const help = await run('--help');
     expect([help.code, help.log]).toEqual([0, expect.stringContaining('--cluster URL')]);
     for (const args of [[], ['ftp://x'], ['http://x', '--settle=no'], ['http://x', '--nope']]) {

@@ -31,8 +31,8 @@ function commands(start: string): string[] {
 }
 
 /**
- * Starts the command of a README line on a free port, hands the port over when it is ready, and
- * ends it as a service manager would.
+ * Runs the command of a README line on a free port and calls `use` when it is ready. Then ends it
+ * by SIGTERM, as a service manager does.
  */
 async function whileUp(
   line: string,
@@ -98,7 +98,7 @@ describe('the README', () => {
     },
   );
 
-  it.each(executing)('puts servers behind a cluster with %s', async (line) => {
+  it.each(executing)('puts a cluster in front of servers with %s', async (line) => {
     await whileUp('bin/baton up 1P1D --dialect vllm --expose-engines', async (_port, first) => {
       const found = line.replace(/:810(\d)/g, (_all, nth: string) => `:${first + Number(nth)}`);
       await whileUp(found, async (port) => {
@@ -115,13 +115,13 @@ describe('the README', () => {
     await whileUp('bin/baton up 1P1D', async (port) => {
       const shell = `${line} --base-url http://127.0.0.1:${port}`;
       const { stdout } = await run('bash', ['-c', shell], { cwd: ROOT });
-      expect(stdout).toContain('A load that nothing was fitted to: ');
+      expect(stdout).toContain('A load outside of the fit: ');
     });
   });
 
   const virtual = [...commands('bin/baton replay'), ...commands('bin/baton plan')];
 
-  it('shares its first replay and its plan with pages that quote what they print', () => {
+  it('has the first replay and the plan whose output other pages quote', () => {
     expect(virtual.filter((line) => quotedLines(line).length > 0).length).toBeGreaterThan(1);
   });
 
@@ -133,7 +133,7 @@ describe('the README', () => {
         const absolute = line
           .replace('bin/baton', join(ROOT, 'bin', 'baton'))
           .replace(' examples/', ` ${join(ROOT, 'examples')}/`);
-        // The result is that of several threads, for less time of the processor.
+        // One thread: the result is that of several, for less CPU time.
         const single = line.startsWith('bin/baton plan') ? ' --threads 1' : '';
         const { stdout, stderr } = await run('bash', ['-c', `${absolute}${single}`], { cwd });
         expect(stdout.trim()).not.toBe('');
@@ -153,14 +153,14 @@ describe('the README', () => {
     });
   });
 
-  it('names a command that shows what would be used', async () => {
+  it('names a command that shows the environment', async () => {
     const [doctor] = commands('bin/baton doctor');
     const { stdout } = await run('bash', ['-c', doctor ?? ''], { cwd: ROOT });
     expect(stdout).toMatch(/redis/i);
   });
 });
 
-/** Runs the README's JavaScript as it stands, but for the port, and returns what it printed. */
+/** Runs the README's JavaScript, with only the port replaced, and returns its output. */
 async function clientExample(port: number): Promise<string> {
   const file = join(ROOT, `readme-example-${port}.mjs`);
   await writeFile(file, (blocks('js')[0] ?? '').replace('8000', String(port)));

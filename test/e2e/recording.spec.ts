@@ -16,7 +16,7 @@ const BATON = fileURLToPath(new URL('../../bin/baton', import.meta.url));
 const REQUESTS = 80;
 const SECONDS = 12;
 const TOKENS = 30;
-/** Steps long enough that a busy machine's delay is a small part of them. */
+/** Long steps: the delay of a busy machine is a small part of them. */
 const STEPS = ['--step-time=constant', '--time-to-first-token=100', '--inter-token-latency=25'];
 
 const folder = mkdtempSync(join(tmpdir(), 'baton-recording-'));
@@ -58,7 +58,7 @@ async function load(cluster: TestCluster): Promise<void> {
   expect(answers.map(({ finishReason }) => finishReason)).toEqual(Array(REQUESTS).fill('length'));
 }
 
-describe('a cluster that records what it does', () => {
+describe('a cluster that records its run', () => {
   async function makeRecording(): Promise<void> {
     for (const path of [record, steps]) rmSync(path, { force: true });
     const flags = [...STEPS, '--record', record, '--log-steps', steps];
@@ -78,7 +78,7 @@ describe('a cluster that records what it does', () => {
     expect(readdirSync(folder).sort()).toEqual(['run.jsonl', 'steps.jsonl']);
   });
 
-  it('is replayed from its recording, as it was configured, and compared', async () => {
+  it('is replayed from its recording, with its configuration, and compared', async () => {
     const { comparison, config, ...replayed } = await baton<Replayed>('replay', '--trace', record);
     expect(replayed).toMatchObject({
       ...{ requests: REQUESTS, completed: REQUESTS, output_tokens: REQUESTS * TOKENS },
@@ -89,8 +89,8 @@ describe('a cluster that records what it does', () => {
       ...{ inter_token_latency: 25, workload: { source: 'baton', requests: REQUESTS } },
     });
     expect(comparison).toMatchObject({ requests: REQUESTS, recorded_only: 0, simulated_only: 0 });
-    // Engines take 100 ms a prompt and 25 ms a token, whatever the machine does: it can only be
-    // late.
+    // Engines take 100 ms a prompt and 25 ms a token on any machine. A busy machine only adds
+    // delay.
     expect(comparison.ttft_ms.stamped?.p50).toBeGreaterThanOrEqual(125);
     expect(comparison.ttft_ms.recorded.mean).toBeGreaterThanOrEqual(
       comparison.ttft_ms.stamped?.mean ?? 0,
@@ -99,14 +99,14 @@ describe('a cluster that records what it does', () => {
     expect(comparison.tpot_ms.simulated.mean).toBeCloseTo(25, 1);
   });
 
-  it('took the times that its replay has', async () => {
+  it('measured the times of its replay', async () => {
     let isFirst = true;
     await untilNotVoid(async () => {
       if (!isFirst) await makeRecording();
       isFirst = false;
       const { comparison } = await baton<Replayed>('replay', '--trace', record);
       const check = (): void => {
-        // Of a TTFT of some 130 ms; each job and message on the way may take a few.
+        // Of a TTFT of some 130 ms. Each job and message may take a few ms.
         expect(Math.abs(comparison.ttft_ms.error_percent.mean ?? 100)).toBeLessThan(50);
         expect(Math.abs(comparison.tpot_ms.error_percent.mean ?? 100)).toBeLessThan(5);
         expect(Math.abs(comparison.request_rps.error_percent ?? 100)).toBeLessThan(5);
@@ -115,18 +115,18 @@ describe('a cluster that records what it does', () => {
     });
   });
 
-  it('is replayed on the engines that its requests had', async () => {
+  it('is replayed with each request on its recorded engines', async () => {
     const flags = ['--trace', record, '--placement', 'recorded'];
     const { comparison, config } = await baton<Replayed>('replay', ...flags);
     expect(config['placement']).toBe('recorded');
     expect(comparison.requests).toBe(REQUESTS);
   });
 
-  it('gives step times that calibration meets', async () => {
+  it('gives step times from which calibration finds the configured ones', async () => {
     const { fitted } = await baton<{
       fitted: readonly { phase: string; mean_error_percent: number }[];
     }>('calibrate', '--input', steps);
-    // A busy machine can be so late that a prompt is computed on decode: a mixed step.
+    // A busy machine can be so late that decode computes a prompt: a mixed step.
     const phases = fitted.map(({ phase }) => phase);
     expect(phases).toEqual(expect.arrayContaining(['prefill', 'decode']));
     for (const { mean_error_percent } of fitted) expect(mean_error_percent).toBeLessThan(0.1);

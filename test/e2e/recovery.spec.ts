@@ -31,7 +31,7 @@ describe('a cluster under faults', () => {
     return Promise.all(streams);
   }
 
-  /** Each has the text of an undisturbed cluster for its prompt. */
+  /** Expects the text of an undisturbed cluster for each prompt. */
   function expectRight(answers: readonly StreamedAnswer[]): void {
     expect(answers.map((answer) => answer.error)).toEqual(answers.map(() => undefined));
     expect(answers.map((answer) => answer.text)).toEqual(texts.slice(0, answers.length));

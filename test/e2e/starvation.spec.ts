@@ -5,8 +5,8 @@ import { PLAIN_STEPS, TestCluster } from '../support/cluster';
 import { type Pulses, Starvation } from '../support/starvation';
 
 /**
- * `npm run test:starvation` takes the long form: every case, for a minute each. Busy loops take the
- * processor from all that runs beside them, so only the long form has them.
+ * `npm run test:starvation` runs the long form: every case, for a minute each. Only the long form
+ * has busy loops, because they take the processor from all processes of the machine.
  */
 const IS_LONG = process.env['TEST_STARVATION'] === 'long';
 const STREAMS = IS_LONG ? 500 : 40;
@@ -24,7 +24,7 @@ interface Case {
 }
 
 const SHORT: readonly Case[] = [
-  { name: 'each by itself', pulses: APART },
+  { name: 'one after another', pulses: APART },
   { name: 'all at once', pulses: TOGETHER },
 ];
 const CASES: readonly Case[] = !IS_LONG
@@ -66,7 +66,7 @@ describe('a cluster whose processes are starved', () => {
     return [...new Set([...prefill, ...decode, await target.apiPid(), target.supervisorPid])];
   }
 
-  /** Evenly over `spanMs`. */
+  /** Sends the requests evenly over `spanMs`. */
   function load(target: TestCluster, spanMs: number): Promise<StreamedAnswer[]> {
     return Promise.all(
       Array.from({ length: STREAMS }, async (_, i) => {
@@ -94,7 +94,7 @@ describe('a cluster whose processes are starved', () => {
   }
 
   it.each(CASES)(
-    'streams everything whole, $name',
+    'streams every answer whole, $name',
     async ({ pulses, loops = 0 }) => {
       const target = await start();
       if (loops > 0) starvation.busyLoops(loops);
@@ -105,7 +105,7 @@ describe('a cluster whose processes are starved', () => {
   );
 
   it.each(['prefill', 'decode'] as const)(
-    'streams everything whole when a %s worker is killed in the middle of it',
+    'streams every answer whole when a %s worker is killed meanwhile',
     async (stage) => {
       const target = await start();
       const [victim = 0] = await target.pidsOf(stage);

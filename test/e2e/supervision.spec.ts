@@ -20,7 +20,7 @@ afterEach(() => up?.kill('SIGKILL'));
 interface Cluster {
   readonly process: ChildProcess;
   readonly url: string;
-  /** Everything it printed so far. */
+  /** Its output so far. */
   log(): string;
 }
 
@@ -42,7 +42,7 @@ async function start(flags: readonly string[], env: NodeJS.ProcessEnv): Promise<
 const withOwnRedis = (): NodeJS.ProcessEnv => ({ ...process.env, REDIS_URL: '' });
 
 describe('the supervisor of a cluster', () => {
-  it('takes every process with it when it is killed', async () => {
+  it('leaves no process behind when it is killed', async () => {
     const cluster = await start(['1P1D'], withOwnRedis());
     const children = await processesBelow(cluster.process.pid ?? 0);
     expect(children.length).toBeGreaterThanOrEqual(4);
@@ -74,7 +74,7 @@ describe('the supervisor of a cluster', () => {
     const gone = once(cluster.process, 'exit');
     await isStreaming(cluster);
     cluster.process.kill('SIGINT');
-    // npm passes the same key press on a second time.
+    // npm sends the same key press a second time.
     cluster.process.kill('SIGINT');
     expect((await answer).finishReason).toBe('length');
     expect((await gone)[0]).toBe(0);
@@ -90,7 +90,8 @@ describe('the supervisor of a cluster', () => {
     const gone = once(cluster.process, 'exit');
     await isStreaming(cluster);
     cluster.process.kill('SIGINT');
-    // Repeats until one counts as the second signal: a signal kills a process during its teardown.
+    // Sends the signal again until one counts as the second: a signal kills a process in its
+    // teardown.
     const repeated = setInterval(() => {
       if (!cluster.log().includes('stopping at once')) cluster.process.kill('SIGINT');
     }, 100);
@@ -99,7 +100,7 @@ describe('the supervisor of a cluster', () => {
     await answer;
   });
 
-  it('runs everything in one process where there is no Redis to be had', async () => {
+  it('runs the cluster in one process where no Redis is available', async () => {
     const cluster = await start(['1P1D'], { PATH: '/nonexistent', HOME: '/nonexistent' });
     expect(cluster.log()).toContain('in-process');
     const answer = await stream(cluster.url, { prompt: 'x', max_tokens: 3, ignore_eos: true });
@@ -111,7 +112,7 @@ describe('the supervisor of a cluster', () => {
   });
 });
 
-/** How many processes have connected their standby thread. */
+/** The number of processes with a connected standby thread. */
 async function standbys({ socketPath }: PrivateRedis): Promise<number> {
   const admin = new Redis(socketPath);
   const clients = String(await admin.client('LIST'));
@@ -119,7 +120,7 @@ async function standbys({ socketPath }: PrivateRedis): Promise<number> {
   return clients.split('name=baton-standby').length - 1;
 }
 
-/** Resolves once a decode engine has a running request. */
+/** Resolves when a decode engine has a running request. */
 async function isStreaming(cluster: Cluster): Promise<void> {
   const metrics = cluster.url.replace('/v1/completions', '/metrics');
   const runs = async (): Promise<boolean> => {

@@ -60,7 +60,7 @@ describe('baton up', () => {
     expect(outcome.stderr).toMatch(/redis/i);
   });
 
-  it('finds a broker by itself, says which, and leaves no process behind on Ctrl-C', async () => {
+  it('finds a broker, names it, and leaves no process behind on Ctrl-C', async () => {
     const port = await freePort();
     const args = ['up', '1P1D', '--port', String(port), ...PLAIN_STEPS];
     const up = spawn(process.execPath, [BATON, ...args], {
@@ -134,14 +134,14 @@ describe('a running cluster', () => {
 });
 
 describe('baton doctor', () => {
-  it('says what is installed and which broker would be used', async () => {
+  it('prints what is installed and which broker a cluster gets', async () => {
     const outcome = await baton('doctor');
     expect(outcome.code).toBe(0);
     expect(outcome.stdout).toMatch(/node/i);
     expect(outcome.stdout).toMatch(/redis/i);
   });
 
-  it('says the same as one document', async () => {
+  it('prints the same facts as one JSON document', async () => {
     const { stdout } = await baton('doctor', '--json');
     const { installed, used, known } = JSON.parse(stdout) as Record<string, object>;
     expect(installed).toMatchObject({ node: process.version });

@@ -4,6 +4,7 @@ import type { ClusterScenario, MembershipChange } from '@baton/cluster';
 import { describe, expect, it } from 'vitest';
 import { ClusterRun } from '../../libs/cluster/src/driver';
 import { type Asked, scenarioWith, workloadOf } from '../../libs/cluster/test/test-scenario';
+import { runsOf } from '../support/runs';
 
 const asked: fc.Arbitrary<Asked & { family: number; shared: number }> = fc.record({
   atUs: fc.integer({ min: 0, max: 120_000 }),
@@ -91,14 +92,14 @@ function ran(of: ClusterScenario): { run: ClusterRun; record: RunRecord } {
   return { run, record: run.run() };
 }
 
-/** Everything about a run except the number of the driver's events. */
-function told({ log, engines, itl, endUs, steps }: RunRecord): unknown {
+/** All facts of a run except the number of the driver's events. */
+function factsOf({ log, engines, itl, endUs, steps }: RunRecord): unknown {
   const { sumUs, count, maxUs, minUs } = itl;
   return { log, engines, itl: { sumUs, count, maxUs, minUs }, endUs, steps };
 }
 
-function check(property: (of: ClusterScenario) => void, numRuns = 300): void {
-  fc.assert(fc.property(scenario, property), { numRuns });
+function check(property: (of: ClusterScenario) => void, full = 300): void {
+  fc.assert(fc.property(scenario, property), { numRuns: runsOf(full) });
 }
 
 describe('INV-1: every request ends exactly once, unless its stage has lost all engines', () => {
@@ -139,8 +140,8 @@ describe('INV-6: no effect precedes its cause', () => {
           log.finishUs[row]!,
         ].filter((us) => us !== NEVER);
         if (OUTCOMES[log.outcome[row]!] !== 'completed') continue;
-        // Computed twice after a lost lease: the second hold lies behind the first transfer's
-        // beginning.
+        // A prompt computed again after a lost lease has its second hold after the start of the
+        // first transfer.
         expect(instants).toEqual([...instants].sort((a, b) => a - b));
       }
     });
@@ -172,8 +173,8 @@ describe('INV-9: the same seed gives the same bytes', () => {
 describe('INV-10: a leap equals its steps', () => {
   it('in random clusters, request by request', () => {
     check((of) => {
-      const leaping = told(ran(of).record);
-      expect(leaping).toEqual(told(ran({ ...of, leap: false }).record));
+      const leaping = factsOf(ran(of).record);
+      expect(leaping).toEqual(factsOf(ran({ ...of, leap: false }).record));
     }, 600);
   });
 });

@@ -8,19 +8,19 @@ import {
 } from '@baton/engine';
 import { mix, type Micros } from '@baton/kernel';
 
-/** One sequence of a scenario, with the actions of the world outside the engine on it. */
+/** One sequence of a scenario, with the actions on it from outside the engine. */
 export interface Visit {
   readonly gapUs: Micros;
   readonly promptTokens: number;
   readonly outputTokens: number;
-  /** By its limit, not by a token. */
+  /** It ends by its limit of tokens, not by an end token. */
   readonly endsByLimit: boolean;
-  /** Visits of one family have the same tokens as far as both go. */
+  /** Prompts of one family are equal over the length of the shorter one. */
   readonly family: number;
   readonly hashedShare: number;
   readonly priority: number;
   readonly mode: SequenceSpec['mode'];
-  /** Share of the prompt with fetched KV; undefined: the default of the mode. */
+  /** Share of the prompt with fetched KV, 0 to 1. Undefined: the default of the mode. */
   readonly remoteShare: number | undefined;
   readonly holdsAtEnd: boolean;
   readonly cacheHitThreshold: number | undefined;
@@ -136,7 +136,7 @@ const knobs = fc.record({
 const HOST_TIER = { bytesPerSecond: 1e9, bytesPerBlock: 123_456 };
 
 /**
- * Small engines under pressure: the pool holds the largest sequence and little more, so preemption
+ * Small engines under pressure: the pool is little larger than the largest sequence, so preemption
  * is common.
  */
 export const scenarios: fc.Arbitrary<Scenario> = fc
@@ -191,7 +191,7 @@ export function specOf(scenario: Scenario, id: number, arrivalUs: Micros): Seque
   };
 }
 
-/** Remote tokens of the prompt; 0 where the mode has none. */
+/** Remote tokens of the prompt. 0 in modes without a transfer. */
 export function remoteTokens({ mode, remoteShare, promptTokens }: Visit): number {
   if (mode === 'generate') return 0;
   if (remoteShare === undefined) return mode === 'remote-prefill' ? promptTokens : 0;

@@ -3,8 +3,8 @@ import { assert, mix, type Micros } from '@baton/kernel';
 import { remoteTokens, specOf, type Scenario } from './engine-scenario';
 
 /**
- * How far a step may be extended: never, as far as it goes, to arbitrary instants, or as far as it
- * goes except where a sequence gets its first token.
+ * The limit of one leap: a single step; as many steps as possible; up to arbitrary instants; or as
+ * many as possible, with steps of first tokens taken alone.
  */
 export type Pace = 'single' | 'leap' | 'short-leap' | 'calm-leap';
 
@@ -26,16 +26,16 @@ export interface Story {
 const STEPS_MAX = 100_000;
 
 /**
- * Drives one engine through a scenario to rest. At one instant outside events precede the end of a
- * step. It checks on the way that tokens come once and in order, that time moves, that a sequence
- * always moves, and runs the engine's own audit.
+ * Drives one engine through a scenario to rest. At the same instant, outside events precede the end
+ * of a step. It checks that each token comes once and in order, that time moves and that some
+ * sequence always progresses, and runs the engine's own audit.
  */
 export class EngineWorld {
   readonly story: Story = { log: [], boundariesUs: [], firstTokensUs: {}, scheduledUs: {} };
   readonly engine: Engine;
   private readonly happenings: Happening[] = [];
   private readonly idOf = new Map<SequenceHandle, number>();
-  /** Includes ended sequences, until their handle is lent to others. */
+  /** Includes ended sequences, until another one gets their handle. */
   private readonly lastIdOf = new Map<SequenceHandle, number>();
   private readonly tokens = new Map<number, number>();
   private readonly ends = new Map<number, string>();
@@ -66,7 +66,7 @@ export class EngineWorld {
       this.engine.audit();
       if (this.endUs === undefined) this.beginStep();
     }
-    throw new Error('the engine runs and runs');
+    throw new Error('the engine comes to rest in bounded time');
   }
 
   private plan(atUs: Micros, act: () => void): void {
@@ -85,7 +85,7 @@ export class EngineWorld {
       assert(this.endUs >= atUs, 'a cut step ends at or after the cut');
     }
     const after = JSON.stringify(this.engine.snapshot());
-    assert(before === after, `a cut changes what is known: ${before} ${after}`);
+    assert(before === after, `a cut changes the facts: ${before} ${after}`);
     this.note('before', { cache: this.engine.cacheState(), snapshot: after });
     act();
   }
@@ -124,11 +124,11 @@ export class EngineWorld {
     for (const handle of facts.emitted) this.countTokens(handle);
     for (const handle of firstTokens) {
       const id = this.lastIdOf.get(handle)!;
-      assert(this.story.firstTokensUs[id] === undefined, 'a first token comes once');
+      assert(this.story.firstTokensUs[id] === undefined, 'a sequence has one first token');
       this.story.firstTokensUs[id] = this.engine.boundaryUs(1);
       const given = this.tokensOf(handle);
       const isFirst = given === undefined || given === this.engine.tokensInStep(handle);
-      assert(isFirst, 'a first token has none before it');
+      assert(isFirst, 'no token precedes the first');
     }
     for (const handle of finished) this.finish(handle, preempted.includes(handle));
     for (const handle of held) this.hold(handle);
@@ -140,7 +140,7 @@ export class EngineWorld {
     if (id === undefined) return;
     const { cacheHitThreshold, mode } = this.scenario.visits[id]!;
     const threshold = cacheHitThreshold ?? this.scenario.options.globalCacheHitThreshold ?? 0;
-    assert(threshold > 0 && mode !== 'prefill-and-hold', 'nobody asked for a rejection');
+    assert(threshold > 0 && mode !== 'prefill-and-hold', 'a rejection has a cause');
     assert(this.engine.blockIds(handle).length === 0, 'a rejected sequence has blocks');
     this.end(handle, 'rejected');
   }
@@ -153,7 +153,7 @@ export class EngineWorld {
       return;
     }
     const { handle } = admission;
-    assert(!this.idOf.has(handle), 'a handle in use was given out again');
+    assert(!this.idOf.has(handle), 'two sequences in use share a handle');
     this.idOf.set(handle, id);
     this.lastIdOf.set(handle, id);
     const { abortAfterUs } = this.scenario.visits[id]!;
@@ -174,7 +174,7 @@ export class EngineWorld {
       const visit = this.scenario.visits[id]!;
       const { transferUs, isTransferLost } = visit;
       const missing = Math.max(0, remoteTokens(visit) - r.cachedTokens);
-      assert(r.missingTokens === missing, 'what comes from elsewhere is cached or missing');
+      assert(r.missingTokens === missing, 'each remote block is cached or missing');
       this.note('reserve', [id, r.missingTokens]);
       this.plan(this.nowUs + transferUs, () => this.endTransfer(id, isTransferLost));
     }
@@ -207,9 +207,9 @@ export class EngineWorld {
   private countTokens(handle: SequenceHandle): void {
     const got = this.engine.tokensInStep(handle);
     const tokens = (this.tokens.get(this.idOf.get(handle)!) ?? 0) + got;
-    assert(got >= 1, 'a sequence that got tokens got none');
+    assert(got >= 1, 'the facts disagree about a sequence with tokens');
     this.tokens.set(this.idOf.get(handle)!, tokens);
-    assert(this.engine.tokensEmitted(handle) === tokens, 'a token came twice or not at all');
+    assert(this.engine.tokensEmitted(handle) === tokens, 'a token is missing or repeated');
     assert(this.engine.tokenIndex(handle) === tokens - 1, 'a token has the wrong index');
   }
 
@@ -236,11 +236,11 @@ export class EngineWorld {
   private rest(): Story {
     const { engine, scenario } = this;
     assert(this.ends.size === scenario.visits.length, `wedged: ${[...this.idOf.values()].join()}`);
-    assert(!engine.hasWork(), 'an engine at rest says it has work');
+    assert(!engine.hasWork(), 'an engine at rest reports work');
     const { freeBlocks, running, waiting, deferred, waitingTokens, heldBlocks } = engine.snapshot();
     assert(freeBlocks === scenario.options.numBlocks, 'blocks are in use at rest');
     const left = running + waiting + deferred + waitingTokens + heldBlocks;
-    assert(left === 0, 'something is counted at rest');
+    assert(left === 0, 'a counter is not zero at rest');
     this.note('rest', { counters: engine.counters, cache: engine.cacheState() });
     return this.story;
   }

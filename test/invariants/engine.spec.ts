@@ -31,7 +31,7 @@ describe('an engine under random load', () => {
     );
   });
 
-  it('is the same however its steps are cut (INV-10)', () => {
+  it('gives the same result for any cut of its steps (INV-10)', () => {
     fc.assert(
       fc.property(scenarios, fc.constantFrom('short-leap', 'calm-leap'), (scenario, pace) => {
         expect(run(scenario, pace)).toEqual(run(scenario, 'single'));
@@ -49,7 +49,7 @@ describe('an engine under random load', () => {
     );
   });
 
-  it('knows where each prompt token came from, once (INV-8)', () => {
+  it('counts the origin of each prompt token once (INV-8)', () => {
     const calm = scenarios.map((s) =>
       withVisits(s, { abortAfterUs: undefined, cacheHitThreshold: 0 }),
     );

@@ -10,7 +10,7 @@ export interface SourceCall {
 }
 
 interface HeldBlocks {
-  /** When its lease was last begun, renewed or backed by a read. */
+  /** Instant at which its lease began or was last renewed, by a heartbeat or a read. */
   lastSignUs: number;
   /** The promised end of the lease. */
   promisedUs: number;
@@ -18,13 +18,15 @@ interface HeldBlocks {
 }
 
 /**
- * The books that the hand-over is checked against: the owners of blocks, the open fetches, the
- * answered questions. Their only input is the coordinators' facts.
+ * The books that the hand-over is checked against: owners of blocks, open fetches, answered
+ * questions. Their only input is the facts of the coordinators.
  */
 export class HandoffBooks {
   private readonly held = new Map<string, HeldBlocks>();
   private readonly fetches = new Map<string, 'open' | 'closed'>();
-  /** Questions answered with blocks, and the questions of each fetch, as `reader/attempt`. */
+  /**
+   * Questions that were answered with blocks, and the questions of each fetch, as `reader/attempt`.
+   */
   private readonly granted = new Set<string>();
   private readonly asked = new Map<string, string[]>();
 
@@ -98,7 +100,7 @@ export class HandoffBooks {
     if (blocks !== undefined) blocks.lastSignUs = nowUs;
   }
 
-  /** Blocks are granted under their full name only, and while they are held. */
+  /** Blocks are granted only under their full name, and only while they are held. */
   private answered(
     call: SourceCall,
     answer: Extract<SourceAction, { kind: 'answer-read' }>,
@@ -121,7 +123,7 @@ export class HandoffBooks {
     nowUs: number,
   ): void {
     const blocks = this.held.get(`${call.engineId}/${action.generation}`);
-    expect(blocks?.isFree ?? false, 'blocks are freed once').toBe(false);
+    expect(blocks?.isFree ?? false, 'blocks are freed only once').toBe(false);
     if (blocks === undefined) expect(['aborted', 'superseded']).toContain(action.reason);
     else blocks.isFree = true;
     if (action.reason === 'expired') {
@@ -133,7 +135,7 @@ export class HandoffBooks {
 }
 
 /**
- * Blocks are never freed during a read, unless the reader ended it or gets a notice in the same
+ * Blocks are never freed during a read, unless the reader has ended it or gets a notice in the same
  * event.
  */
 function expectKnows(read: HoldingView['reads'][number], call: SourceCall): void {
@@ -146,5 +148,5 @@ function expectKnows(read: HoldingView['reads'][number], call: SourceCall): void
       action.to === reader &&
       action.readerRequestId === readerRequestId,
   );
-  expect(isItsOwnWord || isTold, `${reader} reads what is freed`).toBe(true);
+  expect(isItsOwnWord || isTold, `${reader} reads freed blocks`).toBe(true);
 }

@@ -28,7 +28,7 @@ export interface Step {
   readonly b: number;
 }
 
-/** Runs a scenario, then lets everything end. */
+/** Runs a scenario, then lets all work end. */
 export function play(world: HandoffWorld, scenario: readonly Step[]): void {
   for (const { op, a, b } of scenario) {
     OPERATIONS[op](world, a, b);

@@ -12,9 +12,9 @@ import { expect } from 'vitest';
 import { HandoffBooks } from './handoff-books';
 
 /**
- * Sources and targets that exchange messages, which a test may deliver, repeat, reorder or lose,
- * with the books that the invariants of the hand-over are checked against after every fact. It does
- * not depend on the coordinators' internals.
+ * Sources and targets that exchange messages. A test may deliver, repeat, reorder or lose a
+ * message. After every fact the books check the invariants of the hand-over, independently of the
+ * coordinators' internals.
  */
 export const LEASE_US = 30_000;
 const KEEP_US = 70_000;
@@ -52,7 +52,7 @@ export class HandoffWorld {
     }
   }
 
-  /** Ends losses and new work: everything must end by itself. */
+  /** Stops losses and new work, after which all work must end by itself. */
   drain(): void {
     const deadlineUs = this.nowUs + KEEP_US + 4 * LEASE_US;
     for (let round = 0; !this.isAtRest(); round += 1) {
@@ -167,7 +167,7 @@ export class HandoffWorld {
   }
 
   /**
-   * A source process dies and comes back empty; each target gets that news sooner or later, or
+   * Ends a source process and starts it empty. Each target gets that news sooner or later, or
    * never.
    */
   restartSource(source: number): void {
@@ -182,8 +182,8 @@ export class HandoffWorld {
   }
 
   /**
-   * Repeats messages to an engine from within the last lease. An engine's own facts then have no
-   * effect at all.
+   * Repeats messages to an engine from within the last lease. A repeated fact of the engine itself
+   * must have no effect.
    */
   repeatOld(which: number): void {
     const recent = this.history.filter(({ atUs }) => atUs > this.nowUs - LEASE_US);
@@ -227,7 +227,7 @@ export class HandoffWorld {
     for (const action of actions) this.doSource(id, action);
     const after = JSON.stringify(source.view());
     const again = source.handle(fact).filter(({ kind }) => kind !== 'answer-read');
-    expect(again, `${fact.kind} said twice`).toEqual([]);
+    expect(again, `${fact.kind} occurs twice`).toEqual([]);
     expect(JSON.stringify(source.view())).toBe(after);
   }
 
@@ -241,7 +241,7 @@ export class HandoffWorld {
     }
     const after = JSON.stringify(target.view());
     const again = target.handle(fact).filter(({ kind }) => kind !== 'set-share');
-    expect(again, `${fact.kind} said twice`).toEqual([]);
+    expect(again, `${fact.kind} occurs twice`).toEqual([]);
     expect(JSON.stringify(target.view())).toBe(after);
   }
 

@@ -7,7 +7,7 @@ import { HandoffWorld } from './handoff-world';
 const ORDINARY: Operation[] = ['hold', 'accept', 'reserve', 'finish', 'deliver', 'pause'];
 const EVERYTHING = Object.keys(OPERATIONS) as Operation[];
 
-/** Half of the steps move requests on; the others are faults. */
+/** Half of the steps advance requests. The other half are faults. */
 function steps(maxLength: number): fc.Arbitrary<Step[]> {
   const op = fc.oneof(
     { arbitrary: fc.constantFrom<Operation>('deliver', 'reserve', 'finish'), weight: 4 },
@@ -28,7 +28,7 @@ describe('the hand-over under lost, repeated, late and reordered messages', () =
     );
   });
 
-  it('is tried in scenarios that reach every terminal state', () => {
+  it('reaches every terminal state in the tested scenarios', () => {
     const reached: Record<string, number> = {};
     for (const scenario of fc.sample(steps(120), { numRuns: 400, seed: 1 })) {
       const world = new HandoffWorld();

@@ -45,7 +45,7 @@ function generate(call) {
   const { ttft_ms = 5, itl_ms = 5, fail, status = 503, from = 0 } = call.body.reference ?? {};
   const failure = call.number >= from ? fail : undefined;
   if (failure === 'http') {
-    return json(call.response, status, { error: { message: 'told to fail', code: status } });
+    return json(call.response, status, { error: { message: 'fails on request', code: status } });
   }
   if (failure === 'silent') return;
   const tokens = call.body.max_tokens ?? call.body.max_completion_tokens;
@@ -77,7 +77,7 @@ function token(stream) {
   if (failure === 'cut' && stream.sent === 1) return void response.end();
   if (failure === 'in-stream' && stream.sent === 1) {
     return void response.end(
-      'data: {"error": {"message": "told to fail", "code": 500}}\n\ndata: [DONE]\n\n',
+      'data: {"error": {"message": "fails on request", "code": 500}}\n\ndata: [DONE]\n\n',
     );
   }
   stream.sent += 1;
@@ -109,9 +109,9 @@ function closing({ path, body, tokens }) {
     const response = { usage: { input_tokens: 7, output_tokens: tokens } };
     return `data: ${JSON.stringify({ type: 'response.completed', response })}\n\n`;
   }
-  const told =
+  const end =
     body.reference?.usage === false ? '' : `data: ${JSON.stringify({ choices: [], usage })}\n\n`;
-  return `${told}data: [DONE]\n\n`;
+  return `${end}data: [DONE]\n\n`;
 }
 
 function json(response, status, document) {

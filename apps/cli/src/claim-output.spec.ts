@@ -12,8 +12,8 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-describe('a place for results', () => {
-  it('is made, and left empty', () => {
+describe('the output folder', () => {
+  it('is created, and stays empty', () => {
     const path = join(folder, 'a', 'b');
     claimFolder(path, '--out');
     claimFolder(path, '--out');
@@ -29,14 +29,14 @@ describe('a place for results', () => {
     expect(existsSync(fresh)).toBe(false);
   });
 
-  it.each(['file', join('file', 'below')])('is refused at %s, which is no folder', (name) => {
+  it.each(['file', join('file', 'below')])('is refused at %s, which is not a folder', (name) => {
     writeFileSync(join(folder, 'file'), '');
     const claim = (): void => claimFolder(join(folder, name), '--out');
     expect(claim).toThrow(Failure);
     expect(claim).toThrow(/^--out .* cannot be written \(E[A-Z]+: [a-z ]+\): name a place/);
   });
 
-  it('is refused where the system takes no folders, and does not hang', () => {
+  it('is refused where the system allows no folders, without a hang', () => {
     expect(() => claimFolder('/proc/baton/x', '--out')).toThrow(/cannot be written \(E/);
     expect(() => claimFile('/proc/baton', '--out')).toThrow(/cannot be written \(E/);
   });
@@ -48,13 +48,13 @@ describe('a place for results', () => {
     } catch (error) {
       sentence = cannotWrite('--out x', error).message;
     }
-    expect(sentence).toContain('(ENOSPC: no space left on device): name a place that can');
+    expect(sentence).toContain('(ENOSPC: no space left on device). Choose a writable folder');
   });
 });
 
 const GRID = join(import.meta.dirname, '..', '..', '..', 'package.json');
 
-describe('a command whose results cannot be kept', () => {
+describe('a command whose results cannot be written', () => {
   it.each([
     ['replay', '--dataset', 'random', '--num-prompts', '50000'],
     ['plan', '--dataset', 'random', '--num-prompts', '50000', '--gpus', '4', '--slo', 'ttft=1s'],
@@ -71,7 +71,7 @@ describe('a command whose results cannot be kept', () => {
   it.each([
     ['bench', '--base-url', 'http://127.0.0.1:9', '--save-result', '--result-dir'],
     ['calibrate', '--live', '--base-url', 'http://127.0.0.1:9', '--save-points'],
-  ])('%s of %s refuses %s %s and %s alike', async (...args) => {
+  ])('%s of %s refuses %s %s and %s in the same way', async (...args) => {
     const { exitCode, stderr } = await runCommand(...args, '/proc/baton/x');
     expect(exitCode).toBe(1);
     expect(stderr).toMatch(/^baton: --[a-z-]+ \/proc\/baton\/x cannot be written \(E[^\n]+\n$/);

@@ -5,8 +5,8 @@ import { makeFolder } from '@baton/broker';
 import { reasonOf } from './system-error';
 
 /**
- * Makes the folder for results and tries a file in it, before the work starts. Undefined: no folder
- * is set.
+ * Creates the folder for results and tries to write a file in it, before the work starts.
+ * Undefined: no folder is set.
  *
  * @throws Failure, one sentence
  */
@@ -20,7 +20,7 @@ export function claimFolder(folder: string | undefined, flag: string): void {
   }
 }
 
-/** The same for a single file. Its content stays until the result is written. */
+/** The same for a single file, whose content stays until the result is written. */
 export function claimFile(path: string | undefined, flag: string): void {
   if (path === undefined) return;
   try {
@@ -31,14 +31,14 @@ export function claimFile(path: string | undefined, flag: string): void {
   }
 }
 
-/** One sentence: the file that could not be written, why, and what to do. */
+/** One sentence: the file that cannot be written, the reason, and the remedy. */
 export function cannotWrite(what: string, error: unknown): Failure {
   return new Failure(
-    `${what} cannot be written (${reasonOf(error)}): name a place that can, with free space.`,
+    `${what} cannot be written (${reasonOf(error)}). Choose a writable folder with free space.`,
   );
 }
 
-/** A byte is written too, for a full disk still takes empty files. */
+/** Writes one byte too, because a full disk still accepts empty files. */
 function tryFile(path: string): void {
   const file = openSync(path, 'wx');
   try {

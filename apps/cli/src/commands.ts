@@ -3,13 +3,13 @@ import type { Command } from 'commander';
 /** Sets the program's exit code. */
 export type Finish = (exitCode: number) => void;
 
-/** A command as the list of commands shows it, and how to load the rest. */
+/** A command in the list of commands, and a function that loads the rest of it. */
 export interface CommandRow {
   readonly name: string;
   /** Shown after the name in the list. */
   readonly usage: string;
   readonly description: string;
-  /** Adds arguments, flags and the action; loads the modules that have them. */
+  /** Adds arguments, flags and the action, and loads their modules. */
   readonly complete: (command: Command, finish: Finish) => Promise<void>;
 }
 
@@ -26,7 +26,7 @@ export const COMMANDS: readonly CommandRow[] = [
   {
     name: 'bench',
     usage: '[options]',
-    description: 'Send a workload to any OpenAI-compatible server and measure what its users see.',
+    description: 'Send a workload to any OpenAI-compatible server and measure the latencies.',
     complete: async (command, finish) => {
       const { completeBench } = await import('./bench/command');
       completeBench(command, finish);
@@ -44,7 +44,7 @@ export const COMMANDS: readonly CommandRow[] = [
   {
     name: 'replay',
     usage: '[options]',
-    description: 'Replay a trace or a made-up workload on a simulated cluster, in virtual time.',
+    description: 'Replay a trace or a generated workload on a simulated cluster, in virtual time.',
     complete: async (command) => {
       const { completeReplay } = await import('./replay/command');
       completeReplay(command);
@@ -72,7 +72,7 @@ export const COMMANDS: readonly CommandRow[] = [
   {
     name: 'profiles',
     usage: '[options] <action> [files...]',
-    description: 'List, show or plot step times: what is shipped, composed, or fitted by you.',
+    description: 'List, show or plot step times: shipped, composed, or fitted by you.',
     complete: async (command) => {
       const { completeProfiles } = await import('./profiles/command');
       completeProfiles(command);
@@ -81,7 +81,7 @@ export const COMMANDS: readonly CommandRow[] = [
   {
     name: 'policy',
     usage: '[options] <action> [modules...]',
-    description: 'Write a policy of your own, compare some, or ask a program for each decision.',
+    description: 'Write a policy, compare policies, or let a program make each decision.',
     complete: async (command) => {
       const { completePolicy } = await import('./policy/command');
       completePolicy(command);
@@ -99,7 +99,7 @@ export const COMMANDS: readonly CommandRow[] = [
   {
     name: 'doctor',
     usage: '[options]',
-    description: 'Show what is installed on this machine and what `baton up` would use.',
+    description: 'Show the installed programs and what `baton up` uses on this machine.',
     complete: async (command) => {
       const { doctor } = await import('./doctor/doctor');
       command.option('--json', 'Print one JSON document.').action(doctor);

@@ -1,10 +1,10 @@
 import { runProgram } from './program';
 
-// A reader may stop early, as `head` does: that is no failure. Any other failure ends the program.
+// A reader may stop early, like `head`; this is not a failure. Any other failure ends the program.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code === 'EPIPE') return;
   process.stderr.write(
-    `baton: The output cannot be written (${error.message}): free some space.\n`,
+    `baton: The output cannot be written (${error.message}). Free some space.\n`,
   );
   process.exit(1);
 });

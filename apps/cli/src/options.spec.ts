@@ -15,7 +15,7 @@ function parsed(...args: string[]): Record<string, unknown> {
 }
 
 describe('flags', () => {
-  it('exist for every option, and the help explains those that are not hidden', () => {
+  it('exist for every option, and the help lists those that are not hidden', () => {
     const help = commandWithOptions().helpInformation();
     for (const key of configKeys()) {
       const flags = [flagName(key), flagName(key).replace('--', '--no-')];
@@ -24,25 +24,25 @@ describe('flags', () => {
     }
   });
 
-  it('carry only given values, under the name of the option', () => {
+  it('have only given values, under the name of the option', () => {
     expect(parsed('--max-num-seqs', '8')).toEqual({ maxNumSeqs: '8' });
   });
 
-  it('may be spelled with underscores, values are not changed', () => {
+  it('may have underscores, and keep their values', () => {
     expect(parsed('--max_num_seqs=8', '--served_model_name=a_b')).toEqual({
       maxNumSeqs: '8',
       servedModelName: 'a_b',
     });
   });
 
-  it('of a list may be repeated, or carry a JSON array', () => {
+  it('of a list may be repeated, or have a JSON array', () => {
     expect(parsed('--api-key', 'a')).toEqual({ apiKey: 'a' });
     expect(parsed('--api-key', 'a', '--api-key', 'b')).toEqual({ apiKey: '["a","b"]' });
     expect(parsed('--api-key', '["a","b"]', '--api-key=c')).toEqual({ apiKey: '["a","b","c"]' });
     expect(parsed('--api-key', 'a', 'b')).toEqual({ apiKey: '["a","b"]' });
   });
 
-  it('switch toggles on and off', () => {
+  it('switch options on and off', () => {
     expect(parsed('--no-enable-prefix-caching', '--expose-engines')).toEqual({
       enablePrefixCaching: false,
       exposeEngines: true,

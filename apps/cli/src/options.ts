@@ -2,8 +2,8 @@ import { type ConfigKey, flagName, optionOf, SECTIONS, type ValueForm } from '@b
 import { type Command, Option } from 'commander';
 
 const FOOTER = `
-Every option can also stand in a YAML file (--config FILE) as max_model_len, or in the
-environment as BATON_MAX_MODEL_LEN. A flag wins over the environment, that over the file.`;
+Every option can also be set in a YAML file (--config FILE) as max_model_len, or in the
+environment as BATON_MAX_MODEL_LEN. Flags precede the environment, which precedes the file.`;
 
 /**
  * Adds a flag for every row of the table of options, under the headings of docs/configuration.md.
@@ -19,8 +19,8 @@ export function addConfigOptions(command: Command): void {
 }
 
 /**
- * A toggle has a flag for on and one for off; the help shows the one that changes the default, or
- * both where the default depends on other options.
+ * The flags of an option. A switch has a flag for on and one for off; the help shows the one that
+ * changes the default, or both where the default depends on other options.
  */
 function optionsFor(key: ConfigKey): Option[] {
   const row = optionOf(key);
@@ -52,7 +52,7 @@ function itemsOf(given: string): string[] {
     const items: unknown = JSON.parse(given);
     if (Array.isArray(items)) return items.map(String);
   } catch {
-    // A text that is not JSON is taken literally.
+    // A text that is not JSON is used literally.
   }
   return [given];
 }

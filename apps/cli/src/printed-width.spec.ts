@@ -46,7 +46,7 @@ describe('the output of a command', () => {
     expect(wide).toEqual([]);
   });
 
-  it('has every column of a plan in one table when that may be wide', async () => {
+  it('has every column of a plan in one table with --wide', async () => {
     const args = [...PLAN, '--gpus', '2', '--tp', '1'];
     const [narrow, wide] = [
       await runCommand('plan', ...args),

@@ -4,7 +4,7 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import { COMMANDS } from './commands';
 import { runProgram } from './program';
 
-async function told(...args: string[]): Promise<{ exitCode: number; stderr: string }> {
+async function run(...args: string[]): Promise<{ exitCode: number; stderr: string }> {
   const written: string[] = [];
   vi.spyOn(process.stderr, 'write').mockImplementation((text) => written.push(String(text)) > 0);
   vi.spyOn(process.stdout, 'write').mockImplementation(() => true);
@@ -29,22 +29,22 @@ describe('the command line', () => {
     ],
     [
       ['up', '--role', 'decode'],
-      'baton: --role needs --redis URL (or REDIS_URL): roles meet over one Redis.\n',
+      'baton: --role needs a Redis shared by all roles. Add --redis URL (or REDIS_URL).\n',
     ],
-  ])('answers %j with one sentence and exit code 2', async (args, sentence) => {
+  ])('refuses %j with one sentence and exit code 2', async (args, sentence) => {
     vi.stubEnv('REDIS_URL', '');
-    expect(await told(...args)).toEqual({ exitCode: 2, stderr: sentence });
+    expect(await run(...args)).toEqual({ exitCode: 2, stderr: sentence });
   });
 
-  it('answers a call for help with exit code 0', async () => {
-    expect((await told('up', '--help')).exitCode).toBe(0);
-    expect((await told('--help')).exitCode).toBe(0);
-    expect((await told('--version')).exitCode).toBe(0);
+  it('exits with code 0 after a request for help', async () => {
+    expect((await run('up', '--help')).exitCode).toBe(0);
+    expect((await run('--help')).exitCode).toBe(0);
+    expect((await run('--version')).exitCode).toBe(0);
   });
 
   it('shows the first steps without a command, and each is a command', async () => {
     const written = vi.spyOn(process.stdout, 'write').mockReturnValue(true);
-    const { exitCode } = await told();
+    const { exitCode } = await run();
     const text = written.mock.calls.map(([line]) => String(line)).join('');
     written.mockRestore();
     expect(exitCode).toBe(0);
@@ -55,20 +55,20 @@ describe('the command line', () => {
     const [plan] = /baton plan .*/.exec(joined) ?? [];
     expect(readFileSync('README.md', 'utf8')).toContain(`bin/${plan} `);
     const [, ...replay] = (/baton replay .*/.exec(joined)?.[0] ?? '').split(' ');
-    expect(await told(...replay)).toEqual({ exitCode: 0, stderr: '' });
+    expect(await run(...replay)).toEqual({ exitCode: 0, stderr: '' });
   });
 
-  it('needs no flags of a command to show its version and its commands', async () => {
+  it('loads no flags of commands for its version and list of commands', async () => {
     const completed = COMMANDS.map((row) => vi.spyOn(row, 'complete'));
-    await told('--version');
-    await told('--help');
+    await run('--version');
+    await run('--help');
     for (const complete of completed) expect(complete).not.toHaveBeenCalled();
-    await told('doctor', '--help');
+    await run('doctor', '--help');
     const calls = completed.map(({ mock }) => mock.calls.length);
     expect(calls.filter((count) => count > 0)).toEqual([1]);
   });
 
-  it.each(COMMANDS)('lists $name with the arguments and flags that it has', async (row) => {
+  it.each(COMMANDS)('lists $name with its arguments and flags', async (row) => {
     const command = new Command(row.name);
     await row.complete(command, () => undefined);
     expect(new Help().subcommandTerm(command)).toBe(`${row.name} ${row.usage}`.trimEnd());

@@ -25,9 +25,9 @@ All commands: baton --help. The options of one: baton up --help.
 `;
 
 /**
- * Runs one command line and returns its exit code; every failure that a user can cause is one
- * sentence on stderr. It loads only the flags of the named commands: the list of commands and the
- * version come without them.
+ * Runs one command line and returns its exit code. Every failure that a user can cause is one
+ * sentence on stderr. Only the flags of the given commands are loaded, not those for the list of
+ * commands and the version.
  */
 export async function runProgram(args: readonly string[]): Promise<number> {
   if (args.length === 0) {
@@ -51,7 +51,7 @@ export async function runProgram(args: readonly string[]): Promise<number> {
   }
 }
 
-/** The arguments as commander reads them. */
+/** The arguments in the form that commander parses. */
 async function spelledOut(program: Command, args: readonly string[]): Promise<string[]> {
   const dashed = args.map(spelledWithDashes);
   const listFlags = program.commands
@@ -71,7 +71,7 @@ function emptyProgram(): Command {
   return quiet(program);
 }
 
-/** A command in the list; its flags may not be loaded. */
+/** A command in the list. Its flags may not be loaded. */
 function subcommandTerm(command: Command): string {
   const row = COMMANDS.find(({ name }) => name === command.name());
   return row === undefined
@@ -79,7 +79,7 @@ function subcommandTerm(command: Command): string {
     : `${row.name} ${row.usage}`.trimEnd();
 }
 
-/** Errors are thrown to `runProgram`, which prints them in our own words. */
+/** Makes a command throw its errors to `runProgram`, which prints them as one sentence. */
 function quiet(command: Command): Command {
   return command
     .exitOverride()
@@ -87,12 +87,12 @@ function quiet(command: Command): Command {
     .allowExcessArguments(false);
 }
 
-/** As wide as the terminal, and no wider than a page of text. */
+/** The width of the terminal, at most `HELP_WIDTH`. */
 function helpWidth(): number {
   return Math.min(process.stdout.columns ?? HELP_WIDTH, HELP_WIDTH);
 }
 
-/** The flags that a command shows in its help. */
+/** The flags in the help of a command. */
 function flagsOf(program: Command, name: string | undefined): string[] {
   const command = program.commands.find((each) => each.name() === name) ?? program;
   return command
@@ -109,23 +109,23 @@ async function explain(error: unknown, flags: readonly string[]): Promise<number
   if (error instanceof Failure || error instanceof HardwareError) {
     return say(error.message, FAILED);
   }
-  // A system call failed in a way that no command foresaw, such as one on a temporary folder.
+  // A system call failed at an unexpected place, for example on a temporary folder.
   if (isSystemError(error)) return say(withPath(error), FAILED);
   const isError = error instanceof Error;
   return say(isError ? (error.stack ?? error.message) : String(error), FAILED);
 }
 
 function withPath(error: NodeJS.ErrnoException): string {
-  const { path = error.syscall ?? 'a call of the system' } = error;
+  const { path = error.syscall ?? 'a system call' } = error;
   return (
-    `${path} cannot be used (${reasonOf(error)}): check that it is there, may be written ` +
+    `${path} cannot be used (${reasonOf(error)}). Check that it exists, is writable ` +
     'and has free space.'
   );
 }
 
 async function explainUsage(error: CommanderError, flags: readonly string[]): Promise<number> {
   if (error.exitCode === DONE) return DONE;
-  // A command line without a command was answered with the help text already.
+  // Without a command, the help text has been printed already.
   if (error.code === 'commander.help') return WRONG_USAGE;
   const [, name] = /'(.*?)'/.exec(error.message) ?? [];
   const isUnknownFlag = error.code === 'commander.unknownOption' && name !== undefined;

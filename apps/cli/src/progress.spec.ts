@@ -19,7 +19,7 @@ function screen(isTTY: boolean): Screen {
 afterEach(() => vi.restoreAllMocks());
 
 describe('a progress bar', () => {
-  it('shows itself after a second, and takes no signal away', async () => {
+  it('appears after a second, and catches no signal', async () => {
     let nowMs = 0;
     vi.spyOn(performance, 'now').mockImplementation(() => nowMs);
     const { stream, text } = screen(true);
@@ -35,7 +35,7 @@ describe('a progress bar', () => {
     progress.end();
   });
 
-  it('is a line now and then without a terminal, and none for a short task', async () => {
+  it('is a line every ten seconds without a terminal, and none for a short task', async () => {
     let nowMs = 0;
     vi.spyOn(performance, 'now').mockImplementation(() => nowMs);
     const { stream, text } = screen(false);

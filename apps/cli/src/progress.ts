@@ -1,19 +1,19 @@
 import type { SingleBar } from 'cli-progress';
 
 const SILENT_MS = 1_000;
-/** Without a terminal: a first line after this long, then one per period. */
+/** Time of the first line without a terminal, in ms. The next lines follow at the same interval. */
 const FIRST_LINE_MS = 10_000;
 const LINE_EVERY_MS = 10_000;
 
-/** Takes the progress of a task; `end` leaves the terminal as it was. */
+/** Receives the progress of a task. `end` restores the terminal. */
 export interface Progress {
   update(done: number, whole: number): void;
   end(): void;
 }
 
 /**
- * The progress of a task on stderr, with the time that is left: a bar for tasks that take longer
- * than a second; without a terminal, a line every ten seconds.
+ * The progress of a task on stderr, with the remaining time: a bar for tasks longer than one
+ * second, or without a terminal a line every ten seconds.
  */
 export async function openProgress(
   what: string,
@@ -22,13 +22,12 @@ export async function openProgress(
   if (!stderr.isTTY) return new PlainLines(what, stderr);
   const { Presets, SingleBar: Bar } = await import('cli-progress');
   const format = `${what} {bar} {percentage} % | {eta_formatted} left`;
-  // A handler of signals would keep Ctrl-C from ending a simulation, which does not turn the event
-  // loop.
+  // A signal handler would keep Ctrl-C from ending a simulation, which blocks the event loop.
   const options = { stream: stderr, format, clearOnComplete: true, gracefulExit: false };
   return new LateBar(new Bar(options, Presets.shades_classic));
 }
 
-/** The work with its progress, which is gone when the work ends, however it ends. */
+/** Runs the work and shows its progress until the work ends or fails. */
 export async function withProgress<T>(
   what: string,
   work: (onProgress: Progress['update']) => Promise<T> | T,
@@ -41,7 +40,7 @@ export async function withProgress<T>(
   }
 }
 
-/** A bar that appears when the task turns out to be long. */
+/** A bar that appears only in a long task. */
 class LateBar implements Progress {
   private readonly beganMs = performance.now();
   private isShown = false;

@@ -10,7 +10,7 @@ describe('a flag with a list', () => {
     ['up --served-model-name a --api-key k l', 'up --served-model-name=a --api-key=k --api-key=l'],
     ['up 1A --served-model-name a', 'up 1A --served-model-name=a'],
     ['up --model m x', 'up --model m x'],
-  ])('takes the words up to the next flag: %s', (line, expected) => {
+  ])('has the words up to the next flag: %s', (line, expected) => {
     expect(spread(line)).toBe(expected);
   });
 
@@ -26,7 +26,7 @@ describe('a flag with a list', () => {
     'up --served-model-name',
     'up --served-model-name --port 1',
     'up -- --served-model-name a b',
-  ])('leaves %s as it is', (line) => {
+  ])('leaves %s unchanged', (line) => {
     expect(spread(line)).toBe(line);
   });
 });

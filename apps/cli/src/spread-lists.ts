@@ -1,11 +1,11 @@
 import { parseEngines, TopologyError } from '@baton/placement';
 
 /**
- * Writes `--served-model-name a b` as `--served-model-name=a --served-model-name=b`: a flag that
- * takes a list takes all words up to the next flag, as on vLLM's command line. The topology of
- * `baton up` may follow it, so a word that is written like one is no further value.
+ * Rewrites `--served-model-name a b` as `--served-model-name=a --served-model-name=b`: a flag with
+ * a list has all words up to the next flag, as on vLLM's command line. The topology of `baton up`
+ * may follow the list, so a word in that form is not a value.
  *
- * @param listFlags the flags that take a list, with their dashes
+ * @param listFlags the flags with a list, including their dashes
  */
 export function spreadLists(args: readonly string[], listFlags: readonly string[]): string[] {
   const spread: string[] = [];

@@ -4,7 +4,7 @@ export function reasonOf(error: unknown): string {
   return isSystemError(error) ? message.replace(/, \w+( '.*)?$/s, '') : message;
 }
 
-/** True for the error of a system call. */
+/** Whether an error comes from a system call. */
 export function isSystemError(error: unknown): error is NodeJS.ErrnoException {
   return error instanceof Error && 'syscall' in error && 'code' in error;
 }

@@ -23,7 +23,7 @@ describe('workload flags', () => {
     expect(configKeys().filter((key) => (WORKLOAD_FLAGS as string[]).includes(key))).toEqual([]);
   });
 
-  it('are parted from all others', () => {
+  it('are separated from all others', () => {
     expect(
       parsed('--num-prompts', '5', '--seed', '7', '--json', '--dataset-name', 'random'),
     ).toEqual({
@@ -37,16 +37,16 @@ describe('workload flags', () => {
     [['--dataset-name', 'timed_trace', '--trace', 'f'], { trace: 'f', traceFormat: 'mooncake' }],
     [['--dataset', 'trace', '--dataset-file', 'f'], { trace: 'f' }],
     [['--dataset', 'sharegpt', '--dataset-file', 'f'], { dataset: 'sharegpt', datasetFile: 'f' }],
-  ])('name a trace as other tools do: %j', (args, workload) => {
+  ])('accept the notation of other tools for a trace: %j', (args, workload) => {
     expect(parsed(...args).workload).toEqual(workload);
   });
 
-  it('ask for the file of a dataset that is one', () => {
+  it('require the file of a dataset that needs one', () => {
     expect(() => parsed('--dataset', 'recorded')).toThrow(
       '--dataset recorded needs --dataset-file FILE.',
     );
     expect(() => parsed('--dataset', 'azure', '--trace', 'f', '--dataset-file', 'g')).toThrow(
-      '--trace and --dataset-file name the same file: give one.',
+      '--trace and --dataset-file set the same file; give one of them.',
     );
   });
 });

@@ -1,20 +1,20 @@
-/** The result of a call: the answer, or one sentence on why there is none. */
+/** The result of a call: the answer, or one sentence with the reason why there is none. */
 export type ApiReply =
   | { readonly kind: 'answer'; readonly body: unknown }
   | { readonly kind: 'refused'; readonly status: number; readonly sentence: string };
 
 /**
- * Calls to the API that serves the page, with the reader's keys where they are needed: one for the
- * API, one for administration. They live as long as the page.
+ * Calls to the API that serves the page, with the reader's keys where needed: one for the API, one
+ * for administration. Keys are kept as long as the page is open.
  */
 export class ApiClient {
   private shownKey: string | undefined;
-  /** For the paths of administration. */
+  /** Key for administration paths. */
   adminKey: string | undefined;
 
   /**
-   * @param onKey  called when the reader has entered a key
-   * @param absence  why there is no API, as a sentence; undefined: there is one
+   * @param onKey called when the reader has entered a key
+   * @param absence reason why there is no API, as a sentence; undefined: there is one
    */
   constructor(
     private readonly onKey: () => void,
@@ -51,7 +51,7 @@ export class ApiClient {
     const key = path.startsWith('admin/') ? this.adminKey : this.key;
     if (key) headers.set('authorization', `Bearer ${key}`);
     try {
-      // From `ui/` to the root of the API, wherever a proxy has put it.
+      // The root of the API, relative to `ui/`, behind any proxy.
       const answer = await fetch(`../${path}`, { ...init, headers });
       const body = (await answer.json()) as unknown;
       if (answer.ok) return { kind: 'answer', body };

@@ -50,14 +50,14 @@ describe('the cluster model of the page', () => {
     expect(model.ended).toEqual([request]);
   });
 
-  it('has the names that were sent before it connected', () => {
+  it('has the names that were sent before the page connected', () => {
     const model = new ClusterModel();
     model.begin({ ...HELLO, names: [[3, 'cmpl-old', 9, 9]] });
     model.see(picture(0, [3, 3, 1, 1], []));
     expect(model.requests.get(3)!.name).toBe('cmpl-old');
   });
 
-  it('forgets requests of another stream, and keeps no more of the ended than it may', () => {
+  it('drops requests of another stream, and keeps a limited number of ended ones', () => {
     const model = modelOf();
     for (let key = 0; key < 500; key += 1) {
       model.see(picture(key, [key, 0, -1, 0], [[key, `r${key}`, 1, 1]]));
@@ -68,13 +68,13 @@ describe('the cluster model of the page', () => {
     expect(model.requests.size).toBe(0);
   });
 
-  it('keeps a request that runs on over a new stream, and ends the others', () => {
+  it('keeps a request that continues in a new stream, and ends the others', () => {
     const model = modelOf();
     const names = [1, 2].map((key) => [key, `r${key}`, 1, 1] as const);
     model.see(picture(0, [1, 0, -1, 0, 2, 0, -1, 0], names));
     const [runsOn, gone] = [...model.requests.values()];
     model.begin(HELLO);
-    // Key 2 now is another request.
+    // Key 2 now belongs to another request.
     const after = [[1, 'r1', 1, 1] as const, [2, 'other', 1, 1] as const];
     model.see(picture(250, [1, 0, -1, 0, 2, 0, -1, 0], after));
     expect(model.requests.get(1)).toBe(runsOn);
@@ -109,7 +109,7 @@ describe('the rows of the list', () => {
     return model;
   }
 
-  it('keep a request where it is, and give a free one to the newest', () => {
+  it('keep the row of a request, and give a free row to the newest one', () => {
     const rows = new RequestRows();
     const model = seen(ROWS + 5);
     rows.update(model, undefined);
@@ -119,7 +119,7 @@ describe('the rows of the list', () => {
     expect(rows.rows).toEqual(before);
   });
 
-  it('keep an ended request for a while, and longer while the reader is at it', () => {
+  it('keep an ended request for a while, and longer while it has the focus', () => {
     const rows = new RequestRows();
     const model = seen(1);
     rows.update(model, undefined);
@@ -139,13 +139,13 @@ const COMPOSED: PictureStepTimes = {
 };
 
 describe('the line of step times', () => {
-  it('names the engines and what their times are made of', () => {
+  it('shows the engines and the source of their times', () => {
     expect(stepTimesText(COMPOSED)).toBe(
       'Step times of prefill, decode: composed from measured operators of h200_sxm',
     );
   });
 
-  it('names the method where the description does not', () => {
+  it('adds the method where the description lacks it', () => {
     const given = { ...COMPOSED, method: 'given', description: 'constant, 5 ms' };
     expect(stepTimesText(given)).toMatch(/: given: constant, 5 ms$/);
   });

@@ -8,10 +8,10 @@ import type {
   RequestName,
 } from '@baton/contract';
 
-/** In the order of the phases of a picture. */
+/** In the order of a picture's phases. */
 const PHASE_NAMES: readonly PicturePhase[] = ['queue', 'prefill', 'transfer', 'decode'];
 
-/** Ended requests that are remembered, the newest first. */
+/** Ended requests that are kept, the newest first. */
 const MOST_ENDED = 64;
 const NUMBERS_PER_REQUEST = 4;
 
@@ -21,24 +21,24 @@ export interface RequestState {
   readonly promptTokens: number;
   readonly maxTokens: number;
   phase: PicturePhase | 'ended';
-  /** Id of the engine that it is with. */
+  /** Id of its engine. Undefined: it has none. */
   engine: string | undefined;
   tokens: number;
-  /** ms of the wall clock: when it was seen first, and when it entered its phase. */
+  /** Wall ms of its first picture, and of the beginning of its phase. */
   readonly seenMs: number;
   phaseMs: number;
 }
 
 /**
- * The state of the page: the last picture, its requests as objects that live as long as the
+ * The state of the page: the last picture, its requests as objects that persist as long as the
  * requests do, and the last ended ones.
  */
 export class ClusterModel {
   hello: ClusterHello | undefined;
   engines: readonly PictureEngine[] = [];
-  /** Requests by phase, those included that are not shown one by one. */
+  /** Requests by phase, including those without a dot. */
   counts: readonly number[] = [0, 0, 0, 0];
-  /** Jobs that wait for engines of each role, over all API processes. */
+  /** Jobs that wait for engines of each role, in all API processes. */
   waiting: ClusterPicture['waiting'] | undefined;
   rates: PictureRates | undefined;
   stepTimes: readonly PictureStepTimes[] = [];
@@ -46,10 +46,10 @@ export class ClusterModel {
   readonly requests = new Map<number, RequestState>();
   ended: RequestState[] = [];
   private names = new Map<number, RequestName>();
-  /** Requests of the stream before this one, by name, until a picture says which still run. */
+  /** Requests of the previous stream, by name, until a picture shows which ones still run. */
   private readonly earlier = new Map<string, RequestState>();
 
-  /** A new stream: the earlier state may be of another cluster. */
+  /** Starts a new stream, which may belong to another cluster. */
   begin(hello: ClusterHello): void {
     this.hello = hello;
     for (const request of this.requests.values()) this.earlier.set(request.name, request);
@@ -57,7 +57,7 @@ export class ClusterModel {
     this.names = new Map(hello.names.map((name) => [name[0], name]));
   }
 
-  /** The requests so far are of another time of the same run. */
+  /** Drops the requests, because the position in the recorded run has changed. */
   forget(): void {
     this.requests.clear();
     this.earlier.clear();
@@ -117,7 +117,7 @@ export class ClusterModel {
   }
 
   private end(request: RequestState): void {
-    // Under its key there may be a request of a newer stream.
+    // The key may belong to a request of a newer stream.
     if (this.requests.get(request.key) === request) this.requests.delete(request.key);
     if (this.names.get(request.key)?.[1] === request.name) this.names.delete(request.key);
     request.phase = 'ended';
@@ -129,13 +129,13 @@ export class ClusterModel {
 
 const LETTERS = { prefill: 'P', decode: 'D', aggregated: 'A' } as const;
 
-/** `P0`, `D3`: the letter of a topology and the place among the engines of the role. */
+/** `P0`, `D3`: the letter of a role in a topology, and the index among the engines of that role. */
 export function engineNames(engines: readonly PictureEngine[]): Map<string, string> {
   const counts = { prefill: 0, decode: 0, aggregated: 0 };
   return new Map(engines.map(({ id, role }) => [id, `${LETTERS[role]}${counts[role]++}`]));
 }
 
-/** `2P3D`: the engines that there are now. */
+/** `2P3D`: the engines at this moment. */
 export function topologyNow(engines: readonly PictureEngine[]): string {
   const count = (role: PictureEngine['role']): number =>
     engines.filter((engine) => engine.role === role).length;

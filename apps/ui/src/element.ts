@@ -3,7 +3,7 @@ type Child = Node | string;
 
 const SVG = 'http://www.w3.org/2000/svg';
 
-/** An HTML element; attributes that are false or undefined are left out. */
+/** An HTML element. Attributes that are false or undefined are omitted. */
 export function make<K extends keyof HTMLElementTagNameMap>(
   name: K,
   attributes: Attributes = {},
@@ -24,7 +24,7 @@ export function makeSvg<K extends keyof SVGElementTagNameMap>(
   return element;
 }
 
-/** Writes a text only when it changed, to avoid a new layout. */
+/** Sets a text only when it has changed, to avoid a new layout. */
 export function setText(element: Element, text: string): void {
   if (element.textContent !== text) element.textContent = text;
 }

@@ -5,12 +5,12 @@ import { formatCount, readableMs, readableShare } from './format';
 /** One engine as a row: its name, its work, its KV cache, and the area of its requests. */
 export class EngineLane {
   readonly element: HTMLLIElement;
-  /** Requests are drawn over it. */
+  /** The area over which requests are drawn. */
   readonly slots = make('div', { class: 'slots' });
   private readonly name = make('b', { class: 'lane-name' });
   private readonly running = make('span');
   private readonly waiting = make('span');
-  /** Words that a lane of one line leaves out. */
+  /** Words that a lane of one line omits. */
   private readonly waitingWord = make('span', { class: 'word' }, [' waiting']);
   private readonly step = make('span', { class: 'lane-step' });
   private readonly kvText = make('span', { class: 'lane-kv' });
@@ -39,7 +39,8 @@ export class EngineLane {
     setText(this.waiting, waiting > 0 ? ` + ${formatCount(waiting)}` : '');
     this.waitingWord.hidden = waiting === 0;
     const starved = engine.starvedMs === undefined ? '' : `${readableMs(engine.starvedMs)} late`;
-    setText(this.step, starved || (stepMs > 0 ? `${readableMs(stepMs)} a step` : ''));
+    const doing = engine.loading ?? (stepMs > 0 ? `${readableMs(stepMs)} a step` : '');
+    setText(this.step, starved || doing);
     const held = heldBlocks > 0 ? `, ${formatCount(heldBlocks)} blocks held` : '';
     const shortly = heldBlocks > 0 ? `, ${formatCount(heldBlocks)} held` : '';
     setText(this.kvText, `KV ${readableShare(kvUsage)}${shortly}`);
@@ -52,7 +53,8 @@ export class EngineLane {
     const title =
       `${name}: ${running} running, ${waiting} waiting${step}, KV ` +
       `${readableShare(kvUsage)}${held}\n${engine.id}`;
-    const remarks = [title, state === 'ready' ? '' : state, starved].filter(Boolean);
+    const loading = engine.loading === undefined ? '' : `, loads: ${engine.loading}`;
+    const remarks = [title, state === 'ready' ? '' : state + loading, starved].filter(Boolean);
     setAttribute(this.element, 'title', remarks.join('\n'));
   }
 }

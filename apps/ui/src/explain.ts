@@ -1,6 +1,6 @@
 import { make } from './element';
 
-/** What each part of the page shows. */
+/** Explanations of the parts of the page. */
 const TEXTS = {
   inFlight:
     'Requests that this API process has accepted and not finished, and those of them that no ' +
@@ -33,12 +33,12 @@ const TEXTS = {
 
 export type ExplainedPart = keyof typeof TEXTS;
 
-/** A question mark that opens the text on click or Enter, and shows it on hover. */
+/** A question mark that shows the explanation on hover, click or Enter. */
 export function explainer(key: ExplainedPart, title: string): HTMLElement {
   const text = TEXTS[key];
   const label = `What is ${title}?`;
   const summary = make('summary', { 'aria-label': label, title: text }, ['?']);
-  // One name for all: the browser closes the one before.
+  // Explanations share one name, so that the browser closes the previous one.
   const details = make('details', { class: 'explain', name: 'explain' }, [
     summary,
     make('p', {}, [text]),

@@ -4,12 +4,12 @@ import { colour } from './palette';
 import type { PicturePhase } from '@baton/contract';
 
 const PHASES: readonly PicturePhase[] = ['queue', 'prefill', 'transfer', 'decode'];
-/** From this size on dots have round corners and show the progress of their answer. */
+/** Size from which dots have round corners and show the progress of their answer. */
 const ROOMY = 6;
-/** Upper limit of an animation step, whatever the browser's delay. */
+/** Longest animation step in ms, for any delay of the browser. */
 const MOST_FRAME_MS = 60;
 
-/** Draws the dots of a scene, a frame at a time while anything moves and not at all otherwise. */
+/** Draws the dots of a scene, one frame at a time while a dot moves. At rest it draws nothing. */
 export class FlowCanvas {
   readonly element = make('canvas', { class: 'dots', 'aria-hidden': 'true' });
   private readonly context = this.element.getContext('2d')!;
@@ -21,7 +21,7 @@ export class FlowCanvas {
 
   constructor(private readonly scene: FlowScene) {}
 
-  /** Call it when the colour scheme has changed. */
+  /** Draws again after a change of the colour scheme. */
   repaint(): void {
     this.colours = paints();
     this.draw();
@@ -35,7 +35,7 @@ export class FlowCanvas {
     this.draw();
   }
 
-  /** The scene has changed. */
+  /** Starts to draw after a change of the scene. */
   run(): void {
     if (this.frame !== undefined) return;
     this.drawnMs = performance.now();
@@ -62,7 +62,7 @@ export class FlowCanvas {
     this.frame = isMoving ? requestAnimationFrame(this.step) : undefined;
   };
 
-  /** One path for all: the cost is the number of calls to fill. */
+  /** Draws all dots as one path, because the cost is the number of calls to fill. */
   private drawMany(dots: readonly Dot[], phase: PicturePhase): void {
     const { context } = this;
     context.fillStyle = this.colours[phase];
@@ -107,7 +107,7 @@ interface Rectangle {
   readonly height?: number;
 }
 
-/** The part of a dot that shows the received tokens; small dots are always full. */
+/** The part of a dot that shows the received tokens. Small dots are always full. */
 function progressPart({ x, y, size, progress }: Dot): Rectangle {
   if (size < ROOMY) return { x, y, size };
   const height = Math.max(2, size * progress);

@@ -31,13 +31,13 @@ function isWithin({ x, y, width, height }: Box, at: { x: number; y: number }): b
   return at.x >= x - 1 && at.x <= x + width && at.y >= y - 1 && at.y <= y + height;
 }
 
-/** Until nothing moves. */
+/** Advances the scene until it is at rest. */
 function rest(scene: FlowScene): void {
   for (let frame = 0; frame < 1_000 && scene.advance(16); frame += 1);
 }
 
 describe('the scene', () => {
-  it('brings each dot into the box of its request', () => {
+  it('moves each dot into the box of its request', () => {
     const scene = new FlowScene();
     const lane = { phase: 'decode', engine: 'd', tokens: 4 } as const;
     scene.update(modelOf(request(1), request(2, { phase: 'transfer' }), request(3, lane)), BOXES);
@@ -48,7 +48,7 @@ describe('the scene', () => {
     expect(scene.dots.get(3)!.progress).toBe(0.4);
   });
 
-  it('moves a dot a little with every frame, and not beyond its target', () => {
+  it('moves a dot in small steps, and not beyond its target', () => {
     const scene = new FlowScene();
     scene.update(modelOf(request(1)), BOXES);
     rest(scene);
@@ -63,7 +63,7 @@ describe('the scene', () => {
     expect(dot.x).toBe(dot.toX);
   });
 
-  it('lets the dots of ended requests go, and comes to rest without them', () => {
+  it('removes the dots of ended requests, and comes to rest', () => {
     const scene = new FlowScene();
     scene.update(modelOf(request(1)), BOXES);
     rest(scene);
@@ -85,7 +85,7 @@ describe('the scene', () => {
     expect(scene.dots.size).toBe(0);
   });
 
-  it('waits in the queue with an engine that is not shown', () => {
+  it('draws a request in the queue when its engine is not shown', () => {
     const scene = new FlowScene();
     scene.update(modelOf(request(1, { phase: 'prefill', engine: 'gone' })), BOXES);
     rest(scene);
@@ -101,7 +101,7 @@ describe('the scene', () => {
     expect(scene.at(790, 90)).toBeUndefined();
   });
 
-  it('holds no more dots than can be drawn', () => {
+  it('has at most the number of dots that can be drawn', () => {
     const scene = new FlowScene();
     scene.update(modelOf(...Array.from({ length: 9_000 }, (_none, key) => request(key))), BOXES);
     expect(scene.dots.size).toBe(6_000);
@@ -109,7 +109,7 @@ describe('the scene', () => {
 });
 
 describe('a grid', () => {
-  it('keeps every dot in its box, and no two on one place while there is room', () => {
+  it('keeps every dot in its box, without overlap while there is room', () => {
     const box = fc.record({
       ...{ x: fc.integer({ min: 0, max: 500 }), y: fc.integer({ min: 0, max: 500 }) },
       ...{ width: fc.integer({ min: 10, max: 600 }), height: fc.integer({ min: 10, max: 300 }) },
@@ -132,7 +132,7 @@ describe('a grid', () => {
 });
 
 describe('a book of slots', () => {
-  it('gives each its own, keeps it, and gives free ones again, the first first', () => {
+  it('gives each request a slot of its own, and reuses the first free one', () => {
     const book = new SlotBook();
     expect([10, 11, 12, 13].map((key) => book.of(key))).toEqual([0, 1, 2, 3]);
     book.keep(new Set([11, 13]));

@@ -3,10 +3,10 @@ import type { ClusterModel, RequestState } from './cluster-model';
 import { type Box, type DotGrid, gridFor, spotOf } from './grid';
 import { SlotBook } from './slot-book';
 
-/** Time in which a dot covers most of its way, and in which an ended one fades. */
+/** Time constant of a dot's movement, and of the fading of an ended one, in ms. */
 const EASE_MS = 130;
 const FADE_MS = 450;
-/** Nearer than this a dot is at its target. */
+/** Distance in CSS pixels below which a dot is at its target. */
 const CLOSE = 0.4;
 const MOST_DOTS = 6_000;
 
@@ -18,30 +18,33 @@ export interface Dot {
   toY: number;
   size: number;
   phase: PicturePhase | 'ended';
-  /** Share of its output that has come, 0..1. */
+  /** Share of the expected output that has arrived, 0..1. */
   progress: number;
   /** 0..1. */
   alpha: number;
 }
 
-/** Where requests may be, in the coordinates of the drawing. */
+/** The boxes of requests, in the coordinates of the drawing. */
 export interface FlowBoxes {
   readonly queue: Box;
   readonly transfer: Box | undefined;
   /** By engine id. */
   readonly lanes: ReadonlyMap<string, Box>;
-  /** Dots of ended requests leave to here. */
+  /** Dots of ended requests leave to this position. */
   readonly exitX: number;
 }
 
-/** The requests as dots that move from box to box. It handles places and time, not drawing. */
+/**
+ * The requests as dots that move from box to box. It computes positions over time and draws
+ * nothing.
+ */
 export class FlowScene {
   readonly dots = new Map<number, Dot>();
   private readonly books = new Map<string, SlotBook>();
-  /** Without animation: dots are at their targets at once. */
+  /** Whether animation is off: dots are at their targets at once. */
   isStill = false;
 
-  /** Sends every dot to where its request is now. */
+  /** Sets the target of each dot to the place of its request. */
   update(model: ClusterModel, boxes: FlowBoxes): void {
     const byBox = this.sort(model, boxes);
     for (const [name, { box, requests }] of byBox) this.place(name, box, requests);
@@ -51,7 +54,7 @@ export class FlowScene {
     }
   }
 
-  /** Moves everything on by `ms`; false when all is at rest. */
+  /** Advances all dots by `ms`. False: all dots are at rest. */
   advance(ms: number): boolean {
     let isMoving = false;
     const share = this.isStill ? 1 : 1 - Math.exp(-ms / EASE_MS);

@@ -7,8 +7,8 @@ import { LanesView } from './lanes-view';
 import { onScheme } from './palette';
 
 /**
- * Engines and requests: the lanes, and the dots that move over them. A click on a dot opens its
- * request.
+ * Engines and requests: the lanes, and the dots that move over them. A click on a dot opens the
+ * timeline of its request.
  */
 export class FlowView {
   readonly element: HTMLElement;
@@ -44,7 +44,7 @@ export class FlowView {
     this.canvas.run();
   }
 
-  /** Places are read from the page only when they may have changed. */
+  /** Reads positions from the page, only after changes of the layout. */
   private measure(): void {
     const origin = this.element.getBoundingClientRect();
     this.shape = this.lanes.shape;

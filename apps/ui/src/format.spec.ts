@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { formatCount, readableMs, formatOf, readableShare, formatUs } from './format';
 
-describe('numbers for people', () => {
+describe('formatted numbers', () => {
   it.each([
     [0, '0'],
     [3, '3'],
@@ -22,15 +22,15 @@ describe('numbers for people', () => {
     [1_840, '1.84 s'],
     [90_000, '1.5 min'],
     [undefined, '–'],
-  ])('tells %s ms as %s', (value, text) => {
+  ])('writes %s ms as %s', (value, text) => {
     expect(readableMs(value)).toBe(text);
   });
 
-  it('shows µs as µs', () => {
+  it('writes µs as µs', () => {
     expect([formatUs(65_100), formatUs(12), formatUs(null)]).toEqual(['65.1 ms', '12 µs', '–']);
   });
 
-  it('never shows 0 for a value above 0', () => {
+  it('writes no value above 0 as 0', () => {
     expect([readableShare(0), readableShare(0.001), readableShare(0.5)]).toEqual([
       '0 %',
       '<1 %',

@@ -1,4 +1,4 @@
-/** Numbers as people read them. A missing one is a dash. */
+/** Readable numbers. A missing one is a dash. */
 
 const DASH = '–';
 
@@ -10,7 +10,7 @@ export function formatCount(value: number | null | undefined): string {
   return size >= 100 || Number.isInteger(value) ? String(Math.round(value)) : significant(value);
 }
 
-/** A length of time with the most readable unit. */
+/** A duration in the most readable unit. */
 export function readableMs(ms: number | null | undefined): string {
   if (ms == null || !Number.isFinite(ms)) return DASH;
   const size = Math.abs(ms);

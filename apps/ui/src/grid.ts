@@ -7,18 +7,18 @@ export interface Box {
 
 export interface DotGrid {
   readonly box: Box;
-  /** Edge of a cell, gap included. */
+  /** Width of a cell in CSS pixels, including the gap. */
   readonly cell: number;
   readonly columns: number;
   readonly capacity: number;
 }
 
-/** Edges of cells to try, the largest first. */
+/** Cell widths to try, the largest first. */
 const CELLS = [22, 18, 14, 12, 10, 8, 7, 6, 5, 4, 3];
 /** Gap between two dots, as a share of the cell. */
 const GAP = 0.22;
 
-/** The largest cells of which `count` fit the box; the smallest when none do. */
+/** The largest cells of which `count` fit the box; the smallest cells when none fit. */
 export function gridFor(box: Box, count: number): DotGrid {
   const grids = CELLS.filter((cell) => cell <= Math.max(box.height, 3)).map((cell) => {
     const columns = Math.max(1, Math.floor(box.width / cell));
@@ -35,8 +35,8 @@ export interface Spot {
 }
 
 /**
- * Upper left corner and edge of the dot in a slot, filled column by column from the left; dots that
- * do not fit lie on the last slot.
+ * Upper left corner and width of the dot in a slot. Slots are filled column by column from the
+ * left; dots that do not fit lie on the last slot.
  */
 export function spotOf({ box, cell, columns, capacity }: DotGrid, slot: number): Spot {
   const rows = Math.max(1, Math.round(capacity / columns));

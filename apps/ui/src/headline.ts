@@ -19,7 +19,7 @@ const TILES: readonly { readonly name: string; readonly explained: ExplainedPart
   { name: 'Requests', explained: 'requests' },
 ];
 
-/** The description of the cluster, and its current figures. */
+/** The header: the description of the cluster and its current figures. */
 export class Headline {
   readonly element: HTMLElement;
   private readonly about = make('p', { class: 'about' });

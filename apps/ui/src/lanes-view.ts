@@ -14,12 +14,15 @@ const POOLS: readonly { readonly role: Role; readonly title: string }[] = [
   { role: 'decode', title: 'Decode' },
   { role: 'aggregated', title: 'Aggregated' },
 ];
-/** With more lanes than this in a pool each is one line, and with many more a tile of a grid. */
+/**
+ * Most lanes of a pool with several lines each. Above it each lane is one line, and far above it a
+ * tile of a grid.
+ */
 const ROOMY_LANES = 6;
 const LINE_LANES = 16;
-/** A decode engine shows more requests than a prefill engine. */
+/** Width of a decode lane, relative to prefill: it shows more requests. */
 const USUAL_WIDTH = '1.4fr';
-/** By how much one of two pools may be wider than the other. */
+/** Most times that one of two pools is wider than the other. */
 const MOST_TIMES = 2;
 
 interface Pool {
@@ -28,7 +31,7 @@ interface Pool {
   readonly list: HTMLOListElement;
 }
 
-/** The engines in their pools, and between them the areas for queued and transferred requests. */
+/** The engines in their pools, with areas between them for queued and transferred requests. */
 export class LanesView {
   readonly element: HTMLElement;
   private readonly pools: ReadonlyMap<Role, Pool>;
@@ -63,7 +66,7 @@ export class LanesView {
     setText(this.transfer.count, formatCount(counts[2]));
   }
 
-  /** Where requests are drawn now, relative to `origin`. */
+  /** The current boxes of requests, relative to `origin`. */
   boxes(origin: DOMRect): FlowBoxes {
     const boxOf = (element: Element): Box => {
       const { left, top, width, height } = element.getBoundingClientRect();
@@ -78,10 +81,10 @@ export class LanesView {
     };
   }
 
-  /** Changes when lanes have come, gone or changed places. */
+  /** Changes when lanes are added, removed or moved. */
   shape = '';
 
-  /** Lanes in the order of the engines' numbers, also when one took the place of another. */
+  /** Orders the lanes by the engines' numbers, also when one engine replaces another. */
   private order(role: Role, engines: readonly PictureEngine[]): void {
     const { list } = this.pools.get(role)!;
     const mine = engines.filter((engine) => engine.role === role);
@@ -124,7 +127,10 @@ function density(lanes: number): 'roomy' | 'line' | 'tiles' {
   return lanes <= LINE_LANES ? 'line' : 'tiles';
 }
 
-/** Width of the second pools, where that of prefill is 1fr: grids are as wide as they are long. */
+/**
+ * Width of the second pools, in fr; prefill has 1fr. The width of a grid follows its number of
+ * engines.
+ */
 function secondWidth(engines: readonly PictureEngine[]): string {
   const first = engines.filter(({ role }) => role === 'prefill').length;
   const second = engines.length - first;

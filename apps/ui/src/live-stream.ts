@@ -1,6 +1,6 @@
 import type { ClusterHello, ClusterPicture } from '@baton/contract';
 
-/** Without a picture for this long the page reports a lost stream. */
+/** Time without a picture after which the page reports a lost stream, in ms. */
 const SILENT_AFTER_MS = 3_000;
 const LOOK_EVERY_MS = 500;
 
@@ -13,8 +13,8 @@ export interface PictureListener {
 }
 
 /**
- * The stream of pictures. The browser reconnects automatically; the stream is closed while the page
- * is hidden, so that a hidden page costs nothing.
+ * The stream of pictures. The browser reconnects automatically. The stream is closed while the page
+ * is hidden, so that a hidden page has no cost.
  */
 export class LiveStream {
   private source: EventSource | undefined;
@@ -55,7 +55,7 @@ export class LiveStream {
   private look(): void {
     if (this.source === undefined) return;
     if (performance.now() - this.heardMs > SILENT_AFTER_MS) this.enter('silent');
-    // A refusal ends a stream for good; this code tries again.
+    // The browser does not reconnect after a refusal, so this code does.
     if (this.source.readyState === EventSource.CLOSED) {
       this.source = undefined;
       window.setTimeout(() => this.follow(), SILENT_AFTER_MS);

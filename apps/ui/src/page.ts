@@ -18,12 +18,12 @@ import { StepTimesView } from './step-times/step-times-view';
 import { SettingsPanel } from './settings-panel';
 import { TimelineDialog } from './timeline-dialog';
 
-const RECORDED = 'This is a recorded run: there is no cluster to ask.';
+const RECORDED = 'This is a recorded run: it has no live cluster.';
 
 /**
  * Builds the page and updates it from the stream of a cluster, or from a recording.
  *
- * @param recording  undefined: the page is live
+ * @param recording undefined: the page is live
  */
 export function startPage(root: HTMLElement, recording?: SavedRun): void {
   const model = new ClusterModel();
@@ -105,7 +105,7 @@ function follow({ headline, begin, see, showFigures }: PageParts): void {
     onHello: begin,
     onPicture: (picture) => {
       see(picture);
-      // Figures that are read rather than watched change half as often.
+      // Tables of figures change half as often, so that they are readable.
       if ((pictures += 1) % 2 === 1) showFigures();
     },
   }).start();

@@ -12,12 +12,12 @@ export type PageTone =
   | 'panel'
   | 'focus';
 
-/** The style sheet's colours for canvas and charts, which CSS cannot reach. */
+/** A colour of the style sheet, for canvas and charts. */
 export function colour(tone: PageTone): string {
   return getComputedStyle(document.documentElement).getPropertyValue(`--${tone}`).trim();
 }
 
-/** Calls back when the reader's colour scheme changes. */
+/** Calls `listener` when the reader's colour scheme changes. */
 export function onScheme(listener: () => void): void {
   matchMedia('(prefers-color-scheme: dark)').addEventListener('change', listener);
 }

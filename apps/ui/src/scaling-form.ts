@@ -20,7 +20,7 @@ export class ScalingForm {
   constructor(
     private readonly api: ApiClient,
     private readonly model: ClusterModel,
-    /** Called with the engine that leaves, before the order is sent. */
+    /** Called with the id of the engine that leaves, before the order is sent. */
     private readonly onLeave: (id: string) => void,
   ) {
     for (const select of [this.joiner, this.role]) select.append(...ROLES.map(optionOf));
@@ -45,7 +45,7 @@ export class ScalingForm {
     ]);
   }
 
-  /** Follows the engines of the cluster; the chosen one stays. */
+  /** Shows the engines of the cluster. The selected engine stays selected. */
   show(): void {
     const { engines } = this.model;
     const names = engineNames(engines);
@@ -60,7 +60,7 @@ export class ScalingForm {
     if (options.includes(chosen)) this.engine.value = chosen;
   }
 
-  /** Path of the chosen engine. */
+  /** Path of the selected engine. */
   private leaving(): string {
     this.onLeave(this.engine.value);
     return `${ENGINES}/${this.engine.value}`;

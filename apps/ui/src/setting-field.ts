@@ -13,15 +13,15 @@ export interface OptionSchema {
 
 export interface SettingField {
   readonly element: HTMLElement;
-  /** Shows the current value, unless the reader has begun to change it. */
+  /** Shows the current value, except while the reader is changing it. */
   readonly show: (value: unknown) => void;
-  /** The new value, undefined when unchanged. @throws SyntaxError for invalid JSON */
+  /** The new value. Undefined: unchanged. @throws SyntaxError for invalid JSON */
   readonly changed: () => unknown;
-  /** Takes the changed value as the current one. */
+  /** Makes the changed value the current one. */
   readonly settle: () => void;
 }
 
-/** The control that fits an option: a choice, a number, or JSON. Empty means unset. */
+/** The control for an option: a choice, a number, or JSON. Empty means unset. */
 export function settingField(name: string, schema: OptionSchema): SettingField {
   const { control, read, write } = controlFor(name, schema);
   let shown = '';
@@ -54,7 +54,7 @@ function controlFor(name: string, schema: OptionSchema): Control {
   const names = schema.enum ?? schema.anyOf?.flatMap((one) => one.enum ?? []);
   if (names) {
     const control = make('select', { id }, ['', ...names].map(optionOf));
-    // A module that the cluster began with is none of the names.
+    // The module with which the cluster began is not among the names.
     const write = (value: unknown): string => {
       const text = plain(value);
       if (![...control.options].some((each) => each.value === text)) control.append(optionOf(text));

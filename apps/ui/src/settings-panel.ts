@@ -2,12 +2,12 @@ import type { ApiClient } from './api-client';
 import { make, setText } from './element';
 import { type OptionSchema, type SettingField, settingField } from './setting-field';
 
-/** These are shown at once, the others on request. */
+/** Settings that are shown first; the others open on request. */
 const FIRST = ['placement', 'decode_placement', 'failure_injection_rate', 'faults'];
-/** Other clients may change settings, too. */
+/** Interval of updates in ms: other clients may change settings, too. */
 const REFRESH_MS = 5_000;
 
-/** Examples of rules that show the effect of faults. */
+/** Example rules that show the effect of faults. */
 const EXAMPLES: Readonly<Record<string, readonly object[]>> = {
   none: [],
   'queue full for 1 in 5': [{ at: 'queue', fault: 'error', status: 429, rate: 0.2 }],
@@ -21,7 +21,7 @@ interface SettingsView {
   readonly fixed: Readonly<Record<string, unknown>>;
 }
 
-/** Settings that change while the cluster runs. Absent unless the API serves them. */
+/** Settings that can change while the cluster runs. Hidden when the API serves none. */
 export class SettingsPanel {
   readonly element = make('section', {
     ...{ class: 'panel settings', 'aria-label': 'Settings', hidden: true },
@@ -32,13 +32,13 @@ export class SettingsPanel {
   private readonly refusal = make('p', { role: 'status' });
   private readonly door = make('div', {}, [make('h2', {}, ['Settings']), this.refusal]);
 
-  /** @param scaling  controls beside the settings, which need the same key */
+  /** @param scaling controls next to the settings, which need the same key */
   constructor(
     private readonly api: ApiClient,
     private readonly scaling: HTMLElement,
   ) {}
 
-  /** Checks whether there are settings, and shows them. */
+  /** Loads the settings, if any, and shows them. */
   async start(): Promise<void> {
     if (this.fields.size > 0) return;
     const [schemas, view] = await Promise.all([
@@ -54,7 +54,10 @@ export class SettingsPanel {
     window.setInterval(() => void this.refresh(), REFRESH_MS);
   }
 
-  /** Away from the machine of the cluster, or with keys set, settings need the admin key. */
+  /**
+   * Shows the field for the admin key. Settings need that key when keys are set, or from another
+   * machine.
+   */
   private askKey(sentence: string): void {
     setText(this.refusal, sentence);
     if (this.door.isConnected) return;
@@ -131,20 +134,20 @@ export class SettingsPanel {
     const changes = this.changes();
     if (changes === undefined) return;
     if (Object.keys(changes).length === 0) {
-      this.say('Nothing has been changed.', true);
+      this.report('No setting was changed.', true);
       return;
     }
     const reply = await this.api.post('admin/config', changes);
     if (reply.kind === 'refused') {
-      this.say(reply.sentence, false);
+      this.report(reply.sentence, false);
       return;
     }
     for (const field of this.fields.values()) field.settle();
     this.show(reply.body as SettingsView);
-    this.say(`Changed: ${Object.keys(changes).join(', ')}.`, true);
+    this.report(`Changed: ${Object.keys(changes).join(', ')}.`, true);
   }
 
-  /** Undefined when a value is not JSON; the error is then shown. */
+  /** Undefined: a value is not JSON, and the error is shown. */
   private changes(): Record<string, unknown> | undefined {
     const changes: Record<string, unknown> = {};
     for (const [name, field] of this.fields) {
@@ -152,14 +155,14 @@ export class SettingsPanel {
         const value = field.changed();
         if (value !== undefined) changes[name] = value;
       } catch {
-        this.say(`${name} is not JSON.`, false);
+        this.report(`${name} is not JSON.`, false);
         return undefined;
       }
     }
     return changes;
   }
 
-  private say(sentence: string, isGood: boolean): void {
+  private report(sentence: string, isGood: boolean): void {
     setText(this.verdict, sentence);
     this.verdict.dataset['good'] = String(isGood);
   }

@@ -1,5 +1,5 @@
 /**
- * Places in a row. Each request keeps its own until it leaves; the next request gets the first free
+ * Slots in a row. Each request keeps its slot until it leaves. The next request gets the first free
  * one.
  */
 export class SlotBook {
@@ -7,7 +7,7 @@ export class SlotBook {
   private readonly free: number[] = [];
   private next = 0;
 
-  /** Slots up to the highest one in use. */
+  /** Number of slots up to the highest one in use. */
   get extent(): number {
     return this.next;
   }

@@ -6,12 +6,12 @@ import { drawTimeline, PHASE_TITLES } from './timeline-drawing';
 import { firstTokenUs, lastUs } from './timeline-scale';
 
 const REFRESH_MS = 1_000;
-/** A little more than until the first token, so that the step that produced it is visible. */
+/** Width of the first view relative to the first token, so that its step is visible. */
 const BEYOND_FIRST = 1.08;
 
 /**
- * The timeline of one request, over the page: bars, a table of the same, and the files. It is
- * refreshed while the request runs.
+ * The timeline of one request in a dialog: bars, a table with the same figures, and downloads. It
+ * is refreshed while the request runs.
  */
 export class TimelineDialog {
   readonly element: HTMLDialogElement;
@@ -23,7 +23,7 @@ export class TimelineDialog {
   private timeline: RequestTimeline | undefined;
   private timer: number | undefined;
 
-  /** @param nameOf  the page's name for an engine; undefined for one that has left */
+  /** @param nameOf the page's name of an engine; undefined for one that has left */
   constructor(
     private readonly api: ApiClient,
     private readonly nameOf: (engineId: string) => string | undefined,
@@ -49,7 +49,7 @@ export class TimelineDialog {
     this.isToFirst = false;
     this.timeline = undefined;
     setText(this.title, name);
-    this.body.replaceChildren(make('p', {}, ['Asking the cluster …']));
+    this.body.replaceChildren(make('p', {}, ['Loading the timeline …']));
     if (!this.element.open) this.element.showModal();
     await this.refresh(name);
   }
@@ -70,7 +70,7 @@ export class TimelineDialog {
     this.timer = window.setTimeout(() => void this.refresh(name), REFRESH_MS);
   }
 
-  /** Shows why there is no timeline; where a key is missing, asks for it. */
+  /** Shows why there is no timeline. Without a valid key, shows a field for it. */
   private refused(status: number, sentence: string): void {
     const parts: HTMLElement[] = [make('p', {}, [sentence])];
     if (status === 401) {
@@ -90,7 +90,8 @@ export class TimelineDialog {
   }
 
   /**
-   * A file of the timeline; the page fetches it where a key is needed, which a link cannot carry.
+   * A download of the timeline. The page fetches it where a key is needed, because a link cannot
+   * send a key.
    */
   private link(text: string, query: string): HTMLElement {
     const path = pathOf(this.name) + query;
@@ -131,7 +132,7 @@ export class TimelineDialog {
         eventTable(sequence, this.nameOf),
       ]),
     );
-    // The controls are new; the focus stays on the same one.
+    // The controls are new elements, so the focus is set again.
     if (held) this.body.querySelector<HTMLElement>(`[data-control="${held}"]`)?.focus();
   }
 

@@ -7,7 +7,7 @@ const LABELS = 96;
 const ROW = 26;
 const BAR = 18;
 const AXIS = 22;
-/** Narrower than this a bar has no room for its name. */
+/** Width in CSS pixels below which a bar has no name. */
 const NAMED_WIDTH = 46;
 
 export const PHASE_TITLES: Readonly<Record<string, string>> = {

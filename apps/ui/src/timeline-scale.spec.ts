@@ -26,7 +26,7 @@ describe('a time scale', () => {
     ]);
   });
 
-  it('puts instants where they belong, and none outside', () => {
+  it('puts instants at their positions, and none outside', () => {
     const scale = { fromUs: 100, untilUs: 300, width: 50 };
     expect([100, 200, 300, 0, 999].map((us) => toX(scale, us))).toEqual([0, 25, 50, 0, 50]);
     expect(toX({ fromUs: 5, untilUs: 5, width: 50 }, 5)).toBe(0);

@@ -23,7 +23,7 @@ export function ticks({ fromUs, untilUs }: Scale, count: number): number[] {
   return Array.from({ length: last - first + 1 }, (_none, i) => (first + i) * step);
 }
 
-/** When the first token came; undefined before. */
+/** The instant of the first token. Undefined: it has not arrived yet. */
 export function firstTokenUs({ events }: SequenceTimeline): number | undefined {
   return events.find(({ name }) => name === 'first_token')?.at_us;
 }

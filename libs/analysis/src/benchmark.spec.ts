@@ -3,7 +3,7 @@ import { benchmarkFigures, type BenchmarkRecord } from './benchmark';
 import { IntervalHistogram } from './interval-histogram';
 import { outcomeCode, RequestLog } from './request-log';
 
-/** Requests as [sent ms, TTFT ms, gap ms, tokens], undefined for one that failed. */
+/** Requests as [sent ms, TTFT ms, gap ms, tokens]. Undefined for a failed one. */
 function recordOf(
   requests: readonly (readonly [number, number, number, number] | undefined)[],
 ): BenchmarkRecord {
@@ -75,7 +75,7 @@ describe('figures of a load run', () => {
     expect(Object.values(figures).filter((value) => Number.isNaN(value))).toEqual([]);
   });
 
-  it('tell only the latencies that are wanted', () => {
+  it('contain only the requested latencies', () => {
     const figures = benchmarkFigures(recordOf([[0, 1, 1, 2]]), { ...ALL, metrics: ['tpot'] });
     expect(Object.keys(figures).filter((name) => name.endsWith('_ms'))).toEqual([
       'mean_tpot_ms',

@@ -19,42 +19,43 @@ export interface Delay {
   readonly max: number;
 }
 
-/** A load generator's own error. */
+/** The error of a load generator itself. */
 export interface Lateness {
   /**
-   * Request sent − request due, without those that are due as the run begins or wait for a slot.
+   * Instant of sending minus due instant, without requests that are due at the start of the run or
+   * wait for a slot.
    */
   readonly schedule_lag_ms: Delay;
-  /**
-   * How much later than asked a timer of the generator fires: the bound of how late an event is
-   * stamped.
-   */
+  /** Delay of a timer of the generator: the upper limit for the delay of the stamp of an event. */
   readonly event_loop_delay_ms: Delay;
-  /** Processor time of the generator / duration. */
+  /** CPU time of the generator / duration, both in the same unit. */
   readonly cpu_share: number;
-  /** Why the figures must not be trusted; null when they may. */
+  /** The reason why the figures are not reliable. Null when they are. */
   readonly void: string | null;
 }
 
-/** What a load generator leaves behind: a run without engines, and what a log cannot tell. */
+/**
+ * The record of a load generator: a run without engines, and the facts that a log does not hold.
+ */
 export interface BenchmarkRecord extends RunRecord {
   readonly lateness: Lateness;
-  /** The most frequent first. */
+  /** Sorted by count, the most frequent first. */
   readonly failures: readonly FailureCount[];
   /**
-   * How the output tokens of completed requests were counted: as the server said, or one per event.
+   * The number of completed requests by the source of their output tokens: the server's usage, or
+   * one token per event.
    */
   readonly countedBy: { readonly usage: number; readonly events: number };
-  /** Prompt tokens as the server counts them, over the completed requests of which it said so. */
+  /** Prompt tokens by the server's usage, and the number of completed requests with such usage. */
   readonly promptUsage: { readonly tokens: number; readonly requests: number };
   /** Sum of the squared gaps of `itl`, µs². */
   readonly itlSquareSum: number;
-  /** Most tokens of completed requests within one second of the run. */
+  /** Largest number of output tokens of completed requests within one second of the run. */
   readonly peakOutputTokensPerSecond: number;
 }
 
 export interface BenchmarkOptions {
-  /** Latencies that get a mean, median, standard deviation and percentiles. */
+  /** Latencies whose mean, median, standard deviation and percentiles are computed. */
   readonly metrics: readonly Objective[];
   /** 0 to 100. */
   readonly percentiles: readonly number[];
@@ -63,8 +64,8 @@ export interface BenchmarkOptions {
 }
 
 /**
- * By the names of `vllm bench serve`: `mean_ttft_ms`, `p99_itl_ms` and so on beside those that are
- * listed.
+ * The figures by the names of `vllm bench serve`: `mean_ttft_ms`, `p99_itl_ms` and so on, beside
+ * the listed ones.
  */
 export interface BenchmarkFigures {
   readonly duration: number;
@@ -88,9 +89,9 @@ const COMPLETED = outcomeCode('completed');
 
 /**
  * The figures of a load run as vLLM's benchmark computes them (vllm/benchmarks/serve.py), over
- * completed requests; goodput counts requests that meet all objectives, per second of the run.
- * Where nothing was measured a figure is 0, as there. Percentiles of ITL are at most 0.4 % off
- * above 256 µs.
+ * completed requests. Goodput counts requests that meet all objectives, per second of the run. A
+ * figure without measurements is 0, as in vLLM. Percentiles of ITL are at most 0.4 % off above 256
+ * µs.
  */
 export function benchmarkFigures(
   record: BenchmarkRecord,
@@ -128,7 +129,7 @@ export function percentileName(percentile: number): string {
 interface Statistics {
   readonly mean: number;
   readonly std: number;
-  /** Of a share in 0..1, µs. */
+  /** The quantile at a share in 0..1, µs. */
   readonly at: (share: number) => number;
 }
 
@@ -190,8 +191,8 @@ function totalsOf(log: RequestLog) {
 }
 
 /**
- * Most completed requests that share a second, of those counted from the first one sent: vLLM's way
- * of counting.
+ * Largest number of completed requests that share a second, counted from the first one sent, as
+ * vLLM counts.
  */
 function mostConcurrent(log: RequestLog): number {
   const rows = Array.from({ length: log.count }, (_none, row) => row).filter(

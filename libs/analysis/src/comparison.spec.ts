@@ -21,7 +21,7 @@ function recordedOf(seen: TestRow[], stamped: TestRow[] = seen, speedup = 1): Re
 }
 
 describe('a recorded run against its simulation', () => {
-  it('is told by the figures of both and the error of the simulated ones', () => {
+  it('consists of the figures of both and the errors of the simulated ones', () => {
     const comparison = compareRuns({
       recorded: recordedOf([row(100, 300), row(200, 400)]),
       simulated: { log: logOf([row(90, 270), row(180, 360)]), itl: gapsOf(9, 9) },
@@ -52,7 +52,7 @@ describe('a recorded run against its simulation', () => {
     expect(comparedLatencies(runs).recorded.ttftUs).toEqual(Float64Array.of(100_000));
   });
 
-  it('tells how late tokens reached the API, on the wall clock, and whether that was too late', () => {
+  it('measures the delay of tokens to the API in wall time, and judges it', () => {
     const simulated = { log: logOf([row(100, 300)]), itl: gapsOf(10) };
     const late = (ms: number, speedup: number) =>
       compareRuns({
@@ -65,7 +65,7 @@ describe('a recorded run against its simulation', () => {
     expect(late(4, 1).ttft_ms.stamped).toMatchObject({ mean: 100 });
   });
 
-  it('of nothing has null for every figure', () => {
+  it('without requests has null for every figure', () => {
     const nothing = { seen: logOf([]), stamped: logOf([]), itl: gapsOf(), speedup: 1 };
     const comparison = compareRuns({
       recorded: nothing,

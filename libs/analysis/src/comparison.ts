@@ -6,17 +6,17 @@ import { NEVER, outcomeCode, type RequestLog } from './request-log';
 import { roundTo } from './round-to';
 
 /**
- * A run of a live cluster, row by row that of the workload which it is compared on. Rows of which
- * nothing is known are `unfinished`.
+ * A run of a live cluster, whose rows are those of the workload that it is compared on. Rows
+ * without data are `unfinished`.
  */
 export interface RecordedRun {
-  /** Tokens at the instants at which the API process had them: what clients get. */
+  /** Tokens at their instants in the API process, where clients get them. */
   readonly seen: RequestLog;
-  /** The same requests with the instants that the engines stamped. */
+  /** The same requests with the instants stamped by the engines. */
   readonly stamped: RequestLog;
-  /** Gaps between the tokens of completed requests as the API process saw them. */
+  /** Gaps between the tokens of completed requests in the API process. */
   readonly itl: IntervalHistogram;
-  /** Simulated seconds per wall second while it was recorded. */
+  /** Simulated seconds per wall second during the recording. */
   readonly speedup: number;
 }
 
@@ -26,14 +26,14 @@ export interface ComparedRuns {
 }
 
 /**
- * How far the simulated figure lies from the recorded one, (simulated − recorded) / recorded, in
- * percent; null where there is none.
+ * Error of the simulated figure: (simulated − recorded) / recorded, in percent. Null where a figure
+ * is missing.
  */
 export type ErrorPercent = Readonly<Record<keyof Distribution, number | null>>;
 
 export interface ComparedLatency {
   readonly recorded: Distribution;
-  /** Null for gaps, which are recorded as they were seen alone. */
+  /** Null for gaps, which are measured only in the API process. */
   readonly stamped: Distribution | null;
   readonly simulated: Distribution;
   readonly error_percent: ErrorPercent;
@@ -51,7 +51,7 @@ export interface ComparedRate {
  */
 export interface Comparison {
   readonly requests: number;
-  /** Completed in one of the two only. */
+  /** Requests that completed in only one of the two runs. */
   readonly recorded_only: number;
   readonly simulated_only: number;
   readonly ttft_ms: ComparedLatency;
@@ -60,11 +60,11 @@ export interface Comparison {
   readonly e2el_ms: ComparedLatency;
   readonly request_rps: ComparedRate;
   readonly output_tokens_per_second: ComparedRate;
-  /** From the stamp of a first token to the API process, on the wall clock. */
+  /** Wall time from the stamp of a first token to the API process, ms. */
   readonly delivery_ms: Distribution;
   /**
-   * Whether 99 % of them came within 5 ms: else the recorded times are those of a machine that did
-   * not keep up.
+   * True when 99 % of the first tokens arrived within 5 ms. Otherwise the machine was too slow, and
+   * the recorded times are not those of the engines.
    */
   readonly kept_up: boolean;
 }
@@ -139,7 +139,7 @@ function uncountedIn(log: RequestLog, isCounted: IsCounted): number {
   return count;
 }
 
-/** Per second from the first arrival to the last token. */
+/** Rate per second from the first arrival to the last token. */
 function throughputOf(log: RequestLog, isCounted: IsCounted): { requests: number; tokens: number } {
   let [count, tokens, beginUs, endUs] = [0, 0, Infinity, 0];
   for (let row = 0; row < log.count; row++) {
@@ -153,7 +153,7 @@ function throughputOf(log: RequestLog, isCounted: IsCounted): { requests: number
   return { requests: count / seconds, tokens: tokens / seconds };
 }
 
-/** In wall µs, ascending. */
+/** Delays of delivery in wall µs, ascending. */
 function deliveriesOf({ seen, stamped, speedup }: RecordedRun, isCounted: IsCounted): Float64Array {
   const late: number[] = [];
   for (let row = 0; row < seen.count; row++) {

@@ -2,20 +2,20 @@ import { usToSeconds } from '@baton/kernel';
 import { roundTo } from './round-to';
 import type { EngineRecord, EngineRoleName } from './run-record';
 
-/** Watts of one GPU by what its engine does. */
+/** Watts of one GPU by the activity of its engine. */
 export interface GpuWatts {
   readonly idle: number;
   readonly decode: number;
   readonly prefill: number;
 }
 
-/** What one kind of GPU costs and draws. */
+/** Price and power of one kind of GPU. */
 export interface GpuRate {
   readonly gpu: string;
   readonly usdPerHour: number;
-  /** Where and when the price was read. */
+  /** Source and date of the price. */
   readonly priceSource: string;
-  /** Undefined: not known. */
+  /** Undefined: unknown. */
   readonly watts: GpuWatts | undefined;
   readonly wattsSource: string;
 }
@@ -52,7 +52,7 @@ export interface CostSummary {
   readonly by_gpu: readonly GpuCost[];
 }
 
-/** What a run got done: completed requests, and their tokens. */
+/** The output of a run: completed requests and their tokens. */
 export interface Served {
   readonly seconds: number;
   readonly completed: number;
@@ -64,8 +64,9 @@ const SECONDS_PER_HOUR = 3_600;
 const JOULES_PER_KWH = 3.6e6;
 
 /**
- * GPU-hours from when each engine was ready to when it left, their price, and the energy of their
- * GPUs: watts of the state times the time in it. A step that computes any prompt counts as prefill.
+ * GPU-hours from the instant at which each engine is ready to its leaving, their price, and the
+ * energy of the GPUs: watts of the state times the time in it. A step that computes any prompt
+ * counts as prefill.
  */
 export function costSummary(
   engines: readonly EngineRecord[],
@@ -112,7 +113,7 @@ export function costSummary(
   };
 }
 
-/** NaN where the watts are not known. */
+/** NaN where the watts are unknown. */
 function joulesOf(engine: EngineRecord, watts: GpuWatts | undefined): number {
   if (watts === undefined) return NaN;
   const { upUs, busyUs, prefillBusyUs, gpus } = engine;

@@ -3,8 +3,8 @@ import { quantile } from './distribution';
 import type { IntervalHistogram } from './interval-histogram';
 
 /**
- * A cumulative distribution as a curve: the share `shares[i]` of all values is at most `us[i]`;
- * both ascend.
+ * A cumulative distribution as a curve: the share `shares[i]` of all values is at most `us[i]`.
+ * Both ascend.
  */
 export interface CumulativeShare {
   readonly us: readonly Micros[];

@@ -7,7 +7,7 @@ import { IntervalHistogram } from './interval-histogram';
 const NOTHING = { mean: null, p50: null, p90: null, p95: null, p99: null, max: null };
 
 describe('a distribution', () => {
-  it('has the percentiles that numpy gives by default', () => {
+  it('has the default percentiles of numpy', () => {
     // numpy.percentile([1000, 2000, 3000, 4000, 10000], [50, 90, 95, 99, 100])
     const values = Float64Array.of(1_000, 2_000, 3_000, 4_000, 10_000);
     expect(distributionOf(values)).toEqual({
@@ -20,7 +20,7 @@ describe('a distribution', () => {
     });
   });
 
-  it('of nothing is null throughout', () => {
+  it('without values is null throughout', () => {
     expect(distributionOf(new Float64Array(0))).toEqual(NOTHING);
     expect(distributionOfGaps(new IntervalHistogram())).toEqual(NOTHING);
   });
@@ -60,7 +60,7 @@ describe('a cumulative share', () => {
     expect([...shares].sort((a, b) => a - b)).toEqual(shares);
   });
 
-  it('of nothing is no curve', () => {
+  it('without values has no curve', () => {
     expect(cumulativeShare(new Float64Array(0)).us).toEqual([]);
     expect(cumulativeShareOfGaps(new IntervalHistogram()).us).toEqual([]);
   });

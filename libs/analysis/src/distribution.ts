@@ -3,8 +3,8 @@ import type { IntervalHistogram } from './interval-histogram';
 import { roundTo } from './round-to';
 
 /**
- * Mean, percentiles and maximum of a latency in milliseconds, to the microsecond; all null when
- * nothing was measured.
+ * Mean, percentiles and maximum of a latency in ms, to the microsecond. All are null without
+ * measurements.
  */
 export interface Distribution {
   readonly mean: number | null;
@@ -19,8 +19,8 @@ const SHARES = [0.5, 0.9, 0.95, 0.99, 1] as const;
 const US_PER_MS = 1_000;
 
 /**
- * Of ascending values in µs. Percentiles are interpolated as numpy does by default, and so vLLM's
- * benchmark.
+ * The distribution of ascending values in µs. Percentiles are interpolated as numpy does by
+ * default, and so vLLM's benchmark.
  */
 export function distributionOf(ascendingUs: Float64Array): Distribution {
   const count = ascendingUs.length;
@@ -33,7 +33,10 @@ export function distributionOf(ascendingUs: Float64Array): Distribution {
   );
 }
 
-/** Of counted gaps: mean and maximum exact, percentiles at most 0.4 % off above 256 µs. */
+/**
+ * The distribution of counted gaps. Mean and maximum are exact, percentiles at most 0.4 % off above
+ * 256 µs.
+ */
 export function distributionOfGaps(gaps: IntervalHistogram): Distribution {
   return gaps.count === 0
     ? inMilliseconds(NaN, [])
@@ -42,7 +45,7 @@ export function distributionOfGaps(gaps: IntervalHistogram): Distribution {
 
 /**
  * The value below which a share of 0..1 of ascending values lies, interpolated between its
- * neighbours; NaN without values.
+ * neighbours. NaN without values.
  */
 export function quantile(ascending: Float64Array, share: number): number {
   assert(share >= 0 && share <= 1, `a share lies in 0..1: ${share}`);

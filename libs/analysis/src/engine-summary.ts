@@ -2,13 +2,13 @@ import { usToSeconds, type Micros } from '@baton/kernel';
 import { roundTo } from './round-to';
 import type { EngineRecord, EngineRoleName } from './run-record';
 
-/** Totals of one engine, as they stand in a result. */
+/** Totals of one engine in a result. */
 export interface EngineSummary {
   readonly engine: string;
   readonly role: EngineRoleName;
   readonly gpus: number;
   readonly steps: number;
-  /** Share of its time in which a step was under way, 0..1. */
+  /** Share of its time during which a step was under way, 0..1. */
   readonly utilisation: number | null;
   readonly busy_seconds: number | null;
   readonly up_seconds: number | null;
@@ -50,7 +50,7 @@ export function engineSummary(engine: EngineRecord): EngineSummary {
   };
 }
 
-/** `part / whole` to six decimals, null without a whole. */
+/** `part / whole` to six decimals. Null when the whole is 0. */
 export function share(part: number, whole: number): number | null {
   return whole === 0 ? null : roundTo(part / whole, 6);
 }

@@ -16,7 +16,7 @@ function histogramOf(values: readonly number[]): IntervalHistogram {
 }
 
 describe('quantiles of intervals', () => {
-  it('are exact below 256 µs and at most 1/256 off above, whatever the lengths', () => {
+  it('are exact below 256 µs and at most 1/256 off above, for any lengths', () => {
     const lengths = fc.array(
       fc.oneof(fc.nat(255), fc.nat(100_000), fc.integer({ min: 0, max: 2 ** 48 })),
       { minLength: 1 },
@@ -35,7 +35,7 @@ describe('quantiles of intervals', () => {
     expect(histogram.quantilesUs(SHARES)).toEqual(SHARES.map((q) => histogram.quantileUs(q)));
   });
 
-  it('do not exist without an interval, and lie in (0, 1]', () => {
+  it('are NaN without an interval, and lie in (0, 1]', () => {
     expect(new IntervalHistogram().quantileUs(0.5)).toBeNaN();
     expect(() => histogramOf([1]).quantileUs(0)).toThrow(/quantile/);
   });
@@ -79,7 +79,7 @@ describe('a leap', () => {
     );
   });
 
-  it('of lengths that binary fractions hold fills the very same buckets', () => {
+  it('of exact binary fractions fills the same buckets', () => {
     fc.assert(
       fc.property(fc.integer({ min: 0, max: 5_000 }), fc.nat(64), (firstUs, growthUs) => {
         const steps = 128;
@@ -110,7 +110,7 @@ describe('a leap', () => {
 });
 
 describe('merged histograms', () => {
-  it('answer as one that saw everything', () => {
+  it('equal one histogram of all intervals', () => {
     fc.assert(
       fc.property(fc.array(fc.nat(1e9)), fc.array(fc.nat(1e9)), (left, right) => {
         const merged = histogramOf(left);

@@ -6,14 +6,14 @@ const PER_OCTAVE_BITS = 8;
 const OCTAVES = 42;
 const LAST_BUCKET = PER_OCTAVE * OCTAVES - 1;
 const INT32_LIMIT = 2 ** 31;
-/** Lengths from 2^31 µs on are brought into the range of 32-bit integers by this many octaves. */
+/** Octaves by which lengths of 2^31 µs and more are scaled down to the range of 32-bit integers. */
 const HIGH_SHIFT = 23;
 
 /**
- * Counts of time intervals by length. Below 256 µs exact, above in 256 buckets per power of two (a
- * quantile is at most 0.4 % off); count and sum are exact, and so are the extremes of intervals
- * added one by one. A constant amount of memory, and adding a whole leap of steps costs the buckets
- * it spans, not its steps.
+ * Counts of time intervals by length in µs. Lengths below 256 µs are exact; longer ones have 256
+ * buckets per power of two, so a quantile is at most 0.4 % off. Count and sum are exact, and so are
+ * the extremes of intervals added one by one. It takes a constant amount of memory. The cost of
+ * adding a leap depends on the buckets that it spans, not on its steps.
  */
 export class IntervalHistogram {
   private readonly counts = new Float64Array(LAST_BUCKET + 1);
@@ -64,7 +64,7 @@ export class IntervalHistogram {
   }
 
   /**
-   * The smallest length that a share `q` in (0, 1] of the intervals does not exceed; NaN when
+   * The smallest length that a share `q` in (0, 1] of the intervals does not exceed. NaN when
    * empty.
    */
   quantileUs(q: number): number {
@@ -76,7 +76,7 @@ export class IntervalHistogram {
     let bucket = -1;
     let seen = 0;
     return shares.map((q) => {
-      assert(q > 0 && q <= 1, `a quantile lies in (0, 1]: ${q}`);
+      assert(q > 0 && q <= 1, `a quantile must lie in (0, 1]: ${q}`);
       if (this.count === 0) return NaN;
       const rank = Math.ceil(q * this.count);
       if (rank >= this.count) return this.maxUs;
@@ -85,7 +85,7 @@ export class IntervalHistogram {
     });
   }
 
-  /** Intervals not longer than `us`, give or take those in its bucket. */
+  /** Number of intervals not longer than `us`, exact to the bucket of `us`. */
   countUpTo(us: Micros): number {
     if (us >= this.maxUs) return this.count;
     const last = bucketOf(us);

@@ -2,13 +2,13 @@ import { usToSeconds, type Micros } from '@baton/kernel';
 import { roundTo } from './round-to';
 import type { EngineRecord } from './run-record';
 
-/** What one engine did with the KV pool of the cluster. */
+/** The use of the cluster's KV pool by one engine. */
 export interface KvPoolRecord {
-  /** Prompt tokens by where their KV was: on the GPUs, on the own node, on other nodes. */
+  /** Prompt tokens by the place of their KV: on the GPUs, on the own node, on other nodes. */
   readonly deviceTokens: number;
   readonly hostTokens: number;
   readonly fetchedTokens: number;
-  /** Bytes that one rank fetched from other nodes, and how long that took. */
+  /** Bytes that one rank fetched from other nodes, and the time of these transfers. */
   readonly fetchedBytes: number;
   readonly fetchUs: Micros;
   readonly blocks: number;
@@ -17,7 +17,7 @@ export interface KvPoolRecord {
   readonly declinedFetches: number;
 }
 
-/** The KV pool over a run, as it stands in a result; docs/replay.md defines each name. */
+/** The KV pool over a run, in a result. docs/replay.md defines each name. */
 export interface KvPoolSummary {
   readonly capacity_blocks: number;
   readonly hit_tokens_device: number;

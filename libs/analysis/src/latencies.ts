@@ -1,10 +1,10 @@
 import { NEVER, outcomeCode, type RequestLog } from './request-log';
 
-/** Latencies of the completed requests in µs, each column ascending by itself. */
+/** Latencies of the completed requests in µs. Each column ascends by itself. */
 export interface Latencies {
   /** Arrival to first token. */
   readonly ttftUs: Float64Array;
-  /** (end-to-end − TTFT) / (tokens − 1), requests with a single token left out. */
+  /** (end-to-end − TTFT) / (tokens − 1), without requests of a single token. */
   readonly tpotUs: Float64Array;
   /** Arrival to last token. */
   readonly e2elUs: Float64Array;
@@ -13,9 +13,9 @@ export interface Latencies {
 const COMPLETED = outcomeCode('completed');
 
 /**
- * Sorts what the log has measured; the definitions are those of vLLM's benchmark.
+ * Sorts the latencies of the log. The definitions are those of vLLM's benchmark.
  *
- * @param isCounted  which of the completed requests are meant; left out: all
+ * @param isCounted  selects completed requests; default: all
  */
 export function latenciesOf(
   log: RequestLog,
@@ -31,7 +31,7 @@ export interface LatenciesInOrder extends Latencies {
   readonly gaps: Float64Array;
 }
 
-/** What the log has measured, unsorted: neighbours in a column are neighbours in the workload. */
+/** The latencies of the log, unsorted: neighbours in a column are neighbours in the workload. */
 export function latenciesInOrder(
   log: RequestLog,
   isCounted: (row: number) => boolean = () => true,
@@ -56,9 +56,7 @@ export function latenciesInOrder(
   };
 }
 
-/**
- * Time per output token after the first, in µs; 0 for a single token, as vLLM's benchmark has it.
- */
+/** Time per output token after the first, in µs. 0 for a single token, as in vLLM's benchmark. */
 export function tpotOf(log: RequestLog, row: number): number {
   const gaps = log.emittedTokens[row]! - 1;
   return gaps < 1 ? 0 : (log.finishUs[row]! - log.firstTokenUs[row]!) / gaps;

@@ -10,7 +10,7 @@ function sum(values: Float64Array): number {
 }
 
 describe('rates over time', () => {
-  it('count arrivals, completions and good completions where they happen', () => {
+  it('count arrivals, completions and good completions in their intervals', () => {
     const log = logOf([
       { arrivalUs: 0, firstTokenUs: second, finishUs: 1.5 * second, tokens: 2 },
       { arrivalUs: 0.5 * second, firstTokenUs: 3.5 * second, finishUs: 4 * second, tokens: 2 },
@@ -29,7 +29,7 @@ describe('rates over time', () => {
     expect([...rates.outputTokens]).toEqual([50, 100, 50, 0]);
   });
 
-  it('lose no request and no token, whatever the intervals', () => {
+  it('lose no request and no token, for any intervals', () => {
     const row = fc.record({
       arrivalUs: fc.nat(1_000),
       waitUs: fc.nat(5_000),

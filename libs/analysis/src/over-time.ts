@@ -6,11 +6,11 @@ import { goodness, type Slo } from './slo';
 export interface OverTime {
   readonly intervalUs: Micros;
   readonly arrivals: Float64Array;
-  /** Requests that got their last token in the interval. */
+  /** Requests whose last token falls into the interval. */
   readonly completions: Float64Array;
-  /** Those of them that met the SLO. */
+  /** Those among them that met the SLO. */
   readonly good: Float64Array;
-  /** A request's tokens are spread evenly from its first to its last. */
+  /** Output tokens, spread evenly from the first to the last token of each request. */
   readonly outputTokens: Float64Array;
 }
 
@@ -23,9 +23,9 @@ export interface OverTimeOptions {
 const US_PER_SECOND = 1_000_000;
 const COMPLETED = outcomeCode('completed');
 
-/** How a run went on, from its log alone. */
+/** Rates over a run, from its log alone. */
 export function overTime(log: RequestLog, { endUs, intervals, slo }: OverTimeOptions): OverTime {
-  assert(intervals >= 1, `at least one interval: ${intervals}`);
+  assert(intervals >= 1, `rates need at least one interval: ${intervals}`);
   const intervalUs = Math.max(1, Math.ceil(endUs / intervals));
   const column = (): Float64Array => new Float64Array(intervals);
   const rates = { arrivals: column(), completions: column(), good: column() };
@@ -49,13 +49,13 @@ export function overTime(log: RequestLog, { endUs, intervals, slo }: OverTimeOpt
 }
 
 /**
- * Sums per interval of amounts that are spread evenly over spans of time; a span costs the same
- * whatever its length.
+ * Sums per interval of amounts that are spread evenly over spans of time. The cost of a span does
+ * not depend on its length.
  */
 class Spread {
   /**
-   * What lies in an interval alone, and by how much the amount per whole interval changes at its
-   * beginning.
+   * The amount that lies in an interval alone, and the change of the amount per whole interval at
+   * its beginning.
    */
   private readonly alone: Float64Array;
   private readonly changes: Float64Array;

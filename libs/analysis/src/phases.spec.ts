@@ -27,7 +27,7 @@ function spansOf(row: TestRow): number[] {
 }
 
 describe('the phases of a request', () => {
-  it('lie end to end from arrival to finish when it was handed over', () => {
+  it('lie end to end from arrival to finish with a hand-over', () => {
     expect(spansOf(HANDED_OVER)).toEqual([50, 250, 10, 30, 60, 400]);
     expect(spansOf(HANDED_OVER).reduce((sum, span) => sum + span)).toBe(900 - 100);
   });
@@ -36,7 +36,7 @@ describe('the phases of a request', () => {
     expect(spansOf(AGGREGATED)).toEqual([10, 390, NEVER, NEVER, NEVER, 200]);
   });
 
-  it('end with the last one that ended', () => {
+  it('end with the last completed one', () => {
     const held = { arrivalUs: 100, prefillStartUs: 150, heldUs: 400 };
     expect(spansOf(held)).toEqual([50, 250, NEVER, NEVER, NEVER, NEVER]);
     expect(spansOf({ arrivalUs: 100 })).toEqual(Array(6).fill(NEVER));

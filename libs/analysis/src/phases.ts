@@ -2,13 +2,13 @@ import type { Micros } from '@baton/kernel';
 import { NEVER, outcomeCode, type RequestLog } from './request-log';
 
 /**
- * What a request goes through, one after the other: `front_end` until it has passed the server in
- * front of the engines, `queue` until its first step, `prefill` until the prompt is computed
- * (aggregated: until the first token), `dispatch` until it has passed the server in front of
- * decode, `hold` until decode has room and the transfer begins, `transfer`, `decode_wait` until the
- * first token (that token's step included), `decode` until the last one. An aggregated request has
- * no dispatch, hold, transfer and decode_wait; one of a run without a front end neither front_end
- * nor dispatch.
+ * The consecutive phases of a request. `front_end`: until it has passed the server in front of the
+ * engines. `queue`: until its first step. `prefill`: until the prompt is computed (aggregated:
+ * until the first token). `dispatch`: until it has passed the server in front of decode. `hold`:
+ * until decode has room and the transfer begins. `transfer`: the transfer of its KV. `decode_wait`:
+ * until the first token, including that token's step. `decode`: until the last token. An aggregated
+ * request has no dispatch, hold, transfer and decode_wait. A run without a front end has neither
+ * front_end nor dispatch.
  */
 export const REQUEST_PHASES = [
   'front_end',
@@ -22,29 +22,29 @@ export const REQUEST_PHASES = [
 ] as const;
 export type RequestPhase = (typeof REQUEST_PHASES)[number];
 
-/** Phases of runs without a front end, those of a live cluster among them. */
+/** Phases of runs without a front end, including live clusters. */
 export type EnginePhase = Exclude<RequestPhase, 'front_end' | 'dispatch'>;
 export const ENGINE_PHASES: readonly EnginePhase[] = REQUEST_PHASES.filter(
   (phase) => phase !== 'front_end' && phase !== 'dispatch',
 );
 
-/** The phases that requests of a run may have, in their order. */
+/** The phases of requests of a run, in their order. */
 export function phasesOf({ frontEnd }: RequestLog): readonly RequestPhase[] {
   return frontEnd === undefined ? ENGINE_PHASES : REQUEST_PHASES;
 }
 
-/** A value for each phase that requests of a run may have. */
+/** A value for each phase of a run. */
 export type OfPhases<T> = Readonly<Record<EnginePhase, T> & Partial<Record<RequestPhase, T>>>;
 
 /**
- * Length of each phase in µs, in the order of `REQUEST_PHASES`; NEVER for a phase that a request
+ * Length of each phase in µs, in the order of `REQUEST_PHASES`. NEVER for a phase that a request
  * did not have or has not ended.
  */
 export type PhaseSpans = Float64Array;
 
 /**
- * Writes the phases of a row into `spans`, which has a place for each of `REQUEST_PHASES`. Those
- * that are there lie end to end from the arrival.
+ * Writes the phases of a row into `spans`, which has a place for each of `REQUEST_PHASES`. They lie
+ * end to end from the arrival.
  */
 export function readPhases(log: RequestLog, row: number, spans: PhaseSpans): void {
   const startUs = log.prefillStartUs[row]!;

@@ -4,38 +4,38 @@ import type { Micros } from '@baton/kernel';
 export const OUTCOMES = ['unfinished', 'completed', 'rejected', 'refused', 'failed'] as const;
 
 /**
- * `rejected`: admission turned it away (429). `refused`: it can never fit the model's context or an
- * engine's KV (400). `failed`: it was lost on the way (500). `unfinished`: the run ended before it
- * did.
+ * `rejected`: admission rejected it (429). `refused`: it never fits the model's context or an
+ * engine's KV (400). `failed`: it was lost in the cluster (500). `unfinished`: the run ended
+ * earlier.
  */
 export type Outcome = (typeof OUTCOMES)[number];
 
-/** Index of an outcome in `OUTCOMES`, as it stands in the `outcome` column. */
+/** Index of an outcome in `OUTCOMES`, the value of the `outcome` column. */
 export function outcomeCode(outcome: Outcome): number {
   return OUTCOMES.indexOf(outcome);
 }
 
-/** An instant that has not come, in every `…Us` column. */
+/** The value of each `…Us` column for an instant that has not occurred. */
 export const NEVER = -1;
 
-/** Instants that only runs with a front end have. */
+/** Instants of runs with a front end. */
 export interface FrontEndColumns {
-  /** It has passed the server in front of the engines and waits for one. */
+  /** It has passed the server in front of the engines and waits for an engine. */
   readonly enqueuedUs: Float64Array;
-  /** It has passed the server in front of decode, which may come for its KV. */
+  /** It has passed the server in front of decode, which may then fetch its KV. */
   readonly offeredUs: Float64Array;
 }
 
 /**
- * What happened to each request of a run, as columns: row i is the i-th request of the workload.
- * Virtual runs, recorded live runs and the load generator all fill one, and everything that is
- * reported is computed from it. Instants are µs on the run's own timeline; what did not happen (no
- * hand-over on an aggregated engine, say) is `NEVER`. About 90 bytes per request.
+ * The requests of a run, as columns: row i is the i-th request of the workload. Virtual runs,
+ * recorded live runs and the load generator fill one, and every report is computed from it.
+ * Instants are µs on the run's own timeline. An instant that did not occur (such as the hand-over
+ * of an aggregated engine) is `NEVER`. It takes about 90 bytes per request.
  */
 export class RequestLog {
   readonly outcome: Uint8Array;
   readonly promptTokens: Int32Array;
-  /** Tokens that the request generates in all (those given out so far are `emittedTokens`). */
+  /** Tokens that the request generates in total. `emittedTokens` counts those so far. */
   readonly outputTokens: Int32Array;
   readonly emittedTokens: Int32Array;
   /** Prompt tokens found in the prefix cache of the engine that computed the prompt. */
@@ -60,7 +60,7 @@ export class RequestLog {
   readonly finishUs: Float64Array;
   /** Undefined: the run has no front end. */
   readonly frontEnd: FrontEndColumns | undefined;
-  /** Flow control lets it on; undefined: the run has none. */
+  /** Flow control passes it on. Undefined: the run has no flow control. */
   readonly passedUs: Float64Array | undefined;
 
   constructor(
@@ -89,7 +89,7 @@ export class RequestLog {
   }
 }
 
-/** Time to first token, undefined before it has come. */
+/** Time to first token, µs. Undefined before the first token. */
 export function ttftUs(log: RequestLog, row: number): Micros | undefined {
   const first = log.firstTokenUs[row]!;
   return first === NEVER ? undefined : first - log.arrivalUs[row]!;

@@ -1,6 +1,6 @@
 /**
- * `value` with so many decimals; null for what is no finite number, which JSON does not have
- * either.
+ * `value` rounded to this many decimals. Null for a number that is not finite, which JSON cannot
+ * hold.
  */
 export function roundTo(value: number, decimals: number): number | null {
   if (!Number.isFinite(value)) return null;

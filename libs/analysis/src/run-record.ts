@@ -10,15 +10,15 @@ export type EngineRoleName = 'prefill' | 'decode' | 'aggregated';
 export interface EngineRecord {
   readonly engineId: string;
   readonly role: EngineRoleName;
-  /** GPUs it stands for: tensor-parallel size times whatever else it spans. */
+  /** Number of its GPUs: tensor-parallel size times its other parallel sizes. */
   readonly gpus: number;
   readonly numBlocks: number;
   readonly steps: number;
-  /** Time in which a step was under way. */
+  /** Time during which a step was under way, µs. */
   readonly busyUs: Micros;
-  /** The part of it in steps that computed prompts, with decodes beside them or without. */
+  /** The part of it in steps that compute prompts, with or without decodes. */
   readonly prefillBusyUs: Micros;
-  /** From when it was ready to when it left. */
+  /** From the instant at which it is ready to its leaving, µs. */
   readonly upUs: Micros;
   readonly promptTokensComputed: number;
   readonly promptTokensCached: number;
@@ -47,7 +47,7 @@ export interface SeriesRecord {
   readonly heldBlocks: Float32Array;
 }
 
-/** Everything that a run leaves behind. */
+/** The record of a run, from which all figures are computed. */
 export interface RunRecord {
   readonly log: RequestLog;
   readonly engines: readonly EngineRecord[];

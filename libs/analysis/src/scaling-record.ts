@@ -1,7 +1,7 @@
-import type { Micros } from '@baton/kernel';
+import type { Micros, StartupPhase } from '@baton/kernel';
 import type { EngineRoleName } from './run-record';
 
-/** `starting` engines load, `draining` ones take nothing more, `gone` ones have left. */
+/** `starting` engines load, `draining` ones accept no new work, `gone` ones have left. */
 export type LifeState = 'starting' | 'ready' | 'draining' | 'gone';
 
 /** An engine has entered a state. */
@@ -12,21 +12,32 @@ export interface LifeEvent {
   readonly state: LifeState;
 }
 
-/** Something that an autoscaler had carried out. */
+/** A change of the engines that an autoscaler ordered. */
 export interface ScaleEvent {
   readonly atUs: Micros;
   readonly kind: 'join' | 'leave' | 'become';
   readonly count: number;
   readonly role: EngineRoleName;
-  /** Of `become`: the role that the engines take. */
+  /** Of `become`: the new role of the engines. */
   readonly to?: EngineRoleName;
 }
 
-/** How the engines of a run came and went. */
+/** A start of an engine during a run. */
+export interface StartupRecord {
+  readonly atUs: Micros;
+  readonly engine: number;
+  readonly role: EngineRoleName;
+  /** In order; the last one is `cache` if the engine fetched one. */
+  readonly phases: StartupPhase[];
+}
+
+/** The joins and leaves of the engines of a run. */
 export interface ScalingRecord {
-  /** Decisions that were asked for. */
+  /** Number of decisions of the autoscaler. */
   readonly decisions: number;
   readonly events: readonly ScaleEvent[];
   /** In order of time. */
   readonly lives: readonly LifeEvent[];
+  /** In order of time. */
+  readonly startups: readonly StartupRecord[];
 }

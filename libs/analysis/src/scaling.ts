@@ -2,16 +2,17 @@ import { type Micros, usToSeconds } from '@baton/kernel';
 import { roundTo } from './round-to';
 import type { EngineRoleName, RunRecord } from './run-record';
 import type { LifeState, ScaleEvent } from './scaling-record';
+import { type StartupSummary, startupSummary } from './startups';
 
 const ROLES: readonly EngineRoleName[] = ['prefill', 'decode', 'aggregated'];
 const LETTERS = { prefill: 'P', decode: 'D', aggregated: 'A' } as const;
 const SECONDS_PER_HOUR = 3_600;
-/** Points of the series over time. */
+/** Number of points of the series over time. */
 const POINTS = 200;
 
 type Counts = Readonly<Record<EngineRoleName, number>>;
 
-/** What a run with an autoscaler is measured by. */
+/** The yardsticks of a run with an autoscaler. */
 export interface ScalingOptions {
   readonly autoscaler: string;
   /** As texts: `1P1D`. */
@@ -41,12 +42,12 @@ export interface RoleScaling {
 
 export interface ScalingSeries {
   readonly ready: readonly number[];
-  /** Those that load or drain. */
+  /** Engines that load or drain. */
   readonly changing: readonly number[];
   readonly demand: readonly number[];
 }
 
-/** How the cluster followed its load. */
+/** How closely the number of engines followed the load. */
 export interface ScalingSummary {
   readonly autoscaler: string;
   readonly min: string;
@@ -54,12 +55,14 @@ export interface ScalingSummary {
   readonly interval_seconds: number;
   readonly decisions: number;
   readonly gpu_hours: Rate;
-  /** With the most engines of the bounds for the whole time. */
+  /** GPU-hours with the maximum number of engines for the whole time. */
   readonly gpu_hours_at_max: Rate;
   readonly peak_gpus: number;
   readonly roles: Readonly<Partial<Record<EngineRoleName, RoleScaling>>>;
   readonly events: readonly { readonly at_seconds: number; readonly change: string }[];
-  /** Points at equal distances, each the state of its instant. */
+  /** Undefined: no cause of a start is known. */
+  readonly startups?: StartupSummary;
+  /** Points at equal distances. Each is the state at its instant. */
   readonly over_time: {
     readonly interval_seconds: Rate;
     readonly roles: Readonly<Partial<Record<EngineRoleName, ScalingSeries>>>;
@@ -67,9 +70,9 @@ export interface ScalingSummary {
 }
 
 /**
- * The demand is at least the fewest engines of the bounds: no autoscaler can have less. Supply is
- * the engines that are ready; accuracy and share of under- and over-provisioning are those of
- * Herbst, Kounev and Reussner, "Elasticity in Cloud Computing" (ICAC 2013), in engines.
+ * The demand is at least the minimum of the bounds, because no autoscaler can have fewer engines.
+ * Supply is the number of ready engines. Accuracy and share of under- and over-provisioning are
+ * those of Herbst, Kounev and Reussner, "Elasticity in Cloud Computing" (ICAC 2013), in engines.
  */
 export function scalingSummary(run: RunRecord, options: ScalingOptions): ScalingSummary {
   const { endUs, scaling } = run;
@@ -78,6 +81,7 @@ export function scalingSummary(run: RunRecord, options: ScalingOptions): Scaling
   const roles = ROLES.filter((role) => options.most[role] > 0);
   const hours = usToSeconds(endUs) / SECONDS_PER_HOUR;
   const gpus = gpusOver(history, options.gpusPerEngine);
+  const startups = startupSummary(record);
   const atMax = total(options.most, options.gpusPerEngine);
   return {
     autoscaler: options.autoscaler,
@@ -93,6 +97,7 @@ export function scalingSummary(run: RunRecord, options: ScalingOptions): Scaling
       at_seconds: usToSeconds(event.atUs),
       change: formatEvent(event),
     })),
+    ...(startups && { startups }),
     over_time: {
       interval_seconds: roundTo(usToSeconds(endUs) / POINTS, 6),
       roles: Object.fromEntries(roles.map((role) => [role, series(role, history, options)])),
@@ -100,12 +105,12 @@ export function scalingSummary(run: RunRecord, options: ScalingOptions): Scaling
   };
 }
 
-/** A stretch in which no engine changes its state and the demand stays. */
+/** A stretch of time in which the states of all engines and the demand stay the same. */
 interface Stretch {
   readonly fromUs: Micros;
   readonly untilUs: Micros;
   readonly ready: Counts;
-  /** All that have GPUs. */
+  /** All engines that occupy GPUs. */
   readonly present: Counts;
 }
 
@@ -215,7 +220,7 @@ function hoursOf({ fromUs, untilUs }: Stretch): number {
   return usToSeconds(untilUs - fromUs) / SECONDS_PER_HOUR;
 }
 
-/** As `changes` writes it: `+2D`, `-1P`, `1D>P`. */
+/** A change as `changes` shows it: `+2D`, `-1P`, `1D>P`. */
 function formatEvent({ kind, count, role, to }: ScaleEvent): string {
   const engines = `${count}${LETTERS[role]}`;
   if (to !== undefined) return `${engines}>${LETTERS[to]}`;

@@ -4,7 +4,7 @@ import { outcomeCode, RequestLog } from './request-log';
 import type { RunRecord } from './run-record';
 import { classSummaries } from './slo-classes';
 
-/** Rows with their TTFT in ms, each ending a second after it; null: rejected. */
+/** Rows with their TTFT in ms, each ending a second after it. Null: rejected. */
 function runOf(ttftMs: readonly (number | null)[], hasFlowControl = false): RunRecord {
   const log = new RequestLog(ttftMs.length, { hasFlowControl });
   ttftMs.forEach((ms, row) => {
@@ -38,7 +38,7 @@ describe('the summary by SLO class', () => {
     expect(gold).not.toHaveProperty('flow_wait_ms');
   });
 
-  it('has the wait of those that passed, where there was flow control', () => {
+  it('has the wait of the requests that passed flow control', () => {
     const [gold] = classSummaries(runOf([50, 150, null, 900], true), OPTIONS);
     expect(gold?.flow_wait_ms).toMatchObject({ mean: 5, max: 10 });
   });

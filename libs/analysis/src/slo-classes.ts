@@ -7,10 +7,10 @@ import { roundTo } from './round-to';
 import type { RunRecord } from './run-record';
 import { formatSlo, goodness, type Slo } from './slo';
 
-/** A group of requests and what is promised to them. */
+/** A group of requests and its objectives. */
 export interface ClassObjectives {
   readonly name: string;
-  /** Without bounds: whatever completes is good. */
+  /** Without objectives every completed request is good. */
   readonly slo: Slo;
 }
 
@@ -21,7 +21,7 @@ export interface ClassOptions {
   readonly classOf: (row: number) => string;
 }
 
-/** What a class got; docs/flow-control.md defines each name. */
+/** The figures of a class. docs/flow-control.md defines each name. */
 export interface ClassSummary {
   readonly name: string;
   readonly requests: number;
@@ -32,7 +32,7 @@ export interface ClassSummary {
   readonly goodput_rps: number | null;
   readonly ttft_ms: Distribution;
   readonly tpot_ms: Distribution;
-  /** Of those that flow control let on; unset: there was none. */
+  /** Wait of the requests that flow control passed on. Unset without flow control. */
   readonly flow_wait_ms?: Distribution;
 }
 
@@ -71,7 +71,7 @@ function countRows(log: RequestLog, isOurs: Rows, isMeant: Rows): number {
   return count;
 }
 
-/** Ascending. */
+/** Waits in flow control, ascending. */
 function waitsOf({ passedUs, arrivalUs }: RequestLog, isOurs: Rows): Float64Array | undefined {
   return passedUs
     ?.map((us, row) => (us === NEVER || !isOurs(row) ? NEVER : us - arrivalUs[row]!))

@@ -17,7 +17,7 @@ describe('an SLO as text', () => {
     ['ttft', 'SLO "ttft" is not understood'],
     ['ttft=-2s', 'SLO "ttft=-2s" is not understood'],
     ['ttft=2m', 'SLO "ttft=2m" is not understood'],
-    ['tftt=2s', 'SLO knows ttft, tpot, itl, e2el, not tftt'],
+    ['tftt=2s', 'SLO has no objective tftt (only ttft, tpot, itl, e2el)'],
     ['ttft=2', 'SLO "ttft=2" needs a unit, us, ms or s'],
     ['ttft=1s,ttft=2s', 'SLO names ttft twice'],
     ['tpot=0ms', 'SLO "tpot=0ms" cannot be met'],
@@ -52,7 +52,7 @@ describe('attainment', () => {
     expect(attainmentOf(log, { e2el: 2 * second }).good).toBe(2);
   });
 
-  it('of no objective is completion', () => {
+  it('without objectives is completion', () => {
     expect([0, 1, 2, 3, 4, 5].map(goodness(log, {}))).toEqual([
       true,
       true,

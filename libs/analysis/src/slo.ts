@@ -2,17 +2,17 @@ import type { Micros } from '@baton/kernel';
 import { tpotOf } from './latencies';
 import { NEVER, outcomeCode, type RequestLog } from './request-log';
 
-/** Latencies that a request may not exceed, in the order in which they are shown. */
+/** Latencies that an SLO can bound, in the order of display. */
 export const OBJECTIVES = ['ttft', 'tpot', 'itl', 'e2el'] as const;
 export type Objective = (typeof OBJECTIVES)[number];
 
 /**
- * A service-level objective: bounds per request, in µs. `itl` bounds the mean gap between the
+ * A service-level objective: upper bounds per request, in µs. `itl` bounds the mean gap between the
  * tokens of a request (as aiperf and guidellm define a request's ITL), which is its TPOT.
  */
 export type Slo = Readonly<Partial<Record<Objective, Micros>>>;
 
-/** An SLO that cannot be read. The message is one line for the user. */
+/** An SLO with a fault. The message is one line for the user. */
 export class SloError extends Error {
   constructor(message: string) {
     super(message);
@@ -26,7 +26,7 @@ type Unit = keyof typeof US_PER_UNIT;
 const EXAMPLE = 'write for example ttft=2s,tpot=50ms';
 
 /**
- * Reads `ttft=2s,tpot=50ms,e2el=30s`, in any order; units are us, ms and s.
+ * Reads `ttft=2s,tpot=50ms,e2el=30s`, in any order. Units are us, ms and s.
  *
  * @throws SloError for other text, an unknown or repeated name, a missing unit and a bound of 0
  */
@@ -40,7 +40,7 @@ export function parseSlo(text: string): Slo {
   return slo;
 }
 
-/** `ttft=2s,tpot=50ms`. */
+/** The SLO as text: `ttft=2s,tpot=50ms`. */
 export function formatSlo(slo: Slo): string {
   return OBJECTIVES.flatMap((name) => {
     const boundUs = slo[name];
@@ -60,7 +60,7 @@ function parsePart(part: string): [Objective, Micros] {
   }
   const objective = OBJECTIVES.find((each) => each === name);
   if (objective === undefined) {
-    throw new SloError(`SLO knows ${OBJECTIVES.join(', ')}, not ${name}: ${EXAMPLE}.`);
+    throw new SloError(`SLO has no objective ${name} (only ${OBJECTIVES.join(', ')}): ${EXAMPLE}.`);
   }
   if (unit === undefined) {
     throw new SloError(`SLO "${part}" needs a unit, us, ms or s: ${EXAMPLE}.`);
@@ -70,20 +70,20 @@ function parsePart(part: string): [Objective, Micros] {
   return [objective, boundUs];
 }
 
-/** How many requests met the objectives: all of them, and each that was asked for. */
+/** The number of requests that met all objectives, and each one of the SLO. */
 export interface Attainment {
   readonly good: number;
   readonly met: Readonly<Partial<Record<Objective, number>>>;
 }
 
-/** Counts over a log. Only a completed request can meet anything. */
+/** Counts over a log. Only a completed request can meet an objective. */
 export function attainmentOf(log: RequestLog, slo: Slo): Attainment {
   const asked = OBJECTIVES.filter((name) => slo[name] !== undefined);
   const met = asked.map((name) => [name, countGood(log, { [name]: slo[name] })] as const);
   return { good: countGood(log, slo), met: Object.fromEntries(met) };
 }
 
-/** Answers for the rows of a log whether a request met all objectives of an SLO. */
+/** Returns a function that decides whether the request of a row met all objectives of an SLO. */
 export function goodness(log: RequestLog, slo: Slo): (row: number) => boolean {
   const { ttft = Infinity, tpot = Infinity, itl = Infinity, e2el = Infinity } = slo;
   const gapUs = Math.min(tpot, itl);

@@ -4,14 +4,11 @@ interface ErrorEnds {
   readonly high: number;
 }
 
-/**
- * How the step times of the engines of one role were made, and how far the run left what was
- * measured.
- */
+/** The origin of the step times of one role, and how far the run left the measured range. */
 export interface StepTimesSummary {
   /**
-   * Measured over modelled durations of steps that the fit never saw, at their 10 % and 90 %
-   * points, by what steps compute; where the profile has them.
+   * Ratio of measured to modelled durations of steps outside the fit, at the 10 % and 90 % points,
+   * by the contents of the steps. Only where the profile has them.
    */
   readonly held_out_factors?: {
     readonly prefill?: ErrorEnds | undefined;
@@ -21,8 +18,10 @@ export interface StepTimesSummary {
   /** `composed`, `calibrated`, `estimated`, or `given` by the user. */
   readonly method: string;
   readonly description: string;
-  /** Steps that lay outside of what was measured; null: the model has no range. */
+  /** Steps outside of the measured range. Null: the model has no range. */
   readonly steps_outside_range: number | null;
-  /** How many times the largest measured value the farthest of them had; null: none did. */
+  /**
+   * Largest value of such a step, relative to the largest measured value. Null without such a step.
+   */
   readonly farthest_outside: number | null;
 }

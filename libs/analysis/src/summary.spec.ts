@@ -72,7 +72,7 @@ const LOG = logOf([
 ]);
 
 describe('a summary', () => {
-  it('counts every request once, by how it ended', () => {
+  it('counts every request once, by its outcome', () => {
     const summary = summarise(runOf(LOG), OPTIONS);
     expect(summary).toMatchObject({
       requests: 6,
@@ -84,7 +84,7 @@ describe('a summary', () => {
     });
   });
 
-  it('has latencies of the completed requests, as vLLM defines them', () => {
+  it('has the latencies of completed requests, in vLLM’s definitions', () => {
     const summary = summarise(runOf(LOG), OPTIONS);
     expect(summary.ttft_ms).toMatchObject({ mean: 2_000, p50: 2_000, max: 3_000 });
     expect(summary.tpot_ms).toMatchObject({ mean: 100, max: 100 });
@@ -97,7 +97,7 @@ describe('a summary', () => {
     expect(summarise(runOf(logOf([single, measured])), OPTIONS).tpot_ms.mean).toBe(100);
   });
 
-  it('counts as good what meets every objective, per second and per GPU', () => {
+  it('counts requests that meet every objective as good, per second and per GPU', () => {
     const summary = summarise(runOf(LOG), { ...OPTIONS, slo: { ttft: second, tpot: 100_000 } });
     expect(summary).toMatchObject({
       slo: 'ttft=1s,tpot=100ms',
@@ -111,7 +111,7 @@ describe('a summary', () => {
     expect(shared.goodput_rps_per_gpu).toBe(0.25);
   });
 
-  it('knows no goodput without an SLO', () => {
+  it('has no goodput without an SLO', () => {
     const { slo, slo_attainment, goodput_rps, goodput_rps_per_gpu } = summarise(
       runOf(LOG),
       OPTIONS,
@@ -140,7 +140,7 @@ describe('a summary', () => {
     });
   });
 
-  it('of an empty run has null where there is nothing to measure, and is JSON without NaN', () => {
+  it('of an empty run has null for figures without data, and is JSON without NaN', () => {
     const summary = summarise(runOf(new RequestLog(0), 0), { ...OPTIONS, slo: { ttft: second } });
     expect(summary).toMatchObject({
       requests: 0,
@@ -156,7 +156,7 @@ describe('a summary', () => {
     expect(JSON.parse(JSON.stringify(summary))).toEqual(summary);
   });
 
-  it('has what the wall clock says at its end, and nowhere else', () => {
+  it('has the figures of the wall clock at its end, and nowhere else', () => {
     const names = (wallSeconds: number): string[] =>
       Object.entries(summarise(runOf(LOG), { ...OPTIONS, wallSeconds })).map((entry) =>
         JSON.stringify(entry),

@@ -20,33 +20,33 @@ import type { StepTimesSummary } from './step-times';
 import { attainmentOf, formatSlo, type Objective, type Slo } from './slo';
 
 export interface SummaryOptions {
-  /** Objectives of each request; none: no goodput either. */
+  /** Objectives of each request. Without them the summary has no goodput. */
   readonly slo?: Slo;
-  /** GPUs that goodput is shared among; those of all engines when left out. */
+  /** GPUs by which goodput is divided. Default: those of all engines. */
   readonly gpus?: number;
-  /** How long the run took on the wall clock. */
+  /** Wall time of the run, seconds. */
   readonly wallSeconds: number;
   readonly seed: number;
-  /** How the step times were made, by role. */
+  /** The origin of the step times, by role. */
   readonly stepTimes?: readonly StepTimesSummary[];
-  /** The servers in front of the engines; none: left out. */
+  /** The servers in front of the engines. Without them the summary has no such part. */
   readonly frontEnd?: FrontEndSummary;
-  /** Of a run with an autoscaler. */
+  /** Yardsticks of a run with an autoscaler. */
   readonly scaling?: ScalingOptions;
-  /** What is promised to which requests; none: left out. */
+  /** Objectives by class of request. Without them the summary has no classes. */
   readonly classes?: ClassOptions | undefined;
-  /** Prices and watts of the GPUs; none: left out. */
+  /** Prices and watts of the GPUs. Without them the summary has no costs. */
   readonly rates?: CostRates | undefined;
   /** The resolved configuration, repeated in the result. */
   readonly config?: Readonly<Record<string, unknown>>;
-  /** `latenciesOf` of the run's log, if it is at hand. */
+  /** `latenciesOf` of the run's log, if already computed. */
   readonly latencies?: Latencies;
   /**
    * Errors of the step times under the load of the run, in requests under way per engine that
-   * generates; left out: there are none.
+   * generates. Default: none.
    */
   readonly errorsAt?: (load: number) => ModelErrors;
-  /** Whether requests wait for answers to others before they are sent. */
+  /** True when requests wait for answers to others before they are sent. */
   readonly isClosedLoop?: boolean;
 }
 
@@ -57,7 +57,7 @@ export interface FrontEndSummary {
   readonly name: string;
   readonly request_ms: number;
   readonly prompt_token_us: number;
-  /** Parts of both for which a request occupies a server. */
+  /** Parts of both during which a request occupies a server. */
   readonly request_busy_ms: number;
   readonly prompt_token_busy_us: number;
   /** Server processes of one engine. */
@@ -66,9 +66,8 @@ export interface FrontEndSummary {
 }
 
 /**
- * The result of a run; docs/replay.md defines each name. A figure without anything to measure is
- * null. Everything but the two figures of the wall clock, which stand last, is a function of
- * scenario and seed.
+ * The result of a run. docs/replay.md defines each name. A figure without data is null. All figures
+ * are functions of scenario and seed, except the two of the wall clock at its end.
  */
 export interface Summary {
   readonly requests: number;
@@ -108,13 +107,13 @@ export interface Summary {
   readonly slo_classes?: readonly ClassSummary[];
   readonly cost?: CostSummary;
   readonly config?: Readonly<Record<string, unknown>>;
-  /** How far off the figures may be, by their names. */
+  /** The uncertainty of the figures, by their names. */
   readonly intervals: FigureIntervals;
   readonly wall_seconds: Rate;
   readonly requests_per_wall_second: Rate;
 }
 
-/** Condenses a run; about 0.5 s for a million requests, most of it sorting. */
+/** Condenses a run. It takes about 0.5 s for a million requests, mostly for sorting. */
 export function summarise(run: RunRecord, options: SummaryOptions): Summary {
   const latencies = options.latencies ?? latenciesOf(run.log);
   const { wall_seconds, requests_per_wall_second, ...figures } = figuresOf(run, latencies, options);
@@ -128,7 +127,7 @@ export function summarise(run: RunRecord, options: SummaryOptions): Summary {
   };
 }
 
-/** Requests under way on an engine that generates, mean over the run (Little's law). */
+/** Mean number of requests under way on an engine that generates, over the run (Little's law). */
 function meanLoad({ log, engines, endUs }: RunRecord): number {
   const generating = engines.filter(({ role }) => role !== 'prefill').length;
   let underWayUs = 0;
@@ -251,9 +250,7 @@ function costOf(
   return costSummary(engines, rates, served);
 }
 
-/**
- * Of the prompt tokens that some engine set out to compute, the share that its cache held already.
- */
+/** The share of cached prompt tokens, among those that an engine was about to compute. */
 function prefixHitRate(log: RequestLog): Rate {
   let asked = 0;
   let found = 0;

@@ -21,8 +21,8 @@ export interface TestRow extends Instants {
 }
 
 /**
- * A log for specs: rows are completed at instant 0 with one token unless they say otherwise; other
- * instants are left out.
+ * A log for specs. By default a row is completed at instant 0 with one token, and other instants
+ * are left out.
  */
 export function logOf(rows: readonly TestRow[]): RequestLog {
   const log = new RequestLog(rows.length);

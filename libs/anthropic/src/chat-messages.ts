@@ -5,8 +5,8 @@ import type { Block, CountTokensDto, AnthropicMessageField } from './messages.dt
 type Fields = Readonly<Record<string, unknown>>;
 
 /**
- * Messages of Anthropic's shape as those of chat completions. Throws `BatonError` for blocks that
- * cannot be read.
+ * Messages in Anthropic's shape as messages of chat completions. Throws `BatonError` for unreadable
+ * blocks.
  */
 export function chatMessages({ system, messages }: CountTokensDto): Fields[] {
   return [...systemMessages(system), ...messages.flatMap((message, i) => chatMessage(message, i))];
@@ -18,7 +18,7 @@ function systemMessages(system: CountTokensDto['system']): Fields[] {
   return [{ role: 'system', content: text }];
 }
 
-/** The results of tools become separate messages, before the user's other content. */
+/** Results of tools become separate messages, before the user's other content. */
 function chatMessage({ role, content }: AnthropicMessageField, index: number): Fields[] {
   if (typeof content === 'string') return [{ role, content }];
   const read = new BlockReader(`messages.${index}.content`);
@@ -106,7 +106,7 @@ function resultPart(part: unknown, place: string): Fields {
   throw missing(place, "Input should be a block of type 'text', 'image' or 'tool_reference'");
 }
 
-/** Nothing is fetched or decoded: the address or the data names the image. */
+/** An image by its address or data, which identify it. No image is fetched or decoded. */
 function imagePart(block: Fields, place: string): Fields {
   const source = block['source'];
   if (!isObject(source)) throw missing(`${place}.source`, 'Field required');

@@ -5,8 +5,8 @@ import { renderError, type RenderedError } from '@baton/openai';
 import type { Dialect } from '@baton/openai';
 
 /**
- * Anthropic's names of failures by HTTP status; others of 400 to 499 are invalid requests, the rest
- * `api_error`.
+ * Anthropic's error types by HTTP status. Others from 400 to 499 are `invalid_request_error`, the
+ * rest `api_error`.
  */
 const TYPES: Readonly<Record<number, string>> = {
   401: 'authentication_error',
@@ -18,8 +18,9 @@ const TYPES: Readonly<Record<number, string>> = {
 };
 
 /**
- * Any failure at /v1/messages: `{type: "error", error: {type, message}}`. vLLM keeps its own names
- * of types in that shape, and has no `request_id`; Anthropic's is null here, the header has it.
+ * A failure at /v1/messages: `{type: "error", error: {type, message}}`. vLLM writes its own types
+ * in that shape, without `request_id`. In Anthropic's dialect it is null here; the id is in the
+ * header.
  */
 export function renderMessageError(error: BatonError, dialect: Dialect): RenderedError {
   const rendered = renderError(error, dialect);

@@ -4,7 +4,7 @@ import { asciiJson, type OutputPlan, type RawJson, rawObject } from '@baton/text
 import type { AnswerHead, AnswerOptions, Dialect, GenerationRequest } from '@baton/openai';
 import { callId, reasoningTokens } from '@baton/openai';
 
-/** What a message is written from. */
+/** The inputs of a written message. */
 export interface MessageContext {
   readonly request: GenerationRequest;
   readonly head: AnswerHead;
@@ -12,18 +12,18 @@ export interface MessageContext {
   readonly options: AnswerOptions;
 }
 
-/** `msg_…` as Anthropic names messages; vLLM names them as chats. */
+/** `msg_…` as in Anthropic's API; vLLM uses the ids of chats. */
 export function messageId(dialect: Dialect, requestId: string): string {
   return `${dialect === 'vllm' ? 'chatcmpl-' : 'msg_'}${requestId}`;
 }
 
 export interface StopFields {
   readonly stop_reason: RawJson;
-  /** Undefined: left out. */
+  /** Undefined: the field is omitted. */
   readonly stop_sequence: RawJson | undefined;
 }
 
-/** Why a message ended; vLLM names the stop sequence only when there is one. */
+/** The reason why a message ended. vLLM writes the stop sequence only when there is one. */
 export function stopFields({ plan, options }: MessageContext, reason: EndReason): StopFields {
   const sequence =
     reason === 'stop' && typeof plan.stopReason === 'string' ? plan.stopReason : undefined;
@@ -41,10 +41,7 @@ function stopReason(plan: OutputPlan, reason: EndReason, sequence: string | unde
   return reason === 'stop' && hasCalls ? 'tool_use' : 'end_turn';
 }
 
-/**
- * Fields of a message that Anthropic's clients may count on and nothing here ever fills. vLLM has
- * none of them.
- */
+/** Fields that Anthropic's clients require and that never have a value here. vLLM omits them. */
 export function unfilledFields(
   dialect: Dialect,
   names: readonly string[],
@@ -53,10 +50,10 @@ export function unfilledFields(
 }
 
 /**
- * Usage of a message. Cached tokens are not part of `input_tokens`; vLLM has them only with prompt
- * token details, and before the end they are unknown.
+ * Usage of a message. Cached tokens are not part of `input_tokens`. vLLM includes them only with
+ * prompt token details; before the end they are unknown.
  *
- * @param cachedTokens undefined: not known
+ * @param cachedTokens undefined: unknown
  */
 export function messageUsage(
   context: MessageContext,
@@ -72,7 +69,7 @@ export function messageUsage(
   });
 }
 
-/** The same in the event that ends a stream, which has fewer fields. */
+/** The same in the event that ends a stream, with fewer fields. */
 export function deltaUsage(
   context: MessageContext,
   outputTokens: number,
@@ -88,25 +85,25 @@ function usageFields(
 ): Record<string, RawJson | undefined> {
   const promptTokens = request.prompts.reduce((sum, { ids }) => sum + ids.length, 0);
   const isAnthropic = options.dialect === 'openai';
-  const tells = isAnthropic || options.promptTokensDetails === true;
-  const cached = tells ? cachedTokens : undefined;
+  const hasCached = isAnthropic || options.promptTokensDetails === true;
+  const cached = hasCached ? cachedTokens : undefined;
   const thinking = `{"thinking_tokens":${reasoningTokens(plan, outputTokens)}}`;
   return {
     input_tokens: String(promptTokens - (cached ?? 0)),
     cache_creation_input_tokens: isAnthropic ? '0' : undefined,
-    cache_read_input_tokens: tells ? String(cached ?? 0) : undefined,
+    cache_read_input_tokens: hasCached ? String(cached ?? 0) : undefined,
     output_tokens: String(outputTokens),
     output_tokens_details: isAnthropic ? thinking : undefined,
     ...unfilledFields(options.dialect, ['server_tool_use']),
   };
 }
 
-/** A block of text; Anthropic's say that nothing is cited. */
+/** A block of text. In Anthropic's dialect it has an empty field for citations. */
 export function textBlock(dialect: Dialect, text: string): object {
   return { type: 'text', text, ...(dialect === 'vllm' ? {} : { citations: null }) };
 }
 
-/** A call of a tool; Anthropic's say that the model itself called it. */
+/** A call of a tool. In Anthropic's dialect it states that the model itself made the call. */
 export function toolUseBlock(dialect: Dialect, call: ToolUse): object {
   return { type: 'tool_use', ...call, ...(dialect === 'vllm' ? {} : { caller: DIRECT }) };
 }
@@ -119,13 +116,16 @@ interface ToolUse {
 
 const DIRECT = { type: 'direct' };
 
-/** Names a call of the message. */
+/** The id of a call of the message. */
 export function toolUseId({ head, options }: MessageContext, call: number): string {
   const id = callId(options.dialect, head.id, { choice: 0, call });
   return id.replace(/^call_/, 'toolu_');
 }
 
-/** Stands where Anthropic signs a thought, so that a client can send it back. */
+/**
+ * A placeholder for Anthropic's signature of reasoning, so that a client can send the reasoning
+ * back.
+ */
 export function signatureOf({ head }: MessageContext): string {
   const hash = mix(hashString(head.id), hashString('signature'));
   return Buffer.from(hash.toString(16).padStart(14, '0')).toString('base64');

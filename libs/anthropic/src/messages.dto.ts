@@ -52,7 +52,7 @@ export interface AnthropicToolField {
   readonly strict?: boolean | null;
 }
 
-/** Body of POST /v1/messages/count_tokens, with the fields that /v1/messages shares. */
+/** Body of POST /v1/messages/count_tokens: the fields that /v1/messages has too. */
 export class CountTokensDto {
   @Is(STRING)
   model?: string | null;
@@ -109,7 +109,7 @@ export class CountTokensDto {
   } | null;
 }
 
-/** Body of POST /v1/messages. What is not listed is accepted and ignored. */
+/** Body of POST /v1/messages. Other fields are accepted and ignored. */
 export class MessagesDto extends CountTokensDto {
   @Is(INTEGER, { isRequired: true })
   @Within((value: number) =>

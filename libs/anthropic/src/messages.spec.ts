@@ -52,7 +52,7 @@ function whole(setting: Setting, cachedTokens = 0): Message {
   return JSON.parse(renderMessage(setting, result, { cachedTokens })) as Message;
 }
 
-/** The whole stream, its tokens in steps of these sizes. */
+/** The whole stream, with tokens in steps of these sizes. */
 function streamed(setting: Setting, step: () => number = () => 1): string {
   const message = new StreamedMessage(setting);
   const { plan } = setting;
@@ -85,7 +85,7 @@ function eventsOf(stream: string): Event[] {
     });
 }
 
-/** Blocks as a client puts them together, the events checked for their order on the way. */
+/** The blocks as a client assembles them. Also checks the order of the events. */
 function blocksOf(events: readonly Event[]): Record<string, unknown>[] {
   const blocks: Record<string, unknown>[] = [];
   let open = -1;
@@ -125,7 +125,7 @@ describe('a message', () => {
     );
   });
 
-  it('has the keys of Anthropic, cached tokens apart from the others', () => {
+  it('has the keys of Anthropic, with cached tokens counted separately', () => {
     const setting = settingOf('openai', HI);
     const tokens = setting.request.prompts[0]!.ids.length;
     expect(whole(setting, 4)).toMatchObject({
@@ -153,7 +153,7 @@ describe('a message', () => {
     ]);
   });
 
-  it('writes the bytes of vLLM', () => {
+  it('equals the bytes of vLLM', () => {
     const setting = settingOf('vllm', { ...HI, max_tokens: 1 });
     const tokens = setting.request.prompts[0]!.ids.length;
     const text = tokenizer.decode(setting.plan.tokenIds);
@@ -179,7 +179,7 @@ describe('a message', () => {
     expect(whole(settingOf('openai', { ...HI, max_tokens: 500 })).stop_reason).toBe('end_turn');
   });
 
-  it('names the stop sequence that ended it, and does not show it', () => {
+  it('gives the stop sequence that ended it, and does not show it in the text', () => {
     const text = tokenizer.decode(settingOf('openai', { ...HI, max_tokens: 500 }).plan.tokenIds);
     const stop = text.slice(20, 26);
     for (const dialect of ['openai', 'vllm'] as const) {
@@ -206,7 +206,7 @@ describe('a message', () => {
     }
   });
 
-  it('reasons before it answers on request', () => {
+  it('has reasoning before the answer on request', () => {
     const thinking = { type: 'enabled', budget_tokens: 1024 };
     const body = { ...HI, max_tokens: 2000, thinking };
     const kinds = (setting: Setting): unknown[] => whole(setting).content.map(({ type }) => type);
@@ -221,14 +221,14 @@ describe('a message', () => {
     expect(kinds(settingOf('vllm', off, reasoning))).toEqual(['text']);
   });
 
-  it('answers with the schema of output_config', () => {
+  it('meets the schema of output_config', () => {
     const schema = { type: 'object', properties: { n: { const: 7 } }, required: ['n'] };
     const output_config = { format: { type: 'json_schema', schema } };
     const { content } = whole(settingOf('openai', { ...HI, max_tokens: 200, output_config }));
     expect(JSON.parse(content[0]?.['text'] as string)).toMatchObject({ n: 7 });
   });
 
-  it('streams the same content in any steps as in one piece', () => {
+  it('has the same content streamed in any steps and in one piece', () => {
     const bodies = [
       HI,
       { ...HI, max_tokens: 500 },

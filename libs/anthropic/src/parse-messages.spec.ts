@@ -21,7 +21,7 @@ describe('a conversation of Anthropic', () => {
     return tokenizer.decode(prompts[0]!.ids);
   };
 
-  it('keeps its blocks in order, results of tools before the words of the user', () => {
+  it('keeps its blocks in order, with tool results before the user’s text', () => {
     const text = chat({
       system: [{ type: 'text', text: 'be brief' }],
       messages: [
@@ -48,7 +48,7 @@ describe('a conversation of Anthropic', () => {
     expect([...found].sort((a, b) => a - b)).toEqual(found);
   });
 
-  it('leaves out unreadable parts of a thought', () => {
+  it('leaves out unreadable parts of reasoning', () => {
     const content = [
       { type: 'redacted_thinking', data: 'c2VjcmV0' },
       { type: 'text', text: 'so be it' },
@@ -58,7 +58,7 @@ describe('a conversation of Anthropic', () => {
     expect(text).not.toContain('c2VjcmV0');
   });
 
-  it('is continued by Anthropic when the assistant spoke last, and answered by vLLM', () => {
+  it('that ends with the assistant is continued by Anthropic, and answered by vLLM', () => {
     const messages = [...HI.messages, { role: 'assistant', content: 'Well,' }];
     const end = (dialect: Dialect): string =>
       tokenizer
@@ -92,7 +92,7 @@ describe('a conversation of Anthropic', () => {
     });
   });
 
-  it('thinks as hard as output_config says', () => {
+  it('has the reasoning effort of output_config', () => {
     const effortOf = (effort: string): number =>
       parseMessages(
         { ...HI, thinking: { type: 'adaptive' }, output_config: { effort } },
@@ -101,7 +101,7 @@ describe('a conversation of Anthropic', () => {
     expect(effortOf('high')).toBeGreaterThan(effortOf('low'));
   });
 
-  it('is counted in the same way as it is computed', () => {
+  it('has the same count as the computed prompt', () => {
     const body = { ...HI, system: 'be brief', tools: [WEATHER] };
     const computed = parseMessages(body, limitsOf('vllm')).prompts[0]!.ids.length;
     expect(countTokensBody(body, limitsOf('vllm'))).toBe(
@@ -118,7 +118,7 @@ describe('a conversation of Anthropic', () => {
     ['another role', { messages: [{ role: 'tool', content: 'x' }] }, /messages\.0\.role/],
     ['a message without content', { messages: [{ role: 'user' }] }, /content/],
     [
-      'a text that is none',
+      'a text of another type',
       { messages: [{ role: 'user', content: [{ type: 'text', text: 1 }] }] },
       /messages\.0\.content\.0\.text/,
     ],
@@ -149,7 +149,7 @@ describe('a conversation of Anthropic', () => {
       /tool_choice\.type/,
     ],
     [
-      'a choice of no tool',
+      'a choice without a tool',
       { tools: [WEATHER], tool_choice: { type: 'tool', name: 'x' } },
       /tool_choice/,
     ],
@@ -168,7 +168,7 @@ describe('a conversation of Anthropic', () => {
     }
   });
 
-  it('keeps Anthropic’s own bounds only in the openai dialect', () => {
+  it('has Anthropic’s own limits only in the openai dialect', () => {
     const strict = [
       { ...HI, temperature: 1.1 },
       { ...HI, thinking: { type: 'enabled', budget_tokens: 1023 } },

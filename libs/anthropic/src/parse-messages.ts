@@ -30,13 +30,13 @@ const PASSED_ON = [
   'min_tokens',
 ] as const;
 
-/** Anthropic's own bounds, which vLLM does not have. */
+/** Anthropic's own limits, which vLLM does not have. */
 const MAX_TEMPERATURE = 1;
 const MIN_THINKING_BUDGET = 1024;
 
 /**
- * Checks a body of POST /v1/messages: it is rewritten as a chat, so that both are answered in the
- * same way. Throws `BatonError` with the first error.
+ * Checks a body of POST /v1/messages and rewrites it as a chat, so that both endpoints answer
+ * alike. Throws `BatonError` with the first error.
  */
 export function parseMessages(body: unknown, limits: RequestLimits): GenerationRequest {
   const fields = objectBody(body);
@@ -57,7 +57,7 @@ export function parseMessages(body: unknown, limits: RequestLimits): GenerationR
   );
 }
 
-/** Answers POST /v1/messages/count_tokens. Throws `BatonError`. */
+/** The answer of POST /v1/messages/count_tokens. Throws `BatonError`. */
 export function countTokensBody(body: unknown, limits: RequestLimits): string {
   const dto = validateBody(new CountTokensDto(), objectBody(body));
   servedModel(dto.model, limits);
@@ -100,8 +100,8 @@ function choiceOf({ tool_choice: choice }: CountTokensDto): Fields {
 }
 
 /**
- * A conversation that ends with the assistant's words is continued by Anthropic, and answered by
- * vLLM.
+ * The fields for a conversation that ends with the assistant's text: Anthropic continues that text,
+ * vLLM answers it.
  */
 function continuation({ messages }: MessagesDto, { dialect }: RequestLimits): Fields {
   const last = messages.at(-1);
@@ -123,7 +123,10 @@ function outputOf({ output_config: output }: MessagesDto): Fields {
   };
 }
 
-/** Anthropic's models think on request, vLLM's unless the request turns it off. */
+/**
+ * The fields of reasoning. Anthropic's models reason on request; vLLM's reason unless the request
+ * turns it off.
+ */
 function thinkingOf({ thinking }: CountTokensDto, { dialect }: RequestLimits): Fields {
   const isOff = thinking?.type === 'disabled' || (!thinking && dialect === 'openai');
   if (isOff) return { chat_template_kwargs: { enable_thinking: false } };

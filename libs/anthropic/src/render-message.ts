@@ -21,7 +21,7 @@ import {
   unfilledFields,
 } from './message-facts';
 
-/** The JSON body of a message that is not streamed. ASCII. */
+/** The JSON body (ASCII) of a message that is not streamed. */
 export function renderMessage(
   context: Omit<MessageContext, 'plan'>,
   result: FinishedSequence,
@@ -75,7 +75,7 @@ function thinkingBlock(context: MessageContext, thinking: string): RawJson {
   return asciiJson({ type: 'thinking', thinking, signature: signatureOf(context) });
 }
 
-/** Arguments that the token limit has cut are no object: then `input` is empty. */
+/** A call of a tool. `input` is empty when the token limit has cut the arguments. */
 function toolBlock(
   context: MessageContext,
   { name, call }: PlanSegment,

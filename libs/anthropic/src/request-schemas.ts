@@ -1,7 +1,7 @@
 import { schemaOf } from '@baton/openai';
 import { CountTokensDto, MessagesDto } from './messages.dto';
 
-/** The bodies of messages, by their names in a description of the API. */
+/** The bodies of messages, by their names in the OpenAPI description. */
 export function messageSchemas() {
   return {
     MessagesRequest: schemaOf(new MessagesDto()),

@@ -17,15 +17,16 @@ import {
 import { renderMessageError } from './message-error';
 
 /**
- * A message as a stream of named events. It owns which block is open and what of it has been shown;
- * tokens come in order and without repeats. Every string that it returns is whole events, in ASCII.
+ * A message as a stream of named events. It tracks the open block and the shown part of its text.
+ * Tokens come in order and without repeats. Every returned string consists of whole events, in
+ * ASCII.
  */
 export class StreamedMessage {
-  /** The one sequence of a message. */
+  /** The message's one sequence. */
   readonly sequences: readonly [this];
   private readonly segments: readonly Segment[];
   private current = 0;
-  /** Of the current segment, once its first token is there. */
+  /** Visible text of the current segment, from its first token on. */
   private text: VisibleText | undefined;
   private nextBlock = 0;
   private isBlockOpen = false;
@@ -40,7 +41,7 @@ export class StreamedMessage {
     this.segments = parts.filter(({ from, to }) => from < to);
   }
 
-  /** Once, together with the first token. */
+  /** The opening events. Sent once, with the first token. */
   open(): string {
     const { head } = this.context;
     const { dialect } = this;
@@ -58,14 +59,14 @@ export class StreamedMessage {
     return eventOf('message_start', { message });
   }
 
-  /** Events for tokens `[from, from + count)`; empty when they make nothing visible. */
+  /** Events for tokens `[from, from + count)`. Empty when nothing becomes visible. */
   tokens(from: number, count: number): string {
     return this.advance(from, from + count, false);
   }
 
   /**
-   * The last tokens (count may be 0) and the end of the last block; a message without any gets an
-   * empty one.
+   * The last tokens (count may be 0) and the end of the last block. A message without a block gets
+   * an empty one.
    */
   finish(reason: EndReason, from: number, count: number): string {
     this.stop = stopFields(this.context, reason);
@@ -74,7 +75,7 @@ export class StreamedMessage {
     return events + this.startBlock(textBlock(this.dialect, '')) + this.endBlock();
   }
 
-  /** Why it ended, what it cost, and the end. */
+  /** The end of the stream, with the stop reason and the usage. */
   close({ cachedTokens }: { readonly cachedTokens?: number } = {}): string {
     const nulls = unfilledFields(this.dialect, ['stop_details', 'container']);
     const delta = rawObject({ ...this.stop, ...nulls });
@@ -82,7 +83,7 @@ export class StreamedMessage {
     return eventOf('message_delta', { delta, usage }) + eventOf('message_stop', {});
   }
 
-  /** An error after the first byte: the last event. */
+  /** An error after the first byte, as the last event. */
   fail(error: BatonError): string {
     const { body } = renderMessageError(error, this.dialect);
     return `event: error\ndata: ${body}\n\n`;
@@ -128,7 +129,7 @@ export class StreamedMessage {
     return this.delta(`{"type":"${type}","${key}":"${text}"}`);
   }
 
-  /** A call opens its block when its name is whole; the arguments fill it. */
+  /** A call opens its block with the last token of its name; the arguments follow. */
   private leave(segment: Segment, isWhole: boolean): string {
     this.text = undefined;
     this.current += 1;
@@ -169,13 +170,13 @@ export class StreamedMessage {
   }
 }
 
-/** What a stream needs of a segment; a plan without any is one of content. */
+/** The streamed fields of a segment. A plan without segments is one segment of content. */
 type Segment = Pick<PlanSegment, 'kind' | 'from' | 'to' | 'cut' | 'name' | 'call'>;
 
 interface Shown {
   readonly first: number;
   readonly last: number;
-  /** True when the segment is complete. */
+  /** Whether the segment is complete. */
   readonly isOver: boolean;
 }
 

@@ -51,7 +51,7 @@ function mixedSteps(factor: number): MeasuredStep[] {
 }
 
 describe('calibrate', () => {
-  it('finds a law that the points follow, and meets points it never saw', () => {
+  it('finds the law of the points, and fits held-out points', () => {
     const { fitted, heldOut } = calibrate(pureSteps(), OPTIONS);
     expect(fitted.map(({ phase, points }) => [phase, points])).toEqual([
       ['prefill', expect.any(Number)],
@@ -66,7 +66,7 @@ describe('calibrate', () => {
     }
   });
 
-  it('writes a profile that gives the same times when it is read again, and knows its range', () => {
+  it('writes a profile that gives the same times when it is read again, with its range', () => {
     const { file, valid } = calibrate(pureSteps(), OPTIONS);
     const spec = stepTimeFromProfile(JSON.parse(JSON.stringify(file)));
     const model = buildStepTimeModel(spec, PLACEMENT);
@@ -85,7 +85,7 @@ describe('calibrate', () => {
     });
   });
 
-  it('stays close when the measurements are noisy, with a law that nothing makes cheaper', () => {
+  it('stays close with noisy measurements, and never gets cheaper with more work', () => {
     const noise = RandomStream.root(7).stream('noise');
     const steps = pureSteps().map((step) => ({
       ...step,
@@ -101,7 +101,7 @@ describe('calibrate', () => {
     expect(Math.min(...decode)).toBeGreaterThanOrEqual(0);
   });
 
-  it('is not led astray by a few steps in which something paused', () => {
+  it('is robust against a few paused steps', () => {
     const steps = pureSteps().map((step, i) => (i % 9 === 4 ? { ...step, ms: step.ms * 5 } : step));
     const { file } = calibrate(steps, { ...OPTIONS, holdOutEvery: 0 });
     const model = buildStepTimeModel(stepTimeFromProfile(file), PLACEMENT);
@@ -110,25 +110,25 @@ describe('calibrate', () => {
     }
   });
 
-  it('finds the factor on decode attention in steps that also prefill', () => {
+  it('finds the factor on decode attention in mixed steps', () => {
     const { file } = calibrate([...pureSteps(), ...mixedSteps(1.75)], OPTIONS);
     expect(file['mixed_decode_factor']).toBeCloseTo(1.75, 9);
     expect(calibrate(pureSteps(), OPTIONS).file['mixed_decode_factor']).toBeUndefined();
   });
 
-  it('gives the same profile for the same points and seed, another hold-out for another seed', () => {
+  it('gives equal profiles for equal points and seeds, another hold-out for another seed', () => {
     const at = (seed: number) => calibrate(pureSteps(), { ...OPTIONS, seed });
     expect(at(1)).toEqual(at(1));
     expect(at(2).heldOut).not.toEqual(at(1).heldOut);
   });
 
-  it('keeps no points apart when there are few, or none are wanted', () => {
+  it('holds out no points when there are few, or when holdOutEvery is 0', () => {
     const few = pureSteps().slice(0, 9);
     expect(calibrate(few, OPTIONS).heldOut).toEqual([]);
     expect(calibrate(pureSteps(), { ...OPTIONS, holdOutEvery: 0 }).heldOut).toEqual([]);
   });
 
-  it('calls a phase that was never measured outside of the range', () => {
+  it('reports an unmeasured phase as outside the range', () => {
     const decodes = pureSteps().filter((step) => step.decodeSeqs > 0);
     const { valid } = calibrate(decodes, OPTIONS);
     expect(valid.prefillTokens).toEqual([0, 0]);
@@ -139,10 +139,10 @@ describe('calibrate', () => {
     ['one point', [decodeStep(1, 100, 5)], '1 of decode are all of the same batch; at least 3'],
     ['equal points', Array<MeasuredStep>(9).fill(decodeStep(8, 800, 5)), '9 of decode are all of'],
     ['a negative time', [...pureSteps(), decodeStep(1, 10, -3)], 'point 37 takes -3 ms'],
-    ['a time that is none', [...pureSteps(), decodeStep(1, 10, NaN)], 'point 37 takes NaN ms'],
+    ['an invalid time', [...pureSteps(), decodeStep(1, 10, NaN)], 'point 37 takes NaN ms'],
     ['two different points', pureSteps().slice(0, 2), '2 of decode are of 2 different batches'],
-    ['mixed steps alone', mixedSteps(1), 'some that do one of both are needed'],
-  ])('answers %s with one clear sentence', (_, steps, sentence) => {
+    ['mixed steps alone', mixedSteps(1), 'add pure prefill or decode steps'],
+  ])('refuses %s with one clear sentence', (_, steps, sentence) => {
     expect(() => calibrate(steps, OPTIONS)).toThrow(HardwareError);
     expect(() => calibrate(steps, OPTIONS)).toThrow(sentence);
   });
@@ -162,7 +162,7 @@ describe('calibrate', () => {
   it.each([
     ['prefill', pureSteps().filter((s) => s.prefillTokens === 16), '3 different numbers of tokens'],
     ['decode', pureSteps().slice(0, 8), '9 different batch sizes and contexts'],
-  ])('asks for enough points of %s for a polynomial', (_, steps, sentence) => {
+  ])('refuses a polynomial with too few points of %s', (_, steps, sentence) => {
     expect(() => calibrate(steps, { ...OPTIONS, fit: 'polynomial' })).toThrow(sentence);
   });
 });
@@ -187,7 +187,7 @@ describe('the shipped grid', () => {
         }),
   );
 
-  it('is fitted within a few percent, also where it was not looked at', () => {
+  it('is fitted within a few percent, also at held-out points', () => {
     const { fitted, heldOut } = calibrate(steps, OPTIONS);
     for (const { meanErrorPercent } of [...fitted, ...heldOut]) {
       expect(meanErrorPercent).toBeLessThan(6);
@@ -195,14 +195,14 @@ describe('the shipped grid', () => {
   });
 });
 
-describe('what a profile keeps of the points around it', () => {
-  /** A log of steps that lie 10 % to both sides of the law, evenly. */
+describe('the scatter in a profile', () => {
+  /** A log of steps that lie evenly up to 10 % on both sides of the law. */
   const scattered = (): MeasuredStep[] =>
     Array.from({ length: 12 }).flatMap((_none, i) =>
       pureSteps().map((step) => ({ ...step, ms: step.ms * (i % 2 === 0 ? 0.9 : 1.1) })),
     );
 
-  it('has the ends of four of five held-out steps, of either side of 1', () => {
+  it('has the range of four of five held-out steps, around 1', () => {
     const { file } = calibrate(scattered(), OPTIONS);
     const { decode, prefill } = file['held_out_factors'] as Record<string, Ends>;
     for (const { points, low, high } of [decode!, prefill!]) {
@@ -214,7 +214,7 @@ describe('what a profile keeps of the points around it', () => {
     expect(heldOut).toEqual({ decode, prefill });
   });
 
-  it('has none where no step was held out, and no noise where points are no single steps', () => {
+  it('has no range without held-out steps, and no noise without single steps', () => {
     const { file } = calibrate(scattered(), { ...OPTIONS, holdOutEvery: 0 });
     expect(Object.keys(file)).not.toContain('held_out_factors');
     expect(Object.keys(file)).not.toContain('noise');

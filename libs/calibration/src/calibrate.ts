@@ -27,18 +27,18 @@ import { fitPolynomial } from './polynomial-fit';
 
 export interface CalibrationOptions {
   readonly fit: 'calibrated' | 'factors' | 'polynomial';
-  /** Of `factors`: composed step times without overhead, and the formats they are for. */
+  /** For `factors` only: composed step times without overhead, and their formats. */
   readonly base?: FactorBase;
-  /** Keep every k-th of the shuffled points out of the fit; 0: none. */
+  /** Every k-th of the shuffled points is held out of the fit. 0: none. */
   readonly holdOutEvery: number;
   readonly seed: number;
-  /** Of `linear`; default: cross-validated. */
+  /** For `linear` only. Default: cross-validated. */
   readonly pieces?: Pieces;
-  /** What the steps were measured on, where that is known. */
+  /** The model, GPU and tensor parallelism of the measurements, where known. */
   readonly placement: Pick<StepTimeProfile, 'model' | 'gpu' | 'tp'>;
-  /** Each point is one step as it ran, so that their scatter is that of steps. */
+  /** Whether each point is one single step, so that the scatter of points is that of steps. */
   readonly hasSingleSteps?: boolean;
-  /** Added to each step when the profile is used; 0 when whole steps were measured. */
+  /** Added to each step in use, in ms. 0 when whole steps were measured. */
   readonly overheadMs: number;
 }
 
@@ -46,33 +46,33 @@ export interface FactorBase {
   readonly model: ConstructorParameters<typeof FactoredStepTime>[0];
   /** Formats of weights and KV cache. */
   readonly precision: string;
-  /** Sum of own operators that its steps are composed from. Unset: there are none. */
+  /** Sum of the own operators from which the steps are composed. Undefined: there are none. */
   readonly ownOperators?: string | undefined;
 }
 
 export interface Calibration {
-  /** What to write, for `stepTimeFromProfile` to read. */
+  /** The profile to write; `stepTimeFromProfile` reads it. */
   readonly file: Section;
   readonly fitted: readonly FitQuality[];
-  /** Over the points kept out of the fit. */
+  /** Quality on the held-out points. */
   readonly heldOut: readonly FitQuality[];
   readonly valid: ValidRange;
-  /** Of `factors`. */
+  /** For `factors` only. */
   readonly factors?: Factors;
-  /** Ends of four of five steps that were kept out of the fit, measured over modelled. */
+  /** The range of four of five held-out steps, measured over modelled. */
   readonly heldOutFactors: HeldOutByPhase;
 }
 
-/** Fewer different batches carry no law. */
+/** Fewest different batches that can be fitted. */
 const FEWEST_BATCHES = 3;
-/** Below so many points all are needed for the fit. */
+/** Fewest points of which some are held out. With fewer, all are used for the fit. */
 const FEWEST_FOR_HOLD_OUT = 10;
 
 /**
- * Fits a step-time model to measured steps and says how well it does, on the points it was fitted
- * to and apart on points it never saw. The same steps and seed give the same profile.
+ * Fits a step-time model to measured steps. Returns its quality on the fitted points, and
+ * separately on held-out ones. Equal steps and seed give equal profiles.
  *
- * @throws HardwareError `bad-points` when nothing can be fitted
+ * @throws HardwareError `bad-points` when the points cannot be fitted
  */
 export function calibrate(
   steps: readonly MeasuredStep[],
@@ -97,12 +97,12 @@ export function calibrate(
   };
 }
 
-/** What the measured steps say of a fit. */
+/** The parts of a profile that come from comparing a fit with the points. */
 type Measured = Pick<StepTimeProfile, 'valid' | 'heldOut' | 'noise'>;
 
 interface Fit {
   readonly factors?: Factors;
-  /** Without the overhead that is added in use: what the points show. */
+  /** The model without the overhead that is added in use, to be compared with the points. */
   readonly model: StepTimeModel;
   readonly valid: ValidRange;
   toFile(fitted: readonly FitQuality[], measured: Measured): Section;
@@ -143,7 +143,7 @@ function factored(training: readonly MeasuredStep[], options: CalibrationOptions
   };
 }
 
-/** Beyond what any measurement carries. */
+/** Rounds to more digits than any measurement has. */
 function digits<T extends number | null>(value: T): T {
   return (value === null ? null : Number(value.toPrecision(5))) as T;
 }
@@ -216,9 +216,7 @@ function checkSteps(steps: readonly MeasuredStep[], fewestBatches: number): void
     );
   }
   if (steps.every((step) => phaseOf(step) === 'mixed')) {
-    throw badPoints(
-      'all are of steps that prefill and decode; some that do one of both are needed',
-    );
+    throw badPoints('all are of mixed steps; add pure prefill or decode steps');
   }
 }
 

@@ -2,16 +2,16 @@ import type { StepTimeProfile } from '@baton/step-time';
 import type { MeasuredStep } from './measured-step';
 import { NormalEquations } from './normal-equations';
 
-/** Columns after the points of `linear`: g0, g1, g2, h0, h1. */
+/** Columns after those of `linear`: g0, g1, g2, h0, h1. */
 const DECODE_COLUMNS = 3;
 const PREFILL_COLUMNS = 2;
-/** Part of a column's own length that speaks against it. */
+/** Strength of the pull of a column to 0, relative to its own length. */
 const RELUCTANCE = 1e-4;
 
-/** A step, and how much its relative error counts. */
+/** A step, and the weight of its relative error. */
 export interface WeightedStep {
   readonly step: MeasuredStep;
-  /** 0 to 1; 1 unless it lies far from what the others show. */
+  /** 0 to 1. Below 1: the step lies far from what the others suggest. */
   readonly weight: number;
 }
 
@@ -22,11 +22,11 @@ export interface WeightedStep {
  */
 export class CalibratedDesign {
   readonly size: number;
-  /** The columns that a factor on decode attention in mixed steps multiplies. */
+  /** The columns that the factor on decode attention in mixed steps multiplies. */
   readonly decodeColumns: readonly number[];
   private readonly row: Float64Array;
 
-  /** @param tokens of the points of `linear`, rising, at least one */
+  /** @param tokens of the points of `linear`, ascending, at least one */
   constructor(private readonly tokens: readonly number[]) {
     const first = tokens.length;
     this.size = first + DECODE_COLUMNS + PREFILL_COLUMNS;
@@ -34,7 +34,7 @@ export class CalibratedDesign {
     this.row = new Float64Array(this.size);
   }
 
-  /** The row of a step; overwritten by the next call. */
+  /** The row of a step. The next call overwrites it. */
   private rowOf(step: MeasuredStep): Float64Array {
     const { tokens, row } = this;
     const { prefillTokens, decodeSeqs, draftTokens = 0 } = step;
@@ -55,8 +55,8 @@ export class CalibratedDesign {
   }
 
   /**
-   * The system of some steps. What decode and prefill have in common is charged once in a step that
-   * does both, so a fixed time of one alone needs a reason: a faint pull of g0 and h0 to 0 decides
+   * The system of some steps. Fixed times that prefill and decode share are charged once in a mixed
+   * step, so a fixed time of one of them needs evidence: a weak pull of g0 and h0 to 0 decides
    * where steps of one kind do not.
    */
   systemOf(points: readonly WeightedStep[]): NormalEquations {
@@ -68,7 +68,7 @@ export class CalibratedDesign {
     return system;
   }
 
-  /** The parts of a profile that the coefficients stand for. */
+  /** The parts of a profile for these coefficients. */
   profileOf(
     x: ArrayLike<number>,
   ): Pick<StepTimeProfile, 'linear' | 'decodeAttentionMs' | 'prefillAttentionMs'> {
@@ -84,8 +84,8 @@ export class CalibratedDesign {
 }
 
 /**
- * At most `segments` + 1 of the measured numbers of tokens, evenly spread by their logarithm, with
- * the smallest and the largest.
+ * At most `segments` + 1 of the measured numbers of tokens, evenly spread on a logarithmic scale,
+ * including the smallest and the largest.
  */
 export function linearPoints(steps: readonly MeasuredStep[], segments: number): number[] {
   const measured = [

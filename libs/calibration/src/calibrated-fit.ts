@@ -3,12 +3,12 @@ import { CalibratedStepTime, type StepTimeProfile } from '@baton/step-time';
 import { CalibratedDesign, linearPoints, type WeightedStep } from './calibrated-design';
 import { type MeasuredStep, phaseOf } from './measured-step';
 
-/** Numbers of straight pieces of `linear` that are tried. */
+/** Numbers of segments of `linear` that are tried. */
 const SEGMENTS = [1, 2, 4, 8, 16, 23];
 const FOLDS = 5;
-/** A simpler line is taken unless more pieces lower the cross-validated error by this part. */
+/** Relative reduction of the cross-validated error from which more segments are used. */
 const WORTH_IT = 0.02;
-/** Fewer mixed steps say too little about the factor on decode attention in them. */
+/** Fewest mixed steps from which the factor on decode attention is fitted. */
 const FEWEST_MIXED = 10;
 const MIXED_FACTORS = Array.from({ length: 61 }, (_, i) => 1 + i / 20);
 
@@ -18,26 +18,26 @@ export type FittedLaw = Pick<
 >;
 
 /**
- * How many pieces `linear` has: as cross-validation decides, or as many as there can be, for points
- * that are free of noise.
+ * The number of segments of `linear`: from cross-validation, or as many as possible, for points
+ * without noise.
  */
 export type Pieces = 'cross-validated' | 'all';
 
-/** Rounds of fitting and weighing anew. */
+/** Rounds of fitting and weighing again. */
 const ROUNDS = 6;
-/** Errors up to so many standard deviations count in full (Huber 1964). */
+/** Standard deviations up to which errors count in full (Huber 1964). */
 const HUBER = 1.345;
-/** From the median of |error| to a standard deviation, for normal errors. */
+/** Factor from the median of |error| to a standard deviation, for normal errors. */
 const DEVIATION_PER_MEDIAN = 1.4826;
-/** No measurement is taken to be more exact than this part of itself. */
+/** Smallest relative standard deviation of a measurement. */
 const SMALLEST_DEVIATION = 1e-3;
 
 /**
- * Fits the calibrated model to measured steps: non-negative least squares of the relative error,
- * so that a short step counts as much as a long one and nothing gets cheaper with more work. Points
- * far from what the others show count less, by Huber's weights. How many pieces `linear` has is
- * decided by five-fold cross-validation, shuffled by the seed; the factor on decode attention in
- * mixed steps by trying 1 to 4, when ten of them were measured.
+ * Fits the calibrated model to measured steps by non-negative least squares of the relative error,
+ * so that short and long steps count alike and more work never takes less time. Points far from the
+ * others count less, by Huber's weights. Five-fold cross-validation, shuffled by the seed,
+ * determines the number of segments of `linear`. The factor on decode attention in mixed steps is
+ * the best of 1 to 4, if there are ten mixed steps.
  */
 export function fitCalibrated(
   steps: readonly MeasuredStep[],
@@ -83,7 +83,7 @@ function fitWith(design: CalibratedDesign, points: readonly WeightedStep[]): Fit
   return { ...design.profileOf(best.x), mixedDecodeFactor: best.factor };
 }
 
-/** A pause of a client or a network is no property of a step. */
+/** Lowers the weight of outliers: a pause of a client or a network is not a property of a step. */
 function weighted(points: readonly WeightedStep[], law: FittedLaw): WeightedStep[] {
   const model = new CalibratedStepTime({ ...law, overheadMs: 0, valid: {} });
   const errors = points.map(({ step }) =>
@@ -113,7 +113,7 @@ function foldsOf(points: readonly WeightedStep[]): WeightedStep[][] {
   return folds.filter((fold) => fold.length > 0);
 }
 
-/** The same order for the same seed and purpose. */
+/** The values in an order that depends only on the seed and the purpose. */
 export function shuffled<T>(values: readonly T[], seed: number, purpose: string): T[] {
   const random = RandomStream.root(seed).stream('calibrate').stream(purpose);
   const result = [...values];

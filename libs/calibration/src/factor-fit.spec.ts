@@ -10,7 +10,7 @@ const BASE: StepTimeModel = {
 };
 
 /**
- * Times of the base, ms, times the factor, plus half a millisecond; `noise` by turns up and down.
+ * Times of the base in ms, times the factor, plus half a millisecond. `noise` alternates in sign.
  */
 function measured(prefill: number, decode: number, noise = 0): MeasuredStep[] {
   const shaky = (ms: number, i: number): number => ms * (1 + (i % 2 === 0 ? noise : -noise));
@@ -23,8 +23,8 @@ function measured(prefill: number, decode: number, noise = 0): MeasuredStep[] {
   return [...prompts, ...decodes];
 }
 
-describe('factors over a model', () => {
-  it('are found again, with no doubt where there is no noise', () => {
+describe('factors on a model', () => {
+  it('are recovered, with a standard error of 0 without noise', () => {
     const { prefill, decode, constantMs } = fitFactors(measured(1.2, 0.9), BASE);
     expect(prefill.value).toBeCloseTo(1.2, 4);
     expect(decode.value).toBeCloseTo(0.9, 4);
@@ -32,20 +32,20 @@ describe('factors over a model', () => {
     expect(prefill.standardError).toBeLessThan(1e-3);
   });
 
-  it('are as uncertain as the points scatter', () => {
+  it('have a standard error that follows the scatter of the points', () => {
     const [calm, wild] = [0.01, 0.05].map((noise) => fitFactors(measured(1.2, 0.9, noise), BASE));
     expect(Math.abs(calm!.decode.value - 0.9)).toBeLessThan(3 * calm!.decode.standardError!);
     expect(wild!.decode.standardError!).toBeGreaterThan(2 * calm!.decode.standardError!);
   });
 
-  it('stay as composed where no point shows them', () => {
+  it('stay 1 without points of their phase', () => {
     const steps = measured(1.2, 0.9).filter(({ decodeSeqs }) => decodeSeqs > 0);
     const { prefill, decode } = fitFactors(steps, BASE);
     expect(prefill).toEqual({ value: 1, standardError: null });
     expect(decode.value).toBeCloseTo(0.9, 4);
   });
 
-  it('do not follow one pause', () => {
+  it('are robust against one pause', () => {
     const steps = measured(1.2, 0.9, 0.01);
     const paused = steps.map((step, i) => (i === 7 ? { ...step, ms: 5 * step.ms } : step));
     expect(fitFactors(paused, BASE).prefill.value).toBeCloseTo(1.2, 1);

@@ -2,7 +2,7 @@ import { type BatchAggregates, factorParts, type StepTimeModel } from '@baton/st
 import type { MeasuredStep } from './measured-step';
 import { NormalEquations } from './normal-equations';
 
-/** A fitted number, and its standard error; null: the points cannot tell. */
+/** A fitted number and its standard error. Null: the points do not determine it. */
 export interface Estimate {
   readonly value: number;
   readonly standardError: number | null;
@@ -14,17 +14,20 @@ export interface Factors {
   readonly constantMs: Estimate;
 }
 
-/** Rounds of fitting and weighing anew; errors count in full up to so many deviations (Huber). */
+/**
+ * Rounds of fitting and weighing again, and the deviations up to which errors count in full
+ * (Huber).
+ */
 const ROUNDS = 5;
 const HUBER = 1.345;
 const DEVIATION_PER_MEDIAN = 1.4826;
 const SMALLEST_DEVIATION = 1e-3;
 
 /**
- * The factors over a composed model that meet measured steps best: least squares of the relative
- * error. What no point shows stays as composed, with factor 1.
+ * The factors on a composed model that fit measured steps best, by least squares of the relative
+ * error. A factor without points stays 1.
  *
- * @param base  composed, without overhead
+ * @param base composed, without overhead
  */
 export function fitFactors(steps: readonly MeasuredStep[], base: StepTimeModel): Factors {
   const rows = steps.map((step) => rowOf(step, base));
@@ -43,7 +46,7 @@ export function fitFactors(steps: readonly MeasuredStep[], base: StepTimeModel):
 }
 
 interface Row {
-  /** Composed ms of what does not decode and of what does, and 1. */
+  /** Composed ms of the parts without and with decode, and 1. */
   readonly parts: readonly [number, number, number];
   readonly ms: number;
 }
@@ -82,7 +85,7 @@ function solve(
   return { x, errors };
 }
 
-/** An entry of the diagonal of the inverse of the system's matrix. */
+/** An entry on the diagonal of the inverse of the system's matrix. */
 function inverseAt(system: NormalEquations, at: number): number {
   const unit = new NormalEquations(system.size);
   unit.gram.set(system.gram);

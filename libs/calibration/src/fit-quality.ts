@@ -1,19 +1,22 @@
 import type { BatchAggregates, StepTimeModel } from '@baton/step-time';
 import { type MeasuredStep, type Phase, PHASES, phaseOf } from './measured-step';
 
-/** How far a model is from measured steps of one phase. */
+/** The distance of a model from measured steps of one phase. */
 export interface FitQuality {
   readonly phase: Phase;
   readonly points: number;
-  /** 1 − Σ (measured − model)² / Σ (measured − mean)², at most 1; 1 when all were equal and met. */
+  /**
+   * 1 − Σ (measured − model)² / Σ (measured − mean)², at most 1. It is 1 when all values are equal
+   * and exact.
+   */
   readonly r2: number;
   /** Mean of |model / measured − 1|, percent. */
   readonly meanErrorPercent: number;
-  /** The largest of those with its sign, percent. */
+  /** The largest of these errors with its sign, percent. */
   readonly maxErrorPercent: number;
 }
 
-/** One entry per phase that has steps. */
+/** One entry per phase with steps. */
 export function qualityOf(model: StepTimeModel, steps: readonly MeasuredStep[]): FitQuality[] {
   return PHASES.flatMap((phase) => {
     const own = steps.filter((step) => phaseOf(step) === phase);

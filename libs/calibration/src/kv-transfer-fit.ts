@@ -9,7 +9,7 @@ export interface KvTransferFit {
   readonly file: Section;
 }
 
-/** Least squares of the relative error, with neither part below 0; rounded to six digits. */
+/** Least squares of the relative error, with both parts at least 0, rounded to six digits. */
 export function fitKvTransfer(
   transfers: readonly { readonly tokens: number; readonly ms: number }[],
 ): KvTransferFit {

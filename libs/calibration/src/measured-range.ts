@@ -3,7 +3,7 @@ import { type MeasuredStep } from './measured-step';
 
 const NONE: Range = [0, 0];
 
-/** The range that measured steps span, in which a fit to them holds. */
+/** The range of the measured steps, in which a fit to them is valid. */
 export function measuredRange(steps: readonly MeasuredStep[]): ValidRange {
   const prompts = steps.filter((step) => step.prefillTokens > 0);
   const decodes = steps.filter((step) => step.decodeSeqs > 0);

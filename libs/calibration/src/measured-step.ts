@@ -1,8 +1,8 @@
 import type { BatchAggregates } from '@baton/step-time';
 
-/** One measured step: the sums of its batch, and how long it took. */
+/** One measured step: the sums of its batch, and its time. */
 export interface MeasuredStep extends Omit<BatchAggregates, 'kvUsage'> {
-  /** > 0. */
+  /** Above 0. */
   readonly ms: number;
 }
 
@@ -15,7 +15,9 @@ export function phaseOf({ prefillTokens, decodeSeqs }: MeasuredStep): Phase {
   return decodeSeqs === 0 ? 'prefill' : 'mixed';
 }
 
-/** A step that computes `count` prompts of `tokens` new tokens, each after `cached` others. */
+/**
+ * A step that computes `count` prompts of `tokens` new tokens, each after `cached` other tokens.
+ */
 export function prefillStep(shape: {
   readonly count?: number;
   readonly tokens: number;
@@ -34,7 +36,7 @@ export function prefillStep(shape: {
   };
 }
 
-/** A step in which `sequences` with `context` tokens together get a token each. */
+/** A step in which `sequences` with `context` tokens together get one token each. */
 export function decodeStep(sequences: number, context: number, ms: number): MeasuredStep {
   return {
     prefillTokens: 0,
@@ -47,7 +49,9 @@ export function decodeStep(sequences: number, context: number, ms: number): Meas
   };
 }
 
-/** Steps that differ in none of a model's inputs are one point, measured several times. */
+/**
+ * Number of different batches. Steps with equal model inputs are one batch, measured several times.
+ */
 export function distinctBatches(steps: readonly MeasuredStep[]): number {
   const keys = steps.map((step) =>
     [step.prefillTokens, step.prefillQuadratic, step.decodeSeqs, step.decodeContext].join(' '),

@@ -13,7 +13,7 @@ function systemOf(points: readonly (readonly [readonly number[], number])[]): No
   return system;
 }
 
-/** Half the slope of the squared error along each coefficient. */
+/** Half the gradient of the squared error, along each coefficient. */
 function gradient({ size, gram, moment }: NormalEquations, x: Float64Array): number[] {
   return Array.from(moment, (value, i) => {
     const product = Array.from(x).reduce((sum, each, j) => sum + gram[i * size + j]! * each, 0);
@@ -22,7 +22,7 @@ function gradient({ size, gram, moment }: NormalEquations, x: Float64Array): num
 }
 
 describe('NormalEquations', () => {
-  it('finds coefficients that no admissible step improves (Karush, Kuhn and Tucker)', () => {
+  it('finds coefficients that meet the conditions of Karush, Kuhn and Tucker', () => {
     fc.assert(
       fc.property(rows, (points) => {
         const system = systemOf(points);
@@ -37,7 +37,7 @@ describe('NormalEquations', () => {
     );
   });
 
-  it('finds the coefficients that the rows were made of, whatever their sign', () => {
+  it('finds the coefficients of the rows, of either sign', () => {
     const made = fc.array(number, { minLength: COLUMNS, maxLength: COLUMNS });
     fc.assert(
       fc.property(fc.array(row, { minLength: 12, maxLength: 30 }), made, (xs, truth) => {
@@ -51,7 +51,7 @@ describe('NormalEquations', () => {
     );
   });
 
-  it('says the same of the sum of two systems as of all rows in one', () => {
+  it('gives equal results for the sum of two systems and for all rows in one', () => {
     fc.assert(
       fc.property(rows, rows, (a, b) => {
         const sum = systemOf(a).combined(systemOf(b));
@@ -64,7 +64,7 @@ describe('NormalEquations', () => {
     );
   });
 
-  it('scales columns as if their values had been', () => {
+  it('scales columns like scaled values', () => {
     const points = [
       [[1, 2, 3, 4], 5],
       [[2, 1, 0, 3], 4],
@@ -75,7 +75,7 @@ describe('NormalEquations', () => {
     expect([...scaled.moment]).toEqual([...made.moment]);
   });
 
-  it('gives 0 to a column that is 0 everywhere, and copes with two that are equal', () => {
+  it('gives 0 to a column of zeros, and accepts two equal columns', () => {
     const system = systemOf([
       [[1, 1, 0, 2], 6],
       [[2, 2, 0, 1], 6],

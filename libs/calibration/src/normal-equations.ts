@@ -1,13 +1,13 @@
 import { assert } from '@baton/kernel';
 
-/** Added to the unit diagonal, so that columns which say the same are no obstacle. */
+/** Added to the unit diagonal, so that linearly dependent columns have a solution. */
 const RIDGE = 1e-10;
-/** A gradient below this part of the largest moment counts as none. */
+/** Share of the largest moment below which a gradient counts as 0. */
 const TOLERANCE = 1e-12;
 
 /**
- * Weighted least squares in its normal form, so that any number of rows takes the same room. Rows
- * are added one by one; sums of two such systems stand for the rows of both.
+ * Weighted least squares in normal form, so that memory does not grow with the rows. Rows are added
+ * one by one. The sum of two systems has the rows of both.
  */
 export class NormalEquations {
   readonly gram: Float64Array;
@@ -34,7 +34,10 @@ export class NormalEquations {
     this.rows++;
   }
 
-  /** The rows of both; with `sign` -1, those of this without those of the other. */
+  /**
+   * The system with the rows of both; with `sign` -1, with the rows of this one without those of
+   * the other.
+   */
   combined(other: NormalEquations, sign: 1 | -1 = 1): NormalEquations {
     assert(other.size === this.size, 'systems of different sizes');
     const sum = new NormalEquations(this.size);
@@ -60,7 +63,7 @@ export class NormalEquations {
     return result;
   }
 
-  /** Σ weight² · (y − row · x)², never below 0. */
+  /** Σ weight² · (y − row · x)², at least 0. */
   squaredError(x: ArrayLike<number>): number {
     const { size, gram, moment } = this;
     let error = this.square;
@@ -71,7 +74,7 @@ export class NormalEquations {
     return Math.max(0, error);
   }
 
-  /** The coefficients of least error. */
+  /** The coefficients with the least error. */
   solve(): Float64Array {
     const unit = this.toUnitColumns();
     const all = Array.from({ length: this.size }, (_, i) => i).filter((i) => unit.scales[i]! > 0);
@@ -79,7 +82,7 @@ export class NormalEquations {
   }
 
   /**
-   * The coefficients of least error that are not negative, by the active-set method of Lawson and
+   * The non-negative coefficients with the least error, by the active-set method of Lawson and
    * Hanson on the normal equations (Bro and de Jong 1997).
    */
   solveNonNegative(): Float64Array {
@@ -108,7 +111,7 @@ export class NormalEquations {
   }
 }
 
-/** Normal equations whose columns have length 1, or 0. */
+/** Normal equations whose columns have length 1 or 0. */
 interface UnitSystem {
   readonly size: number;
   readonly scales: Float64Array;
@@ -116,7 +119,7 @@ interface UnitSystem {
   readonly moment: Float64Array;
 }
 
-/** The column outside of the set along which the error falls fastest. */
+/** The column outside the set along which the error falls fastest. Undefined: none. */
 function steepest(unit: UnitSystem, x: Float64Array, active: Set<number>): number | undefined {
   const largest = unit.moment.reduce((max, value) => Math.max(max, Math.abs(value)), 0);
   let best: number | undefined;
@@ -132,7 +135,10 @@ function steepest(unit: UnitSystem, x: Float64Array, active: Set<number>): numbe
   return best;
 }
 
-/** Moves to the least error within the set, and drops from it whatever would become negative. */
+/**
+ * Moves to the least error within the set. Columns whose coefficient would become negative leave
+ * the set.
+ */
 function descend(unit: UnitSystem, from: Float64Array, active: Set<number>): Float64Array {
   let x = from;
   while (active.size > 0) {
@@ -147,7 +153,7 @@ function descend(unit: UnitSystem, from: Float64Array, active: Set<number>): Flo
   return x;
 }
 
-/** Of the coefficients that are not above 0 at the target, the one that gets there first. */
+/** Of the coefficients that are at most 0 at the target, the one that reaches 0 first. */
 function firstToVanish(
   x: Float64Array,
   target: Float64Array,
@@ -165,7 +171,7 @@ function firstToVanish(
   return first;
 }
 
-/** Least error over some columns, by Cholesky's factorisation; 0 for the others. */
+/** The least error over some columns, by Cholesky factorisation; other columns get 0. */
 function solveFor(unit: UnitSystem, columns: readonly number[]): Float64Array {
   const n = columns.length;
   const factor = new Float64Array(n * n);

@@ -3,14 +3,14 @@ import type { BatchContextPolynomial, PolynomialSpec } from '@baton/step-time';
 import { type MeasuredStep, phaseOf } from './measured-step';
 import { NormalEquations } from './normal-equations';
 
-/** As many as xPyD-sim's `calibrate` requires. */
+/** Fewest different values; those of xPyD-sim's `calibrate`. */
 const FEWEST_PROMPTS = 3;
 const FEWEST_DECODES = 9;
 
 /**
  * Fits xPyD-sim's polynomials: prefill of degree 2 over the prompt tokens of a step, decode over
- * `1, B, C, B · C, B², C²` with C the mean context. Least squares of the relative error. Steps that
- * do both say nothing here and are left out.
+ * `1, B, C, B · C, B², C²` with C the mean context. Least squares of the relative error. Mixed
+ * steps are left out.
  *
  * @throws HardwareError `bad-points`
  */

@@ -7,11 +7,11 @@ import {
 } from '@baton/step-time';
 import { type MeasuredStep, phaseOf } from './measured-step';
 
-/** Fewer points say nothing of where four of five others lie. */
+/** Fewest points from which a range of four of five is given. */
 const FEWEST = 5;
 const DIGITS = 5;
 
-/** Where measured steps lie around a model that was not fitted to them. */
+/** The range of measured steps around a model that was not fitted to them. */
 export function heldOutFactors(
   model: StepTimeModel,
   steps: readonly MeasuredStep[],
@@ -20,7 +20,7 @@ export function heldOutFactors(
   return { prefill: endsOf(prefill), decode: endsOf(decode) };
 }
 
-/** How single steps scatter around a model; undefined where too few were measured. */
+/** The scatter of single steps around a model. Undefined: there are too few steps. */
 export function noiseOf(model: StepTimeModel, steps: readonly MeasuredStep[]): StepNoise {
   const { decode, prefill } = ratiosOf(model, steps);
   const rounded = (ratios: readonly number[]) =>
@@ -28,7 +28,7 @@ export function noiseOf(model: StepTimeModel, steps: readonly MeasuredStep[]): S
   return { decode: rounded(decode), prefill: rounded(prefill) };
 }
 
-/** Measured over modelled; steps that do both compute prompts. */
+/** Ratios of measured to modelled times. A mixed step counts as prefill. */
 function ratiosOf(model: StepTimeModel, steps: readonly MeasuredStep[]) {
   const ratios: Record<'decode' | 'prefill', number[]> = { decode: [], prefill: [] };
   for (const step of steps) {

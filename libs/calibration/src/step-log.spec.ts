@@ -10,7 +10,7 @@ describe('the log of steps', () => {
     expect(stepLogLine(step)).not.toContain('\n');
   });
 
-  it('may leave out what a single prompt or a decode step implies', () => {
+  it('may leave out fields that a single prompt or a decode step implies', () => {
     expect(
       parseStepLogLine('{"step_ms": 5, "prefill_tokens": 100, "prefill_context": 20}'),
     ).toEqual(prefillStep({ tokens: 100, cached: 20, ms: 5 }));

@@ -3,27 +3,27 @@ import { countIn, type JsonFields, objectIn } from '@baton/kernel';
 import type { MeasuredStep } from './measured-step';
 
 /**
- * One line of a recorded log of steps, JSONL. `step_ms` and either part of the batch suffice; what
- * is left out is 0.
+ * One line of a recorded log of steps, JSONL. `step_ms` and one part of the batch are required;
+ * other fields are 0 by default.
  */
 export interface StepLogEntry {
-  /** How long the step took, > 0. */
+  /** Duration of the step in ms, above 0. */
   readonly step_ms: number;
   /** Prompt tokens computed. */
   readonly prefill_tokens?: number;
-  /** Prompts they belong to; left out: 1 when there are prompt tokens. */
+  /** Number of their prompts. Default: 1 when there are prompt tokens. */
   readonly prefill_seqs?: number;
-  /** Σ ((p + n)² − p²) over the prompts; left out: that of one prompt after `prefill_context`. */
+  /** Σ ((p + n)² − p²) over the prompts. Default: that of one prompt after `prefill_context`. */
   readonly prefill_quadratic?: number;
-  /** Σ p over the prompts: tokens that were in KV before. */
+  /** Σ p over the prompts: tokens that were in KV before the step. */
   readonly prefill_context?: number;
-  /** Sequences that got a token. */
+  /** Sequences that get a token. */
   readonly decode_seqs?: number;
   /** Σ of their contexts. */
   readonly decode_context?: number;
-  /** Drafted tokens verified beside them. */
+  /** Drafted tokens that the step verifies in addition. */
   readonly draft_tokens?: number;
-  /** Which engine it was; not used by the fit. */
+  /** The engine of the step. The fit does not use it. */
   readonly engine?: string;
 }
 
@@ -54,7 +54,7 @@ export function stepLogLine(step: MeasuredStep, engine?: string): string {
   return JSON.stringify(entry);
 }
 
-/** @throws HardwareError `bad-points`, a sentence without the line's number */
+/** @throws HardwareError `bad-points`; the message is one sentence without the line's number */
 export function parseStepLogLine(line: string): MeasuredStep {
   const entry = objectIn(line);
   if (entry === undefined) throw bad('not a JSON object');
@@ -80,7 +80,7 @@ export function parseStepLogLine(line: string): MeasuredStep {
   };
 }
 
-/** Undefined where the entry leaves it out. */
+/** Undefined: the entry does not have it. */
 function givenCount(entry: JsonFields, key: string): number | undefined {
   const count = countIn(entry[key]);
   if (count === undefined && entry[key] !== undefined) throw bad(`${key} must be a number from 0`);

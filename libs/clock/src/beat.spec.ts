@@ -22,7 +22,7 @@ describe('a beat', () => {
     ]);
   });
 
-  it('that rings a little early is not rung again', () => {
+  it('that rings a little early does not ring twice', () => {
     expect(msToBeat(1_000, 4_999.3)).toBe(1_001);
     expect(msToBeat(1_000, 5_000.4)).toBe(1_000);
   });

@@ -80,6 +80,6 @@ describe('a recorded placement', () => {
       changes: [{ atUs: 1, kind: 'join', pool: 0 }],
       recordedPlacement: placementOf([]),
     });
-    expect(() => simulate(scenario)).toThrow('engines that stay');
+    expect(() => simulate(scenario)).toThrow('needs a fixed topology');
   });
 });

@@ -78,11 +78,11 @@ describe('the KV blocks of an engine', () => {
     expect(Math.abs((16 * blocksOf({})) / 377_024 - 1)).toBeLessThan(0.01);
   });
 
-  it('are one fewer than are asked for, which holds no KV', () => {
+  it('are one fewer than num_gpu_blocks sets: one block holds no KV', () => {
     expect(blocksOf({ numGpuBlocksOverride: 100 })).toBe(99);
   });
 
-  it('are fewer the more sequences and tokens a step may have, and by the version of vLLM', () => {
+  it('decrease with the sequences and tokens of a step, and by the version of vLLM', () => {
     const few = blocksOf({ maxNumSeqs: 64, maxNumBatchedTokens: 512 });
     expect(few).toBeGreaterThan(blocksOf({ maxNumSeqs: 1024, maxNumBatchedTokens: 512 * 2 }));
     expect(few).toBeGreaterThan(blocksOf({ maxNumSeqs: 64, maxNumBatchedTokens: 65_536 }));
@@ -96,11 +96,11 @@ describe('the framework', () => {
   const decodeUs = (framework: BatonConfig['framework']) =>
     setupOf({ framework }).stepTime.decodeLaw!(8)!.baseUs;
 
-  it('decides the kernels of composed step times', () => {
+  it('selects the kernels of composed step times', () => {
     expect(new Set([decodeUs('vllm'), decodeUs('trtllm')]).size).toBe(2);
   });
 
-  it('computes prompts in steps of their own with SGLang, where nothing else is configured', () => {
+  it('computes prompts in steps of their own with SGLang by default', () => {
     const sglang = { framework: 'sglang' } as const;
     expect(setupOf(sglang).promptsFirst).toBe(true);
     const mixed: [Partial<BatonConfig>, Stage?][] = [
@@ -160,7 +160,7 @@ describe('CUDA graphs', () => {
       { cudagraphCaptureSizes: '1,8', maxCudagraphCaptureSize: 4 },
       /max_cudagraph_capture_size \(4\) must be the largest/,
     ],
-  ])('are refused where vLLM refuses them: %j', (changes, message) => {
+  ])('are refused like in vLLM: %j', (changes, message) => {
     expect(() => aggregated(changes)).toThrow(UsageError);
     expect(() => aggregated(changes)).toThrow(message);
   });
@@ -170,7 +170,7 @@ describe('async scheduling', () => {
   const isOn = (changes: Partial<BatonConfig>) =>
     engineSetup(defaultConfig(changes), 'aggregated').options.asyncScheduling;
 
-  it('is on where it is in vLLM, unless it is switched off', () => {
+  it('is on where it is on in vLLM, unless switched off', () => {
     expect(isOn({})).toBe(true);
     expect(isOn({ asyncScheduling: false })).toBe(false);
     expect(isOn({ vllmVersion: '0.13' })).toBe(false);
@@ -178,7 +178,7 @@ describe('async scheduling', () => {
     expect(isOn({ numSpeculativeTokens: 2 })).toBe(true);
   });
 
-  it('is off, and cannot be asked for, beside pipeline stages', () => {
+  it('is off with pipeline stages, and cannot be switched on', () => {
     const changes = { pipelineParallelSize: 2, stepTime: 'roofline' } as const;
     expect(isOn(changes)).toBe(false);
     expect(() => isOn({ ...changes, asyncScheduling: true })).toThrow(UsageError);
@@ -189,7 +189,7 @@ describe('the name of the model for clients', () => {
   const nameOf = (config: Partial<BatonConfig>) =>
     engineSetup(defaultConfig(config), 'decode').servedModelName;
 
-  it('is the first of several, and the model where none is given', () => {
+  it('is the first of several, and by default the model', () => {
     expect(nameOf({ servedModelName: ['a', 'b'] })).toBe('a');
     expect(nameOf({})).toBe('llama-3.1-8b');
     expect(nameOf({ servedModelName: [] })).toBe('llama-3.1-8b');
@@ -203,19 +203,19 @@ describe('how one rank reads a KV block', () => {
       .transferShape;
   const split = { prefillTensorParallelSize: 4, decodeTensorParallelSize: 2 };
 
-  it('is one read for K and one for V of each layer, of the heads that it stores', () => {
+  it('takes one read for K and one for V of each layer, of the heads that it stores', () => {
     const bytesPerBlock = (131_072 / 2) * 16;
     const shape = { bytesPerBlock, descriptorsPerBlock: 2 * 32 };
     expect(shapeOf('decode', { tensorParallelSize: 2 })).toEqual(shape);
     expect(shapeOf('decode', { ...split, prefillTensorParallelSize: 1 })).toEqual(shape);
   });
 
-  it('is so many times as many where the source is spread over more ranks', () => {
+  it('takes one set of reads for each rank of a wider source', () => {
     expect(shapeOf('decode', split).descriptorsPerBlock).toBe(2 * 2 * 32);
     expect(shapeOf('prefill', split).descriptorsPerBlock).toBe(2 * 32);
   });
 
-  it('is one read per layer of a latent vector, which every rank of the source has', () => {
+  it('takes one read per layer of a latent vector, which every rank of the source has', () => {
     const model = { model: 'deepseek-v3', quantization: 'fp8_block' } as const;
     const wide = { prefillTensorParallelSize: 8, decodeTensorParallelSize: 8 };
     expect(shapeOf('decode', { ...model, ...wide }).descriptorsPerBlock).toBe(61);
@@ -226,7 +226,7 @@ describe('LoRA adapters of a configuration', () => {
   const optionsWith = (config: Partial<BatonConfig>) =>
     engineSetup(defaultConfig(config), 'prefill').options;
 
-  it('limit the batch where there are any, or may be', () => {
+  it('limit the batch where some exist or may be added', () => {
     expect(optionsWith({ maxLoras: 3 }).maxAdapters).toBeUndefined();
     expect(optionsWith({ maxLoras: 3, enableLora: true }).maxAdapters).toBe(3);
     expect(optionsWith({ allowRuntimeLoraUpdating: true }).maxAdapters).toBe(1);

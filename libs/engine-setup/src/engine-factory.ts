@@ -45,7 +45,7 @@ import { kvTimingFromFile } from './step-time-file';
 import { stepNoise } from './step-noise';
 import { stepTimeSpec } from './step-time-spec';
 
-/** Everything about the engines of one stage that follows from a configuration, for both clocks. */
+/** The facts about the engines of one stage that follow from a configuration, for both clocks. */
 export interface EngineSetup {
   readonly options: EngineOptions;
   /** The model's first name for clients. */
@@ -55,20 +55,20 @@ export interface EngineSetup {
   readonly gpus: number;
   /** Bytes of KV per prompt token that one rank sends over its own link. */
   readonly kvBytesPerToken: number;
-  /** What layers with a sliding window add to that. Unset: there are none. */
+  /** Additional bytes of layers with a sliding window. Unset: the model has none. */
   readonly kvWindow?: KvWindow;
-  /** A KV block as one rank stores it, and the reads that it makes for one. */
+  /** Bytes of a KV block on one rank, and the number of reads that fetch it. */
   readonly transferShape: { readonly bytesPerBlock: number; readonly descriptorsPerBlock: number };
-  /** What the first contact and a descriptor take. Unset: nothing. */
+  /** Times of the first contact and of a descriptor. Unset: 0. */
   readonly transferTimes?: { readonly handshakeUs: Micros; readonly descriptorUs: number };
   readonly link: Link;
-  /** What the engine gives to the KV pool of the cluster. Unset: there is none. */
+  /** The engine's part of the cluster's KV pool. Unset: no pool. */
   readonly kvPool?: KvPoolTerms;
-  /** Data-parallel ranks that step together, >= 2. Unset: each rank steps by itself. */
+  /** Number of data-parallel ranks that step together, >= 2. Unset: each rank steps by itself. */
   readonly lockstepRanks?: number;
   /**
-   * What counts the steps of this engine that lie outside of the range of its step times, if they
-   * have one.
+   * Counts the steps of this engine that lie outside of the range of its step times, if they have
+   * one.
    */
   readonly guard?: RangeGuard;
 }
@@ -116,9 +116,9 @@ function resolve(config: BatonConfig, sourceTp: number, stage: Stage): EngineSet
 }
 
 /**
- * As vLLM: ranks of a mixture of experts exchange tokens in every layer, so they step together;
- * those of a dense model share nothing. Batches of several stages have no common boundary: there
- * ranks are not held to it.
+ * The rule of vLLM: ranks of a mixture of experts exchange tokens in every layer, so they step
+ * together. Ranks of a dense model share nothing. Batches of several pipeline stages have no common
+ * boundary, so ranks step independently there.
  */
 function lockstepOf({ model, pp, dp = 1 }: EnginePlacement): Pick<EngineSetup, 'lockstepRanks'> {
   const steps = dp > 1 && pp === 1 && expertLayers(model) > 0;
@@ -131,24 +131,24 @@ function transferTimesOf(config: BatonConfig): Pick<EngineSetup, 'transferTimes'
   return { transferTimes: { handshakeUs: msToUs(handshakeMs), descriptorUs } };
 }
 
-/** GPUs of the engines that this stage fetches KV from. */
+/** GPUs per engine of the stage from which this stage fetches KV. */
 function sourceTpOf(config: BatonConfig, stage: Stage): number {
   const source = stage === 'prefill' ? 'decode' : 'prefill';
   return configForStage(config, source).tensorParallelSize;
 }
 
 /**
- * Ranks of the source from which one rank reads its heads (`_read_blocks_for_req` of vLLM's
- * `nixl/pull_worker.py`): several where the source has more, each a part. Where it has fewer, the
- * rank reads a part of one; a latent vector is whole on each.
+ * Number of source ranks from which one rank reads its heads (`_read_blocks_for_req` of vLLM's
+ * `nixl/pull_worker.py`): several when the source has more ranks, each with a part. When the source
+ * has fewer, the rank reads a part of one. Each source rank has the whole latent vector.
  */
 function ranksRead({ model, tp }: EnginePlacement, sourceTp: number): number {
   return model.attention.kind === 'latent' ? 1 : Math.max(1, Math.ceil(sourceTp / tp));
 }
 
 /**
- * Parts of a KV block that lie apart in memory, as vLLM's NIXL connector registers them: one per
- * layer, and K apart from V; latent attention keeps one vector for both.
+ * Number of separate memory regions of a KV block, as vLLM's NIXL connector registers them: one per
+ * layer for K and one for V. Latent attention has one vector for both.
  */
 function regionsPerBlock({ model }: EnginePlacement): number {
   return layersPerBlock(model) * (model.attention.kind === 'latent' ? 1 : 2);
@@ -193,9 +193,9 @@ function engineOptions(
   const steps = {
     ...stepTimeSpec(config),
     ...{ framework, vllmMinor },
-    // The sizes of other frameworks are not known here.
+    // Baton has no data about the sizes of other frameworks.
     cudaGraphSizes: framework === 'vllm' ? cudaGraphSizes(capacity) : [],
-    // Stages have several batches under way, which hides the host.
+    // Pipeline stages have several batches under way, which hides the time of the host.
     isSynchronous: !isAsync && config.pipelineParallelSize === 1,
   };
   const operators = operatorFiles({ own: config.operators });
@@ -238,7 +238,7 @@ function schedulingOf({ schedulingPolicy: named, seed }: BatonConfig, stage: Sta
   return new OwnScheduling(ownPolicy<SchedulingPolicy>(named, 'key'), { stage, seed });
 }
 
-/** Without adapters an engine need not check for them. */
+/** Undefined without adapters, so that an engine skips the check. */
 function adapterOptions(config: BatonConfig): Pick<EngineOptions, 'maxAdapters'> {
   const { enableLora, maxLoras, allowRuntimeLoraUpdating: mayLoad } = config;
   const isOn = enableLora || mayLoad || loraModulesOf(config).length > 0;
@@ -263,12 +263,15 @@ function hostTierOptions(
 }
 
 /**
- * From here on vLLM's hash of a block covers the token behind, unless there is a KV connector, and
- * nothing has to be dropped (`VllmConfig.num_hash_lookahead_tokens`, seen in 0.33.0).
+ * First version in which vLLM's hash of a block covers the token behind it, unless there is a KV
+ * connector; nothing is dropped then (`VllmConfig.num_hash_lookahead_tokens`, seen in 0.33.0).
  */
 const LOOKAHEAD_HASHES_MINOR = 33;
 
-/** @param dropsHits whether a drafter that reads the next token spoils the last block of a hit */
+/**
+ * @param dropsHits  true when a drafter that reads the next token invalidates the last block of a
+ * hit
+ */
 function speculationOptions(
   config: BatonConfig,
   dropsHits: boolean,

@@ -73,11 +73,11 @@ describe('a step-time file', () => {
     ['auto', BLIS, 'BLIS'],
     ['table', TABLE, 'planner profile'],
     ['auto', TABLE, 'planner profile'],
-  ])('is what step_time %s takes from %s', (stepTime, stepTimeFile, description) => {
+  ])('is the model of step_time %s in %s', (stepTime, stepTimeFile, description) => {
     expect(modelOf({ stepTime, stepTimeFile }).description).toContain(description);
   });
 
-  it('keeps its own overhead and mixed factor unless others are given', () => {
+  it('keeps its own overhead and mixed factor by default', () => {
     const decodeMs = 5 + (9 * 40) / 4095 + 0.1 + 0.1;
     const at = (overrides: Partial<BatonConfig>) =>
       modelOf({ stepTimeFile: PROFILE, ...overrides }).stepUs(DECODE) / 1000;
@@ -85,7 +85,7 @@ describe('a step-time file', () => {
     expect(at({ stepOverheadMs: 3 })).toBeCloseTo(decodeMs + 3, 9);
   });
 
-  it('may time transfers too, unless others are given', () => {
+  it('may also time transfers, unless options do', () => {
     const linkOf = (overrides: Partial<BatonConfig>) =>
       setupOf({ stepTimeFile: XPYD, ...overrides }).link;
     expect(linkOf({}).baseLatencyUs).toBe(2000);
@@ -107,7 +107,7 @@ describe('a step-time file', () => {
     expect(() => setupOf(overrides)).toThrow(sentence);
   });
 
-  it('scales with the load that llm-d knows', () => {
+  it('scales with the load in llm-d’s definition', () => {
     const model = modelOf({
       stepTime: 'constant',
       interTokenLatency: 10,
@@ -119,7 +119,7 @@ describe('a step-time file', () => {
 });
 
 describe('a step outside of the range', () => {
-  it('is said once on stderr, with range and value, and counted', () => {
+  it('is reported once on stderr, with range and value, and counted', () => {
     const written: string[] = [];
     vi.spyOn(process.stderr, 'write').mockImplementation((text) => written.push(String(text)) > 0);
     const model = modelOf({ stepTimeFile: PROFILE });
@@ -133,7 +133,7 @@ describe('a step outside of the range', () => {
     expect(model.stepsOutsideRange).toBe(2);
   });
 
-  it('is refused when asked for', () => {
+  it('is refused with step_time_extrapolation refuse', () => {
     const model = modelOf({ stepTimeFile: PROFILE, stepTimeExtrapolation: 'refuse' });
     expect(() => model.stepUs({ ...DECODE, decodeSeqs: 65 })).toThrow('Refused to extrapolate');
     expect(model.stepUs(DECODE)).toBeGreaterThan(0);
@@ -155,7 +155,7 @@ describe('checked ahead of time', () => {
       ...(longestPrompt === undefined ? {} : { longestPrompt }),
     });
 
-  it('is an engine whose largest batches stay within the range', () => {
+  it('accepts an engine whose largest batches stay within the range', () => {
     expect(check({})).not.toThrow();
     expect(check({ stepTimeExtrapolation: 'warn', maxNumSeqs: 4096 })).not.toThrow();
     expect(check({ stepTimeFile: undefined, stepTime: 'roofline' })).not.toThrow();
@@ -166,11 +166,11 @@ describe('checked ahead of time', () => {
     [{ maxModelLen: 8193 }, 'attention of prompts in tokens²'],
     [{ maxNumBatchedTokens: 4097 }, 'tokens per step: 4,097'],
     [{ numGpuBlocksOverride: 12_502 }, 'context tokens of a decode step: 200,016'],
-  ])('is refused with the bound that it breaks: %j', (overrides, sentence) => {
+  ])('refuses an engine, and names the bound: %j', (overrides, sentence) => {
     expect(check(overrides)).toThrow(sentence);
   });
 
-  it('is the longest prompt of a workload alone, where that is known', () => {
+  it('covers only the longest prompt of a known workload', () => {
     expect(check({ maxModelLen: 100_000, maxNumSeqs: 4096 }, 8192)).not.toThrow();
     expect(check({ maxModelLen: 100_000 }, 8193)).toThrow('attention of prompts');
   });

@@ -12,9 +12,9 @@ import type { EngineSetup } from './engine-factory';
 const said = new Set<string>();
 
 /**
- * The model with `step_time_extrapolation` applied: steps outside of its range are counted, and
- * reported on stderr, once per limit and process, or refused. A model without a range is returned
- * as it is.
+ * The model with `step_time_extrapolation` applied. Steps outside of its range are counted, and
+ * either reported on stderr, once per limit and process, or refused. A model without a range is
+ * returned unchanged.
  */
 export function guarded(model: StepTimeModel, config: BatonConfig): StepTimeModel {
   if (model.outsideRange === undefined) return model;
@@ -24,10 +24,7 @@ export function guarded(model: StepTimeModel, config: BatonConfig): StepTimeMode
   });
 }
 
-/**
- * The setup for one engine of several, so that its steps outside of the range are counted for it
- * alone.
- */
+/** The setup for one engine of several, with its own count of steps outside of the range. */
 export function withOwnGuard(setup: EngineSetup): EngineSetup {
   const { stepTime } = setup.options;
   if (!(stepTime instanceof RangeGuard)) return setup;
@@ -35,18 +32,18 @@ export function withOwnGuard(setup: EngineSetup): EngineSetup {
   return { ...setup, guard, options: { ...setup.options, stepTime: guard } };
 }
 
-/** A lone prompt, or all that fits: the largest batches of an engine. */
+/** The largest batches to check: the longest prompt alone, or all batches of an engine. */
 export interface LargestBatches {
-  /** Longest prompt that is computed here, in tokens; unset: the longest that the engine takes. */
+  /** Longest prompt of this engine, in tokens. Unset: its model length. */
   readonly longestPrompt?: number;
-  /** Whether every batch that the engine can form is meant; else the longest prompt alone. */
+  /** True: every batch that the engine can form. False: only the longest prompt alone. */
   readonly everyBatch: boolean;
 }
 
 /**
- * Checks ahead of time what can be known: under `step_time_extrapolation: refuse`, that the largest
- * batches of an engine lie within the range of its step-time model. What depends on the run is
- * refused by the step that leaves the range.
+ * Checks in advance, under `step_time_extrapolation: refuse`, that the largest batches of an engine
+ * lie within the range of its step-time model. Batches that depend on the run are refused by the
+ * step that leaves the range.
  *
  * @throws UsageError, one sentence
  */
@@ -82,7 +79,7 @@ const EMPTY: BatchAggregates = {
   kvUsage: 1,
 };
 
-/** The last chunk of the longest prompt, and a budget full of prompt tokens. */
+/** The last chunk of the longest prompt, and a step whose token budget is full of prompt tokens. */
 function promptBatches(options: Options, largest: LargestBatches): BatchAggregates[] {
   const { maxModelLen, maxNumBatchedTokens } = options;
   const tokens = Math.min(maxModelLen, largest.longestPrompt ?? maxModelLen);

@@ -22,12 +22,12 @@ describe('the option frontend', () => {
     expect(frontEndOf({ frontend: undefined })).toBeUndefined();
   });
 
-  it('has as many servers for each engine as the option says', () => {
+  it('has the configured number of servers for each engine', () => {
     expect(frontEndOf({ frontend: 'vllm' }, 4)).toEqual({ ...VLLM_FRONT_END, serversPerEngine: 4 });
     expect(frontEndOf({ frontend: '{request_ms: 2}' }, 3)?.serversPerEngine).toBe(3);
   });
 
-  it('holds the fields of an own one, or names a file with them', () => {
+  it('holds the fields of a front end, or names a file with them', () => {
     const own = { requestUs: 2_000, promptTokenUs: 3, dispatch: 'concurrent' };
     const fields = '{request_ms: 2, prompt_token_us: 3, dispatch: concurrent}';
     expect(frontEndOf({ frontend: fields })).toMatchObject({ ...own, name: 'fields' });
@@ -50,7 +50,7 @@ describe('the option frontend', () => {
 describe('a run without the option frontend', () => {
   const implied = (over: Partial<BatonConfig>) => withFrontEnd(defaultConfig(over)).frontend;
 
-  it("has vLLM's, unless clients said how long a prompt takes", () => {
+  it("has vLLM's, unless clients measured the time of a prompt", () => {
     expect(implied({})).toBe('vllm');
     expect(implied({ stepTime: 'roofline' })).toBe('vllm');
     expect(implied({ stepTime: 'constant' })).toBe('none');
@@ -63,7 +63,7 @@ describe('a run without the option frontend', () => {
     ['front_end: included', 'none'],
     ['front_end: {request_ms: 6.6}', '{"request_ms":6.6}'],
     ['overhead_ms: 1', 'vllm'],
-  ])('has what its profile says with %s', (line, frontend) => {
+  ])('has the front end of its profile with %s', (line, frontend) => {
     const stepTimeFile = join(folder, 'profile.yaml');
     writeFileSync(stepTimeFile, `kind: calibrated\n${line}\n`);
     expect(implied({ stepTimeFile })).toBe(frontend);
@@ -72,7 +72,7 @@ describe('a run without the option frontend', () => {
     expect(() => frontEndOf({ frontend })).not.toThrow();
   });
 
-  it('keeps a front end that was given', () => {
+  it('keeps a configured front end', () => {
     expect(implied({ frontend: 'none' })).toBe('none');
     expect(implied({ frontend: 'vllm', stepTime: 'constant' })).toBe('vllm');
   });

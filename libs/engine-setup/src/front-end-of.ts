@@ -3,14 +3,13 @@ import { type BatonConfig, configForStage, UsageError } from '@baton/config';
 import { givenFields } from './given-fields';
 import { frontEndInFile } from './step-time-file';
 
-/** Step times that are a server's latencies as measured by a client. */
+/** Step times that are latencies of a server as measured by a client. */
 const SEEN_BY_CLIENTS: ReadonlySet<BatonConfig['stepTime']> = new Set(['constant', 'per-token']);
 
 type FrontEndOptions = Pick<BatonConfig, 'frontend' | 'apiServerCount'>;
 
 /**
- * The servers in front of the engines, as the option has them; undefined: none, and none where the
- * option is not set.
+ * The servers in front of the engines, from the option. Undefined: none, as with an unset option.
  *
  * @throws UsageError, one sentence
  */
@@ -40,9 +39,9 @@ function oneServer(frontend: string): FrontEnd {
 const WITHOUT_FILE: ReadonlySet<BatonConfig['stepTime']> = new Set(['composed', 'roofline']);
 
 /**
- * The configuration of a run on the virtual clock that shows a real server's latency: without the
- * option it has the front end that its profile was fitted beside, else vLLM's, and none where the
- * time of a prompt is as clients see it.
+ * The configuration of a run on the virtual clock, with a front end, so that its latencies are
+ * those of a real server. By default it is the front end of the fitted profile, else vLLM's. Where
+ * the time of a prompt was measured by clients it is none.
  *
  * @throws UsageError when the profile cannot be read
  */
@@ -54,7 +53,7 @@ function impliedFrontEnd(config: BatonConfig): string {
   const { stepTime, stepTimeFile } = configForStage(config, 'prefill');
   if (SEEN_BY_CLIENTS.has(stepTime)) return 'none';
   if (stepTimeFile === undefined || WITHOUT_FILE.has(stepTime)) return VLLM_FRONT_END.name;
-  const told = frontEndInFile(stepTimeFile);
-  if (told === undefined) return VLLM_FRONT_END.name;
-  return told === 'included' ? 'none' : JSON.stringify(told);
+  const frontEnd = frontEndInFile(stepTimeFile);
+  if (frontEnd === undefined) return VLLM_FRONT_END.name;
+  return frontEnd === 'included' ? 'none' : JSON.stringify(frontEnd);
 }

@@ -6,13 +6,13 @@ const BYTES_MAX = 2 ** 20;
 
 export interface GivenFields {
   readonly content: unknown;
-  /** What the user gave, for errors. */
+  /** The user's input, for errors. */
   readonly where: string;
 }
 
 /**
- * The fields that an option holds between braces, or the YAML or JSON file that it names (its path
- * begins with `.` or `/`, or ends in `.yaml`, `.yml` or `.json`). Undefined: it is a name.
+ * The fields that an option has between braces, or in the YAML or JSON file that it names (its path
+ * begins with `.` or `/`, or ends in `.yaml`, `.yml` or `.json`). Undefined: the option is a name.
  *
  * @param option  its name, for errors
  * @throws UsageError when the file or the fields cannot be read

@@ -7,15 +7,15 @@ import { gpuOf } from './gpu-of';
 import { modelOf } from './model-of';
 import { schedulerLimits } from './scheduler-limits';
 
-/** How many KV blocks sequences take in the engines of a stage. */
+/** The number of KV blocks of a sequence in the engines of a stage. */
 export type KvLayoutOfStage = NonNullable<ReturnType<typeof newLayout>>;
 
 const known = new WeakMap<BatonConfig, Map<Stage, KvLayoutOfStage | undefined>>();
 
 /**
- * How many KV blocks sequences take in the engines of `stage`; undefined when one block holds
- * `block_size` tokens of all layers, and for a model of a server that no catalogue has. The model
- * is looked up once for each configuration.
+ * The number of KV blocks of a sequence in the engines of `stage`. Undefined when one block holds
+ * `block_size` tokens of all layers, and for a model of a server that is not in the catalogue. The
+ * model is looked up once per configuration.
  */
 export function kvLayoutOf(config: BatonConfig, stage: Stage): KvLayoutOfStage | undefined {
   const stages = known.get(config) ?? new Map<Stage, KvLayoutOfStage | undefined>();

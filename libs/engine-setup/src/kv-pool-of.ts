@@ -5,7 +5,8 @@ import type { KvPoolTerms } from '@baton/kv-pool';
 import { type BatonConfig, UsageError } from '@baton/config';
 
 /**
- * What an engine with this host memory gives to the KV pool of the cluster; undefined without one.
+ * The part of the cluster's KV pool that an engine with this host memory provides. Undefined
+ * without a pool.
  *
  * @throws UsageError, one sentence, for a pool without memory or without prefix caching
  */

@@ -1,20 +1,17 @@
 import { type BatonConfig, UsageError } from '@baton/config';
 import { servedNamesOf } from './served-names';
 
-/** A LoRA adapter: a further name under which the model answers, with prefixes of its own. */
+/** A LoRA adapter: another name of the model for clients, with prefixes of its own. */
 export interface Adapter {
   readonly name: string;
-  /** Where its weights would be; shown as the card's `root`, never opened. */
+  /** Path of its weights. It is shown as the card's `root` and never opened. */
   readonly path: string;
 }
 
 const NAME = /^[^\s\u0000-\u001f]{1,256}$/;
 const MAX_PATH_LENGTH = 4_096;
 
-/**
- * The adapters that are served from the start. @throws UsageError when one is not written as it
- * must be, or there twice
- */
+/** The adapters of the configuration. @throws UsageError for a malformed or repeated one */
 export function loraModulesOf(
   config: Pick<BatonConfig, 'loraModules' | 'servedModelName' | 'model'>,
 ): Adapter[] {

@@ -7,16 +7,17 @@ const BYTES_MAX = 4 * 2 ** 20;
 const FILE = 'config.json';
 
 /**
- * The model that an option names: a path of a `config.json`, or of a folder that has one, else a
- * name of the catalogue. A path ends in `.json`, or begins with `.` or `/`.
+ * The model of an option: the path of a `config.json`, or of a folder with one, or a name of the
+ * catalogue. A path ends in `.json`, or begins with `.` or `/`.
  *
- * @throws UsageError when the file cannot be read; HardwareError for a name or a file of no use
+ * @throws UsageError when the file cannot be read; HardwareError for an unknown name or an unusable
+ * file
  */
 export function modelOf(name: string): ModelGeometry {
   return isPath(name) ? modelFromFile(name) : findModel(name);
 }
 
-/** The folder of a model that is named by a path; undefined: its name is in the catalogue. */
+/** The folder of a model that is named by a path. Undefined: its name is in the catalogue. */
 export function modelFolderOf(name: string): string | undefined {
   return isPath(name) ? dirname(resolve(fileOf(name))) : undefined;
 }
@@ -25,7 +26,7 @@ function isPath(name: string): boolean {
   return /^[./]/.test(name) || name.endsWith('.json');
 }
 
-/** It goes by the name of its folder, as published models do. */
+/** Its name is that of its folder, as for published models. */
 function modelFromFile(path: string): ModelGeometry {
   const file = fileOf(path);
   return geometryFromConfig(jsonOf(file), basename(dirname(resolve(file))));

@@ -17,7 +17,7 @@ describe('the cache of tabulated steps', () => {
   });
   afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-  /** As a file in another folder, so that no memory of this process answers for the disk. */
+  /** Another folder name, so that the memory cache of this process does not hide the disk. */
   function asOther(cache: string): OperatorSource {
     const moved = join(folder, `other-${(files += 1)}`);
     mkdirSync(moved);
@@ -27,7 +27,7 @@ describe('the cache of tabulated steps', () => {
     return operatorFiles({ cache: moved });
   }
 
-  it('gives back what was kept under the same key alone, and leaves no drafts', () => {
+  it('returns steps only under their own key, and leaves no drafts', () => {
     const cache = join(folder, 'steps');
     operatorFiles({ cache }).keep('a', STEP);
     expect(readdirSync(cache)).toHaveLength(1);
@@ -41,7 +41,7 @@ describe('the cache of tabulated steps', () => {
     ['was changed', (text: string) => text.replace('4.5', '4.6')],
     ['is of another key', (text: string) => text.replace('"key":"a', '"key":"z')],
     ['is empty', () => ''],
-  ])('does not trust a file that %s', (_name, spoilt) => {
+  ])('ignores a file that %s', (_name, spoilt) => {
     const cache = join(folder, 'steps');
     operatorFiles({ cache }).keep('a', STEP);
     const file = join(cache, readdirSync(cache)[0]!);
@@ -49,7 +49,7 @@ describe('the cache of tabulated steps', () => {
     expect(asOther(cache).kept('a')).toBeUndefined();
   });
 
-  it('does without a folder that cannot be made', () => {
+  it('works without a folder that cannot be created', () => {
     const blocked = join(folder, 'file');
     writeFileSync(blocked, '');
     chmodSync(blocked, 0o400);

@@ -17,16 +17,16 @@ import { gunzipSync } from 'node:zlib';
 import { OwnOperators } from './own-operators';
 
 export interface OperatorPlaces {
-  /** Folder of tables of the user's own; undefined: the shipped ones alone. */
+  /** Folder of the user's own tables. Undefined: only the shipped ones. */
   readonly own?: string | undefined;
-  /** Folder in which tabulated steps are kept. */
+  /** Folder of the cache of tabulated steps. */
   readonly cache?: string;
 }
 
 /**
- * The measured operators in data/operators, the user's own over them, and steps tabulated from both
- * in the user's cache folder. Files are read when they are asked for. A cache that cannot be read
- * or written only costs the time of tabulating again.
+ * The measured operators in data/operators under the user's own, and steps tabulated from both in
+ * the user's cache folder. Files are read on first use. An unusable cache costs only the time of
+ * tabulating again.
  *
  * @throws UsageError when the folder of own tables cannot be used
  */
@@ -47,8 +47,8 @@ export function operatorFiles(places: OperatorPlaces = {}): OperatorSource {
 }
 
 /**
- * A folder of operator tables of the user's own, over the shipped ones. A process lists and sums
- * it once.
+ * A folder of the user's own operator tables, over the shipped ones. A process lists it and
+ * computes its sum once.
  */
 export function ownOperators(folder: string): OwnOperators {
   const known = opened.get(folder) ?? new OwnOperators(folder, { read: readTable });
@@ -58,10 +58,10 @@ export function ownOperators(folder: string): OwnOperators {
 
 const opened = new Map<string, OwnOperators>();
 
-/** Tabulated steps of this process, which several engines share. */
+/** Tabulated steps of this process, shared by several engines. */
 const here = new Map<string, TabulatedStep>();
 const HERE_MAX = 256;
-/** Files of the cache folder, of some 40 kB each; the oldest go first. */
+/** Files of the cache folder, of some 40 kB each. The oldest are deleted first. */
 const FILES_MAX = 256;
 
 function readTable(path: string): string | undefined {
@@ -71,7 +71,7 @@ function readTable(path: string): string | undefined {
   return existsSync(packed) ? gunzipSync(readFileSync(packed)).toString('latin1') : undefined;
 }
 
-/** From the sources as well as from the build. */
+/** Works from the sources and from the build. */
 function dataFolder(): string {
   let folder = __dirname;
   while (!existsSync(join(folder, 'data', 'operators')) && dirname(folder) !== folder) {
@@ -86,7 +86,7 @@ function cacheFolder(env: NodeJS.ProcessEnv): string {
   return join(env['XDG_CACHE_HOME'] || join(homedir(), '.cache'), 'baton', 'steps');
 }
 
-/** What is kept holds for the tables that it was made of, which are named with their sums. */
+/** Tabulated steps are valid only for the tables that they were made of, named with their sums. */
 let tables: string | undefined;
 
 function tablesSum(): string {
@@ -98,8 +98,8 @@ function fileOf(key: string): string {
 }
 
 /**
- * Head and steps are a line each. The key stands beside the numbers, so that an equal hash of
- * another key is not taken for it; the sum finds a file that was cut or changed.
+ * Head and steps are a line each. The key stands beside the numbers, so that a hash collision is
+ * detected. The sum detects a file that was cut or changed.
  */
 interface KeptHead {
   readonly key: string;
@@ -121,7 +121,7 @@ function keptStep(path: string, key: string): TabulatedStep | undefined {
   }
 }
 
-/** Written beside and renamed, so that another process never reads half a file. */
+/** Written under another name and renamed, so that another process never reads half a file. */
 function keepStep(path: string, key: string, step: TabulatedStep): void {
   remember(path, step);
   const draft = `${path}.${process.pid}-${threadId}`;
@@ -133,11 +133,11 @@ function keepStep(path: string, key: string, step: TabulatedStep): void {
     renameSync(draft, path);
     dropOldest(dirname(path));
   } catch {
-    // A folder that cannot be written: tabulate again next time. A draft goes when it is old.
+    // The folder is not writable: tabulate again next time. Old drafts are deleted.
   }
 }
 
-/** Drafts that a killed process left count too. */
+/** Counts drafts of killed processes too. */
 function dropOldest(folder: string): void {
   const names = readdirSync(folder);
   if (names.length <= FILES_MAX) return;

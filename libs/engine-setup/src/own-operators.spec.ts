@@ -11,7 +11,7 @@ import { operatorFiles } from './operator-files';
 const root = mkdtempSync(join(tmpdir(), 'baton-own-operators-'));
 let folders = 0;
 
-/** Tables by path, below a folder of their own. */
+/** Creates a folder with these tables, by path. */
 function folderOf(files: Readonly<Record<string, string>>): string {
   const folder = join(root, `own-${(folders += 1)}`);
   for (const [path, content] of Object.entries(files)) {
@@ -30,24 +30,24 @@ const PLACE = { model: 'llama-3.1-8b', gpu: 'h100', stepTime: 'composed' } as co
 const modelOf = (config: Partial<BatonConfig>) =>
   engineSetup(defaultConfig({ ...PLACE, ...config }), 'decode').options.stepTime;
 
-/** The down-projection of Llama 3.1 8B at 16 rows, in so many µs. */
+/** The down-projection of Llama 3.1 8B at 16 rows, in this many µs. */
 const down = (us: number): string => `n,k,m,us\n4096,14336,16,${us}\n`;
 
 beforeEach(() => vi.stubEnv('BATON_CACHE_DIR', join(root, 'cache')));
 afterEach(() => vi.unstubAllEnvs());
 afterAll(() => rmSync(root, { recursive: true, force: true }));
 
-describe('operators of the own', () => {
-  it('stand in place of the shipped ones in every layer of a step', () => {
+describe('the user’s own operators', () => {
+  it('replace the shipped ones in every layer of a step', () => {
     const at = (us: number) =>
       modelOf({ operators: folderOf({ 'h100_sxm/gemm.bf16.csv': down(us) }) }).stepUs(DECODE);
-    // 32 layers, each 100 µs longer; a shape that was not measured goes by its neighbours.
+    // 32 layers, each 100 µs longer. A shape that was not measured is interpolated.
     const longerUs = at(300) - at(200);
     expect(longerUs).toBeGreaterThan(3_199);
     expect(longerUs).toBeLessThan(3_300);
   });
 
-  it('are named by the model, which reports and metrics show; others are not', () => {
+  it('are named in the description of the model', () => {
     const operators = folderOf({ 'h100_sxm/gemm.bf16.csv.gz': down(200) });
     expect(modelOf({ operators }).description).toContain(
       `measured operators of h100_sxm with own tables of ${operators} (gemm.bf16), llama-3.1-8b`,
@@ -56,7 +56,7 @@ describe('operators of the own', () => {
     expect(modelOf({ operators, gpu: 'h200' }).description).not.toContain('own tables');
   });
 
-  it('are kept apart by their contents where tabulated steps are kept', () => {
+  it('have separate tabulated steps by their contents', () => {
     const cache = join(root, 'kept');
     const step = { head: { at: [], us: [] } } as never;
     const of = (us: number) => ({
@@ -68,7 +68,7 @@ describe('operators of the own', () => {
     expect(operatorFiles({ cache }).kept('a')).toBeUndefined();
   });
 
-  it('make steps of a GPU that is not shipped, by a systems.json and a GPU that names it', () => {
+  it('give steps of a new GPU, by a systems.json and a GPU that names it', () => {
     const shipped = operatorFiles().texts;
     const systems = JSON.parse(shipped.read('systems.json')!) as Record<string, unknown>;
     const tables = ['gemm.bf16', 'context_attention.bf16_kvbf16', 'generation_attention.kvbf16'];
@@ -90,7 +90,7 @@ describe('operators of the own', () => {
   it.each<[Record<string, string>, string]>([
     [{ 'h100_sxm/gemm.bf16.csv': 'n,k,m,ms\n' }, 'gemm.bf16.csv:1: the columns must be n,k,m,us'],
     [{ 'h100_sxm/gemm.bf16.csv': down(-1) }, 'gemm.bf16.csv:2: us must be a time above 0 and up'],
-    [{ 'h100_sxm/gemm.bf17.csv': down(1) }, 'gemm.bf17.csv has the name of no table'],
+    [{ 'h100_sxm/gemm.bf17.csv': down(1) }, 'gemm.bf17.csv is not named after a table'],
     [{ 'h101/gemm.bf16.csv': down(1) }, 'h101 is a folder of no known system (a100_sxm,'],
     [{ 'h100_sxm/readme.txt': '' }, 'has no table: write <system>/<operator>.csv'],
     [{ 'systems.json': '{' }, 'systems.json cannot be read: '],

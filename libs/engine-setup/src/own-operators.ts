@@ -21,7 +21,7 @@ const SYSTEMS = 'systems.json';
 const TABLE = /^(.+)\.csv(\.gz)?$/;
 const BYTES_MAX = 64 * 2 ** 20;
 
-/** One table of the folder: its file, and the system and operator that it is of. */
+/** One table of the folder: its file, its system and its operator. */
 interface TableFile {
   readonly file: string;
   readonly system: string;
@@ -29,9 +29,9 @@ interface TableFile {
 }
 
 /**
- * A folder of operator tables of the user's own, `<system>/<operator>.csv` or `.csv.gz` as in
- * data/operators, with an optional systems.json for systems that are not shipped. Owns the list of
- * files and the sum of their contents; each is read and checked when it is asked for.
+ * A folder of the user's own operator tables, `<system>/<operator>.csv` or `.csv.gz` as in
+ * data/operators, with an optional systems.json for systems that are not shipped. It keeps the list
+ * of files and the sum of their contents. Each file is read and checked on first use.
  */
 export class OwnOperators {
   private readonly files: readonly TableFile[];
@@ -56,7 +56,7 @@ export class OwnOperators {
     }
   }
 
-  /** As `OperatorTexts`: own points over shipped ones. */
+  /** As `OperatorTexts`: own points take precedence over shipped ones. */
   read(path: string): string | undefined {
     if (path === SYSTEMS) return JSON.stringify(this.systems);
     const file = this.files.find(({ system, name }) => `${system}/${name}.csv` === path);
@@ -76,14 +76,14 @@ export class OwnOperators {
     return this.files.map((file) => this.tableOf(file));
   }
 
-  /** How steps of a system scatter, by places that were measured several times. */
+  /** The scatter of a system's steps, from points that were measured several times. */
   noise(system: string): StepNoise {
     const own = this.files.filter((file) => file.system === system);
     const { decode, prefill } = repeatedRatios(own.map((file) => this.tableOf(file)));
     return { decode: noiseFrom(decode), prefill: noiseFrom(prefill) };
   }
 
-  /** Of the contents of all files; taken once. */
+  /** Sum of the contents of all files, computed once. */
   sum(): string {
     return (this.taken ??= this.takeSum());
   }
@@ -140,7 +140,7 @@ export class OwnOperators {
     const file = join(this.folder, system, fileName);
     if (layoutOf(name) !== undefined) return [{ file, system, name }];
     throw new UsageError(
-      `${file} has the name of no table that steps are composed from (data/operators/README.md): ` +
+      `${file} is not named after a table of composed steps (data/operators/README.md): ` +
         `${OPERATOR_NAMES.join(', ')}, each with its formats, as gemm.bf16.csv.`,
     );
   }

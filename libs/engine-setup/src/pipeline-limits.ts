@@ -2,9 +2,9 @@ import type { Stage } from '@baton/contract';
 import { type BatonConfig, UsageError } from '@baton/config';
 
 /**
- * What an engine with pipeline stages cannot do.
+ * Refuses options that an engine with pipeline stages does not support.
  *
- * @throws UsageError, one sentence with what to do
+ * @throws UsageError, one sentence with a remedy
  */
 export function refuseStages(config: BatonConfig, stage: Stage): void {
   const { pipelineParallelSize } = config;
@@ -22,13 +22,13 @@ function limitOf(config: BatonConfig, stage: Stage): string | undefined {
     );
   }
   if (config.numSpeculativeTokens > 0) {
-    return 'does not go with num_speculative_tokens: drafts are not modelled across stages';
+    return 'excludes num_speculative_tokens: drafts are not modelled across stages';
   }
   if (config.kvOffloadingSize > 0) {
-    return 'does not go with kv_offloading_size: loading KV is not modelled in stages';
+    return 'excludes kv_offloading_size: loading KV is not modelled in stages';
   }
   if (config.logSteps !== undefined) {
-    return 'does not go with log_steps: steps overlap, and what one takes fits no step-time model';
+    return 'excludes log_steps: steps overlap, so the time of one fits no step-time model';
   }
   return undefined;
 }

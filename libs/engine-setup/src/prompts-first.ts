@@ -2,8 +2,9 @@ import type { BatonConfig } from '@baton/config';
 import type { Stage } from '@baton/contract';
 
 /**
- * Whether engines compute prompts in steps of their own: SGLang without `--enable-mixed-chunk`.
- * Engines with drafts, pipeline stages or KV from elsewhere mix them, as vLLM does.
+ * True for engines that compute prompts in steps of their own: SGLang without
+ * `--enable-mixed-chunk`. Engines with drafts, pipeline stages or KV from other engines mix them,
+ * as vLLM does.
  */
 export function promptsFirst(config: BatonConfig, stage: Stage): boolean {
   if (config.framework !== 'sglang' || config.enableMixedChunk || stage !== 'aggregated') {

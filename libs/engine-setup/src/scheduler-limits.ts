@@ -1,7 +1,7 @@
 import { type Gpu, type SchedulerDefaults, schedulerDefaults } from '@baton/hardware';
 import type { BatonConfig } from '@baton/config';
 
-/** Those given, else vLLM's for the GPU; one that is not given makes room for one that is. */
+/** The configured limits, else vLLM's for the GPU. A default adapts to a configured one. */
 export function schedulerLimits(config: BatonConfig, gpu: Gpu): SchedulerDefaults {
   const defaults = schedulerDefaults(gpu);
   const { maxNumSeqs: seqs, maxNumBatchedTokens: tokens, numSpeculativeTokens } = config;

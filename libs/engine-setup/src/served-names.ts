@@ -1,10 +1,10 @@
 import type { BatonConfig } from '@baton/config';
 
-/** The names of the model for clients: the first stands in answers, the others only in requests. */
+/** The names of the model for clients. The first stands in answers; requests may use any. */
 export type ServedNames = readonly [string, ...string[]];
 
 /**
- * As vLLM's `--served-model-name`: the name given as model where none is set, each name once
+ * The rule of vLLM's `--served-model-name`: by default the name of the model, each name once
  * (`vllm/config/model.py`, `get_served_model_name`, and `vllm/entrypoints/openai/models`).
  */
 export function servedNamesOf({

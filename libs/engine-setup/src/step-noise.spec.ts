@@ -27,7 +27,7 @@ function profileWith(noise: string): string {
   return file;
 }
 
-/** So many measurements of each of two places, 10 % to both sides of their mean. */
+/** This many measurements of each of two points, 10 % to both sides of their mean. */
 function ownTables(times: number): string {
   const folder = join(root, `own-${times}`);
   mkdirSync(join(folder, 'h100_sxm'), { recursive: true });
@@ -43,13 +43,13 @@ afterEach(() => vi.unstubAllEnvs());
 afterAll(() => rmSync(root, { recursive: true, force: true }));
 
 describe('step_noise measured', () => {
-  it('takes the spread that a profile has; none takes none', () => {
+  it('uses the spread of a profile; none uses none', () => {
     const stepTimeFile = profileWith(`noise: {decode: [${QUANTILES.join(', ')}]}`);
     expect(noiseOf({ stepTimeFile })).toEqual({ decode: QUANTILES, prefill: undefined });
     expect(noiseOf({ stepTimeFile, stepNoise: 'none' })).toBeUndefined();
   });
 
-  it('takes the spread of own operators that were measured several times', () => {
+  it('uses the spread of own operators that were measured several times', () => {
     const { decode, prefill } = noiseOf({ operators: ownTables(40) })!;
     expect(prefill).toEqual(decode);
     // 10 % to both sides, widened by √(40 / 39).

@@ -5,7 +5,7 @@ import { type BatonConfig, UsageError } from '@baton/config';
 import { ownOperators } from './operator-files';
 
 /**
- * How steps scatter, by `step_noise`: as in the profile, or of own operators that were measured
+ * The scatter of steps by `step_noise`: that of the profile, or of own operators that were measured
  * several times.
  *
  * @throws UsageError when it was not measured

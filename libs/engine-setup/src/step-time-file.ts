@@ -9,10 +9,10 @@ const BYTES_MAX = 64 * 2 ** 20;
 /** First bytes of a ZIP archive, which NumPy's NPZ is. */
 const ARCHIVE = 'PK\u0003\u0004';
 
-/** Names of columns, which no line of a mapping looks like. */
+/** Names of columns. No line of a mapping has this form. */
 const HEADER = /^\s*\w+(\s*,\s*\w+)+\s*(\r?\n|$)/;
 
-/** A file with a step-time model, its text read and, unless it is a table, parsed. */
+/** A file with a step-time model: its text and, unless it is a table, its parsed form. */
 export type StepTimeFile =
   | { readonly kind: 'table'; readonly csv: string }
   | { readonly kind: 'profile'; readonly content: unknown };
@@ -32,21 +32,21 @@ export function readStepTimeFile(path: string): StepTimeFile {
   return { kind: 'profile', content: parsed(path, text) };
 }
 
-/** The model that a file holds, whatever its kind. */
+/** The model of a file of any kind. */
 export function stepTimeFromFile(path: string): StepTimeSpec {
   const file = readStepTimeFile(path);
   return file.kind === 'table' ? file : stepTimeFromProfile(file.content);
 }
 
-/** A file's fit of KV transfers: xPyD-sim keeps it beside those of steps. */
+/** The file's fit of KV transfers. xPyD-sim keeps it beside those of steps. */
 export function kvTimingFromFile(path: string): ReturnType<typeof kvTimingFromXpydProfile> {
   const file = readStepTimeFile(path);
   return file.kind === 'table' ? undefined : kvTimingFromXpydProfile(file.content);
 }
 
 /**
- * A profile's entry on the server in front of the engines that it was fitted to: `included` in its
- * steps, fields of a front end, or nothing.
+ * A profile's entry on the server in front of the engines of its fit: `included` in its steps,
+ * fields of a front end, or nothing.
  */
 export function frontEndInFile(path: string): unknown {
   const file = readStepTimeFile(path);

@@ -12,7 +12,7 @@ import {
 import { type StepTimeMethod, stepTimeMethodOf } from '@baton/step-time';
 import { operatorFiles } from './operator-files';
 
-/** One model for each family, which differ in the operators that they need. */
+/** One model for each family. Families differ in the operators that they need. */
 const FAMILIES = [
   ['dense', 'llama-3.1-8b'],
   ['dense, large', 'llama-3.1-70b'],
@@ -42,7 +42,10 @@ tensor-parallel degree of 1, 2, 4 and 8 at which weights and a KV block fit with
 *too large* where none does. *refused*: the GPU has no units for the format.
 `;
 
-/** docs/step-time-methods.md, one table per GPU. Reads the measured operators: seconds. */
+/**
+ * docs/step-time-methods.md, one table per GPU. It reads all measured operators, which takes
+ * seconds.
+ */
 export function stepTimeMethodsPage(): string {
   return `${INTRODUCTION}${GPUS.map(section).join('')}`;
 }

@@ -38,7 +38,7 @@ export function stepTimeSpec(config: BatonConfig): StepTimeSpec {
   }
 }
 
-/** The kinds that a file may hold; all but a table have a built-in default. */
+/** The kinds of model that a file may hold. All but a table have a built-in default. */
 type FileKind = 'calibrated' | 'polynomial' | 'blis' | 'table';
 
 function fromFile(config: BatonConfig, kind: FileKind): StepTimeSpec {

@@ -36,13 +36,13 @@ function hits(book: FaultBook, count: number): number[] {
 
 const CUT = { at: 'queue', fault: 'cut' };
 
-describe('a book of faults', () => {
-  it('hits every n-th request, and no more than the limit', () => {
+describe('FaultBook', () => {
+  it('hits every n-th request, up to the limit', () => {
     expect(hits(bookOf([{ ...CUT, every: 3 }]), 10)).toEqual([2, 5, 8]);
     expect(hits(bookOf([{ ...CUT, every: 3, limit: 2 }]), 100)).toEqual([2, 5]);
   });
 
-  it('hits the share of requests that the rate says, the same ones for the same seed', () => {
+  it('hits the share of requests given by rate, and the same ones for the same seed', () => {
     const rules = [{ ...CUT, rate: 0.2 }];
     const found = hits(bookOf(rules), 5_000);
     expect(found.length / 5_000).toBeCloseTo(0.2, 1);
@@ -63,7 +63,7 @@ describe('a book of faults', () => {
     }
   });
 
-  it('looks at the model and at headers, with a value or without', () => {
+  it('matches the model and headers, with a value or without', () => {
     const book = bookOf([
       { ...CUT, name: 'model', model: 'big' },
       { ...CUT, name: 'there', header: 'X-Fault' },
@@ -75,7 +75,7 @@ describe('a book of faults', () => {
     expect(ask(book, { headers: { 'x-fault': ' Cut ' } })).toEqual(['there', 'value']);
   });
 
-  it('counts only the requests that the other conditions let through', () => {
+  it('counts only the requests that meet the other conditions', () => {
     const book = bookOf([{ ...CUT, model: 'big', every: 2 }]);
     const models = ['big', 'small', 'big', 'small', 'small', 'big', 'big'];
     expect(models.map((model) => ask(book, { model }).length)).toEqual([0, 0, 1, 0, 0, 0, 1]);
@@ -87,7 +87,7 @@ describe('a book of faults', () => {
     expect([0, 0.999_999, 1, 2.999_999, 3, 100].map(at)).toEqual([0, 0, 1, 1, 0, 0]);
   });
 
-  it('sends the window along where the stage is reached later', () => {
+  it('adds the window to a fault of a later stage', () => {
     const book = bookOf([{ at: 'transfer', fault: 'expire-lease', after: 10, for: 20 }]);
     const [fault] = book.judge({ model: 'm', header: () => undefined, nowUs: SINCE_US });
     const due = (seconds: number): boolean =>
@@ -96,7 +96,7 @@ describe('a book of faults', () => {
     expect(ask(book, { atUs: 30e6 })).toEqual([]);
   });
 
-  it('continues counting for an unchanged rule, and starts again for a changed one', () => {
+  it('continues counting for an unchanged rule, and restarts for a changed one', () => {
     const book = bookOf([{ ...CUT, every: 3 }]);
     ask(book);
     ask(book);
@@ -106,7 +106,7 @@ describe('a book of faults', () => {
     expect([ask(book).length, ask(book).length]).toEqual([0, 1]);
   });
 
-  it('lets requests fail as llm-d does: by percent, with the types that are asked for', () => {
+  it('injects llm-d failures by percent, with the configured types', () => {
     expect(hits(bookOf([], { failureInjectionRate: 100 }), 50)).toHaveLength(50);
     const share = hits(bookOf([], { failureInjectionRate: 30 }), 5_000).length / 5_000;
     expect(share).toBeCloseTo(0.3, 1);
@@ -125,7 +125,7 @@ describe('a book of faults', () => {
     ]);
   });
 
-  it('does what X-Return-Error asks for, before any rule and any draw', () => {
+  it('applies X-Return-Error before any rule and any draw', () => {
     const book = bookOf([CUT], { failureInjectionRate: 100 });
     const judge = (value: string): unknown =>
       book.judge({

@@ -3,20 +3,20 @@ import { RandomStream, secondsToUs } from '@baton/kernel';
 import { type FailureType, FAILURE_TYPES, llmDFailure, returnedError } from './llm-d-failures';
 import type { FaultRule } from './rule';
 
-/** Everything that can be set about faults. */
+/** All settings of injected faults. */
 export interface FaultSettings {
   readonly rules: readonly FaultRule[];
-  /** Percent of the requests, 0 to 100, that fail as llm-d's simulator would let them. */
+  /** Percent of requests, 0 to 100, with an injected failure as in llm-d's simulator. */
   readonly failureInjectionRate: number;
-  /** Empty: all. */
+  /** Empty: all types. */
   readonly failureTypes: readonly FailureType[];
-  /** When the rules were set: where their windows begin. Wall µs since the Unix epoch. */
+  /** When the rules were set, which is where their windows begin. Wall µs since the Unix epoch. */
   readonly sinceUs: number;
 }
 
 export interface FaultSubject {
   readonly model: string;
-  /** The value of a request header, by any spelling of its name. */
+  /** The value of a request header. Case of the name is ignored. */
   readonly header: (name: string) => string | undefined;
   /** Wall µs since the Unix epoch. */
   readonly nowUs: number;
@@ -24,7 +24,7 @@ export interface FaultSubject {
 
 export interface FaultBookOptions {
   readonly seed: number;
-  /** Simulated seconds per wall second: windows shrink with it. */
+  /** Simulated seconds per wall second. The windows are in simulated time. */
   readonly speedup: number;
 }
 
@@ -39,16 +39,17 @@ interface ActiveRule {
   hit: number;
 }
 
-/** Names the error that a client requests. */
+/** The header with which a client requests an error. */
 export const RETURN_ERROR_HEADER = 'x-return-error';
 
-/** What happens to a request on llm-d's account, before any rule. */
+/** A failure of llm-d's kind. It comes before any rule. */
 const AT_ONCE = { rule: 'failure-injection', stage: 'queue' } as const;
 
 /**
- * Judges requests by the rules of one process. It counts, and draws from streams named after the
- * rules, so the same requests in the same order meet the same faults; it reads no clock and touches
- * nothing. A rule that a change of settings does not affect continues counting.
+ * Determines the faults of requests by the rules of one process. It counts requests, and draws from
+ * streams named after the rules, so the same requests in the same order get the same faults. It
+ * reads no clock and has no side effects. A rule that a change of settings does not affect
+ * continues counting.
  */
 export class FaultBook {
   private active: ActiveRule[] = [];
@@ -76,8 +77,8 @@ export class FaultBook {
   }
 
   /**
-   * The faults that this request meets, in the order of the rules. Throws `BatonError` for a header
-   * that makes no sense.
+   * The faults of this request, in the order of the rules. Throws `BatonError` for an invalid
+   * header.
    */
   judge(subject: FaultSubject): readonly Fault[] {
     const asked = subject.header(RETURN_ERROR_HEADER);
@@ -127,12 +128,15 @@ export class FaultBook {
 
 const NONE: readonly Fault[] = [];
 
-/** Whether a stage that is reached now lies in the fault's window. */
+/** Whether a stage that is reached at this time lies in the fault's window. */
 export function isDue({ window }: Fault, nowUs: number): boolean {
   return window === undefined || (nowUs >= window[0] && nowUs < window[1]);
 }
 
-/** A later stage may still be reached in a window that has not begun. */
+/**
+ * Whether the request can still reach the rule's stage in the window. For a later stage, a window
+ * that has not begun counts.
+ */
 function isOpen(window: readonly [number, number], { at }: FaultRule, nowUs: number): boolean {
   return nowUs < window[1] && (at !== 'queue' || nowUs >= window[0]);
 }
@@ -152,7 +156,7 @@ function headerOf({ header }: FaultRule): ActiveRule['header'] {
   return { name, value: header.slice(colon + 1).trim() };
 }
 
-/** 500, unless the rule sets another. */
+/** Status of an error rule that sets none. */
 const STANDARD_STATUS = 500;
 
 function actionOf(rule: FaultRule): FaultAction {

@@ -9,7 +9,7 @@ import {
 type ErrorAction = Extract<FaultAction, { kind: 'error' }>;
 
 interface StatusFacts {
-  /** vLLM's word, or llm-d's where vLLM has none. */
+  /** vLLM's type, or llm-d's where vLLM has none. */
   readonly type: string;
   readonly openaiType?: string;
   readonly openaiCode?: string;
@@ -17,8 +17,8 @@ interface StatusFacts {
 }
 
 /**
- * What servers say by status; `type`s are those of vLLM's ErrorResponse and llm-d-inference-sim's
- * (pkg/api/response.go).
+ * The message and type of each status. Types are those of vLLM's ErrorResponse and of
+ * llm-d-inference-sim (pkg/api/response.go).
  */
 const STATUSES: Readonly<Record<number, StatusFacts>> = {
   400: { type: 'BadRequestError', message: 'The request is invalid.' },
@@ -53,7 +53,7 @@ const STATUSES: Readonly<Record<number, StatusFacts>> = {
   504: { type: 'InternalServerError', message: 'Gateway timeout' },
 };
 
-/** A failure of any status, made on purpose: rendered like every other of the catalogue. */
+/** An injected failure of any status. It is rendered like the failures of the catalogue. */
 export class InjectedError extends BatonError {
   private readonly own: CatalogueEntry;
 

@@ -14,8 +14,8 @@ export type FailureType = (typeof FAILURE_TYPES)[number];
 type ErrorAction = Extract<FaultAction, { kind: 'error' }>;
 
 /**
- * Statuses, messages and params are those of llm-d-inference-sim
- * (pkg/llm-d-inference-sim/failures.go).
+ * The failures of llm-d-inference-sim (pkg/llm-d-inference-sim/failures.go), with its statuses,
+ * messages and params.
  */
 export function llmDFailure(type: FailureType, model: string): ErrorAction {
   const error = (
@@ -57,7 +57,10 @@ export function llmDFailure(type: FailureType, model: string): ErrorAction {
 const LOWEST = 400;
 const HIGHEST = 599;
 
-/** The error that `X-Return-Error` requests. Throws 400 when it names no status of a failure. */
+/**
+ * The error that `X-Return-Error` requests. Throws 400 when its value is not the status of a
+ * failure.
+ */
 export function returnedError(header: string): ErrorAction {
   const status = /^\d{3}$/.test(header.trim()) ? Number(header) : 0;
   if (status >= LOWEST && status <= HIGHEST) return { kind: 'error', status, afterTokens: 0 };

@@ -14,8 +14,8 @@ function problemOf(given: unknown): Extract<RulesRead, { kind: 'problem' }>['pro
   return read.kind === 'problem' ? read.problem : undefined;
 }
 
-describe('rules for faults', () => {
-  it('are read with times as people write them, and names in either spelling', () => {
+describe('fault rules', () => {
+  it('may have times with units, and names with dashes or underscores', () => {
     const given = [
       { at: 'queue', fault: 'error', status: 429, 'retry-after': '2s', every: 10 },
       { name: 'slow', at: 'transfer', fault: 'slow-link', factor: 0.1, after: '1m', for: 30 },
@@ -31,7 +31,7 @@ describe('rules for faults', () => {
     ]);
   });
 
-  it('are written so that they are read back the same', () => {
+  it('are equal after writing and reading', () => {
     const seconds = fc.integer({ min: 1, max: 3_600 });
     const pair = fc
       .constantFrom(...(Object.keys(KINDS) as FaultKind[]))
@@ -58,7 +58,7 @@ describe('rules for faults', () => {
     );
   });
 
-  it('take every fault at its stages, and refuse it elsewhere', () => {
+  it('accept each fault at its stages, and refuse it elsewhere', () => {
     const more = { delay: 1, factor: 0.5 } as Record<string, number>;
     for (const [fault, { stages, needs }] of Object.entries(KINDS)) {
       for (const at of FAULT_STAGES) {
@@ -90,7 +90,7 @@ describe('rules for faults', () => {
       'an unknown field',
       [{ at: 'queue', fault: 'cut', delay: 1 }],
       [0, 'delay'],
-      'is no field of cut at queue; it takes name, rate, every, after, for, header, model, limit',
+      'is not a field of cut at queue (name, rate, every, after, for, header, model, limit)',
     ],
     [
       'a rate of 0',
@@ -105,13 +105,13 @@ describe('rules for faults', () => {
       'must be an integer from 400 to 599',
     ],
     [
-      'a time of nothing',
+      'a time of 0',
       [{ at: 'queue', fault: 'delay', delay: 'soon' }],
       [0, 'delay'],
       'must be a number of seconds from 0.001 to 3600, or a time like 200ms',
     ],
     [
-      'a header that is none',
+      'a malformed header',
       [{ at: 'queue', fault: 'cut', header: 'a b' }],
       [0, 'header'],
       'must be a text like X-Fault: busy',
@@ -125,7 +125,7 @@ describe('rules for faults', () => {
       [1, 'name'],
       "'a' is given twice",
     ],
-  ])('refuse %s with its path and one complaint', (_what, given, path, complaint) => {
+  ])('refuse %s with its path and one sentence', (_what, given, path, complaint) => {
     expect(problemOf(given)).toEqual({ path, complaint });
   });
 });

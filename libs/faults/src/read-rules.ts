@@ -9,10 +9,10 @@ import {
   KINDS,
 } from './rule';
 
-/** Rules that one cluster may have. */
+/** Most rules of one cluster. */
 export const MAX_RULES = 100;
 
-/** `path` is the place of the error; `complaint` continues after its name: `must be ...`. */
+/** `path` is the place of the error. `complaint` follows the name of that place: `must be ...`. */
 export interface RuleProblem {
   readonly path: readonly (string | number)[];
   readonly complaint: string;
@@ -22,7 +22,7 @@ export type RulesRead =
   | { readonly kind: 'rules'; readonly rules: readonly FaultRule[] }
   | { readonly kind: 'problem'; readonly problem: RuleProblem };
 
-/** Stops the reading at the first thing that is wrong. */
+/** Ends the reading at the first error. */
 class Wrong {
   constructor(
     readonly path: RuleProblem['path'],
@@ -30,9 +30,7 @@ class Wrong {
   ) {}
 }
 
-/**
- * Reads a list of rules as YAML or JSON gives it. Names of fields may have dashes or underscores.
- */
+/** Reads a list of rules from parsed YAML or JSON. Field names may have dashes or underscores. */
 export function readRules(given: unknown): RulesRead {
   try {
     return { kind: 'rules', rules: rulesOf(given) };
@@ -42,7 +40,7 @@ export function readRules(given: unknown): RulesRead {
   }
 }
 
-/** The rules as a user would write them, for files and answers. */
+/** The rules in the users' notation, for files and answers. */
 export function writeRules(rules: readonly FaultRule[]): Record<string, string | number>[] {
   return rules.map((rule) =>
     Object.fromEntries(
@@ -90,7 +88,7 @@ function ruleOf(entry: unknown, index: number): FaultRule {
 }
 
 function unknownField(fault: FaultKind, at: string, known: readonly string[]): string {
-  return `is no field of ${fault} at ${at}; it takes ${known.join(', ')}`;
+  return `is not a field of ${fault} at ${at} (${known.join(', ')})`;
 }
 
 function chosen<T extends string>(

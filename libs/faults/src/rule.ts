@@ -1,25 +1,25 @@
 import { FAULT_STAGES, type FaultKind, type FaultStage } from '@baton/contract';
 
 /**
- * One rule as a user writes it. Times are in simulated seconds, `retryAfter` in real ones; nothing
- * set: always.
+ * One rule in the users' notation. Times are in simulated seconds, `retryAfter` in real ones. A
+ * rule without conditions always applies.
  */
 export interface FaultRule {
-  /** Unique; `fault-1` and so on unless given. */
+  /** Unique. Default: `fault-1` and so on. */
   readonly name: string;
   readonly at: FaultStage;
   readonly fault: FaultKind;
-  /** Share of the requests, above 0, at most 1. */
+  /** Share of the requests, in (0, 1]. */
   readonly rate?: number;
-  /** Only every n-th request. */
+  /** Only every n-th request is hit. */
   readonly every?: number;
-  /** Window, since the rules were set, in which the stage must be reached. */
+  /** Start of the window in which the stage must be reached, since the rules were set. */
   readonly after?: number;
   readonly for?: number;
-  /** `X-Name` must be there, `X-Name: value` must say so. */
+  /** `X-Name`: the header must be present. `X-Name: value`: it must have this value. */
   readonly header?: string;
   readonly model?: string;
-  /** Requests that are hit in all, per API process. */
+  /** Most requests that are hit, per API process. */
   readonly limit?: number;
   readonly status?: number;
   readonly message?: string;
@@ -33,7 +33,7 @@ export interface FaultRule {
 export type FieldForm =
   | { readonly kind: 'text'; readonly pattern?: RegExp; readonly like: string }
   | { readonly kind: 'integer'; readonly min: number; readonly max: number }
-  /** Both bounds included. */
+  /** Both bounds are included. */
   | { readonly kind: 'number'; readonly min: number; readonly max: number }
   | { readonly kind: 'seconds'; readonly min: number; readonly max: number };
 
@@ -44,7 +44,7 @@ const MILLION = 1_000_000;
 /** The smallest rate and factor: one in a million. */
 const LEAST_SHARE = 1e-6;
 
-/** Every field besides `at` and `fault`, by its name in code. */
+/** All fields except `at` and `fault`, by their names in code. */
 export const FIELDS: Readonly<Record<FieldName, FieldForm>> = {
   name: { kind: 'text', pattern: /^[\w.-]{1,64}$/, like: 'busy-queue' },
   rate: { kind: 'number', min: LEAST_SHARE, max: 1 },
@@ -66,7 +66,7 @@ export const FIELDS: Readonly<Record<FieldName, FieldForm>> = {
   factor: { kind: 'number', min: LEAST_SHARE, max: 1 },
 };
 
-/** What says when, allowed in every rule. */
+/** The conditions, which every rule may have. */
 const CONDITIONS: readonly FieldName[] = [
   'name',
   'rate',
@@ -80,14 +80,14 @@ const CONDITIONS: readonly FieldName[] = [
 
 interface KindFacts {
   readonly stages: readonly FaultStage[];
-  /** Fields that say what exactly; a stage without tokens of its own takes no `after_tokens`. */
+  /** The parameters of the kind. A stage without tokens of its own has no `after_tokens`. */
   readonly needs: readonly FieldName[];
   readonly takes: readonly FieldName[];
 }
 
 const ENGINE_STAGES: readonly FaultStage[] = ['prefill', 'decode'];
 
-/** Which fault may happen where, and with what. */
+/** The stages and the fields of each kind of fault. */
 export const KINDS: Readonly<Record<FaultKind, KindFacts>> = {
   error: {
     stages: FAULT_STAGES,
@@ -104,10 +104,10 @@ export const KINDS: Readonly<Record<FaultKind, KindFacts>> = {
   'kill-process': { stages: ENGINE_STAGES, needs: [], takes: ['afterTokens'] },
 };
 
-/** Where a sequence has tokens to count. */
+/** Stages at which a sequence has tokens to count. */
 const WITH_TOKENS: readonly FaultStage[] = ['decode', 'stream'];
 
-/** The fields that a rule of this kind at this stage may have, besides `at` and `fault`. */
+/** The fields that a rule of this kind at this stage may have, without `at` and `fault`. */
 export function fieldNamesOf(kind: FaultKind, stage: FaultStage): readonly FieldName[] {
   const { needs, takes } = KINDS[kind];
   const own = [...needs, ...takes].filter(

@@ -1,12 +1,12 @@
 import { isObject } from '@baton/kernel';
 import { DISPATCHES, type FrontEnd } from './front-end';
 
-/** Fields that cannot be used; the message is one sentence for the user. */
+/** Invalid fields of a front end. The message is one sentence for the user. */
 export class FrontEndError extends Error {
   override readonly name = 'FrontEndError';
 }
 
-/** Least and greatest value of each number; a minute covers any server. */
+/** Minimum and maximum of each number. A minute is more than any server takes. */
 const RANGES = {
   request_ms: [0, 60_000],
   prompt_token_us: [0, 60_000],
@@ -16,18 +16,18 @@ const RANGES = {
 const NAMES = [...Object.keys(RANGES), 'dispatch'];
 
 /**
- * A user's own front end: `request_ms` (required), `prompt_token_us` (default 0), the parts of both
- * that occupy a server, `request_busy_ms` and `prompt_token_busy_us` (default 0), and `dispatch`
- * (default serial). It has one server per engine.
+ * A user's own front end: `request_ms` (required), `prompt_token_us` (default 0), the busy parts of
+ * both, `request_busy_ms` and `prompt_token_busy_us` (default 0), and `dispatch` (default serial).
+ * It has one server per engine.
  *
  * @param where the user's value, for errors and as the name
- * @throws FrontEndError, which names the field
+ * @throws FrontEndError, with the name of the field
  */
 export function frontEndFromFields(content: unknown, where: string): FrontEnd {
-  if (!isObject(content)) throw unusable(where, 'it is no map of fields');
+  if (!isObject(content)) throw unusable(where, 'it is not a map of fields');
   const unknown = Object.keys(content).find((name) => !NAMES.includes(name));
   if (unknown !== undefined) {
-    throw unusable(where, `'${unknown}' is no field of it (${NAMES.join(', ')})`);
+    throw unusable(where, `'${unknown}' is not one of its fields (${NAMES.join(', ')})`);
   }
   const optional = (name: keyof typeof RANGES) =>
     content[name] === undefined ? 0 : numberOf(content, name, where);

@@ -13,8 +13,8 @@ describe("vLLM's front end", () => {
   });
 });
 
-describe('a front end of the user', () => {
-  it('takes what its fields say', () => {
+describe('a user’s own front end', () => {
+  it('takes the times of its fields', () => {
     const own = frontEndFromFields({ request_ms: 2.5, prompt_token_us: 4 }, 'own');
     expect(own).toEqual({
       ...{ name: 'own', requestUs: 2_500, promptTokenUs: 4, dispatch: 'serial' },
@@ -27,8 +27,8 @@ describe('a front end of the user', () => {
   });
 
   it.each([
-    ['a text', 'it is no map of fields'],
-    [[1], 'it is no map of fields'],
+    ['a text', 'it is not a map of fields'],
+    [[1], 'it is not a map of fields'],
     [{}, "'request_ms' must be a number from 0 to 60000"],
     [{ request_ms: -1 }, "'request_ms' must be a number from 0 to 60000"],
     [{ request_ms: 1, prompt_token_us: '3' }, "'prompt_token_us' must be a number"],
@@ -43,15 +43,15 @@ describe('a front end of the user', () => {
     ],
     [
       { request_ms: 1, token_us: 1 },
-      "'token_us' is no field of it (request_ms, prompt_token_us, req",
+      "'token_us' is not one of its fields (request_ms, prompt_token",
     ],
-  ])('is refused by name: %j', (fields, why) => {
+  ])('is refused with the name of the field: %j', (fields, why) => {
     const read = () => frontEndFromFields(fields, 'own.yaml');
     expect(read).toThrow(FrontEndError);
     expect(read).toThrow(`frontend own.yaml cannot be used: ${why}`);
   });
 
-  it('never takes a longer prompt less time', () => {
+  it('takes no less time for a longer prompt', () => {
     const us = fc.integer({ min: 0, max: 60_000 });
     const tokens = fc.integer({ min: 1, max: 1_000_000 });
     fc.assert(

@@ -1,20 +1,21 @@
 import type { Micros } from '@baton/kernel';
 
 /**
- * How the servers of a disaggregated cluster get a request: one after the other, or both at once.
+ * The order in which the servers of a disaggregated cluster get a request: one after the other, or
+ * both at once.
  */
 export const DISPATCHES = ['serial', 'concurrent'] as const;
 export type Dispatch = (typeof DISPATCHES)[number];
 
 /**
- * Time that a request spends outside of the engines, in the servers in front of them: HTTP, chat
- * template, tokenising, the way to the engine core, and the way of its tokens back. A part of it
- * occupies a server, so requests at once wait for each other; the rest is latency.
+ * Time of a request in the servers in front of the engines: HTTP, chat template, tokenising, the
+ * way to the engine core, and the way of its tokens back. Part of it occupies a server, so
+ * simultaneous requests wait for each other; the rest is latency.
  */
 export interface FrontEnd {
-  /** `vllm`, or what the user gave. */
+  /** `vllm`, or the value that the user gave. */
   readonly name: string;
-  /** Latency of one pass, whatever the prompt. */
+  /** Latency of one pass, for any prompt. */
   readonly requestUs: number;
   /** Latency of one pass per prompt token. */
   readonly promptTokenUs: number;
@@ -25,24 +26,24 @@ export interface FrontEnd {
   /** Server processes of one engine. */
   readonly serversPerEngine: number;
   /**
-   * `serial`: the server of the decode engine sees a request when prefill has answered, so a
-   * request that is handed over passes two servers one after the other. `concurrent`: it sees the
-   * request at its arrival, and the second pass hides behind prefill.
+   * `serial`: the server of the decode engine gets a request when prefill has answered, so a
+   * request that is handed over passes two servers one after the other. `concurrent`: it gets the
+   * request at its arrival, and the second pass overlaps with prefill.
    */
   readonly dispatch: Dispatch;
 }
 
 /**
- * What vLLM 0.30 on one H100 takes at concurrency 1 beyond the composed prefill: 6.5 ms with 128
- * prompt tokens, 12.2 ms with 1,024 (P95 of TTFT in data/measured/silybench-h100-qwen3-8b). That
- * vLLM's routers send a request to decode when prefill has answered, and that the second pass then
- * takes about 32 ms (median; prompts of about 5,000 tokens, for which the two constants say 37 ms),
- * is said in https://github.com/vllm-project/router/pull/207.
+ * Time of vLLM 0.30 on one H100 at concurrency 1 beyond the composed prefill: 6.5 ms with 128
+ * prompt tokens, 12.2 ms with 1,024 (P95 of TTFT in data/measured/silybench-h100-qwen3-8b).
+ * https://github.com/vllm-project/router/pull/207 reports that vLLM's routers send a request to
+ * decode when prefill has answered, and that the second pass then takes about 32 ms (median;
+ * prompts of about 5,000 tokens, for which the two constants give 37 ms).
  *
  * The part that occupies a server is tokenising: one thread does it
  * (https://github.com/vllm-project/vllm/issues/25301), and 100,000 tokens took 220 ms with vLLM
  * 0.19 (https://andyluo7.github.io, "CPU-GPU co-design for agentic inference", 2026-05-14). No
- * source gives the part of `requestUs`, so it is 0.
+ * source gives a busy part of `requestUs`, so it is 0.
  */
 export const VLLM_FRONT_END: FrontEnd = {
   name: 'vllm',
@@ -54,7 +55,7 @@ export const VLLM_FRONT_END: FrontEnd = {
   dispatch: 'serial',
 };
 
-/** Latency of one pass of a prompt through a server, to the microsecond. */
+/** Latency of one pass of a prompt through a server, in whole µs. */
 export function passUs(
   { requestUs, promptTokenUs }: Pick<FrontEnd, 'requestUs' | 'promptTokenUs'>,
   promptTokens: number,
@@ -62,7 +63,7 @@ export function passUs(
   return Math.round(requestUs + promptTokenUs * promptTokens);
 }
 
-/** How long a pass of a prompt occupies its server, to the microsecond; at most the pass itself. */
+/** Time for which a pass of a prompt occupies its server, in whole µs; at most the pass itself. */
 export function busyUs(
   { requestBusyUs, promptTokenBusyUs }: Pick<FrontEnd, 'requestBusyUs' | 'promptTokenBusyUs'>,
   promptTokens: number,

@@ -17,7 +17,7 @@ const CATALOGUES = [
 ] as const;
 
 describe.each(CATALOGUES)('the %s catalogue', (kind, entries, find) => {
-  it('finds each entry by its name and aliases, and no name twice', () => {
+  it('finds each entry by its name and aliases, and has no name twice', () => {
     const seen = new Map<string, string>();
     for (const entry of entries) {
       for (const name of [entry.name, ...entry.aliases]) {
@@ -28,7 +28,7 @@ describe.each(CATALOGUES)('the %s catalogue', (kind, entries, find) => {
     }
   });
 
-  it('answers an unknown name with the nearest known ones', () => {
+  it('suggests the nearest known names for an unknown one', () => {
     const known = entries[0]!.name;
     const failure = () => find(`${known}x`);
     expect(failure).toThrow(HardwareError);
@@ -48,7 +48,7 @@ describe('names', () => {
 });
 
 describe('the figures', () => {
-  it('lie where a GPU and a link can have them', () => {
+  it('lie within the possible ranges of a GPU and a link', () => {
     for (const gpu of GPUS) {
       const { layerOverheadUs, ...parts } = gpu.efficiency;
       for (const part of Object.values(parts)) expect(part > 0 && part < 1).toBe(true);
@@ -66,7 +66,7 @@ describe('linkFromTiming', () => {
     expect((1000 * 131_072) / link.bytesPerSecond).toBeCloseTo(0.01, 12);
   });
 
-  it('has no rate to wait for when only a latency is given', () => {
+  it('has an unlimited rate when only a latency is given', () => {
     expect(1e12 / linkFromTiming({ latencyMs: 5, kvBytesPerToken: 1 }).bytesPerSecond).toBe(0);
   });
 });

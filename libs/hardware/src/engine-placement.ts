@@ -12,20 +12,23 @@ export interface EnginePlacement {
   readonly gpu: Gpu;
   /** Tensor-parallel degree. */
   readonly tp: number;
-  /** Pipeline stages, each of `tp` GPUs; unset: 1. */
+  /** Pipeline stages, each of `tp` GPUs. Default: 1. */
   readonly pp?: number | undefined;
-  /** Data-parallel ranks, this engine included; unset: 1. Experts are spread over tp · dp GPUs. */
+  /**
+   * Data-parallel ranks, this engine included. Default: 1. Experts are spread over tp · dp GPUs.
+   */
   readonly dp?: number | undefined;
   /**
-   * vLLM's `--enable-expert-parallel`: a GPU holds whole experts, and tokens are sent to them.
-   * Otherwise each expert is cut over all tp · dp GPUs, and tokens of all ranks are gathered.
+   * vLLM's `--enable-expert-parallel`. True: a GPU holds whole experts, and tokens are sent to
+   * them. False: each expert is split over all tp · dp GPUs, and the tokens of all ranks are
+   * gathered.
    */
   readonly expertParallel?: boolean | undefined;
-  /** Over which ranks on different nodes exchange tokens; unset: InfiniBand NDR. */
+  /** Link between ranks on different nodes. Default: InfiniBand NDR. */
   readonly fabric?: Link | undefined;
 }
 
-/** GPUs that reach each other over the interconnect rather than the fabric. */
+/** Number of GPUs that are connected by the interconnect rather than the fabric. */
 export const GPUS_PER_NODE = 8;
 
 /** GPUs of one engine. */
@@ -33,7 +36,7 @@ export function engineGpus({ tp, pp = 1 }: Pick<EnginePlacement, 'tp' | 'pp'>): 
   return tp * pp;
 }
 
-/** GPUs that the experts of a layer are spread over. */
+/** Number of GPUs over which the experts of a layer are spread. */
 export function expertGroupOf({ tp, dp = 1 }: EnginePlacement): number {
   return tp * dp;
 }
@@ -74,7 +77,7 @@ export function checkPipelineParallel({ model, pp = 1 }: EnginePlacement): void 
   );
 }
 
-/** Those within a node; wider engines are cut into pipeline stages. */
+/** Degrees of one node. Wider engines use pipeline stages. */
 export function tensorParallelDegrees({ attention, heads }: ModelGeometry): number[] {
   const kvHeads = attention.kind === 'grouped' ? attention.kvHeads : 1;
   const all = Array.from({ length: GPUS_PER_NODE }, (_, i) => i + 1);

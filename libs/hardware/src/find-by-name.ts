@@ -1,7 +1,7 @@
 import { editDistance, lastSegment } from '@baton/kernel';
 import { HardwareError } from './hardware-error';
 
-/** Something that a user picks by name from a catalogue. */
+/** An entry that a user selects by name from a catalogue. */
 export interface Named {
   readonly name: string;
   readonly aliases: readonly string[];
@@ -10,8 +10,8 @@ export interface Named {
 const SUGGESTIONS = 3;
 
 /**
- * The entry with that name or alias. Case, punctuation and a leading organisation (`meta-llama/`)
- * do not matter.
+ * The entry with this name or alias. Case, punctuation and a leading organisation (`meta-llama/`)
+ * are ignored.
  *
  * @throws HardwareError `unknown-name`, with the nearest names
  */
@@ -30,7 +30,7 @@ export function findByName<T extends Named>(kind: string, entries: readonly T[],
   );
 }
 
-/** Whether the entry goes by that name. */
+/** True when the entry has this name or alias. */
 export function goesBy(entry: Named, name: string): boolean {
   const wanted = normalise(name);
   return namesOf(entry).some((own) => normalise(own) === wanted);

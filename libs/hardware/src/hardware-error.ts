@@ -1,5 +1,5 @@
 export type HardwareErrorCode =
-  /** A model, GPU or link that no catalogue has. */
+  /** A model, GPU or link that is in no catalogue. */
   | 'unknown-name'
   /** A tensor-parallel degree that the model's heads do not allow. */
   | 'bad-tensor-parallel'
@@ -7,13 +7,13 @@ export type HardwareErrorCode =
   | 'bad-pipeline-parallel'
   /** More GPUs than experts, or no experts at all. */
   | 'bad-expert-parallel'
-  /** Sizes of CUDA graphs that are no sizes, or contradict each other. */
+  /** Sizes of CUDA graphs that are invalid or contradict each other. */
   | 'bad-cuda-graphs'
   /** The weights leave no room for KV blocks. */
   | 'does-not-fit'
-  /** A config.json without what is needed, or of a family that is not simulated. */
+  /** A config.json without a required field, or of a family that is not simulated. */
   | 'bad-config'
-  /** A number format that the GPU has no units for. */
+  /** A number format for which the GPU has no units. */
   | 'not-possible'
   /** No shipped calibration for this model, GPU and degree. */
   | 'not-calibrated'
@@ -23,11 +23,12 @@ export type HardwareErrorCode =
   | 'bad-profile'
   /** Measured points that no model can be fitted to. */
   | 'bad-points'
-  /** A batch outside of what a model was measured for, while extrapolation is refused. */
+  /** A batch outside of the measured range of a model, while extrapolation is refused. */
   | 'outside-range';
 
 /**
- * What a user asked of the hardware cannot be had. The message is one sentence fit for that user.
+ * A request of the user that the hardware does not allow. The message is one sentence for that
+ * user.
  */
 export class HardwareError extends Error {
   constructor(

@@ -97,7 +97,7 @@ describe('the KV blocks of an engine with stages', () => {
     ...{ maxNumSeqs: 256, maxNumBatchedTokens: 8192 },
   });
 
-  it('are those of the stage that has room for the fewest', () => {
+  it('are those of the stage with room for the fewest', () => {
     const alone = stagesOf(query(4)).map(({ model }) => kvCapacityBlocks({ ...query(4), model }));
     expect(kvCapacityBlocks(query(4))).toBe(Math.min(...alone));
     expect(new Set(alone).size).toBeGreaterThan(1);

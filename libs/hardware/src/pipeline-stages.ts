@@ -3,8 +3,8 @@ import type { ModelGeometry } from './model/model-geometry';
 
 /**
  * Layers of each pipeline stage, as vLLM's `get_pp_indices` (vllm/distributed/utils.py) spreads
- * them: evenly; layers that are left over go one each to the stage before the last, the one before
- * that, and so on. The last stage gets none of them, since it has the output head.
+ * them: evenly. Remaining layers go one each to the stage before the last, the one before that, and
+ * so on. The last stage gets none of them, since it has the output head.
  */
 export function pipelinePartition(layers: number, stages: number): number[] {
   const each = Math.floor(layers / stages);
@@ -16,9 +16,9 @@ export function pipelinePartition(layers: number, stages: number): number[] {
 }
 
 /**
- * The pipeline stages of an engine in order, each as a placement of its part of the model; the
- * engine itself when it has one. Layers with a sliding window are taken as spread evenly over the
- * model, dense layers of a mixture are its first.
+ * The pipeline stages of an engine in order, each as a placement of its part of the model. With one
+ * stage: the engine itself. Layers with a sliding window are assumed to be spread evenly over the
+ * model; the dense layers of a mixture are its first.
  *
  * @throws HardwareError `bad-pipeline-parallel`
  */

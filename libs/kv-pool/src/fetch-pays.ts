@@ -1,6 +1,6 @@
 import type { Micros } from '@baton/kernel';
 
-/** Two ways to a prompt: with the prefix that the engine has, or a longer one from the pool. */
+/** Two sources of a prompt's KV: the engine's own prefix, or a longer one from the pool. */
 export interface FetchChoice {
   /** Leading tokens that the engine has: on its GPUs, or in the memory of its own node. */
   readonly ownTokens: number;
@@ -8,7 +8,7 @@ export interface FetchChoice {
   readonly poolTokens: number;
   /** Time of that fetch, waiting for links included. */
   readonly transferUs: Micros;
-  /** Time to compute the rest of the prompt behind so many tokens. */
+  /** Time to compute the rest of the prompt after this many tokens. */
   readonly computeUs: (cachedTokens: number) => Micros;
 }
 

@@ -41,13 +41,13 @@ describe('the memory of a node', () => {
     expect(members[0]!.counters).toMatchObject({ stored: 5, evicted: 1 });
   });
 
-  it('keeps no private blocks', () => {
+  it('does not keep private blocks', () => {
     const { members } = poolOf(1);
     keep(members[0], 1, 0, -7);
     expect(members[0]!.contents()).toEqual([1]);
   });
 
-  it('keeps the blocks longer that other nodes have read', () => {
+  it('keeps blocks longer when other nodes have read them', () => {
     const { members } = poolOf(2);
     keep(members[0], 1, 2);
     keep(members[0], 3, 4);

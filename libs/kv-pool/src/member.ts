@@ -28,7 +28,7 @@ export interface KvPoolTerms {
 export interface MemberCounters {
   /** Blocks written to the memory of this node. */
   readonly stored: number;
-  /** Blocks that it gave up for others. */
+  /** Blocks evicted for others. */
   readonly evicted: number;
   /** Blocks that were read from other nodes. */
   readonly fetched: number;

@@ -18,7 +18,7 @@ export interface ReaderCosts {
   readonly computeUs: (tokens: number, cached: number) => Micros;
 }
 
-/** What an engine wants of the pool for one prompt. */
+/** The blocks that an engine can use from the pool for one prompt. */
 export interface PoolWish {
   /** Leading blocks that are on the GPUs already. */
   readonly held: number;

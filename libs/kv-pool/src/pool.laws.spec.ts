@@ -66,7 +66,7 @@ describe('a KV pool under random requests', () => {
     );
   });
 
-  it('does the same again when it is asked the same', () => {
+  it('gives equal results for equal requests', () => {
     fc.assert(
       fc.property(visits, fc.nat({ max: 3 }), (all, replicas) => {
         expect(play(all, replicas).log).toEqual(play(all, replicas).log);

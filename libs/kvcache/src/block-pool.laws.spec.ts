@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { runsOf } from '../../../test/support/runs';
 import { BlockList, BlockPool, type BlockPoolOptions, PrefixMatch } from './';
 import { type NaiveBlock, NaivePool } from '../test/naive-pool';
 
@@ -62,6 +63,22 @@ const TWIN_OUTLIVED = {
     { kind: 'release' as const, owner: 1 },
     { kind: 'grow' as const, owner: 0 },
     { kind: 'fill' as const, owner: 0 },
+  ],
+};
+
+/** A block is passed over while it is in use, and is free before a partial block is freed. */
+const PARTIAL_AFTER_OVERDUE = {
+  ...{ numBlocks: 4, contentCount: 0 as const, enablePrefixCaching: true },
+  evictionPolicy: 'fifo' as const,
+  operations: [
+    { kind: 'start' as const, family: 1, gapAt: LENGTH, blocks: 1 },
+    { kind: 'fill' as const, owner: 0 },
+    { kind: 'start' as const, family: 0, gapAt: LENGTH, blocks: 3 },
+    { kind: 'fill' as const, owner: 1 },
+    { kind: 'release' as const, owner: 1 },
+    { kind: 'start' as const, family: 2, gapAt: 0, blocks: 1 },
+    { kind: 'release' as const, owner: 0 },
+    { kind: 'release' as const, owner: 2 },
   ],
 };
 
@@ -148,7 +165,7 @@ describe('BlockPool over random owners', () => {
         expect(pool.usedBlocks).toBe(0);
         expect(pool.freeOrder()).toHaveLength(options.numBlocks);
       }),
-      { numRuns: 500 },
+      { numRuns: runsOf(500) },
     );
   });
 
@@ -162,7 +179,7 @@ describe('BlockPool over random owners', () => {
           expect(owners.pool.contents()).toEqual(owners.naive.contents());
         }
       }),
-      { numRuns: 500, examples: [[TWIN_OUTLIVED]] },
+      { numRuns: runsOf(500), examples: [[TWIN_OUTLIVED], [PARTIAL_AFTER_OVERDUE]] },
     );
   });
 
@@ -176,7 +193,7 @@ describe('BlockPool over random owners', () => {
         expect(new Set(ids).size).toBe(pool.usedBlocks);
         pool.audit(owners.lists);
       }),
-      { numRuns: 200 },
+      { numRuns: runsOf(200) },
     );
   });
 });

@@ -10,12 +10,14 @@ const { ROW } = SPAN;
  * First filled, first evicted, whether a block was used since or not. A findable block gets its
  * place when it is filled and keeps it while it is used; a private one, whose content is lost, gets
  * its place when it is freed. A block in use when its turn comes is skipped and evicted first once
- * it is free: such blocks are *overdue*, and the one filled first comes first among them. Blocks of
- * one span may have different places, so spans have only one block.
+ * it is free: such blocks are *overdue*, and the one filled first comes first among them. Partial
+ * blocks come before all others. Blocks of one span may have different places, so spans have only
+ * one block.
  */
 export class FifoOrder implements FreeOrder {
   readonly longestSpan = 1;
   size: number;
+  private partial = 0;
   /** All findable blocks, in use or not, except overdue ones. */
   private readonly ring: BlockRing;
   /**
@@ -84,13 +86,14 @@ export class FifoOrder implements FreeOrder {
   }
 
   freedPartial(count: number): void {
-    this.ring.prependPrivate(count);
+    this.partial += count;
     this.size += count;
   }
 
   takePrivate(most: number): number {
     const { ring } = this;
-    let taken = 0;
+    let taken = Math.min(most, this.partial);
+    this.partial -= taken;
     while (taken < most && this.firstOverdue() < 0) {
       taken += ring.takePrivate(most - taken);
       const id = ring.first;
@@ -107,7 +110,8 @@ export class FifoOrder implements FreeOrder {
     const isFree = (id: number) => id < 0 || this.isFree(id);
     const ids = Array.from(isOverdue.keys()).filter((id) => isOverdue[id] === 1 && isFree(id));
     ids.sort((a, b) => filledAt[a]! - filledAt[b]!);
-    return [...ids, ...this.ring.toArray().filter(isFree)];
+    const partial = Array.from({ length: this.partial }, () => -1);
+    return [...partial, ...ids, ...this.ring.toArray().filter(isFree)];
   }
 
   private isFree(id: number): boolean {

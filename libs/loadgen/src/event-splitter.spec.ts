@@ -24,7 +24,7 @@ const STREAM = [
 const EVENTS = ['{"text":"äöü – 漢字"}', '{"a":1}', 'without a blank', '[DONE]'];
 
 describe('events of a stream', () => {
-  it.each([1, 2, 3, 4, 5, 6, 7, 8])('are the same however its bytes are cut (seed %i)', (seed) => {
+  it.each([1, 2, 3, 4, 5, 6, 7, 8])('are the same for any cut of its bytes (seed %i)', (seed) => {
     const random = RandomStream.root(seed).stream('cuts');
     const bytes = Buffer.from(STREAM);
     const chunks: Buffer[] = [];
@@ -36,7 +36,7 @@ describe('events of a stream', () => {
     expect(eventsOf(chunks)).toEqual({ events: EVENTS, isStream: true });
   });
 
-  it('are not looked for in a line without an end', () => {
+  it('are not searched for in an endless line', () => {
     const endless = Array.from({ length: 5 }, () => Buffer.alloc(1 << 20, 'x'));
     expect(eventsOf(endless).isStream).toBe(false);
   });

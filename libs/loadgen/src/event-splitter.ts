@@ -9,15 +9,15 @@ const LONGEST_LINE = 1 << 22;
 export type OnEvent = (bytes: Buffer, from: number, to: number) => void;
 
 /**
- * Finds the `data:` lines of a server-sent event stream, however its bytes are cut. Comments,
- * `event:` and `id:` lines are passed over. Copies nothing but a line that two reads share.
+ * Finds the `data:` lines of a server-sent event stream, for any cut of its bytes. Comments,
+ * `event:` and `id:` lines are skipped. It copies only a line that two reads share.
  */
 export class EventSplitter {
   private rest: Buffer | undefined;
 
   constructor(private readonly onEvent: OnEvent) {}
 
-  /** False when a line does not end: that is no event stream. */
+  /** Returns false for a line without an end: the input is not an event stream. */
   push(chunk: Buffer): boolean {
     const bytes = this.rest === undefined ? chunk : Buffer.concat([this.rest, chunk]);
     let from = 0;
@@ -29,7 +29,7 @@ export class EventSplitter {
     return bytes.length - from <= LONGEST_LINE;
   }
 
-  /** The last line may lack its line feed. */
+  /** The last line may end without a line feed. */
   end(): void {
     const last = this.rest;
     this.rest = undefined;

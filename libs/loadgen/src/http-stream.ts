@@ -9,7 +9,7 @@ const ERROR_BODY_BYTES = 1 << 16;
 const CONNECT_MS = 30_000;
 const NO_BYTES = Buffer.alloc(0);
 
-/** Where requests go. */
+/** The destination of requests. */
 export interface Target {
   /** Scheme, host and port. */
   readonly origin: string;
@@ -32,7 +32,7 @@ export interface Sending {
   /** Besides those of the target. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
   readonly keepsText: boolean;
-  /** From now on, wall ms; the request then fails with `timeout`. */
+  /** Time limit from the sending, wall ms. A later request fails with `timeout`. */
   readonly deadlineMs: number;
   /** Called exactly once. */
   onEnd(answer: ReceivedAnswer, ending: Ending): void;
@@ -50,7 +50,7 @@ export class HttpStreams {
     this.pool = new Pool(target.origin, { connections: null, pipelining: 1, ...timeouts });
   }
 
-  /** Sends at once. Returns a function that gives the request up. */
+  /** Sends at once. Returns a function that cancels the request. */
   send(sending: Sending): () => void {
     const { headers } = this.target;
     const { path, protocol } = sending.to ?? this.target;
@@ -107,7 +107,7 @@ class HttpStream implements Dispatcher.DispatchHandler {
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.controller = controller;
-    if (this.hasEnded) controller.abort(new Error('given up'));
+    if (this.hasEnded) controller.abort(new Error('cancelled'));
   }
 
   onResponseStart(
@@ -142,7 +142,7 @@ class HttpStream implements Dispatcher.DispatchHandler {
     const { error, events, isWhole } = this.answer;
     if (error !== undefined) this.fail('in_stream_error', error);
     else if (events === 0) this.fail('no_token', 'the answer ended without a token');
-    else if (!isWhole) this.fail('cut_short', 'the stream ended without saying that it is whole');
+    else if (!isWhole) this.fail('cut_short', 'the stream ended without its final event');
     else this.end({ kind: 'whole' });
   }
 
@@ -152,10 +152,10 @@ class HttpStream implements Dispatcher.DispatchHandler {
     this.fail(kind, code === undefined ? error.message : `${code}: ${error.message}`);
   }
 
-  /** Ends the exchange from this side. */
+  /** Ends the exchange from the client's side. */
   private giveUp(ending: Ending): void {
     this.end(ending);
-    this.controller?.abort(new Error('given up'));
+    this.controller?.abort(new Error('cancelled'));
   }
 
   private fail(error: string, message: string): void {

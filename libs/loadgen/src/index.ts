@@ -12,5 +12,7 @@ export type { RecordedRequest, WriterOptions, WrittenWorkload } from './request-
 export type { ServerAccess } from './server-access';
 export { probeServer, ServerTokenizer } from './server-probe';
 export type { ServerFacts } from './server-probe';
-export { readStepTimes, stepTimesBetween } from './step-times';
-export type { EngineStepTimes } from './step-times';
+export { readServerFigures } from './server-figures';
+export type { ServerFigures } from './server-figures';
+export { lateEngines } from './step-lag';
+export { stepTimesBetween } from './step-times';

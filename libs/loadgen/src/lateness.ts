@@ -5,7 +5,7 @@ import { type Delay, IntervalHistogram, type Lateness } from '@baton/analysis';
 const SAMPLING_MS = 5;
 const NS_PER_MS = 1e6;
 const US_PER_MS = 1_000;
-/** A generator that is later than this more often than one time in 100 has measured itself. */
+/** A run is void when more than 1 of 100 requests or events is later than this, ms. */
 const VOID_MS = 10;
 const VOID_SHARE = 0.01;
 
@@ -47,7 +47,7 @@ export class LatenessMeter {
 
   private verdict(loop: Delay): string | null {
     const late = this.lag.count - this.lag.countUpTo(VOID_MS * US_PER_MS);
-    // One late request of a short run says nothing.
+    // One late request of a short run does not void it.
     if (late > Math.max(1, VOID_SHARE * this.lag.count)) {
       return `${late} of ${this.lag.count} requests were sent more than ${VOID_MS} ms late`;
     }
@@ -61,7 +61,7 @@ export class LatenessMeter {
     return this.lag.quantilesUs([0.5, 0.99, 1]).map((us) => rounded(us / US_PER_MS));
   }
 
-  /** No sample, as of a run shorter than the sampling, is no delay. */
+  /** A run shorter than the sampling has no sample, and no delay. */
   private loopMs(ns: number): number {
     return this.loop.count === 0 ? 0 : rounded(Math.max(0, ns / NS_PER_MS - SAMPLING_MS));
   }

@@ -61,7 +61,8 @@ function median(values: readonly number[]): number {
 const MOST_LATE_MS = 0.5;
 
 /**
- * A busy machine adds to the errors of many requests; the least tenth shows the generator's own.
+ * A busy machine adds to the errors of many requests. The lowest tenth shows the generator's own
+ * error.
  */
 function lowestTenth(values: readonly number[]): number {
   return values.toSorted((a, b) => a - b)[Math.floor(values.length / 10)] ?? NaN;
@@ -85,7 +86,7 @@ function errorsOf({ run, details }: LoadRecord, idPrefix: string, stamps: Stamps
 
 describe('the load generator', () => {
   it.each(['openai', 'openai-chat', 'responses'] as const)(
-    'measures TTFT and ITL of %s within 1 ms of what the server stamped',
+    'measures TTFT and ITL of %s within 1 ms of the server’s stamps',
     (protocol) =>
       onTime(MOST_LATE_MS, async () => {
         const rows = Array.from({ length: 40 }, (_none, i) => row(i * 13));
@@ -103,7 +104,7 @@ describe('the load generator', () => {
       }),
   );
 
-  it('sends at the instants of the workload, however long answers take', () =>
+  it('sends at the instants of the workload, for answers of any duration', () =>
     onTime(MOST_LATE_MS, async () => {
       const rows = Array.from({ length: 30 }, (_none, i) => row(i * 10));
       const { record } = await load({ rows, reference: { ttft_ms: 200 } });
@@ -116,7 +117,7 @@ describe('the load generator', () => {
       };
     }));
 
-  it('keeps no more requests under way than it may', async () => {
+  it('keeps the number of requests under way within its limit', async () => {
     const rows = Array.from({ length: 9 }, () => row(0));
     const { record, idPrefix } = await load({ rows, maxConcurrency: 3 });
     const { log } = record.run;
@@ -137,10 +138,10 @@ describe('the load generator', () => {
   });
 
   it.each([
-    [{ fail: 'http' }, 'http_503', 'failed', 'told to fail'],
-    [{ fail: 'http', status: 429 }, 'http_429', 'rejected', 'told to fail'],
-    [{ fail: 'in-stream' }, 'in_stream_error', 'failed', 'told to fail'],
-    [{ fail: 'cut' }, 'cut_short', 'failed', 'the stream ended without saying that it is whole'],
+    [{ fail: 'http' }, 'http_503', 'failed', 'fails on request'],
+    [{ fail: 'http', status: 429 }, 'http_429', 'rejected', 'fails on request'],
+    [{ fail: 'in-stream' }, 'in_stream_error', 'failed', 'fails on request'],
+    [{ fail: 'cut' }, 'cut_short', 'failed', 'the stream ended without its final event'],
     [{ fail: 'silent' }, 'timeout', 'failed', 'no whole answer within 0.5 s'],
   ])('counts %j by kind', async (reference, error, outcome, example) => {
     const rows = [row(0), row(1)];
@@ -163,7 +164,7 @@ describe('the load generator', () => {
     await streams.close();
   });
 
-  it('asks a next turn when the answer before has ended and its pause is over', async () => {
+  it('sends the next turn when the previous answer has ended and its pause is over', async () => {
     const rows = [
       { ...row(0), session: 1 },
       { ...row(0), arrivalUs: 40_000, session: 1, after: 0 },
@@ -181,7 +182,7 @@ describe('the load generator', () => {
     ]);
   });
 
-  it('does not ask a turn whose conversation broke', async () => {
+  it('does not send a turn after a failed one', async () => {
     const rows = [row(0), { ...row(0), after: 0 }, { ...row(0), after: 1 }];
     const { record, idPrefix } = await load({ rows, reference: { fail: 'http' } });
     expect(await server.stamps(idPrefix)).toHaveLength(1);

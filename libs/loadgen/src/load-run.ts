@@ -8,37 +8,41 @@ import type { Protocol } from './protocol/protocol';
 import { Recorder, type RequestDetail } from './recorder';
 
 /**
- * Requests sent before the event loop turns: a burst may not keep the answers to its first requests
- * from being stamped.
+ * Maximum number of requests sent before the event loop turns, so that a burst does not delay the
+ * stamps of the first answers.
  */
 const PER_TURN = 8;
 
 export interface LoadOptions {
-  /** The requests and their instants; those that wait for another come a pause after its end. */
+  /**
+   * The requests and their instants. A request that waits for another is due a pause after its end.
+   */
   readonly workload: Workload;
-  /** Where requests go; it stays open. */
+  /** The connections to the server. They stay open after the run. */
   readonly streams: HttpStreams;
   /** Body of a request, called once, shortly before it is sent. */
   bodyOf(row: number): string;
-  /** Where a request goes, if not all go the target's way. */
+  /** The destination of a request, if it differs from the target's. */
   placeOf?(row: number): { readonly path: string; readonly protocol: Protocol } | undefined;
   /** Additional headers of a request, if any. */
   headersOf?(row: number): Readonly<Record<string, string>>;
-  /** Whether the text of the answer is kept. */
+  /** True when the text of the answer is kept. */
   keepsText(row: number): boolean;
-  /** The text of a whole answer, before the requests that wait for it are asked for. */
+  /**
+   * Gets the text of a whole answer, before the bodies of the requests that wait for it are made.
+   */
   onText?(row: number, text: string): void;
-  /** Requests under way at most. */
+  /** Maximum number of requests under way. */
   readonly maxConcurrency: number;
-  /** Longest time of one request. */
+  /** Time limit of one request, ms. */
   readonly deadlineMs: number;
-  /** Keep gaps, text and error of each request. */
+  /** True: keeps gaps, text and error of each request. */
   readonly keepsDetails: boolean;
-  /** `x-request-id` of request i is this and i. */
+  /** Prefix of `x-request-id`, followed by the number of the request. */
   readonly idPrefix: string;
   /** Ends the run: requests under way are abandoned and stay unfinished. */
   readonly signal?: AbortSignal;
-  /** Requests that have ended so far. */
+  /** Gets the number of requests that have ended so far. */
   onProgress?(ended: number): void;
 }
 
@@ -76,7 +80,7 @@ class LoadRun {
   /** First row that waits for no other and is not due yet. */
   private next = 0;
   private ended = 0;
-  /** Whether requests that are due have had to wait for a slot. */
+  /** True when due requests had to wait for a slot. */
   private isBlocked = false;
   private isOver = false;
   private timer: NodeJS.Timeout | undefined;
@@ -115,7 +119,9 @@ class LoadRun {
     };
   }
 
-  /** Sends due requests as far as slots and this turn allow, and schedules its next call. */
+  /**
+   * Sends due requests within the limits of slots and of this turn, and schedules its next call.
+   */
   private pump(): void {
     this.takeDue(performance.now());
     for (let sent = 0; this.ready.length > 0 && !this.isOver; sent++) {
@@ -160,7 +166,7 @@ class LoadRun {
       deadlineMs: options.deadlineMs,
       onEnd: (answer, ending) => this.onEnd(row, answer, ending),
     });
-    // It may have ended already, when no connection could be tried.
+    // It may already have ended, when no connection was possible.
     if (this.inFlight.has(row)) this.inFlight.set(row, giveUp);
   }
 
@@ -200,7 +206,7 @@ class LoadRun {
     if (this.ended === this.options.workload.count) this.end();
   }
 
-  /** Until the next request is due; its body is made meanwhile. */
+  /** Waits until the next request is due, and meanwhile makes its body. */
   private sleep(): void {
     const { arrivalUs, count } = this.options.workload;
     clearTimeout(this.timer);
@@ -263,7 +269,7 @@ class Waiting {
   }
 }
 
-/** Which rows wait for a row. */
+/** The rows that wait for each row. */
 function followersOf({ after }: Workload): ReadonlyMap<number, readonly number[]> {
   const followers = new Map<number, number[]>();
   for (let row = 0; row < after.length; row++) {

@@ -3,7 +3,7 @@ import { defaultTokenizer } from '@baton/text';
 import { describe, expect, it } from 'vitest';
 import { findPromptWords } from './prompt-words';
 
-/** A server that counts with `cost` per word and puts `special` tokens before a prompt. */
+/** A server whose tokenizer counts `cost` per word and puts `special` tokens before a prompt. */
 function server(cost: (word: string) => number, special = 0) {
   let questions = 0;
   const count = (prompt: string): Promise<number> => {
@@ -27,7 +27,7 @@ describe('words of prompts', () => {
     }
   });
 
-  it('are words that the server counts as one token, found with few calls', async () => {
+  it('are words of one token by the server’s count, found with few calls', async () => {
     const costs = (word: string): number => (word.endsWith('y') ? 3 : 1);
     const { tokenizer, questions } = server(costs, 2);
     const { words, specialTokens, isConfirmed } = await findPromptWords(tokenizer);
@@ -37,7 +37,7 @@ describe('words of prompts', () => {
     expect(questions()).toBeLessThan(450);
   });
 
-  it('are not confirmed by a server for which nearly none is a token', async () => {
+  it('are not confirmed by a server that splits nearly all of them', async () => {
     const { tokenizer, questions } = server((word) => word.length);
     expect((await findPromptWords(tokenizer)).isConfirmed).toBe(false);
     expect(questions()).toBeLessThan(600);

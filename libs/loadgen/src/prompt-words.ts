@@ -1,27 +1,27 @@
 import { defaultTokenizer, vocabularyOf } from '@baton/text';
 import type { ServerTokenizer } from './server-probe';
 
-/** Fewer words make prompts that are too much alike. */
+/** Minimum number of words. Fewer make prompts too similar. */
 const LEAST_WORDS = 32;
-/** More are not looked for. */
+/** Number of words after which the search ends. */
 const ENOUGH_WORDS = 512;
-/** The most requests to the server while words are sorted out. */
+/** Maximum number of requests to the server during the search. */
 const MOST_QUESTIONS = 500;
 const WORDS_AT_ONCE = 128;
 
-/** What prompts are written with. */
+/** The vocabulary of prompts. */
 export interface PromptWords {
   /** Each is one token of the server's tokenizer in any place. */
   readonly words: readonly string[];
   /** Tokens that the server puts before every prompt. */
   readonly specialTokens: number;
-  /** Whether the server's own tokenizer has confirmed that. */
+  /** True when the server's own tokenizer has confirmed this. */
   readonly isConfirmed: boolean;
 }
 
 /**
- * Words from which prompts of an exact length can be written. The candidates are one token each in
- * o200k_base; those that the server counts otherwise are left out.
+ * Finds words from which prompts of an exact length can be written. Candidates are one token each
+ * in o200k_base. Those with another count on the server are left out.
  */
 export async function findPromptWords(
   tokenizer: Pick<ServerTokenizer, 'count'>,

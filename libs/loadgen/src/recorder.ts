@@ -13,23 +13,23 @@ import type { ReceivedAnswer } from './protocol/answer';
 const US_PER_MS = 1_000;
 const US_PER_SECOND = 1_000_000;
 /**
- * Errors that mean what an outcome of a simulated run means: turned away because queues are full;
- * can never be served.
+ * Errors with the meaning of an outcome in a simulated run: rejected because queues are full; can
+ * never be served.
  */
 const OUTCOME_OF = { http_429: 'rejected', http_400: 'refused' } as const;
 
-/** What `--save-detailed` keeps of each request; texts are empty for those that failed. */
+/** The fields that `--save-detailed` keeps of each request. Texts of failed requests are empty. */
 export interface RequestDetail {
   readonly gapsUs: readonly number[];
   readonly text: string;
   readonly error: string;
-  /** As the server counts; undefined when it does not say. */
+  /** By the server's usage. Undefined without it. */
   readonly promptTokens: number | undefined;
 }
 
 const NOTHING: RequestDetail = { gapsUs: [], text: '', error: '', promptTokens: undefined };
 
-/** A client sees none. */
+/** Clients see no engines. */
 const NO_ENGINES = {
   engines: [],
   series: {
@@ -41,10 +41,7 @@ const NO_ENGINES = {
   events: 0,
 };
 
-/**
- * Writes down what happened to each request of a load run. Instants on the run's timeline count
- * from `startMs`.
- */
+/** Records the requests of a load run. Instants on the run's timeline count from `startMs`. */
 export class Recorder {
   readonly log: RequestLog;
   readonly details: RequestDetail[] | undefined;

@@ -8,7 +8,7 @@ export interface RecordedRequest {
   readonly body: Readonly<Record<string, unknown>>;
 }
 
-/** What bodies are written for. */
+/** The workload whose bodies are written. */
 export interface WrittenWorkload {
   readonly workload: Workload;
   /** The prompts by row, where the source has texts. */
@@ -20,26 +20,26 @@ export interface WrittenWorkload {
 export interface WriterOptions extends PromptWords {
   readonly protocol: Protocol;
   readonly model: string;
-  /** Whether the user chose the model; it then replaces that of recorded requests. */
+  /** True when the user chose the model, which then replaces that of recorded requests. */
   readonly isModelGiven: boolean;
-  /** What stands before every path. */
+  /** Prefix of every path. */
   readonly prefix: string;
   readonly seed: number;
   readonly ignoreEos: boolean;
   readonly extraBody: Readonly<Record<string, unknown>>;
 }
 
-/** Messages of a conversation, the user's and the server's in turn, the user's last. */
+/** Messages of a conversation, the user's and the server's in turn, ending with the user's. */
 type Messages = readonly string[];
 
 /**
- * Writes the bodies of requests: prompts of the workload's lengths and contents, later turns with
- * the answers that really came.
+ * Writes the bodies of requests: prompts of the workload's lengths and contents, and later turns
+ * with the server's real answers.
  */
 export class RequestWriter {
   private readonly workload: Workload;
   private readonly contents: PromptContents;
-  /** Conversations so far, by the row whose answer ended them. */
+  /** Conversations so far, by the row whose answer ends them. */
   private readonly conversations = new Map<number, Messages>();
   private readonly messages = new Map<number, Messages>();
   private readonly isAwaited: Uint8Array;
@@ -61,7 +61,7 @@ export class RequestWriter {
     return this.written(messages, row);
   }
 
-  /** Where a recorded request went. */
+  /** The destination of a recorded request. */
   place(row: number): { readonly path: string; readonly protocol: Protocol } | undefined {
     const path = this.loaded.requests?.[row]?.path;
     const protocol = path === undefined ? undefined : protocolAt(path);
@@ -70,7 +70,7 @@ export class RequestWriter {
       : { path: this.options.prefix + path, protocol };
   }
 
-  /** A request like those of the workload, with separate words. */
+  /** A request similar to those of the workload, with separate words. */
   warmUpBody(i: number): string {
     const { count, promptTokens } = this.workload;
     const row = i % count;
@@ -78,7 +78,7 @@ export class RequestWriter {
     return this.written([this.text(this.withoutSpecial(words))], row);
   }
 
-  /** Whether a later turn quotes the answer. */
+  /** True when a later turn quotes the answer. */
   needsAnswer(row: number): boolean {
     return this.isAwaited[row] === 1;
   }
@@ -91,8 +91,8 @@ export class RequestWriter {
   }
 
   /**
-   * A recorded request as it was, but streamed and with usage, for otherwise there is little to
-   * measure.
+   * A recorded request, unchanged except that it is streamed with usage, which the measurement
+   * needs.
    */
   private again({ path, body }: RecordedRequest): string {
     const { model, extraBody, isModelGiven } = this.options;
@@ -163,7 +163,7 @@ export class RequestWriter {
 }
 
 /**
- * Rows whose answer is part of a later prompt: those that a turn with the whole history waits for.
+ * Rows whose answer is part of a later prompt: those for which a turn with the whole history waits.
  */
 function awaitedRows({ after, contentSpan, count }: Workload): Uint8Array {
   const isAwaited = new Uint8Array(count);

@@ -1,10 +1,10 @@
 import type { Protocol } from './protocol/protocol';
 
-/** The server to call, and how. */
+/** The address of the server. */
 export interface ServerAccess {
   /** Scheme, host and port. */
   readonly origin: string;
-  /** Prefix of every path, for servers behind a proxy; mostly empty. */
+  /** Prefix of every path, for servers behind a proxy. Mostly empty. */
   readonly prefix: string;
   readonly endpoint: string;
   readonly backend: string;

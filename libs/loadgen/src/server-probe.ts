@@ -18,9 +18,9 @@ interface Answer {
 }
 
 /**
- * Requests the models of a server; with a wait set, again while it is not ready.
+ * Requests the models of a server. With a wait it repeats the request until the server is ready.
  *
- * @throws Failure when nothing answers, or no model is given and the server names none
+ * @throws Failure when no server answers, or no model is given and the server names none
  */
 export async function probeServer(server: ServerAccess, stop: AbortSignal): Promise<ServerFacts> {
   const { origin, prefix, readyTimeoutMs, model: asked } = server;
@@ -54,21 +54,21 @@ async function firstAnswer(
       if (answer.status < 500 || performance.now() >= untilMs) return answer;
     } catch (error) {
       if (performance.now() >= untilMs) {
-        throw new Failure(`Nothing answers at ${server.origin}: ${reasonOf(error)}.`);
+        throw new Failure(`No server answers at ${server.origin}: ${reasonOf(error)}.`);
       }
     }
     await pause(RETRY_MS);
   }
 }
 
-/** Tokens of texts as the server counts them: `/tokenize`, as vLLM has it. */
+/** Counts tokens of texts by the server's `/tokenize`, in vLLM's form. */
 export class ServerTokenizer {
   constructor(
     private readonly server: ServerAccess,
     private readonly model: string,
   ) {}
 
-  /** Undefined when the server does not say. */
+  /** Undefined when the server has no such endpoint. */
   async count(prompt: string): Promise<number | undefined> {
     try {
       const { status, document } = await ask(this.server, '/tokenize', {

@@ -1,5 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { stepTimesBetween, stepTimesIn } from './step-times';
+import { samplesOf } from './metric-samples';
+import { stepTimesBetween, stepTimesIn as stepTimesOf } from './step-times';
+
+const stepTimesIn = (page: string) => stepTimesOf(samplesOf(page));
 
 const MADE = 'stage="decode",method="composed",description="of \\"x\\", TP1"';
 
@@ -17,7 +20,7 @@ function page(engines: readonly (readonly [engine: number, steps: number, far: n
 }
 
 describe('the step times on a page of metrics', () => {
-  it('are the model, and how far a run left the measured range', () => {
+  it('give the model, and how far a run left the measured range', () => {
     const before = page([
       [0, 5, 1.5],
       [1, 0, 1],
@@ -34,12 +37,12 @@ describe('the step times on a page of metrics', () => {
     ]);
   });
 
-  it('counts no steps of before the run', () => {
+  it('counts no steps before the run', () => {
     const [one] = stepTimesBetween(stepTimesIn(page([[0, 5, 2]])), stepTimesIn(page([[0, 5, 2]])));
     expect(one).toMatchObject({ steps_outside_range: 0, farthest_outside: null });
   });
 
-  it('is nothing at a server of another kind', () => {
+  it('is undefined for a server of another kind', () => {
     expect(stepTimesIn('vllm:num_requests_running{engine="0"} 1\n# HELP x\n')).toEqual([]);
   });
 

@@ -1,59 +1,38 @@
 import type { StepTimesSummary } from '@baton/analysis';
-import type { ServerAccess } from './server-access';
-
-const ASK_MS = 10_000;
-const SAMPLE = /^(baton:\w+)\{(.*)\} (\S+)$/;
-const LABEL = /(\w+)="((?:[^"\\]|\\.)*)"/g;
+import { engineKeyOf, type Sample } from './metric-samples';
 
 /** The step times of one simulated engine, as it reports them. */
 export interface EngineStepTimes {
-  /** Tells it from the others of its page. */
+  /** Distinguishes it from the other engines of its page. */
   readonly key: string;
   readonly stage: string;
   readonly method: string;
   readonly description: string;
-  /** Since the engine's start; undefined: its step times have no range. */
+  /** Count since the engine's start. Undefined: its step times have no range. */
   readonly outsideSteps: number | undefined;
-  /** The farthest of these as a multiple of the largest measured value; 1 when there is none. */
+  /**
+   * The largest value outside of the range, relative to the largest measured one. 1 without any.
+   */
   readonly farthestOutside: number;
 }
 
-/**
- * The step-time models of all engines of the server; none when it simulates no steps or reports
- * none.
- */
-export async function readStepTimes({
-  origin,
-  prefix,
-  headers,
-}: Pick<ServerAccess, 'origin' | 'prefix' | 'headers'>): Promise<EngineStepTimes[]> {
-  try {
-    const signal = AbortSignal.timeout(ASK_MS);
-    const answer = await fetch(`${origin}${prefix}/metrics`, { headers, signal });
-    return answer.ok ? stepTimesIn(await answer.text()) : [];
-  } catch {
-    return [];
-  }
-}
-
-/** @param page  in the text format of Prometheus */
-export function stepTimesIn(page: string): EngineStepTimes[] {
-  const samples = page.split('\n').flatMap(sampleOf);
+/** None when the server simulates no steps or reports none. */
+export function stepTimesIn(samples: readonly Sample[]): EngineStepTimes[] {
   const byEngine = (name: string): Map<string, number> =>
-    new Map(samples.flatMap((one) => (one.name === name ? [[keyOf(one), one.value]] : [])));
+    new Map(samples.flatMap((one) => (one.name === name ? [[engineKeyOf(one), one.value]] : [])));
   const steps = byEngine('baton:steps_outside_range_total');
   const farthest = byEngine('baton:step_farthest_outside_range_ratio');
   const engines = samples.filter(({ name }) => name === 'baton:step_time_info');
   return engines.map((engine) => {
     const { stage = '', method = '', description = '' } = engine.labels;
-    const key = keyOf(engine);
+    const key = engineKeyOf(engine);
     const outsideSteps = steps.get(key);
     const farthestOutside = farthest.get(key) ?? 1;
     return { key, stage, method, description, outsideSteps, farthestOutside };
   });
 }
 
-/** What the engines did between two readings, one entry per stage and way to make step times. */
+/** The steps of the engines between two readings, one entry per stage and kind of step times. */
 export function stepTimesBetween(
   before: readonly EngineStepTimes[],
   after: readonly EngineStepTimes[],
@@ -73,27 +52,6 @@ export function stepTimesBetween(
     });
   }
   return [...groups.values()];
-}
-
-interface Sample {
-  readonly name: string;
-  readonly labels: Readonly<Record<string, string>>;
-  readonly value: number;
-}
-
-function sampleOf(line: string): Sample[] {
-  const [, name, labels = '', value] = SAMPLE.exec(line) ?? [];
-  if (name === undefined) return [];
-  const pairs = [...labels.matchAll(LABEL)].map(([, key = '', text = '']) => [key, plain(text)]);
-  return [{ name, labels: Object.fromEntries(pairs) as Sample['labels'], value: Number(value) }];
-}
-
-function plain(text: string): string {
-  return text.replaceAll(/\\(.)/g, (_all, letter: string) => (letter === 'n' ? '\n' : letter));
-}
-
-function keyOf({ labels }: Sample): string {
-  return `${labels['engine'] ?? ''} ${labels['replica'] ?? ''}`;
 }
 
 function sumOf(a: number | null, b: number | null): number | null {

@@ -5,22 +5,22 @@ import type { StructuredText } from '@baton/structured';
 export type Endpoint = 'chat' | 'completions';
 
 /**
- * A checked request, the same for both endpoints and dialects. Sequence `i` is choice `i % choices`
- * of prompt `i / choices`.
+ * A checked request, in one form for both endpoints and dialects. Sequence `i` is choice `i %
+ * choices` of prompt `i / choices`.
  */
 export interface GenerationRequest {
   readonly endpoint: Endpoint;
   readonly model: string;
   readonly prompts: readonly Prompt[];
-  /** Choices per prompt that are decoded: `n`, or `best_of` where that is more. */
+  /** Decoded choices per prompt: `n`, or `best_of` where that is higher. */
   readonly choices: number;
-  /** `n`: choices per prompt that the answer shows, the most likely of the decoded ones. */
+  /** Choices per prompt in the answer (`n`): the most likely of the decoded ones. */
   readonly shownChoices: number;
   readonly stream: boolean;
   readonly includeUsage: boolean;
-  /** Usage in every chunk (vLLM). */
+  /** Whether every chunk has usage (vLLM). */
   readonly continuousUsage: boolean;
-  /** Undefined: the server's. */
+  /** Undefined: the server's seed. */
   readonly seed: number | undefined;
   readonly minTokens: number;
   readonly ignoreEos: boolean;
@@ -28,39 +28,39 @@ export interface GenerationRequest {
   readonly stopTokenIds: readonly number[];
   readonly includeStop: boolean;
   readonly sampling: Sampling;
-  /** Token preferences; undefined for none. */
+  /** Token preferences. Undefined: none. */
   readonly steering: Steering | undefined;
-  /** Confines the content; undefined: free text. */
+  /** Constraint on the content. Undefined: free text. */
   readonly constraint: StructuredText | undefined;
-  /** Functions that the answer may or must call, if any. */
+  /** Functions that the answer may or must call. Undefined: none. */
   readonly tools: ToolOffer | undefined;
   /** The form of their calls in the answer. */
   readonly calls: CallShape;
-  /** The reasoning before the answer; undefined: none. */
+  /** The reasoning before the answer. Undefined: none. */
   readonly reasoning: ReasoningRequest | undefined;
-  /** Alternatives per token, 0 for the token alone; undefined: no log-probabilities. */
+  /** Alternatives per token; 0: the token alone. Undefined: no log-probabilities. */
   readonly logprobs: number | undefined;
   readonly promptLogprobs: number | undefined;
-  /** Tokens in log-probabilities as `token_id:N`. */
+  /** Whether log-probabilities name tokens as `token_id:N`. */
   readonly tokensAsIds: boolean;
-  /** The prompt precedes the answer. */
+  /** Whether the prompt precedes the answer. */
   readonly echo: boolean;
   readonly returnTokenIds: boolean;
   readonly returnPromptText: boolean;
   /**
-   * As the client sent it; see `parseKvTransferParams`, `asksToHold` and `bringsKv` of the
-   * contract.
+   * As the client sent it. `parseKvTransferParams`, `asksToHold` and `bringsKv` of the contract
+   * read it.
    */
   readonly kvTransferParams: Readonly<Record<string, unknown>> | undefined;
   /** Lower runs first. */
   readonly priority: number;
   /** Undefined: no parameters for the engines. */
   readonly engineParameters: EngineParameters | undefined;
-  /** The body's `request_id`; the header `X-Request-Id` wins over it. */
+  /** The body's `request_id`. The header `X-Request-Id` takes precedence. */
   readonly requestId: string | undefined;
   /** Separates prefix caches: part of the salt of the block hashes. */
   readonly cacheSalt: string | undefined;
-  /** The tier that answers, when the client asked for one. */
+  /** The service tier in the answer, when the client asked for one. */
   readonly serviceTier: string | undefined;
   readonly user: string | undefined;
 }
@@ -68,32 +68,32 @@ export interface GenerationRequest {
 /** `tools`: `tool_calls`. `function`: the one `function_call` of the older fields. */
 export interface CallShape {
   readonly kind: 'tools' | 'function';
-  /** Finish reason of an answer with calls; a named function ends like any answer. */
+  /** Finish reason of an answer with calls. An answer with a named function ends with `stop`. */
   readonly finishReason: 'tool_calls' | 'function_call' | 'stop';
 }
 
 export interface ReasoningRequest {
-  /** Multiplies the natural length, above 0. */
+  /** Factor on the length of the reasoning; above 0. */
   readonly effort: number;
   readonly maxTokens: number;
-  /** False when it is generated and counted but not shown. */
+  /** Whether the reasoning is shown. Hidden reasoning is still generated and counted. */
   readonly isShown: boolean;
 }
 
 export interface Prompt {
   readonly ids: Int32Array;
-  /** What `echo` shows, undefined without it. */
+  /** Text shown by `echo`. Undefined without `echo`. */
   readonly echoText: string | undefined;
   /**
-   * Resolved limit of this prompt, at least 1; with `hidesOutput` one token is computed and not
+   * Output limit of this prompt, at least 1. With `hidesOutput`, one token is computed and not
    * shown.
    */
   readonly maxTokens: number;
   /** `echo` with `max_tokens: 0`. */
   readonly hidesOutput: boolean;
   /**
-   * The messages, in order; undefined unless texts are kept. A completion's prompt is a user's
-   * message.
+   * The messages in order. Undefined when texts are not kept. The prompt of a completion is one
+   * message of a user.
    */
   readonly said?: readonly SaidMessage[] | undefined;
 }
@@ -103,7 +103,7 @@ export interface SaidMessage {
   readonly text: string;
 }
 
-/** Has no effect on simulated text; an executing engine gets it. */
+/** Sampling parameters. They have no effect on simulated text; an executing engine gets them. */
 export interface Sampling {
   readonly temperature: number | undefined;
   readonly topP: number | undefined;

@@ -1,7 +1,7 @@
 import type { Dialect } from '@baton/refusal';
 import type { ChatTemplate, Tokenizer } from '@baton/text';
 
-/** The start-up flags of a vLLM server that decide which requests it refuses. */
+/** The start-up flags of a vLLM server that determine which requests it refuses. */
 export interface Strictness {
   /** `--tool-call-parser`. */
   readonly toolCallParser: string | undefined;
@@ -9,39 +9,43 @@ export interface Strictness {
   readonly enableAutoToolChoice: boolean;
 }
 
-/** The limits that requests are checked against; fixed for the life of a server. */
+/** The limits against which requests are checked; fixed for the life of a server. */
 export interface RequestLimits {
   readonly dialect: Dialect;
   readonly tokenizer: Tokenizer;
-  /** How the model writes conversations. Default ChatML. */
+  /** Format of conversations. Default: ChatML. */
   readonly template?: ChatTemplate;
-  /** Served names; the first answers requests that name none. */
+  /** Served names. The first is in answers to requests without a model. */
   readonly models: readonly string[];
-  /** The members of `models` that are aliases of the first. */
+  /** Members of `models` that are aliases of the first. */
   readonly aliases?: readonly string[];
-  /** When set, all documented checks of vLLM are made. */
+  /** When set, all documented checks of vLLM apply. */
   readonly strict?: Strictness;
-  /** Fields that no server documents are ignored in the openai dialect too; else refused there. */
+  /**
+   * Whether the openai dialect ignores fields that no server documents. Default: it refuses them.
+   */
   readonly acceptsUnknownFields?: boolean;
-  /** Prompt and output tokens together. */
+  /** Most prompt and output tokens together. */
   readonly maxModelLen: number;
-  /** Tokens that the KV cache of one engine holds; prompt and output beyond it are refused. */
+  /**
+   * Tokens in the KV cache of one engine. A request whose prompt and output exceed it is refused.
+   */
   readonly kvCapacityTokens?: number;
   /** Default 20. */
   readonly maxLogprobs?: number;
-  /** True when the model reasons before it answers. */
+  /** Whether the model reasons before it answers. */
   readonly isReasoning?: boolean;
   /** Prompt tokens of one image; undefined: the model takes no images. */
   readonly imageTokens?: number;
   /** Prompt tokens of one audio clip; undefined: the model takes no audio. */
   readonly audioTokens?: number;
   /**
-   * Chance, in [0, 1], that `tool_choice: auto` calls a tool unless a tool has just answered.
+   * Chance, in [0, 1], that `tool_choice: auto` calls a tool, except right after a tool's result.
    * Default: it calls when a tool fits the user's message.
    */
   readonly toolCallProbability?: number;
-  /** Texts of prompts are kept for a text model that reads them. */
+  /** Whether the texts of prompts are kept, for a text model that reads them. */
   readonly keepsText?: boolean;
-  /** Chance, in [0, 1], of each further call in one answer. Default 0.45. */
+  /** Chance, in [0, 1], of each further call in one answer. Default: 0.45. */
   readonly extraToolCallProbability?: number;
 }

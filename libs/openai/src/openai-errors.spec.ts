@@ -143,7 +143,7 @@ describe('errors of OpenAI in a chat', () => {
       ),
     ],
     [{ max_tokenz: 5 }, 'max_tokenz', 'unknown_parameter', "Unknown parameter: 'max_tokenz'."],
-  ])('%j names the field, a code and the bound', (more, param, code, message) => {
+  ])('%j gives the field, a code and the bound', (more, param, code, message) => {
     expect(chat(more)).toEqual({ message, type: 'invalid_request_error', param, code });
   });
 
@@ -158,11 +158,11 @@ describe('undocumented fields', () => {
   const body = { messages, max_tokenz: 5 };
 
   it('are refused at completions too', () => {
-    const told = answerTo(parseCompletion, { prompt: 'x', max_tokenz: 5 }, 'openai');
-    expect(told).toMatchObject({ code: 'unknown_parameter', param: 'max_tokenz' });
+    const error = answerTo(parseCompletion, { prompt: 'x', max_tokenz: 5 }, 'openai');
+    expect(error).toMatchObject({ code: 'unknown_parameter', param: 'max_tokenz' });
   });
 
-  it('are ignored when that is configured, and always in the vllm dialect', () => {
+  it('are ignored by configuration, and always in the vllm dialect', () => {
     expect(answerTo(parseChat, body, 'openai', { acceptsUnknownFields: true })).toBeUndefined();
     expect(answerTo(parseChat, body, 'vllm')).toBeUndefined();
   });
@@ -182,7 +182,7 @@ describe('values that vLLM passes to the model', () => {
     [[{ role: 'critic', content: 'x' }]],
     [[{ role: 'user' }]],
     [[{ role: 'user', content: null }]],
-  ])('is served in its dialect: %j', (said) => {
-    expect(answerTo(parseChat, { messages: said }, 'vllm')).toBeUndefined();
+  ])('is served in its dialect: %j', (messages) => {
+    expect(answerTo(parseChat, { messages }, 'vllm')).toBeUndefined();
   });
 });

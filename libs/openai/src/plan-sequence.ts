@@ -11,29 +11,29 @@ import {
 } from '@baton/text';
 import type { GenerationRequest, ReasoningRequest } from './generation-request';
 
-/** The inputs of an answer besides the request. */
+/** The inputs of an answer other than the request. */
 export interface PlanContext {
   readonly tokenizer: Tokenizer;
-  /** The model's format of reasoning and calls. Default ChatML. */
+  /** The model's format of reasoning and calls. Default: ChatML. */
   readonly template?: ChatTemplate;
-  /** The source of words in simulated text. Default sentences. */
+  /** The source of words in simulated text. Default: sentences. */
   readonly words?: WordChoice;
-  /** Used when the request has none. */
+  /** Seed for requests without one. */
   readonly seed: number;
-  /** Natural length of an answer. */
+  /** Length of an answer, in tokens, without limits. */
   readonly lengthModel: OutputLengthModel;
-  /** Natural length of the reasoning before it. Default: that of answers. */
+  /** Length of the reasoning before it, in tokens. Default: that of answers. */
   readonly reasoningLengthModel?: OutputLengthModel;
 }
 
 export interface SequencePlace {
-  /** Choice `index % choices` of prompt `index / choices`. */
+  /** Sequence index: choice `index % choices` of prompt `index / choices`. */
   readonly index: number;
-  /** Room for output tokens, besides the request's own limit. */
+  /** Most output tokens besides the request's own limit. */
   readonly room?: number;
-  /** The prefill leg of an outside router: one token, which no client reads. */
+  /** Whether this is the prefill leg of an external router: one token, which no client reads. */
   readonly isPrefillLeg?: boolean;
-  /** Answers that the user has written for this prompt; undefined when all are simulated. */
+  /** Answers that the user wrote for this prompt. Undefined: all answers are simulated. */
   readonly answers?: AnswerSource | undefined;
 }
 
@@ -78,7 +78,7 @@ function reasoningOf(reasoning: ReasoningRequest, context: PlanContext): PlanInp
   return { lengthModel, effort: reasoning.effort, maxTokens: reasoning.maxTokens };
 }
 
-/** It samples one token and ends with `length`. */
+/** Limits of a prefill leg: one sampled token, end reason `length`. */
 const ONE_TOKEN = {
   maxTokens: 1,
   minTokens: 0,

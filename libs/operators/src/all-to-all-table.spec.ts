@@ -13,13 +13,13 @@ const SHAPE = { topK: 8, hidden: 7168, ranks: 32 };
 const table = new AllToAllTable([HEAD, ...ROWS].join('\n'));
 
 describe('an all-to-all', () => {
-  it('takes the kernel of both sides, each phase apart', () => {
+  it('uses the two-sided kernel, with separate phases', () => {
     expect(table.us('dispatch', SHAPE, 4)).toBe(12);
     expect(table.us('combine_low_precision', SHAPE, 4)).toBe(17);
     expect(table.us('combine', SHAPE, 4)).toBeUndefined();
   });
 
-  it('is unknown for ranks, widths or numbers of experts that were not measured', () => {
+  it('is undefined for ranks, widths or numbers of experts without measurements', () => {
     expect(table.us('dispatch', { ...SHAPE, ranks: 16 }, 4)).toBeUndefined();
     expect(table.us('dispatch', { ...SHAPE, hidden: 4096 }, 4)).toBeUndefined();
     expect(table.us('dispatch', { ...SHAPE, topK: 6 }, 4)).toBeUndefined();

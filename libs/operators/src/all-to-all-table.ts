@@ -1,17 +1,17 @@
 import { Curve } from './curve';
 import { forEachRow } from './operator-texts';
 
-/** What ranks exchange around the experts of a layer: whose tokens go where, tokens, results. */
+/** The exchanges of ranks around the experts of a layer: destinations, tokens, results. */
 export type AllToAllPhase = 'prepare' | 'dispatch' | 'combine' | 'combine_low_precision';
 
-/** Tokens as they travel: a vector of so many elements, to the ranks of so many experts. */
+/** Tokens in transit: a vector of `hidden` elements each, to the ranks of `topK` experts. */
 export interface RoutedShape {
   readonly topK: number;
   readonly hidden: number;
   readonly ranks: number;
 }
 
-/** The kernel that TensorRT-LLM's disaggregated engines on racks run. */
+/** The kernel of TensorRT-LLM's disaggregated engines on racks. */
 const KERNEL = 'NVLinkTwoSided';
 
 /** An all-to-all over NVLink by tokens of one rank, as TensorRT-LLM runs it on racks. */
@@ -28,7 +28,7 @@ export class AllToAllTable {
     });
   }
 
-  /** Time in µs; undefined when no such phase of the shape was measured. */
+  /** Time in µs. Undefined when the phase of this shape was not measured. */
   us(phase: AllToAllPhase, { topK, hidden, ranks }: RoutedShape, tokens: number) {
     const curve = this.curves.get(`${phase},${topK},${hidden},${ranks}`);
     if (curve === undefined) return undefined;

@@ -6,7 +6,7 @@ import { speedOfLightUs, type SystemFacts } from './system-facts';
 /** One layer's attention on one GPU. */
 export interface AttentionShape {
   readonly headDim: number;
-  /** Tokens that a query sees at most; 0: all of them. */
+  /** Maximum number of tokens that a query sees. 0: all. */
   readonly window: number;
   readonly heads: number;
   readonly kvHeads: number;
@@ -22,7 +22,7 @@ const COLUMNS = 7;
 /** Those of a shape. */
 const SHAPE_COLUMNS = 4;
 
-/** What was measured of one key: where its rows are, and the grid of them once it is asked for. */
+/** The measurements of one key: the place of its rows, and on first use their grid. */
 interface KnownShape {
   readonly shape: AttentionShape;
   readonly runs: { readonly shape: AttentionShape; readonly range: TextRange }[];
@@ -32,7 +32,7 @@ interface KnownShape {
 /** The rows that represent a shape. */
 interface Found {
   readonly known: AttentionShape;
-  /** That very shape was measured. */
+  /** True: this exact shape was measured. */
   readonly isExact: boolean;
   readonly grid: OperatorGrid;
 }
@@ -48,13 +48,13 @@ interface Kind {
 
 /**
  * Attention of one layer by (heads, middle, inner): (heads, length, prompts) of prefill or (heads,
- * sequences, length) of decode. A head width, window or number of KV heads that was not measured
- * takes the nearest one, scaled by the speed of light. Owns the text, of which it reads the rows of
- * a shape when that is asked for: a model needs one or two of dozens.
+ * sequences, length) of decode. A head width, window or number of KV heads without measurements
+ * uses the nearest one, scaled by the speed of light. It keeps the text and reads the rows of a
+ * shape on first use: a model needs one or two of dozens.
  */
 export class AttentionTable {
   private readonly shapes = new Map<string, KnownShape>();
-  /** By the objects that were asked for: a deployment has one or two. */
+  /** By shape object: a deployment has one or two. */
   private readonly found = new WeakMap<AttentionShape, Found>();
 
   constructor(
@@ -81,13 +81,13 @@ export class AttentionTable {
     );
   }
 
-  /** Whether the point is within the measurements of this exact shape. */
+  /** True when the point is within the measurements of this exact shape. */
   covers(shape: AttentionShape, middle: number, inner: number): boolean {
     const { isExact, grid } = this.nearest(shape);
     return isExact && grid.covers(shape.heads, middle, inner);
   }
 
-  /** Whether it lies within what was measured for the shape that stands for it. */
+  /** True when the point is within the measurements of the shape that represents this one. */
   reaches(shape: AttentionShape, middle: number, inner: number): boolean {
     return this.nearest(shape).grid.covers(shape.heads, middle, inner);
   }
@@ -178,7 +178,7 @@ function keyOf({ headDim, window, heads, kvHeads }: AttentionShape): string {
   return `${headDim},${window},${heads === kvHeads ? 0 : kvHeads}`;
 }
 
-/** Octaves between two shapes; to see everything or a window only are far apart. */
+/** Octaves between two shapes. Full attention and a window are far apart. */
 function distance(a: AttentionShape, b: AttentionShape): number {
   const apart = (x: number, y: number): number => Math.abs(Math.log2(x / y));
   const isBounded = a.window > 0 === b.window > 0;

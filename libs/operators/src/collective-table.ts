@@ -6,7 +6,7 @@ import type { SystemFacts } from './system-facts';
 export class CollectiveTable {
   private readonly curves = new Map<number, Curve>();
 
-  /** @param operation selects its rows in a table of several operations */
+  /** @param operation  selects its rows in a table of several operations */
   constructor(
     csv: string,
     private readonly system: SystemFacts,
@@ -22,7 +22,7 @@ export class CollectiveTable {
     });
   }
 
-  /** Time in µs; more GPUs than measured take the rate of the slowest link among them. */
+  /** Time in µs. More GPUs than measured use the rate of the slowest link among them. */
   us(gpus: number, elements: number): number {
     if (gpus <= 1) return 0;
     const known = this.curves.get(gpus);
@@ -45,7 +45,7 @@ export class CollectiveTable {
   }
 }
 
-/** Beyond the largest message the rate stays; the smallest one costs what any smaller does. */
+/** Beyond the largest message the rate is constant. Below the smallest one the time is. */
 function onCurve(curve: Curve, elements: number): number {
   if (elements < curve.firstX) return curve.us[0]!;
   return curve.at(elements) ?? (curve.us.at(-1)! * elements) / curve.lastX;

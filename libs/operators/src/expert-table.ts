@@ -5,7 +5,7 @@ import { speedOfLightUs, type SystemFacts } from './system-facts';
 
 /** The experts of one layer and how they are spread. */
 export interface ExpertShape {
-  /** How evenly tokens choose experts, by the name that the tables have. */
+  /** The evenness of the tokens' choice of experts, by the name in the tables. */
   readonly distribution: string;
   readonly topK: number;
   readonly experts: number;
@@ -15,23 +15,23 @@ export interface ExpertShape {
   readonly expertParallel: number;
 }
 
-/** What was measured of one shape: where its rows are, and their curve once it is asked for. */
+/** The measurements of one shape: the place of its rows, and on first use their curve. */
 interface Measured {
   readonly shape: ExpertShape;
   readonly range: TextRange;
   curve?: Curve;
 }
 
-/** Octaves of (hidden, width, experts) within which one shape says something about another. */
+/** Octaves of (hidden, width, experts) within which one shape predicts another. */
 const REACH_OCTAVES = 2;
 
 /** Fields of a row before the tokens. */
 const SHAPE_FIELDS = 7;
 
 /**
- * Fused experts of one layer on one GPU, by tokens of all ranks before routing. A shape that was
- * not measured takes the utilisation of the nearest one at as many rows per expert. Owns the text,
- * of which it reads the rows of a shape when that is asked for.
+ * Fused experts of one layer on one GPU, by tokens of all ranks before routing. A shape without
+ * measurements uses the utilisation of the nearest one at as many rows per expert. It keeps the
+ * text and reads the rows of a shape on first use.
  */
 export class ExpertTable {
   private readonly measured = new Map<string, Measured>();
@@ -80,7 +80,7 @@ export class ExpertTable {
     return this.speedOfLightUs(shape, tokens) / utilisation;
   }
 
-  /** Of as many ranks, whose load differs alike. */
+  /** Among shapes with as many ranks, because their loads are equally uneven. */
   private nearestTo(shape: ExpertShape): Measured | undefined {
     const found = [...this.measured.values()]
       .filter((one) => one.shape.distribution === shape.distribution)

@@ -3,7 +3,7 @@ import { FORMAT_BYTES, type OperatorFormat, peakOf } from './number-format';
 import { forEachNumberRowIn, forEachRun, readNumbers, type TextRange } from './number-rows';
 import { speedOfLightUs, type SystemFacts } from './system-facts';
 
-/** What was measured of one (n, k): where its rows are, and their curve once it is asked for. */
+/** The measurements of one (n, k): the place of its rows, and on first use their curve. */
 interface Shape {
   readonly n: number;
   readonly k: number;
@@ -24,17 +24,17 @@ interface Neighbour {
 const COLUMNS = 4;
 /** Those of a shape. */
 const SHAPE_COLUMNS = 2;
-/** Octaves of (n, k) within which one shape says something about another. */
+/** Octaves of (n, k) within which one shape predicts another. */
 const REACH_OCTAVES = 2;
 const NEIGHBOURS = 4;
 /** Points at the end of a curve whose median utilisation continues beyond it. */
 const TAIL = 3;
 
 /**
- * Measured times of `y[m,n] = x[m,k] W[k,n]`. A known (n, k) is a straight line in m, beyond which
- * its last utilisation continues; other shapes take the utilisation of the nearest ones. Rules:
- * data/operators/COMPOSITION.md. Owns the text, of which it reads the rows of a shape when that is
- * asked for: a model needs a few of hundreds.
+ * Measured times of `y[m,n] = x[m,k] W[k,n]`. For a measured (n, k) the time is a straight line in
+ * m, beyond which its last utilisation continues. Other shapes use the utilisation of the nearest
+ * ones. Rules: data/operators/COMPOSITION.md. It keeps the text and reads the rows of a shape on
+ * first use: a model needs a few of hundreds.
  */
 export class GemmTable {
   private readonly shapes = new Map<string, Shape>();
@@ -71,7 +71,7 @@ export class GemmTable {
     return (this.speedOfLightUs(m, n, k) * weights) / utilisation;
   }
 
-  /** Every m at which a shape that was asked for was measured, rising. */
+  /** Every m at which a shape in use was measured, ascending. */
   get positions(): number[] {
     const all = new Set<number>();
     for (const { curve } of this.shapes.values()) for (const x of curve?.xs ?? []) all.add(x);
@@ -97,7 +97,7 @@ export class GemmTable {
     return curve;
   }
 
-  /** Whether m is within the measurements of some shape. */
+  /** True when m is within the measurements of some shape. */
   private isMeasured(m: number): boolean {
     let isAny = this.measured.get(m);
     if (isAny === undefined) {

@@ -12,7 +12,7 @@ const PAIR_ELEMENTS = 1088;
 const PROJECTION_WEIGHTS = 65_536;
 const PROMPT_PAIR_ELEMENTS = 320;
 
-/** One that is not looked at, heads, the two axes, and the time. */
+/** An ignored column, heads, the two axes, and the time. */
 const COLUMNS = 5;
 
 /** The block of multi-head latent attention, projections included, by (heads, middle, inner). */

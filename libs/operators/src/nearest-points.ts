@@ -15,7 +15,7 @@ export interface Near {
   readonly utilisation: number;
 }
 
-/** Where points are looked for, to base 2. */
+/** The place whose neighbours are searched, to base 2. */
 interface Place {
   readonly middle: number;
   readonly inner: number;
@@ -31,13 +31,13 @@ interface Row {
 }
 
 /**
- * Finds the measured points nearest to a place. It walks from the place outwards, row by row and
- * along each row, and stops where all else is too far.
+ * Finds the measured points nearest to a place. It searches from the place outwards, row by row and
+ * along each row, and stops when all other points are too far.
  */
 export class NearestPoints {
   /** In rising order. */
   readonly found: Near[] = [];
-  /** What lies as far or farther is not among the nearest so far. */
+  /** Points at this distance or farther are not among the nearest so far. */
   reach = Infinity;
 
   constructor(
@@ -57,7 +57,7 @@ export class NearestPoints {
     }
   }
 
-  /** Whether rows farther out may have points among the nearest. */
+  /** True when rows farther out may have points among the nearest. */
   private addRow(
     { keys, logs, curves }: Slice,
     row: number,
@@ -78,7 +78,7 @@ export class NearestPoints {
     return true;
   }
 
-  /** Whether the point is among the nearest so far. */
+  /** True when the point is among the nearest so far. */
   private addPoint({ curve, down, usAt }: Row, i: number): boolean {
     const { found } = this;
     const distance = length(down, curve.logs[i]! - this.place.inner);
@@ -93,7 +93,7 @@ export class NearestPoints {
   }
 }
 
-/** Of the hypotenuse; `Math.hypot` takes many times as long. */
+/** Length of the hypotenuse. `Math.hypot` takes many times as long. */
 function length(a: number, b: number): number {
   return Math.sqrt(a * a + b * b);
 }

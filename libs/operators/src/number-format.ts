@@ -1,6 +1,6 @@
 import type { SystemFacts } from './system-facts';
 
-/** How numbers are held while an operator computes, by the name that its table has. */
+/** Formats of numbers in an operator's computation, by the names in its table. */
 export type OperatorFormat =
   'bf16' | 'fp8' | 'fp8_block' | 'nvfp4' | 'mxfp4' | 'mxfp4_mxfp8' | 'int4_wo';
 

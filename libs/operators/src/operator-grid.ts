@@ -13,13 +13,13 @@ export interface GridRules {
 
 const NOTHING: Slice = { keys: [], logs: [], curves: [] };
 
-/** Neighbours that decide outside of the measurements, and the one that limits their reach. */
+/** Number of neighbours used outside of the measurements; one more limits their reach. */
 const NEIGHBOURS = 4;
 
 /**
- * Measured times on three axes, possibly with a corner left out. Between points lines are straight,
- * axis by axis; where one side of a bracket is missing, the other is scaled by the speed of light;
- * outside, the utilisation of the nearest points continues. Rules: data/operators/COMPOSITION.md.
+ * Measured times on three axes, possibly without a corner. Between points lines are straight, axis
+ * by axis. A missing side of a bracket is scaled from the other by the speed of light. Outside, the
+ * utilisation of the nearest points continues. Rules: data/operators/COMPOSITION.md.
  */
 export class OperatorGrid {
   private readonly keys: number[] = [];
@@ -51,7 +51,7 @@ export class OperatorGrid {
     return this.within(outer, middle, inner) ?? this.beyond([outer, middle, inner]);
   }
 
-  /** Whether the point lies between measured ones on every axis. */
+  /** True when the point lies between measured ones on every axis. */
   covers(outer: number, middle: number, inner: number): boolean {
     return around(this.keys, outer).every((slice) => {
       const { keys, curves } = this.slices[slice] ?? NOTHING;
@@ -110,7 +110,7 @@ export class OperatorGrid {
     return nearest.found;
   }
 
-  /** The nearest first; those around the last coordinate that was asked for are kept. */
+  /** The nearest first. The slices around the last coordinate are kept. */
   private slicesAround(outer: number): Around['slices'] {
     if (this.around?.outer === outer) return this.around.slices;
     const log = Math.log2(outer);
@@ -128,7 +128,10 @@ interface Around {
   readonly slices: readonly { slice: Slice; key: number; across: number }[];
 }
 
-/** Where x lies: its own index, or those of its neighbours; one that no array has beyond an end. */
+/**
+ * Neighbours of x: its own index, or those of the keys around it. Beyond an end, an index outside
+ * of the array.
+ */
 function around(keys: readonly number[], x: number): number[] {
   const above = lowerBound(keys, x);
   return keys[above] === x ? [above] : [above - 1, above];

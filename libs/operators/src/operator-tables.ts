@@ -20,8 +20,8 @@ import { QuantiseTable } from './quantise-table';
 import { type SystemFacts, systemFactsFrom } from './system-facts';
 
 /**
- * The measured operators of one kind of GPU. Owns the parsed tables; each is read when it is first
- * asked for and kept. Where a table does not exist the answer is undefined.
+ * The measured operators of one kind of GPU. It reads each table on first use and keeps it. The
+ * result is undefined where a table does not exist.
  */
 export class OperatorTables {
   private readonly opened = new Map<string, unknown>();
@@ -71,10 +71,10 @@ export class OperatorTables {
   }
 
   /**
-   * Experts that get the tokens routed to them and no others, as behind an all-to-all; `experts`
-   * get the tokens of all ranks.
+   * Experts that get only the tokens routed to them, as behind an all-to-all. `experts` get the
+   * tokens of all ranks.
    *
-   * @param phase  SGLang runs other kernels in decode than in prefill; TensorRT-LLM does not
+   * @param phase  SGLang has other kernels in decode than in prefill; TensorRT-LLM does not
    */
   routedExperts(format: OperatorFormat, phase: 'context' | 'generation'): ExpertTable | undefined {
     const own = this.open(
@@ -85,7 +85,7 @@ export class OperatorTables {
     return own ?? this.open(`wideep_moe.sglang_${format}_${phase}`, parse);
   }
 
-  /** Undefined where ranks of several nodes do not reach each other over NVLink. */
+  /** Undefined where ranks of several nodes are not connected by NVLink. */
   allToAll(format: 'bf16' | 'fp8' | 'nvfp4'): AllToAllTable | undefined {
     return this.open(`wideep_alltoall.trtllm_${format}`, (csv) => new AllToAllTable(csv));
   }
@@ -99,7 +99,7 @@ export class OperatorTables {
     return this.open('nccl.half', parse, operation);
   }
 
-  /** What dynamic FP8 quantisation costs beyond static, and static quantisation itself. */
+  /** Additional time of dynamic FP8 quantisation, and time of static quantisation. */
   quantise(part: 'compute_scale' | 'scale_matrix'): QuantiseTable | undefined {
     return this.open(`quantize_${part}.fp8`, (csv) => new QuantiseTable(csv));
   }
@@ -114,7 +114,7 @@ export class OperatorTables {
   }
 }
 
-/** Rows of engines that hold each expert once, without the column that says how many are held. */
+/** Rows of engines that hold each expert once, without the column of copies. */
 function withoutCopies(csv: string): string {
   const kept: string[] = [''];
   forEachRow(csv, ([distribution, topK, experts, held, ...rest]) => {

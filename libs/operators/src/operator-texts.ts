@@ -1,6 +1,6 @@
 /**
- * Where the texts of measured operator tables come from. A pure lib reads no file: the effectful
- * side hands over the text of `data/operators/<path>`, decompressed.
+ * The source of the texts of measured operator tables. A pure lib reads no file: its caller
+ * provides the text of `data/operators/<path>`, decompressed.
  */
 export interface OperatorTexts {
   /**

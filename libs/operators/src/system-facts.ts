@@ -1,18 +1,18 @@
 import { fieldsIn, isObject } from '@baton/kernel';
 
-/** What `systems.json` says of one kind of GPU and of the node that it sits in. */
+/** The facts of `systems.json` about one kind of GPU and its node. */
 export interface SystemFacts {
   /** Directory of the tables, such as `h200_sxm`. */
   readonly name: string;
   readonly memoryBytesPerSecond: number;
-  /** Part of that rate that elementwise kernels reach, 0..1, and their fixed time. */
+  /** Share of that rate that elementwise kernels reach, 0..1, and their fixed time. */
   readonly elementwise: { readonly memoryShare: number; readonly latencyUs: number };
   /** Dense FLOP/s by element type; 0: the GPU has no such units. */
   readonly flops: { readonly bf16: number; readonly fp8: number; readonly fp4: number };
   /** CUDA compute capability, 90 for Hopper. */
   readonly smVersion: number;
   readonly gpusPerNode: number;
-  /** GPUs within reach of NVLink; those of a node unless the rack has it. */
+  /** GPUs connected by NVLink: those of a rack if it has NVLink, else those of a node. */
   readonly gpusPerRack: number;
   /** One direction, per GPU. */
   readonly nodeBytesPerSecond: number;
@@ -57,14 +57,14 @@ export function systemFactsFrom(json: string, name: string): SystemFacts | undef
   };
 }
 
-/** Figures of a system without which its operators cannot be put together. */
+/** Figures that a system needs to compose its operators. */
 const NEEDED = [
   ...['gpu.mem_bw', 'gpu.mem_bw_empirical_scaling_factor', 'gpu.mem_empirical_constant_latency'],
   ...['gpu.bfloat16_tc_flops', 'gpu.sm_version', 'node.num_gpus_per_node'],
   ...['node.intra_node_bw', 'node.inter_node_bw'],
 ];
 
-/** The first figure that a system of the user's lacks, or undefined. */
+/** The first figure that a user's system lacks. Undefined: none. */
 export function missingFigure(system: unknown): string | undefined {
   const at = (path: string): unknown =>
     path.split('.').reduce<unknown>((inner, key) => fieldsIn(inner)[key], system);
@@ -73,13 +73,13 @@ export function missingFigure(system: unknown): string | undefined {
   return missing ?? (isObject(at('misc.nccl_mem')) ? undefined : 'misc.nccl_mem');
 }
 
-/** Time of an elementwise kernel that moves so many bytes, µs. */
+/** Time of an elementwise kernel that moves this many bytes, µs. */
 export function elementwiseUs(system: SystemFacts, bytes: number): number {
   const { memoryShare, latencyUs } = system.elementwise;
   return (bytes / (memoryShare * system.memoryBytesPerSecond)) * 1e6 + latencyUs;
 }
 
-/** The longer of computing and of moving bytes at the data sheet's rates, µs. */
+/** The longer of computing and moving bytes at the data sheet's rates, µs. */
 export function speedOfLightUs(system: SystemFacts, work: SpeedOfLightWork): number {
   return 1e6 * Math.max(work.flops / work.peak, work.bytes / system.memoryBytesPerSecond);
 }

@@ -44,21 +44,21 @@ export interface PlanRequest {
   readonly sizes: GivenSizes;
   /** Undefined: no cost is reported. */
   readonly prices?: GivenRates | undefined;
-  /** Threads that simulate. */
+  /** Number of threads that simulate. */
   readonly threads: number;
 }
 
-/** Everything that a plan depends on. */
+/** All inputs that a plan depends on. */
 export interface PreparedPlan {
   readonly context: PlanningContext;
-  /** The configuration before the workload named its blocks: what a user would start. */
+  /** The configuration before the workload sets its block size: the one that a user starts. */
   readonly asked: BatonConfig;
   readonly loaded: LoadedWorkload;
-  /** As they were asked for, with the rate that a dataset without one has here. */
+  /** The given flags, with the rate that this plan adds to a dataset without one. */
   readonly workloadFlags: WorkloadFlags;
   readonly description: WorkloadDescription;
   readonly candidates: readonly PlanCandidate[];
-  /** How steps are timed, by role and size. */
+  /** Description of the step times, by role and size. */
   readonly stepTimes: Readonly<Record<string, string>>;
   /** Notes for the user, as sentences. */
   readonly notes: readonly string[];
@@ -67,7 +67,7 @@ export interface PreparedPlan {
 const ROLES = ['prefill', 'decode', 'aggregated'] as const;
 
 /**
- * Finds the engines that fit, and only then reads the workload, which may be long.
+ * Builds the engines that fit, then reads the workload, which may take long.
  *
  * @throws UsageError, one sentence
  */
@@ -85,7 +85,7 @@ export async function preparePlan(
   }
   if (asked.dataParallelSize > 1) {
     throw new UsageError(
-      'A plan knows engines of one data-parallel rank: leave data_parallel_size at 1.',
+      'A plan supports only engines of one data-parallel rank. Leave data_parallel_size at 1.',
     );
   }
   const isSet = (key: ConfigKey): boolean => origins[key] !== 'default';
@@ -94,7 +94,7 @@ export async function preparePlan(
   const rates = flags.prices && ratesOf(asked, ROLES, flags.prices);
   if (candidates.length === 0) {
     throw new UsageError(
-      `No engines of these sizes use all ${flags.gpus} GPUs: change --gpus or --tp.`,
+      `No engines of these sizes use all ${flags.gpus} GPUs. Change --gpus or --tp.`,
     );
   }
   const workloadFlags = withRate(flags.workload);
@@ -119,18 +119,19 @@ export async function preparePlan(
   };
 }
 
-/** The rate is what is looked for; a dataset only needs one to have arrivals that can be scaled. */
+/** The plan searches for the rate. A dataset needs one only to have arrivals that can be scaled. */
 export function withRate(flags: WorkloadFlags): WorkloadFlags {
   const isTimed = flags.requestRate !== undefined || flags.rampUpStartRps !== undefined;
   return flags.dataset === undefined || isTimed ? flags : { ...flags, requestRate: '1' };
 }
 
 export function refuseUnscalable(workload: Workload): void {
-  if (workload.count === 0) throw new UsageError('A plan needs requests; there are none.');
+  if (workload.count === 0)
+    throw new UsageError('A plan needs requests, and the workload has none.');
   if (meanRatePerSecond(workload) > 0) return;
   throw new UsageError(
-    'A plan looks for the highest rate, and requests that all arrive at one instant have ' +
-      'none: give --arrivals poisson.',
+    'A plan searches for the highest rate, and requests that all arrive at one instant have ' +
+      'no rate. Add --arrivals poisson.',
   );
 }
 

@@ -31,7 +31,7 @@ function vectors(body: object): number[][] {
 }
 
 describe('an embedding', () => {
-  it('is a unit vector, the same for the same text', () => {
+  it('is a unit vector, and equal for equal texts', () => {
     fc.assert(
       fc.property(fc.string({ minLength: 1, maxLength: 60 }), (text) => {
         const vector = embedText(text, SPACE, 256);
@@ -42,7 +42,7 @@ describe('an embedding', () => {
     );
   });
 
-  it('lies nearer to that of a similar text than to that of another', () => {
+  it('is nearer to that of a similar text than to that of another', () => {
     const of = (text: string): Float32Array => embedText(text, SPACE, 256);
     const runner = of('the runner hands the baton to the next runner');
     const like = similarity(runner, of('a runner hands over the baton to another runner'));
@@ -51,7 +51,7 @@ describe('an embedding', () => {
     expect(unlike).toBeLessThan(0.3);
   });
 
-  it('is not zero where the text has no letters or few dimensions are kept', () => {
+  it('is not zero for a text without letters or with few dimensions', () => {
     for (const text of ['...', ' ', '🏃', 'a']) {
       for (const kept of [1, 2, 256]) {
         const vector = embedText(text, SPACE, kept);
@@ -60,7 +60,7 @@ describe('an embedding', () => {
     }
   });
 
-  it('is the scaled beginning of a longer one', () => {
+  it('is the scaled beginning of a longer vector', () => {
     const whole = embedText('the baton', SPACE, 256);
     const short = embedText('the baton', SPACE, 64);
     const ratio = short[0]! / whole[0]!;
@@ -71,7 +71,7 @@ describe('an embedding', () => {
 });
 
 describe('POST /v1/embeddings', () => {
-  it('gives token ids, texts and lists of either the same vectors', () => {
+  it('gives the same vectors for token ids, texts and lists of either', () => {
     const ids = tokenizer.encode('hand over the baton');
     const [a] = vectors({ input: 'hand over the baton' });
     for (const input of [ids, ['hand over the baton'], [ids]]) {
@@ -91,7 +91,7 @@ describe('POST /v1/embeddings', () => {
     expect(embed({ input: ['a b c', 'd'] }).usage.prompt_tokens).toBe(4);
   });
 
-  it('takes a conversation as one input', () => {
+  it('accepts a conversation as one input', () => {
     const task = parseEmbeddings({ messages: [{ role: 'user', content: 'hi' }] }, contextOf());
     expect(task.request.prompts).toHaveLength(1);
   });
@@ -132,14 +132,14 @@ describe('POST /v1/embeddings', () => {
     expect(() => parseEmbeddings(body, contextOf())).toThrow(expect.objectContaining({ param }));
   });
 
-  it('takes what is just within the limits', () => {
+  it('accepts values at the limits', () => {
     expect(vectors({ input: 'a', dimensions: 256 })[0]).toHaveLength(256);
     expect(vectors({ input: Array.from({ length: 2048 }, () => 'a'), dimensions: 1 })).toHaveLength(
       2048,
     );
   });
 
-  it('takes a prompt that fills the context and refuses one token more', () => {
+  it('accepts a prompt that fills the context, and refuses one token more', () => {
     const filled = { input: Array.from({ length: 64 }, () => 1) };
     const task = parseEmbeddings(filled, contextOf());
     expect(task.request.prompts[0]?.ids).toHaveLength(63);
@@ -154,7 +154,7 @@ describe('POST /v1/embeddings', () => {
     ).not.toThrow();
   });
 
-  it('carries what concerns the way through the cluster', () => {
+  it('passes on the fields for routing through the cluster', () => {
     const body = { input: 'a', priority: 3, cache_salt: 's', request_id: 'r', user: 'u' };
     expect(parseEmbeddings(body, contextOf()).request).toMatchObject({
       priority: 3,
@@ -164,7 +164,7 @@ describe('POST /v1/embeddings', () => {
     });
   });
 
-  it('bounds the tokens of all inputs together', () => {
+  it('limits the tokens of all inputs together', () => {
     const context = contextOf('openai', { maxModelLen: 200_000 });
     const inputs = (...lengths: number[]): object => ({
       input: lengths.map((length) => Array.from({ length }, () => 1)),
@@ -181,7 +181,7 @@ describe('POST /v1/embeddings', () => {
 });
 
 describe('POST /pooling and /classify', () => {
-  it('pools to the vector of the embedding', () => {
+  it('gives the vector of the embedding', () => {
     const body = { input: 'x', dimensions: 4 };
     const pooled = JSON.parse(parsePooling(body, contextOf()).render(HEAD)) as {
       data: { object: string; data: number[] }[];

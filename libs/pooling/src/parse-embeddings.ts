@@ -7,20 +7,23 @@ import { type PoolingContext, type PoolingTask, resultList, tokensIn } from './p
 import { embedText } from './text-embedding';
 
 const LABELS = 2;
-/** Makes probabilities of likenesses. */
+/** Factor on likenesses before the softmax that makes probabilities of them. */
 const SHARPNESS = 8;
 
-/** Checks a body of POST /v1/embeddings. Throws `BatonError` with the first thing that is wrong. */
+/** Checks a body of POST /v1/embeddings. Throws `BatonError` with the first error. */
 export function parseEmbeddings(body: unknown, context: PoolingContext): PoolingTask {
   return vectorTask(body, context, { idPrefix: 'embd', object: 'embedding', key: 'embedding' });
 }
 
-/** Checks a body of POST /pooling: the same vectors under another name. */
+/**
+ * Checks a body of POST /pooling, which gives the same vectors under another name. Throws
+ * `BatonError`.
+ */
 export function parsePooling(body: unknown, context: PoolingContext): PoolingTask {
   return vectorTask(body, context, { idPrefix: 'pooling', object: 'pooling', key: 'data' });
 }
 
-/** Checks a body of POST /classify. */
+/** Checks a body of POST /classify. Throws `BatonError`. */
 export function parseClassify(body: unknown, context: PoolingContext): PoolingTask {
   const { limits } = context;
   const fields = objectBody(body);
@@ -39,7 +42,7 @@ export function parseClassify(body: unknown, context: PoolingContext): PoolingTa
 interface VectorShape {
   readonly idPrefix: 'embd' | 'pooling';
   readonly object: string;
-  /** Under which the vector stands. */
+  /** Key of the vector in the result. */
   readonly key: string;
 }
 
@@ -92,14 +95,14 @@ function dimensionsOf({ dimensions }: EmbeddingDto, { space }: PoolingContext): 
   throw valueError({ field: 'dimensions', message, named: true, value: dimensions });
 }
 
-/** Little-endian float32, whatever this machine's order is. */
+/** The vector as base64 of little-endian float32, on every machine. */
 function base64Of(vector: Float32Array): string {
   const bytes = Buffer.alloc(vector.length * Float32Array.BYTES_PER_ELEMENT);
   vector.forEach((value, i) => bytes.writeFloatLE(value, i * Float32Array.BYTES_PER_ELEMENT));
   return bytes.toString('base64');
 }
 
-/** Two classes, as a sequence classifier of the Hub has unless it names its own. */
+/** Probabilities of two classes, the default of a sequence classifier on the Hugging Face Hub. */
 function classification(
   ids: Int32Array,
   index: number,

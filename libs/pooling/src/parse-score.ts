@@ -13,7 +13,7 @@ import type { PoolingDto } from './pooling.dto';
 import { type EmbeddingSpace, embedText, similarity } from './text-embedding';
 import { RerankDto, ScoreDto, type SideField } from './score.dto';
 
-/** The two sides of a comparison, in the order in which vLLM looks for them. */
+/** Field pairs of the two sides, in the order in which vLLM reads them. */
 const SIDES = [
   ['queries', 'documents'],
   ['queries', 'items'],
@@ -21,11 +21,11 @@ const SIDES = [
   ['text_1', 'text_2'],
 ] as const;
 
-/** Likeness at which a score is one half, and how fast it changes there. */
+/** Likeness with a score of one half; the next constant is the slope there. */
 const MIDDLE = 0.4;
 const STEEPNESS = 8;
 
-/** Checks a body of POST /score: one with one, one with each, or each with its own. */
+/** Checks a body of POST /score: 1:1, 1:N or N:N inputs. Throws `BatonError`. */
 export function parseScore(body: unknown, context: PoolingContext): PoolingTask {
   const { limits } = context;
   const dto = validateBody(new ScoreDto(), objectBody(body));
@@ -51,7 +51,10 @@ export function parseScore(body: unknown, context: PoolingContext): PoolingTask 
   return { request, idPrefix: 'score', render };
 }
 
-/** Checks a body of POST /rerank: its documents, the ones most like the query first. */
+/**
+ * Checks a body of POST /rerank, whose answer has the documents most like the query first. Throws
+ * `BatonError`.
+ */
 export function parseRerank(body: unknown, context: PoolingContext): PoolingTask {
   const dto = validateBody(new RerankDto(), objectBody(body));
   checkCount(dto.documents.length, 'documents');
@@ -88,7 +91,7 @@ export function parseRerank(body: unknown, context: PoolingContext): PoolingTask
   return { request, idPrefix: 'score', render };
 }
 
-/** Two inputs, and how the client calls them. */
+/** Two inputs, with the client's names of them. */
 interface Pair {
   readonly query: PoolingInput;
   readonly queryPlace: string;
@@ -96,12 +99,12 @@ interface Pair {
   readonly place: string;
 }
 
-/** One input of several is named with its number. */
+/** The field of an input in errors, with its index where there are several. */
 function placeOf(field: string, count: number, index: number): string {
   return count === 1 ? field : `${field}[${index}]`;
 }
 
-/** Pairs as a cross-encoder reads them, query and document in one prompt. */
+/** Pairs as a cross-encoder reads them: query and document in one prompt. */
 class Comparison {
   readonly prompts: readonly Int32Array[];
   private readonly texts: readonly (readonly [string, string])[];
@@ -125,7 +128,7 @@ class Comparison {
     this.texts = read.map(({ text }) => text);
   }
 
-  /** Above 0 and below 1, one per pair. */
+  /** One score per pair, in (0, 1). */
   scores(): number[] {
     const { space } = this;
     const vectorOf = (text: string): Float32Array => embedText(text, space, space.dimensions);

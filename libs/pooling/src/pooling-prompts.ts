@@ -10,18 +10,18 @@ import {
 import type { GenerationRequest, RequestLimits } from '@baton/openai';
 import type { InputField, PoolingDto } from './pooling.dto';
 
-/** OpenAI's bound on the inputs of one request; vLLM has none. */
+/** OpenAI's limit on the inputs of one request. vLLM has none; the same limit applies there. */
 export const MAX_INPUTS = 2048;
 
 /**
- * OpenAI's bound on the tokens of one request; vLLM has none, so its own is ours, for the sake of
- * other requests.
+ * Most tokens of one request: OpenAI's limit, and one of Baton's for the vllm dialect, since vLLM
+ * has none and long requests delay others.
  */
 const MAX_TOKENS = { openai: 300_000, vllm: 2 ** 20 } as const;
 
 export type PoolingInput = string | ArrayLike<number>;
 
-/** Inputs as a field holds them: one or a list, as text or as token ids. */
+/** Inputs of a field: one or a list, as text or as token ids. */
 export function inputsOf(field: InputField | null | undefined, name: string): PoolingInput[] {
   if (field === undefined || field === null) {
     throw missingField(name);
@@ -38,7 +38,7 @@ export function checkCount(count: number, name: string): void {
   throw valueError({ field: name, message });
 }
 
-/** Turns inputs into token ids within the context length. */
+/** Reads inputs as token ids, within the context length. */
 export class PoolingPrompts {
   private readonly truncation: Truncation;
   private tokens = 0;
@@ -50,7 +50,7 @@ export class PoolingPrompts {
     this.truncation = new Truncation(truncationPart(dto), limits);
   }
 
-  /** Ids of one of the request's prompts; throws once they are too many together. */
+  /** Ids of one of the request's prompts. Throws when the prompts have too many tokens together. */
   prompt(input: PoolingInput, place: string): Int32Array {
     const ids = this.ids(input, place);
     const most = MAX_TOKENS[this.limits.dialect];
@@ -60,7 +60,7 @@ export class PoolingPrompts {
     throw valueError({ field: place, message });
   }
 
-  /** @param place names the input in errors */
+  /** @param place name of the input in errors */
   ids(input: PoolingInput, place: string): Int32Array {
     const { tokenizer, maxModelLen } = this.limits;
     if (input.length === 0) {
@@ -94,8 +94,8 @@ export class PoolingPrompts {
 }
 
 /**
- * Prompts as the cluster computes them: each is prefilled and samples one token that no client
- * gets, so the last token of a prompt that fills the whole context is not computed.
+ * Prompts for the cluster: each is prefilled and samples one hidden token. The last token of a
+ * prompt that fills the whole context is not computed.
  */
 export function poolingRequest(
   dto: PoolingDto,

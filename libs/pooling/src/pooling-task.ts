@@ -2,13 +2,13 @@ import { asciiJson, rawArray, type RawJson, rawObject } from '@baton/text';
 import type { AnswerHead, Dialect, GenerationRequest, RequestLimits } from '@baton/openai';
 import type { EmbeddingSpace } from './text-embedding';
 
-/** What the answers depend on besides the request. */
+/** The inputs of the answers other than the request. */
 export interface PoolingContext {
   readonly limits: RequestLimits;
   readonly space: EmbeddingSpace;
 }
 
-/** Prompts to compute, and the answer when that is done. */
+/** Prompts to compute, and the function that then writes the answer. */
 export interface PoolingTask {
   readonly request: GenerationRequest;
   readonly idPrefix: 'embd' | 'pooling' | 'classify' | 'score';
@@ -16,9 +16,7 @@ export interface PoolingTask {
   readonly render: (head: AnswerHead) => string;
 }
 
-/**
- * A list of results in the envelope of the dialect. OpenAI has `id` and `created` for none of them.
- */
+/** A list of results in the dialect's envelope. OpenAI's has neither `id` nor `created`. */
 export function resultList(
   head: AnswerHead,
   results: readonly RawJson[],

@@ -16,8 +16,8 @@ export type InputField =
   string | readonly string[] | readonly number[] | readonly (readonly number[])[];
 
 /**
- * The fields of every endpoint that computes prompts and generates nothing. What is not listed here
- * or in a subclass is accepted and ignored.
+ * The fields of all endpoints whose prompts generate no output. Fields that are missing here and in
+ * the subclasses are accepted and ignored.
  */
 export class PoolingDto {
   @Is(STRING)
@@ -52,7 +52,7 @@ export class PoolingDto {
   truncation_side?: 'left' | 'right' | null;
 }
 
-/** Body of POST /pooling and /classify, and the common part of that of /v1/embeddings. */
+/** Body of POST /pooling and /classify, and part of the body of /v1/embeddings. */
 export class InputDto extends PoolingDto {
   @Is(INPUT)
   input?: InputField | null;
@@ -92,7 +92,7 @@ export class EmbeddingDto extends InputDto {
   )
   endianness?: string | null;
 
-  /** Removed from vLLM, which refuses it by name. */
+  /** vLLM has removed this field and refuses it by name. */
   @Is(BOOLEAN)
   @Within(() => ({ message: '`normalize` has been removed: embeddings always have length 1.' }))
   normalize?: boolean | null;

@@ -2,7 +2,7 @@ import { schemaOf } from '@baton/openai';
 import { EmbeddingDto, InputDto } from './pooling.dto';
 import { RerankDto, ScoreDto } from './score.dto';
 
-/** The bodies of prompts that are only computed, by their names in a description of the API. */
+/** The bodies of the pooling endpoints, by their names in the OpenAPI description. */
 export function poolingSchemas() {
   return {
     EmbeddingRequest: schemaOf(new EmbeddingDto()),

@@ -8,7 +8,7 @@ const SIDE = anyOf(STRING, arrayOf(STRING), TOKEN_IDS, arrayOf(TOKEN_IDS));
 export type SideField =
   string | readonly string[] | readonly number[] | readonly (readonly number[])[];
 
-/** Body of POST /score. Each pair of fields is one way to name the two sides. */
+/** Body of POST /score. Each pair of fields is one naming of the two sides. */
 export class ScoreDto extends PoolingDto {
   @Is(SIDE)
   queries?: SideField | null;

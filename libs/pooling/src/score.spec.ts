@@ -36,19 +36,19 @@ describe('POST /score', () => {
     ['queries', 'items'],
     ['data_1', 'data_2'],
     ['text_1', 'text_2'],
-  ])('compares %s with %s, more alike scoring higher', (first, second) => {
+  ])('compares %s with %s, with higher scores for more likeness', (first, second) => {
     const [unlike = 1, like = 0, equal = 0] = scores({ [first]: QUERY, [second]: DOCUMENTS });
     expect(unlike).toBeLessThan(0.2);
     expect(like).toBeGreaterThan(0.5);
     expect(equal).toBeGreaterThan(0.95);
   });
 
-  it('compares each with its own', () => {
+  it('compares N with N pair by pair', () => {
     const [a, b] = scores({ text_1: ['x y', 'one'], text_2: ['x y', 'two'] });
     expect(a).toBeGreaterThan(b ?? 1);
   });
 
-  it('writes the list of vLLM', () => {
+  it('writes vLLM’s list', () => {
     const answer = parseScore({ text_1: 'x', text_2: 'x' }, CONTEXT).render(HEAD);
     expect(answer).toMatch(
       new RegExp(
@@ -61,7 +61,7 @@ describe('POST /score', () => {
   });
 
   it.each([
-    ['one side alone', { queries: 'a' }, 'queries'],
+    ['one side only', { queries: 'a' }, 'queries'],
     ['sides of other lengths', { text_1: ['a', 'b'], text_2: ['a', 'b', 'c'] }, 'text_1'],
     ['an empty side', { text_1: 'a', text_2: [] }, 'text_2'],
     ['a number', { text_1: 'a', text_2: 5 }, 'text_2'],
@@ -73,7 +73,7 @@ describe('POST /score', () => {
 });
 
 describe('POST /rerank', () => {
-  it('puts the documents in the order of their scores', () => {
+  it('orders the documents by score', () => {
     const { results } = rerank({ documents: DOCUMENTS });
     expect(results.map(({ index }) => index)).toEqual([2, 1, 0]);
     expect(results[0]?.document).toEqual({ text: QUERY, multi_modal: null });
@@ -88,7 +88,7 @@ describe('POST /rerank', () => {
     expect(rerank({ documents: DOCUMENTS, top_n }).results).toHaveLength(kept);
   });
 
-  it('takes documents as objects', () => {
+  it('accepts documents as objects', () => {
     const { results } = rerank({ documents: DOCUMENTS.map((text) => ({ text })) });
     expect(results.map(({ index }) => index)).toEqual([2, 1, 0]);
   });

@@ -1,10 +1,10 @@
 import { hashString, mix, unitOf } from '@baton/kernel';
 
-/** Twelve bits of a hash name a dimension, so there are no more. */
+/** Most dimensions: twelve bits of a hash select one. */
 export const MAX_DIMENSIONS = 4096;
 
 /**
- * Each feature adds to two dimensions, each named by 13 bits of its hash: 12 for the place and one
+ * Each feature adds to two dimensions. 13 bits of its hash select each: 12 for the dimension, one
  * for the sign.
  */
 const PLACE_MASK = MAX_DIMENSIONS - 1;
@@ -12,27 +12,27 @@ const PLACE_MASK = MAX_DIMENSIONS - 1;
 const TRIGRAM_WEIGHT = 0.5;
 const PAIR_WEIGHT = 0.7;
 /**
- * Length of the part that hangs on the whole text, so that no vector is zero and different texts
- * differ.
+ * Weight of the part that depends on the whole text, so that no vector is zero and different texts
+ * have different vectors.
  */
 const OWN_WEIGHT = 0.01;
 
 const WORD = /[\p{L}\p{N}]+/gu;
 
 export interface EmbeddingSpace {
-  /** Vectors of one model and seed can be compared. */
+  /** Vectors of one model and seed are comparable. */
   readonly seed: number;
-  /** Of the space, 1 to `MAX_DIMENSIONS`. */
+  /** Dimensions of the space, 1 to `MAX_DIMENSIONS`. */
   readonly dimensions: number;
 }
 
 /**
- * A vector of float32 values whose length is 1. Words, pairs of neighbours and letter trigrams are
- * thrown into dimensions by their hashes (Charikar's and Weinberger's hashing of features), so
- * texts that share many of them point the same way; letters count alike in upper and lower case.
+ * A vector of float32 values with length 1. Words, pairs of neighbours and letter trigrams are
+ * hashed to dimensions (feature hashing after Charikar and Weinberger), so texts that share many of
+ * them point in a similar direction. Upper and lower case count as equal.
  *
- * @param kept of the space's dimensions, the first ones (a shorter vector is the beginning of a
- *   longer one, scaled)
+ * @param kept number of the space's dimensions to keep, the first ones; the result is the scaled
+ *   beginning of a longer vector
  */
 export function embedText(text: string, space: EmbeddingSpace, kept: number): Float32Array {
   const whole = new Float64Array(space.dimensions);
@@ -41,7 +41,7 @@ export function embedText(text: string, space: EmbeddingSpace, kept: number): Fl
   return unitVector(whole.subarray(0, kept));
 }
 
-/** Cosine of the angle between two texts, -1 to 1. */
+/** Cosine of the angle between two vectors, -1 to 1. */
 export function similarity(a: Float32Array, b: Float32Array): number {
   return a.reduce((sum, value, i) => sum + value * (b[i] ?? 0), 0);
 }
@@ -57,7 +57,7 @@ function addFeatures(sum: Float64Array, text: string, seed: number): void {
   }
 }
 
-/** The inner loop of long texts: 32-bit arithmetic only. */
+/** The inner loop for long texts, in 32-bit arithmetic. */
 function addTrigrams(sum: Float64Array, word: string, seed: number): void {
   for (let i = 2; i < word.length; i++) {
     const letters =

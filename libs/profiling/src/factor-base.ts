@@ -5,16 +5,16 @@ import { describePrecision, findGpu, HardwareError, servedIn } from '@baton/hard
 import { buildStepTimeModel } from '@baton/step-time';
 import type { InputOptions } from './formats/measured';
 
-/** How weights and KV cache of the measured server are held, and what steps are composed from. */
+/** The number formats of weights and KV cache on the measured server, and the source of steps. */
 export type Formats = Parameters<typeof servedIn>[2] & {
-  /** Folder of operator tables of the user's own. */
+  /** Folder of the user's own operator tables. */
   readonly operators?: string | undefined;
 };
 
 /**
- * Composed step times of what was measured, which factors are fitted over.
+ * Composed step times of the measured server, over which factors are fitted.
  *
- * @throws UsageError when model or GPU is not said, or nothing can be composed for them
+ * @throws UsageError when model or GPU is missing, or no steps can be composed for them
  */
 export function factorBase({ model, gpu, tp = 1 }: InputOptions, formats: Formats): FactorBase {
   if (model === undefined || gpu === undefined) {

@@ -12,7 +12,7 @@ export function fitSteps(
 ): Calibration {
   if (steps.length > POINTS_MAX) {
     throw new UsageError(
-      `There are ${steps.length} points; at most ${POINTS_MAX} are fitted, so give a part of them.`,
+      `There are ${steps.length} points; a fit takes at most ${POINTS_MAX}. Use a part of them.`,
     );
   }
   try {

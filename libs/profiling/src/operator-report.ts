@@ -1,7 +1,7 @@
 import { ownOperators } from '@baton/engine-setup';
 import { heldOutErrors, type HeldOutErrors } from '@baton/operators';
 
-/** Operators of the user's own, with the error of each table on points that it was not shown. */
+/** The user's own operators, with the error of each table on held-out points. */
 export interface OperatorCheck {
   readonly folder: string;
   readonly holdOutEvery: number;
@@ -16,7 +16,7 @@ interface OperatorRow extends HeldOutErrors {
 /**
  * Reads and checks all tables of a folder.
  *
- * @param holdOutEvery  every k-th point is kept apart; 0: none
+ * @param holdOutEvery  every k-th point is held out; 0: none
  * @throws UsageError, one sentence that names file and line
  */
 export function checkOperators(folder: string, holdOutEvery: number): OperatorCheck {
@@ -28,7 +28,7 @@ export function checkOperators(folder: string, holdOutEvery: number): OperatorCh
   return { folder, holdOutEvery, tables };
 }
 
-/** The check for people. */
+/** The check as text. */
 export function operatorsText({ folder, holdOutEvery: every, tables }: OperatorCheck): string {
   const percent = (value: number | undefined): string =>
     value === undefined ? '-' : `${value.toFixed(2)} %`;
@@ -47,7 +47,7 @@ export function operatorsText({ folder, holdOutEvery: every, tables }: OperatorC
   ].join('\n');
 }
 
-/** The check for programs. */
+/** The check as JSON. */
 export function operatorsJson({ folder, holdOutEvery, tables }: OperatorCheck): string {
   const document = {
     operators: folder,

@@ -25,17 +25,17 @@ function frontEndOf(format: string, steps: typeof PROMPTS, requestMs?: number): 
 }
 
 describe('the front end of a profile', () => {
-  it('is included where prompts were timed by clients', () => {
+  it('is included where clients timed the prompts', () => {
     expect(frontEndOf('vllm-bench', PROMPTS)).toBe('included');
     expect(frontEndOf('guidellm', DECODES)).toBeUndefined();
   });
 
-  it('is not told of steps', () => {
+  it('is absent for steps', () => {
     expect(frontEndOf('baton-log', PROMPTS)).toBeUndefined();
     expect(frontEndOf('csv', PROMPTS)).toBeUndefined();
   });
 
-  it('is what was measured beside the steps of a running cluster', () => {
+  it('has the time of a running cluster outside of its steps', () => {
     expect(frontEndOf('live', PROMPTS, 6.6)).toEqual({ request_ms: 6.6 });
   });
 });

@@ -6,10 +6,10 @@ import { qualityEntry, type Result } from './report';
 
 const HEADING = ` Step times fitted by \`baton calibrate\`.
  Use: baton up --step-time-file FILE; replay and plan take it too.`;
-/** Beyond what any measurement carries. */
+/** More digits than any measurement has. */
 const DIGITS = 9;
 
-/** Of profiles that are shared: what was read, when that was written, and who fitted it. */
+/** Provenance of a shared profile: its inputs, their dates, and its author. */
 function provenanceOf({ inputs: paths, options }: Result['request'], inputs: Result['inputs']) {
   if (options.fit !== 'factors') return {};
   const files = inputs.map(({ format, steps, file }, i) => ({
@@ -23,8 +23,8 @@ function provenanceOf({ inputs: paths, options }: Result['request'], inputs: Res
 }
 
 /**
- * The front end of what was measured, for runs with this profile: what it took beside the steps, or
- * that it is in those of prompts.
+ * The front end of the measured server, for runs with this profile: its time outside of the steps,
+ * or that prompts include it.
  */
 function frontEndOf({ inputs, requestMs }: Result) {
   if (requestMs !== undefined) return { front_end: { request_ms: requestMs } };
@@ -34,7 +34,7 @@ function frontEndOf({ inputs, requestMs }: Result) {
   return isIn ? { front_end: 'included' } : {};
 }
 
-/** The profile as a YAML file, which says what it was fitted to but not when. */
+/** The profile as a YAML file. It names its inputs but no time of the fit. */
 export function profileYaml(result: Result): string {
   const { request, inputs, calibration, transfer } = result;
   const { file, fitted, heldOut } = calibration;

@@ -3,7 +3,7 @@ import type { ValidRange } from '@baton/step-time';
 import type { CalibrationRequest } from './request';
 import type { ReadInput } from './formats/read-input';
 
-/** Where points come from: a file of a format, or a server. */
+/** The source of points: a file of a format, or a server. */
 export type Source = Pick<ReadInput, 'steps'> &
   Partial<Pick<ReadInput, 'file'>> & { readonly format: string };
 
@@ -12,11 +12,11 @@ export interface Result {
   readonly inputs: readonly Source[];
   readonly calibration: Calibration;
   readonly transfer: KvTransferFit | undefined;
-  /** What a request took outside of the engine, where it was measured beside the steps. */
+  /** Time of a request outside of the engine, ms, if it was measured beside the steps. */
   readonly requestMs?: number;
 }
 
-/** The result for people. */
+/** The result as text. */
 export function reportText({ request, inputs, calibration, transfer }: Result): string {
   const { options, out } = request;
   const points = inputs.reduce((sum, { steps }) => sum + steps.length, 0);
@@ -52,7 +52,7 @@ export function reportText({ request, inputs, calibration, transfer }: Result): 
   ].join('\n');
 }
 
-/** The result for programs. */
+/** The result as JSON. */
 export function reportJson(result: Result): string {
   return `${JSON.stringify(reportDocument(result), null, 2)}\n`;
 }
@@ -76,7 +76,7 @@ export function reportDocument({ request, inputs, calibration, transfer }: Resul
   };
 }
 
-/** As results and profiles spell it. */
+/** The quality by the names of results and profiles. */
 export function qualityEntry(quality: FitQuality): Readonly<Record<string, unknown>> {
   return {
     phase: quality.phase,
@@ -105,7 +105,7 @@ function factorLines(factors: Factors | undefined): string[] {
   ];
 }
 
-/** What runs with the profile take as the error of its steps. */
+/** The error of steps that runs with the profile assume. */
 function intervalLines(
   { heldOutFactors }: Calibration,
   fit: CalibrationRequest['options']['fit'],

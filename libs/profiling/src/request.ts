@@ -2,13 +2,13 @@ import type { CalibrationOptions } from '@baton/calibration';
 import type { InputFormat } from './formats/formats';
 import type { InputOptions } from './formats/measured';
 
-/** What is to be fitted, and where the profile goes. */
+/** The inputs of a calibration, and the place of its profile. */
 export interface CalibrationRequest {
   readonly inputs: readonly string[];
   readonly format: InputFormat | undefined;
   readonly input: InputOptions;
   readonly options: CalibrationOptions;
-  /** File to write. */
+  /** The file to write. */
   readonly out: string | undefined;
   readonly json: boolean;
 }

@@ -9,19 +9,19 @@ import { type Counters, type Part, PARTS } from '../src/live/counters';
 import type { Answered, LiveTarget, TargetRun } from '../src/live/target';
 
 export interface VirtualTargetOptions {
-  /** The cluster whose step times are to be found. */
+  /** The cluster whose step times the calibration must find. */
   readonly config: Partial<BatonConfig>;
-  /** Between client and engine, per request. */
+  /** Time between client and engine per request, ms. */
   readonly overheadMs: number;
-  /** Whether it has a page of metrics. */
+  /** True when it has a page of metrics. */
   readonly hasMetrics: boolean;
-  /** Requests of these runs, counted from 0, are lost. */
+  /** Requests from this run on, counted from 0, are lost. */
   readonly failsFromRun?: number;
 }
 
 const COMPLETED = outcomeCode('completed');
 
-/** A cluster of known step times on the virtual clock, as its clients see it. */
+/** A cluster of known step times on the virtual clock, from the view of its clients. */
 export class VirtualTarget implements LiveTarget {
   runs = 0;
   private succeeded = 0;
@@ -30,7 +30,7 @@ export class VirtualTarget implements LiveTarget {
     number
   >;
   private handedOver = 0;
-  /** Length of the first prompt of the run before. */
+  /** Length of the first prompt of the previous run. */
   private before = 0;
 
   constructor(private readonly options: VirtualTargetOptions) {}
@@ -86,7 +86,7 @@ export class VirtualTarget implements LiveTarget {
     });
   }
 
-  /** As the front does. */
+  /** Counts as the real API does. */
   private count(log: RequestLog, rows: readonly number[]): void {
     for (const row of rows) {
       const add = (part: Part, fromUs: number, untilUs: number): void => {
@@ -104,7 +104,7 @@ export class VirtualTarget implements LiveTarget {
   }
 }
 
-/** Whoever waits for an answer gets it, and is heard, so much later. */
+/** Adds the overhead to answers that later requests wait for. */
 function later(workload: Workload, overheadUs: number): Workload {
   const arrivalUs = workload.arrivalUs.map((us, row) =>
     isFirst(workload, row) ? us : us + overheadUs,
@@ -112,7 +112,7 @@ function later(workload: Workload, overheadUs: number): Workload {
   return { ...workload, arrivalUs };
 }
 
-/** The prompt of the run before, and then the one that begins with it. */
+/** The prompt of the previous run, and then the one that begins with it. */
 function following({ promptTokens }: Workload, before: number, blockSize: number): Workload {
   const builder = new WorkloadBuilder({ contentBlockTokens: blockSize });
   const add = (tokens: number, after?: number): void => {
@@ -124,7 +124,7 @@ function following({ promptTokens }: Workload, before: number, blockSize: number
   return builder.build();
 }
 
-/** The run, and when the steps of each engine ended. */
+/** The run, with the instants at which the steps of each engine ended. */
 function stepped(scenario: ClusterScenario): {
   record: RunRecord;
   ends: ReadonlyMap<number, readonly number[]>;
@@ -138,7 +138,7 @@ function stepped(scenario: ClusterScenario): {
   return { record: simulate(scenario, { onSteps }), ends };
 }
 
-/** Between its first and its last token a sequence gets one from every step of its engine. */
+/** Between its first and its last token, every step of its engine gives a sequence one token. */
 function answerOf(
   log: RequestLog,
   row: number,
@@ -161,6 +161,6 @@ function answerOf(
 
 function lost({ log, itl }: RunRecord): TargetRun {
   for (let row = 0; row < log.count; row++) log.outcome[row] = COMPLETED + 3;
-  const failures = [{ error: 'http_500', count: log.count, example: 'told to fail' }];
+  const failures = [{ error: 'http_500', count: log.count, example: 'fails on request' }];
   return { answers: Array(log.count).fill(undefined), log, itl, failures, void: null };
 }

@@ -1,2 +1,2 @@
-/** `openai`: as api.openai.com answers. `vllm`: as a vLLM server does. */
+/** The format of answers: that of api.openai.com, or that of a vLLM server. */
 export type Dialect = 'openai' | 'vllm';

@@ -1,6 +1,7 @@
 import { BatonError, type ErrorCode, ERRORS } from '@baton/contract';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { runsOf } from '../../../test/support/runs';
 import { findJsonError } from './json-syntax';
 import { pythonFloat, pythonRepr } from './python-text';
 import { renderError } from './render-error';
@@ -27,7 +28,7 @@ describe('a body that is not JSON', () => {
     expect(findJsonError(text)).toEqual({ offset, message });
   });
 
-  it('is found wherever JSON.parse finds it', () => {
+  it('fails at the same place as in JSON.parse', () => {
     const broken = fc
       .tuple(fc.json(), fc.nat(), fc.constantFrom('', '}', ',', '"', 'x', '\\', '\n'))
       .map(([text, at, insert]) => {
@@ -44,11 +45,11 @@ describe('a body that is not JSON', () => {
           expect(jsonError(text)).toBeInstanceOf(BatonError);
         }
       }),
-      { numRuns: 2000 },
+      { numRuns: runsOf(2000) },
     );
   });
 
-  it('nested without end is refused like any other', () => {
+  it('with too many levels is refused like any other', () => {
     expect(jsonError('['.repeat(1_000_000)).code).toBe('invalid_json');
   });
 });
@@ -66,14 +67,14 @@ describe('values in messages', () => {
     [{ a: [1, 'x'] }, "{'a': [1, 'x']}"],
   ])('%j is written %s', (value, text) => expect(pythonRepr(value)).toBe(text));
 
-  it('are cut when they are long or deep', () => {
+  it('are cut when they are long or nested deeply', () => {
     expect(pythonRepr('x'.repeat(1e6)).length).toBeLessThan(1100);
     expect(pythonRepr(Array.from({ length: 1e5 }, () => 'y')).length).toBeLessThan(1100);
     const deep = JSON.parse('['.repeat(5000) + ']'.repeat(5000)) as unknown;
     expect(pythonRepr(deep)).toContain('...');
   });
 
-  it('floats keep their point', () => {
+  it('floats keep their decimal point', () => {
     expect([pythonFloat(1), pythonFloat(-0.5), pythonFloat(1e21)]).toEqual([
       '1.0',
       '-0.5',
@@ -109,7 +110,7 @@ describe('every failure of the catalogue', () => {
     expect(body('method_not_allowed')).toBe('{"detail":"Method Not Allowed"}');
   });
 
-  it('says in whole seconds when to try again', () => {
+  it('gives the time of the next attempt in whole seconds', () => {
     const headers = (seconds: number) =>
       renderError(new BatonError('queue_full', undefined, null, seconds), 'vllm').headers;
     expect(headers(2.1)['retry-after']).toBe('3');
@@ -119,7 +120,7 @@ describe('every failure of the catalogue', () => {
     ).toBeUndefined();
   });
 
-  it('an unsupported content type reads as vLLM words it', () => {
+  it('an unsupported content type has vLLM’s message', () => {
     expect(renderError(new BatonError('unsupported_content_type'), 'vllm').body).toBe(
       String.raw`{"error":{"message":"1 validation error:\n  Unsupported Media Type: ` +
         `Only 'application/json' is allowed","type":"Bad Request","param":null,"code":400}}`,

@@ -1,4 +1,6 @@
-/** Where a text stops being JSON, as an error of Python's decoder, which vLLM passes on. */
+/**
+ * The first place where a text is not JSON, as an error of Python's decoder, which vLLM passes on.
+ */
 export interface JsonSyntaxError {
   readonly offset: number;
   readonly message: string;
@@ -10,7 +12,7 @@ const NUMBER = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
 const STRING_END = /[^"\\\u0000-\u001f]*/y;
 const SPACE = /[ \t\n\r]*/y;
 
-/** Finds the first error of a text that `JSON.parse` has refused. */
+/** Finds the first error of a text that `JSON.parse` refuses. */
 export function findJsonError(text: string): JsonSyntaxError {
   const scanner = new Scanner(text);
   return scanner.run();

@@ -1,6 +1,6 @@
 /**
- * How OpenAI's API words a refusal, by the `code` that it carries: the part behind the name of the
- * field. Its reference lists no codes; these are what the API answers, as clients have reported it:
+ * The messages of OpenAI's API by the error's `code`, without the field's name in front. OpenAI's
+ * reference lists no codes; these are from answers that users of the API have reported:
  *
  * - `integer_…`, `decimal_…`: Azure's guide for the Responses API (`integer_below_min_value` of
  *   `max_output_tokens`), and the lists of codes in the tests of other gateways
@@ -37,19 +37,19 @@ const WORDS = {
 } satisfies Readonly<Record<string, (measure: Measure) => string>>;
 
 interface Measure {
-  /** The least or the most that is allowed. */
+  /** The lowest or the highest allowed value. */
   readonly bound: number;
   readonly got: number;
 }
 
-/** A value beyond a bound. */
+/** A value outside a bound. */
 export interface BoundFault extends Measure {
   readonly code: keyof typeof WORDS;
-  /** The place within the field, where it is not the whole of it: `.key`. */
+  /** The place within the field, such as `.key`. Undefined: the field as a whole. */
   readonly within?: string;
 }
 
-/** Codes of refusals that have no bound. */
+/** Codes of refusals without a bound. */
 export type OpenaiCode =
   keyof typeof WORDS | 'missing_required_parameter' | 'invalid_type' | 'unknown_parameter';
 
@@ -60,7 +60,7 @@ export function boundMessage(field: string, fault: BoundFault): string {
 
 type Range = readonly [least: number, most: number];
 
-/** The fault of a number outside of its range; undefined within. */
+/** The fault of a number outside its range. Undefined: the number is in the range. */
 export function outside(
   kind: 'integer' | 'decimal',
   got: number,

@@ -3,8 +3,8 @@ const MAX_CHARACTERS = 1000;
 const MAX_DEPTH = 6;
 
 /**
- * `repr(value)` of a decoded JSON value; long or deep ones are cut with `...`, since they come from
- * the client.
+ * `repr(value)` of a decoded JSON value. Values come from the client, so long or deep ones are cut
+ * with `...`.
  */
 export function pythonRepr(value: unknown): string {
   const text = repr(value, MAX_DEPTH);
@@ -29,13 +29,13 @@ function repr(value: unknown, depth: number): string {
     .join(', ')}}`;
 }
 
-/** `repr` of a float: always with a point or an exponent. */
+/** `repr` of a float, which always has a point or an exponent. */
 export function pythonFloat(value: number): string {
   const text = numberRepr(value);
   return /^-?\d+$/.test(text) ? `${text}.0` : text;
 }
 
-/** `[1, 2]` is a list, `('body', 1)` a tuple. */
+/** A tuple or list as Python prints it: `[1, 2]` is a list, `('body', 1)` a tuple. */
 export function pythonTuple(items: readonly (string | number)[]): string {
   const inner = items.map((item) => repr(item, 1)).join(', ');
   return items.length === 1 ? `(${inner},)` : `(${inner})`;

@@ -14,13 +14,13 @@ interface ErrorBody {
   readonly message: string;
   readonly type: string;
   readonly param: string | null;
-  /** vLLM repeats the status, OpenAI has a name or null. */
+  /** The status in vLLM; a code or null in OpenAI. */
   readonly code: number | string | null;
 }
 
 const UNAUTHORIZED = 401;
 
-/** Any failure of the catalogue as an HTTP answer of the dialect. */
+/** A failure of the catalogue as an HTTP answer of the dialect. */
 export function renderError(error: BatonError, dialect: Dialect): RenderedError {
   const { status } = error.entry;
   const headers: Record<string, string> = { 'content-type': 'application/json' };
@@ -32,8 +32,8 @@ export function renderError(error: BatonError, dialect: Dialect): RenderedError 
 }
 
 /**
- * A failure after the first byte of a stream: one event. The stream's end, `[DONE]`, is the
- * caller's.
+ * A failure after the first byte of a stream, as one event. The caller ends the stream with
+ * `[DONE]`.
  */
 export function renderStreamError(error: BatonError, dialect: Dialect): string {
   const body = { error: errorBody(error, dialect) };
@@ -43,7 +43,7 @@ export function renderStreamError(error: BatonError, dialect: Dialect): string {
 function bodyOf(error: BatonError, dialect: Dialect): string {
   const isRouting = error.code === 'not_found' || error.code === 'method_not_allowed';
   if (isRouting && dialect === 'vllm') return asciiJson({ detail: ERRORS[error.code].message });
-  // A refusal that was injected has the body of llm-d-inference-sim.
+  // An injected refusal has the body of llm-d-inference-sim.
   const isRefused = error.entry.status === UNAUTHORIZED && error.code !== INJECTED;
   const isRefusedByKey = isRefused && dialect === 'vllm';
   return asciiJson({ error: isRefusedByKey ? error.entry.vllmType : errorBody(error, dialect) });
@@ -62,14 +62,14 @@ function errorBody(error: BatonError, dialect: Dialect): ErrorBody {
   return { message, type: vllmType, param, code: status };
 }
 
-/** Failures that vLLM's schema would have found keep its preamble, wherever they come from. */
+/** Failures that vLLM's schema finds keep its preamble, wherever Baton finds them. */
 function foreignText(error: BatonError): ErrorText {
   const { message, param } = error;
   const isSchema = error.entry.vllmType === 'Bad Request';
   return { message: isSchema ? `1 validation error:\n  ${message}` : message, param };
 }
 
-/** `json.dumps` with Python's default spacing: vLLM writes in-stream errors so. */
+/** `json.dumps` with Python's default spacing, which vLLM uses for errors in streams. */
 function spacedJson(body: ErrorBody): string {
   const fields = Object.entries(body).map(([key, value]) => `"${key}": ${asciiJson(value)}`);
   return `{"error": {${fields.join(', ')}}}`;

@@ -7,14 +7,14 @@ export interface ErrorText {
   readonly param: string | null;
 }
 
-/** In OpenAI's words, with its code where that is not the one of the catalogue. */
+/** OpenAI's text, with its code where that differs from the catalogue's. */
 export interface OpenaiText extends ErrorText {
   readonly code?: OpenaiCode | undefined;
 }
 
-/** A client's mistake, which each dialect words in its own way. */
+/** A client error, with one text per dialect. */
 export class RequestError extends BatonError {
-  /** Undefined: that of the catalogue. */
+  /** Undefined: the code of the catalogue. */
   readonly openaiCode: OpenaiCode | undefined;
 
   constructor(
@@ -28,18 +28,18 @@ export class RequestError extends BatonError {
 }
 
 export interface ValueFault {
-  /** The client's name for the field. */
+  /** The client's name of the field. */
   readonly field: string;
   readonly message: string;
-  /** vLLM names the parameter for some of its checks only. */
+  /** Whether vLLM names the parameter in its error, as it does for some checks. */
   readonly named?: boolean;
-  /** Quoted by vLLM when the parameter is named; a string is Python text already. */
+  /** The value that vLLM quotes with the parameter. A string is already Python text. */
   readonly value?: string | number;
-  /** The bound that it is beyond, where OpenAI has a code for that. */
+  /** The violated bound, where OpenAI has a code for it. */
   readonly beyond?: BoundFault | undefined;
 }
 
-/** A value outside its range: vLLM's own checks, not those of its schema. */
+/** A value that a check of vLLM other than its schema refuses. */
 export function valueError(fault: ValueFault, code: ErrorCode = 'invalid_value'): RequestError {
   const { field, beyond, message: plain } = fault;
   const openai =

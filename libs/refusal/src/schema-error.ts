@@ -5,22 +5,22 @@ import { type OpenaiText, RequestError } from './request-error';
 
 type Place = readonly (string | number)[];
 
-/** One failure of a body's schema, with what pydantic would say of it. */
+/** One fault in the shape of a body, with pydantic's description of it. */
 export interface SchemaFault {
-  /** Field and indexes that lead to the value. */
+  /** Field names and indexes that lead to the value. */
   readonly place: Place;
-  /** The same with the branches of unions that were tried on the way. */
+  /** The same with the tried branches of unions. */
   readonly location: Place;
   /** pydantic's error type, e.g. `int_type`. */
   readonly type: string;
   readonly message: string;
   readonly input: unknown;
-  /** What belongs there, in plain English with its article. */
+  /** The expected value in plain English, with its article. */
   readonly expected: string;
   readonly context?: Readonly<Record<string, unknown>>;
 }
 
-/** The error for a body that does not fit its schema; at least one fault. */
+/** The error of a body that does not match its schema. Needs at least one fault. */
 export function schemaError(faults: readonly SchemaFault[]): RequestError {
   const first = faults.filter(({ place }) => place[0] === faults[0]?.place[0]);
   const telling = first.sort(byProgress)[0]!;
@@ -30,7 +30,7 @@ export function schemaError(faults: readonly SchemaFault[]): RequestError {
   });
 }
 
-/** The error for a body that is not JSON. An empty body is a missing one. */
+/** The error of a body that is not JSON. An empty body counts as missing. */
 export function jsonError(text: string): RequestError {
   if (text.trim() === '') return missingBody();
   const { offset, message } = findJsonError(text);
@@ -50,7 +50,7 @@ export function jsonError(text: string): RequestError {
   );
 }
 
-/** A request without a body. */
+/** The error of a request without a body. */
 export function missingBody(): RequestError {
   return bodyError('missing', 'Field required', null);
 }
@@ -61,9 +61,8 @@ export function bodyError(type: string, message: string, input: unknown): Reques
 }
 
 /**
- * Orders the faults of one field by how far the branch of the union got into the value before it
- * failed: deeper first, then later in a list, then those that failed for another reason than the
- * type.
+ * Orders the faults of one field by how far each branch of the union got: deeper first, then later
+ * in a list, then faults other than of type.
  */
 function byProgress(a: SchemaFault, b: SchemaFault): number {
   const depth = b.place.length - a.place.length;
@@ -124,7 +123,7 @@ function missingText(field: string): OpenaiText {
   return { message, param: field, code: 'missing_required_parameter' };
 }
 
-/** A field that is not there, found by a rule that is none of the schema. */
+/** The error of a missing field that is required by a rule outside the schema. */
 export function missingField(field: string): RequestError {
   const openai = missingText(field);
   return new RequestError('invalid_value', openai, { message: openai.message, param: null });

@@ -1,6 +1,6 @@
 import { BatonError, type CatalogueEntry, type UpstreamFailure } from '@baton/contract';
 
-/** An upstream server's error for a request, to be rendered in the client's dialect. */
+/** A request's error from an upstream server, written in the client's dialect. */
 export class UpstreamError extends BatonError {
   constructor(private readonly failure: UpstreamFailure) {
     super('upstream_error', failure.message, failure.param);

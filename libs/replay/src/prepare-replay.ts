@@ -27,52 +27,46 @@ import { noteOnConfig } from './recorded-config';
 import { findRecording, readRecorded, type Recording } from './recording';
 import { noteOnCaches, readCaches, type SavedCaches, withCaches } from './saved-caches';
 
-/** What is asked of a replay. */
+/** The inputs of a replay. */
 export interface ReplayRequest {
   /** Options of the configuration. */
   readonly config: Readonly<Record<string, string | boolean>>;
   /** A YAML file with options. */
   readonly configFile: string | undefined;
   readonly workload: WorkloadFlags;
-  /** Requests that clients have under way at most; undefined = no bound. */
+  /** Most requests that clients have under way. Undefined: no limit. */
   readonly concurrency: number | undefined;
-  /** Mean time that each of them waits before its next request; undefined = none. */
+  /** Mean pause of each client before its next request, in µs. Undefined: none. */
   readonly thinkUs: Micros | undefined;
   readonly leap: boolean;
-  /** Objectives of each request, which an autoscaler can go by. */
+  /** Latency targets of each request, which an autoscaler can use. */
   readonly slo: Slo | undefined;
-  /** Whether the run is laid beside the recorded one; undefined: where there is one. */
+  /** Whether the run is compared with the recorded one. Undefined: if there is one. */
   readonly compare: boolean | undefined;
   /**
-   * Whether requests go to the engines that they had when they were recorded (`--placement
+   * Whether requests go to the engines on which they ran when they were recorded (`--placement
    * recorded`).
    */
   readonly asPlaced: boolean;
-  /**
-   * File with the prefix caches that engines begin with, or `peer`: those that join fetch one.
-   * Undefined: they are empty.
-   */
+  /** File with the prefix caches at the start. Undefined: caches start empty. */
   readonly warmStart?: string | undefined;
 }
 
-/** In the place of the file of `--warm-start`. */
-const FROM_PEER = 'peer';
-
-/** Everything that a replay depends on. */
+/** All inputs of a prepared replay. */
 export interface PreparedReplay {
   readonly config: BatonConfig;
   readonly loaded: LoadedWorkload;
   readonly scenario: ClusterScenario;
-  /** What was measured of the same requests; undefined: nothing is compared. */
+  /** The measurements of the same requests. Undefined: no comparison. */
   readonly recorded: RecordedRun | undefined;
-  /** What an autoscaler is measured by; undefined: there is none. */
+  /** The measures of an autoscaler. Undefined: there is none. */
   readonly scaling: ScalingOptions | undefined;
   /** Notes for the user, as sentences. */
   readonly notes: readonly string[];
 }
 
 /**
- * Resolves the configuration, checks the cluster, and only then reads the workload, which may be
+ * Resolves the configuration and checks the cluster before it reads the workload, which may be
  * long.
  *
  * @throws UsageError, one sentence
@@ -82,9 +76,7 @@ export async function prepareReplay(
   env: NodeJS.ProcessEnv,
   onProgress: NonNullable<ReadingOptions['onProgress']>,
 ): Promise<PreparedReplay> {
-  const fetchesCaches = flags.warmStart === FROM_PEER;
-  const saved =
-    flags.warmStart === undefined || fetchesCaches ? undefined : readCaches(flags.warmStart);
+  const saved = flags.warmStart === undefined ? undefined : readCaches(flags.warmStart);
   const recording = await findRecording(flags.workload);
   const resolved = resolvedFor(flags, recording, env);
   const asRecorded = recording?.header && noteOnConfig(recording.header, resolved);
@@ -93,12 +85,13 @@ export async function prepareReplay(
     const changes = configuredChanges(resolved.config);
     if (flags.asPlaced && (changes.length > 0 || isScaled(resolved.config))) {
       throw new UsageError(
-        '--placement recorded needs engines that stay: leave changes and autoscaler out.',
+        '--placement recorded needs a fixed topology. Remove --changes and --autoscaler.',
       );
     }
-    if (fetchesCaches && changes.length === 0 && !isScaled(resolved.config)) {
+    const { warmStart } = flags.config;
+    if (warmStart !== undefined && changes.length === 0 && !isScaled(resolved.config)) {
       throw new UsageError(
-        `--warm-start ${FROM_PEER} is for engines that join: give --changes or --autoscaler.`,
+        `--warm-start ${warmStart} is for engines that join. Add --changes or --autoscaler.`,
       );
     }
     const read = await configuredWorkload(resolved, flags.workload, {
@@ -119,7 +112,7 @@ export async function prepareReplay(
     const warm = startOf(scenario, saved, { replayed: { config, loaded }, flags });
     return {
       ...{ config, loaded, recorded: use.run, scaling: scaled?.measures },
-      scenario: { ...warm.scenario, ...use.scenario, ...(fetchesCaches && { fetchesCaches }) },
+      scenario: { ...warm.scenario, ...use.scenario },
       notes: [
         ...(asRecorded === undefined ? [] : [asRecorded]),
         ...[...notes, ...use.notes, ...warm.notes],
@@ -132,8 +125,8 @@ export async function prepareReplay(
 }
 
 /**
- * A recording of simulated engines has the latency of Baton's own API, which is no server of vLLM;
- * only the option frontend adds to it.
+ * The configuration for a replay. A recording of simulated engines includes the latency of Baton's
+ * own API and no server of vLLM; only the option frontend adds to it.
  */
 function resolvedFor(
   { config: flags, configFile, compare, asPlaced }: ReplayRequest,
@@ -150,7 +143,7 @@ function resolvedFor(
   return { ...resolved, config: withFrontEnd(withStart(resolved)) };
 }
 
-/** The recording's facts about the requests, as far as they are used. */
+/** The used parts of the recording's facts about requests. */
 interface Use {
   readonly run?: RecordedRun;
   readonly scenario: Pick<ClusterScenario, 'recordedPlacement'>;
@@ -158,12 +151,12 @@ interface Use {
 }
 
 const NOT_COMPARED =
-  'Not compared with what was recorded, for requests arrive otherwise (--compare compares ' +
-  'all the same).';
+  'The run is not compared with the recording, because requests arrive at other times ' +
+  '(--compare compares anyway).';
 
 /**
- * Reads what was measured if the run is to be compared with it, as by itself that of a recording
- * is, or placed as it was.
+ * Reads the measurements of a recording when the run is compared with it (the default for a
+ * recording) or uses its placement.
  */
 async function useRecording(
   flags: ReplayRequest,
@@ -190,7 +183,7 @@ async function useRecording(
   };
 }
 
-/** The scenario at its start: with the caches that were saved, if any are asked for. */
+/** The scenario at its start, with saved caches where requested. */
 function startOf(
   scenario: ClusterScenario,
   saved: SavedCaches | undefined,
@@ -207,10 +200,7 @@ function startOf(
   };
 }
 
-/**
- * The resolved configuration and what else a result depends on, by the names that files and flags
- * have.
- */
+/** The resolved configuration and the other inputs of a result, by the names in files and flags. */
 export function resolvedOptions(
   { config, loaded }: PreparedReplay,
   flags: ReplayRequest,
@@ -225,7 +215,7 @@ export function resolvedOptions(
   };
 }
 
-/** Longest prompt plus output on the engines that generate. */
+/** Most tokens (prompt plus output) of one request on the engines that generate. */
 function contextOf(config: BatonConfig): number {
   const { aggregated } = parseTopology(config.topology);
   return poolOf(config, aggregated > 0 ? 'aggregated' : 'decode', 1).options.maxModelLen;

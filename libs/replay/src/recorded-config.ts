@@ -1,7 +1,7 @@
 import { flagName, isConfigKey, keyOf, type ResolvedConfig } from '@baton/config';
 import type { RecordingHeader } from '@baton/workload';
 
-/** A note on the source of a replay's configuration, and on the values that were changed. */
+/** A note on the source of a replay's configuration, and on changed values. */
 export function noteOnConfig(
   { version, config: recorded }: RecordingHeader,
   { config, origins }: ResolvedConfig,

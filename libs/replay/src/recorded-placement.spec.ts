@@ -11,8 +11,8 @@ function gathered(...rows: (readonly [first?: string, second?: string])[]): Plac
   return places;
 }
 
-describe('where recorded requests ran', () => {
-  it('is told by the numbers of engines within their roles', () => {
+describe('the placement of recorded requests', () => {
+  it('has the numbers of engines within their roles', () => {
     const places = gathered(['p', 'd'], ['q', 'd'], ['a', 'a'], ['p', 'e'], ['e', 'e'], ['x']);
     expect(places.on(parseTopology('2P2D1A'))).toEqual({
       prefill: Int16Array.of(0, 1, -1, 0, -1, -1),
@@ -21,15 +21,15 @@ describe('where recorded requests ran', () => {
     });
   });
 
-  it('is laid on fewer engines in turn', () => {
+  it('is spread over fewer engines in turn', () => {
     const { decode } = gathered(['p', 'd'], ['p', 'e'], ['p', 'f']).on(parseTopology('1P2D'));
     expect(Array.from(decode)).toEqual([0, 1, 0]);
   });
 
-  it('cannot be had from engines of other roles', () => {
+  it('cannot be used with engines of other roles', () => {
     const places = gathered(['p', 'd']);
     expect(() => places.on(parseTopology('4A'))).toThrow(
-      'requests ran on prefill engines, of which the topology has none.',
+      'requests ran on prefill engines, but the topology has none.',
     );
   });
 });

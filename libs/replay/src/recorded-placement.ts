@@ -6,11 +6,11 @@ import type { MeasuredRequest } from '@baton/workload';
 const ROLES: readonly EngineRole[] = ['prefill', 'decode', 'aggregated'];
 const NOWHERE = 0;
 
-/** Gathers where recorded requests ran, and lays that on the engines of a topology. */
+/** Collects the engines of recorded requests, and maps them to the engines of a topology. */
 export class PlacementGatherer {
-  /** Numbers of engines from 1, by name, in the order in which they are met. */
+  /** Numbers of engines from 1 by name, in the order of their first appearance. */
   private readonly numbers = new Map<string, number>();
-  /** By row; `NOWHERE` where it did not run. */
+  /** Engine numbers by row; `NOWHERE` where the request did not run. */
   private readonly first: Uint16Array;
   private readonly second: Uint16Array;
 
@@ -25,9 +25,10 @@ export class PlacementGatherer {
   }
 
   /**
-   * Of requests that ran from end to end. More engines than the topology has share its engines.
+   * The placement on a topology, from complete requests. When there were more engines than the
+   * topology has, several map to one.
    *
-   * @throws UsageError when it has none of a role that requests ran on
+   * @throws UsageError when the topology has no engine of a used role
    */
   on(topology: Topology): RecordedPlacement {
     const roles = this.roles();
@@ -48,7 +49,8 @@ export class PlacementGatherer {
   }
 
   /**
-   * An engine to which prompts were handed over is a decode engine, whatever it computes besides.
+   * An engine that has received handed-over prompts is a decode engine, even if it computes prompts
+   * too.
    */
   private roles(): ReadonlyMap<number, EngineRole> {
     const roles = new Map<number, EngineRole>();
@@ -81,7 +83,7 @@ function indicesIn(
     const count = topology[role];
     if (numbers.length > 0 && count === 0) {
       throw new UsageError(
-        `--placement recorded: requests ran on ${role} engines, of which the topology has none.`,
+        `--placement recorded: requests ran on ${role} engines, but the topology has none.`,
       );
     }
     for (const [i, number] of numbers.entries()) indices.set(number, i % count);

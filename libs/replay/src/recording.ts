@@ -18,17 +18,17 @@ import {
 import { readLines, SHIPPED_TRACES, type WorkloadFlags } from '@baton/workload-source';
 import { PlacementGatherer } from './recorded-placement';
 
-/** A trace that may be that of a live run. */
+/** A trace that may be the recording of a live run. */
 export interface Recording {
   readonly path: string;
-  /** Undefined when it does not begin as `baton up --record` writes it. */
+  /** Undefined: the trace does not begin like a file of `baton up --record`. */
   readonly header: RecordingHeader | undefined;
 }
 
 /**
- * The trace that the flags name, if it is a file that can be read more than once.
+ * The trace in the flags, if it is a file that can be read more than once.
  *
- * @throws UsageError when it begins as a recording and is none
+ * @throws UsageError when it begins like a recording but is not one
  */
 export async function findRecording({ trace }: WorkloadFlags): Promise<Recording | undefined> {
   if (trace === undefined || SHIPPED_TRACES.some(({ name }) => name === trace)) return undefined;
@@ -45,14 +45,14 @@ export async function findRecording({ trace }: WorkloadFlags): Promise<Recording
 export interface Recorded {
   readonly run: RecordedRun;
   readonly places: PlacementGatherer;
-  /** Requests of which it says anything. */
+  /** Number of requests with facts. */
   readonly requests: number;
 }
 
 /**
- * What the recording says of the requests of a workload that was read from it.
+ * The recording's facts about the requests of a workload that was read from it.
  *
- * @throws UsageError naming file and line when a line says something else
+ * @throws UsageError, with file and line, when a line contradicts the workload
  */
 export async function readRecorded(
   { path, header }: Recording,

@@ -5,17 +5,19 @@ import { contentNameOf, contentsNamed } from '@baton/workload';
 import { RETIMING, type WorkloadFlags } from '@baton/workload-source';
 import type { PreparedReplay } from './prepare-replay';
 
-/** What must be equal where caches are saved and where they are used. */
+/** Facts that must be equal where caches are saved and where they are used. */
 interface Circumstances {
   readonly model: string;
   readonly topology: string;
   readonly data_parallel_size: number;
   readonly block_size: number;
-  /** In whose names the blocks are; equal names mean equal contents. */
+  /** Identifies how block names were made; equal names then mean equal contents. */
   readonly contents: string;
 }
 
-/** The prefix caches of a cluster: the file of `--save-cache` and `--warm-start`. */
+/**
+ * The prefix caches of a cluster: the content of the files of `--save-cache` and `--warm-start`.
+ */
 export interface SavedCaches extends Circumstances {
   readonly baton_caches: 1;
   /** The name of the trace or dataset. */
@@ -25,17 +27,17 @@ export interface SavedCaches extends Circumstances {
 
 interface SavedCache {
   readonly role: string;
-  /** Among the engines of its role, from 0. */
+  /** Index among the engines of its role, from 0. */
   readonly index: number;
-  /** Names of the contents of its free blocks, the one evicted first first; 0 = never found. */
+  /** Names of the contents of its free blocks, in the order of eviction; 0: never found again. */
   readonly blocks: readonly number[];
-  /** Their groups of layers; left out where all are of the first. */
+  /** Their groups of layers. Omitted where all are in the first group. */
   readonly groups?: readonly number[];
 }
 
 type Replayed = Pick<PreparedReplay, 'config' | 'loaded'>;
 
-/** @param caches  of the engines when the run is over */
+/** @param caches of the engines at the end of the run */
 export function cachesText(
   prepared: Replayed,
   flags: WorkloadFlags,
@@ -46,7 +48,7 @@ export function cachesText(
   const engines = caches.map(({ role, place, freeOrder, freeGroups }): SavedCache => {
     const first = freeOrder.findIndex((content) => content > 0);
     const from = first < 0 ? freeOrder.length : first;
-    // Names below 0 are those that a preempted request gave to its own blocks.
+    // A preempted request gives its own blocks names below 0.
     const names = freeOrder.slice(from).map((content) => (content > 0 ? nameOf(content) : 0));
     const groups = freeGroups.slice(from);
     const isGrouped = groups.some((group) => group > 0);
@@ -63,17 +65,17 @@ export function readCaches(path: string): SavedCaches {
   try {
     saved = JSON.parse(readFileSync(path, 'utf8'));
   } catch (error) {
-    const reason = error instanceof SyntaxError ? 'it is no JSON' : 'the file cannot be read';
+    const reason = error instanceof SyntaxError ? 'it is not JSON' : 'the file cannot be read';
     throw new UsageError(`--warm-start ${path}: ${reason}.`);
   }
   if (isSavedCaches(saved)) return saved;
-  throw new UsageError(`--warm-start ${path}: no replay has written it with --save-cache.`);
+  throw new UsageError(`--warm-start ${path}: it is not a file that --save-cache wrote.`);
 }
 
 /**
- * The scenario, whose engines begin with these caches.
+ * The scenario with these caches at the start of its engines.
  *
- * @throws UsageError where they are those of another cluster or of other contents
+ * @throws UsageError when the caches belong to another cluster or to other contents
  */
 export function withCaches(
   scenario: ClusterScenario,
@@ -100,10 +102,10 @@ export function withCaches(
   return { ...scenario, pools };
 }
 
-/** A sentence for the user where the caches are those of another trace. */
+/** A sentence for the user when the caches come from another trace. */
 export function noteOnCaches({ workload }: SavedCaches, { loaded }: Replayed): string[] {
   if (workload === loaded.source.name) return [];
-  return [`The caches are those of ${workload}: what has equal ids there counts as equal here.`];
+  return [`The caches are from ${workload}: equal ids count as equal contents.`];
 }
 
 function circumstances({ config, loaded }: Replayed, flags: WorkloadFlags): Circumstances {
@@ -113,7 +115,7 @@ function circumstances({ config, loaded }: Replayed, flags: WorkloadFlags): Circ
   return { model, topology, data_parallel_size: dataParallelSize, block_size: blockSize, contents };
 }
 
-/** Contents that are made up depend on everything but the instants of arrival. */
+/** Generated contents depend on everything except the instants of arrival. */
 function madeUp(dataset: string, flags: WorkloadFlags, seed: number): string {
   const isOfTime = new Set<string>(RETIMING);
   const asked = Object.entries(flags).filter(([name]) => !isOfTime.has(name) && name !== 'dataset');

@@ -8,16 +8,16 @@ import { poolOf } from '@baton/scenario';
 import type { Workload } from '@baton/workload';
 
 export interface ScaledReplay {
-  /** What runs. */
+  /** The autoscaler that runs. */
   readonly scaling: ClusterScaling;
-  /** Engines that the cluster should begin with; unset: those of the topology. */
+  /** Engines at the start. Undefined: those of the topology. */
   readonly begin?: string;
-  /** What it is measured by. */
+  /** The measures of its result. */
   readonly measures: ScalingOptions;
 }
 
 /**
- * The autoscaler of a replay, with what it is measured by. Undefined: there is none.
+ * The autoscaler of a replay, with its measures. Undefined: there is none.
  *
  * @throws UsageError
  */

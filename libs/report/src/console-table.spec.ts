@@ -9,7 +9,7 @@ function widest(text: string): number {
   return Math.max(...text.split('\n').map((line) => line.length));
 }
 
-/** Names of columns that together need more than a terminal has. */
+/** Names of columns that are wider together than a terminal. */
 const WIDE = Array.from({ length: 9 }, (_none, i) => ({ name: `a long name ${i}`, ...RIGHT }));
 
 describe('a table for a terminal', () => {
@@ -23,7 +23,7 @@ describe('a table for a terminal', () => {
     ).toBe(['split  rate', '2P2D      5', '1P3D      5', ''].join('\n'));
   });
 
-  it('folds columns in which all rows agree into a line', () => {
+  it('folds columns with equal values into one line', () => {
     const rows = ['x', 'y'].map((name) => [
       name,
       ...WIDE.slice(1).map((_each, i) => (i < 7 ? i : name)),
@@ -41,7 +41,7 @@ describe('a table for a terminal', () => {
     expect(second!.split('\n')[1]!.trim()).toMatch(/^0\.0 .*0\.8$/);
   });
 
-  it('numbers rows whose names leave no room, and keeps them in one table', () => {
+  it('numbers rows with long names, and keeps them in one table', () => {
     const long = ['a', 'b'].map((name) => `${name} `.repeat(30).trim());
     const columns = [{ name: 'fleet' }, ...WIDE.slice(0, 5)];
     const rows = long.map((name, row) => [name, ...WIDE.slice(0, 5).map((_each, i) => row + i)]);
@@ -64,12 +64,12 @@ describe('a table for a terminal', () => {
     ).toEqual(['h100  word', '      word']);
   });
 
-  it('is never folded without a width', () => {
+  it('is not folded without a width', () => {
     const rows = [WIDE.map(() => 'x')];
     expect(consoleTable(WIDE, rows, Infinity).split('\n')).toHaveLength(3);
   });
 
-  it('fits 100 columns and loses no cell', () => {
+  it('fits 100 columns and keeps all cells', () => {
     const cell = fc.string({ minLength: 1, maxLength: 60, unit: fc.constantFrom('a', 'b', '7') });
     const tables = fc.integer({ min: 2, max: 14 }).chain((width) => {
       const row = fc.array(cell, { minLength: width, maxLength: width });
@@ -89,7 +89,7 @@ describe('a table for a terminal', () => {
 });
 
 describe('wrapped words', () => {
-  it('keep within the width, and indent what follows', () => {
+  it('stay within the width, and indent further lines', () => {
     expect(wrapWords('one two three four', 9, 2)).toBe('one two\n  three\n  four\n');
     expect(wrapWords('a-word-too-long b', 5)).toBe('a-word-too-long\nb\n');
   });

@@ -10,24 +10,24 @@ export interface ConsoleColumn {
 type Row = readonly string[];
 
 const GAP = '  ';
-/** A last column of text is wrapped when this much room is left for it. */
+/** Columns of the terminal from which a last column of text is wrapped. */
 const LEAST_TEXT = 24;
-/** Longer names of rows leave too little room for their figures. */
+/** Characters of a row name from which rows get numbers instead. */
 const LONGEST_NAME = 40;
 
 interface Table {
   readonly columns: readonly ConsoleColumn[];
-  /** A text per column. */
+  /** One text per column. */
   readonly rows: readonly Row[];
 }
 
 /**
- * Rows below their headings for a terminal, columns as wide as their content. Ends with a line
- * break. A table that is wider than a terminal is folded: long names of rows get numbers and stand
- * above it, columns in which all rows agree become a line below it, a last column of text is
- * wrapped, and what then does not fit follows as a second table with the same first column.
+ * Rows below their headings for a terminal, with columns as wide as their content. Ends with a line
+ * break. A table wider than the terminal is folded: long row names get numbers and stand above it,
+ * columns with equal values become a line below it, a last column of text is wrapped, and the
+ * remaining columns follow as a second table with the same first column.
  *
- * @param width  columns of the terminal; Infinity: never fold
+ * @param width columns of the terminal; Infinity: no folding
  */
 export function consoleTable(
   columns: readonly ConsoleColumn[],
@@ -41,7 +41,7 @@ export function consoleTable(
   return columnWidth(0, table) > LONGEST_NAME ? numbered(table, width) : folded(all, table, width);
 }
 
-/** The names of the rows with numbers, then the rows by their numbers. */
+/** The row names with numbers, then the rows by number. */
 function numbered({ columns, rows }: Table, width: number): string {
   let number = 0;
   const next = (name: string): string => (name === '' ? '' : `#${(number += 1)}`);
@@ -61,14 +61,14 @@ function folded(all: readonly number[], { columns, rows }: Table, width: number)
   const notes = [...same].map((column) => `${columns[column]!.name} ${rows[0]![column]}`);
   const note = notes.length === 0 ? '' : wrapWords(`Every row: ${notes.join(', ')}.`, width);
   const parts = partsOf(kept, { columns, rows }, width).map((part) => {
-    // Rows that only continue cells of another part are left out.
+    // Leaves out rows that only continue cells of another part.
     const own = rows.filter((row) => part.some((column) => row[column] !== ''));
     return printed(part, wrapLast(part, { columns, rows: own }, width));
   });
   return parts.join('\n') + note;
 }
 
-/** The columns of the fewest tables that hold all of them, each with the first column. */
+/** The columns of the smallest number of tables, each with the first column. */
 function partsOf(all: readonly number[], table: Table, width: number): number[][] {
   const [first = 0, ...others] = all;
   const parts: number[][] = [[first]];
@@ -84,7 +84,7 @@ function partsOf(all: readonly number[], table: Table, width: number): number[][
   return parts;
 }
 
-/** Too long texts of the last column continue in rows below. */
+/** Wraps long texts of the last column into further rows. */
 function wrapLast(part: readonly number[], table: Table, width: number): Table {
   const last = part.at(-1)!;
   const room = width - widthOf(part.slice(0, -1), table) - GAP.length;
@@ -102,7 +102,10 @@ function isText(column: number, { columns }: Table): boolean {
   return columns[column]!.align !== 'right';
 }
 
-/** Rows without a first cell continue the row above, and have no figures. */
+/**
+ * Whether all rows have the same value in a column. Rows without a first cell continue the row
+ * above, and are skipped.
+ */
 function agrees(column: number, rows: readonly Row[]): boolean {
   const own = rows.filter(([name]) => name !== '');
   if (own.length < 2) return false;

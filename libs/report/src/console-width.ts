@@ -1,11 +1,11 @@
-/** Columns that every table and sentence for people keeps within. */
+/** Most columns of all tables and sentences on the console. */
 export const CONSOLE_WIDTH = 100;
 
 /**
- * Text in lines of at most `width` columns, broken between words; a longer word stands alone. Each
- * line ends with a line break.
+ * Text in lines of at most `width` columns, broken between words. A longer word has a line of its
+ * own. Each line ends with a line break.
  *
- * @param indent  of every line but the first, spaces
+ * @param indent spaces before every line but the first
  */
 export function wrapWords(text: string, width = CONSOLE_WIDTH, indent = 0): string {
   const lines: string[] = [];

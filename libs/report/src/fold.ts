@@ -1,11 +1,11 @@
 import type { ReportSection } from './sections';
 
-/** Charts that a page shows at once; more hide what matters. */
+/** Most charts that are open at first. */
 export const MOST_CHARTS = 5;
 
 /**
- * The sections that `open` names by their titles, or by what stands before a colon in them, then
- * the others, folded. Charts are open first come, first served, up to `MOST_CHARTS`.
+ * The sections whose titles are in `open` (whole, or the part before a colon), then the others,
+ * folded. Of the open charts, only the first `MOST_CHARTS` stay open.
  */
 export function foldExcept(
   sections: readonly ReportSection[],

@@ -10,7 +10,7 @@ import {
   formatWithInterval,
 } from './format-number';
 
-describe('numbers for people', () => {
+describe('formatted numbers', () => {
   it.each([
     [null, '–'],
     [NaN, '–'],
@@ -24,7 +24,7 @@ describe('numbers for people', () => {
     expect(formatNumber(value)).toBe(text);
   });
 
-  it('have the unit that reads best', () => {
+  it('have the most readable unit', () => {
     expect([0, 0.02, 0.9999, 20.04, 999.4, 999.6, 1_520, 599_000, 744_000].map(formatMs)).toEqual([
       '0 ms',
       '20 µs',

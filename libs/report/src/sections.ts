@@ -1,4 +1,4 @@
-/** Colours by meaning; a chart with several lines of one tone shades them. */
+/** Colours by meaning. Several lines of one tone in a chart differ in shade. */
 export const TONES = {
   prefill: [216, 68],
   decode: [26, 80],
@@ -17,15 +17,15 @@ interface Heading {
   readonly title: string;
   /** One or two sentences below the title. */
   readonly note?: string;
-  /** Share of the page's width; full when left out. */
+  /** Share of the page's width. Default: full. */
   readonly width?: 'half' | 'full';
-  /** Closed until the reader opens it. */
+  /** Whether the section is closed at first. */
   readonly isFolded?: boolean;
 }
 
 export interface KeyValuesSection extends Heading {
   readonly kind: 'keyValues';
-  /** `tiles` shows few entries large, `list` many of them small, `changed` marks each of them. */
+  /** `tiles`: few large entries. `list`: many small entries. `changed`: every entry is marked. */
   readonly look: 'tiles' | 'list' | 'changed';
   readonly entries: readonly (readonly [key: string, value: string, detail?: string])[];
 }
@@ -40,16 +40,16 @@ export interface TableSection extends Heading {
 
 export interface Axis {
   readonly label: string;
-  /** `ms`: values are milliseconds and are shown as `20 ms` or `1.5 s`. */
+  /** `ms`: values are in milliseconds and are shown like `20 ms` or `1.5 s`. */
   readonly unit?: 'ms';
   readonly scale?: 'linear' | 'log';
-  /** Lower and upper end; from the values when left out. */
+  /** Lower and upper end. Default: from the values. */
   readonly range?: readonly [number, number];
 }
 
 export interface Series {
   readonly name: string;
-  /** As many as `LineChartSection.xs`; null is a gap. */
+  /** One value per entry of `LineChartSection.xs`; null is a gap. */
   readonly values: readonly (number | null)[];
   readonly tone: Tone;
   readonly style?: 'line' | 'dashed' | 'area' | 'points';
@@ -72,12 +72,12 @@ export interface LineChartSection extends Heading {
 
 export interface BarsSection extends Heading {
   readonly kind: 'bars';
-  /** Value of a full bar; the largest value when left out. */
+  /** Value of a full bar. Default: the largest value. */
   readonly full?: number;
   readonly bars: readonly {
     readonly label: string;
     readonly value: number | null;
-    /** The displayed value, with its unit. */
+    /** The displayed value with its unit. */
     readonly text: string;
     readonly tone: Tone;
   }[];
@@ -89,10 +89,10 @@ export interface HeatMapSection extends Heading {
   readonly rowsAre: string;
   readonly columns: readonly string[];
   readonly rows: readonly string[];
-  /** By row, then column; null where there is nothing. Larger is darker. */
+  /** By row, then column. Null: no value. Larger values are darker. */
   readonly values: readonly (readonly (number | null)[])[];
   readonly decimals: number;
-  /** The cell to point out, as row and column. */
+  /** The marked cell, as row and column. */
   readonly best?: readonly [number, number];
 }
 
@@ -102,7 +102,7 @@ export interface GanttSection extends Heading {
   readonly rows: readonly {
     readonly label: string;
     readonly startMs: number;
-    /** Lengths in the order of `phases`, end to end; null = left out. */
+    /** Lengths in the order of `phases`, end to end. Null: the phase is omitted. */
     readonly spansMs: readonly (number | null)[];
     readonly detail: string;
   }[];

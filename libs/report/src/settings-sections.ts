@@ -3,7 +3,7 @@ import type { KeyValuesSection } from './sections';
 type Settings = Readonly<Record<string, unknown>>;
 
 /**
- * The settings of a run; entries of a group carry its name. With `defaults`, changed options are in
+ * The settings of a run; entries of a group have its name. With `defaults`, changed options are in
  * a separate list, each with its default.
  */
 export function settingsSections(

@@ -16,7 +16,7 @@ export interface TestRunOptions {
   readonly samples?: number;
 }
 
-/** A made-up run for specs: plausible numbers without an engine. */
+/** A generated run for specs, with plausible numbers and without an engine. */
 export function testRun({ requests, roles, seed = 1, samples = 900 }: TestRunOptions): RunRecord {
   const random = RandomStream.root(seed).stream('test run');
   const log = new RequestLog(requests);

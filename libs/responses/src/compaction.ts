@@ -6,7 +6,10 @@ import { outputItems, type ResponseEnd, usageOf } from './response-object';
 import type { ResponseDraft, WholeRequest } from './parse-response';
 import { sealText } from './sealed-text';
 
-/** A compaction names its model, and is answered in one piece. Throws `BatonError`. */
+/**
+ * Checks a body of a compaction, which must name its model and is answered in one piece. Throws
+ * `BatonError`.
+ */
 export function asCompaction(draft: ResponseDraft): ResponseDraft {
   if (draft.dto.model === undefined || draft.dto.model === null) {
     throw missingField('model');
@@ -16,15 +19,15 @@ export function asCompaction(draft: ResponseDraft): ResponseDraft {
 }
 
 /**
- * Body of POST /v1/responses/compact: what the user said, and the rest in short, sealed. Both are
- * items of a next request.
+ * Body of POST /v1/responses/compact: the user's messages, and a sealed summary of the rest. Both
+ * are items of the next request.
  */
 export function renderCompaction(
   context: ResponseContext & { readonly request: WholeRequest },
   end: ResponseEnd,
 ): string {
   const { head, request } = context;
-  const said = request.items.filter(({ type, role }) => type === 'message' && role === 'user');
+  const messages = request.items.filter(({ type, role }) => type === 'message' && role === 'user');
   const written = outputItems(context, end.count, true).filter(({ type }) => type === 'message');
   const sealed = sealText(written.map(itemText).join('\n'));
   const id = head.id.replace(/^[a-z]+_/, 'cmp_');
@@ -32,7 +35,7 @@ export function renderCompaction(
     id: head.id,
     object: 'response.compaction',
     created_at: head.created,
-    output: [...said, { id, type: 'compaction', encrypted_content: sealed }],
+    output: [...messages, { id, type: 'compaction', encrypted_content: sealed }],
     usage: usageOf(context, end.count, end.cachedTokens),
   });
 }

@@ -6,28 +6,28 @@ import { type ResponseDraft, readResponse } from './parse-response';
 import { messageBody } from './message-body';
 import { responseIdOf } from './response-context';
 
-/** Most earlier responses in which the references of one request are looked up. */
+/** Most earlier responses in which the references of one request are searched. */
 const MAX_REFERENCED = 64;
 
-/** What a request goes on with, by name. */
+/** The ids of what a request continues. */
 export interface ResponseLinks {
   readonly previousResponseId?: string | undefined;
   readonly conversationId?: string | undefined;
-  /** Ids of the responses that its references may be of. */
+  /** Ids of the responses to which its references may point. */
   readonly referenced: readonly string[];
 }
 
-/** The stored texts of what a request goes on with. */
+/** The stored texts of what a request continues. */
 export interface LoadedTexts {
   readonly previous?: string | undefined;
   readonly conversation?: string | undefined;
   readonly referenced: readonly string[];
 }
 
-/** A request that goes on with nothing. */
+/** Links of a request that continues nothing. */
 export const NO_LINKS: ResponseLinks = { referenced: [] };
 
-/** False when the body certainly goes on with nothing: its fields are not checked here. */
+/** False when the body certainly continues nothing. Its fields are not checked here. */
 export function mayContinue(body: unknown): boolean {
   if (!isObject(body)) return false;
   const { previous_response_id: previous, conversation, input } = body;
@@ -52,8 +52,8 @@ function linksOf({ previousResponseId, conversationId, own }: ResponseDraft): Re
 }
 
 /**
- * A request with the items that it goes on with, and its references followed. Throws for references
- * to nothing.
+ * A request with the items that it continues, and with its references resolved. Throws for
+ * references without a target.
  */
 export function continued(
   draft: ResponseDraft,

@@ -16,7 +16,7 @@ import { newId } from './new-id';
 import { metadataRange } from './responses.dto';
 import { itemsPage } from './stored-response';
 
-/** OpenAI's. */
+/** OpenAI's limit. */
 const MAX_ITEMS_AT_ONCE = 20;
 
 type Items = readonly Readonly<Record<string, unknown>>[];
@@ -27,7 +27,7 @@ function itemsRange(items: Items): { readonly message: string } | undefined {
     : undefined;
 }
 
-/** Bodies of POST /v1/conversations, of its update and of its items. */
+/** Bodies of POST /v1/conversations, of updates and of new items. */
 export class ConversationDto {
   @Is(arrayOf(OBJECT))
   @Within(itemsRange)
@@ -46,24 +46,24 @@ export interface ConversationHead {
   readonly metadata: object;
 }
 
-/** A conversation as it is kept. The items, the oldest first, are its last key. */
+/** A conversation as stored. Its items are the last key, the oldest first. */
 export interface StoredConversation extends ConversationHead {
   readonly items: readonly Item[];
 }
 
-/** A conversation as it goes over the wire. */
+/** A conversation as sent to clients. */
 export function conversationObject({ id, createdAt, metadata }: ConversationHead): object {
   return { id, object: 'conversation', created_at: createdAt, metadata };
 }
 
-/** What a client asks to see of a stored conversation, or what shall become of it. */
+/** The part of a stored conversation that a client requests, or a change to it. */
 export type ConversationView =
   | { readonly kind: 'items'; readonly query: Readonly<Record<string, unknown>> }
   | { readonly kind: 'item'; readonly id: string }
-  /** The conversation as it is kept, without an item. */
+  /** The stored conversation without one item. */
   | { readonly kind: 'without'; readonly id: string };
 
-/** A view of a stored conversation, which is parsed already. Throws `item_not_found`. */
+/** A view of a parsed conversation. Throws `item_not_found`. */
 export function storedConversationBody(
   stored: unknown,
   _limits: RequestLimits,
@@ -81,22 +81,22 @@ export function storedConversationBody(
 }
 
 /**
- * The metadata and the items of a body that begins a conversation, as JSON; all of it may be left
- * out. Throws `BatonError`.
+ * The metadata and the items of a body that begins a conversation, as JSON. Both are optional.
+ * Throws `BatonError`.
  */
 export function newConversationBody(body: unknown): string {
   const { items, metadata } = read(body ?? {});
   return JSON.stringify({ metadata: metadata ?? {}, items: readOwnItems(items ?? []) });
 }
 
-/** The items of a body that adds some, at least one, as a JSON list. Throws `BatonError`. */
+/** The items that a body adds, at least one, as a JSON list. Throws `BatonError`. */
 export function newItemsBody(body: unknown): string {
   const { items } = read(body);
   if (items === undefined || items === null || items.length === 0) throw missingField('items');
   return JSON.stringify(readOwnItems(items));
 }
 
-/** Reads the metadata that takes the place of what there was. */
+/** Reads metadata that replaces the previous metadata. */
 export function readMetadata(body: unknown): object {
   const { metadata } = read(body);
   if (metadata === undefined) throw missingField('metadata');
@@ -107,11 +107,11 @@ function read(body: unknown): ConversationDto {
   return validateBody(new ConversationDto(), objectBody(body));
 }
 
-/** A conversation has no place to look a reference up in. */
+/** Reads items of a conversation. Throws for references, which a conversation cannot resolve. */
 function readOwnItems(items: Items): Item[] {
   const own = readItems(items, newId, 'items');
   const at = own.findIndex(({ type }) => type === 'item_reference');
   if (at < 0) return own;
   const field = `items[${at}].type`;
-  throw valueError({ field, message: `${field} 'item_reference' has no place in a conversation.` });
+  throw valueError({ field, message: `${field} 'item_reference' cannot be in a conversation.` });
 }

@@ -1,7 +1,7 @@
 import { asciiJson, type RawJson, rawArray, rawEntries } from '@baton/text';
 import type { OutputItem } from './response-events';
 
-/** An object as JSON in ASCII; the fields in `written` are JSON already. Keys keep their order. */
+/** An object as ASCII JSON. The fields in `written` are JSON already. Keys keep their order. */
 export function jsonWith(object: object, written: Readonly<Record<string, RawJson>>): RawJson {
   const fields = Object.entries(object).map(([key, value]): [string, RawJson | undefined] => [
     key,
@@ -10,7 +10,7 @@ export function jsonWith(object: object, written: Readonly<Record<string, RawJso
   return rawEntries(fields);
 }
 
-/** @param logprobs the list of its text, where it has one */
+/** @param logprobs JSON list for the text of a message; unused for other items */
 export function itemJson(item: OutputItem, logprobs: RawJson): RawJson {
   const [part] = item.type === 'message' ? (item['content'] as readonly object[]) : [];
   if (part === undefined || !('logprobs' in part)) return asciiJson(item);

@@ -5,17 +5,15 @@ import { openText } from './sealed-text';
 type Message = Readonly<Record<string, unknown>>;
 
 /**
- * The items of a conversation as messages of a chat, so that one template renders both. Calls are
- * spelled as they were, whether or not their arguments are JSON; reasoning goes before the answer
- * that it led to.
+ * The items of a conversation as messages of a chat, so that one template renders both. Calls keep
+ * their original text, even if their arguments are not JSON. Reasoning precedes its answer.
  */
 export function messagesOf(items: readonly Item[]): Message[] {
   return items.map(messageOf).filter((message) => message !== undefined);
 }
 
 /**
- * Throws for the output of a call that the conversation does not have. `own`: items that came with
- * this request.
+ * Throws for the output of a call that is not in the conversation. `own`: items of this request.
  */
 export function checkCallIds(items: readonly Item[], own: readonly Item[]): void {
   const known = new Set<unknown>();
@@ -67,7 +65,7 @@ function assistantCall(call: object): Message {
   return { role: 'assistant', content: '', tool_calls: [call] };
 }
 
-/** Undefined for reasoning without content. */
+/** Undefined: reasoning without content. */
 function reasoningMessage(item: Item): Message | undefined {
   const texts = [...partTexts(item['content']), ...partTexts(item['summary'])];
   const sealed = item['encrypted_content'];
@@ -75,7 +73,7 @@ function reasoningMessage(item: Item): Message | undefined {
   return reasoning === undefined ? undefined : { role: 'assistant', content: '', reasoning };
 }
 
-/** The parts of a chat have other names for media. */
+/** Converts parts to those of a chat, which have other names for media. */
 function contentOf(content: unknown): unknown {
   if (!Array.isArray(content)) return content;
   const parts = content as Readonly<Record<string, unknown>>[];

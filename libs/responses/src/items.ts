@@ -1,7 +1,7 @@
 import { isObject } from '@baton/kernel';
 import { missingField, valueError } from '@baton/openai';
 
-/** An item of a conversation, as the Responses API has it: checked, with an id. */
+/** A checked item of a conversation, as the Responses API defines it, with an id. */
 export type Item = Readonly<Record<string, unknown>> & {
   readonly type: string;
   readonly id: string;
@@ -9,7 +9,7 @@ export type Item = Readonly<Record<string, unknown>> & {
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** What an item of a type must have; `text` fields are strings. */
+/** The required fields of an item type; `text` fields are strings. */
 interface ItemRule {
   readonly prefix: string;
   readonly text?: readonly string[];
@@ -17,7 +17,7 @@ interface ItemRule {
 }
 
 const ROLES = new Set(['user', 'assistant', 'system', 'developer']);
-/** Part types by the key that holds their text. */
+/** Part types, with the key of their text. */
 const TEXT_PARTS: Readonly<Record<string, string>> = {
   input_text: 'text',
   output_text: 'text',
@@ -28,7 +28,7 @@ const TEXT_PARTS: Readonly<Record<string, string>> = {
 };
 const MEDIA_PARTS = new Set(['input_image', 'input_audio']);
 
-/** Every type that is understood: what clients send, and what our own answers contain. */
+/** All supported types: those that clients send, and those in Baton's answers. */
 const RULES: Readonly<Record<string, ItemRule>> = {
   message: { prefix: 'msg', check: checkMessage },
   function_call: { prefix: 'fc', text: ['call_id', 'name', 'arguments'] },
@@ -45,8 +45,8 @@ const RULES: Readonly<Record<string, ItemRule>> = {
 };
 
 /**
- * The items of `input`: a text is a message of the user. Throws with the path of the first that is
- * malformed.
+ * The items of `input`. A text becomes one message of the user. Throws with the path of the first
+ * malformed item.
  */
 export function readItems(
   input: string | readonly Fields[] | null | undefined,
@@ -61,7 +61,7 @@ export function readItems(
   return input.map((item, i) => readItem(item, `${field}[${i}]`, newId));
 }
 
-/** `own` with the items that its references name. Throws for a name that is not among `known`. */
+/** `own` with its references replaced by items. Throws for an id that is not in `known`. */
 export function followReferences(own: readonly Item[], known: readonly Item[]): Item[] {
   const byId = new Map<string, Item>();
   for (const item of known) if (!byId.has(item.id)) byId.set(item.id, item);
@@ -90,7 +90,7 @@ function readItem(item: Fields, place: string, newId: (prefix: string) => string
   return { ...own, type, id: typeof id === 'string' && id !== '' ? id : newId(rule.prefix) };
 }
 
-/** A text stands for its one part. */
+/** A message with its text as one part. */
 function spelledOut(message: Fields): Fields {
   const { role, content: text, status } = message;
   if (typeof text !== 'string') return { ...message, status: status ?? 'completed' };
@@ -101,7 +101,7 @@ function spelledOut(message: Fields): Fields {
   return { ...message, status: status ?? 'completed', content: [part] };
 }
 
-/** A message may leave its type out, and so may a reference. */
+/** The type of an item. A message or a reference may omit it. */
 function typeOf(item: Fields, place: string): string {
   const { type } = item;
   if (typeof type === 'string') return type;
@@ -168,7 +168,7 @@ function wrong(field: string, expected: string): Error {
   return valueError({ field, message: `${field} must be ${expected}.` });
 }
 
-/** The texts of parts that were checked. */
+/** The texts of checked parts. */
 export function partTexts(parts: unknown): string[] {
   if (typeof parts === 'string') return [parts];
   if (!Array.isArray(parts)) return [];

@@ -5,20 +5,20 @@ import type { ReasoningEvents } from './response-events';
 import type { ResponseObject, ResponseStatus } from './response-object';
 import { itemsPage, replayEvents } from './stored-response';
 
-/** What is kept of a response: enough to show it, to replay its stream, and to continue it. */
+/** A stored response: enough to show it, to replay its stream, and to continue it. */
 export interface StoredResponse {
-  /** The API process that makes it, for a background response. */
+  /** The API process that generates it; only for a background response. */
   readonly apiId?: string | undefined;
   readonly response: ResponseObject;
-  /** Items that came before the request: of earlier responses. */
+  /** Items before the request, from earlier responses. */
   readonly context: readonly Item[];
   /** Items of the request itself. */
   readonly input: readonly Item[];
-  /** The lengths of the deltas as streamed, per item of the output. */
+  /** The lengths of the streamed deltas, in UTF-16 units, per output item. */
   readonly deltas: readonly (readonly number[])[];
 }
 
-/** The parts of a stored response, as JSON where they may be long. */
+/** The parts of a stored response. Those that may be long are JSON. */
 export interface ResponseTexts {
   readonly apiId: string | undefined;
   readonly response: string;
@@ -28,8 +28,8 @@ export interface ResponseTexts {
 }
 
 /**
- * A response as it is kept. Its long parts are joined as they are, and the head comes first, so
- * that neither this nor `headOf` takes longer for a long one.
+ * A response as stored. Long parts are joined without parsing and the head comes first, so that the
+ * time of this function and of `headOf` does not depend on their length.
  */
 export function storedText({ apiId, response, context, input, deltas }: ResponseTexts): string {
   const maker = apiId === undefined ? '' : `"apiId":${JSON.stringify(apiId)},`;
@@ -37,12 +37,12 @@ export function storedText({ apiId, response, context, input, deltas }: Response
   return `{${maker}"response":${response},${parts}}`;
 }
 
-/** Keys in the order of `storedText` and of the Response object. */
+/** Matches the head: keys in the order of `storedText` and of the Response object. */
 const HEAD =
   /^\{(?:"apiId":"([^"]*)",)?"response":\{[^[\]{}]*?"status":"(\w+)","background":(true|false)/;
 const OVER = new Set<string>(['completed', 'incomplete', 'failed', 'cancelled']);
 
-/** What is known of a stored response without parsing it. */
+/** The facts of a stored response that are read without parsing it. */
 export interface StoredHead {
   readonly apiId: string | undefined;
   readonly status: ResponseStatus;
@@ -65,7 +65,7 @@ export function withStatus(stored: string, status: ResponseStatus): string {
   return stored.replace(HEAD, (head) => head.replace(/"status":"\w+"/, `"status":"${status}"`));
 }
 
-/** What a client asks to see of a stored response. */
+/** The part of a stored response that a client requests. */
 export type ResponseView =
   | { readonly kind: 'object' }
   /** Its output, as a JSON list. */
@@ -78,7 +78,7 @@ export type ResponseView =
       readonly reasoning: ReasoningEvents;
     };
 
-/** A view of a stored response, which is parsed already. */
+/** A view of a parsed stored response. */
 export function storedResponseBody(
   stored: unknown,
   _limits: RequestLimits,

@@ -2,8 +2,8 @@ import { BatonError } from '@baton/contract';
 import { isObject } from '@baton/kernel';
 
 /**
- * The body of a request that came as a message over a WebSocket. Throws `BatonError` for a message
- * that is no request for a response.
+ * The request body in a WebSocket message. Throws `BatonError` for a message that does not request
+ * a response.
  */
 export function messageBody(value: unknown): Readonly<Record<string, unknown>> {
   if (!isObject(value)) throw new BatonError('invalid_type', 'A message must be a JSON object.');

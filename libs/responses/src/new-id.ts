@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 
-/** A name that no other thing has: 48 hexadecimal digits behind the prefix of its kind. */
+/** A unique id: the prefix of its kind and 48 random hexadecimal digits. */
 export function newId(prefix: string): string {
   return `${prefix}_${randomBytes(24).toString('hex')}`;
 }

@@ -24,7 +24,7 @@ import { ResponsesDto } from './responses.dto';
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** Fields of vLLM's own that mean here what they mean in a chat. */
+/** vLLM's own fields, with the same meaning as in a chat. */
 const PASSED_ON = [
   ...engineFields(new SamplingDto()),
   ...['model', 'stream', 'temperature', 'presence_penalty', 'frequency_penalty', 'service_tier'],
@@ -35,11 +35,11 @@ const PASSED_ON = [
   ...GUIDED_FIELDS,
 ];
 
-/** Of `max_output_tokens` in OpenAI's API reference. */
+/** Minimum of `max_output_tokens` in OpenAI's API reference. */
 const MIN_OUTPUT_TOKENS = 16;
 
 /**
- * All fields that a response may have besides those that are declared: OpenAI's and vLLM's
+ * Further fields that a response may have: OpenAI's and vLLM's
  * (vllm/entrypoints/openai/responses/protocol.py), and those of other endpoints that are checked.
  */
 const KNOWN_FIELDS: ReadonlySet<string> = new Set([
@@ -52,16 +52,16 @@ const KNOWN_FIELDS: ReadonlySet<string> = new Set([
   ...['media_io_kwargs', 'return_tokens_as_token_ids', 'session_id', 'structured_outputs'],
 ]);
 
-/** Fields of other endpoints that request another answer than that of a response. */
+/** Fields of other endpoints that a response cannot fulfil. */
 const ONE_ANSWER = ['n', 'best_of', 'echo'];
 
-/** A checked request, of which only the context may still be missing. */
+/** A checked request that may still lack its context. */
 export interface ResponseDraft {
   readonly dto: ResponsesDto;
   readonly fields: Fields;
-  /** Items that came with it. */
+  /** Items of the request itself. */
   readonly own: readonly Item[];
-  /** The response that it goes on with. */
+  /** The response that it continues. */
   readonly previousResponseId: string | undefined;
   readonly conversationId: string | undefined;
 }
@@ -72,24 +72,23 @@ export interface ResponseRequest {
   readonly previousResponseId: string | undefined;
   readonly conversationId: string | undefined;
   readonly isStored: boolean;
-  /** Types of tools that are left out of account. */
+  /** Types of tools that are ignored. */
   readonly skippedTools: readonly string[];
-  /** What `text.format` is, for the answer to repeat. */
+  /** The value of `text.format`, repeated in the answer. */
   readonly format: object;
-  /** The model declines to answer, with a text in place of the requested output. */
+  /** Whether the model declines to answer: a refusal replaces the requested output. */
   readonly isRefused: boolean;
 }
 
-/** A request with its conversation, which may be long. */
+/** A request with its whole conversation, which may be long. */
 export interface WholeRequest extends ResponseRequest {
   readonly own: readonly Item[];
-  /** The whole conversation: what it goes on with, then `own`. */
+  /** The whole conversation: the items that it continues, then `own`. */
   readonly items: readonly Item[];
 }
 
 /**
- * Reads a body of POST /v1/responses as far as it needs nothing else. Throws `BatonError` with the
- * first thing that is wrong.
+ * Reads a body of POST /v1/responses without its context. Throws `BatonError` with the first error.
  */
 export function readResponse(body: unknown, newId: (prefix: string) => string): ResponseDraft {
   const fields = objectBody(body);
@@ -109,13 +108,14 @@ export function readResponse(body: unknown, newId: (prefix: string) => string): 
 
 export interface ResponseLimits extends RequestLimits {
   readonly unsupportedTools?: UnsupportedTools;
-  /** Chance, in [0, 1], that the model declines to answer. Default 0. */
+  /** Chance, in [0, 1], that the model declines to answer. Default: 0. */
   readonly refusalProbability?: number;
 }
 
 /**
- * The cluster's request for a response: its conversation as a chat, so that both answer alike.
- * `context`: the items before its own. Throws `BatonError` in the terms of the Responses API.
+ * The cluster's request for a response. Its conversation becomes a chat, so that both endpoints
+ * answer alike. `context`: the items before its own. Throws `BatonError` with field names of the
+ * Responses API.
  */
 export function parseResponse(
   draft: ResponseDraft,
@@ -165,7 +165,7 @@ export function parseResponse(
   }
 }
 
-/** With `truncation: auto` items are dropped from the start until the rest fits. */
+/** With `truncation: auto`, drops items from the start until the rest fits. */
 function fitting(
   chat: object,
   dto: ResponsesDto,
@@ -175,9 +175,9 @@ function fitting(
   for (;;) {
     try {
       const system = dto.instructions ? [{ role: 'system', content: dto.instructions }] : [];
-      const said = messagesOf(rest);
-      const messages =
-        said.length === 0 ? [...system, { role: 'user', content: '' }] : [...system, ...said];
+      const turns = messagesOf(rest);
+      const own = turns.length === 0 ? [{ role: 'user', content: '' }] : turns;
+      const messages = [...system, ...own];
       return parseChat({ ...chat, messages }, { ...limits, dialect: 'openai' });
     } catch (error) {
       const isTooLong = error instanceof BatonError && error.code === 'context_length_exceeded';
@@ -187,7 +187,7 @@ function fitting(
   }
 }
 
-/** OpenAI has a minimum; vLLM serves any limit from 1 on, which is checked with all the rest. */
+/** Checks OpenAI's minimum. vLLM has none; the general check of limits applies there. */
 function checkOutputLimit({ max_output_tokens: most }: ResponsesDto, limits: RequestLimits): void {
   const isTooFew = most !== undefined && most !== null && most < MIN_OUTPUT_TOKENS;
   if (limits.dialect !== 'openai' || !isTooFew) return;
@@ -216,12 +216,12 @@ function logprobFields({ include, top_logprobs: top }: ResponsesDto): object {
   return isAsked ? { logprobs: true, top_logprobs: top ?? 0 } : {};
 }
 
-/** Values that change nothing are fine. */
+/** Refuses a value other than one, since a response has one answer. */
 function checkOne(name: string, value: unknown): void {
   if (value !== null && value !== 1 && value !== false) throw unsupported(name);
 }
 
-/** Drawn from the prompt and the seed, as all of the answer is. */
+/** Whether the model declines, drawn from the prompt and the seed like the rest of the answer. */
 function declines({ prompts: [prompt], seed }: GenerationRequest, probability: number): boolean {
   if (probability === 0 || prompt === undefined) return false;
   const hash = hashString(`refusal ${seed ?? ''} ${prompt.ids.join(',')}`);

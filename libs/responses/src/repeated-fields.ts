@@ -1,12 +1,15 @@
 import { BatonError } from '@baton/contract';
 import type { ResponsesDto } from './responses.dto';
 
-/** The event loop writes what a response repeats of its request, three times in a stream. */
+/**
+ * Most characters of the fields that a response repeats. The event loop writes them three times in
+ * a stream.
+ */
 const MOST_CHARACTERS = 1024 * 1024;
 const MOST_VALUES = 50_000;
 
 /**
- * Refuses a request of which a response would repeat too much: instructions, tools, schemas, names.
+ * Refuses a request with too long repeated fields: instructions, tools, schemas, names.
  *
  * @throws BatonError `request_too_complex`
  */

@@ -38,7 +38,7 @@ const ofType = ({ output }: ResponseObject, type: string): readonly Item[] =>
 
 describe('items that a client sends back', () => {
   it.each(['{"city": "Oslo"}', '{"city":"Oslo" }', 'not JSON {', '', '\u2028"\\'])(
-    'keep the arguments %j as they were',
+    'keep the arguments %j unchanged',
     (args) => {
       const call = { type: 'function_call', call_id: 'c', name: 'weather', arguments: args };
       const result = { type: 'function_call_output', call_id: 'c', output: 'rain' };
@@ -48,24 +48,24 @@ describe('items that a client sends back', () => {
     },
   );
 
-  it('cost the same sealed as open, thoughts with their answer', () => {
+  it('have the same tokens sealed and open, for reasoning with its answer', () => {
     const include = ['reasoning.encrypted_content'];
-    const told = answer({ input: 'Hi', reasoning: { effort: 'low' }, include });
-    const [thought] = ofType(told, 'reasoning');
+    const response = answer({ input: 'Hi', reasoning: { effort: 'low' }, include });
+    const [thought] = ofType(response, 'reasoning');
     expect(thought).toHaveProperty('encrypted_content');
     const { content: _content, ...sealed } = thought!;
-    const rest = ofType(told, 'message');
+    const rest = ofType(response, 'message');
     const question = { role: 'user', content: 'Hi' };
     expect(promptOf([question, sealed, ...rest])).toBe(promptOf([question, thought!, ...rest]));
     expect(promptOf([question, sealed, ...rest])).not.toBe(promptOf([question, ...rest]));
   });
 
-  it('sealed by somebody else are taken as they are', () => {
+  it('sealed elsewhere are used unchanged', () => {
     const foreign = { type: 'compaction', encrypted_content: 'gAAAA_not ours' };
     expect(promptOf([foreign])).toContain('gAAAA_not ours');
   });
 
-  it('of a text stand for its one part', () => {
+  it('with a text equal those with one part', () => {
     const { own } = draftOf({ input: [{ role: 'user', content: 'x' }] });
     expect(own[0]).toMatchObject({
       type: 'message',
@@ -78,13 +78,13 @@ describe('items that a client sends back', () => {
 describe('an answer', () => {
   const tools = [weather];
 
-  it('calls no more tools than max_tool_calls says', () => {
+  it('calls at most max_tool_calls tools', () => {
     const asked = { input: 'Hi', tools, tool_choice: 'required', max_output_tokens: 400 };
     expect(ofType(answer(asked), 'function_call').length).toBeGreaterThan(1);
     expect(ofType(answer({ ...asked, max_tool_calls: 1 }), 'function_call')).toHaveLength(1);
   });
 
-  it('may be a refusal, whatever was asked for', () => {
+  it('may be a refusal, for any request', () => {
     const text = { format: { type: 'json_schema', name: 's', schema: weather.parameters } };
     const bodies = [{}, { tools, tool_choice: 'required' }, { text }];
     for (const body of bodies) {
@@ -103,10 +103,10 @@ describe('an answer', () => {
     expect(share).toBeLessThan(0.4);
   });
 
-  it('of a model that does not think repeats that it was asked to, and does not', () => {
+  it('of a model without reasoning repeats the reasoning fields, and has no reasoning', () => {
     const body = { input: 'Hi', reasoning: { effort: 'high', summary: 'auto' } };
-    const told = answer(body, { isReasoning: false });
-    expect(told['reasoning']).toEqual({ effort: 'high', summary: 'auto' });
-    expect(told.output.map(({ type }) => type)).toEqual(['message']);
+    const response = answer(body, { isReasoning: false });
+    expect(response['reasoning']).toEqual({ effort: 'high', summary: 'auto' });
+    expect(response.output.map(({ type }) => type)).toEqual(['message']);
   });
 });

@@ -2,7 +2,7 @@ import { schemaOf } from '@baton/openai';
 import { ConversationDto } from './conversations';
 import { ResponsesDto } from './responses.dto';
 
-/** The bodies of responses and conversations, by their names in a description of the API. */
+/** The bodies of responses and conversations, by their names in the OpenAPI description. */
 export function responseSchemas() {
   return {
     ResponseRequest: schemaOf(new ResponsesDto()),

@@ -5,36 +5,36 @@ import { LogprobsWriter, ReportedTokens } from '@baton/openai';
 import type { ResponseRequest } from './parse-response';
 import type { ReasoningEvents } from './response-events';
 
-/** What a response is written for. */
+/** The inputs of a written response. */
 export interface ResponseContext {
   readonly request: ResponseRequest;
   readonly head: AnswerHead;
-  /** The one sequence of a response. */
+  /** The plan of the response's one sequence. */
   readonly plan: OutputPlan;
   readonly options: ResponseOptions;
 }
 
 export interface ResponseOptions extends AnswerOptions {
-  /** Default `openai`. */
+  /** Default: `openai`. */
   readonly reasoningEvents?: ReasoningEvents | undefined;
 }
 
-/** One item of the output: which of the plan's segments it shows. */
+/** One output item and the plan's segments that it shows. */
 export interface OutputPart {
   readonly kind: 'reasoning' | 'message' | 'function_call' | 'custom_tool_call';
   readonly id: string;
-  /** Its text: reasoning, content, arguments or input. Undefined where the plan ends before it. */
+  /** Its text: reasoning, content, arguments or input. Undefined: the plan ends before the text. */
   readonly text: PlanSegment | undefined;
-  /** The segment that opens it: a call's name, else the text itself. */
+  /** The segment that opens it: the name of a call, else the text itself. */
   readonly opening: PlanSegment;
-  /** Of a call. */
+  /** Id of a call. */
   readonly callId: string;
   readonly name: string;
 }
 
 const PREFIXES = { reasoning: 'rs', message: 'msg', function_call: 'fc', custom_tool_call: 'ctc' };
 
-/** The items that the plan's tokens make up, in order. */
+/** The output items of the plan's tokens, in order. */
 export function outputParts({ head, plan }: ResponseContext): OutputPart[] {
   const parts: OutputPart[] = [];
   const add = (part: Omit<OutputPart, 'id' | 'callId'>): void => {
@@ -57,14 +57,14 @@ export function outputParts({ head, plan }: ResponseContext): OutputPart[] {
   return parts;
 }
 
-/** A plan without segments is one of content. */
+/** The segments of a plan. A plan without segments is one segment of content. */
 function segmentsOf({ segments, tokenIds, cut }: OutputPlan): readonly PlanSegment[] {
   if (segments !== undefined) return segments;
   const to = tokenIds.length;
   return [{ kind: 'content', from: 0, to, cut, name: '', call: 0, callKind: 'function' }];
 }
 
-/** 48 hexadecimal digits that a hash stands for. */
+/** 48 hexadecimal digits derived from a hash. */
 function idDigits(hash: number): string {
   return [1, 2, 3, 4]
     .map((part) => mix(hash, part).toString(16).padStart(14, '0').slice(-12))
@@ -74,19 +74,21 @@ function idDigits(hash: number): string {
 const RESPONSE_ID = /^resp_([0-9a-f]{48})$/;
 const OUTPUT_ITEM_ID = /^[a-z]+_([0-9a-f]{48})[0-9a-f]{2,4}$/;
 
-/** An item's id tells the response that it came from, so that a reference to it can be followed. */
+/** An item's id contains the id of its response, so that references to the item can be resolved. */
 function outputItemId(prefix: string, responseId: string, index: number): string {
   const digits = RESPONSE_ID.exec(responseId)?.[1] ?? idDigits(hashString(responseId));
   return `${prefix}_${digits}${index.toString(16).padStart(2, '0')}`;
 }
 
-/** The response that an item of this id came from; undefined when it did not come from one. */
+/** The response of an item id. Undefined: the id contains none. */
 export function responseIdOf(itemId: string): string | undefined {
   const digits = OUTPUT_ITEM_ID.exec(itemId)?.[1];
   return digits === undefined ? undefined : `resp_${digits}`;
 }
 
-/** Log-probabilities of tokens `[from, to)` of a part, where they were requested: JSON entries. */
+/**
+ * Log-probabilities of tokens `[from, to)` of a part, as JSON entries. Empty when not requested.
+ */
 export function logprobEntries(
   { request, plan, options }: ResponseContext,
   { kind }: OutputPart,

@@ -2,7 +2,7 @@ import { BatonError, type ErrorCode } from '@baton/contract';
 import { asciiJson } from '@baton/text';
 import { type RenderedError, renderError, RequestError } from '@baton/openai';
 
-/** Fields of the chat request behind a response, under the names that its clients use. */
+/** Fields of the chat request of a response, with their names in the Responses API. */
 const NAMES: readonly (readonly [pattern: RegExp, name: string])[] = [
   [/\bresponse_format\.json_schema\b/g, 'text.format'],
   [/\bresponse_format\b/g, 'text.format'],
@@ -12,8 +12,8 @@ const NAMES: readonly (readonly [pattern: RegExp, name: string])[] = [
 ];
 
 /**
- * The same failure in the words of the Responses API. `toolIndexes[i]`: where the i-th tool of the
- * chat stood.
+ * The same failure with the field names of the Responses API. `toolIndexes[i]`: index of the chat's
+ * i-th tool in the request.
  */
 export function asResponseError(error: unknown, toolIndexes: readonly number[] = []): unknown {
   if (!(error instanceof BatonError)) return error;
@@ -29,7 +29,7 @@ export function asResponseError(error: unknown, toolIndexes: readonly number[] =
   return new RequestError(error.code, { ...text, code }, text);
 }
 
-/** A failure that reads the same in both dialects. */
+/** A failure with the same text in both dialects. */
 export function responseError(
   code: ErrorCode,
   message: string,
@@ -38,7 +38,7 @@ export function responseError(
   return new RequestError(code, { message, param }, { message, param });
 }
 
-/** Any failure as an HTTP answer: OpenAI's shape, whatever the dialect. */
+/** A failure as an HTTP answer. It has OpenAI's shape in both dialects. */
 export function renderResponseError(error: BatonError): RenderedError {
   return renderError(error, 'openai');
 }
@@ -48,15 +48,15 @@ export interface ResponseFailure {
   readonly message: string;
 }
 
-/** The `error` of a response that failed. */
+/** The `error` of a failed response. */
 export function responseFailure(error: BatonError): ResponseFailure {
   const isLimit = error.entry.status === 429;
   return { code: isLimit ? 'rate_limit_exceeded' : 'server_error', message: error.message };
 }
 
 /**
- * The event of a failure in a stream: flat as in OpenAI, and nested as Open Responses requires. A
- * replay sends the same.
+ * The event of a failure in a stream: flat as in OpenAI, and also nested as Open Responses
+ * requires. A replay sends the same event.
  */
 export function errorEvent({ code, message }: ResponseFailure, sequenceNumber: number): string {
   const type = code === 'rate_limit_exceeded' ? 'too_many_requests' : 'server_error';

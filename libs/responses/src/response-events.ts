@@ -1,22 +1,22 @@
 import { asciiJson, escapeJson, type RawJson } from '@baton/text';
 import { itemJson, jsonWith } from './item-json';
 
-/** An item of the output as it stands in a response. */
+/** An output item as part of a response. */
 export type OutputItem = Readonly<Record<string, unknown>> & {
   readonly id: string;
   readonly type: string;
 };
 
 /**
- * Names of the events of a thought: `reasoning_text` in OpenAI, `reasoning` in Open Responses.
- * vLLM's further names make OpenAI's client fail, so they are not sent.
+ * Names of the events of reasoning: `reasoning_text` in OpenAI, `reasoning` in Open Responses.
+ * vLLM's additional names break OpenAI's client, so they are not sent.
  */
 export type ReasoningEvents = 'openai' | 'open_responses';
 
 interface TextEvents {
   readonly delta: string;
   readonly done: string;
-  /** The key of the whole text in the last event, and where a call keeps it. */
+  /** The key of the whole text in the last event and in a call. */
   readonly key: 'text' | 'refusal' | 'arguments' | 'input';
 }
 
@@ -38,7 +38,8 @@ const NAMES: Readonly<Record<string, TextEvents>> = {
 };
 
 /**
- * The last event of a stream, by how the response ended. A cancelled one has no event of its own.
+ * The last event of a stream, by the status of the response. A cancelled one has no event of its
+ * own.
  */
 const LAST: Readonly<Record<string, string>> = {
   completed: 'response.completed',
@@ -49,8 +50,8 @@ const LAST: Readonly<Record<string, string>> = {
 export const DONE_EVENT = 'data: [DONE]\n\n';
 
 /**
- * Writes the events of one response, numbered from 0 without gaps. Every string that it returns is
- * whole events, in ASCII.
+ * Writes the events of one response, numbered from 0 without gaps. Every returned string consists
+ * of whole events, in ASCII.
  */
 export class ResponseEvents {
   private next = 0;
@@ -61,12 +62,12 @@ export class ResponseEvents {
     return this.next > 0;
   }
 
-  /** The number of an event that is written elsewhere. */
+  /** Takes the number of an event that another class writes. */
   take(): number {
     return this.next++;
   }
 
-  /** Of a background response, before `begin`. */
+  /** The first event of a background response, before `begin`. */
   queued(response: object): string {
     const fields = writtenFields({ response });
     return this.raw('response.created', fields) + this.raw('response.queued', fields);
@@ -78,7 +79,7 @@ export class ResponseEvents {
     return created + this.raw('response.in_progress', fields);
   }
 
-  /** Opens an item, and the part that its text goes into. `item` is empty. */
+  /** Opens an item and the part of its text. `item` is empty. */
   added(item: OutputItem, index: number): string {
     const isCall = isCallItem(item);
     const bare = isCall ? item : { ...item, content: [] };
@@ -102,9 +103,9 @@ export class ResponseEvents {
   }
 
   /**
-   * Closes an item that is as it will stay: one text per event.
+   * The events that close a finished item, each with at most one text.
    *
-   * @param logprobs the list of its text; default: as it is in the item
+   * @param logprobs the log-probabilities of its text; default: those in the item
    */
   done(item: OutputItem, index: number, logprobs: RawJson = logprobsOf(item)): string[] {
     const { done, key } = this.namesOf(item);
@@ -172,12 +173,12 @@ function isRefusal(item: OutputItem): boolean {
   return item.type === 'message' && firstPart(item)['type'] === 'refusal';
 }
 
-/** Text of a message has log-probabilities; a refusal has none. */
+/** Whether a text has log-probabilities. The text of a message has them; a refusal does not. */
 function isSpoken({ type }: OutputItem, key: string): boolean {
   return type === 'message' && key === 'text';
 }
 
-/** The text of an item, whatever its field. */
+/** The text of an item, from any of its fields. */
 export function itemText(item: OutputItem): string {
   const { key } = namesOf(item);
   const text = isCallItem(item) ? item[key] : firstPart(item)[key];
@@ -192,7 +193,7 @@ function firstPart({ content }: OutputItem): Readonly<Record<string, unknown>> {
   return Array.isArray(content) ? ((content[0] ?? {}) as Record<string, unknown>) : {};
 }
 
-/** Which item, and which part of it, an event speaks of. */
+/** The item of an event, and the part within it. */
 function placeOf(item: OutputItem, index: number): RawJson {
   const place = `"item_id":${asciiJson(item.id)},"output_index":${index}`;
   return isCallItem(item) ? place : `${place},"content_index":0`;

@@ -11,7 +11,7 @@ import { sealText } from './sealed-text';
 export type ResponseStatus =
   'queued' | 'in_progress' | 'completed' | 'incomplete' | 'failed' | 'cancelled';
 
-/** The object as it goes over the wire; the fields that the store needs are typed. */
+/** The Response object as sent to clients. Fields that the store reads are typed. */
 export type ResponseObject = Readonly<Record<string, unknown>> & {
   readonly id: string;
   readonly status: ResponseStatus;
@@ -24,7 +24,7 @@ export type ResponseObject = Readonly<Record<string, unknown>> & {
 export interface ResponseState {
   readonly status: ResponseStatus;
   readonly output: readonly OutputItem[];
-  /** Seconds since the Unix epoch; null until it is over. */
+  /** Seconds since the Unix epoch. Null until the response has ended. */
   readonly completedAt: number | null;
   readonly usage: object | null;
   readonly error: ResponseFailure | null;
@@ -86,7 +86,7 @@ export function responseObject(
   };
 }
 
-/** Clients expect what they may leave out. */
+/** The text format with all keys: clients require keys that requests may omit. */
 function formatOf(format: object): object {
   const { type } = format as { type?: unknown };
   return type === 'json_schema' ? { description: null, strict: null, ...format } : format;
@@ -97,14 +97,14 @@ function toolOf(tool: Readonly<Record<string, unknown>>): object {
   return { description: null, parameters: null, strict: null, ...tool };
 }
 
-/** How the generation of a response ended. */
+/** The end of the generation of a response. */
 export interface ResponseEnd {
   readonly reason: EndReason;
   readonly count: number;
   readonly cachedTokens: number;
 }
 
-/** What a response is when its generation is over. */
+/** The state of a response whose generation has ended. */
 export function endState(
   context: ResponseContext,
   { reason, count, cachedTokens }: ResponseEnd,
@@ -121,7 +121,7 @@ export function endState(
   };
 }
 
-/** What a response is that failed after `count` tokens: the item that was open stays so. */
+/** The state of a response that failed after `count` tokens. Its open item stays incomplete. */
 export function failedState(
   context: ResponseContext,
   count: number,
@@ -133,7 +133,7 @@ export function failedState(
   return { ...STARTED, status: 'failed', output, error };
 }
 
-/** The items of the first `count` tokens. */
+/** The output items of the first `count` tokens. */
 export function outputItems(
   context: ResponseContext,
   count: number,
@@ -149,13 +149,16 @@ export function outputItems(
   });
 }
 
-/** A call is there when its name is whole; the others from their first token on. */
+/**
+ * Whether an item is present: a call from the last token of its name, other items from their first
+ * token.
+ */
 export function isOpened({ kind, opening }: OutputPart, count: number): boolean {
   const isCall = kind === 'function_call' || kind === 'custom_tool_call';
   return isCall ? count >= opening.to : count > opening.from || opening.from === opening.to;
 }
 
-/** One item as it is after `count` tokens, without log-probabilities. */
+/** One item after `count` tokens, without log-probabilities. */
 export function itemOf(
   context: ResponseContext,
   part: OutputPart,
@@ -183,7 +186,7 @@ export function itemOf(
   }
 }
 
-/** What a client without a store sends back so that reasoning is not lost. */
+/** Sealed reasoning, which a client without a store sends back. */
 function sealed({ request }: ResponseContext, text: string): object {
   const isAsked = request.dto.include?.includes('reasoning.encrypted_content') === true;
   return isAsked ? { encrypted_content: sealText(text) } : {};

@@ -12,18 +12,18 @@ import {
   STARTED,
 } from './response-object';
 
-/** Length of a JSON-escaped text in UTF-16 units. */
+/** Length of the text before JSON escaping, in UTF-16 units. */
 function lengthOf(escaped: string): number {
   return escaped.includes('\\') ? (JSON.parse(`"${escaped}"`) as string).length : escaped.length;
 }
 
 /**
- * The outcome of a response: one object for the client and the store. It also keeps how the texts
- * were cut into deltas, so that the stream can be sent again.
+ * The outcome of a response: one object for the client and the store. It also records the lengths
+ * of the deltas, so that the stream can be replayed.
  */
 export class ResponseOutcome {
   private readonly deltaLengths: number[][] = [];
-  /** Per item of the output the log-probabilities of its text: entries of a JSON list. */
+  /** The log-probabilities of each output item's text, as entries of a JSON list. */
   private readonly scores: RawJson[] = [];
   private result: ResponseObject | undefined;
   private received = 0;
@@ -39,7 +39,7 @@ export class ResponseOutcome {
 
   ended(end: ResponseEnd): ResponseObject {
     const { request, head } = this.context;
-    // Those of a stream were noted token by token.
+    // A stream has recorded its scores token by token.
     if (this.received === 0 && this.result === undefined) this.noteAllScores(end.count);
     this.result ??= responseObject(request, head, endState(this.context, end, this.nowSeconds()));
     return this.result;
@@ -49,7 +49,7 @@ export class ResponseOutcome {
     return queuedResponse(this.context);
   }
 
-  /** Keeps what there was by then. */
+  /** The response after a failure, with the output so far. */
   failed(error: BatonError): ResponseObject {
     const { request, head } = this.context;
     const state = failedState(this.context, this.received, responseFailure(error));
@@ -57,18 +57,18 @@ export class ResponseOutcome {
     return this.result;
   }
 
-  /** One of the above as JSON in ASCII, with the log-probabilities. */
+  /** One of these responses as ASCII JSON, with the log-probabilities. */
   written(response: ResponseObject): RawJson {
     const items = response.output.map((item, index) => itemJson(item, this.logprobs(index)));
     return jsonWith(response, { output: rawArray(items) });
   }
 
-  /** The log-probabilities of an item of the output: a JSON list. */
+  /** The log-probabilities of an output item, as a JSON list. */
   logprobs(item: number): RawJson {
     return `[${this.scores[item] ?? ''}]`;
   }
 
-  /** @param entries of a JSON list, as many as there are new tokens */
+  /** @param entries of a JSON list, one per new token */
   noteScores(item: number, entries: readonly RawJson[]): void {
     if (entries.length === 0) return;
     const before = this.scores[item];
@@ -92,13 +92,15 @@ export class ResponseOutcome {
     }
   }
 
-  /** Per item of the output the lengths of its deltas; empty when nothing was streamed. */
+  /**
+   * The lengths of the deltas per output item, in UTF-16 units. Empty when nothing was streamed.
+   */
   get deltas(): readonly (readonly number[])[] {
     return this.deltaLengths;
   }
 }
 
-/** A response of which no more than its id is known. */
+/** A response of which only its head is known. */
 export type ResponseHead = Pick<ResponseContext, 'request'> & {
   readonly head: Pick<ResponseContext['head'], 'id' | 'created' | 'model'>;
 };

@@ -3,16 +3,19 @@ import { valueError } from '@baton/openai';
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** What is done with tools that only OpenAI could run: web search, file search and the like. */
+/**
+ * Handling of tools that only OpenAI can run, such as web search and file search: leave them out,
+ * or refuse the request.
+ */
 export type UnsupportedTools = 'skip' | 'reject';
 
-/** The tools of a request as a chat has them. */
+/** The tools of a request in the form of a chat. */
 export interface ResponseTools {
   readonly tools: readonly object[];
   readonly toolChoice: unknown;
-  /** Where each of `tools` stood in the request. */
+  /** Index of each of `tools` in the request. */
   readonly indexes: readonly number[];
-  /** Types of tools that were left out. */
+  /** Types of tools that are left out. */
   readonly skipped: readonly string[];
 }
 
@@ -59,7 +62,7 @@ function chatTool(tool: Fields, type: string): object | undefined {
   };
 }
 
-/** A choice that names or leaves only what was skipped cannot be followed. */
+/** The tool choice of the chat. Throws when the choice leaves only tools that are left out. */
 function chatChoice(choice: unknown, kept: number, skipped: readonly string[]): unknown {
   if (choice === undefined || choice === null) return undefined;
   if (typeof choice === 'string') {

@@ -95,7 +95,7 @@ export interface TextFormatField {
   readonly description?: unknown;
 }
 
-/** Body of POST /v1/responses. What is not listed is accepted and ignored. */
+/** Body of POST /v1/responses. Other fields are accepted and ignored. */
 export class ResponsesDto {
   @Is(STRING)
   model?: string | null;

@@ -50,7 +50,7 @@ const scenario = fc.record({
 });
 
 describe('a streamed response', () => {
-  it('tells in the end what its events told, in order and numbered without gaps', () => {
+  it('ends with the sum of its events, which are in order and numbered without gaps', () => {
     fc.assert(
       fc.property(scenario, ({ seed, form, max, cuts }) => {
         const body = { input: 'Hi', seed, max_output_tokens: max, ...form };
@@ -81,7 +81,7 @@ describe('a streamed response', () => {
     );
   });
 
-  it('is told again from behind any event', () => {
+  it('can be replayed from any event', () => {
     const { response, outcome, events, stream } = run({ input: 'Hi', max_output_tokens: 40 });
     for (const after of [0, 1, 5, events.length - 1]) {
       const rest = replayEvents(response, outcome.deltas, { ...FROM_START, after });
@@ -123,7 +123,7 @@ describe('a response', () => {
     expect(events.at(-1)?.type).toBe('response.incomplete');
   });
 
-  it('repeats what was asked, with every key that clients expect', () => {
+  it('repeats the request’s fields, with every key that clients require', () => {
     const { response } = run({
       input: 'Hi',
       instructions: 'Be brief.',
@@ -181,7 +181,7 @@ describe('the items of a request', () => {
     );
   });
 
-  it('follow those of the response before, without its instructions', () => {
+  it('follow those of the previous response, without its instructions', () => {
     const { response } = run({ input: 'Hi', instructions: 'Old.' });
     const context = [...readResponse({ input: 'Hi' }, newId).own, ...(response.output as Item[])];
     const text = promptOf({ input: 'And?' }, context);
@@ -193,7 +193,7 @@ describe('the items of a request', () => {
     );
   });
 
-  it('may be any of the types that are known', () => {
+  it('may have any supported type', () => {
     const items = [
       { type: 'custom_tool_call', call_id: 'd', name: 's', input: 'ls' },
       {
@@ -258,7 +258,7 @@ describe('the items of a request', () => {
     [{ input: 'x', text: { format: { type: 'xml' } } }, 'text.format.type'],
     [{ input: 'x', reasoning: { effort: 'wild' } }, 'reasoning.effort'],
     [{ input: 'word '.repeat(5000) }, 'input'],
-  ])('%# of wrong ones is refused with its path', (body, param) => {
+  ])('wrong item %# is refused with its path', (body, param) => {
     const error = refusal(body);
     expect(error.param).toBe(param);
     const { status, body: text } = renderResponseError(error);
@@ -268,7 +268,7 @@ describe('the items of a request', () => {
     );
   });
 
-  it('have a least max_output_tokens in the openai dialect alone', () => {
+  it('have a minimum of max_output_tokens in the openai dialect only', () => {
     const one = { input: 'x', max_output_tokens: 1 };
     const vllm = { dialect: 'vllm' } as const;
     expect(refusal(one).param).toBe('max_output_tokens');
@@ -276,7 +276,7 @@ describe('the items of a request', () => {
     expect(refusal({ ...one, max_output_tokens: 0 }, [], vllm).param).toBe('max_output_tokens');
   });
 
-  it('are dropped from the start when that is asked for and they are too many', () => {
+  it('are dropped from the start with truncation auto when there are too many', () => {
     const input = Array.from({ length: 40 }, (_, i) => ({
       role: 'user',
       content: `${i} `.repeat(200),
@@ -291,7 +291,7 @@ describe('the items of a request', () => {
 describe('tools that only OpenAI runs', () => {
   const hosted = { type: 'web_search' };
 
-  it('are left out and named, or refused', () => {
+  it('are left out and listed, or refused', () => {
     const request = parse({ input: 'x', tools: [hosted, tools[0]!] });
     expect(request.skippedTools).toEqual(['web_search']);
     expect(request.generation.tools?.tools.map(({ name }) => name)).toEqual(['weather']);
@@ -303,11 +303,11 @@ describe('tools that only OpenAI runs', () => {
     'required',
     { type: 'web_search' },
     { type: 'allowed_tools', mode: 'required', tools: [hosted] },
-  ])('cannot be all that tool_choice %j leaves', (choice) => {
+  ])('cannot be the only tools that tool_choice %j leaves', (choice) => {
     expect(refusal({ input: 'x', tools: [hosted], tool_choice: choice }).param).toBe('tool_choice');
   });
 
-  it('do not keep a model from answering in text', () => {
+  it('do not prevent an answer in text', () => {
     expect(
       parse({ input: 'x', tools: [hosted], tool_choice: 'auto' }).generation.tools,
     ).toBeUndefined();

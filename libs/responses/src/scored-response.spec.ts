@@ -23,7 +23,7 @@ describe('a response with log-probabilities', () => {
     expect(done?.['logprobs']).toEqual(listed);
   });
 
-  it('keeps a long end back, for an event at a time', () => {
+  it('sends a long end event by event', () => {
     const body = { input: 'Hi', ignore_eos: true, max_output_tokens: 300, top_logprobs: 20 };
     const outcome = outcomeOf({ ...body, include: ['message.output_text.logprobs'] });
     const [one, all] = [0, 1].map(

@@ -6,16 +6,16 @@ import { listBody, pageOf } from './stored-response';
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** What a list needs to know of a stored chat. */
+/** The facts of a stored chat that a list needs. */
 export interface ChatHead {
   readonly id: string;
-  /** Of its arrival, so that chats of one second have an order. */
+  /** Time of arrival, in microseconds, so that chats of one second have an order. */
   readonly arrivedUs: number;
   readonly model: string;
   readonly metadata: Fields;
 }
 
-/** The fields of a chat that concern its storage. */
+/** The fields of a chat that control its storage. */
 class StoringDto {
   @Is(BOOLEAN)
   store?: boolean | null;
@@ -25,27 +25,27 @@ class StoringDto {
   metadata?: Readonly<Record<string, string>> | null;
 }
 
-/** Fields that a stored chat has beside those of its answer, null where they are absent. */
+/** Fields of a stored chat beyond those of its answer; null where absent. */
 const SHOWN = [
   ...['temperature', 'top_p', 'presence_penalty', 'frequency_penalty', 'seed', 'tools'],
   ...['tool_choice', 'response_format', 'service_tier'],
 ];
 
-/** Whether a chat is to be kept. */
+/** Whether a chat is to be stored. */
 export function isToBeStored(body: unknown): boolean {
   return isObject(body) && body['store'] === true;
 }
 
-/** Throws `BatonError` for metadata that cannot be kept. */
+/** Throws `BatonError` for invalid metadata. */
 export function checkStoring(body: Fields): void {
   validateBody(new StoringDto(), body);
 }
 
 /**
- * A chat as it is kept: a line each for its head, its completion without the metadata, and its
- * messages. All are JSON in ASCII, so a reader finds the lines without parsing what may be long.
+ * A chat as stored: one line each for its head, its completion without the metadata, and its
+ * messages. All are ASCII JSON, so a reader finds the lines without parsing.
  *
- * @param answer  the body that a client gets that does not stream, in OpenAI's shape
+ * @param answer the body of an answer that is not streamed, in OpenAI's shape
  */
 export function storedChat(body: Fields, answer: string, arrivedUs: number): string {
   const completion = JSON.parse(answer) as Fields & { readonly id: string };
@@ -63,7 +63,9 @@ export function storedChat(body: Fields, answer: string, arrivedUs: number): str
   return [head, shown, named].map(asciiJson).join('\n');
 }
 
-/** OpenAI shows parts beside the text, which is null where there are some. */
+/**
+ * A message in OpenAI's stored form: parts have a field of their own, and the text is then null.
+ */
 function shownMessage(message: Fields, id: string): Fields {
   const { content } = message;
   const isParts = Array.isArray(content);
@@ -76,12 +78,12 @@ function shownMessage(message: Fields, id: string): Fields {
   };
 }
 
-/** @param head  the first line of a stored chat, or more of it */
+/** @param head the first line of a stored chat, or more of the chat */
 export function chatHead(head: string): ChatHead {
   return JSON.parse(head.split('\n', 1)[0] ?? '') as ChatHead;
 }
 
-/** The chat completion as it is shown again, as JSON. */
+/** The stored chat completion, as JSON. */
 export function chatObject(stored: string): string {
   const [, shown = ''] = stored.split('\n');
   return `${shown.slice(0, -1)},"metadata":${asciiJson(chatHead(stored).metadata)}}`;
@@ -99,13 +101,13 @@ export function chatMessagesBody(messages: unknown, _limits: RequestLimits, quer
   );
 }
 
-/** A stored chat with other metadata. */
+/** A stored chat with new metadata. */
 export function withMetadata(stored: string, metadata: object): string {
   const head = { ...chatHead(stored), metadata };
   return `${asciiJson(head)}${stored.slice(stored.indexOf('\n'))}`;
 }
 
-/** Whether a stored chat is of the model and has the metadata that a list asks for. */
+/** Whether a stored chat has the model and the metadata of a list's query. */
 export function isListed(head: ChatHead, query: Fields): boolean {
   const { model } = query;
   if (typeof model === 'string' && model !== head.model) return false;

@@ -18,10 +18,9 @@ const MAX_PAGE = 100;
 const USUAL_PAGE = 20;
 
 /**
- * The stream of a finished response, sent again from behind the last event that the client has.
+ * The stream of a finished response, replayed after the last event that the client has.
  *
- * @param deltas per item of the output the lengths of its deltas; without them a text comes word by
- *   word
+ * @param deltas per output item the lengths of its deltas; without them each word is one delta
  */
 export function replayEvents(
   response: ResponseObject,
@@ -54,12 +53,12 @@ export interface ReplayOptions {
   readonly reasoning: ReasoningEvents;
 }
 
-/** `starting_after` of a query. Throws `BatonError` for what is no number. */
+/** `starting_after` of a query. Throws `BatonError` when it is not a number. */
 export function startingAfter(query: Query): number {
   return integerIn(query, 'starting_after') ?? -1;
 }
 
-/** `stream` of a query. Throws `BatonError` for what is neither `true` nor `false`. */
+/** `stream` of a query. Throws `BatonError` when it is neither `true` nor `false`. */
 export function wantsStream({ stream }: Query): boolean {
   if (stream === undefined || stream === 'false') return false;
   if (stream === 'true') return true;
@@ -92,7 +91,7 @@ function pieces(text: string, lengths: readonly number[] | undefined): string[] 
   return lengths.map((length) => text.slice(at, (at += length)));
 }
 
-/** One page of items, by default the newest first. */
+/** One page of items; by default the newest first. */
 export function itemsPage(items: readonly Item[], query: Query): string {
   return listBody(pageOf(items, query));
 }
@@ -101,13 +100,13 @@ interface Named {
   readonly id: string;
 }
 
-/** A part of a list, in the order that was asked for. */
+/** A part of a list, in the requested order. */
 export interface Page<One extends Named> {
   readonly data: readonly One[];
   readonly hasMore: boolean;
 }
 
-/** @param items the oldest first; `order` is `desc` unless the query says otherwise */
+/** @param items the oldest first; `order` is `desc` by default */
 export function pageOf<One extends Named>(items: readonly One[], query: Query): Page<One> {
   const limit = integerIn(query, 'limit') ?? USUAL_PAGE;
   if (limit < 1 || limit > MAX_PAGE) {
@@ -126,13 +125,13 @@ export function pageOf<One extends Named>(items: readonly One[], query: Query): 
   if (after !== undefined && from === 0) {
     throw valueError({
       field: 'after',
-      message: `after names no item: '${String(after).slice(0, 200)}'.`,
+      message: `after is not the id of an item: '${String(after).slice(0, 200)}'.`,
     });
   }
   return { data: all.slice(from, from + limit), hasMore: from + limit < all.length };
 }
 
-/** A page as it goes over the wire. */
+/** A page as sent to clients. */
 export function listBody({ data, hasMore }: Page<Named>): string {
   return joinedList(
     data.map((item) => ({ id: item.id, text: asciiJson(item) })),
@@ -140,7 +139,7 @@ export function listBody({ data, hasMore }: Page<Named>): string {
   );
 }
 
-/** The same of items that are JSON already. */
+/** The same for items that are JSON already. */
 export function joinedList(
   data: readonly { readonly id: string; readonly text: string }[],
   hasMore: boolean,

@@ -7,58 +7,56 @@ import { type OutputItem, ResponseEvents } from './response-events';
 import { isOpened, itemOf, type ResponseObject } from './response-object';
 import type { ResponseOutcome } from './response-outcome';
 
-/** Characters of events that are written at once: what is written at once is copied at once. */
+/** Most characters of events in one write: a write copies them at once. */
 const MOST_AT_ONCE = 262_144;
 
 /**
- * A response as a stream of named events. It owns which item is open and what of it has been shown;
- * tokens come in order and without repeats. Every string that it returns is whole events, in ASCII.
+ * A response as a stream of named events. It tracks the open item and the shown part of its text.
+ * Tokens come in order and without repeats. Every returned string consists of whole events, in
+ * ASCII.
  */
 export class StreamedResponse {
-  /** The one sequence of a response. */
+  /** The response's one sequence. */
   readonly sequences: readonly [this];
   private readonly events: ResponseEvents;
   private readonly parts: readonly OutputPart[];
   private current = 0;
-  /** Of the open item. */
+  /** Visible text of the open item. */
   private text: VisibleText | undefined;
   private opened: OutputItem | undefined;
   private received = 0;
   private reason: EndReason = 'stop';
-  /** The last events of the items, where they are long. */
+  /** The last events of long items. */
   private readonly late: string[] = [];
 
-  /**
-   * @param outcome the response in the end; this class records in it how its texts were cut into
-   *   deltas
-   */
+  /** @param outcome the response; this class records the lengths of the deltas in it */
   constructor(private readonly outcome: ResponseOutcome) {
     this.sequences = [this];
     this.events = new ResponseEvents(outcome.context.options.reasoningEvents);
     this.parts = outputParts(outcome.context);
   }
 
-  /** Of a background response, before anything else. */
+  /** The first event of a background response. */
   queued(): string {
     return this.events.queued(this.outcome.queued());
   }
 
-  /** Once, together with the first token. */
+  /** The opening events. Sent once, with the first token. */
   open(): string {
     return this.events.begin(this.outcome.started());
   }
 
   /**
-   * Events for tokens `[from, from + count)`; empty when they make nothing visible. Behind a long
-   * end: the next of its events.
+   * Events for tokens `[from, from + count)`. Empty when nothing becomes visible. After a long end:
+   * the next of its events.
    */
   tokens(from: number, count: number): string {
     return this.late.shift() ?? this.advance(from, from + count, undefined).join('');
   }
 
   /**
-   * The last tokens (count may be 0) and the end of the last item. A long end is kept back, for
-   * `tokens` event by event, and for `close`.
+   * The last tokens (count may be 0) and the end of the last item. A long end is kept back;
+   * `tokens` sends it event by event, then `close`.
    */
   finish(reason: EndReason, from: number, count: number): string {
     this.reason = reason;
@@ -69,23 +67,23 @@ export class StreamedResponse {
     return '';
   }
 
-  /** A long end has been kept back. */
+  /** Whether a long end is kept back. */
   get isLate(): boolean {
     return this.late.length > 0;
   }
 
-  /** The whole response once more, and the end. */
+  /** The whole response once more, and the end of the stream. */
   close({ cachedTokens = 0 }: { readonly cachedTokens?: number } = {}): string {
     const { reason, received: count } = this;
     const response = this.outcome.ended({ reason, count, cachedTokens });
     return this.late.splice(0).join('') + this.end(response);
   }
 
-  /** A failure after the first byte. Items that were opened stay undone. */
+  /** A failure after the first byte. Open items stay incomplete. */
   fail(error: BatonError): string {
     const begun = this.events.hasBegun ? '' : this.open();
-    const said = errorEvent(responseFailure(error), this.events.take());
-    return begun + said + this.end(this.outcome.failed(error));
+    const failed = errorEvent(responseFailure(error), this.events.take());
+    return begun + failed + this.end(this.outcome.failed(error));
   }
 
   private end(response: ResponseObject): string {
@@ -101,7 +99,7 @@ export class StreamedResponse {
       if (this.text === undefined) events.push(this.enter(part));
       const isWhole = to >= (part.text?.to ?? part.opening.to);
       events.push(this.show(part, { from, to, isOver: isWhole || end !== undefined }));
-      // The end of the last item follows from the end alone.
+      // The end of the last item is part of the response's end.
       const isLast = this.current + 1 === this.parts.length;
       if (end === undefined && (!isWhole || isLast)) break;
       events.push(...this.leave(part, this.statusOf(part, isWhole, end)));
@@ -109,7 +107,7 @@ export class StreamedResponse {
     return events;
   }
 
-  /** An item that the end cuts is the last one. */
+  /** Status of an item. Only the last item can be incomplete. */
   private statusOf(part: OutputPart, isWhole: boolean, end: EndReason | undefined): string {
     const next = this.parts[this.parts.indexOf(part) + 1];
     const isFollowed = next !== undefined && isOpened(next, this.received);

@@ -60,7 +60,7 @@ describe('EngineBoard', () => {
     ]);
   });
 
-  it('adds what it sent until the engine has taken it', () => {
+  it('adds jobs it sent until the engine has taken them', () => {
     expect(board.sent('a', 100, 0)).toBe(1);
     expect(board.sent('a', 50, 0)).toBe(2);
     expect(viewOf('a')).toMatchObject({ requests: 4, waitingTokens: 450 });
@@ -78,7 +78,7 @@ describe('EngineBoard', () => {
     expect(viewOf('a', 3 * SECOND)).toMatchObject({ requests: 0, waitingTokens: 0 });
   });
 
-  it('adds what is expected until it has arrived', () => {
+  it('adds expected requests until they have arrived', () => {
     let hasArrived = false;
     board.expect('a', { tokens: 70, hasArrived: () => hasArrived });
     expect(viewOf('a')).toMatchObject({ requests: 3, waitingTokens: 370 });
@@ -89,7 +89,7 @@ describe('EngineBoard', () => {
     expect(viewOf('a')).toMatchObject({ requests: 2, waitingTokens: 300 });
   });
 
-  it('gives up engines that drain or are silent for a second', () => {
+  it('stops using engines that drain or are silent for a second', () => {
     board.onLoad(load({ engineId: 'drains', state: 'draining' }), SECOND);
     const forsaken = (nowUs: number) => board.forsaken(nowUs).map(({ engineId }) => engineId);
     expect(forsaken(SECOND)).toEqual(['drains']);

@@ -3,13 +3,13 @@ import { secondsToUs } from '@baton/kernel';
 import type { EngineView } from '@baton/placement';
 
 /**
- * An engine publishes its load at least three times a second; one that is silent for this long gets
- * no jobs, and its waiting jobs go elsewhere.
+ * An engine publishes its load at least three times a second. An engine that is silent for this
+ * long gets no jobs, and its waiting jobs are placed again.
  */
 const SILENT_AFTER_US = secondsToUs(1);
 /**
- * Long after the last job that a router could put into the queue of an engine that it considers
- * alive.
+ * Time after which a silent engine is dropped, long after the last job that a router could have put
+ * into its queue.
  */
 const FORGET_AFTER_US = secondsToUs(60);
 /** An engine without work has taken every job that reached it this long ago. */
@@ -29,10 +29,10 @@ interface Expected {
 }
 
 export interface EngineBoardOptions {
-  /** The name under which engines count the jobs of this router. */
+  /** The name by which engines count the jobs of this router. */
   readonly routerId: string;
   readonly blockSize: number;
-  /** Time for which a load is kept although newer ones come, wall µs. Unset: 0. */
+  /** Time for which a load is kept even if newer ones arrive, in wall µs. Default: 0. */
   readonly keepUs?: number;
   readonly onJoin: (engineId: string, kvTokens: number) => void;
   readonly onLeave: (engineId: string) => void;
@@ -64,9 +64,7 @@ export class EngineBoard {
     known.take(load, load.taken[this.options.routerId] ?? 0, nowUs);
   }
 
-  /**
-   * The engines of a stage that take work, by index: all, or those that are one data-parallel rank.
-   */
+  /** The engines of a stage that accept work, by index: all, or those of one data-parallel rank. */
   ready(stage: Stage, nowUs: number, rank?: number): EngineView[] {
     return this.byStage[stage].filter(
       (row) =>

@@ -20,7 +20,7 @@ describe('entryQueue', () => {
 });
 
 describe('routedTo', () => {
-  it('finds the queue in which a job was placed before, else the shared one', () => {
+  it('returns the earlier queue of a job, else the shared one', () => {
     expect(routedTo('decode', job({}), undefined)).toEqual({ queue: 'decode', job: job({}) });
     const placed = { stage: 'decode', own } as const;
     expect(routedTo('decode', job({}), placed)).toEqual({
@@ -31,7 +31,7 @@ describe('routedTo', () => {
 });
 
 describe('SharedQueues', () => {
-  it('changes no job and has no loads', () => {
+  it('leaves jobs unchanged and has no loads', () => {
     const queues = new SharedQueues();
     const given = job({ flow: 'route' });
     expect(queues.atArrival(given)).toEqual({ queue: 'prefill', job: given });

@@ -27,9 +27,7 @@ export interface JobRouting {
    * `hasArrived`.
    */
   expect(engineId: string, promptTokens: number, hasArrived: () => boolean): void;
-  /**
-   * Engines that drain or have been silent for a while: their waiting jobs must be placed again.
-   */
+  /** Engines that drain or are silent. Their waiting jobs must be placed again. */
   forsaken(): readonly ForsakenEngine[];
   /**
    * An admission policy's view of the stage for this prompt, with `waitingRequests` before it;
@@ -106,7 +104,7 @@ export class SharedQueues implements JobRouting {
   }
 
   expect(): void {
-    // No router reads loads.
+    // Empty: no router reads loads.
   }
 
   forsaken(): readonly ForsakenEngine[] {

@@ -10,8 +10,9 @@ export interface PolicyFaultCount {
 }
 
 /**
- * Counts the faults of a user's own policies by file, stage and kind, and reports the first, the
- * tenth, the hundredth ... of each, so that a policy that fails on every request fills no log.
+ * Counts the faults of users' own policies by file, stage and kind. Of each kind it reports the
+ * first, the tenth, the hundredth and so on, so that a policy that fails on every request does not
+ * fill the log.
  */
 export class PolicyFaultBook {
   private readonly counted = new Map<string, PolicyFaultCount>();
@@ -45,9 +46,9 @@ export class PolicyFaultBook {
  */
 export function faultReporter(
   { bus }: Transport,
-  say: (sentence: string) => void,
+  report: (sentence: string) => void,
 ): (fault: PolicyFault) => void {
-  const faults = new PolicyFaultBook(say);
+  const faults = new PolicyFaultBook(report);
   return (fault) => {
     faults.add(fault);
     bus.publish(channels.policyFaults, Buffer.from(JSON.stringify(fault)));

@@ -39,7 +39,7 @@ describe('PolicyRouting', () => {
   });
 
   /** Publishes loads of engines; a name begins with the stage's letter. */
-  async function tell(...loads: (Partial<EngineLoad> & { engineId: string })[]): Promise<void> {
+  async function publish(...loads: (Partial<EngineLoad> & { engineId: string })[]): Promise<void> {
     for (const load of loads) {
       const whole: EngineLoad = {
         stage: load.engineId.startsWith('p') ? 'prefill' : 'decode',
@@ -61,14 +61,14 @@ describe('PolicyRouting', () => {
   }
 
   const four = () =>
-    tell({ engineId: 'p0' }, { engineId: 'p1' }, { engineId: 'd2' }, { engineId: 'd3' });
+    publish({ engineId: 'p0' }, { engineId: 'p1' }, { engineId: 'd2' }, { engineId: 'd3' });
 
   describe('with early decode choice', () => {
     beforeEach(async () => {
       await start({ placement: 'least-requests', decodeChoice: 'early' });
     });
 
-    it('leaves jobs to the shared queues while there is no engine', () => {
+    it('leaves jobs in the shared queues while there is no engine', () => {
       expect(routing.atArrival(job())).toEqual({
         queue: 'prefill',
         job: job({ placed: { stage: 'prefill' } }),
@@ -93,7 +93,7 @@ describe('PolicyRouting', () => {
       await four();
       const early = job({ decodeEngineId: 'd3' });
       expect(routing.atHandoff(early).queue).toBe('engine:d3');
-      await tell({ engineId: 'd3', state: 'draining' });
+      await publish({ engineId: 'd3', state: 'draining' });
       expect(routing.atHandoff(early)).toMatchObject({
         queue: 'engine:d2',
         job: { placed: { stage: 'decode' } },
@@ -108,11 +108,11 @@ describe('PolicyRouting', () => {
       routing.expect('d2', 100, () => hasArrived);
       expect(routing.atArrival(job()).job.decodeEngineId).toBe('d3');
       hasArrived = true;
-      await tell({ engineId: 'd2' });
+      await publish({ engineId: 'd2' });
       expect(routing.atArrival(job()).job.decodeEngineId).toBe('d2');
     });
 
-    it('places jobs of outside routers by the policy of the stage that they ask for', async () => {
+    it('places jobs of external routers by the policy of their stage', async () => {
       await four();
       expect(routing.atArrival(job({ flow: 'hold' })).queue).toBe('engine:p0');
       expect(routing.atArrival(job({ flow: 'attach' })).queue).toBe('engine:d2');
@@ -120,10 +120,10 @@ describe('PolicyRouting', () => {
       expect(routing.atArrival(own)).toEqual({ queue: 'engine:d3', job: own });
     });
 
-    it('places again within the stage, and not without engines', async () => {
+    it('places jobs again within the stage, if it has engines', async () => {
       await four();
       const placed = routing.atArrival(job()).job;
-      await tell({ engineId: 'p0', state: 'draining' });
+      await publish({ engineId: 'p0', state: 'draining' });
       expect(routing.forsaken().map(({ engineId }) => engineId)).toEqual(['p0']);
       expect(routing.again('prefill', placed).queue).toBe('engine:p1');
       await wall.advance(1.1 * SECOND);
@@ -192,7 +192,7 @@ describe('PolicyRouting', () => {
       prefillTimePerToken: 1,
     });
     expect(routing.admissionOf('prefill', job(), 5)).toBeUndefined();
-    await tell({ engineId: 'p0', waitingTokens: 50 }, { engineId: 'p1', waitingTokens: 150 });
+    await publish({ engineId: 'p0', waitingTokens: 50 }, { engineId: 'p1', waitingTokens: 150 });
     // Five prompts of 100 tokens wait, 200 tokens of them in engines; the others are shared by
     // both.
     expect(routing.admissionOf('prefill', job(), 5)?.predictedTtftUs()).toBeCloseTo(

@@ -32,11 +32,11 @@ import {
 
 const TICK_US = 250_000;
 /**
- * A tick this late means that this process was paused, so that missing messages are not silence of
- * others.
+ * A tick this late means that this process was paused, so missing messages do not mean that engines
+ * are silent.
  */
 const AWAY_US = secondsToUs(0.75);
-/** Weight of a new prompt in the mean prompt length: about the last 64 prompts decide. */
+/** Weight of a new prompt in the mean prompt length: about the last 64 prompts count. */
 const MEAN_WEIGHT = 1 / 64;
 
 export interface PolicyRoutingOptions {
@@ -52,8 +52,8 @@ export interface PolicyRoutingOptions {
 }
 
 /**
- * Whether the load of engines is needed: by a policy, one that may yet be chosen, or the prediction
- * for admission.
+ * Whether loads of engines are needed: by a policy, by one that may be selected later, or by the
+ * prediction for admission.
  */
 export function needsLoads(config: BatonConfig): boolean {
   if (config.enableAdmin) return true;
@@ -70,7 +70,7 @@ export function buildRouting(options: PolicyRoutingOptions): JobRouting {
 /**
  * The router of one process. It follows the loads of all engines, calls the placer, and returns the
  * queue. Without an engine to choose it returns the stage's shared queue, from which every engine
- * of the stage takes, so no job ever waits for a load.
+ * of the stage takes jobs, so no job waits for a load.
  */
 export class PolicyRouting implements JobRouting {
   private placer: Placer;
@@ -227,7 +227,7 @@ export class PolicyRouting implements JobRouting {
     return stage === 'prefill' ? this.placer.onPrefill(context) : this.placer.onAggregated(context);
   }
 
-  /** Undefined for the shared queue. */
+  /** Undefined engine: the shared queue. */
   private send(job: EngineJob, stage: Stage, engineId: string | undefined): RoutedJob {
     if (engineId === undefined) {
       const queue = sharedQueue(stage, job.dataParallelRank);
@@ -264,8 +264,8 @@ export class PolicyRouting implements JobRouting {
   }
 
   /**
-   * Built on first use, because a cluster may have neither engines of a stage nor a valid
-   * configuration for them.
+   * Built on first use, because a cluster may have no engines of a stage, or no valid configuration
+   * for them.
    */
   private setupOf(stage: Stage): EngineSetup {
     const known = this.setups.get(stage) ?? engineSetup(this.options.config, stage);
@@ -273,7 +273,7 @@ export class PolicyRouting implements JobRouting {
     return known;
   }
 
-  /** The hashes of a job continue after the prompt; policies must not see how far. */
+  /** Block hashes of the prompt only: those of the output must not reach policies. */
   private requestOf({ promptTokens, blockHashes, sessionKey }: PromptFacts): PlacementRequest {
     const promptBlocks = Math.floor(promptTokens / this.options.config.blockSize);
     return {

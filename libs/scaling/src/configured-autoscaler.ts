@@ -28,6 +28,7 @@ import {
   isScaled,
   ownPolicy,
   type ResolvedConfig,
+  startupSeconds,
   UsageError,
 } from '@baton/config';
 import { engineSetup } from '@baton/engine-setup';
@@ -40,7 +41,7 @@ import {
   type Topology,
 } from '@baton/placement';
 
-/** Share of an engine's capacity that the demand curve lets a load use. */
+/** Share of an engine's capacity that the demand curve assigns to a load. */
 const UTILISATION = 0.8;
 const MS_PER_SECOND = 1_000;
 
@@ -54,13 +55,13 @@ export function scaleBounds(config: BatonConfig): ScaleBounds | undefined {
   if (!isScaled(config)) {
     const idle = min === undefined ? (max === undefined ? undefined : 'max') : 'min';
     if (idle === undefined) return undefined;
-    throw new UsageError(`${idle} bounds an autoscaler: name one, for example --autoscaler wva.`);
+    throw new UsageError(`${idle} needs an autoscaler, for example --autoscaler wva.`);
   }
   if (max === undefined) {
-    throw new UsageError('autoscaler needs its most engines: write for example --max 8P16D.');
+    throw new UsageError('autoscaler needs a maximum of engines, for example --max 8P16D.');
   }
   if (config.changes !== undefined) {
-    throw new UsageError('changes and autoscaler both change the cluster: give one of them.');
+    throw new UsageError('changes and autoscaler both change the cluster. Set only one of them.');
   }
   if (config.dataParallelSize > 1) {
     throw new UsageError('autoscaler: engines with data_parallel_size above 1 do not scale.');
@@ -120,7 +121,7 @@ export function configuredAutoscaler(
   const bounds = scaleBounds(config);
   if (bounds === undefined) return undefined;
   const intervalUs = secondsToUs(usable(() => intervalOf(config)));
-  const startupUs = secondsToUs(config.startupDuration);
+  const startupUs = secondsToUs(startupSeconds(config));
   // Engines that the next decision starts are ready after this span.
   const aheadUs = intervalUs + startupUs - 1;
   const capacities = capacitiesOf(config, bounds.max);

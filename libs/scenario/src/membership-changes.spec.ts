@@ -28,7 +28,7 @@ function scenario(topology: string, overrides: Partial<BatonConfig>) {
 }
 
 describe('a schedule of changes on the virtual clock', () => {
-  it('makes engines come and go at their instants', () => {
+  it('makes engines join and leave at their instants', () => {
     const run = simulate(
       scenario('1P1D', { changes: '20s:+2D,50s:1D>A,80s:-1D', startupDuration: 5 }),
     );
@@ -48,7 +48,7 @@ describe('a schedule of changes on the virtual clock', () => {
     expect(run.log.count).toBe(UNTIL_S * 10);
   });
 
-  it('halves what an engine has to do when another joins, from when that one has loaded', () => {
+  it('halves the work of an engine when another one joins and has loaded', () => {
     const finished = (changes?: string, startupDuration = 0): number[] =>
       simulate(scenario('1P1D', { changes, startupDuration }))
         .engines.filter(({ role }) => role === 'decode')
@@ -67,7 +67,7 @@ describe('a schedule of changes on the virtual clock', () => {
     expect(mostGpus(scenario('2P2D', sized))).toBe(13);
   });
 
-  it('refuses more engines than a run can number', () => {
+  it('refuses more engines than the limit of a run', () => {
     const changes = parseChanges(Array.from({ length: 30 }, (_, i) => `${i}s:+1001A`).join());
     expect(() => membershipChanges(changes, { poolOf: () => 0, ranks: 1 })).toThrow(UsageError);
   });
@@ -87,7 +87,7 @@ describe('data-parallel ranks on the virtual clock', () => {
     expect(changes).toHaveLength(2);
   });
 
-  it('are as many as a cluster can have', () => {
+  it('are limited to the maximum of a cluster', () => {
     expect(() => scenario('600A', { dataParallelSize: 8 })).toThrow(
       '600A with data_parallel_size 8 makes 4800 ranks; there can be at most 4096.',
     );

@@ -3,8 +3,8 @@ import { UsageError } from '@baton/config';
 import type { EngineRole, ScheduledChange } from '@baton/placement';
 
 /**
- * Engines that ever live in one run, ranks counted singly; the virtual clock gives each a number of
- * its own.
+ * Maximum number of engines in one run, over its whole time, ranks counted singly. The virtual
+ * clock gives each its own number.
  */
 const MOST_ENGINES = 30_000;
 
@@ -15,11 +15,11 @@ export interface PoolsOfChanges {
 }
 
 /**
- * A schedule, as what happens to the pools of a scenario. The ranks of an engine that leaves are
- * those of the least busy engine where ranks step together, else the least busy of the pool,
- * whichever engine they belong to.
+ * A schedule as changes of the pools of a scenario. The ranks of a leaving engine are those of the
+ * least busy engine where ranks step together. Elsewhere they are the least busy ranks of the pool,
+ * of any engine.
  *
- * @throws UsageError when more engines would join than a run can number
+ * @throws UsageError when more engines would join than the limit of a run
  */
 export function membershipChanges(
   changes: readonly ScheduledChange[],
@@ -28,7 +28,7 @@ export function membershipChanges(
   const total = changes.reduce((sum, { count }) => sum + count * ranks, 0);
   if (total > MOST_ENGINES) {
     throw new UsageError(
-      `changes: they concern ${total} engines in all; at most ${MOST_ENGINES} can be.`,
+      `changes: they make ${total} engines in total; the limit is ${MOST_ENGINES}.`,
     );
   }
   return changes.flatMap((change) => {
@@ -42,8 +42,8 @@ export function membershipChanges(
 }
 
 /**
- * Most GPUs that the cluster has at any instant; those of an engine that leaves are free from then
- * on.
+ * Largest number of GPUs of the cluster at any instant. Those of a leaving engine are free from
+ * that instant on.
  */
 export function mostGpus({ pools, changes }: ClusterScenario): number {
   const gpusOf = (pool: number): number => pools[pool]?.gpus ?? 0;

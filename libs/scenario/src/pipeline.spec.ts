@@ -41,7 +41,7 @@ describe('engines with pipeline stages on the virtual clock', () => {
     expect(itl.sumUs).toBe(span);
   });
 
-  it('bear no hand-over, drafts or host memory, and say so', () => {
+  it('refuse hand-over, drafts and host memory, with a reason', () => {
     const refused = (overrides: Partial<BatonConfig>) => () => scenario(overrides);
     expect(refused({ topology: '1P1D' })).toThrow(UsageError);
     expect(refused({ topology: '1P1D' })).toThrow('use aggregated engines');

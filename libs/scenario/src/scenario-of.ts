@@ -11,6 +11,7 @@ import {
   flowControlSpec,
   placerSpec,
   sloClassesOf,
+  startupTimes,
   UsageError,
 } from '@baton/config';
 import { checkExtrapolation, engineSetup, frontEndOf } from '@baton/engine-setup';
@@ -37,10 +38,10 @@ export interface ScenarioExtras {
 
 /**
  * The cluster that `baton up` would start from this configuration, as a scenario for the virtual
- * clock. It has the front end that `frontend` names, and none where it is not set.
+ * clock. It has the front end of `frontend`, and none without it.
  *
  * @throws UsageError for what `baton up` would refuse as well; TopologyError for a topology that
- *   cannot run
+ * cannot run
  */
 export function scenarioOf(
   config: BatonConfig,
@@ -61,6 +62,7 @@ export function scenarioOf(
   return {
     pools,
     changes: membershipChanges(changes, { ranks, poolOf: (role) => roles.indexOf(role) }),
+    ...(config.warmStart === 'peer' && { fetchesCaches: true }),
     ...(scaling && { scaling }),
     workload,
     placement: placerSpec(config),
@@ -84,7 +86,7 @@ function classesOf(config: BatonConfig, workload: Workload): RowClasses | undefi
   const [named] = workload.sloClass?.names ?? [];
   if (classes === undefined && named === undefined) return undefined;
   if (classes === undefined) {
-    throw new UsageError(`The workload has SLO classes, such as ${named}: name slo_classes.`);
+    throw new UsageError(`The workload has SLO classes, such as ${named}. Set slo_classes.`);
   }
   const rows = rowClasses(workload, classes);
   if (typeof rows !== 'string') return rows;
@@ -93,7 +95,7 @@ function classesOf(config: BatonConfig, workload: Workload): RowClasses | undefi
   );
 }
 
-/** Refuses ahead of the run what its longest prompt would be refused for in the middle. */
+/** Refuses the longest prompt before the run, instead of in its middle. */
 function checkLongestPrompt(pools: readonly EnginePool[], { promptTokens }: Workload): void {
   const longestPrompt = promptTokens.reduce((longest, tokens) => Math.max(longest, tokens), 0);
   if (longestPrompt === 0) return;
@@ -102,12 +104,12 @@ function checkLongestPrompt(pools: readonly EnginePool[], { promptTokens }: Work
   }
 }
 
-/** Whether a role that may have no engine at the start gets some. */
+/** True when a role without engines at the start gets some later. */
 function isEver(role: EngineRole, changes: readonly ScheduledChange[]): boolean {
   return changes.some((change) => (change.kind === 'become' ? change.to : change.role) === role);
 }
 
-/** Equal engines of one role, as the configuration has them; each data-parallel rank is one. */
+/** Equal engines of one role, from the configuration. Each data-parallel rank is one. */
 export function poolOf(config: BatonConfig, role: EngineRole, count: number): EnginePool {
   const setup = engineSetup(config, role);
   const { options, gpus, kvBytesPerToken, kvWindow, link, lockstepRanks } = setup;
@@ -118,6 +120,6 @@ export function poolOf(config: BatonConfig, role: EngineRole, count: number): En
     ...(kvPool && { kvPool }),
     ...(lockstepRanks === undefined ? {} : { lockstepRanks }),
     ...(transferTimes && { transferSetup: { ...transferTimes, ...transferShape } }),
-    startupUs: secondsToUs(config.startupDuration),
+    ...startupTimes(config),
   };
 }

@@ -9,7 +9,7 @@ function lease(key: string, value = 'token'): Lease {
 }
 
 describe('a table of leases', () => {
-  it('shows another thread what is kept, and no more', () => {
+  it('shows another thread exactly the kept leases', () => {
     const change = fc.record({
       key: fc.constantFrom('a', 'b', 'c', '{ü}:queue:d', ''),
       value: fc.string({ maxLength: 40, unit: 'grapheme' }),
@@ -33,7 +33,7 @@ describe('a table of leases', () => {
     );
   });
 
-  it('leaves a lease to its process that is too long for a slot', () => {
+  it('leaves a lease that is too long for a slot to its process', () => {
     const table = new LeaseTable();
     table.keep(lease('k'.repeat(600)));
     table.keep(lease('short', 'v'.repeat(600)));
@@ -41,7 +41,7 @@ describe('a table of leases', () => {
     expect(table.read()).toEqual([lease('a')]);
   });
 
-  it('takes as many as it has slots, and another once one is free', () => {
+  it('takes one lease per slot, and another one when a slot is free', () => {
     const table = new LeaseTable();
     for (let i = 0; i < 12_000; i += 1) table.keep(lease(`k${i}`));
     const kept = table.read();

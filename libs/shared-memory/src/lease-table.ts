@@ -1,7 +1,7 @@
 /** A key that expires unless this process renews it: the lock of a held job, or a presence. */
 export interface Lease {
   readonly key: string;
-  /** What the key holds as long as it is ours; empty: the key is ours whatever it holds. */
+  /** Value of the key while this process holds it. Empty: any value counts as held. */
   readonly value: string;
   readonly ttlMs: number;
 }
@@ -31,7 +31,7 @@ export class LeaseTable {
   private readonly bytes: Buffer;
   private marks = 0;
 
-  /** @param memory  what the other thread was given; absent for the thread that writes */
+  /** @param memory  the other thread's memory; absent for the thread that writes */
   constructor(readonly memory = new SharedArrayBuffer(SLOTS * SLOT_BYTES)) {
     this.cells = new Int32Array(memory);
     this.bytes = Buffer.from(memory);
@@ -54,7 +54,7 @@ export class LeaseTable {
     this.free.push(slot);
   }
 
-  /** What is kept now, for the other thread. It leaves out what changes while it reads. */
+  /** The present leases, for the other thread. A lease that changes during the read is left out. */
   read(): Lease[] {
     const leases: Lease[] = [];
     for (let slot = 0; slot < SLOTS; slot += 1) {

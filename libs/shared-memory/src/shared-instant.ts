@@ -3,7 +3,7 @@
  * so it is kept by the system's monotonic clock.
  */
 export class SharedInstant {
-  /** @param cell  what the other thread was given; absent for the thread that comes first */
+  /** @param cell  the other thread's cell; absent for the first thread */
   constructor(readonly cell = new BigInt64Array(new SharedArrayBuffer(8))) {}
 
   /** Sets it to now. */

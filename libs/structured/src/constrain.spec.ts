@@ -18,14 +18,14 @@ describe('a constrained text', () => {
     }
   });
 
-  it('is written without blanks when asked so', () => {
+  it('has no blanks with isCompact', () => {
     for (const text of texts({ kind: 'schema', schema: weather, isCompact: true })) {
       expect(text).toMatch(/^\{"city":"/);
     }
     expect(texts({ kind: 'schema', schema: weather })[0]).toMatch(/^\{"city": "/);
   });
 
-  it('is one of the choices, each at times, the shortest when the least is asked for', () => {
+  it('is one of the choices, each for some seed, and the shortest at ease 0', () => {
     const choices = ['positive', 'negative', 'no'];
     const text = constrain({ kind: 'choice', choices });
     const found = Array.from({ length: 60 }, (_, seed) => text.write(seed, { ease: 2 }));
@@ -33,7 +33,7 @@ describe('a constrained text', () => {
     expect(text.write(7, { ease: 0 })).toBe('no');
   });
 
-  it('is the whole of a pattern', () => {
+  it('matches the whole pattern', () => {
     for (const text of texts({ kind: 'regex', pattern: '\\w+@\\w+\\.com\\n' })) {
       expect(text).toMatch(/^\w+@\w+\.com\n$/);
     }
@@ -44,7 +44,7 @@ describe('a structural tag', () => {
   const begin = '<function=weather>';
   const end = '</function>';
 
-  it('in its older form puts tagged JSON into free text', () => {
+  it('in its older form writes tagged JSON into free text', () => {
     const structures = [{ begin, schema: weather, end }];
     const tag = { type: 'structural_tag', structures, triggers: ['<function='] };
     for (const text of texts({ kind: 'structural-tag', tag })) {
@@ -150,7 +150,7 @@ describe('a structural tag', () => {
       },
       '/format/content/json_schema',
     ],
-  ])('%j is refused with its place', (tag, pointer) => {
+  ])('%j is refused with the place of the fault', (tag, pointer) => {
     try {
       constrain({ kind: 'structural-tag', tag });
     } catch (error) {

@@ -8,14 +8,14 @@ import type { StructuredText, WriteOptions } from './structured-text';
 import { choiceText } from './text-parts';
 
 /**
- * What a text may be confined to: OpenAI's `response_format`, vLLM's `structured_outputs` and the
- * arguments of functions, in one form.
+ * A constraint on a text, in one form for OpenAI's `response_format`, vLLM's `structured_outputs`
+ * and the arguments of functions.
  */
 export type Constraint =
   | ({ readonly kind: 'schema'; readonly schema: Json } & SchemaTextOptions)
   /**
-   * Arguments of a function: an object, with no property that the schema does not describe or
-   * demand.
+   * Arguments of a function: an object. It has only properties that the schema describes or
+   * requires.
    */
   | { readonly kind: 'arguments'; readonly schema: Json }
   /** Any JSON object. */
@@ -27,19 +27,19 @@ export type Constraint =
 
 const ANY_OBJECT: Json = { type: 'object', minProperties: 1 };
 
-/** Constraints that are kept ready, the latest used; a benchmark sends one schema many times. */
+/** Constraints that are kept, the most recently used; a benchmark sends one schema many times. */
 const MAX_KEPT = 512;
 const MAX_KEPT_CHARACTERS = 32_768;
 /**
- * Per constraint: a prompt has at most 32 structured choices of its own, in up to four degrees of
- * detail.
+ * Texts kept per constraint: a prompt has at most 32 structured choices of its own, in up to four
+ * degrees of detail.
  */
 const MAX_TEXTS = 128;
 const kept = new Map<string, StructuredText>();
 
 /**
- * Reads a constraint. What it gives always writes texts that meet it. Throws `ConstraintError` when
- * the constraint is malformed or cannot be met: before anything is generated, never after.
+ * Reads a constraint. Every text of the result meets it. Throws `ConstraintError` when the
+ * constraint is malformed or cannot be met: before any text is generated, never after.
  */
 export function constrain(constraint: Constraint): StructuredText {
   checkDepth(constraint as unknown as Json);
@@ -64,7 +64,7 @@ function read(constraint: Constraint): StructuredText {
     case 'regex':
       return new RegexText(constraint.pattern);
     case 'choice':
-      if (constraint.choices.length === 0) throw new ConstraintError('there is no choice');
+      if (constraint.choices.length === 0) throw new ConstraintError('no choice is given');
       return choiceText(constraint.choices);
     case 'grammar':
       return new GrammarText(constraint.grammar);
@@ -73,13 +73,11 @@ function read(constraint: Constraint): StructuredText {
   }
 }
 
-/**
- * Remembers the texts of the seeds that were asked for last: the choices of one prompt share them.
- */
+/** Keeps the texts of the latest seeds. The choices of one prompt share them. */
 class RepeatedTexts implements StructuredText {
   private readonly texts = new Map<string, string>();
 
-  /** For the few seeds that lead nowhere within the bounds of work. */
+  /** Replaces the text of the few seeds for which the search ends at its work limit. */
   private readonly least: string;
 
   constructor(private readonly source: StructuredText) {

@@ -1,11 +1,11 @@
 /**
- * A constraint that no text can meet, or that is not understood. Says where and why, in one
- * sentence.
+ * A constraint that no text can meet, or that cannot be read. The message is one sentence with the
+ * reason.
  */
 export class ConstraintError extends Error {
   /**
    * @param pointer JSON pointer into the schema; empty for its root, undefined where the constraint
-   *   is no schema
+   *   is not a schema
    */
   constructor(
     readonly reason: string,

@@ -1,7 +1,7 @@
 import { spendWork } from '@baton/kernel';
 import { ConstraintError } from './constraint-error';
 
-/** Deeper documents are refused, so that what reads them may call itself. */
+/** Most levels of a document, so that recursive readers are safe. */
 const MAX_DEPTH = 500;
 
 /** A decoded JSON value. */
@@ -18,14 +18,14 @@ export function isJsonArray(value: Json): value is readonly Json[] {
   return Array.isArray(value);
 }
 
-/** An object whose keys are only its own, `__proto__` among them. */
+/** An object with own keys only, which may include `__proto__`. */
 export function jsonObject(entries: Iterable<readonly [string, Json]>): JsonObject {
   const object = Object.create(null) as Record<string, Json>;
   for (const [key, value] of entries) object[key] = value;
   return object;
 }
 
-/** Equal values have equal keys, whatever the order of their properties. */
+/** A key of a value. Equal values have equal keys, in any order of their properties. */
 export function jsonKey(value: Json): string {
   spendWork(1);
   if (isJsonArray(value)) return `[${value.map(jsonKey).join()}]`;
@@ -34,7 +34,7 @@ export function jsonKey(value: Json): string {
   return `{${keys.map((key) => `${JSON.stringify(key)}:${jsonKey(value[key]!)}`).join()}}`;
 }
 
-/** Length as JSON Schema counts it. */
+/** Length in code points, as JSON Schema counts it. */
 export function codePointsOf(text: string): number {
   let count = 0;
   for (const _ of text) count += 1;
@@ -42,7 +42,7 @@ export function codePointsOf(text: string): number {
 }
 
 export interface JsonStyle {
-  /** A space after each colon and comma, as models write. */
+  /** A space after each colon and comma, as models write JSON. */
   readonly isSpaced: boolean;
 }
 
@@ -57,7 +57,7 @@ export function writeJson(value: Json, style: JsonStyle): string {
   return write(value);
 }
 
-/** Throws `ConstraintError` for a document that is nested too deeply to be read. */
+/** Throws `ConstraintError` for a document with too many levels. */
 export function checkDepth(document: Json): void {
   let level: Json[] = [document];
   for (let depth = 0; level.length > 0; depth++) {

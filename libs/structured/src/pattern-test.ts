@@ -4,8 +4,9 @@ import { RegexError } from './regex/regex-node';
 export { RegexError as TextPatternError };
 
 /**
- * Whether texts contain a pattern, in time linear in the text. A text for which the pattern is too
- * large does not. Throws `TextPatternError` when the pattern cannot be read.
+ * A test whether a text contains a pattern, in time linear in the text. False for a text on which
+ * the pattern is too large to be matched. Throws `TextPatternError` when the pattern cannot be
+ * read.
  */
 export function patternTest(source: string): (text: string) => boolean {
   const pattern = new Pattern(source);

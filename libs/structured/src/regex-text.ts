@@ -5,10 +5,10 @@ import { RegexError } from './regex/regex-node';
 import { EVERYTHING, StringLanguage } from './regex/string-language';
 import type { StructuredText, WriteOptions } from './structured-text';
 
-/** How much longer than the shortest a text may be, per degree of ease. */
+/** Characters by which a text may exceed the shortest one, per degree of ease. */
 const SLACK = 6;
 
-/** Texts that are a pattern from beginning to end. */
+/** Texts that match a whole pattern. */
 export class RegexText implements StructuredText {
   private readonly pattern: Pattern;
   private readonly language: StringLanguage;

@@ -14,13 +14,13 @@ import {
 } from './text-parts';
 
 const MAX_DEPTH = 50;
-/** Tags that follow each other where any number may. */
+/** Number of tags in a row where any number is allowed. */
 const USUAL_TAGS = 2;
 
 /**
- * Texts of a structural tag: free text with tagged parts that have a constraint of their own. Both
- * forms are read: `{structures, triggers}`, and xgrammar's `{format}` with its kinds of parts.
- * Throws `ConstraintError` with the place of what is not understood or cannot be met.
+ * Texts of a structural tag: free text with tagged parts that have their own constraints. Both
+ * forms are supported: `{structures, triggers}`, and xgrammar's `{format}` with its kinds of parts.
+ * Throws `ConstraintError`, with the place, for a tag that cannot be read or met.
  */
 export function structuralTagText(tag: Json): StructuredText {
   if (!isJsonObject(tag)) throw new ConstraintError('a structural tag must be an object', '');
@@ -50,7 +50,7 @@ class Part {
     throw this.fault(name, 'must be a string');
   }
 
-  /** A string, or a list of them of which any will do. */
+  /** A string, or a list of alternative strings. */
   texts(name: string): readonly string[] {
     const value = this.member(name);
     const list = isJsonArray(value) ? value : [value];
@@ -72,10 +72,7 @@ class Part {
     return list.map((one, i) => this.child(one, `${name}/${i}`));
   }
 
-  /**
-   * Runs what reads a member's own constraint, and puts the member's place before the places that
-   * it names.
-   */
+  /** Reads a member's constraint, and puts the member's place before the places in its errors. */
   within(name: string, read: () => StructuredText): StructuredText {
     try {
       return read();
@@ -154,7 +151,7 @@ function structures(root: Part): StructuredText {
   return sequenceText([free, repeatedText(oneOfTexts(parts), times(1, USUAL_TAGS)), free]);
 }
 
-/** Nothing else tells a decoder that a tag begins. */
+/** Checks that each tag begins with a trigger: a decoder recognises a tag only by its trigger. */
 function checkTriggers(part: Part, name: string, triggers: readonly string[]): void {
   part.parts(name).forEach((one, i) => {
     const begin = one.text('begin');

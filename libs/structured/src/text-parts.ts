@@ -2,12 +2,12 @@ import { RandomStream, mix } from '@baton/kernel';
 import type { StructuredText } from './structured-text';
 import { writeWords } from './write-words';
 
-/** Always the same text. */
+/** One text for all seeds. */
 export function constantText(text: string): StructuredText {
   return { write: () => text, accepts: (other) => other === text };
 }
 
-/** One of several texts; the shortest when the least is asked for. */
+/** One of several texts; the shortest at ease 0. */
 export function choiceText(choices: readonly string[]): StructuredText {
   const shortest = choices.reduce((best, one) => (one.length < best.length ? one : best));
   return {
@@ -19,10 +19,7 @@ export function choiceText(choices: readonly string[]): StructuredText {
   };
 }
 
-/**
- * A few words; nothing when the least is asked for, or when the words contain something that must
- * not come.
- */
+/** A few words. Empty at ease 0, or when the words contain a forbidden text. */
 export function freeText(forbidden: readonly string[]): StructuredText {
   return {
     write: (seed, { ease }) => {
@@ -41,7 +38,7 @@ export function sequenceText(parts: readonly StructuredText[]): StructuredText {
   };
 }
 
-/** A text of one of the parts; of the first when the least is asked for. */
+/** A text of one of the parts; of the first at ease 0. */
 export function oneOfTexts(parts: readonly StructuredText[]): StructuredText {
   return {
     write: (seed, options) => {

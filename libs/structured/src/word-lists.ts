@@ -1,10 +1,10 @@
 /**
- * The words of simulated text by their part in a sentence. A word that is not one token of the
- * tokenizer in use is left out, so the lists may be generous.
+ * The words of simulated text by their part in a sentence. Words that are not one token of the
+ * tokenizer are left out, so the lists may be long.
  */
 const words = (text: string): readonly string[] => text.trim().split(/\s+/);
 
-/** What can open a sentence and asks for a noun or an adjective. */
+/** Words that open a sentence, before a noun or an adjective. */
 export const DETERMINERS = words(`
   the this that each every one some another our their its his her my your any either no
 `);
@@ -81,7 +81,7 @@ export const NOUNS = words(`
   writer year youth zone
 `);
 
-/** Third person, so that they follow any noun of the list. */
+/** Verbs in the third person, so that they can follow every noun of the list. */
 export const VERBS = words(`
   accepts adds affects allows answers appears applies argues asks avoids became began brings brought
   builds built called came carried carries caused causes changed changes checks chose claims closed
@@ -118,7 +118,7 @@ export const ADVERBS = words(`
   strongly surely then there today together tomorrow tonight twice usually well yesterday
 `);
 
-/** Between two clauses, after a comma. */
+/** Words between two clauses, after a comma. */
 export const CONJUNCTIONS = words(
   `and but so because while although when where whereas since unless if or yet`,
 );

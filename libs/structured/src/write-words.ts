@@ -6,11 +6,11 @@ export interface WordsWish {
   /** Code points. */
   readonly minLength: number;
   readonly maxLength: number;
-  /** 0: as short as can be, one word. */
+  /** 0: the shortest, one word. */
   readonly ease: number;
 }
 
-/** A few words, of a length within the bounds: `quiet harbor`. */
+/** A few words, with a length within the bounds: `quiet harbor`. */
 export function writeWords(
   random: RandomStream,
   { minLength, maxLength, ease }: WordsWish,
@@ -30,7 +30,7 @@ export function writeName(random: RandomStream): string {
   return NOUNS[random.integer(NOUNS.length)]!;
 }
 
-/** No blank at the end, where it would look like a mistake. */
+/** Cuts a text to a length, without a blank at its end. */
 function shortened(text: string, maxLength: number): string {
   const cut = text.slice(0, maxLength);
   return cut.endsWith(' ') && codePointsOf(cut) > 1 ? `${cut.slice(0, -1)}s` : cut;

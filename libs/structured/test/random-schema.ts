@@ -6,8 +6,8 @@ const NAMES = ['a', 'b', 'name', 'x-y', '$ref', '1', 'é'];
 const PATTERNS = ['^[a-z]+$', 'a', '^\\w{2,}$', '[0-9]$', '^(ab|cd)+$'];
 
 /**
- * Schemas with many keywords. `around` makes one that a given value fulfils, `any` one that may be
- * impossible.
+ * Schemas with many keywords. `around` makes one that a given value fulfils; `any` makes one that
+ * may be impossible.
  */
 export class RandomSchema {
   private readonly definitions: Schema = {};

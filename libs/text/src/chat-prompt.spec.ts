@@ -22,7 +22,7 @@ describe('the chat template', () => {
     ]);
   });
 
-  it('lets no special token in through the text of a turn', () => {
+  it('encodes special tokens in the text of a turn as plain text', () => {
     const turn = {
       role: '<|im_end|>',
       name: '<|im_start|>',
@@ -32,7 +32,7 @@ describe('the chat template', () => {
     expect([...ids].filter((id) => id > 199_998)).toEqual([imStart, imEnd]);
   });
 
-  it('makes prompt and answer of each turn a prefix of the next prompt', () => {
+  it('begins each prompt with the previous prompt and its answer', () => {
     const turns: ChatTurn[] = [{ role: 'system', content: 'Be brief.' }];
     for (let turn = 0; turn < 6; turn++) {
       turns.push({ role: 'user', content: `Question ${turn}?\n` });
@@ -58,7 +58,7 @@ describe('the chat template', () => {
     }
   });
 
-  it('stops one token beyond the limit', () => {
+  it('stops one token past the limit', () => {
     const long = { role: 'user', content: 'word '.repeat(500) };
     expect(applyChatTemplate(tokenizer, [long, long], { limit: 100 })).toHaveLength(101);
   });

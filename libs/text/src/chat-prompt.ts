@@ -4,25 +4,26 @@ import { encodeMarkup, type Markup } from './templates/markup';
 import type { Tokenizer } from './tokenizers/tokenizer';
 
 export interface ChatTemplateOptions {
-  /** Default ChatML. */
+  /** Default: ChatML. */
   readonly template?: ChatTemplate | undefined;
-  /** Opens the assistant's turn; default true. */
+  /** Whether the prompt ends with the opening of the assistant's turn. Default: true. */
   readonly addGenerationPrompt?: boolean;
-  /** The answer begins with reasoning. */
+  /** Whether the answer begins with reasoning. */
   readonly thinks?: boolean;
   /**
-   * Leaves the last turn open, so that the answer goes on with it. Then no other turn is opened.
+   * Whether the last turn stays open, so that the answer continues it. No other turn is opened
+   * then.
    */
   readonly continueFinalTurn?: boolean;
-  /** Stops early: a longer conversation gives exactly `limit + 1` ids. */
+  /** Most ids. A longer conversation gives exactly `limit + 1` ids. */
   readonly limit?: number;
 }
 
 /**
- * The prompt of a conversation. Markup, content, reasoning and calls are encoded apart, so special
- * tokens come from the template only, and an answer that comes back as an assistant turn has the
- * ids it was generated with: the prompt and answer of one turn are a prefix of the next turn's
- * prompt, as a prefix cache needs it.
+ * The prompt of a conversation as token ids. Markup, content, reasoning and calls are encoded
+ * separately. Special tokens therefore come from the template only, and an assistant turn has the
+ * ids with which it was generated. The prompt and answer of one turn are a prefix of the next
+ * prompt, so a prefix cache finds them.
  */
 export function applyChatTemplate(
   tokenizer: Tokenizer,

@@ -5,13 +5,13 @@ const BEYOND_ASCII = /[^\u0000-\u007f]/;
 
 export interface EncodedText {
   readonly tokenIds: Int32Array;
-  /** Undefined when each token's text is visible as it is. */
+  /** Undefined when the text of each token is visible without change. */
   readonly cut: TextCut | undefined;
 }
 
 /**
- * A given text as tokens. A character that several tokens make up becomes visible with its last
- * one.
+ * The tokens of a given text. A character that spans several tokens becomes visible with the last
+ * of them.
  */
 export function encodeText(tokenizer: Tokenizer, text: string, limit = Infinity): EncodedText {
   const all = tokenizer.encode(text, limit);
@@ -26,7 +26,7 @@ export function encodeText(tokenizer: Tokenizer, text: string, limit = Infinity)
       bytes += 1;
       if (missing > 0) missing -= 1;
       else missing = trailingBytes(byte);
-      // A character of four bytes is a surrogate pair.
+      // A character of four bytes in UTF-8 is a surrogate pair in UTF-16.
       if (missing === 0) end += bytes === 4 ? 2 : 1;
       if (missing === 0) bytes = 0;
     }
@@ -36,7 +36,7 @@ export function encodeText(tokenizer: Tokenizer, text: string, limit = Infinity)
   return { tokenIds, cut: { text: spelled.slice(0, end), ends, heldBack: 0 } };
 }
 
-/** UTF-8: how many bytes follow the first one of a character. */
+/** The number of bytes that follow the first byte of a UTF-8 character. */
 function trailingBytes(lead: number): number {
   if (lead >= 0xf0) return 3;
   if (lead >= 0xe0) return 2;

@@ -50,7 +50,7 @@ const OFFER: ToolOffer = {
 };
 
 describe('a given answer', () => {
-  it('is what the client sees, as the tokens that the tokenizer counts', () => {
+  it('reaches the client unchanged, with the tokens that the tokenizer counts', () => {
     const plan = planned({ content: TEXT });
     expect(shown(plan)).toBe(TEXT);
     expect([...plan.tokenIds]).toEqual(tokenizer.encode(TEXT));
@@ -66,7 +66,7 @@ describe('a given answer', () => {
     },
   );
 
-  it('shows no half of a character where it is cut', () => {
+  it('shows no partial character where it is cut', () => {
     const content = 'Grüße 👩‍👩‍👧 und 你好世界 🦊';
     for (let maxTokens = 1; maxTokens <= 30; maxTokens++) {
       const text = shown(planned({ content }, { maxTokens }));
@@ -75,7 +75,7 @@ describe('a given answer', () => {
     expect(shown(planned({ content }))).toBe(content);
   });
 
-  it('is repeated where more tokens are asked for than it has', () => {
+  it('is repeated when the request needs more tokens than it has', () => {
     const whole = planned({ content: TEXT }, { ignoreEos: true, maxTokens: 100 });
     expect([whole.count, whole.endReason]).toEqual([100, 'length']);
     expect(shown(whole).startsWith(`${TEXT}\n\n${TEXT}`)).toBe(true);
@@ -100,7 +100,7 @@ describe('a given answer', () => {
     expect(shown(plan)).toBe('eins 🦊 zwei ');
   });
 
-  it('has no token that the request bans, and only those that it allows', () => {
+  it('has no banned token, and only allowed ones', () => {
     const [fox] = tokenizer.encode(' fox');
     const banned = { bias: new Map([[fox!, -100]]), allowed: undefined, badWords: ['lazy'] };
     const text = shown(planned({ content: TEXT }, { steering: banned }));
@@ -111,13 +111,13 @@ describe('a given answer', () => {
     expect(new Set(plan.tokenIds)).toEqual(new Set([fox]));
   });
 
-  it('that is empty is the end token alone, which nobody sees', () => {
+  it('that is empty is the end token alone, and shows no text', () => {
     const plan = planned({ content: '' });
     expect([shown(plan), plan.count, plan.endReason]).toEqual(['', 1, 'stop']);
     expect(shown(planned({ content: '' }, { ignoreEos: true, maxTokens: 9 }))).not.toBe('');
   });
 
-  it('shows nothing else, whatever it says and wherever it ends', () => {
+  it('shows a prefix of itself, for any text and any limit', () => {
     const unit = fc.constantFrom(
       'a',
       'the ',
@@ -148,7 +148,7 @@ describe('a given answer', () => {
     );
   });
 
-  it('depends on nothing but its input', () => {
+  it('depends only on its input', () => {
     expect(planned({ content: TEXT })).toEqual(planned({ content: TEXT }));
   });
 });
@@ -157,17 +157,17 @@ describe('a given answer under a constraint', () => {
   const schema = { ...object, properties: { a: { type: 'integer' } }, required: ['a'] } as const;
   const constraint = constrain({ kind: 'schema', schema });
 
-  it('goes out where it meets it, untouched by stop strings', () => {
+  it('is sent unchanged when it meets the constraint, past stop strings', () => {
     const plan = planned({ content: '{"a": 7}' }, { constraint, stop: ['}'] });
     expect([shown(plan), plan.endReason]).toEqual(['{"a": 7}', 'stop']);
   });
 
-  it.each(['{"a": "x"}', 'no JSON', '', TEXT])('is simulated in place of %j', (content) => {
+  it.each(['{"a": "x"}', 'no JSON', '', TEXT])('yields to a simulated one for %j', (content) => {
     const text = shown(planned({ content }, { constraint }));
     expect(JSON.parse(text)).toEqual({ a: expect.any(Number) as number });
   });
 
-  it('goes out all the same when it is to be as written', () => {
+  it('is sent even so with isAsWritten', () => {
     const plan = planned({ content: '{"a": "x"}', isAsWritten: true }, { constraint });
     expect(shown(plan)).toBe('{"a": "x"}');
   });
@@ -176,7 +176,7 @@ describe('a given answer under a constraint', () => {
     [constrain({ kind: 'choice', choices: ['yes', 'no'] }), 'no', 'maybe'],
     [constrain({ kind: 'regex', pattern: '[a-c]+' }), 'abc', 'abd'],
     [constrain({ kind: 'object' }), '{"x": [1]}', '[1]'],
-  ])('is told by choices, patterns and objects', (one, good, bad) => {
+  ])('is checked against choices, patterns and objects', (one, good, bad) => {
     expect(shown(planned({ content: good }, { constraint: one }))).toBe(good);
     expect(shown(planned({ content: bad }, { constraint: one }))).not.toBe(bad);
   });
@@ -188,7 +188,7 @@ describe('given calls and reasoning', () => {
       .filter(({ kind }) => kind === 'arguments')
       .map((segment) => segmentText(tokenizer, { plan, segment, count: plan.count }));
 
-  it('are made with the arguments that were given', () => {
+  it('have the given arguments', () => {
     const calls = [
       { name: 'weather', arguments: '{"city":"Rome"}' },
       { name: 'time', arguments: undefined },
@@ -199,7 +199,7 @@ describe('given calls and reasoning', () => {
     expect(JSON.parse(simulated!)).toEqual({ city: expect.any(String) as string });
   });
 
-  it('have other arguments where those miss the schema, unless they are to be as written', () => {
+  it('get simulated arguments where theirs miss the schema, except with isAsWritten', () => {
     const calls = [{ name: 'weather', arguments: '{"town":1}' }];
     expect(argumentsOf(planned({ calls }, { tools: OFFER }))).not.toEqual(['{"town":1}']);
     const plan = planned({ calls, isAsWritten: true }, { tools: OFFER });
@@ -207,8 +207,7 @@ describe('given calls and reasoning', () => {
   });
 
   it(
-    'are one where the request wants no parallel ones, and none of tools that it does not ' +
-      'offer',
+    'are limited to one without parallel calls, and to the tools that the request ' + 'offer',
     () => {
       const calls = ['time', 'weather'].map((name) => ({ name, arguments: '{"city":"x"}' }));
       const tools = { ...OFFER, isParallel: false };
@@ -219,13 +218,13 @@ describe('given calls and reasoning', () => {
     },
   );
 
-  it('leave the content where a call is up to the model, and give way where it is required', () => {
+  it('leave the content where a call is optional, and yield to a required call', () => {
     expect(shown(planned({ content: TEXT }, { tools: OFFER }))).toBe(TEXT);
     const plan = planned({ content: TEXT }, { tools: { ...OFFER, isRequired: true } });
     expect([argumentsOf(plan).length, shown(plan)]).toEqual([1, '']);
   });
 
-  it('come after the given thoughts, within their limit', () => {
+  it('come after the given reasoning, within its limit', () => {
     const reasoning = { lengthModel: () => 50, effort: 1, maxTokens: 4 };
     const plan = planned({ reasoning: TEXT, content: 'Yes.' }, { reasoning });
     const segment = plan.segments!.find(({ kind }) => kind === 'reasoning')!;

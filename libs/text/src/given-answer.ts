@@ -3,41 +3,42 @@ import { constantText } from '@baton/structured';
 import type { OfferedTool, ToolOffer } from './tool-calls';
 
 /**
- * An answer written by the user, in place of a simulated one. What it does not give is simulated.
+ * An answer that the user wrote, in place of a simulated one. Parts that it leaves out are
+ * simulated.
  */
 export interface GivenAnswer {
   readonly content?: string | undefined;
-  /** Shown where the request has the model think. */
+  /** Used when the request enables reasoning. */
   readonly reasoning?: string | undefined;
-  /** Calls of tools that the request offers; others are left out. */
+  /** Calls of tools that the request offers. Calls of other tools are left out. */
   readonly calls?: readonly GivenCall[] | undefined;
   /**
-   * True: also what misses the request's schema goes out as it is. Default false: it is simulated
-   * instead.
+   * True: an answer that misses the request's schema is sent unchanged. False: such an answer is
+   * simulated instead. Default: false.
    */
   readonly isAsWritten?: boolean | undefined;
 }
 
 export interface GivenCall {
   readonly name: string;
-  /** JSON of a function, any text of a custom tool; undefined: simulated. */
+  /** JSON for a function, any text for a custom tool. Undefined: simulated. */
   readonly arguments: string | undefined;
 }
 
-/** What is known of a sequence when its answer is chosen. */
+/** The facts of a sequence from which its answer is chosen. */
 export interface SequenceFacts {
-  /** Names (prompt, model, seed, choice). */
+  /** Hash of prompt, model, seed and choice. */
   readonly hash: number;
-  /** Tokens that a simulated answer would have, at most the limit of the request. */
+  /** Tokens that a simulated answer would have; at most the limit of the request. */
   readonly tokens: number;
 }
 
-/** Chooses the answer of a sequence; undefined: it is simulated. A function of its argument. */
+/**
+ * Chooses the answer of a sequence, from its argument alone. Undefined: the answer is simulated.
+ */
 export type AnswerSource = (sequence: SequenceFacts) => GivenAnswer | undefined;
 
-/**
- * The given calls as the offer allows them; undefined where there are none and the offer decides.
- */
+/** The given calls that the offer allows. Undefined: there are none, and the offer decides. */
 export function givenCalls(
   { calls, content, isAsWritten }: GivenAnswer,
   offer: ToolOffer,

@@ -1,10 +1,10 @@
 import type { Tokenizer } from './tokenizers/tokenizer';
 
 const BEYOND_ASCII = /[\u0080-\uffff]+/g;
-/** A byte in hexadecimal. */
+/** A byte as two hexadecimal digits. */
 const HEX = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'));
 const DIGITS = Buffer.from('0123456789abcdef');
-/** Units of a run that is written into a buffer: shorter ones are joined faster. */
+/** UTF-16 units from which a run is written into a buffer. Shorter runs are faster to join. */
 const LONG_RUN = 8;
 
 /** `text` as the inside of a JSON string, in ASCII only, so that it can be written as latin1. */
@@ -41,7 +41,7 @@ function escapedLongRun(units: string): string {
 
 const cache = new WeakMap<Tokenizer, JsonFragments>();
 
-/** Each token's text, ready to be put into a JSON string; made once per token and kept. */
+/** The text of each token as the inside of a JSON string. Each is made once and kept. */
 export class JsonFragments {
   private readonly fragments: (string | undefined)[] = [];
 

@@ -8,7 +8,7 @@ export interface TokenLogprob {
   readonly logprob: number;
 }
 
-/** Names one place of one sequence: its plan's hash and the index of the token. */
+/** Identifies one place of one sequence: the hash of its plan and the index of the token. */
 export interface TokenPlace {
   readonly hash: number;
   readonly index: number;
@@ -16,9 +16,9 @@ export interface TokenPlace {
 }
 
 /**
- * The token at a place and, after it, its `alternatives` likeliest rivals, in falling order: what
- * greedy sampling would have seen. The token has probability p in [0.35, 1); rival j (from 1) has
- * (1 - p) / 2^j, so all sum to less than 1 and the order holds.
+ * The token at a place, and after it its `alternatives` likeliest rivals in falling order. The
+ * token has probability p in [0.35, 1), drawn from the place. Rival j (from 1) has (1 - p) / 2^j,
+ * so all sum to less than 1 and the order holds.
  */
 export function tokenLogprobs(
   tokenizer: Tokenizer,
@@ -38,7 +38,7 @@ export function tokenLogprobs(
   return result;
 }
 
-/** Six digits: more would be noise on the wire. */
+/** Six digits after the point. */
 function logOf(probability: number): number {
   return Math.round(Math.log(probability) * 1e6) / 1e6;
 }

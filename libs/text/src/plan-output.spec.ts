@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { runsOf } from '../../../test/support/runs';
 import { defaultTokenizer } from './tokenizers/named-tokenizers';
 import type { PlanInput } from './output-plan';
 import { planOutput } from './plan-output';
@@ -30,7 +31,7 @@ const textOf = (overrides: Partial<PlanInput> = {}): string =>
   visibleText(tokenizer, planOutput(input(overrides)));
 
 describe('planned output', () => {
-  it('encodes back to the very tokens it was made of', () => {
+  it('encodes back to its own tokens', () => {
     fc.assert(
       fc.property(
         fc.integer(),
@@ -44,7 +45,7 @@ describe('planned output', () => {
           expect(joined).toBe(visibleText(tokenizer, plan));
         },
       ),
-      { numRuns: 1500 },
+      { numRuns: runsOf(1500) },
     );
   });
 
@@ -63,7 +64,7 @@ describe('planned output', () => {
     expect(textOf()).toBe(textOf());
   });
 
-  it('gives a prefix of the same tokens under a lower limit', () => {
+  it('is a prefix of the same tokens under a lower limit', () => {
     fc.assert(
       fc.property(fc.integer(), fc.integer({ min: 1, max: 300 }), (seed, maxTokens) => {
         const whole = planOutput(input({ seed, maxTokens: 600 })).tokenIds;
@@ -74,7 +75,7 @@ describe('planned output', () => {
     );
   });
 
-  it('ends with stop where the length model says, else with length at the limit', () => {
+  it('ends with stop at the length of its model, else with length at the limit', () => {
     const at = (lengthModel: () => number, more: Partial<PlanInput> = {}) => {
       const { count, endReason, stopReason } = planOutput(
         input({ lengthModel, maxTokens: 50, ...more }),
@@ -106,7 +107,7 @@ describe('stop strings', () => {
   const full = textOf({ ignoreEos: true, maxTokens: 120 });
   const plain = planOutput(input({ ignoreEos: true, maxTokens: 120 }));
 
-  it('end the sequence at the token that completes the earliest one, wherever it lies', () => {
+  it('end the sequence at the token that completes the earliest of them', () => {
     fc.assert(
       fc.property(
         fc.nat(full.length - 12),
@@ -128,23 +129,23 @@ describe('stop strings', () => {
           expect([...plan.tokenIds]).toEqual([...plain.tokenIds.subarray(0, plan.count)]);
         },
       ),
-      { numRuns: 400 },
+      { numRuns: runsOf(400) },
     );
   });
 
-  it('are not looked for before min_tokens', () => {
+  it('have no effect before min_tokens', () => {
     const plan = planOutput(input({ ignoreEos: true, maxTokens: 120, minTokens: 40, stop: [' '] }));
     expect(plan.count).toBe(41);
     expect(visibleText(tokenizer, plan)).toBe(full.slice(0, plan.cut!.ends[39]));
   });
 
-  it('that never come leave the text whole', () => {
+  it('that do not occur leave the text whole', () => {
     const plan = planOutput(input({ ignoreEos: true, maxTokens: 120, stop: ['@@'] }));
     expect(plan).toMatchObject({ endReason: 'length', stopReason: null, count: 120 });
     expect(visibleText(tokenizer, plan)).toBe(full);
   });
 
-  it('win over the limit when both come with one token', () => {
+  it('take precedence over the limit when both apply at one token', () => {
     const last = tokenizer.tokenText(plain.tokenIds[9]!);
     const plan = planOutput(input({ ignoreEos: true, maxTokens: 10, minTokens: 9, stop: [last] }));
     expect(plan).toMatchObject({ count: 10, endReason: 'stop', stopReason: last });
@@ -162,7 +163,7 @@ describe('stop tokens', () => {
     expect(visibleText(tokenizer, plan)).toBe(tokenizer.decode(plain.tokenIds.subarray(0, first)));
   });
 
-  it('show when the request includes the stop', () => {
+  it('are visible when the request includes the stop', () => {
     const plan = planOutput(
       input({ ignoreEos: true, maxTokens: 60, stopTokenIds: [id], includeStop: true }),
     );

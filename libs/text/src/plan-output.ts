@@ -4,13 +4,14 @@ import type { OutputPlan, PlanInput } from './output-plan';
 import { SegmentedPlan } from './segmented-plan';
 import { writeContent } from './write-content';
 
-/** Choices of one prompt that have structured texts of their own; further ones repeat them. */
+/** Choices of one prompt with structured texts of their own. Further choices repeat them. */
 const STRUCTURED_CHOICES = 32;
 
 /**
- * The whole output of one sequence, fixed at admission. It depends on nothing but its input: not on
- * time, ids, engine, cache or preemption. Without stop conditions a lower `maxTokens` gives a
- * prefix of a higher one's sentences; a structured text is written to fit its limit instead.
+ * The whole output of one sequence, fixed at admission. It depends only on its input: not on time,
+ * ids, engine, cache or preemption. Without stop conditions, the sentences under a lower
+ * `maxTokens` are a prefix of those under a higher one; a structured text is written to fit its
+ * limit instead.
  */
 export function planOutput(input: PlanInput): OutputPlan {
   assert(input.maxTokens >= 1, 'a sequence has at least one token');
@@ -26,7 +27,7 @@ export function planOutput(input: PlanInput): OutputPlan {
   return { ...written, count: written.tokenIds.length, hash, segments: undefined };
 }
 
-/** What the answer of a sequence is chosen by, where one is given. */
+/** The facts from which an answer that the user wrote is chosen. */
 export function sequenceFacts(
   input: LengthInput & Pick<PlanInput, 'promptIds' | 'model' | 'choice'>,
 ): SequenceFacts {
@@ -43,7 +44,7 @@ function naturalTokens(
   return ignoreEos ? maxTokens : Math.min(maxTokens, lengthModel(seed, hash));
 }
 
-/** Names a prompt to a model under a seed: what hangs on the request draws its chances from it. */
+/** Hash of a prompt, a model and a seed. Random choices of a request are drawn from it. */
 export function promptHash(input: Pick<PlanInput, 'promptIds' | 'model' | 'seed'>): number {
   return sequenceHash(input, 0);
 }
@@ -56,7 +57,9 @@ function sequenceHash(
   return mix(mix(prompt, hashString(model)), mix(Math.abs(seed), choice * 2 + (seed < 0 ? 1 : 0)));
 }
 
-/** After white space and special tokens a word needs no space of its own. */
+/**
+ * Whether the first word has no leading space: after white space and special tokens it needs none.
+ */
 function startsBare({ promptIds, tokenizer }: PlanInput): boolean {
   const last = promptIds[promptIds.length - 1];
   if (last === undefined || tokenizer.special.has(last)) return true;

@@ -61,7 +61,7 @@ function partsOf(plan: OutputPlan, count = plan.count): [string, string][] {
 }
 
 describe('a plan under a constraint', () => {
-  it('is the whole text, made of its own tokens, where it fits the limit', () => {
+  it('is the whole text in its own tokens where it fits the limit', () => {
     for (const seed of SEEDS) {
       const plan = planOutput(input({ constraint: WEATHER, seed }));
       const text = visibleText(tokenizer, plan);
@@ -71,7 +71,7 @@ describe('a plan under a constraint', () => {
     }
   });
 
-  it('is shorter under a lower limit, and cut with length under one too low', () => {
+  it('is shorter under a lower limit, and cut with length where no text fits', () => {
     for (const seed of SEEDS) {
       for (const maxTokens of [1, 3, 8, 12, 16, 24]) {
         const plan = planOutput(input({ constraint: WEATHER, seed, maxTokens }));
@@ -83,14 +83,14 @@ describe('a plan under a constraint', () => {
     }
   });
 
-  it('is not touched by stop strings, stop tokens and steering', () => {
+  it('ignores stop strings, stop tokens and steering', () => {
     const stopTokenIds = tokenizer.encode('{"');
     const plain = planOutput(input({ constraint: WEATHER }));
     const stop = ['}', '{', '"'];
     expect(planOutput(input({ constraint: WEATHER, stop, stopTokenIds }))).toEqual(plain);
   });
 
-  it('shows a character that several tokens make up with the last of them', () => {
+  it('shows a character of several tokens with the last of them', () => {
     const text = 'é😀漢字\u{1F9FF}';
     const plan = planOutput(input({ constraint: constrain({ kind: 'choice', choices: [text] }) }));
     let before = '';
@@ -105,7 +105,7 @@ describe('a plan under a constraint', () => {
     expect(tokenizer.decode(plan.tokenIds)).toBe(text);
   });
 
-  it.each([1, 8])('of no text is the end token alone, within %i tokens', (maxTokens) => {
+  it.each([1, 8])('whose text is empty is the end token alone, within %i tokens', (maxTokens) => {
     const nothing = constrain({ kind: 'choice', choices: [''] });
     const plan = planOutput(input({ constraint: nothing, maxTokens }));
     expect(plan).toMatchObject({ count: 1, endReason: 'stop' });
@@ -143,7 +143,7 @@ describe('a plan with functions', () => {
     expect(calls.some((names) => names.length === 1)).toBe(true);
   });
 
-  it('calls those that are preferred before all others', () => {
+  it('calls preferred functions before others', () => {
     for (const seed of SEEDS) {
       const tools = offer({ preferred: ['clock'] });
       const { segments } = planOutput(input({ tools, seed }));
@@ -159,7 +159,7 @@ describe('a plan with functions', () => {
     }
   });
 
-  it('decides by the seed whether to call, as often as it is told', () => {
+  it('decides by the seed whether to call, with the given probability', () => {
     const share = (callProbability: number): number => {
       const tools = offer({ isRequired: false, callProbability });
       const plans = SEEDS.map((seed) => planOutput(input({ tools, seed })));
@@ -170,7 +170,7 @@ describe('a plan with functions', () => {
     expect(Math.abs(share(0.5) - 0.5)).toBeLessThan(0.2);
   });
 
-  it('never ends within a further call, and ends with length within the first', () => {
+  it('cuts only the first call, with length, and leaves out further calls that do not fit', () => {
     for (const seed of SEEDS) {
       for (const maxTokens of [1, 5, 20, 30, 45, 60]) {
         const tools = offer({ extraCallProbability: 0.9 });
@@ -182,7 +182,7 @@ describe('a plan with functions', () => {
     }
   });
 
-  it('has the tokens that the call has in the prompt of the next turn', () => {
+  it('has the same tokens as the call in the prompt of the next turn', () => {
     const turns = [{ role: 'user', content: 'What time is it?' }];
     const promptIds = applyChatTemplate(tokenizer, turns);
     const plan = planOutput(input({ promptIds, tools: offer(), reasoning }));
@@ -205,7 +205,7 @@ describe('a plan with functions', () => {
 });
 
 describe('a plan with reasoning', () => {
-  it('thinks before it answers, within the limit of both', () => {
+  it('has reasoning before the answer, within the limit of both', () => {
     for (const maxTokens of [5, 20, 22, 40]) {
       const plan = planOutput(input({ reasoning, maxTokens, ignoreEos: true }));
       expect(plan.count).toBe(maxTokens);
@@ -216,7 +216,7 @@ describe('a plan with reasoning', () => {
     }
   });
 
-  it('thinks as long as effort and budget say', () => {
+  it('has reasoning of the length that effort and budget give', () => {
     const lengthOf = (effort: number, maxTokens: number): number =>
       planOutput(input({ reasoning: { ...reasoning, effort, maxTokens } })).segments![0]!.to;
     expect(lengthOf(0.5, Infinity)).toBe(10);
@@ -224,7 +224,7 @@ describe('a plan with reasoning', () => {
     expect(lengthOf(4, 7)).toBe(7);
   });
 
-  it('looks for stop strings in the content alone', () => {
+  it('applies stop strings to the content only', () => {
     const plan = planOutput(input({ reasoning, stop: [' '], ignoreEos: true }));
     expect(plan.stopReason).toBe(' ');
     expect(plan.endReason).toBe('stop');
@@ -232,7 +232,7 @@ describe('a plan with reasoning', () => {
     expect(visibleText(tokenizer, plan)).not.toContain(' ');
   });
 
-  it('goes together with a constraint', () => {
+  it('can have a constraint as well', () => {
     const plan = planOutput(input({ reasoning, constraint: WEATHER }));
     expect(JSON.parse(visibleText(tokenizer, plan))).toHaveProperty('city');
   });

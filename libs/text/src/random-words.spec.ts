@@ -16,7 +16,7 @@ describe.each(TOKENIZER_NAMES)('random words of %s', (name) => {
     return { plan, tokenizer, text: visibleText(tokenizer, plan) };
   };
 
-  it('are real tokens, which a client counts alike', async () => {
+  it('are real tokens, and a client counts as many', async () => {
     for (let seed = 0; seed < seeds; seed++) {
       const { plan, tokenizer, text } = await planned(seed, seed % 2 ? 'x' : 'x\n');
       expect([plan.count, plan.endReason]).toEqual([100, 'stop']);
@@ -24,7 +24,7 @@ describe.each(TOKENIZER_NAMES)('random words of %s', (name) => {
     }
   });
 
-  it('come from all over the vocabulary, and hang on seed and prompt alone', async () => {
+  it('come from the whole vocabulary, and depend only on seed and prompt', async () => {
     const first = await planned(1, 'x', 90);
     expect((await planned(1, 'x', 90)).text).toBe(first.text);
     expect((await planned(2, 'x')).text).not.toBe(first.text);

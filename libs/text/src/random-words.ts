@@ -4,18 +4,18 @@ import type { Tokenizer } from './tokenizers/tokenizer';
 
 const INNER = /^ \p{L}+$/u;
 const BARE = /^\p{L}+$/u;
-/** Draws in vain after which a word is taken that may not stay one token. */
+/** Failed draws after which the next word is taken even if it may not stay one token. */
 const MAX_REDRAWS = 32;
 const pools = new WeakMap<Tokenizer, WordPool>();
 
 /**
- * Words of letters in a vocabulary. It remembers which of them are one token each when they are
- * encoded again.
+ * The words of letters in a vocabulary. It keeps which of them stay one token when they are encoded
+ * again.
  */
 export class WordPool {
-  /** With a leading space; where there are none, any words. */
+  /** Words with a leading space; all words where there are none. */
   readonly inner: Int32Array;
-  /** Without one, for the start of a text. */
+  /** Words without a leading space, for the start of a text. */
   readonly bare: Int32Array;
   private readonly stable = new Map<number, boolean>();
 
@@ -37,7 +37,7 @@ export class WordPool {
     return pool;
   }
 
-  /** A word of the list, each equally often. */
+  /** A word of the list; each is equally likely. */
   draw(words: Int32Array, unit: () => number): number {
     let id = words[0]!;
     for (let draw = 0; draw < MAX_REDRAWS; draw++) {
@@ -69,7 +69,7 @@ function plainTexts(tokenizer: Tokenizer): (readonly [id: number, text: string])
   return texts;
 }
 
-/** Words drawn from the whole vocabulary, without sense: real tokens, as many as are wanted. */
+/** Random words of the whole vocabulary, as real tokens without meaning. */
 export class RandomWords implements TokenSource {
   private isFirst: boolean;
 

@@ -1,12 +1,12 @@
 import { asciiJson } from './json-fragment';
 
 /**
- * JSON that is put together from ready pieces, so that key order and every null are as written, and
- * a token that reads like a number keeps its place as a key. All pieces are ASCII.
+ * JSON joined from ready pieces. Key order and nulls stay as written, and a token that looks like a
+ * number keeps its place as a key. All pieces are ASCII.
  */
 export type RawJson = string;
 
-/** Keys in the order given; undefined ones are left out. */
+/** Keys in the given order. Undefined values are left out. */
 export function rawObject(fields: Readonly<Record<string, RawJson | undefined>>): RawJson {
   return rawEntries(Object.entries(fields));
 }
@@ -24,7 +24,7 @@ export function rawArray(items: readonly RawJson[]): RawJson {
   return `[${items.join(',')}]`;
 }
 
-/** Ids without the quotes and blanks of a general encoder. */
+/** Ids as a JSON list without blanks. */
 export function rawIds(ids: ArrayLike<number>): RawJson {
   return `[${Array.prototype.join.call(ids, ',')}]`;
 }

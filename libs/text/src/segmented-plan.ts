@@ -19,9 +19,7 @@ interface Seeds {
   readonly startsBare: boolean;
 }
 
-/**
- * Puts an output together from reasoning, content and function calls, within one limit of tokens.
- */
+/** Joins an output from reasoning, content and function calls, within one limit of tokens. */
 export class SegmentedPlan {
   private readonly ids: number[] = [];
   private readonly segments: PlanSegment[] = [];
@@ -96,7 +94,7 @@ export class SegmentedPlan {
     this.stopReason = written.stopReason;
   }
 
-  /** As many calls as there is room for, the first one in any case. */
+  /** Adds as many calls as fit; the first one always. */
   private addCalls(calls: readonly OfferedTool[]): void {
     for (let call = 0; call < calls.length; call++) {
       const { name, kind: callKind, arguments: args } = calls[call]!;
@@ -111,7 +109,7 @@ export class SegmentedPlan {
     }
   }
 
-  /** The richest arguments with which the call fits the limit. */
+  /** The most detailed arguments with which the call fits the limit. Undefined: none fit. */
   private fittingArguments(tool: OfferedTool, call: number): string | undefined {
     const { tokenizer } = this.input;
     const { opening, closing } = this.template.call(tool.name, tool.kind);
@@ -141,7 +139,7 @@ export class SegmentedPlan {
     }
     const encoded = encodeText(this.input.tokenizer, text, this.room);
     this.add(kind, encoded, of);
-    // A segment that fills the last place needs one more for the end.
+    // A segment that fills the last place leaves none for the end token.
     if (this.room === 0) this.isCut = true;
   }
 

@@ -3,8 +3,8 @@ import { PART, type Vocabulary } from './vocabulary';
 const { determiner, adjective, noun, verb, preposition, adverb, conjunction } = PART;
 
 /**
- * Which part may follow which, eight chances each, before the clause has its verb and after.
- * `conjunction` stands for ", and".
+ * Weights of the next part after each part, eight per row, before the clause has its verb and after
+ * it. `conjunction` stands for ", and".
  */
 const BEFORE_VERB: readonly (readonly number[])[] = [
   [noun, noun, noun, noun, noun, adjective, adjective, adjective],
@@ -27,13 +27,13 @@ const AFTER_VERB: readonly (readonly number[])[] = [
 
 const MIN_SENTENCE = 6;
 const SENTENCE_SPREAD = 12;
-/** What is left at most when a sentence is stretched to the end of the text. */
+/** Most tokens of a last sentence that is stretched to the end of the text. */
 const LONGEST_SENTENCE = MIN_SENTENCE + SENTENCE_SPREAD;
 
 /**
- * Writes readable sentences, one token per call. It owns the place in the sentence and its own
- * random numbers (mulberry32, one multiplication chain per token) and never looks at time; equal
- * seeds give equal tokens.
+ * Writes readable sentences, one token per call. It keeps the place in the sentence and its own
+ * random numbers (mulberry32, one multiplication chain per token), and does not read the time.
+ * Equal seeds give equal tokens.
  */
 export class SentenceGenerator {
   private part = -1;
@@ -45,8 +45,8 @@ export class SentenceGenerator {
 
   /**
    * @param seed 32 bits
-   * @param endAt tokens after which the text is complete: its last token is a full stop. Writing on
-   *   begins another sentence
+   * @param endAt tokens after which the text is complete, with a full stop as its last token.
+   *   Further calls begin another sentence
    * @param startsBare the first word has no leading space
    */
   constructor(
@@ -81,7 +81,10 @@ export class SentenceGenerator {
     return openers[(random >>> 8) % openers.length]!;
   }
 
-  /** Tokens of the next sentence, its full stop included; the last one ends where the text does. */
+  /**
+   * Tokens of the next sentence, including its full stop. The last sentence ends where the text
+   * does.
+   */
   private sentenceLength(random: number): number {
     const length = MIN_SENTENCE + (random % SENTENCE_SPREAD);
     const left = this.text.endAt - this.written;
@@ -117,7 +120,7 @@ export class SentenceGenerator {
     return words[(random >>> 8) % words.length]!;
   }
 
-  /** Uniform in [0, 1), for choices that are not about words. */
+  /** Uniform in [0, 1), for choices other than words. */
   unit(): number {
     return this.random() / 2 ** 32;
   }

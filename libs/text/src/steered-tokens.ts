@@ -1,12 +1,12 @@
 import type { Tokenizer } from './tokenizers/tokenizer';
 
-/** Which tokens a request favours and forbids. */
+/** Tokens that a request favours or bans. */
 export interface Steering {
-  /** By token id, in [-100, 100]: what is added to the logarithm of a token's odds. */
+  /** By token id, in [-100, 100]: added to the logarithm of a token's odds. */
   readonly bias: ReadonlyMap<number, number>;
-  /** Nothing else may come; undefined: everything may. */
+  /** The only tokens that may come. Undefined: all may. */
   readonly allowed: readonly number[] | undefined;
-  /** Texts that must not appear. */
+  /** Texts that must not occur in the output. */
   readonly badWords: readonly string[];
 }
 
@@ -14,16 +14,17 @@ export interface TokenSource {
   next(): number;
 }
 
-/** A bias from which on it is a ban, or leaves no other choice. */
+/** Absolute bias that bans a token (-100) or excludes all others (100), as in OpenAI's API. */
 const ABSOLUTE = 100;
-/** Words drawn in vain, after which any other token that is allowed is taken. */
+/** Failed draws after which any other allowed token is taken. */
 const MAX_REDRAWS = 64;
 const SPARE_TEXTS = ['\n', ' ', '.', 'a', '0', '!'];
 
 /**
- * Draws tokens until one is acceptable. A token with a positive bias b comes instead of a drawn
- * word with odds e^b over the vocabulary's size (all tokens of equal odds before); one with a
- * negative bias is dropped with a chance of 1 - e^b. A bad word is never completed.
+ * Draws tokens until one is acceptable. A token with a positive bias b replaces a drawn word with
+ * odds e^b over the vocabulary's size (all tokens have equal odds before). A drawn token with a
+ * negative bias b is dropped with a chance of 1 - e^b. A token that completes a bad word is never
+ * taken.
  */
 export class SteeredTokens implements TokenSource {
   private readonly allowed: readonly number[] | undefined;
@@ -82,7 +83,7 @@ export class SteeredTokens implements TokenSource {
     return this.badWords.some((word) => text.includes(word));
   }
 
-  /** What is left when words are of no use. */
+  /** A token for when no word is acceptable. */
   private anyOther(): number {
     const spare = SPARE_TEXTS.flatMap((text) => this.tokenizer.encode(text)[0]!);
     const candidates = this.allowed ?? [...this.wanted, ...spare];
@@ -107,7 +108,7 @@ export class SteeredTokens implements TokenSource {
   }
 }
 
-/** Tokens of markup do not come in the middle of a text, unless there is nothing else. */
+/** Leaves out tokens of markup, except when there are no others. */
 function plainOf(
   ids: readonly number[] | undefined,
   { special }: Tokenizer,

@@ -1,15 +1,15 @@
 /**
- * Looks for stop strings while the text grows token by token, across token boundaries, as vLLM's
- * detokenizer does: the first string of the list that ends within the newest token wins, and
- * nothing is looked for before `minTokens` tokens are passed. It reads only the end of the text, so
- * a long one costs no more per token than a short one.
+ * Searches for stop strings while the text grows token by token, across token boundaries, as vLLM's
+ * detokenizer does. The first string of the list that ends within the newest token wins. Strings
+ * within the first `minTokens` tokens are ignored. Only the end of the text is read, so the cost
+ * per token does not grow with the text.
  */
 export class StopSearch {
-  /** Never read before the end, so that it stays a rope. */
+  /** Not read before the end, so that it stays a rope (joined lazily). */
   private grown = '';
   private tail = '';
   private tokens = 0;
-  /** Characters that a stream must keep back, so that it never shows a part of a stop string. */
+  /** Characters that a stream keeps back, so that it never shows a part of a stop string. */
   readonly heldBack: number;
 
   constructor(
@@ -27,7 +27,7 @@ export class StopSearch {
     return this.grown.length;
   }
 
-  /** Adds a token's text; the stop string that it completes, with its place, or undefined. */
+  /** Adds a token's text. Returns the stop string that it completes and its place, or undefined. */
   add(piece: string): { readonly string: string; readonly at: number } | undefined {
     this.grown += piece;
     this.tokens += 1;

@@ -3,13 +3,13 @@ import type { TokenSource } from './steered-tokens';
 import { StopSearch } from './stop-search';
 import type { WrittenTokens } from './write-sentences';
 
-/** Where tokens end when nothing stops them, and how. */
+/** The end of the tokens when no stop condition applies. */
 export interface TokenLimit {
   readonly count: number;
   readonly endReason: 'stop' | 'length';
 }
 
-/** Generates while looking for stop strings and stop tokens. */
+/** Draws tokens until a stop string, a stop token or the limit. */
 export class StoppableTokens {
   private readonly search: StopSearch;
   private readonly ids: number[] = [];
@@ -19,7 +19,7 @@ export class StoppableTokens {
   constructor(
     private readonly input: PlanInput,
     private readonly minTokens: number,
-    /** Text that the token at an index makes visible, where that is not what it spells. */
+    /** Text that the token at an index makes visible. Undefined: the token's own text. */
     private readonly pieceOf?: (at: number) => string,
   ) {
     this.search = new StopSearch(input.stop, minTokens);

@@ -1,29 +1,29 @@
 import { RandomStream } from '@baton/kernel';
 import type { StructuredText } from '@baton/structured';
 
-/** More calls than this are never made at once. */
+/** Most calls of one answer. */
 const MAX_CALLS = 4;
 
-/** `function`: its arguments are JSON. `custom`: its input is any text. */
+/** `function`: the arguments are JSON. `custom`: the input is any text. */
 export type ToolKind = 'function' | 'custom';
 
 /** A tool that may be called. */
 export interface OfferedTool {
   readonly kind: ToolKind;
   readonly name: string;
-  /** Arguments, or input. */
+  /** Arguments of a function, or input of a custom tool. */
   readonly arguments: StructuredText;
 }
 
-/** The functions of a request and what is known of how to use them. */
+/** The tools of a request, and the rules for calling them. */
 export interface ToolOffer {
-  /** Those that may be called: at least one. */
+  /** Tools that may be called; at least one. */
   readonly tools: readonly OfferedTool[];
-  /** Names of those that are called before all others; default and without any: all alike. */
+  /** Names of tools that are called before all others. Undefined or empty: all are equal. */
   readonly preferred?: readonly string[];
-  /** True: at least one is called. False: chance decides. */
+  /** True: at least one tool is called. False: a draw decides. */
   readonly isRequired: boolean;
-  /** Several calls in one answer are allowed. */
+  /** Whether one answer may have several calls. */
   readonly isParallel: boolean;
   /** Chance of a call where none is required, in [0, 1]. */
   readonly callProbability: number;
@@ -33,7 +33,7 @@ export interface ToolOffer {
   readonly maxCalls?: number;
 }
 
-/** The calls that an answer makes; none when it is text. A function of the offer and the seed. */
+/** The calls of an answer, drawn from the offer and the seed alone. Empty: the answer is text. */
 export function decideCalls(offer: ToolOffer, seed: number): readonly OfferedTool[] {
   const random = RandomStream.root(seed).stream('tool calls');
   const isWanted = random.unit() < offer.callProbability;

@@ -1,7 +1,7 @@
 import type { OutputPlan, PlanSegment, TextCut } from './output-plan';
 import type { Tokenizer } from './tokenizers/tokenizer';
 
-/** The visible content of the first `count` tokens once the sequence has ended there. */
+/** The visible content of a sequence that ended after `count` tokens. */
 export function visibleText(tokenizer: Tokenizer, plan: OutputPlan, count = plan.count): string {
   if (plan.segments === undefined) {
     return decodedText(tokenizer, plan.tokenIds.subarray(0, count), plan.cut);
@@ -10,7 +10,7 @@ export function visibleText(tokenizer: Tokenizer, plan: OutputPlan, count = plan
   return contents.map((segment) => segmentText(tokenizer, { plan, segment, count })).join('');
 }
 
-/** The visible text of one segment when the sequence has ended after `count` tokens. */
+/** The visible text of one segment of a sequence that ended after `count` tokens. */
 export function segmentText(
   tokenizer: Tokenizer,
   { plan, segment, count }: { plan: OutputPlan; segment: PlanSegment; count: number },

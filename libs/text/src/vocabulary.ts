@@ -10,7 +10,7 @@ import {
   VERBS,
 } from '@baton/structured';
 
-/** Parts of a sentence, small integers since the generator walks over them once per token. */
+/** Parts of a sentence. They are small integers because the generator reads one per token. */
 export const PART = {
   determiner: 0,
   adjective: 1,
@@ -22,12 +22,12 @@ export const PART = {
 } as const;
 
 /**
- * Token ids of the words that simulated text is made of. Each is one token with its leading space,
- * and stays that token wherever it stands between other words, commas and full stops: the
- * pre-tokenizer cuts before each space, so re-encoding gives the same ids.
+ * Token ids of the words of simulated text. Each word is one token with its leading space, and
+ * stays that token between other words, commas and full stops: the pre-tokenizer cuts before each
+ * space, so encoding again gives the same ids.
  */
 export interface Vocabulary {
-  /** Words in a sentence, by part. */
+  /** Words inside a sentence, by part. */
   readonly inner: readonly Int32Array[];
   /** First words of a sentence that follows another. */
   readonly openers: Int32Array;
@@ -37,11 +37,14 @@ export interface Vocabulary {
   readonly bareOpeners: Int32Array;
   readonly comma: number;
   readonly fullStop: number;
-  /** A full stop with an empty line, one token; the sentence's own when the tokenizer has none. */
+  /**
+   * A full stop with an empty line, as one token. The ordinary full stop where the tokenizer has
+   * none.
+   */
   readonly paragraphEnd: number;
 }
 
-/** Words that stand in for a list. */
+/** Most words that replace an empty list. */
 const MOST_WORDS = 1_000;
 
 const cache = new WeakMap<Tokenizer, Vocabulary>();
@@ -55,7 +58,7 @@ export function vocabularyOf(tokenizer: Tokenizer): Vocabulary {
   return vocabulary;
 }
 
-/** Of a vocabulary that has no word of a list. */
+/** Words for a vocabulary that has no word of a list. */
 function anyWords(tokenizer: Tokenizer): Int32Array {
   return WordPool.of(tokenizer).inner.slice(0, MOST_WORDS);
 }

@@ -5,8 +5,8 @@ import { endAlone } from './write-given';
 import type { WrittenTokens } from './write-sentences';
 
 /**
- * Degrees of detail in the order in which they are tried: the usual one, leaner ones while the
- * limit is too low.
+ * Degrees of detail in the order of the attempts: the usual one first, leaner ones while the text
+ * exceeds the limit.
  */
 const USUAL_EASES = [2, 1, 0] as const;
 const MOST_EASE = 3;
@@ -20,18 +20,18 @@ export interface ConstrainedWish {
 
 /**
  * A text under a constraint. It is whole and ends with `stop` when some text of the constraint fits
- * the limit; else it is the beginning of the leanest one and ends with `length`. Fewer tokens than
- * `minTokens` come only when the constraint's richest text has no more.
+ * the limit. Otherwise it is the beginning of the leanest text and ends with `length`. It has fewer
+ * than `minTokens` tokens only when the constraint's richest text has no more.
  */
 export function writeConstrained(tokenizer: Tokenizer, wish: ConstrainedWish): WrittenTokens {
   const { constraint, seed, maxTokens, minTokens } = wish;
   const attempt = (ease: number): WrittenTokens => {
     const text = constraint.write(seed, { ease });
     if (text === '') return endAlone(tokenizer);
-    // A longer text is not encoded in full to see that it is too long.
+    // Encoding stops here: a longer text is too long in any case.
     const most = (maxTokens + 1) * tokenizer.longestToken;
     const { tokenIds, cut } = encodeText(tokenizer, text.slice(0, most), maxTokens);
-    // As with any text, an end exactly at the limit would need one token more.
+    // The end token needs a place too, so an end exactly at the limit is a cut.
     const isWhole = tokenIds.length < maxTokens && text.length <= most;
     return { tokenIds, cut, endReason: isWhole ? 'stop' : 'length', stopReason: null };
   };

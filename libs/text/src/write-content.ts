@@ -5,12 +5,12 @@ import { writeGiven } from './write-given';
 import { type SentencesWish, writeSentences, type WrittenTokens } from './write-sentences';
 
 export interface ContentWish extends SentencesWish {
-  /** Decides over texts under a constraint. */
+  /** Seed of texts under a constraint. */
   readonly structuredSeed: number;
 }
 
 /**
- * The content of an answer: what is given, where it meets the request's constraint; else a
+ * The content of an answer: the given text where it meets the request's constraint, else a
  * simulated one.
  */
 export function writeContent(

@@ -5,14 +5,14 @@ import { StoppableTokens } from './stoppable-tokens';
 import type { Tokenizer } from './tokenizers/tokenizer';
 import { type SentencesWish, spelledCut, type WrittenTokens } from './write-sentences';
 
-/** Between a text and its repetition. */
+/** Separates a text from its repetition. */
 const SEAM = '\n\n';
 
 /**
- * A given text under the rules that hold for sentences: whole it ends with `stop`, cut by the limit
- * with `length`; stop conditions and the steering of tokens apply. Where more tokens are asked for
- * than it has (`ignore_eos`, `min_tokens`) it is repeated. An empty one is the end token alone,
- * which no client gets.
+ * A given text under the rules for sentences. The whole text ends with `stop`, a text cut by the
+ * limit with `length`; stop conditions and steering apply. A text shorter than the request needs
+ * (`ignore_eos`, `min_tokens`) is repeated. An empty text is the end token alone, which is not
+ * visible.
  */
 export function writeGiven(wish: SentencesWish, text: string): WrittenTokens {
   const { input, maxTokens, minTokens } = wish;
@@ -34,7 +34,7 @@ export function writeGiven(wish: SentencesWish, text: string): WrittenTokens {
   return { tokenIds, endReason, stopReason: null, cut };
 }
 
-/** An output always has a token: of an empty text it is the one that ends it. */
+/** The end token alone. An output has at least one token, so an empty text is this one. */
 export function endAlone({ special }: Tokenizer): WrittenTokens {
   const cut = { text: '', ends: Uint32Array.of(0), heldBack: 0 };
   return { tokenIds: Int32Array.of(special.endOfText), endReason: 'stop', stopReason: null, cut };
@@ -58,7 +58,7 @@ function tokensOf({ tokenIds }: EncodedText, { input, hash }: SentencesWish): To
   return new SteeredTokens(text, input.tokenizer, input.steering, unit);
 }
 
-/** What each token makes visible; a character of several tokens comes with the last. */
+/** The text that each token makes visible. A character of several tokens comes with the last. */
 function pieces(tokenizer: Tokenizer, { tokenIds, cut }: EncodedText): (at: number) => string {
   if (cut === undefined) return (at) => tokenizer.tokenText(tokenIds[at]!);
   return (at) => cut.text.slice(at === 0 ? 0 : cut.ends[at - 1], cut.ends[at]);

@@ -5,25 +5,25 @@ import { SteeredTokens, type TokenSource } from './steered-tokens';
 import { StoppableTokens } from './stoppable-tokens';
 import { vocabularyOf } from './vocabulary';
 
-/** Tokens of one run, and how the sequence ended if it did so there. */
+/** The tokens of one run, and how the run ended. */
 export type WrittenTokens = Pick<OutputPlan, 'tokenIds' | 'endReason' | 'stopReason' | 'cut'>;
 
 export interface SentencesWish {
   readonly input: PlanInput;
-  /** Decides over the words. */
+  /** Seed of the words. */
   readonly hash: number;
   /** At least 1. */
   readonly maxTokens: number;
   readonly minTokens: number;
-  /** The first word has no leading space. */
+  /** Whether the first word has no leading space. */
   readonly startsBare: boolean;
 }
 
 /**
- * Sentences up to the length that the length model says (never before `minTokens`), then `stop`; or
- * up to `maxTokens`, then `length`. An end exactly at the limit is a `length`: the end token itself
- * is not part of the output and would need one more. With `ignoreEos` only the limit and stop
- * conditions end it.
+ * Sentences up to the length from the length model (at least `minTokens`), then `stop`; or up to
+ * `maxTokens`, then `length`. An end exactly at the limit is a `length`: the end token is not part
+ * of the output and would need one more place. With `ignoreEos`, only the limit and stop conditions
+ * end the text.
  */
 export function writeSentences(wish: SentencesWish): WrittenTokens {
   const { input, hash, maxTokens, minTokens } = wish;
@@ -41,7 +41,10 @@ export function writeSentences(wish: SentencesWish): WrittenTokens {
   return { tokenIds, endReason, stopReason: null, cut };
 }
 
-/** Words that end with a full stop after `endAt` tokens, as far as nothing else is wanted. */
+/**
+ * Words that end with a full stop after `endAt` tokens; steered or random where the request asks
+ * for it.
+ */
 export function tokenSource(
   { input, hash, startsBare }: SentencesWish,
   endAt: number,
@@ -57,7 +60,10 @@ export function tokenSource(
   return steering === undefined ? words : new SteeredTokens(words, tokenizer, steering, unit);
 }
 
-/** For tokens that may be parts of a character: the text is what each spells on its own. */
+/**
+ * The cut of tokens that may be parts of a character: the text is what each token decodes to by
+ * itself.
+ */
 export function spelledCut(tokenizer: PlanInput['tokenizer'], ids: Int32Array): TextCut {
   let text = '';
   const ends = new Uint32Array(ids.length);

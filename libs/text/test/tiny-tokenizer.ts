@@ -1,4 +1,4 @@
-/** A tokenizer.json in little, trained here and now, so that tests need no model's file. */
+/** A small tokenizer.json, trained in the test, so that tests need no model's file. */
 
 const CORPUS = (
   'the a this every green quiet early small river city window table engine system reader ' +
@@ -20,8 +20,8 @@ const CHARACTERS = ALPHABET.map((byte) => {
 export type TinyKind = 'byte-level' | 'sentencepiece';
 
 /**
- * The file's content. Markers of Llama 3 are among its special tokens, those of other models are
- * not.
+ * The file's content. The markers of Llama 3 are among its special tokens; those of other models
+ * are not.
  */
 export function tinyTokenizerJson(kind: TinyKind = 'byte-level'): string {
   const isBytes = kind === 'byte-level';

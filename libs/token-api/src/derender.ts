@@ -62,8 +62,8 @@ export class DerenderChatDto extends DerenderDto {
   prompt_tokens?: number | null;
 
   /**
-   * The original request. Its tools and its reasoning would take a parser, as in a vLLM server
-   * without one.
+   * The original request. Its tools and its reasoning would need a parser, which a vLLM server
+   * without one also lacks.
    */
   @Is(OBJECT)
   chat_request?: object | null;
@@ -80,8 +80,8 @@ export class DerenderCompletionDto extends DerenderDto {
 type Head = Pick<AnswerHead, 'id' | 'created' | 'systemFingerprint'>;
 
 /**
- * Answers vLLM's POST /v1/chat/completions/derender: the chat answer whose tokens
- * `/inference/v1/generate` gave. Throws `BatonError`.
+ * The answer of vLLM's POST /v1/chat/completions/derender: the chat answer with the tokens from
+ * `/inference/v1/generate`. Throws `BatonError`.
  */
 export function derenderChatBody(body: unknown, limits: RequestLimits, head: Head): string {
   const dto = validateBody(new DerenderChatDto(), objectBody(body));
@@ -93,9 +93,7 @@ export function derenderChatBody(body: unknown, limits: RequestLimits, head: Hea
   });
 }
 
-/**
- * As `derenderChatBody` for a completion, which may have had several prompts. Throws `BatonError`.
- */
+/** The same for a completion, which may have several prompts. Throws `BatonError`. */
 export function derenderCompletionBody(body: unknown, limits: RequestLimits, head: Head): string {
   const dto = validateBody(new DerenderCompletionDto(), objectBody(body));
   const { prompt_tokens: counts = 0, generate_responses: generated } = dto;
@@ -144,8 +142,8 @@ function finalChoice(
     const message = `Token id ${foreign} is out of vocabulary`;
     throw valueError({ field: 'token_ids', message });
   }
-  const said = reason ?? 'stop';
-  if (!REASONS.includes(said)) {
+  const finishReason = reason ?? 'stop';
+  if (!REASONS.includes(finishReason)) {
     const message = `finish_reason must be one of ${REASONS.join(', ')}.`;
     throw valueError({ field: 'finish_reason', message });
   }
@@ -153,7 +151,7 @@ function finalChoice(
     index,
     text: asciiJson(tokenizer.decode(ids)),
     logprobs: asciiJson(logprobs ?? null),
-    reason: said as FinalChoice['reason'],
+    reason: finishReason as FinalChoice['reason'],
     stopReason: null,
     reasoning: undefined,
     toolCalls: undefined,

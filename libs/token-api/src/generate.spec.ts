@@ -36,7 +36,7 @@ describe('POST /inference/v1/generate', () => {
     );
   });
 
-  it('gives log-probabilities when asked to', () => {
+  it('gives log-probabilities on request', () => {
     const sampling_params = { ...BODY.sampling_params, logprobs: 2, prompt_logprobs: 1 };
     const { choices, prompt_logprobs } = JSON.parse(answerOf({ ...BODY, sampling_params })) as {
       choices: { logprobs: { content: { top_logprobs: unknown[] }[] } }[];
@@ -47,7 +47,7 @@ describe('POST /inference/v1/generate', () => {
     expect(prompt_logprobs).toHaveLength(2);
   });
 
-  it('takes kv_transfer_params beside the sampling parameters or among them', () => {
+  it('accepts kv_transfer_params beside the sampling parameters or among them', () => {
     const kv_transfer_params = { do_remote_decode: true };
     const nested = { ...BODY.sampling_params, extra_args: { kv_transfer_params } };
     for (const body of [

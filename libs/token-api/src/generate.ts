@@ -18,7 +18,7 @@ import {
 } from '@baton/openai';
 import type { GenerationRequest, RequestLimits } from '@baton/openai';
 
-/** Fields beside `sampling_params` that mean what they mean in a completion. */
+/** Fields beside `sampling_params` with the same meaning as in a completion. */
 const PASSED_ON = [
   'model',
   'cache_salt',
@@ -48,8 +48,7 @@ export class GenerateDto {
 
 /**
  * Checks a body of vLLM's POST /inference/v1/generate: token ids in, token ids out.
- * `sampling_params` are those of a completion. Throws `BatonError` with the first thing that is
- * wrong.
+ * `sampling_params` are those of a completion. Throws `BatonError` with the first error.
  */
 export function parseGenerate(body: unknown, limits: RequestLimits): GenerationRequest {
   const fields = objectBody(body);
@@ -67,7 +66,7 @@ export function parseGenerate(body: unknown, limits: RequestLimits): GenerationR
   );
 }
 
-/** Its JSON body: the choices of a completion as ids alone. */
+/** The JSON body of its answer: the choices of a completion as ids only. */
 export function renderGenerate(
   { request, head, options }: FinalContext,
   results: readonly FinishedSequence[],

@@ -2,7 +2,7 @@ import { asciiJson } from '@baton/text';
 import type { GenerationRequest, Prompt, RequestLimits } from '@baton/openai';
 import { objectBody, parseChat, parseCompletion } from '@baton/openai';
 
-/** Fields that mean the same in chats, completions and `sampling_params`. */
+/** Fields with the same meaning in chats, completions and `sampling_params`. */
 const SAMPLING = [
   'n',
   'temperature',
@@ -29,15 +29,15 @@ const SAMPLING = [
 type Fields = Readonly<Record<string, unknown>>;
 
 /**
- * Answers vLLM's POST /v1/chat/completions/render: the body that `/inference/v1/generate` takes for
- * this chat. Throws `BatonError`.
+ * The answer of vLLM's POST /v1/chat/completions/render: the body for `/inference/v1/generate` that
+ * equals this chat. Throws `BatonError`.
  */
 export function renderChatBody(body: unknown, limits: RequestLimits, id: string): string {
   const request = parseChat(body, limits);
   return asciiJson(generateBody({ request, fields: objectBody(body), id }, promptsOf(request)[0]));
 }
 
-/** As `renderChatBody` for a completion: one body per prompt, in a list. Throws `BatonError`. */
+/** The same for a completion: a list with one body per prompt. Throws `BatonError`. */
 export function renderCompletionBody(body: unknown, limits: RequestLimits, id: string): string {
   const request = parseCompletion(body, limits);
   const rendered = { request, fields: objectBody(body) };

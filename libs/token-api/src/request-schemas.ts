@@ -4,7 +4,7 @@ import { GenerateDto } from './generate';
 import { SglangGenerateDto } from './sglang/sglang-generate';
 import { DetokenizeDto, TokenizeTextDto } from './tokens.dto';
 
-/** The bodies of requests in tokens, by their names in a description of the API. */
+/** The bodies of requests in tokens, by their names in the OpenAPI description. */
 export function tokenSchemas() {
   return {
     GenerateRequest: schemaOf(new GenerateDto()),

@@ -14,8 +14,7 @@ const DONE = 'data: [DONE]\n\n';
 const DIALECT = 'vllm';
 
 /**
- * The stream of vLLM's POST /inference/v1/generate: ids as they come, one frame per step, nulls
- * included.
+ * The stream of vLLM's POST /inference/v1/generate: new ids, one frame per step, nulls included.
  */
 export class StreamedGenerate {
   readonly sequences: readonly GenerateSequence[];
@@ -58,7 +57,7 @@ export class StreamedGenerate {
     return `data: ${event}\n\n`;
   }
 
-  /** A choice with the tokens `[from, to)` of its sequence. */
+  /** A choice with tokens `[from, to)` of its sequence. */
   choice({ plan, index }: Planned, { from, to }: Span, reason?: EndReason): RawJson {
     const { request } = this;
     const reported = new ReportedTokens(plan, request, DIALECT);
@@ -91,7 +90,7 @@ interface Planned {
 }
 
 class GenerateSequence {
-  /** Tokens so far. */
+  /** Tokens received so far. */
   received = 0;
 
   constructor(

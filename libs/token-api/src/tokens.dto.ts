@@ -5,7 +5,7 @@ class TokensDto {
   model?: string | null;
 }
 
-/** The fields of POST /tokenize that both its forms have. */
+/** The fields that both forms of POST /tokenize have. */
 export class TokenizeDto extends TokensDto {
   @Is(BOOLEAN)
   add_special_tokens?: boolean | null;
@@ -14,7 +14,7 @@ export class TokenizeDto extends TokensDto {
   return_token_strs?: boolean | null;
 }
 
-/** Its form for a text. */
+/** The form for a text. */
 export class TokenizeTextDto extends TokenizeDto {
   @Is(STRING, { isRequired: true })
   prompt!: string;

@@ -21,7 +21,7 @@ interface Tokens {
 const tokenize = (body: object): Tokens => JSON.parse(tokenizeBody(body, LIMITS)) as Tokens;
 
 describe('POST /tokenize', () => {
-  it('gives the ids of a text, and back the text', () => {
+  it('gives the ids of a text, and the text of these ids', () => {
     fc.assert(
       fc.property(fc.string({ maxLength: 50 }), (prompt) => {
         const { count, tokens } = tokenize({ prompt });
@@ -40,11 +40,11 @@ describe('POST /tokenize', () => {
     );
   });
 
-  it('names the tokens when asked to', () => {
+  it('gives the texts of tokens on request', () => {
     expect(tokenize({ prompt: 'a b', return_token_strs: true }).token_strs).toEqual(['a', ' b']);
   });
 
-  it('gives a conversation the ids that chat completions would compute', () => {
+  it('gives a conversation the ids of the same chat', () => {
     const messages = [
       { role: 'system', content: 'be brief' },
       { role: 'user', content: 'why?' },
@@ -57,7 +57,7 @@ describe('POST /tokenize', () => {
     expect(closed.count).toBeLessThan(tokenize(body).count);
   });
 
-  it('counts texts longer than the context too', () => {
+  it('also counts texts longer than the context', () => {
     expect(tokenize({ prompt: 'a '.repeat(500) }).count).toBeGreaterThan(128);
   });
 
@@ -67,19 +67,19 @@ describe('POST /tokenize', () => {
     expect(a).toEqual(b);
   });
 
-  it('refuses a template of its own', () => {
+  it('refuses a template in the request', () => {
     const messages = [{ role: 'user', content: 'a' }];
     expect(() => tokenize({ messages, chat_template: '{{ x }}' })).toThrow(/untrusted/);
   });
 
-  it('refuses what would keep others waiting', () => {
+  it('refuses texts of more than 1,048,576 tokens', () => {
     expect(() => tokenize({ prompt: 'a '.repeat(2 ** 20 + 1) })).toThrow(/1048576 tokens/);
   });
 
   it.each([
     ['neither prompt nor messages', {}, 'prompt'],
-    ['a prompt that is no text', { prompt: ['a'] }, 'prompt'],
-    ['a flag that is no boolean', { prompt: 'a', return_token_strs: 1 }, 'return_token_strs'],
+    ['a prompt of another type', { prompt: ['a'] }, 'prompt'],
+    ['a flag of another type', { prompt: 'a', return_token_strs: 1 }, 'return_token_strs'],
     ['an unknown model', { prompt: 'a', model: 'n' }, null],
   ])('refuses %s', (_, body, param) => {
     expect(() => tokenize(body)).toThrow(expect.objectContaining({ param }));

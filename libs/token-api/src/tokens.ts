@@ -18,13 +18,12 @@ import {
 import type { RequestLimits } from '@baton/openai';
 import { DetokenizeDto, TokenizeDto, TokenizeTextDto } from './tokens.dto';
 
-/** So that other requests need not wait long for one text. */
+/** Most tokens of one text, so that it does not delay other requests. */
 const MAX_TOKENS = 2 ** 20;
 
 /**
- * Answers POST /tokenize: a text as it stands, or a conversation as chat completions would compute
- * it. The tokenizer has no special tokens to add, so `add_special_tokens` changes nothing. Throws
- * `BatonError`.
+ * The answer of POST /tokenize: a text as it is, or a conversation as chat completions compute it.
+ * The tokenizer adds no special tokens, so `add_special_tokens` has no effect. Throws `BatonError`.
  */
 export function tokenizeBody(body: unknown, limits: RequestLimits): string {
   const fields = objectBody(body);
@@ -50,7 +49,7 @@ function namesOf(ids: ArrayLike<number>, tokenizer: Tokenizer): string[] {
   return Array.from(ids, (id) => tokenizer.tokenText(id));
 }
 
-/** Answers POST /detokenize. Throws `BatonError` for ids outside of the vocabulary. */
+/** The answer of POST /detokenize. Throws `BatonError` for ids outside the vocabulary. */
 export function detokenizeBody(body: unknown, limits: RequestLimits): string {
   const dto = validateBody(new DetokenizeDto(), objectBody(body));
   servedModel(dto.model, limits);
@@ -62,7 +61,7 @@ export function detokenizeBody(body: unknown, limits: RequestLimits): string {
   return asciiJson({ prompt: tokenizer.decode(dto.tokens) });
 }
 
-/** Answers GET /tokenizer_info with what a client needs to build the same tokenizer. */
+/** The answer of GET /tokenizer_info, with which a client can build the same tokenizer. */
 export function tokenizerInfoBody(limits: RequestLimits): string {
   const { tokenizer, maxModelLen, template = CHATML } = limits;
   return asciiJson({
@@ -77,7 +76,7 @@ export function tokenizerInfoBody(limits: RequestLimits): string {
   });
 }
 
-/** What the template writes around plain messages. */
+/** The markers that the template writes around plain messages. */
 function markersOf(template: ChatTemplate): Marker[] {
   const roles = ['system', 'user', 'assistant'].map((role) => ({ role, content: '' }));
   const markup = roles.flatMap((turn) => [...template.open(turn), ...template.close(turn)]);
@@ -85,7 +84,7 @@ function markersOf(template: ChatTemplate): Marker[] {
   return [...new Set(written)];
 }
 
-/** The part of the template that concerns plain messages. */
+/** The part of the template for plain messages. */
 const CHATML_IN_JINJA =
   "{% for message in messages %}{{ '<|im_start|>' + message['role'] + '\\n' + " +
   "message['content'] + '<|im_end|>' + '\\n' }}{% endfor %}" +

@@ -3,16 +3,16 @@ import { setPriority } from 'node:os';
 import { basename } from 'node:path';
 import { parentPort, type TransferListItem } from 'node:worker_threads';
 
-/** What a task gives; what is transferred is not copied. */
+/** The result of a task. Objects in `transfer` are not copied. */
 export interface Performed {
   readonly value: unknown;
   readonly transfer?: readonly TransferListItem[];
 }
 
-/** The first message of a thread: it takes tasks from now on. */
+/** The first message of a thread: it is ready for tasks. */
 export interface ThreadReady {
   readonly kind: 'ready';
-  /** Its number in the system; undefined where the system does not tell. */
+  /** The thread's number in the system. Undefined where the system does not expose it. */
   readonly systemId: number | undefined;
 }
 
@@ -24,7 +24,7 @@ export type ThreadMessage =
 /** Below the event loop, which tokens and other clients wait for (nice(1), of 19). */
 const NICENESS = 10;
 
-/** In the thread: takes one task after the other and answers each. */
+/** Runs in the thread: performs one task after another and answers each. */
 export function serveWork(perform: (task: unknown) => Performed): void {
   const say = (message: ThreadMessage, transfer: readonly TransferListItem[] = []): void =>
     parentPort?.postMessage(message, transfer);

@@ -6,7 +6,7 @@ const TICK_MS = 10;
 const USER_TIME = 11;
 const SYSTEM_TIME = 12;
 
-/** CPU time of a thread of this process, ms; undefined where the system does not tell. */
+/** CPU time of a thread of this process, ms. Undefined where the system does not expose it. */
 export function threadCpuMs(systemId: number | undefined): number | undefined {
   if (systemId === undefined) return undefined;
   try {

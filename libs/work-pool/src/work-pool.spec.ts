@@ -40,7 +40,7 @@ function open(options: Partial<WorkPoolOptions> = {}): WorkPool {
   return pool;
 }
 
-/** A task that ends when it is let go, and the promise of its beginning. */
+/** A task that ends on request, and the promise of its start. */
 function held(): { task: object; begun: () => Promise<unknown>; letGo: () => void } {
   const cell = new Int32Array(new SharedArrayBuffer(8));
   return {
@@ -66,14 +66,14 @@ describe('a pool of threads', () => {
     expect(pool.size).toBe(2);
   });
 
-  it('passes on what a task throws, and its thread lives', async () => {
+  it('passes on the error of a task, and keeps its thread', async () => {
     open();
     const thread = await pool.run({ kind: 'thread' });
     await expect(pool.run({ kind: 'fail', message: 'no' })).rejects.toThrow(new Error('no'));
     expect(await pool.run({ kind: 'thread' })).toBe(thread);
   });
 
-  it('ends a task that takes more CPU time than one may, and goes on with the next', async () => {
+  it('ends a task above its limit of CPU time, and continues with the next', async () => {
     open({ cpuMs: 100 });
     const endless = pool.run({ kind: 'spin' });
     const next = pool.run({ kind: 'say', value: 'next' });
@@ -98,15 +98,15 @@ describe('a pool of threads', () => {
     await expect(pool.run(held().task)).rejects.toThrow(refused('too-complex'));
   });
 
-  it('ends a task that takes more memory than one may, and goes on with the next', async () => {
-    open();
+  it('ends a task above its limit of memory, and continues with the next', async () => {
+    open({ heapMb: 16 });
     const greedy = pool.run({ kind: 'fill' });
     const next = pool.run({ kind: 'say', value: 'next' });
     await expect(greedy).rejects.toThrow(refused('too-complex'));
     expect(await next).toBe('next');
   });
 
-  it('refuses a task when as many wait as may', async () => {
+  it('refuses a task when the queue is full', async () => {
     open({ maxWaiting: 1 });
     const first = held();
     const running = pool.run(first.task);
@@ -117,7 +117,7 @@ describe('a pool of threads', () => {
     expect(await Promise.all([running, waiting])).toEqual(['held', 'waited']);
   });
 
-  it('refuses a task that has waited as long as it may, and lets one under way be', async () => {
+  it('refuses a task that has waited too long, but not one under way', async () => {
     open({ maxWaitMs: 20 });
     const first = held();
     const running = pool.run(first.task);
@@ -127,7 +127,7 @@ describe('a pool of threads', () => {
     expect(await running).toBe('held');
   });
 
-  it.each(['runs', 'waits'])('ends a task that %s when nobody waits for it', async (state) => {
+  it.each(['runs', 'waits'])('ends a task that %s that nothing awaits any more', async (state) => {
     open();
     const leave = new AbortController();
     const other = held();
@@ -140,7 +140,7 @@ describe('a pool of threads', () => {
     expect(await pool.run({ kind: 'say', value: 'next' })).toBe('next');
   });
 
-  it('ends a thread that has had no task for a while', async () => {
+  it('ends a thread without a task for some time', async () => {
     open({ idleMs: 1 });
     await pool.run({ kind: 'say' });
     await vi.waitUntil(() => pool.size === 0, { timeout: LONG_MS });

@@ -2,11 +2,11 @@ import { WorkRefused } from './work-refused';
 import { type ThreadOptions, type CpuBudget, WorkThread } from './work-thread';
 
 export interface WorkPoolOptions extends ThreadOptions {
-  /** Threads at most; each starts with the first task that finds no other. */
+  /** Maximum number of threads. Each starts with the first task that finds no free one. */
   readonly threads: number;
-  /** Tasks that may wait for a thread. */
+  /** Maximum number of tasks that wait for a thread. */
   readonly maxWaiting: number;
-  /** How long a task may wait for a thread, ms. */
+  /** Maximum wait of a task for a thread, ms. */
   readonly maxWaitMs: number;
   /** A thread without a task ends after this time, ms, and gives its memory back. */
   readonly idleMs: number;
@@ -29,8 +29,8 @@ interface Waiting {
 }
 
 /**
- * Threads that do what would hold the event loop. Every task has a bound on its CPU time and its
- * memory, and the queue in front of them has a bound on its length and on the wait.
+ * Threads for work that would block the event loop. Every task has a limit on its CPU time and its
+ * memory. The queue in front of the threads has a limit on its length and on the wait.
  */
 export class WorkPool {
   private readonly threads = new Map<WorkThread, NodeJS.Timeout | undefined>();
@@ -90,7 +90,7 @@ export class WorkPool {
     for (const thread of [...this.threads.keys()]) thread.end(new WorkRefused('left'));
   }
 
-  /** A task that has begun is never `busy`: its thread has its own deadline. */
+  /** A task under way is never `busy`: its thread has its own deadline. */
   private giveUp(waiting: Waiting, reason: 'busy' | 'left'): void {
     if (waiting.thread !== undefined) {
       if (reason === 'left') waiting.thread.end(new WorkRefused('left'));

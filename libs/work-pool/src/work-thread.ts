@@ -6,23 +6,23 @@ import { WorkRefused } from './work-refused';
 export interface ThreadOptions {
   /** A CommonJS file that calls `serveWork`. */
   readonly entry: string;
-  /** The `workerData` of each thread: what all tasks share. */
+  /** The `workerData` of each thread: the common data of all tasks. */
   readonly data: unknown;
-  /** CPU time that one task may take, ms. */
+  /** Maximum CPU time of one task, ms. */
   readonly cpuMs: number;
-  /** Time that one task may take however little CPU it gets, ms. */
+  /** Maximum wall time of one task, ms. */
   readonly wallMs: number;
-  /** Heap of one thread, MiB: what all tasks share, and one task. */
+  /** Heap of one thread, MiB: for the common data and one task. */
   readonly heapMb: number;
 }
 
-/** What is left to all tasks that share it. */
+/** The rest of the CPU time of several tasks. */
 export interface CpuBudget {
   /** CPU time, ms. */
   cpuMs: number;
 }
 
-/** A task under way, and how to tell its end. */
+/** A task under way, with the functions that end it. */
 export interface RunningTask {
   readonly task: unknown;
   /** Undefined: the task has `ThreadOptions.cpuMs` for itself. */
@@ -36,7 +36,7 @@ const LOOK_AGAIN_MS = 50;
 /** The young generation, of which objects of one task die; V8's own default on 64 bits. */
 const YOUNG_HEAP_MB = 32;
 
-/** A thread of a pool: one task at a time, ended with the task that takes too much. */
+/** A thread of a pool: one task at a time. It ends with a task that exceeds its limits. */
 export class WorkThread {
   private readonly worker: Worker;
   private systemId: number | undefined;
@@ -120,7 +120,7 @@ export class WorkThread {
     return Math.max(0, this.running?.budget?.cpuMs ?? this.options.cpuMs);
   }
 
-  /** CPU time of the task so far; where the system does not tell it, time. */
+  /** CPU time of the task so far. Wall time where the system does not expose CPU time. */
   private usedMs(): number {
     const now = threadCpuMs(this.systemId);
     if (now === undefined || this.cpuBeforeMs === undefined) {
@@ -129,7 +129,7 @@ export class WorkThread {
     return now - this.cpuBeforeMs;
   }
 
-  /** A machine that is busy with other things gives a task its CPU time late. */
+  /** On a busy machine a task gets its CPU time late, so the watch repeats. */
   private watch(afterMs: number): void {
     this.deadline = setTimeout(() => {
       const left = Math.min(this.allowedMs - this.usedMs(), this.wallLeftMs());

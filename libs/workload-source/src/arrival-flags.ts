@@ -4,25 +4,27 @@ import type { FlagValues } from './flag-values';
 import { type ArrivalKind, ARRIVALS, flagNameOf, type WorkloadFlag } from './workload-flags';
 
 const RAMP_FLAGS = ['rampUpStrategy', 'rampUpStartRps', 'rampUpEndRps'] as const;
-/** Flags that let requests arrive otherwise than they did. */
+/** Flags that change the arrivals of requests. */
 export const RETIMING = [
   ...(['arrivals', 'requestRate', 'rateScale', 'burstiness'] as const),
   ...RAMP_FLAGS,
 ] as const;
 
 /**
- * How requests get their arrivals: those of the trace, perhaps spread, or a process that replaces
- * them.
+ * The source of the arrivals of requests: those of the trace, perhaps spread, or a process that
+ * replaces them.
  */
 export type ArrivalPlan =
   | {
       readonly kind: 'trace' | 'spread';
-      /** Scale the gaps so that this is the mean rate. */
+      /** Scales the gaps to this mean rate, requests per second. */
       readonly ratePerSecond: number | undefined;
     }
   | { readonly kind: 'process'; readonly spec: ArrivalSpec };
 
-/** For the requests of a trace: a process without a rate has the mean rate of the trace. */
+/**
+ * Arrivals of the requests of a trace. A process without a rate gets the mean rate of the trace.
+ */
 export function arrivalsOfTrace(flags: FlagValues, workload: Workload): ArrivalPlan {
   const kind = chosenKind(flags) ?? (flags.has('requestRate') ? 'gamma' : 'trace');
   const rate = flags.positive('requestRate', true);
@@ -36,8 +38,8 @@ export function arrivalsOfTrace(flags: FlagValues, workload: Workload): ArrivalP
 }
 
 /**
- * For requests that have no arrivals of their own: without a rate all come at once, as with `vllm
- * bench serve`.
+ * Arrivals of requests without arrivals of their own. Without a rate all arrive at once, as with
+ * `vllm bench serve`.
  */
 export function arrivalsOfDataset(flags: FlagValues): ArrivalSpec {
   const kind = chosenKind(flags) ?? 'gamma';
@@ -46,7 +48,7 @@ export function arrivalsOfDataset(flags: FlagValues): ArrivalSpec {
   }
   const isRandom = flags.has('arrivals') || flags.has('burstiness');
   if (kind !== 'ramp' && isRandom && !flags.has('requestRate')) {
-    throw new UsageError('A dataset has no rate of its own: give --request-rate.');
+    throw new UsageError('A dataset has no rate of its own; add --request-rate.');
   }
   return processOf(flags, kind, flags.positive('requestRate', true) ?? Infinity);
 }
@@ -88,5 +90,5 @@ function rampOf(flags: FlagValues): ArrivalSpec {
 function refuse(flags: FlagValues, names: readonly WorkloadFlag[], beside: string): void {
   const name = names.find((each) => flags.has(each));
   if (name !== undefined)
-    throw new UsageError(`${flagNameOf(name)} has no meaning beside ${beside}.`);
+    throw new UsageError(`${flagNameOf(name)} has no effect beside ${beside}.`);
 }

@@ -2,7 +2,7 @@ import type { BatonConfig, ResolvedConfig } from '@baton/config';
 import { type LoadedWorkload, loadWorkload, type WorkloadContext } from './load-workload';
 import type { WorkloadFlags } from './workload-flags';
 
-/** A workload, and the configuration with the KV blocks that it comes in. */
+/** A workload, and the configuration with its KV block size. */
 export interface ConfiguredWorkload {
   readonly config: BatonConfig;
   readonly loaded: LoadedWorkload;
@@ -11,12 +11,12 @@ export interface ConfiguredWorkload {
 }
 
 export interface ReadingOptions extends Pick<WorkloadContext, 'onProgress'> {
-  /** Longest prompt plus output of the engines, tokens. */
+  /** Largest sum of prompt and output of the engines, tokens. */
   readonly maxModelLen: number;
 }
 
 /**
- * The requests of the flags, in the KV blocks that a trace names unless the user chose others.
+ * The requests of the flags, in the KV blocks of the trace unless the user sets others.
  *
  * @throws UsageError as `loadWorkload`
  */
@@ -35,7 +35,7 @@ export async function configuredWorkload(
 
 function coarseBlocks({ blockSize }: BatonConfig): string {
   return (
-    `KV blocks of ${blockSize} tokens, in which the trace names what prompts share; ` +
-    `--block-size 16 has vLLM's.`
+    `KV blocks have ${blockSize} tokens, as the block ids of the trace; ` +
+    `--block-size 16 sets vLLM's size.`
   );
 }

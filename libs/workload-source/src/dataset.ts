@@ -27,15 +27,15 @@ export interface DatasetContext {
   readonly seed: number;
   /** Tokens per KV block. */
   readonly blockSize: number;
-  /** Conversations end before they outgrow it. */
+  /** Upper limit for a conversation, tokens. */
   readonly maxModelLen: number;
 }
 
-/** Requests that are made up. */
+/** Kinds of generated requests. */
 export type DatasetKind = Exclude<SourceKind, 'trace' | 'sharegpt'>;
 
 /**
- * Makes the requests of a dataset. The defaults are those of `vllm bench serve` where it has them.
+ * Generates the requests of a dataset. Defaults are those of `vllm bench serve` where it has them.
  */
 export function generateDataset(
   kind: DatasetKind,
@@ -72,8 +72,8 @@ export function generateDataset(
 }
 
 /**
- * How many requests (at most `most`), and when; for conversations, when as many conversations
- * begin, which is more than enough.
+ * The number of requests (at most `most`) and their instants. For conversations: the instants at
+ * which they begin, one per request, which is always enough.
  */
 export function datasetArrivals(
   flags: FlagValues,
@@ -82,7 +82,7 @@ export function datasetArrivals(
 ): { readonly count: number; readonly arrivalUs: Float64Array } {
   const spec = arrivalsOfDataset(flags);
   const durationS = flags.seconds('duration');
-  // The rate is scaled afterwards, which shortens the time that was drawn.
+  // The rate is scaled afterwards, which shortens the drawn time.
   const drawnS =
     durationS === undefined ? undefined : durationS * (flags.positive('rateScale') ?? 1);
   const ratePerSecond = 'ratePerSecond' in spec ? spec.ratePerSecond : undefined;
@@ -90,16 +90,16 @@ export function datasetArrivals(
   const asked = flags.count('numPrompts', 0, MOST_PROMPTS) ?? (byDuration ? Infinity : PROMPTS);
   const count = Math.min(asked, most);
   if (byDuration && Math.min(count, drawnS * ratePerSecond) > MOST_PROMPTS) {
-    throw new UsageError(
-      `--duration and --request-rate ask for more than ${MOST_PROMPTS} requests.`,
-    );
+    throw new UsageError(`--duration and --request-rate give more than ${MOST_PROMPTS} requests.`);
   }
   const durationUs = drawnS === undefined ? undefined : secondsToUs(drawnS);
   const limits = { count, durationUs, exactRate: durationUs === undefined };
   return { count, arrivalUs: drawArrivals(spec, limits, workloadStream(seed, 'arrivals')) };
 }
 
-/** Around a mean: exact, uniform by --random-range-ratio, or lognormal by --length-sigma. */
+/**
+ * Lengths around a mean: exact, uniform by --random-range-ratio, or lognormal by --length-sigma.
+ */
 function lengths(flags: FlagValues, mean: number): LengthSpec {
   const sigma = flags.number('lengthSigma', { from: 0, to: 10, expected: 'a number from 0 to 10' });
   const below1 = 1 - Number.EPSILON;
@@ -149,12 +149,14 @@ function either(
   other: 'randomOutputLen' | 'randomInputLen',
 ): number | undefined {
   if (flags.has(one) && flags.has(other)) {
-    throw new UsageError('--random-… and --prefix-repetition-… name the same length: give one.');
+    throw new UsageError(
+      '--random-… and --prefix-repetition-… set the same length; give one of them.',
+    );
   }
   return flags.count(one) ?? flags.count(other);
 }
 
-/** `4`, or `2-6` for every number of turns from 2 to 6 equally often. */
+/** `4`, or `2-6` for each number of turns from 2 to 6 with equal probability. */
 function turnsOf(flags: FlagValues): LengthSpec {
   const given = flags.text('multiTurnTurns');
   if (given === undefined) return { kind: 'constant', tokens: TURNS };

@@ -5,9 +5,9 @@ import { flagNameOf, type WorkloadFlag } from './workload-flags';
 export interface NumberBounds {
   readonly from: number;
   readonly to: number;
-  /** What the bounds mean, as the sentence says it: "a number from 0 to 1". */
+  /** The valid values in words, for the message: "a number from 0 to 1". */
   readonly expected: string;
-  /** `inf` is a value too. */
+  /** True: `inf` is valid too. */
   readonly orInfinite?: boolean;
 }
 
@@ -18,7 +18,7 @@ const MOST_COUNT = 1_000_000_000;
 const MOST_SECONDS = 1e9;
 
 /**
- * Reads the values of flags, those of a workload unless told otherwise; a wrong one is one
+ * Reads the values of flags (default: those of a workload). A wrong value is a usage error of one
  * sentence.
  */
 export class FlagValues<Name extends string = WorkloadFlag> {

@@ -25,14 +25,14 @@ const workloadOf = async (flags: WorkloadFlags): Promise<Workload> => (await loa
 const descriptionOf = async (flags: WorkloadFlags): Promise<WorkloadDescription> =>
   describeWorkload(await workloadOf(flags));
 
-/** Ten requests, one per second but for two at once. */
+/** Ten requests, one per second, of which two arrive at once. */
 const tenRows = file(
   'ten.csv',
   `${VIDUR}${[0, 1, 2, 2, 4, 5, 6, 7, 8, 9].map((s) => `${s},${s + 1},3\n`).join('')}`,
 );
 
 describe('a trace', () => {
-  it('keeps its arrivals unless told otherwise', async () => {
+  it('keeps its arrivals by default', async () => {
     const { workload, notes, source } = await load({ trace: tenRows });
     expect(Array.from(workload.arrivalUs)).toEqual(
       [0, 1, 2, 2, 4, 5, 6, 7, 8, 9].map((s) => s * 1e6),
@@ -41,7 +41,7 @@ describe('a trace', () => {
     expect(source).toEqual({ kind: 'trace', name: tenRows, format: 'vidur' });
   });
 
-  it('is the same packed, named or detected', async () => {
+  it('is the same packed, by name or with a detected format', async () => {
     const plain = await workloadOf({ trace: tenRows });
     const content = `${VIDUR}${Array.from(
       plain.arrivalUs,
@@ -70,7 +70,7 @@ describe('a trace', () => {
     ).toEqual(new Array<number>(10).fill(0));
   });
 
-  it('gets other arrivals at its own rate or a given one', async () => {
+  it('gets new arrivals at its own rate or a given one', async () => {
     const constant = await workloadOf({ trace: tenRows, arrivals: 'constant', requestRate: '4' });
     expect(constant.arrivalUs.at(-1)).toBe(2_250_000);
     const own = await workloadOf({ trace: tenRows, arrivals: 'poisson' });
@@ -82,7 +82,7 @@ describe('a trace', () => {
     expect((await workloadOf({ trace: tenRows, ...ramp })).arrivalUs.at(-1)).toBeLessThan(10e6);
   });
 
-  it('whose clock is coarse is noted, and spread on demand', async () => {
+  it('with a coarse clock gets a note, and is spread on demand', async () => {
     const asIs = await load({ trace: 'mooncake-conversation' });
     expect(asIs.notes).toEqual([expect.stringMatching(/one instant.*--arrivals spread.*: 28\.$/)]);
     const spread = await load({ trace: 'mooncake-conversation', arrivals: 'spread' });
@@ -93,7 +93,7 @@ describe('a trace', () => {
     expect(ratePerSecond).toBeCloseTo(3.4, 1);
   });
 
-  it('says what had to be decided about its rows', async () => {
+  it('reports corrections of its rows', async () => {
     const odd = file('odd.csv', `${VIDUR}5,0,1\n1,1,0\n`);
     expect((await load({ trace: odd })).notes).toEqual([
       expect.stringMatching(/without prompt tokens.*: 1\.$/),
@@ -102,14 +102,14 @@ describe('a trace', () => {
     ]);
   });
 
-  it('of no requests is no error', async () => {
+  it('without requests is valid', async () => {
     expect((await workloadOf({ trace: file('header.csv', VIDUR) })).count).toBe(0);
     expect((await workloadOf({ trace: file('empty', '') })).count).toBe(0);
     const poisson = { trace: file('empty', ''), arrivals: 'poisson', requestRate: '3' };
     expect((await workloadOf(poisson)).count).toBe(0);
   });
 
-  it('has its contents in the blocks of the engine', async () => {
+  it('has its contents in blocks of the engine’s size', async () => {
     const flags = { trace: 'mooncake-synthetic', limit: '50' };
     for (const blockSize of [16, 64, 512]) {
       const { workload } = await loadWorkload(flags, { seed: 1, blockSize });
@@ -126,7 +126,7 @@ describe('a trace', () => {
 });
 
 describe('a dataset', () => {
-  it('has exact lengths and all requests at once, as vllm bench serve has', async () => {
+  it('has exact lengths and all requests at once, as in vllm bench serve', async () => {
     const { workload, notes } = await load({ dataset: 'random' });
     const { requests, mostAtOneInstant, promptTokens, outputTokens } = describeWorkload(workload);
     expect([requests, mostAtOneInstant]).toEqual([1000, 1000]);
@@ -134,7 +134,7 @@ describe('a dataset', () => {
     expect(notes).toEqual([expect.stringContaining('at once')]);
   });
 
-  it('has lengths around its means', async () => {
+  it('has lengths around their means', async () => {
     const flags = { dataset: 'random', randomInputLen: '100', randomRangeRatio: '0.5' };
     const workload = await workloadOf(flags);
     expect(Math.min(...workload.promptTokens)).toBe(50);
@@ -144,7 +144,7 @@ describe('a dataset', () => {
     expect(wide.promptTokens.p50 / 1024).toBeCloseTo(Math.exp(-0.5), 1);
   });
 
-  it('arrives as asked', async () => {
+  it('arrives as the flags set', async () => {
     const flags = { dataset: 'random', numPrompts: '200', requestRate: '10' };
     expect((await workloadOf(flags)).arrivalUs.at(-1)).toBe(20_000_000);
     const timed = await descriptionOf({ ...flags, burstiness: 'inf' });
@@ -154,7 +154,7 @@ describe('a dataset', () => {
     expect((await workloadOf({ ...byTime, rateScale: '2' })).count).toBe(600);
   });
 
-  it('shares prefixes, of a length or in part', async () => {
+  it('shares prefixes of a fixed length, or a part of each prompt', async () => {
     const fixed = await workloadOf({ dataset: 'prefix_repetition', numPrompts: '500' });
     expect(new Set(fixed.promptTokens)).toEqual(new Set([512]));
     expect(fixed.contentCount).toBe(10 * 16);
@@ -167,7 +167,7 @@ describe('a dataset', () => {
     expect([one.promptTokens[0], one.contentCount]).toEqual([1056, 2]);
   });
 
-  it('holds conversations', async () => {
+  it('has conversations', async () => {
     const flags = { dataset: 'multi-turn', numPrompts: '300', requestRate: '2' };
     const { requests, laterTurns, reusableShare } = await descriptionOf({
       ...flags,
@@ -190,7 +190,7 @@ describe('a dataset', () => {
     expect(Math.max(...workload.promptTokens)).toBeLessThan(3_000);
   });
 
-  it('is the same for the same seed, another for another', async () => {
+  it('is equal for equal seeds, and different for others', async () => {
     const flags = {
       dataset: 'shared-prefix',
       lengthSigma: '1',
@@ -210,25 +210,22 @@ describe('wrong usage', () => {
     [{ trace: tenRows, dataset: 'random' }, /exclude each other/],
     [{ dataset: 'sonnet' }, /--dataset must be one of/],
     [{ trace: 'mooncake-conversations' }, /did you mean 'mooncake-conversation'/],
-    [{ trace: '/nowhere/x.csv' }, /neither a file nor a trace that ships \(mooncake/],
-    [{ trace: broken }, /broken\.csv:3: num_prefill_tokens "-1" is no whole number/],
+    [{ trace: '/nowhere/x.csv' }, /neither a file nor a shipped trace \(mooncake/],
+    [{ trace: broken }, /broken\.csv:3: num_prefill_tokens "-1" is not a whole number/],
     [{ trace: tenRows, traceFormat: 'azure' }, /ten\.csv:1: the header .* lacks TIMESTAMP/],
     [{ trace: tenRows, traceFormat: 'csv' }, /--trace-format must be one of azure/],
-    [{ trace: tenRows, traceBlockSize: '16' }, /no meaning for the format vidur/],
-    [{ trace: tenRows, randomInputLen: '16' }, /--random-input-len has no meaning for a trace/],
+    [{ trace: tenRows, traceBlockSize: '16' }, /no effect on the format vidur/],
+    [{ trace: tenRows, randomInputLen: '16' }, /--random-input-len has no effect on a trace/],
     [{ trace: tenRows, limit: '1.5' }, /--limit must be a whole number from 0/],
     [{ trace: tenRows, rateScale: '0' }, /--rate-scale must be a number above 0/],
     [{ trace: tenRows, requestRate: 'fast' }, /--request-rate must be a number above 0 or inf/],
-    [{ trace: tenRows, arrivals: 'trace', burstiness: '2' }, /--burstiness has no meaning beside/],
-    [
-      { trace: tenRows, arrivals: 'poisson', rampUpEndRps: '2' },
-      /--ramp-up-end-rps has no meaning/,
-    ],
+    [{ trace: tenRows, arrivals: 'trace', burstiness: '2' }, /--burstiness has no effect beside/],
+    [{ trace: tenRows, arrivals: 'poisson', rampUpEndRps: '2' }, /--ramp-up-end-rps has no effect/],
     [{ trace: tenRows, arrivals: 'ramp' }, /needs --ramp-up-start-rps and/],
     [{ trace: tenRows, limit: '4', arrivals: 'sometimes' }, /--arrivals must be one of/],
-    [{ dataset: 'random', limit: '4' }, /--limit has no meaning for the dataset random/],
+    [{ dataset: 'random', limit: '4' }, /--limit has no effect on the dataset random/],
     [{ dataset: 'random', arrivals: 'spread' }, /needs --trace/],
-    [{ dataset: 'random', arrivals: 'poisson' }, /give --request-rate/],
+    [{ dataset: 'random', arrivals: 'poisson' }, /add --request-rate/],
     [
       { dataset: 'random', rampUpStartRps: '1', rampUpEndRps: '2', requestRate: '1' },
       /beside a ramp/,
@@ -241,16 +238,16 @@ describe('wrong usage', () => {
     [{ dataset: 'shared-prefix', randomInputLen: '1', prefixRepetitionSuffixLen: '1' }, /give one/],
     [
       { dataset: 'shared-prefix', numPrompts: '100', randomInputLen: '1e9', prefixShare: '1' },
-      /more than the 2147483647 that fit/,
+      /more than the limit of 2147483647/,
     ],
     [{ dataset: 'multi-turn', multiTurnTurns: '6-2' }, /a range such as 2-6/],
-  ])('%j is one sentence', async (flags, sentence) => {
+  ])('%j is refused in one sentence', async (flags, sentence) => {
     const attempt = load(flags);
     await expect(attempt).rejects.toThrow(UsageError);
     await expect(attempt).rejects.toThrow(sentence);
   });
 
-  it('of a rate for requests that all arrive at one instant is one as well', async () => {
+  it('is a rate for requests that all arrive at one instant', async () => {
     const trace = file('one-instant.csv', `${VIDUR}3,1,1\n3,2,1\n`);
     const flags = { trace, arrivals: 'trace', requestRate: '5' };
     await expect(load(flags)).rejects.toThrow(/one instant: add --arrivals poisson/);
@@ -259,7 +256,7 @@ describe('wrong usage', () => {
 });
 
 describe('--trace list', () => {
-  it('is seen before anything is loaded', async () => {
+  it('is detected before any file is read', async () => {
     expect(wantsTraceList({ trace: 'list' })).toBe(true);
     expect(wantsTraceList({ trace: tenRows })).toBe(false);
     await expect(load({ trace: 'list' })).rejects.toThrow(/mooncake-conversation/);

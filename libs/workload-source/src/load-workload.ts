@@ -42,16 +42,16 @@ import {
   type WorkloadFlags,
 } from './workload-flags';
 
-/** From so many requests at one instant on, a note tells of the trace's coarse clock. */
+/** Number of requests at one instant from which a note mentions the trace's coarse clock. */
 const COARSE = 4;
 
 export interface WorkloadContext extends Partial<DatasetContext> {
   readonly seed: number;
-  /** Tokens per KV block; contents come in blocks of that size. */
+  /** Tokens per KV block. Contents come in blocks of this size. */
   readonly blockSize: number;
-  /** Whether a trace that names contents in larger blocks keeps them. */
+  /** True: a trace with larger blocks keeps them. */
   readonly mayCoarsen?: boolean;
-  /** While a file is read: bytes so far and in all (0: not known). */
+  /** While a file is read: bytes so far and in total (0: unknown). */
   onProgress?(doneBytes: number, totalBytes: number): void;
 }
 
@@ -59,13 +59,13 @@ export interface LoadedWorkload extends WrittenWorkload {
   readonly source:
     | { readonly kind: 'trace'; readonly name: string; readonly format: TraceFormat }
     | { readonly kind: 'dataset'; readonly name: DatasetKind | 'sharegpt' };
-  /** What the reader of a trace had to decide. */
+  /** Corrections by the reader of a trace. */
   readonly report: TraceReport | undefined;
-  /** Sentences that the user should see. */
+  /** Notes for the user, as sentences. */
   readonly notes: readonly string[];
 }
 
-/** The workload as it was asked for, and how many requests it has. */
+/** The workload in words, as requested, with the number of its requests. */
 export function shownWorkload(
   { source, workload }: LoadedWorkload,
   flags: WorkloadFlags,
@@ -78,13 +78,13 @@ export function shownWorkload(
   };
 }
 
-/** Whether `--trace list` was asked: print `shippedTracesText()` and be done. */
+/** True for `--trace list`: the command prints `shippedTracesText()` and ends. */
 export function wantsTraceList(flags: WorkloadFlags): boolean {
   return flags.trace === 'list';
 }
 
 /**
- * The requests that the flags ask for.
+ * The requests of the flags.
  *
  * @throws UsageError, one sentence; for a malformed line `file:line: reason`
  */
@@ -110,7 +110,7 @@ export async function loadWorkload(
   }
 }
 
-/** With the SLO classes and tenants that the flags draw. */
+/** The workload with the SLO classes and tenants that the flags draw. */
 function withNames(workload: Workload, values: FlagValues, seed: number): Workload {
   const mixed = (given: Workload, flag: 'sloMix' | 'tenantMix'): Workload => {
     const shares = values.shares(flag);
@@ -135,15 +135,13 @@ async function loadSource(
   }
 }
 
-/**
- * Finer blocks than the contents are named in find no more in a cache, and cost time and memory.
- */
+/** Blocks finer than those of the contents give no more cache hits, and cost time and memory. */
 function blockTokensOf(workload: Workload, { blockSize, mayCoarsen }: WorkloadContext): number {
   const isNamed = workload.contentIds.length > 0;
   return mayCoarsen && isNamed ? Math.max(blockSize, workload.contentBlockTokens) : blockSize;
 }
 
-/** Refuses flags that would do nothing. */
+/** The source of the requests. Refuses flags without effect on it. */
 function sourceOf(flags: WorkloadFlags): SourceKind {
   const dataset = new FlagValues(flags).choice('dataset', [...SOURCES, 'prefix-repetition']);
   const kind = dataset === 'prefix-repetition' ? 'shared-prefix' : dataset;
@@ -153,14 +151,14 @@ function sourceOf(flags: WorkloadFlags): SourceKind {
   const source = flags.trace === undefined ? kind : 'trace';
   if (source === undefined || (source === 'trace' && flags.trace === undefined)) {
     throw new UsageError(
-      'Say what to run: --trace NAME|FILE, or --dataset random, shared-prefix, multi-turn ' +
-        'or sharegpt.',
+      'The workload is missing. Add --trace NAME|FILE, or --dataset random, shared-prefix, ' +
+        'multi-turn or sharegpt.',
     );
   }
   const idle = WORKLOAD_FLAGS.find((name) => flags[name] !== undefined && !belongsTo(name, source));
   if (idle !== undefined) {
     const what = source === 'trace' ? 'a trace' : `the dataset ${source}`;
-    throw new UsageError(`${flagNameOf(idle)} has no meaning for ${what}.`);
+    throw new UsageError(`${flagNameOf(idle)} has no effect on ${what}.`);
   }
   return source;
 }
@@ -209,7 +207,7 @@ async function loadExchanges(
   const read = await readExchanges(path, values.count('limit', 0));
   const wanted = head(read.workload, values.count('numPrompts', 0) ?? read.workload.count);
   const note =
-    'Exchanges that are left out, for they were refused, not whole, or no request for tokens: ' +
+    'Exchanges left out because they were refused, incomplete, or not requests for tokens: ' +
     `${read.leftOut}.`;
   return {
     workload: retimed(wanted, arrivalsOfTrace(values, wanted), seed),
@@ -240,18 +238,18 @@ async function readTraceFile(
     ...(context.onProgress === undefined ? {} : { onProgress: context.onProgress.bind(context) }),
   });
   if (blockTokens !== undefined && reader.format !== 'mooncake') {
-    throw new UsageError(`--trace-block-size has no meaning for the format ${reader.format}.`);
+    throw new UsageError(`--trace-block-size has no effect on the format ${reader.format}.`);
   }
   return reader.end();
 }
 
 function unknownTrace(name: string): UsageError {
-  if (name === 'list') return new UsageError(`Traces that ship:\n${shippedTracesText()}`);
+  if (name === 'list') return new UsageError(`Shipped traces:\n${shippedTracesText()}`);
   const names = SHIPPED_TRACES.map((trace) => trace.name);
   const nearest = nearestName(name, names);
   const hint = nearest === undefined ? '' : `; did you mean '${nearest}'?`;
   return new UsageError(
-    `'${name}' is neither a file nor a trace that ships (${names.join(', ')})${hint}`,
+    `'${name}' is neither a file nor a shipped trace (${names.join(', ')})${hint}`,
   );
 }
 
@@ -277,13 +275,13 @@ function retimed(workload: Workload, plan: ArrivalPlan, seed: number): Workload 
 function notesOn(workload: Workload, plan: ArrivalPlan, report: TraceReport): string[] {
   const most = plan.kind === 'trace' ? mostAtOneInstant(workload) : 0;
   const facts: readonly (readonly [number, string])[] = [
-    [report.emptyPrompts, 'Requests without prompt tokens, which have one now'],
-    [report.emptyOutputs, 'Requests without output tokens, which have one now'],
-    [report.failed, 'Requests that failed when they were recorded and are left out'],
-    [report.outOfOrder, 'Requests that lay out of order and were sorted'],
+    [report.emptyPrompts, 'Requests without prompt tokens, changed to one token'],
+    [report.emptyOutputs, 'Requests without output tokens, changed to one token'],
+    [report.failed, 'Requests left out because they failed when recorded'],
+    [report.outOfOrder, 'Requests out of order, now sorted'],
     [
       most >= COARSE ? most : 0,
-      "Requests at one instant, for the trace's clock is coarse (--arrivals spread spreads them)",
+      "Requests at one instant; the trace's clock is coarse (--arrivals spread spreads them)",
     ],
   ];
   return facts.filter(([count]) => count > 0).map(([count, fact]) => `${fact}: ${count}.`);

@@ -1,7 +1,7 @@
 import { UsageError } from '@baton/config';
 import { TRACE_FORMATS, type TraceFormat } from '@baton/workload';
 
-/** What requests can come from. */
+/** Sources of requests. */
 export const SOURCES = ['trace', 'random', 'shared-prefix', 'multi-turn', 'sharegpt'] as const;
 export type SourceKind = (typeof SOURCES)[number];
 
@@ -10,7 +10,7 @@ export type ArrivalKind = (typeof ARRIVALS)[number];
 
 const DATASETS = ['random', 'shared-prefix', 'multi-turn'] as const;
 
-/** Datasets that are traces of one format, or of any. */
+/** Datasets that are traces, of one format or of any. */
 const TRACE_DATASETS: Readonly<Record<string, TraceFormat | undefined>> = {
   trace: undefined,
   recorded: 'baton',
@@ -21,8 +21,7 @@ const TRACE_DATASETS: Readonly<Record<string, TraceFormat | undefined>> = {
 };
 
 /**
- * A flag of the workload: how it is written, what it says, and for which sources it means anything
- * (left out: for all).
+ * A flag of the workload: its form, its help, and the sources that it applies to (default: all).
  */
 export interface WorkloadFlagRow {
   readonly value: string;
@@ -30,15 +29,15 @@ export interface WorkloadFlagRow {
   readonly of?: readonly SourceKind[];
 }
 
-/** Names as `vllm bench serve` has them, where it has them. */
+/** Names are those of `vllm bench serve` where it has them. */
 export const WORKLOAD_FLAG_ROWS = {
   trace: {
     value: 'name|file',
-    help: 'Requests of a trace: one that ships (`list` names them) or a file, .gz too.',
+    help: 'Requests of a trace: a shipped one (`list` shows them) or a file, also .gz.',
   },
   traceFormat: {
     value: 'format',
-    help: `Format of the file: ${TRACE_FORMATS.join(', ')} (default: seen from its first line).`,
+    help: `File format: ${TRACE_FORMATS.join(', ')} (default: detected from its first line).`,
     of: ['trace'],
   },
   traceBlockSize: {
@@ -46,11 +45,11 @@ export const WORKLOAD_FLAG_ROWS = {
     help: 'Tokens per hash id of a Mooncake file (default: 512).',
     of: ['trace'],
   },
-  limit: { value: 'n', help: 'Read the first n requests of the trace only.', of: ['trace'] },
+  limit: { value: 'n', help: 'Read only the first n requests of the trace.', of: ['trace'] },
   dataset: {
     value: 'name',
     help:
-      `Requests that are made up: ${DATASETS.join(', ')}; or those of a file: sharegpt, ` +
+      `Generated requests: ${DATASETS.join(', ')}; or those of a file: sharegpt, ` +
       `${Object.keys(TRACE_DATASETS).join(', ')}.`,
   },
   datasetFile: {
@@ -60,14 +59,14 @@ export const WORKLOAD_FLAG_ROWS = {
   },
   sharegptOutputLen: {
     value: 'tokens',
-    help: 'Output length (default: that of the answer in the file).',
+    help: 'Output length in tokens (default: that of the answer in the file).',
     of: ['sharegpt'],
   },
   numPrompts: {
     value: 'n',
-    help: 'Requests in all (default: all of a trace, 1000 of a dataset).',
+    help: 'Number of requests (default: all of a trace, 1000 of a dataset).',
   },
-  duration: { value: 's', help: 'Only requests that arrive within so many seconds.' },
+  duration: { value: 's', help: 'Only requests that arrive within this time, in seconds.' },
   sloMix: {
     value: 'shares',
     help: 'SLO classes of the requests, for example chat=0.7,batch=0.3 (default: their own).',
@@ -79,7 +78,7 @@ export const WORKLOAD_FLAG_ROWS = {
   arrivals: {
     value: 'process',
     help:
-      `When requests arrive: ${ARRIVALS.join(', ')} (default: as in the trace; gamma with ` +
+      `Arrivals of requests: ${ARRIVALS.join(', ')} (default: as in the trace; gamma with ` +
       '--request-rate). spread undoes coarse stamps.',
   },
   requestRate: {
@@ -88,10 +87,10 @@ export const WORKLOAD_FLAG_ROWS = {
       'Mean rate; inf sends all at once (default: that of the trace, inf for a dataset). ' +
       'Conversations per second for multi-turn.',
   },
-  rateScale: { value: 'x', help: 'Let everything arrive x times as often (default: 1).' },
+  rateScale: { value: 'x', help: 'Multiply the rate of arrivals by x (default: 1).' },
   burstiness: {
     value: 'x',
-    help: 'Gamma shape of the gaps: 1 is Poisson, below it burstier, inf constant (default: 1).',
+    help: 'Gamma shape of the gaps: 1 is Poisson, below 1 burstier, inf constant (default: 1).',
   },
   rampUpStrategy: {
     value: 'name',
@@ -116,32 +115,32 @@ export const WORKLOAD_FLAG_ROWS = {
   },
   lengthSigma: {
     value: 'x',
-    help: 'Lengths are lognormal instead, with these means and this sigma.',
+    help: 'Draw lengths from a lognormal with these means and this sigma (default: exact).',
     of: ['random', 'shared-prefix', 'multi-turn'],
   },
   randomPrefixLen: {
     value: 'tokens',
-    help: 'Tokens that all prompts begin with, before the length above (default: 0).',
+    help: 'Common tokens at the start of all prompts, added to their length (default: 0).',
     of: ['random', 'multi-turn'],
   },
   prefixRepetitionNumPrefixes: {
     value: 'n',
-    help: 'Different prefixes (default: 10).',
+    help: 'Number of different prefixes (default: 10).',
     of: ['shared-prefix'],
   },
   prefixRepetitionPrefixLen: {
     value: 'tokens',
-    help: 'Length of the prefixes (default: 256).',
+    help: 'Length of the prefixes in tokens (default: 256).',
     of: ['shared-prefix'],
   },
   prefixRepetitionSuffixLen: {
     value: 'tokens',
-    help: 'Length of what follows them; the same as --random-input-len (default: 256).',
+    help: 'Length of a prompt after its prefix; the same as --random-input-len (default: 256).',
     of: ['shared-prefix'],
   },
   prefixRepetitionOutputLen: {
     value: 'tokens',
-    help: 'Output length; the same as --random-output-len (default: 128).',
+    help: 'Output length in tokens; the same as --random-output-len (default: 128).',
     of: ['shared-prefix'],
   },
   prefixShare: {
@@ -151,7 +150,7 @@ export const WORKLOAD_FLAG_ROWS = {
   },
   prefixZipf: {
     value: 's',
-    help: 'Prefix k is asked for in proportion to 1 / k^s (default: all equally).',
+    help: 'Use prefix k in proportion to 1 / k^s (default: all equally).',
     of: ['shared-prefix'],
   },
   multiTurnTurns: {
@@ -161,7 +160,7 @@ export const WORKLOAD_FLAG_ROWS = {
   },
   multiTurnThinkTime: {
     value: 's',
-    help: 'Mean pause between an answer and the next turn (default: 10).',
+    help: 'Mean pause between an answer and the next turn, in seconds (default: 10).',
     of: ['multi-turn'],
   },
 } as const satisfies Record<string, WorkloadFlagRow>;
@@ -169,21 +168,21 @@ export const WORKLOAD_FLAG_ROWS = {
 export type WorkloadFlag = keyof typeof WORKLOAD_FLAG_ROWS;
 export const WORKLOAD_FLAGS = Object.keys(WORKLOAD_FLAG_ROWS) as readonly WorkloadFlag[];
 
-/** What was given, by option name. */
+/** The given values, by option name. */
 export type WorkloadFlags = Readonly<Partial<Record<WorkloadFlag, string>>>;
 
-/** Other spellings of flags, as other tools have them. */
+/** Other spellings of flags, for users of other tools. */
 export const WORKLOAD_FLAG_ALIASES: Readonly<Record<string, WorkloadFlag>> = {
   datasetName: 'dataset',
 };
 
-/** `--num-prompts` for `numPrompts`. */
+/** The flag of an option name: `--num-prompts` for `numPrompts`. */
 export function flagNameOf(name: string): string {
   return `--${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
 }
 
 /**
- * Parts the flags of a command into those of the workload and all others (which are options of the
+ * Splits the flags of a command into those of the workload and all others (options of the
  * configuration, or the command's own).
  */
 export function splitWorkloadFlags<T>(flags: Readonly<Record<string, T>>): {
@@ -201,15 +200,15 @@ export function splitWorkloadFlags<T>(flags: Readonly<Record<string, T>>): {
 }
 
 /**
- * `--dataset mooncake --dataset-file F`, as other tools have it, is `--trace F --trace-format
- * mooncake`.
+ * Turns `--dataset mooncake --dataset-file F`, the form of other tools, into `--trace F
+ * --trace-format mooncake`.
  */
 function withTraceNamed(flags: WorkloadFlags): WorkloadFlags {
   const { dataset, datasetFile, ...rest } = flags;
   const name = dataset?.replaceAll('_', '-').toLowerCase() ?? '';
   if (!(name in TRACE_DATASETS)) return flags;
   if (flags.trace !== undefined && datasetFile !== undefined) {
-    throw new UsageError('--trace and --dataset-file name the same file: give one.');
+    throw new UsageError('--trace and --dataset-file set the same file; give one of them.');
   }
   const trace = flags.trace ?? datasetFile;
   if (trace === undefined) throw new UsageError(`--dataset ${name} needs --dataset-file FILE.`);
@@ -217,7 +216,7 @@ function withTraceNamed(flags: WorkloadFlags): WorkloadFlags {
   return { ...rest, trace, ...(format === undefined ? {} : { traceFormat: format }) };
 }
 
-/** Whether a flag means anything for a source. */
+/** True when a flag applies to a source. */
 export function belongsTo(name: WorkloadFlag, source: SourceKind): boolean {
   const { of }: WorkloadFlagRow = WORKLOAD_FLAG_ROWS[name];
   return of === undefined || of.includes(source);

@@ -10,7 +10,7 @@ const draw = (spec: ArrivalSpec, limits: ArrivalLimits | number, seed = 1): Floa
     RandomStream.root(seed).stream('arrivals'),
   );
 
-/** Mean and coefficient of variation of the gaps, the one before the first arrival included. */
+/** Mean and coefficient of variation of the gaps, including the one before the first arrival. */
 function gapsOf(arrivalUs: Float64Array): { mean: number; variation: number } {
   const gaps = Array.from(arrivalUs, (at, i) => at - (arrivalUs[i - 1] ?? 0));
   const mean = gaps.reduce((sum, gap) => sum + gap, 0) / gaps.length;
@@ -43,7 +43,7 @@ const specs = fc.oneof(
 );
 
 describe('drawArrivals', () => {
-  it('gives whole instants in order, the same for the same seed', () => {
+  it('gives whole ascending instants, equal for equal seeds', () => {
     fc.assert(
       fc.property(specs, fc.nat(200), fc.nat(), fc.boolean(), (spec, count, seed, exactRate) => {
         const arrivalUs = draw(spec, { count, exactRate }, seed);
@@ -57,7 +57,7 @@ describe('drawArrivals', () => {
     expect(draw(poisson, 10, 1)).not.toEqual(draw(poisson, 10, 2));
   });
 
-  it('keeps a constant rate over a long time although gaps are whole microseconds', () => {
+  it('keeps a constant rate over a long time with gaps in whole microseconds', () => {
     const arrivalUs = draw({ kind: 'constant', ratePerSecond: 3 }, 3_001);
     expect(Array.from(arrivalUs.subarray(0, 4))).toEqual([0, 333_333, 666_667, 1_000_000]);
     expect(arrivalUs[3_000]).toBe(1_000_000_000);
@@ -70,7 +70,7 @@ describe('drawArrivals', () => {
   });
 
   it.each([0.25, 1, 4])(
-    'has gaps of gamma shape %d: variation is 1 / sqrt(shape)',
+    'has gaps of gamma shape %d with a variation of 1 / sqrt(shape)',
     (burstiness) => {
       const { mean, variation } = gapsOf(
         draw({ kind: 'gamma', ratePerSecond: 50, burstiness }, 40_000),
@@ -80,7 +80,7 @@ describe('drawArrivals', () => {
     },
   );
 
-  it('ends on count / rate when the rate is to be exact', () => {
+  it('ends on count / rate with an exact rate', () => {
     for (const seed of [1, 2, 3]) {
       const limits = { count: 500, exactRate: true };
       const spec = { kind: 'gamma', ratePerSecond: 7, burstiness: 0.5 } as const;
@@ -88,7 +88,7 @@ describe('drawArrivals', () => {
     }
   });
 
-  it('ramps from one rate to the other by index', () => {
+  it('ramps from one rate to another by index', () => {
     const ends = { fromRatePerSecond: 1, toRatePerSecond: 100, burstiness: 1000 };
     const linear = draw({ kind: 'ramp', strategy: 'linear', ...ends }, 1_000);
     const exponential = draw({ kind: 'ramp', strategy: 'exponential', ...ends }, 1_000);
@@ -102,7 +102,7 @@ describe('drawArrivals', () => {
     }
   });
 
-  it('ends by a duration', () => {
+  it('ends after a duration', () => {
     const limits = { count: Infinity, durationUs: 10e6 };
     const constant = draw({ kind: 'constant', ratePerSecond: 10 }, limits);
     expect([constant.length, constant.at(-1)]).toEqual([100, 9_900_000]);
@@ -119,6 +119,6 @@ describe('drawArrivals', () => {
     { kind: 'gamma', ratePerSecond: 1, burstiness: 0 },
     { kind: 'ramp', strategy: 'linear', fromRatePerSecond: -1, toRatePerSecond: 1, burstiness: 1 },
   ] as const)('refuses %j', (spec) => {
-    expect(() => draw(spec, 1)).toThrow(/no (arrival rate|burstiness)/);
+    expect(() => draw(spec, 1)).toThrow(/invalid (arrival rate|burstiness)/);
   });
 });

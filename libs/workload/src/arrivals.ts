@@ -2,14 +2,14 @@ import { assert, type Micros, type RandomStream, unreachable } from '@baton/kern
 import { Column } from './column';
 
 /**
- * When requests arrive; rates in requests per second.
+ * When requests arrive. Rates are in requests per second.
  *
  * - `poisson`: independent exponential gaps;
- * - `gamma`: gaps of mean 1 / rate and gamma shape `burstiness`: below 1 burstier than Poisson,
- *   above it more regular (`vllm bench serve --burstiness`);
+ * - `gamma`: gaps of mean 1 / rate and gamma shape `burstiness`: below 1 they are burstier than
+ *   Poisson, above 1 more regular (`vllm bench serve --burstiness`);
  * - `constant`: one every 1 / rate, the first at 0;
- * - `ramp`: gaps as gamma, the rate going from `from` to `to` over the requests by index, as `vllm
- *   bench serve --ramp-up-strategy` does;
+ * - `ramp`: gaps as for `gamma`, with a rate that goes from `from` to `to` by the index of the
+ *   request (`vllm bench serve --ramp-up-strategy`);
  * - `at-once`: all at 0 (a request rate of `inf`).
  */
 export type ArrivalSpec =
@@ -26,13 +26,13 @@ export type ArrivalSpec =
   | { readonly kind: 'at-once' };
 
 export interface ArrivalLimits {
-  /** Most arrivals; may be Infinity when a duration is given and rates are finite. */
+  /** Maximum number of arrivals. Infinity is allowed with a duration and finite rates. */
   readonly count: number;
-  /** Only what arrives before. */
+  /** Arrivals from this instant on are left out. */
   readonly durationUs?: Micros | undefined;
   /**
    * Stretches random gaps so that the last of `count` arrivals falls on count / rate, as `vllm
-   * bench serve` does: two seeds then ask for the same throughput. Not for ramps.
+   * bench serve` does. All seeds then have the same rate. Not for ramps.
    */
   readonly exactRate?: boolean | undefined;
 }
@@ -40,7 +40,7 @@ export interface ArrivalLimits {
 const US_PER_SECOND = 1_000_000;
 
 /**
- * Instants of arrival, ascending, in whole µs; several may fall on one.
+ * Instants of arrival, ascending, in whole µs. Several may be equal.
  *
  * @throws InvariantError for invalid rates and shapes
  */
@@ -63,7 +63,7 @@ export function drawArrivals(
   return arrivalUs.take();
 }
 
-/** Asked once for each i from 0 on, in order. */
+/** Called once for each i, ascending from 0. */
 type Instants = (i: number) => Micros;
 
 function instants(spec: ArrivalSpec, limits: ArrivalLimits, random: RandomStream): Instants {
@@ -72,7 +72,7 @@ function instants(spec: ArrivalSpec, limits: ArrivalLimits, random: RandomStream
       return () => 0;
     case 'constant': {
       assertRate(spec.ratePerSecond);
-      // By index, so that rounding never adds up.
+      // Computed from the index, so that rounding errors never add up.
       return (i) => (i * US_PER_SECOND) / spec.ratePerSecond;
     }
     case 'poisson': {
@@ -99,7 +99,9 @@ function instants(spec: ArrivalSpec, limits: ArrivalLimits, random: RandomStream
   }
 }
 
-/** Running sums of gaps; with an exact rate, stretched to end at count gaps of the mean. */
+/**
+ * Running sums of gaps. With an exact rate they are stretched to end at `count` times the mean gap.
+ */
 function sums(
   gapUs: (i: number) => Micros,
   exact?: { readonly count: number; readonly exactRate?: boolean | undefined; meanUs: Micros },
@@ -123,9 +125,12 @@ function ramp(spec: Extract<ArrivalSpec, { kind: 'ramp' }>, count: number): (i: 
 }
 
 function assertRate(ratePerSecond: number): void {
-  assert(ratePerSecond > 0 && Number.isFinite(ratePerSecond), `no arrival rate: ${ratePerSecond}`);
+  assert(
+    ratePerSecond > 0 && Number.isFinite(ratePerSecond),
+    `invalid arrival rate: ${ratePerSecond}`,
+  );
 }
 
 function assertShape(burstiness: number): void {
-  assert(burstiness > 0 && Number.isFinite(burstiness), `no burstiness: ${burstiness}`);
+  assert(burstiness > 0 && Number.isFinite(burstiness), `invalid burstiness: ${burstiness}`);
 }

@@ -1,10 +1,10 @@
 const FIRST_CHUNK = 1 << 10;
 const LARGEST_CHUNK = 1 << 18;
 
-/** The typed arrays that columns are made of. */
+/** The typed arrays that columns consist of. */
 export type Numbers = Float64Array | Int32Array | Uint16Array;
 
-/** A typed array that grows by chunks: never copied while it grows, once when it is taken. */
+/** A typed array that grows by chunks. Its values are copied only once, by `take`. */
 export class Column<T extends Numbers> {
   private readonly full: T[] = [];
   private fullLength = 0;
@@ -24,12 +24,12 @@ export class Column<T extends Numbers> {
     this.chunk[this.used++] = value;
   }
 
-  /** Appends `value` until the column is that long. */
+  /** Appends `value` until the column has this length. */
   padTo(length: number, value: number): void {
     while (this.length < length) this.push(value);
   }
 
-  /** All values in one array. Takes them out: the column is empty afterwards. */
+  /** Returns all values in one array and leaves the column empty. */
   take(): T {
     const values = new this.type(this.length);
     let at = 0;

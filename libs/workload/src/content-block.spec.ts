@@ -26,7 +26,7 @@ const listsOf = (workload: Workload): number[][] =>
     ),
   );
 
-/** Requests that share prefixes as those of a trace do: each is a path down a tree of blocks. */
+/** Requests that share prefixes as in a trace: each is a path down a tree of blocks. */
 const requestLists = fc.array(
   fc.record({
     path: fc.array(fc.nat(2), { maxLength: 5 }),
@@ -53,7 +53,7 @@ function alongPaths(paths: readonly { path: readonly number[]; rest: number }[])
 }
 
 describe('withContentBlock', () => {
-  it('takes an id apart and ends with the last full block of the prompt', () => {
+  it('splits an id and ends with the last full block of the prompt', () => {
     const workload = mooncakeLike([
       { tokens: 512 + 40, ids: [1, 2] },
       { tokens: 300, ids: [3] },
@@ -66,7 +66,7 @@ describe('withContentBlock', () => {
     expect(split).toMatchObject({ contentBlockTokens: 128, contentCount: 12 });
   });
 
-  it('leaves ids of full blocks only, even at the same size', () => {
+  it('keeps only ids of full blocks, even at the same size', () => {
     const workload = mooncakeLike([{ tokens: 600, ids: [1, 2] }]);
     expect(listsOf(withContentBlock(workload, 512))).toEqual([[1]]);
     const full = mooncakeLike([{ tokens: 1024, ids: [1, 2] }]);
@@ -79,14 +79,14 @@ describe('withContentBlock', () => {
     expect(listsOf(withContentBlock(workload, 1024))).toEqual([[0]]);
   });
 
-  it('goes on over the output where the ids do', () => {
+  it('covers the output where the ids do', () => {
     const builder = new WorkloadBuilder({ contentBlockTokens: 32, contentSpan: 'sequence' });
     builder.add({ arrivalUs: 0, promptTokens: 40, outputTokens: 24 });
     builder.addContents([1, 2], 0);
     expect(listsOf(withContentBlock(builder.build(), 16))).toEqual([[1, 2, 3, 4]]);
   });
 
-  it('finds its way back from small blocks, and keeps what can be reused', () => {
+  it('restores large blocks from small ones, with the same reuse', () => {
     fc.assert(
       fc.property(requestLists, fc.constantFrom(16, 64, 256), (paths, small) => {
         const workload = alongPaths(paths);
@@ -100,19 +100,19 @@ describe('withContentBlock', () => {
     );
   });
 
-  it('refuses sizes that do not divide', () => {
+  it('refuses sizes of which neither divides the other', () => {
     const workload = mooncakeLike([{ tokens: 512, ids: [1] }]);
     expect(() => withContentBlock(workload, 48)).toThrow(WorkloadError);
   });
 
-  it('takes any size when there are no contents', () => {
+  it('accepts any size for a workload without contents', () => {
     const builder = new WorkloadBuilder();
     builder.add({ arrivalUs: 0, promptTokens: 5, outputTokens: 5 });
     expect(withContentBlock(builder.build(), 48).contentBlockTokens).toBe(48);
   });
 });
 
-/** Lists with their ids numbered by first appearance: equal for lists that differ in names only. */
+/** Lists with ids numbered by first appearance: equal for lists that differ only in names. */
 function rank(lists: readonly number[][]): number[][] {
   const numbers = new Map<number, number>();
   return lists.map((ids) =>

@@ -2,9 +2,9 @@ import { contentNameOf, type ContentNames } from './named/content-names';
 import { MOST_CONTENTS, type Workload, WorkloadError } from './workload';
 
 /**
- * The same contents in blocks of `blockTokens`, as engines have them: an id of 512 tokens becomes
- * 32 ids of 16, two ids of 16 become one of 32. Ids stand for full blocks only afterwards; a block
- * that the prompt fills in part is private, since the output goes on in it.
+ * The same contents in blocks of `blockTokens`, the block size of an engine: an id of 512 tokens
+ * becomes 32 ids of 16, two ids of 16 become one of 32. The result has ids of full blocks only. A
+ * block that the prompt fills in part becomes private, since the output continues in it.
  *
  * @throws WorkloadError when neither block size divides the other, or there are more than 2^31 ids
  */
@@ -14,12 +14,12 @@ export function withContentBlock(workload: Workload, blockTokens: number): Workl
   if (from % blockTokens === 0) return split(workload, blockTokens);
   if (blockTokens % from === 0) return joined(workload, blockTokens);
   throw new WorkloadError(
-    `Contents in blocks of ${from} tokens cannot be had in blocks of ${blockTokens}: ` +
+    `Contents in blocks of ${from} tokens do not convert to blocks of ${blockTokens}: ` +
       'neither divides the other.',
   );
 }
 
-/** Number i of the parts of id is (id - 1) · parts + i, from 1. */
+/** Part i of an id has number (id - 1) · parts + i, with i from 1. */
 function split(workload: Workload, blockTokens: number): Workload {
   const parts = workload.contentBlockTokens / blockTokens;
   const start = fullBlockStarts(workload, blockTokens);
@@ -37,7 +37,7 @@ function split(workload: Workload, blockTokens: number): Workload {
     for (let at = start[row]!; at < to; source++) {
       const id = workload.contentIds[source]!;
       const end = Math.min(to, at + parts);
-      // Private blocks are zeros, which the new array has already.
+      // A private block is 0, the initial value of the new array.
       if (id === 0) at = end;
       else for (let part = (id - 1) * parts + 1; at < end; part++) ids[at++] = part;
     }
@@ -47,7 +47,7 @@ function split(workload: Workload, blockTokens: number): Workload {
   return withContents(workload, { start, ids, blockTokens, contentCount, contentNames });
 }
 
-/** A large block is known by its last small one, which implies all before it. */
+/** A large block has the id of its last small one, which implies all before it. */
 function joined(workload: Workload, blockTokens: number): Workload {
   const parts = blockTokens / workload.contentBlockTokens;
   const start = fullBlockStarts(workload, blockTokens);
@@ -92,8 +92,7 @@ function withContents(workload: Workload, contents: Contents): Workload {
 }
 
 /**
- * Where the lists of the rows begin when each has the full blocks of the tokens that its ids speak
- * of.
+ * Where the lists of the rows begin when each row has the full blocks among its tokens with ids.
  */
 function fullBlockStarts(workload: Workload, blockTokens: number): Float64Array {
   const { contentStart, contentSpan, contentBlockTokens, promptTokens, outputTokens } = workload;

@@ -5,7 +5,7 @@ import { DenseIds } from './dense-ids';
 describe('DenseIds', () => {
   const small = fc.nat(20_000);
   const large = fc.maxSafeNat();
-  /** The same low bits again and again: what a poor hash would put into one slot. */
+  /** Ids with equal low bits, which a poor hash puts into one slot. */
   const aligned = fc.nat(2 ** 20).map((n) => n * 2 ** 32);
 
   it('numbers any ids by their first appearance', () => {
@@ -24,7 +24,7 @@ describe('DenseIds', () => {
     );
   });
 
-  it('still knows an id that was hashed before its table had grown to hold it', () => {
+  it('finds an id that was hashed before the table grew to its size', () => {
     const dense = new DenseIds();
     const number = dense.of(30_000);
     for (let id = 0; id < 20_000; id++) dense.of(id);

@@ -1,14 +1,14 @@
 import { mix } from '@baton/kernel';
 
 const FIRST_SLOTS = 1 << 12;
-/** A table by id may have so many entries per id that was seen. */
+/** Maximum number of table entries per id seen so far. */
 const SPARSENESS = 8;
 const SALT = 0x6964;
 
 /**
- * Numbers the different ids that it is shown 1, 2, 3 … in the order of their first appearance. Ids
- * that are small against how many were seen (Mooncake's, which are numbered so already) are looked
- * up in a table, all others in a hash table of 12 bytes per slot.
+ * Numbers different ids 1, 2, 3 … in the order of their first appearance. Ids that are small
+ * relative to the number of ids seen (such as Mooncake's, which are already dense) use a table. All
+ * others use a hash table of 12 bytes per slot.
  */
 export class DenseIds {
   private table = new Int32Array(FIRST_SLOTS);
@@ -28,7 +28,7 @@ export class DenseIds {
     return this.hashedNumber(id);
   }
 
-  /** The ids in the order of their numbers; undefined where each is its own number. */
+  /** The ids in the order of their numbers. Undefined where each id equals its number. */
   names(): Float64Array | undefined {
     const { table, keys, numbers } = this;
     const names = new Float64Array(this.size);
@@ -51,7 +51,7 @@ export class DenseIds {
     return number;
   }
 
-  /** The slot that holds the id, or the free one where it belongs. */
+  /** The slot that holds the id, or the free slot for it. */
   private slotOf(id: number): number {
     let slot = mix(id, SALT) & this.mask;
     while (this.numbers[slot] !== 0 && this.keys[slot] !== id) slot = (slot + 1) & this.mask;

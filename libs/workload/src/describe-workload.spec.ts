@@ -3,7 +3,7 @@ import { describeWorkload } from './describe-workload';
 import { WorkloadBuilder } from './workload-builder';
 
 describe('describeWorkload', () => {
-  it('counts, sums and finds what a cache without end would hold', () => {
+  it('counts, sums and finds the share that an unlimited cache would hold', () => {
     const builder = new WorkloadBuilder();
     const lists = [[1, 2], [1, 2, 3], [1, 4], [0, 1], []];
     lists.forEach((ids, i) => {
@@ -24,7 +24,7 @@ describe('describeWorkload', () => {
     });
   });
 
-  it('describes no requests at all', () => {
+  it('describes a workload without requests', () => {
     expect(describeWorkload(new WorkloadBuilder().build())).toMatchObject({
       requests: 0,
       durationSeconds: 0,

@@ -1,6 +1,6 @@
 import { firstCount, meanRatePerSecond, type Workload } from './workload';
 
-/** Tokens per request. NaN in all but `total` when there is no request. */
+/** Tokens per request. All but `total` are NaN when there are no requests. */
 export interface LengthSummary {
   readonly total: number;
   readonly mean: number;
@@ -13,19 +13,19 @@ export interface LengthSummary {
 
 export interface WorkloadDescription {
   readonly requests: number;
-  /** Of those, later turns of conversations, which wait for the turn before. */
+  /** Requests among them that are later turns of conversations. */
   readonly laterTurns: number;
   /** From the first to the last arrival. */
   readonly durationSeconds: number;
-  /** Later turns left out. */
+  /** Requests per second, without later turns. */
   readonly ratePerSecond: number;
-  /** Most requests at one instant; a value far above 1 indicates a coarse clock. */
+  /** Largest number of requests at one instant. A value far above 1 indicates a coarse clock. */
   readonly mostAtOneInstant: number;
   readonly promptTokens: LengthSummary;
   readonly outputTokens: LengthSummary;
   /**
-   * Share of the prompt tokens that one cache without end, filled in the order of the rows, would
-   * hold.
+   * Share of the prompt tokens that one unlimited cache, filled in the order of the rows, would
+   * hold, 0 to 1.
    */
   readonly reusableShare: number;
   readonly contentBlockTokens: number;
@@ -33,8 +33,8 @@ export interface WorkloadDescription {
 }
 
 /**
- * The figures of a workload. Two sorts and one pass over the contents: for reports, not for inner
- * loops.
+ * The figures of a workload. It takes two sorts and one pass over the contents: meant for reports,
+ * not for inner loops.
  */
 export function describeWorkload(workload: Workload): WorkloadDescription {
   const firsts = firstCount(workload);
@@ -53,7 +53,7 @@ export function describeWorkload(workload: Workload): WorkloadDescription {
   };
 }
 
-/** Requests that arrive at the fullest instant; later turns of conversations left out. */
+/** Requests that arrive at the fullest instant, without later turns of conversations. */
 export function mostAtOneInstant(workload: Workload): number {
   const { arrivalUs, after } = workload;
   let most = 0;
@@ -68,7 +68,7 @@ export function mostAtOneInstant(workload: Workload): number {
   return most;
 }
 
-/** Percentiles are nearest-rank. */
+/** Summary of lengths. Percentiles are nearest-rank. */
 function summaryOf(lengths: Int32Array): LengthSummary {
   const sorted = lengths.slice().sort();
   let total = 0;

@@ -21,7 +21,7 @@ describe('length models', () => {
     expect(mean(drawn)).toBeCloseTo(7.5, 0);
   });
 
-  it('has the arithmetic mean that a lognormal was asked for', () => {
+  it('gives a lognormal its arithmetic mean', () => {
     const drawn = lengths({ kind: 'lognormal', mean: 128, sigma: 0.6 }, 50_000);
     expect(Math.abs(mean(drawn) / 128 - 1)).toBeLessThan(0.02);
     const logs = drawn.map(Math.log);
@@ -30,7 +30,7 @@ describe('length models', () => {
     expect(Math.abs(spread / 0.6 - 1)).toBeLessThan(0.02);
   });
 
-  it('has the mean that a geometric was asked for, and starts at 1', () => {
+  it('gives a geometric its mean, and starts it at 1', () => {
     const drawn = lengths({ kind: 'geometric', mean: 20 }, 50_000);
     expect(Math.abs(mean(drawn) / 20 - 1)).toBeLessThan(0.03);
     expect(Math.min(...drawn)).toBe(1);
@@ -43,7 +43,7 @@ describe('length models', () => {
     );
   });
 
-  it('fills the buckets of a histogram by their weight, and each evenly', () => {
+  it('fills the buckets of a histogram by weight, and each bucket evenly', () => {
     const buckets = [
       { min: 1, max: 10, weight: 1 },
       { min: 100, max: 119, weight: 3 },
@@ -55,7 +55,7 @@ describe('length models', () => {
     expect(new Set(drawn)).toHaveLength(30);
   });
 
-  it('cuts at the bounds', () => {
+  it('clamps lengths to the bounds', () => {
     const drawn = lengths({ kind: 'lognormal', mean: 100, sigma: 2, min: 20, max: 200 }, 2_000);
     expect([Math.min(...drawn), Math.max(...drawn)]).toEqual([20, 200]);
   });
@@ -74,7 +74,7 @@ describe('length models', () => {
     expect(() => buildLengthModel(spec)).toThrow();
   });
 
-  it('depends on seed and request alone, and gives whole numbers from 1', () => {
+  it('depends only on seed and request, and gives whole numbers from 1', () => {
     const specs: LengthSpec[] = [
       { kind: 'uniform', min: 1, max: 50 },
       { kind: 'lognormal', mean: 30, sigma: 3 },

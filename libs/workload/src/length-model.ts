@@ -23,26 +23,27 @@ export type LengthSpec =
 export interface LengthBucket {
   readonly min: number;
   readonly max: number;
-  /** Above 0; what counts is its share of the sum. */
+  /** Above 0. Its share of the sum of weights is its probability. */
   readonly weight: number;
 }
 
-/** Lengths beyond a bound become the bound. */
+/** A length beyond a bound becomes the bound. */
 export interface Bounds {
-  /** 1. */
+  /** Default: 1. */
   readonly min?: number;
-  /** 2^31 - 1. */
+  /** Default: 2^31 - 1. */
   readonly max?: number;
 }
 
 /**
- * The length, a whole number >= 1, of the request with this hash under this seed (both integers in
- * [0, 2^53)). It depends on nothing else: not on the order of requests, not on time.
+ * The length of the request with this hash under this seed, a whole number >= 1. Seed and hash are
+ * integers in [0, 2^53). The length depends on nothing else: neither the order of requests nor
+ * time.
  */
 export type LengthModel = (seed: number, requestHash: number) => number;
 
 const LONGEST = 2 ** 31 - 1;
-/** Keep the draws of a length apart from each other and from other uses of the same hash. */
+/** Separate the draws of a length from each other and from other uses of the same hash. */
 const FIRST_DRAW = 0x4c45_4e31;
 const SECOND_DRAW = 0x4c45_4e32;
 
@@ -73,12 +74,12 @@ function constantLength(tokens: number): LengthModel {
 function uniformLength(min: number, max: number): LengthModel {
   assertLength(min);
   assertLength(max);
-  assert(min <= max, `lengths from ${min} to ${max} are none`);
+  assert(min <= max, `invalid range of lengths: ${min} to ${max}`);
   return (seed, hash) => min + Math.floor(draw(seed, hash, FIRST_DRAW) * (max - min + 1));
 }
 
 function lognormalLength(mean: number, sigma: number, bounds: Bounds): LengthModel {
-  assert(mean > 0 && sigma >= 0, `no lognormal has mean ${mean} and sigma ${sigma}`);
+  assert(mean > 0 && sigma >= 0, `invalid lognormal: mean ${mean}, sigma ${sigma}`);
   const mu = Math.log(mean) - (sigma * sigma) / 2;
   return (seed, hash) => within(bounds, Math.exp(mu + sigma * normal(seed, hash)));
 }
@@ -91,13 +92,13 @@ function geometricLength(mean: number, bounds: Bounds): LengthModel {
 }
 
 function histogramLength(buckets: readonly LengthBucket[]): LengthModel {
-  assert(buckets.length > 0, 'a histogram of lengths has buckets');
+  assert(buckets.length > 0, 'a histogram of lengths needs buckets');
   let total = 0;
   const ends = buckets.map(({ min, max, weight }) => {
     assertLength(min);
     assertLength(max);
-    assert(min <= max, `lengths from ${min} to ${max} are none`);
-    assert(weight > 0 && Number.isFinite(weight), `no weight: ${weight}`);
+    assert(min <= max, `invalid range of lengths: ${min} to ${max}`);
+    assert(weight > 0 && Number.isFinite(weight), `invalid weight: ${weight}`);
     return (total += weight);
   });
   return (seed, hash) => {
@@ -108,7 +109,7 @@ function histogramLength(buckets: readonly LengthBucket[]): LengthModel {
 }
 
 function empiricalLength(tokens: ArrayLike<number>): LengthModel {
-  assert(tokens.length > 0, 'an empirical length model has lengths');
+  assert(tokens.length > 0, 'an empirical length model needs lengths');
   for (let i = 0; i < tokens.length; i++) assertLength(tokens[i] ?? 0);
   return (seed, hash) => tokens[Math.floor(draw(seed, hash, FIRST_DRAW) * tokens.length)] ?? 1;
 }
@@ -118,7 +119,7 @@ function draw(seed: number, hash: number, purpose: number): number {
   return unitOf(mix(mix(seed, purpose), hash));
 }
 
-/** Standard normal, by Box and Muller. */
+/** Standard normal, by the method of Box and Muller. */
 function normal(seed: number, hash: number): number {
   const radius = Math.sqrt(-2 * Math.log1p(-draw(seed, hash, FIRST_DRAW)));
   return radius * Math.cos(2 * Math.PI * draw(seed, hash, SECOND_DRAW));
@@ -129,5 +130,5 @@ function within({ min = 1, max = LONGEST }: Bounds, length: number): number {
 }
 
 function assertLength(tokens: number): void {
-  assert(Number.isInteger(tokens) && tokens >= 1 && tokens <= LONGEST, `no length: ${tokens}`);
+  assert(Number.isInteger(tokens) && tokens >= 1 && tokens <= LONGEST, `invalid length: ${tokens}`);
 }

@@ -27,7 +27,7 @@ const chat = (seed: number): Workload =>
   });
 
 describe('mergeWorkloads', () => {
-  it('puts requests on one timeline and keeps contents of different workloads apart', () => {
+  it('puts requests on one timeline and separates the contents of different workloads', () => {
     const merged = mergeWorkloads([one(5, [1, 2], 'a'), one(3, [1]), one(4)]);
     expect(Array.from(merged.arrivalUs)).toEqual([3, 4, 5]);
     expect(Array.from(merged.contentIds)).toEqual([3, 1, 2]);
@@ -35,7 +35,7 @@ describe('mergeWorkloads', () => {
     expect([0, 1, 2].map((row) => requestIdOf(merged, row))).toEqual([undefined, undefined, 'a']);
   });
 
-  it('keeps conversations whole', () => {
+  it('keeps the turns of conversations together', () => {
     const merged = mergeWorkloads([chat(1), chat(2), { ...one(15), contentSpan: 'sequence' }]);
     expect(merged.count).toBe(19);
     for (let row = 0; row < merged.count; row++) {
@@ -54,7 +54,7 @@ describe('mergeWorkloads', () => {
     expect(promptTokens.total * reusableShare).toBeCloseTo(reused, 3);
   });
 
-  it('refuses contents in different blocks', () => {
+  it('refuses contents in blocks of different sizes', () => {
     const other = { ...one(1, [1]), contentBlockTokens: 512 };
     expect(() => mergeWorkloads([one(1, [1]), other])).toThrow(/different sizes/);
     expect(mergeWorkloads([one(1), other]).contentBlockTokens).toBe(512);

@@ -4,8 +4,8 @@ import { inOrderOfArrival } from './rows';
 import { type Workload, WorkloadError } from './workload';
 
 /**
- * All requests of several workloads on one timeline. Contents of different ones are different,
- * sessions with equal keys are the same.
+ * All requests of several workloads on one timeline. Contents of different workloads are different.
+ * Sessions with equal keys are the same.
  *
  * @throws WorkloadError when their contents are in blocks of different sizes
  */
@@ -60,7 +60,7 @@ function named(
   return joined === undefined ? {} : { [key]: joined };
 }
 
-/** Rows and contents before each workload, and of all. */
+/** Rows and contents before each workload, and in total. */
 function offsetsOf(workloads: readonly Workload[]): { rows: number[]; contents: number[] } {
   const rows = [0];
   const contents = [0];
@@ -82,7 +82,10 @@ function mergedAfter(workloads: readonly Workload[], rows: readonly number[]): I
   return merged;
 }
 
-/** A column that a workload does not have is `blank` in its rows; one that none has stays empty. */
+/**
+ * Joins a column. A workload without it gets `blank` in its rows. It stays empty when no workload
+ * has it.
+ */
 function joinedColumn<T extends Numbers>(
   workloads: readonly Workload[],
   of: (each: Workload) => T,

@@ -28,7 +28,7 @@ function common(a: readonly number[], b: readonly number[]): number {
 const UNIFORM = { kind: 'uniform' } as const;
 
 describe('contents of prompts', () => {
-  it.each([1, 2, 3])('are shared exactly as far as they are meant to be (seed %i)', (seed) => {
+  it.each([1, 2, 3])('are shared exactly as far as their content ids agree (seed %i)', (seed) => {
     const shared = { prefixes: 3, popularity: UNIFORM, prefixTokens: 37 };
     const made = prompts(shared, 1, seed);
     const heads = new Set(made.map((prompt) => prompt.slice(0, 37).join()));
@@ -38,20 +38,20 @@ describe('contents of prompts', () => {
       expect(prompt.length).toBeLessThanOrEqual(127);
       expect(Math.max(...prompt)).toBeLessThan(WORDS);
       for (const other of made.slice(0, i)) {
-        // By chance the first own words may agree too, one time in 500.
+        // The first private words of two prompts may agree by chance, once in 500 cases.
         const length = common(prompt, other);
         expect(length < 2 || (length >= 37 && length < 40)).toBe(true);
       }
     }
   });
 
-  it('are the same for the same seed, whatever was asked before', () => {
+  it('are equal for equal seeds, in any order of calls', () => {
     const shared = { prefixes: 2, popularity: UNIFORM, share: 0.5 };
     expect(prompts(shared, 16, 5)).toEqual(prompts(shared, 16, 5));
     expect(prompts(shared, 16, 5)).not.toEqual(prompts(shared, 16, 6));
   });
 
-  it('of a turn begin with those of the turn before', () => {
+  it('of a turn begin with the contents of the turn before', () => {
     const workload = generateMultiTurn({
       ...{ arrivalUs: new Float64Array(2), count: 6, systemTokens: 32, seed: 1, blockTokens: 16 },
       ...{ thinkTimeMeanUs: 0, maxContextTokens: Infinity },

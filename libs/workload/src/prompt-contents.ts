@@ -5,15 +5,15 @@ import type { Workload } from './workload';
 const KEYS = 2 ** 53;
 
 /**
- * The contents of prompts, as numbers of words: blocks with the same content id get the same words,
- * all others get different ones. A prompt depends only on (seed, workload, row), so the order of
+ * The contents of prompts as numbers of words. Blocks with the same content id have the same words,
+ * all others have different ones. A prompt depends only on (seed, workload, row), so the order of
  * calls does not matter.
  */
 export class PromptContents {
   private readonly sharedKey: number;
   private readonly ownKey: number;
 
-  /** @param words  how many different words there are, >= 1 */
+  /** @param words  number of different words, >= 1 */
   constructor(
     private readonly workload: Workload,
     seed: number,
@@ -23,7 +23,7 @@ export class PromptContents {
     this.ownKey = workloadStream(seed, 'own contents').integer(KEYS);
   }
 
-  /** Numbers below `words`, one per prompt token. */
+  /** One number in [0, `words`) per prompt token. */
   prompt(row: number): Int32Array {
     const { contentStart, contentIds, contentBlockTokens, promptTokens } = this.workload;
     const words = this.own(row, promptTokens[row]!);
@@ -36,7 +36,7 @@ export class PromptContents {
     return words;
   }
 
-  /** Words that no other row has, for the messages of a user in a conversation. */
+  /** `tokens` words that no other row has, for the messages of a user in a conversation. */
   own(row: number, tokens: number): Int32Array {
     const words = new Int32Array(tokens);
     const key = mix(this.ownKey, row);

@@ -2,26 +2,26 @@ import { assert, type Micros, type RandomStream } from '@baton/kernel';
 import { firstCount, isFirst, type Workload } from './workload';
 
 /**
- * Everything arrives `factor` times as often; pauses between the turns of a conversation stay,
- * because they are think times.
+ * A workload with `factor` (> 0) times the rate. The pauses between the turns of a conversation
+ * stay, because they are think times.
  */
 export function scaleRate(workload: Workload, factor: number): Workload {
-  assert(factor > 0 && Number.isFinite(factor), `no rate factor: ${factor}`);
+  assert(factor > 0 && Number.isFinite(factor), `invalid rate factor: ${factor}`);
   if (factor === 1) return workload;
   return retimed(workload, (atUs) => Math.round(atUs / factor));
 }
 
 /**
- * The requests, in their order, at these instants; turns that wait for others keep their pauses.
- * One ascending instant for each that waits for none.
+ * The requests, in their order, at these instants: one ascending instant for each request that
+ * waits for no other. Later turns keep their pauses.
  */
 export function withArrivals(workload: Workload, arrivalUs: Float64Array): Workload {
-  assert(arrivalUs.length === firstCount(workload), 'there is one arrival for each request');
+  assert(arrivalUs.length === firstCount(workload), 'each request needs one arrival');
   let next = 0;
   return retimed(workload, () => arrivalUs[next++]!);
 }
 
-/** The same gaps, from the instant 0 on. */
+/** A workload with the same gaps whose first arrival is at 0. */
 export function fromZero(workload: Workload): Workload {
   const beginUs = workload.count === 0 ? 0 : workload.arrivalUs[0]!;
   return beginUs === 0 ? workload : retimed(workload, (atUs) => atUs - beginUs);
@@ -29,17 +29,17 @@ export function fromZero(workload: Workload): Workload {
 
 export interface SpreadOptions {
   /**
-   * Length of a tick of the clock that stamped the trace; left out: the median distance of
-   * different stamps.
+   * Length of a tick of the clock that stamped the trace. Default: the median distance of different
+   * stamps.
    */
   readonly quantumUs?: Micros | undefined;
-  /** Draws the places within the tick, uniformly; left out: evenly. */
+  /** Draws the places within a tick, uniformly. Default: even distances. */
   readonly random?: RandomStream | undefined;
 }
 
 /**
- * Undoes a coarse clock: the requests of one instant are spread over the tick that begins there
- * (never beyond the next stamp), in their order. The Mooncake conversation trace has ticks of 3 s
+ * Undoes a coarse clock: spreads the requests of one instant over the tick that begins there, in
+ * their order, and never beyond the next stamp. The Mooncake conversation trace has ticks of 3 s
  * with up to 28 requests each.
  */
 export function spreadStamps(workload: Workload, options: SpreadOptions = {}): Workload {
@@ -59,14 +59,14 @@ export function spreadStamps(workload: Workload, options: SpreadOptions = {}): W
   return withArrivals(workload, spread);
 }
 
-/** Ascending, in [0, 1). */
+/** `count` ascending numbers in [0, 1). */
 function placesWithin(count: number, random: RandomStream | undefined): Float64Array {
   const places = new Float64Array(count);
   for (let i = 0; i < count; i++) places[i] = random === undefined ? i / count : random.unit();
   return random === undefined ? places : places.sort();
 }
 
-/** Median distance of neighbouring stamps that differ; 0 when all are one. */
+/** Median distance of neighbouring stamps that differ. 0 when all are equal. */
 function medianGapUs(stamps: Float64Array): Micros {
   const gaps = new Float64Array(Math.max(0, stamps.length - 1));
   let count = 0;

@@ -21,7 +21,7 @@ function conversations(): Workload {
 }
 
 describe('pick', () => {
-  it('takes the rows with their lists and renumbers who waits for whom', () => {
+  it('picks rows with their lists and renumbers the rows that they wait for', () => {
     const picked = pick(conversations(), [4, 0, 5]);
     expect(Array.from(picked.arrivalUs)).toEqual([20, 0, 5]);
     expect(Array.from(picked.after)).toEqual([-1, -1, 0]);
@@ -30,7 +30,7 @@ describe('pick', () => {
     expect(requestIdOf(picked, 1)).toBe('begin 0');
   });
 
-  it('refuses a row without the one it waits for', () => {
+  it('refuses a row without the row that it waits for', () => {
     expect(() => pick(conversations(), [1])).toThrow(/waits/);
     expect(() => pick(conversations(), [1, 0])).toThrow(/waits/);
   });
@@ -48,7 +48,7 @@ describe('head', () => {
 });
 
 describe('within', () => {
-  it('keeps what begins in time, with all later turns', () => {
+  it('keeps conversations that begin in time, with all later turns', () => {
     const kept = within(conversations(), 20);
     expect(Array.from(kept.arrivalUs)).toEqual([0, 5, 10, 5]);
     expect(within(conversations(), 21).count).toBe(6);

@@ -4,9 +4,9 @@ import { withPlaces } from './named/named-column';
 import { isFirst, type Workload } from './workload';
 
 /**
- * The rows of `order`, in that order. A row that waits for another is picked with it and behind it.
+ * The rows of `order`, in that order. A row that waits for another must stand behind it in `order`.
  *
- * @throws InvariantError when it is not
+ * @throws InvariantError when it does not
  */
 export function pick(workload: Workload, order: ArrayLike<number>): Workload {
   const content = pickLists(workload.contentStart, workload.contentIds, order);
@@ -51,7 +51,9 @@ export function head(workload: Workload, count: number): Workload {
   };
 }
 
-/** What arrives before `durationUs`; a conversation that began before it is kept whole. */
+/**
+ * The requests that arrive before `durationUs`. A conversation that begins before it stays whole.
+ */
 export function within(workload: Workload, durationUs: Micros): Workload {
   const beganUs = beginnings(workload);
   const order = new Uint32Array(workload.count);
@@ -62,7 +64,9 @@ export function within(workload: Workload, durationUs: Micros): Workload {
   return kept === workload.count ? workload : pick(workload, order.subarray(0, kept));
 }
 
-/** Sorts the rows by arrival (stable), the turns of a conversation by that of its first. */
+/**
+ * Sorts the rows by arrival (stable). A later turn sorts by the first arrival of its conversation.
+ */
 export function inOrderOfArrival(workload: Workload): Workload {
   const { count } = workload;
   const beganUs = beginnings(workload);
@@ -77,8 +81,8 @@ export function inOrderOfArrival(workload: Workload): Workload {
 }
 
 /**
- * For each row the arrival of the first request of its conversation: its own where it waits for
- * none.
+ * For each row the first arrival of its conversation. For a row that waits for no other: its own
+ * arrival.
  */
 function beginnings(workload: Workload): Float64Array {
   const { arrivalUs, after, count } = workload;
@@ -90,7 +94,7 @@ function beginnings(workload: Workload): Float64Array {
   return beganUs;
 }
 
-/** The columns of names that the workload has, with other rows. */
+/** The columns of names of the workload, with other rows. */
 function withNamed(
   { sloClass, tenant }: Workload,
   change: (places: Int32Array) => Int32Array,
@@ -132,7 +136,7 @@ function pickAfter(workload: Workload, order: ArrayLike<number>): Int32Array {
   for (let i = 0; i < order.length; i++) {
     const before = workload.after[order[i]!]!;
     after[i] = before === -1 ? -1 : place[before]!;
-    assert(before === -1 || after[i] !== -1, 'a row is picked behind the one it waits for');
+    assert(before === -1 || after[i] !== -1, 'pick a row after the row that it waits for');
     place[order[i]!] = i;
   }
   return after;

@@ -5,7 +5,7 @@ import { budgetWorkload } from './generate/budget-workload';
 import { shareWorkload } from './share';
 
 describe('shareWorkload', () => {
-  it('is the same workload, and arrives in a worker thread over the same bytes', async () => {
+  it('is the same workload, and shares its bytes with a worker thread', async () => {
     const workload = budgetWorkload({ ratePerSecond: 10, count: 100 });
     const shared = shareWorkload(workload);
     expect(shared).toEqual(workload);

@@ -3,9 +3,9 @@ import { withPlaces } from './named/named-column';
 import type { Workload } from './workload';
 
 /**
- * A copy whose columns lie in shared memory. Posted to worker threads (workerData, postMessage) it
- * arrives as a workload over the same bytes; nothing has to be rebuilt. Its holders must not write.
- * The names of contents stay behind: only the thread that reads and writes files needs them.
+ * A copy whose columns lie in shared memory. A worker thread that gets it (workerData, postMessage)
+ * uses the same bytes and rebuilds nothing. Its users must not write. The copy has no names of
+ * contents: only the thread that reads and writes files needs them.
  */
 export function shareWorkload({ contentNames: _none, ...workload }: Workload): Workload {
   return {

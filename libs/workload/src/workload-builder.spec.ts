@@ -9,7 +9,7 @@ const contentsOf = (workload: Workload, row: number): number[] =>
   );
 
 describe('WorkloadBuilder', () => {
-  it('sorts rows by arrival, equal ones in the order they came', () => {
+  it('sorts rows by arrival, and keeps the order of equal arrivals', () => {
     const stamps = fc.array(fc.integer({ min: 0, max: 20 }), { maxLength: 200 });
     fc.assert(
       fc.property(stamps, (arrivals) => {
@@ -33,7 +33,7 @@ describe('WorkloadBuilder', () => {
     );
   });
 
-  it('keeps the turns of a conversation behind its first', () => {
+  it('keeps later turns of a conversation behind the first', () => {
     const builder = new WorkloadBuilder();
     const late = builder.add({ arrivalUs: 50, promptTokens: 1, outputTokens: 1 });
     builder.add({ arrivalUs: 7, promptTokens: 2, outputTokens: 1, after: late });
@@ -57,7 +57,7 @@ describe('WorkloadBuilder', () => {
     expect(workload.contentCount).toBe(2);
   });
 
-  it('spends nothing on columns that no row needs', () => {
+  it('uses no memory for columns that no row needs', () => {
     const builder = new WorkloadBuilder();
     builder.add({ arrivalUs: 0, promptTokens: 1, outputTokens: 1, priority: 0 });
     const { maxTokens, after, session, priority, contentIds, requestIdStart } = builder.build();
@@ -65,7 +65,7 @@ describe('WorkloadBuilder', () => {
     expect(lengths.map(({ length }) => length)).toEqual([0, 0, 0, 0, 0, 0]);
   });
 
-  it('fills what some rows leave out', () => {
+  it('fills fields that some rows leave out', () => {
     const builder = new WorkloadBuilder();
     builder.add({ arrivalUs: 0, promptTokens: 1, outputTokens: 1 });
     builder.add({ arrivalUs: 1, promptTokens: 1, outputTokens: 1, session: 7, maxTokens: 9 });
@@ -83,7 +83,7 @@ describe('WorkloadBuilder', () => {
     ]);
   });
 
-  it('builds a workload of no requests', () => {
+  it('builds a workload without requests', () => {
     expect(new WorkloadBuilder().build()).toMatchObject({ count: 0, contentCount: 0 });
   });
 

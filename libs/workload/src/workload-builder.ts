@@ -5,9 +5,9 @@ import { NamedRows } from './named/named-column';
 import { inOrderOfArrival } from './rows';
 import type { Workload } from './workload';
 
-/** One request as a reader or a generator hands it over. */
+/** One request from a reader or a generator. */
 export interface Row {
-  /** With `after`, the pause; see `Workload.arrivalUs`. */
+  /** With `after`: the pause. See `Workload.arrivalUs`. */
   readonly arrivalUs: Micros;
   readonly promptTokens: number;
   readonly outputTokens: number;
@@ -22,16 +22,16 @@ export interface Row {
 }
 
 export interface WorkloadBuilderOptions {
-  /** Tokens per content id (default 16). */
+  /** Tokens per content id. Default: 16. */
   readonly contentBlockTokens?: number;
-  /** Default `prompt`. */
+  /** Default: `prompt`. */
   readonly contentSpan?: Workload['contentSpan'];
 }
 
 /**
- * Collects rows into a `Workload`. Rows may come in any order of arrival and are sorted once at the
- * end (stable; the turns of a conversation go with its first one); content ids may be any numbers
- * from 1 and are made dense. Columns that no row needs take no memory.
+ * Collects rows into a `Workload`. Rows may come in any order of arrival. The end sorts them once
+ * (stable; later turns follow the first of their conversation). Content ids may be any numbers from
+ * 1 and become dense. Columns that no row needs take no memory.
  */
 export class WorkloadBuilder {
   private readonly arrivalUs = new Column(Float64Array);
@@ -55,7 +55,7 @@ export class WorkloadBuilder {
     return this.arrivalUs.length;
   }
 
-  /** Adds a request; its content ids follow by `addContent`. Returns its row so far. */
+  /** Adds a request, whose content ids follow by `addContent`. Returns its row so far. */
   add(row: Row): number {
     const index = this.count;
     this.arrivalUs.push(row.arrivalUs);
@@ -63,7 +63,7 @@ export class WorkloadBuilder {
     this.outputTokens.push(row.outputTokens);
     if (this.contentIds.length > 0) this.contentStart.push(this.contentIds.length);
     if (row.after !== undefined) {
-      assert(row.after < index, 'a row waits for an earlier one');
+      assert(row.after < index, 'a row must wait for an earlier row');
       this.after.padTo(index, -1);
       this.after.push(row.after);
     }
@@ -76,13 +76,13 @@ export class WorkloadBuilder {
     return index;
   }
 
-  /** The next block of the request that was added last: any integer in [1, 2^53), 0 = private. */
+  /** Adds the next block of the last request: any integer in [1, 2^53), 0 = private. */
   addContent(id: number): void {
     if (this.contentIds.length === 0) this.contentStart.padTo(this.count, 0);
     this.contentIds.push(id === 0 ? 0 : this.denseIds.of(id));
   }
 
-  /** The next blocks of that request: each id plus `offset`. */
+  /** Adds the next blocks of the last request: each id plus `offset`. */
   addContents(ids: ArrayLike<number>, offset: number): void {
     for (let i = 0; i < ids.length; i++) this.addContent(ids[i]! + offset);
   }

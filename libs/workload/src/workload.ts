@@ -2,27 +2,28 @@ import type { ContentNames } from './named/content-names';
 import type { NamedColumn } from './named/named-column';
 
 /**
- * The requests of a run as columns. Rows that wait for no other ascend by arrival; a row with
- * `after` stands behind the row it waits for, right behind it in generated conversations. Plain
- * numbers and typed arrays, so a workload can be posted to a worker thread; with the columns of
- * `shareWorkload` no byte is copied. About 32 bytes per request plus 4 per content id.
+ * The requests of a run as columns. Rows that wait for no other ascend by arrival. A row with
+ * `after` stands behind the row that it waits for, directly behind it in generated conversations.
+ * The columns are plain numbers and typed arrays, so a workload can be posted to a worker thread;
+ * with the columns of `shareWorkload` no byte is copied. It takes about 32 bytes per request plus 4
+ * per content id.
  */
 export interface Workload {
   readonly count: number;
   /**
-   * Instant of arrival. For a row with `after`, the pause between the end of that request and this
-   * one's arrival.
+   * Instant of arrival, µs. For a row with `after`: the pause between the end of that request and
+   * this arrival, µs.
    */
   readonly arrivalUs: Float64Array;
   /** >= 1. */
   readonly promptTokens: Int32Array;
   /** >= 1. */
   readonly outputTokens: Int32Array;
-  /** What the client allowed (max_tokens), 0 = not known. Empty when no row has one. */
+  /** The max_tokens of the client, 0 = unknown. Empty when no row has one. */
   readonly maxTokens: Int32Array;
   /**
-   * Row that must have ended before this one arrives (the turn before), -1 = none. Empty when no
-   * row has one.
+   * The row that must end before this one arrives (the previous turn), -1 = none. Empty when no row
+   * has one.
    */
   readonly after: Int32Array;
   /**
@@ -34,40 +35,43 @@ export interface Workload {
   readonly priority: Int32Array;
   /** SLO classes; unset when no row has one. */
   readonly sloClass?: NamedColumn | undefined;
-  /** Whose requests they are; unset when no row says so. */
+  /** Tenants of the rows; unset when no row has one. */
   readonly tenant?: NamedColumn | undefined;
   /**
-   * What the blocks of a request hold: row i has the ids `contentIds[contentStart[i]]` up to
-   * `contentStart[i + 1]`, each for `contentBlockTokens` tokens, from the beginning of the prompt
-   * on; equal ids = equal content *and* equal content before it. 0 and what lies behind the list is
-   * private. Ids are dense: 1..contentCount. `contentStart` has count + 1 entries.
+   * The contents of the blocks of a request. Row i has the ids `contentIds[contentStart[i]]` up to
+   * `contentStart[i + 1]`, each for `contentBlockTokens` tokens, from the start of the prompt.
+   * Equal ids mean equal content *and* equal content before it. An id of 0 and all blocks behind
+   * the list are private. Ids are dense: 1..contentCount. `contentStart` has count + 1 entries.
    */
   readonly contentStart: Float64Array;
   readonly contentIds: Int32Array;
   readonly contentBlockTokens: number;
   readonly contentCount: number;
-  /** What the source calls them; unset where it has the same numbers. */
+  /** The names of the contents in the source. Unset where the source has the same numbers. */
   readonly contentNames?: ContentNames | undefined;
   /**
-   * `prompt`: the ids speak of the prompt alone, and the last one may stand for a block that the
-   * prompt fills in part (Mooncake). `sequence`: they go on over the output, and all stand for full
-   * blocks. `withContentBlock` leaves ids of full blocks only.
+   * `prompt`: the ids cover only the prompt, and the last one may be a block that the prompt fills
+   * in part (Mooncake). `sequence`: the ids continue over the output, and all are full blocks.
+   * `withContentBlock` keeps only ids of full blocks.
    */
   readonly contentSpan: 'prompt' | 'sequence';
   /**
-   * Ids as a recording has them, read by `requestIdOf`: UTF-16 units, row i from start[i] to
-   * start[i + 1]. Both empty when no row has one.
+   * Request ids of a recording, for `requestIdOf`: UTF-16 units, row i from start[i] to start[i +
+   * 1]. Both are empty when no row has one.
    */
   readonly requestIdStart: Float64Array;
   readonly requestIdUnits: Uint16Array;
 }
 
-/** A length beyond it is taken for a mistake: prompt and output together still fit 32 bits. */
+/**
+ * Maximum length in tokens. Longer ones are refused as mistakes; the sum of prompt and output fits
+ * 32 bits.
+ */
 export const MOST_TOKENS = 1_000_000_000;
-/** Content ids of all requests together, and different ones: more would not fit one column. */
+/** Maximum of content ids in all requests, and of different ones: the size of one column. */
 export const MOST_CONTENTS = 2 ** 31 - 1;
 
-/** A wish that cannot be fulfilled with this workload; the message is one sentence for the user. */
+/** The request of a user that a workload cannot satisfy. The message is one sentence for the user. */
 export class WorkloadError extends Error {
   constructor(message: string) {
     super(message);
@@ -75,7 +79,7 @@ export class WorkloadError extends Error {
   }
 }
 
-/** The id that the request had where it was recorded; undefined when it had none. */
+/** The id of the request in the recorded run. Undefined when it has none. */
 export function requestIdOf(workload: Workload, row: number): string | undefined {
   const from = workload.requestIdStart[row] ?? 0;
   const to = workload.requestIdStart[row + 1] ?? 0;
@@ -83,12 +87,12 @@ export function requestIdOf(workload: Workload, row: number): string | undefined
   return String.fromCharCode(...workload.requestIdUnits.subarray(from, to));
 }
 
-/** Whether the row arrives by itself, not some time after another has ended. */
+/** True for a row that arrives by itself, not after the end of another. */
 export function isFirst(workload: Workload, row: number): boolean {
   return workload.after.length === 0 || workload.after[row] === -1;
 }
 
-/** Requests that arrive by themselves: all but the later turns of conversations. */
+/** Number of requests that arrive by themselves: all but the later turns of conversations. */
 export function firstCount(workload: Workload): number {
   const { after, count } = workload;
   if (after.length === 0) return count;
@@ -98,8 +102,8 @@ export function firstCount(workload: Workload): number {
 }
 
 /**
- * Mean rate over the span from the first to the last arrival, later turns left out; 0 when that
- * span is empty.
+ * Requests per second over the span from the first to the last arrival, without later turns. 0 when
+ * that span is empty.
  */
 export function meanRatePerSecond(workload: Workload): number {
   let firsts = 0;

@@ -61,7 +61,7 @@ export class Legs {
   /** The hook for the exchange of a prefill leg; undefined for all other legs. */
   heldAs(leg: SettledLeg): HeldAs | undefined {
     if (leg.kind === 'none' && leg.told === 'first-token') {
-      return () => ({ kvTransferParams: undefined, tellsFirstToken: true });
+      return () => ({ kvTransferParams: undefined, includesFirstToken: true });
     }
     if (leg.kind !== 'hold') return undefined;
     return (params) => {

@@ -15,10 +15,10 @@ import { pairOf } from './name-value';
 import { readServerFlags } from './server-flags';
 import { type ClassSlos, readClassSlos } from './slo-classes';
 
-/** The flags as commander parses them. */
+/** The flags as parsed by commander. */
 export type Given = Readonly<Record<string, string | boolean | readonly string[]>>;
 
-/** The flags of `baton bench`, by the part that reads them. */
+/** The flags of `baton bench`, grouped by their use. */
 export interface BenchFlags {
   readonly workload: WorkloadFlags;
   readonly server: ServerAccess;
@@ -36,7 +36,7 @@ export interface BenchFlags {
   readonly result: ResultFlags;
 }
 
-/** Where the result goes. */
+/** Destinations of the result. */
 export interface ResultFlags {
   readonly json: boolean;
   readonly out: string | undefined;
@@ -102,13 +102,13 @@ export function readBenchFlags(given: Given): BenchFlags {
 }
 
 /**
- * `--dataset-path`, as `vllm bench serve` has it, is an option of the configuration in other
- * commands.
+ * Renames `--dataset-path`, the name in `vllm bench serve`. In other commands it is an option of
+ * the configuration.
  */
 function withDatasetFile({ datasetPath, ...given }: Given): Given {
   if (datasetPath === undefined) return given;
   if (given['datasetFile'] === undefined) return { ...given, datasetFile: datasetPath };
-  throw new UsageError('--dataset-path and --dataset-file are the same: give one.');
+  throw new UsageError('--dataset-path and --dataset-file are the same flag. Remove one.');
 }
 
 function deadlineOf(values: FlagValues<BenchFlag>): number {

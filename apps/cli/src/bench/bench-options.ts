@@ -1,9 +1,9 @@
 /**
- * A flag of the load generator itself. Names and defaults are those of `vllm bench serve` where
- * those exist.
+ * A flag of the load generator. Names and defaults are those of `vllm bench serve` where it has
+ * such a flag.
  */
 interface FlagRow {
-  /** Left out: a switch. `...` at the end: several values. */
+  /** Undefined: a switch without a value. `...` at the end: several values. */
   readonly value?: string;
   readonly help: string;
   readonly group: 'Server' | 'Load' | 'Result';
@@ -12,7 +12,7 @@ interface FlagRow {
 export const BENCH_FLAGS = {
   baseUrl: {
     value: 'url',
-    help: 'Server to load, without the path of the endpoint (default: http://127.0.0.1:8000).',
+    help: 'URL of the server, without the path of the endpoint (default: http://127.0.0.1:8000).',
     group: 'Server',
   },
   host: { value: 'name', help: 'Host of the server, in place of --base-url.', group: 'Server' },
@@ -24,65 +24,65 @@ export const BENCH_FLAGS = {
   },
   endpoint: {
     value: 'path',
-    help: 'Path of the requests (default: that of the backend, /v1/completions …).',
+    help: 'Path of the requests (default: the path of the backend, such as /v1/completions).',
     group: 'Server',
   },
   model: {
     value: 'name',
-    help: 'Model to ask for (default: the first of /v1/models).',
+    help: 'Model in the requests (default: the first of /v1/models).',
     group: 'Server',
   },
   apiKey: {
     value: 'key',
-    help: 'Sent as a bearer token (default: OPENAI_API_KEY of the environment).',
+    help: 'API key, sent as a bearer token (default: the environment variable OPENAI_API_KEY).',
     group: 'Server',
   },
-  header: { value: 'name=value...', help: 'Headers of every request.', group: 'Server' },
+  header: { value: 'name=value...', help: 'HTTP headers of every request.', group: 'Server' },
   extraBody: {
     value: 'json',
-    help: 'Fields of every request, for example {"temperature": 0}.',
+    help: 'Further fields of every request, for example {"temperature": 0}.',
     group: 'Server',
   },
   readyCheckTimeoutSec: {
     value: 's',
-    help: 'Wait so long for the server to answer /v1/models (default: 0).',
+    help: 'Seconds to wait for an answer of /v1/models before the run (default: 0).',
     group: 'Server',
   },
   datasetPath: { value: 'file', help: 'The same as --dataset-file.', group: 'Load' },
   maxConcurrency: {
     value: 'n',
-    help: 'Most requests under way at once; further ones wait (default: no bound).',
+    help: 'Most requests under way at once; further ones wait (default: no limit).',
     group: 'Load',
   },
   numWarmups: {
     value: 'n',
-    help: 'Requests before the run that do not count (default: 0).',
+    help: 'Warm-up requests before the run, not part of the result (default: 0).',
     group: 'Load',
   },
   ignoreEos: {
-    help: 'Ask for exactly the output lengths of the workload (default: on but for sharegpt).',
+    help: 'Request the exact output lengths of the workload (default: on, except for sharegpt).',
     group: 'Load',
   },
-  noIgnoreEos: { help: 'Let answers end by themselves.', group: 'Load' },
+  noIgnoreEos: { help: 'Let answers end before the output length of the workload.', group: 'Load' },
   seed: { value: 'n', help: 'Seed of lengths, arrivals and words (default: 0).', group: 'Load' },
   requestTimeout: {
     value: 's',
-    help: 'How long one request may take (default: 600).',
+    help: 'Time limit of one request, in seconds (default: 600).',
     group: 'Load',
   },
   requestIdPrefix: {
     value: 'text',
-    help: 'Text before the number of the request in x-request-id (default: bench-<8 hex digits>-).',
+    help: 'Prefix of the request number in x-request-id (default: bench-<8 hex digits>-).',
     group: 'Load',
   },
   goodput: {
     value: 'name:ms...',
-    help: 'Objectives of each request, for example ttft:500 tpot:50; also itl and e2el.',
+    help: 'Latency targets of each request in ms: ttft, tpot, itl or e2el, as in ttft:500 tpot:50.',
     group: 'Result',
   },
   sloClass: {
     value: 'name:bounds...',
-    help: 'Objectives of SLO classes (--slo-mix), for example interactive:ttft=500ms,tpot=50ms.',
+    help: 'Latency targets of SLO classes (--slo-mix), as in interactive:ttft=500ms,tpot=50ms.',
     group: 'Result',
   },
   percentileMetrics: {
@@ -98,17 +98,17 @@ export const BENCH_FLAGS = {
   json: { help: 'Print the result as one JSON document.', group: 'Result' },
   out: {
     value: 'dir',
-    help: 'Write result.json, requests.csv and report.html into this folder.',
+    help: 'Write result.json, requests.csv and report.html to this folder.',
     group: 'Result',
   },
-  saveResult: { help: 'Write the result into a JSON file.', group: 'Result' },
+  saveResult: { help: 'Write the result to a JSON file.', group: 'Result' },
   saveDetailed: {
-    help: 'Keep lengths, gaps, text and error of each request in the result.',
+    help: 'Add the lengths, gaps, text and error of each request to the result file.',
     group: 'Result',
   },
   resultDir: {
     value: 'dir',
-    help: 'Folder of --save-result (default: this one).',
+    help: 'Folder of --save-result (default: the current one).',
     group: 'Result',
   },
   resultFilename: {
@@ -117,8 +117,8 @@ export const BENCH_FLAGS = {
     group: 'Result',
   },
   label: { value: 'text', help: 'Name of the run (default: the backend).', group: 'Result' },
-  metadata: { value: 'key=value...', help: 'Entries to put into the result.', group: 'Result' },
-  disableTqdm: { help: 'Print no progress bar.', group: 'Result' },
+  metadata: { value: 'key=value...', help: 'Further entries of the result.', group: 'Result' },
+  disableTqdm: { help: 'Hide the progress bar.', group: 'Result' },
 } as const satisfies Record<string, FlagRow>;
 
 export type BenchFlag = keyof typeof BENCH_FLAGS;

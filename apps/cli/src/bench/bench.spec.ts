@@ -50,7 +50,7 @@ const wordsOf = ({ body }: Stamp): string[] => String(body['prompt']).trim().spl
 const SHORT = ['--dataset', 'random', '--random-input-len', '12', '--random-output-len', '8'];
 
 describe('baton bench', () => {
-  it('reports SLO classes one by one, by their own objectives', async () => {
+  it('reports each SLO class by its own targets', async () => {
     const flags = ['--slo-mix', 'chat=0.5,batch=0.5', '--slo-class', 'chat:ttft=60s,tpot=60s'];
     const load = [...SHORT, '--num-prompts', '12'];
     const result = resultOf(await bench(...load, ...flags, '--json'));
@@ -65,7 +65,7 @@ describe('baton bench', () => {
     expect([exitCode, stderr]).toEqual([2, expect.stringContaining("'chat' is not")]);
   });
 
-  it('has the names of vllm bench serve in its result', async () => {
+  it('uses the names of vllm bench serve in its result', async () => {
     const flags = ['--metric-percentiles', '50,99.9', '--percentile-metrics', 'ttft,e2el'];
     const answer = await bench(
       ...[...SHORT, ...flags, '--num-prompts', '4', '--max-concurrency', '2'],
@@ -90,11 +90,11 @@ describe('baton bench', () => {
     expect((result['generated_texts'] as string[])[0]).toMatch(/^ word1 word2 .*word8$/);
   });
 
-  it('writes prompts that are as long as they should be by the server’s own tokenizer', async () => {
+  it('writes prompts with the right lengths in the server’s own tokens', async () => {
     const { stamps, stderr } = await bench(...SHORT, '--num-prompts', '20');
     for (const stamp of stamps) {
       expect(wordsOf(stamp)).toHaveLength(12);
-      // Words with an e are two tokens there.
+      // That tokenizer counts two tokens for words with an e.
       expect(String(stamp.body['prompt'])).not.toContain('e');
       expect(stamp.body).toMatchObject({ max_tokens: 8, ignore_eos: true, stream: true });
     }
@@ -102,7 +102,7 @@ describe('baton bench', () => {
     expect(stderr).not.toContain('/tokenize');
   });
 
-  it('lets prompts share exactly the prefixes that were asked for', async () => {
+  it('gives prompts exactly the requested shared prefixes', async () => {
     const { stamps } = await bench(
       ...['--dataset', 'shared-prefix', '--num-prompts', '30', '--random-output-len', '2'],
       ...['--prefix-repetition-num-prefixes', '3', '--prefix-repetition-prefix-len', '37'],
@@ -114,7 +114,7 @@ describe('baton bench', () => {
     expect(new Set(prompts.map((words) => words.length))).toEqual(new Set([48]));
   });
 
-  it('sends at the instants that a replay of the same flags has', async () => {
+  it('sends at the instants of a replay with the same flags', async () => {
     const load = ['--num-prompts', '30', '--request-rate', '50', '--burstiness', '0.5'];
     const answer = await bench(...SHORT, ...load, '--seed', '3', '--save-detailed', '--json');
     const { workload } = await loadWorkload(
@@ -123,7 +123,7 @@ describe('baton bench', () => {
     );
     const late = resultOf(answer).start_times.map((s, i) => s * 1e3 - workload.arrivalUs[i]! / 1e3);
     expect(Math.min(...late)).toBeGreaterThanOrEqual(0);
-    // Other work of the machine delays most of them further.
+    // Other load on the machine delays most of them further.
     expect(late.toSorted((a, b) => a - b)[7]).toBeLessThan(5);
   });
 
@@ -139,7 +139,7 @@ describe('baton bench', () => {
     expect(third).toEqual([...second!, answer, { role: 'user', content: expect.any(String) }]);
   });
 
-  it('sends recorded requests again, each where it went', async () => {
+  it('sends recorded requests again, each to its endpoint', async () => {
     const path = join(folder, 'answers.jsonl');
     const exchange = (arrivalUs: number, to: string, body: object, rest = {}): string =>
       `${JSON.stringify({
@@ -169,18 +169,18 @@ describe('baton bench', () => {
     const [first, second] = answer.stamps.map(({ receivedMs }) => receivedMs);
     expect(second! - first!).toBeGreaterThan(200);
     expect(resultOf(answer)).toMatchObject({ completed: 2, total_input_tokens: 18 });
-    expect(answer.stderr).toContain('left out, for they were refused, not whole');
+    expect(answer.stderr).toContain('left out because they were refused, incomplete');
   });
 
   it('counts failures by kind, and fails when nothing was completed', async () => {
     const failing = JSON.stringify({ reference: { fail: 'in-stream' } });
     const answer = await bench(...SHORT, '--num-prompts', '3', '--extra-body', failing);
     expect(answer.exitCode).toBe(1);
-    expect(answer.stdout).toMatch(/in_stream_error: +3 {2}told to fail/);
+    expect(answer.stdout).toMatch(/in_stream_error: +3 {2}fails on request/);
     expect(answer.stdout).toMatch(/Successful requests: +0\nFailed requests: +3/);
   });
 
-  it('warms up first, with separate words, and stops when that fails', async () => {
+  it('warms up with separate words, and stops when the warm-up fails', async () => {
     const { stamps, warmUps } = await bench(...SHORT, '--num-prompts', '2', '--num-warmups', '3');
     expect(warmUps.map((stamp) => wordsOf(stamp).length)).toEqual([12, 12, 12]);
     const seen = new Set([...stamps, ...warmUps].map(({ body }) => body['prompt']));
@@ -188,10 +188,10 @@ describe('baton bench', () => {
     const failing = ['--extra-body', '{"reference":{"fail":"http"}}', '--num-warmups', '1'];
     const failed = await bench(...SHORT, '--num-prompts', '2', ...failing);
     expect(failed).toMatchObject({ exitCode: 1, stdout: '', stamps: [] });
-    expect(failed.stderr).toContain('baton: The warm-up failed: http_503: told to fail\n');
+    expect(failed.stderr).toContain('baton: The warm-up failed: http_503: fails on request\n');
   });
 
-  it('writes files to the given folder, without keys', async () => {
+  it('writes files without keys to the given folder', async () => {
     const files = ['--out', folder, '--save-result', '--result-dir', join(folder, 'saved')];
     const key = ['--api-key', 'very-secret', '--header', 'x-key=secret-too'];
     const { stderr } = await bench(...SHORT, '--num-prompts', '2', ...files, ...key);
@@ -225,9 +225,12 @@ describe('wrong usage', () => {
     [['--dataset', 'random', '--extra-body', '[1]'], /--extra-body must be a JSON object such as/],
     [['--dataset', 'random', '--extra-body', '{'], /--extra-body must be a JSON object such as/],
     [['--dataset', 'random', '--header', 'plain'], /--header takes name=value; 'plain' is not/],
-    [['--dataset', 'random', '--header', 'a b=c'], /holds something that no HTTP header can hold/],
+    [
+      ['--dataset', 'random', '--header', 'a b=c'],
+      /contains an invalid character for an HTTP header/,
+    ],
     [['--dataset', 'random', '--endpoint', 'v1'], /--endpoint must be a path that begins with \//],
-    [['--dataset', 'random', '--port', '80'], /name the same server: give one/],
+    [['--dataset', 'random', '--port', '80'], /set the same server. Remove one/],
     [
       ['--dataset', 'random', '--percentile-metrics', 'x'],
       /--percentile-metrics must be a list of/,
@@ -245,7 +248,7 @@ describe('wrong usage', () => {
       ['--dataset', 'random', '--num-prompt', '5'],
       /unknown option .* did you mean '--num-prompts'/,
     ],
-    [[], /Say what to run/],
+    [[], /The workload is missing/],
   ])('%j is one sentence and exit code 2', async (args, sentence) => {
     const { exitCode, stderr, stdout, stamps } = await bench(...args);
     expect(stderr.replace(/^baton: /, '')).toMatch(sentence);
@@ -253,15 +256,15 @@ describe('wrong usage', () => {
     expect({ exitCode, stdout, stamps }).toEqual({ exitCode: 2, stdout: '', stamps: [] });
   });
 
-  it('takes http and https only', async () => {
+  it('accepts only http and https', async () => {
     const answer = await runCommand('bench', '--base-url', 'ftp://x', '--dataset', 'random');
     expect(answer.stderr).toContain('--base-url must be an http or https URL such as');
     expect(answer.exitCode).toBe(2);
   });
 
-  it('says when nothing answers', async () => {
+  it('reports that no server answers', async () => {
     const answer = await runCommand('bench', '--host', '127.0.0.1', '--port', '1', ...SHORT);
-    expect(answer.stderr).toMatch(/^baton: Nothing answers at http:\/\/127.0.0.1:1: [^\n]+\.\n$/);
+    expect(answer.stderr).toMatch(/^baton: No server answers at http:\/\/127.0.0.1:1: [^\n]+\.\n$/);
     expect(answer.exitCode).toBe(1);
   });
 

@@ -2,8 +2,9 @@ import { type BenchmarkFigures, benchmarkFigures, type Summary } from '@baton/an
 import { Failure } from '@baton/kernel';
 import {
   HttpStreams,
+  lateEngines,
   type LoadRecord,
-  readStepTimes,
+  readServerFigures,
   runLoad,
   stepTimesBetween,
 } from '@baton/loadgen';
@@ -50,11 +51,11 @@ export interface BenchOutcome {
   readonly document: ResultDocument;
 }
 
-/** The same for a caller that has flags and a signal that ends the run. */
+/** The same with parsed flags and a signal that ends the run. */
 export async function runBench(flags: BenchFlags, stop: AbortSignal): Promise<BenchOutcome> {
   claimResult(flags);
   const { prepared, record, figures } = await measure(flags, stop);
-  const document = await tell(prepared, record, figures);
+  const document = await printResult(prepared, record, figures);
   return { document, exitCode: exitCodeOf(record, figures) };
 }
 
@@ -77,7 +78,7 @@ async function measure(flags: BenchFlags, stop: AbortSignal): Promise<Measured> 
   return { prepared, record, figures: benchmarkFigures(record.run, flags) };
 }
 
-/** Exit code of a run whose load was sent too late to be believed. */
+/** Exit code of a void run: its load was sent late, or the server was late. */
 const VOID = 3;
 
 function exitCodeOf(
@@ -88,21 +89,27 @@ function exitCodeOf(
   return run.lateness.void === null ? 0 : VOID;
 }
 
-/** A result that could not be kept is not measured. */
+/** Checks before the run that the result can be written. */
 export function claimResult({ result }: BenchFlags): void {
   claimFolder(result.out, '--out');
   if (result.saveResult) claimFolder(result.resultDir, '--result-dir');
 }
 
 async function loaded(prepared: PreparedBench, stop: AbortSignal): Promise<MeasuredLoad> {
-  const { flags, stepTimes } = prepared;
+  const { flags, serverFigures: before } = prepared;
   const { origin, prefix, endpoint, headers, protocol } = flags.server;
   const streams = new HttpStreams({ origin, path: prefix + endpoint, headers, protocol });
   try {
     await warmUp(prepared, streams, stop);
     const record = await measured(prepared, streams, stop);
-    const after = await readStepTimes(flags.server);
-    return { ...record, stepTimes: stepTimesBetween(stepTimes, after) };
+    const after = await readServerFigures(flags.server);
+    const isLate = lateEngines(before.stepLags, after.stepLags);
+    const { lateness } = record.run;
+    return {
+      ...record,
+      run: { ...record.run, lateness: { ...lateness, void: lateness.void ?? isLate } },
+      stepTimes: stepTimesBetween(before.stepTimes, after.stepTimes),
+    };
   } finally {
     await streams.close();
   }
@@ -157,7 +164,7 @@ async function measured(
   }
 }
 
-async function tell(
+async function printResult(
   prepared: PreparedBench,
   record: MeasuredLoad,
   figures: BenchmarkFigures,
@@ -178,7 +185,7 @@ async function tell(
           .join(''),
     );
   }
-  if (record.wasInterrupted) say('interrupted: the figures are of the requests that ended before');
+  if (record.wasInterrupted) say('interrupted: the figures cover only the requests that had ended');
   if (run.lateness.void !== null) say(`this run is void: ${run.lateness.void}`);
   const { origin, prefix } = flags.server;
   await saveResult(prepared, document, {

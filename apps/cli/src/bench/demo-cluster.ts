@@ -9,13 +9,13 @@ const MAIN = join(__dirname, '..', 'main.js');
 const URL_OF_READY = /^Ready in .*?: (\S+)\/v1 ·/;
 const LAST_LINES = 20;
 
-/** `baton up` on a free port, as a child that does not outlive this process. */
+/** `baton up` on a free port, as a child process that ends with this one. */
 export class DemoCluster {
   private readonly child: ChildProcess;
   private readonly gone: Promise<unknown>;
   private readonly lines: string[] = [];
 
-  /** @param flags further ones of `baton up` */
+  /** @param flags further flags of `baton up` */
   constructor(topology: string, flags: readonly string[] = []) {
     const own = ['--port', '0', '--log-level', 'warn'];
     const args = ['--require', LEASH, MAIN, 'up', topology, ...own, ...flags];
@@ -29,9 +29,9 @@ export class DemoCluster {
   }
 
   /**
-   * The address of the cluster, once it answers.
+   * The address of the cluster, when it is ready.
    *
-   * @throws Failure with its output when it ended instead
+   * @throws Failure with the output of the cluster when it has ended
    */
   async ready(): Promise<string> {
     const url = new Promise<string>((resolve) => {
@@ -49,7 +49,7 @@ export class DemoCluster {
     throw new Failure(`The cluster did not start:\n${this.lines.join('\n')}`);
   }
 
-  /** A second call ends it at once, as a second Ctrl-C does. */
+  /** Stops the cluster. A second call stops it at once, like a second Ctrl-C. */
   async stop(): Promise<void> {
     this.child.kill('SIGTERM');
     await this.gone;

@@ -16,8 +16,8 @@ const WARM_UPS = '16';
 const GOODPUT = ['ttft:200', 'tpot:20'];
 
 /**
- * `baton demo`: a cluster, a load, a report. Ends all that it has started, on Ctrl-C too; the
- * report then has the results so far. Returns the exit code.
+ * `baton demo`: runs a cluster, a load and a report, and stops the cluster at the end. Ctrl-C ends
+ * the load, and the report then has the results so far. Returns the exit code.
  */
 export async function demo(asked: string | undefined, given: Given): Promise<number> {
   const topology = checked(asked ?? TOPOLOGY);
@@ -33,9 +33,9 @@ export async function demo(asked: string | undefined, given: Given): Promise<num
     say(`starting a cluster of ${topology} …`);
     const baseUrl = await readyUnless(stops.first, cluster);
     if (baseUrl === undefined) return 1;
-    say(`it answers at ${baseUrl}; sending requests …`);
+    say(`the cluster is ready at ${baseUrl}; sending requests …`);
     const outcome = await runBench(readBenchFlags({ ...wanted, baseUrl }), stops.first);
-    if (!planned.result.json) await tell(planned, topology, outcome);
+    if (!planned.result.json) await showResult(planned, topology, outcome);
     return outcome.exitCode;
   } finally {
     await cluster.stop();
@@ -43,7 +43,7 @@ export async function demo(asked: string | undefined, given: Given): Promise<num
   }
 }
 
-/** @throws UsageError, before anything is started */
+/** @throws UsageError before anything starts */
 function checked(topology: string): string {
   try {
     parseTopology(topology);
@@ -54,8 +54,8 @@ function checked(topology: string): string {
   }
 }
 
-/** A complete run is shown beside the same run on the virtual clock. */
-async function tell(
+/** Shows a complete run next to the same run on the virtual clock. */
+async function showResult(
   flags: BenchFlags,
   topology: string,
   { exitCode, document }: BenchOutcome,
@@ -67,7 +67,7 @@ async function tell(
   process.stdout.write(`report: ${resolve(flags.result.out ?? OUT, 'report.html')}\n`);
 }
 
-/** The cluster's address; undefined when it must stop before it is ready. */
+/** The address of the cluster. Undefined: a stop was requested before it was ready. */
 async function readyUnless(stop: AbortSignal, cluster: DemoCluster): Promise<string | undefined> {
   const stopped = new Promise<undefined>((done) => {
     stop.addEventListener('abort', () => done(undefined));

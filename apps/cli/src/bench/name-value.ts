@@ -2,7 +2,7 @@ import { UsageError } from '@baton/config';
 import { flagNameOf } from '@baton/workload-source';
 import type { BenchFlag } from './bench-options';
 
-/** `name=value`. */
+/** Reads `name=value`. @throws UsageError */
 export function pairOf(flag: BenchFlag, entry: string): [name: string, value: string] {
   const at = entry.indexOf('=');
   if (at > 0) return [entry.slice(0, at).trim(), entry.slice(at + 1).trim()];

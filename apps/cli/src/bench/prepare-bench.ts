@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { UsageError } from '@baton/config';
 import {
-  type EngineStepTimes,
+  type ServerFigures,
   findPromptWords,
   probeServer,
-  readStepTimes,
+  readServerFigures,
   RequestWriter,
   ServerTokenizer,
 } from '@baton/loadgen';
@@ -13,31 +13,31 @@ import { withProgress } from '../progress';
 import type { BenchFlags } from './bench-flags';
 
 /**
- * Tokens per content id: prefixes of made-up single requests are shared to the token, conversations
- * and traces name larger blocks.
+ * Tokens per content id. Generated single requests share prefixes to the exact token; conversations
+ * and traces have larger blocks.
  */
 const FINE_BLOCK = 1;
 const BLOCK = 16;
 
-/** Everything that a load run depends on. */
+/** All inputs of a load run. */
 export interface PreparedBench {
   readonly flags: BenchFlags;
   readonly model: string;
   readonly loaded: LoadedWorkload;
   readonly writer: RequestWriter;
   readonly ignoreEos: boolean;
-  /** The tokenizer that prompt lengths were made for. */
+  /** The tokenizer with which prompt lengths are measured. */
   readonly tokenizer: string;
   readonly requestIdPrefix: string;
-  /** The step times that the server's engines reported before the run. */
-  readonly stepTimes: readonly EngineStepTimes[];
-  /** Sentences for the user. */
+  /** What the server's engines report before the run. */
+  readonly serverFigures: ServerFigures;
+  /** Notes for the user, as sentences. */
   readonly notes: readonly string[];
 }
 
 /**
- * Reads the server's description, makes the workload, and finds words that its tokenizer counts as
- * one token each.
+ * Reads the server's description, makes the workload, and finds words that are one token each for
+ * the server.
  *
  * @throws UsageError or Failure, one sentence
  */
@@ -56,14 +56,14 @@ export async function prepareBench(flags: BenchFlags, stop: AbortSignal): Promis
   const isWritten = loaded.texts === undefined && loaded.requests === undefined;
   return {
     ...{ flags, model: facts.model, loaded, writer, ignoreEos },
-    stepTimes: await readStepTimes(server),
+    serverFigures: await readServerFigures(server),
     tokenizer: found.isConfirmed ? facts.model : 'o200k_base',
     requestIdPrefix: flags.requestIdPrefix ?? `bench-${randomBytes(4).toString('hex')}-`,
     notes: [
       ...facts.notes,
       ...loaded.notes,
       ...(isWritten && !found.isConfirmed
-        ? ['The server has no /tokenize: prompts have their lengths under o200k_base.']
+        ? ['The server has no /tokenize. Prompt lengths are measured with o200k_base.']
         : []),
     ],
   };

@@ -10,7 +10,7 @@ import { shownWorkload } from '@baton/workload-source';
 import type { PreparedBench } from './prepare-bench';
 import { classesOf } from './slo-classes';
 
-/** A run, and the step-time model of the server; none when it simulates no steps. */
+/** A run, and the step-time models of the server. Empty when the server simulates no steps. */
 export interface MeasuredLoad extends LoadRecord {
   readonly stepTimes: readonly StepTimesSummary[];
 }
@@ -18,7 +18,7 @@ export interface MeasuredLoad extends LoadRecord {
 export type ResultDocument = Readonly<Record<string, unknown>>;
 
 /**
- * The result by the names of `vllm bench serve`, then Baton's own figures. docs/bench.md defines
+ * The result with the names of `vllm bench serve`, then Baton's own figures. docs/bench.md defines
  * each.
  */
 export function resultDocument(
@@ -45,7 +45,7 @@ export function resultDocument(
   };
 }
 
-/** The settings by the names of flags; headers are left out, for they may hold a key. */
+/** The settings by flag. Headers are left out, because they may contain a key. */
 export function settingsOf(prepared: PreparedBench): Readonly<Record<string, unknown>> {
   const { flags, model, loaded, ignoreEos, tokenizer } = prepared;
   const { server } = flags;
@@ -62,7 +62,7 @@ export function settingsOf(prepared: PreparedBench): Readonly<Record<string, unk
   };
 }
 
-/** The requested rate in requests per second; undefined when the workload has its own instants. */
+/** The requested rate in requests per second. Undefined: the workload has its own instants. */
 export function requestRateOf({ flags, loaded }: PreparedBench): number | undefined {
   const { requestRate } = flags.workload;
   if (requestRate === undefined) return loaded.source.kind === 'trace' ? undefined : Infinity;
@@ -87,8 +87,8 @@ function rateEntries(prepared: PreparedBench): ResultDocument {
 }
 
 /**
- * Lists by request, in order of the workload; seconds. A request without a whole answer has lengths
- * of 0 and no gaps, as in vLLM.
+ * Lists with one entry per request, in order of the workload; times in seconds. A request without a
+ * whole answer has lengths of 0 and no gaps, as in vLLM.
  */
 function detailEntries({ run, details = [] }: LoadRecord): ResultDocument {
   const { log } = run;

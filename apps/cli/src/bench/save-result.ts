@@ -6,7 +6,7 @@ import { say } from '../say';
 import type { PreparedBench } from './prepare-bench';
 import { requestRateOf, type ResultDocument } from './result-document';
 
-/** Writes the requested files and names them. */
+/** Writes the requested files and prints their names. */
 export async function saveResult(
   prepared: PreparedBench,
   document: ResultDocument,

@@ -7,7 +7,7 @@ import { pairOf } from './name-value';
 const PORT = 8000;
 const MOST_PORT = 65_535;
 
-/** Backend names of `vllm bench serve` that Baton supports, and Baton's own. */
+/** Supported backends of `vllm bench serve`, and Baton's own. */
 const BACKENDS: Readonly<Record<string, Protocol>> = {
   openai: 'openai',
   vllm: 'openai',
@@ -42,7 +42,7 @@ function baseOf(values: FlagValues<BenchFlag>): { origin: string; prefix: string
   const port = values.count('port', 1, MOST_PORT) ?? PORT;
   const given = values.text('baseUrl');
   if (given !== undefined && (values.has('host') || values.has('port'))) {
-    throw new UsageError('--base-url and --host or --port name the same server: give one.');
+    throw new UsageError('--base-url and --host or --port set the same server. Remove one.');
   }
   const text = given ?? `http://${values.text('host') ?? '127.0.0.1'}:${port}`;
   const url = URL.canParse(text) ? new URL(text) : undefined;
@@ -51,7 +51,7 @@ function baseOf(values: FlagValues<BenchFlag>): { origin: string; prefix: string
       `--base-url must be an http or https URL such as http://127.0.0.1:8000; '${text}' is not.`,
     );
   }
-  // SDKs have the version in their base URL; the endpoint has it here.
+  // A base URL of an SDK ends with the version; here the version is part of the endpoint.
   return { origin: url.origin, prefix: url.pathname.replace(/\/+$/, '').replace(/\/v1$/, '') };
 }
 
@@ -69,7 +69,7 @@ function headersOf(
   try {
     new Headers(headers);
   } catch {
-    throw new UsageError('--header or --api-key holds something that no HTTP header can hold.');
+    throw new UsageError('--header or --api-key contains an invalid character for an HTTP header.');
   }
   return headers;
 }

@@ -2,15 +2,15 @@ import { type ClassOptions, parseSlo, type Slo, SloError } from '@baton/analysis
 import { UsageError } from '@baton/config';
 import { rowName, type Workload } from '@baton/workload';
 
-/** Objectives by class. */
+/** Latency targets by class. */
 export type ClassSlos = ReadonlyMap<string, Slo>;
 
 const CLASS_HEADER = 'x-slo-class';
-/** Whose request it is, where the server asks for no key. */
+/** The header with the tenant of a request, for servers without keys. */
 const TENANT_HEADER = 'x-gateway-inference-fairness-id';
 
 /**
- * `interactive:ttft=500ms,tpot=50ms`, one of them per class.
+ * Reads one `interactive:ttft=500ms,tpot=50ms` per class.
  *
  * @throws UsageError
  */
@@ -34,14 +34,14 @@ function readOne(text: string): readonly [string, Slo] {
   }
 }
 
-/** The classes that the workload names; undefined: none. Requests without one are left out. */
+/** The classes of the workload. Undefined: it has none. Requests without a class are left out. */
 export function classesOf({ sloClass }: Workload, slos: ClassSlos): ClassOptions | undefined {
   if (sloClass === undefined) return undefined;
   const classes = sloClass.names.map((name) => ({ name, slo: slos.get(name) ?? {} }));
   return { classes, classOf: (row) => rowName(sloClass, row) ?? '' };
 }
 
-/** The headers by which a request names its class and tenant. */
+/** The headers with the class and the tenant of a request. */
 export function headersOf({ sloClass, tenant }: Workload, row: number): Record<string, string> {
   const [ofClass, ofTenant] = [rowName(sloClass, row), rowName(tenant, row)];
   return {

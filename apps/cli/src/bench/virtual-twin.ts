@@ -9,8 +9,8 @@ import type { BenchFlags } from './bench-flags';
 import type { ResultDocument } from './result-document';
 
 /**
- * The same requests on the same cluster, on the virtual clock: a cluster of Baton has no front end
- * of vLLM.
+ * The same requests on the same cluster on the virtual clock. It has no front end of vLLM, because
+ * a cluster of Baton has none.
  */
 export async function virtualTwin(flags: BenchFlags, topology: string): Promise<Summary> {
   const { workload, seed, maxConcurrency, slo } = flags;
@@ -28,7 +28,7 @@ export async function virtualTwin(flags: BenchFlags, topology: string): Promise<
   });
 }
 
-/** The measured figures beside the simulated ones, a few lines. */
+/** The measured figures next to the simulated ones, in a few lines. */
 export function besideTwin(measured: ResultDocument, twin: Summary): string {
   const ms = (name: string): string => formatMs(Number(measured[`median_${name}_ms`]));
   const rows = [

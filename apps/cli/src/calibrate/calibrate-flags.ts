@@ -14,43 +14,43 @@ export function addCalibrateOptions(command: Command): void {
   const flag = (text: string, help: string): void => {
     command.addOption(new Option(text, help));
   };
-  flag('--input <file...>', 'Files with measurements.');
+  flag('--input <file...>', 'Files with measured steps.');
   flag(
     '--format <name>',
-    `Format of every --input file: ${FORMATS.join(', ')} (default: by the content of each file).`,
+    `Format of every --input file: ${FORMATS.join(', ')} (default: from the content of each file).`,
   );
   flag(
     '--fit <name>',
-    'Form of the fit: calibrated (a law of its own), factors (three numbers over composed steps; ' +
-      'few points are enough), polynomial (default: calibrated).',
+    'Form of the fit: calibrated (all parameters), factors (three factors on composed steps, ' +
+      'for few points), polynomial (default: calibrated).',
   );
   flag(
     '--model <name>',
-    'Model that was measured. It selects rows of a CSV; the profile is refused for others.',
+    'Measured model. It selects rows of a CSV. The profile is valid only for this model.',
   );
-  flag('--gpu <name>', 'GPU that was measured; the profile is refused for others.');
-  flag('--tp <n>', 'GPUs of the measured engine.');
+  flag('--gpu <name>', 'Measured GPU. The profile is valid only for this GPU.');
+  flag('--tp <n>', 'Number of GPUs of the measured engine.');
   flag(
     '--overhead-ms <x>',
-    'Time added to each step of the profile, where kernels alone were measured (default: 0).',
+    'Time in ms added to each step, for measurements of kernels without overhead (default: 0).',
   );
   flag(
     '--max-num-batched-tokens <n>',
-    'Token budget of the measured engine; longer prompts took several steps (default: ' +
+    'Token budget of the measured engine. Longer prompts count as several steps (default: ' +
       `${BATCHED_TOKENS}).`,
   );
   flag(
     '--hold-out <k>',
-    `Keep every k-th point out of the fit and print its error; 0 for none (default: ${HOLD_OUT}).`,
+    `Hold every k-th point out of the fit, to print its error. 0: none (default: ${HOLD_OUT}).`,
   );
   flag(
     '--operators <folder>',
-    'Measured operators of your own, <system>/<operator>.csv as in data/operators. Alone: checks ' +
-      'the tables and prints the error of each on points that are left out. With --fit factors: ' +
-      'the factors are over steps composed from them.',
+    'Folder of your own measured operators, <system>/<operator>.csv as in data/operators. Alone: ' +
+      'check the tables and print the error of each on held-out points. With --fit factors: fit ' +
+      'the factors on steps composed from them.',
   );
-  flag('--seed <n>', 'Seed that chooses the points of --hold-out (default: 0).');
-  flag('--out <file>', 'Write the profile here, for --step-time-file.');
+  flag('--seed <n>', 'Seed for the choice of the held-out points (default: 0).');
+  flag('--out <file>', 'Write the profile to this file, for --step-time-file.');
   flag('--json', 'Print the result as one JSON document.');
 }
 
@@ -107,7 +107,7 @@ function numberOf(given: FlagValue | undefined, rules: NumberRules): number | un
 
 function holdOutOf(every: number): number {
   if (every !== 1) return every;
-  throw new UsageError('--hold-out 1 would leave nothing to fit; give 0, or 2 and more.');
+  throw new UsageError('--hold-out 1 leaves no points to fit. Use 0, or 2 and more.');
 }
 
 function choiceOf<C extends string>(

@@ -19,9 +19,8 @@ import { writeFile } from './write-file';
 export async function calibrateLive(given: Flags): Promise<number> {
   const request = readCalibrateFlags({ holdOut: '0', ...given });
   const live = readLiveFlags(given);
-  if (request.inputs.length > 0) throw new UsageError('--live measures: leave --input out.');
-  if (given['fit'] === 'factors')
-    throw new UsageError('--fit factors reads files: leave --live out.');
+  if (request.inputs.length > 0) throw new UsageError('--live measures a cluster. Remove --input.');
+  if (given['fit'] === 'factors') throw new UsageError('--fit factors needs files. Remove --live.');
   claimFile(request.out, '--out');
   claimFile(live.savePoints, '--save-points');
   simulatedConfig(live);

@@ -43,7 +43,7 @@ writeFileSync(LOG, logOf());
 afterEach(() => vi.restoreAllMocks());
 
 describe('baton calibrate', () => {
-  it('prints how well each phase is met, fitted and held out apart, and where it holds', async () => {
+  it('prints the error of each phase, fitted and held out, and the valid range', async () => {
     const { exitCode, stdout, stderr } = await baton('calibrate', '--input', LOG);
     expect([exitCode, stderr]).toEqual([0, '']);
     expect(stdout).toContain('calibrated model, 17 points of');
@@ -55,7 +55,7 @@ describe('baton calibrate', () => {
     expect(stdout).toContain('--out FILE writes the profile.');
   });
 
-  it('writes a profile that engines load, and that names no time and no folder', async () => {
+  it('writes a profile that engines load, without times and folders', async () => {
     const out = path('profile.yaml');
     const flags = ['--model', 'llama-3.1-8b', '--gpu', 'h100', '--tp', '1', '--out', out];
     const { stdout } = await baton('calibrate', '--input', LOG, ...flags);
@@ -71,7 +71,7 @@ describe('baton calibrate', () => {
     expect(ms).toBeCloseTo(4 + 0.3 + 0.2, 1);
   });
 
-  it('prints the same as JSON, the same each time', async () => {
+  it('prints the same as JSON, and equal bytes every time', async () => {
     const args = ['calibrate', '--input', LOG, '--json', '--seed', '3'];
     const { stdout } = await baton(...args);
     const result = JSON.parse(stdout) as Record<string, unknown>;
@@ -87,7 +87,7 @@ describe('baton calibrate', () => {
     expect((await baton(...args)).stdout).toBe(stdout);
   });
 
-  it('prints the error of own operators, or the line that is wrong', async () => {
+  it('prints the error of own operators, or the faulty line', async () => {
     const own = path('operators');
     mkdirSync(join(own, 'h100_sxm'), { recursive: true });
     const file = join(own, 'h100_sxm', 'gemm.bf16.csv');
@@ -100,9 +100,9 @@ describe('baton calibrate', () => {
     const json = JSON.parse((await baton('calibrate', ...flags, '--json')).stdout) as object;
     expect(json).toMatchObject({ tables: [{ name: 'gemm.bf16', points: 6, held_out: 3 }] });
     writeFileSync(file, 'n,k,m,us\n1,1,1,0\n');
-    const told = await baton('calibrate', ...flags);
-    expect([told.exitCode, told.stdout]).toEqual([2, '']);
-    expect(told.stderr).toContain(`${file}:2: us must be a time above 0`);
+    const outcome = await baton('calibrate', ...flags);
+    expect([outcome.exitCode, outcome.stdout]).toEqual([2, '']);
+    expect(outcome.stderr).toContain(`${file}:2: us must be a time above 0`);
   });
 
   describe('--fit factors', () => {
@@ -111,7 +111,10 @@ describe('baton calibrate', () => {
     const log = path('own-steps.jsonl');
     const out = path('own.yaml');
 
-    /** A server that takes 1.25 of the composed time to prefill, 1.1 to decode, and 1 ms more. */
+    /**
+     * A server that takes 1.25 times the composed time for prefill, 1.1 times for decode, and 1 ms
+     * more.
+     */
     function writeSteps(): void {
       const config = defaultConfig({ ...PLACE, stepTime: 'composed', stepOverheadMs: 0 });
       const { stepTime } = engineSetup(config, 'aggregated').options;
@@ -128,13 +131,13 @@ describe('baton calibrate', () => {
       writeFileSync(log, lines.join(''));
     }
 
-    it('fits three numbers with their errors, and writes the source of the measurements', async () => {
+    it('fits three factors with errors, and writes the source of the measurements', async () => {
       writeSteps();
-      const told = await baton('calibrate', '--input', log, ...FLAGS, '--out', out);
-      expect([told.exitCode, told.stderr]).toEqual([0, '']);
-      expect(told.stdout).toMatch(/prefill × 1\.25\d* ± [\d.e-]+\n/);
-      expect(told.stdout).toMatch(/decode × 1\.1\d* ± /);
-      expect(told.stdout).toMatch(/held out[^]*prefill|decode/);
+      const outcome = await baton('calibrate', '--input', log, ...FLAGS, '--out', out);
+      expect([outcome.exitCode, outcome.stderr]).toEqual([0, '']);
+      expect(outcome.stdout).toMatch(/prefill × 1\.25\d* ± [\d.e-]+\n/);
+      expect(outcome.stdout).toMatch(/decode × 1\.1\d* ± /);
+      expect(outcome.stdout).toMatch(/held out[^]*prefill|decode/);
       const yaml = readFileSync(out, 'utf8');
       expect(yaml).toMatch(/provenance:\n +date: 20\d\d-\d\d-\d\d\n +baton: /);
       expect(yaml).toMatch(/sha256: [0-9a-f]{64}/);
@@ -155,9 +158,9 @@ describe('baton calibrate', () => {
       writeFileSync(file, 'n,k,m,us\n4096,4096,16,30\n4096,4096,32,31\n');
       const over = path('over.yaml');
       const own = ['--operators', operators, '--out', over];
-      const told = await baton('calibrate', '--input', log, ...FLAGS, ...own);
-      expect([told.exitCode, told.stderr]).toEqual([0, '']);
-      expect(told.stdout).toMatch(/80 % of held-out steps +prefill|decode/);
+      const outcome = await baton('calibrate', '--input', log, ...FLAGS, ...own);
+      expect([outcome.exitCode, outcome.stderr]).toEqual([0, '']);
+      expect(outcome.stdout).toMatch(/80 % of held-out steps +prefill|decode/);
       const given = { ...PLACE, stepTime: 'auto', stepTimeFile: over } as const;
       const setup = (config: object) => engineSetup(defaultConfig(config), 'decode');
       expect(setup({ ...given, operators }).options.stepTime.method).toBe('calibrated');
@@ -174,7 +177,7 @@ describe('baton calibrate', () => {
     });
   });
 
-  it('fits transfers beside the steps of xPyD-sim, and writes its profile', async () => {
+  it('fits transfers and the steps of xPyD-sim, and writes its profile', async () => {
     const points = path('points.yaml');
     const lines = [
       'prefill:',
@@ -206,7 +209,7 @@ describe('baton calibrate', () => {
     expect(ms).toBeCloseTo(19, 3);
   });
 
-  it('says on stderr what of a file could not be used', async () => {
+  it('reports unused parts of a file on stderr', async () => {
     const bench = path('bench.json');
     const run = {
       completed: 10,
@@ -235,10 +238,13 @@ describe('baton calibrate', () => {
       [],
       'baton: There is nothing to fit. Add --input FILE…, or --live to measure a running cluster; ',
     ],
-    [['--input', LOG, '--rounds', '3'], 'baton: --rounds has no meaning without --live.\n'],
-    [['--input', LOG, '--max-num-seqs', '3'], 'baton: --max-num-seqs has no meaning without'],
-    [['--input', LOG, '--live'], 'baton: --live measures: leave --input out.\n'],
-    [['--live', '--fit', 'factors'], 'baton: --fit factors reads files: leave --live out.\n'],
+    [
+      ['--input', LOG, '--rounds', '3'],
+      'baton: --rounds has no effect without --live. Remove it.\n',
+    ],
+    [['--input', LOG, '--max-num-seqs', '3'], 'baton: --max-num-seqs has no effect without'],
+    [['--input', LOG, '--live'], 'baton: --live measures a cluster. Remove --input.\n'],
+    [['--live', '--fit', 'factors'], 'baton: --fit factors needs files. Remove --live.\n'],
     [['--live', '--max-num-seqs', 'few'], 'baton: --max-num-seqs must be an integer from 1 to'],
     [['--input', 'absent.csv'], 'baton: absent.csv cannot be read: ENOENT'],
     [['--input', LOG, '--format', 'xml'], 'baton: --format must be one of csv, xpyd,'],
@@ -246,12 +252,12 @@ describe('baton calibrate', () => {
     [['--input', LOG, '--gpu', 'h1000'], "baton: Unknown GPU 'h1000'. Nearest known: h100"],
     [['--input', LOG, '--fit', 'factors'], 'baton: --fit factors needs --model and --gpu'],
     [['--input', LOG, '--tp', '0'], "baton: --tp must be an integer from 1; '0' is not.\n"],
-    [['--input', LOG, '--hold-out', '1'], 'baton: --hold-out 1 would leave nothing to fit'],
+    [['--input', LOG, '--hold-out', '1'], 'baton: --hold-out 1 leaves no points to fit'],
     [
       ['--input', LOG, '--modle', 'x'],
       "baton: unknown option '--modle'; did you mean '--model'?\n",
     ],
-  ])('answers %j with one sentence and exit code 2', async (args, sentence) => {
+  ])('refuses %j with one sentence and exit code 2', async (args, sentence) => {
     const { exitCode, stderr } = await baton('calibrate', ...args);
     expect(exitCode).toBe(2);
     expect(stderr).toContain(sentence);

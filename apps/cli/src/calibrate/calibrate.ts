@@ -25,7 +25,7 @@ import { writeFile } from './write-file';
 export function calibrateFiles(given: Flags): void {
   const request = readCalibrateFlags(given);
   const [idle] = liveFlagsIn(given);
-  if (idle !== undefined) throw new UsageError(`${idle} has no meaning without --live.`);
+  if (idle !== undefined) throw new UsageError(`${idle} has no effect without --live. Remove it.`);
   const { operators } = given;
   if (request.inputs.length === 0 && typeof operators === 'string') {
     const check = checkOperators(operators, request.options.holdOutEvery);

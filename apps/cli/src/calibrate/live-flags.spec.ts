@@ -12,7 +12,7 @@ describe('flags of calibrate --live', () => {
     expect(() => readLiveFlags(flags)).toThrow(message);
   });
 
-  it('have a smaller grid with --quick, which lists win over', () => {
+  it('have a smaller grid with --quick, unless lists are set', () => {
     const { promptLengths, batches, rounds } = readLiveFlags({ quick: true, decodeBatches: '3,1' });
     expect([promptLengths, batches, rounds]).toEqual([[32, 128, 384], [1, 3], 3]);
   });

@@ -16,20 +16,20 @@ interface FlagRow {
 const ROWS = {
   baseUrl: {
     value: 'url',
-    help: 'Server to measure, without the path of the endpoint (default: http://127.0.0.1:8000).',
+    help: 'URL of the server, without the path of the endpoint (default: http://127.0.0.1:8000).',
   },
   backend: { value: 'name', help: 'openai (completions) or openai-chat (default: openai).' },
   apiKey: {
     value: 'key',
-    help: 'Sent as a bearer token (default: OPENAI_API_KEY of the environment).',
+    help: 'API key, sent as a bearer token (default: the environment variable OPENAI_API_KEY).',
   },
   servedModelName: {
     value: 'name',
-    help: 'Model to ask for (default: the first of /v1/models).',
+    help: 'Model in the requests (default: the first of /v1/models).',
   },
-  extraBody: { value: 'json', help: 'Fields of every request, for example {"temperature": 0}.' },
-  noIgnoreEos: { help: 'Do not ask for exact output lengths, where a server refuses the field.' },
-  requestTimeout: { value: 's', help: 'How long one request may take (default: 120).' },
+  extraBody: { value: 'json', help: 'More fields of all requests, such as {"temperature": 0}.' },
+  noIgnoreEos: { help: 'Do not request exact output lengths, for servers that refuse them.' },
+  requestTimeout: { value: 's', help: 'Time limit of one request, in seconds (default: 120).' },
   quick: { help: 'Measure a small grid in three rounds, and a short load.' },
   promptLengths: {
     value: 'list',
@@ -42,18 +42,18 @@ const ROWS = {
   },
   rounds: {
     value: 'n',
-    help: 'Times that each point is measured; the median counts (default: 5).',
+    help: 'Measurements per point; their median is used (default: 5).',
   },
-  savePoints: { value: 'file', help: 'Write the points that are fitted, for --input.' },
+  savePoints: { value: 'file', help: 'Write the fitted points to this file, for --input.' },
   loadRequests: {
     value: 'n',
-    help: 'Requests of the load that checks the fit by a replay; 0 for no load (default: 60).',
+    help: 'Requests of the load that checks the fit by a replay. 0: no load (default: 60).',
   },
   loadRate: {
     value: 'x',
-    help: 'Poisson load in requests per second (default: the rate that keeps engines 40 % busy).',
+    help: 'Poisson load in requests per second (default: the rate at which engines are 40 % busy).',
   },
-  loadClients: { value: 'n', help: 'Clients of a closed loop in place of --load-rate.' },
+  loadClients: { value: 'n', help: 'Clients of a closed loop, instead of --load-rate.' },
   loadInputLen: {
     value: 'a:b',
     help: 'Prompt lengths of the load, a to b tokens (default: those of the grid).',
@@ -65,14 +65,14 @@ const ROWS = {
   maxError: {
     value: 'share',
     help:
-      'End with exit code 1 when a mean, median or rate of the load is further off, for ' +
-      'example 0.1.',
+      'End with exit code 1 if a mean, median or rate of the load has a larger relative error, ' +
+      'for example 0.1 (default: no check).',
   },
 } as const satisfies Record<string, FlagRow>;
 
 /**
- * The formats of weights and KV cache of the measured server, and the data that steps are composed
- * from.
+ * The formats of weights and KV cache of the measured server, and the folder of operators from
+ * which steps are composed.
  */
 export const FORMAT_FLAGS = ['quantization', 'dtype', 'kvCacheDtype', 'operators'];
 const WITH_FILES = ['model', 'gpu', 'tp', 'maxNumBatchedTokens', 'seed'];
@@ -87,10 +87,11 @@ const FULL = {
   decodeContexts: '64,256,1024',
 };
 const FOOTER = `
-With --live also the options of \`baton up\` that describe the cluster: --topology, --max-num-seqs, --config FILE …`;
+--live also accepts the options of \`baton up\` that describe the cluster: --topology,
+--max-num-seqs, --config FILE …`;
 const MOST_TOKENS = 1_000_000;
 
-/** Options of the configuration are accepted too, but not listed: there are many. */
+/** Also accepts the options of the configuration, but hides them in the help. */
 export function addLiveOptions(command: Command): void {
   command.addOption(
     new Option('--live', 'Measure a running cluster instead of reading files.').helpGroup(GROUP),
@@ -112,7 +113,7 @@ function flagOf(name: string): string {
   return `--${name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
 }
 
-/** Flags that apply only with `--live`. */
+/** Returns the given flags that apply only with `--live`. */
 export function liveFlagsIn(flags: Flags): string[] {
   const { config, own } = partConfig(flags as Record<string, string>);
   const alsoWithFiles = new Set([...WITH_FILES, ...FORMAT_FLAGS]);
@@ -147,7 +148,7 @@ export function readLiveFlags(flags: Flags): LiveRequest {
 }
 
 /**
- * Flags that the command has itself do not describe the cluster, except model, GPUs, budget and
+ * The configuration of the cluster: without the command's own flags, except model, GPUs, budget and
  * seed.
  */
 function clusterOf(config: Readonly<Record<string, string | boolean>>, { tp }: Flags) {
@@ -158,7 +159,7 @@ function clusterOf(config: Readonly<Record<string, string | boolean>>, { tp }: F
 
 function loadFlags(values: FlagValues<LiveFlag>, isQuick: boolean): LoadRequest {
   if (values.has('loadRate') && values.has('loadClients')) {
-    throw new UsageError('--load-rate and --load-clients exclude each other.');
+    throw new UsageError('--load-rate and --load-clients exclude each other. Remove one.');
   }
   return {
     requests: values.count('loadRequests', 0, 1_000_000) ?? (isQuick ? 20 : 60),

@@ -5,7 +5,7 @@ const SHELLS = ['bash', 'zsh'];
 const EXAMPLES = `
 Examples:
   source <(baton completion bash)     in ~/.bashrc
-  source <(baton completion zsh)      in ~/.zshrc, behind compinit`;
+  source <(baton completion zsh)      in ~/.zshrc, after compinit`;
 
 /** Makes `command` print a completion script for the commands `rows`. */
 export function completeCompletion(command: Command, rows: readonly CommandRow[]): void {
@@ -23,10 +23,10 @@ export function completeCompletion(command: Command, rows: readonly CommandRow[]
     });
 }
 
-/** zsh runs completion functions of bash. */
+/** zsh can run completion functions of bash. */
 const ZSH = 'autoload -U +X bashcompinit && bashcompinit\n';
 
-/** Completes the name of the command, then its flags; elsewhere files. */
+/** Completes the name of the command, then its flags. Elsewhere it completes files. */
 function script(flags: ReadonlyMap<string, readonly string[]>): string {
   const cases = [...flags].map(([name, words]) => `    ${name}) words="${words.join(' ')}" ;;`);
   return `_baton() {

@@ -17,7 +17,7 @@ interface DocsFlags {
 export function completeDocs(command: Command): void {
   command
     .option('--port <port>', 'Port of the guide on 127.0.0.1 (1 to 65535).', '8010')
-    .option('--build', 'Build the pages again before they are served.')
+    .option('--build', 'Build the pages again before serving them.')
     .addHelpText('after', EXAMPLES)
     .action(async ({ port, build }: DocsFlags) => {
       const { serveDocs } = await import('./serve-docs');

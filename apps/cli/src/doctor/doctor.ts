@@ -15,8 +15,8 @@ const KNOWN: readonly (readonly [what: string, names: readonly string[]])[] = [
 ];
 
 /**
- * `baton doctor`: prints the installed programs, what `baton up` would use, and the names it
- * accepts; as one document with `json`. Starts and changes nothing.
+ * `baton doctor`: prints the installed programs, what `baton up` uses, and the names it accepts; as
+ * one document with `json`. It starts and changes nothing.
  */
 export async function doctor({ json = false }: { readonly json?: boolean }): Promise<void> {
   const { config } = resolveConfig({ env: process.env, file: process.env['BATON_CONFIG_FILE'] });
@@ -30,7 +30,7 @@ export async function doctor({ json = false }: { readonly json?: boolean }): Pro
     return;
   }
   print('Installed', installed);
-  print('baton up would use', used);
+  print('baton up uses', used);
   print(
     'Known names',
     KNOWN.map(([what, names]) => [what, names.join(', ')]),

@@ -11,7 +11,7 @@ const VERSION_DEADLINE_MS = 3_000;
 /** One line of the report: the subject and the finding. */
 export type DoctorFinding = readonly [what: string, found: string];
 
-/** Path of an executable on PATH, or undefined. */
+/** Path of an executable on PATH. Undefined: there is none. */
 export function onPath(program: string): string | undefined {
   const folders = (process.env['PATH'] ?? '').split(delimiter).filter((folder) => folder !== '');
   return folders.map((folder) => join(folder, program)).find(isExecutable);
@@ -40,7 +40,7 @@ async function versionOf(program: string): Promise<string> {
     const { stdout } = await run(path, ['--version'], { timeout: VERSION_DEADLINE_MS });
     return `${stdout.split('\n')[0] ?? ''} (${path})`;
   } catch {
-    return `${path}, which does not tell its version`;
+    return `${path}, version unknown`;
   }
 }
 

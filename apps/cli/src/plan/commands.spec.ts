@@ -38,7 +38,7 @@ function prepared(more: Partial<PreparedPlan> = {}): PreparedPlan {
   return { asked: ASKED, context, workloadFlags: { trace: 'a.jsonl' }, ...more } as PreparedPlan;
 }
 
-/** The words of a command line, as a POSIX shell reads them. */
+/** The words of a command line, split like in a POSIX shell. */
 function wordsOf(command: string): string[] {
   return [...command.matchAll(/(?:'[^']*'|\\.|[^\s'\\])+/g)].map(([word]) => {
     return word.replaceAll(
@@ -53,23 +53,20 @@ describe('the command that starts the winner', () => {
     [result('5 11 0', 1, 1), '5P11D'],
     [result('2 4 0', 4, 2), '2P4D'],
     [result('0 0 4', 4, 4), '4A'],
-  ])(
-    'is understood by the parser of `up` as the cluster that was simulated (%#)',
-    async (split, topology) => {
-      started.mockClear();
-      const [program, ...words] = wordsOf(upCommand(prepared(), split));
-      expect(program).toBe('bin/baton');
-      expect(await runProgram(words)).toBe(0);
-      const [given, flags] = started.mock.calls[0]!;
-      expect(given).toBe(topology);
-      const { config } = resolveConfig({ flags });
-      // Port and broker are no part of a plan.
-      const local = { port: 8_000, redis: undefined };
-      expect({ ...config, topology: given }).toEqual({ ...configOf(ASKED, split.split), ...local });
-    },
-  );
+  ])('is parsed by `up` as the simulated cluster (%#)', async (split, topology) => {
+    started.mockClear();
+    const [program, ...words] = wordsOf(upCommand(prepared(), split));
+    expect(program).toBe('bin/baton');
+    expect(await runProgram(words)).toBe(0);
+    const [given, flags] = started.mock.calls[0]!;
+    expect(given).toBe(topology);
+    const { config } = resolveConfig({ flags });
+    // Port and broker are not part of a plan.
+    const local = { port: 8_000, redis: undefined };
+    expect({ ...config, topology: given }).toEqual({ ...configOf(ASKED, split.split), ...local });
+  });
 
-  it('names model and GPU even if they are the defaults, and nothing else that is', () => {
+  it('always has model and GPU, and other options only with changed values', () => {
     const asked = defaultConfig();
     expect(upCommand(prepared({ asked }), result('1 2 0', 2, 1))).toBe(
       'bin/baton up 1P2D --model llama-3.1-8b --gpu h100 --prefill-tensor-parallel-size 2 ' +
@@ -77,13 +74,13 @@ describe('the command that starts the winner', () => {
     );
   });
 
-  it('shows no secret', () => {
+  it('contains no secret', () => {
     expect(upCommand(prepared(), result('1 1 0', 1, 1))).not.toContain('secret');
   });
 });
 
 describe('the command that replays the winner', () => {
-  it('scales the arrivals to the rate that was found', () => {
+  it('scales the arrivals to the rate of the plan', () => {
     const words = wordsOf(replayCommand(prepared(), result('1 1 0', 1, 1))!);
     expect(words.slice(1, 4)).toEqual(['replay', '--topology', '1P1D']);
     expect(words[words.indexOf('--trace') + 1]).toBe('a.jsonl');
@@ -91,7 +88,7 @@ describe('the command that replays the winner', () => {
     expect(words).not.toContain('--block-size');
   });
 
-  it('is none where a duration would cut differently', () => {
+  it('does not exist where a duration would cut differently', () => {
     const cut = prepared({ workloadFlags: { trace: 'a.jsonl', duration: '60' } });
     expect(replayCommand(cut, result('1 1 0', 1, 1))).toBeUndefined();
   });

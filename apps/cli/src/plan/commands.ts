@@ -13,7 +13,7 @@ import { meanRatePerSecond } from '@baton/workload';
 import { flagNameOf } from '@baton/workload-source';
 
 const PROGRAM = 'bin/baton';
-/** Ports and logs of a process are no part of a plan, but the seed is. */
+/** Sections of options that are not part of a plan, except the seed. */
 const FOREIGN_SECTIONS = ['Cluster', 'Process'];
 const SIZES: readonly ConfigKey[] = ['prefillTensorParallelSize', 'decodeTensorParallelSize'];
 
@@ -28,9 +28,8 @@ export function startCommand(config: BatonConfig): string {
 }
 
 /**
- * The command line that replays the workload on the split at the rate that was found, request by
- * request as the plan did. Undefined where the workload is cut by a duration, which counts after
- * scaling.
+ * The command line that replays the workload on the split at the plan's rate, request by request as
+ * in the plan. Undefined when a duration cuts the workload, because it applies after scaling.
  */
 export function replayCommand(
   { asked, context, workloadFlags }: PreparedPlan,
@@ -50,18 +49,18 @@ export function replayCommand(
   ]);
 }
 
-/** Flags for the options that differ from their defaults; model and GPU always. */
+/** Flags for options that differ from their defaults, and always for model and GPU. */
 function flagsOf(config: BatonConfig): string[] {
   const defaults = defaultConfig();
   const keys = SECTIONS.filter(({ title }) => !FOREIGN_SECTIONS.includes(title)).flatMap(
     (section) => section.keys,
   );
-  const told = [...keys, 'seed' as const].filter((key) => {
+  const shown = [...keys, 'seed' as const].filter((key) => {
     const isNamed = key === 'model' || key === 'gpu' || SIZES.includes(key);
     const isSet = config[key] !== undefined && !optionOf(key).hidden;
     return isSet && (isNamed || config[key] !== defaults[key]);
   });
-  return told.flatMap((key) => flagFor(key, config[key]));
+  return shown.flatMap((key) => flagFor(key, config[key]));
 }
 
 function flagFor(key: ConfigKey, value: BatonConfig[ConfigKey]): string[] {
@@ -74,7 +73,7 @@ function commandLine(words: readonly string[]): string {
   return [PROGRAM, ...words.map(quoted)].join(' ');
 }
 
-/** For a POSIX shell. */
+/** A word quoted for a POSIX shell. */
 function quoted(word: string): string {
   return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
 }

@@ -6,7 +6,7 @@ export function documentJson(document: PlanDocument): string {
   return `${JSON.stringify(document, null, 2)}\n`;
 }
 
-/** What `--out` writes. */
+/** The files of `--out`. */
 export async function* planFiles(
   document: PlanDocument,
   heading: { readonly title: string; readonly subtitle: string },

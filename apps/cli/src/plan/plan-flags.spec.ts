@@ -8,7 +8,7 @@ function read(flags: Record<string, string | boolean> = {}): PlanFlags {
 }
 
 describe('the flags of a plan', () => {
-  it('have defaults for all but GPUs and SLO', () => {
+  it('have defaults, except GPUs and SLO', () => {
     expect(read()).toMatchObject({
       gpus: 16,
       target: { slo: { ttft: 2e6, tpot: 50e3 }, attainment: 0.9 },
@@ -18,12 +18,12 @@ describe('the flags of a plan', () => {
     });
   });
 
-  it('part what belongs to the cluster from what belongs to the workload', () => {
+  it('separate options of the cluster from those of the workload', () => {
     const { config, workload } = read({ model: 'llama-3.1-70b', numPrompts: '5', json: true });
     expect([config, workload]).toEqual([{ model: 'llama-3.1-70b' }, { numPrompts: '5' }]);
   });
 
-  it('list sizes in any order', () => {
+  it('accept sizes in any order', () => {
     expect(read({ tp: '8, 2,4,2', decodeTp: '1' }).sizes).toEqual({
       ...{ tp: [2, 4, 8], prefillTp: undefined, decodeTp: [1] },
     });

@@ -14,14 +14,14 @@ import { addConfigOptions } from '../options';
 import { type GivenReplayFlags, partConfig, readSlo, flagText } from '../replay/replay-flags';
 import { addWorkloadOptions } from '../workload-options';
 
-/** The flags of `baton plan`, by the part that reads them. */
+/** The flags of `baton plan`, grouped by their use. */
 export interface PlanFlags extends PlanRequest, SearchOptions {
   readonly config: GivenReplayFlags;
   /** A YAML file with options. */
   readonly configFile: string | undefined;
   readonly planners: boolean;
   readonly json: boolean;
-  /** Tables with every column, wider than 100 characters. */
+  /** Whether tables have all columns and may exceed 100 characters. */
   readonly wide: boolean;
   /** Folder for files. */
   readonly out: string | undefined;
@@ -38,42 +38,42 @@ export function addPlanOptions(command: Command): void {
   const flag = (text: string, help: string): void => {
     command.addOption(new Option(text, help).helpGroup('Plan:'));
   };
-  flag('--gpus <n>', 'GPUs to be split, all of them.');
+  flag('--gpus <n>', 'Number of GPUs to divide into engines; all are used.');
   flag(
     '--space <file>',
-    'YAML file of GPUs by kind, engine sizes and options to search instead of --gpus: the Pareto ' +
-      'front of cost, goodput, TTFT, TPOT and power (docs/fleet.md; default: --gpus of one kind).',
+    'YAML file of GPUs by kind, engine sizes and options to search, for the Pareto front of ' +
+      'cost, goodput, TTFT, TPOT and power (docs/fleet.md; default: --gpus of one kind).',
   );
   flag(
     '--autoscalers <list>',
-    'Autoscalers and modules to compare on the workload instead of a search, within --min and ' +
-      '--max, with the best split that stays and the oracle: hpa:ttft,keda:5,./mine.mjs.',
+    'Autoscalers and modules to compare on the workload, within --min and --max, instead of a ' +
+      'search: hpa:ttft,keda:5,./mine.mjs. Adds the best fixed split and the oracles.',
   );
-  flag('--slo <bounds>', 'Objectives of each request, for example ttft=2s,tpot=50ms.');
-  flag('--attainment <share>', `Share of requests that must meet them (default: ${ATTAINMENT}).`);
-  flag('--tp <list>', 'GPUs per engine to choose from, for example 2,4,8 (default: 1,2,4,8).');
+  flag('--slo <bounds>', 'Latency targets of each request, for example ttft=2s,tpot=50ms.');
+  flag('--attainment <share>', `Share of requests that must keep --slo (default: ${ATTAINMENT}).`);
+  flag('--tp <list>', 'GPUs per engine to search, for example 2,4,8 (default: 1,2,4,8).');
   flag(
     '--prefill-tp <list>',
-    'GPUs per prefill engine to choose from, for example 2,4 (default: the list of --tp).',
+    'GPUs per prefill engine to search, for example 2,4 (default: the list of --tp).',
   );
   flag(
     '--decode-tp <list>',
-    'GPUs per decode engine to choose from, for example 2,4 (default: the list of --tp).',
+    'GPUs per decode engine to search, for example 2,4 (default: the list of --tp).',
   );
   flag(
     '--simulate <n>',
-    'Splits that are simulated, the best by estimate; aggregated ones always are (default: ' +
+    'Number of splits to simulate, the best by estimate; aggregated ones always are (default: ' +
       `${SIMULATED}).`,
   );
-  flag('--threads <n>', 'Threads that simulate; the result is the same (default: one per core).');
+  flag('--threads <n>', 'Threads for simulation; no effect on the result (default: one per core).');
   flag(
     '--planners',
-    'Simulate on the `baton up --role planner` processes that share --redis instead of threads; ' +
-      'the result is the same. The same command goes on where an earlier one stopped.',
+    'Simulate on the `baton up --role planner` processes of the same --redis, not on threads; no ' +
+      'effect on the result. Run the same command again to continue after an interruption.',
   );
   flag('--json', 'Print the result as one JSON document.');
-  flag('--wide', 'Print every column of the tables, wider than 100 characters.');
-  flag('--out <dir>', 'Write plan.json, plan.csv and plan.html into this folder.');
+  flag('--wide', 'Print all columns of the tables, which may exceed 100 characters.');
+  flag('--out <dir>', 'Write plan.json, plan.csv and plan.html to this folder.');
   addWorkloadOptions(command);
   addCostOptions(command);
   addConfigOptions(command);
@@ -102,7 +102,7 @@ export function readPlanFlags(given: GivenReplayFlags): PlanFlags {
   };
 }
 
-/** The flags of `baton plan --space`, by the part that reads them. */
+/** The flags of `baton plan --space`, grouped by their use. */
 export interface FleetFlags extends FleetRequest {
   readonly config: GivenReplayFlags;
   readonly configFile: string | undefined;
@@ -112,11 +112,11 @@ export interface FleetFlags extends FleetRequest {
   readonly out: string | undefined;
 }
 
-/** What the file of the space says, so that flags cannot. */
+/** Flags whose values the file of the space sets. */
 const SPACE_SAYS = ['gpus', 'tp', 'prefillTp', 'decodeTp', 'simulate'] as const;
 
 /**
- * Undefined: no space is given.
+ * Undefined: `--space` is not given.
  *
  * @throws UsageError, one sentence
  */
@@ -161,7 +161,7 @@ function outputOf(
   };
 }
 
-/** Flags for the values that a plan searches are refused. */
+/** Refuses flags for values that a plan searches. */
 function refuseIdle(config: GivenReplayFlags, workload: WorkloadFlags): void {
   if (config['topology'] !== undefined) {
     throw new UsageError('A plan searches for the topology itself. Remove --topology.');
@@ -180,7 +180,7 @@ function sizesOf(own: GivenReplayFlags, config: GivenReplayFlags): GivenSizes {
     const longKey = `${key}TensorParallelSize`.replace(/^T/, 't');
     if (list === undefined) return undefined;
     if (config[longKey] === undefined) return sizeList(`--${flag}`, list);
-    throw new UsageError(`--${flag} and ${flagName(longKey)} are the same: give one.`);
+    throw new UsageError(`--${flag} and ${flagName(longKey)} are the same flag. Remove one.`);
   };
   return {
     tp: sizes('tp', ''),
@@ -189,7 +189,7 @@ function sizesOf(own: GivenReplayFlags, config: GivenReplayFlags): GivenSizes {
   };
 }
 
-/** `2,4,8`, ascending and each once. */
+/** Reads `2,4,8`; the result is ascending and without duplicates. */
 function sizeList(flag: string, list: string): number[] {
   const sizes = list.split(',').map((each) => {
     return /^\s*\d+\s*$/.test(each) ? Number(each) : NaN;

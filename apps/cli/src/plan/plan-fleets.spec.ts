@@ -31,7 +31,7 @@ function plan(space: string, ...args: string[]): Promise<CommandAnswer> {
 }
 
 describe('baton plan --space', () => {
-  it('answers what to buy, and a replay of the answer keeps the SLO at the load', async () => {
+  it('finds a fleet whose replay keeps the SLO at the load', async () => {
     const { exitCode, stdout } = await plan(SPACE, '--json', '--threads', '1', '--out', folder);
     expect(exitCode).toBe(0);
     const document = JSON.parse(stdout) as FleetsDocument;
@@ -62,7 +62,7 @@ describe('baton plan --space', () => {
     );
   });
 
-  it('gives the same bytes twice', async () => {
+  it('prints equal bytes twice', async () => {
     const first = await plan(SPACE, '--json', '--threads', '1', '--seed', '3');
     const second = await plan(SPACE, '--json', '--threads', '1', '--seed', '3');
     expect(second.stdout).toBe(first.stdout);
@@ -71,7 +71,7 @@ describe('baton plan --space', () => {
   it.each([
     ['gpus: {h100: 8', [], /--space .*fleet\.yaml cannot be read: /],
     ['gpus: {h100: eight}', [], /fleet\.yaml: gpus\.h100 must be an integer from 1 to 4096\./],
-    ['gpus: {h20: 8}', [], /No price of the GPU h20 is known: give --gpu-price h20=DOLLARS\./],
+    ['gpus: {h20: 8}', [], /The GPU h20 has no price\. Add --gpu-price h20=DOLLARS\./],
     [SPACE, ['--gpus', '4'], /The file of --space sets --gpus\. Remove the flag\./],
     ['gpus: {h100: 8}\nvary: {block_size: [16]}', [], /vary\.block_size is chosen by the search/],
   ])('refuses %j with exit code 2', async (space, args, sentence) => {

@@ -22,8 +22,8 @@ import { plannerPool } from './planner-pool';
 import { preparedFrom } from './prepared-from';
 
 /**
- * `baton plan --space`: looks for the fleets of a space that serve a workload best, prints the
- * result on stdout and writes files when a flag names a folder.
+ * `baton plan --space`: searches for the fleets of a space that serve a workload best, prints the
+ * result on stdout and writes files when a flag sets a folder.
  */
 export async function planFleets(flags: FleetFlags): Promise<void> {
   claimFolder(flags.out, '--out');
@@ -35,10 +35,10 @@ export async function planFleets(flags: FleetFlags): Promise<void> {
   const document = fleetsDocument(prepared, found, ({ fleet }) =>
     startCommand({ ...prepared.asked, ...overridesOf(fleet) }),
   );
-  await tell(document, prepared, flags);
+  await printResult(document, prepared, flags);
 }
 
-async function tell(
+async function printResult(
   document: FleetsDocument,
   { context, loaded }: PreparedFleets,
   flags: FleetFlags,

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Summary } from '@baton/analysis';
 import type { PlanDocument, SplitDocument } from '@baton/planning';
-import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { type CommandAnswer, runCommand } from '../../test/test-command';
 
 const SLO = ['--slo', 'ttft=1s,tpot=30ms'];
@@ -21,7 +21,7 @@ async function planned(...args: string[]): Promise<PlanDocument> {
   return JSON.parse(stdout) as PlanDocument;
 }
 
-/** Replays a command line that a plan has printed, with other flags at its end. */
+/** Replays a command line that a plan has printed, with further flags. */
 async function replayed(command: string | null, ...more: string[]): Promise<Summary> {
   const [, ...words] = command!.split(' ');
   const { exitCode, stdout } = await runCommand(...words, ...more, '--json');
@@ -38,16 +38,17 @@ afterEach(() => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-describe('baton plan --json', () => {
-  let document: PlanDocument;
-  beforeAll(async () => {
-    document = await planned(...PLAN);
-  });
+let answer: CommandAnswer;
+let document: PlanDocument;
+beforeAll(async () => {
+  answer = await plan(...PLAN, '--json');
+  document = JSON.parse(answer.stdout) as PlanDocument;
+});
 
-  it('prints one document with every split, including those not simulated', async () => {
-    const again = await plan(...PLAN, '--json');
-    expect(again.stderr).toMatch(/^(baton: .*\n)*$/);
-    expect(JSON.parse(again.stdout)).toEqual(document);
+describe('baton plan --json', () => {
+  it('prints one document with every split, including those not simulated', () => {
+    expect(answer.exitCode).toBe(0);
+    expect(answer.stderr).toMatch(/^(baton: .*\n)*$/);
     expect(document).toMatchObject({ gpus: 4, slo: 'ttft=1s,tpot=30ms', seed: 0 });
     expect(document).toMatchObject({ front_end: { name: 'vllm' }, config: { frontend: 'vllm' } });
     expect(document.winner_summary?.phase_means_ms.front_end).toBeGreaterThan(5.7);
@@ -70,7 +71,7 @@ describe('baton plan --json', () => {
     }
   });
 
-  it('names the winner, and what to compare it with', () => {
+  it('has the winner, and splits to compare it with', () => {
     const rates = document.splits.map(({ goodput_rps }) => goodput_rps ?? 0);
     const best = (kind: SplitDocument['kind']): SplitDocument => {
       return document.splits
@@ -97,7 +98,7 @@ describe('baton plan --json', () => {
     expect((await replayed(above)).slo_attainment).toBeLessThan(0.9);
   });
 
-  it('agrees with replays of every split at one rate on which keep the target', async () => {
+  it('agrees with replays of all splits at one rate on which keep the target', async () => {
     const rate = document.winner.request_rate! * 0.9;
     for (const split of document.splits.filter(({ simulated }) => simulated)) {
       const { prefill, decode, aggregated = 1 } = split.tensor_parallel_size;
@@ -112,7 +113,7 @@ describe('baton plan --json', () => {
     }
   });
 
-  it('looks at the front below its highest rates too', () => {
+  it('covers the front below its highest rates too', () => {
     const { frontier, splits } = document;
     const front = splits.filter(({ on_pareto_front }) => on_pareto_front);
     expect(frontier).toHaveLength(5 * front.length);
@@ -130,13 +131,13 @@ describe('baton plan --json', () => {
     }
   });
 
-  it('says whether the winner still wins when an assumption is wrong', () => {
+  it('reports whether the winner still wins under other assumptions', () => {
     const { sensitivity } = document;
     const of = (name: string) => sensitivity.find(({ assumption }) => assumption === name)!;
     const base = of('as configured');
     expect(base.same_winner).toBe(true);
     expect(sensitivity).toHaveLength(9);
-    // Nothing of an aggregated engine goes over a link, and 1 is what mixed steps are taken for.
+    // An aggregated engine uses no link, and the factor of its mixed steps is 1.
     expect(of('link bandwidth x0.5').aggregated_goodput_rps_per_gpu).toBe(
       base.aggregated_goodput_rps_per_gpu,
     );
@@ -149,7 +150,7 @@ describe('baton plan --json', () => {
     );
   });
 
-  it('does not count a burst that is served in time as a rate', async () => {
+  it('does not take the rate of a burst for a lasting rate', async () => {
     const lax = PLAN.map((word) => (word === SLO[1] ? 'e2el=1000s' : word));
     const { splits, notes } = await planned(...lax);
     for (const split of splits.filter(({ simulated }) => simulated)) {
@@ -159,10 +160,10 @@ describe('baton plan --json', () => {
     expect(notes.join(' ')).toContain('too short for a firm result');
   });
 
-  it('does not let a split win by refusing requests that others serve', async () => {
+  it('counts refused requests against a split', async () => {
     const trace = join(folder, 'long.jsonl');
     const lines = Array.from({ length: 200 }, (_none, i) => {
-      // One in twenty needs more KV than a prefill engine with few blocks has.
+      // One in twenty requests needs more KV than a prefill engine with few blocks has.
       const prompt_tokens = i % 20 === 7 ? 30_000 : 500;
       return JSON.stringify({ arrival_ms: i * 100, prompt_tokens, output_tokens: 20 });
     });
@@ -202,7 +203,7 @@ describe('a plan with SLO classes', () => {
     expect(readFileSync(join(folder, 'plan.html'), 'utf8')).toContain('SLO classes');
   });
 
-  it('fails where no split keeps the targets of a class', async () => {
+  it('fails when no split keeps the targets of a class', async () => {
     const classes = JSON.stringify({ quick: { ttft: 1 }, rest: {} });
     const mix = ['--slo-classes', classes, '--slo-mix', 'quick=0.2,rest=0.8'];
     const { exitCode, stderr } = await plan(...TWO, ...mix);
@@ -211,24 +212,33 @@ describe('a plan with SLO classes', () => {
 });
 
 describe('baton plan', () => {
-  it('prints a table for people, with the command that starts the winner', async () => {
-    const { exitCode, stdout } = await plan(...PLAN);
+  const folders = mkdtempSync(join(tmpdir(), 'baton-plan-'));
+  const out = join(folders, 'new', 'result');
+  let table: CommandAnswer;
+  beforeAll(async () => {
+    table = await plan(...PLAN, '--out', out);
+  });
+  afterAll(() => rmSync(folders, { recursive: true }));
+
+  it('prints a table, with the command that starts the winner', () => {
+    const { exitCode, stdout } = table;
     expect(exitCode).toBe(0);
     expect(stdout).toMatch(/^Plan of 4 GPUs for random: llama-3.1-8b, h100, 90 % of requests/);
     expect(stdout).toMatch(/^1P3D .*not simulated/m);
     expect(stdout).toMatch(/^start it: +bin\/baton up \d/m);
   });
 
-  it('writes its files, the page without a link to the outside', async () => {
-    const out = join(folder, 'new', 'result');
-    const { exitCode, stdout, stderr } = await plan(...PLAN, '--json', '--out', out);
-    expect(exitCode).toBe(0);
+  it('gives the same document, byte for byte, once more', () => {
+    const written = readFileSync(join(out, 'plan.json'), 'utf8');
+    expect(written).toBe(answer.stdout);
+    expect(JSON.parse(written)).toEqual(document);
+  });
+
+  it('writes its files, with a page without external links', () => {
     expect(readdirSync(out).sort()).toEqual(['plan.csv', 'plan.html', 'plan.json']);
-    expect(stderr).toContain('wrote plan.json, plan.csv, plan.html');
-    expect(readFileSync(join(out, 'plan.json'), 'utf8')).toBe(stdout);
+    expect(table.stderr).toContain('wrote plan.json, plan.csv, plan.html');
     const [head = '', ...rows] = readFileSync(join(out, 'plan.csv'), 'utf8').trim().split('\n');
-    const { splits } = JSON.parse(stdout) as PlanDocument;
-    expect(rows).toHaveLength(splits.length);
+    expect(rows).toHaveLength(document.splits.length);
     for (const row of rows) expect(row.split(',')).toHaveLength(head.split(',').length);
     const page = readFileSync(join(out, 'plan.html'), 'utf8');
     for (const title of ['goodput per GPU', 'Goodput per GPU', 'TTFT over load', 'Sensitivity']) {
@@ -237,7 +247,7 @@ describe('baton plan', () => {
     expect(page).not.toMatch(/(src|href)="(https?:)?\/\//);
   });
 
-  it('fails with the nearest miss when nothing keeps the SLO', async () => {
+  it('fails with the nearest miss when no split keeps the SLO', async () => {
     const tight = PLAN.map((word) => (word === SLO[1] ? 'ttft=60ms,tpot=1ms' : word));
     const { exitCode, stdout, stderr } = await plan(...tight);
     expect([exitCode, stdout]).toEqual([1, '']);
@@ -245,7 +255,7 @@ describe('baton plan', () => {
     expect(stderr).toMatch(/The nearest miss is .*: 0 % with TTFT p50 [\d.]+ ms/);
   });
 
-  it('names the traces that ship', async () => {
+  it('lists the shipped traces', async () => {
     const { exitCode, stdout } = await plan('--trace', 'list');
     expect([exitCode, stdout]).toEqual([0, expect.stringMatching(/^mooncake-conversation$/m)]);
   });
@@ -253,12 +263,12 @@ describe('baton plan', () => {
   it.each([
     [[], 'The SLO is missing'],
     [['--slo', 'ttft=1s', '--gpus', '3', '--tp', '2'], 'use all 3 GPUs'],
-    [['--slo', 'ttft=1s', '--gpus', '4', '--num-prompts', '0'], 'there are none'],
+    [['--slo', 'ttft=1s', '--gpus', '4', '--num-prompts', '0'], 'the workload has none'],
     [['--slo', 'ttft=1s', '--gpus', '4', '--request-rate', 'inf'], 'arrive at one instant'],
     [['--slo', 'ttft=1s', '--gpus', '4', '--model', 'gpt-0'], 'gpt-0'],
     [['--slo', 'ttft=1s', '--gpus', '4', '--data-parallel-size', '2'], 'data_parallel_size'],
     [['--slo', 'ttft=1s', '--gpus', '4', '--simulat', '2'], "did you mean '--simulate'?"],
-  ])('answers %j with one sentence and exit code 2', async (flags, sentence) => {
+  ])('refuses %j with one sentence and exit code 2', async (flags, sentence) => {
     const { exitCode, stdout, stderr } = await plan('--dataset', 'random', ...flags);
     expect([exitCode, stdout]).toEqual([2, '']);
     expect(stderr).toMatch(/^baton: [^\n]+\n$/);

@@ -23,9 +23,9 @@ import { preparedFrom } from './prepared-from';
 import { type PlanFlags, readFleetFlags, readPlanFlags } from './plan-flags';
 
 /**
- * `baton plan`: looks for the split of GPUs that serves a workload best within an SLO, prints the
- * result on stdout (a table, or one JSON document) and writes files when a flag names a folder. All
- * other output goes to stderr.
+ * `baton plan`: searches for the split of GPUs that serves a workload best within an SLO, prints
+ * the result on stdout (a table, or one JSON document) and writes files when a flag sets a folder.
+ * All other output goes to stderr.
  */
 export async function plan(given: GivenReplayFlags): Promise<void> {
   if (wantsTraceList(splitWorkloadFlags(given).workload)) {
@@ -50,7 +50,7 @@ export async function plan(given: GivenReplayFlags): Promise<void> {
   const openPool = await plannerPool(prepared.asked, flags.planners);
   const result = await searchPlan(prepared, { ...flags, openPool }, withProgress);
   for (const caveat of caveats(prepared, result)) say(caveat);
-  await tell(documentOf(prepared, result), prepared, flags);
+  await printResult(documentOf(prepared, result), prepared, flags);
 }
 
 function documentOf(prepared: PreparedPlan, result: PlanResult): PlanDocument {
@@ -60,7 +60,7 @@ function documentOf(prepared: PreparedPlan, result: PlanResult): PlanDocument {
   });
 }
 
-async function tell(
+async function printResult(
   document: PlanDocument,
   prepared: PreparedPlan,
   flags: PlanFlags,

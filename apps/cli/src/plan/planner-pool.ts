@@ -5,8 +5,8 @@ import type { PlanningContext, TaskPool } from '@baton/planning';
 const INTERRUPTED = 130;
 
 /**
- * The pool of `--planners`; undefined without the flag. Ctrl-C removes tasks that no planner has
- * begun.
+ * The pool of `--planners`. Undefined: the flag is not given. Ctrl-C removes tasks that no planner
+ * has begun.
  *
  * @throws UsageError without a Redis
  */
@@ -16,7 +16,7 @@ export async function plannerPool(
 ): Promise<((context: PlanningContext) => TaskPool) | undefined> {
   if (!planners) return undefined;
   if (redis === undefined) {
-    throw new UsageError('--planners needs --redis URL (or REDIS_URL), which the planners share.');
+    throw new UsageError('--planners needs the planners’ Redis. Add --redis URL (or REDIS_URL).');
   }
   const { openFarm } = await import('@baton/plan-farm');
   return (context) => {
@@ -25,7 +25,7 @@ export async function plannerPool(
   };
 }
 
-/** No key of an API and no password of a Redis lies in the job. */
+/** The configuration without API keys and Redis passwords, which must not be in a job. */
 function withoutKeys(config: BatonConfig): BatonConfig {
   return { ...defaultConfig(), ...withoutSecrets(config) };
 }

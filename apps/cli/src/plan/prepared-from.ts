@@ -8,7 +8,7 @@ type Prepare<Flags, Prepared> = (
   onProgress: (done: number, total: number) => void,
 ) => Promise<Prepared>;
 
-/** Prepares a plan by the configuration that flags, environment and a file give. */
+/** Prepares a plan with the configuration from flags, environment and a file. */
 export function preparedFrom<Flags extends PlanFlags | FleetFlags, Prepared>(
   flags: Flags,
   prepare: Prepare<Flags, Prepared>,

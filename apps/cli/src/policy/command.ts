@@ -7,7 +7,7 @@ const EXAMPLES = `
 Actions:
   new NAME      Write NAME.mjs, a commented policy, and NAME.test.mjs, its test.
   test MODULE…  Replay one workload under each MODULE and each built-in policy, and compare.
-  ask           Replay a workload and ask a program on stdin and stdout for each decision
+  ask           Replay a workload with the decisions of a program on stdin and stdout
                 (docs/python.md).
 
 Examples:
@@ -24,13 +24,13 @@ Examples:
 export function completePolicy(command: Command): void {
   command
     .argument('<action>', 'new, test or ask')
-    .argument('[modules...]', 'name of a new policy, or paths of some')
+    .argument('[modules...]', 'name of a new policy, or paths of policies')
     .option(
       '--kind <kind>',
-      'Kind: placement; flow-control with new and test; scaling with new and ask (default: ' +
-        'placement).',
+      'Kind of policy: placement, flow-control (new, test), scaling (new, ask) or ' +
+        'decode-placement (ask) (default: placement).',
     )
-    .option('--live', 'Let `test` run each policy on a live cluster of its own too.')
+    .option('--live', 'With test: also run each policy on a live cluster.')
     .addHelpText('after', EXAMPLES)
     .action((action: string, modules: string[], flags: GivenReplayFlags) =>
       run(action, modules, flags),
@@ -43,7 +43,8 @@ async function run(action: string, modules: string[], given: GivenReplayFlags): 
   if (action === 'ask') return ask(String(kind), modules, flags);
   const { policyKind, writeExample } = await import('./new-policy');
   const chosen = policyKind(String(kind));
-  if (modules.length === 0) throw new UsageError(`policy ${action} needs a module: name one.`);
+  if (modules.length === 0)
+    throw new UsageError(`policy ${action} needs a module. Add its name or path.`);
   if (action === 'new') {
     const written = modules.flatMap((name) => writeExample(name, chosen));
     process.stdout.write(`wrote ${written.join(' and ')}\n`);
@@ -52,12 +53,14 @@ async function run(action: string, modules: string[], given: GivenReplayFlags): 
 }
 
 async function ask(kind: string, modules: string[], flags: GivenReplayFlags): Promise<void> {
-  if (kind !== 'placement' && kind !== 'scaling') {
-    throw new UsageError(`--kind must be placement or scaling with policy ask, not '${kind}'.`);
+  if (kind !== 'placement' && kind !== 'decode-placement' && kind !== 'scaling') {
+    throw new UsageError(
+      `--kind must be placement, decode-placement or scaling with policy ask, not '${kind}'.`,
+    );
   }
   const [module] = modules;
   if (module !== undefined) {
-    throw new UsageError(`policy ask asks a program on stdin: leave ${module} out.`);
+    throw new UsageError(`policy ask uses a program on stdin and stdout. Remove ${module}.`);
   }
   const { askProgram } = await import('./ask/ask-program');
   await askProgram(kind, flags);
@@ -65,7 +68,9 @@ async function ask(kind: string, modules: string[], flags: GivenReplayFlags): Pr
 
 async function test(kind: PolicyKind, modules: string[], flags: GivenReplayFlags): Promise<void> {
   if (kind === 'scaling') {
-    throw new UsageError('baton plan --autoscalers compares autoscalers, modules among them.');
+    throw new UsageError(
+      'policy test has no scaling. Compare autoscalers with baton plan --autoscalers.',
+    );
   }
   const own = modules.map(modulePath);
   if (kind === 'placement') {
@@ -79,5 +84,5 @@ async function test(kind: PolicyKind, modules: string[], flags: GivenReplayFlags
 
 function modulePath(given: string): ModulePath {
   if (isModulePath(given)) return given;
-  throw new UsageError(`The policy ${given} is not an ES module: rename it to end in .mjs or .js.`);
+  throw new UsageError(`The policy ${given} is not an ES module. Rename it to *.mjs or *.js.`);
 }

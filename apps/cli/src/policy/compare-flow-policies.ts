@@ -9,11 +9,11 @@ import { withProgress } from '../progress';
 import { type GivenReplayFlags, readReplayFlags, type ReplayFlags } from '../replay/replay-flags';
 import { say } from '../say';
 
-/** One policy on the workload. */
+/** The results of one policy on the workload. */
 interface Outcome {
   readonly policy: string;
   readonly summary: Summary;
-  /** Choices that the policy did not make. */
+  /** Choices that the fallback made because the policy failed. */
   readonly faults: number;
 }
 
@@ -27,9 +27,9 @@ export async function compareFlowPolicies(
   own: readonly ModulePath[],
   { live, ...given }: GivenReplayFlags,
 ): Promise<void> {
-  if (live !== undefined) throw new UsageError('--live tests placement policies alone.');
+  if (live !== undefined) throw new UsageError('--live tests only placement policies. Remove it.');
   if (given['flowControl'] !== undefined) {
-    throw new UsageError('policy test chooses the flow control: leave --flow-control out.');
+    throw new UsageError('policy test sets the flow control. Remove --flow-control.');
   }
   const flags = readReplayFlags(given);
   const prepared = await withProgress('reading', (onProgress) =>
@@ -97,7 +97,7 @@ async function asTable(outcomes: readonly Outcome[]): Promise<string> {
 
 type Group = Pick<ClassSummary, 'name' | 'slo_attainment' | 'ttft_ms' | 'flow_wait_ms'>;
 
-/** The SLO classes; without any, all requests. */
+/** The SLO classes. Without classes, all requests are one group. */
 function groupsOf({ slo_classes, slo_attainment, ttft_ms }: Summary): readonly Group[] {
   return slo_classes ?? [{ name: 'all', slo_attainment, ttft_ms }];
 }

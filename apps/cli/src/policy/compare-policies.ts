@@ -10,16 +10,16 @@ import { say } from '../say';
 import { type LiveFigures, livePolicies } from './live-policies';
 import { ChoiceTimer } from './timed-policy';
 
-/** One policy on the workload. */
+/** The results of one policy on the workload. */
 interface Outcome {
   readonly policy: string;
   readonly summary: Summary;
-  /** Choices that the policy did not make. */
+  /** Choices that the fallback made because the policy failed. */
   readonly faults: number;
   readonly wallSeconds: number;
-  /** Null where engines choose. */
+  /** Null under `pull`, where engines choose. */
   readonly decisionsPerSecond: number | null;
-  /** Undefined when it was tried only on the virtual clock. */
+  /** Undefined: the policy ran only on the virtual clock. */
   readonly live?: LiveFigures | undefined;
 }
 
@@ -27,15 +27,17 @@ const BUILT_IN = ['pull', ...POLICY_KINDS] as const;
 
 /**
  * `baton policy test`: replays one workload under the user's policies and under each built-in one,
- * on the virtual clock, with `--live` on a cluster of processes too, and prints a row for each. A
- * policy governs both stages.
+ * on the virtual clock, and with `--live` also on a cluster of processes. Prints a row for each. A
+ * policy applies to both stages.
  */
 export async function comparePolicies(
   own: readonly ModulePath[],
   { live: isLive, ...given }: GivenReplayFlags,
 ): Promise<void> {
   if (given['placement'] !== undefined || given['decodePlacement'] !== undefined) {
-    throw new UsageError('policy test chooses the placement: leave out --placement and the like.');
+    throw new UsageError(
+      'policy test sets the placement. Remove --placement and --decode-placement.',
+    );
   }
   const [first = ''] = own;
   const flags = readReplayFlags({ ...given, placement: first });
@@ -152,8 +154,8 @@ function plotOf(outcomes: readonly Outcome[], formatMs: (ms: number | null) => s
 }
 
 /**
- * The busy time of the busiest engine over the mean of its role, of the role in which that is
- * largest; 1 = all are equally busy.
+ * The busy time of the busiest engine over the mean of its role, from the role with the largest
+ * ratio. 1: all engines are equally busy. Null: no engine was busy.
  */
 function imbalanceOf(engines: readonly EngineSummary[]): number | null {
   const roles = [...new Set(engines.map(({ role }) => role))];

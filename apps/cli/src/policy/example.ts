@@ -1,4 +1,4 @@
-/** What `baton policy new` writes; NAME stands for the name of the policy. */
+/** The file of `baton policy new`; NAME is replaced by the name of the policy. */
 export const EXAMPLE_POLICY = `// A placement policy for Baton.
 // It chooses an engine for each request.
 //
@@ -6,26 +6,26 @@ export const EXAMPLE_POLICY = `// A placement policy for Baton.
 //   baton up 2P2D --placement ./NAME.mjs
 //
 // Baton calls create once per stage and router, and choose once per request. A policy must be pure:
-// the same calls and the same random numbers give the same choices. So it reads no clock, no file
-// and no network, and draws only from the given random stream. It never sees how long an answer
-// will be. Where choose throws, returns no index or takes more than 50 ms, the policy that
-// placement_fallback names chooses.
+// equal calls and equal random numbers give equal choices. So it must not read clocks, files or
+// the network, and must draw only from the given random stream. It does not get the length of an
+// answer. If choose throws, returns an invalid index or takes more than 50 ms, the policy in
+// placement_fallback chooses instead.
 
 /**
- * One engine: its last report, plus what this router has sent there since. Baton uses the objects
- * again, so keep copies, not references.
+ * One engine: its last report, plus the requests that this router has sent to it since. Baton
+ * reuses these objects, so keep copies, not references.
  *
  * @typedef {object} EngineView
  * @property {string} engineId stable name; use it as a key
  * @property {number} requests running, waiting and deferred requests
- * @property {number} waitingRequests those of them that do not run
- * @property {number} waitingTokens prompt tokens that are not computed yet
+ * @property {number} waitingRequests the part of them that does not run
+ * @property {number} waitingTokens prompt tokens still to be computed
  * @property {number} kvTokens tokens of KV cache in use
  * @property {number} kvUsage share of the KV cache in use, 0 to 1
  *
  * @typedef {object} Request
  * @property {number} promptTokens
- * @property {number} sessionKey hash of session or user; 0 = none
+ * @property {number} sessionKey hash of session or user; 0: none
  * @property {ArrayLike<number>} blockHashes hashes of the prompt's full blocks
  * @property {number} blockFrom index of the first hash
  * @property {number} blockCount number of hashes
@@ -37,15 +37,15 @@ export const EXAMPLE_POLICY = `// A placement policy for Baton.
  * @property {(engine: EngineView) => number} cachedTokens
  *   prompt tokens that the engine probably has in its cache
  * @property {(engine: EngineView, tokens: number, cached: number) => number} prefillUs
- *   µs in which the engine computes that many tokens behind the cached ones
+ *   µs to compute this many tokens after the cached ones
  *
  * @typedef {object} Random
- * @property {() => number} unit a number from 0 to 1, without 1
+ * @property {() => number} unit a number in [0, 1)
  * @property {(n: number) => number} integer an integer from 0 to n - 1
  */
 
-// This example adds scores, as the scheduler of the Kubernetes inference gateway does: the share of
-// the prompt that the engine has, and how short its queue is beside the longest one.
+// This example adds two scores, like the scheduler of the Kubernetes inference gateway: the share
+// of the prompt in the engine's cache, and the shortness of its queue relative to the longest one.
 const PREFIX_WEIGHT = 2;
 const QUEUE_WEIGHT = 1;
 
@@ -99,11 +99,11 @@ function choose(engines, cached = {}) {
   });
 }
 
-test('takes the engine with the shorter queue', () => {
+test('chooses the engine with the shorter queue', () => {
   assert.equal(choose([engine('a', 4), engine('b', 1)]), 1);
 });
 
-test('takes the engine that has the prompt, although its queue is longer', () => {
+test('chooses the engine that has the prompt, even with a longer queue', () => {
   assert.equal(choose([engine('a', 4), engine('b', 1)], { a: 90 }), 0);
 });
 `;

@@ -1,42 +1,44 @@
-/** What `baton policy new --kind flow-control` writes; NAME stands for the name of the policy. */
+/**
+ * The file of `baton policy new --kind flow-control`; NAME is replaced by the name of the policy.
+ */
 export const FLOW_EXAMPLE = `// A flow control policy for Baton.
-// It decides which request goes on next, where more come than the engines should have at once.
+// It chooses the next request when more requests arrive than the engines may have at once.
 //
 //   baton policy test ./NAME.mjs --kind flow-control --trace mooncake-conversation --topology 4P4D
 //   baton up 2P2D --flow-control ./NAME.mjs
 //
-// Baton calls create once per API process, and pick whenever a request may go on and some wait. A
-// policy must be pure: the same calls and the same random numbers give the same choices. So it
-// reads no clock, no file and no network, and draws only from the given random stream. Where pick
-// throws, returns no index or takes more than 50 ms, the oldest request goes on.
+// Baton calls create once per API process, and pick whenever a waiting request may go on. A policy
+// must be pure: equal calls and equal random numbers give equal choices. So it must not read
+// clocks, files or the network, and must draw only from the given random stream. If pick throws,
+// returns an invalid index or takes more than 50 ms, the oldest request goes on.
 
 /**
  * @typedef {object} SloClass
  * @property {string} name
- * @property {number} priority lower goes first
+ * @property {number} priority lower numbers go first
  * @property {number} weight share of the service, above 0
- * @property {number | undefined} ttftUs TTFT to be kept, simulated µs; undefined: none is promised
+ * @property {number | undefined} ttftUs TTFT target, simulated µs; undefined: none
  * @property {number | undefined} tpotUs the same for the time per output token
  *
- * @typedef {object} Flow requests of one class and tenant that wait; at least one does
+ * @typedef {object} Flow the waiting requests of one class and tenant, at least one
  * @property {SloClass} sloClass
  * @property {string} tenant
  * @property {number} waitingRequests
  * @property {{ promptTokens: number, arrivalUs: number, order: number }} oldest
- *   the request that goes on when this flow is picked; order rises with each request that waits
+ *   the request that goes on when this flow is picked; order grows with each waiting request
  *
  * @typedef {object} Context
  * @property {Flow[]} flows
  * @property {number} nowUs simulated µs
- * @property {number} underWay requests that the engines have
+ * @property {number} underWay requests in the engines
  *
  * @typedef {object} Random
- * @property {() => number} unit a number from 0 to 1, without 1
+ * @property {() => number} unit a number in [0, 1)
  * @property {(n: number) => number} integer an integer from 0 to n - 1
  */
 
-// This example lets the request go on that has the least time left to its TTFT target. A request
-// without a target counts as one that may wait for this long.
+// This example picks the request with the least time left to its TTFT target. A request without a
+// target counts as one with this target.
 const PATIENCE_US = 30_000_000;
 
 export default {
@@ -55,7 +57,7 @@ export default {
       },
 
       /**
-       * Optional: what a flow has had, of a prompt when it goes on, of output when it has ended.
+       * Optional: service to a flow. Called when a request goes on (prompt) and ends (output).
        *
        * @param {{ sloClass: SloClass, tenant: string }} flow
        * @param {{ promptTokens: number, outputTokens: number }} service
@@ -82,11 +84,11 @@ function flow(arrivalUs, ttftUs) {
   return { sloClass, tenant: 'default', waitingRequests: 1, oldest };
 }
 
-test('lets the request go on whose deadline comes first', () => {
+test('picks the request with the first deadline', () => {
   assert.equal(pick(flow(0, 9_000), flow(5_000, 1_000)), 1);
 });
 
-test('does not leave a request without a target behind', () => {
+test('also picks a request without a target', () => {
   assert.equal(pick(flow(40_000_000, 1_000_000), flow(0)), 1);
 });
 `;

@@ -7,19 +7,19 @@ import { partConfig, type GivenReplayFlags, type ReplayFlags } from '../replay/r
 import { say } from '../say';
 import { StopRequests } from '../up/stop-requests';
 
-/** A policy on the live clock, in simulated time. */
+/** The results of a policy on the live clock, in simulated time. */
 export interface LiveFigures {
   readonly ttft_ms: number;
   readonly tpot_ms: number;
   readonly completed: number;
-  /** Choices that the policy did not make, of the API process. */
+  /** Choices that the fallback made in the API process. */
   readonly policy_faults: number;
 }
 
 /**
- * Sends the workload to a cluster of processes for each placement, one after the other, and ends
- * all that it has started, on Ctrl-C too. A cluster that is faster than real time gets its requests
- * as much faster.
+ * Sends the workload to a cluster of processes for each placement, one after the other, and stops
+ * each cluster, also on Ctrl-C. A cluster with a speedup gets its requests faster by the same
+ * factor.
  */
 export async function livePolicies(
   placements: readonly string[],
@@ -43,7 +43,7 @@ export async function livePolicies(
 export interface LiveTrial {
   readonly prepared: PreparedReplay;
   readonly flags: ReplayFlags;
-  /** As the command line has them. */
+  /** The flags of the command line. */
   readonly given: GivenReplayFlags;
 }
 

@@ -38,12 +38,12 @@ afterEach(() => vi.restoreAllMocks());
 afterAll(() => rmSync(folder, { recursive: true }));
 
 describe('baton policy', () => {
-  it('writes a policy that runs, with a test that passes, and overwrites nothing', async () => {
+  it('writes a policy that runs, with a test that passes, and overwrites no file', async () => {
     const name = join(folder, 'scores');
     expect(await baton('policy', 'new', name)).toMatchObject({ exitCode: 0 });
     const tested = spawnSync(process.execPath, ['--test', `${name}.test.mjs`], {
       encoding: 'utf8',
-      // A test runner that starts another one would take over its output.
+      // A nested test runner would take over the output of this one.
       env: { ...process.env, NODE_TEST_CONTEXT: undefined },
     });
     expect(tested.stdout + tested.stderr).toContain('pass 2');
@@ -88,7 +88,7 @@ describe('baton policy', () => {
     expect(policies.map(({ policy }) => policy)).toEqual([
       ...['gate.mjs', 'none', 'fcfs', 'priority', 'wfq', 'edf'],
     ]);
-    // The example is the built-in policy of the same idea.
+    // The example has the rule of a built-in policy.
     expect(of('gate.mjs')).toEqual({ ...of('edf'), policy: 'gate.mjs' });
     expect(of('gate.mjs').slo_classes).not.toEqual(of('fcfs').slo_classes);
     expect((await baton(...args)).stdout).toMatch(/^gate\.mjs +quick +/m);
@@ -121,11 +121,11 @@ describe('baton policy', () => {
     [['policy', 'test', 'x.mjs', '--kind', 'scaling'], 'baton plan --autoscalers compares'],
     [
       ['policy', 'test', 'x.mjs', '--kind', 'flow-control', '--flow-control', 'edf'],
-      'policy test chooses the flow control: leave --flow-control out.',
+      'policy test sets the flow control. Remove --flow-control.',
     ],
     [
       ['policy', 'test', 'x.mjs', '--placement', 'random'],
-      'policy test chooses the placement: leave out --placement and the like.',
+      'policy test sets the placement. Remove --placement and --decode-placement.',
     ],
   ])('refuses %j', async (args, complaint) => {
     const { exitCode, stderr } = await baton(...args);
@@ -134,13 +134,13 @@ describe('baton policy', () => {
 });
 
 describe("a replay with a policy of the user's own", () => {
-  it('gives the figures of the built-in policy that it repeats', async () => {
+  it('gives the figures of the built-in policy with the same rule', async () => {
     const fewest = 'engines.reduce((b, e, i) => (e.requests < engines[b].requests ? i : b), 0)';
     const path = moduleOf('fewest.mjs', fewest);
     expect(await replayed(path)).toEqual(await replayed('least-requests'));
   });
 
-  it('continues with the built-in autoscaler when the user’s own fails', async () => {
+  it('continues with the built-in autoscaler when the module fails', async () => {
     const decide = '{ throw new Error("tired"); }';
     const path = join(folder, 'tired.mjs');
     writeFileSync(path, `export default { create: () => ({ decide() ${decide} }) };\n`);
@@ -155,7 +155,7 @@ describe("a replay with a policy of the user's own", () => {
     expect(own.stderr).toContain('decide (cluster) threw Error: tired (tired.mjs:1:');
   });
 
-  it('continues with the fallback, and reports that once, when the policy names no engine', async () => {
+  it('continues with the fallback, and reports it once, when a policy has no choice', async () => {
     const path = moduleOf('none.mjs', 'undefined');
     const args = [...WORKLOAD, '--placement', path, '--placement-fallback', 'round-robin'];
     const { exitCode, stderr } = await baton('replay', ...args);

@@ -1,15 +1,15 @@
-/** What `baton policy new --kind scaling` writes; NAME stands for the name of the policy. */
+/** The file of `baton policy new --kind scaling`; NAME is replaced by the name of the policy. */
 export const SCALING_EXAMPLE = `// An autoscaler for Baton.
-// It decides how many engines of each role there are.
+// It sets the number of engines of each role.
 //
 //   baton plan --autoscalers ./NAME.mjs,hpa:ttft --trace mooncake-conversation --max 8P16D
 //   baton up 1P1D --scale-policy ./NAME.mjs --max 4P4D
 //
-// Baton calls create once, and decide at every scale_interval. A policy must be pure: the same
-// calls and the same random numbers give the same decisions. So it reads no clock, no file and no
-// network, and draws only from the given random stream. Where decide throws, returns no counts or
-// takes more than 50 ms, the built-in autoscaler that --autoscaler names decides, or without one
-// the engines stay. Baton keeps the bounds and one engine of each role, whatever is decided.
+// Baton calls create once, and decide at every scale_interval. A policy must be pure: equal calls
+// and equal random numbers give equal decisions. So it must not read clocks, files or the network,
+// and must draw only from the given random stream. If decide throws, returns invalid counts or
+// takes more than 50 ms, the built-in autoscaler in --autoscaler decides; without one, the engines
+// stay. Baton always keeps the bounds and at least one engine of each role.
 
 /**
  * @typedef {'prefill' | 'decode' | 'aggregated'} Role
@@ -20,18 +20,18 @@ export const SCALING_EXAMPLE = `// An autoscaler for Baton.
  * @property {number} nowUs simulated µs since the start
  * @property {object} sample the last scrape: engines, queues and counters of requests
  * @property {object | undefined} previous the scrape before it
- * @property {Counts} counts engines, those that start included and those that drain not
+ * @property {Counts} counts engines, including those that start and without those that drain
  * @property {{ min: Counts, max: Counts }} bounds
  * @property {(metric: Metric, role: Role) => number | undefined} value
- *   a metric as hpa: reads it, latencies in seconds; undefined: nothing was measured
- * @property {object} capacities by role: what an engine can do by its step times alone
+ *   a metric as for hpa:, latencies in seconds; undefined: not measured
+ * @property {object} capacities by role: the capacity of an engine from its step times
  *
  * @typedef {object} Random
- * @property {() => number} unit a number from 0 to 1, without 1
+ * @property {() => number} unit a number in [0, 1)
  * @property {(n: number) => number} integer an integer from 0 to n - 1
  */
 
-// This example has one prefill engine for every two requests that wait, and adds or takes away one
+// This example has one prefill engine for every two waiting requests, and adds or removes one
 // decode engine by the use of the KV caches.
 const WAITING_PER_PREFILL = 2;
 const KV_HIGH = 0.7;
@@ -43,7 +43,7 @@ export default {
     return {
       /**
        * @param {Context} context
-       * @returns {{ counts: Counts }} engines that there should be
+       * @returns {{ counts: Counts }} the wanted engines by role
        */
       decide({ counts, value }) {
         const waiting = value('waiting', 'prefill') ?? 0;
@@ -75,15 +75,15 @@ function decide(values) {
   }).counts;
 }
 
-test('has prefill engines for the requests that wait', () => {
+test('has prefill engines for the waiting requests', () => {
   assert.equal(decide({ waiting: 7, kv: 0.5 }).prefill, 4);
 });
 
-test('adds a decode engine when the caches fill', () => {
+test('adds a decode engine when the caches are full', () => {
   assert.equal(decide({ waiting: 0, kv: 0.8 }).decode, 3);
 });
 
-test('takes one away when they are empty', () => {
+test('removes one when they are empty', () => {
   assert.equal(decide({ waiting: 0, kv: 0.1 }).decode, 1);
 });
 `;

@@ -12,12 +12,15 @@ export class ChoiceTimer {
   private choices = 0;
   private ms = 0;
 
-  /** Null when no policy chooses: under `pull` engines take requests as they have room. */
+  /**
+   * Choices per second of wall time. Null: no policy chooses, as under `pull`, where engines take
+   * jobs.
+   */
   get perSecond(): number | null {
     return this.choices === 0 || this.ms === 0 ? null : (1_000 * this.choices) / this.ms;
   }
 
-  /** The same placement with every choice timed. */
+  /** The same placement, with a timer on every choice. */
   timed(spec: PlacerSpec): PlacerSpec {
     return { ...spec, prefill: this.stage(spec.prefill), decode: this.stage(spec.decode) };
   }

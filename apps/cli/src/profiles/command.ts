@@ -17,9 +17,9 @@ export interface ProfileFlags {
 
 const EXAMPLES = `
 Actions:
-  list [files or folders...]  What is shipped, which GPUs have measured operators, and own profiles.
-  show [file]                 One profile with its errors and its source, and what its steps take.
-  plot [file]                 Its surface as a page or a picture, with measured points on it.
+  list [files or folders...]  Shipped profiles, GPUs with measured operators, and own profiles.
+  show [file]                 One profile with its errors, its source and its step times.
+  plot [file]                 Its step times as a page or an image, with measured points.
 
 Examples:
   baton profiles list ./profiles
@@ -32,16 +32,22 @@ Examples:
 export function completeProfiles(command: Command): void {
   command
     .argument('<action>', 'list, show or plot')
-    .argument('[files...]', 'profiles of your own')
-    .option('--model <name>', "The model (default: the profile's own).")
-    .option('--gpu <name>', "The GPU (default: the profile's own).")
-    .option('--tp <n>', "GPUs per engine (default: the profile's own, else 1).")
-    .option('--quantization <name>', 'How weights are held, as in vLLM.')
-    .option('--step-time <name>', 'auto, composed, calibrated or roofline (default: auto).')
-    .option('--points <file...>', 'plot: measured steps to draw, in any format of calibrate.')
-    .option('--chart <name>', 'plot: decode or prefill, for a picture (default: decode).')
-    .option('--out <file>', 'plot: where to write, .html or .svg.')
-    .option('--json', 'list and show: print one JSON document.')
+    .argument('[files...]', 'your own profiles')
+    .option('--model <name>', 'Model (default: that of the profile).')
+    .option('--gpu <name>', 'GPU (default: that of the profile).')
+    .option('--tp <n>', 'GPUs per engine (default: that of the profile, else 1).')
+    .option('--quantization <name>', 'Format of the weights, with the names of vLLM.')
+    .option(
+      '--step-time <name>',
+      'Step-time method: auto, composed, calibrated or roofline (default: auto).',
+    )
+    .option(
+      '--points <file...>',
+      'With plot: files of measured steps to draw, in any format of calibrate.',
+    )
+    .option('--chart <name>', 'With plot: decode or prefill, for an image (default: decode).')
+    .option('--out <file>', 'With plot: file to write, *.html or *.svg.')
+    .option('--json', 'With list and show: print one JSON document.')
     .addHelpText('after', EXAMPLES)
     .action((action: string, files: readonly string[], flags: ProfileFlags) =>
       run(action, files, flags),
@@ -55,9 +61,9 @@ async function run(action: string, files: readonly string[], flags: ProfileFlags
     return;
   }
   if (action !== 'show' && action !== 'plot') {
-    throw new UsageError(`'${action}' is none of list, show and plot.`);
+    throw new UsageError(`'${action}' must be list, show or plot.`);
   }
-  if (files.length > 1) throw new UsageError(`${action} takes one profile, not ${files.length}.`);
+  if (files.length > 1) throw new UsageError(`${action} accepts one profile, not ${files.length}.`);
   if (action === 'plot') claimFile(outOf(flags), '--out');
   const { surfaceOf } = await import('./surface');
   const surface = surfaceOf(files[0], flags);

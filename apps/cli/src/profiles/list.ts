@@ -16,8 +16,8 @@ interface Row {
 }
 
 /**
- * Your own profiles, the shipped ones, and the deployments that can be composed, as a table or a
- * JSON document.
+ * Your own profiles, the shipped ones, and the composable deployments, as a table or a JSON
+ * document.
  */
 export function listText(places: readonly string[], isJson: boolean): string {
   const rows = [...places.flatMap(filesIn).map(ownRow), ...shippedRows(), ...composedRows()];
@@ -59,7 +59,7 @@ function composedRows(): Row[] {
   });
 }
 
-/** A file, or the profiles of a folder. */
+/** A file, or the profiles in a folder. */
 function filesIn(place: string): string[] {
   const found = statSync(place, { throwIfNoEntry: false });
   if (found === undefined) throw new UsageError(`There is no ${place}.`);
@@ -71,7 +71,7 @@ function filesIn(place: string): string[] {
     .filter(isProfile);
 }
 
-/** A folder may hold other files too. */
+/** Whether a file is a profile; a folder may contain other files. */
 function isProfile(path: string): boolean {
   try {
     readProfile(path);

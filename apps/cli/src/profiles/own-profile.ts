@@ -7,12 +7,12 @@ import { parse } from 'yaml';
 /** The checked content of a profile file. */
 export interface OwnProfile {
   readonly path: string;
-  /** calibrated, factors, polynomial, blis. */
+  /** calibrated, factors, polynomial or blis. */
   readonly kind: string;
   readonly content: Section;
 }
 
-/** @throws UsageError, one sentence, when it cannot be read or is no profile */
+/** @throws UsageError, one sentence, when the file cannot be read or is not a profile */
 export function readProfile(path: string): OwnProfile {
   try {
     const content: unknown = parse(readFileSync(path, 'utf8'));
@@ -31,7 +31,7 @@ export function shownValue({ content }: OwnProfile, key: string): string {
   return typeof value === 'string' || typeof value === 'number' ? String(value) : '–';
 }
 
-/** `decode 1.2 %, prefill 3 %` of the mean error of the fit. */
+/** The mean errors of the fit: `decode 1.2 %, prefill 3 %`. */
 export function errorText(errors: unknown): string {
   const parts = ['decode', 'prefill'].flatMap((phase) => {
     const error = (errors as Section | undefined)?.[phase] as { mean?: number } | undefined;
@@ -40,7 +40,7 @@ export function errorText(errors: unknown): string {
   return parts.length === 0 ? '–' : parts.join(', ');
 }
 
-/** Day and files of a profile that names them. */
+/** Date and files of a profile's measurements. A dash without them. */
 export function sourceText({ content }: OwnProfile): string {
   const { date, files } = (content['provenance'] ?? {}) as { date?: string; files?: Section[] };
   if (files !== undefined) {

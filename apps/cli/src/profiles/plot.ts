@@ -7,7 +7,7 @@ import { sourceText } from './own-profile';
 import type { Surface } from './surface';
 
 const SEQUENCES = [1, 8, 32, 128, 256];
-/** Lines of one chart. */
+/** Most lines of one chart. */
 const LINES_MAX = 6;
 const SHORTEST = 16;
 const PER_OCTAVE = 4;
@@ -16,7 +16,7 @@ const BATCHED_TOKENS = 8_192;
 const TOKENS = { label: 'tokens', scale: 'log' } as const;
 const STEP = { label: 'time of a step', unit: 'ms', scale: 'log' } as const;
 
-/** The page or the picture; `load` is there for callers without modules of their own. */
+/** The page or the image. `load` is for callers that cannot import modules dynamically. */
 export async function plotted(
   surface: Surface,
   flags: ProfileFlags & { readonly out: string },
@@ -46,7 +46,10 @@ function pointsOf({ points = [], model, gpu, tp }: ProfileFlags): MeasuredStep[]
   );
 }
 
-/** A line per number of sequences, over the mean context; of measured ones, those measured. */
+/**
+ * One line per number of sequences, over the mean context; with measured steps, for the measured
+ * numbers.
+ */
 function decodeChart(surface: Surface, steps: readonly MeasuredStep[]): LineChartSection {
   const own = steps.filter((step) => phaseOf(step) === 'decode');
   const sequences = own.length === 0 ? SEQUENCES : spread(own.map((step) => step.decodeSeqs));
@@ -108,7 +111,7 @@ function rising(values: readonly number[]): number[] {
   return [...new Set(values)].sort((a, b) => a - b);
 }
 
-/** At most so many of the different values, evenly over their order. */
+/** At most `LINES_MAX` different values, evenly spread over their order. */
 function spread(values: readonly number[]): number[] {
   const all = rising(values);
   if (all.length <= LINES_MAX) return all;

@@ -54,7 +54,7 @@ describe('baton profiles', () => {
     expect((await baton('profiles', 'list')).stdout).toMatch(/A100-SXM-80GB +Llama-3.1-8B +1 +cal/);
   });
 
-  it('shows one, with its errors, its source and what its steps take', async () => {
+  it('shows a profile with its errors, its source and its step times', async () => {
     const { exitCode, stdout } = await baton('profiles', 'show', OWN);
     expect(exitCode).toBe(0);
     expect(stdout).toContain('prefill × 1.25, decode × 1.1, 1 ms per step');
@@ -62,7 +62,7 @@ describe('baton profiles', () => {
     expect(stdout).toMatch(/64 sequences +[\d.]+ ms/);
   });
 
-  it('shows a deployment that has no file', async () => {
+  it('shows a deployment without a file', async () => {
     const flags = ['--model', 'llama-3.1-8b', '--gpu', 'h200', '--json'];
     const { stdout } = await baton('profiles', 'show', ...flags);
     const shown = JSON.parse(stdout) as { method: string; decode_ms: { ms: number[][] } };
@@ -71,10 +71,10 @@ describe('baton profiles', () => {
     expect(others.at(-1)!.at(-1)).toBeGreaterThan(first![0]!);
   });
 
-  it('plots a surface with the measured points on it, as one page', async () => {
+  it('plots step times with the measured points, as one page', async () => {
     const out = path('own.html');
-    const told = await baton('profiles', 'plot', OWN, '--points', STEPS, '--out', out);
-    expect([told.exitCode, told.stdout]).toEqual([0, `wrote ${out}\n`]);
+    const outcome = await baton('profiles', 'plot', OWN, '--points', STEPS, '--out', out);
+    expect([outcome.exitCode, outcome.stdout]).toEqual([0, `wrote ${out}\n`]);
     const page = readFileSync(out, 'utf8');
     expect(page).toContain('16 sequences, measured');
     expect(page).toContain('one prompt');
@@ -82,15 +82,15 @@ describe('baton profiles', () => {
   });
 
   it.each<[string[], string]>([
-    [['draw'], "baton: 'draw' is none of list, show and plot.\n"],
-    [['show'], 'baton: Name a profile file, or --model and --gpu.\n'],
+    [['draw'], "baton: 'draw' must be list, show or plot.\n"],
+    [['show'], 'baton: The deployment is missing. Add a profile file, or --model and --gpu.\n'],
     [['show', OWN, '--gpu', 'h200'], 'was fitted for llama-3.1-8b on h100 TP1, not for'],
     [['show', path('other.yaml')], 'other.yaml: The step-time profile cannot be used'],
     [['show', path('none.yaml')], 'none.yaml cannot be read: ENOENT'],
     [['list', path('none')], `baton: There is no ${path('none')}.\n`],
     [['plot', OWN], 'baton: plot needs --out FILE.html or --out FILE.svg.\n'],
     [['plot', OWN, '--out', path('a.svg'), '--chart', 'x'], '--chart must be decode or prefill'],
-  ])('answers %j with one sentence and exit code 2', async (args, sentence) => {
+  ])('refuses %j with one sentence and exit code 2', async (args, sentence) => {
     const { exitCode, stderr } = await baton('profiles', ...args);
     expect(exitCode).toBe(2);
     expect(stderr).toContain(sentence);

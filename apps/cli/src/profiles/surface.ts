@@ -17,10 +17,10 @@ const EMPTY: BatchAggregates = {
   ...{ prefillTokens: 0, prefillSeqs: 0, prefillQuadratic: 0, prefillContext: 0 },
   ...{ decodeSeqs: 0, decodeContext: 0, kvUsage: 0 },
 };
-/** The number of KV blocks has no effect on step times. */
+/** Any number of KV blocks: it has no effect on step times. */
 const ANY_BLOCKS = '1000';
 
-/** @throws UsageError, one sentence, for an unknown deployment or a profile that does not fit it */
+/** @throws UsageError, one sentence, for an unknown deployment or a profile of another one */
 export function surfaceOf(file: string | undefined, flags: ProfileFlags): Surface {
   const profile = file === undefined ? undefined : readProfile(file);
   const { config } = resolveConfig({ flags: configFlags(profile, flags) });
@@ -52,8 +52,8 @@ function configFlags(
   if (named.model === undefined || named.gpu === undefined) {
     throw new UsageError(
       profile === undefined
-        ? 'Name a profile file, or --model and --gpu.'
-        : `${profile.path} names no model and GPU: give --model and --gpu.`,
+        ? 'The deployment is missing. Add a profile file, or --model and --gpu.'
+        : `${profile.path} has no model and GPU. Add --model and --gpu.`,
     );
   }
   const given = Object.entries(named).filter(([, value]) => value !== undefined);

@@ -33,7 +33,7 @@ function recordingOf(over: Parameters<typeof defaultConfig>[0]): string {
 }
 
 describe('the front end of a replay', () => {
-  it('is vLLM’s, reported with its share of the latency', async () => {
+  it('is vLLM’s by default, and is reported with its share of the latency', async () => {
     const { front_end, phase_means_ms, config } = await replay(...ONE, '--request-rate', '2');
     expect(front_end).toEqual({
       ...{ name: 'vllm', request_ms: 5.7, prompt_token_us: 6.3, dispatch: 'serial' },
@@ -46,7 +46,7 @@ describe('the front end of a replay', () => {
   it.each([
     [['--frontend', '{request_ms: 2}'], 2],
     [['--step-time', 'constant', '--time-to-first-token', '50'], undefined],
-  ])('follows %j', async (flags, ms) => {
+  ])('has the times of %j', async (flags, ms) => {
     const { phase_means_ms } = await replay(...ONE, '--request-rate', '2', ...flags);
     expect(phase_means_ms.front_end).toBe(ms);
   });
@@ -62,13 +62,13 @@ describe('the front end of a replay', () => {
     expect(head).toMatch(/,meets_slo,enqueued_us,offered_us$/);
   });
 
-  it('slows the clients of a closed loop down', async () => {
+  it('delays the clients of a closed loop', async () => {
     const loop = [...ONE, '--concurrency', '1'];
     const [bare, behind] = [await replay(...loop, '--frontend', 'none'), await replay(...loop)];
     expect(behind.simulated_seconds - bare.simulated_seconds).toBeCloseTo(6 * 0.00633, 5);
   });
 
-  it('is none for a recording of simulated engines, unless the option is given', async () => {
+  it('is absent for a recording of simulated engines, unless the option is set', async () => {
     const path = recordingOf({});
     expect((await replay('--trace', path)).config).toMatchObject({ frontend: 'none' });
     const asked = await replay('--trace', path, '--frontend', 'vllm');
@@ -82,7 +82,7 @@ describe('the front end of a replay', () => {
     expect((await replay('--trace', path)).config).toMatchObject({ frontend: 'vllm' });
   });
 
-  it('is none for the twin of a benchmark', async () => {
+  it('is absent for the virtual twin of a benchmark', async () => {
     const workload = { dataset: 'random', numPrompts: '4', requestRate: '4' };
     const flags = { workload, seed: 1 } as unknown as Parameters<typeof virtualTwin>[0];
     expect((await virtualTwin(flags, '1A')).phase_means_ms).not.toHaveProperty('front_end');

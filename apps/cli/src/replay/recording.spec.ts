@@ -21,8 +21,8 @@ beforeEach(() => {
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 /**
- * One request a second, each alone: 100 ms to its first token, 10 ms a token after it. The cluster
- * was twice as fast as time.
+ * One request per second, each alone: 100 ms to its first token, 10 ms per token after it. The
+ * cluster had a speedup of 2.
  */
 function recordingOf(requests: number): string {
   const config = recordableConfig(
@@ -96,7 +96,7 @@ describe('the replay of a recorded run', () => {
     expect(resultOf(answer).comparison?.ttft_ms.error_percent.mean).toBeGreaterThan(5);
   });
 
-  it('shows both in the table and in the report', async () => {
+  it('shows both runs in the table and in the report', async () => {
     const out = join(folder, 'out');
     const { stdout } = await replay('--trace', path, '--out', out);
     expect(stdout).toMatch(/^TTFT mean +102 ms +100 ms +100 ms +-2\.0 %$/m);
@@ -108,7 +108,7 @@ describe('the replay of a recorded run', () => {
     expect(JSON.parse(summary)).toHaveProperty('comparison');
   });
 
-  it('sends requests to the engines that they had on request', async () => {
+  it('sends requests to their recorded engines on request', async () => {
     const answer = await replay('--trace', path, '--json', '--placement', 'recorded');
     const { engines } = JSON.parse(answer.stdout) as { engines: { finished: number }[] };
     expect(engines.map(({ finished }) => finished)).toEqual([15, 5]);
@@ -121,7 +121,7 @@ describe('the replay of a recorded run', () => {
     expect(stderr).toContain('--placement recorded needs a trace that `baton up --record` wrote.');
   });
 
-  it('is compared in part when only a part of it is replayed', async () => {
+  it('is compared in part when only a part is replayed', async () => {
     const answer = await replay('--trace', path, '--json', '--num-prompts', '3');
     expect(resultOf(answer).comparison).toMatchObject({ requests: 3, simulated_only: 0 });
   });
@@ -142,7 +142,7 @@ describe('the replay of a recorded run', () => {
     expect(resultOf(answer).comparison?.requests).toBe(19);
   });
 
-  it('is compared without its first line on request, under a separate configuration', async () => {
+  it('is compared without its first line on request, with another configuration', async () => {
     writeFileSync(path, recordingOf(5).split('\n').slice(1).join('\n'));
     const plain = await replay('--trace', path, '--json');
     expect(resultOf(plain)).not.toHaveProperty('comparison');
@@ -154,29 +154,26 @@ describe('the replay of a recorded run', () => {
   });
 
   it.each([
-    [
-      'a trace in which nothing was measured',
-      '{"arrival_s":0,"prompt_tokens":1,"output_tokens":1}\n',
-    ],
-    ['a recording of nothing', recordingOf(0)],
-  ])('is not to be had from %s', async (_what, content) => {
+    ['a trace without measurements', '{"arrival_s":0,"prompt_tokens":1,"output_tokens":1}\n'],
+    ['an empty recording', recordingOf(0)],
+  ])('is not available from %s', async (_what, content) => {
     writeFileSync(path, content);
     const { exitCode, stderr } = await replay('--trace', path, '--compare');
     expect(exitCode).toBe(2);
     expect(stderr).toBe('baton: --compare needs a trace that `baton up --record` wrote.\n');
   });
 
-  it('of nothing is a replay of nothing', async () => {
+  it('without requests is a replay without requests', async () => {
     writeFileSync(path, recordingOf(0));
     const answer = await replay('--trace', path, '--json');
     expect(resultOf(answer)).toMatchObject({ requests: 0 });
     expect(resultOf(answer)).not.toHaveProperty('comparison');
   });
 
-  it('refuses a broken line by its number', async () => {
+  it('refuses a faulty line with its number', async () => {
     writeFileSync(path, recordingOf(3).replace('"gaps_us":[[10000,4]]', '"gaps_us":[7]'));
     const { exitCode, stderr } = await replay('--trace', path, '--json');
     expect(exitCode).toBe(2);
-    expect(stderr).toContain(`${path}:2: gaps_us holds 7, which is no pair`);
+    expect(stderr).toContain(`${path}:2: gaps_us holds 7, which is not a pair`);
   });
 });

@@ -12,19 +12,19 @@ import { addWorkloadOptions } from '../workload-options';
 type FlagValue = string | boolean;
 export type GivenReplayFlags = Readonly<Record<string, FlagValue>>;
 
-/** The flags of `baton replay`, by the part that reads them. */
+/** The flags of `baton replay`, grouped by their use. */
 export interface ReplayFlags extends ReplayRequest {
   /** Undefined: no cost is reported. */
   readonly prices: GivenRates | undefined;
   readonly json: boolean;
   /** Folder for files. */
   readonly out: string | undefined;
-  /** A policy whose choices are compared with the recorded ones, if any. */
+  /** A policy whose choices are compared with the recorded ones. Undefined: none. */
   readonly shadow: string | undefined;
   readonly perfetto: boolean;
   readonly svg: boolean;
   readonly page: boolean;
-  /** File for the prefix caches at the end; undefined: they are not kept. */
+  /** File for the prefix caches at the end. Undefined: they are not written. */
   readonly saveCache: string | undefined;
 }
 
@@ -38,36 +38,31 @@ export function addReplayOptions(command: Command): void {
   flag('--tp <n>', 'Short for --tensor-parallel-size.');
   flag(
     '--concurrency <n>',
-    'Requests that clients have under way at most: a closed loop (default: no bound).',
+    'Most requests that clients have under way, as a closed loop (default: no limit).',
   );
   flag(
     '--think-time <time>',
     'With --concurrency: mean pause of a client between an answer and its next request, for ' +
-      'example 5ms; drawn from the seed, exponential (default: no pause).',
+      'example 5ms; exponential, drawn from the seed (default: no pause).',
   );
   flag(
     '--slo <bounds>',
-    'Objectives of each request, for example ttft=2s,tpot=50ms; also itl and e2el.',
+    'Latency targets of each request: ttft, tpot, itl or e2el, as in ttft=2s,tpot=50ms.',
   );
   flag(
     '--shadow <policy>',
-    'Send requests where a recording or the log of a router says, and tell what this policy ' +
-      'would have done (docs/policies.md).',
+    'Send requests to the engines in a recording or the log of a router, and report the choices ' +
+      'that this policy would make (docs/policies.md).',
   );
-  flag('--compare', 'Compare with what a trace says was measured (default: with a recording).');
-  flag('--no-compare', 'Do not compare.');
+  flag('--compare', 'Compare with the measurements in the trace (default: if it is a recording).');
+  flag('--no-compare', 'Do not compare with the measurements in the trace.');
   flag('--json', 'Print the result as one JSON document.');
-  flag('--out <dir>', 'Write summary.json, requests.csv and report.html into this folder.');
-  flag('--perfetto', 'Write trace.json for ui.perfetto.dev too (needs --out).');
-  flag('--svg', 'Write each chart of the report as a picture too (needs --out).');
-  flag('--page', 'Write page.html too: the live page of the run, with a player (needs --out).');
-  flag('--save-cache <file>', 'Keep what the prefix caches hold at the end in this file.');
-  flag(
-    '--warm-start <file>',
-    'Begin with the prefix caches of a --save-cache of the same cluster; or peer: engines that ' +
-      'join fetch the cache of another one (default: empty caches).',
-  );
-  flag('--no-leap', 'Take every decode step by itself: the same result, later.');
+  flag('--out <dir>', 'Write summary.json, requests.csv and report.html to this folder.');
+  flag('--perfetto', 'Also write trace.json for ui.perfetto.dev (needs --out).');
+  flag('--svg', 'Also write each chart of the report as an SVG image (needs --out).');
+  flag('--page', 'Also write page.html, the live page of the run with a player (needs --out).');
+  flag('--save-cache <file>', 'Write the prefix caches at the end of the run to this file.');
+  flag('--no-leap', 'Simulate every decode step separately: slower, with the same result.');
   addCostOptions(command);
   addConfigOptions(command);
 }
@@ -75,14 +70,15 @@ export function addReplayOptions(command: Command): void {
 /** @throws UsageError, one sentence */
 export function readReplayFlags(given: GivenReplayFlags): ReplayFlags {
   const { workload, others } = splitWorkloadFlags(given);
-  const { config: asked, own } = partConfig(others);
+  const { config: options, own } = partConfig(others);
   const shadow = flagText(own['shadow']);
+  const { warmStart, config: asked } = withoutCaches(options);
   const { asPlaced, config } = withoutRecorded(withShadow(asked, shadow));
   const out = flagText(own['out']);
   const concurrency = readConcurrency(flagText(own['concurrency']));
   for (const name of ['perfetto', 'svg', 'page']) {
     if (own[name] === true && out === undefined) {
-      throw new UsageError(`--${name} needs --out DIR: it is a file.`);
+      throw new UsageError(`--${name} writes a file. Add --out DIR.`);
     }
   }
   return {
@@ -103,7 +99,7 @@ export function readReplayFlags(given: GivenReplayFlags): ReplayFlags {
     svg: own['svg'] === true,
     page: own['page'] === true,
     saveCache: flagText(own['saveCache']),
-    warmStart: flagText(own['warmStart']),
+    warmStart,
   };
 }
 
@@ -120,17 +116,20 @@ export function partConfig(flags: GivenReplayFlags): {
   };
 }
 
-/** The policy is configured as if it placed; the recorded placement goes before it. */
+/**
+ * The configuration with the shadow policy as its placement; the recorded placement takes
+ * precedence.
+ */
 function withShadow(config: GivenReplayFlags, shadow: string | undefined): GivenReplayFlags {
   if (shadow === undefined) return config;
   if (shadow === 'pull' || shadow === 'recorded') {
     throw new UsageError(`--shadow needs a policy that chooses engines, and ${shadow} does not.`);
   }
   if (config['placement'] === undefined) return { ...config, placement: shadow };
-  throw new UsageError('--shadow takes the place of --placement: give one of them.');
+  throw new UsageError('--shadow and --placement exclude each other. Remove one.');
 }
 
-/** The placement of another run is no value of the configuration. */
+/** `--placement recorded` is not a value of the configuration, so it is removed. */
 function withoutRecorded({ placement, ...config }: GivenReplayFlags): {
   asPlaced: boolean;
   config: GivenReplayFlags;
@@ -142,10 +141,21 @@ function withoutRecorded({ placement, ...config }: GivenReplayFlags): {
   };
 }
 
+/** The caches of another run are no value of the configuration. */
+function withoutCaches({ warmStart, ...config }: GivenReplayFlags): {
+  warmStart: string | undefined;
+  config: GivenReplayFlags;
+} {
+  if (warmStart === undefined) return { warmStart, config };
+  return warmStart === 'peer'
+    ? { warmStart: undefined, config: { ...config, warmStart } }
+    : { warmStart: String(warmStart), config };
+}
+
 function withShortNames(config: GivenReplayFlags, { tp }: GivenReplayFlags): GivenReplayFlags {
   if (tp === undefined) return config;
   if (config['tensorParallelSize'] !== undefined) {
-    throw new UsageError('--tp and --tensor-parallel-size are the same: give one.');
+    throw new UsageError('--tp and --tensor-parallel-size are the same flag. Remove one.');
   }
   return { ...config, tensorParallelSize: tp };
 }
@@ -170,7 +180,7 @@ function readConcurrency(text: string | undefined): number | undefined {
   );
 }
 
-/** An hour is more than any client waits. */
+/** Longest pause, in ms: one hour. */
 const MOST_THINK_MS = 3_600_000;
 
 function readThinkTime(
@@ -179,7 +189,7 @@ function readThinkTime(
 ): Micros | undefined {
   if (text === undefined) return undefined;
   if (concurrency === undefined) {
-    throw new UsageError('--think-time needs --concurrency: it is a pause of those clients.');
+    throw new UsageError('--think-time is a pause of clients. Add --concurrency.');
   }
   const ms = parseDuration(text, 'ms');
   if (ms !== undefined && ms > 0 && ms <= MOST_THINK_MS) return msToUs(ms);

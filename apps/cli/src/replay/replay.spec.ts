@@ -30,7 +30,7 @@ afterEach(() => {
 });
 
 describe('baton replay --json', () => {
-  it('prints one document with the names of a result, and nothing else', async () => {
+  it('prints only one document, with the names of a result', async () => {
     const { exitCode, stdout, stderr } = await replay(...RANDOM, ...CLUSTER, '--json');
     expect([exitCode, stderr]).toEqual([0, '']);
     const result = JSON.parse(stdout) as Record<string, unknown>;
@@ -60,7 +60,7 @@ describe('baton replay --json', () => {
     });
   });
 
-  it('prints the same bytes for the same seed, and others for another', async () => {
+  it('prints equal bytes for equal seeds, and others for another seed', async () => {
     const one = await replay(...RANDOM, ...CLUSTER, '--json');
     const same = await replay(...RANDOM, ...CLUSTER, '--json');
     const other = await replay(...RANDOM, ...CLUSTER, '--json', '--seed', '2');
@@ -68,7 +68,7 @@ describe('baton replay --json', () => {
     expect(ttftOf(other)).not.toEqual(ttftOf(one));
   });
 
-  it('gives the same request latencies step by step', async () => {
+  it('gives equal latencies of requests with --no-leap', async () => {
     const leaped = JSON.parse((await replay(...RANDOM, ...CLUSTER, '--json')).stdout) as object;
     const stepped = (await replay(...RANDOM, ...CLUSTER, '--json', '--no-leap')).stdout;
     for (const name of ['ttft_ms', 'tpot_ms', 'e2el_ms', 'steps', 'simulated_seconds']) {
@@ -88,7 +88,7 @@ describe('baton replay --json', () => {
     });
   });
 
-  it('answers for no request at all with null instead of numbers', async () => {
+  it('has null instead of numbers without requests', async () => {
     const { exitCode, stdout } = await replay(
       '--dataset',
       'random',
@@ -111,7 +111,7 @@ describe('baton replay --json', () => {
 });
 
 describe('clients of a closed loop', () => {
-  it('with think time take longer in all, and the result has the think time', async () => {
+  it('with think time take longer in total, and the result has the think time', async () => {
     const loop = ['--dataset', 'random', '--num-prompts', '60', ...CLUSTER, '--concurrency', '4'];
     const timeOf = async (...more: string[]) => {
       const { stdout } = await replay(...loop, ...more, '--json');
@@ -127,14 +127,14 @@ describe('clients of a closed loop', () => {
 });
 
 describe('baton replay', () => {
-  it('prints a table for people', async () => {
+  it('prints a table', async () => {
     const { exitCode, stdout } = await replay(...RANDOM, ...CLUSTER);
     expect(exitCode).toBe(0);
     expect(stdout).toMatch(/^Replay of random on 2P2D: llama-3.1-8b, h100, 4 GPUs, seed 0\n/);
     expect(stdout).toMatch(/^TTFT +[\d.]+ m?s/m);
   });
 
-  it('writes its files into a folder that it makes', async () => {
+  it('creates the folder for its files', async () => {
     const out = join(folder, 'new', 'result');
     const flags = ['--json', '--out', out, '--perfetto'];
     const { exitCode, stdout, stderr } = await replay(...RANDOM, ...CLUSTER, ...flags);
@@ -177,7 +177,7 @@ describe('baton replay', () => {
     [['--gpu', '{memory_gib: 80}'], "GPU fields cannot be used: it has no 'memory_gb_per_s'."],
     [['--gpu', './absent.yaml'], 'gpu ./absent.yaml does not exist.'],
     [['--vllm-version', 'old'], "vllm_version must be a version of vLLM such as 0.30, not 'old'."],
-  ])('refuses %j with what would do', async (flags, sentence) => {
+  ])('refuses %j with the valid values', async (flags, sentence) => {
     const { exitCode, stderr } = await replay(...RANDOM, ...CLUSTER, ...flags);
     expect(exitCode).toBe(2);
     expect(stderr).toContain(sentence);
@@ -195,7 +195,7 @@ describe('baton replay', () => {
     expect(ttftOf(byFields)).toEqual(ttftOf(byFile));
   });
 
-  it('names the traces that ship', async () => {
+  it('lists the shipped traces', async () => {
     const { exitCode, stdout } = await replay('--trace', 'list');
     expect(exitCode).toBe(0);
     expect(stdout).toMatch(/^mooncake-conversation$/m);
@@ -212,7 +212,7 @@ describe('baton replay', () => {
     [['--topology', '3Q'], 'Topology "3Q" is not understood'],
     [['--gpu', 'h1000'], 'h1000'],
     [['--rate-scal', '2'], "unknown option '--rate-scal'; did you mean '--rate-scale'?"],
-  ])('answers %j with one sentence and exit code 2', async (flags, sentence) => {
+  ])('refuses %j with one sentence and exit code 2', async (flags, sentence) => {
     const { exitCode, stdout, stderr } = await replay(...RANDOM, ...flags);
     expect([exitCode, stdout]).toEqual([2, '']);
     expect(stderr).toMatch(/^baton: [^\n]+\n$/);

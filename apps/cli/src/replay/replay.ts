@@ -32,12 +32,12 @@ import { ShadowLog, shadowText } from './shadow';
 import { StepSpans } from './step-log';
 
 const MS_PER_SECOND = 1_000;
-/** Steps and leaps of a trace for Perfetto; some 20 MB. */
+/** Most steps and leaps in a trace for Perfetto; some 20 MB. */
 const TRACED_STEPS = 100_000;
 
 /**
  * `baton replay`: runs a workload through a simulated cluster in virtual time, prints the result on
- * stdout (a table, or one JSON document) and writes files when a flag names a folder. All other
+ * stdout (a table, or one JSON document) and writes files when a flag sets a folder. All other
  * output goes to stderr.
  */
 export async function replay(given: GivenReplayFlags): Promise<void> {
@@ -78,13 +78,13 @@ export async function replay(given: GivenReplayFlags): Promise<void> {
     ...{ wallSeconds, seed: prepared.config.seed, config: resolvedOptions(prepared, flags) },
   });
   const compared = comparedWith(prepared, run);
-  await tell({ prepared, flags, run, summary, steps, compared, shadow });
+  await printResult({ prepared, flags, run, summary, steps, compared, shadow });
   if (flags.saveCache === undefined) return;
   writeFile(flags.saveCache, cachesText(prepared, flags.workload, caches), 'caches');
   say(`wrote ${flags.saveCache}`);
 }
 
-/** The choices that a policy of the user's own did not make. */
+/** The choices that the fallback made because the user's own policy failed. */
 class PolicyFaults {
   private count = 0;
 
@@ -141,7 +141,7 @@ interface Outcome {
   readonly shadow: ShadowLog | undefined;
 }
 
-async function tell(outcome: Outcome): Promise<void> {
+async function printResult(outcome: Outcome): Promise<void> {
   const { prepared, flags, run, summary, steps, compared, shadow } = outcome;
   const { config, loaded } = prepared;
   const title = `Replay of ${loaded.source.name} on ${config.topology}`;

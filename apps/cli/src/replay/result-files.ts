@@ -21,20 +21,20 @@ export interface ResultParts {
   readonly subtitle: string;
   /** Steps for the trace; undefined: no trace. */
   readonly steps: readonly StepSpan[] | undefined;
-  /** The recorded run to compare with, if any. */
+  /** The recorded run to compare with. Undefined: none. */
   readonly compared: ComparisonReport | undefined;
-  /** The choices of a shadow policy beside a recorded router, if any. */
+  /** The choices of a shadow policy and of the recorded router. Undefined: none. */
   readonly shadow: ShadowLog | undefined;
   readonly workload: Workload;
-  /** Whether charts are wanted as pictures too. */
+  /** Whether charts are also written as images. */
   readonly svg: boolean;
-  /** What the live page of the run says of its cluster; undefined: no such page. */
+  /** The cluster's facts for the live page of the run. Undefined: no page. */
   readonly page: Pick<PageParts, 'model' | 'topology'> | undefined;
 }
 
 /**
- * Writes a result into a folder, which is made if need be: `summary.json`, `requests.csv`,
- * `report.html`, and on request `trace.json`, `page.html` and a picture per chart. Returns the
+ * Writes a result to a folder, which is created if needed: `summary.json`, `requests.csv`,
+ * `report.html`, and on request `trace.json`, `page.html` and one image per chart. Returns the
  * names.
  *
  * @throws Failure when a file cannot be written
@@ -47,9 +47,9 @@ export function writeResultFiles(folder: string, parts: ResultParts): Promise<st
 export type NamedContent = readonly [name: string, content: string | Iterable<string>];
 
 /**
- * Writes files into a folder, which is made if need be, and returns their names.
+ * Writes files to a folder, which is created if needed, and returns their names.
  *
- * @throws Failure when one cannot be written
+ * @throws Failure when a file cannot be written
  */
 export async function writeFiles(
   folder: string,
@@ -68,7 +68,7 @@ export async function writeFiles(
   }
 }
 
-/** The values that depend on the wall clock come last. */
+/** The summary, with the values that depend on the wall clock at the end. */
 export function summaryJson(
   summary: Summary,
   beside: { comparison?: Comparison | undefined; shadow?: ShadowSummary | undefined } = {},

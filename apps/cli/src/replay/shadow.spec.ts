@@ -17,7 +17,7 @@ async function baton(...args: string[]) {
   return { exitCode, stdout: stdout.join(''), stderr: stderr.join('') };
 }
 
-/** Twenty prompts at once, half a second before one more for the other engine. */
+/** Twenty prompts at once, and half a second later one more for the other engine. */
 function logOf(name: string, endpointOf: (request: number) => object): string {
   const lines = Array.from({ length: 21 }, (_none, i) =>
     JSON.stringify({
@@ -47,13 +47,13 @@ async function shadowed(log: string, topology: string, ...flags: string[]): Prom
 }
 
 describe('a policy in the shadow of a real router', () => {
-  it('names the engine that it would have taken, and the TTFT that it predicts there', async () => {
+  it('reports the engine of its choice, and the TTFT that it predicts there', async () => {
     const flags = ['--shadow', 'least-requests', '--out', folder];
     const shadow = await shadowed(CROWDED, '2A', ...flags);
     expect(shadow).toMatchObject({ policy: 'least-requests', decisions: 21 });
     const [one, two] = shadow.engines;
     expect([one?.recorded, two?.recorded]).toEqual([20, 1]);
-    // The real decisions stay: the second engine is empty at every decision behind the first.
+    // The real decisions stay: the second engine is empty at every decision after the first.
     expect(two?.own).toBeGreaterThanOrEqual(19);
     expect(shadow.own_ttft_ms).toBeLessThan(shadow.recorded_ttft_ms! / 5);
     expect(shadow.gain_ms.p50).toBeGreaterThan(0);
@@ -64,7 +64,7 @@ describe('a policy in the shadow of a real router', () => {
     expect(Number(ms[2])).toBeCloseTo(Number(ms[0]) - Number(ms[1]), 2);
   });
 
-  it('changes nothing of the replay', async () => {
+  it('leaves the replay unchanged', async () => {
     const figures = async (...flags: string[]): Promise<unknown> => {
       const given = ['--trace', CROWDED, '--topology', '2A', ...flags, '--json'];
       const { stdout } = await baton('replay', ...given);
@@ -74,7 +74,7 @@ describe('a policy in the shadow of a real router', () => {
     expect(await figures('--shadow', 'random')).toEqual(recorded);
   });
 
-  it('decides on prefill engines where the log names two endpoints', async () => {
+  it('decides on prefill engines when the log has two endpoints', async () => {
     const split = logOf('split.jsonl', (i) => ({ endpoint: `p${i % 2}`, decode_endpoint: 'd' }));
     const { engines } = await shadowed(split, '2P1D', '--shadow', 'least-requests');
     expect(engines.map(({ engine }) => engine)).toEqual(['prefill-0', 'prefill-1']);
@@ -82,7 +82,10 @@ describe('a policy in the shadow of a real router', () => {
 
   it.each([
     [['--shadow', 'pull'], '--shadow needs a policy that chooses engines, and pull does not.'],
-    [['--shadow', 'random', '--placement', 'random'], '--shadow takes the place of --placement'],
+    [
+      ['--shadow', 'random', '--placement', 'random'],
+      '--shadow and --placement exclude each other',
+    ],
   ])('refuses %j', async (flags, complaint) => {
     const { exitCode, stderr } = await baton('replay', '--trace', CROWDED, ...flags);
     expect([exitCode, stderr]).toEqual([2, expect.stringContaining(complaint)]);

@@ -7,7 +7,7 @@ import { requestIdOf, type Workload } from '@baton/workload';
 export interface ShadowSummary {
   readonly policy: string;
   readonly decisions: number;
-  /** For which the policy names the same engine. */
+  /** Decisions for the same engine. */
   readonly same: number;
   /** Predicted means in ms, and the gain with the policy's engine. */
   readonly recorded_ttft_ms: number | null;
@@ -25,7 +25,7 @@ export interface ShadowSummary {
   }[];
 }
 
-/** Collects the choices of a policy beside those of a real router. */
+/** Collects the choices of a policy next to those of a real router. */
 export class ShadowLog {
   private readonly decisions: ShadowDecision[] = [];
 
@@ -89,7 +89,7 @@ function gainMs({ recordedTtftUs, ownTtftUs }: ShadowDecision): number {
   return usToMs(recordedTtftUs - ownTtftUs);
 }
 
-/** To the µs. */
+/** Milliseconds with three decimal places. */
 function rounded(ms: number): number {
   return Math.round(msToUs(ms)) / msToUs(1);
 }
@@ -102,7 +102,7 @@ function quoted(text: string): string {
   return /[",\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 
-/** A few lines below the table of a replay. */
+/** A few lines after the table of a replay. */
 export async function shadowText(shadow: ShadowSummary): Promise<string> {
   const { consoleTable, formatMs, formatNumber, formatShare } = await import('@baton/report');
   const { policy, decisions, same, gain_ms: gain, engines } = shadow;

@@ -34,7 +34,7 @@ function byName({ slo_classes = [] }: Summary): Record<string, ClassSummary> {
 }
 
 describe('the SLO classes of a replay', () => {
-  it('have their own rows, and flow control serves them by its policy', async () => {
+  it('have rows of their own, and flow control serves them by its policy', async () => {
     const first = byName(await replay(...LOAD, ...MIX, ...GATE, 'fcfs'));
     const strict = byName(await replay(...LOAD, ...MIX, ...GATE, 'priority'));
     const { interactive, batch } = strict;
@@ -61,13 +61,13 @@ describe('the SLO classes of a replay', () => {
     expect(readFileSync(join(folder, 'report.html'), 'utf8')).toContain('SLO classes');
   });
 
-  it("takes a flow control policy of the user's own", async () => {
+  it('accept a flow control policy of the user', async () => {
     const own = './examples/policies/small-prompts-first.mjs';
     const { interactive, batch } = byName(await replay(...LOAD, ...MIX, ...GATE, own));
     expect(interactive!.ttft_ms.p50).toBeLessThan(batch!.ttft_ms.p50!);
   });
 
-  it('change nothing without a gate or a target', async () => {
+  it('have no effect without a limit or a target', async () => {
     const { wall_seconds, requests_per_wall_second, config, ...plain } = await replay(...LOAD);
     const { slo_classes, ...classed } = await replay(...LOAD, ...MIX);
     expect(classed).toMatchObject(plain);
@@ -77,7 +77,7 @@ describe('the SLO classes of a replay', () => {
   });
 
   it.each([
-    [['--slo-mix', 'a=1'], 'The workload has SLO classes, such as a: name slo_classes.'],
+    [['--slo-mix', 'a=1'], 'The workload has SLO classes, such as a. Set slo_classes.'],
     [
       ['--slo-mix', 'gold=1', '--slo-classes', CLASSES],
       "The workload has the SLO class 'gold'; slo_classes has interactive, batch.",

@@ -15,7 +15,7 @@ afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 const REQUESTS = 30;
 
-/** A file in Mooncake's format whose requests come in pairs that share two blocks of three. */
+/** A file in Mooncake's format whose requests come in pairs that share two of three blocks. */
 function traceOf(name: string, fromS: number, copies = 1): string {
   const lines = Array.from({ length: REQUESTS * copies }, (_, i) => {
     const which = i % REQUESTS;
@@ -42,7 +42,7 @@ async function replayed(trace: string, ...flags: string[]) {
 }
 
 describe('a replay that begins with a cache', () => {
-  it('finds at least as much as the second half of the doubled trace', async () => {
+  it('finds at least as many blocks as the second half of the doubled trace', async () => {
     const trace = traceOf('once.jsonl', 0);
     const cold = await replayed(trace, '--save-cache', saved);
     const warm = await replayed(trace, '--warm-start', saved);
@@ -53,7 +53,7 @@ describe('a replay that begins with a cache', () => {
     expect(warm.summary.config).toMatchObject({ warm_start: saved });
   });
 
-  it('goes by the names of the trace, and says when they are those of another one', async () => {
+  it('uses the ids of the trace, and reports caches of another trace', async () => {
     await replayed(traceOf('monday.jsonl', 0), '--save-cache', saved);
     const { hash_ids, ...rest } = JSON.parse(
       readFileSync(join(folder, 'monday.jsonl'), 'utf8').split('\n').at(-2)!,
@@ -64,8 +64,7 @@ describe('a replay that begins with a cache', () => {
     const { summary, stderr } = await replayed(tuesday, '--warm-start', saved);
     expect(summary.engines[0]!.prompt_tokens_cached).toBe(3 * 512);
     expect(stderr).toContain(
-      `The caches are those of ${join(folder, 'monday.jsonl')}: what has equal ids there counts ` +
-        'as equal here.',
+      `The caches are from ${join(folder, 'monday.jsonl')}: equal ids count as equal contents.`,
     );
   });
 
@@ -104,8 +103,8 @@ describe('a replay that begins with a cache', () => {
       (await runCommand('replay', '--trace', trace, ...CLUSTER, '--warm-start', saved)).stderr;
     expect(await refusal()).toBe(`baton: --warm-start ${saved}: the file cannot be read.\n`);
     for (const [text, reason] of [
-      ['engines: []', 'it is no JSON.'],
-      ['{"engines":[]}', 'no replay has written it with --save-cache.'],
+      ['engines: []', 'it is not JSON.'],
+      ['{"engines":[]}', 'it is not a file that --save-cache wrote.'],
       ['{"baton_caches":1,"engines":[{"role":"prefill","index":0,"blocks":[-1]}]}', 'no replay'],
     ] as const) {
       writeFileSync(saved, text);
@@ -130,7 +129,7 @@ describe('a replay whose engines fetch the cache of a peer', () => {
     const asked = ['--trace', traceOf('once.jsonl', 0), ...CLUSTER, '--warm-start', 'peer'];
     const { exitCode, stderr } = await runCommand('replay', ...asked);
     expect(exitCode).toBe(2);
-    expect(stderr).toContain('--warm-start peer is for engines that join: give --changes or');
+    expect(stderr).toContain('--warm-start peer is for engines that join. Add --changes or');
   });
 });
 

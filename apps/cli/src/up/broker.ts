@@ -5,7 +5,7 @@ import { TransportForeign, TransportUnavailable } from '@baton/transport';
 
 const BYTES: Readonly<Record<string, number>> = { kb: 2 ** 10, mb: 2 ** 20, gb: 2 ** 30 };
 
-/** What the configuration says about the broker. */
+/** The broker's options in the configuration. */
 export function brokerOptions(config: BatonConfig): BrokerOptions {
   return {
     redisUrl: config.redis,
@@ -19,8 +19,8 @@ export function brokerOptions(config: BatonConfig): BrokerOptions {
 /**
  * The broker of this cluster, found or started.
  *
- * @throws Failure when a Redis was named and does not answer or its prefix is taken, or there is no
- *   place to unpack one
+ * @throws Failure when the given Redis does not answer or its prefix is in use, or when there is no
+ *   folder to unpack one
  */
 export async function obtainBroker(
   config: BatonConfig,
@@ -33,7 +33,7 @@ export async function obtainBroker(
     if (error instanceof TransportForeign) throw new Failure(error.message);
     if (error instanceof TransportUnavailable) {
       throw new Failure(
-        `${error.message.replace(/\.$/, '')}: check that it runs and lets Baton in, and ` +
+        `${error.message.replace(/\.$/, '')}. Check that it runs and accepts connections, and ` +
           'that --redis (or REDIS_URL) is right.',
       );
     }
@@ -41,7 +41,7 @@ export async function obtainBroker(
   }
 }
 
-/** `512mb`, in Redis' own notation. */
+/** A size such as `512mb`, in the notation of Redis, in bytes. */
 function bytesOf(size: string): number {
   const [, digits = '0', unit = ''] = /^(\d+)(\w*)$/.exec(size.toLowerCase()) ?? [];
   return Number(digits) * (BYTES[unit] ?? 1);

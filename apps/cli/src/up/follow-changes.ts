@@ -8,8 +8,8 @@ export interface FollowedChanges {
 }
 
 /**
- * Carries out the configured changes of a cluster that has just become ready, or its autoscaler's
- * decisions, over the Redis that its processes share.
+ * Carries out the configured changes of a ready cluster, or its autoscaler's decisions, over the
+ * Redis that its processes share.
  */
 export async function followChanges(
   config: BatonConfig,

@@ -8,7 +8,7 @@ describe('a line of a child', () => {
     expect(formatLine('decode-1', json)).toBe('decode-1     | warn  late lagMs=7 of={"a":1}\n');
   });
 
-  it.each(['plain text', '{ not json', '{}x'])('passes %j through', (line) => {
+  it.each(['plain text', '{ not json', '{}x'])('leaves %j unchanged', (line) => {
     expect(formatLine('api', line)).toBe(`api          | ${line}\n`);
   });
 });

@@ -11,8 +11,8 @@ const KNOWN_FIELDS = new Set(['level', 'time', 'pid', 'hostname', 'name', 'msg',
 const NAME_WIDTH = 12;
 
 /**
- * One line of a child's output as the terminal shows it: its name, then the text or the parts of a
- * JSON log line.
+ * One line of a child's output in the form of the terminal: its name, then the text or the parts of
+ * a JSON log line.
  */
 export function formatLine(name: string, line: string): string {
   return `${name.padEnd(NAME_WIDTH)} | ${line.startsWith('{') ? fromJson(line) : line}\n`;

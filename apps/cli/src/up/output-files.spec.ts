@@ -26,7 +26,7 @@ describe('the files of a new cluster', () => {
     ['an earlier run recorded', { record: true }, headerOf(NOBODY)],
     ['an earlier run logged', { logSteps: true }, '{"step_ms":1,"decode_seqs":2}\n'],
     ['nobody wrote anything into', { record: true }, ''],
-  ])('take the place of one that %s', (_what, option, content) => {
+  ])('replace one that %s', (_what, option, content) => {
     writeFileSync(path, content);
     const [name = ''] = Object.keys(option);
     clearOutputFiles(defaultConfig({ [name]: path }));
@@ -34,7 +34,7 @@ describe('the files of a new cluster', () => {
   });
 
   it.each([headerOf(process.pid), headerOf(NOBODY, 'another machine')])(
-    'spare what may still be written: %s',
+    'keep one that may still be open: %s',
     (content) => {
       writeFileSync(path, content);
       clearOutputFiles(defaultConfig({ record: path }));
@@ -46,21 +46,21 @@ describe('the files of a new cluster', () => {
     ['record', '--record', 'topology: 2P2D\n'],
     ['record', '--record', '{"baton_recording":7}\n'],
     ['logSteps', '--log-steps', headerOf(NOBODY)],
-  ])('never replace anything else (%s)', (name, flag, content) => {
+  ])('never replace other files (%s)', (name, flag, content) => {
     writeFileSync(path, content);
     const clearing = (): void => clearOutputFiles(defaultConfig({ [name]: path }));
     expect(clearing).toThrow(`${flag} ${path}: the file exists and is not a log of this kind`);
     expect(readFileSync(path, 'utf8')).toBe(content);
   });
 
-  it.each(['/dev/null', tmpdir()])('are no devices and no folders: %s', (name) => {
+  it.each(['/dev/null', tmpdir()])('cannot be devices or folders: %s', (name) => {
     expect(() => clearOutputFiles(defaultConfig({ record: name }))).toThrow(
       'not a log of this kind',
     );
     expect(existsSync(name)).toBe(true);
   });
 
-  it('are refused where nothing can be written', () => {
+  it('are refused in an unwritable folder', () => {
     const config = defaultConfig({ record: join(folder, 'none', 'run.jsonl') });
     expect(() => clearOutputFiles(config)).toThrow('cannot be written: ENOENT');
   });

@@ -3,15 +3,15 @@ import { hostname } from 'node:os';
 import { type BatonConfig, UsageError } from '@baton/config';
 import { isRecordingHeader, parseRecordingHeader, TraceError } from '@baton/workload';
 
-/** Enough for the first line of a recording. */
+/** Bytes read from a file to recognise it; enough for the first line of a recording. */
 const HEAD_BYTES = 1 << 16;
 
 /**
- * Clears the files that the processes of a new cluster will write: files of an ended run under
- * their names are removed, files still being written stay (the new processes then choose other
- * names), and other files are not touched.
+ * Clears the files that the processes of a new cluster will write. Files of an ended run with these
+ * names are removed. Files that are still open stay; the new processes then choose other names.
+ * Other files are not touched.
  *
- * @throws UsageError when a name is that of another file, or cannot be written
+ * @throws UsageError when a name belongs to another file, or cannot be written
  */
 export function clearOutputFiles(config: BatonConfig): void {
   const { record, logSteps, recordAnswers, logFrames, logRequests } = config;
@@ -30,7 +30,7 @@ function clear(path: string, flag: string, stateOf: (head: string) => State): vo
   const state = existsSync(path) ? stateAt(path, stateOf) : 'ours';
   if (state === 'foreign') {
     throw new UsageError(
-      `${flag} ${path}: the file exists and is not a log of this kind. Name another file.`,
+      `${flag} ${path}: the file exists and is not a log of this kind. Choose another file.`,
     );
   }
   if (state === 'in-use') return;
@@ -55,7 +55,7 @@ function stateOfRecording(head: string): State {
   }
 }
 
-/** For a log with one common beginning of all lines. */
+/** For a log in which all lines begin alike. */
 function stateOfLines(beginning: string): (head: string) => State {
   return (head) => (head === '' || head.startsWith(beginning) ? 'ours' : 'foreign');
 }

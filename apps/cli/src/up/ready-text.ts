@@ -2,7 +2,7 @@ import { type BatonConfig } from '@baton/config';
 import { servedNamesOf } from '@baton/engine-setup';
 import { baseUrl } from '@baton/supervisor';
 
-/** The text in the terminal once requests can be sent. */
+/** The text in the terminal when the cluster is ready. */
 export function readyText(config: BatonConfig, seconds: number): string {
   const url = baseUrl(config);
   const [model] = servedNamesOf(config);
@@ -10,8 +10,8 @@ export function readyText(config: BatonConfig, seconds: number): string {
   return [
     `Ready in ${seconds.toFixed(1)} s: ${url}/v1 · model ${model} · topology ${config.topology}`,
     `  curl -N ${url}/v1/chat/completions -H 'content-type: application/json' -d '${body}'`,
-    `  ${url}/ui shows it live.`,
-    '  Ctrl-C lets running requests finish and stops everything; a second one stops at once.',
+    `  ${url}/ui is the live page.`,
+    '  Ctrl-C stops the cluster after its running requests; a second Ctrl-C stops it at once.',
     '',
   ].join('\n');
 }

@@ -2,12 +2,12 @@ import { once } from 'node:events';
 import { startPlanner } from '@baton/plan-farm';
 
 /**
- * `baton up --role planner`: performs trials of `baton plan --planners` until a stop signal.
- * Returns the exit code.
+ * `baton up --role planner`: runs trials of `baton plan --planners` until a stop signal. Returns
+ * the exit code.
  */
 export async function runPlanner(url: string, prefix: string): Promise<number> {
   const planner = startPlanner({ url, prefix }, (line) => process.stderr.write(`${line}\n`));
-  process.stderr.write('baton: planner waits for trials; start one for each core\n');
+  process.stderr.write('baton: planner is ready for trials; start one planner per core\n');
   await Promise.race([once(process, 'SIGINT'), once(process, 'SIGTERM')]);
   await planner.close();
   return 0;

@@ -3,16 +3,18 @@ import { checkEngines, claimPort, entryOf, NO_ENGINES } from '@baton/supervisor'
 import { obtainBroker } from './broker';
 
 /**
- * `baton up --role`: runs this process as one role of a cluster, with other processes over the same
- * Redis. The process that starts it keeps it alive and restarts it.
+ * `baton up --role`: runs this process as one role of a cluster, with other processes on the same
+ * Redis. The process that starts it must restart it when it ends.
  */
 export async function runRole(config: BatonConfig): Promise<number> {
   const { role, redis } = config;
   if (role === undefined || redis === undefined) {
-    throw new UsageError('--role needs --redis URL (or REDIS_URL): roles meet over one Redis.');
+    throw new UsageError(
+      '--role needs a Redis shared by all roles. Add --redis URL (or REDIS_URL).',
+    );
   }
   if (config.broker === 'in-process') {
-    throw new UsageError('--broker in-process has every role in one process: leave --role out.');
+    throw new UsageError('--broker in-process runs all roles in one process. Remove --role.');
   }
   if (role === 'planner') {
     const { runPlanner } = await import('./run-planner');
@@ -20,7 +22,9 @@ export async function runRole(config: BatonConfig): Promise<number> {
   }
   checkEngines(config, role === 'api' ? NO_ENGINES : { ...NO_ENGINES, [role]: 1 });
   if (config.changes !== undefined) {
-    process.stderr.write('baton: changes has no effect here: only a whole cluster follows it.\n');
+    process.stderr.write(
+      'baton: changes has no effect with --role; it needs a cluster started by one baton up.\n',
+    );
   }
   const port = role === 'api' ? await claimPort(config) : config.port;
   const broker = await obtainBroker(config, (line) => process.stderr.write(`${line}\n`));

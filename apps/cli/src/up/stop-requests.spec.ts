@@ -14,18 +14,18 @@ function requestsAt(...timesMs: number[]): [first: boolean, second: boolean] {
 }
 
 describe('stop requests', () => {
-  it('ask for an orderly stop first, and for a stop at once later', () => {
+  it('request an orderly stop first, and an immediate stop later', () => {
     expect(requestsAt()).toEqual([false, false]);
     expect(requestsAt(0)).toEqual([true, false]);
     expect(requestsAt(0, 1_000)).toEqual([true, true]);
   });
 
-  it('count one key press once, though npm passes it on a second time', () => {
+  it('count one key press once, even if npm repeats it', () => {
     expect(requestsAt(0, 3)).toEqual([true, false]);
     expect(requestsAt(0, 3, 2_000)).toEqual([true, true]);
   });
 
-  it('are no longer heard once closed', () => {
+  it('are ignored after close', () => {
     const source = new EventEmitter();
     new StopRequests(source).close();
     expect(source.eventNames()).toEqual([]);

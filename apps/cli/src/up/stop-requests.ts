@@ -2,20 +2,20 @@ import type { EventEmitter } from 'node:events';
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 /**
- * npm passes Ctrl-C on to a process that has it from the terminal already; signals this close
- * together are one request.
+ * Signals within this time are one request: npm repeats Ctrl-C to a process that has received it
+ * from the terminal.
  */
 const SAME_REQUEST_MS = 500;
 
 /**
- * Turns signals into two facts: the first requests an orderly stop, the second an immediate one.
+ * Turns signals into two facts: the first requests an orderly stop, the second an immediate stop.
  */
 export class StopRequests {
   private readonly orderly = new AbortController();
   private readonly atOnce = new AbortController();
   private firstMs = 0;
 
-  /** `nowMs` is a clock that only runs forward. */
+  /** @param nowMs a monotonic clock */
   constructor(
     private readonly source: EventEmitter = process,
     private readonly nowMs: () => number = () => performance.now(),
@@ -23,12 +23,12 @@ export class StopRequests {
     for (const signal of SIGNALS) source.on(signal, this.onSignal);
   }
 
-  /** Aborts with the first request. */
+  /** Aborts at the first request. */
   get first(): AbortSignal {
     return this.orderly.signal;
   }
 
-  /** Aborts with the second. */
+  /** Aborts at the second request. */
   get second(): AbortSignal {
     return this.atOnce.signal;
   }

@@ -37,8 +37,8 @@ const MS_PER_SECOND = 1_000;
 export type UpFlags = Readonly<Record<string, string | boolean>>;
 
 /**
- * `baton up`: checks the configuration and the machine before it starts anything, then runs the
- * cluster until a stop signal or until a process cannot be kept alive. Returns the exit code.
+ * `baton up`: checks the configuration and the machine before it starts any process, then runs the
+ * cluster until a stop signal, or until a process fails for good. Returns the exit code.
  */
 export async function up(topology: string | undefined, flags: UpFlags): Promise<number> {
   const startedMs = performance.now();
@@ -48,7 +48,7 @@ export async function up(topology: string | undefined, flags: UpFlags): Promise<
   readCertificate(resolved);
   readApiKeys(resolved);
   readAdminKey(resolved);
-  // Most clusters have none, and do without the library.
+  // The library for changes is loaded only when there are some.
   const changes = resolved.changes === undefined ? [] : configuredChanges(resolved);
   checkEngines(resolved, withScheduledChanges(engines, changes));
   const ranks = countRanks(resolved, engines);
@@ -116,7 +116,7 @@ async function supervise(specs: readonly ProcessSpec[], run: Run): Promise<numbe
   let changes: FollowedChanges | undefined;
   if (await readiness.wait(config, ended)) {
     process.stdout.write(readyText(config, (performance.now() - run.startedMs) / MS_PER_SECOND));
-    // A process that holds the whole cluster carries them out itself.
+    // A process with the whole cluster carries out changes itself.
     const hasChanges = config.changes !== undefined || isScaled(config);
     if (hasChanges && broker.kind !== 'in-process') {
       const { followChanges } = await import('./follow-changes');
@@ -125,11 +125,11 @@ async function supervise(specs: readonly ProcessSpec[], run: Run): Promise<numbe
   }
   if (!ended.aborted) await once(ended, 'abort');
   const hasFailed = failure.signal.aborted;
-  say(hasFailed ? String(failure.signal.reason) : 'stopping; once more stops at once');
+  say(hasFailed ? String(failure.signal.reason) : 'stopping; press Ctrl-C again to stop at once');
   await changes?.stop();
   await supervisor.stop(hasFailed ? 0 : config.shutdownTimeout * MS_PER_SECOND);
   await broker.close();
-  // Signals stay caught to the end: a further one must not change the exit code.
+  // Signals stay caught until the end, so that a further one does not change the exit code.
   if (hasFailed) return failedWith;
   return stops.second.aborted ? 1 : 0;
 }

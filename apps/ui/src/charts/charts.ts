@@ -14,7 +14,7 @@ interface Line {
   readonly label: string;
   readonly tone: PageTone;
   readonly isFaint?: boolean;
-  /** Another scale, on the right. */
+  /** Whether the series has a scale of its own, on the right. */
   readonly isSecond?: boolean;
 }
 
@@ -71,7 +71,7 @@ export class Charts {
   show(): void {
     for (const { plan, plot } of this.plots) {
       plot.setData(this.columns(plan));
-      // Away from the chart the legend shows the newest values.
+      // Without the pointer on the chart, the legend shows the newest values.
       if ((plot.cursor.left ?? -1) < 0) plot.setLegend({ idx: plot.data[0].length - 1 });
     }
   }
@@ -80,7 +80,7 @@ export class Charts {
     return this.history.columns(lines.map(({ key }) => key)) as uPlot.AlignedData;
   }
 
-  /** Also runs when the colours change: a chart reads them only when it is made. */
+  /** Builds the charts; again when the colours change, because a chart reads them only once. */
   private build(): void {
     for (const { plot } of this.plots) plot.destroy();
     const frames = PLANS.map(({ title, unit }) =>
@@ -161,7 +161,7 @@ function axis(more: uPlot.Axis): uPlot.Axis {
   return { stroke: colour('muted'), grid: line, ticks: line, font, ...more };
 }
 
-/** From zero to a little above the highest usual value, so that a level line looks level. */
+/** A range from zero to a little above the highest usual value. */
 function fromZero(scale: string): (plot: uPlot) => uPlot.Range.MinMax {
   return (plot) => {
     const columns = plot.series.flatMap((each, i) => (each.scale === scale ? [plot.data[i]!] : []));

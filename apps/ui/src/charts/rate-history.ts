@@ -1,13 +1,15 @@
 import type { PictureRates } from '@baton/contract';
 
 export const WINDOW_S = 120;
-/** A chart shows at least this many seconds. */
+/** Minimum width of a chart, in seconds. */
 export const LEAST_S = 30;
 
 export type RateKey = 'ttft50' | 'ttft99' | 'itl50' | 'itl99' | 'tokens' | 'arrived' | 'finished';
 type Sample = Readonly<Record<RateKey, number | null>>;
 
-/** The rates of the last two minutes, as a chart takes them: oldest first, seconds before now. */
+/**
+ * The rates of the last two minutes in the form of a chart: oldest first, in seconds before now.
+ */
 export class RateHistory {
   private readonly samples: { readonly atMs: number; readonly sample: Sample }[] = [];
 
@@ -22,7 +24,7 @@ export class RateHistory {
     while ((this.samples[0]?.atMs ?? atMs) < atMs - WINDOW_S * 1_000) this.samples.shift();
   }
 
-  /** Seconds with samples, within the range of a chart. */
+  /** Seconds with samples, at most those of a chart. */
   get spanS(): number {
     const [first, last] = [this.samples[0], this.samples.at(-1)];
     const span = first && last ? (last.atMs - first.atMs) / 1_000 : 0;

@@ -1,12 +1,12 @@
-/** Fewer values than this have no outliers. */
+/** Fewest values among which there are outliers. */
 const LEAST_VALUES = 12;
-/** A value beyond this many times the level that most values keep is an outlier. */
+/** Multiple of the usual level above which a value is an outlier. */
 const BEYOND = 3;
 const MOST = 0.9;
 
 /**
- * The highest value that a scale must show. Single values far above the others are left out, so
- * that they do not flatten the rest; 0 without values.
+ * The highest value that a scale must show. Single values far above the others are ignored, so that
+ * they do not flatten the rest. 0 without values.
  */
 export function robustTop(values: Iterable<number | null | undefined>): number {
   const sorted = [...values].filter((value): value is number => value != null);

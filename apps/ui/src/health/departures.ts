@@ -4,33 +4,33 @@ import { engineNames } from '../cluster-model';
 type Role = PictureEngine['role'];
 
 export interface Departed {
-  /** As the page called it. */
+  /** The engine's name on the page. */
   readonly name: string;
   readonly role: Role;
   readonly atMs: number;
 }
 
-/** Time for which an engine is kept whose role is complete without it. */
+/** Time for which a replaced engine is kept, in ms. */
 const REMEMBER_MS = 30_000;
 
 const LETTERS: Readonly<Record<Role, string>> = { prefill: 'P', decode: 'D', aggregated: 'A' };
 
-/** Engines that left without a visible order; an idle one may drain between two pictures. */
+/** Engines that left without a visible order. An idle engine may drain between two pictures. */
 export class Departures {
-  /** Their roles have fewer engines than at the start. */
+  /** Departed engines of roles that have fewer engines than at the start. */
   lost: readonly Departed[] = [];
-  /** Their roles are complete again. */
+  /** Departed engines of roles that are complete again. */
   replaced: readonly Departed[] = [];
   private departed: readonly Departed[] = [];
   private readonly ordered = new Set<string>();
   private before: readonly PictureEngine[] = [];
 
-  /** The reader has sent this engine an order to leave or to change its role. */
+  /** Records that the reader has ordered this engine to leave or to change its role. */
   expect(id: string): void {
     this.ordered.add(id);
   }
 
-  /** @param topology  of the start */
+  /** @param topology at the start */
   see(engines: readonly PictureEngine[], atMs: number, topology: string): void {
     const now = new Set(engines.map(({ id }) => id));
     const names = engineNames(this.before);

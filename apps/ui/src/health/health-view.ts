@@ -2,10 +2,10 @@ import { make, setAttribute, setText } from '../element';
 import { readableMs } from '../format';
 import type { HealthFinding, Level } from './health';
 
-/** A shape beside each colour. */
+/** A shape for each level, in addition to its colour. */
 const SHAPES: Readonly<Record<Level, string>> = { good: '✔', busy: '▲', bad: '✖' };
 
-/** The findings as a band below the header; each opens to what it means. */
+/** The findings as a band below the header. Each opens to its explanation. */
 export class HealthView {
   readonly element: HTMLElement;
   private readonly list = make('ul');

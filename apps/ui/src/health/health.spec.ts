@@ -21,7 +21,7 @@ function engine(id: string, more: Partial<PictureEngine> = {}): PictureEngine {
   };
 }
 
-/** The same state, seen four times a second until `untilMs`. */
+/** Shows the same state four times a second until `untilMs`. */
 function watch(health: Health, state: State, fromMs: number, untilMs: number): void {
   const { engines, inFlight = 0, refused = 0, queued } = state;
   const model = new ClusterModel();
@@ -65,14 +65,14 @@ describe('the health of a cluster', () => {
     expect(idsAfter({ engines, queued, inFlight: 20 })).toEqual([id]);
   });
 
-  it('blames decode when prefill waits for its held KV to be fetched', () => {
+  it('reports decode as the bottleneck when prefill waits for fetches of its held KV', () => {
     const held = [engine('P0', { waiting: 40, heldBlocks: 8 }), engine('D0', { waiting: 9 })];
     expect(idsAfter({ engines: held, inFlight: 60 })).toEqual(['decode']);
     const free = [engine('P0', { waiting: 40 }), engine('D0', { waiting: 9 })];
     expect(idsAfter({ engines: free, inFlight: 60 })).toEqual(['prefill']);
   });
 
-  it('does not call a short burst a bottleneck, and keeps the start of a lasting one', () => {
+  it('reports no bottleneck for a short burst, and the start of a lasting one', () => {
     const health = new Health();
     const short = { engines: PAIR, inFlight: 5, queued: { prefill: 4 } };
     watch(health, { engines: PAIR, inFlight: 5 }, 0, 1_000);
@@ -87,7 +87,7 @@ describe('the health of a cluster', () => {
     expect(health.findings[0]).toMatchObject({ id: 'healthy' });
   });
 
-  it('reports an engine that is gone until another of its role has joined', () => {
+  it('reports a lost engine until another of its role has joined', () => {
     const health = new Health();
     watch(health, { engines: [engine('P0'), engine('D0'), engine('D1')] }, 0, 500);
     watch(health, { engines: [engine('P0'), engine('D0')] }, 750, 3_000);
@@ -103,7 +103,7 @@ describe('the health of a cluster', () => {
     expect(health.findings.map(({ id }) => id)).toEqual(['idle']);
   });
 
-  it('does not miss an engine that the reader has sent away', () => {
+  it('reports no loss of an engine that the reader has removed', () => {
     const health = new Health();
     watch(health, { engines: [...PAIR, engine('D1')] }, 0, 500);
     health.expectLeave('D1');
@@ -111,7 +111,7 @@ describe('the health of a cluster', () => {
     expect(health.findings.map(({ id }) => id)).toEqual(['idle']);
   });
 
-  it('does not miss an engine that had drained', () => {
+  it('reports no loss of an engine that has drained', () => {
     const health = new Health();
     watch(health, { engines: [...PAIR, engine('D1', { state: 'draining' })] }, 0, 500);
     watch(health, { engines: PAIR }, 750, 1_000);

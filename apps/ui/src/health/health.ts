@@ -5,25 +5,25 @@ import { type Pile, type PileName, Piles } from './piles';
 
 export type Level = 'good' | 'busy' | 'bad';
 
-/** One thing to know about the cluster at a glance. */
+/** One finding about the state of the cluster. */
 export interface HealthFinding {
-  /** The same finding has the same id over time. */
+  /** Equal findings have the same id over time. */
   readonly id: string;
   readonly level: Level;
   readonly title: string;
   readonly detail: string;
-  /** What it means, and what to do. */
+  /** The meaning of the finding, and the remedy. */
   readonly advice: string;
-  /** ms of the wall clock. */
+  /** Wall ms. */
   readonly sinceMs: number;
 }
 
 type Found = Omit<HealthFinding, 'sinceMs'> & { readonly sinceMs?: number };
 
-/** Refusals come in bursts: the finding stays for this long after the last one. */
+/** Time for which the finding stays after the last refusal, in ms. Refusals come in bursts. */
 const REFUSALS_STAY_MS = 5_000;
 
-/** The health of the cluster: its level, its shortages, and their start. */
+/** The health of the cluster: its level, its bottleneck, and their start. */
 export class Health {
   findings: readonly HealthFinding[] = [];
   private readonly departures = new Departures();
@@ -42,12 +42,12 @@ export class Health {
     this.since = new Map(this.findings.map(({ id, sinceMs }) => [id, sinceMs]));
   }
 
-  /** The reader has sent this engine an order to leave. */
+  /** Records that the reader has ordered this engine to leave. */
   expectLeave(id: string): void {
     this.departures.expect(id);
   }
 
-  /** A new stream may be of another cluster. */
+  /** Clears all findings: a new stream may belong to another cluster. */
   clear(): void {
     this.departures.clear();
     this.piles.clear();
@@ -68,7 +68,7 @@ export class Health {
         id: 'replaced',
         level: 'busy',
         word: 'gone',
-        detail: 'Its role is complete without it.',
+        detail: 'Another engine has taken its place.',
       }),
     ];
   }
@@ -115,14 +115,14 @@ function departure(
       detail,
       advice:
         'The engine sends no heartbeat: its process has ended or hangs, or it left while it was ' +
-        'idle. Its requests run again on other engines. The log of the cluster names the cause.',
+        'idle. Its requests run again on other engines. The log of the cluster has the cause.',
     },
   ];
 }
 
 const IDLE: Found = {
   ...{ id: 'idle', level: 'good', title: 'Idle', detail: 'No request is in flight.' },
-  advice: 'Every engine that the page shows sends heartbeats, and no request is under way.',
+  advice: 'Every engine on this page sends heartbeats, and no request is under way.',
 };
 
 function healthy({ inFlight }: ClusterModel): Found {

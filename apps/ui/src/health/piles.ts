@@ -11,30 +11,33 @@ export interface Pile {
   readonly engines: number;
 }
 
-/** Time constant of a pile: a burst of a second is not a bottleneck. */
+/** Time constant of a pile, in ms. A burst of one second is not a bottleneck. */
 const SMOOTH_MS = 1_500;
-/** Waiting requests per engine, and their share of all in flight, from which a pile counts. */
+/**
+ * Waiting requests per engine, and their share of all requests in flight, from which a pile is a
+ * bottleneck.
+ */
 const LEAST_PER_ENGINE = 2;
 const LEAST_SHARE = 0.1;
-/** A pile that counts does so until it has fallen below this share of the bounds. */
+/** Share of these bounds below which a pile is a bottleneck no more. */
 const STAYS_ABOVE = 0.5;
-/** From this share of their KV on, prefill engines wait for decode engines to fetch. */
+/** Share of held KV from which prefill engines wait for decode engines to fetch. */
 const BLOCKED_BY_HELD = 0.5;
 
-/** The requests that wait for each resource, smoothed over time. */
+/** The number of requests that wait for each resource, smoothed over time. */
 export class Piles {
   private readonly smooth = new Map<PileName, number>();
   private readonly counting = new Set<PileName>();
   private atMs = 0;
 
-  /** @returns the pile that slows the others down; undefined: no resource is short */
+  /** @returns the pile of the bottleneck; undefined: no resource is short */
   bottleneckOf(model: ClusterModel): Pile | undefined {
     const share = 1 - Math.exp(-Math.max(0, model.atMs - this.atMs) / SMOOTH_MS);
     this.atMs = model.atMs;
     const piles = PILES.map((name) => this.pileOf(name, model, share));
     const counting = piles.filter((pile) => this.counts(pile, model.inFlight));
     const largest = [...counting].sort((a, b) => b.requests - a.requests)[0];
-    // Held blocks mean that prefill waits for the stage after it.
+    // With many held blocks, prefill waits for the next stage.
     return areBlocked(model.engines) ? (counting.at(-1) ?? largest) : largest;
   }
 
@@ -65,7 +68,10 @@ export class Piles {
   }
 }
 
-/** A sequence whose KV is on its way waits for the link, any other for the engine. */
+/**
+ * Waiting requests of a pile. A sequence whose KV is being fetched waits for the link, any other
+ * for the engine.
+ */
 function waitingOf({ waiting, fetching }: PictureEngine, name: PileName): number {
   return name === 'link' ? fetching : waiting - fetching;
 }

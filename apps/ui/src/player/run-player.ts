@@ -3,16 +3,19 @@ import { WINDOW_S } from '../charts/rate-history';
 import { make, setAttribute, setText } from '../element';
 import type { SavedRun } from './saved-run';
 
-/** Simulated seconds per second; the first with which a run takes a minute at most is chosen. */
+/**
+ * Simulated seconds per second. The default is the first speed at which the run takes at most a
+ * minute.
+ */
 const SPEEDS = [0.25, 1, 2, 5, 10, 30, 100, 300, 1_000];
 const FULL_SPEED = SPEEDS.indexOf(1);
 const WHOLE_S = 60;
 const TICK_MS = 100;
 
 export interface PlayerListener {
-  /** The run begins, or continues from another position. */
+  /** Called when the run begins, or continues from another position. */
   readonly onBegin: (hello: ClusterHello) => void;
-  /** A picture that is passed over: for what keeps a history. */
+  /** Called for each picture that a jump skips, so that histories are complete. */
   readonly onPassed: (picture: ClusterPicture) => void;
   readonly onPicture: (picture: ClusterPicture) => void;
 }
@@ -57,7 +60,7 @@ export class RunPlayer {
     return this.recording.pictures.at(-1)?.at ?? 0;
   }
 
-  /** Plays, from the beginning where the run is over, or pauses. */
+  /** Plays or pauses. At the end, plays from the beginning. */
   private press(): void {
     this.isPlaying = !this.isPlaying;
     this.drawnMs = performance.now();

@@ -1,14 +1,14 @@
 import type { ClusterHello, ClusterPicture } from '@baton/contract';
 
-/** A run that the page was saved with. */
+/** A recorded run that is part of the page's file. */
 export interface SavedRun {
-  /** Names every request of the pictures. */
+  /** Has the names of all requests in the pictures. */
   readonly hello: ClusterHello;
-  /** At equal intervals of `hello.intervalMs`, from the end of the first one on. */
+  /** At equal intervals of `hello.intervalMs`, starting at the end of the first one. */
   readonly pictures: readonly ClusterPicture[];
 }
 
-/** The run in the page; undefined: the page is live. */
+/** The recorded run of the page. Undefined: the page is live. */
 export function savedRun(): SavedRun | undefined {
   const text = document.getElementById('recording')?.textContent;
   if (!text) return undefined;

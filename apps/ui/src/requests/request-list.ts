@@ -4,21 +4,21 @@ import { RequestRow } from './request-row';
 import { RequestRows } from './request-rows';
 
 /**
- * Requests as a table: the content of the moving dots, for the keyboard and for reading. Enter on a
- * row opens its timeline.
+ * Requests as a table, with the same content as the moving dots, for reading and for the keyboard.
+ * Enter on a row opens its timeline.
  */
 export class RequestList {
   readonly element: HTMLElement;
   private readonly shown = new RequestRows();
-  /** In the order of the table. */
+  /** The rows in the order of the table. */
   private rows: RequestRow[] = [];
   private readonly body = make('tbody');
-  private readonly none = make('p', { class: 'none' }, ['No request has been seen yet.']);
+  private readonly none = make('p', { class: 'none' }, ['No requests yet.']);
 
   constructor(
     private readonly model: ClusterModel,
     private readonly open: (name: string) => void,
-    /** Whether the timeline of this request is open: the focus returns to its row. */
+    /** Whether the timeline of this request is open. The focus then returns to its row. */
     private readonly isOpen: (name: string) => boolean,
     sender: HTMLElement,
   ) {
@@ -64,7 +64,7 @@ export class RequestList {
     return form;
   }
 
-  /** One element per request; those that stay are not moved, which would take their focus. */
+  /** Orders the elements. Those that stay are not moved, because moving takes their focus. */
   private place(): void {
     const known = new Map(this.rows.map((row) => [row.request, row]));
     this.rows = this.shown.rows.flatMap((request) =>
@@ -78,12 +78,12 @@ export class RequestList {
     }
   }
 
-  /** Place of the row with the focus; -1: none has it. */
+  /** Index of the row with the focus; -1: none. */
   private focused(): number {
     return this.rows.findIndex((row) => row.hasFocus);
   }
 
-  /** Up and down go from row to row. */
+  /** Up and down move the focus from row to row. */
   private onKey(event: KeyboardEvent): void {
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
     const at = this.focused();

@@ -4,7 +4,10 @@ import { formatCount, readableMs } from '../format';
 
 const CELLS = 6;
 
-/** The table row of one request. It never shows another, so that the keyboard focus means one. */
+/**
+ * The table row of one request. It is not reused for another one, so that the keyboard focus stays
+ * on its request.
+ */
 export class RequestRow {
   readonly element: HTMLTableRowElement;
   readonly button = make('button', { type: 'button', class: 'request-name' });
@@ -27,7 +30,7 @@ export class RequestRow {
   show({ atMs }: ClusterModel, names: ReadonlyMap<string, string>): void {
     const { phase, engine, promptTokens, tokens, maxTokens, seenMs, phaseMs } = this.request;
     const untilMs = phase === 'ended' ? phaseMs : atMs;
-    // The last picture of an ended request may miss its last tokens.
+    // The last picture of an ended request may lack its last tokens.
     const atLeast = phase === 'ended' && tokens < maxTokens ? '≥ ' : '';
     setAttribute(this.element, 'class', `phase-${phase}`);
     const texts = [

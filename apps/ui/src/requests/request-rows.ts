@@ -1,18 +1,18 @@
 import type { ClusterModel, RequestState } from '../cluster-model';
 
 export const ROWS = 24;
-/** Least time for which the row of an ended request stays. */
+/** Minimum time for which the row of an ended request stays, in ms. */
 const LINGER_MS = 4_000;
 
 /**
- * Which requests the list shows, and in which row. A request keeps its row while it runs and for a
- * while after, so that the focus of the keyboard stays where it is. A row without the focus then
- * goes to the newest request without a row.
+ * The requests of the list and their rows. A request keeps its row while it runs and for a while
+ * after, so that the keyboard focus stays in place. Then a row without the focus goes to the newest
+ * request without a row.
  */
 export class RequestRows {
   readonly rows: (RequestState | undefined)[] = Array.from({ length: ROWS }, () => undefined);
 
-  /** @param held  request that keeps its row: it has the keyboard focus, or its timeline is open */
+  /** @param held request that keeps its row: it has the keyboard focus, or its timeline is open */
   update(model: ClusterModel, held: RequestState | undefined): void {
     const shown = new Set(this.rows);
     const fresh = [...model.requests.values()].filter((each) => !shown.has(each)).reverse();

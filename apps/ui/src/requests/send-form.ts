@@ -2,21 +2,21 @@ import type { ApiClient } from '../api-client';
 import type { ClusterModel } from '../cluster-model';
 import { make, setText } from '../element';
 
-/** A word of the prompt is about one token. */
+/** A word of the prompt, about one token. */
 const WORD = 'word ';
-/** The prompt is part of a body; this many words are about 0.5 MB. */
+/** Most words of the prompt; as a body they are about 0.5 MB. */
 const MOST_PROMPT_TOKENS = 100_000;
 
 /**
- * Sends one request of a given size and opens its timeline as soon as the page sees it. Its text is
- * one repeated word, and the answer is not shown.
+ * Sends one request of a given size, and opens its timeline when it appears in a picture. Its text
+ * is one repeated word, and the answer is not shown.
  */
 export class SendForm {
   readonly element: HTMLElement;
   private readonly prompt = sizeInput('Prompt tokens', 500, MOST_PROMPT_TOKENS);
   private readonly output = sizeInput('Output tokens', 100, 10_000);
   private readonly verdict = make('span', { class: 'verdict', role: 'status' });
-  /** Start of the id of the request that was sent and not seen yet. */
+  /** Prefix of the id of a sent request that no picture has shown yet. */
   private expected: string | undefined;
 
   constructor(
@@ -38,7 +38,7 @@ export class SendForm {
     this.element = make('details', { class: 'send' }, [summary, form]);
   }
 
-  /** Opens the request when a picture shows it. */
+  /** Opens the timeline when a picture shows the request. */
   show(): void {
     const { expected } = this;
     if (expected === undefined) return;

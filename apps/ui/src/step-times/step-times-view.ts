@@ -2,7 +2,7 @@ import type { PictureStepTimes } from '@baton/contract';
 import { make, setAttribute, setText } from '../element';
 import { formatCount, formatOf } from '../format';
 
-/** One line per step-time model of the engines, to show the reliability of the figures. */
+/** One line per step-time model of the engines, for the reliability of the figures. */
 export class StepTimesView {
   readonly element = make('ul', { class: 'step-times', 'aria-label': 'Step times' });
   private readonly lines: HTMLElement[] = [];

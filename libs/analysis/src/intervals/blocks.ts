@@ -1,9 +1,9 @@
 import { assert } from '@baton/kernel';
 
 /**
- * Requests that follow each other share a queue, so that a thousand of them tell less than a
- * thousand that know nothing of each other. A sample in its order is therefore cut into blocks, and
- * the spread of the blocks says how much less (Kish's design effect; Law, Simulation Modeling and
+ * Consecutive requests share a queue, so a thousand of them carry less information than a thousand
+ * independent ones. A sample in its order is therefore cut into blocks. The spread of the blocks
+ * gives the effective size of the sample (Kish's design effect; Law, Simulation Modeling and
  * Analysis, batch means).
  */
 const BLOCKS_MAX = 32;
@@ -12,13 +12,13 @@ const BLOCKS_MIN = 2;
 /** Upper 10 % point of the normal distribution, for both ends of an 80 % interval. */
 const Z = 1.281552;
 
-/** √count blocks, from 2 to 32; fewer where there are fewer values. */
+/** Number of blocks: √count, from 2 to 32. Fewer where there are fewer values. */
 export function blockCount(count: number): number {
   const blocks = Math.floor(Math.sqrt(count));
   return Math.min(count, Math.max(BLOCKS_MIN, Math.min(BLOCKS_MAX, blocks)));
 }
 
-/** Sums of something over blocks of a sample, and how many values each block has. */
+/** Sums of a quantity over blocks of a sample, and the number of values of each block. */
 export interface Blocks {
   readonly parts: Float64Array;
   readonly wholes: Float64Array;
@@ -41,9 +41,9 @@ export function inBlocks(
 }
 
 /**
- * Half the width of an 80 % interval in standard errors which that many blocks have told: Student's
- * t by the expansion of Cornish and Fisher (Abramowitz and Stegun 26.7.5). From two blocks on;
- * above its true value by at most 8 % there.
+ * Half the width of an 80 % interval, in standard errors estimated from this many blocks (at least
+ * 2): Student's t by the expansion of Cornish and Fisher (Abramowitz and Stegun 26.7.5). Above its
+ * true value by at most 8 %, at two blocks.
  */
 export function standardErrors(blocks: number): number {
   assert(blocks >= BLOCKS_MIN, `a spread needs two blocks: ${blocks}`);
@@ -55,7 +55,7 @@ export function standardErrors(blocks: number): number {
 }
 
 /**
- * Standard error of Σ parts / Σ wholes over blocks (a ratio of sums, by the delta method); NaN from
+ * Standard error of Σ parts / Σ wholes over blocks (a ratio of sums, by the delta method). NaN for
  * fewer than two blocks.
  */
 export function ratioError(parts: Float64Array, wholes: Float64Array): number {
@@ -68,7 +68,7 @@ export function ratioError(parts: Float64Array, wholes: Float64Array): number {
 }
 
 /**
- * The 80 % interval (Wilson, 1927) of a share of which blocks have `parts` out of `wholes`. Blocks
+ * The 80 % interval (Wilson, 1927) of a share, from blocks with `parts` out of `wholes`. Blocks
  * that differ by more than chance count as a smaller sample.
  */
 export function shareInterval(
@@ -84,7 +84,8 @@ export function shareInterval(
 }
 
 /**
- * Of `share` in 0..1 among that many independent trials, so many standard errors to either side.
+ * Wilson's interval of `share` in 0..1 among `trials` independent trials, `errors` standard errors
+ * to either side.
  */
 export function wilson(share: number, trials: number, errors: number): readonly [number, number] {
   const weight = errors ** 2 / trials;

@@ -32,20 +32,20 @@ import {
   WEIGHTS,
 } from './sampled-rates';
 
-/** What is known of the errors of step times, by what they bear on. */
+/** Known errors of step times, by the figures that they affect. */
 export interface ModelErrors {
-  /** Of waiting for and computing a prompt. */
+  /** Error of the time to wait for and compute a prompt. */
   readonly ttft: ErrorFactors;
-  /** Of generating a token. */
+  /** Error of the time to generate a token. */
   readonly tpot: ErrorFactors;
-  /** Of a whole request, and so of what a cluster gets done. */
+  /** Error of the time of a whole request, and so of the rates of a cluster. */
   readonly e2el: ErrorFactors;
   /**
-   * Two clusters of one deployment share most of these errors: what they get done is apart by more
-   * than this factor (>= 1) where 80 % of such differences are real.
+   * Two clusters of one deployment share most of these errors. A ratio of their rates above this
+   * factor (>= 1) is real in 80 % of cases.
    */
   readonly apart: number;
-  /** Where the three come from, in a sentence. */
+  /** The source of the three factors, in a sentence. */
   readonly source: string;
 }
 
@@ -58,7 +58,7 @@ export interface IntervalOptions {
   readonly slo?: Slo;
   readonly latencies: Latencies;
   readonly errors: ModelErrors;
-  /** Whether requests wait for answers to others before they are sent. */
+  /** True when requests wait for answers to others before they are sent. */
   readonly isClosedLoop: boolean;
 }
 
@@ -66,12 +66,12 @@ type Rounded = Interval | null;
 export type DistributionIntervals = Readonly<Record<Statistic, Rounded>>;
 
 /**
- * The figures of a summary once more, by the same names, each as [low, high]; docs/error-bars.md
- * says how they are made. Null where the figure is.
+ * The figures of a summary under the same names, each as [low, high]. docs/error-bars.md explains
+ * the method. Null where the figure is null.
  */
 export interface FigureIntervals {
   readonly level: number;
-  /** Factors of the step times' error, and where they come from. */
+  /** Factors of the step times' error, with their source. */
   readonly model: ModelErrors;
   readonly ttft_ms: DistributionIntervals;
   readonly tpot_ms: DistributionIntervals;
@@ -93,7 +93,9 @@ type Figures = Omit<Summary, 'intervals' | 'wall_seconds' | 'requests_per_wall_s
 const DECIMALS = 6;
 const MS_DECIMALS = 3;
 
-/** Around each of the figures; a few passes over the log, and none of them random. */
+/**
+ * The intervals around each figure. It takes a few passes over the log and uses no random numbers.
+ */
 export function intervalsOf(
   whole: RunRecord,
   figures: Figures,
@@ -160,7 +162,10 @@ function msInterval(
   return rounded(widened(ms, scaled(sampledUs, usToMs(1)), error), MS_DECIMALS);
 }
 
-/** Of the share of good requests: chance, and latencies that are all shorter or longer. */
+/**
+ * The interval of the share of good requests, from chance and from latencies that are all shorter
+ * or all longer.
+ */
 function attainmentIntervals(
   { log }: RunRecord,
   { slo_attainment: all, slo_attainment_by_objective: each }: Figures,
@@ -182,7 +187,9 @@ function attainmentIntervals(
   };
 }
 
-/** Bounds that latencies as simulated meet where latencies times the factor meet the SLO. */
+/**
+ * Objectives that simulated latencies meet exactly when latencies times the factor meet the SLO.
+ */
 function slackened(slo: Slo, errors: ModelErrors, end: keyof ErrorFactors): Slo {
   const factors = { ...errors, itl: errors.tpot };
   const bounds = OBJECTIVES.flatMap((name) => {
@@ -230,8 +237,8 @@ function hitRateInterval({ log }: RunRecord, figures: Figures): Interval | undef
 
 const COMPLETED = outcomeCode('completed');
 /**
- * Which error each phase has; those between prefill and decode wait for both, and the front end is
- * part of what the errors of TTFT were learnt on.
+ * The error of each phase. Phases between prefill and decode have both. The errors of TTFT were
+ * learned with the front end included.
  */
 const ERROR_OF = {
   ...({ front_end: 'ttft', dispatch: 'ttft' } as const),

@@ -28,11 +28,11 @@ const QUANTILES = [
 const TAIL = 0.1;
 
 /**
- * What another sample of the same load could have shown. Percentiles lie between two order
- * statistics, the mean within the spread of block means. The largest value of another sample has no
- * upper bound in this one: its upper end mirrors the lower one on a logarithmic scale.
+ * The range of another sample of the same load. Percentiles lie between two order statistics, the
+ * mean within the spread of block means. The largest value of another sample has no upper bound in
+ * this one: its upper end mirrors the lower one on a logarithmic scale.
  *
- * @param values  as requests came, or every n-th of them
+ * @param values  in the order of the requests, or every n-th of them
  * @param ascending  all of them, sorted
  */
 export function sampledLatency(
@@ -55,7 +55,8 @@ function quantileInterval(values: Float64Array, ascending: Float64Array, share: 
   const at = quantile(ascending, share);
   const { parts: below, wholes } = inBlocks(values.length, (i) => (values[i]! <= at ? 1 : 0));
   const [low, high] = shareInterval(below, wholes);
-  // Values at or below a quantile are a few more than its share: ties, and the value itself.
+  // The share of values at or below a quantile exceeds the quantile's share: ties, and the value
+  // itself.
   const shift = share - sumOf(below) / values.length;
   const between = (wanted: number): number => Math.min(1, Math.max(0, wanted));
   return [
@@ -64,7 +65,10 @@ function quantileInterval(values: Float64Array, ascending: Float64Array, share: 
   ];
 }
 
-/** Of the mean, from the means of blocks, but never narrower than for independent values. */
+/**
+ * The interval of the mean, from the means of blocks, but never narrower than for independent
+ * values.
+ */
 export function meanInterval(values: Float64Array): Interval {
   const { parts, wholes } = inBlocks(values.length, (i) => values[i]!);
   const mean = sumOf(parts) / values.length;
@@ -83,10 +87,10 @@ function largestInterval(count: number, at: (share: number) => number): Interval
 }
 
 /**
- * Of gaps between tokens, which are only counted: percentiles as if each request were one
- * observation, for its gaps lie in the same steps. The mean is that of the requests' gaps.
+ * The range of gaps between tokens, which are only counted. Percentiles count each request as one
+ * observation, because its gaps lie in the same steps. The mean is that of the requests' gaps.
  *
- * @param requests  their mean gaps in µs (TPOT) and how many gaps each of them has
+ * @param requests  their mean gaps in µs (TPOT) and the number of gaps of each
  */
 export function sampledGaps(
   histogram: IntervalHistogram,

@@ -6,7 +6,7 @@ import type { ErrorFactors, Interval } from './interval';
 
 const COMPLETED = outcomeCode('completed');
 
-/** What each request adds to a rate. */
+/** The weight of each request in a rate. */
 export const WEIGHTS = {
   requests: () => 1,
   outputTokens: (log: RequestLog, row: number) => log.emittedTokens[row]!,
@@ -14,8 +14,8 @@ export const WEIGHTS = {
 } as const;
 
 /**
- * By what a rate could differ in another sample: from how unequally equal spans of time, first
- * arrival to end, saw requests complete.
+ * The interval of a rate in another sample, from the unequal completions in equal spans of time
+ * between first arrival and end.
  */
 export function sampledRate(
   { log, endUs }: RunRecord,
@@ -36,14 +36,14 @@ export function sampledRate(
   return { low: 1 / high, high };
 }
 
-/** Of requests that meet the objectives, among all. */
+/** The share of requests that meet the objectives, among all. */
 export function sampledAttainment(log: RequestLog, slo: Slo): Interval {
   const isGood = goodness(log, slo);
   const { parts, wholes } = inBlocks(log.count, (row) => (isGood(row) ? 1 : 0));
   return shareInterval(parts, wholes);
 }
 
-/** Of prompt tokens that were cached, among those of requests that got to an engine. */
+/** The share of cached prompt tokens, among requests that reached an engine. */
 export function sampledHitRate(log: RequestLog): Interval | undefined {
   const asked = (row: number): number => {
     return log.prefillStartUs[row] === NEVER ? 0 : log.promptTokens[row]!;
@@ -67,8 +67,8 @@ function firstArrivalUs(log: RequestLog): number {
 }
 
 /**
- * What the error of step times does to a rate. Where arrivals are given, only the time after the
- * last of them stretches or shrinks with the steps; where they wait for answers, all of it does.
+ * The effect of the error of step times on a rate. Where arrivals are given, only the time after
+ * the last arrival scales with the steps. Where requests wait for answers, all of the time does.
  */
 export function modelledRate(
   { log, endUs }: RunRecord,

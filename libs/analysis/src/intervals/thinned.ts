@@ -1,8 +1,8 @@
 import { RequestLog } from '../request-log';
 
 /**
- * Rows that intervals look at. Their width at so many is a few thousandths of a figure; with all of
- * a million rows they would cost as much as the rest of the summary.
+ * Maximum number of rows that intervals use. Their width at this size is a few thousandths of a
+ * figure. All rows of a million would cost as much as the rest of the summary.
  */
 export const ROWS_MAX = 131_072;
 

@@ -57,12 +57,15 @@ describe('the requirements of executor llamacpp', () => {
 });
 
 describe('engines/llamacpp', () => {
-  it('passes its own tests that need no installation', () => {
+  it('passes those of its own tests that run without an installation', () => {
     const folder = join(optionalFolder('engines/llamacpp') ?? '', 'test');
     const files = readdirSync(folder).map((file) => join(folder, file));
     const { status, stdout, stderr } = spawnSync(process.execPath, ['--test', ...files], {
       encoding: 'utf8',
     });
-    expect({ status, said: status === 0 ? '' : stdout + stderr }).toEqual({ status: 0, said: '' });
+    expect({ status, output: status === 0 ? '' : stdout + stderr }).toEqual({
+      status: 0,
+      output: '',
+    });
   });
 });

@@ -73,7 +73,7 @@ describe('servers with a local model', () => {
     const peer: Peer = { origin: holder!.url, engineId: holder!.engineId };
     expect(await reader!.isPeer(peer)).toBe(true);
     expect(await reader!.isPeer({ ...peer, origin: 'http://127.0.0.1:6379' })).toBe(false);
-    expect(await reader!.isPeer({ ...peer, engineId: 'nobody' })).toBe(false);
+    expect(await reader!.isPeer({ ...peer, engineId: 'unknown' })).toBe(false);
     await there.close();
     expect(await reader!.isPeer(peer)).toBe(false);
     await here.close();

@@ -25,8 +25,8 @@ export interface LocalServersOptions {
 /**
  * The servers with a local model for the engines of this process: one per engine (and rank) of a
  * stage with `executor: llamacpp`. They announce themselves to the cluster, and fetch KV only from
- * announced servers. A server can compute any stage, so that of an engine which left serves the
- * next one.
+ * announced servers. A server can compute any stage, so the server of an engine that has left
+ * serves the next one.
  */
 export class LocalServers {
   /** The configuration, with the room of those stages' engines limited to that of their servers. */
@@ -71,7 +71,7 @@ export class LocalServers {
     this.taken = [];
   }
 
-  /** The engine has left. */
+  /** Marks the servers of an engine that has left as free. */
   takeBack(engine: object): void {
     this.idle.push(...(this.lent.get(engine) ?? []));
     this.lent.delete(engine);
@@ -108,8 +108,8 @@ export class LocalServers {
   }
 
   /**
-   * A request's body may name any address; only addresses announced by servers of this cluster are
-   * used.
+   * Whether an address belongs to a server that this cluster has announced. A request's body may
+   * contain any address; others are refused.
    */
   private async isPeer({ origin, engineId }: Peer): Promise<boolean> {
     const { documents } = this.options.transport;
@@ -124,7 +124,7 @@ export class LocalServers {
   private renewing(): NodeJS.Timeout {
     const renew = (): void => {
       Promise.all(this.servers.map((server) => this.announce(server))).catch((error: unknown) => {
-        this.options.log.debug({ err: error }, 'addresses not told');
+        this.options.log.debug({ err: error }, 'announcing local servers failed');
       });
     };
     return setInterval(renew, RENEW_MS).unref();

@@ -8,7 +8,7 @@ export class LegTally {
   );
   private retries = 0;
 
-  /** @throws UpstreamLost, UpstreamRefusal, or unchanged an error that `signal` caused */
+  /** @throws UpstreamLost, UpstreamRefusal; an error that `signal` caused is thrown unchanged */
   async leg<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
     try {
       const done = await work();

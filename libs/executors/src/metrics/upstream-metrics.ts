@@ -7,9 +7,10 @@ import { executes } from '../server/executing';
 import { parsePage, withUpstreamPages } from './upstream-page';
 
 /**
- * Engines that have not answered by then have no numbers. Longer than a worker waits for a server.
+ * Time after which an engine that has not answered is left out of the page, in ms. Longer than a
+ * worker waits for its server.
  */
-const TOLD_WITHIN_MS = 3_000;
+const ANSWER_WITHIN_MS = 3_000;
 
 export interface UpstreamMetricsSource {
   readonly config: BatonConfig;
@@ -28,29 +29,29 @@ export async function withUpstreamMetrics(
   const executing = engines.filter(({ stage }) => executes(config, stage));
   if (executing.length === 0) return page;
   const ids = executing.map(({ engineId }) => engineId);
-  const told = await toldBy(ids, transport).catch(() => new Map<string, string>());
+  const texts = await pagesOf(ids, transport).catch(() => new Map<string, string>());
   const pages = executing.map((engine) => ({
     labels: engineLabels(engine),
-    families: parsePage(told.get(engine.engineId) ?? ''),
+    families: parsePage(texts.get(engine.engineId) ?? ''),
   }));
   return withUpstreamPages(page, pages, isSimulatedFamily);
 }
 
-async function toldBy(
+async function pagesOf(
   engineIds: readonly string[],
   { bus, isConnected }: Transport,
 ): Promise<ReadonlyMap<string, string>> {
-  const told = new Map<string, string>();
-  if (!isConnected) return told;
+  const pages = new Map<string, string>();
+  if (!isConnected) return pages;
   const replyTo = channels.replies(randomUUID());
   let onAll: () => void = () => undefined;
   const all = new Promise<void>((resolve) => (onAll = resolve));
   const unsubscribe = await bus.subscribe(replyTo, (payload) => {
     const { engineId, page } = JSON.parse(payload.toString()) as UpstreamMetrics;
-    told.set(engineId, page);
-    if (told.size === engineIds.length) onAll();
+    pages.set(engineId, page);
+    if (pages.size === engineIds.length) onAll();
   });
-  const timer = setTimeout(onAll, TOLD_WITHIN_MS);
+  const timer = setTimeout(onAll, ANSWER_WITHIN_MS);
   try {
     const message: EngineMessage = { kind: 'tell-metrics', replyTo };
     const payload = Buffer.from(JSON.stringify(message));
@@ -60,5 +61,5 @@ async function toldBy(
     clearTimeout(timer);
     await unsubscribe();
   }
-  return told;
+  return pages;
 }

@@ -48,7 +48,7 @@ describe('metrics of upstream servers', () => {
     expect(page).not.toMatch(/python_|orphan|not a line|Theirs/);
   });
 
-  it('name each family once', () => {
+  it('contain each family once', () => {
     const upstreams = ['0', '1'].map((engine) => ({ labels: { engine }, families }));
     const page = withUpstreamPages(OWN, upstreams, isSimulated);
     const types = page.split('\n').filter((line) => line.startsWith('# TYPE'));

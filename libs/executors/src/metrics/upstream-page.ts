@@ -65,9 +65,9 @@ export interface UpstreamPage {
 }
 
 /**
- * The page with the metrics of servers in place of simulated ones: each family once, with its HELP
- * and TYPE, and in it the samples of each engine under its labels. A server's own number of an
- * engine becomes `exported_engine` where it has several.
+ * The page with the metrics of servers in place of simulated ones. Each family appears once, with
+ * its HELP and TYPE and with the samples of each engine under its labels. A server's own number of
+ * an engine becomes `exported_engine` where it has several.
  *
  * @param isSimulated whether a family of this name shows simulated work
  */

@@ -14,7 +14,7 @@ type ExecutorConfig = Pick<
   | 'upstreamCa'
 >;
 
-/** What engines of a stage do. */
+/** The executor of a stage: the simulation or a kind of server. */
 export type Executing = BatonConfig['executor'];
 
 type UpstreamConfig = ExecutorConfig & Pick<BatonConfig, 'dataParallelSize'>;
@@ -23,7 +23,7 @@ type UpstreamConfig = ExecutorConfig & Pick<BatonConfig, 'dataParallelSize'>;
 export interface ServerAddress {
   /** `http://host:port`, without a path. */
   readonly url: string;
-  /** Port of its bootstrap server; unset when it has none. */
+  /** Port of its bootstrap server. Undefined: it has none. */
   readonly bootstrapPort?: number;
 }
 
@@ -47,20 +47,20 @@ export function executes(config: ExecutorConfig, stage: Stage): boolean {
   return executorOf(config, stage) !== 'simulate';
 }
 
-/** Whether any stage does. */
+/** Whether any stage passes its work on to servers. */
 export function executesAny(config: ExecutorConfig): boolean {
   return STAGES.some((stage) => executes(config, stage));
 }
 
 /**
- * Checks the servers of a stage. @throws UsageError when there is not one for each engine, or one
- * cannot be reached as it is written
+ * Checks the servers of a stage. @throws UsageError when there are fewer servers than engines, or
+ * when an address is invalid
  */
 export function checkUpstreams(config: UpstreamConfig, stage: Stage, engines: number): void {
   readUpstreamCa(config);
   if (config.dataParallelSize > 1) {
     throw new UsageError(
-      'executor vllm: the ranks of an engine are its server’s own; data_parallel_size must be 1.',
+      'executor vllm: the server manages the ranks of an engine; data_parallel_size must be 1.',
     );
   }
   const key = URL_KEYS[stage];
@@ -69,19 +69,19 @@ export function checkUpstreams(config: UpstreamConfig, stage: Stage, engines: nu
   if (stage === 'prefill' && ports > 1 && ports !== engines) {
     throw new UsageError(
       `prefill_bootstrap_port: there are ${ports} ports for ${engines} prefill engines; ` +
-        'name one for all, or one for each.',
+        'set one port for all, or one for each.',
     );
   }
   if (urls.length === engines) return;
   throw new UsageError(
-    `executor vllm: ${engines} ${stage} engines need as many ${nameOf(key)}, and there are ` +
+    `executor vllm: ${engines} ${stage} engines need as many ${nameOf(key)}, but there are ` +
       `${urls.length}.`,
   );
 }
 
 /**
- * The server of the `number`th engine of a stage in this process, from 1. @throws UsageError when
- * there is none
+ * The server of a stage's engine in this process, by the engine's number from 1. @throws UsageError
+ * when there is none
  */
 export function upstreamAt(config: ExecutorConfig, stage: Stage, number: number): ServerAddress {
   const key = URL_KEYS[stage];
@@ -94,13 +94,13 @@ export function upstreamAt(config: ExecutorConfig, stage: Stage, number: number)
     return { url, bootstrapPort: others[number - 2] ?? first ?? BOOTSTRAP_PORT };
   }
   throw new UsageError(
-    `executor vllm: a ${stage} engine has no server; name one more ${nameOf(key)}.`,
+    `executor vllm: a ${stage} engine has no server. Add one to ${nameOf(key)}.`,
   );
 }
 
 /**
- * Authorities for https servers, as PEM: the well-known ones and those of `upstream_ca`; undefined
- * for only the former. @throws UsageError
+ * Certificate authorities for https servers, as PEM: the well-known ones and those of
+ * `upstream_ca`. Undefined: only the well-known ones. @throws UsageError
  */
 export function readUpstreamCa({
   upstreamCa,
@@ -143,13 +143,13 @@ function originOf(url: string, key: string): string {
   const isHttp = parsed !== undefined && /^https?:$/.test(parsed.protocol);
   const isPlain = parsed?.pathname === '/' && parsed.search === '' && parsed.username === '';
   if (isHttp && isPlain) return parsed.origin;
-  throw new UsageError(`${nameOf(key)}: \`${url}\` is no http or https URL without a path.`);
+  throw new UsageError(`${nameOf(key)}: \`${url}\` is not an http or https URL without a path.`);
 }
 
 function portOf(written: string): number {
   const port = /^\d{1,5}$/.test(written) ? Number(written) : 0;
   if (port >= 1 && port <= 65_535) return port;
-  throw new UsageError(`prefill_bootstrap_port: \`${written}\` is no port from 1 to 65535.`);
+  throw new UsageError(`prefill_bootstrap_port: \`${written}\` is not a port from 1 to 65535.`);
 }
 
 function nameOf(key: string): string {

@@ -13,7 +13,7 @@ describe('the text of a JSON object', () => {
     );
   });
 
-  it('finds members by their decoded names, the last one winning', () => {
+  it('finds members by their decoded names, and the last of equal ones', () => {
     const object = new JsonObjectText('{"\\u0061": false , "a":true\n}');
     expect([object.has('a'), object.valueOf('a'), object.valueOf('b')]).toEqual([
       ...[true, 'true', undefined],
@@ -21,7 +21,7 @@ describe('the text of a JSON object', () => {
     expect(object.with({ a: undefined }).text).toBe('{}');
   });
 
-  it('means the same as an object with the same changes', () => {
+  it('equals an object with the same changes', () => {
     const anything = fc.dictionary(fc.string(), fc.jsonValue());
     fc.assert(
       fc.property(anything, anything, fc.boolean(), (object, changes, isSpaced) => {

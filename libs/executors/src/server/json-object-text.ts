@@ -3,19 +3,19 @@ export type Body = Readonly<Record<string, unknown>>;
 
 interface Member {
   readonly name: string;
-  /** The member with its name, as written. */
+  /** The member including its name, as written. */
   readonly text: string;
   readonly value: string;
 }
 
 /**
- * A JSON object in its original text: members can be changed without touching the others, so that
- * every number and string stays as it was.
+ * A JSON object in its original text. Members can be changed while all other numbers and strings
+ * stay as written.
  */
 export class JsonObjectText {
   private readonly members: readonly Member[];
 
-  /** @param text  a whole JSON object, known to be valid */
+  /** @param text a whole, valid JSON object */
   constructor(readonly text: string) {
     this.members = membersOf(text);
   }
@@ -24,12 +24,12 @@ export class JsonObjectText {
     return this.members.some((member) => member.name === name);
   }
 
-  /** The value as written, of the last member with this name; undefined when there is none. */
+  /** The value, as written, of the last member with this name. Undefined: there is none. */
   valueOf(name: string): string | undefined {
     return this.members.findLast((member) => member.name === name)?.value;
   }
 
-  /** Replaces the members of these names; undefined removes one. */
+  /** Replaces the members with these names. Undefined removes a member. */
   with(changes: Readonly<Record<string, unknown>>): JsonObjectText {
     const kept = this.members.filter(({ name }) => !Object.hasOwn(changes, name));
     const added = Object.entries(changes).flatMap(([name, value]) =>

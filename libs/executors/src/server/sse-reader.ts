@@ -1,7 +1,7 @@
-/** Limit of one event; a longer one is not read. */
+/** Most characters of one event. A longer one ends the stream with an error. */
 const MAX_EVENT_CHARS = 4 * 1024 * 1024;
 
-/** The stream is not an event stream, or has too long an event. */
+/** The stream is not an event stream, or contains an event that is too long. */
 export class GarbledStream extends Error {}
 
 /**

@@ -5,11 +5,11 @@ import { eventsIn, GarbledStream } from './sse-reader';
 
 /** The last event of a stream. */
 export const DONE_DATA = '[DONE]';
-/** Limit of a body that is read as a whole. */
+/** Most bytes of a body that is read as a whole. */
 const MAX_BODY_BYTES = 64 * 1024 * 1024;
 const CONNECT_MS = 5_000;
 const LOOK_MS = 2_000;
-/** Limit of the answer to a small request. */
+/** Most bytes of the answer to a small request. */
 const MAX_LOOK_BYTES = 64 * 1024;
 const MAX_METRICS_BYTES = 4 * 1024 * 1024;
 
@@ -17,21 +17,21 @@ export interface UpstreamOptions {
   /** `http://host:port`, without a path. */
   readonly url: string;
   readonly apiKey: string | undefined;
-  /** A leg without a byte for this long has failed. */
+  /** Time without a byte after which a leg fails, in ms. */
   readonly timeoutMs: number;
-  /** Trusted authorities for an https server, as PEM. Unset: the well-known ones. */
+  /** Trusted certificate authorities of an https server, as PEM. Undefined: the well-known ones. */
   readonly ca?: readonly string[] | undefined;
 }
 
 export interface UpstreamLeg {
   readonly request: Pick<ExecutedRequest, 'path' | 'requestId'>;
   readonly body: JsonObjectText;
-  /** Headers besides those that every leg has. */
+  /** Headers in addition to those of every leg. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
   readonly signal: AbortSignal;
 }
 
-/** The server was not reached, or did not answer in time; whether it did anything is unknown. */
+/** The server was not reached, or did not answer in time. The effect of the request is unknown. */
 export class UpstreamLost extends Error {
   constructor(
     readonly why: 'unreachable' | 'timeout' | 'cut' | 'garbled',
@@ -76,8 +76,7 @@ export class UpstreamServer {
   }
 
   /**
-   * The object of its answer, or an empty one when it streams. @throws UpstreamLost,
-   * UpstreamRefusal
+   * The object in the answer. Empty when the answer streams. @throws UpstreamLost, UpstreamRefusal
    */
   async ask(leg: UpstreamLeg): Promise<Body> {
     const { headers, body } = await this.send(leg);
@@ -88,7 +87,7 @@ export class UpstreamServer {
     return {};
   }
 
-  /** Its immediate answer to a small request, if any. */
+  /** The immediate answer to a small request. Undefined: there is none. */
   async query(origin: string, path: string): Promise<Body | undefined> {
     const text = await this.look(origin, path, MAX_LOOK_BYTES);
     try {
@@ -102,7 +101,7 @@ export class UpstreamServer {
     return (await this.look(this.url, '/health', MAX_LOOK_BYTES)) !== undefined;
   }
 
-  /** Its page of metrics; undefined when it has none, or too long a one. */
+  /** The server's page of metrics. Undefined: it has none, or the page is too long. */
   metrics(): Promise<string | undefined> {
     return this.look(this.url, '/metrics', MAX_METRICS_BYTES);
   }
@@ -139,7 +138,7 @@ export class UpstreamServer {
   }
 }
 
-/** Turns every connection error into its kind. @throws UpstreamLost */
+/** Converts every connection error into `UpstreamLost`. @throws UpstreamLost */
 export async function lossless<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
@@ -160,7 +159,7 @@ export function lostBy(error: unknown): unknown {
   return new UpstreamLost('unreachable', error);
 }
 
-/** @throws UpstreamLost when it is longer than what is read, or cut */
+/** @throws UpstreamLost when the body is cut or longer than `maxBytes` */
 export async function wholeText(
   body: AsyncIterable<Uint8Array>,
   maxBytes = MAX_BODY_BYTES,
@@ -187,12 +186,12 @@ export function upstreamBody(text: string): Body {
 }
 
 /**
- * For an event of a stream. @throws UpstreamLost when it is no object, UpstreamRefusal when it is
- * an error instead of an answer
+ * Checks an event of a stream. @throws UpstreamLost when it is not an object, UpstreamRefusal when
+ * it is an error instead of an answer
  */
 export function refuseError(data: string): void {
-  const said = upstreamBody(data);
-  if (said['error'] != null && said['choices'] === undefined) throw upstreamRefusal(500, data);
+  const event = upstreamBody(data);
+  if (event['error'] != null && event['choices'] === undefined) throw upstreamRefusal(500, data);
 }
 
 /** The refusal in an error body of vLLM or OpenAI, or in any other body. */
@@ -200,10 +199,10 @@ export function upstreamRefusal(status: number, text: string): UpstreamRefusal {
   const body = parsed(text) as { error?: unknown; detail?: unknown } | undefined;
   const error = (typeof body?.error === 'object' ? body.error : undefined) as
     Readonly<Record<string, unknown>> | null | undefined;
-  const said = [error?.['message'], body?.error, body?.detail].find(
+  const found = [error?.['message'], body?.error, body?.detail].find(
     (one) => typeof one === 'string',
   );
-  const message = (said as string | undefined) ?? `The upstream server answered with ${status}.`;
+  const message = (found as string | undefined) ?? `The upstream server answered with ${status}.`;
   const textIn = (value: unknown): string | null => (typeof value === 'string' ? value : null);
   const code = error?.['code'];
   return new UpstreamRefusal({

@@ -17,7 +17,7 @@ export interface ExecutedEngine {
   readonly options: Pick<EngineOptions, 'numBlocks'>;
 }
 
-/** An engine whose work a server does. */
+/** An engine whose work runs on a server. */
 export function executedBy(
   address: ServerAddress,
   engine: ExecutedEngine,

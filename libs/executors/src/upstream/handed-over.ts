@@ -1,10 +1,10 @@
-// Reads the record of a hand-over for the engine that takes it.
+// Reads the record of a hand-over for the decode engine.
 import type { Epoch } from '@baton/contract';
 import { EXECUTED } from '@baton/driver';
 import type { Run } from '@baton/live-engine';
 import type { HandoffRecord } from '@baton/transport';
 
-/** A prefill run whose leg runs beside decode's. */
+/** A prefill run whose leg is under way at the same time as decode's. */
 export interface PrefillSource {
   readonly engineId: string;
   readonly epoch: Epoch;
@@ -15,14 +15,14 @@ export function sourceIn(handoff: HandoffRecord | undefined): PrefillSource | un
   return { engineId: handoff.prefillEngineId, epoch: handoff.epoch };
 }
 
-/** Whether the record names KV that an upstream server holds. */
+/** Whether the record contains KV that an upstream server holds. */
 export function hasTransfer({ params, generation }: HandoffRecord): boolean {
   return generation === EXECUTED && Object.keys(params).length > 0;
 }
 
 /**
- * The record is gone, or an earlier decode run may have used its KV: a server reads garbage under a
- * used name.
+ * Whether the KV cannot be read: the record is gone, or an earlier decode run may have used it, and
+ * a server reads garbage under a used name.
  */
 export function isSpent({ epoch }: Run, handoff: HandoffRecord | undefined): boolean {
   if (handoff === undefined) return true;

@@ -8,10 +8,10 @@ import type { UpstreamServer } from '../server/upstream-server';
 class Patient {
   readonly url = 'http://patient';
   isWell = true;
-  looks = 0;
+  checks = 0;
 
   isHealthy(): Promise<boolean> {
-    this.looks += 1;
+    this.checks += 1;
     return Promise.resolve(this.isWell);
   }
 }
@@ -19,18 +19,18 @@ class Patient {
 describe('the watch over a server', () => {
   let patient: Patient;
   let watch: HealthWatch;
-  let said: boolean[];
+  let states: boolean[];
 
   beforeEach(async () => {
     vi.useFakeTimers();
     patient = new Patient();
-    said = [];
+    states = [];
     watch = new HealthWatch({
       server: patient as unknown as UpstreamServer,
       connector: NIXL_PULL,
       log: createLogger({ name: 'watch', level: 'silent' }),
     });
-    watch.start((isUp) => said.push(isUp));
+    watch.start((isUp) => states.push(isUp));
     await vi.advanceTimersByTimeAsync(0);
   });
 
@@ -39,13 +39,13 @@ describe('the watch over a server', () => {
     vi.useRealTimers();
   });
 
-  it('notices that an idle server has gone, and that it is back', async () => {
+  it('detects that an idle server goes down, and that it comes back', async () => {
     patient.isWell = false;
     await vi.advanceTimersByTimeAsync(5_000 + 2 * 1_000);
-    expect(said).toEqual([true, false]);
+    expect(states).toEqual([true, false]);
     patient.isWell = true;
     await vi.advanceTimersByTimeAsync(1_000);
-    expect(said).toEqual([true, false, true]);
+    expect(states).toEqual([true, false, true]);
   });
 
   it('does not count one slow answer as a loss', async () => {
@@ -53,7 +53,7 @@ describe('the watch over a server', () => {
     await vi.advanceTimersByTimeAsync(5_000);
     patient.isWell = true;
     await vi.advanceTimersByTimeAsync(60_000);
-    expect(said).toEqual([true]);
+    expect(states).toEqual([true]);
   });
 
   it('is down at once when a connection is refused, and after three losses', () => {
@@ -67,14 +67,14 @@ describe('the watch over a server', () => {
     expect(watch.isUp).toBe(false);
   });
 
-  it('checks at a fixed rate, however many legs fail', async () => {
+  it('checks at a fixed rate, for any number of failed legs', async () => {
     patient.isWell = false;
     for (let i = 0; i < 50; i += 1) watch.failed(false);
-    const before = patient.looks;
+    const before = patient.checks;
     await vi.advanceTimersByTimeAsync(10_000);
-    expect(patient.looks - before).toBe(10);
+    expect(patient.checks - before).toBe(10);
     watch.stop();
     await vi.advanceTimersByTimeAsync(10_000);
-    expect(patient.looks - before).toBe(10);
+    expect(patient.checks - before).toBe(10);
   });
 });

@@ -15,9 +15,9 @@ export interface Watched {
 }
 
 /**
- * Circuit breaker of one server: down after three failures in a row, of legs or of checks of
- * `/health`, or one refused connection, until `/health` succeeds. A server that needs facts before
- * its first leg is not up until they are known.
+ * Circuit breaker of one server. The server is down after three failures in a row (of legs or of
+ * checks of `/health`) or one refused connection, until `/health` succeeds. A connector that needs
+ * facts from the server keeps it down until they are known.
  */
 export class HealthWatch {
   private failures = 0;
@@ -34,7 +34,7 @@ export class HealthWatch {
     return this.watched.connector.isReady === undefined;
   }
 
-  /** Checks now, and again every five seconds; every second while the server is failing. */
+  /** Checks now, then every five seconds; every second while the server is failing. */
   start(onState: (isUp: boolean) => void): void {
     this.onState = onState;
     void this.look();
@@ -47,8 +47,8 @@ export class HealthWatch {
   }
 
   /**
-   * Called after a successful check, and for anything that a leg received: a server that is too
-   * busy to answer `/health` in time is up as long as it sends.
+   * Called after a successful check, and for any data of a leg: a server that is too busy to
+   * answer `/health` in time is up while it sends.
    */
   succeeded(): void {
     this.failures = 0;

@@ -5,6 +5,7 @@ import type {
   EngineSnapshot,
   Reservation,
   StepFacts,
+  WarmCache,
 } from '@baton/engine';
 import { assert } from '@baton/kernel';
 
@@ -18,15 +19,16 @@ const NOTHING: EngineCounters = {
 };
 
 /**
- * Replaces the engine when a server does the work: it never has work, and only counts running
- * requests.
+ * Takes the place of the simulated engine when a server does the work. It has no work of its own,
+ * and only counts running requests.
  */
 export class IdleEngine implements EnginePort {
   readonly counters = NOTHING;
   readonly acceptedPerPosition: readonly number[] = [];
   readonly hasAdmittedAhead = false;
+  readonly cachedBlocks = 0;
 
-  /** Requests that are under way elsewhere. */
+  /** Number of requests under way on the server. */
   running: () => number = () => 0;
 
   constructor(private readonly numBlocks: number) {}
@@ -49,6 +51,10 @@ export class IdleEngine implements EnginePort {
 
   resetPrefixCache(): boolean {
     return true;
+  }
+
+  sharedCache(): WarmCache {
+    return { freeOrder: [], freeGroups: [] };
   }
 
   beginStep(): undefined {

@@ -7,16 +7,16 @@ export interface ClientRequest extends Omit<ExecutedRequest, 'text'> {
   readonly body: JsonObjectText;
 }
 
-/** The prefill leg of one transfer. Every run has its own, so no reference is ever used twice. */
+/** The prefill leg of one transfer. Each run has its own leg, so a reference is used only once. */
 export interface PrefillLeg {
   readonly body: JsonObjectText;
   readonly headers?: Readonly<Record<string, string>>;
   /**
-   * The parameters of the decode leg if they are known before prefill answers; both legs are then
+   * The parameters of the decode leg, if they are known before prefill answers. Both legs are then
    * sent at once.
    */
   readonly early?: Body;
-  /** The parameters of the decode leg, from prefill's answer; undefined when nothing was held. */
+  /** The parameters of the decode leg, from prefill's answer. Undefined: no KV is held. */
   learn(answer: Body): Body | undefined;
 }
 
@@ -28,21 +28,21 @@ export interface KvConnector {
   prefillLeg(request: ClientRequest): PrefillLeg;
   decodeBody(body: JsonObjectText, params: Body | undefined): JsonObjectText;
   /**
-   * Whether it has everything it needs from the prefill server; requests the rest. Unset: it needs
-   * nothing.
+   * Whether the connector has all facts that it needs from the prefill server; if not, it requests
+   * them. Missing: it needs none.
    */
   isReady?(): Promise<boolean>;
-  /** The server went down; another one may come up in its place. */
+  /** Called when the server goes down, since another one may come up at its address. */
   forget?(): void;
 }
 
-/** NIXL pull, vLLM's default: decode reads the blocks that prefill's answer names. */
+/** NIXL pull, vLLM's default: decode reads the blocks listed in prefill's answer. */
 export const NIXL_PULL: KvConnector = {
   prefillLeg: ({ body }) => ({ body: prefillBody(body, HOLD), learn: paramsIn }),
   decodeBody,
 };
 
-/** No decode reads the blocks of this prefill, so its server need not hold them. */
+/** For a prefill whose blocks no decode engine reads, so that its server does not hold them. */
 export const NO_TRANSFER: KvConnector = {
   prefillLeg: ({ body }) => ({ body: prefillBody(body, undefined), learn: () => undefined }),
   decodeBody,

@@ -1,8 +1,8 @@
 import type { Body, JsonObjectText } from '../server/json-object-text';
 
 /**
- * The parameters that vLLM's proxies send to a prefill instance; the decode instance's part is
- * still unknown.
+ * The parameters that vLLM's proxies send to a prefill instance, without the still unknown part of
+ * the decode instance.
  */
 export const HOLD: Body = {
   do_remote_decode: true,
@@ -14,9 +14,9 @@ export const HOLD: Body = {
 };
 
 /**
- * The body of the prefill leg, as vLLM's toy proxy sends it
+ * The body of the prefill leg, like that of vLLM's toy proxy
  * (`tests/v1/kv_connector/nixl_integration/toy_proxy_server.py`): the client's body with one token,
- * not streamed, and the request to hold, if any. Baton adds no field.
+ * not streamed, and with the order to hold, if any. Baton adds no field.
  */
 export function prefillBody(body: JsonObjectText, params: Body | undefined): JsonObjectText {
   return body.with({
@@ -28,8 +28,8 @@ export function prefillBody(body: JsonObjectText, params: Body | undefined): Jso
 }
 
 /**
- * The body of the decode leg: the client's, plus exactly the parameters of prefill's answer.
- * Without an answer decode computes the prompt itself.
+ * The body of the decode leg: the client's body and the parameters of prefill's answer. Without
+ * such an answer, decode computes the prompt itself.
  */
 export function decodeBody(body: JsonObjectText, params: Body | undefined): JsonObjectText {
   return params === undefined ? body : body.with({ kv_transfer_params: params });

@@ -5,18 +5,18 @@ import { decodeBody, prefillBody } from './leg-bodies';
 import type { UpstreamServer } from '../server/upstream-server';
 
 /**
- * Mooncake, as vLLM's Mooncake proxy plays it
+ * Mooncake, following vLLM's Mooncake proxy
  * (`examples/disaggregated/mooncake_connector/mooncake_connector_proxy.py`): the bootstrap server
- * of prefill names its engine by data-parallel rank, both legs carry the same `transfer_id`, and
- * prefill's answer has no parameters.
+ * of prefill gives the id of its engine by data-parallel rank, both legs have the same
+ * `transfer_id`, and prefill's answer has no parameters.
  */
 export class Mooncake implements KvConnector {
-  /** By rank; none until the bootstrap server has answered. */
+  /** Engine ids by rank. Empty until the bootstrap server has answered. */
   private engineIds: readonly string[] = [];
   private turn = 0;
 
   /**
-   * @param bootstrap  of the prefill server, `http://host:port`; unset where no prefill leg is sent
+   * @param bootstrap of the prefill server, `http://host:port`; undefined: no prefill leg is sent
    */
   constructor(
     private readonly server: UpstreamServer,
@@ -57,7 +57,7 @@ export class Mooncake implements KvConnector {
   }
 }
 
-/** `{ "0": { "engine_id": "…" }, … }`; none when a rank is missing. */
+/** Reads `{ "0": { "engine_id": "…" }, … }`. Empty when a rank is missing. */
 function engineIdsIn(answer: Body | undefined): readonly string[] {
   const entries = Object.values(answer ?? {});
   const ids = entries.map((_entry, rank) => engineIdOf(answer?.[String(rank)]));

@@ -4,10 +4,10 @@ import { type ClientRequest, type KvConnector, paramsIn, type PrefillLeg } from 
 import { decodeBody, HOLD, prefillBody } from './leg-bodies';
 
 /**
- * NIXL push, as vLLM's push proxy plays it
+ * NIXL push, following vLLM's push proxy
  * (`examples/disaggregated/disaggregated_serving/disagg_proxy_pushconnector_demo.py`): decode gets
  * prefill's address, registers its blocks there, and prefill writes into them. The first answer of
- * the server has that address, so the first leg is sent alone.
+ * the server contains that address, so the first leg is sent alone.
  */
 export class NixlPush implements KvConnector {
   private coordinates: Body | undefined;
@@ -35,7 +35,7 @@ export class NixlPush implements KvConnector {
   }
 }
 
-/** Undefined when the answer names no engine: nothing is held then. */
+/** Undefined when the answer contains no engine id: no KV is held then. */
 function coordinatesIn(answer: Body): Body | undefined {
   const params = paramsIn(answer);
   if (typeof params?.['remote_engine_id'] !== 'string') return undefined;

@@ -3,13 +3,13 @@ import type { ExecutorParts, ExecutorSite } from '@baton/driver';
 import { isRunOver, type Run } from '@baton/live-engine';
 
 const TELL_EVERY_US = 500_000;
-/** Limit of repeats; by then decode has got the message or has answered anyway. */
-const TELLS_MAX = 20;
+/** Most repeats of the message; by then decode has received it or has answered. */
+const MOST_MESSAGES = 20;
 
 /**
- * Ends requests with a failed leg on a server. When both legs are under way the ledger decides
- * which one acts: until decode has begun, the prefill run ends the request or retries it;
- * afterwards decode does, and the message to it is repeated until it has.
+ * Ends requests with a failed leg on a server. When both legs are under way, the ledger determines
+ * which run acts: until decode has begun, the prefill run ends or retries the request. Afterwards
+ * the decode run does; the message to it is repeated until it has.
  */
 export class PairedEnd {
   constructor(
@@ -27,9 +27,9 @@ export class PairedEnd {
     else this.parts.endings.failRequest(run, failure.code);
   }
 
-  /** The prefill leg of `run` has failed beside decode's. */
-  async tell(run: Run, failure: LegFailure): Promise<void> {
-    for (let told = 0; told < TELLS_MAX && !isRunOver(run); told += 1) {
+  /** Ends or retries the request after the prefill leg of `run` has failed during decode's leg. */
+  async end(run: Run, failure: LegFailure): Promise<void> {
+    for (let sent = 0; sent < MOST_MESSAGES && !isRunOver(run); sent += 1) {
       if (await this.isSettled(run, failure)) break;
       await this.pause();
     }
@@ -39,14 +39,14 @@ export class PairedEnd {
   private async isSettled(run: Run, failure: LegFailure): Promise<boolean> {
     const { log } = this.site;
     try {
-      return (await this.endsHere(run, failure)) || !(await this.tellDecode(run, failure));
+      return (await this.endsHere(run, failure)) || !(await this.messageDecode(run, failure));
     } catch (error) {
-      log.debug({ err: error, requestId: run.job.requestId }, 'decode not told');
+      log.debug({ err: error, requestId: run.job.requestId }, 'message to decode failed');
       return false;
     }
   }
 
-  /** False when decode has begun: this run is fenced out. */
+  /** Whether this run has ended or retried the request. False: decode has begun. */
   private async endsHere(run: Run, failure: LegFailure): Promise<boolean> {
     const { transport, options } = this.site;
     const { failed } = this.parts;
@@ -59,8 +59,11 @@ export class PairedEnd {
     return isOurs;
   }
 
-  /** False when no message is needed: the request is over or has been retried. */
-  private async tellDecode(run: Run, failure: LegFailure): Promise<boolean> {
+  /**
+   * Sends the failure to decode. False when no message is needed: the request is over or has been
+   * retried.
+   */
+  private async messageDecode(run: Run, failure: LegFailure): Promise<boolean> {
     const { transport, identity } = this.site;
     const from = identity.engineId;
     const { requestId } = run.job;

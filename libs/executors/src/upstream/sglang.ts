@@ -3,11 +3,11 @@ import type { Body, JsonObjectText } from '../server/json-object-text';
 import type { ClientRequest, KvConnector, PrefillLeg } from './kv-connector';
 
 /**
- * SGLang, as its mini_lb plays it: the client's body goes to both servers with the same three
+ * SGLang, following its mini_lb: both servers get the client's body with the same three additional
  * fields, and each does its own part.
  */
 export class Sglang implements KvConnector {
-  /** @param bootstrap  of the prefill server; unset where no prefill leg is sent */
+  /** @param bootstrap of the prefill server; undefined: no prefill leg is sent */
   constructor(
     private readonly bootstrap: { readonly host: string; readonly port: number } | undefined,
   ) {}
@@ -26,7 +26,7 @@ export class Sglang implements KvConnector {
   }
 }
 
-/** SGLang draws from 63 bits; a JavaScript number holds 53. */
+/** A random room. SGLang uses 63 bits; a JavaScript number holds 53. */
 function newRoom(): number {
   return Number(randomBytes(8).readBigUInt64BE() >> 11n);
 }

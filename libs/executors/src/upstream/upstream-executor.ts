@@ -46,9 +46,9 @@ const LOST_CODES = {
 
 export interface Upstream {
   readonly server: UpstreamServer;
-  /** Unset: NIXL pull. */
+  /** Default: NIXL pull. */
   readonly connector?: KvConnector;
-  /** Least interval between two readings of its metrics. */
+  /** Minimum interval between two readings of the server's metrics, in ms. */
   readonly metricsEveryMs?: number;
 }
 
@@ -57,16 +57,17 @@ interface ActiveLeg {
   readonly controller: AbortController;
   /** On decode: the prefill run whose leg is under way at the same time. */
   readonly source: PrefillSource | undefined;
-  /** On prefill: true when decode already has the request. */
+  /** On prefill: whether decode already has the request. */
   isPaired: boolean;
-  /** On decode: its server gets the location of the KV. */
+  /** On decode: whether its server gets the location of the KV. */
   fetches: boolean;
 }
 
 /**
- * Runs jobs of one engine on an upstream server: queues, hand-over, recovery and answers are the
- * same as for any engine. An upstream text never starts twice for one client: a failure before the
- * first token is retried elsewhere with a new prefill, and a later failure ends the answer.
+ * Runs the jobs of one engine on an upstream server. Queues, hand-over, recovery and answers are
+ * the same as for a simulated engine. One client never gets the beginning of two upstream texts: a
+ * failure before the first token is retried elsewhere with a new prefill, and a later failure ends
+ * the answer.
  */
 export class UpstreamExecutor implements Executor {
   private readonly legs = new Map<Run, ActiveLeg>();
@@ -100,7 +101,7 @@ export class UpstreamExecutor implements Executor {
     await this.server.close();
   }
 
-  /** Nothing while the server is down. */
+  /** Zero while the server is down. */
   roomLeft({ sequences }: Incoming): number {
     if (!this.health.isUp) return 0;
     return this.site.options.facts.maxNumSeqs - this.legs.size - sequences;
@@ -113,7 +114,7 @@ export class UpstreamExecutor implements Executor {
     };
     this.legs.set(run, leg);
     run.isScheduled = true;
-    this.sayState(run, 'scheduled');
+    this.publishState(run, 'scheduled');
     this.execute(run, handoff, leg)
       .catch((error: unknown) => this.onFailure(run, leg, error))
       .finally(() => this.legs.delete(run));
@@ -142,8 +143,8 @@ export class UpstreamExecutor implements Executor {
     const { identity, transport } = this.site;
     const { engineId } = identity;
     void this.metrics.page().then((page) => {
-      const told: UpstreamMetrics = { engineId, page };
-      transport.bus.publish(replyTo, Buffer.from(JSON.stringify(told)));
+      const answer: UpstreamMetrics = { engineId, page };
+      transport.bus.publish(replyTo, Buffer.from(JSON.stringify(answer)));
     });
   }
 
@@ -159,7 +160,7 @@ export class UpstreamExecutor implements Executor {
       if (leg.isPaired && run.epoch === epoch) this.parts.endings.dropJob(run);
       return;
     }
-    // A leg that has begun to answer has its prompt.
+    // A leg that has begun to answer has already used its prompt.
     if (leg.source?.epoch !== epoch || run.emitted > 0) return;
     if (this.pairedEnd.isFinal(failure)) this.pairedEnd.fail(run, failure);
     else this.beginAnew(run);
@@ -210,7 +211,7 @@ export class UpstreamExecutor implements Executor {
   }
 
   /**
-   * Hands over before this leg begins, with the place of the prefill run. False when the run is
+   * Hands over before this leg begins, with the location of the prefill run. False: the run is
    * over.
    */
   private async handOverEarly(run: Run, leg: ActiveLeg, params: Body): Promise<boolean> {
@@ -225,7 +226,7 @@ export class UpstreamExecutor implements Executor {
     return { params: (params ?? {}) as unknown as KvTransferParams, generation: EXECUTED, heldUs };
   }
 
-  /** The reason for its end; undefined when the run is over before. */
+  /** The end reason of the answer. Undefined: the run ended before. */
   private async generate(
     run: Run,
     { request, params, signal }: Generation,
@@ -238,8 +239,8 @@ export class UpstreamExecutor implements Executor {
   }
 
   /**
-   * The parameters of an upstream prefill's answer. A simulated prefill holds nothing that a server
-   * could read, so its blocks are released.
+   * The parameters in the answer of an upstream prefill. A simulated prefill holds no KV that a
+   * server can read, so its blocks are released.
    */
   private paramsOf(run: Run, handoff: HandoffRecord | undefined): Body | undefined {
     if (handoff === undefined) return undefined;
@@ -256,7 +257,7 @@ export class UpstreamExecutor implements Executor {
     const text = await wholeText(answer);
     upstreamBody(text);
     if (isRunOver(run)) return undefined;
-    this.say(run, text);
+    this.publishEvent(run, text);
     return text;
   }
 
@@ -266,14 +267,14 @@ export class UpstreamExecutor implements Executor {
       if (isRunOver(run)) return undefined;
       if (data === DONE_DATA) return last;
       refuseError(data);
-      this.say(run, data);
+      this.publishEvent(run, data);
       if (FINISH_REASON.test(data)) last = data;
     }
     throw new UpstreamLost('cut', undefined);
   }
 
-  /** Publishes one more event of the answer as the server wrote it. */
-  private say(run: Run, payload: string): void {
+  /** Publishes one more event of the answer, as the server wrote it. */
+  private publishEvent(run: Run, payload: string): void {
     this.health.succeeded();
     (run.payloads ??= new KeptPayloads()).add(payload);
     if (run.emitted === 0) run.firstTokenUs = this.site.clock.nowUs();
@@ -288,8 +289,8 @@ export class UpstreamExecutor implements Executor {
     run.emitted += 1;
   }
 
-  /** Reports that the run is on the server, or waits for one again. */
-  private sayState(run: Run, kind: 'scheduled' | 'restarted'): void {
+  /** Publishes that the run is on the server, or waits for a server again. */
+  private publishState(run: Run, kind: 'scheduled' | 'restarted'): void {
     const { entry } = this;
     this.address(run);
     entry.kind = kind;
@@ -324,15 +325,15 @@ export class UpstreamExecutor implements Executor {
     if (isRunOver(run) || leg.controller.signal.aborted) return;
     const failure = this.failureOf(run, error);
     if (failure === undefined) this.parts.slot.guard(() => this.parts.endings.returnJob(run));
-    else if (leg.isPaired) void this.pairedEnd.tell(run, failure);
+    else if (leg.isPaired) void this.pairedEnd.end(run, failure);
     else if (this.isFinal(run, leg, failure)) this.fail(run, leg, failure);
     else this.beginAnew(run);
   }
 
   /**
    * Whether the client gets the error. A server that fetches KV also answers 500 when the KV did
-   * not come, often before a lost prefill is noticed; another prefill may help then. After a
-   * 503 there is no retry.
+   * not arrive, often before the loss of prefill is detected; another prefill may help then. A 503
+   * is not retried.
    */
   private isFinal(run: Run, leg: ActiveLeg, failure: LegFailure): boolean {
     if (run.emitted > 0) return true;
@@ -342,9 +343,9 @@ export class UpstreamExecutor implements Executor {
     return this.pairedEnd.isFinal(failure);
   }
 
-  /** Undefined for errors that no server caused. */
+  /** Undefined: the error is not the server's. */
   private failureOf(run: Run, cause: unknown): LegFailure | undefined {
-    // The server's refusal of the request applies on every server.
+    // A refusal of the request would be the same on every server.
     if (cause instanceof UpstreamRefusal) return cause.failure;
     if (!(cause instanceof UpstreamLost)) return undefined;
     const { why, cause: err } = cause;
@@ -355,26 +356,26 @@ export class UpstreamExecutor implements Executor {
   }
 
   private fail(run: Run, leg: ActiveLeg, failure: LegFailure): void {
-    this.tellPrefill(run, leg);
+    this.releasePrefill(run, leg);
     this.pairedEnd.fail(run, failure);
   }
 
   /**
-   * Before the first token another engine may retry, but a prefill that has been read is not read
-   * again.
+   * Returns the request for another engine, which is possible before the first token. Held KV that
+   * has been read is not read again.
    */
   private beginAnew(run: Run): void {
     const leg = this.legs.get(run);
-    if (leg) this.tellPrefill(run, leg);
+    if (leg) this.releasePrefill(run, leg);
     this.cancel(run);
     this.tally.retried();
-    this.sayState(run, 'restarted');
+    this.publishState(run, 'restarted');
     if (run.stage === 'decode') this.parts.failed.onSourceGone(run);
     else this.parts.endings.returnJob(run);
   }
 
-  /** Tells prefill that no decode fetches its blocks of this run. */
-  private tellPrefill({ job }: Run, { source }: ActiveLeg): void {
+  /** Sends prefill the message that no decode engine fetches its blocks of this run. */
+  private releasePrefill({ job }: Run, { source }: ActiveLeg): void {
     if (source === undefined) return;
     const from = this.site.identity.engineId;
     const { requestId } = job;

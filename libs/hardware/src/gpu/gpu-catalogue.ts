@@ -4,7 +4,7 @@ import { NVIDIA_CARDS } from './nvidia-cards';
 import { NVIDIA_DATA_CENTRE } from './nvidia-data-centre';
 import { OTHER_ACCELERATORS } from './other-accelerators';
 
-/** The GPUs known by figures. */
+/** The GPUs of the catalogue. */
 export const GPUS: readonly Gpu[] = [...NVIDIA_DATA_CENTRE, ...NVIDIA_CARDS, ...OTHER_ACCELERATORS];
 
 /** @throws HardwareError `unknown-name` */

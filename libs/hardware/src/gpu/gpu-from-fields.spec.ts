@@ -3,7 +3,7 @@ import { gpuFromFields } from './gpu-from-fields';
 
 const LEAST = { memory_gib: 80, memory_gb_per_s: 2000, bf16_tflops: 400 };
 
-describe('a GPU of the own', () => {
+describe('a GPU of the user', () => {
   it('needs memory, its rate and the rate of computing, and has no FP8 units by default', () => {
     const gpu = gpuFromFields(LEAST, 'mine.yaml');
     expect(gpu).toMatchObject({ flopsPerSecond: 4e14, memoryBytesPerSecond: 2e12 });
@@ -13,8 +13,8 @@ describe('a GPU of the own', () => {
   });
 
   it.each([
-    [[], 'GPU mine.yaml cannot be used: it is no map of fields.'],
-    [{ ...LEAST, memory: 1 }, "'memory' is no field of it (name, operators, interconnect, "],
+    [[], 'GPU mine.yaml cannot be used: it is not a map of fields.'],
+    [{ ...LEAST, memory: 1 }, "'memory' is not one of its fields (name, operators, interconnect, "],
     [{ memory_gib: 80, bf16_tflops: 1 }, "cannot be used: it has no 'memory_gb_per_s'."],
     [{ ...LEAST, memory_gib: '80' }, "'memory_gib' must be a number from 1 to 10000."],
     [{ ...LEAST, memory_efficiency: 2 }, "'memory_efficiency' must be a number from 0.01 to 1."],

@@ -2,7 +2,7 @@ import { HardwareError } from '../hardware-error';
 import type { Gpu, GpuInterconnect } from './gpu';
 import { efficiency, gpu } from './gpu-row';
 
-/** Least and greatest value of each field. */
+/** Smallest and largest value of each field. */
 const REQUIRED = {
   memory_gib: [1, 10_000],
   memory_gb_per_s: [1, 1_000_000],
@@ -14,7 +14,7 @@ const OPTIONAL = {
   fp8_tflops: [0.1, 1_000_000],
   /** Without it the GPU has no NVFP4 units. */
   fp4_tflops: [0.1, 1_000_000],
-  /** What the driver shows of the memory; unset: 0.99 of it. */
+  /** The memory that the driver reports. Default: 0.99 of it. */
   shown_memory_gib: [1, 10_000],
   interconnect_gb_per_s: [0.1, 100_000],
   all_reduce_us: [0, 100_000],
@@ -35,11 +35,11 @@ type Field = keyof typeof REQUIRED | keyof typeof OPTIONAL;
 type Fields = Readonly<Record<string, unknown>>;
 
 /**
- * A user's own GPU, from the fields that docs/step-time.md lists. Its steps come from the roofline
- * or from a profile, unless `operators` names the folder of its measured operators; unset parts of
- * its figures that kernels reach are those assumed for unmeasured cards of the catalogue.
+ * A user's own GPU, from the fields of docs/step-time.md. Its steps come from the roofline or from
+ * a profile, unless `operators` names the folder of its measured operators. Efficiencies that are
+ * not given are those assumed for unmeasured cards of the catalogue.
  *
- * @param where the user's value, for errors
+ * @param where  the user's value, for errors
  * @throws HardwareError `bad-config`, which names the field
  */
 export function gpuFromFields(content: unknown, where: string): Gpu {
@@ -73,7 +73,7 @@ export function gpuFromFields(content: unknown, where: string): Gpu {
   });
 }
 
-/** Unset: PCIe 4.0 x16, as the cards of the catalogue have it. */
+/** Default: PCIe 4.0 x16, as for the cards of the catalogue. */
 function interconnectOf(fields: Fields): GpuInterconnect {
   const of = (name: Field, unset: number) => (fields[name] as number | undefined) ?? unset;
   return {
@@ -86,7 +86,7 @@ function interconnectOf(fields: Fields): GpuInterconnect {
 
 function checkedFields(content: unknown, where: string): Fields {
   if (typeof content !== 'object' || content === null || Array.isArray(content)) {
-    throw unusable(where, 'it is no map of fields');
+    throw unusable(where, 'it is not a map of fields');
   }
   for (const [name, value] of Object.entries(content)) checkField(name, value, where);
   const missing = Object.keys(REQUIRED).find((name) => !(name in content));
@@ -96,7 +96,7 @@ function checkedFields(content: unknown, where: string): Fields {
 
 function checkField(name: string, value: unknown, where: string): void {
   const known = NAMES.join(', ');
-  if (!NAMES.includes(name)) throw unusable(where, `'${name}' is no field of it (${known})`);
+  if (!NAMES.includes(name)) throw unusable(where, `'${name}' is not one of its fields (${known})`);
   if (TEXTS.includes(name)) return checkText(name, value, where);
   const [least, greatest] = RANGES[name]!;
   if (typeof value === 'number' && value >= least && value <= greatest) return;

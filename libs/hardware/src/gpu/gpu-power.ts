@@ -1,4 +1,4 @@
-/** Watts of one GPU by what its engine does. The host and the cooling are not in it. */
+/** Watts of one GPU by the activity of its engine, without host and cooling. */
 export interface GpuPower {
   /** A name of the catalogue. */
   readonly gpu: string;
@@ -6,12 +6,12 @@ export interface GpuPower {
   readonly idleWatts: number;
   /** Steps that only decode. */
   readonly decodeWatts: number;
-  /** Steps that compute prompts, with decodes beside them or without. */
+  /** Steps that compute prompts, with or without decodes. */
   readonly prefillWatts: number;
   readonly source: string;
 }
 
-/** Parts of the board's limit that unmeasured cards are assumed to draw: those of the H200. */
+/** Shares of the board's limit assumed for unmeasured cards: those of the H200. */
 const IDLE_PART = 0.115;
 const DECODE_PART = 0.74;
 const ASSUMED = 'limit of the data sheet; idle and decode assumed at the parts of it of h200';
@@ -28,8 +28,8 @@ function assumed(gpu: string, limitWatts: number): GpuPower {
 
 /**
  * Prompts draw the limit of the board: splitwise-sim's perf_model.csv has peaks of 1.0 to 1.09 of
- * it at all sizes of prompts and batches (A100, Llama 2 70B, TP2). Decodes draw less, with little
- * difference between batch sizes: 0.74 to 0.79 of it there.
+ * it at all sizes of prompts and batches (A100, Llama 2 70B, TP2). Decodes draw 0.74 to 0.79 of it
+ * there, with little difference between batch sizes.
  */
 export const GPU_POWER: readonly GpuPower[] = [
   {

@@ -1,4 +1,4 @@
-/** What an hour of one GPU costs on demand. */
+/** Price of an hour of one GPU on demand. */
 export interface GpuPrice {
   /** A name of the catalogue. */
   readonly gpu: string;
@@ -15,8 +15,8 @@ const AKASH = 'Akash, lowest offer: https://akash.network/pricing/gpus';
 const OPENRELAY = 'OpenRelay: https://openrelay.inc/pricing';
 
 /**
- * List prices on demand, of one provider per GPU. Prices of one GPU differ up to five times between
- * providers, so they are a default to be replaced (docs/fleet.md).
+ * List prices on demand, of one provider per GPU. Providers differ by up to five times for the same
+ * GPU, so users should replace these defaults (docs/fleet.md).
  */
 export const GPU_PRICES: readonly GpuPrice[] = [
   { gpu: 'a100-40g', usdPerHour: 1.99, asOf: '2026-09-20', source: LAMBDA },

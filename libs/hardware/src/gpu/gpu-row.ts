@@ -7,12 +7,12 @@ export interface GpuRow {
   readonly name: string;
   readonly aliases: readonly string[];
   readonly teraflops: number;
-  /** Unset: no FP8 units. */
+  /** Unset: the GPU has no FP8 units. */
   readonly fp8Factor?: number;
-  /** Unset: no FP4 units. */
+  /** Unset: the GPU has no FP4 units. */
   readonly fp4Factor?: number;
   readonly memoryGib: number;
-  /** What `cudaMemGetInfo` gives as total in public logs; unset: 0.99 of the data sheet. */
+  /** Total memory by `cudaMemGetInfo` in public logs. Default: 0.99 of the data sheet's. */
   readonly shownGib?: number;
   readonly memoryGbPerSecond: number;
   readonly interconnect: GpuInterconnect;
@@ -23,7 +23,7 @@ export interface GpuRow {
   readonly operators?: string;
 }
 
-/** Part of the data sheet's memory that the driver shows, unless the row gives it: as on H100. */
+/** Share of the data sheet's memory that the driver reports by default: that of the H100. */
 const SHOWN_PART = 0.99;
 
 export function gpu(row: GpuRow): Gpu {
@@ -47,9 +47,9 @@ export function gpu(row: GpuRow): Gpu {
 }
 
 /**
- * All-reduces of vLLM's graphs over eight GPUs, from AIConfigurator's operator tables. Almost
- * nothing: 5.6 µs on A100, 4.7 on H100 and H200. 16 MB: 46 % of the rate on A100, 71 % on H100, 75
- * % on H200.
+ * All-reduces of vLLM's graphs over eight GPUs, from AIConfigurator's operator tables. The smallest
+ * ones take 5.6 µs on A100, 4.7 on H100 and H200. Those of 16 MB reach 46 % of the rate on A100, 71
+ * % on H100, 75 % on H200.
  */
 export const nvlink = (
   gbPerSecond: number,
@@ -69,7 +69,7 @@ export const pcie = (gbPerSecond: number): GpuInterconnect => ({
   allReduceEfficiency: 0.6,
 });
 
-/** In the order of their use; `compute` for prefill, decode and attention. */
+/** The arguments follow their use; `compute` stands for prefill, decode and attention. */
 export const efficiency = (
   compute: readonly [prefill: number, decode: number, attention: number],
   memory: number,
@@ -82,5 +82,5 @@ export const efficiency = (
   layerOverheadUs,
 });
 
-/** For rows whose efficiency no measurement gave. */
+/** For rows without a measured efficiency. */
 export const ASSUMED = 'assumed: between the fitted cards; not measured';

@@ -1,19 +1,19 @@
 import type { Named } from '../find-by-name';
 
-/** How the GPUs of one engine reach each other. */
+/** The connection of the GPUs of one engine. */
 export interface GpuInterconnect {
   readonly kind: 'nvlink' | 'infinity-fabric' | 'pcie' | 'inter-chip' | 'ethernet';
-  /** One direction, per GPU. */
+  /** Rate of one direction, per GPU. */
   readonly bytesPerSecond: number;
-  /** Time of an all-reduce of almost nothing. */
+  /** Time of an all-reduce of the smallest size. */
   readonly allReduceUs: number;
-  /** Part of the rate that an all-reduce of some megabytes reaches, 0..1. */
+  /** Share of the rate that an all-reduce of some megabytes reaches, 0..1. */
   readonly allReduceEfficiency: number;
 }
 
-/** Which part of the data sheet's figure a kernel reaches, 0..1. */
+/** Shares of the data sheet's figures that kernels reach, 0..1. */
 export interface GpuEfficiency {
-  /** Matrix products over prompt tokens (the field calls it MFU). */
+  /** Matrix products over prompt tokens (known as MFU). */
   readonly prefillCompute: number;
   /** Matrix products over decode batches, which are too small to fill the GPU. */
   readonly decodeCompute: number;
@@ -21,10 +21,7 @@ export interface GpuEfficiency {
   readonly attentionCompute: number;
   /** Weights and KV read from memory. */
   readonly memory: number;
-  /**
-   * Time per layer that neither computing nor reading explains: launches, norms, waits between
-   * kernels.
-   */
+  /** Time per layer outside of computing and reading: launches, norms, gaps between kernels, µs. */
   readonly layerOverheadUs: number;
 }
 
@@ -37,13 +34,13 @@ export interface Gpu extends Named {
   readonly fp8Factor?: number;
   /** The data sheet's factor of FP4 over BF16; unset: no FP4 units. */
   readonly fp4Factor?: number;
-  /** Of the data sheet. */
+  /** By the data sheet. */
   readonly memoryBytes: number;
-  /** What the driver leaves of it: the total of `cudaMemGetInfo`. */
+  /** The part of it that the driver reports: the total of `cudaMemGetInfo`. */
   readonly shownMemoryBytes: number;
   readonly memoryBytesPerSecond: number;
   readonly interconnect: GpuInterconnect;
   readonly efficiency: GpuEfficiency;
-  /** Where the figures come from; `efficiency` apart from the data sheet's. */
+  /** Sources of the figures, with `efficiency` separate from the data sheet's. */
   readonly source: { readonly figures: string; readonly efficiency: string };
 }

@@ -3,7 +3,7 @@ import { ASSUMED, efficiency, gpu, pcie } from './gpu-row';
 
 const FROM_OPERATORS = 'LLMServingSim operator tables (vLLM 0.19), attention and dense layers';
 
-/** NVIDIA's cards that reach each other over PCIe. */
+/** NVIDIA's cards that are connected by PCIe. */
 export const NVIDIA_CARDS: readonly Gpu[] = [
   gpu({
     name: 'l40s',

@@ -56,7 +56,7 @@ export const OTHER_ACCELERATORS: readonly Gpu[] = [
     efficiency: efficiency([0.45, 0.35, 0.4], 0.8, 60),
     figures:
       'AMD Instinct MI355X, memory as an encyclopedia quotes it; 5 petaflops of dense FP8 as AMD ' +
-      'told ISSCC 2026, its digits and the links not confirmed; units for MXFP4 left out',
+      'presented at ISSCC 2026, its digits and the links not confirmed; units for MXFP4 left out',
     url: 'https://aiwiki.ai/wiki/amd_instinct_mi355x',
     efficiencyFrom: `${ASSUMED}, as mi300x`,
   }),

@@ -9,8 +9,8 @@ export interface SchedulerDefaults {
 }
 
 /**
- * What vLLM's API server takes when neither is given (`EngineArgs.get_batch_defaults`): by GPU
- * memory, and as for small GPUs on A100; TPUs have their own.
+ * The defaults of vLLM's API server (`EngineArgs.get_batch_defaults`): by GPU memory, on A100 those
+ * of small GPUs; TPUs have their own.
  */
 export function schedulerDefaults({ name, memoryBytes }: Gpu): SchedulerDefaults {
   const tpuTokens = TPU_TOKENS[name];

@@ -1,18 +1,18 @@
 import { findByName, type Named } from '../find-by-name';
 
-/** A path by which KV goes from one engine to another. */
+/** A path for KV from one engine to another. */
 export interface Link extends Named {
-  /** What arrives, not the line rate: one direction of one port. */
+  /** Rate of arriving bytes, below the line rate: one direction of one port. */
   readonly bytesPerSecond: number;
-  /** From the request to the first byte: handshake, descriptors, registration. */
+  /** Time from the request to the first byte: handshake, descriptors, registration. */
   readonly baseLatencyUs: number;
   readonly source: string;
 }
 
 /**
- * Ports have 80 % of their line rate unless a measurement says otherwise: Mooncake's engine reaches
- * 90 % of 4 × 200 Gbit/s and 50 % of 8 × 400 Gbit/s (FAST'25, figure 12), and llm-d suggests 40 of
- * 50 GB/s for InfiniBand NDR.
+ * By default a port reaches 80 % of its line rate. Measurements vary: Mooncake's engine reaches 90
+ * % of 4 × 200 Gbit/s and 50 % of 8 × 400 Gbit/s (FAST'25, figure 12), and llm-d suggests 40 of 50
+ * GB/s for InfiniBand NDR.
  */
 export const LINKS: readonly Link[] = [
   {
@@ -86,7 +86,7 @@ export function findLink(name: string): Link {
 }
 
 export interface LinkTiming {
-  /** Time of a transfer whatever its size (llm-d-inference-sim: `kv-cache-transfer-latency`). */
+  /** Fixed time of a transfer of any size (llm-d-inference-sim: `kv-cache-transfer-latency`). */
   readonly latencyMs?: number | undefined;
   /** Time per transferred token (llm-d-inference-sim: `kv-cache-transfer-time-per-token`). */
   readonly perTokenMs?: number | undefined;
@@ -94,8 +94,8 @@ export interface LinkTiming {
 }
 
 /**
- * A link that takes the times a user gave, in place of a catalogued one. Without a time per token
- * its rate is unbounded.
+ * A link with the user's times instead of those of the catalogue. Without a time per token its rate
+ * is unlimited.
  */
 export function linkFromTiming(timing: LinkTiming): Link {
   const { latencyMs = 0, perTokenMs = 0, kvBytesPerToken } = timing;

@@ -8,7 +8,7 @@ const sizesOf = (changes: Partial<Parameters<typeof cudaGraphSizes>[0]> = {}) =>
   });
 
 describe('cudaGraphSizes', () => {
-  it("are the 51 that vLLM's documentation lists for an H100", () => {
+  it("are the 51 of vLLM's documentation for an H100", () => {
     const sizes = sizesOf();
     expect(sizes.slice(0, 6)).toEqual([1, 2, 4, 8, 16, 24]);
     expect(sizes.slice(-3)).toEqual([480, 496, 512]);
@@ -22,12 +22,12 @@ describe('cudaGraphSizes', () => {
     expect(sizesOf({ maxNumBatchedTokens: 21 })).toEqual([1, 2, 4, 8, 16, 21]);
   });
 
-  it('go up to 1024 on data-center Blackwell alone', () => {
+  it('go up to 1024 only on data-center Blackwell', () => {
     const largest = (gpu: string) => sizesOf({ gpu: findGpu(gpu) }).at(-1);
     expect(['b200', 'gb300', 'rtx-pro-6000', 'h200'].map(largest)).toEqual([1024, 1024, 512, 512]);
   });
 
-  it('are those given, or vLLM’s up to the largest that is given, or none', () => {
+  it('are the configured ones, or vLLM’s up to the configured largest, or none', () => {
     expect(sizesOf({ cudagraphCaptureSizes: '32, 8 9000,8' })).toEqual([8, 32]);
     expect(sizesOf({ maxCudagraphCaptureSize: 20 })).toEqual([1, 2, 4, 8, 16]);
     expect(sizesOf({ enforceEager: true, cudagraphCaptureSizes: '8' })).toEqual([]);

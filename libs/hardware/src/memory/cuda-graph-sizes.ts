@@ -1,13 +1,13 @@
 import type { Gpu } from '../gpu/gpu';
 import { HardwareError } from '../hardware-error';
 
-/** What decides the sizes of an engine's CUDA graphs, by vLLM's names. */
+/** The options that set the sizes of an engine's CUDA graphs, by vLLM's names. */
 export interface CudaGraphOptions {
-  /** No graphs at all. Unset: false. */
+  /** True: no graphs at all. Default: false. */
   readonly enforceEager?: boolean | undefined;
-  /** In tokens of a batch, in any order, such as `1,2,4,8`. Unset: vLLM's. */
+  /** Tokens of a batch, in any order, such as `1,2,4,8`. Default: vLLM's. */
   readonly cudagraphCaptureSizes?: string | undefined;
-  /** The largest of vLLM's sizes. Unset: vLLM's. */
+  /** The largest of vLLM's sizes. Default: vLLM's. */
   readonly maxCudagraphCaptureSize?: number | undefined;
 }
 

@@ -34,7 +34,7 @@ interface Log {
   readonly [column: string]: string;
 }
 
-/** Beyond the aim, in percent: 0.35 GiB of an RTX 4090 that nothing explains. */
+/** Known misses beyond the limit, in percent: 0.35 GiB of one run on an RTX 4090. */
 const MISSES = new Map([['llama-3.1-8b rtx-4090 1', 8]]);
 const AIM_PERCENT = 2;
 
@@ -127,7 +127,7 @@ describe('kvCapacityBlocks', () => {
     expect(expertPadding({ model, gpu: findGpu('b200'), tp: 8 })).toBe(1);
   });
 
-  it('refuses a model that does not fit, with the needed and the available memory', () => {
+  it('refuses a model that does not fit, and names the needed and the available memory', () => {
     const failure = () => kvCapacityBlocks(query('llama-3.1-70b', 'h100', 1));
     expect(failure).toThrow(HardwareError);
     expect(failure).toThrow(

@@ -17,14 +17,14 @@ export interface KvCapacityQuery extends EnginePlacement, CudaGraphOptions {
   readonly gpuMemoryUtilization: number;
   /** Tokens per block. */
   readonly blockSize: number;
-  /** Sequences and tokens of a step at most; unset: vLLM's defaults for the GPU. */
+  /** Maximum number of sequences and tokens of a step. Default: vLLM's for the GPU. */
   readonly maxNumSeqs?: number | undefined;
   readonly maxNumBatchedTokens?: number | undefined;
-  /** The y of the vLLM 0.y whose memory is modelled; unset: 30. */
+  /** The y of the vLLM 0.y whose memory is modelled. Default: 30. */
   readonly vllmMinor?: number | undefined;
 }
 
-/** Of an engine's KV blocks the first holds none: vLLM's `BlockPool.null_block`. */
+/** Number of blocks without KV in each engine: vLLM's `BlockPool.null_block`. */
 export const NULL_BLOCKS = 1;
 
 /**
@@ -59,11 +59,11 @@ function blocksOf(query: KvCapacityQuery): number {
 }
 
 interface StageQuery extends KvCapacityQuery {
-  /** Those of the whole model. */
+  /** The groups of the whole model. */
   readonly groups: KvLayerGroups | undefined;
 }
 
-/** The stage that has room for the fewest blocks; the engine itself when it has one. */
+/** The stage with room for the fewest blocks. The engine itself when it has one stage. */
 function fullestStage(query: KvCapacityQuery): StageQuery {
   const groups = kvGroupsOf(query.model);
   const stages = stagesOf(query).map(({ model }) => ({ ...query, model, groups }));
@@ -79,7 +79,7 @@ function stageBlocks(query: StageQuery): number {
   return Math.floor(room / (bytesPerToken * blockSize));
 }
 
-/** For weights and KV. */
+/** Bytes of one GPU for weights and KV. */
 function usableBytes(query: KvCapacityQuery): number {
   const { gpu, gpuMemoryUtilization, vllmMinor = VLLM_MINOR } = query;
   const limits = schedulerDefaults(gpu);
@@ -89,11 +89,12 @@ function usableBytes(query: KvCapacityQuery): number {
   return gpu.shownMemoryBytes * gpuMemoryUtilization - reserved;
 }
 
-/** The smallest engine of the same GPUs that would do. */
+/** The smallest engine of the same GPUs that fits the model. */
 function remedyOf(query: KvCapacityQuery): string {
   const { model, gpu, pp, dp = 1 } = query;
   const tp = tensorParallelDegrees(model).find((degree) => blocksOf({ ...query, tp: degree }) >= 1);
-  if (tp === undefined) return 'no engine of one node of these GPUs would do, take a larger GPU';
+  if (tp === undefined)
+    return 'no engine of one node of these GPUs is large enough; use a larger GPU';
   const gpus = engineGpus({ tp, pp }) * dp;
   return `tensor_parallel_size ${tp} would do, which is ${gpus} ${gpu.name} in all`;
 }

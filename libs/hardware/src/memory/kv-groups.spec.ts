@@ -24,7 +24,7 @@ describe('kvGroupsOf', () => {
     ['gemma-3-12b', { full: 1, windowed: 5, windowTokens: 1024 }, 8],
     ['gemma-3-27b', { full: 1, windowed: 6, windowTokens: 1024 }, 10],
     ['llama-4-scout', { full: 1, windowed: 3, windowTokens: 8192 }, 12],
-  ])('of %s are those of vLLM', (name, groups, layers) => {
+  ])('of %s are the same as in vLLM', (name, groups, layers) => {
     const model = findModel(name);
     expect(kvGroupsOf(model)).toMatchObject(groups);
     expect(kvGroupsOf(model)?.isChunked).toBe(name.startsWith('llama-4'));
@@ -58,7 +58,7 @@ describe('without the hybrid KV cache manager', () => {
     expect(kvBytesPerToken(whole(name))).toBe(kvBytesPerToken(model) + bytesPerToken);
   });
 
-  it('a GPU has as many fewer blocks as one has more layers', () => {
+  it('a GPU has fewer blocks in proportion to the layers of a block', () => {
     const query = { gpu: H100, tp: 1, gpuMemoryUtilization: 0.9, blockSize: 16 };
     const grouped = kvCapacityBlocks({ ...query, model: findModel('gpt-oss-20b') });
     const ungrouped = kvCapacityBlocks({ ...query, model: whole('gpt-oss-20b') });

@@ -1,6 +1,6 @@
 import { kvElementBytes, type ModelGeometry, type SlidingWindow } from '../model/model-geometry';
 
-/** Layers that are equal in what they keep, in groups of one size. */
+/** Layers with equal KV, in groups of one size. */
 export interface KvLayerGroups {
   /** Groups that keep the whole context. */
   readonly full: number;
@@ -10,7 +10,7 @@ export interface KvLayerGroups {
   readonly isChunked: boolean;
 }
 
-/** Counts of layers further apart than this make small groups, to avoid padding. */
+/** Below this ratio of the counts of layers, groups take the larger count. */
 const NEARLY_EQUAL = 1.5;
 
 /**
@@ -60,9 +60,9 @@ export function kvBytesPerToken(model: ModelGeometry, tp = 1): number {
   return (model.layers - (windowOf(model)?.layers ?? 0)) * kvBytesPerLayer(model, tp);
 }
 
-/** What layers with a sliding window keep of a sequence. */
+/** The KV of a sequence in layers with a sliding window. */
 export interface KvWindow {
-  /** Of the last so many tokens at most. */
+  /** Only of the last tokens, at most this many. */
   readonly tokens: number;
   /** Bytes per token in all these layers, counted as `kvBytesPerToken` does. */
   readonly bytesPerToken: number;

@@ -3,14 +3,14 @@ import type { Gpu } from '../gpu/gpu';
 import type { ModelGeometry } from '../model/model-geometry';
 import { WEIGHT_BYTES } from '../model/precision';
 
-/** Inputs of values, and outputs of scales, that triton_kernels holds together on Hopper. */
+/** Step of the inputs of values, and of the outputs of scales, of triton_kernels on Hopper. */
 const HOPPER_STEP = 256;
 /** `Mxfp4MoEMethod.create_weights` of vLLM, for triton_kernels. */
 const TRITON_WIDTH = 64;
 const SCALE_BYTES = 1 / 32;
 const VALUE_BYTES = WEIGHT_BYTES.mxfp4 - SCALE_BYTES;
 
-/** To multiples of what experts in MXFP4 are held: hidden size, and width of an expert on a GPU. */
+/** Multiples to which experts in MXFP4 are padded: hidden size, and width of an expert on a GPU. */
 interface Multiples {
   readonly hidden: number;
   readonly width: number;
@@ -18,14 +18,14 @@ interface Multiples {
 
 /** Marlin takes outputs in steps of 256 and inputs in steps of 128. */
 const MARLIN: Multiples = { hidden: 256, width: 128 };
-/** FlashInfer's kernels on B200 and its kind, and those of ROCm. */
+/** FlashInfer's kernels on B200 and similar GPUs, and those of ROCm. */
 const WIDE: Multiples = { hidden: 256, width: 256 };
 
 /**
- * How many times more memory experts take than their weights, from 1. MXFP4 is padded to what the
- * kernel of a GPU takes (`create_weights` of vLLM's quantization/mxfp4.py; on Hopper `swizzle_data`
- * of triton_kernels' `HopperMXValueLayout` and `HopperMXScaleLayout`): gpt-oss has 2,880 of both,
- * which become 3,072 or 2,944. Other formats have no padding.
+ * Memory of the experts relative to their weights, >= 1. MXFP4 is padded to the size of a GPU's
+ * kernel (`create_weights` of vLLM's quantization/mxfp4.py; on Hopper `swizzle_data` of
+ * triton_kernels' `HopperMXValueLayout` and `HopperMXScaleLayout`): the 2,880 of gpt-oss become
+ * 3,072 or 2,944. Other formats have no padding.
  */
 export function expertPadding({ model, gpu, tp, dp = 1, ...rest }: EnginePlacement): number {
   const { experts, hidden } = model;

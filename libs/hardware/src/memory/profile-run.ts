@@ -6,12 +6,14 @@ const GIB = 2 ** 30;
 const MIB = 2 ** 20;
 const ACTIVATION_BYTES = 2;
 
-/** The version of vLLM whose memory is modelled when none is named, as the y of 0.y. */
+/** The y of the vLLM 0.y whose memory is modelled by default. */
 export const VLLM_MINOR = 30;
-/** From here on vLLM estimates CUDA graphs before it sizes the KV cache ("since v0.21.0"). */
+/**
+ * First version in which vLLM estimates CUDA graphs before it sizes the KV cache ("since v0.21.0").
+ */
 const ESTIMATES_GRAPHS_FROM_MINOR = 21;
 
-/** What vLLM tries out before it sizes the KV cache. */
+/** The trial step of vLLM before it sizes the KV cache. */
 export interface ProfileRun extends EnginePlacement, CudaGraphOptions {
   readonly maxNumSeqs: number;
   readonly maxNumBatchedTokens: number;
@@ -20,9 +22,10 @@ export interface ProfileRun extends EnginePlacement, CudaGraphOptions {
 }
 
 /**
- * Bytes of one GPU that are neither weights nor KV cache: what vLLM's `determine_available_memory`
- * finds by one step of `max_num_batched_tokens` with a sample of `max_num_seqs`, and outside of
- * torch. Figures: data/measured/kv-capacity, where its README lists each log and the error.
+ * Bytes of one GPU that are neither weights nor KV cache: those that vLLM's
+ * `determine_available_memory` finds by one step of `max_num_batched_tokens` with a sample of
+ * `max_num_seqs`, and those outside of torch. The README of data/measured/kv-capacity lists each
+ * log and the error.
  */
 export function reservedBytes(run: ProfileRun): number {
   const graphs = run.vllmMinor >= ESTIMATES_GRAPHS_FROM_MINOR ? graphBytes(run) : 0;
@@ -41,7 +44,10 @@ function outsideTorchBytes({ tp, pp = 1, dp = 1, vllmMinor }: ProfileRun): numbe
   return CONTEXT_BYTES + (gpus === 2 ? NCCL_BYTES.two : NCCL_BYTES.more);
 }
 
-/** Masks of top-k and top-p by a Triton kernel (vllm-project/vllm#33538), before by sorting. */
+/**
+ * First version with masks of top-k and top-p by a Triton kernel (vllm-project/vllm#33538). Earlier
+ * ones sort.
+ */
 const MASKS_BY_KERNEL_FROM_MINOR = 17;
 
 /**
@@ -90,8 +96,8 @@ function expertElements({ model, tp, dp = 1, maxNumBatchedTokens, ...run }: Prof
 }
 
 /**
- * The pool that all graphs share and what each adds. Logged estimates: 0.36 GiB for 2 graphs, 0.36
- * for 16, 0.55 for 8, 0.61 for 9, 0.73 for 86, 0.58 for 136.
+ * The pool that all graphs share, and the part of each graph. Logged estimates: 0.36 GiB for 2
+ * graphs, 0.36 for 16, 0.55 for 8, 0.61 for 9, 0.73 for 86, 0.58 for 136.
  */
 const GRAPH_POOL_BYTES = 0.4 * GIB;
 const BYTES_PER_GRAPH = 3 * MIB;

@@ -4,13 +4,13 @@ import { HardwareError } from '../hardware-error';
 export class CheckpointConfig {
   private readonly fields: Readonly<Record<string, unknown>>;
 
-  /** @throws HardwareError `bad-config` when it is no mapping */
+  /** @throws HardwareError `bad-config` when the content is not a mapping */
   constructor(
     readonly name: string,
     content: unknown,
   ) {
     const outer = mappingOf(content);
-    if (outer === undefined) throw this.unusable('is no JSON object');
+    if (outer === undefined) throw this.unusable('is not a JSON object');
     this.fields = { ...outer, ...mappingOf(outer['text_config']) };
   }
 

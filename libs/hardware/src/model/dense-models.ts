@@ -5,7 +5,7 @@ const QWEN_2 = { kvHeads: 8, headDim: 128, vocabulary: 152_064, maxContext: 32_7
 const SMALL_QWEN_2 = { vocabulary: 151_936, tiedEmbeddings: true } as const;
 const GEMMA_3 = { vocabulary: 262_208, tiedEmbeddings: true, qkNorm: true } as const;
 
-/** Five layers of Gemma 3 see 1,024 tokens, the sixth everything. */
+/** Five layers of Gemma 3 see 1,024 tokens, the sixth sees all. */
 const gemma3Window = (layers: number) => ({
   tokens: 1024,
   layers: layers - Math.floor(layers / 6),
@@ -14,7 +14,7 @@ const gemma3Window = (layers: number) => ({
 const qwen = (size: string, ...others: string[]): string[] =>
   instruct(`qwen2.5-${size}`, `qwen2-${size}`).concat(others);
 
-/** Qwen 2.5 and what was distilled into it. */
+/** Qwen 2.5 and the models distilled into it. */
 export const QWEN_2_MODELS: readonly ModelGeometry[] = [
   grouped({
     ...{ ...QWEN_2, ...SMALL_QWEN_2, name: 'qwen2.5-0.5b', aliases: qwen('0.5b') },

@@ -7,9 +7,9 @@ import type {
 } from './model-geometry';
 import { BF16, type Precision, type WeightFormat } from './precision';
 
-/** Model types with state-space or linear attention, of which no times were measured. */
+/** Model types with state-space or linear attention, without measured times. */
 const HYBRID = /mamba|jamba|falcon_h1|nemotron_h|qwen3_next|qwen3_5|granitemoehybrid|rwkv|zamba/;
-/** Families that norm queries and keys, by head and over all heads. */
+/** Families that normalise queries and keys, per head and over all heads. */
 const QK_NORM = /^(qwen3|qwen3_moe|gemma3|gemma3_text|glm4_moe)$/;
 /** vLLM keeps the router in 32 bits (`params_dtype=torch.float32` of `gate`). */
 const ROUTER_FLOAT32 = /^minimax_m2$/;
@@ -17,12 +17,12 @@ const QK_NORM_ACROSS = /^(minimax_m2|olmo2)$/;
 const UNGATED = /^(opt|gpt2|gpt_neox|falcon|phi|starcoder2)$/;
 
 /**
- * The geometry that a Hugging Face `config.json` describes, parsed. Formats of numbers come from
- * its `quantization_config`.
+ * The geometry in a parsed Hugging Face `config.json`. The formats of numbers come from its
+ * `quantization_config`.
  *
- * @param name  under which errors and results name it
- * @throws HardwareError `bad-config`, which names the field that is missing or why the family is
- *   not simulated
+ * @param name  of the model in errors and results
+ * @throws HardwareError `bad-config`, with the missing field or the reason why the family is not
+ * simulated
  */
 export function geometryFromConfig(content: unknown, name: string): ModelGeometry {
   const config = new CheckpointConfig(name, content);
@@ -127,13 +127,13 @@ function formatOf(
   config: CheckpointConfig,
   quantized: Readonly<Record<string, unknown>>,
 ): WeightFormat {
-  const told = JSON.stringify(quantized).toLowerCase();
+  const text = JSON.stringify(quantized).toLowerCase();
   const method = String(quantized['quant_method'] ?? '').toLowerCase();
   if (method === 'mxfp4') return 'mxfp4';
-  if (told.includes('nvfp4')) return 'nvfp4';
-  if (method === 'awq' || method === 'gptq' || told.includes('"num_bits":4')) return 'int4';
-  if (told.includes('weight_block_size":[')) return 'fp8_block';
-  const isFp8 = told.includes('fp8') || told.includes('"type":"float"');
-  if (isFp8) return told.includes('"dynamic":true') ? 'fp8' : 'fp8_static';
+  if (text.includes('nvfp4')) return 'nvfp4';
+  if (method === 'awq' || method === 'gptq' || text.includes('"num_bits":4')) return 'int4';
+  if (text.includes('weight_block_size":[')) return 'fp8_block';
+  const isFp8 = text.includes('fp8') || text.includes('"type":"float"');
+  if (isFp8) return text.includes('"dynamic":true') ? 'fp8' : 'fp8_static';
   throw config.unusable(`has a quantization_config of unknown method '${method}'`);
 }

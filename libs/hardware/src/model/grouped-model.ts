@@ -17,8 +17,8 @@ export interface GroupedRow extends Common {
 }
 
 /**
- * A model with grouped attention; gated feed-forward, untied embeddings and BF16 weights unless
- * said.
+ * A model with grouped attention. By default it has a gated feed-forward, untied embeddings and
+ * BF16 weights.
  */
 export function grouped(row: GroupedRow): ModelGeometry {
   const { kvHeads, headDim, slidingWindow, ...rest } = row;

@@ -38,11 +38,11 @@ const DEEPSEEK = {
 const QWEN_3 = { headDim: 128, qkNorm: true, vocabulary: 151_936 } as const;
 const LLAMA_4 = {
   ...{ layers: 48, hidden: 5120, heads: 40, kvHeads: 8, headDim: 128, vocabulary: 202_048 },
-  // Three layers of four see 8,192 tokens; context beyond a million needs more than a GPU has.
+  // Three layers of four see 8,192 tokens. A context beyond a million exceeds the memory of a GPU.
   ...{ slidingWindow: { tokens: 8192, layers: 36, isChunked: true }, maxContext: 1_048_576 },
 } as const;
 
-/** Mixtures of experts, known by shape. Expert weights of gpt-oss are MXFP4, the rest BF16. */
+/** Mixtures of experts of the catalogue. Expert weights of gpt-oss are MXFP4, the rest BF16. */
 export const MIXTURE_MODELS: readonly ModelGeometry[] = [
   grouped({
     ...{ ...QWEN_3, name: 'qwen3-30b-a3b' },

@@ -152,8 +152,8 @@ const OLDER: readonly ModelGeometry[] = [
 ];
 
 /**
- * The models known by shape. Source: the `config.json` that each publisher ships with the weights.
- * `maxContext` is what vLLM takes from there without rope scaling by hand.
+ * The models of the catalogue. Source: the `config.json` that each publisher ships with the
+ * weights. `maxContext` is vLLM's value from that file, without manual rope scaling.
  */
 export const MODELS: readonly ModelGeometry[] = [
   ...[...LLAMA, ...QWEN, ...QWEN_2_MODELS, ...MISTRAL_MODELS],

@@ -6,7 +6,7 @@ export interface GroupedAttention {
   readonly kind: 'grouped';
   readonly kvHeads: number;
   readonly headDim: number;
-  /** Some layers attend to the last tokens only. */
+  /** Present when some layers attend only to the last tokens. */
   readonly slidingWindow?: SlidingWindow;
 }
 
@@ -50,7 +50,7 @@ export interface MixtureOfExperts {
 }
 
 /**
- * The shape of a decoder-only transformer, as its published configuration has it. Widths in
+ * The shape of a decoder-only transformer, from its published configuration. Widths are in
  * elements.
  */
 export interface ModelGeometry extends Named {
@@ -65,14 +65,14 @@ export interface ModelGeometry extends Named {
   readonly experts?: MixtureOfExperts;
   readonly vocabulary: number;
   readonly tiedEmbeddings: boolean;
-  /** Queries and keys are normed before attention: each head, or all heads of all GPUs at once. */
+  /** Queries and keys are normalised before attention: per head, or over all heads of all GPUs. */
   readonly qkNorm?: boolean | 'across heads';
   /** The format in which it is served; by default that of the published checkpoint. */
   readonly precision: Precision;
   readonly maxContext: number;
   /**
-   * Which part of its model this is, cut into pipeline stages: the first has the embedding, the
-   * last the output head, and the embedding too where both are one. Unset: the whole model.
+   * The part of the model in this pipeline stage: the first has the embedding, the last the output
+   * head, and the embedding too where both are tied. Unset: the whole model.
    */
   readonly stage?: 'first' | 'middle' | 'last';
 }
@@ -113,7 +113,7 @@ export function hasOutputHead({ stage }: ModelGeometry): boolean {
   return stage === undefined || stage === 'last';
 }
 
-/** How many sides of the vocabulary are held: embedding and output head may be one. */
+/** Number of stored sides of the vocabulary: embedding and output head may be tied. */
 export function vocabularySides({ stage, tiedEmbeddings }: ModelGeometry): number {
   if (stage !== undefined) return stage === 'middle' ? 0 : 1;
   return tiedEmbeddings ? 1 : 2;
@@ -159,7 +159,7 @@ export function activeParameterCount(model: ModelGeometry): number {
 }
 
 /**
- * Bytes of one weight, on average; routed experts have a separate format, the vocabulary stays in
+ * Mean bytes of one weight. Routed experts have a separate format, and the vocabulary stays in
  * BF16.
  */
 export function meanWeightBytes(model: ModelGeometry): number {

@@ -1,4 +1,4 @@
-/** How the weights of linear layers are held and computed. */
+/** Formats in which weights of linear layers are stored and computed. */
 export type WeightFormat =
   | 'bf16'
   /** FP8 whose activations are scaled per token while the engine runs. */
@@ -23,7 +23,7 @@ export interface Precision {
 
 export const BF16: Precision = { linear: 'bf16', experts: 'bf16', kvCache: 'bf16' };
 
-/** Bytes of one weight, scales included. */
+/** Bytes of one weight, including scales. */
 export const WEIGHT_BYTES: Readonly<Record<WeightFormat, number>> = {
   bf16: 2,
   fp8: 1,
@@ -40,7 +40,7 @@ export const WEIGHT_BYTES: Readonly<Record<WeightFormat, number>> = {
 
 export const KV_CACHE_BYTES: Readonly<Record<KvCacheFormat, number>> = { bf16: 2, fp8: 1 };
 
-/** `FP8 (KV cache BF16)` and so on, for logs and results. */
+/** Text for logs and results, such as `FP8 (KV cache BF16)`. */
 export function describePrecision({ linear, experts, kvCache }: Precision): string {
   const weights = linear === experts ? linear : `${linear}, experts ${experts}`;
   return `${weights}, KV cache ${kvCache}`.replaceAll('_', ' ');
@@ -51,7 +51,7 @@ export function linearFormat({ linear }: Precision): WeightFormat {
   return linear === 'mxfp4' ? 'bf16' : linear;
 }
 
-/** Whether experts, or without any the linear layers, compute in FP8. */
+/** True when experts, or the linear layers of a model without experts, compute in FP8. */
 export function isFp8({ experts }: Precision): boolean {
   return experts.startsWith('fp8');
 }

@@ -3,7 +3,7 @@ import { HardwareError } from '../hardware-error';
 import type { ModelGeometry } from './model-geometry';
 import type { KvCacheFormat, Precision, WeightFormat } from './precision';
 
-/** vLLM's names for how weights are quantised, and what engines then compute in. */
+/** vLLM's names of weight formats, with the formats in which engines compute. */
 const FORMATS = {
   none: 'bf16',
   fp8: 'fp8',
@@ -33,10 +33,10 @@ export const KV_CACHE_DTYPES = ['auto', ...Object.keys(KV_FORMATS)] as [
 ];
 
 export interface PrecisionRequest {
-  /** Unset: as the checkpoint was published. */
+  /** Unset: the format of the published checkpoint. */
   readonly quantization?: Quantization | undefined;
   readonly kvCacheDtype?: KvCacheDtype | undefined;
-  /** Layers with a sliding window keep all KV, as the others. Unset: false. */
+  /** True: layers with a sliding window keep all KV, like the others. Default: false. */
   readonly disableHybridKvCacheManager?: boolean | undefined;
 }
 
@@ -70,7 +70,7 @@ const NAMES: Readonly<Record<WeightFormat, string>> = {
   ...{ nvfp4: 'nvfp4', mxfp4: 'mxfp4', int4: 'awq, gptq (INT4 weights)' },
 };
 
-/** Weight-only formats compute in BF16, which every GPU here does. */
+/** Weight-only formats compute in BF16, which every GPU of the catalogue supports. */
 export function formatsOf(gpu: Gpu): WeightFormat[] {
   const fp8 = gpu.fp8Factor === undefined ? [] : (['fp8', 'fp8_static', 'fp8_block'] as const);
   const fp4 = gpu.fp4Factor === undefined ? [] : (['nvfp4'] as const);

@@ -1,8 +1,8 @@
 import { countIn, fieldsIn, type JsonFields } from '@baton/kernel';
 
 /**
- * What has come of one streamed answer. Protocols call it as they read events; the sender reads it
- * when the stream has ended. Instants are ms of `performance.now()`; gaps are whole µs.
+ * The state of one streamed answer. Protocols call it as they read events, and the sender reads it
+ * at the end of the stream. Instants are ms of `performance.now()`; gaps are whole µs.
  */
 export class ReceivedAnswer {
   /** First token event; NaN before it. */
@@ -10,15 +10,15 @@ export class ReceivedAnswer {
   /** Last event that counts for the end-to-end latency. */
   lastMs = NaN;
   readonly gapsUs: number[] = [];
-  /** Token events; a server may put several tokens into one. */
+  /** Number of token events. A server may put several tokens into one. */
   events = 0;
-  /** As the server counts; undefined when it does not say. */
+  /** By the server's usage. Undefined without it. */
   promptTokens: number | undefined;
   outputTokens: number | undefined;
   cachedTokens: number | undefined;
-  /** Why the stream failed: the server's message. */
+  /** The server's message in a failed stream. */
   error: string | undefined;
-  /** Whether the server marked the end: `[DONE]`, a finish reason, a terminal event. */
+  /** True after the server's final mark: `[DONE]`, a finish reason, a terminal event. */
   isWhole = false;
   text = '';
   private previousMs = NaN;
@@ -26,8 +26,8 @@ export class ReceivedAnswer {
   constructor(readonly keepsText: boolean) {}
 
   /**
-   * An event that carries tokens, as vLLM's benchmark understands it: the first makes TTFT, each
-   * further one a gap.
+   * An event with tokens, as vLLM's benchmark defines it: the first gives TTFT, each further one a
+   * gap.
    */
   token(atMs: number): void {
     if (this.events === 0) this.firstMs = atMs;
@@ -59,7 +59,7 @@ export class ReceivedAnswer {
   }
 }
 
-/** The object in an event, undefined when it is none. */
+/** The object in an event. Undefined when it has none. */
 export function parsedEvent(bytes: Buffer, from: number, to: number): JsonFields | undefined {
   try {
     return fieldsIn(JSON.parse(bytes.toString('utf8', from, to)));

@@ -8,12 +8,12 @@ const FINISHED = Buffer.from('"finish_reason":"');
 const USAGE = Buffer.from('"usage":{');
 
 /**
- * Reads one event of `/v1/completions` or `/v1/chat/completions`. Most events bring a token and
- * nothing else worth knowing: they are recognised by their keys as they stand in the bytes (a key
- * cannot stand in a JSON string, where its quotes would be escaped), and not parsed.
+ * Reads one event of `/v1/completions` or `/v1/chat/completions`. Most events hold only a token:
+ * they are recognised by their keys in the bytes (a key cannot occur in a JSON string, where its
+ * quotes are escaped), and not parsed.
  *
- * @param endsWithChoices whether the end-to-end latency ends with the last event that has choices
- *   (completions) or with the last of any kind (chat), as in vLLM's benchmark
+ * @param endsWithChoices  true: the end-to-end latency ends with the last event with choices
+ * (completions); false: with the last event of any kind (chat), as in vLLM's benchmark
  */
 export function readChoices(
   answer: ReceivedAnswer,
@@ -55,7 +55,7 @@ function readParsed(
   const event = parsedEvent(bytes, from, to);
   if (event === undefined) {
     answer.fail(
-      `an event that is no JSON: ${bytes.toString('utf8', from, Math.min(to, from + 80))}`,
+      `an event that is not JSON: ${bytes.toString('utf8', from, Math.min(to, from + 80))}`,
     );
     return;
   }

@@ -6,14 +6,14 @@ import { readResponses } from './responses';
 export const PROTOCOLS = ['openai', 'openai-chat', 'responses'] as const;
 export type Protocol = (typeof PROTOCOLS)[number];
 
-/** The path of each protocol, when none is given. */
+/** The default path of each protocol. */
 export const ENDPOINTS: Readonly<Record<Protocol, string>> = {
   openai: '/v1/completions',
   'openai-chat': '/v1/chat/completions',
   responses: '/v1/responses',
 };
 
-/** What is spoken at a path; undefined when it is none of these. */
+/** The protocol of a path. Undefined for other paths. */
 export function protocolAt(path: string): Protocol | undefined {
   if (path.endsWith('/chat/completions')) return 'openai-chat';
   if (path.endsWith('/completions')) return 'openai';

@@ -4,7 +4,7 @@ import type { Dialect } from '@baton/refusal';
 import type { Endpoint } from '../generation-request';
 
 /**
- * The identity of an answer: fixed at admission and equal in all its chunks, across hand-over and
+ * The identity of an answer. It is fixed at admission and equal in all chunks, across hand-over and
  * retry.
  */
 export interface AnswerHead {
@@ -18,18 +18,18 @@ export interface AnswerHead {
 export interface AnswerOptions {
   readonly dialect: Dialect;
   readonly tokenizer: Tokenizer;
-  /** vLLM's `--enable-prompt-tokens-details`; OpenAI always gives them. */
+  /** vLLM's `--enable-prompt-tokens-details`. OpenAI always includes these details. */
   readonly promptTokensDetails?: boolean;
 }
 
-/** `cmpl-` or `chatcmpl-` and the request's id. */
+/** `cmpl-` or `chatcmpl-`, followed by the request's id. */
 export function answerId(endpoint: Endpoint, requestId: string): string {
   return `${endpoint === 'chat' ? 'chatcmpl' : 'cmpl'}-${requestId}`;
 }
 
 /**
- * Names a server's configuration: `vllm-0.27.0-3f2a9c1b` or `fp_3f2a9c1b04`. Equal configurations
- * have equal ones.
+ * Identifies a server's configuration: `vllm-0.27.0-3f2a9c1b` or `fp_3f2a9c1b04`. Equal
+ * configurations have equal fingerprints.
  */
 export function systemFingerprint(
   dialect: Dialect,

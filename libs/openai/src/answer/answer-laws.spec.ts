@@ -145,7 +145,7 @@ const textOf = (choice: WireChoice): string =>
   choice.text ?? choice.delta?.content ?? choice.message?.content ?? '';
 
 describe('answers', () => {
-  it('streamed text adds up to the whole answer, for any batches of tokens', () => {
+  it('streamed text equals the whole answer, for any batches of tokens', () => {
     fc.assert(
       fc.property(scenario, (s) => {
         const { plans, final, choicesOf } = run(s);
@@ -163,7 +163,7 @@ describe('answers', () => {
     );
   });
 
-  it('streamed log-probabilities and ids add up to those of the whole answer', () => {
+  it('streamed log-probabilities and ids equal those of the whole answer', () => {
     fc.assert(
       fc.property(scenario, (s) => {
         const { request, final, choicesOf } = run(s);
@@ -180,7 +180,7 @@ describe('answers', () => {
     );
   });
 
-  it('usage counts what a client counts: the tokens of the text, unless a stop cut it', () => {
+  it('usage equals a client’s count: the tokens of the text, unless a stop cut it', () => {
     fc.assert(
       fc.property(scenario, (s) => {
         const { request, plans, bodies, final } = run({ ...s, echo: false });

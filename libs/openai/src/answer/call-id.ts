@@ -1,10 +1,7 @@
 import { hashString, mix } from '@baton/kernel';
 import type { Dialect } from '@baton/refusal';
 
-/**
- * Names a call of one answer: equal in all chunks and on every path, different from that of any
- * other call.
- */
+/** The id of a call: equal in all chunks and on every path, and different for every call. */
 export function callId(
   dialect: Dialect,
   answerId: string,

@@ -2,7 +2,7 @@ import { asciiJson, type RawJson, rawObject, type ToolKind } from '@baton/text';
 import type { Dialect } from '@baton/refusal';
 import type { CallShape } from '../generation-request';
 
-/** A call as it is opened in a stream. */
+/** The opening of a call in a stream. */
 export interface CallHead {
   readonly index: number;
   readonly id: string;
@@ -10,7 +10,7 @@ export interface CallHead {
   readonly kind: ToolKind;
 }
 
-/** The deltas of chat chunks beside plain content. Texts come JSON-escaped. */
+/** Writes the deltas of chat chunks other than plain content. Texts are JSON-escaped. */
 export class DeltaWriter {
   constructor(
     private readonly dialect: Dialect,
@@ -21,7 +21,7 @@ export class DeltaWriter {
     return `{"content":"${text}"}`;
   }
 
-  /** OpenAI shows no reasoning; other servers have added `reasoning_content` to its shape. */
+  /** OpenAI shows no reasoning; `reasoning_content` is an extension of other servers. */
   reasoning(text: string): RawJson {
     return `{"${reasoningKey(this.dialect)}":"${text}"}`;
   }

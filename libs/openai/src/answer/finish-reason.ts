@@ -2,7 +2,7 @@ import type { EndReason } from '@baton/contract';
 import type { OutputPlan } from '@baton/text';
 import type { GenerationRequest } from '../generation-request';
 
-/** The finish reason of an answer: the engine's, or that of the calls that it makes. */
+/** The finish reason of an answer: the engine's end reason, or the kind of its calls. */
 export type FinishReason = EndReason | 'tool_calls' | 'function_call';
 
 export function finishReasonOf(

@@ -12,17 +12,17 @@ import {
 } from '@baton/text';
 import type { ReportedTokens } from './reported-tokens';
 
-/** Tokens with their likelihood, where it is known. */
+/** A token with its likelihood, where that is known. */
 export interface ScoredToken {
   readonly id: number;
   /**
-   * The token and its rivals in falling order; undefined for a prompt's first token, which nothing
-   * precedes.
+   * The token and its rivals in falling order. Undefined for the first token of a prompt, which has
+   * no predecessor.
    */
   readonly list: readonly TokenLogprob[] | undefined;
 }
 
-/** Tokens `[from, to)` of a sequence, as far as they are reported. */
+/** The reported part of tokens `[from, to)` of a sequence. */
 export interface OutputSpan {
   readonly plan: OutputPlan;
   readonly from: number;
@@ -31,7 +31,8 @@ export interface OutputSpan {
 }
 
 /**
- * Writes log-probabilities for one request: `top` entries per token, the token itself among them.
+ * Writes log-probabilities for one request, with `top` entries per token, including the token
+ * itself.
  */
 export class LogprobsWriter {
   constructor(
@@ -64,7 +65,7 @@ export class LogprobsWriter {
     return rawObject({ content: rawArray(this.chatEntries(tokens)) });
   }
 
-  /** Its entries, one per token. */
+  /** The entries of a chat answer, one per token. */
   chatEntries(tokens: readonly ScoredToken[]): RawJson[] {
     return tokens.map(({ id, list = [] }) =>
       rawObject({

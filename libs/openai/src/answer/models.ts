@@ -7,15 +7,15 @@ export interface ModelCard {
   readonly created: number;
   /** The model's path or repository, from which clients load a tokenizer. */
   readonly root: string;
-  /** Of a LoRA adapter: its base model. */
+  /** Base model of a LoRA adapter. */
   readonly parent?: string;
-  /** Null for a LoRA adapter, as in vLLM: its base model has it. */
+  /** Null for a LoRA adapter, as in vLLM; its base model has the length. */
   readonly maxModelLen: number | null;
 }
 
 /**
- * Body of GET /v1/models, the same in both dialects: OpenAI's clients ignore what vLLM adds,
- * benchmark clients need it.
+ * Body of GET /v1/models, equal in both dialects: OpenAI's clients ignore vLLM's fields, and
+ * benchmark clients need them.
  */
 export function modelList(cards: readonly ModelCard[]): string {
   return asciiJson({ object: 'list', data: cards.map(cardOf) });

@@ -2,8 +2,8 @@ import { asciiJson, type RawJson, rawObject } from '@baton/text';
 import type { ChunkFacts, StreamShape, StreamShapeInput } from './stream-shape';
 
 /**
- * OpenAI's stream: one field per delta, the role alone first, and at the end an empty delta with
- * the finish reason. Keys that only vLLM has appear when the request asked for them.
+ * OpenAI's stream: first the role alone, then one field per delta, and last an empty delta with the
+ * finish reason. vLLM's additional keys appear when the request asks for them.
  */
 export class OpenaiStreamShape implements StreamShape {
   readonly finishesApart = true;

@@ -45,7 +45,7 @@ interface Body {
   usage?: Record<string, unknown>;
 }
 
-/** vLLM knows no custom tools. */
+/** vLLM has no custom tools. */
 const isServed = ({ dialect, form }: { dialect: Dialect; form: object }): boolean =>
   dialect === 'openai' || !JSON.stringify(form).includes('"custom"');
 
@@ -125,7 +125,7 @@ function run(s: Scenario): { body: Body; chunks: Body[] } {
   };
 }
 
-/** Texts are concatenated; a name comes once. */
+/** Texts are concatenated; a name appears once. */
 function grown<Part extends object>(known: Part | undefined, part: Part): Part {
   const entries = Object.entries(part).map(([key, text]) => {
     const before = known === undefined ? '' : (Reflect.get(known, key) as string);
@@ -158,7 +158,7 @@ function assembled(deltas: readonly Message[]): Message {
 }
 
 describe('an answer of several parts', () => {
-  it('is the same streamed and in one piece', () => {
+  it('is equal streamed and in one piece', () => {
     fc.assert(
       fc.property(scenario, (s) => {
         const { body, chunks } = run(s);
@@ -182,7 +182,7 @@ describe('an answer of several parts', () => {
           const scored = own.flatMap((choice) => choice.logprobs?.content ?? []);
           expect(scored).toEqual(logprobs?.content ?? []);
           const called = [...(message.tool_calls ?? []), message.function_call ?? []].flat();
-          // Null beside calls alone: where all tokens were spent on reasoning the list is empty.
+          // Null when there are only calls. Empty when all tokens were spent on reasoning.
           if (s.logprobs && called.length === 0) expect(logprobs?.content).toBeInstanceOf(Array);
         }
         expect(totals(chunks.at(-1))).toEqual(totals(body));

@@ -24,7 +24,7 @@ import { vllmBody, vllmChoice } from './vllm-final-shape';
 export interface FinishedSequence {
   readonly plan: OutputPlan;
   readonly reason: EndReason;
-  /** Tokens generated, at most the plan's. */
+  /** Generated tokens, at most those of the plan. */
   readonly count: number;
 }
 
@@ -32,44 +32,44 @@ export interface FinalFacts {
   readonly cachedTokens?: number | undefined;
   readonly kvTransferParams?: object | undefined;
   /**
-   * Of a context server of TensorRT-LLM: the number of the request, digits, and the parameters for
-   * its generation server.
+   * Only from a context server of TensorRT-LLM: the request's number in digits, and the parameters
+   * for the generation server.
    */
   readonly disaggregated?: { readonly id: string | undefined; readonly state: string } | undefined;
-  /** `kv_transfer_params` are to name the first token, for LMCache's proxy. */
-  readonly tellsFirstToken?: boolean | undefined;
+  /** Whether `kv_transfer_params` include the first token, for LMCache's proxy. */
+  readonly includesFirstToken?: boolean | undefined;
 }
 
-/** A choice of an answer in one piece; JSON texts where marked as raw. */
+/** A choice of an answer in one piece. Raw fields are JSON texts. */
 export interface FinalChoice {
   readonly index: number;
   /** `null` when an answer has other content. */
   readonly text: RawJson;
-  /** Undefined when there is none, or none is shown. */
+  /** Undefined: there is no reasoning, or it is hidden. */
   readonly reasoning: RawJson | undefined;
-  /** Calls of functions: `tool_calls` or the one `function_call`; undefined when there are none. */
+  /** Calls of functions: `tool_calls`, or the one `function_call`. Undefined: there are none. */
   readonly toolCalls: RawJson | undefined;
   readonly functionCall: RawJson | undefined;
   readonly logprobs: RawJson;
   readonly reason: FinishReason;
   readonly stopReason: string | number | null;
-  /** Undefined unless the request asked for ids. */
+  /** Undefined: the request did not ask for ids. */
   readonly tokenIds: RawJson | undefined;
   readonly promptTokenIds: RawJson | undefined;
   readonly promptLogprobs: RawJson | undefined;
-  /** Undefined unless the request asked for it. */
+  /** Undefined: the request did not ask for it. */
   readonly promptText: RawJson | undefined;
   readonly disaggregatedParams?: RawJson | undefined;
 }
 
-/** An answer in one piece, its parts in order. */
+/** The parts of an answer in one piece, in order. */
 export interface FinalParts {
   readonly request: GenerationRequest;
   readonly head: AnswerHead;
   readonly choices: readonly FinalChoice[];
   readonly usage: RawJson;
   readonly kvTransferParams: RawJson | undefined;
-  /** Of all prompts of an answer of a context server. */
+  /** Ids of all prompts; only in answers of a context server. */
   readonly promptTokenIds?: RawJson | undefined;
 }
 
@@ -80,7 +80,9 @@ export interface FinalContext {
   readonly options: AnswerOptions;
 }
 
-/** The JSON body of an answer that is not streamed. `results[i]` is sequence `i`. ASCII. */
+/**
+ * The JSON body (ASCII) of an answer that is not streamed. `results[i]` belongs to sequence `i`.
+ */
 export function renderFinal(
   { request, head, options }: FinalContext,
   results: readonly FinishedSequence[],
@@ -98,7 +100,7 @@ export function renderFinal(
     reasoningTokens: results.reduce((sum, one) => sum + reasoningTokens(one.plan, one.count), 0),
     cachedTokens: facts.cachedTokens,
   };
-  const params = facts.tellsFirstToken === true ? firstTokenOf(results) : facts.kvTransferParams;
+  const params = facts.includesFirstToken === true ? firstTokenOf(results) : facts.kvTransferParams;
   const parts: FinalParts = {
     request,
     head,
@@ -122,7 +124,7 @@ function firstTokenOf([first]: readonly FinishedSequence[]): object {
   return { first_tok: first?.plan.tokenIds[0] ?? null };
 }
 
-/** A completion may have several prompts, a chat has one. */
+/** One list of ids per prompt of a completion; a chat has one prompt. */
 function promptIdsOf({ endpoint, prompts }: GenerationRequest): RawJson {
   const all = prompts.map(({ ids }) => rawIds(ids));
   return endpoint === 'chat' ? (all[0] ?? '[]') : rawArray(all);
@@ -130,7 +132,7 @@ function promptIdsOf({ endpoint, prompts }: GenerationRequest): RawJson {
 
 /**
  * `DisaggregatedParams` of tensorrt_llm/serve/openai_protocol.py. The number has more digits than a
- * JavaScript number, and is not secret.
+ * JavaScript number holds. It is not secret.
  */
 function contextOf(
   { result: { plan, count } }: ChosenSequence,
@@ -195,7 +197,7 @@ class ChoiceWriter {
     return asciiJson(segmentText(this.options.tokenizer, { plan, segment, count }));
   }
 
-  /** Calls that were opened; the arguments of the last may be cut. */
+  /** The opened calls. The arguments of the last one may be cut. */
   private calls({ plan, count }: FinishedSequence, choice: number): RawJson[] {
     const { request, options, head } = this.context;
     const opened = (plan.segments ?? []).filter(({ kind, to }) => kind === 'call' && to <= count);
@@ -210,7 +212,7 @@ class ChoiceWriter {
     });
   }
 
-  /** With token ids returned, vLLM leaves a completion's echo to them. */
+  /** vLLM leaves out the echo of a completion that returns token ids. */
   private echoOf(prompt: Prompt): string {
     const isLeftOut = this.request.endpoint === 'completions' && this.request.returnTokenIds;
     return isLeftOut ? '' : (prompt.echoText ?? '');
@@ -228,13 +230,13 @@ class ChoiceWriter {
     const scored: ScoredToken[] = echo && !isChat ? writer.ofPrompt(prompt.ids) : [];
     if (!prompt.hidesOutput)
       scored.push(...writer.ofOutput({ plan, from: 0, to: count, reported }));
-    // OpenAI has null beside calls, and an empty list where all tokens were spent on reasoning.
+    // OpenAI writes null next to calls, and an empty list where all tokens were spent on reasoning.
     if (isCalls && scored.length === 0) return 'null';
     if (!isChat) return writer.completion(scored, 0);
     return this.options.dialect === 'openai' ? writer.openaiChat(scored) : writer.chat(scored);
   }
 
-  /** A completion that echoes with log-probabilities has those of its prompt too. */
+  /** A completion with echo and log-probabilities includes those of its prompt. */
   private promptLogprobs(prompt: Prompt): RawJson | undefined {
     const { promptLogprobs, endpoint, echo, logprobs } = this.request;
     const top = promptLogprobs ?? (echo && endpoint === 'completions' ? logprobs : undefined);

@@ -16,13 +16,13 @@ export class ReportedTokens {
     this.showsReasoning = request.reasoning?.isShown !== false;
   }
 
-  /** Ids: all but those of reasoning that is not shown. */
+  /** Token ids: all except those of hidden reasoning. */
   ids(plan: OutputPlan, from: number, to: number): Int32Array {
     if (this.segments === undefined || this.showsReasoning) return plan.tokenIds.subarray(from, to);
     return plan.tokenIds.subarray(from, to).filter((_id, i) => !this.isHidden(from + i));
   }
 
-  /** Log-probabilities: OpenAI gives those of the content alone. */
+  /** Whether a token has log-probabilities. OpenAI gives them for content only. */
   hasLogprob(index: number): boolean {
     if (this.segments === undefined) return true;
     if (this.dialect === 'vllm') return !this.isHidden(index);
@@ -38,7 +38,7 @@ export class ReportedTokens {
   }
 }
 
-/** Tokens of reasoning among the first `count`. */
+/** Number of reasoning tokens among the first `count`. */
 export function reasoningTokens({ segments }: OutputPlan, count: number): number {
   const reasoning = segments?.find(({ kind }) => kind === 'reasoning');
   return reasoning === undefined ? 0 : Math.min(reasoning.to, count) - reasoning.from;

@@ -58,13 +58,13 @@ describe.each(['openai', 'vllm'] as const)("OpenAI's client with the %s dialect"
     const body = { ...ask, n: 2, logprobs: true, top_logprobs: 2, stop: [' b'] };
     const whole = await client.chat.completions.create(body);
     const streamed = await client.chat.completions.stream(body).finalChatCompletion();
-    const told = ({ choices }: typeof whole) =>
+    const choicesOf = ({ choices }: typeof whole) =>
       choices.map(({ message, finish_reason, logprobs }) => ({
         content: message.content,
         finish_reason,
         tokens: logprobs?.content,
       }));
-    expect(told(streamed)).toEqual(told(whole));
+    expect(choicesOf(streamed)).toEqual(choicesOf(whole));
     expect(whole.choices).toHaveLength(2);
   });
 

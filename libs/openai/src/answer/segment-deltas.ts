@@ -11,8 +11,8 @@ export interface SegmentOptions {
 }
 
 /**
- * Turns the tokens of a sequence of several parts into deltas. It records how much of each part has
- * been shown.
+ * Turns the tokens of a sequence with several parts into deltas. It records how much of each part
+ * has been shown.
  */
 export class SegmentDeltas {
   private readonly texts: readonly VisibleText[];

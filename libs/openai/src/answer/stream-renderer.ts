@@ -20,25 +20,25 @@ export interface StreamedSequence {
   readonly answerId: string;
 }
 
-/** Placeholder for the text when a frame's constant parts are cut out; no text contains it. */
+/** Stands for the text while the constant parts of a frame are cut out. No text contains it. */
 const HOLE = '\u0000';
 
 /**
- * Turns the tokens of one sequence into frames. It records what the client has got of the sequence;
- * tokens come in order and without repeats. A sequence whose chunks differ in nothing but their
- * text is two ready strings with the text between.
+ * Turns the tokens of one sequence into frames, in order and without repeats. It records which
+ * tokens the client has. A sequence whose chunks differ only in their text has two constant strings
+ * with the text between.
  */
 export class StreamRenderer {
   private readonly text: VisibleText;
   private readonly logprobs: LogprobsWriter | undefined;
   private readonly frame: readonly [string, string] | undefined;
   private hasBegun = false;
-  /** Tokens that a frame has shown, or will show with the next one that is not empty. */
+  /** Index of the first token that no frame has reported yet. */
   private firstUnshown = 0;
   private textOffset = 0;
   private received = 0;
   private readonly isChat: boolean;
-  /** Set for an answer with more than content. */
+  /** Set for an answer with parts other than content. */
   private readonly parts: SegmentDeltas | undefined;
 
   constructor(
@@ -57,7 +57,7 @@ export class StreamRenderer {
     this.frame = this.constantFrame();
   }
 
-  /** Tokens received so far; after the end, what `usage` counts. */
+  /** Tokens received so far; after the end, the number in `usage`. */
   get completionTokens(): number {
     return this.received;
   }
@@ -66,7 +66,7 @@ export class StreamRenderer {
     return reasoningTokens(this.sequence.plan, this.received);
   }
 
-  /** Opens a chat answer; nothing for completions. */
+  /** The frame that opens a chat answer. Empty for completions. */
   role(): string {
     if (!this.isChat) return '';
     const { ids } = this.sequence.prompt;
@@ -78,7 +78,7 @@ export class StreamRenderer {
     return this.shape.role(this.sequence.index, facts);
   }
 
-  /** The echoed message of a chat answer; a completion's echo comes with its first text. */
+  /** The echoed message of a chat answer. A completion's echo comes with its first text. */
   echo(): string {
     const { echoText } = this.sequence.prompt;
     if (!this.isChat || echoText === undefined || echoText === '') return '';
@@ -86,8 +86,8 @@ export class StreamRenderer {
   }
 
   /**
-   * The frames for tokens `[fromIndex, fromIndex + count)`; empty when they make nothing visible
-   * and the dialect skips that.
+   * The frames for tokens `[fromIndex, fromIndex + count)`. Empty when no text becomes visible and
+   * the dialect skips such frames.
    */
   tokens(fromIndex: number, count: number): string {
     this.received = fromIndex + count;
@@ -100,7 +100,7 @@ export class StreamRenderer {
     return this.chunk(text, undefined);
   }
 
-  /** The last `count` tokens (0 when all have come) and the end. */
+  /** The frames for the last `count` tokens (0 when all have arrived) and for the end. */
   finish(reason: EndReason, fromIndex: number, count: number): string {
     assert(count === 0 || fromIndex === this.received, 'tokens come in order');
     this.received = fromIndex + count;
@@ -124,12 +124,12 @@ export class StreamRenderer {
     if (whole === '' && this.shape.finishesApart) return '';
     const facts = this.facts(finish);
     this.hasBegun = true;
-    // What log-probabilities count by.
+    // Log-probabilities count offsets in characters of this text.
     if (this.logprobs !== undefined) this.textOffset += echo.length + visibleLength(text);
     return this.shape.chunk(this.sequence.index, whole, facts);
   }
 
-  /** One frame per delta; facts about the tokens go with the last. */
+  /** One frame per delta. Facts about the tokens are in the last frame. */
   private chunks(deltas: readonly RawJson[], finish?: FinishFacts): string {
     const { index } = this.sequence;
     const { finishesApart } = this.shape;
@@ -152,7 +152,7 @@ export class StreamRenderer {
     return this.reported.ids(this.sequence.plan, this.firstUnshown, this.received).length > 0;
   }
 
-  /** Called only for ids and log-probabilities. */
+  /** Used only for ids and log-probabilities. */
   private get reported(): ReportedTokens {
     return new ReportedTokens(this.sequence.plan, this.request, this.options.dialect);
   }
@@ -169,7 +169,7 @@ export class StreamRenderer {
     });
   }
 
-  /** The frame's fields beside its text; takes the tokens that no frame has shown yet. */
+  /** The frame's fields other than its text. Marks the unreported tokens as reported. */
   private facts(finish: FinishFacts | undefined): ChunkFacts {
     const { plan, prompt } = this.sequence;
     const from = this.firstUnshown;
@@ -197,7 +197,7 @@ export class StreamRenderer {
     return this.options.dialect === 'openai' ? writer.openaiChat(scored) : writer.chat(scored);
   }
 
-  /** With token ids returned, vLLM leaves the echo to them. */
+  /** vLLM leaves out the echo when token ids are returned. */
   private completionEcho(): string {
     return this.request.returnTokenIds ? '' : (this.sequence.prompt.echoText ?? '');
   }
@@ -208,7 +208,7 @@ export class StreamRenderer {
     return runningUsageJson({ promptTokens, completionTokens: this.received }, this.options);
   }
 
-  /** The constant parts of a frame, when nothing but the text differs between frames. */
+  /** The constant parts of a frame. Undefined when frames differ in more than their text. */
   private constantFrame(): readonly [string, string] | undefined {
     const { continuousUsage, returnTokenIds } = this.request;
     if (this.logprobs !== undefined || continuousUsage || returnTokenIds) return undefined;

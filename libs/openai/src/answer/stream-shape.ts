@@ -3,7 +3,7 @@ import type { Endpoint } from '../generation-request';
 import type { AnswerHead } from './answer-head';
 import type { FinishReason } from './finish-reason';
 
-/** A chunk's fields beside its text, as JSON. */
+/** A chunk's fields other than its text, as JSON. */
 export interface ChunkFacts {
   readonly logprobs?: RawJson | undefined;
   readonly finish?: FinishFacts | undefined;
@@ -21,25 +21,23 @@ export interface FinishFacts {
   readonly stopReason: string | number | null;
 }
 
-/** The frames of a stream in one dialect, for one request. `text` and echoes come JSON-escaped. */
+/** The frames of a stream in one dialect, for one request. Texts and echoes are JSON-escaped. */
 export interface StreamShape {
-  /**
-   * True when the end is a separate frame without text; false when it is sent with the last text.
-   */
+  /** True when the end is a separate frame without text; false when it comes with the last text. */
   readonly finishesApart: boolean;
-  /** Opens a chat answer. */
+  /** The frame that opens a chat answer. */
   role(index: number, facts: ChunkFacts): string;
   /** The echo of a chat message. */
   echo(index: number, text: string, facts: ChunkFacts): string;
   chunk(index: number, text: string, facts: ChunkFacts): string;
-  /** A chat chunk whose delta is ready. */
+  /** A chat chunk with a finished delta. */
   delta(index: number, delta: RawJson, facts: ChunkFacts): string;
-  /** The end of a sequence, when it is a separate frame. */
+  /** The end of a sequence, for a dialect that sends it separately. */
   finish(index: number, facts: ChunkFacts): string;
   usage(usage: RawJson): string;
   /**
-   * The parameters of blocks that decode has kept; vLLM plans to send them with the last chunk
-   * (pull request 40186), which here is sent before they are known.
+   * The parameters of blocks that decode has kept. vLLM plans to send them with the last chunk
+   * (pull request 40186); here that chunk is sent before they are known.
    */
   kvTransferParams(params: RawJson): string;
 }

@@ -41,7 +41,7 @@ export class StreamedAnswer {
   }
 
   /**
-   * The role frames of a chat answer, and its echoes. Once, together with the first token of any
+   * The role frames of a chat answer, and its echoes. Sent once, with the first token of any
    * sequence.
    */
   open(): string {
@@ -52,14 +52,15 @@ export class StreamedAnswer {
   }
 
   /**
-   * The usage frame, if asked for, the blocks that an engine keeps for the next turn, and the end
-   * of the stream; when every sequence has finished.
+   * The end of the stream, after all sequences: the usage frame if the request asks for it, the
+   * blocks kept for the next turn, and the final mark.
    */
   close(facts: FinalFacts = {}): string {
     const { kvTransferParams: params } = facts;
-    // None for a prefill leg: vLLM's streams do not include held blocks, and no router reads them.
-    const isTold = params !== undefined && !asksToHold(this.request.kvTransferParams);
-    const kept = isTold ? this.shape.kvTransferParams(asciiJson(params)) : '';
+    // Left out for a prefill leg: vLLM's streams do not include held blocks, and no router reads
+    // them.
+    const sendsParams = params !== undefined && !asksToHold(this.request.kvTransferParams);
+    const kept = sendsParams ? this.shape.kvTransferParams(asciiJson(params)) : '';
     if (!this.request.includeUsage) return kept + DONE;
     const usage = {
       promptTokens: this.request.prompts.reduce((sum, { ids }) => sum + ids.length, 0),
@@ -70,7 +71,7 @@ export class StreamedAnswer {
     return this.shape.usage(usageJson(usage, this.options, true)) + kept + DONE;
   }
 
-  /** An error after the first byte, and the end of the stream. */
+  /** An error after the first byte, followed by the end of the stream. */
   fail(error: BatonError): string {
     return renderStreamError(error, this.options.dialect) + DONE;
   }

@@ -3,18 +3,17 @@ import type { AnswerOptions } from './answer-head';
 
 export interface Usage {
   readonly promptTokens: number;
-  /** Sampled tokens, those of stop strings included. */
+  /** Sampled tokens, including those of stop strings. */
   readonly completionTokens: number;
   /** The reasoning part of the completion tokens. */
   readonly reasoningTokens?: number;
   /**
-   * Prompt tokens that an engine did not have to compute; undefined where the configuration hides
-   * them.
+   * Prompt tokens that an engine took from a cache. Undefined when the configuration hides them.
    */
   readonly cachedTokens?: number | undefined;
 }
 
-/** Usage of a whole answer. vLLM writes nulls in a JSON answer and leaves them out of a stream. */
+/** Usage of a whole answer. vLLM writes nulls in a JSON answer and omits them in a stream. */
 export function usageJson(usage: Usage, options: AnswerOptions, isStream: boolean): RawJson {
   if (options.dialect === 'openai') return openaiUsage(usage);
   const { cachedTokens } = usage;

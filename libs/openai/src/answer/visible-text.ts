@@ -1,11 +1,11 @@
 import { escapeJson, JsonFragments, type OutputPlan, type Tokenizer } from '@baton/text';
 
-/** A run of tokens that spell one text. */
+/** A run of tokens with one text. */
 export type TokenRun = Pick<OutputPlan, 'tokenIds' | 'cut'>;
 
 /**
- * Tracks the shown text of a run. While the sequence continues it holds back as many characters as
- * a stop string could still claim; at the end it shows the rest up to the cut.
+ * Tracks the shown text of a run. While the sequence continues, it holds back the characters that
+ * may belong to a stop string; at the end it shows the rest up to the cut.
  */
 export class VisibleText {
   private readonly fragments: JsonFragments;

@@ -2,12 +2,12 @@ import { asciiJson, rawArray, type RawJson, rawObject } from '@baton/text';
 import type { Endpoint } from '../generation-request';
 import type { FinalChoice, FinalParts } from './render-final';
 
-/** The parts of a request that it uses. */
+/** The fields of an answer's parts that vLLM's shape uses. */
 type VllmParts = Omit<FinalParts, 'request'> & {
   readonly request: Pick<FinalParts['request'], 'endpoint' | 'serviceTier'>;
 };
 
-/** vLLM's JSON answers: every field of its classes in their order, nulls included. */
+/** vLLM's JSON answers: every field of its classes in their order, including nulls. */
 export function vllmBody(parts: VllmParts, choices: readonly RawJson[]): RawJson {
   const { request, head } = parts;
   const isChat = request.endpoint === 'chat';

@@ -2,8 +2,8 @@ import { asciiJson, type RawJson, rawObject } from '@baton/text';
 import type { ChunkFacts, StreamShape, StreamShapeInput } from './stream-shape';
 
 /**
- * vLLM's stream: keys appear when the server has assigned them, nulls included, and the finish
- * reason comes with the last text.
+ * vLLM's stream: a key appears when the server has assigned it, even null, and the finish reason
+ * comes with the last text.
  */
 export class VllmStreamShape implements StreamShape {
   readonly finishesApart = false;

@@ -66,7 +66,7 @@ describe("vLLM's bytes", () => {
     expect(stream.close()).toBe('data: [DONE]\n\n');
   });
 
-  it('chat: the usage chunk takes the fingerprint', () => {
+  it('chat: the usage chunk has the fingerprint', () => {
     const stream = answer('vllm', chatRequest('vllm', USAGE), 'Hi there');
     const [sequence] = stream.sequences;
     stream.open();
@@ -106,7 +106,7 @@ describe("vLLM's bytes", () => {
     );
   });
 
-  it('whole answers list every field with its null', () => {
+  it('whole answers list every field, nulls included', () => {
     const options = { dialect: 'vllm', tokenizer } as const;
     const whole = (request: GenerationRequest, id: string, text: string) =>
       renderFinal({ request, head: headOf(id), options }, [
@@ -151,14 +151,14 @@ describe("vLLM's bytes", () => {
     );
   });
 
-  it('an error in the stream is spaced as Python spaces it', () => {
+  it('an error in the stream has Python’s spaces', () => {
     expect(renderStreamError(new BatonError('kv_load_failed'), 'vllm')).toBe(
       'data: {"error": {"message": "Internal server error", "type": "InternalServerError", ' +
         '"param": null, "code": 500}}\n\n',
     );
   });
 
-  it('held KV travels in the whole answer', () => {
+  it('the whole answer includes the parameters of held KV', () => {
     const request = completionRequest('vllm', { kv_transfer_params: { do_remote_decode: true } });
     const options = { dialect: 'vllm', tokenizer } as const;
     const results = [{ plan: planOf(' a'), reason: 'length', count: 1 } as const];
@@ -174,13 +174,13 @@ describe("vLLM's bytes", () => {
 });
 
 describe.each(['vllm', 'openai'] as const)(
-  'what a prefill leg is told beside its token (%s)',
+  'the answer of a prefill leg beside its token (%s)',
   (dialect) => {
     const options = { dialect, tokenizer } as const;
     const results = [{ plan: planOf(' a'), reason: 'length', count: 1 } as const];
     const [token] = results[0]!.plan.tokenIds;
 
-    it('is TensorRT-LLM’s params in the choice, with all digits of the number', () => {
+    it('has TensorRT-LLM’s params in the choice, with all digits of the number', () => {
       const request = completionRequest(dialect, {});
       const disaggregated = { id: '7259873453121536042', state: 'eyJ9' };
       const body = renderFinal({ request, head: headOf('cmpl-9'), options }, results, {
@@ -196,15 +196,15 @@ describe.each(['vllm', 'openai'] as const)(
       expect(JSON.parse(body)).toMatchObject({ prompt_token_ids: [ids] });
     });
 
-    it('is the number of the token, for LMCache', () => {
+    it('has the id of the token, for LMCache', () => {
       const request = completionRequest(dialect, { kv_transfer_params: { ret_first_tok: true } });
       const context = { request, head: headOf('cmpl-9'), options };
-      expect(renderFinal(context, results, { tellsFirstToken: true })).toContain(
+      expect(renderFinal(context, results, { includesFirstToken: true })).toContain(
         `"kv_transfer_params":{"first_tok":${token}}`,
       );
     });
 
-    it('comes with the end of a stream, when decode keeps its blocks', () => {
+    it('has the parameters at the end of a stream when decode keeps its blocks', () => {
       const request = completionRequest(dialect, { stream: true });
       const stream = new StreamedAnswer(request, headOf('cmpl-9'), [planOf(' a')], options);
       const end = stream.close({ kvTransferParams: { do_remote_decode: true } });
@@ -213,7 +213,7 @@ describe.each(['vllm', 'openai'] as const)(
       );
     });
 
-    it('does not come with the stream of a prefill leg', () => {
+    it('has no parameters in the stream of a prefill leg', () => {
       const asked = { stream: true, kv_transfer_params: { do_remote_decode: true } };
       const request = completionRequest(dialect, asked);
       const stream = new StreamedAnswer(request, headOf('cmpl-9'), [planOf(' a')], options);

@@ -26,7 +26,7 @@ function refusalOf(parse: () => unknown): BatonError {
 describe('reasoning', () => {
   const able = { isReasoning: true };
 
-  it('has a length by reasoning_effort, medium by default', () => {
+  it('has the length of reasoning_effort, medium by default', () => {
     const effortOf = (effort?: string) =>
       chat({ reasoning_effort: effort }, able).reasoning?.effort;
     expect(effortOf()).toBe(1);
@@ -36,7 +36,7 @@ describe('reasoning', () => {
     expect(effortOf('none')).toBeUndefined();
   });
 
-  it('can be switched off by the template, bounded, and hidden', () => {
+  it('can be switched off by a template argument, limited, and hidden', () => {
     const of = (body: object) => chat(body, able).reasoning;
     expect(of({ chat_template_kwargs: { enable_thinking: false } })).toBeUndefined();
     expect(of({ chat_template_kwargs: { thinking: false } })).toBeUndefined();

@@ -8,14 +8,13 @@ import { validateBody } from './rules';
 import { toolUse } from './tool-offer';
 import { refuseTemplate } from './unsupported';
 
-/** Whether a body is one of messages. */
+/** Whether a body has messages. */
 export function hasMessages(body: Readonly<Record<string, unknown>>): boolean {
   return body['messages'] !== undefined && body['messages'] !== null;
 }
 
 /**
- * The prompt of a conversation as chat completions would compute it, whatever its length. Throws
- * `BatonError`.
+ * The prompt of a conversation as chat completions compute it, of any length. Throws `BatonError`.
  */
 export function chatPromptIds(
   body: Readonly<Record<string, unknown>>,

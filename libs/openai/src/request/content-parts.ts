@@ -5,7 +5,7 @@ import type { RequestLimits } from '../limits';
 import type { ContentPart, MessageField } from './chat.dto';
 import { unsupported } from './unsupported';
 
-/** Part types that hold text, with the key under which they hold it. */
+/** Part types with text, and the key of that text. */
 const TEXT_PARTS: Readonly<Record<string, string>> = {
   text: 'text',
   input_text: 'text',
@@ -14,7 +14,7 @@ const TEXT_PARTS: Readonly<Record<string, string>> = {
   thinking: 'thinking',
 };
 
-/** Part types with other content, with its key and its cost. */
+/** Part types with other content, with its key and its kind. */
 const MEDIA_PARTS: Readonly<Record<string, { readonly key: string; readonly kind: Medium }>> = {
   image_url: { key: 'image_url', kind: 'image' },
   input_image: { key: 'image_url', kind: 'image' },
@@ -26,14 +26,14 @@ type Medium = 'image' | 'audio';
 type Piece = Exclude<TurnContent, string>[number];
 
 /**
- * The content of messages in the prompt. Parts are joined by line breaks, as in vLLM. An image or a
- * clip becomes as many token ids as the model spends on one, derived from its address or data:
- * equal ones share a prefix cache, others do not. Nothing is fetched or decoded.
+ * Reads the content of messages. Parts are joined by line breaks, as in vLLM. An image or clip
+ * becomes as many token ids as the model spends on one, derived from its address or data, so that
+ * equal ones share a prefix cache. No content is fetched or decoded.
  */
 export class ContentReader {
   /**
-   * Ids made for media so far, at most the model's context, beyond which the prompt is too long
-   * anyway.
+   * Ids made for media so far. At most the model's context, since a longer prompt is refused in any
+   * case.
    */
   private placed = 0;
 
@@ -76,7 +76,7 @@ export class ContentReader {
   }
 }
 
-/** Plain text of a message, without other parts. */
+/** The text of a message without its other parts. */
 export function plainText(content: TurnContent): string {
   if (typeof content === 'string') return content;
   return content.filter((piece) => typeof piece === 'string').join('');

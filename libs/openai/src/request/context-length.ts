@@ -3,22 +3,24 @@ import { outside, RequestError, valueError } from '@baton/refusal';
 import type { Prompt } from '../generation-request';
 import type { RequestLimits } from '../limits';
 
-/** Tokens of all prompts of one request: four of the longest of a model with 131,072. */
+/**
+ * Most tokens of all prompts of one request: four of the longest prompts of a model with 131,072.
+ */
 const MAX_PROMPT_TOKENS = 2 ** 19;
 
-/** The token limits of a request, before its prompt is counted. */
+/** The token limits of a request before its prompt is counted. */
 export interface OutputLimit {
-  /** Undefined for all the room that the prompt leaves. */
+  /** Undefined: all tokens that the prompt leaves. */
   readonly maxTokens: number | undefined;
-  /** The field that set it. */
+  /** The field that set the limit. */
   readonly field: 'max_tokens' | 'max_completion_tokens';
-  /** OpenAI's name of the input: the field that holds it. */
+  /** OpenAI's name of the input: the field that contains it. */
   readonly input: string;
 }
 
 /**
- * A prompt whose length is known, or known to be beyond `tokens - 1` when the tokenizer stopped
- * early.
+ * Length of a prompt in tokens. With `isAtLeast`, the tokenizer stopped early and the prompt has at
+ * least that many.
  */
 export interface PromptLength {
   readonly tokens: number;
@@ -26,11 +28,11 @@ export interface PromptLength {
 }
 
 /**
- * Checks prompts against the model's context. Its messages are those of vLLM and of OpenAI for the
- * same mistakes; the request's output limit is checked when it is built, each prompt by `room`.
+ * Checks prompts against the model's context, with the messages of vLLM and of OpenAI for the same
+ * errors. The constructor checks the request's output limit, `room` checks each prompt.
  */
 export class ContextLength {
-  /** Tokens after which a prompt is too long. */
+  /** Most tokens of a prompt. */
   readonly maxInputTokens: number;
   private readonly requested: number;
 
@@ -43,10 +45,7 @@ export class ContextLength {
     this.maxInputTokens = limits.maxModelLen - this.requested;
   }
 
-  /**
-   * Refuses a text that cannot fit, without tokenizing it: one too long even for the longest
-   * tokens.
-   */
+  /** Refuses, without tokenizing, a text that is too long even with the longest tokens. */
   checkText(characters: number): void {
     const most = this.maxInputTokens * this.limits.tokenizer.longestToken;
     if (characters <= most) return;
@@ -62,8 +61,8 @@ export class ContextLength {
   }
 
   /**
-   * Output tokens that a prompt may have, at least 1. Throws when there is no room for the
-   * requested number.
+   * Output tokens that a prompt may have, at least 1. Throws when the requested number does not
+   * fit.
    */
   room({ tokens, isAtLeast }: PromptLength): number {
     const { maxModelLen } = this.limits;
@@ -84,7 +83,9 @@ export class ContextLength {
     return room;
   }
 
-  /** Prompt and output must fit the KV cache of one engine, or the request would wait forever. */
+  /**
+   * Refuses a prompt and output that exceed the KV cache of one engine, since they could never run.
+   */
   checkCapacity(tokens: number): void {
     const capacity = this.limits.kvCapacityTokens ?? Infinity;
     if (tokens <= capacity) return;
@@ -142,17 +143,17 @@ export class ContextLength {
   }
 }
 
-/** Counts the tokens of the prompts of one request while they are read. */
+/** Counts the tokens of the prompts of one request as they are read. */
 export class PromptTotal {
   private tokens = 0;
   private readonly most: number;
 
-  /** One prompt may fill the context of its model, however long that is. */
+  /** One prompt may fill the context of its model, of any length. */
   constructor({ maxModelLen }: Pick<RequestLimits, 'maxModelLen'>) {
     this.most = Math.max(MAX_PROMPT_TOKENS, maxModelLen);
   }
 
-  /** @throws BatonError `request_too_complex` when they are too many */
+  /** @throws BatonError `request_too_complex` when there are too many */
   add({ ids }: Pick<Prompt, 'ids'>): void {
     this.tokens += ids.length;
     if (this.tokens > this.most) throw new BatonError('request_too_complex');

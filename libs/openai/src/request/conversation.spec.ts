@@ -24,7 +24,7 @@ const turn: fc.Arbitrary<ChatTurn> = fc.record(
   { requiredKeys: ['role', 'content'] },
 );
 
-/** The definition of merging: each turn joins the one before it. */
+/** The definition of merging: each turn joins the previous one. */
 function oneByOne(turns: readonly ChatTurn[]): ChatTurn[] {
   const result: ChatTurn[] = [];
   for (const next of turns) {
@@ -47,7 +47,7 @@ function oneByOne(turns: readonly ChatTurn[]): ChatTurn[] {
 }
 
 describe('neighbouring turns of one role and name', () => {
-  it('become one turn, as if each joined the one before it', () => {
+  it('become one turn, as if each joined the previous one', () => {
     fc.assert(
       fc.property(fc.array(turn, { maxLength: 8 }), (turns) => {
         expect(mergedTurns(turns)).toEqual(oneByOne(turns));

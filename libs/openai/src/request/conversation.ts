@@ -4,20 +4,20 @@ import type { RequestLimits } from '../limits';
 import type { CalledFunction, CallField, MessageField } from './chat.dto';
 import { ContentReader } from './content-parts';
 
-/** The parts of a conversation, for all endpoints. */
+/** The parts of a conversation, in one form for all endpoints. */
 export interface ConversationParts {
   readonly messages: readonly MessageField[];
-  /** Tools in the prompt, as the request has them. */
+  /** Tools in the prompt, as in the request. */
   readonly definitions: readonly object[];
   readonly documents: readonly object[];
 }
 
-/** Roles that give instructions. */
+/** Roles of instructions. */
 const INSTRUCTING = new Set(['system', 'developer']);
 
 /**
  * Messages as turns of the chat template. Instructions (`system` and `developer`), functions and
- * documents become one leading system turn; neighbours of one role become one turn.
+ * documents become one leading system turn. Neighbours of one role become one turn.
  */
 export function turnsOf(parts: ConversationParts, limits: RequestLimits): ChatTurn[] {
   const { messages, definitions, documents } = parts;
@@ -41,9 +41,9 @@ function leadingTurn(
   const leading = instructions.map(({ content }) => content);
   if (definitions.length > 0) leading.push(template.describeTools(definitions));
   if (documents.length > 0) leading.push(documentsText(documents));
-  const said = leading.filter((content) => content.length > 0);
+  const contents = leading.filter((content) => content.length > 0);
   const system = instructions.find(({ name }) => name !== undefined);
-  return { ...system, role: 'system', content: joinedContent(said, '\n\n') };
+  return { ...system, role: 'system', content: joinedContent(contents, '\n\n') };
 }
 
 function turnOf(message: MessageField, index: number, reader: ContentReader): ChatTurn {
@@ -88,7 +88,7 @@ function documentsText(documents: readonly object[]): string {
   return `# Documents\n\n${lines.join('\n')}`;
 }
 
-/** Each run of turns of one role and name as one turn, in time linear in their number. */
+/** Merges each run of turns of one role and name into one turn, in time linear in their number. */
 export function mergedTurns(turns: readonly ChatTurn[]): ChatTurn[] {
   const result: ChatTurn[] = [];
   for (let from = 0, to = 0; from < turns.length; from = to) {
@@ -104,7 +104,8 @@ function together(run: readonly ChatTurn[]): ChatTurn {
   const reasoning = run.flatMap((turn) => turn.reasoning ?? []).join('\n');
   const contents = run.map(({ content }) => content).filter((content) => content.length > 0);
   const texts = contents.findIndex((content) => typeof content !== 'string');
-  // Texts before the first content of pieces are one text, whose tokens may span their seams.
+  // Texts before the first content of pieces are joined to one text, whose tokens may span their
+  // seams.
   const parts =
     texts > 0 ? [contents.slice(0, texts).join('\n'), ...contents.slice(texts)] : contents;
   return {

@@ -9,9 +9,9 @@ const DEFAULT_MAX_TOKENS = 16;
 type Fields = Readonly<Record<string, unknown>>;
 
 /**
- * A request that a server will check and answer, reduced to what the cluster needs: the length and
- * the contents of its prompt by Baton's tokenizer, its limit and its priority. Throws `BatonError`
- * for a body that is not a JSON object.
+ * A request that an external server checks and answers, reduced to the facts that the cluster
+ * needs: the length and contents of its prompt in Baton's tokens, its limit and its priority.
+ * Throws `BatonError` for a body that is not a JSON object.
  */
 export function executedRequest(
   endpoint: Endpoint,
@@ -33,12 +33,12 @@ export function executedRequest(
     priority: Number.isInteger(priority) ? (priority as number) : 0,
     cacheSalt: typeof salt === 'string' ? salt : undefined,
     user: typeof user === 'string' ? user : undefined,
-    ...NOTHING_ASKED,
+    ...NO_OPTIONS,
   };
 }
 
-/** The server checks the rest. */
-const NOTHING_ASKED = {
+/** Fields without a value here, because the server reads them itself. */
+const NO_OPTIONS = {
   ...{ choices: 1, shownChoices: 1, includeUsage: false, continuousUsage: false },
   ...{ seed: undefined, minTokens: 0, ignoreEos: true, stop: [], stopTokenIds: [] },
   ...{ includeStop: false, steering: undefined, constraint: undefined, tools: undefined },
@@ -58,9 +58,9 @@ function maxTokensIn({ max_completion_tokens: newer, max_tokens: older }: Fields
 }
 
 function promptIds(endpoint: Endpoint, fields: Fields, limits: RequestLimits): number[] {
-  const said = endpoint === 'chat' ? fields['messages'] : fields['prompt'];
-  if (isIds(said)) return said;
-  const text = textsIn(said).join('\n');
+  const input = endpoint === 'chat' ? fields['messages'] : fields['prompt'];
+  if (isIds(input)) return input;
+  const text = textsIn(input).join('\n');
   return [...limits.tokenizer.encode(text, limits.maxModelLen)];
 }
 
@@ -68,7 +68,7 @@ function isIds(value: unknown): value is number[] {
   return Array.isArray(value) && value.length > 0 && value.every((one) => Number.isInteger(one));
 }
 
-/** Every text of a prompt, or of the messages of a conversation. */
+/** All texts of a prompt, or of the messages of a conversation. */
 function textsIn(value: unknown): string[] {
   if (typeof value === 'string') return [value];
   if (Array.isArray(value)) return value.flatMap(textsIn);

@@ -3,8 +3,8 @@ import { bodyError, jsonError, missingBody, RequestError } from '@baton/refusal'
 import type { RequestLimits } from '../limits';
 
 /**
- * The JSON value of a request body. Throws `BatonError` `invalid_json`; an empty body is a missing
- * one.
+ * The JSON value of a request body. Throws `BatonError` `invalid_json`; an empty body counts as
+ * missing.
  */
 export function parseJsonBody(text: string): unknown {
   try {
@@ -16,15 +16,18 @@ export function parseJsonBody(text: string): unknown {
 }
 
 /**
- * TensorRT-LLM numbers its requests with 63 bits, of which a JavaScript number holds 53, so these
- * two are read as text. A name within a text has its quotes escaped, and does not match.
+ * TensorRT-LLM numbers its requests with 63 bits, but a JavaScript number holds 53, so these two
+ * fields are read as text. A name inside a string has escaped quotes and does not match.
  */
 const LONG_IDS = /("(?:disagg|ctx)_request_id"\s*:\s*)(-?\d{16,20})(?=\s*[,}])/g;
 
-/** Deeper bodies are refused, so that recursive readers are safe. */
+/** Most levels of a body, so that recursive readers are safe. */
 const MAX_DEPTH = 200;
 
-/** Iterates by levels without recursion, because a body may be nested as deeply as it is long. */
+/**
+ * Walks the body level by level without recursion, because it may have as many levels as
+ * characters.
+ */
 function checkDepth(body: object): void {
   let level: object[] = [body];
   for (let depth = 1; level.length > 0; depth++) {
@@ -41,7 +44,7 @@ function checkDepth(body: object): void {
   }
 }
 
-/** JSON inside a field; undefined when the text is not JSON. */
+/** The JSON value inside a field. Undefined: the text is not JSON. */
 export function parseNested(text: string): unknown {
   try {
     return JSON.parse(text) as unknown;
@@ -50,7 +53,7 @@ export function parseNested(text: string): unknown {
   }
 }
 
-/** A body must be an object; anything else is a client error. */
+/** The body as an object. Throws `BatonError` for anything else. */
 export function objectBody(body: unknown): Readonly<Record<string, unknown>> {
   if (body === undefined) throw missingBody();
   if (isObject(body)) {
@@ -62,7 +65,7 @@ export function objectBody(body: unknown): Readonly<Record<string, unknown>> {
 }
 
 /**
- * The served name for the answer: the first one for a request that names none or one of its
+ * The served name for the answer: the first one for a request without a model or with one of its
  * aliases. Throws `model_not_found`.
  */
 export function servedModel(name: string | null | undefined, limits: RequestLimits): string {

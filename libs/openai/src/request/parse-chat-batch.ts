@@ -7,7 +7,7 @@ import { parseChat } from './parse-chat';
 import { Is, validateBody } from './rules';
 import { arrayOf, OBJECT } from './shapes';
 
-/** As many as a completion may have prompts. */
+/** Most conversations, equal to the most prompts of a completion. */
 const MAX_CONVERSATIONS = 1024;
 
 export class ChatBatchDto {
@@ -17,7 +17,7 @@ export class ChatBatchDto {
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** Fields that one answer cannot have for several conversations. */
+/** Fields that are refused because one answer for several conversations cannot have them. */
 const REFUSED: readonly (readonly [field: string, isAsked: (value: unknown) => boolean])[] = [
   ['stream', (value) => value === true],
   ['n', (value) => typeof value === 'number' && value > 1],
@@ -27,9 +27,9 @@ const REFUSED: readonly (readonly [field: string, isAsked: (value: unknown) => b
 ];
 
 /**
- * Checks a body of vLLM's POST /v1/chat/completions/batch: `messages` are several conversations,
- * every other field applies to all of them, and choice `i` answers conversation `i`. Throws
- * `BatonError` with the first error.
+ * Checks a body of vLLM's POST /v1/chat/completions/batch. `messages` holds several conversations,
+ * all other fields apply to each, and choice `i` answers conversation `i`. Throws `BatonError` with
+ * the first error.
  */
 export function parseChatBatch(body: unknown, limits: RequestLimits): GenerationRequest {
   const fields = objectBody(body);

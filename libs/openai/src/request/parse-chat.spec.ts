@@ -36,7 +36,7 @@ describe('messages', () => {
     expect(content).toBe(promptOf({ messages: [{ role: 'user', content: 'a\nb\nc' }] }));
   });
 
-  it('may have any role, a name, no content, and calls and reasoning of earlier turns', () => {
+  it('may have any role, a name, no content, and the calls and reasoning of earlier turns', () => {
     const call = { id: 'c1', type: 'function', function: { name: 'f', arguments: '{"a":  1}' } };
     const body = {
       messages: [
@@ -55,7 +55,7 @@ describe('messages', () => {
     expect(text).toContain('<|im_start|>critic\ny<|im_end|>');
   });
 
-  it('put their instructions into one leading turn, and merge neighbours of one role', () => {
+  it('are merged by role, with their instructions in one leading turn', () => {
     const text = promptOf({
       messages: [
         { role: 'system', content: 'a' },
@@ -85,14 +85,14 @@ describe('messages', () => {
     expect(parse({ tools, tool_choice: 'none' }).prompts[0]!.ids.length).toBeGreaterThan(without);
   });
 
-  it('may leave the last one open for the answer to continue', () => {
+  it('may end with an open turn that the answer continues', () => {
     const open = [...messages, { role: 'assistant', content: 'Well,' }];
     const body = { messages: open, continue_final_message: true };
     expect(promptOf(body)).toBe('<|im_start|>user\nHi<|im_end|>\n<|im_start|>assistant\nWell,');
     expect(refusal({ ...body, add_generation_prompt: true }).message).toContain('Cannot set both');
   });
 
-  it('may have images and audio if the model takes them, each at its cost', () => {
+  it('may have images and audio if the model takes them, each with its tokens', () => {
     const image = { type: 'image_url', image_url: { url: 'data:image/png;base64,AAAA' } };
     const audio = { type: 'input_audio', input_audio: { data: 'AAAA', format: 'wav' } };
     const withParts = (...parts: object[]) => [
@@ -113,7 +113,7 @@ describe('messages', () => {
     expect(() => parse({ messages: withParts(empty) }, able)).toThrow('an address or data');
   });
 
-  it('end without an open turn when no generation prompt is requested', () => {
+  it('end with a closed turn when no generation prompt is requested', () => {
     expect(promptOf({ add_generation_prompt: false })).toBe('<|im_start|>user\nHi<|im_end|>\n');
   });
 
@@ -141,7 +141,7 @@ describe('messages', () => {
 });
 
 describe('limits', () => {
-  it('max_completion_tokens wins over max_tokens; without both the room is the limit', () => {
+  it('max_completion_tokens precedes max_tokens; without both, the context is the limit', () => {
     expect(parse({ max_completion_tokens: 5, max_tokens: 7 }).prompts[0]?.maxTokens).toBe(5);
     expect(parse({ max_tokens: 7 }).prompts[0]?.maxTokens).toBe(7);
     expect(parse({}).prompts[0]?.maxTokens).toBe(200 - 9);
@@ -199,7 +199,7 @@ describe('fields that would change the answer', () => {
     expect(error.message).toBe(`${field} is not currently supported`);
   });
 
-  it('chat_template is refused as vLLM does it', () => {
+  it('chat_template is refused with vLLM’s message', () => {
     expect(refusal({ chat_template: 'x' }).message).toContain('untrusted chat template');
   });
 

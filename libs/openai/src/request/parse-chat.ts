@@ -70,7 +70,7 @@ function toolsIn(dto: ChatDto, limits: RequestLimits): ToolUse {
     : toolUse(dto, limits, openTurnOf(dto.messages));
 }
 
-/** The reasoning fields are checked even for a model that does not reason. */
+/** The reasoning fields are checked even when the model does not reason. */
 function reasoningIn(dto: ChatDto, limits: RequestLimits): ReasoningRequest | undefined {
   const effort = dto.reasoning_effort ?? undefined;
   if (limits.isReasoning !== true && effort === undefined) return undefined;
@@ -105,7 +105,7 @@ function promptOf(dto: ChatDto, turns: readonly ChatTurn[], limits: RequestLimit
   return {
     ids,
     echoText,
-    // A limit that the client did not choose shrinks to what an engine can hold.
+    // A limit that the client did not set is reduced to the KV cache of an engine.
     maxTokens: Math.min(maxTokens, (limits.kvCapacityTokens ?? Infinity) - ids.length),
     hidesOutput: false,
     ...(limits.keepsText === true ? { said: saidIn(dto, limits) } : {}),

@@ -28,7 +28,7 @@ function refusal(body: object, more: Partial<RequestLimits> = {}): BatonError {
 }
 
 describe('prompts', () => {
-  it('have 524,288 tokens together, or as many as one of a longer model', () => {
+  it('have at most 524,288 tokens together, or the context of a longer model', () => {
     const ids = Array.from({ length: 2 ** 18 }, () => 1);
     const tokensOf = (prompt: number[][], maxModelLen: number): number =>
       parse({ prompt, max_tokens: 1 }, { maxModelLen }).prompts.reduce(
@@ -136,7 +136,7 @@ describe('defaults and limits', () => {
     expect(parse({ prompt, echo: true }).prompts[0]?.echoText).toBe('Grüße');
   });
 
-  it('prompt and output must fit the context together, to the token', () => {
+  it('prompt and output must fit the context together, exactly', () => {
     const prompt = Array.from({ length: 60 }, () => 5);
     expect(parse({ prompt, max_tokens: 40 }).prompts[0]?.maxTokens).toBe(40);
     expect(refusal({ prompt, max_tokens: 41 }).code).toBe('context_length_exceeded');
@@ -149,7 +149,7 @@ describe('defaults and limits', () => {
     expect(refusal({ prompt: [1, 2], max_tokens: 49 }, more).code).toBe('kv_capacity_exceeded');
   });
 
-  it('greedy choices are several in one dialect only', () => {
+  it('several greedy choices are served in one dialect only', () => {
     const body = { prompt: 'x', n: 2, temperature: 0 };
     expect(parse(body).choices).toBe(2);
     expect(refusal(body, { dialect: 'vllm' }).message).toContain('greedy');
@@ -209,7 +209,7 @@ describe('types', () => {
     }
   });
 
-  it('of fields that nobody knows do not matter', () => {
+  it('of unknown fields are not checked', () => {
     const ignored = {
       guided_decoding_backend: 'xgrammar',
       foo: [1],
@@ -220,7 +220,7 @@ describe('types', () => {
     expect(parse({ prompt: 'x', ...ignored }, vllm)).toEqual(parse({ prompt: 'x' }, vllm));
   });
 
-  it('any JSON value as a body is accepted or refused, never a crash', () => {
+  it('any JSON value as a body is accepted or refused without a crash', () => {
     const known = ['prompt', 'max_tokens', 'stop', 'n', 'stream', 'logprobs', 'constructor'];
     const body = fc.dictionary(fc.constantFrom(...known, '__proto__', 'x'), fc.jsonValue());
     fc.assert(

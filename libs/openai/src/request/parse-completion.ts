@@ -13,19 +13,17 @@ import { StrictCompletionDto } from './strict.dto';
 import { Truncation } from './truncation';
 import { refuseSuffix, refuseUnsupported } from './unsupported';
 
-/** vLLM's and OpenAI's. */
+/** The default of vLLM and of OpenAI. */
 const DEFAULT_MAX_TOKENS = 16;
 /** vLLM's VLLM_MAX_COMPLETION_PROMPTS and VLLM_MAX_N_SEQUENCES. */
 const MAX_PROMPTS = 1024;
 const MAX_SEQUENCES = 16_384;
-/** Log-probabilities that the event loop writes at once: 20 ms on a slow core. */
+/** Most log-probabilities written in one turn of the event loop: 20 ms on a slow core. */
 const MOST_STREAMED_SCORES = 8_192;
 
 type PromptSource = string | readonly number[];
 
-/**
- * Checks a body of POST /v1/completions. Throws `BatonError` with the first thing that is wrong.
- */
+/** Checks a body of POST /v1/completions. Throws `BatonError` with the first error. */
 export function parseCompletion(body: unknown, limits: RequestLimits): GenerationRequest {
   const fields = objectBody(body);
   const { strict } = limits;
@@ -66,7 +64,10 @@ export function parseCompletion(body: unknown, limits: RequestLimits): Generatio
   };
 }
 
-/** The first event of a stream has those of the whole prompt, and no thread writes it. */
+/**
+ * Limits the log-probabilities in a stream: its first event has those of the whole prompt, and the
+ * event loop writes it.
+ */
 function checkStreamedScores(
   { logprobs }: CompletionDto,
   prompts: readonly Prompt[],
@@ -78,7 +79,7 @@ function checkStreamedScores(
   }
 }
 
-/** Turns prompt sources into token ids, within the context length. */
+/** Reads prompts as token ids, within the context length. */
 class Prompts {
   private readonly hidesOutput: boolean;
   private readonly context: ContextLength;
@@ -150,7 +151,9 @@ function measured(ids: Int32Array): { ids: Int32Array; length: PromptLength } {
   return { ids, length: { tokens: ids.length, isAtLeast: false } };
 }
 
-/** Which choices are the best is known only when all of them have ended. */
+/**
+ * Refuses a stream with `best_of` above `n`: the best choices are known only after all have ended.
+ */
 function checkBestOf(dto: CompletionDto, decoded: number): void {
   if (dto.stream !== true || decoded === (dto.n ?? 1)) return;
   const message = 'Streaming is not supported when best_of is greater than n.';

@@ -3,7 +3,7 @@ import type { ReasoningRequest } from '../generation-request';
 import type { RequestLimits } from '../limits';
 import type { ChatDto } from './chat.dto';
 
-/** How much longer or shorter a model thinks than by nature. */
+/** Factor on the length of the reasoning, by effort. */
 const EFFORTS: Readonly<Record<string, number>> = {
   none: 0,
   minimal: 0.125,
@@ -14,11 +14,12 @@ const EFFORTS: Readonly<Record<string, number>> = {
   max: 6,
 };
 
-/** Names under which chat templates let a request switch thinking off. */
+/** Arguments of chat templates that switch reasoning off. */
 const TEMPLATE_SWITCHES = ['enable_thinking', 'thinking'];
 
 /**
- * The reasoning before an answer; undefined when the model does none, or the request turns it off.
+ * The reasoning before an answer. Undefined: the model does not reason, or the request turns it
+ * off.
  */
 export function reasoningOf(dto: ChatDto, limits: RequestLimits): ReasoningRequest | undefined {
   const effort = effortOf(dto.reasoning_effort ?? 'medium');

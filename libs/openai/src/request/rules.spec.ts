@@ -45,35 +45,35 @@ function refusalOf(body: object): { readonly message: string; readonly param: st
 }
 
 describe('the rules of a body', () => {
-  it('copy the fields that are declared, those of the base too, and no others', () => {
+  it('copy only declared fields, including those of the base', () => {
     const dto = read({ name: 'a', share: null, count: 3, other: 1, toString: 1 });
     expect({ ...dto }).toEqual({ name: 'a', share: null, count: 3 });
   });
 
-  it('take nothing that a body inherits', () => {
+  it('ignore properties that a body inherits', () => {
     expect(read(Object.assign(Object.create({ name: 'inherited' }), { count: 1 })).name).toBe(
       undefined,
     );
   });
 
-  it('report what a class declares itself before what it extends', () => {
+  it('report errors of a class’s own fields before those of its base', () => {
     expect(refusalOf({ name: 1, count: '1' }).param).toBe('count');
     expect(refusalOf({ name: 1, count: 1 }).param).toBe('name');
   });
 
-  it('look at ranges when every field has its shape', () => {
+  it('check ranges only when every field has its shape', () => {
     expect(refusalOf({ share: 2, count: 'x' }).param).toBe('count');
     expect(refusalOf({ share: 2, count: 1 }).message).toBe('share is too large');
     expect(refusalOf({ name: 'small', count: 10 }).message).toBe('count is not small');
     expect(read({ name: 'large', count: 10 }).count).toBe(10);
   });
 
-  it('name a field that is missing', () => {
+  it('name a missing field', () => {
     expect(refusalOf({}).param).toBe('count');
     expect(refusalOf({ count: null }).param).toBe('count');
   });
 
-  it('are a schema with the base first, and bounds where they are declared', () => {
+  it('give a schema with the base first, and with declared bounds', () => {
     expect(schemaOf(new MadeUpDto())).toEqual({
       type: 'object',
       properties: {
@@ -85,7 +85,7 @@ describe('the rules of a body', () => {
     });
   });
 
-  it('say which fields go to the engines, and with what value', () => {
+  it('list the fields that go to the engines, with their values', () => {
     expect(engineFields(new MadeUpDto())).toEqual(['share']);
     expect(engineParametersOf(read({ share: 0.5, count: 1 }))).toEqual({ cacheHitThreshold: 0.5 });
     expect(engineParametersOf(read({ share: 0, count: 1 }))).toEqual({ cacheHitThreshold: 0 });

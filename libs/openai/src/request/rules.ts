@@ -5,20 +5,20 @@ import { below, checkField, type Field, type JsonSchema, objectSchema, type Shap
 type Complaint = Omit<ValueFault, 'field'> | undefined;
 type RangeCheck = (value: unknown, body: object) => Complaint;
 
-/** All that a DTO class declares of one field. */
+/** The declarations of one field of a DTO class. */
 interface Rule extends Field {
   readonly name: string;
   readonly check?: RangeCheck;
-  /** As much of the range as JSON Schema can say. */
+  /** The part of the range that JSON Schema can express. */
   readonly bounds?: JsonSchema;
-  /** The parameter of engines that the field sets. */
+  /** The engine parameter that the field sets. */
   readonly parameter?: keyof EngineParameters;
 }
 
 type Ranged = Rule & Required<Pick<Rule, 'check'>>;
 type ForEngineRule = Rule & Required<Pick<Rule, 'parameter'>>;
 
-/** A property whose declared type is one of the values that the rule lets through. */
+/** A decorator of a property whose type is among the values that the rule accepts. */
 type Declares<Value> = <Name extends string>(
   target: { readonly [Key in Name]?: Value | null },
   property: Name,
@@ -27,20 +27,20 @@ type Declares<Value> = <Name extends string>(
 const declaredBy = new Map<object, Map<string, Rule>>();
 const compiled = new WeakMap<object, Compiled>();
 
-/** The rules of a DTO class and of those that it extends, in the two orders that are needed. */
+/** The rules of a DTO class and its bases, in two orders. */
 interface Compiled {
-  /** Those of the class itself first, then those that it extends: the order of errors. */
+  /** The class's own rules first, then those of its bases: the order of errors. */
   readonly asChecked: readonly Rule[];
-  /** The base first: the order of a schema. */
+  /** The base's rules first: the order of a schema. */
   readonly asWritten: readonly Rule[];
-  /** Those with a range, as checked. */
+  /** Rules with a range, in the order of checks. */
   readonly ranged: readonly Ranged[];
-  /** Those that set a parameter of engines, as written. */
+  /** Rules that set an engine parameter, in the order of a schema. */
   readonly forEngine: readonly ForEngineRule[];
   readonly names: ReadonlySet<string>;
 }
 
-/** The field has this shape; absent and null are fine unless `isRequired`. */
+/** The field has this shape. Absent and null values pass unless `isRequired`. */
 export function Is<Value>(
   shape: Shape<Value>,
   options: { readonly isRequired?: boolean } = {},
@@ -49,9 +49,9 @@ export function Is<Value>(
 }
 
 /**
- * The value is in its range; called only when every field has its shape, and never with null.
+ * The value is in its range. Called only when every field has its shape, and never with null.
  *
- * @param bounds  as much of the range as JSON Schema can say, for other people's programs
+ * @param bounds the part of the range that JSON Schema can express, for the published schema
  */
 export function Within<Value, Body = unknown>(
   check: (value: Value, body: Body) => Complaint,
@@ -61,14 +61,14 @@ export function Within<Value, Body = unknown>(
     declareField(target, property, { check: check as RangeCheck, bounds });
 }
 
-/** The value goes to the engines as this parameter, null as good as absent. */
+/** The value goes to the engines as this parameter. Null counts as absent. */
 export function ForEngine<Name extends keyof EngineParameters>(
   parameter: Name,
 ): Declares<EngineParameters[Name]> {
   return (target, property) => declareField(target, property, { parameter });
 }
 
-/** Adds to what a DTO class declares of a field. */
+/** Adds a declaration to a field of a DTO class. */
 export function declareField(target: object, name: string, part: Partial<Rule>): void {
   const rules = declaredBy.get(target) ?? new Map<string, Rule>();
   declaredBy.set(target, rules);
@@ -76,9 +76,9 @@ export function declareField(target: object, name: string, part: Partial<Rule>):
 }
 
 /**
- * Copies the known fields of a body into its DTO and checks them: first every field's shape, all
- * faults in one error as pydantic reports them, then the ranges, of which the first that fails is
- * thrown.
+ * Copies the declared fields of a body into its DTO and checks them. First come the shapes of all
+ * fields, with all faults in one error as in pydantic; then the ranges, with the first fault.
+ * Throws `BatonError`.
  */
 export function validateBody<Dto extends object>(
   dto: Dto,
@@ -88,7 +88,7 @@ export function validateBody<Dto extends object>(
   const fields = dto as Record<string, unknown>;
   const faults: SchemaFault[] = [];
   for (const rule of asChecked) {
-    // What a body inherits (`constructor`, `__proto__`) is none of its fields.
+    // Inherited properties of a body (`constructor`, `__proto__`) are not fields.
     const value = Object.hasOwn(body, rule.name) ? body[rule.name] : undefined;
     fields[rule.name] = value;
     const found = checkField(value, rule, body);
@@ -103,7 +103,7 @@ export function validateBody<Dto extends object>(
   return dto;
 }
 
-/** The fields of a DTO as a JSON Schema, with as much of their ranges as is declared. */
+/** The fields of a DTO as a JSON Schema, with the declared bounds of their ranges. */
 export function schemaOf(dto: object): JsonSchema {
   const fields = rulesOf(dto).asWritten.map((rule) => [rule.name, bounded(rule)] as const);
   return objectSchema(Object.fromEntries(fields));

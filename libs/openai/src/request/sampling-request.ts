@@ -9,7 +9,7 @@ import { constraintOf } from './structured-output';
 const DEFAULT_MAX_LOGPROBS = 20;
 const GREEDY_BELOW = 1e-5;
 
-/** The part of a request that both endpoints fill alike. */
+/** The part of a request that is equal for both endpoints. */
 export type SamplingPart = Omit<
   GenerationRequest,
   | 'endpoint'
@@ -64,13 +64,13 @@ export function samplingPart(dto: SamplingDto, limits: RequestLimits): SamplingP
     engineParameters: engineParametersOf(dto),
     requestId: dto.request_id ?? undefined,
     cacheSalt: dto.cache_salt ?? undefined,
-    // `auto` is answered by the default tier.
+    // The default tier answers `auto`.
     serviceTier: tier === 'auto' ? 'default' : tier,
     user: dto.user ?? undefined,
   };
 }
 
-/** Refuses more alternatives than the server gives; -1 means the whole vocabulary. */
+/** Refuses more alternatives than the server's maximum. -1 stands for the whole vocabulary. */
 export function checkLogprobs(
   asked: { readonly field: string; readonly kind: 'sample' | 'prompt'; readonly count: number },
   limits: RequestLimits,
@@ -90,7 +90,7 @@ export function checkLogprobs(
   throw valueError({ field, message, named: true, value: count, beyond });
 }
 
-/** `min_tokens` against the limit of the request, once that is known. */
+/** Checks `min_tokens` against the limit of the request. Throws `BatonError`. */
 export function checkMinTokens(minTokens: number, maxTokens: number): void {
   if (minTokens <= maxTokens) return;
   const message =
@@ -98,7 +98,7 @@ export function checkMinTokens(minTokens: number, maxTokens: number): void {
   throw valueError({ field: 'min_tokens', message });
 }
 
-/** vLLM refuses several greedy choices, which would all be equal; OpenAI serves them. */
+/** vLLM refuses several greedy choices, which would all be equal. OpenAI serves them. */
 function checkGreedy(dto: SamplingDto, choices: number, limits: RequestLimits): void {
   const isGreedy = dto.temperature !== undefined && dto.temperature !== null;
   const isAsked = limits.dialect === 'vllm' || limits.strict !== undefined;

@@ -32,7 +32,9 @@ function penalty(name: string) {
         };
 }
 
-/** With parameter and value, as vLLM does for temperature, top_p and the token limits. */
+/**
+ * A fault with parameter and value, as vLLM writes it for temperature, top_p and the token limits.
+ */
 function named(message: string, value: number): NonNullable<Complaint> {
   return { message, named: true, value: pythonFloat(value) };
 }
@@ -51,7 +53,7 @@ function topPRange(value: number): Complaint {
   return { ...named(message, value), beyond: outside('decimal', value, [0, 1]) };
 }
 
-/** Of a field that limits the output; 0 is refused later, where `echo` does not allow it. */
+/** The range of a field that limits the output. 0 is refused later, except with `echo`. */
 export function limitRange(value: number): Complaint {
   if (value >= 0) return undefined;
   const message = `max_tokens must be at least 1, got ${value}.`;
@@ -87,7 +89,7 @@ function serviceTierRange(value: string): Complaint {
   return { message: `service_tier must be one of ${tiers}, got '${value.slice(0, 100)}'.` };
 }
 
-/** Fewer than are shown cannot be decoded. */
+/** `best_of` must be at least `n`. */
 function bestOfRange(value: number, body: SamplingDto): Complaint {
   const shown = body.n ?? 1;
   if (value < 1) return { message: `best_of must be at least 1, got ${value}.` };
@@ -122,8 +124,8 @@ const STREAM_OPTIONS = recordOf({
 });
 
 /**
- * The fields that both endpoints have and Baton supports. What is not listed here or in a subclass
- * is accepted and ignored.
+ * The fields that both endpoints support. Fields that are missing here and in the subclasses are
+ * accepted and ignored.
  */
 export class SamplingDto {
   @Is(STRING)

@@ -1,24 +1,24 @@
 import { isObject } from '@baton/kernel';
 import type { SchemaFault } from '@baton/refusal';
 
-/** Of draft 2020-12. */
+/** JSON Schema of draft 2020-12. */
 export type JsonSchema = Readonly<Record<string, unknown>>;
 
 /**
- * Returns what does not fit; nothing is converted: `"5"` is no integer, `1` no boolean. `Value` is
- * what fits.
+ * A check of a value's type. No value is converted: `"5"` is not an integer, `1` is not a boolean.
+ * `Value` is the accepted type.
  */
 export interface Shape<out Value = unknown> {
-  /** Never set: it lets the compiler know what fits. */
+  /** Never set; it carries the type `Value`. */
   readonly fits?: Value;
-  /** With its article, for OpenAI's sentence. */
+  /** The expected type with its article, for OpenAI's sentence. */
   readonly expected: string;
   readonly plural: string;
-  /** pydantic's name of it as a branch of a union. */
+  /** pydantic's name of the type as a branch of a union. */
   readonly branch: string;
-  /** The same for other people's programs. */
+  /** The check as a JSON Schema. */
   readonly schema: JsonSchema;
-  /** Faults with places relative to the value; none when it fits. */
+  /** Faults with places relative to the value. Empty: the value passes. */
   check(value: unknown): readonly SchemaFault[];
 }
 
@@ -99,7 +99,7 @@ export const TOKEN_ID = leaf<number>(
   },
 );
 
-/** A list of at most `most` items; the first item that does not fit is reported. */
+/** A list of at most `most` items. The first faulty item is reported. */
 export function arrayOf<Value>(item: Shape<Value>, most = Infinity): Shape<readonly Value[]> {
   const name = {
     expected: `an array of ${item.plural}`,
@@ -139,7 +139,10 @@ function tooLong(actual: number, most: number): Complaint {
 
 type Fits<One> = One extends Shape<infer Value> ? Value : never;
 
-/** The first branch that fits wins; else the faults of all, as pydantic lists them. */
+/**
+ * The first branch that accepts wins. Otherwise the faults of all branches are listed, as in
+ * pydantic.
+ */
 export function anyOf<All extends readonly Shape[]>(...branches: All): Shape<Fits<All[number]>> {
   const expected = branches.map((shape) => shape.expected).join(' or ');
   const check = (value: unknown): readonly SchemaFault[] => {
@@ -184,7 +187,7 @@ type FitsFields<All extends Fields> = {
   readonly [Name in keyof All]?: Fits<All[Name]['shape']> | null;
 };
 
-/** Fields by name; others are let through. Null is as good as absent unless required. */
+/** Fields by name; other fields pass. Null counts as absent except for required fields. */
 export function recordOf<All extends Fields>(fields: All): Shape<FitsFields<All>> {
   const named = Object.entries(fields);
   const check = (value: unknown): readonly SchemaFault[] => {
@@ -199,7 +202,7 @@ export function recordOf<All extends Fields>(fields: All): Shape<FitsFields<All>
   return { expected, plural, branch, schema: objectSchema(fields), check };
 }
 
-/** Null is as good as absent, except for fields that are required. */
+/** Null counts as absent, except for required fields. */
 export function objectSchema(fields: Fields): JsonSchema {
   const all = Object.entries(fields);
   const properties = all.map(([name, { shape, isRequired }]) => [
@@ -214,7 +217,7 @@ export function objectSchema(fields: Fields): JsonSchema {
   };
 }
 
-/** A field's own faults, or the one that it is missing from `owner`. */
+/** A field's own faults, or the fault that `owner` lacks it. */
 export function checkField(value: unknown, field: Field, owner: unknown): readonly SchemaFault[] {
   if (value !== undefined && value !== null) return field.shape.check(value);
   if (field.isRequired !== true) return FITS;
@@ -222,7 +225,7 @@ export function checkField(value: unknown, field: Field, owner: unknown): readon
   return [{ ...name, type: 'missing', message: 'Field required' }];
 }
 
-/** The fault seen from one level up. */
+/** A fault with its place relative to the parent. */
 export function below(step: string | number, fault: SchemaFault): SchemaFault {
   return { ...fault, place: [step, ...fault.place], location: [step, ...fault.location] };
 }

@@ -6,7 +6,7 @@ import type { SamplingDto } from './sampling.dto';
 const MAX_BIAS = 100;
 const SHOWN_IDS = 20;
 
-/** Which tokens a request favours and forbids; undefined: no preference. */
+/** Tokens that a request favours or bans. Undefined: none. */
 export function steeringOf(dto: SamplingDto, limits: RequestLimits): Steering | undefined {
   const bias = biasOf(dto.logit_bias ?? {}, limits);
   const allowed = dto.allowed_token_ids ?? undefined;
@@ -16,7 +16,7 @@ export function steeringOf(dto: SamplingDto, limits: RequestLimits): Steering | 
   return { bias, allowed, badWords };
 }
 
-/** vLLM clamps what is beyond the range, OpenAI refuses it. */
+/** vLLM clamps a bias outside the range; OpenAI refuses it. */
 function biasOf(
   fields: Readonly<Record<string, number>>,
   { dialect, tokenizer }: RequestLimits,
@@ -46,7 +46,7 @@ function checkAllowed(ids: readonly number[], { tokenizer }: RequestLimits): voi
   throw valueError({ field, message, named: true });
 }
 
-/** Every id must be a token of the vocabulary. */
+/** Checks that every id is in the vocabulary. Throws `BatonError`. */
 export function checkVocabulary(
   field: string,
   ids: readonly number[],

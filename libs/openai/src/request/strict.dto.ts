@@ -17,7 +17,7 @@ import {
 /** vLLM's VLLM_MAX_LOGPROB_TOKEN_IDS. */
 const MAX_LOGPROB_TOKEN_IDS = 128;
 
-/** An integer whose least value belongs to its schema: a failure is pydantic's. */
+/** An integer whose minimum is part of its schema, so a failure has pydantic's form. */
 function integerFrom(ge: number): Shape<number> {
   const check = (input: unknown): readonly SchemaFault[] => {
     const faults = INTEGER.check(input);
@@ -31,7 +31,7 @@ function integerFrom(ge: number): Shape<number> {
 
 type Fields = Readonly<Record<string, Shape>>;
 
-/** Fields of vLLM's schema that Baton otherwise passes over, and what they hold. */
+/** Fields of vLLM's schema that Baton otherwise ignores, with their types. */
 const SAMPLING: Fields = {
   use_beam_search: BOOLEAN,
   length_penalty: NUMBER,
@@ -58,12 +58,12 @@ const OF_CHAT: Fields = {
   return_assistant_tokens_mask: BOOLEAN,
 };
 
-/** Body of POST /v1/completions by the whole of vLLM's schema. */
+/** Body of POST /v1/completions with the whole of vLLM's schema. */
 export class StrictCompletionDto extends CompletionDto {
   readonly use_beam_search?: boolean | null;
 }
 
-/** Body of POST /v1/chat/completions by the whole of vLLM's schema. */
+/** Body of POST /v1/chat/completions with the whole of vLLM's schema. */
 export class StrictChatDto extends ChatDto {
   readonly use_beam_search?: boolean | null;
 }

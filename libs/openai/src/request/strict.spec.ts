@@ -15,7 +15,7 @@ type Endpoint = 'chat' | 'completions';
 const MESSAGES = [{ role: 'user', content: 'Hi' }];
 const TOOLS = [{ type: 'function', function: { name: 'f', parameters: {} } }];
 
-/** The `error` of the answer; undefined: the body is served. */
+/** The `error` of the answer. Undefined: the body is served. */
 function refusal(endpoint: Endpoint, body: object, strict?: Strictness): unknown {
   const own = strict === undefined ? limits : { ...limits, strict };
   try {
@@ -36,7 +36,7 @@ const bad = (message: string, param: string | null = null) => ({
   param,
   code: 400,
 });
-/** vLLM names the parameter, with its value where there is one. */
+/** vLLM names the parameter, with its value if there is one. */
 const named = (message: string, param: string, value?: string) =>
   bad(`${message} (parameter=${param}${value === undefined ? '' : `, value=${value}`})`, param);
 const schema = (type: string, field: string, rest: string) => ({
@@ -48,7 +48,7 @@ const schema = (type: string, field: string, rest: string) => ({
 
 type Row = [condition: string, body: object, error: object, endpoints?: readonly Endpoint[]];
 
-/** wire.md 1.2 to 1.4 of the reference: these hold whether strict or not. */
+/** wire.md 1.2 to 1.4 of the reference: these apply with and without strict. */
 const ALWAYS: readonly Row[] = [
   [
     'a presence penalty out of range',
@@ -199,7 +199,7 @@ const ALWAYS: readonly Row[] = [
   ['a suffix', { suffix: 'x' }, bad('suffix is not currently supported'), ['completions']],
 ];
 
-/** What `strict` adds. */
+/** Checks that `strict` adds. */
 const STRICT: readonly Row[] = [
   [
     'the final message continued under the default template flags',
@@ -277,13 +277,13 @@ describe("vLLM's validation", () => {
     expect(refusal(row.endpoint, row.body, WITH_PARSER)).toEqual(row.error);
   });
 
-  it.each(cases(STRICT))('refuses $condition on $endpoint so only when strict', (row) => {
+  it.each(cases(STRICT))('refuses $condition on $endpoint in this way only when strict', (row) => {
     expect(refusal(row.endpoint, row.body)).not.toEqual(row.error);
     expect(refusal(row.endpoint, row.body, BARE)).toEqual(row.error);
   });
 
   it.each(both)(
-    'refuses a stream of beam search on %s in its own words when strict',
+    'refuses a stream of beam search on %s with a message of its own when strict',
     (endpoint) => {
       const body = { use_beam_search: true, stream: true };
       const message = 'Streaming is not currently supported with beam search';
@@ -291,7 +291,7 @@ describe("vLLM's validation", () => {
     },
   );
 
-  it('takes tools of a server with a parser', () => {
+  it('accepts tools on a server with a parser', () => {
     for (const tool_choice of ['auto', 'required', undefined]) {
       expect(refusal('chat', { tools: TOOLS, tool_choice }, WITH_PARSER)).toBeUndefined();
     }
@@ -300,7 +300,7 @@ describe("vLLM's validation", () => {
     expect(refusal('chat', { tools: TOOLS }, parserAlone)).toBeDefined();
   });
 
-  it.each(both)('takes an ordinary request to %s, unknown fields too, when strict', (endpoint) => {
+  it.each(both)('accepts a plain request to %s, with unknown fields, when strict', (endpoint) => {
     const body = { max_tokens: 5, temperature: 0, seed: 2 ** 53, best_of: 1, verbosity: 'low' };
     expect(refusal(endpoint, { ...body, made_up: true }, BARE)).toBeUndefined();
   });

@@ -4,12 +4,12 @@ import type { ChatDto } from './chat.dto';
 import type { CompletionDto } from './completion.dto';
 import { StrictChatDto } from './strict.dto';
 
-/** Beyond what a signed integer of 64 bits holds. */
+/** First integer above a signed integer of 64 bits. */
 const INT64_END = 2 ** 63;
 
 /**
- * vLLM's checks that Baton does not need, because it serves what they refuse, or refuses it with
- * another message.
+ * vLLM's checks that Baton does not need by itself: Baton serves such requests, or refuses them
+ * with another message.
  */
 export function checkStrictly(dto: ChatDto | CompletionDto, strict: Strictness): void {
   for (const field of ['seed', 'priority'] as const) checkInt64(field, dto[field]);
@@ -37,14 +37,14 @@ function checkInt64(field: string, input: number | null | undefined): void {
   }
 }
 
-/** vLLM's default of `add_generation_prompt` is true, whatever else is said. */
+/** Checks the template flags. vLLM's default of `add_generation_prompt` is true in all cases. */
 function checkTemplateFlags(dto: ChatDto): void {
   if (dto.continue_final_message !== true || dto.add_generation_prompt === false) return;
   const message = 'Cannot set both `continue_final_message` and `add_generation_prompt` to True.';
   throw valueError({ field: 'continue_final_message', message });
 }
 
-/** A server reads calls only with the parser of its model. */
+/** Checks the parser flags: a server recognises calls only with the parser of its model. */
 function checkToolParser(dto: ChatDto, { toolCallParser, enableAutoToolChoice }: Strictness): void {
   if ((dto.tools ?? []).length === 0) return;
   const choice = dto.tool_choice ?? 'auto';

@@ -77,7 +77,7 @@ describe.each(['chat', 'completions'] as const)('structured output of %s', (endp
       /^hi$/,
     ],
     [{ structured_outputs: { regex: 'a', json: null, json_object: false } }, /^a$/],
-  ])('%j confines the text', (body, expected) => {
+  ])('%j constrains the text', (body, expected) => {
     expect(textOf(body)).toMatch(expected);
   });
 
@@ -124,14 +124,14 @@ describe.each(['chat', 'completions'] as const)('structured output of %s', (endp
     expect(refusal(body)).toMatchObject({ code: 'invalid_value', param });
   });
 
-  it('that cannot be met names the schema and the place in it', () => {
+  it('that cannot be met is refused with the schema and the place in it', () => {
     const deep = { type: 'object', properties: { x: { enum: [] } }, required: ['x'] };
     expect(refusal(format({ name: 'answer', schema: deep })).message).toBe(
       "Invalid schema for response_format 'answer': no listed value fits (at '/properties/x').",
     );
   });
 
-  it('nested without end is refused', () => {
+  it('with too many levels is refused', () => {
     let nested: object = {};
     for (let i = 0; i < 100_000; i++) nested = { not: nested };
     const error = refusal({ structured_outputs: { json: nested } });

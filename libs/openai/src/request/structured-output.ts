@@ -9,26 +9,26 @@ import { missingField, valueError } from '@baton/refusal';
 import { parseNested } from './parse-body';
 import type { FormatField, SamplingDto } from './sampling.dto';
 
-/** OpenAI's, for the name of a schema. */
+/** OpenAI's rule for the name of a schema. */
 const SCHEMA_NAME = /^[a-zA-Z0-9_-]{1,64}$/;
 const KINDS = ['json', 'regex', 'choice', 'grammar', 'json_object', 'structural_tag'] as const;
 type Kind = (typeof KINDS)[number];
 type Outputs = Readonly<Record<string, unknown>>;
 
-/** What the name of a kind stands behind in the fields of a request. */
+/** Path of a kind in the fields of a request. */
 const OUTPUTS = 'structured_outputs.';
 const GUIDED = 'guided_';
 type Prefix = typeof OUTPUTS | typeof GUIDED;
 
-/** Fields of vLLM before 0.12, which mean what `structured_outputs` says today. */
+/** Fields of vLLM before 0.12, with the meaning of today's `structured_outputs`. */
 export const GUIDED_FIELDS = [
   ...['guided_json', 'guided_regex', 'guided_choice', 'guided_grammar'],
   'guided_whitespace_pattern',
 ];
 
 /**
- * What `response_format` or `structured_outputs` confine the answer to; undefined: nothing. Throws
- * when no answer could fulfil it.
+ * The constraint of `response_format` or `structured_outputs`. Undefined: none. Throws `BatonError`
+ * when no answer can meet it.
  */
 export function constraintOf(dto: SamplingDto): StructuredText | undefined {
   const { response_format: format, structured_outputs: outputs } = dto;
@@ -44,7 +44,7 @@ export function constraintOf(dto: SamplingDto): StructuredText | undefined {
 }
 
 /**
- * `structured_outputs` as vLLM had it before 0.12, in fields of the request itself; undefined where
+ * `structured_outputs` in the form of vLLM before 0.12: separate fields of the request. Undefined:
  * none is used.
  */
 function olderOutputs(dto: SamplingDto): Outputs | undefined {
@@ -110,7 +110,7 @@ function isGiven(value: unknown): boolean {
   return value !== undefined && value !== null && value !== false;
 }
 
-/** The outputs, and the name of the field in them that is read. */
+/** The outputs, and the name of the field that is read. */
 interface OutputPlace {
   readonly outputs: Outputs;
   readonly field: string;
@@ -139,7 +139,7 @@ function constraintFor(kind: Kind, { outputs, field }: OutputPlace): Constraint 
   }
 }
 
-/** A pattern for white space that does not match a blank leaves none. */
+/** Whether white space is left out: the pattern for white space does not match a blank. */
 function isBlankless({ whitespace_pattern: pattern }: Outputs): boolean {
   return typeof pattern === 'string' && !pattern.includes(' ') && !pattern.includes('\\s');
 }

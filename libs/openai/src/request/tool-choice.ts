@@ -2,7 +2,7 @@ import { isObject } from '@baton/kernel';
 import { valueError } from '@baton/refusal';
 import type { ChoiceField, CustomField, FunctionField } from './tools.dto';
 
-/** A tool that a request offers, whichever fields it came in. */
+/** A tool that a request offers, from any of its fields. */
 export type ToolDefinition =
   | { readonly kind: 'function'; readonly field: string; readonly definition: FunctionField }
   | { readonly kind: 'custom'; readonly field: string; readonly definition: CustomField };
@@ -18,12 +18,12 @@ export interface ToolSource {
   readonly choiceField: 'tool_choice' | 'function_call';
 }
 
-/** Which tools the answer may or must call. */
+/** The tools that the answer may or must call. */
 export interface ToolWish {
   readonly kind: 'none' | 'auto' | 'required';
-  /** Undefined: all. */
+  /** Undefined: all tools. */
   readonly names: readonly string[] | undefined;
-  /** One tool was named. */
+  /** Whether the request named one tool. */
   readonly isNamed: boolean;
 }
 
@@ -42,7 +42,7 @@ export function toolWish(source: ToolSource): ToolWish {
   throw badChoice(source);
 }
 
-/** The part of a choice, or of an allowed tool, that has a name. */
+/** The part of a choice, or of an allowed tool, that contains the name. */
 function namedBy(
   choice: Readonly<Record<string, unknown>>,
 ): Readonly<Record<string, unknown>> | undefined {
@@ -66,7 +66,7 @@ function allowedTools(source: ToolSource, value: unknown): ToolWish {
   return { kind: mode, names, isNamed: false };
 }
 
-/** The name of a tool that the request has. */
+/** The name of a tool of the request. Throws when the request has no such tool. */
 function nameIn(choice: Readonly<Record<string, unknown>>, source: ToolSource): string {
   const { name } = choice;
   if (typeof name !== 'string') throw badChoice(source);

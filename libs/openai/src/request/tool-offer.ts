@@ -16,16 +16,16 @@ import type { ChoiceField, CustomField, FunctionField, ToolField, ToolsDto } fro
 
 /** llm-d-inference-sim's `tool-call-extra-call-probability`. */
 const EXTRA_CALL_PROBABILITY = 0.45;
-/** OpenAI's. */
+/** OpenAI's limit. */
 const MAX_TOOLS = 128;
 const TOOL_NAME = /^[a-zA-Z0-9_-]{1,64}$/;
-/** What goes into a tool that takes any text: a few words. */
+/** The input of a tool that takes any text: a few words. */
 const ANY_WORDS: Constraint = { kind: 'regex', pattern: '[a-z]{3,9}( [a-z]{2,9}){0,5}' };
 
 export interface ToolUse {
-  /** The tools in the prompt, as the request has them. */
+  /** The tools in the prompt, as in the request. */
   readonly definitions: readonly object[];
-  /** Those that the answer may or must call; undefined: none. */
+  /** The tools that the answer may or must call. Undefined: none. */
   readonly offer: ToolOffer | undefined;
   readonly shape: CallShape;
 }
@@ -34,7 +34,7 @@ const PLAIN: CallShape = { kind: 'tools', finishReason: 'tool_calls' };
 /** The offer of a request without tools. */
 export const NO_TOOLS: ToolUse = { definitions: [], offer: undefined, shape: PLAIN };
 
-/** What the answer does with the tools of a request, at this point of its conversation. */
+/** The use of a request's tools at this point of its conversation. */
 export function toolUse(dto: ToolsDto, limits: RequestLimits, turn: OpenTurn): ToolUse {
   const source = sourceOf(dto, limits.dialect);
   if (source === undefined) return NO_TOOLS;
@@ -58,21 +58,21 @@ export function toolUse(dto: ToolsDto, limits: RequestLimits, turn: OpenTurn): T
 }
 
 /**
- * Whether `auto` calls, and which tools come first. A user's message calls those that fit it, or
- * the only one there is; the result of a tool is answered in text. So a loop of calls and results
- * ends by itself. Where a call is required after a result, tools that were not called yet come
- * first: agents that end with a call of a tool of their own reach it.
+ * Whether `auto` calls a tool, and which tools come first. A user's message calls the tools that
+ * fit it, or the only tool; the result of a tool is answered in text, so that a loop of calls and
+ * results ends. Where a call is required after a result, tools without a call so far come first, so
+ * that agents that end with a call of their own tool reach it.
  */
 function callsWanted(
   chosen: readonly ToolDefinition[],
-  { asked, hasResult, called }: OpenTurn,
+  { userText, hasResult, called }: OpenTurn,
   { toolCallProbability }: RequestLimits,
 ): Pick<ToolOffer, 'callProbability' | 'preferred'> {
   const tools = chosen.map(({ definition }) => definition);
   const first = hasResult
     ? tools.filter(({ name }) => !called.has(name))
-    : fittingTools(tools, asked ?? '');
-  const fits = asked !== undefined && (first.length > 0 || tools.length === 1);
+    : fittingTools(tools, userText ?? '');
+  const fits = userText !== undefined && (first.length > 0 || tools.length === 1);
   return {
     callProbability: hasResult ? 0 : (toolCallProbability ?? (fits ? 1 : 0)),
     preferred: first.map(({ name }) => name),
@@ -112,7 +112,7 @@ function sourceOf(dto: ToolsDto, dialect: Dialect): ToolSource | undefined {
   };
 }
 
-/** vLLM supports functions alone. */
+/** Reads one tool. vLLM supports functions only. */
 function definitionOf(tool: ToolField, place: string, dialect: Dialect): ToolDefinition {
   const type = tool.type ?? 'function';
   if (type === 'function' && tool.function !== undefined) {
@@ -165,7 +165,7 @@ function chosenTools(
   return definitions.filter(({ definition }) => names.includes(definition.name));
 }
 
-/** Throws for parameters that no arguments can fulfil. */
+/** A function with its arguments. Throws for parameters that no arguments can meet. */
 function offered({ kind, definition, field }: ToolDefinition): OfferedTool {
   const text =
     kind === 'function'
@@ -179,7 +179,7 @@ function argumentsOf({ name, parameters }: FunctionField, field: string): Struct
   return constrained({ kind: 'arguments', schema: (parameters ?? {}) as never }, { field, what });
 }
 
-/** Any text, or one of a grammar. */
+/** The input of a custom tool: any text, or a text of a grammar. */
 function inputOf({ name, format }: CustomField, field: string): StructuredText {
   const what = `format of tool '${name.slice(0, 100)}'`;
   const type = format?.['type'] ?? 'text';

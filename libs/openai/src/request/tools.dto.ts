@@ -26,7 +26,7 @@ const CUSTOM_TOOL = recordOf({
   custom: { shape: CUSTOM, isRequired: true },
 });
 
-/** A tool says by its type what else it must have. */
+/** The type of a tool determines its other required fields. */
 const TOOL: Shape = {
   ...FUNCTION_TOOL,
   schema: { anyOf: [FUNCTION_TOOL.schema, CUSTOM_TOOL.schema] },
@@ -53,10 +53,10 @@ export interface ToolField {
   readonly custom?: CustomField;
 }
 
-/** A word, or an object that says which. */
+/** A word, or an object with the choice. */
 export type ChoiceField = string | Readonly<Record<string, unknown>>;
 
-/** The fields by which a chat request offers functions, the older ones too. */
+/** The fields with which a chat request offers functions, including the older ones. */
 export class ToolsDto extends SamplingDto {
   @Is(arrayOf(TOOL))
   @Within((value: readonly ToolField[]) =>

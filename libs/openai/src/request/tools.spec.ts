@@ -71,7 +71,7 @@ describe('tool_choice auto', () => {
   });
 
   it.each(['Who are you?', 'What is the use of a tool?', ''])(
-    'answers %j in text, where no tool fits',
+    'answers %j in text when no tool fits',
     (text) => {
       expect(offerFor([user(text)], { tools: both })).toEqual([0, []]);
     },
@@ -84,7 +84,7 @@ describe('tool_choice auto', () => {
   it.each([
     ['the last message', [result]],
     ['two results', [result, result]],
-    ['words of the user behind it', [result, user('the weather')]],
+    ['text of the user after it', [result, user('the weather')]],
     ['a result of the older kind', [{ role: 'function', name: 'get_weather', content: '5' }]],
   ])('answers in text after the result of a tool: %s', (_what, messages) => {
     const asked = [user('the weather'), call('get_weather'), ...messages];
@@ -93,20 +93,20 @@ describe('tool_choice auto', () => {
     }
   });
 
-  it('calls again when the user asks again', () => {
+  it('calls again after a new message of the user', () => {
     const answered = [call('get_weather'), result, { role: 'assistant', content: 'Rain.' }];
     const asked = [user('the weather'), ...answered, user('and the weather tomorrow?')];
     expect(offerFor(asked, { tools: both })).toEqual([1, ['get_weather']]);
   });
 
-  it('prefers, where a call is required after a result, tools that were not called yet', () => {
+  it('prefers uncalled tools when a call is required after a result', () => {
     const asked = [user('the weather'), call('get_weather'), result];
     const body = { tools: both, tool_choice: 'required' };
     expect(offerFor(asked, body)).toEqual([0, ['lookUp']]);
     expect(offerFor([...asked, call('lookUp'), result], body)).toEqual([0, []]);
   });
 
-  it('calls with the probability that is set, whatever fits', () => {
+  it('calls with the configured probability, for any message', () => {
     expect(offerFor([user('Hi')], { tools: both }, { toolCallProbability: 0.3 })).toEqual([
       0.3,
       [],
@@ -130,11 +130,11 @@ describe('tool_choice', () => {
     ],
     [{ tool_choice: allowed('auto', 'a') }, { names: ['a'], isRequired: false, ...usual }],
     [{ tool_choice: allowed('required', 'b') }, { names: ['b'], isRequired: true, ...usual }],
-  ])('%j says which tools are called', (body, expected) => {
+  ])('%j determines the called tools', (body, expected) => {
     expect(summary({ tools, ...body })).toMatchObject(expected);
   });
 
-  it('none calls nothing, and tells the model of the tools all the same', () => {
+  it('none calls no tool, and keeps the tools in the prompt', () => {
     const request = parse({ tools, tool_choice: 'none' });
     expect(request.tools).toBeUndefined();
     expect(tokenizer.decode(request.prompts[0]!.ids)).toContain('"name":"a"');
@@ -156,7 +156,7 @@ describe('tool_choice', () => {
     ],
     [{ tools: [tool('no spaces')] }, 'tools[0].function.name', 'letters, digits'],
     [{ tools: Array.from({ length: 129 }, () => tool('a')) }, 'tools', 'maximum length 128'],
-  ])('%# of bad ones is refused', (body, param, message) => {
+  ])('bad choice %# is refused', (body, param, message) => {
     const error = refusal(body);
     expect(error).toMatchObject({ code: 'invalid_value', param });
     expect(error.message).toContain(message);
@@ -181,7 +181,7 @@ describe('tool_choice', () => {
 });
 
 describe('parameters of a function', () => {
-  it('give arguments that are an object of what is described', () => {
+  it('give arguments as an object with the described properties', () => {
     const [, described] = parse({ tools }).tools!.tools;
     for (let seed = 0; seed < 30; seed++) {
       const json = described!.arguments.write(seed, { ease: 2 });
@@ -191,7 +191,7 @@ describe('parameters of a function', () => {
     expect(bare!.arguments.write(1, { ease: 3 })).toBe('{}');
   });
 
-  it('that cannot be met are refused with their place', () => {
+  it('that cannot be met are refused with the place of the fault', () => {
     const impossible = tool('a', {
       type: 'object',
       properties: { x: { type: 'integer', minimum: 5, maximum: 4 } },
@@ -214,7 +214,7 @@ describe('functions and function_call', () => {
     [{}, { names: ['a', 'b'], isRequired: false, finishReason: 'function_call' }],
     [{ function_call: 'none' }, { names: undefined }],
     [{ function_call: { name: 'b' } }, { names: ['b'], isRequired: true, finishReason: 'stop' }],
-  ])('%j work as tools, one at a time', (body, expected) => {
+  ])('%j works like tools, one call at a time', (body, expected) => {
     const found = summary({ functions, ...body });
     expect(found).toMatchObject({ kind: 'function', ...expected });
     expect(found.isParallel ?? false).toBe(false);
@@ -245,7 +245,7 @@ describe('custom tools', () => {
     grammar: { syntax, definition },
   });
 
-  it('take any text, or a text of their grammar', () => {
+  it('get any text, or a text of their grammar', () => {
     expect(inputOf()).toMatch(/^[a-z ]+$/);
     expect(inputOf({ type: 'text' })).toMatch(/^[a-z ]+$/);
     expect(inputOf(grammar('regex', 'ls( -l)?'))).toMatch(/^ls( -l)?$/);
@@ -264,12 +264,12 @@ describe('custom tools', () => {
     expect(refusal({ tools: [custom(format)] })).toMatchObject({ code: 'invalid_value', param });
   });
 
-  it('are unknown to the vllm dialect', () => {
+  it('are refused in the vllm dialect', () => {
     const error = refusal({ tools: [custom()] }, { dialect: 'vllm' });
     expect(error.message).toContain("tools[0].type must be 'function'");
   });
 
-  it('come back with what went into them', () => {
+  it('appear in the next prompt with their input', () => {
     const call = { id: 'c', type: 'custom', custom: { name: 'shell', input: 'ls -l' } };
     const request = parse({ messages: [...messages, { role: 'assistant', tool_calls: [call] }] });
     expect(tokenizer.decode(request.prompts[0]!.ids)).toContain(

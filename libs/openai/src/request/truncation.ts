@@ -3,14 +3,14 @@ import { valueError } from '@baton/refusal';
 import type { RequestLimits } from '../limits';
 import type { SamplingDto } from './sampling.dto';
 
-/** Characters per token to begin with when the end of a long text is all that is needed. */
+/** First guess of characters per token when only the end of a long text is needed. */
 const FIRST_GUESS = 8;
-/** Tokens at the cut of a text that may differ from those of the whole. */
+/** Tokens at the cut of a text that may differ from those of the whole text. */
 const MARGIN = 32;
 
-/** `truncate_prompt_tokens`: how much of a prompt is kept, and of which side. */
+/** `truncate_prompt_tokens`: the number of prompt tokens to keep, and from which side. */
 export class Truncation {
-  /** Undefined: all. */
+  /** Undefined: all tokens. */
   private readonly most: number | undefined;
   private readonly keepsEnd: boolean;
 
@@ -34,7 +34,7 @@ export class Truncation {
     return this.keepsEnd ? ids.slice(ids.length - this.most) : ids.slice(0, this.most);
   }
 
-  /** Token ids of a text, of which no more is encoded than is kept. */
+  /** Token ids of a text. Only the kept part is encoded. */
   ofText(text: string, tokenizer: Tokenizer): Int32Array {
     const most = this.most ?? Infinity;
     if (!this.keepsEnd || most === Infinity) {

@@ -2,7 +2,7 @@ import { isObject } from '@baton/kernel';
 import { type RequestError, valueError } from '@baton/refusal';
 
 type Body = Readonly<Record<string, unknown>>;
-/** Whether a value, which is neither absent nor null, changes the answer. */
+/** Whether a value, neither absent nor null, changes the answer. */
 type IsUsed = (value: unknown) => boolean;
 
 const isSet: IsUsed = () => true;
@@ -12,10 +12,9 @@ const isFilled: IsUsed = (value) =>
 const wantsAudio: IsUsed = (value) => Array.isArray(value) && value.some((kind) => kind !== 'text');
 
 /**
- * Fields that would change the answer and that Baton does not act on: to ignore them would be to
- * answer another question. Each is refused by name while it is used; the neutral values that SDKs
- * send by themselves (null, [], `{type: "text"}`) pass. An entry leaves this table when its feature
- * arrives.
+ * Fields that would change the answer and that Baton does not support; without a refusal the answer
+ * would silently be wrong. Each is refused by name while it is used. The neutral values that SDKs
+ * send (null, [], `{type: "text"}`) pass. Remove an entry when its feature arrives.
  */
 const UNSUPPORTED: readonly (readonly [field: string, isUsed: IsUsed])[] = Object.entries({
   logprob_token_ids: isFilled,
@@ -30,7 +29,7 @@ const UNSUPPORTED: readonly (readonly [field: string, isUsed: IsUsed])[] = Objec
   ec_transfer_params: isSet,
 });
 
-/** Throws for the first field in use that is not supported. */
+/** Throws for the first unsupported field in use. */
 export function refuseUnsupported(body: Body): void {
   for (const [field, isUsed] of UNSUPPORTED) {
     const value = body[field] ?? null;
@@ -39,7 +38,8 @@ export function refuseUnsupported(body: Body): void {
 }
 
 /**
- * vLLM words `suffix` by itself, and OpenAI has it for one model only. An empty one has no effect.
+ * vLLM has its own message for `suffix`, and OpenAI supports it for one model only. An empty suffix
+ * has no effect.
  */
 export function refuseSuffix(body: Body): void {
   if ((body['suffix'] ?? '') !== '') {
@@ -47,7 +47,7 @@ export function refuseSuffix(body: Body): void {
   }
 }
 
-/** vLLM's answer without `--trust-request-chat-template`: a template is a program. */
+/** vLLM's refusal without `--trust-request-chat-template`, since a template is a program. */
 export function refuseTemplate(body: Body): void {
   if ((body['chat_template'] ?? null) === null) return;
   const message =
@@ -56,7 +56,7 @@ export function refuseTemplate(body: Body): void {
   throw valueError({ field: 'chat_template', message });
 }
 
-/** @param what names the field within its surroundings, where `field` alone does not say enough */
+/** @param what name of the field with its surroundings, where `field` alone is unclear */
 export function unsupported(field: string, what = field): RequestError {
   return valueError({ field, message: `${what} is not currently supported`, named: true });
 }

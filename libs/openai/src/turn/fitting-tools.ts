@@ -1,11 +1,11 @@
 /**
- * Characters of a text that are read for words: enough for a question and a description, and a
- * bound on the time that a long text takes.
+ * Characters of a text that are searched for words: enough for a question and a description, and a
+ * limit on the time for a long text.
  */
 const MAX_CHARACTERS = 16_384;
 /**
- * Runs of letters and of digits: a capital begins a new word, as in `getWeather`, and each Chinese
- * character is one.
+ * Runs of letters and of digits. A capital begins a new word, as in `getWeather`, and each Chinese
+ * character is a word.
  */
 const WORD = new RegExp(
   [
@@ -14,7 +14,7 @@ const WORD = new RegExp(
   ].join('|'),
   'gu',
 );
-/** English words of any question and any description; some begin names of tools. */
+/** English words that occur in most questions and descriptions; some begin names of tools. */
 const COMMON_WORDS = new Set(
   (
     'a about all an and any are as at be by call can could do does for from function get give ' +
@@ -31,8 +31,8 @@ export interface DescribedTool {
 }
 
 /**
- * The tools that fit a question: their name or description shares a word with it. Case, a plural's
- * `s` and the commonest English words do not count.
+ * The tools that fit a question: their name or description shares a word with it. Case, a plural
+ * `s` and the most common English words are ignored.
  */
 export function fittingTools<Tool extends DescribedTool>(
   tools: readonly Tool[],

@@ -4,12 +4,12 @@ import type { SpokenMessage } from './open-turn';
 
 /** OpenAI's roles, in the order of its message. */
 const ROLES = ['system', 'assistant', 'user', 'function', 'tool', 'developer'];
-/** Roles whose messages say something in any case. */
+/** Roles whose messages must have content. */
 const SPEAKING = new Set(['system', 'developer', 'user', 'tool']);
 
 /**
- * Refuses roles that OpenAI does not have, and messages without content where it requires one.
- * vLLM leaves both to the model's template, and so does the vllm dialect.
+ * Refuses roles that OpenAI does not have, and messages without required content. vLLM and the vllm
+ * dialect leave both to the model's template.
  */
 export function checkMessages(
   messages: readonly SpokenMessage[],

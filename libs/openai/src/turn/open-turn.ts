@@ -1,4 +1,4 @@
-/** A message of a chat, as far as it says who has spoken and what was called. */
+/** The parts of a chat message that show its speaker and its calls. */
 export interface SpokenMessage {
   readonly role: string;
   readonly content?: string | readonly Readonly<Record<string, unknown>>[] | null;
@@ -15,30 +15,30 @@ interface Calling {
   readonly custom?: Named | null;
 }
 
-/** Roles under which the result of a function comes back. */
+/** Roles of the result of a function. */
 const ANSWERING = new Set(['tool', 'function']);
 
-/** What a conversation waits for: all that was said since the model last spoke. */
+/** The messages since the model's last one, to which the answer responds. */
 export interface OpenTurn {
-  /** The words of the user; undefined: it was not the user who spoke. */
-  readonly asked: string | undefined;
-  /** A tool has answered. */
+  /** The text of the user. Undefined: there is no message of the user. */
+  readonly userText: string | undefined;
+  /** Whether there is a result of a tool. */
   readonly hasResult: boolean;
-  /** Tools that were called since the user's last question. */
+  /** Tools called since the user's last question. */
   readonly called: ReadonlySet<string>;
 }
 
 /**
- * A user's words beside the result of a tool, as agents add them, are no new question: the turn
- * still has a result.
+ * The open turn of a conversation. A user's text next to the result of a tool, as agents add it, is
+ * not a new question: the turn still has a result.
  */
 export function openTurnOf(messages: readonly SpokenMessage[]): OpenTurn {
   const spokeAt = messages.findLastIndex(({ role }) => role === 'assistant');
   const since = messages.slice(spokeAt + 1);
-  const said = since.filter(({ role }) => role === 'user').map(wordsIn);
+  const texts = since.filter(({ role }) => role === 'user').map(wordsIn);
   const askedAt = messages.slice(0, spokeAt + 1).findLastIndex(({ role }) => role === 'user');
   return {
-    asked: said.length === 0 ? undefined : said.join('\n'),
+    userText: texts.length === 0 ? undefined : texts.join('\n'),
     hasResult: since.some(({ role }) => ANSWERING.has(role)),
     called: new Set(messages.slice(askedAt + 1, spokeAt + 1).flatMap(calledIn)),
   };

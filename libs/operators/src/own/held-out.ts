@@ -10,9 +10,9 @@ import type { TableLayout } from './table-layout';
 /** The errors of a table at held-out points: predicted over measured. */
 export interface HeldOutErrors {
   readonly points: number;
-  /** Points that were kept apart. */
+  /** Number of held-out points. */
   readonly heldOut: number;
-  /** Mean of |error|, percent; undefined: nothing was kept apart. */
+  /** Mean of |error|, percent. Undefined without held-out points. */
   readonly meanPercent: number | undefined;
   /** Largest error with its sign, percent. */
   readonly largestPercent: number | undefined;
@@ -27,10 +27,10 @@ export interface OwnTableAt {
 }
 
 /**
- * Every k-th of the user's points is left out of the table, which then predicts it: its value
- * between and beyond the others, including shipped ones.
+ * Leaves every k-th of the user's points out of the table, and predicts it from the others,
+ * including shipped ones.
  *
- * @param every  k; 0: none is left out
+ * @param every  k; 0: no point is left out
  */
 export function heldOutErrors(
   { system, name, layout, table }: OwnTableAt,
@@ -63,7 +63,7 @@ function mean(values: readonly number[]): number | undefined {
   return values.reduce((sum, value) => sum + value, 0) / values.length;
 }
 
-/** What the tables say of the place of a point; undefined: no measured shape is near. */
+/** The tables' value at the place of a point. Undefined: no measured shape is near. */
 function predictedUs(
   tables: OperatorTables,
   name: string,

@@ -11,9 +11,9 @@ interface Span {
 }
 
 /**
- * The text of a table with the user's points in it. On a curve with points of the user, only these
- * count from the first to the last of them; before and after those, and on other curves, the
- * shipped ones apply. Several measurements of one place count with their mean.
+ * The text of a table merged with the user's points. On a curve with points of the user, only these
+ * count from the first to the last of them. Before and after them, and on other curves, the shipped
+ * ones apply. Several measurements of one place count with their mean.
  *
  * @param shipped  the text of the shipped table; undefined: there is none
  */
@@ -57,7 +57,7 @@ function rowOf(point: OwnPoint): Row {
   };
 }
 
-/** Numbers where the fields are numbers, so that 16 stands before 128. */
+/** Fields as numbers where possible, so that 16 sorts before 128. */
 function placeOf(fields: readonly string[]): (string | number)[] {
   return fields.map((field) => {
     const value = Number(field);

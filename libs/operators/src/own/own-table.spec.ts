@@ -14,15 +14,15 @@ const tableOf = (...rows: string[]): OwnTable => {
   return read;
 };
 
-describe('a table of the own', () => {
-  it('is known by the names that steps are composed from', () => {
+describe('a table of the user', () => {
+  it('has one of the names of composed steps', () => {
     for (const name of ['gemm.bf16', 'moe.fp8_block', 'context_attention.bf16_kvfp8', 'nccl.half'])
       expect(layoutOf(name)).toBeDefined();
     for (const name of ['gemm', 'gemm.bf15', 'toString.x', 'wideep_moe.trtllm_fp8'])
       expect(layoutOf(name)).toBeUndefined();
   });
 
-  it('keeps all measurements of one place, however its numbers are written', () => {
+  it('keeps all measurements of one place, in any notation of its numbers', () => {
     const table = tableOf('64,32,016,5', ' 64 ,32,16.0,7\r', '', '64,32,32,9');
     expect([...table].map(([key, { us }]) => [key, us])).toEqual([
       ['64,32,16', [5, 7]],
@@ -116,7 +116,7 @@ describe('the error on points that are left out', () => {
     expect(bent.meanPercent).toBeCloseTo(5, 9);
   });
 
-  it('is nothing where no point is left out', () => {
+  it('is undefined where no point is left out', () => {
     expect(errorsOf((m) => 5 + m, 0)).toMatchObject({ heldOut: 0, meanPercent: undefined });
   });
 });

@@ -1,14 +1,14 @@
 import type { TableLayout } from './table-layout';
 
-/** One point: its place in the columns before `us`, and the times that were measured there. */
+/** One point: its place in the columns before `us`, and the times measured there. */
 export interface OwnPoint {
-  /** All columns but the last, joined: points of one curve follow each other. */
+  /** All columns but the last, joined. Points of one curve are adjacent. */
   readonly curve: string;
   readonly place: readonly string[];
   readonly us: number[];
 }
 
-/** The error of an unusable table: the line of the file, from 1, and the reason. */
+/** The fault of an unusable table: the line of the file, from 1, and the reason. */
 export interface TableProblem {
   readonly line: number;
   readonly complaint: string;

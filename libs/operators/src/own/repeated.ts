@@ -1,7 +1,7 @@
 import { meanUs } from './merged-table';
 import type { OwnTableAt } from './held-out';
 
-/** Operators of steps that only decode, and of steps that compute prompts. */
+/** Operators only of steps with prompts, and only of decode steps. All others count for both. */
 const OF_PROMPTS_ALONE = new Set(['context_attention', 'mla_context']);
 const OF_DECODE_ALONE = new Set(['generation_attention', 'mla_generation']);
 
@@ -12,8 +12,8 @@ export interface RepeatedRatios {
 }
 
 /**
- * How several measurements of one place lie around their mean. Deviations of n of them are widened
- * by √(n / (n − 1)), since their own mean is nearer to them than the true one.
+ * The spread of several measurements of one place around their mean. The deviations of n of them
+ * are widened by √(n / (n − 1)), since their own mean is nearer to them than the true one.
  */
 export function repeatedRatios(tables: readonly OwnTableAt[]): RepeatedRatios {
   const ratios = { decode: [] as number[], prefill: [] as number[] };
@@ -33,5 +33,5 @@ export function repeatedRatios(tables: readonly OwnTableAt[]): RepeatedRatios {
   return ratios;
 }
 
-/** Widening must not make a time vanish. */
+/** Lower limit of a widened ratio, so that no time vanishes. */
 const LEAST = 0.05;

@@ -1,9 +1,9 @@
-/** How a table of one operator is written: its columns before `us`, rows by the last of them. */
+/** The form of an operator's table: its columns before `us`; rows ascend by the last of them. */
 export interface TableLayout {
   readonly columns: readonly string[];
   /** The last part of the file's name: formats and variants. */
   readonly variants: RegExp;
-  /** Names that a column of texts may have. */
+  /** Valid names in a column of texts. */
   readonly texts?: Readonly<Record<string, RegExp>>;
   /** Columns that may be 0. */
   readonly mayBeZero?: readonly string[];
@@ -14,7 +14,7 @@ const LATENT = ['native_heads', 'num_heads'];
 const LATENT_FORMATS = /^(bf16|fp8_block)_kv(bf16|fp8)$/;
 const EXPERTS = ['topk', 'num_experts', 'hidden_size', 'inter_size', 'moe_tp_size', 'moe_ep_size'];
 
-/** The tables that steps are composed from, as data/operators/README.md describes them. */
+/** The tables of composed steps, by data/operators/README.md. */
 const LAYOUTS: Readonly<Record<string, TableLayout>> = {
   gemm: { columns: ['n', 'k', 'm'], variants: /^(bf16|fp8|fp8_block|nvfp4|fp8_block_sglang)$/ },
   quantize_compute_scale: { columns: ['k', 'm'], variants: /^fp8$/ },
@@ -47,7 +47,7 @@ const LAYOUTS: Readonly<Record<string, TableLayout>> = {
 /** Operators by the first part of a file's name. */
 export const OPERATOR_NAMES = Object.keys(LAYOUTS);
 
-/** Of a table by its name, such as `gemm.bf16`; undefined: steps need no table of that name. */
+/** The layout of a table by its name, such as `gemm.bf16`. Undefined for other names. */
 export function layoutOf(name: string): TableLayout | undefined {
   const [operator = '', variant = ''] = name.split('.');
   const layout = Object.hasOwn(LAYOUTS, operator) ? LAYOUTS[operator] : undefined;

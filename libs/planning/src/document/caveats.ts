@@ -3,15 +3,14 @@ import { missesAllowed, type PlanResult, refusedBy } from '@baton/planner';
 import { formatNumber, formatSeconds } from '@baton/report';
 import type { PreparedPlan } from '../prepare-plan';
 
-/** Fewer misses than this make attainment a matter of luck. */
+/** With fewer misses than this, attainment depends on chance. */
 const FEW_MISSES = 10;
 /**
- * A run that is shorter than so many times what a request may take, or does take, hides a queue
- * that grows.
+ * Minimum length of a run, in times of the longest request. A shorter run hides a queue that grows.
  */
 const SPANS_PER_RUN = 20;
 
-/** What makes the result less certain than it looks, in sentences. */
+/** Reasons why the result is less certain than it looks, as sentences. */
 export function caveats({ context }: PreparedPlan, result: PlanResult): string[] {
   const { workload, target } = context;
   const { winner, splits, rivals } = result;
@@ -25,12 +24,12 @@ export function caveats({ context }: PreparedPlan, result: PlanResult): string[]
   return [
     ...caveat(
       misses < FEW_MISSES && target.attainment < 1,
-      `Only ${misses} of ${workload.count} requests may miss: give more requests for a firm rate.`,
+      `Only ${misses} of ${workload.count} requests may miss. Use more requests for a firm rate.`,
     ),
     ...caveat(
       runSeconds < SPANS_PER_RUN * spanSeconds,
       `At the winner's rate all requests arrive within ${formatSeconds(runSeconds)}, too ` +
-        'short for a firm result: give more requests.',
+        'short for a firm result. Use more requests.',
     ),
     ...caveat(
       refused > 0,
@@ -39,8 +38,8 @@ export function caveats({ context }: PreparedPlan, result: PlanResult): string[]
     ),
     ...caveat(
       rivals.length < splits.length,
-      'Splits that refuse long prompts which others serve are not compared: the rest is ' +
-        'easier without them.',
+      'Splits that refuse long prompts of other splits are not compared, because their load is ' +
+        'lighter.',
     ),
   ];
 }

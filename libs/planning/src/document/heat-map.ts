@@ -2,9 +2,9 @@ import type { HeatMapSection } from '@baton/report';
 import type { PlanDocument, SplitDocument } from './plan-document';
 
 /**
- * Goodput per GPU over the shares of prefill and decode, a row for each pair of sizes. All GPUs are
- * used, so the GPUs of prefill decide those of decode, and a map of P by D would be one diagonal
- * per row of this one.
+ * Goodput per GPU over the shares of prefill and decode, with a row for each pair of sizes. All
+ * GPUs are used, so the GPUs of prefill determine those of decode. A map of P by D would be one
+ * diagonal per row of this one.
  */
 export function heatMapOf({ splits, gpus, winner }: PlanDocument): HeatMapSection {
   const simulated = splits.filter((split) => split.simulated);
@@ -41,7 +41,7 @@ function placeOf(split: SplitDocument, gpus: number) {
   return { row, column: `${prefillGpus} : ${gpus - prefillGpus}`, order: prefillGpus };
 }
 
-/** Three digits of the largest value. */
+/** Decimals that show three digits of the largest value. */
 function decimalsFor(largest: number): number {
   return Math.min(6, Math.max(0, 2 - Math.floor(Math.log10(largest))));
 }

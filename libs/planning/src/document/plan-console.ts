@@ -17,13 +17,13 @@ type Ends = Interval | null | undefined;
 
 const LATENCY_COLUMNS = ['p50', 'p90', 'p99'] as const;
 
-/** What a table of splits shows unless it may be wide. */
+/** The columns of a table of splits that fit into 100 columns. */
 const NARROW = ['split', 'goodput', 'attained', 'TTFT p90', 'TPOT p90', 'busy', 'front'];
 
 /**
- * A plan for people: the winner, every split, what the result hangs on, and how to start it.
+ * A plan as text: the winner, every split, the assumptions, and the command to start it.
  *
- * @param isWide  with every column, whatever the width
+ * @param isWide  true: every column, at any width
  */
 export function planConsole(document: PlanDocument, title: string, isWide = false): string {
   const { command, verdict, winner, front_end: frontEnd, replay_command: replay } = document;
@@ -41,8 +41,8 @@ export function planConsole(document: PlanDocument, title: string, isWide = fals
 }
 
 /**
- * Best first, then those that cannot be compared; what was not simulated stands at the end by its
- * estimate.
+ * Splits, best first. Then splits that cannot be compared, and at the end those that were not
+ * simulated, by their estimates.
  */
 export function ranked(splits: readonly SplitDocument[]): SplitDocument[] {
   const group = (split: SplitDocument): number => {
@@ -114,7 +114,7 @@ export const COST_COLUMNS = [
   ...['mean W', 'J per output token', 'J per request'],
 ].map((name, i) => ({ name, align: i === 0 ? ('left' as const) : ('right' as const) }));
 
-/** What the splits cost and draw at their highest rates, the cheapest tokens first. */
+/** Cost and energy of the splits at their highest rates, the cheapest tokens first. */
 export function costRows({ splits }: PlanDocument): string[][] {
   const costs = splits.flatMap(({ name, cost }) => (cost === undefined ? [] : [{ name, cost }]));
   const perTokens = ({ cost }: (typeof costs)[number]): number => {
@@ -136,7 +136,7 @@ function costTable(document: PlanDocument, width: number): string[] {
 
 /** The 80 % intervals of a row, empty where a column has none. */
 export function splitEnds({ ttft_ms, tpot_ms, itl_ms, intervals }: SplitDocument): string[] {
-  const told = (ends: Ends, factor = 1): string => {
+  const range = (ends: Ends, factor = 1): string => {
     return ends ? `[${ends.map((end) => formatNumber(end * factor)).join(', ')}]` : '';
   };
   const latencies = [
@@ -146,15 +146,15 @@ export function splitEnds({ ttft_ms, tpot_ms, itl_ms, intervals }: SplitDocument
   ];
   return [
     ...['', '', ''],
-    told(intervals?.goodput_rps),
-    told(intervals?.goodput_rps_per_gpu),
-    told(intervals?.slo_attainment, 100),
+    range(intervals?.goodput_rps),
+    range(intervals?.goodput_rps_per_gpu),
+    range(intervals?.slo_attainment, 100),
     ...latencies.map(([ms, ends]) => formatMsInterval(ms ?? null, ends)),
     ...['', ''],
   ];
 }
 
-/** Splits that cannot be told from the winner, and what the brackets are. */
+/** The splits that are not told apart from the winner, and the meaning of the brackets. */
 export function alike({ not_told_apart: names, intervals }: PlanDocument): string {
   const level = `In brackets: ${formatShare(intervals.level)} intervals of each split by itself.`;
   if (names.length === 0) return level;

@@ -29,7 +29,7 @@ const HEAD = [
   ...['on_pareto_front', 'simulations'],
 ];
 
-/** One row for each split, with the names of the JSON document; what was not measured is empty. */
+/** One row for each split, with the names of the JSON document. A missing figure is empty. */
 export function planCsv({ splits }: PlanDocument): string {
   return [HEAD, ...splits.map(cells)].map((row) => `${row.join(',')}\n`).join('');
 }

@@ -37,8 +37,7 @@ import { likeWinner, verdict } from './verdict';
 type Rate = number | null;
 
 /**
- * A split and, where it was simulated, how it fares at its highest rate; docs/planning.md defines
- * each name.
+ * A split and, if simulated, its figures at its highest rate. docs/planning.md defines each name.
  */
 export interface SplitDocument {
   readonly name: string;
@@ -51,11 +50,11 @@ export interface SplitDocument {
   readonly goodput_rps: Rate;
   readonly goodput_rps_per_gpu: Rate;
   readonly slo_attainment: Rate;
-  /** What each SLO class gets at that rate; left out: the configuration has none. */
+  /** Figures of each SLO class at that rate. Unset: the configuration has no classes. */
   readonly slo_classes?: readonly ClassSummary[];
   /** Requests that can never fit an engine of the split. */
   readonly refused: Rate;
-  /** False: it refuses requests that other splits serve, so that it cannot be the winner. */
+  /** False: it refuses requests that other splits serve, so it cannot win. */
   readonly comparable: boolean;
   readonly ttft_ms: Distribution | null;
   readonly tpot_ms: Distribution | null;
@@ -65,9 +64,9 @@ export interface SplitDocument {
   readonly utilisation: Readonly<Partial<Record<EngineRole, Rate>>>;
   readonly on_pareto_front: boolean;
   readonly simulations: number;
-  /** Of the run at its highest rate; left out without --cost or --gpu-price. */
+  /** Cost of the run at its highest rate. Unset without --cost or --gpu-price. */
   readonly cost?: CostSummary;
-  /** 80 % intervals of the figures above, by their names; null where nothing was found. */
+  /** 80 % intervals of the figures above, by their names. Null where no rate was found. */
   readonly intervals: SplitIntervals | null;
 }
 
@@ -101,13 +100,13 @@ export interface SensitivityDocument {
   readonly disaggregated_goodput_rps_per_gpu: Rate;
   readonly aggregated_goodput_rps_per_gpu: Rate;
   readonly better: Preferred | null;
-  /** Whether the same kind is better as without the assumption. */
+  /** True when the same kind of split wins as without the assumption. */
   readonly same_winner: boolean | null;
 }
 
 /**
- * The result of a plan. A function of workload, configuration and flags; threads and clocks leave
- * no trace in it.
+ * The result of a plan: a function of workload, configuration and flags, independent of threads and
+ * clocks.
  */
 export interface PlanDocument {
   readonly gpus: number;
@@ -118,29 +117,29 @@ export interface PlanDocument {
   readonly best_disaggregated: string | null;
   readonly best_aggregated: string | null;
   readonly margin_over_aggregated: Rate;
-  /** Splits that cannot be told from the winner, best first. */
+  /** Splits that are not told apart from the winner, best first. */
   readonly not_told_apart: readonly string[];
-  /** What the margin may be. */
+  /** The interval of the margin. */
   readonly intervals: { readonly level: number; readonly margin_over_aggregated: Ends };
   readonly command: string;
   readonly replay_command: string | null;
   readonly splits: readonly SplitDocument[];
   readonly frontier: readonly FrontierDocument[];
   readonly sensitivity: readonly SensitivityDocument[];
-  /** Everything that was measured of the winner at its highest rate. */
+  /** All figures of the winner at its highest rate. */
   readonly winner_summary: PlanFigures | null;
   readonly tolerance: number;
   readonly simulations: number;
   readonly notes: readonly string[];
   readonly step_times: Readonly<Record<string, string>>;
-  /** The servers in front of every engine; left out: none. */
+  /** The servers in front of every engine. Unset: none. */
   readonly front_end?: FrontEndSummary;
   readonly workload: WorkloadDescription;
   readonly seed: number;
   readonly config: Readonly<Record<string, unknown>>;
 }
 
-/** @param commands  which start the winner, and replay the workload on it */
+/** @param commands  that start the winner, and replay the workload on it */
 export function planDocument(
   prepared: PreparedPlan,
   result: PlanResult,
@@ -233,7 +232,7 @@ function rounded([low, high]: Interval, factor = 1): Ends {
   return [roundTo(low * factor, 6) ?? 0, roundTo(high * factor, 6) ?? 0];
 }
 
-/** Without the error that both splits share. */
+/** The interval of the margin, without the error that both splits share. */
 function marginInterval({ winner, contenders: { aggregated } }: PlanResult): Ends {
   if (aggregated === undefined || goodputOf(aggregated) === 0) return null;
   const [ratio, apart] = [

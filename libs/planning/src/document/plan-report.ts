@@ -29,16 +29,16 @@ import {
 } from './plan-console';
 import type { FrontierDocument, PlanDocument, SplitDocument } from './plan-document';
 
-/** Lines of a chart that can be told apart. */
+/** Number of lines that a chart shows distinctly. */
 const MOST_LINES = 8;
 
-/** The sections that most readers need; the others open on a click. */
+/** The sections that most readers need. Others open on a click. */
 const OPEN = [
   ...['Start it', 'Goodput per GPU', 'TTFT over load', 'TPOT over load', 'Splits'],
   'Configuration, changed',
 ];
 
-/** A plan as a page. */
+/** A plan as an HTML page. */
 export function planReport(
   document: PlanDocument,
   { title, subtitle }: { readonly title: string; readonly subtitle: string },
@@ -117,7 +117,7 @@ function answer(document: PlanDocument): ReportAnswer {
   };
 }
 
-/** The lead over the other kind of split, whichever kind won. */
+/** The lead of the winner over the other kind of split. */
 function margin(document: PlanDocument): ReportAnswer['figures'][number] {
   const { winner, splits, best_disaggregated, margin_over_aggregated, intervals } = document;
   if (winner.kind !== 'aggregated') {
@@ -129,7 +129,7 @@ function margin(document: PlanDocument): ReportAnswer['figures'][number] {
   return ['more than disaggregated', formatShare(lead), 'goodput of the best disaggregated split'];
 }
 
-/** What the splits of the front cost in latency, from a quarter of their load to all of it. */
+/** The latency of the Pareto front's splits, from a quarter of their load to all of it. */
 function frontierChart(
   { frontier, slo, splits }: PlanDocument,
   latency: 'ttft' | 'tpot',
@@ -146,8 +146,8 @@ function frontierChart(
     width: 'half',
     title: `${latency.toUpperCase()} over load: the Pareto front`,
     note:
-      'Splits that no other beats in TTFT, TPOT and goodput, at 25, 50, 75, 90 and 100 % of ' +
-      'their highest rates.',
+      'Splits that no other split beats in TTFT, TPOT and goodput, at 25, 50, 75, 90 and 100 % ' +
+      'of their highest rates.',
     x: { label: 'requests/s per GPU' },
     y: { label: `${latency.toUpperCase()} p90`, unit: 'ms' },
     xs,
@@ -176,8 +176,8 @@ function stepTimes({ step_times }: PlanDocument): ReportSection {
   };
 }
 
-function frontEnd({ front_end: told }: PlanDocument): ReportSection[] {
-  return told === undefined ? [] : settingsSections('Front end', { ...told });
+function frontEnd({ front_end: servers }: PlanDocument): ReportSection[] {
+  return servers === undefined ? [] : settingsSections('Front end', { ...servers });
 }
 
 function configuration({ config, seed }: PlanDocument): ReportSection[] {

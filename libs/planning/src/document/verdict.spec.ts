@@ -21,7 +21,7 @@ function result(name: string, rate: number, apart = 1) {
   } satisfies SplitResult;
 }
 
-function told(disaggregated: number, aggregated: number, apart = 1): string {
+function verdictOf(disaggregated: number, aggregated: number, apart = 1): string {
   const contenders = {
     disaggregated: result('1P1D', disaggregated, apart),
     aggregated: result('2A', aggregated, apart),
@@ -31,31 +31,33 @@ function told(disaggregated: number, aggregated: number, apart = 1): string {
 }
 
 describe('the verdict', () => {
-  it('says by how much the winner is ahead of the other kind', () => {
-    expect(told(12, 10)).toBe(
+  it('states the lead of the winner over the other kind', () => {
+    expect(verdictOf(12, 10)).toBe(
       '1P1D (disaggregated) keeps 12 requests/s, 20 % more than 2A, the best aggregated ' +
         'split (10 requests/s).',
     );
   });
 
-  it('does not hide that disaggregation loses', () => {
-    expect(told(10, 12)).toMatch(/^2A \(aggregated\) keeps 12 requests\/s, 20 % more than 1P1D/);
-    expect(told(10, 12)).toMatch(/it does not add throughput\.$/);
+  it('states when disaggregation loses', () => {
+    expect(verdictOf(10, 12)).toMatch(
+      /^2A \(aggregated\) keeps 12 requests\/s, 20 % more than 1P1D/,
+    );
+    expect(verdictOf(10, 12)).toMatch(/it does not add throughput\.$/);
   });
 
-  it('does not make a difference out of the width of the search', () => {
-    expect(told(10.1, 10)).toContain('The search cannot tell that apart');
+  it('states no lead within the tolerance of the search', () => {
+    expect(verdictOf(10.1, 10)).toContain('The search cannot tell that apart');
   });
 
-  it('says that step times are not known well enough', () => {
-    expect(told(12, 10, 1.24)).toMatch(
+  it('states that step times are too uncertain', () => {
+    expect(verdictOf(12, 10, 1.24)).toMatch(
       /20 % more than 2A.*cannot be told apart.* less than 24.1 %\.$/,
     );
-    expect(told(10, 12, 1.24)).not.toContain('it does not add throughput');
-    expect(told(12, 10, 1.1)).not.toContain('told apart');
+    expect(verdictOf(10, 12, 1.24)).not.toContain('it does not add throughput');
+    expect(verdictOf(12, 10, 1.1)).not.toContain('told apart');
   });
 
-  it('names what is like the winner, of either kind', () => {
+  it('names the splits that equal the winner, of either kind', () => {
     const winner = result('1P1D', 12, 1.2);
     const others = [result('3P1D', 10.5, 1.2), result('2A', 9, 1.2), result('1P3D', 11, 1.2)];
     const rivals = [...others, winner, result('3A', 0)];
@@ -63,8 +65,8 @@ describe('the verdict', () => {
     expect(names).toEqual(['1P3D', '3P1D']);
   });
 
-  it('says when there is nobody to compare with', () => {
-    expect(told(10, 0)).toContain('no aggregated split keeps the target');
+  it('states that there is no other kind to compare with', () => {
+    expect(verdictOf(10, 0)).toContain('no aggregated split keeps the target');
     const winner = result('2A', 3);
     const contenders = { disaggregated: undefined, aggregated: winner };
     const alone = verdict({ winner, contenders } as unknown as PlanResult);

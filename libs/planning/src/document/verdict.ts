@@ -9,7 +9,7 @@ import {
 } from '@baton/planner';
 import { formatNumber, formatShare } from '@baton/report';
 
-/** The winner, and by how much it is ahead of the other kind, in a sentence or two. */
+/** The winner and its lead over the other kind, in one or two sentences. */
 export function verdict({ winner, contenders }: PlanResult): string {
   const isOver = isAggregated(winner.split);
   const own = isOver ? 'aggregated' : 'disaggregated';
@@ -39,7 +39,7 @@ function notApart(winner: SplitResult, rival: SplitResult): string {
   return `The two cannot be told apart: step times are too uncertain for less than ${needed}.`;
 }
 
-/** Splits of either kind whose goodput cannot be told from that of the winner, best first. */
+/** Splits of either kind whose goodput is not told apart from the winner's, best first. */
 export function likeWinner({ winner, rivals }: PlanResult): SplitResult[] {
   const alike = rivals.filter((one) => {
     return one !== winner && goodputOf(one) > 0 && !isToldApart(winner, one);

@@ -7,13 +7,13 @@ const LARGE = defaultConfig({ model: 'llama-3.1-70b' });
 const ALL = { prefill: [1, 2, 8], decode: [2, 4], aggregated: [1, 4] };
 
 describe('sizes to choose from', () => {
-  it('are all common ones unless somebody says otherwise', () => {
+  it('are all common ones by default', () => {
     expect(sizesOf(NONE, defaultConfig(), () => false)).toEqual({
       ...{ prefill: [1, 2, 4, 8], decode: [1, 2, 4, 8], aggregated: [1, 2, 4, 8] },
     });
   });
 
-  it("are a role's own before those of all, and aggregated engines have those of both", () => {
+  it('are those of the role before those of all, and aggregated engines have both', () => {
     const config = defaultConfig({ tensorParallelSize: 4, decodeTensorParallelSize: 8 });
     expect(sizesOf(NONE, config, () => true)).toEqual({
       ...{ prefill: [4], decode: [8], aggregated: [4] },
@@ -23,7 +23,7 @@ describe('sizes to choose from', () => {
     ).toMatchObject({ prefill: [4], decode: [2, 4], aggregated: [2, 4] });
   });
 
-  it('by flag win over those of the configuration', () => {
+  it('by flag replace those of the configuration', () => {
     const config = defaultConfig({ tensorParallelSize: 4 });
     expect(sizesOf({ ...NONE, tp: [1, 2] }, config, () => true)).toMatchObject({
       ...{ prefill: [1, 2], aggregated: [1, 2] },
@@ -32,7 +32,7 @@ describe('sizes to choose from', () => {
 });
 
 describe('engine choices', () => {
-  it('leave out sizes at which the model does not fit, and say so once', () => {
+  it('leave out sizes at which the model does not fit, with one note', () => {
     const engines = new EngineChoices(LARGE, ALL, 16);
     expect(engines.choices).toEqual({
       ...{ gpus: 16, prefillTp: [2, 8], decodeTp: [2, 4], aggregatedTp: [4] },
@@ -42,7 +42,7 @@ describe('engine choices', () => {
     ]);
   });
 
-  it('leave out what takes more GPUs than there are', () => {
+  it('leave out sizes above the number of GPUs', () => {
     const engines = new EngineChoices(LARGE, ALL, 4);
     expect(engines.choices.prefillTp).toEqual([2]);
     expect(() => new EngineChoices(LARGE, { ...ALL, aggregated: [8] }, 1)).toThrow(/needs/);
@@ -50,7 +50,7 @@ describe('engine choices', () => {
     expect(() => new EngineChoices(LARGE, eight, 4)).toThrow('need more than 4 GPUs');
   });
 
-  it('hand out the engine of each role at its size', () => {
+  it('give the engine of each role at its size', () => {
     const engines = new EngineChoices(LARGE, ALL, 16);
     const topology = { prefill: 1, decode: 2, aggregated: 0 };
     const of = engines.enginesOf({ topology, prefillTp: 8, decodeTp: 4, gpus: 16 });
@@ -59,7 +59,7 @@ describe('engine choices', () => {
     expect(engines.stepTimes['decode tp4']).toBe(of('decode').stepTime.description);
   });
 
-  it('are aggregated ones alone with pipeline stages, each on its share of the GPUs', () => {
+  it('are only aggregated with pipeline stages, each on its share of the GPUs', () => {
     const staged = { ...LARGE, pipelineParallelSize: 2 };
     const sizes = { prefill: [2], decode: [2], aggregated: [2, 8] };
     const engines = new EngineChoices(staged, sizes, 8);
@@ -69,7 +69,7 @@ describe('engine choices', () => {
     expect(engines.notes.join(' ')).toContain('is not possible for prefill engines');
   });
 
-  it('pass on what no size can cure', () => {
+  it('pass on errors that no size avoids', () => {
     const unknown = defaultConfig({ model: 'no-such-model' });
     expect(() => new EngineChoices(unknown, ALL, 16)).toThrow(/no-such-model/);
   });

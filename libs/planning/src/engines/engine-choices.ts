@@ -5,7 +5,7 @@ import type { EngineRole } from '@baton/placement';
 import type { Candidate, Choices, Engines } from '@baton/planner';
 import { poolOf } from '@baton/scenario';
 
-/** Tensor-parallel sizes by role, as far as they were given. */
+/** Tensor-parallel sizes by role, as far as configured. */
 export interface GivenSizes {
   readonly tp: readonly number[] | undefined;
   readonly prefillTp: readonly number[] | undefined;
@@ -19,8 +19,8 @@ const DEFAULT_SIZES = [1, 2, 4, 8] as const;
 const ROLES = ['prefill', 'decode', 'aggregated'] as const;
 
 /**
- * Sizes by flag win over those of the configuration, a role's own over those of all; aggregated
- * engines choose from what both others may have.
+ * Sizes by flag replace those of the configuration, and those of a role replace those of all roles.
+ * Aggregated engines may have the sizes of both other roles.
  */
 export function sizesOf(
   given: GivenSizes,
@@ -42,12 +42,12 @@ export function sizesOf(
   };
 }
 
-/** One engine of each role and size, as far as the model fits there. */
+/** One engine of each role and size at which the model fits. */
 export class EngineChoices {
   private readonly pools = new Map<string, EnginePool>();
   private readonly reasons = new Map<string, UsageError>();
 
-  /** @throws UsageError when there is no engine at all */
+  /** @throws UsageError when no engine fits */
   constructor(
     private readonly config: BatonConfig,
     private readonly sizes: Sizes,
@@ -55,15 +55,15 @@ export class EngineChoices {
   ) {
     for (const role of ROLES) for (const size of sizes[role]) this.tryOut(role, size);
     if (this.pools.size > 0) return;
-    // The largest engine is the one that comes nearest.
+    // The error of the largest engine is reported, because it is the nearest to fit.
     const reason = [...this.reasons.values()].at(-1);
     throw (
       reason ??
-      new UsageError(`Engines of these sizes need more than ${gpus} GPUs: change --gpus or --tp.`)
+      new UsageError(`Engines of these sizes need more than ${gpus} GPUs. Change --gpus or --tp.`)
     );
   }
 
-  /** What the plan may choose from. */
+  /** The engines that the plan chooses from. */
   get choices(): Choices {
     const fitting = (role: EngineRole): number[] => {
       return this.sizes[role].filter((size) => this.pools.has(keyOf(role, size)));
@@ -78,7 +78,7 @@ export class EngineChoices {
     };
   }
 
-  /** Sizes that were left out, and why. */
+  /** Sizes that were left out, with the reasons. */
   get notes(): string[] {
     const left = new Map<string, string[]>();
     for (const [key, { message }] of this.reasons) {
@@ -87,24 +87,24 @@ export class EngineChoices {
     return [...left].map(([message, keys]) => `Left out ${keys.join(', ')}: ${message}`);
   }
 
-  /** How steps are timed, by role and size. */
+  /** Description of the step times, by role and size. */
   get stepTimes(): Record<string, string> {
     return Object.fromEntries(
       [...this.pools].map(([key, { options }]) => [key, options.stepTime.description]),
     );
   }
 
-  /** Longest prompt plus output. */
+  /** Largest sum of prompt and output, tokens. */
   get maxModelLen(): number {
     const [pool] = this.pools.values();
     return pool?.options.maxModelLen ?? Infinity;
   }
 
-  /** The engines of a candidate that was made of `choices`. */
+  /** The engines of a candidate, which must consist of `choices`. */
   enginesOf({ prefillTp, decodeTp }: Candidate): Engines {
     return (role) => {
       const pool = this.pools.get(keyOf(role, role === 'prefill' ? prefillTp : decodeTp));
-      assert(pool !== undefined, `no ${role} engine was tried out`);
+      assert(pool !== undefined, `no ${role} engine was built`);
       return pool.options;
     };
   }

@@ -3,8 +3,8 @@ import type { Demand } from '@baton/planner';
 import type { WorkloadDescription } from '@baton/workload';
 
 /**
- * A mean request. Of what one cache without end would hold, an engine finds its share: a prefix was
- * computed by one of them, and only some policies send the next request there.
+ * A mean request. An engine finds only its share of the hits of an unlimited common cache: a prefix
+ * was computed by one engine, and only some policies send the next request there.
  *
  * @param engines  that compute prompts
  */

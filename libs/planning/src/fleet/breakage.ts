@@ -2,9 +2,9 @@ import { roundTo } from '@baton/analysis';
 import type { PlanFigures } from '@baton/planner';
 import type { FleetsFound, OverloadPoint } from './search-fleets';
 
-/** What a fleet is like at a load beyond the one that it is chosen for. */
+/** The figures of a fleet at a load above the one that it is chosen for. */
 export interface BreakagePoint {
-  /** Times that load. */
+  /** Load as a multiple of that one. */
   readonly load: number;
   readonly request_rate: number | null;
   readonly slo_attainment: number | null;
@@ -15,12 +15,12 @@ export interface BreakagePoint {
   readonly rejected: number;
 }
 
-/** What breaks first as the load grows. */
+/** The part of a fleet that fails first as the load grows. */
 export interface Breakage {
   readonly fleet: string;
   /** The objective that the fewest requests meet at the first load below the target. */
   readonly objective: string | null;
-  /** The role whose engines are busiest there. */
+  /** The role whose engines are busiest at that load. */
   readonly busiest_role: string | null;
   readonly points: readonly BreakagePoint[];
 }

@@ -10,7 +10,7 @@ function resultOf(name: string, usdPerHour: number, rate: number): FleetResult {
   return { fleet: { name, usdPerHour, pools: [] }, measured, requests: 1 } as never;
 }
 
-/** The names of the fleet to start, of the one that breaks first, and of the answers. */
+/** Names of the fleet to start, of the one that breaks first, and of the answers. */
 function namesOf(forLoad: readonly FleetResult[], finalists: readonly FleetResult[], load: number) {
   const chosen = chosenFleet([...forLoad, ...finalists], load);
   const found = { forLoad, finalists, chosen, overload: [] as const } as unknown as FleetsFound;
@@ -34,7 +34,7 @@ describe('the fleet to start', () => {
     expect(names).toMatchObject({ started: '2P1D', cheapest: null, most: '2P1D', rate: 2 });
   });
 
-  it('is the fleet that the answer names, whatever was found', () => {
+  it('is always the fleet in the answer', () => {
     const seed = 11;
     const random = RandomStream.root(seed).stream('fleets');
     const some = (prefix: string): FleetResult[] =>

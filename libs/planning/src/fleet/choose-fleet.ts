@@ -1,6 +1,6 @@
 import type { FleetResult } from './search-fleets';
 
-/** Whether the fleet keeps the target at any rate. */
+/** True when the fleet keeps the target at some rate. */
 export function isKept({ measured }: FleetResult): boolean {
   return measured.completedRate > 0;
 }
@@ -10,7 +10,7 @@ export function ableAt(results: readonly FleetResult[], loadRps: number): FleetR
   return results.filter((one) => isKept(one) && one.measured.rate >= loadRps);
 }
 
-/** The one with the least cost; of equals the first. */
+/** The one with the lowest cost. The first of several with equal cost. */
 export function least(
   results: readonly FleetResult[],
   costOf: (one: FleetResult) => number,
@@ -40,7 +40,7 @@ export interface ChosenFleet {
 }
 
 /**
- * The cheapest fleet for the load, at that load; without one, the fleet with the most goodput, at
+ * The cheapest fleet for the load, at that load. Without one: the fleet with the most goodput, at
  * its highest rate. Undefined: no fleet keeps the target.
  */
 export function chosenFleet(

@@ -13,13 +13,13 @@ export interface AnsweredFleet {
   readonly usd_per_thousand_requests: number | null;
 }
 
-/** Null: no fleet that was tried on the whole workload does it. */
+/** Null: no fleet simulated on the whole workload qualifies. */
 export interface FleetAnswers {
   /** The cheapest that keeps the SLO at the rate of the workload. */
   readonly cheapest_for_load: AnsweredFleet | null;
-  /** The one with the fewest GPUs that does. */
+  /** The one with the fewest GPUs that keeps the SLO at that rate. */
   readonly fewest_gpus_for_load: AnsweredFleet | null;
-  /** The highest goodput within the budget, or without one of the GPUs that there are. */
+  /** The highest goodput within the budget, or without a budget with all available GPUs. */
   readonly most_goodput: AnsweredFleet | null;
   /** The lowest price of a request at the highest rate. */
   readonly cheapest_requests: AnsweredFleet | null;

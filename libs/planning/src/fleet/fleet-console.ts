@@ -12,9 +12,9 @@ import type { AnsweredFleet } from './fleet-answers';
 import type { FleetDocument, FleetsDocument } from './fleet-document';
 
 /**
- * A search for people: the fleets, the answers, and how to start the one chosen.
+ * A search as text: the fleets, the answers, and the command to start the chosen fleet.
  *
- * @param isWide  every column beside the others, whatever the width
+ * @param isWide  true: every column, at any width
  */
 export function fleetsConsole(document: FleetsDocument, title: string, isWide = false): string {
   const { command } = document;
@@ -34,7 +34,7 @@ export const FLEET_COLUMNS = [
   ...['TTFT p90', 'TPOT p90', 'W', 'J per output token', 'front'],
 ].map((name, i) => ({ name, align: i === 0 ? ('left' as const) : ('right' as const) }));
 
-/** Fleets that were tried on the whole workload, the cheapest requests first. */
+/** Fleets simulated on the whole workload, the cheapest requests first. */
 export function sorted({ fleets, fitted_to_load: fitted }: FleetsDocument): FleetDocument[] {
   const price = ({ cost }: FleetDocument): number => cost?.usd_per_thousand_requests ?? Infinity;
   return [...fleets, ...fitted.filter(isKept)].sort((a, b) => price(a) - price(b));
@@ -67,20 +67,21 @@ export function answersText({ answers, load_rps, space, breaks_first }: FleetsDo
   const load = `${formatNumber(load_rps)} requests/s`;
   return [
     answers.cheapest_for_load === null
-      ? `For the load of the workload (${load}): no fleet that was tried keeps the SLO.`
-      : `For the load of the workload (${load}): ${told(answers.cheapest_for_load)} is cheapest.`,
+      ? `For the load of the workload (${load}): no simulated fleet keeps the SLO.`
+      : `For the load of the workload (${load}): ` +
+        `${fleetText(answers.cheapest_for_load)} is cheapest.`,
     ...(answers.fewest_gpus_for_load === null
       ? []
-      : [`Fewest GPUs for it: ${told(answers.fewest_gpus_for_load)}.`]),
+      : [`Fewest GPUs for it: ${fleetText(answers.fewest_gpus_for_load)}.`]),
     answers.most_goodput === null
       ? `${whole} nothing within the SLO.`
       : `${whole} at most ${formatNumber(answers.most_goodput.goodput_rps)} requests/s: ` +
-        `${told(answers.most_goodput)}.`,
+        `${fleetText(answers.most_goodput)}.`,
     ...(breaks_first === null ? [] : [breaksText(breaks_first)]),
   ];
 }
 
-function told({ name, gpus, usd_per_hour: price }: AnsweredFleet): string {
+function fleetText({ name, gpus, usd_per_hour: price }: AnsweredFleet): string {
   return `${name} (${formatNumber(gpus)} GPUs, ${usd(price)} per hour)`;
 }
 

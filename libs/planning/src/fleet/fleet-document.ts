@@ -30,12 +30,12 @@ export interface FleetDocument {
   readonly options: Readonly<Record<string, unknown>>;
   readonly usd_per_hour: Figure;
   readonly estimated_rps: Figure;
-  /** Requests of the workload, from its beginning, that the figures are of. */
+  /** Number of requests, from the start of the workload, that the figures cover. */
   readonly requests: number;
   readonly request_rate: Figure;
   readonly goodput_rps: Figure;
   readonly slo_attainment: Figure;
-  /** What each SLO class gets at that rate; left out: the configuration has none. */
+  /** Figures of each SLO class at that rate. Unset: the configuration has no classes. */
   readonly slo_classes?: readonly ClassSummary[];
   readonly ttft_ms: Distribution | null;
   readonly tpot_ms: Distribution | null;
@@ -43,7 +43,7 @@ export interface FleetDocument {
   readonly on_pareto_front: boolean;
 }
 
-/** The result of a search for fleets. Threads, machines and clocks leave no trace in it. */
+/** The result of a search for fleets, independent of threads, machines and clocks. */
 export interface FleetsDocument {
   readonly slo: string;
   readonly slo_attainment_target: number;

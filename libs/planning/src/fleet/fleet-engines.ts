@@ -18,14 +18,16 @@ export interface FleetEngine {
   /** GPUs of one engine, over its pipeline stages and data-parallel ranks. */
   readonly gpus: number;
   readonly usdPerHour: number;
-  /** Requests per second that so many of them are expected to serve (rate matching). */
+  /** Requests per second that `count` engines are expected to serve (rate matching). */
   readonly rateOf: (count: number) => number;
 }
 
-/** Options that change which engine a request goes to, and not the engine. */
+/** Options that change the engine of a request, but not the engines. */
 const OF_PLACEMENT: readonly ConfigKey[] = ['placement', 'decodePlacement', 'enablePrefixCaching'];
 
-/** The engines that a space can build, with the rate of each; one that does not fit is left out. */
+/**
+ * The engines that a space can build, with the rate of each. Engines that do not fit are left out.
+ */
 export class FleetEngines {
   /** Engines that cannot be built, each once. */
   readonly leftOut: LeftOut[] = [];
@@ -53,7 +55,7 @@ export class FleetEngines {
     );
   }
 
-  /** One sentence on all that is left out; undefined: nothing is. */
+  /** One sentence on all engines that are left out. Undefined: none is. */
   get note(): string | undefined {
     return noteOnLeftOut(this.leftOut, this.built.size);
   }

@@ -2,7 +2,7 @@ import { foldExcept, formatNumber, type ReportAnswer, type ReportPage, usd } fro
 import { answersText, FLEET_COLUMNS, fleetRow, sorted } from './fleet-console';
 import type { FleetsDocument } from './fleet-document';
 
-/** A search as a page. */
+/** A search as an HTML page. */
 export function fleetsReport(
   document: FleetsDocument,
   heading: { readonly title: string; readonly subtitle: string },
@@ -55,7 +55,7 @@ const HEAD = [
   ...['usd_per_thousand_requests', 'mean_watts', 'joules_per_output_token', 'on_pareto_front'],
 ];
 
-/** One row for each fleet that was tried; what was not measured is empty. */
+/** One row for each simulated fleet. A missing figure is empty. */
 export function fleetsCsv(document: FleetsDocument): string {
   const all = [...document.fleets, ...document.fitted_to_load, ...document.dropped];
   const rows = all.map((fleet) => [

@@ -30,9 +30,9 @@ describe('a space', () => {
   it.each([
     ['[]', 'fleet.yaml must be a map: gpus, '],
     ['gpu: { h100: 8 }', 'fleet.yaml: gpu is unknown; the fields are gpus, '],
-    ['gpus: h100', 'fleet.yaml: gpus must be a map of GPUs to how many there are'],
+    ['gpus: h100', 'fleet.yaml: gpus must be a map of GPUs to their numbers'],
     ['gpus: { h100: 0 }', 'fleet.yaml: gpus.h100 must be an integer from 1 to 4096.'],
-    ['gpus: { h1000: 8 }', 'fleet.yaml: gpus.h1000 is no GPU of the catalogue. Unknown GPU'],
+    ['gpus: { h1000: 8 }', 'fleet.yaml: gpus.h1000 is not a GPU of the catalogue. Unknown GPU'],
     [
       'gpus: { h100: 8 }\ntensor_parallel_size: 2',
       'tensor_parallel_size must be a list of integers from 1 to 64.',
@@ -43,7 +43,7 @@ describe('a space', () => {
     ['gpus: { h100: 8 }\ntrials: 0', 'trials must be an integer from 1 to 10000.'],
     [
       'gpus: { h100: 8 }\nvary: { placment: [pull] }',
-      "fleet.yaml: vary.placment is no option; did you mean 'placement'?",
+      "fleet.yaml: vary.placment is not an option; did you mean 'placement'?",
     ],
     ['gpus: { h100: 8 }\nvary: { max_num_seqs: 8 }', 'vary.max_num_seqs must be a list of values.'],
     ['gpus: { h100: 8 }\nvary: { max_num_seqs: [many] }', 'fleet.yaml: vary.max_num_seqs must be'],

@@ -6,20 +6,20 @@ import { readNamedOption } from './named-option';
 export const FLEET_KINDS = ['disaggregated', 'aggregated', 'mixed'] as const;
 export type FleetKind = (typeof FLEET_KINDS)[number];
 
-/** What fleets are made of, as one YAML file says it. */
+/** The engines and options that fleets may consist of, from one YAML file. */
 export interface FleetSpace {
-  /** GPUs that there are, by kind. */
+  /** Available GPUs by kind. */
   readonly gpus: ReadonlyMap<string, number>;
-  /** GPUs per engine and pipeline stage to choose from, for each role by itself. */
+  /** Possible GPUs per engine and pipeline stage, for each role independently. */
   readonly tensorParallelSizes: readonly number[];
   readonly kinds: readonly FleetKind[];
   /** Loads that fleets are sized for, as multiples of the rate of the workload. */
   readonly loads: readonly number[];
-  /** Infinity: none. */
+  /** US dollars per hour. Infinity: no limit. */
   readonly budgetUsdPerHour: number;
-  /** Options of the configuration, with the values that each may have. */
+  /** Options of the configuration, with their possible values. */
   readonly vary: readonly { readonly key: ConfigKey; readonly values: readonly unknown[] }[];
-  /** Fleets that are simulated on the shortest prefix, at most. */
+  /** Maximum number of fleets simulated on the shortest prefix. */
   readonly trials: number;
 }
 
@@ -27,7 +27,7 @@ const FIELDS = [
   ...(['gpus', 'tensor_parallel_size', 'kinds', 'loads', 'budget_usd_per_hour'] as const),
   ...(['vary', 'trials'] as const),
 ];
-/** Options that the search sets itself, or that the workload settles. */
+/** Options that the search or the workload sets. */
 const OWN = /^(topology|block_size|seed|changes|(prefill_|decode_)?(gpu|tensor_parallel_size))$/;
 const MOST_GPUS = 4_096;
 const MOST_SIZE = 64;
@@ -108,7 +108,7 @@ class Fields {
 
 function gpusOf(value: unknown, wrong: Wrong): ReadonlyMap<string, number> {
   if (!isObject(value) || Object.keys(value).length === 0) {
-    throw wrong('gpus', 'must be a map of GPUs to how many there are, such as h100: 32');
+    throw wrong('gpus', 'must be a map of GPUs to their numbers, such as h100: 32');
   }
   return new Map(
     Object.entries(value).map(([name, count]) => {
@@ -125,7 +125,10 @@ function gpuNamed(name: string, wrong: Wrong): string {
     return findGpu(name).name;
   } catch (error) {
     if (!(error instanceof HardwareError)) throw error;
-    throw wrong(`gpus.${name}`, `is no GPU of the catalogue. ${error.message.replace(/\.$/, '')}`);
+    throw wrong(
+      `gpus.${name}`,
+      `is not a GPU of the catalogue. ${error.message.replace(/\.$/, '')}`,
+    );
   }
 }
 

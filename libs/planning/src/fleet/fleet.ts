@@ -4,17 +4,17 @@ import type { FleetEngine } from './fleet-engines';
 import { sized } from './fleet-engines';
 import type { FleetKind } from './fleet-space';
 
-/** Engines of one kind, and how many. */
+/** Engines of one kind, and their number. */
 export interface FleetPool {
   readonly engine: FleetEngine;
   readonly count: number;
 }
 
-/** A cluster that may be bought. */
+/** A cluster that a user could buy. */
 export interface Fleet {
   readonly name: string;
   readonly kind: FleetKind;
-  /** The load that it is sized for; fleets of one group compete. */
+  /** The load that it is sized for. Fleets of one group compete. */
   readonly group: string;
   readonly pools: readonly FleetPool[];
   /** Values of the options that the space varies. */
@@ -56,7 +56,7 @@ export function overridesOf({ pools, varied }: Pick<Fleet, 'pools' | 'varied'>) 
   const own = pools.map(({ engine }) => {
     return sized(engine.role, engine.gpu, engine.tensorParallelSize);
   });
-  // What no role of the fleet has is that of its last pool, so that no other GPU is named.
+  // A role without engines gets the options of the last pool, so that no other GPU is named.
   const { gpu, tensorParallelSize } = pools.at(-1)!.engine;
   const base: Partial<BatonConfig> = { gpu, tensorParallelSize };
   return Object.assign({}, base, ...own, varied, {
@@ -64,7 +64,7 @@ export function overridesOf({ pools, varied }: Pick<Fleet, 'pools' | 'varied'>) 
   }) as Partial<BatonConfig>;
 }
 
-/** `2P3D h200 tp2 + h100, placement pull`. */
+/** Its name: `2P3D h200 tp2 + h100, placement pull`. */
 function nameOf(pools: readonly FleetPool[], varied: Partial<BatonConfig>): string {
   const engines = pools.map(({ engine: { gpu, tensorParallelSize: size } }) => {
     return size === 1 ? gpu : `${gpu} tp${size}`;

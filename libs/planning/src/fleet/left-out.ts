@@ -5,10 +5,10 @@ import type { EngineRole } from '@baton/placement';
 /** A kind of engine that cannot be built. */
 export interface LeftOut {
   readonly role: EngineRole;
-  /** What sets it apart, by the names that files have. */
+  /** The options that distinguish it, by the names of the configuration file. */
   readonly options: Readonly<Record<string, unknown>>;
   readonly reason: string;
-  /** One sentence. */
+  /** The reason, one sentence. */
   readonly why: string;
 }
 
@@ -33,7 +33,7 @@ export function leftOutOf(
   };
 }
 
-/** One sentence with the reasons, the most frequent first. Undefined: nothing is left out. */
+/** One sentence with the reasons, the most frequent first. Undefined: no engine is left out. */
 export function noteOnLeftOut(left: readonly LeftOut[], all: number): string | undefined {
   if (left.length === 0) return undefined;
   const counts = new Map<string, number>();

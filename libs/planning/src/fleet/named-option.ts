@@ -12,9 +12,9 @@ import {
 } from '@baton/config';
 
 /**
- * The option of that name with a value as YAML or JSON has it.
+ * The option of this name with a value from YAML or JSON.
  *
- * @param where  what precedes the name in errors, such as `fleet.yaml: vary.`
+ * @param where  text before the name in errors, such as `fleet.yaml: vary.`
  * @throws UsageError, one sentence that names the option
  */
 export function readNamedOption(
@@ -26,7 +26,7 @@ export function readNamedOption(
   if (!isConfigKey(key)) {
     const nearest = nearestName(name.replaceAll('-', '_'), configKeys().map(fileName));
     const hint = nearest === undefined ? '.' : `; did you mean '${nearest}'?`;
-    throw new UsageError(`${where}${name} is no option${hint}`);
+    throw new UsageError(`${where}${name} is not an option${hint}`);
   }
   const read = readTyped(optionOf(key), given);
   if (read.kind === 'value') return { key, value: read.value };

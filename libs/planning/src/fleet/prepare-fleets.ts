@@ -28,7 +28,7 @@ export interface FleetRequest {
   readonly threads: number;
 }
 
-/** Everything that a search depends on. */
+/** All inputs that a search depends on. */
 export interface PreparedFleets {
   readonly context: PlanningContext;
   readonly asked: BatonConfig;
@@ -38,9 +38,9 @@ export interface PreparedFleets {
   readonly fleets: readonly Fleet[];
   readonly ratesFor: (fleet: Pick<Fleet, 'pools' | 'varied'>) => CostRates;
   readonly loads: readonly FleetLoad[];
-  /** Mean rate of the workload as it is, requests per second. */
+  /** Mean rate of the unchanged workload, requests per second. */
   readonly loadRps: number;
-  /** Engines of the space that cannot be built; `notes` has one sentence on all of them. */
+  /** Engines of the space that cannot be built. `notes` has one sentence on all of them. */
   readonly leftOut: readonly LeftOut[];
   readonly notes: readonly string[];
 }
@@ -98,6 +98,6 @@ function spaceFrom(path: string): FleetSpace {
 }
 
 function nothingFits({ leftOut: [first] }: FleetEngines): UsageError {
-  const why = first?.why ?? 'its loads need more GPUs or dollars than there are';
+  const why = first?.why ?? 'its loads need more GPUs or dollars than the space has';
   return new UsageError(`No fleet of the space can be built: ${why.replace(/\.$/, '')}.`);
 }

@@ -16,7 +16,7 @@ import type { FleetTask } from '../search/fleet-task';
 import type { PreparedFleets } from './prepare-fleets';
 import { LARGEST } from './size-fleets';
 
-/** A fleet with what the longest prefix that it was tried on made of it. */
+/** A fleet with its figures on the longest prefix on which it was simulated. */
 export interface FleetResult {
   readonly fleet: Fleet;
   readonly measured: TaskResult;
@@ -24,15 +24,15 @@ export interface FleetResult {
   readonly requests: number;
 }
 
-/** What happens to a fleet beyond the rate that it is chosen for. */
+/** The figures of a fleet at a rate above the one that it is chosen for. */
 export interface OverloadPoint {
-  /** Times that rate. */
+  /** Load as a multiple of that rate. */
   readonly load: number;
   readonly measured: TaskResult;
 }
 
 export interface FleetsFound {
-  /** Tried on the whole workload, in the order of their groups. */
+  /** Simulated on the whole workload, in the order of their groups. */
   readonly finalists: readonly FleetResult[];
   /** Dropped on a shorter prefix. */
   readonly dropped: readonly FleetResult[];
@@ -48,22 +48,22 @@ export interface FleetsFound {
   readonly simulations: number;
 }
 
-/** Prefixes of the workload, the part of the trials left on each, and how close rates get. */
+/** Prefixes of the workload, the part of the trials left on each, and the tolerance of rates. */
 const RUNGS = [
   { share: 1 / 16, left: 1, tolerance: 0.15 },
   { share: 1 / 4, left: 1 / 6, tolerance: 0.08 },
   { share: 1, left: 1 / 12, tolerance: TOLERANCE },
 ] as const;
-/** Requests of a prefix at least: fewer say nothing about a rate. */
+/** Minimum number of requests of a prefix. Fewer give no reliable rate. */
 const FEWEST_REQUESTS = 200;
-/** Fleets whose numbers of engines are fitted to the load of the workload. */
+/** Number of fleets whose engine counts are fitted to the load of the workload. */
 const FITTED = 2;
-/** Their sizes, as multiples of what their goodput asks for. */
+/** Sizes of the fitted fleets, as multiples of the size that their goodput suggests. */
 const FIT_FACTORS = [0.9, 1.05, 1.2] as const;
 const OVERLOADS = [1.1, 1.25, 1.5] as const;
 
 /**
- * Successive halving over the fleets of a space, in threads that have ended when it returns.
+ * Successive halving over the fleets of a space, in threads that end before it returns.
  *
  * @throws Failure, one sentence: a run was refused
  */
@@ -137,14 +137,14 @@ class FleetSearch {
     const { share, tolerance } = RUNGS[at]!;
     const requests = this.requestsOf(share);
     const tasks = fleets.map((fleet, i): FleetTask => {
-      // A burst may keep the target at any rate; what is completed per second stays bounded.
+      // A burst may keep the target at any rate. The rate of completions stays bounded.
       const rate = before[i]?.completedRate || fleet.estimatedRate;
       return { kind: 'search', ...this.taskOf(fleet), requests, rate, tolerance };
     });
     return this.perform(`rung ${at + 1} of ${RUNGS.length}`, tasks);
   }
 
-  /** The cheapest finalists with as many engines as the load of the workload needs. */
+  /** The cheapest finalists, with the number of engines that the load of the workload needs. */
   private async fitted(finalists: readonly FleetResult[]): Promise<FleetResult[]> {
     const { loadRps: rate } = this.prepared;
     const best = [...finalists].filter(isKept).sort((a, b) => usdPerRequest(a) - usdPerRequest(b));
@@ -202,12 +202,12 @@ class FleetSearch {
   }
 }
 
-/** The largest fleets are for the highest goodput, the others for dollars first. */
+/** The group of the largest fleets is ranked by goodput first, the others by dollars first. */
 function rankingsOf(group: string): readonly Ranking<TaskResult>[] {
   return group === LARGEST ? [({ completedRate }) => -completedRate] : RANKINGS;
 }
 
-/** Each picks in turn; dollars twice, as most searches are for them. */
+/** Each ranking picks in turn. Dollars pick twice, because most searches minimise them. */
 const RANKINGS = [
   (result: TaskResult) => perGoodput(result.figures?.cost?.usd_per_hour, result),
   (result: TaskResult) => result.figures?.ttft_ms.p90 ?? Infinity,
@@ -220,7 +220,7 @@ function perGoodput(figure: number | null | undefined, { completedRate }: TaskRe
   return completedRate === 0 ? Infinity : (figure ?? Infinity) / completedRate;
 }
 
-/** What the front compares: dollars and watts, goodput, TTFT and TPOT p90. */
+/** The criteria of the front: dollars and watts, goodput, TTFT and TPOT p90. */
 function costsOf({ measured: { figures, completedRate } }: FleetResult): number[] {
   const { cost, ttft_ms: ttft, tpot_ms: tpot } = figures!;
   return [

@@ -22,7 +22,7 @@ function fleetsOf(space: FleetSpace, rps: number) {
 }
 
 describe('the fleets of a space', () => {
-  it('never take more GPUs than there are, nor more dollars than the budget', () => {
+  it('never exceed the available GPUs or the budget', () => {
     const seed = 7;
     const random = RandomStream.root(seed).stream('spaces');
     for (let run = 0; run < 12; run++) {

@@ -4,23 +4,23 @@ import type { FleetEngine, FleetEngines } from './fleet-engines';
 import { type Fleet, fleetOf, type FleetPool, gpusOf } from './fleet';
 import { combinationsOf, type FleetSpace } from './fleet-space';
 
-/** Shares of their full rate that pools reach behind one another (rate matching). */
+/** Shares of their full rate that consecutive pools reach (rate matching). */
 const SHARES = { prefill: PREFILL_SHARE, decode: DECODE_SHARE, aggregated: 1 } as const;
-/** Pairs of pools, the cheapest, that get an aggregated engine beside them. */
+/** Number of pairs of pools, the cheapest ones, that also get an aggregated engine. */
 const MIXED_PAIRS = 4;
 
 /** The group of the largest fleets that GPUs and budget allow. */
 export const LARGEST = 'largest';
 
-/** A load, in requests per second, and what it is called. */
+/** A load, in requests per second, with its name. */
 export interface FleetLoad {
   readonly name: string;
   readonly rps: number;
 }
 
 /**
- * The fleets of a space: for every combination of options and engines the smallest that is expected
- * to serve each load, and the largest that the GPUs and the budget allow.
+ * The fleets of a space. For every combination of options and engines: the smallest fleet that is
+ * expected to serve each load, and the largest within the GPUs and the budget.
  */
 export function sizeFleets(
   space: FleetSpace,
@@ -70,7 +70,7 @@ class Sizing {
     ];
   }
 
-  /** The cheapest pairs, with one aggregated engine in the place of what it serves. */
+  /** The cheapest pairs, with one aggregated engine instead of the engines whose load it serves. */
   private mixed({ name, rps }: FleetLoad, split: readonly Fleet[]): Fleet[] {
     const cheapest = [...split].sort((a, b) => a.usdPerHour - b.usdPerHour).slice(0, MIXED_PAIRS);
     return cheapest.flatMap(({ pools }) =>
@@ -88,7 +88,7 @@ class Sizing {
     return this.checked(group, pools, rps);
   }
 
-  /** The fewest engines that are expected to serve the load; undefined: there are not enough. */
+  /** The fewest engines that are expected to serve the load. Undefined: the GPUs do not suffice. */
   private poolFor(engine: FleetEngine, rps: number): FleetPool | undefined {
     const most = this.mostOf(engine);
     for (let count = 1; count <= most; count++) {
@@ -101,7 +101,7 @@ class Sizing {
     return Math.floor((this.space.gpus.get(gpu) ?? 0) / gpus);
   }
 
-  /** None where the pools take more GPUs than there are, or cost more than the budget. */
+  /** Empty when the pools exceed the available GPUs or the budget. */
   private checked(
     group: string,
     pools: readonly (FleetPool | undefined)[],
@@ -129,7 +129,7 @@ class Sizing {
     });
   }
 
-  /** For each count of the first pool, the other pools at the rate of it. */
+  /** For each size of the first pool, the other pools at its rate. */
   private fittingSizes([first, ...others]: readonly FleetEngine[]): Fleet[] {
     return Array.from({ length: this.mostOf(first!) }).flatMap((_none, i) => {
       const rps = first!.rateOf(i + 1) * SHARES[first!.role];

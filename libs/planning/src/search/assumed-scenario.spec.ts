@@ -51,7 +51,7 @@ describe('assumptions', () => {
     }
   });
 
-  it('take away or double the overhead that each size has', () => {
+  it('remove or double the overhead of each size', () => {
     const batch = { ...NO_PROMPT, ...DECODES };
     const us = (assumption: Assumption): number[] => {
       return pools(assumption).map(({ options }) => options.stepTime.stepUs(batch));
@@ -74,7 +74,7 @@ describe('assumptions', () => {
     expect(us(heavy, {})).toBe(us(AS_CONFIGURED, {}));
   });
 
-  it('shrink the chunks of aggregated engines alone', () => {
+  it('shrink the chunks of aggregated engines only', () => {
     const small = named('aggregated token budget / 4');
     const budgets = (split: Candidate): number[] => {
       return pools(small, split).map(({ options }) => options.maxNumBatchedTokens);
@@ -82,7 +82,7 @@ describe('assumptions', () => {
     expect([budgets(AGGREGATED), budgets(SPLIT)]).toEqual([[2_048], [8_192, 8_192]]);
   });
 
-  it('are made only of what the step times are made of', () => {
+  it('apply only to parts of the step times', () => {
     const names = (config: Partial<BatonConfig>): string[] => {
       return assumptionsOf(defaultConfig(config)).map(({ name }) => name);
     };
@@ -93,7 +93,7 @@ describe('assumptions', () => {
     expect(names({})).toHaveLength(8);
   });
 
-  it('concern only whom they can change', () => {
+  it('apply only to splits that they can change', () => {
     const both = assumptionsOf(CONFIG).filter((each) => {
       return concerns(each, SPLIT) && concerns(each, AGGREGATED);
     });

@@ -8,17 +8,17 @@ import { configOf } from '../engines/split-config';
 /** Mixed-batch factors: none, and the lowest and highest that were measured (docs/step-time.md). */
 const MIXED_DECODE_FACTORS = [1, 1.75, 3.2] as const;
 /**
- * Step-time models that are put together of attention and overhead; others were measured or given
+ * Step-time models composed of attention and overhead. Others were measured or configured as a
  * whole.
  */
 const COMPOSED: ReadonlySet<BatonConfig['stepTime']> = new Set([
   ...(['auto', 'composed', 'calibrated', 'roofline'] as const),
 ]);
 
-/** The doubts that a plan answers. */
+/** The assumptions that a plan varies. */
 export function assumptionsOf(config: BatonConfig): Assumption[] {
   const isComposed = COMPOSED.has(config.stepTime);
-  // The steps of a file may include their overhead already, of unknown size.
+  // The steps of a file may already include an overhead of unknown size.
   const hasOverhead =
     config.stepOverheadMs !== undefined || (isComposed && config.stepTimeFile === undefined);
   return [
@@ -65,7 +65,7 @@ function assumed(pool: EnginePool, config: BatonConfig, assumption: Assumption):
   return poolOf({ ...config, maxNumBatchedTokens }, role, count);
 }
 
-/** Never below what a full batch of decodes needs. */
+/** The token budget never falls below a full batch of decodes. */
 function smallerBudget(
   { maxNumBatchedTokens, maxNumSeqs }: EnginePool['options'],
   { numSpeculativeTokens }: BatonConfig,

@@ -8,8 +8,8 @@ import { head } from '@baton/workload';
 import type { PlanningContext } from './planning-context';
 
 /**
- * A fleet to simulate. `search` and `measure` as for a split; `keep`: whether it keeps the target
- * at `rate`. Plain data.
+ * A fleet to simulate. `search` and `measure` are as for a split; `keep` decides whether it keeps
+ * the target at `rate`. Plain data.
  */
 export interface FleetTask {
   readonly kind: 'search' | 'measure' | 'keep';
@@ -24,7 +24,7 @@ export interface FleetTask {
   readonly tolerance: number;
 }
 
-/** A function of context and task alone. */
+/** The result depends only on context and task. */
 export function performFleet(context: PlanningContext, task: FleetTask): TaskResult {
   const { target } = context;
   const config = { ...context.config, ...task.fleet };

@@ -3,12 +3,12 @@ import { Failure } from '@baton/kernel';
 import { candidateName, type NothingKept, type PlanFigures, type SloTarget } from '@baton/planner';
 import { formatMs, formatShare } from '@baton/report';
 
-/** What to say when no split keeps the target at any rate. */
+/** The error text when no split keeps the target at any rate. */
 export function nothingKept({ nearest, figures }: NothingKept, target: SloTarget): Failure {
   return new Failure(
     `No split keeps ${formatSlo(target.slo)} for ${formatShare(target.attainment)} of the ` +
-      `requests${ofClasses(figures)}, even when it is all but idle. ` +
-      `The nearest miss is ${candidateName(nearest)}: ${told(figures)}.`,
+      `requests${ofClasses(figures)}, even when it is almost idle. ` +
+      `The nearest miss is ${candidateName(nearest)}: ${figuresText(figures)}.`,
   );
 }
 
@@ -18,7 +18,7 @@ function ofClasses(figures: PlanFigures | undefined): string {
     : ', and the targets of each SLO class for as many';
 }
 
-function told(figures: PlanFigures | undefined): string {
+function figuresText(figures: PlanFigures | undefined): string {
   if (figures === undefined) return 'nothing was measured';
   const { ttft_ms: ttft, tpot_ms: tpot, refused, requests } = figures;
   const never = refused === 0 ? '' : `; ${refused} of ${requests} requests can never fit an engine`;

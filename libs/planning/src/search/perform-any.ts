@@ -5,7 +5,7 @@ import { performIn, type PlanningContext } from './planning-context';
 /** A split of a plan, or a fleet of a search. */
 export type PoolTask = PlanTask | FleetTask;
 
-/** A function of context and task alone, whichever thread or machine calls it. */
+/** The result depends only on context and task, not on the thread or machine. */
 export function performAny(context: PlanningContext, task: PoolTask): TaskResult {
   return 'fleet' in task ? performFleet(context, task) : performIn(context, task);
 }

@@ -6,7 +6,7 @@ import { performTask, type PlanTask, type SloTarget, type TaskResult } from '@ba
 import type { Workload } from '@baton/workload';
 import { scenarioUnder } from './assumed-scenario';
 
-/** What all tasks of a plan share. Plain data, so that it can be posted to a thread. */
+/** The common data of all tasks of a plan. Plain data, so that it can be posted to a thread. */
 export interface PlanningContext {
   readonly config: BatonConfig;
   readonly workload: Workload;

@@ -6,22 +6,22 @@ import type { PlanningContext } from './planning-context';
 import { openTaskPool, type TaskPool } from './task-pool';
 
 export interface SearchOptions extends Pick<PlanQuestion, 'mostSimulated'> {
-  /** Threads that simulate, this one if it is 1. */
+  /** Number of threads that simulate. 1: only the calling thread. */
   readonly threads: number;
-  /** Performs the trials in the place of threads. */
+  /** Opens a pool that performs the trials instead of threads. */
   readonly openPool?: ((context: PlanningContext) => TaskPool) | undefined;
 }
 
-/** Reports progress: tasks done, and tasks in all. */
+/** Reports progress: tasks done, and tasks in total. */
 export type Watch = <T>(
   what: string,
   work: (onProgress: (done: number, whole: number) => void) => Promise<T>,
 ) => Promise<T>;
 
 /**
- * The search for the best split, in threads that have ended when it returns.
+ * The search for the best split, in threads that end before it returns.
  *
- * @throws Failure, one sentence: nothing keeps the target, or a run was refused
+ * @throws Failure, one sentence: no split keeps the target, or a run was refused
  */
 export async function searchPlan(
   { context, candidates }: PreparedPlan,

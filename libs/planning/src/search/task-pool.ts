@@ -8,8 +8,8 @@ import { performAny, type PoolTask } from './perform-any';
 import type { PlanningContext } from './planning-context';
 
 /**
- * Performs tasks and returns their results in the order of the tasks, whichever thread did them and
- * when.
+ * Performs tasks and returns their results in the order of the tasks, independent of the thread and
+ * the time of each.
  */
 export interface TaskPool {
   run(tasks: readonly PoolTask[], onDone: (done: number) => void): Promise<TaskResult[]>;
@@ -20,12 +20,12 @@ export function openTaskPool(context: PlanningContext, threads: number): TaskPoo
   return threads === 1 ? new OneThread(context) : new Threads(context, threads);
 }
 
-/** Threads alone, so that this one can do something else meanwhile. */
+/** Only other threads, so that the calling thread stays free. */
 export function openThreads(context: PlanningContext, threads: number): TaskPool {
   return new Threads(context, threads);
 }
 
-/** This thread. */
+/** The calling thread. */
 class OneThread implements TaskPool {
   constructor(private readonly context: PlanningContext) {}
 
@@ -43,7 +43,7 @@ class OneThread implements TaskPool {
     return Promise.resolve();
   }
 
-  /** What a run refuses is a failure of the plan, as it is from another thread. */
+  /** A run that is refused fails the plan, as in another thread. */
   private perform(task: PoolTask): TaskResult {
     try {
       return performAny(this.context, task);
@@ -55,8 +55,8 @@ class OneThread implements TaskPool {
 }
 
 /**
- * Others, started as they are needed; each has one task at a time. The workload lies in memory that
- * all of them share.
+ * Other threads, started on demand. Each has one task at a time. The workload lies in shared
+ * memory.
  */
 class Threads implements TaskPool {
   private readonly workers: Worker[] = [];

@@ -41,7 +41,10 @@ export function readAiperfSummary(path: string, summary: Entry): Measured {
   return pointOf(path, figure);
 }
 
-/** The same as CSV: rows of `Metric (unit),avg,min,max,…`, then rows of `Metric (unit),value`. */
+/**
+ * The same summary as CSV: rows of `Metric (unit),avg,min,max,…`, then rows of `Metric
+ * (unit),value`.
+ */
 export function readAiperfCsv(path: string, text: string): Measured {
   const summary: Record<string, Record<string, unknown>> = {};
   let header: readonly string[] = [];
@@ -74,7 +77,7 @@ function pointOf(
   const output = figure('output_sequence_length', 'avg');
   if (input === undefined || output === undefined) {
     throw new UsageError(
-      `${path} holds no summary of aiperf: input_sequence_length or output_sequence_length ` +
+      `${path} is not a summary of aiperf: input_sequence_length or output_sequence_length ` +
         'is missing.',
     );
   }
@@ -109,7 +112,7 @@ function timingOf(record: Entry): RequestTiming | undefined {
   };
 }
 
-/** Gaps between pieces where they are exported, else their mean. */
+/** Gaps between pieces if exported, else their mean. */
 function gapsOf(
   metrics: Entry,
   outputTokens: number,

@@ -1,4 +1,4 @@
-/** Files of measurements that are understood. */
+/** The supported formats of measurements. */
 export const FORMATS = [
   'csv',
   'xpyd',
@@ -9,7 +9,7 @@ export const FORMATS = [
   'baton-log',
 ] as const;
 
-/** What clients have seen: a time to first token has the server's front end in it. */
+/** Formats measured by clients: their time to first token includes the server's front end. */
 export const CLIENT_FORMATS: readonly string[] = [
   ...(['vllm-bench', 'guidellm', 'aiperf', 'inferencex'] satisfies InputFormat[]),
 ];

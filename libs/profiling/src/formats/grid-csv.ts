@@ -13,8 +13,8 @@ const NEEDED = ['phase', 'batch_size', 'tokens_or_context', 'latency_ms'];
 const KNOWN = [...NEEDED, 'cached_prefix', 'gpu', 'model', 'tp'];
 
 /**
- * Our own CSV: a row is a step of `batch_size` equal sequences, `tokens_or_context` their new
- * tokens (prefill) or contexts (decode), `cached_prefix` what was in KV before. With `gpu`, `model`
+ * Our own CSV. A row is a step of `batch_size` equal sequences, with `tokens_or_context` new tokens
+ * (prefill) or context (decode) each, and `cached_prefix` tokens already in KV. With `gpu`, `model`
  * and `tp` it may hold several placements, of which one is chosen.
  */
 export function readGridCsv(path: string, text: string, options: InputOptions): Measured {
@@ -40,7 +40,7 @@ function readColumns(path: string, header: string): string[] {
   });
   const unknown = columns.find((name) => !KNOWN.includes(name));
   if (unknown !== undefined) {
-    throw new UsageError(`${path}:1: unknown column '${unknown}'; known are ${KNOWN.join(', ')}.`);
+    throw new UsageError(`${path}:1: unknown column '${unknown}'; use ${KNOWN.join(', ')}.`);
   }
   const absent = NEEDED.filter((name) => !columns.includes(name));
   if (absent.length === 0) return columns;
@@ -65,7 +65,7 @@ function isWanted(cells: Cells, { model, gpu, tp }: InputOptions): boolean {
   );
 }
 
-/** What is not said on either side does not part them. */
+/** A fact that is missing on either side never distinguishes placements. */
 function isSame(
   cell: string | undefined,
   wanted: string | undefined,

@@ -7,8 +7,8 @@ import { stepsOfRun } from './run-steps';
 const MS_PER_SECOND = 1000;
 
 /**
- * Reports of guidellm (`benchmarks.json` or `.yaml`). A request has its mean gap between tokens
- * alone, so that only those count during whose answer nothing was prefilled; a benchmark without
+ * Reports of guidellm (`benchmarks.json` or `.yaml`). A request has only its mean gap between
+ * tokens, so it counts only when no prompt was computed during its answer. A benchmark without
  * requests gives one point.
  */
 export function readGuidellm(path: string, document: unknown, options: InputOptions): Measured {

@@ -4,12 +4,12 @@ import { stepsOfRun } from './run-steps';
 
 const MS_PER_SECOND = 1_000;
 
-/** Results of InferenceX, one run each, as its tables of results have them: seconds. */
+/** Results of InferenceX, one run each, in the form of its result tables. Times are in seconds. */
 export function readInferenceX(path: string, documents: readonly unknown[]): Measured {
   const runs = documents.flatMap((one) => (Array.isArray(one) ? (one as unknown[]) : [one]));
   const parts = runs.map((run) => {
     if (isEntry(run)) return readRun(path, run);
-    throw new UsageError(`${path} holds something that is no result of InferenceX.`);
+    throw new UsageError(`${path} holds an entry that is not a result of InferenceX.`);
   });
   return { steps: parts.flatMap(({ steps }) => steps), notes: parts.flatMap(({ notes }) => notes) };
 }

@@ -1,12 +1,12 @@
 import type { MeasuredStep } from '@baton/calibration';
 import { UsageError } from '@baton/config';
 
-/** What one input file holds. */
+/** The contents of one input file. */
 export interface Measured {
   readonly steps: readonly MeasuredStep[];
-  /** One sentence each on what of the file could not be used, and why. */
+  /** One sentence for each part of the file that is not usable, with the reason. */
   readonly notes: readonly string[];
-  /** Transfers of KV, which are no steps: tokens and milliseconds. */
+  /** Transfers of KV, which are not steps: tokens and milliseconds. */
   readonly transfers?: readonly KvTransfer[];
 }
 
@@ -20,7 +20,7 @@ export interface InputOptions {
   readonly model?: string | undefined;
   readonly gpu?: string | undefined;
   readonly tp?: number | undefined;
-  /** Token budget of the measured engine: longer prompts took several steps. */
+  /** Token budget of the measured engine. Longer prompts took several steps. */
   readonly maxNumBatchedTokens: number;
 }
 
@@ -31,7 +31,7 @@ export function isEntry(value: unknown): value is Entry {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** A finite number from 0, or undefined when the value is none. */
+/** A finite number from 0. Undefined for any other value. */
 export function countOf(value: unknown): number | undefined {
   return typeof value === 'number' && Number.isFinite(value) && value >= 0 ? value : undefined;
 }

@@ -21,7 +21,7 @@ const read = (name: string, content: unknown, options: Partial<InputOptions> = {
 describe('our CSV', () => {
   const HEADER = 'phase,batch_size,tokens_or_context,cached_prefix,latency_ms';
 
-  it('has a step per row, with the cached prefix where there is one', () => {
+  it('has a step per row, with an optional cached prefix', () => {
     const { format, steps } = read('a.csv', `${HEADER}\ndecode,8,1000,,9.5\nprefill,2,64,32,7\n\n`);
     expect(format).toBe('csv');
     expect(steps).toEqual([
@@ -30,12 +30,12 @@ describe('our CSV', () => {
     ]);
   });
 
-  it('may go without the prefix and call its columns by shorter names', () => {
+  it('may omit the prefix and use shorter names of columns', () => {
     const { steps } = read('b.csv', 'phase,batch_size,tokens,ms\nprefill,1,64,7\n');
     expect(steps).toEqual([prefillStep({ tokens: 64, ms: 7 })]);
   });
 
-  it('with several placements gives the one asked for, by any of its names', () => {
+  it('with several placements gives the chosen one, by any of its names', () => {
     const csv = [
       `gpu,model,tp,${HEADER}`,
       'H100-SXM-80GB,Llama-3.1-8B,1,decode,1,100,0,5',
@@ -49,7 +49,7 @@ describe('our CSV', () => {
   });
 
   it.each([
-    ['an unknown column', `${HEADER},colour\n`, "1: unknown column 'colour'; known are phase"],
+    ['an unknown column', `${HEADER},colour\n`, "1: unknown column 'colour'; use phase"],
     ['a missing column', 'phase,batch_size\n', '1: the columns tokens_or_context, latency_ms'],
     [
       'a negative time',
@@ -57,7 +57,7 @@ describe('our CSV', () => {
       "2: latency_ms must be a number above 0, not '-1'",
     ],
     [
-      'a time that is none',
+      'a time that is not a number',
       `${HEADER}\ndecode,1,9,0,NaN\n`,
       "latency_ms must be a number above 0, not 'NaN'",
     ],
@@ -127,7 +127,7 @@ describe('vllm bench serve', () => {
     median_ttft_ms: 80,
   };
 
-  it('with details of one request at a time gives both points of each', () => {
+  it('gives a prefill and a decode point of each detailed request, one at a time', () => {
     const { format, steps, notes } = read('detailed.json', DETAILS);
     expect(format).toBe('vllm-bench');
     expect(notes).toEqual([]);
@@ -155,7 +155,7 @@ describe('vllm bench serve', () => {
     expect(failed.steps.map((step) => step.decodeSeqs)).toEqual([0, 1]);
   });
 
-  it('without details gives one decode point by the law of Little, and says so', () => {
+  it('without details gives one decode point by Little’s law, with a note', () => {
     const { steps, notes } = read('summary.json', AGGREGATES);
     expect(steps).toEqual([decodeStep(30, 30 * 1100, 9)]);
     expect(notes).toEqual([
@@ -173,7 +173,7 @@ describe('vllm bench serve', () => {
     expect(read('appended.json', lines).steps).toHaveLength(2);
   });
 
-  it('is refused when it is something else', () => {
+  it('of another kind is refused', () => {
     expect(() => read('short.json', { completed: 3 })).toThrow('total_input_tokens');
     expect(() => read('lines.json', '{"completed": 1}\n{oops')).toThrow('lines.json:2: not a JSON');
   });
@@ -215,7 +215,7 @@ benchmarks:
     expect(read('benchmarks.yaml', yaml).steps).toEqual([decodeStep(4, 500, 7.5)]);
   });
 
-  it('takes a single stream for what it is', () => {
+  it('gives points of a single stream', () => {
     const metrics = {
       prompt_token_count: statistics(100),
       output_token_count: statistics(50),
@@ -261,7 +261,7 @@ describe('aiperf', () => {
     'Output Token Throughput (tokens/sec),1000',
   ].join('\n');
 
-  it('records give points in the units they name, without failed and warm-up requests', () => {
+  it('records give points in their units, without failed and warm-up requests', () => {
     const lines = [
       record(0),
       record(1000, { error: { code: 500 } }),
@@ -317,7 +317,7 @@ describe('a log of steps', () => {
 });
 
 describe('any other file', () => {
-  it('is refused with what is known', () => {
+  it('is refused with the known formats', () => {
     expect(() => read('notes.txt', 'hello there\n')).toThrow(
       'looks like none of the known formats',
     );
@@ -343,7 +343,7 @@ describe('results of InferenceX', () => {
     expect(notes).toHaveLength(2);
   });
 
-  it('are refused without what a point needs', () => {
+  it('are refused without the figures of a point', () => {
     const path = fileWith('bare.json', { ...RUN, isl: 0 });
     expect(() => readInput(path, 'inferencex', OPTIONS)).toThrow('conc, isl or osl is missing');
   });

@@ -17,19 +17,19 @@ export interface ReadInput extends Measured {
   readonly file: FileFacts;
 }
 
-/** What tells a file from another of its name. */
+/** Facts that distinguish files of one name. */
 export interface FileFacts {
   readonly sha256: string;
-  /** UTC day on which it was last written, `2026-02-28`. */
+  /** UTC day of its last change, `2026-02-28`. */
   readonly date: string;
 }
 
 const BYTES_MAX = 256 * 2 ** 20;
 
 /**
- * Reads one file of measurements, in the given format or the one it looks like.
+ * Reads one file of measurements, in the given or the detected format.
  *
- * @throws UsageError, one sentence with file and line where there is one
+ * @throws UsageError, one sentence with file and, if known, line
  */
 export function readInput(
   path: string,
@@ -101,7 +101,7 @@ function documentsOf(path: string, text: string): readonly unknown[] {
   }
 }
 
-/** One JSON document per line, as appended results and records are written. */
+/** One JSON document per line, the form of appended results and records. */
 function linesOf(path: string, text: string): unknown[] {
   return text.split(/\r?\n/).flatMap((line, i): unknown[] => {
     if (line.trim() === '') return [];

@@ -1,6 +1,6 @@
 import type { RequestSteps, RequestTiming } from './request-steps';
 
-/** Notes on the requests that gave no measurement. */
+/** Notes on requests without a measurement. */
 export function notesOfRequests(
   path: string,
   requests: number,
@@ -10,7 +10,7 @@ export function notesOfRequests(
   const notes: string[] = [];
   if (alone === 0) {
     notes.push(
-      `${path}: none of ${requests} requests ran alone, so it gives no prefill points; add ` +
+      `${path}: none of ${requests} requests ran alone, so there are no prefill points; add ` +
         'a run with one request at a time.',
     );
   }
@@ -29,7 +29,7 @@ export function notesOfRequests(
   return notes;
 }
 
-/** Requests of a client that sent one at a time, laid end to end. */
+/** Requests of a client that sends one at a time, on a common time axis. */
 export function sequentially(requests: readonly RequestTiming[]): RequestTiming[] {
   let startMs = 0;
   return requests.map((request) => {

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { type RequestTiming, stepsOfRequests } from './request-steps';
 
 const BUDGET = 8192;
-/** What a decode step takes, ms: whatever the requests below were made with must be found again. */
+/** The time of a decode step in the requests below, ms. The analysis must find it again. */
 const decodeMs = (sequences: number, context: number) => 5 + 0.1 * sequences + 1e-4 * context;
 const prefillMs = (tokens: number) => 10 + 0.02 * tokens;
 
@@ -54,7 +54,7 @@ describe('steps of requests', () => {
     expect(steps[0]!.ms).toBeCloseTo(decodeMs(3, steps[0]!.decodeContext), 2);
   });
 
-  it('leave out gaps in which somebody else was prefilled', () => {
+  it('leave out gaps during which another prompt was computed', () => {
     const long = alone(0, 1000, 100);
     const stall = { ...long, gapsMs: Array.from(long.gapsMs, (gap, i) => (i === 50 ? 400 : gap)) };
     const during = endOf({ ...stall, gapsMs: stall.gapsMs.slice(0, 50) }) + 1;
@@ -66,7 +66,7 @@ describe('steps of requests', () => {
     }
   });
 
-  it('use the mean gap of a request only when nothing was prefilled meanwhile', () => {
+  it('use the mean gap of a request only when no prompt was computed meanwhile', () => {
     const mean = (timing: RequestTiming): RequestTiming => ({ ...timing, isAveraged: true });
     const quiet = mean(alone(0, 1000, 50));
     const stalled = mean(alone(endOf(quiet) + 5, 1000, 50));
@@ -90,7 +90,7 @@ describe('steps of requests', () => {
     expect(steps[1]).toMatchObject({ decodeSeqs: 1, decodeContext: 119, ms: 20 });
   });
 
-  it('say nothing of stretches with too few gaps', () => {
+  it('give no points of stretches with too few gaps', () => {
     expect(stepsOfRequests([alone(0, 100, 3)], BUDGET).steps).toHaveLength(1);
     expect(stepsOfRequests([], BUDGET).steps).toEqual([]);
   });

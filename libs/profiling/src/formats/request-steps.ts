@@ -1,6 +1,6 @@
 import { decodeStep, type MeasuredStep, prefillStep } from '@baton/calibration';
 
-/** One request as a client saw it. */
+/** One request as measured by a client. */
 export interface RequestTiming {
   readonly startMs: number;
   readonly ttftMs: number;
@@ -8,7 +8,10 @@ export interface RequestTiming {
   readonly gapsMs: ArrayLike<number>;
   readonly inputTokens: number;
   readonly outputTokens: number;
-  /** All gaps are their mean: only usable when nothing was prefilled in between. */
+  /**
+   * True: all gaps equal their mean. Such a request is usable only when no prompt was computed in
+   * between.
+   */
   readonly isAveraged?: boolean;
 }
 
@@ -16,17 +19,17 @@ export interface RequestSteps {
   readonly steps: readonly MeasuredStep[];
   /** Requests whose first token no other request delayed. */
   readonly alone: number;
-  /** Those among them whose prompt took more than one step. */
+  /** Those among them whose prompt took several steps. */
   readonly tooLong: number;
 }
 
-/** Fewer whole gaps within an interval say too little about its steps. */
+/** Minimum number of whole gaps within an interval. */
 const FEWEST_GAPS = 3;
 
 /**
- * Derives step times from the times of requests. A request that runs alone shows a prefill step in
- * its time to first token. While nothing is being prefilled, the batch only decodes, and as long as
- * none joins or leaves, the mean gap between tokens is the time of a step at the mean context.
+ * Derives step times from the times of requests. The time to first token of a request that runs
+ * alone is a prefill step. While no prompt is computed, the batch only decodes; until a request
+ * joins or leaves, the mean gap between tokens is the time of a step at the mean context.
  */
 export function stepsOfRequests(
   requests: readonly RequestTiming[],
@@ -54,12 +57,10 @@ interface Event {
   readonly request: number;
 }
 
-/** At one instant requests that leave go before those that join. */
+/** At the same instant, requests leave before others join. */
 const ORDER: Readonly<Record<EventKind, number>> = { 'last-token': 0, 'first-token': 1, start: 2 };
 
-/**
- * Goes once over all requests in time and looks at each interval in which the batch is the same.
- */
+/** Passes once over all requests in time, and visits each interval of an unchanged batch. */
 class Sweep {
   readonly decodes: MeasuredStep[] = [];
   private readonly prefilling = new Set<number>();
@@ -108,7 +109,7 @@ class Sweep {
     this.decoding.set(request, new TokenTimes(timing, { firstMs: atMs, isBlurred }));
   }
 
-  /** A request that is being prefilled when another comes shares its steps. */
+  /** A request whose prompt is being computed shares its steps with a newcomer. */
   private disturb(newcomer: number): void {
     this.disturbed.add(newcomer);
     for (const other of this.prefilling) this.disturbed.add(other);
@@ -133,15 +134,15 @@ class Sweep {
   }
 }
 
-/** When the tokens of one request came. Call it with intervals in the order of time. */
+/** The instants of one request's tokens. Intervals must ascend in time. */
 class TokenTimes {
-  /** Index of the first gap that is not over, and when it began. */
+  /** Index of the first gap that has not ended, and its start. */
   private next = 0;
   private beganMs: number;
   private readonly tokensPerGap: number;
   private readonly firstMs: number;
   private readonly endMs: number;
-  /** Its gaps say nothing about single steps. */
+  /** True: its gaps are not those of single steps. */
   readonly isBlurred: boolean;
 
   constructor(
@@ -156,10 +157,7 @@ class TokenTimes {
     this.endMs = firstMs + totalOf(gapsMs);
   }
 
-  /**
-   * Gaps that begin and end within the interval, how long they are together, and their mean
-   * context.
-   */
+  /** Gaps that begin and end within the interval, their total length, and their mean context. */
   gapsWithin(fromMs: number, toMs: number): { gaps: number; spanMs: number; context: number } {
     const { gapsMs } = this.request;
     while (this.next < gapsMs.length && this.beganMs < fromMs) this.advance();
@@ -170,7 +168,7 @@ class TokenTimes {
     return { gaps, spanMs: this.beganMs - firstMs, context };
   }
 
-  /** As if tokens came evenly from the first to the last. */
+  /** The context when tokens come evenly from the first to the last. */
   contextAt(atMs: number): number {
     const span = this.endMs - this.firstMs;
     return this.contextOf(
@@ -178,7 +176,7 @@ class TokenTimes {
     );
   }
 
-  /** Prompt and output that the step behind a gap attends to. */
+  /** Prompt and output tokens that the step behind a gap attends to. */
   private contextOf(gap: number): number {
     return this.request.inputTokens + 1 + gap * this.tokensPerGap;
   }
@@ -189,7 +187,10 @@ class TokenTimes {
   }
 }
 
-/** When prompts were being computed, which makes the mean gap of others longer than their steps. */
+/**
+ * The times at which prompts were computed, when the mean gap of other requests exceeds their
+ * steps.
+ */
 class Stalls {
   private readonly begins: Float64Array;
   private readonly ends: Float64Array;
@@ -199,7 +200,7 @@ class Stalls {
     this.ends = Float64Array.from(requests, ({ startMs, ttftMs }) => startMs + ttftMs).sort();
   }
 
-  /** Whether the gaps of the request are a mean over more than its decode steps. */
+  /** Marks gaps of the request that are a mean over more than its decode steps. */
   blur({ isAveraged, startMs, ttftMs, gapsMs }: RequestTiming): boolean {
     if (!isAveraged) return false;
     const firstMs = startMs + ttftMs;
@@ -209,7 +210,7 @@ class Stalls {
   }
 }
 
-/** How many of the rising values are at most `limit`. */
+/** Number of the ascending values that are at most `limit`. */
 function countBelow(rising: Float64Array, limit: number): number {
   let low = 0;
   let high = rising.length;

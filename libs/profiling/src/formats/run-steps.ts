@@ -1,8 +1,8 @@
 import { decodeStep, type MeasuredStep, prefillStep } from '@baton/calibration';
 
-/** A benchmark run of which only means and medians are known. */
+/** A benchmark run with only means and medians. */
 export interface RunSummary {
-  /** Requests under way at once; undefined when it was not bounded or not said. */
+  /** Requests under way at once. Undefined when unbounded or unknown. */
   readonly concurrency?: number | undefined;
   readonly outputTokensPerSecond?: number | undefined;
   readonly meanTokenGapMs?: number | undefined;
@@ -18,9 +18,9 @@ export interface RunSteps {
 }
 
 /**
- * Derives from the summary of a run: one decode step, the median gap between tokens, for as many
- * sequences as Little's law gives (tokens per second times the mean gap), each with its prompt and
- * half of its output; and with a single request at a time also one prefill step.
+ * Derives steps from the summary of a run. One decode step: the median gap between tokens, for the
+ * number of sequences by Little's law (tokens per second times the mean gap), each with its prompt
+ * and half of its output. A run with one request at a time also gives one prefill step.
  */
 export function stepsOfRun(run: RunSummary): RunSteps {
   const { meanInputTokens: input, meanOutputTokens: output, medianTokenGapMs, medianTtftMs } = run;
@@ -49,7 +49,7 @@ function noteOf(decodes: number, prefills: number): string {
     ...(decodes > 0 ? ['one decode point'] : []),
     ...(prefills > 0 ? ['one prefill point'] : []),
   ];
-  const gives = parts.length === 0 ? 'nothing that can be fitted' : parts.join(' and ');
+  const gives = parts.length === 0 ? 'no point' : parts.join(' and ');
   const alone = prefills > 0 ? '' : '; a run with one request at a time gives a prefill point too';
   return `it has no times of single requests, and so gives ${gives}${alone}`;
 }

@@ -10,7 +10,7 @@ const MS_PER_SECOND = 1000;
 /**
  * Results of `vllm bench serve --save-result`. With `--save-detailed` and start times (vLLM 0.11
  * and later) every interval of an unchanged batch gives a decode point, and each request that ran
- * alone a prefill point; one request at a time needs no start times. Without details a run gives
+ * alone a prefill point. One request at a time needs no start times. A run without details gives
  * one point.
  */
 export function readVllmBench(
@@ -20,7 +20,7 @@ export function readVllmBench(
 ): Measured {
   const parts = documents.map((document) => {
     if (isEntry(document)) return readRun(path, document, options);
-    throw new UsageError(`${path} holds something that is no result of vllm bench serve.`);
+    throw new UsageError(`${path} holds an entry that is not a result of vllm bench serve.`);
   });
   return { steps: parts.flatMap(({ steps }) => steps), notes: parts.flatMap(({ notes }) => notes) };
 }
@@ -32,7 +32,7 @@ function readRun(path: string, run: Entry, options: InputOptions): Measured {
   return { steps: found.steps, notes: notesOfRequests(path, requests.length, found) };
 }
 
-/** Undefined when the result has no details, or they cannot be laid in time. */
+/** Undefined when the result has no details, or they have no place in time. */
 function requestsOf(run: Entry): RequestTiming[] | undefined {
   const { input_lens: inputs, output_lens: outputs, ttfts, itls, start_times: starts } = run;
   if (![inputs, outputs, ttfts, itls].every(Array.isArray)) return undefined;
@@ -53,7 +53,7 @@ function requestsOf(run: Entry): RequestTiming[] | undefined {
   return Array.isArray(starts) ? requests : sequentially(requests);
 }
 
-/** A request as the result has it, in seconds; undefined when it got no token. */
+/** A request of the result, times in seconds. Undefined when it got no token. */
 function timingOf(request: Readonly<Record<string, unknown>>): RequestTiming | undefined {
   const [input, output, ttft, start] = ['inputTokens', 'outputTokens', 'ttft', 'start'].map((key) =>
     countOf(request[key]),
@@ -75,7 +75,7 @@ function readSummary(path: string, run: Entry): Measured {
   );
   if (!completed || input === undefined || output === undefined) {
     throw new UsageError(
-      `${path} holds no result of vllm bench serve: completed, total_input_tokens or ` +
+      `${path} is not a result of vllm bench serve: completed, total_input_tokens or ` +
         'total_output_tokens is missing.',
     );
   }

@@ -5,17 +5,15 @@ import { type Entry, isEntry, type KvTransfer, type Measured, measuredNumber } f
 const SECTIONS = ['prefill', 'kv_transfer', 'decode'];
 
 /**
- * The points that xPyD-sim's `calibrate` reads: `prefill` and `kv_transfer` with `batch_size` (in
- * tokens) and `delay_ms`, `decode` with `batch_size`, `context_length` and `delay_per_token_ms`. A
- * prefill point is taken for one prompt.
+ * The points of xPyD-sim's `calibrate`: `prefill` and `kv_transfer` with `batch_size` (in tokens)
+ * and `delay_ms`, `decode` with `batch_size`, `context_length` and `delay_per_token_ms`. A prefill
+ * point counts as one prompt.
  */
 export function readXpydPoints(path: string, document: unknown): Measured {
   if (!isEntry(document)) throw new UsageError(`${path} is not a mapping of points.`);
   const unknown = Object.keys(document).find((key) => !SECTIONS.includes(key));
   if (unknown !== undefined) {
-    throw new UsageError(
-      `${path}: unknown section '${unknown}'; known are ${SECTIONS.join(', ')}.`,
-    );
+    throw new UsageError(`${path}: unknown section '${unknown}'; use ${SECTIONS.join(', ')}.`);
   }
   const steps: MeasuredStep[] = [
     ...pointsOf(path, document, 'prefill').map(({ number }) =>
@@ -38,7 +36,7 @@ export function readXpydPoints(path: string, document: unknown): Measured {
 }
 
 interface Point {
-  /** @throws UsageError when the point has no number above 0 there */
+  /** @throws UsageError when the point has no number above 0 in this field */
   number(key: string): number;
 }
 

@@ -71,7 +71,7 @@ function run(
   });
 }
 
-/** Largest |error| of a fitted profile on batches that no grid had. */
+/** Largest |error| of a fitted profile on batches outside of every grid. */
 function worstError(path: string): number {
   const times = (stepTimeFile?: string) =>
     engineSetup(defaultConfig(stepTimeFile === undefined ? {} : { stepTimeFile }), 'decode').options
@@ -93,7 +93,7 @@ function errorsOf({ load }: LiveResult): Record<string, number> {
 
 describe('calibrate --live on a cluster of known step times', () => {
   it(
-    'finds the step times, the overhead and the link, and meets a load that it was not fitted ' +
+    'finds the step times, the overhead and the link, and predicts a load outside of the fit' +
       'to',
     async () => {
       const out = join(folder, 'handed-over.yaml');
@@ -110,8 +110,8 @@ describe('calibrate --live on a cluster of known step times', () => {
       }
       expect(errors['output tokens']).toBeLessThan(0.02);
       expect(result.load?.reasons).toMatchObject({ pauses: expect.closeTo(0, 3) as number });
-      // Nothing contends here. Composed times bend where the fitted law is straight, which shows as
-      // 7 % of a prompt beside a stream.
+      // The stages do not disturb each other here. Composed times are curved where the fitted law
+      // is straight, which shows as 7 % of a prompt beside a stream.
       expect(Math.abs(result.load!.reasons.contention!.prompt)).toBeLessThan(0.1);
       expect(result.load?.reasons.followed?.laterMs).toBeLessThan(0.1);
       expect(result.load?.reasons.contention?.holdUpMs).toBeLessThan(1);
@@ -119,7 +119,7 @@ describe('calibrate --live on a cluster of known step times', () => {
     },
   );
 
-  it('lets grid and load take turns, and meets the load all the same', async () => {
+  it('alternates grid and load, and predicts the load', async () => {
     const result = await run({}, { rounds: 4, load: { requests: 42, clients: 2 } });
     expect(result.load?.heldOut.real.completed).toBe(42);
     const errors = errorsOf(result);
@@ -128,30 +128,32 @@ describe('calibrate --live on a cluster of known step times', () => {
     }
   });
 
-  it('takes nothing off for requests that one client alone cannot have', async () => {
+  it('subtracts no effect of other requests from a single client', async () => {
     const disturbed = async (clients: number) => {
       const { load } = await run({}, { load: { clients } });
       const { heldOut, reasons } = load!;
       const contention = { promptTokens: 512, prompt: 0.5, holdUpMs: 40 };
       const followed = { promptTokens: 512, laterMs: 80 };
-      const told = { ...reasons, contention, followed, pauses: 0, typical: 0 };
-      return explained(heldOut, told).filter(({ error, remainder }) => remainder !== error);
+      const disturbing = { ...reasons, contention, followed, pauses: 0, typical: 0 };
+      return explained(heldOut, disturbing).filter(({ error, remainder }) => remainder !== error);
     };
     expect(await disturbed(1)).toEqual([]);
     const names = (await disturbed(4)).map(({ name }) => name);
     expect(names).toEqual(expect.arrayContaining(['TTFT mean', 'ITL p50', 'E2E p50']));
   });
 
-  it('does without metrics, and then says that transfers are part of prefill', async () => {
+  it('works without metrics, and then counts transfers as part of prefill', async () => {
     const result = await run({ hasMetrics: false, config: { stepTime: 'calibrated' } });
     expect(Math.abs(result.times.overheadMs - OVERHEAD_MS)).toBeLessThan(0.6);
-    expect(liveText(result)).toContain('the server does not tell; they are part of prefill');
+    expect(liveText(result)).toContain(
+      'the server has no metric of them; they are part of prefill',
+    );
     expect(errorsOf(result)['ITL p50']).toBeLessThan(0.02);
-    // A pull waits for a step of decode, and the part of prefill cannot follow its load.
+    // A pull waits for a step of decode, so the part of prefill cannot follow its load.
     expect(errorsOf(result)['TTFT p50']).toBeLessThan(0.15);
   });
 
-  it('calibrates engines that do both, and clients that wait for their answers', async () => {
+  it('calibrates aggregated engines, and clients that wait for their answers', async () => {
     const out = join(folder, 'aggregated.yaml');
     const result = await run({ config: { topology: '1A' } }, { load: { clients: 3 }, out });
     expect(worstError(out)).toBeLessThan(0.02);
@@ -164,7 +166,7 @@ describe('calibrate --live on a cluster of known step times', () => {
     expect(liveText(result)).toContain('3 clients in a closed loop');
   });
 
-  it('simulates with the options of the cluster, which a load can show', async () => {
+  it('simulates with the options of the cluster, whose effect a load shows', async () => {
     const load = { ratePerSecond: 12 };
     const cluster = { maxNumSeqs: '1' };
     const asItIs = await run({ config: { maxNumSeqs: 1 } }, { load, cluster });
@@ -176,7 +178,7 @@ describe('calibrate --live on a cluster of known step times', () => {
     expect(liveText(otherwise)).toContain('Further off than 10.0 %: ');
   });
 
-  it('finds the same each time, and fits the same again from the points that it saves', async () => {
+  it('gives the same result each time, and again from its saved points', async () => {
     const points = join(folder, 'points.csv');
     const results = [await run({}, { savePoints: points }), await run()];
     expect(liveJson(results[0]!)).toBe(liveJson(results[1]!));
@@ -190,7 +192,7 @@ describe('calibrate --live on a cluster of known step times', () => {
     );
   });
 
-  it('prints the same as one document', async () => {
+  it('prints the same facts as one JSON document', async () => {
     const document = JSON.parse(liveJson(await run())) as { live: Record<string, unknown> };
     expect(Object.keys(document)).toEqual(
       expect.arrayContaining(['fit', 'fitted', 'profile', 'kv_transfer', 'live']),
@@ -203,7 +205,7 @@ describe('calibrate --live on a cluster of known step times', () => {
 
   it('ends with the sentence of the server when a request of the grid fails', async () => {
     await expect(run({ failsFromRun: 4 })).rejects.toThrow(
-      'A request of the measurement failed: http_500: told to fail',
+      'A request of the measurement failed: http_500: fails on request',
     );
   });
 });
@@ -214,13 +216,16 @@ describe('a load in pieces', () => {
       Array.from({ length: count }, (_none, i) => `${promptTokens[i]}+${outputTokens[i]}`),
     );
 
-  it.each([{ clients: 3 }, { ratePerSecond: 5 }])('has the requests of the whole (%j)', (come) => {
-    const whole = lengths(1, come);
-    expect(whole).toHaveLength(PLAN.requests);
-    for (const pieces of [2, 5, 30]) expect(lengths(pieces, come)).toEqual(whole);
-  });
+  it.each([{ clients: 3 }, { ratePerSecond: 5 }])(
+    'has the requests of the whole load (%j)',
+    (come) => {
+      const whole = lengths(1, come);
+      expect(whole).toHaveLength(PLAN.requests);
+      for (const pieces of [2, 5, 30]) expect(lengths(pieces, come)).toEqual(whole);
+    },
+  );
 
-  it('begins anew with each: at once, and with as many clients', () => {
+  it('starts again with each piece: at once, and with as many clients', () => {
     for (const { arrivalUs } of loadOf({ ...PLAN, arrivals: { ratePerSecond: 5 } }, 3)) {
       expect(arrivalUs[0]).toBe(0);
     }

@@ -21,21 +21,21 @@ import { reasonsOf } from './reasons';
 import type { LiveTarget } from './target';
 import { type EngineCounts, engineCounts, topologyOf } from './topology-of';
 
-/** What a measurement depends on besides the cluster. */
+/** Inputs of a measurement besides the cluster. */
 export interface LiveSetup {
   readonly request: CalibrationRequest;
   readonly live: LiveRequest;
-  /** A description of the measured server, for people. */
+  /** A description of the measured server. */
   readonly name: string;
   readonly maxModelLen: number;
   readonly say: (sentence: string) => void;
   /**
-   * Writes a file that the user asked for, or one for the simulated engines. @throws when it cannot
+   * Writes a file that the user requested, or one for the simulated engines. @throws when it cannot
    */
   readonly write: (path: string, content: string, what: 'profile' | 'points') => void;
 }
 
-/** Measures, fits, and tries the fit on a load that it has not seen. */
+/** Measures a cluster, fits a profile, and checks it on a load outside of the fit. */
 export async function calibrated(target: LiveTarget, setup: LiveSetup): Promise<LiveResult> {
   const { request, live, name } = setup;
   const counters = await target.counters();
@@ -61,7 +61,7 @@ export async function calibrated(target: LiveTarget, setup: LiveSetup): Promise<
     load.beside({
       ...{ profile, transfers: base.transfer, overheadMs: times.overheadMs },
       ...{ cluster: { ...live.cluster, topology }, configFile: live.configFile },
-      told: toldBy(setup, counters),
+      reported: reportedBy(setup, counters),
     }),
   );
   setup.say('two requests at once');
@@ -78,8 +78,8 @@ interface Turns {
 }
 
 /**
- * After each round of the grid a piece of the load that is not fitted: a machine that slows down
- * does so for both.
+ * After each round of the grid it sends a piece of the load outside of the fit, so that a slow
+ * phase of the machine affects both.
  */
 async function takeTurns(
   { live, request, say }: LiveSetup,
@@ -106,7 +106,7 @@ async function takeTurns(
   }
 }
 
-/** What requests take from each other beyond what the model knows. */
+/** The delays that requests cause each other beyond those of the model. */
 async function disturbances(measuring: Measuring, measured: Measurements) {
   const prompts = wholePrompts(measured);
   const middle = prompts[Math.floor(prompts.length / 2)]!;
@@ -117,7 +117,7 @@ async function disturbances(measuring: Measuring, measured: Measurements) {
 }
 
 /** The server's own figures of its size, for the simulated one. */
-function toldBy({ maxModelLen }: LiveSetup, counters: Counters | undefined) {
+function reportedBy({ maxModelLen }: LiveSetup, counters: Counters | undefined) {
   const { kvBlocks } = counters ?? {};
   return {
     ...(Number.isFinite(maxModelLen) ? { maxModelLen: String(maxModelLen) } : {}),
@@ -127,7 +127,7 @@ function toldBy({ maxModelLen }: LiveSetup, counters: Counters | undefined) {
   };
 }
 
-/** The simulated engines read the profile from a file, as all engines do. */
+/** The simulated engines read the profile from a file, like all engines. */
 function withProfile<T>(base: Result, { write }: LiveSetup, use: (path: string) => T): T {
   const folder = mkdtempSync(join(tmpdir(), 'baton-calibrate-'));
   try {

@@ -1,13 +1,13 @@
 import { mean, median, midMean } from './statistics';
 import type { Answered } from './target';
 
-/** A decode step, seen in streams that started together, while all of them were decoding. */
+/** The decode step of streams that started together, over the time in which all of them decode. */
 export interface ConstantBatch {
   readonly stepMs: number;
-  /** The mean of the same gaps: pauses count here. */
+  /** Mean of the same gaps, including pauses. */
   readonly meanMs: number;
   readonly medianMs: number;
-  /** Prompt and output tokens that a step attends to, per sequence. */
+  /** Prompt and output tokens per sequence that a step attends to. */
   readonly context: number;
   readonly gaps: number;
   /** From the first stream's first token to the last one's. */
@@ -15,8 +15,8 @@ export interface ConstantBatch {
 }
 
 /**
- * From the last stream's first token to the first one's last token, no stream joins or leaves.
- * Undefined without a gap in it.
+ * The batch from the last stream's first token to the first stream's last token, while no stream
+ * joins or leaves. Undefined without a gap in that time.
  */
 export function constantBatch(answers: readonly Answered[]): ConstantBatch | undefined {
   const firsts = answers.map(({ startMs, ttftMs }) => startMs + ttftMs);
@@ -52,8 +52,8 @@ export function constantBatch(answers: readonly Answered[]): ConstantBatch | und
 }
 
 /**
- * Tokens that arrive together say little one by one; means of a few gaps in a row do, and one of
- * them takes a pause.
+ * Number of consecutive gaps averaged to one value: single gaps of tokens that arrive together are
+ * useless, means of a few are not, and a pause affects only one mean.
  */
 const PIECE = 6;
 

@@ -1,6 +1,6 @@
 import type { Stage } from '@baton/contract';
 
-/** Sum and number of what a histogram has seen. */
+/** Sum and number of the observations of a histogram. */
 export interface Seen {
   readonly sum: number;
   readonly count: number;
@@ -11,7 +11,8 @@ export const PARTS = ['queue', 'prefill', 'transfer', 'first_step'] as const;
 export type Part = (typeof PARTS)[number];
 
 /**
- * What a page of metrics says that a calibration can use: seconds, bytes. Sums over all engines.
+ * The counters of a page of metrics that a calibration uses, in seconds and bytes, summed over all
+ * engines.
  */
 export interface Counters {
   readonly running: number;
@@ -22,9 +23,9 @@ export interface Counters {
   readonly prefillSeconds: Seen;
   readonly transferSeconds: Seen;
   readonly transferBytes: Seen;
-  /** Engines that take work, by stage; undefined for a server that has no stages. */
+  /** Engines that accept work, by stage. Undefined for a server without stages. */
   readonly engines: Readonly<Record<Stage, number>> | undefined;
-  /** KV blocks of one engine, and tokens in each; undefined when it does not say. */
+  /** KV blocks of one engine, and tokens in each. Undefined when the page has no such metric. */
   readonly kvBlocks: { readonly blocks: number; readonly tokens: number } | undefined;
 }
 
@@ -37,9 +38,7 @@ interface Sample {
 const READY = /state="ready"/;
 const LINE = /^([a-zA-Z_:][a-zA-Z0-9_:]*)(?:\{(.*)\})? (\S+)/;
 
-/**
- * Reads a page in the text format of Prometheus; undefined when it holds none of vLLM's families.
- */
+/** Reads a page in the text format of Prometheus. Undefined when it has none of vLLM's families. */
 export function countersIn(page: string): Counters | undefined {
   const samples = page.split('\n').flatMap(sampleOf);
   const running = samples.filter(({ name }) => name === 'vllm:num_requests_running');
@@ -94,7 +93,7 @@ function kvBlocksIn(samples: readonly Sample[]): Counters['kvBlocks'] {
   return blocks > 0 && tokens > 0 ? { blocks, tokens } : undefined;
 }
 
-/** The one new observation in ms; undefined when there were none or several. */
+/** The one new observation in ms. Undefined for none or several. */
 export function onlyNewMs(before: Seen, after: Seen): number | undefined {
   return after.count - before.count === 1 ? (after.sum - before.sum) * 1_000 : undefined;
 }

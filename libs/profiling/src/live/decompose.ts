@@ -4,27 +4,29 @@ import type { DecodePoint } from './measure-decode';
 import type { PromptPoint } from './measure-prompts';
 import { median, straight } from './statistics';
 
-/** What was measured with nothing else running. */
+/** Measurements of an otherwise idle cluster. */
 export interface Measurements {
-  /** The shortest prompt that can be asked: what a request costs besides its tokens. */
+  /** The shortest possible prompt: the cost of a request besides its tokens. */
   readonly shortest: PromptPoint;
   readonly prompts: readonly PromptPoint[];
   readonly decode: readonly DecodePoint[];
-  /** Whether prompts are computed on one engine and answers on another. */
+  /** True when one engine computes a prompt and another one its answer. */
   readonly isHandedOver: boolean;
-  /** Tokens that a step computes at most. */
+  /** Maximum number of tokens of a step. */
   readonly maxNumBatchedTokens: number;
-  /** Bytes that the readers of KV count for a token; undefined where they do not. */
+  /** Bytes of KV per token by the counters of the readers. Undefined without such counters. */
   readonly kvBytesPerToken: number | undefined;
 }
 
-/** The same by whom it belongs to. */
+/** The same times, attributed to engines, transfers and overhead. */
 export interface EngineTimes {
   readonly steps: readonly MeasuredStep[];
-  /** Between client and engine, per request: HTTP, API, queues. No step has it. */
+  /**
+   * Time per request between client and engine (HTTP, API, queues), ms. It is outside of all steps.
+   */
   readonly overheadMs: number;
   readonly overheadFrom: string;
-  /** One per length of prompt; none where they could not be told from prefill. */
+  /** One per length of prompt. Empty when they cannot be separated from prefill. */
   readonly transfers: readonly KvTransfer[];
   readonly transfersFrom: string;
   readonly kvBytesPerToken: number | undefined;
@@ -38,12 +40,12 @@ interface Parted {
 
 const SHORTEST_STEP_MS = 0.001;
 
-/** Those of which no cache held anything, by their length. */
+/** Prompts without any cached token, by their length. */
 export function wholePrompts({ prompts }: Measurements): readonly PromptPoint[] {
   return prompts.filter(({ cached }) => cached === 0);
 }
 
-/** Parts times to first token into steps of engines, transfers of KV, and what is neither. */
+/** Splits times to first token into steps of engines, transfers of KV, and overhead. */
 export function engineTimes(measured: Measurements): EngineTimes {
   const { shortest, prompts, decode } = measured;
   const firstStepMs = stepsOfOne(decode);
@@ -75,8 +77,8 @@ export function engineTimes(measured: Measurements): EngineTimes {
 }
 
 /**
- * A prompt of one step is a step; of a longer one its last step is what it takes more than the
- * prompt that ends where that step begins.
+ * A prompt of one step is a step. The last step of a longer prompt is its time minus that of the
+ * prompt that ends where this step begins.
  */
 function promptSteps(
   prompts: readonly PromptPoint[],
@@ -95,7 +97,7 @@ function promptSteps(
   });
 }
 
-/** Baton's metrics part a first token; vLLM's tell how long its prompt took. */
+/** Baton's metrics split the time to a first token. vLLM's have only the time of its prompt. */
 function partsByServer(
   { tokens, ttftMs, parts, enginePrefillMs }: PromptPoint,
   { isHandedOver }: Measurements,
@@ -108,15 +110,16 @@ function partsByServer(
     return { prefillMs, transferMs: undefined, overheadMs: ttftMs - prefillMs };
   }
   if (prefill === undefined || transfer === undefined || firstStep === undefined) return undefined;
-  // Reading KV may be part of a transfer or of the first step; what is no step is a transfer.
+  // Reading KV may be part of a transfer or of the first step. Time outside of steps counts as
+  // transfer.
   const stepMs = Math.min(firstStepMs(tokens), transfer + firstStep);
   const transferMs = transfer + firstStep - stepMs;
   return { prefillMs: prefill, transferMs, overheadMs: ttftMs - prefill - transferMs - stepMs };
 }
 
 /**
- * A prompt of one token takes a step as long as one of decode; what else passes until its first
- * token every request has.
+ * The step of a prompt of one token takes as long as a decode step. The rest of its time to first
+ * token is overhead of every request.
  */
 function partsByClient(
   { shortest, prompts, isHandedOver }: Measurements,
@@ -134,15 +137,15 @@ function partsByClient(
 }
 
 function sourceOf({ isHandedOver }: Measurements, isTold: boolean, transfers: number): string {
-  if (!isHandedOver) return 'nothing is transferred';
-  if (transfers === 0) return 'the server does not tell; they are part of prefill';
+  if (!isHandedOver) return 'no KV is transferred';
+  if (transfers === 0) return 'the server has no metric of them; they are part of prefill';
   return isTold
     ? 'baton:time_to_first_token_part_seconds: from the held prompt to the first token − a ' +
         'decode step'
     : 'vllm:nixl_xfer_time_seconds';
 }
 
-/** A decode step of one sequence by its context. */
+/** The time of a decode step of one sequence, by its context. */
 function stepsOfOne(decode: readonly DecodePoint[]): (context: number) => number {
   const fewest = Math.min(...decode.map(({ sequences }) => sequences));
   const own = decode.filter(({ sequences }) => sequences === fewest);

@@ -7,22 +7,22 @@ import type { Measuring } from './measuring';
 import { mean, median, midMean } from './statistics';
 import type { Answered } from './target';
 
-/** What a prompt and a stream that decodes take from each other, though on different engines. */
+/** The delay that a prompt and a decoding stream cause each other, though on different engines. */
 export interface Contention {
   readonly promptTokens: number;
-  /** How much longer it takes until the prompt's first token, as a share. */
+  /** Increase of the time to the prompt's first token, as a share. */
   readonly prompt: number;
   /**
-   * How much later the stream is once the prompt is computed and its KV has come: processor time,
-   * and what its engine does to read KV.
+   * Delay of the stream after the prompt is computed and its KV has arrived, ms: CPU time, and work
+   * of its engine to read KV.
    */
   readonly holdUpMs: number;
 }
 
-/** What a prompt suffers from the one behind it, on the engine that computes both. */
+/** The delay of a prompt by the next one on the engine that computes both. */
 export interface Followed {
   readonly promptTokens: number;
-  /** How much later its first token comes. */
+  /** Delay of its first token, ms. */
   readonly laterMs: number;
 }
 
@@ -30,9 +30,8 @@ const LEAD_GAPS = 6;
 const MOST_TOKENS = 1_024;
 
 /**
- * What prefill and decode engines take from each other because they share a machine: one stream
- * decodes while a prompt is computed elsewhere. Undefined where the prompt is over too soon to see
- * it.
+ * Measures the disturbance of prefill and decode engines that share a machine: one stream decodes
+ * while a prompt is computed on another engine. Undefined when the prompt ends too soon.
  */
 export async function measureContention(
   measuring: Measuring,
@@ -59,9 +58,9 @@ export async function measureContention(
 }
 
 /**
- * On decode it waits half a step on average for the one under way, and the whole of the one behind,
- * which async scheduling has formed already (the default of vLLM and of Baton); its own step has
- * two sequences. A server without async scheduling shows a step less.
+ * Expected wait on decode, ms: on average half of the current step and the whole next one, which
+ * async scheduling has already formed (the default of vLLM and of Baton); its own step then has two
+ * sequences. A server without async scheduling takes a step less.
  */
 function waitMs({ decode }: Measurements): number {
   const [one, two] = [decode[0]!, decode.find(({ sequences }) => sequences > 1)];
@@ -77,7 +76,7 @@ async function together(
   const tokens = Math.min(MOST_TOKENS, maxModelLen - context, meanwhile + 4 * LEAD_GAPS);
   const builder = new WorkloadBuilder();
   builder.add({ arrivalUs: 0, promptTokens: context, outputTokens: Math.max(2, tokens) });
-  // The stream decodes by then, even where its prompt took as long as this one.
+  // The stream decodes by then, even when its prompt takes as long as this one.
   const leadMs = prompt.ttftMs + LEAD_GAPS * decode.stepMs;
   const lateMs = Math.min(leadMs, Math.max(2, tokens / 2) * decode.stepMs);
   builder.add({
@@ -86,7 +85,7 @@ async function together(
   return (await target.run(builder.build())).answers;
 }
 
-/** Of the stream's gaps, those from when the other was sent until a step after its first token. */
+/** The stream's gaps from the sending of the prompt until a step after its first token. */
 function gapsBeside(stream: Answered, { startMs, ttftMs }: Answered, stepMs: number): number[] {
   const gaps: number[] = [];
   let atMs = stream.startMs + stream.ttftMs;
@@ -99,7 +98,8 @@ function gapsBeside(stream: Answered, { startMs, ttftMs }: Answered, stepMs: num
 }
 
 /**
- * Sends a prompt, and another one while it is half computed; by the book the first does not notice.
+ * Sends a prompt, and another one when half of the first is computed. In theory the first is not
+ * delayed.
  */
 export async function measureFollowed(
   { target, rounds }: Measuring,

@@ -10,7 +10,7 @@ import {
 } from '@baton/analysis';
 import { msToUs } from '@baton/kernel';
 
-/** The figures of a run that users see. */
+/** The figures of a run, as users see them. */
 export interface Figures {
   readonly completed: number;
   readonly ttftMs: Distribution;
@@ -31,8 +31,8 @@ export interface Logged {
 }
 
 /**
- * Of one run or of several that came one after the other. @param overheadMs per request, where the
- * run has none of its own: until its first token, and so until its end
+ * The figures of one run or of several consecutive ones. @param overheadMs  per request, if the run
+ * has no overhead of its own: added to its first token and its end
  */
 export function figuresOf(runs: readonly Logged[], overheadMs: number): Figures {
   const latencies = runs.map(({ log }) => latenciesOf(log));
@@ -85,7 +85,7 @@ export interface Beside {
   readonly simulated: number;
   /** simulated / real − 1. */
   readonly error: number;
-  /** Whether `--max-error` looks at it: not at tails, which are few requests. */
+  /** True when `--max-error` applies to it: not for tails, which consist of few requests. */
   readonly isJudged: boolean;
 }
 
@@ -99,7 +99,7 @@ const LATENCIES: readonly (readonly [string, LatencyKey, readonly Statistic[]])[
   ['E2E', 'e2eMs', ['mean', 'p50', 'p90', 'p99']],
 ];
 
-/** Figures that either run lacks are left out. */
+/** Figures that are missing in either run are left out. */
 export function sideBySide(real: Figures, simulated: Figures): readonly Beside[] {
   const latencies = LATENCIES.flatMap(([name, key, statistics]) =>
     statistics.map((statistic) => {

@@ -2,15 +2,15 @@ import { type EnginePhase, meanPhases, type RequestLog } from '@baton/analysis';
 import { usToMs } from '@baton/kernel';
 import type { Counters, Part } from './counters';
 
-/** Where the time to the first token goes, means in ms. */
+/** The parts of the time to the first token, means in ms. */
 export interface FirstTokenParts {
-  /** Until the prompt is computed: waiting for it included. */
+  /** Until the prompt is computed, including its wait. */
   readonly promptMs: number;
-  /** From there to the first token: handing over, waiting on decode, the first step. */
+  /** From there to the first token: hand-over, wait on decode, first step. */
   readonly handOverMs: number;
 }
 
-/** What the counters have gained over some times; undefined where they tell of no hand-over. */
+/** The gains of the counters over several periods. Undefined when they show no hand-over. */
 export function partsBetween(
   times: readonly (readonly [before: Counters, after: Counters])[],
 ): FirstTokenParts | undefined {
@@ -22,13 +22,13 @@ export function partsBetween(
       );
     return (gained('sum') / gained('count')) * 1_000;
   };
-  return told({
+  return ifFinite({
     promptMs: meanMs('queue') + meanMs('prefill'),
     handOverMs: meanMs('transfer') + meanMs('first_step'),
   });
 }
 
-/** The same of simulated runs; undefined where nothing is handed over. */
+/** The same parts of simulated runs. Undefined without hand-overs. */
 export function simulatedParts(logs: readonly RequestLog[]): FirstTokenParts | undefined {
   const requests = logs.reduce((sum, { count }) => sum + count, 0);
   const phases = logs.map((log) => ({ ...meanPhases(log), weight: log.count / requests }));
@@ -37,12 +37,12 @@ export function simulatedParts(logs: readonly RequestLog[]): FirstTokenParts | u
       (sum, own) => sum + own.weight * of.reduce((us, phase) => us + usToMs(own[phase]), 0),
       0,
     );
-  return told({
+  return ifFinite({
     promptMs: meanMs('queue', 'prefill'),
     handOverMs: meanMs('hold', 'transfer', 'decode_wait'),
   });
 }
 
-function told(parts: FirstTokenParts): FirstTokenParts | undefined {
+function ifFinite(parts: FirstTokenParts): FirstTokenParts | undefined {
   return Number.isFinite(parts.promptMs + parts.handOverMs) ? parts : undefined;
 }

@@ -11,20 +11,23 @@ import type { LiveTarget, TargetRun } from './target';
 import type { EngineCounts } from './topology-of';
 import { type TwinOptions, type TwinRuns, twinRuns } from './twin';
 
-/** A load that nothing was fitted to, as it was and as it is simulated. */
+/** A load outside of the fit, in its real and its simulated run. */
 export interface HeldOut {
   readonly plan: LoadPlan;
   readonly real: Figures;
   readonly simulated: Figures;
   readonly rows: readonly Beside[];
   readonly twin: Omit<TwinRuns, 'runs'>;
-  /** Of a cluster that hands over and tells; real and simulated. */
+  /** The parts of a cluster with hand-overs and metrics: real and simulated. */
   readonly parts: readonly [FirstTokenParts, FirstTokenParts] | undefined;
   readonly failures: TargetRun['failures'];
   readonly void: string | null;
 }
 
-/** Of the time of the busier stage, by the measured times of single requests. */
+/**
+ * Default load: this share of the time of the busier stage, by the measured times of single
+ * requests.
+ */
 const BUSY = 0.4;
 
 export interface LoadFacts {
@@ -34,10 +37,7 @@ export interface LoadFacts {
   readonly seed: number;
 }
 
-/**
- * Other lengths than the grid's, at a rate that leaves the engines some room unless the user sets
- * another.
- */
+/** A load with other lengths than the grid's. By default its rate leaves the engines some room. */
 export function planLoad(request: LoadRequest, facts: LoadFacts): LoadPlan {
   const lengths = wholePrompts(facts.measured).map(({ tokens }) => tokens);
   const promptTokens = request.promptTokens ?? [Math.min(...lengths), Math.max(...lengths) - 1];
@@ -69,11 +69,11 @@ function gentleRate(
 interface Piece {
   readonly workload: Workload;
   readonly sent: TargetRun;
-  /** What the server had counted before and afterwards; undefined: it does not say. */
+  /** The counters of the server before and afterwards. Undefined without metrics. */
   readonly counted: readonly [Counters, Counters] | undefined;
 }
 
-/** A load that is sent piece by piece. */
+/** A load that is sent in pieces. */
 export class HeldOutLoad {
   private readonly pieces: Piece[] = [];
   private readonly workloads: readonly Workload[];
@@ -86,7 +86,7 @@ export class HeldOutLoad {
     this.workloads = loadOf(plan, pieces);
   }
 
-  /** The next piece, until all of it is answered. */
+  /** Sends the next piece and waits until all of it is answered. */
   async send(): Promise<void> {
     const { target, pieces, workloads } = this;
     const workload = workloads[pieces.length];
@@ -98,8 +98,8 @@ export class HeldOutLoad {
   }
 
   /**
-   * The same requests at the same instants on the virtual clock, beside what was sent. @throws
-   * Failure when nothing was answered
+   * Simulates the same requests at the same instants, and compares. @throws Failure when no request
+   * was answered
    */
   beside({ overheadMs, ...options }: TwinOptions & { readonly overheadMs: number }): HeldOut {
     const { pieces, plan } = this;

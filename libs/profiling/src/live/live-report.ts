@@ -5,17 +5,17 @@ import type { HeldOut } from './held-out';
 import type { LiveResult } from './live-result';
 import { explained, type Explained, type Reasons } from './reasons';
 
-/** An error beyond it is a miss, and the measured reasons are reported beside it. */
+/** A larger error is a miss, and the measured reasons are shown beside it. */
 const FAR = 0.1;
 const RIGHT = { align: 'right' as const };
 
-/** Whether a judged figure of the load is further off than the user allows. */
+/** True when a judged figure of the load exceeds the user's limit. */
 export function isTooFar({ load }: LiveResult, maxError: number | undefined): boolean {
   if (load === undefined || maxError === undefined) return false;
   return load.heldOut.rows.some(({ error, isJudged }) => isJudged && Math.abs(error) > maxError);
 }
 
-/** The result for people. */
+/** The result as text. */
 export function liveText(result: LiveResult): string {
   const { base, load } = result;
   const parts = [reportText(base), measuredText(result), ...(load ? [loadText(load)] : [])];
@@ -31,7 +31,7 @@ function measuredText({ times, topology, name, base }: LiveResult): string {
       : `${formatMs(transfer.latencyMs)} + ${formatMs(transfer.perTokenMs)} a token, from `;
   return [
     `${name} as ${topology}`,
-    `overhead   ${formatMs(overheadMs)} a request, no step has it (${overheadFrom})`,
+    `overhead   ${formatMs(overheadMs)} a request, outside of all steps (${overheadFrom})`,
     `transfers  ${line}${transfersFrom}`,
     ...(kvBytesPerToken === undefined
       ? []
@@ -43,7 +43,7 @@ function measuredText({ times, topology, name, base }: LiveResult): string {
 function loadText({ heldOut, reasons }: NonNullable<LiveResult['load']>): string {
   const rows = explained(heldOut, reasons);
   return [
-    `A load that nothing was fitted to: ${describe(heldOut)}`,
+    `A load outside of the fit: ${describe(heldOut)}`,
     '',
     tableOf(rows),
     ...verdict(rows),
@@ -141,7 +141,7 @@ function percent(share: number): string {
   return `${share >= 0 ? '+' : '−'}${rounded.replace('-', '')} %`;
 }
 
-/** The result for programs. */
+/** The result as JSON. */
 export function liveJson(result: LiveResult): string {
   const { base, name, topology, measured, times, load } = result;
   const document = {

@@ -1,7 +1,7 @@
 import type { ServerAccess } from '@baton/loadgen';
 import type { Span } from './load-plan';
 
-/** What `--live` measures, and the load that it is tried on. */
+/** The measurements of `--live`, and the load for the check. */
 export interface LiveRequest {
   readonly server: ServerAccess;
   readonly ignoreEos: boolean;
@@ -15,16 +15,16 @@ export interface LiveRequest {
   readonly rounds: number;
   readonly savePoints: string | undefined;
   readonly load: LoadRequest;
-  /** A share; exit code 1 when a figure of the load is further off. */
+  /** A share. The exit code is 1 when the error of a judged figure exceeds it. */
   readonly maxError: number | undefined;
 }
 
 export interface LoadRequest {
-  /** 0: none is sent. */
+  /** Number of requests of the load. 0: no load. */
   readonly requests: number;
   readonly ratePerSecond: number | undefined;
   readonly clients: number | undefined;
-  /** Undefined: as long as the prompts of the grid. */
+  /** Undefined: the range of the grid's prompts. */
   readonly promptTokens: Span | undefined;
   readonly outputTokens: Span;
 }

@@ -3,7 +3,7 @@ import type { EngineTimes, Measurements } from './decompose';
 import type { HeldOut } from './held-out';
 import type { Reasons } from './reasons';
 
-/** Everything that was found out. */
+/** All findings of a calibration of a running cluster. */
 export interface LiveResult {
   readonly base: Result;
   readonly name: string;

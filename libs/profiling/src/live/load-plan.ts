@@ -9,23 +9,23 @@ import {
 
 export type Span = readonly [low: number, high: number];
 
-/** A load that no profile was fitted to. */
+/** A load outside of the fit. */
 export interface LoadPlan {
   readonly requests: number;
-  /** Every whole number between is as likely, but for `avoided`. */
+  /** All whole numbers in the span have the same probability, except `avoided`. */
   readonly promptTokens: Span;
   readonly outputTokens: Span;
-  /** Lengths that the grid had. */
+  /** Lengths of the grid. */
   readonly avoided: readonly number[];
   /**
-   * Poisson arrivals so many times a second, or so many clients that each ask again when they are
-   * answered.
+   * Poisson arrivals at a rate per second, or a number of clients that each send a request when the
+   * previous one is answered.
    */
   readonly arrivals: { readonly ratePerSecond: number } | { readonly clients: number };
   readonly seed: number;
 }
 
-/** The load in so many pieces, each beginning by itself; the same plan gives the same requests. */
+/** The load in this many pieces, each starting by itself. Equal plans give equal requests. */
 export function loadOf(plan: LoadPlan, pieces: number): readonly Workload[] {
   const { requests } = plan;
   const ends = Array.from({ length: pieces }, (_none, k) =>
@@ -94,9 +94,9 @@ function arrivalsOf({ arrivals, requests, seed }: LoadPlan): ArrayLike<number> {
 }
 
 /**
- * The load as it was: instants at which requests were sent and lengths as the server counts them,
- * of those that were answered whole. Clients that wait for their answers keep waiting, and
- * `pauseMs` is what passes besides between an answer and their next request.
+ * The load as it was sent: instants of sending and lengths by the server's count, of the requests
+ * that were answered whole. Clients of a closed loop keep waiting for their answers; `pauseMs` is
+ * their additional time between an answer and the next request.
  */
 export function asSent(
   workload: Workload,

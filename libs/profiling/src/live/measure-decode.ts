@@ -4,16 +4,16 @@ import { failed } from './measure-prompts';
 import { median } from './statistics';
 import type { Answered, LiveTarget } from './target';
 
-/** Decode steps of a batch that stayed the same; medians over the rounds, ms. */
+/** Decode steps of an unchanged batch: medians over the rounds, ms. */
 export interface DecodePoint {
   readonly sequences: number;
   /** Tokens that one sequence attends to. */
   readonly context: number;
   readonly stepMs: number;
   readonly roundsMs: readonly number[];
-  /** Mean gap / the gap that counts: above 1 by what pauses take. */
+  /** Mean gap / fitted gap. Pauses make it larger than 1. */
   readonly pauses: number;
-  /** Median gap / the gap that counts: below 1 where most gaps are short and some are long. */
+  /** Median gap / fitted gap. Below 1 where most gaps are short and some are long. */
   readonly typical: number;
 }
 
@@ -22,16 +22,14 @@ export interface DecodeCell {
   readonly context: number;
 }
 
-/** Gaps of each stream that a round has to see at least. */
+/** Minimum number of gaps of each stream in a round. */
 const WANTED_GAPS = 32;
 const FEWEST_GAPS = 18;
-/** Longer outputs are not asked for. */
+/** Maximum output length of a request, tokens. */
 const MOST_TOKENS = 2_048;
 const MOST_TRIES = 5;
 
-/**
- * Lets streams start together, and looks at the gaps between their tokens while all of them decode.
- */
+/** Starts streams together, and measures the gaps between their tokens while all of them decode. */
 export class DecodeRounds {
   private readonly batches: readonly BatchRounds[];
 
@@ -43,7 +41,7 @@ export class DecodeRounds {
     });
   }
 
-  /** Each cell once more. */
+  /** Measures each cell once more. */
   async round(): Promise<void> {
     for (const batch of this.batches) await batch.round();
   }
@@ -52,7 +50,7 @@ export class DecodeRounds {
     return this.batches.flatMap((batch) => batch.point() ?? []);
   }
 
-  /** Sentences about cells that there is no point of. */
+  /** Sentences about cells without a point. */
   leftOut(): readonly string[] {
     return this.batches.flatMap(({ leftOut }) => leftOut ?? []);
   }
@@ -61,9 +59,9 @@ export class DecodeRounds {
 export interface DecodeRoundsOptions {
   readonly target: LiveTarget;
   readonly cells: readonly DecodeCell[];
-  /** That decode: each is taken to get its share of the streams. */
+  /** Number of decoding engines. Each is assumed to get its share of the streams. */
   readonly engines: number;
-  /** Prompt and output, tokens. */
+  /** Maximum sum of prompt and output, tokens. */
   readonly longest: number;
 }
 
@@ -79,7 +77,7 @@ class BatchRounds {
     private readonly of: {
       readonly cell: DecodeCell;
       readonly streams: number;
-      /** Tokens of an output at most. */
+      /** Maximum output length, tokens. */
       readonly most: number;
     },
   ) {
@@ -148,8 +146,8 @@ async function burst(
 }
 
 /**
- * Tokens that the first stream gives while the last one's prompt is still being computed, and those
- * that are to be seen.
+ * Output length: the tokens of the first stream until the last one's prompt is computed, and those
+ * to measure.
  */
 function longEnough(answers: readonly Answered[], tokens: number): number {
   const firsts = answers.map(({ startMs, ttftMs }) => startMs + ttftMs);

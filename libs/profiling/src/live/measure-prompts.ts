@@ -4,20 +4,20 @@ import { type Counters, onlyNewMs, type Part, PARTS } from './counters';
 import { median } from './statistics';
 import type { Answered, LiveTarget } from './target';
 
-/** A prompt that was computed with nothing else running; medians over the rounds, ms. */
+/** A prompt computed on an otherwise idle cluster: medians over the rounds, ms. */
 export interface PromptPoint {
-  /** As the server counts. */
+  /** By the server's count. */
   readonly tokens: number;
-  /** Of those, in a cache before, because they were asked for on purpose. */
+  /** Cached tokens among them, from a request that was sent for this purpose. */
   readonly cached: number;
   readonly ttftMs: number;
   /** Time to first token of each round, in the order measured. */
   readonly roundsMs: readonly number[];
-  /** What the server says of its parts; undefined where it does not. */
+  /** The server's own parts of it. Undefined without such metrics. */
   readonly parts: Readonly<Partial<Record<Part, number>>>;
   /** vLLM's own prefill time. */
   readonly enginePrefillMs: number | undefined;
-  /** What the reader of its KV says. */
+  /** The time of the KV transfer by its reader's metrics. */
   readonly transferMs: number | undefined;
 }
 
@@ -28,14 +28,14 @@ interface Round {
   readonly transferMs: number | undefined;
 }
 
-/** A prompt to be computed. */
+/** A prompt to measure. */
 export interface PromptCell {
   readonly tokens: number;
-  /** Tokens of it that are asked for just before, for a cache to hold them; 0: none. */
+  /** Tokens of it that a preceding request puts into a cache. 0: none. */
   readonly prefix: number;
 }
 
-/** Computes prompts one at a time, one output token each. */
+/** Computes prompts one at a time, with one output token each. */
 export class PromptRounds {
   private readonly measured: readonly Round[][];
 
@@ -46,7 +46,7 @@ export class PromptRounds {
     this.measured = cells.map(() => []);
   }
 
-  /** Each cell once more. */
+  /** Measures each cell once more. */
   async round(): Promise<void> {
     for (const [i, cell] of this.cells.entries()) {
       const own = this.measured[i]!;
@@ -67,7 +67,7 @@ async function oneRound(target: LiveTarget, { tokens, prefix }: PromptCell): Pro
   const { answers, failures } = await target.run(onePrompt(tokens), prefix > 0);
   const [answer] = answers;
   if (answer === undefined) throw failed(failures);
-  return { answer, ...told(before, before && (await target.counters())) };
+  return { answer, ...gainsBetween(before, before && (await target.counters())) };
 }
 
 export function onePrompt(tokens: number): Workload {
@@ -76,8 +76,11 @@ export function onePrompt(tokens: number): Workload {
   return builder.build();
 }
 
-/** What the counters have gained by one request. */
-function told(before: Counters | undefined, after: Counters | undefined): Omit<Round, 'answer'> {
+/** The gains of the counters by one request. */
+function gainsBetween(
+  before: Counters | undefined,
+  after: Counters | undefined,
+): Omit<Round, 'answer'> {
   const none = { enginePrefillMs: undefined, transferMs: undefined };
   if (before === undefined || after === undefined) return { parts: {}, ...none };
   const transfers = after.transferSeconds.count - before.transferSeconds.count;
@@ -90,7 +93,7 @@ function told(before: Counters | undefined, after: Counters | undefined): Omit<R
       }),
     ),
     enginePrefillMs: onlyNewMs(before.prefillSeconds, after.prefillSeconds),
-    // Ranks read side by side.
+    // Ranks read in parallel.
     transferMs: transfers > 0 ? (gained / transfers) * 1_000 : undefined,
   };
 }
@@ -98,7 +101,7 @@ function told(before: Counters | undefined, after: Counters | undefined): Omit<R
 function pointOf(rounds: readonly Round[], { prefix }: PromptCell): PromptPoint {
   const of = (value: (round: Round) => number | undefined): number | undefined => {
     const known = rounds.flatMap((round) => value(round) ?? []);
-    // Under load a part can be told too late; most rounds tell.
+    // Under load the metrics of a part may come too late. Most rounds have them.
     return 2 * known.length > rounds.length ? median(known) : undefined;
   };
   const parts = PARTS.flatMap((part) => {
@@ -117,17 +120,16 @@ function pointOf(rounds: readonly Round[], { prefix }: PromptCell): PromptPoint 
 }
 
 /**
- * Servers count what came from another engine as cached, too: then they say nothing of what was
- * asked for before.
+ * Servers also count tokens from another engine as cached. Then the count does not show the prefix.
  */
 function cachedOf(rounds: readonly Round[], prefix: number): number {
-  const told = median(rounds.map(({ answer }) => answer.cachedTokens));
-  return told <= prefix ? told : 0;
+  const reported = median(rounds.map(({ answer }) => answer.cachedTokens));
+  return reported <= prefix ? reported : 0;
 }
 
-/** The message to the user about requests that no measurement can do without. */
+/** Throws the error for a request that the measurement cannot do without. */
 export function failed(failures: readonly { error: string; example: string }[]): Failure {
   const [first] = failures;
-  const why = first === undefined ? 'it was given up' : `${first.error}: ${first.example}`;
+  const why = first === undefined ? 'it was cancelled' : `${first.error}: ${first.example}`;
   return new Failure(`A request of the measurement failed: ${why}`);
 }

@@ -5,25 +5,25 @@ import { onePrompt, type PromptCell, PromptRounds } from './measure-prompts';
 import type { Measurements } from './decompose';
 import type { Measuring } from './measuring';
 
-/** Which points are measured. */
+/** The points to measure. */
 export interface Grid {
   readonly promptLengths: readonly number[];
   readonly batches: readonly number[];
   readonly contexts: readonly number[];
-  /** Token budget of a step: longer prompts take several. */
+  /** Token budget of a step. Longer prompts take several steps. */
   readonly maxNumBatchedTokens: number;
 }
 
 const WARM_UPS = 3;
 const SHORTEST = 1;
-/** Of a shorter prompt attention takes too little to be seen. */
+/** Shortest prompt with a measurement of its attention to a cached prefix, tokens. */
 const WORTH_A_PREFIX = 128;
-/** Steps that the longest prompt takes at most. */
+/** Maximum number of steps of the longest prompt. */
 const MOST_CHUNKS = 8;
 
 /**
- * Measures one stage at a time: prompts one by one, then batches of streams. Cells take turns,
- * round by round, so that a slow minute of the machine does not fall on one of them.
+ * Measures one stage at a time: single prompts, then batches of streams. Cells take turns in every
+ * round, so that a slow minute of the machine affects all of them.
  */
 export class GridRounds {
   private readonly prompts: PromptRounds;
@@ -44,7 +44,7 @@ export class GridRounds {
     });
   }
 
-  /** Says what will not be measured, and asks a few prompts that do not count. */
+  /** Reports the cells that are left out, and sends a few prompts to warm up. */
   async open(): Promise<void> {
     const { measuring, lengths, grid } = this;
     const left = grid.promptLengths.filter((tokens) => tokens >= measuring.maxModelLen);
@@ -55,20 +55,21 @@ export class GridRounds {
     for (let round = 0; round < WARM_UPS; round++) await prompts.round();
   }
 
-  /** Every cell once more. */
+  /** Measures every cell once more. */
   async round(): Promise<void> {
     await this.prompts.round();
     await this.decode.round();
   }
 
-  /** What is known after the rounds so far. @throws Failure when it is too little */
+  /** The measurements of the rounds so far. @throws Failure when they are too few */
   measured(): Measurements {
     const [shortest, ...others] = this.prompts.points();
-    // Without a cache, or a word of it, a prompt with a prefix is one more of its length.
+    // Without a cache, or without a count of its hits, a prompt with a prefix is another one of its
+    // length.
     const prompts = others.filter(({ cached }, i) => i < this.lengths.length || cached > 0);
     const decode = this.decode.points();
     if (prompts.length === 0 || decode.length === 0) {
-      throw new Failure('Too little of the grid could be measured: give shorter prompts.');
+      throw new Failure('Too few points of the grid were measured. Use shorter prompts.');
     }
     return {
       kvBytesPerToken: undefined,
@@ -77,7 +78,7 @@ export class GridRounds {
     };
   }
 
-  /** All of it, told to the user. */
+  /** All measurements, reported to the user. */
   async finish(): Promise<Measurements> {
     const { lengths, measuring } = this;
     const longest = Math.max(...lengths);
@@ -102,8 +103,8 @@ export class GridRounds {
 }
 
 /**
- * The lengths, but in place of those that take several steps the multiples of a step up to the
- * longest: what one adds to the one before it is a step.
+ * The lengths, where those of several steps are replaced by the multiples of a step up to the
+ * longest: the difference of two neighbours is a step.
  */
 export function withChunks({ promptLengths, maxNumBatchedTokens: budget }: Grid): number[] {
   const lengths = promptLengths.filter((tokens) => tokens > SHORTEST && tokens <= budget);
@@ -115,9 +116,9 @@ export function withChunks({ promptLengths, maxNumBatchedTokens: budget }: Grid)
 }
 
 /**
- * Prompts of each length, the shortest of all before them, and the two longest once more with three
- * quarters of them in a cache: time that grows with attention and time that grows with tokens
- * cannot be told apart by whole prompts.
+ * Prompts of each length, the shortest of all before them, and the two longest again with three
+ * quarters of them cached. Whole prompts alone cannot separate the time of attention from the time
+ * per token.
  */
 function cellsOfPrompts(lengths: readonly number[], grid: Grid): PromptCell[] {
   const whole = [SHORTEST, ...lengths].map((tokens) => ({ tokens, prefix: 0 }));

@@ -10,19 +10,19 @@ const stream = (ttftMs: number, gapsMs: readonly number[]): Answered => {
 };
 
 describe('constantBatch', () => {
-  it('takes the gaps between the last first token and the first last token', () => {
+  it('uses the gaps between the last first token and the first last token', () => {
     const batch = constantBatch([stream(10, [5, 5, 5, 5, 5, 5]), stream(20, [5, 5, 5, 5, 5, 5])]);
     expect(batch).toMatchObject({ stepMs: 5, meanMs: 5, gaps: 4, staggerMs: 10 });
     // Two and no tokens behind the first one, on average half of four gaps further on.
     expect(batch?.context).toBeCloseTo(100 + 1 + 1.5 + 1);
   });
 
-  it('is deaf to a pause, and tells of it', () => {
+  it('ignores a pause in the fitted gap, and reports it', () => {
     const gaps = Array.from({ length: 40 }, (_none, i) => (i === 17 ? 205 : 5));
     expect(constantBatch([stream(10, gaps)])).toMatchObject({ stepMs: 5, meanMs: 10 });
   });
 
-  it('is not fooled by tokens that arrive three at a time', () => {
+  it('measures tokens that arrive three at a time', () => {
     const gaps = Array.from({ length: 36 }, (_none, i) => (i % 3 === 2 ? 15 : 0));
     expect(constantBatch([stream(10, gaps)])?.stepMs).toBe(5);
   });
@@ -32,7 +32,7 @@ describe('constantBatch', () => {
     expect(constantBatch([pairs])?.stepMs).toBe(4);
   });
 
-  it('is nothing when the streams never decode together', () => {
+  it('is undefined when the streams never decode together', () => {
     expect(constantBatch([stream(10, [5, 5]), stream(40, [5, 5])])).toBeUndefined();
   });
 });
@@ -54,7 +54,7 @@ vllm:cache_config_info{block_size="16",engine="0",num_gpu_blocks="900"} 1.0
 `;
 
 describe('countersIn', () => {
-  it('adds up what engines count', () => {
+  it('sums the counters of engines', () => {
     expect(countersIn(PAGE)).toMatchObject({
       ...{ running: 3, waiting: 4, succeeded: 11 },
       parts: { queue: { sum: 0.5, count: 7 }, prefill: { sum: 0, count: 0 } },
@@ -63,11 +63,11 @@ describe('countersIn', () => {
     });
   });
 
-  it('knows nothing of a server that has other metrics', () => {
+  it('gives undefined for a server with other metrics', () => {
     expect(countersIn('go_goroutines 7\n')).toBeUndefined();
   });
 
-  it('takes one new observation, and none of several', () => {
+  it('gives one new observation, and undefined for several', () => {
     const before = { sum: 1, count: 3 };
     expect(onlyNewMs(before, { sum: 1.25, count: 4 })).toBe(250);
     expect(onlyNewMs(before, { sum: 1.5, count: 5 })).toBeUndefined();

@@ -1,12 +1,12 @@
 import type { LiveTarget } from './target';
 
-/** What every measurement needs. */
+/** The common inputs of all measurements. */
 export interface Measuring {
   readonly target: LiveTarget;
-  /** Times that each point is measured; its median counts. */
+  /** Number of measurements of each point, of which the median counts. */
   readonly rounds: number;
-  /** Longest prompt plus output; Infinity: not known. */
+  /** Maximum sum of prompt and output, tokens. Infinity: unknown. */
   readonly maxModelLen: number;
-  /** Tells the user how far it is, and what is left out. */
+  /** Shows the user the progress, and what is left out. */
   say(sentence: string): void;
 }

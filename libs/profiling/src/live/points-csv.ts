@@ -3,7 +3,7 @@ import type { MeasuredStep } from '@baton/calibration';
 const HEADER = 'phase,batch_size,tokens_or_context,cached_prefix,latency_ms';
 
 /**
- * The points as `--input` reads them: one prompt per prefill row, the context per sequence of a
+ * The points in the format of `--input`: one prompt per prefill row, the context per sequence of a
  * decode row.
  */
 export function pointsCsv(steps: readonly MeasuredStep[]): string {

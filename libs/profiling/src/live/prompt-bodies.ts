@@ -8,13 +8,13 @@ import {
 import { PromptContents, type Workload } from '@baton/workload';
 
 /**
- * Tokens that are plain text in the vocabularies we know: behind control tokens and bytes, and
- * below the smallest vocabulary.
+ * First token id that is plain text in all known vocabularies: above control tokens and bytes, and
+ * below the size of the smallest vocabulary.
  */
 const FIRST_TOKEN = 300;
 const TOKENS = 3_600;
 
-/** Writes the bodies of requests whose prompts have exact lengths where the server allows it. */
+/** Writes the bodies of requests. Prompts have exact lengths where the server allows it. */
 export class PromptBodies {
   private constructor(
     private readonly server: ServerAccess,
@@ -30,7 +30,7 @@ export class PromptBodies {
     return new PromptBodies(server, model, ignoreEos, words);
   }
 
-  /** Bodies by row: with the same seed a prompt begins as the shorter one of the same row does. */
+  /** Bodies by row. With equal seeds, the shorter prompt of a row is a prefix of the longer one. */
   for(workload: Workload, seed: number): (row: number) => string {
     const { words } = this;
     if (words !== undefined) return this.chats(workload, seed, words);

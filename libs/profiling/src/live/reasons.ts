@@ -5,21 +5,18 @@ import type { Beside } from './figures';
 import type { HeldOut } from './held-out';
 import { mean, median } from './statistics';
 
-/**
- * What was measured of the reasons why a simulated figure may differ from a real one. Shares: 0.1
- * is a tenth.
- */
+/** Measured reasons why a simulated figure may differ from a real one. Shares: 0.1 is a tenth. */
 export interface Reasons {
-  /** Of the mean time to first token; it is part of the simulated one. */
+  /** Share of the mean time to first token. The simulated one includes it. */
   readonly overheadShare: number;
   readonly contention: Contention | undefined;
   readonly followed: Followed | undefined;
   readonly wavering: Wavering;
-  /** Mean gap of an unchanged batch / the gap that was fitted − 1. */
+  /** Mean gap of an unchanged batch / fitted gap − 1. */
   readonly pauses: number;
   /**
-   * Median gap of an unchanged batch / the gap that was fitted − 1: most gaps are short, and some
-   * long.
+   * Median gap of an unchanged batch / fitted gap − 1. Negative where most gaps are short and some
+   * are long.
    */
   readonly typical: number;
   /** Mean |error| of the fitted points by phase. */
@@ -28,13 +25,13 @@ export interface Reasons {
   readonly steps: number;
 }
 
-/** How far rounds of the same point lie from their median, as a share: mean over all rounds. */
+/** Distance of rounds of the same point from their median, as a share: the mean over all rounds. */
 export interface Wavering {
   readonly prompt: number;
   readonly decode: number;
 }
 
-/** A figure with what is left of its error once the measured reasons are counted in. */
+/** A figure with the rest of its error after the measured reasons. */
 export interface Explained extends Beside {
   readonly remainder: number;
 }
@@ -74,11 +71,11 @@ function wavering(points: readonly { readonly roundsMs: readonly number[] }[]): 
 }
 
 /**
- * What is left of each error: simulated · (1 + slower) / real − 1. Decode is slower by what the
- * prompts of a second hold it up and on average by pauses, and its median gap by what a typical one
- * is shorter; a prompt by what a busy decode engine takes from it, times the share of time in which
- * it is busy with others, and on average by what the prompt behind it costs, times the chance that
- * one comes while it is computed. Of rates nothing is taken off.
+ * The rest of each error: simulated · (1 + slower) / real − 1. Decode is slower by the hold-ups of
+ * the prompts of a second, its mean gap also by pauses; its median gap is shorter by the share of a
+ * typical gap. A prompt is slower by the effect of a busy decode engine, times the share of time in
+ * which that engine is busy with others, and on average by the cost of a following prompt, times
+ * the probability of one during its computation. Rates are not corrected.
  */
 export function explained(heldOut: HeldOut, reasons: Reasons): readonly Explained[] {
   const { contention, followed, pauses, typical } = reasons;
@@ -98,14 +95,13 @@ export function explained(heldOut: HeldOut, reasons: Reasons): readonly Explaine
 }
 
 /**
- * Share of the load that does not wait for the request itself: in a closed loop a client's own next
- * request is none.
+ * Share of the load that comes from other clients: in a closed loop a client never delays itself.
  */
 function othersIn({ arrivals }: HeldOut['plan']): number {
   return 'clients' in arrivals ? 1 - 1 / arrivals.clients : 1;
 }
 
-/** Share of time; a shorter prompt holds up in proportion. */
+/** A share of time. A shorter prompt holds up in proportion. */
 function heldUp({ plan, real }: HeldOut, contention: Contention | undefined): number {
   if (contention === undefined) return 0;
   const { holdUpMs, promptTokens } = contention;
@@ -113,7 +109,7 @@ function heldUp({ plan, real }: HeldOut, contention: Contention | undefined): nu
   return (holdUpMs * part * real.requestsPerSecond) / 1_000;
 }
 
-/** Share of the mean time to first token; shorter prompts cost in proportion. */
+/** Share of the mean time to first token. Shorter prompts cost in proportion. */
 function byFollowers(
   { plan, real, simulated }: HeldOut,
   followed: Followed | undefined,

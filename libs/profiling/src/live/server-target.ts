@@ -18,25 +18,25 @@ import { PromptBodies } from './prompt-bodies';
 import type { Answered, LiveTarget, TargetRun } from './target';
 
 const ASK_MS = 10_000;
-/** How long counters may lag behind answers, and how long a cluster may take to be at rest. */
+/** Maximum delay of counters behind answers, and of a cluster until it is at rest. */
 const LAG_MS = 3_000;
 const REST_MS = 30_000;
-/** What has just ended is counted for a moment. */
+/** A request that has just ended is still counted for this time. */
 const SETTLING_MS = 1_000;
 const RETRY_MS = 20;
-/** Longer than engines keep what they have counted to themselves. */
+/** Longer than the interval at which engines report their counters. */
 const TELLING_MS = 1_500;
 
-/** A server that is asked over HTTP. */
+/** A server that is measured over HTTP. */
 export class ServerTarget implements LiveTarget {
   /**
-   * Words are another's in every run of the command: a second one must find nothing of the first in
-   * a cache.
+   * Each run of the command has other words, so that a second run finds no prompt of the first in a
+   * cache.
    */
   private seed = randomInt(2 ** 31);
   private runs = 0;
   /**
-   * Requests that were answered whole since the counters were last read, and what these said then.
+   * Requests that were answered whole since the last read of the counters, and the counters then.
    */
   private answered = 0;
   private succeeded: number | undefined;
@@ -49,7 +49,7 @@ export class ServerTarget implements LiveTarget {
     private readonly stop: AbortSignal,
   ) {}
 
-  /** @throws Failure when nothing answers, or something runs there already */
+  /** @throws Failure when no server answers, or requests already run there */
   static async open(request: LiveRequest, stop: AbortSignal): Promise<ServerTarget> {
     const { server } = request;
     const facts = await probeServer(server, stop);
@@ -61,12 +61,13 @@ export class ServerTarget implements LiveTarget {
     if (busy === 0) return target;
     await target.close();
     throw new Failure(
-      `${origin} is busy: ${busy} requests run or wait there; calibrate when nothing else does.`,
+      `${origin} is busy: ${busy} requests run or wait there. Calibrate an idle server.`,
     );
   }
 
   /**
-   * Requests that run or wait there still after so long; 0 when there are none, or it does not say.
+   * Number of requests that still run or wait after this time. 0 for none, and for a server without
+   * metrics.
    */
   private async busyFor(patienceMs: number): Promise<number> {
     const beganMs = performance.now();
@@ -97,7 +98,7 @@ export class ServerTarget implements LiveTarget {
     return this.read(record);
   }
 
-  /** Once they know of every answer, and nothing runs any more. */
+  /** The counters, once they include every answer and no request runs. */
   async counters(): Promise<Counters | undefined> {
     const beganMs = performance.now();
     const expected = this.succeeded === undefined ? 0 : this.succeeded + this.answered;
@@ -108,7 +109,7 @@ export class ServerTarget implements LiveTarget {
       const isBusy = counters.running + counters.waiting > 0;
       if (isBusy && waitedMs > REST_MS) {
         throw new Failure(
-          `${this.request.server.origin} does not come to rest: something else runs there.`,
+          `${this.request.server.origin} does not come to rest: other requests run there.`,
         );
       }
       if (!isBusy && (counters.succeeded >= expected || waitedMs > LAG_MS)) {
@@ -120,7 +121,7 @@ export class ServerTarget implements LiveTarget {
     }
   }
 
-  /** Engines tell what they have counted once a second or so. */
+  /** Engines report their counters about once a second. */
   async kvBytesOf(workload: Workload): Promise<number | undefined> {
     const before = await this.settledBytes();
     if (before === undefined || before.count === 0) return undefined;
@@ -171,7 +172,7 @@ function answerOf(
   };
 }
 
-/** Who is asked, for people. */
+/** The server's address for messages. */
 export function nameOf({ origin, prefix }: ServerAccess): string {
   return origin + prefix;
 }

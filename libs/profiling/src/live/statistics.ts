@@ -10,8 +10,8 @@ export function mean(values: readonly number[]): number {
 }
 
 /**
- * Mean of the middle half: as deaf to pauses as the median, and not fooled by two tokens that
- * arrive together. NaN without values.
+ * Mean of the middle half. It ignores pauses like the median, and handles two tokens that arrive
+ * together. NaN without values.
  */
 export function midMean(values: readonly number[]): number {
   const ascending = [...values].sort((a, b) => a - b);
@@ -19,7 +19,10 @@ export function midMean(values: readonly number[]): number {
   return mean(ascending.slice(cut, ascending.length - cut));
 }
 
-/** The line through some points, level before the first and after the last; 0 without any. */
+/**
+ * Linear interpolation of some points, constant before the first and after the last. 0 without
+ * points.
+ */
 export function straight(
   given: readonly (readonly [x: number, y: number])[],
 ): (x: number) => number {

@@ -3,42 +3,41 @@ import type { Workload } from '@baton/workload';
 import type { RequestTiming } from '../formats/request-steps';
 import type { Counters } from './counters';
 
-/** A request as it was answered. */
+/** A request with its answer. */
 export interface Answered extends RequestTiming {
-  /** Prompt tokens that the server says it had computed before. */
+  /** Cached prompt tokens by the server's usage. */
   readonly cachedTokens: number;
 }
 
-/** What came of some requests. */
+/** The results of a set of requests. */
 export interface TargetRun {
-  /** By row; undefined for one that was not answered whole. */
+  /** By row. Undefined for a request that was not answered whole. */
   readonly answers: readonly (Answered | undefined)[];
   readonly log: RequestLog;
   readonly itl: IntervalHistogram;
-  /** Kind, how often, and what the server said the first time. */
+  /** Kind, number, and the server's first message. */
   readonly failures: readonly {
     readonly error: string;
     readonly count: number;
     readonly example: string;
   }[];
-  /** Why the figures of the sender must not be trusted; null when they may. */
+  /** The reason why the sender's figures are not reliable. Null when they are. */
   readonly void: string | null;
 }
 
-/** The cluster that is measured. Every wait has an end. */
+/** The cluster to measure. Every call ends within a limited time. */
 export interface LiveTarget {
   /**
-   * Sends requests at their instants, each with a prompt that no other has, and waits until all
-   * have ended.
+   * Sends requests at their instants, each with a unique prompt, and waits until all have ended.
    *
-   * @param goesOn  prompts begin with those of the run before, row by row, as far as they go
+   * @param goesOn  true: each prompt begins with that of the same row of the previous run, over the
+   * shorter length
    */
   run(workload: Workload, goesOn?: boolean): Promise<TargetRun>;
-  /** What its engines have counted so far; undefined: it does not say. */
+  /** The counters of its engines so far. Undefined: it has no metrics. */
   counters(): Promise<Counters | undefined>;
   /**
-   * Bytes of KV that went from engine to engine for these requests; undefined: they are not
-   * counted.
+   * Bytes of KV that were transferred between engines for these requests. Undefined: not counted.
    */
   kvBytesOf(workload: Workload): Promise<number | undefined>;
 }

@@ -4,10 +4,10 @@ import type { Counters } from './counters';
 
 export type EngineCounts = Readonly<Record<'prefill' | 'decode' | 'aggregated', number>>;
 
-/** A server that says nothing of stages computes prompts and answers on one engine. */
+/** The topology of a server without stages: one engine computes prompts and answers. */
 const ONE_ENGINE = '1A';
 
-/** What the user says the cluster is, or what it says itself. */
+/** The topology by the user, else by the cluster's metrics. */
 export function topologyOf(given: string | undefined, counters: Counters | undefined): string {
   if (given !== undefined) return given;
   const engines = counters?.engines;

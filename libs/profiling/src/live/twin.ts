@@ -8,30 +8,30 @@ import { withContentBlock, type Workload } from '@baton/workload';
 
 type Options = Readonly<Record<string, string | boolean>>;
 
-/** Options of the cluster as the user gave them, by the names of the configuration. */
+/** Options of the cluster from the user, by the names of the configuration. */
 export interface GivenOptions {
   readonly cluster: Options;
   readonly configFile: string | undefined;
 }
 
-/** The cluster that is simulated beside the real one. */
+/** The simulated copy of the real cluster. */
 export interface TwinOptions extends GivenOptions {
   /** File with the fitted profile. */
   readonly profile: string;
   readonly transfers: Pick<KvTransferFit, 'latencyMs' | 'perTokenMs'> | undefined;
-  /** What the server says of itself; a user's word wins. */
-  readonly told: Readonly<Record<string, string>>;
+  /** The server's own figures. The user's options take precedence. */
+  readonly reported: Readonly<Record<string, string>>;
 }
 
 export interface TwinRuns {
   readonly runs: readonly RunRecord[];
   readonly steps: number;
   readonly stepsOutsideRange: number;
-  /** Share of the time in which a step was under way on decode, mean over the engines. */
+  /** Share of the time during which a step was under way on decode, mean over the engines, 0..1. */
   readonly decodeBusy: number;
 }
 
-/** @param known  what a user's word wins over @throws UsageError, one sentence */
+/** @param known  options that the user's take precedence over @throws UsageError, one sentence */
 export function simulatedConfig(
   { cluster, configFile }: GivenOptions,
   known: Options = {},
@@ -44,14 +44,14 @@ export function simulatedConfig(
 }
 
 /**
- * The same loads on the virtual clock, each by itself, with the fitted step times.
+ * Simulates each of the loads with the fitted step times.
  *
  * @throws UsageError, one sentence
  */
 export function twinRuns(workloads: readonly Workload[], options: TwinOptions): TwinRuns {
   // The time outside of the engines was measured, and the caller adds it.
   const config: BatonConfig = {
-    ...simulatedConfig(options, { ...options.told, ...timesOf(options) }),
+    ...simulatedConfig(options, { ...options.reported, ...timesOf(options) }),
     frontend: 'none',
   };
   try {
@@ -75,7 +75,7 @@ export function twinRuns(workloads: readonly Workload[], options: TwinOptions): 
 function timesOf({ profile, transfers }: TwinOptions): Record<string, string> {
   return {
     ...{ stepTime: 'auto', stepTimeFile: profile },
-    // Without a measured one a transfer is part of prefill, and takes no time of its own.
+    // A transfer that was not measured is part of prefill and takes no time of its own.
     kvCacheTransferLatency: `${transfers?.latencyMs ?? 0}`,
     kvCacheTransferTimePerToken: `${transfers?.perTokenMs ?? 0}`,
   };

@@ -26,14 +26,15 @@ function figuresOf(run: BenchmarkRecord) {
   return benchmarkFigures(run, { metrics: OBJECTIVES, percentiles: [90, 99.9], slo: SLO });
 }
 
-describe('a load run for people', () => {
+describe('the report of a load run', () => {
   it(
-    'is a table like that of vllm bench serve, line for line, with the generator’s own error ' +
-      'below',
+    'is the table of vllm bench serve, line for line, with the generator’s own error ' + 'below',
     () => {
       const run = recordOf(null);
-      const told = { run, figures: figuresOf(run), percentiles: [90, 99.9] };
-      const lines = consoleBenchmark({ ...told, maxConcurrency: 8, requestRate: 4 }).split('\n');
+      const benchmark = { run, figures: figuresOf(run), percentiles: [90, 99.9] };
+      const lines = consoleBenchmark({ ...benchmark, maxConcurrency: 8, requestRate: 4 }).split(
+        '\n',
+      );
       expect(lines.slice(0, 5)).toEqual(
         [
           '============ Serving Benchmark Result ============',
@@ -88,7 +89,7 @@ describe('a load run for people', () => {
     expect(html).not.toContain('per GPU');
   });
 
-  it('draws no more points than a run has seconds', () => {
+  it('draws at most one point per second of the run', () => {
     const run = { ...recordOf(null), endUs: 30e6 };
     const page = benchmarkReport({
       ...{ run, figures: figuresOf(run), slo: undefined, title: '', subtitle: '', settings: {} },

@@ -27,7 +27,7 @@ import { settingsSections } from '../settings-sections';
 const LEAST_INTERVALS = 10;
 const MOST_INTERVALS = 200;
 
-/** The sections that most readers need; the others open on a click. */
+/** The sections that are open at first; the others open on a click. */
 const OPEN = ['Failures', 'Latency', 'Goodput', 'Requests', 'Throughput', 'TTFT', 'TPOT', 'ITL'];
 
 /** A load run with its facts for the report. */
@@ -37,17 +37,17 @@ export interface BenchmarkReport {
   readonly slo: Slo | undefined;
   readonly title: string;
   readonly subtitle: string;
-  /** The settings of the run, by the names of flags. */
+  /** The settings of the run, by flag. */
   readonly settings: Readonly<Record<string, unknown>>;
 }
 
 /**
- * The page of a load run: the sections of a replay that a client can fill, and the reliability of
- * the client.
+ * The page of a load run: the sections of a replay that a client can measure, and the reliability
+ * of the client.
  */
 export function benchmarkReport(report: BenchmarkReport): ReportPage {
   const { run, slo = {}, title, subtitle } = report;
-  // No engine, no GPU: the summary's figures per GPU are not shown.
+  // There are no engines or GPUs here, so the summary's figures per GPU are hidden.
   const summary = summarise(run, {
     ...(report.slo === undefined ? {} : { slo }),
     ...{ gpus: 1, seed: 0, wallSeconds: usToSeconds(run.endUs) },
@@ -72,12 +72,12 @@ export function benchmarkReport(report: BenchmarkReport): ReportPage {
   }
 }
 
-/** Intervals of a second, unless that makes too few or too many points. */
+/** Intervals of one second; longer ones in a long run, to limit the points of a chart. */
 function intervalsOf({ endUs }: BenchmarkRecord): number {
   return Math.min(MOST_INTERVALS, Math.max(LEAST_INTERVALS, Math.ceil(usToSeconds(endUs))));
 }
 
-/** The only answer of a void run is that it is void. */
+/** The answer of the page. A void run has no other answer than that it is void. */
 function answer({ run, figures }: BenchmarkReport, summary: Summary): ReportAnswer {
   const { ttft_ms: ttft, tpot_ms: tpot } = summary;
   const reason = run.lateness.void;
@@ -86,8 +86,8 @@ function answer({ run, figures }: BenchmarkReport, summary: Summary): ReportAnsw
     sentence:
       reason === null
         ? sloSentence(summary)
-        : `The load generator was too slow to measure: ${reason}. Give it more of a processor, ` +
-          'or send fewer requests, and run it again.',
+        : `The machine was too slow to measure: ${reason}. Run it again with more CPU time or ` +
+          'fewer requests.',
     figures: [
       [
         'requests/s',
@@ -148,7 +148,7 @@ function failures({ failures: counts }: BenchmarkRecord): ReportSection[] {
     {
       kind: 'table',
       title: 'Failures',
-      columns: [{ name: 'error' }, { name: 'requests', align: 'right' }, { name: 'the first one' }],
+      columns: [{ name: 'error' }, { name: 'requests', align: 'right' }, { name: 'first message' }],
       rows: counts.map(({ error, count, example }) => [error, count, example.slice(0, 300)]),
     },
   ];
@@ -184,8 +184,8 @@ function generator({ lateness, countedBy }: BenchmarkRecord): KeyValuesSection {
     kind: 'keyValues',
     title: 'Load generator',
     note:
-      'Its own error: how late requests were sent, and how late its event loop may have ' +
-      'stamped an event.',
+      'The error of the generator itself: the delay of its requests, and the delay with which ' +
+      'its event loop may have stamped events.',
     look: 'list',
     entries: [
       ['requests sent late, p50 / p99 / max', span(lag)],

@@ -20,18 +20,18 @@ export interface ConsoleBenchmark {
   readonly run: BenchmarkRecord;
   readonly figures: BenchmarkFigures;
   readonly percentiles: readonly number[];
-  /** Most requests under way; undefined for no limit. */
+  /** Most requests under way. Undefined: no limit. */
   readonly maxConcurrency: number | undefined;
-  /** Requested requests per second; undefined for those of the workload. */
+  /** Requested requests per second. Undefined: those of the workload. */
   readonly requestRate: number | undefined;
 }
 
 /**
- * A load run as `vllm bench serve` prints it, line for line, and below it what that lacks: failures
- * by kind, and the generator's own error.
+ * A load run in the form of `vllm bench serve`, line for line. Two parts follow that vLLM lacks:
+ * failures by kind, and the generator's own error.
  */
-export function consoleBenchmark(told: ConsoleBenchmark): string {
-  const { run, figures, percentiles, maxConcurrency, requestRate } = told;
+export function consoleBenchmark(benchmark: ConsoleBenchmark): string {
+  const { run, figures, percentiles, maxConcurrency, requestRate } = benchmark;
   return [
     rule('=', ' Serving Benchmark Result '),
     line('Successful requests:', figures.completed),
@@ -63,13 +63,15 @@ function latencyLines(figures: BenchmarkFigures, percentiles: readonly number[])
     const figure = (statistic: string): number | undefined => figures[`${statistic}_${name}_ms`];
     if (figure('mean') === undefined) return [];
     const [long, short] = LATENCY_NAMES[name];
-    const told = (statistic: string, label: string): string =>
+    const figureLine = (statistic: string, label: string): string =>
       line(`${label} ${short} (ms):`, fixed(figure(statistic) ?? 0));
     return [
       rule('-', long),
-      told('mean', 'Mean'),
-      told('median', 'Median'),
-      ...percentiles.map((each) => told(percentileName(each), percentileName(each).toUpperCase())),
+      figureLine('mean', 'Mean'),
+      figureLine('median', 'Median'),
+      ...percentiles.map((each) =>
+        figureLine(percentileName(each), percentileName(each).toUpperCase()),
+      ),
     ];
   });
 }

@@ -56,7 +56,7 @@ describe('the order of a page', () => {
 });
 
 describe('a page', () => {
-  it('refers to nothing outside and forbids itself to load anything', () => {
+  it('has no external references, and a policy against loading anything', () => {
     const page = htmlReport(reportOf(200, 2));
     expect(page).toContain("default-src 'none'");
     expect(page).not.toMatch(/(src|href)=["']?(https?:)?\/\//);
@@ -93,7 +93,7 @@ describe('a page', () => {
     expect(page).toContain('&quot;&gt;&lt;script&gt;alert(1)');
   });
 
-  it('carries chart data as JSON that cannot end its element', () => {
+  it('has chart data as JSON that cannot end its element', () => {
     const page = pageOf([CHART]);
     const [, json = ''] = /id="section-0-data">(.*?)<\/script>/s.exec(page) ?? [];
     expect(JSON.parse(json)).toMatchObject({
@@ -102,19 +102,19 @@ describe('a page', () => {
     });
   });
 
-  it('has scripts only when there is something to draw', () => {
+  it('has scripts only with charts or timelines', () => {
     const empty: ReportSection = { ...CHART, xs: [], series: [] };
     expect(pageOf([empty])).toContain('Nothing was measured.');
     expect(pageOf([empty])).not.toContain('<script');
     expect(pageOf([CHART])).toContain('uPlot');
   });
 
-  it('has a script that a browser can read', () => {
+  it('has a valid script', () => {
     const script = readFileSync(`${import.meta.dirname}/client/report-client.js`, 'utf8');
     expect(() => new Function(script)).not.toThrow();
   });
 
-  it('points out the best cell of a heat map and leaves unknown ones empty', () => {
+  it('marks the best cell of a heat map and leaves unknown cells empty', () => {
     const page = pageOf([
       {
         kind: 'heatMap',
@@ -146,15 +146,15 @@ describe('a page', () => {
 });
 
 describe('the report of a run', () => {
-  it('has the same bytes for the same run, however long it took', () => {
+  it('has the same bytes for the same run, for any duration of the simulation', () => {
     const run = testRun({ requests: 300, roles: ['prefill', 'decode'] });
-    const told = [0.1, 9].map((wallSeconds) => {
+    const pages = [0.1, 9].map((wallSeconds) => {
       const summary = summarise(run, { slo: SLO, seed: 1, wallSeconds });
       return htmlReport(
         runReport({ run, summary, slo: SLO, title: 'A run', subtitle: '', defaults: {} }),
       );
     });
-    expect(told[0]).toBe(told[1]);
+    expect(pages[0]).toBe(pages[1]);
   });
 
   it.each([
@@ -174,7 +174,7 @@ describe('the report of a run', () => {
     }
   });
 
-  it('of no request at all is a page without charts of latencies', () => {
+  it('without requests has no charts of latencies', () => {
     const run = testRun({ requests: 0, roles: ['aggregated'], samples: 0 });
     const summary = summarise(run, { seed: 1, wallSeconds: 0.01 });
     const page = htmlReport(

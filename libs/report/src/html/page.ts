@@ -6,13 +6,11 @@ import { escapeText } from './escape';
 import { isDrawn, renderAnswer, renderSection } from './render-section';
 import { stylesheet } from './styles';
 
-/** A page may load nothing, so that a report works from a disk, in a mail and in ten years. */
+/** A page loads nothing, so that a report works from a disk, in a mail and without a network. */
 const POLICY =
   "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:";
 
-/**
- * A report as one HTML page without any link to the outside. The same page gives the same bytes.
- */
+/** A report as one HTML page without external links. Equal pages give equal bytes. */
 export function htmlReport({ title, subtitle, answer, sections }: ReportPage): string {
   const drawn = sections.filter(isDrawn);
   const hasCharts = drawn.some((section) => section.kind === 'lineChart');
@@ -54,10 +52,7 @@ function asset(name: string): string {
   return withoutSourceMap(readFileSync(createRequire(__filename).resolve(name), 'utf8'));
 }
 
-/**
- * The part that runs in the browser; it is built like any other file, into the folder beside this
- * one.
- */
+/** The script of the page. The build writes it into the folder of this file. */
 function clientScript(): string {
   const path = join(dirname(__filename), 'client', 'report-client.js');
   return withoutSourceMap(readFileSync(path, 'utf8'));

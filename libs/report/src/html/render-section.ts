@@ -17,7 +17,8 @@ import { escapeText, scriptJson } from './escape';
 const MOST_ROWS = 1_024;
 
 /**
- * One section as HTML. Charts and timelines come with their values, which the page's script draws.
+ * One section as HTML. For charts and timelines it contains the values, and the page's script draws
+ * them.
  */
 export function renderSection(section: ReportSection, index: number): string {
   const id = `section-${index}`;
@@ -34,7 +35,7 @@ export function renderSection(section: ReportSection, index: number): string {
   ].join('\n');
 }
 
-/** Words and shapes, so that a verdict does not depend on colours. */
+/** Words and shapes, so that a verdict is readable without colours. */
 const VERDICTS: Readonly<Record<ReportVerdict, string>> = {
   met: '✔ SLO met',
   missed: '✖ SLO missed',
@@ -55,7 +56,7 @@ export function renderAnswer({ verdict, sentence, figures }: ReportAnswer): stri
   ].join('\n');
 }
 
-/** Whether the page's script has something to draw. */
+/** Whether the page's script draws this section. */
 export function isDrawn(section: ReportSection): boolean {
   if (section.kind === 'gantt') return section.rows.length > 0;
   return section.kind === 'lineChart' && section.xs.length > 0;
@@ -164,7 +165,7 @@ function renderDrawn(section: LineChartSection | GanttSection, id: string): stri
 <script type="application/json" id="${id}-data">${scriptJson(section)}</script>`;
 }
 
-/** A wide table scrolls inside its section, with the keyboard too. */
+/** A wide table that scrolls inside its section, also by keyboard. */
 function scrollable(title: string, table: string): string {
   return (
     '<div class="scroll" tabindex="0" role="region" ' +

@@ -1,8 +1,8 @@
 import { TONES } from '../sections';
 
 /**
- * The look of a page, in light and dark. Tones are hue and saturation; the lightness follows the
- * colour scheme.
+ * The style sheet of a page, for light and dark. A tone is hue and saturation; the lightness
+ * depends on the colour scheme.
  */
 export function stylesheet(): string {
   const tones = Object.entries(TONES);

@@ -29,7 +29,7 @@ const MAP: HeatMapSection = {
   decimals: 2,
 };
 
-/** The runner's own `import`. */
+/** The test runner's own `import`. */
 const load = async (name: string): Promise<unknown> => import(/* @vite-ignore */ name);
 
 describe('a picture', () => {
@@ -42,13 +42,13 @@ describe('a picture', () => {
     expect(svg).not.toMatch(/NaN|undefined/);
   });
 
-  it('of a map has a cell and a number for each value that is known', async () => {
+  it('of a map has a cell and a number for each known value', async () => {
     const svg = await chartSvg(MAP, load);
     for (const text of ['0.25', '1.00', '0.50']) expect(svg).toContain(`>${text}<`);
     expect(svg.match(/aria-roledescription="rect mark"/g)).toHaveLength(3);
   });
 
-  it('is the same each time', async () => {
+  it('is equal every time', async () => {
     expect(await chartSvg(CHART, load)).toBe(await chartSvg(CHART, load));
   });
 });

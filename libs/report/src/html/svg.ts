@@ -10,15 +10,15 @@ type Spec = Readonly<Record<string, unknown>>;
 type ModuleLoader = (name: string) => Promise<unknown>;
 
 /**
- * `import()` that stays one. The build turns those that it sees into `require`, which cannot load
- * Vega: its modules await at their top level.
+ * An `import()` that the build keeps. The build turns other imports into `require`, which cannot
+ * load Vega: its modules await at their top level.
  */
 const importModule = new Function('name', 'return import(name)') as ModuleLoader;
 
 /**
- * A chart as a picture of its own, for papers and pages that run no script. Vega-Lite is loaded
- * with the first call, which takes about half a second; `load` is there for callers without modules
- * of their own, as a test runner.
+ * A chart as an SVG image, for papers and pages without scripts. The first call loads Vega-Lite,
+ * which takes about half a second. `load` is for callers that cannot import modules dynamically,
+ * such as a test runner.
  */
 export async function chartSvg(
   section: LineChartSection | HeatMapSection,
@@ -94,7 +94,7 @@ function placeOf({ x, y }: LineChartSection): Spec {
   };
 }
 
-/** Lines of one tone differ in lightness. */
+/** Colours of lines; lines of one tone differ in lightness. */
 function lineColours(series: LineChartSection['series']): string[] {
   const counts = new Map<string, number>();
   return series.map(({ tone }) => {

@@ -1,4 +1,4 @@
-/** `points` means of equal stretches of `values`; `points` is at most their number. */
+/** The means of `points` equal stretches of `values`. `points` is at most the number of values. */
 export function averaged(values: Float32Array, points: number): number[] {
   return Array.from({ length: points }, (_none, point) => {
     const from = Math.floor((point * values.length) / points);

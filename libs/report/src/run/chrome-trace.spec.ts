@@ -27,7 +27,7 @@ function traceOf(count: number, parts: Partial<TraceParts> = {}): Trace {
 }
 
 describe('a trace', () => {
-  it('names a process for the requests and one per engine', () => {
+  it('has one process for the requests and one per engine', () => {
     const names = traceOf(20).events.filter(({ ph }) => ph === 'M');
     expect(names.map(({ pid }) => pid)).toEqual([1, 2, 3, 4]);
   });
@@ -61,7 +61,7 @@ describe('a trace', () => {
     expect(traceOf(0).events.every(({ ph }) => ph === 'M' || ph === 'C')).toBe(true);
   });
 
-  it('shows steps and leaps on the engine that took them', () => {
+  it('shows steps and leaps on their engine', () => {
     const at = { promptTokens: 0, generatedTokens: 64 };
     const steps = [
       { engine: 0, startUs: 0, endUs: 900, steps: 1, promptTokens: 512, generatedTokens: 0 },

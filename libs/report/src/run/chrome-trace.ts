@@ -30,9 +30,9 @@ export interface TracedSteps {
 
 export interface TraceParts {
   readonly run: RunRecord;
-  /** In the order in which they began on their engine; none when they were not recorded. */
+  /** In the order of their beginning on the engine. Empty when steps were not recorded. */
   readonly steps: readonly TracedSteps[];
-  /** The number of requests in the trace, from the first on. */
+  /** Number of requests in the trace, from the first one. */
   readonly requests: number;
 }
 

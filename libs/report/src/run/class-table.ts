@@ -8,7 +8,7 @@ const NAMES = [
   ...['TTFT p50', 'TTFT p99', 'TPOT p50', 'TPOT p99', 'waited p99'],
 ];
 
-/** The results of each SLO class, one line per class; empty without classes. */
+/** The results of the SLO classes, one line per class. Empty without classes. */
 export function classTable(classes: readonly ClassSummary[] = []): string {
   if (classes.length === 0) return '';
   const columns = NAMES.map((name, i) => {
@@ -17,21 +17,21 @@ export function classTable(classes: readonly ClassSummary[] = []): string {
   return consoleTable(columns, classes.map(rowOf));
 }
 
-/** The same as a part of the report. */
+/** The same as sections of the report. */
 export function classSections(classes: readonly ClassSummary[] = []): ReportSection[] {
   if (classes.length === 0) return [];
   const columns = NAMES.map((name) => ({ name }));
   return [{ kind: 'table', title: 'SLO classes', columns, rows: classes.map(rowOf) }];
 }
 
-function rowOf(told: ClassSummary): string[] {
-  const { ttft_ms: ttft, tpot_ms: tpot, flow_wait_ms: wait } = told;
+function rowOf(summary: ClassSummary): string[] {
+  const { ttft_ms: ttft, tpot_ms: tpot, flow_wait_ms: wait } = summary;
   return [
-    told.slo === null ? told.name : `${told.name} (${told.slo})`,
-    formatNumber(told.requests),
-    formatNumber(told.rejected),
-    formatShare(told.slo_attainment),
-    formatNumber(told.goodput_rps),
+    summary.slo === null ? summary.name : `${summary.name} (${summary.slo})`,
+    formatNumber(summary.requests),
+    formatNumber(summary.rejected),
+    formatShare(summary.slo_attainment),
+    formatNumber(summary.goodput_rps),
     ...[ttft.p50, ttft.p99, tpot.p50, tpot.p99, wait?.p99 ?? null].map(formatMs),
   ];
 }

@@ -2,7 +2,7 @@ import type { ComparedRate, Comparison, Distribution } from '@baton/analysis';
 import { formatMs, formatNumber } from '../format-number';
 import { LATENCIES } from './latency-sections';
 
-/** Statistics that show both runs side by side. */
+/** Statistics that are shown for both runs. */
 const STATISTICS = ['mean', 'p50', 'p99'] as const satisfies readonly (keyof Distribution)[];
 
 export const COMPARISON_COLUMNS = ['', 'recorded', 'stamped', 'simulated', 'error'].map(
@@ -10,7 +10,8 @@ export const COMPARISON_COLUMNS = ['', 'recorded', 'stamped', 'simulated', 'erro
 );
 
 /**
- * A line per figure: as recorded, as the engines stamped it, as simulated, and the error of that.
+ * One line per figure: as recorded, as stamped by the engines, as simulated, and the error of the
+ * simulation.
  */
 export function comparisonRows(comparison: Comparison): string[][] {
   const latencies = LATENCIES.flatMap(([name, short]) => {
@@ -30,10 +31,7 @@ export function comparisonRows(comparison: Comparison): string[][] {
   ];
 }
 
-/**
- * Sentences: which requests are compared, and how well the machine kept up while they were
- * recorded.
- */
+/** Sentences on the compared requests, and on the lateness of the machine during the recording. */
 export function comparisonNotes(comparison: Comparison): readonly string[] {
   const { requests, recorded_only, simulated_only, delivery_ms, kept_up } = comparison;
   const others = [

@@ -24,7 +24,7 @@ const COLUMNS = { ttft: 'ttftUs', tpot: 'tpotUs', e2el: 'e2elUs' } as const sati
   keyof Latencies
 >;
 
-/** A recorded run against its simulation: the figures, and the curves of both. */
+/** A recorded run against its simulation: figures and curves. */
 export function comparisonSections({
   runs,
   latencies,
@@ -76,8 +76,8 @@ function chart(
 }
 
 /**
- * Latencies from the first to the last percent: what a stalled machine did to a few tokens does not
- * choose the axis.
+ * Latencies from the first to the last percent, so that a few tokens of a stalled machine do not
+ * determine the axis.
  */
 function bodyOf(...curves: readonly CumulativeShare[]): number[] {
   const isBody = (share: number): boolean => share >= 0.01 && share <= 0.99;
@@ -86,7 +86,7 @@ function bodyOf(...curves: readonly CumulativeShare[]): number[] {
     .sort((a, b) => a - b);
 }
 
-/** The share of values up to `us`, on the straight lines between the points of the curve. */
+/** The share of values up to `us`, interpolated linearly between the points of the curve. */
 function shareAt({ us, shares }: CumulativeShare, at: number): number {
   let low = 0;
   let high = us.length;

@@ -16,7 +16,7 @@ import { runReport } from './run-report';
 const roles = ['prefill', 'decode'] as const;
 const RUN = testRun({ requests: 300, roles });
 
-/** The run as if it had been recorded, its first tokens `lateMs` later than they were stamped. */
+/** The run as a recording whose first tokens arrived `lateMs` after their stamps. */
 function comparedWith(run: RunRecord, lateMs: number): ComparisonReport {
   const { log: stamped, itl } = testRun({ requests: 300, roles });
   const { log: seen } = testRun({ requests: 300, roles });
@@ -38,7 +38,7 @@ describe('a comparison on the console', () => {
     expect(lines.find((line) => line.startsWith('output tokens/s'))).toMatch(/ 0\.0 %$/);
   });
 
-  it('reports the lateness of tokens, and when it was too large', () => {
+  it('reports the lateness of tokens, and marks it when it is too large', () => {
     expect(text).toContain('Over 299 requests.\n');
     expect(text).toContain('First tokens reached the API 2 ms after their stamp (p99 2 ms).\n');
     const late = consoleComparison(comparedWith(RUN, 9).comparison);

@@ -5,50 +5,50 @@ import { consoleSummary } from './console-summary';
 
 const RUN = testRun({ requests: 500, roles: ['prefill', 'decode', 'decode'] });
 
-function told(slo?: string): string {
+function printed(slo?: string): string {
   const objectives = slo === undefined ? {} : { slo: parseSlo(slo) };
   return consoleSummary(summarise(RUN, { ...objectives, seed: 1, wallSeconds: 0.25 }), 'A run');
 }
 
 describe('a result on the console', () => {
   it('shows requests, throughput, latencies and engines', () => {
-    const lines = told().split('\n');
+    const lines = printed().split('\n');
     expect(lines[0]).toBe('A run');
     expect(lines).toContain('requests    500: 499 completed, 1 rejected');
     const heads = lines.map((line) => line.split(/ {2,}/)[0]);
     for (const head of ['latency', 'TTFT', 'TPOT', 'ITL', 'E2EL', 'prefill', 'decode']) {
       expect(heads).toContain(head);
     }
-    expect(told()).not.toContain('goodput');
+    expect(printed()).not.toContain('goodput');
   });
 
   it('shows goodput and the attainment of each objective', () => {
-    expect(told('ttft=500ms')).toMatch(
+    expect(printed('ttft=500ms')).toMatch(
       /goodput +[\d.]+ \[[\d.]+, [\d.]+\] requests\/s, .*\n +[\d.]+ % \[.*\] meet ttft=500ms/,
     );
   });
 
-  it('shows the interval of each latency below it, in its unit', () => {
+  it('shows the interval of each latency below it, in the same unit', () => {
     const { ttft_ms, intervals } = summarise(RUN, { seed: 1, wallSeconds: 0.25 });
-    const lines = told().split('\n');
+    const lines = printed().split('\n');
     const at = lines.findIndex((line) => line.startsWith('TTFT'));
     const ends = intervals.ttft_ms.p50!.map((ms) => Math.round(ms)).join(', ');
     expect(lines[at]).toContain(` ${Math.round(ttft_ms.p50!)} ms `);
     expect(lines[at + 1]).toContain(` [${ends}] `);
-    expect(told()).toMatch(/^intervals +80 %/m);
+    expect(printed()).toMatch(/^intervals +80 %/m);
   });
 
   it('lines columns up and has no trailing blank', () => {
-    const table = told()
+    const table = printed()
       .split('\n')
       .filter((line) => /^(latency|TTFT|TPOT|ITL|E2EL)/.test(line));
     expect(new Set(table.map((line) => line.length)).size).toBe(1);
-    expect(told()).not.toMatch(/ \n/);
+    expect(printed()).not.toMatch(/ \n/);
   });
 
   it('fits a terminal of 100 columns', () => {
     const longest = Math.max(
-      ...told('ttft=500ms,tpot=40ms')
+      ...printed('ttft=500ms,tpot=40ms')
         .split('\n')
         .map((line) => line.length),
     );

@@ -23,14 +23,12 @@ import { intervalsNote, outcomes } from './headline';
 import { scalingTable } from './console-scaling';
 import { distributions, LATENCIES, latencyIntervals, STATISTICS } from './latency-sections';
 
-/** Columns of the names of facts. */
+/** Columns of a fact's name. */
 const LABEL = 12;
 
 const ROLES: readonly EngineRoleName[] = ['prefill', 'decode', 'aggregated'];
 
-/**
- * A result for people: what was run, what came out, the latencies, and how busy the engines were.
- */
+/** A result for the console: the run, its results, the latencies, and the use of the engines. */
 export function consoleSummary(summary: Summary, title: string): string {
   const parts = [
     wrapWords(title),
@@ -56,14 +54,14 @@ function facts(summary: Summary): string {
     kvCache(summary),
     ...kvPool(summary),
     ...stepTimes(summary),
-    ...frontEnd(summary),
+    ...frontEndRow(summary),
     ...(summary.cost === undefined ? [] : costLines(summary.cost)),
     ['intervals', intervalsNote(summary)],
   ];
   return rows.map(([name = '', text = '']) => fact(name, text)).join('');
 }
 
-/** A name, and beside it a text that may go on in further lines. */
+/** A name followed by a text, which may have further lines. */
 function fact(name: string, text: string): string {
   const lines = wrapWords(text, CONSOLE_WIDTH - LABEL)
     .trimEnd()
@@ -80,7 +78,7 @@ function kvCache(summary: Summary): string[] {
   return ['KV cache', text];
 }
 
-/** Hits by tier, and what the pool cost. */
+/** Hits by tier, and the costs of the pool. */
 function kvPool({ kv_pool: pool }: Summary): string[][] {
   if (pool === undefined) return [];
   const { hit_tokens_device: device, hit_tokens_host: host, hit_tokens_global: global } = pool;
@@ -96,12 +94,12 @@ function kvPool({ kv_pool: pool }: Summary): string[][] {
 
 function throughput(summary: Summary): string[][] {
   const { intervals } = summary;
-  const told = (name: 'request_rps' | 'output_tokens_per_second' | 'total_tokens_per_second') => {
+  const rate = (name: 'request_rps' | 'output_tokens_per_second' | 'total_tokens_per_second') => {
     return formatWithInterval(summary[name], intervals[name]);
   };
-  const [output, total] = [told('output_tokens_per_second'), told('total_tokens_per_second')];
+  const [output, total] = [rate('output_tokens_per_second'), rate('total_tokens_per_second')];
   return [
-    ['throughput', `${told('request_rps')} requests/s`],
+    ['throughput', `${rate('request_rps')} requests/s`],
     ['', `${output} output tokens/s, ${total} tokens/s`],
   ];
 }
@@ -118,21 +116,21 @@ function goodput(summary: Summary): string[][] {
   ];
 }
 
-/** Pools that share a model share a line. */
+/** One line per step-time model; pools with the same model share a line. */
 function stepTimes({ step_times = [] }: Summary): string[][] {
   return stepTimesLines(step_times).map((line) => ['step times', line]);
 }
 
-function frontEnd({ front_end: told, phase_means_ms: means }: Summary): string[][] {
-  if (told === undefined) return [];
+function frontEndRow({ front_end: frontEnd, phase_means_ms: means }: Summary): string[][] {
+  if (frontEnd === undefined) return [];
   const { front_end: before = null, dispatch = null } = means;
   const between = dispatch === null ? '' : `, ${formatMs(dispatch)} at the hand-over`;
-  return [['front end', `${frontEndLine(told)}; mean ${formatMs(before)}${between}`]];
+  return [['front end', `${frontEndLine(frontEnd)}; mean ${formatMs(before)}${between}`]];
 }
 
 /** `vllm: 5.7 ms a request + 6.3 µs a prompt token, serial dispatch`. */
-export function frontEndLine(told: FrontEndSummary): string {
-  const { name, request_ms, prompt_token_us, dispatch } = told;
+export function frontEndLine(frontEnd: FrontEndSummary): string {
+  const { name, request_ms, prompt_token_us, dispatch } = frontEnd;
   const pass = `${request_ms} ms a request + ${prompt_token_us} µs a prompt token`;
   return `${name}: ${pass}, ${dispatch} dispatch`;
 }
@@ -150,7 +148,7 @@ function outside({
   return `; ${formatNumber(steps)} steps outside of the measured range${far}`;
 }
 
-/** Two lines each: the figures, and below them their intervals in the same unit. */
+/** Two lines per latency: the figures, and below them their intervals in the same unit. */
 function latencyTable(summary: Summary): string {
   const all = distributions(summary);
   const ends = latencyIntervals(summary);
@@ -164,7 +162,7 @@ function latencyTable(summary: Summary): string {
   return consoleTable(columns, rows);
 }
 
-/** One line per role; each engine stands in the JSON and in the report. */
+/** One line per role. The JSON and the report list each engine. */
 function engineTable(engines: readonly EngineSummary[]): string {
   const rows = ROLES.flatMap((role) => {
     const pool = engines.filter((engine) => engine.role === role);

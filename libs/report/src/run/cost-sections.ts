@@ -2,7 +2,7 @@ import type { CostSummary } from '@baton/analysis';
 import { formatNumber } from '../format-number';
 import type { ReportSection } from '../sections';
 
-/** Two lines: what the GPUs cost, and what they draw. */
+/** Two lines: the cost of the GPUs, and their energy. */
 export function costLines(cost: CostSummary): (readonly [name: string, text: string])[] {
   const dollars = `${usd(cost.usd)} for ${formatNumber(cost.gpu_hours)} GPU-hours`;
   const perTokens = `${usd(cost.usd_per_million_output_tokens)} per million output tokens`;
@@ -19,7 +19,7 @@ export function costLines(cost: CostSummary): (readonly [name: string, text: str
 
 /** `12.1 kWh, mean 3,210 W, 2.1 J per output token, 700 J per request`. */
 function energyText(cost: CostSummary): string {
-  if (cost.energy_kwh === null) return 'not known: the watts of a GPU are not in the table';
+  if (cost.energy_kwh === null) return 'unknown: the table of GPUs has no watts for one of them';
   const [kwh, watts] = [formatNumber(cost.energy_kwh), formatNumber(cost.mean_watts)];
   const perToken = `${formatNumber(cost.joules_per_output_token)} J per output token`;
   const perRequest = `${formatNumber(cost.joules_per_request)} J per request`;

@@ -25,11 +25,11 @@ const GAUGES = [
 ] as const;
 
 const MOST_POINTS = 600;
-/** More engines of one role than this are shown by their mean and their extremes. */
+/** Engines of one role above which a chart shows their mean and extremes. */
 const MOST_LINES = 12;
 const MOST_BARS = 32;
 
-/** How busy and how full each engine was, over the run and over time. */
+/** Utilisation and occupancy of the engines, over the run and over time. */
 export function engineSections(run: RunRecord, summary: Summary): ReportSection[] {
   const roles = ROLES.filter((role) => run.engines.some((engine) => engine.role === role));
   const gauges = GAUGES.flatMap((gauge) =>

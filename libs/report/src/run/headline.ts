@@ -50,17 +50,17 @@ export function headline(summary: Summary): KeyValuesSection {
   };
 }
 
-/** What the intervals are: their level, and what they assume of step times. */
+/** Explains the intervals: their level, and their assumption about step times. */
 export function intervalsNote({ intervals: { level, model } }: Summary): string {
   return `${formatShare(level)}, in brackets: another sample of this load; ${model.source}`;
 }
 
-/** `9 rejected, 2 failed`; zero counts are left out. */
+/** `9 rejected, 2 failed`. Zero counts are omitted. */
 export function outcomes(summary: Summary): string {
-  const told = (['completed', 'rejected', 'refused', 'failed', 'unfinished'] as const)
+  const counts = (['completed', 'rejected', 'refused', 'failed', 'unfinished'] as const)
     .filter((name) => name === 'completed' || summary[name] > 0)
     .map((name) => `${formatNumber(summary[name])} ${name}`);
-  return told.join(', ');
+  return counts.join(', ');
 }
 
 function goodput(summary: Summary): Entry[] {

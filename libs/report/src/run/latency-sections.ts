@@ -15,7 +15,7 @@ import { formatMs, formatShareWithInterval } from '../format-number';
 import { intervalsNote, msText } from './headline';
 import type { LineChartSection, TableSection } from '../sections';
 
-/** Short and long names of the four latencies, in the order in which they are shown. */
+/** Short and long names of the four latencies, in the order of display. */
 export const LATENCIES = [
   ['ttft', 'TTFT', 'time to first token'],
   ['tpot', 'TPOT', 'time per output token after the first'],
@@ -31,9 +31,9 @@ export interface LatencyParts {
   readonly latencies: Latencies;
 }
 
-/** A spread over more than this factor is drawn on a logarithmic axis. */
+/** Ratio of the highest to the lowest value above which an axis is logarithmic. */
 const WIDE = 50;
-/** Gaps this much shorter than the median are none that an engine made. */
+/** Ratio of the median gap to a gap that no engine step caused. */
 const SLIVER = 100;
 
 export function latencySections(
@@ -58,8 +58,8 @@ export function latencySections(
 }
 
 /**
- * Tokens that were read at once have gaps of a few µs between them, which would take most of a
- * logarithmic axis: the curve begins behind them.
+ * Leaves out gaps of a few µs between tokens that were read at once. They would take most of a
+ * logarithmic axis.
  */
 function withoutSlivers({ us, shares }: CumulativeShare): CumulativeShare {
   const median = us[shares.findIndex((share) => share >= 0.5)] ?? 0;
@@ -70,13 +70,13 @@ function withoutSlivers({ us, shares }: CumulativeShare): CumulativeShare {
   return { us: us.slice(from), shares: shares.slice(from) };
 }
 
-/** Whether ascending values are read more easily on a logarithmic axis. */
+/** Whether ascending values are easier to read on a logarithmic axis. */
 export function isWide(ascending: readonly number[]): boolean {
   const low = ascending[0] ?? 0;
   return low > 0 && (ascending.at(-1) ?? 0) / low > WIDE;
 }
 
-/** Distributions by name, as they stand in a summary. */
+/** Distributions by name, from a summary. */
 export function distributions(summary: Summary): Record<Objective, Distribution> {
   const { ttft_ms, tpot_ms, itl_ms, e2el_ms } = summary;
   return { ttft: ttft_ms, tpot: tpot_ms, itl: itl_ms, e2el: e2el_ms };

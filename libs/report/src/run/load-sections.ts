@@ -35,18 +35,18 @@ export const PHASE_NAMES: Readonly<Record<RequestPhase, string>> = {
   decode: 'decode',
 };
 
-/** Load and throughput over time, and the phases of a request. */
+/** Sections on load and throughput over time, and on the phases of a request. */
 export function loadSections(
   run: RunRecord,
-  told: { readonly summary: Summary; readonly slo: Slo },
+  result: { readonly summary: Summary; readonly slo: Slo },
 ): (LineChartSection | BarsSection)[] {
   return [
-    ...rateSections(run, told, { time: 'simulated seconds', intervals: INTERVALS }),
-    phaseBars(run.log, told.summary),
+    ...rateSections(run, result, { time: 'simulated seconds', intervals: INTERVALS }),
+    phaseBars(run.log, result.summary),
   ];
 }
 
-/** Requests and tokens per second, over time. */
+/** Sections on requests and tokens per second over time. */
 export function rateSections(
   run: RunRecord,
   { summary, slo }: { readonly summary: Summary; readonly slo: Slo },

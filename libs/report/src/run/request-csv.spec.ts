@@ -15,14 +15,14 @@ function rowsOf(run: RunRecord, ttft?: number): Record<string, string>[] {
 describe('the CSV of requests', () => {
   const run = testRun({ requests: 3_000, roles: ['prefill', 'decode'] });
 
-  it('has a row for each request, in order, whatever the pieces', () => {
+  it('has a row for each request, in order, for any size of pieces', () => {
     const rows = rowsOf(run);
     expect(rows.map((row) => row['request'])).toEqual(rows.map((_row, i) => String(i)));
     expect(rows).toHaveLength(3_000);
     expect(rows.flatMap((row) => Object.values(row))).not.toContain('absent');
   });
 
-  it('has instants in µs of which the latencies in ms are differences', () => {
+  it('has instants in µs whose differences are the latencies in ms', () => {
     for (const row of rowsOf(run)) {
       const spanUs = (from: string, until: string): number =>
         Number(row[until]) - Number(row[from]);
@@ -43,7 +43,7 @@ describe('the CSV of requests', () => {
     expect(rowsOf(run)[0]?.['meets_slo']).toBe('');
   });
 
-  it('leaves cells of missing events empty', () => {
+  it('has empty cells for missing events', () => {
     const idle = testRun({ requests: 1, roles: ['aggregated'] });
     idle.log.outcome[0] = outcomeCode('unfinished');
     idle.log.firstTokenUs[0] = idle.log.finishUs[0] = -1;

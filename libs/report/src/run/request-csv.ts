@@ -35,12 +35,12 @@ const HEAD = [
   'meets_slo',
 ];
 
-/** Behind the others, so that a column has one place with and without a front end. */
+/** Last columns, so that the others have the same place with and without a front end. */
 const FRONT_END_HEAD = ['enqueued_us', 'offered_us'];
 
 /**
- * The log of a run as CSV, one row per request in order of arrival, in pieces of about 100 kB.
- * Instants are µs of simulated time; missing events are empty, and so is `meets_slo` without an
+ * The log of a run as CSV in pieces of about 100 kB, with one row per request in order of arrival.
+ * Instants are µs of simulated time. Missing events are empty, and so is `meets_slo` without an
  * SLO.
  */
 export function* requestCsv(run: RunRecord, slo: Slo | undefined): Generator<string> {
@@ -100,12 +100,12 @@ function latencies(log: RequestLog, row: number): string {
   return `${ttft},${tpot},${hasEnded ? usToMs(finishUs - arrivalUs) : ''}`;
 }
 
-/** To the microsecond. */
+/** Milliseconds with three decimal places. */
 function milliseconds(us: number): number {
   return usToMs(Math.round(us));
 }
 
-/** A field that may hold any text (RFC 4180). */
+/** A quoted field for any text (RFC 4180). */
 function quoted(text: string): string {
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }

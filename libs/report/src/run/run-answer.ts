@@ -3,10 +3,10 @@ import { formatNumber, formatShareWithInterval, formatWithInterval } from '../fo
 import type { ReportAnswer, ReportVerdict } from '../sections';
 import { msText } from './headline';
 
-/** Share of all requests that must keep the SLO, as `baton plan` requires without --attainment. */
+/** Share of all requests that must keep the SLO: the default of `baton plan --attainment`. */
 const ENOUGH = 0.9;
 
-/** Whether a run kept its SLO, with the three figures that show it. */
+/** The verdict on the SLO of a run, with the three figures behind it. */
 export function runAnswer(summary: Summary, comparison: Comparison | undefined): ReportAnswer {
   const { ttft_ms: ttft, tpot_ms: tpot, request_rps, output_tokens_per_second: output } = summary;
   const ends = summary.intervals;
@@ -40,7 +40,7 @@ export function sloSentence({
 }: Summary): string {
   if (slo === null) {
     const done = `${formatNumber(completed)} of ${formatNumber(requests)} requests completed`;
-    return `${done}; give --slo to learn whether that is good enough.`;
+    return `${done}; add --slo for a verdict.`;
   }
   const attained = formatShareWithInterval(share, intervals.slo_attainment);
   const bounds = slo.replaceAll(',', ', ');
@@ -54,7 +54,7 @@ function comparisonSentence({ ttft_ms, tpot_ms, request_rps }: Comparison): stri
     ['throughput', request_rps.error_percent],
   ] as const;
   const texts = errors.map(([name, percent]) => `${name} by ${signed(percent)}`);
-  return `The simulation is off the recorded run in ${texts.join(', ')}.`;
+  return `The simulation differs from the recorded run in ${texts.join(', ')}.`;
 }
 
 function signed(percent: number | null): string {

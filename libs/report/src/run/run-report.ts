@@ -20,23 +20,20 @@ export interface RunReport {
   readonly slo: Slo;
   readonly title: string;
   readonly subtitle: string;
-  /** Default values of the options, by the names of the configuration. */
+  /** Default values of the options, by configuration name. */
   readonly defaults: Readonly<Record<string, unknown>>;
-  /** The recorded run that this one is compared with. */
+  /** The recorded run for comparison. */
   readonly compared?: ComparisonReport | undefined;
 }
 
-/** The few sections that most readers need; the others open on a click. */
+/** The sections that are open at first; the others open on a click. */
 const OPEN = [
   ...['Recorded against simulated', 'TTFT recorded and simulated', 'TPOT recorded and simulated'],
   ...['Latency', 'Goodput', 'Requests', 'TTFT', 'TPOT', 'Mean phases of a request', 'Utilisation'],
   'Configuration, changed',
 ];
 
-/**
- * The pages of one run. Nothing in it depends on the wall clock, so the same run gives the same
- * bytes.
- */
+/** The page of one run. It does not depend on the wall clock, so equal runs give equal bytes. */
 export function runReport(report: RunReport): ReportPage {
   const { run, summary, slo, title, subtitle, defaults, compared } = report;
   return {
@@ -78,8 +75,8 @@ function stepTimes({ step_times = [] }: Summary): ReportSection[] {
   ];
 }
 
-function frontEnd({ front_end: told }: Summary): ReportSection[] {
-  return told === undefined ? [] : settingsSections('Front end', { ...told });
+function frontEnd({ front_end: settings }: Summary): ReportSection[] {
+  return settings === undefined ? [] : settingsSections('Front end', { ...settings });
 }
 
 function configuration(

@@ -14,7 +14,7 @@ import { PHASE_NAMES, PHASE_TONES } from './load-sections';
 
 const MOST_ROWS = 200;
 
-/** Some requests from end to end: all of a short run, evenly chosen ones of a long one. */
+/** Timelines of whole requests: all of a short run, evenly chosen ones of a long run. */
 export function timelineSection({ log, engines }: RunRecord): GanttSection {
   const { rows, which } = chosenRows(log);
   return {
@@ -28,7 +28,10 @@ export function timelineSection({ log, engines }: RunRecord): GanttSection {
   };
 }
 
-/** All requests of a short run, evenly chosen ones of a long one, and the sentence that says so. */
+/**
+ * All requests of a short run, or evenly chosen ones of a long run, and a sentence about the
+ * choice.
+ */
 export function chosenRows(log: RequestLog): {
   readonly rows: readonly number[];
   readonly which: string;

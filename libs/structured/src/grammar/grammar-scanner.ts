@@ -8,12 +8,12 @@ const MAX_LENGTH = 200_000;
 const MAX_DEPTH = 100;
 const ESCAPES: Readonly<Record<string, string>> = { n: '\n', r: '\r', t: '\t', f: '\f', v: '\v' };
 
-/** A place in a grammar's text, for both notations. */
+/** A position in the text of a grammar, for both notations. */
 export class GrammarScanner {
   private at = 0;
   private depth = 0;
 
-  /** @param blanks what may stand between symbols, comments included; sticky */
+  /** @param blanks what may stand between symbols, including comments; sticky */
   constructor(
     private readonly text: string,
     private readonly blanks: RegExp,
@@ -29,7 +29,7 @@ export class GrammarScanner {
     return this.at >= this.text.length;
   }
 
-  /** Takes what a sticky pattern matches here, and the blanks behind it. */
+  /** Reads the match of a sticky pattern here, and the blanks behind it. Undefined: no match. */
   take(pattern: RegExp): RegExpExecArray | undefined {
     const found = this.peek(pattern);
     if (found === undefined) return undefined;
@@ -43,7 +43,9 @@ export class GrammarScanner {
     return pattern.exec(this.text) ?? undefined;
   }
 
-  /** Reads something that may contain itself. */
+  /**
+   * Reads a part that may contain itself. Throws `ConstraintError` when it is nested too deeply.
+   */
   nested<Result>(read: () => Result): Result {
     this.depth += 1;
     if (this.depth > MAX_DEPTH) throw this.fault('nested too deeply');

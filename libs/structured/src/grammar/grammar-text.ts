@@ -7,16 +7,14 @@ import type { Grammar, GrammarNode } from './grammar';
 import { parseGbnf } from './parse-gbnf';
 import { parseLark } from './parse-lark';
 
-/**
- * Depth from which on every choice is the cheapest, and how much further each degree of ease goes.
- */
+/** Depth from which every choice is the cheapest, plus the further depth per degree of ease. */
 const LEAN_DEPTH = 4;
 const DEPTH_PER_EASE = 6;
-/** Pieces after which a text comes to its end. */
+/** Pieces after which a text takes only the cheapest choices. */
 const MANY_PIECES = 300;
 const MAX_PIECES = 100_000;
 const MAX_DEPTH = 1000;
-/** Rules measured before a search for cheaper ways ends. */
+/** Rules measured before the search for cheaper ways ends. */
 const MAX_LOOKS = 200_000;
 
 /** Texts of a grammar in GBNF (`::=`) or Lark notation. */
@@ -31,7 +29,7 @@ export class GrammarText implements StructuredText {
     this.costs = ruleCosts(this.grammar);
     const { start } = this.grammar;
     if (this.costs.get(start) === Infinity) {
-      throw new ConstraintError(`rule '${start}' of the grammar never comes to an end`);
+      throw new ConstraintError(`rule '${start}' of the grammar has no finite text`);
     }
     this.write(0, { ease: 0 });
   }
@@ -87,7 +85,7 @@ class Writer {
     private readonly tools: WriterTools,
   ) {}
 
-  /** The pieces between which the separator may stand. */
+  /** The pieces of a text, before separators are put between them. */
   pieces(node: GrammarNode, depth: number): string[] {
     spendWork(1);
     if (depth > MAX_DEPTH)
@@ -137,7 +135,9 @@ class Writer {
   }
 }
 
-/** Characters, roughly, of the shortest text of each rule; Infinity when it has none. */
+/**
+ * Approximate characters of the shortest text of each rule. Infinity: the rule has no finite text.
+ */
 function ruleCosts({ rules }: Grammar): ReadonlyMap<string, number> {
   const costs = new Map([...rules.keys()].map((name) => [name, Infinity]));
   for (let looks = 0; looks < MAX_LOOKS; looks += rules.size) {
@@ -154,7 +154,7 @@ function ruleCosts({ rules }: Grammar): ReadonlyMap<string, number> {
   return costs;
 }
 
-/** Each step costs something, so that the cheapest way also is a short one. */
+/** Each step has a cost, so that the cheapest way is also a short one. */
 function costOf(node: GrammarNode, costs: ReadonlyMap<string, number>): number {
   switch (node.kind) {
     case 'literal':

@@ -17,7 +17,7 @@ const SQL = `
 `;
 
 const LARK_SQL = `
-  // as vLLM's example has it
+  // from vLLM's example
   start: select_statement
   select_statement: "SELECT" column "from" table "where" condition
   column: "col_1" | "col_2"
@@ -28,13 +28,13 @@ const LARK_SQL = `
 `;
 
 describe('texts of a GBNF grammar', () => {
-  it('are of the language', () => {
+  it('belong to the language', () => {
     for (const text of texts(SQL)) {
       expect(text).toMatch(/^SELECT col_[12] {2}from table_[12] {2}where col_[12] = [12] $/);
     }
   });
 
-  it('know repetitions, classes, groups, comments, escapes and recursion', () => {
+  it('support repetitions, classes, groups, comments, escapes and recursion', () => {
     const list = String.raw`
       root ::= "[" item ("," item){0,3} "]" # a list
       item ::= [a-z0-9]+ | "\"" [^"\\\n]* "\"" | root | "\u00e9"?
@@ -55,7 +55,7 @@ describe('texts of a GBNF grammar', () => {
     expect(texts(SQL)).toEqual(texts(SQL));
   });
 
-  it('come to an end in a grammar that prefers to go on', () => {
+  it('are finite in a grammar whose rules mostly recurse', () => {
     for (const text of texts('root ::= root root | "(" root ")" | "a"')) {
       expect(text.length).toBeLessThan(20_000);
       expect(text).toMatch(/^[()a]+$/);
@@ -64,13 +64,13 @@ describe('texts of a GBNF grammar', () => {
 });
 
 describe('texts of a Lark grammar', () => {
-  it('are of the language, with a blank where blanks are ignored', () => {
+  it('belong to the language, with a blank where blanks are ignored', () => {
     for (const text of texts(LARK_SQL)) {
       expect(text).toMatch(/^SELECT col_[12] from table_[12] where col_[12] = [12]$/);
     }
   });
 
-  it('know terminals, imports, options, ranges, counts, aliases and patterns', () => {
+  it('support terminals, imports, options, ranges, counts, aliases and patterns', () => {
     const lark = `
       ?start: pair ("," pair)~1..2 -> pairs
       !pair: KEY ["!"] ":" value
@@ -89,9 +89,9 @@ describe('texts of a Lark grammar', () => {
 
 describe('a grammar that is refused', () => {
   it.each([
-    ['root ::= a', "rule 'root' names 'a', which the grammar does not have"],
+    ['root ::= a', "rule 'root' names 'a', but the grammar has no such rule"],
     ['a ::= "x"', "the grammar has no rule 'root'"],
-    ['root ::= "x" root', "rule 'root' of the grammar never comes to an end"],
+    ['root ::= "x" root', "rule 'root' of the grammar has no finite text"],
     ['root ::= ("x"', "the grammar cannot be read: ')' was expected in line 1"],
     ['root ::= "x"\n\n)', 'the grammar cannot be read: a rule was expected in line 3'],
     [
@@ -103,12 +103,12 @@ describe('a grammar that is refused', () => {
     ['%declare X\nstart: X', 'the grammar cannot be read: %declare is not supported in line 1'],
     ['%import common.NOPE\nstart: NOPE', 'common.NOPE is not supported'],
     ['root ::= "x"{99999999}', 'the texts of the grammar are too long'],
-  ])('%j says why', (grammar, message) => {
+  ])('%j gives the reason', (grammar, message) => {
     expect(() => new GrammarText(grammar)).toThrow(new ConstraintError(message));
   });
 
   it.each(['', '::=', '(((((', `root ::= ${'('.repeat(5000)}`, '|', 'start: [', '"'])(
-    '%# of broken ones is never an error of another kind',
+    'broken grammar %# raises only a ConstraintError',
     (grammar) => {
       expect(() => new GrammarText(grammar)).toThrow(ConstraintError);
     },

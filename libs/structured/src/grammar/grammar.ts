@@ -1,7 +1,7 @@
 import { ConstraintError } from '../constraint-error';
 import type { Pattern } from '../regex/pattern';
 
-/** What a rule stands for. */
+/** The parts of a rule. */
 export type GrammarNode =
   | { readonly kind: 'literal'; readonly text: string }
   | { readonly kind: 'pattern'; readonly pattern: Pattern }
@@ -11,29 +11,29 @@ export type GrammarNode =
       readonly kind: 'repeat';
       readonly body: GrammarNode;
       readonly min: number;
-      /** Infinity: without end. */
+      /** Infinity: no limit. */
       readonly max: number;
     }
   | { readonly kind: 'rule'; readonly name: string }
-  /** A terminal: its parts are written without anything between. */
+  /** A terminal: nothing is written between its parts. */
   | { readonly kind: 'token'; readonly body: GrammarNode };
 
-/** A context-free grammar, whatever notation it came in. */
+/** A context-free grammar, from either notation. */
 export interface Grammar {
   readonly rules: ReadonlyMap<string, GrammarNode>;
   readonly start: string;
-  /** Written between the parts of a rule: a blank where the grammar ignores blanks. */
+  /** Written between the parts of a rule: a blank where the grammar ignores blanks, else empty. */
   readonly separator: string;
 }
 
-/** Every rule that is named must be there. Throws `ConstraintError`. */
+/** Checks that every named rule exists. Throws `ConstraintError`. */
 export function checkRules({ rules, start }: Grammar): void {
   if (!rules.has(start)) throw new ConstraintError(`the grammar has no rule '${start}'`);
   for (const [name, node] of rules) {
     const missing = rulesIn(node).find((other) => !rules.has(other));
     if (missing !== undefined) {
       throw new ConstraintError(
-        `rule '${name}' names '${missing}', which the grammar does not have`,
+        `rule '${name}' names '${missing}', but the grammar has no such rule`,
       );
     }
   }
@@ -56,7 +56,7 @@ function rulesIn(node: GrammarNode): string[] {
   }
 }
 
-/** One part stands for itself. */
+/** A sequence of parts; a single part is returned as it is. */
 export function sequenceOf(parts: readonly GrammarNode[]): GrammarNode {
   return parts.length === 1 ? parts[0]! : { kind: 'sequence', parts };
 }

@@ -1,4 +1,4 @@
-/** The terminals of Lark's `common` as patterns. */
+/** The terminals of Lark's `common` grammar as patterns. */
 export const COMMON_TERMINALS: Readonly<Record<string, string>> = {
   DIGIT: '[0-9]',
   HEXDIGIT: '[0-9a-fA-F]',

@@ -15,7 +15,7 @@ const OPEN = /\(/y;
 const CLOSE = /\)/y;
 
 /**
- * llama.cpp's GBNF and xgrammar's EBNF: `root ::= "a" [b-z]* (rule | "c"){2,3}`. Throws
+ * Reads llama.cpp's GBNF and xgrammar's EBNF: `root ::= "a" [b-z]* (rule | "c"){2,3}`. Throws
  * `ConstraintError`.
  */
 export function parseGbnf(text: string): Grammar {

@@ -3,7 +3,7 @@ import { checkRules, choiceOf, type Grammar, type GrammarNode, sequenceOf } from
 import { GrammarScanner, unquoted } from './grammar-scanner';
 import { COMMON_TERMINALS } from './lark-terminals';
 
-/** Line breaks are left: they end a rule unless the next line goes on with `|`. */
+/** Line breaks are not blanks: they end a rule, except when the next line begins with `|`. */
 const BLANKS = /(?:[ \t\r\f]|\/\/[^\n]*|\n\s*(?:\/\/[^\n]*\n\s*)*(?=\|))*/y;
 const LINE_BREAK = /(?:[ \t\r]*\n)+/y;
 const HEAD = /([?!]?)([A-Za-z_]\w*)(?:\.-?\d+)?[ \t]*:/y;
@@ -22,8 +22,8 @@ const OPEN = /[([]/y;
 const CLOSE = /[)\]]/y;
 
 /**
- * The context-free part of Lark's notation: `start: NAME ("," NAME)*`, terminals, `%import common`,
- * `%ignore`. Throws `ConstraintError`.
+ * Reads the context-free part of Lark's notation: `start: NAME ("," NAME)*`, terminals, `%import
+ * common`, `%ignore`. Throws `ConstraintError`.
  */
 export function parseLark(text: string): Grammar {
   return new LarkParser(new GrammarScanner(text, BLANKS)).parse();
@@ -154,7 +154,7 @@ class LarkParser {
   }
 }
 
-/** A character as it stands in a class. */
+/** A character as written inside a class. */
 function escaped(character: string): string {
   return /[\]\\^-]/.test(character) ? `\\${character}` : character;
 }

@@ -3,7 +3,7 @@ import type { CharSet } from './char-set';
 import { type Place, RegexError, type RegexNode } from './regex-node';
 
 const MAX_NODES = 10_000;
-/** A longer run of optional copies counts as endless: no text that is written here comes near. */
+/** Optional copies from which a run counts as endless. No text written here is that long. */
 const MAX_COPIES = 2000;
 
 export type AutomatonNode =
@@ -18,7 +18,7 @@ export type AutomatonNode =
 export interface Automaton {
   readonly nodes: readonly AutomatonNode[];
   readonly start: number;
-  /** True when a place asks whether a neighbour is a word character. */
+  /** Whether a place depends on its neighbours being word characters. */
   readonly asksForWords: boolean;
 }
 
@@ -42,7 +42,7 @@ class Builder {
     return this.nodes.push(node) - 1;
   }
 
-  /** The node to enter at, so that `next` follows the expression. */
+  /** Compiles an expression that `next` follows. Returns its entry node. */
   compile(regex: RegexNode, next: number): number {
     switch (regex.kind) {
       case 'set':

@@ -3,19 +3,19 @@
  */
 export type CharSet = readonly number[];
 
-/** Everything that a text can hold: no lone surrogates. */
+/** All code points of a text: every one except lone surrogates. */
 export const ANY: CharSet = [0, 0xd7ff, 0xe000, 0x10ffff];
 export const NO_CHARS: CharSet = [];
 export const DIGIT: CharSet = [0x30, 0x39];
 export const WORD: CharSet = [0x30, 0x39, 0x41, 0x5a, 0x5f, 0x5f, 0x61, 0x7a];
-/** White space of ECMAScript. */
+/** White space as ECMAScript defines it. */
 export const SPACE: CharSet = [
   9, 13, 0x20, 0x20, 0xa0, 0xa0, 0x1680, 0x1680, 0x2000, 0x200a, 0x2028, 0x2029, 0x202f, 0x202f,
   0x205f, 0x205f, 0x3000, 0x3000, 0xfeff, 0xfeff,
 ];
 export const LINE_BREAK: CharSet = [0x0a, 0x0a, 0x0d, 0x0d, 0x2028, 0x2029];
 
-/** Nothing for half of a surrogate pair. */
+/** The set of one code point; empty for half of a surrogate pair. */
 export function charOf(point: number): CharSet {
   return point >= 0xd800 && point <= 0xdfff ? NO_CHARS : [point, point];
 }
@@ -60,7 +60,7 @@ function common(a: CharSet, b: CharSet): CharSet {
   return ranges;
 }
 
-/** What is in `a` and not in `b`. */
+/** The code points in `a` but not in `b`. */
 export function differenceOf(a: CharSet, b: CharSet): CharSet {
   const gaps: number[] = [];
   let from = 0;
@@ -72,7 +72,7 @@ export function differenceOf(a: CharSet, b: CharSet): CharSet {
   return common(a, gaps);
 }
 
-/** With the other case of each letter. Beyond Latin-1 a set is left as it is. */
+/** The set with the other case of each letter. Code points beyond Latin-1 stay unchanged. */
 export function ignoringCase(set: CharSet): CharSet {
   const others: CharSet[] = [set];
   for (let point = 0x41; point <= 0xff; point++) {
@@ -88,7 +88,7 @@ export function ignoringCase(set: CharSet): CharSet {
 const properties = new Map<string, CharSet>();
 const MAX_PROPERTY_NAME = 60;
 
-/** `\p{name}` within the basic plane; undefined when Unicode has no such property. */
+/** `\p{name}` within the basic plane. Undefined: Unicode has no such property. */
 export function propertyOf(name: string): CharSet | undefined {
   const known = properties.get(name);
   if (known !== undefined || name.length > MAX_PROPERTY_NAME) return known;
@@ -111,7 +111,7 @@ export function propertyOf(name: string): CharSet | undefined {
 let basicPlane: string | undefined;
 
 /**
- * Each character of the basic plane at the place of its number; a noncharacter where there is none.
+ * Each character of the basic plane at the index of its number; a noncharacter where there is none.
  */
 function everyCharacter(): string {
   let text = '';

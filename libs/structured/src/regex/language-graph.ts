@@ -15,16 +15,16 @@ import { RegexError } from './regex-node';
 const MAX_STATES = 10_000;
 const MAX_EDGES = 40_000;
 const MAX_PIECES = 200;
-/** A state or an edge is worth this many nodes: it is kept, under a key of its own. */
+/** Work of a new state or edge in nodes: it is stored, under a key of its own. */
 const EDGE_WORK = 4;
-/** Nodes that may be looked at while the states are found: a fraction of a second. */
+/** Most nodes visited while the states are found: a fraction of a second. */
 const MAX_STEPS = 1_500_000;
 
 export interface GraphState {
   readonly index: number;
   readonly accepts: boolean;
   readonly edges: readonly GraphEdge[];
-  /** Characters to the nearest accepting state; undefined when none can be reached. */
+  /** Characters to the nearest accepting state. Undefined: none can be reached. */
   readonly distance: number | undefined;
 }
 
@@ -34,7 +34,7 @@ export interface GraphEdge {
 }
 
 /**
- * One node of each automaton that must accept, all living nodes of each that must not, and the
+ * One node of each automaton that must accept, all live nodes of each that must not, and the
  * character before.
  */
 interface Position {
@@ -56,9 +56,9 @@ class State implements GraphState {
 }
 
 /**
- * The product of several automata. Those that must accept stay as they are, so that a state is one
- * node of each and their number cannot explode; those that must not accept are followed with all
- * their living nodes.
+ * The product of several automata. An automaton that must accept is not made deterministic: a state
+ * holds one node of it, so the number of states stays bounded. An automaton that must not accept is
+ * followed with all its live nodes.
  */
 export class LanguageGraph {
   readonly states: readonly GraphState[];
@@ -113,7 +113,7 @@ export class LanguageGraph {
     return this.reach(automaton, nodes, { before, after: EDGE }).accepts;
   }
 
-  /** Edges by the characters of `allowed`, all of which are neighbours of one kind. */
+  /** Adds the edges with characters of `allowed`, all of which are neighbours of one kind. */
   private expandBy(state: State, after: Neighbour, allowed: CharSet): void {
     const { before, must, mustNot } = state.position;
     const sides = { before, after };
@@ -127,7 +127,7 @@ export class LanguageGraph {
     });
   }
 
-  /** Every choice of one way per automaton whose characters have something in common. */
+  /** Adds an edge for each combination of one step per automaton whose characters overlap. */
   private combine(
     ways: readonly (readonly CharNode[])[],
     chosen: { readonly set: CharSet; readonly nodes: readonly number[] },
@@ -189,11 +189,11 @@ interface Sides {
 interface Reach {
   readonly chars: readonly CharNode[];
   readonly accepts: boolean;
-  /** Nodes looked at. */
+  /** Nodes visited. */
   readonly steps: number;
 }
 
-/** What can be reached from some nodes without a character. */
+/** The nodes that can be reached from some nodes without a character. */
 function reach(automaton: Automaton, from: readonly number[], { before, after }: Sides): Reach {
   const seen = new Set<number>();
   const chars: CharNode[] = [];
@@ -216,10 +216,7 @@ function followers(chars: readonly CharNode[], point: number): number[] {
   return [...new Set(next)].sort((a, b) => a - b);
 }
 
-/**
- * Cuts a set where other sets begin and end, so that each piece is inside or outside of every one
- * of them.
- */
+/** Cuts a set at the ends of other sets, so that each piece lies inside or outside each of them. */
 function pieces(set: CharSet, others: readonly CharNode[]): CharSet[] {
   let result: CharSet[] = set === NO_CHARS ? [] : [set];
   for (const other of others) {

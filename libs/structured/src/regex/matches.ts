@@ -3,13 +3,13 @@ import type { Automaton } from './automaton';
 import { hasChar, WORD } from './char-set';
 import { RegexError, type Place } from './regex-node';
 
-/** What lies on one side of a place between two characters. */
+/** A neighbour of a place between two characters: the edge of the text. */
 export const EDGE = 0;
 export const WORD_CHAR = 1;
 export const OTHER_CHAR = 2;
 export type Neighbour = typeof EDGE | typeof WORD_CHAR | typeof OTHER_CHAR;
 
-/** Steps after which a match is given up: a second of one core would be many times as many. */
+/** Steps after which a match is given up, far below one second of a core. */
 const MAX_STEPS = 4_000_000;
 /** Nodes whose marks are allocated in the time of one step. */
 const NODES_PER_UNIT = 64;
@@ -31,7 +31,10 @@ export function holdsAt(place: Place, before: Neighbour, after: Neighbour): bool
   }
 }
 
-/** True when the automaton accepts the whole text. Linear in the text, whatever the pattern. */
+/**
+ * Whether the automaton accepts the whole text. Time is linear in the text for every pattern.
+ * Throws `RegexError` when the pattern is too large to be matched.
+ */
 export function acceptsText(automaton: Automaton, text: string): boolean {
   const points = Array.from(text, (character) => character.codePointAt(0)!);
   const run = new Run(automaton);
@@ -45,7 +48,7 @@ export function acceptsText(automaton: Automaton, text: string): boolean {
   return run.accepts(before);
 }
 
-/** The nodes that are alive between two characters. */
+/** The live nodes between two characters. */
 class Run {
   private readonly seen: Uint32Array;
   private stamp = 1;
@@ -61,7 +64,7 @@ class Run {
     this.alive.push(node);
   }
 
-  /** False when no way is left. */
+  /** Takes one character. False: no node is live any more. */
   step(point: number, before: Neighbour, after: Neighbour): boolean {
     const following: number[] = [];
     this.visit(before, after, (node) => {
@@ -79,7 +82,7 @@ class Run {
     return isAccepted;
   }
 
-  /** Every node that can be reached from the living ones without a character, each once. */
+  /** Visits every node that can be reached from the live ones without a character, each once. */
   private visit(
     before: Neighbour,
     after: Neighbour,

@@ -23,7 +23,7 @@ const SHORTHANDS: Readonly<Record<string, CharSet>> = {
 const SURROGATES: CharSet = [0xd800, 0xdfff];
 const CONTROLS: Readonly<Record<string, number>> = { n: 10, r: 13, t: 9, f: 12, v: 11, '0': 0 };
 
-/** Posix names inside a class, which Rust and Python's `regex` know. */
+/** Posix names inside a class, as in Rust and in Python's `regex`. */
 const POSIX: Readonly<Record<string, CharSet>> = {
   alpha: [0x41, 0x5a, 0x61, 0x7a],
   digit: DIGIT,
@@ -35,7 +35,7 @@ const POSIX: Readonly<Record<string, CharSet>> = {
   xdigit: [0x30, 0x39, 0x41, 0x46, 0x61, 0x66],
 };
 
-/** The set that an escape means; its backslash has been read. */
+/** The set of an escape whose backslash has been read. */
 export function escapedSet(scanner: Scanner): CharSet {
   const next = scanner.next();
   const shorthand = SHORTHANDS[next];
@@ -75,7 +75,7 @@ function codePoint(scanner: Scanner, pattern: RegExp): CharSet {
   return charOf(point);
 }
 
-/** `[...]`, its opening bracket read. */
+/** Reads `[...]` after its opening bracket. */
 export class ClassParser {
   constructor(private readonly scanner: Scanner) {}
 

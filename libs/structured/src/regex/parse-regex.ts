@@ -10,9 +10,9 @@ const DOT = differenceOf(ANY, LINE_BREAK);
 const QUANTIFIER = /^(?:[*+?]|\{(?=,?\d)(\d*)(,?)(\d*)\})/;
 
 /**
- * Reads a pattern in the common part of ECMAScript's, Python's and Rust's syntax. Backreferences,
- * lookbehinds and lookaheads beyond the start of the pattern are no regular languages or not worth
- * their price: they are refused by name.
+ * Reads a pattern in the common part of ECMAScript's, Python's and Rust's syntax. Throws
+ * `RegexError`, with the name of the construct, for backreferences, lookbehinds, and lookaheads
+ * beyond the start of the pattern: they are not regular or too costly.
  */
 export function parseRegex(pattern: string): Regex {
   if (pattern.length > MAX_LENGTH) {
@@ -57,7 +57,8 @@ class RegexParser {
     const { min, max } = boundsOf(text, { low, comma, high });
     if (min > max) throw scanner.fault('numbers out of order in a quantifier');
     if (atom.kind === 'place' || atom.kind === 'look') throw scanner.fault('nothing to repeat');
-    // Lazy and possessive quantifiers have the same language, or a part of it.
+    // A lazy or possessive quantifier has the same language or a part of it, so its mark is
+    // skipped.
     if (!scanner.take('?')) scanner.take('+');
     if (scanner.match(QUANTIFIER) !== undefined) throw scanner.fault('multiple repeat');
     return { kind: 'repeat', body: atom, min, max };
@@ -112,10 +113,10 @@ class RegexParser {
     const isFlags = node === undefined;
     if (!scanner.take(')')) throw scanner.fault("missing ')'");
     this.depth -= 1;
-    // Flags without a body hold until the group around them ends.
+    // Flags without a body apply to the rest of the group around them.
     if (isFlags) return NOTHING_MORE;
     Object.assign(this, before);
-    // A place alone cannot be repeated, a group of it can.
+    // A place alone cannot be repeated, but a group with a place can.
     return node.kind === 'place' ? { kind: 'sequence', parts: [node] } : node;
   }
 
@@ -156,7 +157,7 @@ function boundsOf(
   return { min, max: high === '' ? Infinity : Number(high) };
 }
 
-/** Takes the lookaheads off the start; one anywhere else is refused. */
+/** Removes the lookaheads from the start. Throws for a lookahead elsewhere. */
 function splitLookaheads(root: RegexNode): Regex {
   const parts = root.kind === 'sequence' ? root.parts : [root];
   const ahead: Regex['ahead'][number][] = [];

@@ -11,29 +11,26 @@ const ANYTHING: RegexNode = {
   max: Infinity,
 };
 
-/** `whole`: the text is the pattern. `anywhere`: the text contains it, as JSON Schema means it. */
+/** `whole`: the whole text matches. `anywhere`: the text contains a match, as in JSON Schema. */
 export type PatternScope = 'whole' | 'anywhere';
 
-/** Automata that a text must and must not be accepted by. */
+/** Automata that must and must not accept a text. */
 export interface Demands {
   readonly must: readonly Automaton[];
   readonly mustNot: readonly Automaton[];
 }
 
-/**
- * A pattern, read once. Its automata are made when they are asked for; making them may throw
- * `RegexError`.
- */
+/** A pattern, read once. Its automata are made on first use; making them may throw `RegexError`. */
 export class Pattern {
   private readonly regex: Regex;
   private readonly made = new Map<PatternScope, Demands>();
 
-  /** Throws `RegexError`. */
+  /** Throws `RegexError` when the pattern cannot be read. */
   constructor(readonly source: string) {
     this.regex = parseRegex(source);
   }
 
-  /** What a text has to fulfil to match. A text that is the pattern also contains it. */
+  /** The conditions under which a text matches. A text that matches whole also contains a match. */
   demands(scope: PatternScope): Demands {
     let demands = this.made.get(scope);
     if (demands === undefined) {
@@ -52,7 +49,7 @@ export class Pattern {
 }
 
 /**
- * A lookahead sees the text from its start, so a pattern that begins with one is taken to begin
+ * A lookahead applies from the start of the text, so a pattern that begins with one is anchored
  * there.
  */
 function demandsOf({ body, ahead }: Regex, scope: PatternScope): Demands {

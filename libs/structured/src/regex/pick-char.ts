@@ -1,7 +1,7 @@
 import type { RandomStream } from '@baton/kernel';
 import { type CharSet, differenceOf, intersectionOf } from './char-set';
 
-/** Characters that read well, with how often they are taken where all are allowed. */
+/** Readable characters, with their weights where all are allowed. */
 const PREFERRED: readonly (readonly [set: CharSet, chances: number])[] = [
   [[0x61, 0x7a], 8],
   [[0x30, 0x39], 2],
@@ -14,8 +14,8 @@ const LETTERS_BEYOND: CharSet = [
 const CONTROLS: CharSet = [0, 0x1f, 0x7f, 0x9f];
 
 /**
- * A character of a set that is not empty: letters and digits where there are some, then what else
- * can be printed.
+ * A character of a non-empty set: letters and digits where there are some, else other printable
+ * characters.
  */
 export function pickChar(set: CharSet, random: RandomStream): number {
   const groups = PREFERRED.map(

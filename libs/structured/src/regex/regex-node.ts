@@ -1,6 +1,6 @@
 import type { CharSet } from './char-set';
 
-/** Where an assertion holds: between which neighbours. */
+/** The neighbours between which an assertion holds. */
 export type Place = 'start' | 'end' | 'word-edge' | 'word-inside';
 
 export type RegexNode =
@@ -11,20 +11,23 @@ export type RegexNode =
       readonly kind: 'repeat';
       readonly body: RegexNode;
       readonly min: number;
-      /** Infinity: without end. */
+      /** Infinity: no limit. */
       readonly max: number;
     }
   | { readonly kind: 'place'; readonly place: Place }
   | { readonly kind: 'look'; readonly isNegated: boolean; readonly body: RegexNode };
 
-/** A pattern as conditions on the text from its first character: all of `ahead` and the body. */
+/** A pattern as conditions on the text from its first character: all of `ahead`, and the body. */
 export interface Regex {
   readonly body: RegexNode;
-  /** Lookaheads at the very start. */
+  /** Lookaheads at the start. */
   readonly ahead: readonly { readonly isNegated: boolean; readonly body: RegexNode }[];
 }
 
-/** Not a pattern, or one with a construct that is not supported. Says which, in one sentence. */
+/**
+ * A text that is not a pattern, or a pattern with an unsupported construct. The message is one
+ * sentence.
+ */
 export class RegexError extends Error {
   constructor(message: string) {
     super(message);

@@ -48,7 +48,7 @@ interface SampleBounds {
 }
 
 describe('a sample of a pattern', () => {
-  it.each(PATTERNS)('%s matches it as ECMAScript reads it', (source) => {
+  it.each(PATTERNS)('%s matches in ECMAScript', (source) => {
     const regex = new RegExp(source, 'u');
     for (let seed = 0; seed < 100; seed++) {
       expect(sampleOf(source, seed)).toMatch(regex);
@@ -56,7 +56,7 @@ describe('a sample of a pattern', () => {
     }
   });
 
-  it.each(PATTERNS)('%s has a length within its bounds, or there is none', (source) => {
+  it.each(PATTERNS)('%s has a length within its bounds, or does not exist', (source) => {
     const regex = new RegExp(source, 'u');
     let found = 0;
     for (let seed = 0; seed < 40; seed++) {
@@ -72,12 +72,12 @@ describe('a sample of a pattern', () => {
     expect(found > 0 || /300|u00e9|^\^\$$|^\^\[\^|8,12/.test(source)).toBe(true);
   });
 
-  it('depends on the seed alone, and differs between seeds', () => {
+  it('depends only on the seed, and differs between seeds', () => {
     expect(sampleOf('^[a-z]{12}$', 3)).toBe(sampleOf('^[a-z]{12}$', 3));
     expect(sampleOf('^[a-z]{12}$', 3)).not.toBe(sampleOf('^[a-z]{12}$', 4));
   });
 
-  it('does not exist where patterns exclude each other', () => {
+  it('does not exist when patterns exclude each other', () => {
     const demands = ['^a+$', '^b+$'].map((source) => new Pattern(source).demands('anywhere'));
     const must = demands.flatMap((one) => one.must);
     const language = new StringLanguage({ must, mustNot: [], minLength: 0, maxLength: 9 });
@@ -101,7 +101,7 @@ describe('a pattern whose tables would be too large', () => {
   const [endless] = new Pattern('[\\s\\S]{5000}').demands('anywhere').must;
   const bounds = { must: [endless!], mustNot: [], maxLength: Infinity };
 
-  it('still has texts of its shortest length', () => {
+  it('still gives texts of its shortest length', () => {
     const language = new StringLanguage({ ...bounds, minLength: 0 });
     expect(language.shortest).toBe(5_000);
     expect(language.sample(RandomStream.root(1), 24)).toHaveLength(5_000);
@@ -137,7 +137,7 @@ describe('matching', () => {
     }));
     fc.assert(
       fc.property(pattern, fc.array(fc.constantFrom('a', 'b', 'c', ' ', '\n')), (source, parts) => {
-        // ECMAScript tries every way through loops within loops.
+        // ECMAScript tries every path through nested loops.
         fc.pre((source.match(/[*+]/g)?.length ?? 0) <= MOST_LOOPS);
         const text = parts.join('');
         const own = new Pattern(source);
@@ -150,7 +150,7 @@ describe('matching', () => {
   });
 
   it.each(['^(a+)+$', '^(a|a)*$', '^(a|aa)+$', '(x+x+)+y', '^(.*a){12}$', '(.*)*(.*)*(.*)*$z'])(
-    '%s takes no time on a long text that does not match',
+    '%s takes linear time on a long text that does not match',
     (source) => {
       expect(new Pattern(source).matches('a'.repeat(20_000) + '!', 'whole')).toBe(false);
     },
@@ -178,7 +178,7 @@ describe('a pattern that is refused', () => {
     { source: '('.repeat(200), message: 'the pattern is nested too deeply' },
     { source: '\\p{Nonsense}', message: 'unknown Unicode property at offset 12' },
     { source: 'a'.repeat(20_001), message: 'the pattern is longer than 20000 characters' },
-  ])('says why: $message', ({ source, message }) => {
+  ])('gives the reason: $message', ({ source, message }) => {
     expect(() => new Pattern(source).demands('whole')).toThrow(new RegexError(message));
   });
 });

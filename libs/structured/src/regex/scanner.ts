@@ -1,6 +1,6 @@
 import { RegexError } from './regex-node';
 
-/** A place in a pattern, by whole code points. */
+/** A position in a pattern, by whole code points. */
 export class Scanner {
   private at = 0;
 
@@ -20,7 +20,7 @@ export class Scanner {
     return true;
   }
 
-  /** The next character; a fault at the end. */
+  /** Reads the next character. Throws at the end. */
   next(): string {
     const point = this.text.codePointAt(this.at);
     if (point === undefined) throw this.fault('unexpected end');
@@ -29,7 +29,7 @@ export class Scanner {
     return character;
   }
 
-  /** @param pattern begins with `^` and looks at a few characters only */
+  /** @param pattern begins with `^` and reads only a few characters */
   match(pattern: RegExp): RegExpExecArray | undefined {
     const found = pattern.exec(this.text.slice(this.at, this.at + 100));
     if (found === null) return undefined;
@@ -37,7 +37,7 @@ export class Scanner {
     return found;
   }
 
-  /** The text from `offset` characters away. */
+  /** The text from `offset` characters further on. */
   rest(offset: number): string {
     return this.text.slice(this.at + offset, this.at + 100);
   }

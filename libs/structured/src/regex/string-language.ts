@@ -6,8 +6,8 @@ import { pickChar } from './pick-char';
 import { RegexError } from './regex-node';
 
 /**
- * What a text must be: accepted by all of `must` and none of `mustNot`, its length (code points)
- * within bounds.
+ * Bounds on a text: all of `must` accept it, none of `mustNot` does, and its length (code points)
+ * is within bounds.
  */
 export interface LanguageBounds {
   readonly must: readonly Automaton[];
@@ -16,28 +16,28 @@ export interface LanguageBounds {
   readonly maxLength: number;
 }
 
-/** How many more characters than needed a sample may have. */
+/** Most characters by which a sample may exceed the shortest text. */
 const FURTHER_LENGTHS = 64;
-/** Bound on states times lengths that one table of ways may have. */
+/** Most states times lengths in one table of ways. */
 const MAX_TABLE = 10_000_000;
-/** States whose way of one length is found out in the time of one step. */
+/** States whose way of one length is computed in the time of one step. */
 const STATES_PER_UNIT = 4;
 
 /**
- * The set of texts that several patterns allow together; it knows how to write one. Made once,
- * sampled often.
+ * The set of texts that several patterns allow together, and a way to sample it. Made once, sampled
+ * often.
  */
 export class StringLanguage {
   private readonly graph: LanguageGraph;
-  /** `ways[k]` holds for the states from which some text of exactly `k` characters is accepted. */
+  /** `ways[k]` is set for states from which some text of exactly `k` characters is accepted. */
   private readonly ways: Uint8Array[] = [];
 
-  /** Length of the shortest text, or undefined when there is none. */
+  /** Length of the shortest text. Undefined: there is none. */
   readonly shortest: number | undefined;
 
   /**
-   * Throws `RegexError` when the patterns together are too large, be it only for the lengths that
-   * are asked for. Nothing throws later.
+   * Throws `RegexError` when the patterns together are too large, also if only for the required
+   * lengths. No later call throws.
    */
   constructor(private readonly bounds: LanguageBounds) {
     this.graph = new LanguageGraph(bounds.must, bounds.mustNot);
@@ -45,8 +45,8 @@ export class StringLanguage {
   }
 
   /**
-   * A text of the language, undefined when it is empty. `slack`: how much longer than the shortest
-   * it may be.
+   * A text of the language. Undefined: the language is empty. `slack`: characters by which the text
+   * may exceed the shortest one.
    */
   sample(random: RandomStream, slack: number): string | undefined {
     const lengths = this.lengths(slack);
@@ -64,7 +64,7 @@ export class StringLanguage {
     return text;
   }
 
-  /** Lengths of texts within the bounds: the shortest, and those up to `slack` longer. */
+  /** Lengths of texts within the bounds: the shortest, and up to `slack` more. */
   private lengths(slack: number): number[] {
     const nearest = this.graph.start.distance;
     if (nearest === undefined) return [];
@@ -78,7 +78,7 @@ export class StringLanguage {
     return found;
   }
 
-  /** Whether the ways of this length are known, or may be found out. */
+  /** Whether the ways of this length are known or may be computed. */
   private hasTable(length: number): boolean {
     return (length + 1) * this.graph.states.length <= MAX_TABLE;
   }
@@ -93,7 +93,7 @@ export class StringLanguage {
   private extend(): void {
     const { states } = this.graph;
     if (!this.hasTable(this.ways.length)) {
-      throw new RegexError('the pattern is too large for the lengths that are asked for');
+      throw new RegexError('the pattern is too large for the required lengths');
     }
     const last = this.ways.at(-1);
     spendWork(Math.ceil(states.length / STATES_PER_UNIT));

@@ -4,11 +4,12 @@ import { type Json, jsonKey } from '../json';
 import type { SchemaNode } from './schema-node';
 import { type Built, NONE, pointerOf, type Search, type Wish } from './search';
 
-/** More are never written: no output limit has room for them. */
+/** Most items of an array; no output limit has room for more. */
 const MAX_ITEMS = 10_000;
 
 /**
- * An array of items that fulfil what stands at their place, with those that `contains` asks for.
+ * Builds an array whose items fulfil the schemas of their places, including those that `contains`
+ * requires.
  */
 export function buildArray(builder: Search, wish: Wish): Built {
   return new ArrayBuilder(builder, wish).build();
@@ -21,7 +22,7 @@ class ArrayBuilder {
   /** Items with a prefix schema of their own. */
   private readonly prefix: number;
   private readonly isUnique: boolean;
-  /** Kinds of items of which there may be only so many. */
+  /** Schemas of items with a maximum count. */
   private readonly limited: readonly SchemaNode[];
   private readonly demanded = new Map<number, SchemaNode[]>();
   private readonly items: Json[] = [];
@@ -56,7 +57,7 @@ class ArrayBuilder {
     const last = Math.max(-1, ...this.demanded.keys());
     const needed = Math.max(this.min, last + 1);
     if (needed > this.max) {
-      return this.builder.fail(pointerOf(this.nodes), 'no number of items fulfils all keywords');
+      return this.builder.fail(pointerOf(this.nodes), 'the keywords allow no number of items');
     }
     const count = this.count(needed);
     for (let i = 0; i < count; i++) {
@@ -70,7 +71,8 @@ class ArrayBuilder {
   }
 
   /**
-   * Puts an item that is asked for behind the prefix, else into it, else makes one item do for two.
+   * Places a required item behind the prefix, else in the prefix, else merges it with another
+   * required item.
    */
   private place(demand: SchemaNode): boolean {
     const before = this.builder.failure;
@@ -83,7 +85,7 @@ class ArrayBuilder {
       this.take(index, item);
       return true;
     }
-    this.builder.fail(demand.pointer, 'no item can be of this kind');
+    this.builder.fail(demand.pointer, 'no place allows an item of this kind');
     return false;
   }
 
@@ -96,7 +98,7 @@ class ArrayBuilder {
     return [...free, ...this.demanded.keys()];
   }
 
-  /** An item of no kind that is limited, if that is possible. */
+  /** An item that no maximum count restricts, if there is one. */
   private otherItem(index: number): Built {
     const wish = this.itemWish(index, []);
     if (this.limited.length === 0) return this.builder.build(wish);

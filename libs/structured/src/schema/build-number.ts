@@ -3,21 +3,21 @@ import { jsonKey } from '../json';
 import { isInBounds } from './satisfies';
 import type { SchemaNode } from './schema-node';
 
-/** Width of the range that numbers are taken from where a schema leaves it open. */
+/** Width of the range of numbers where a schema leaves it open. */
 const USUAL_RANGE = 100;
 const WIDEST_RANGE = 10_000;
-/** Beyond it neighbouring numbers are no longer one step apart. */
+/** Largest quotient at which neighbouring integers are still one step apart. */
 const MAX_QUOTIENT = Number.MAX_SAFE_INTEGER;
 const MAX_PROBES = 2000;
 const MAX_SCALE = 40;
-/** A common step beyond it has no multiple that a number can hold but 0. */
+/** Largest common step. Above it, 0 is the only multiple that a number can hold. */
 const MAX_STEP = 10n ** 400n;
 
 export interface NumberWish {
   readonly nodes: readonly SchemaNode[];
   readonly isInteger: boolean;
   readonly random: RandomStream;
-  /** Keys of values that are taken already. */
+  /** Keys of values that are already in use. */
   readonly avoid: ReadonlySet<string>;
 }
 
@@ -26,7 +26,7 @@ interface Range {
   readonly high: number;
 }
 
-/** A number within all bounds and a multiple of all steps, or undefined. */
+/** A number within all bounds that is a multiple of all steps. Undefined: there is none. */
 export function buildNumber(wish: NumberWish): number | undefined {
   const steps = wish.nodes.flatMap(({ number }) => number.multipleOf ?? []);
   const range = rangeOf(wish.nodes, Math.max(1, ...steps));
@@ -52,7 +52,7 @@ function rangeOf(nodes: readonly SchemaNode[], step: number): Range {
     : nearZero({ low, high }, width);
 }
 
-/** The part of a wide range that people would take numbers from. */
+/** The part of a wide range that is nearest to zero. */
 function nearZero({ low, high }: Range, width: number): Range {
   if (low > 0) return { low, high: Math.min(high, low + width) };
   if (high < 0) return { low: Math.max(low, high - width), high };
@@ -74,7 +74,10 @@ function anyNumber(wish: NumberWish, { low, high }: Range): number | undefined {
   return [low / 2 + high / 2, low, high].find(isGood);
 }
 
-/** Multiples are counted as integers times an exact decimal step, so that no rounding adds up. */
+/**
+ * A multiple of all steps, computed as an integer times an exact decimal step, so that rounding
+ * errors do not add up.
+ */
 function multiple(wish: NumberWish, { low, high }: Range, steps: number[]): number | undefined {
   const step = commonStep(steps);
   if (step === undefined) return undefined;

@@ -7,14 +7,14 @@ import { memberNodes } from './satisfies';
 import { FREE, type SchemaNode } from './schema-node';
 import { type Built, NONE, pointerOf, type Search, type Wish } from './search';
 
-/** Chance of a property that is not required. */
+/** Chance of each property that is not required. */
 const OPTIONAL_CHANCE = 0.6;
 const NAME_ATTEMPTS = 40;
-/** More are never written: no output limit has room for them. */
+/** Most properties of an object; no output limit has room for more. */
 const MAX_PROPERTIES = 10_000;
 const TEXT: SchemaNode = { ...FREE, pointer: '', types: new Set(['string']) };
 
-/** An object with all required properties, some others, and as many as are asked for. */
+/** Builds an object with all required properties, some others, and at least the required number. */
 export function buildObject(builder: Search, wish: Wish): Built {
   return new ObjectBuilder(builder, wish).build();
 }
@@ -46,7 +46,7 @@ class ObjectBuilder {
       if (this.required.has(name)) return NONE;
     }
     if (!this.fill()) {
-      return this.builder.fail(pointerOf(this.nodes), 'too few properties can be had');
+      return this.builder.fail(pointerOf(this.nodes), 'too few properties are allowed');
     }
     if (this.values.size > this.max) {
       return this.builder.fail(pointerOf(this.nodes), 'more properties are required than allowed');
@@ -55,7 +55,7 @@ class ObjectBuilder {
   }
 
   /**
-   * Names in the order in which the schemas describe them, required ones without a description
+   * Names in the order of their descriptions in the schemas; required names without a description
    * last.
    */
   private chosen(): string[] {
@@ -76,7 +76,7 @@ class ObjectBuilder {
     return ease > 0 && this.builder.tools.random.unit() < OPTIONAL_CHANCE;
   }
 
-  /** With what `dependentRequired` adds. */
+  /** The names, with those that `dependentRequired` adds. */
   private closed(names: readonly string[]): Set<string> {
     const all = new Set(names);
     for (const name of all) {
@@ -144,15 +144,14 @@ class ObjectBuilder {
     return this.values.size >= this.min;
   }
 
-  /**
-   * A name that no schema describes: of a pattern, of what `propertyNames` allows, or just a word.
-   */
+  /** A name that no schema describes: from a pattern, from `propertyNames`, or an ordinary word. */
   private inventedName(attempt: number): string | undefined {
     const { builder, nodes } = this;
     const patterns = nodes.flatMap(({ object }) => object.patterns);
     const chosen = patterns[attempt % (patterns.length + 1)];
     if (chosen !== undefined) {
-      // One text may be all that the pattern is; behind it a name can go on.
+      // A whole pattern may have only one text; after the first round a name may only contain a
+      // match.
       const isFirstRound = attempt <= patterns.length;
       const { must, mustNot } = chosen.pattern.demands(isFirstRound ? 'whole' : 'anywhere');
       const bounds = { minLength: 0, maxLength: Infinity };

@@ -7,25 +7,25 @@ import { writeWords } from '../write-words';
 import { formatWriter } from './formats';
 import type { SchemaNode } from './schema-node';
 
-/** How much longer than necessary a text of a pattern may be, per degree of ease. */
+/** Characters by which a text of a pattern may exceed the shortest one, per degree of ease. */
 const SLACK = 4;
-/** Far more than any output limit has room for. */
+/** Most characters of a text; no output limit has room for more. */
 const MAX_LENGTH = 1_000_000;
 
 export interface StringWish {
   readonly nodes: readonly SchemaNode[];
   readonly nots: readonly SchemaNode[];
   readonly random: RandomStream;
-  /** 0: as short as can be. */
+  /** 0: the shortest texts. */
   readonly ease: number;
 }
 
-/** Writes strings; remembers the language of each combination of schemas. */
+/** Writes strings. The language of each combination of schemas is kept. */
 export class StringBuilder {
   /** An error where the patterns of a combination are too large together. */
   private readonly languages = new Map<string, StringLanguage | ConstraintError>();
 
-  /** A text that fulfils every pattern, format and length, or undefined. */
+  /** A text that fulfils all patterns, formats and lengths. Undefined: none was found. */
   build(wish: StringWish): string | undefined {
     const { nodes, random, ease } = wish;
     const minLength = Math.max(...nodes.map(({ string }) => string.minLength));
@@ -35,7 +35,7 @@ export class StringBuilder {
       throw new ConstraintError(`texts of ${minLength} characters are too long`, pointerOf(nodes));
     }
     if (!isPatterned(wish)) return writeWords(random, { minLength, maxLength, ease });
-    // A text that is the pattern reads better than one that contains it somewhere.
+    // A text that matches as a whole is more readable than one that contains a match.
     for (const scope of ['whole', 'anywhere'] as const) {
       const text = this.language(wish, scope, { minLength, maxLength }).sample(
         random,
@@ -85,7 +85,7 @@ function languageOf(
     const must = demands.flatMap((one) => one.must);
     const mustNot = demands.flatMap((one) => one.mustNot);
     for (const pattern of excluded) {
-      // Of a pattern with lookaheads the whole cannot be excluded by excluding its parts.
+      // A pattern with lookaheads cannot be excluded by excluding its parts.
       const { must: whole, mustNot: none } = pattern.demands('anywhere');
       if (whole.length === 1 && none.length === 0) mustNot.push(whole[0]!);
     }
@@ -105,7 +105,7 @@ function formatDemands(format: string | undefined): Demands[] {
   return writer === undefined ? [] : [writer.demands('whole')];
 }
 
-/** A schema that refuses nothing but strings of a pattern, as far as strings are concerned. */
+/** Whether a schema restricts strings only, by a pattern alone. */
 function isPlainPattern({ string, types, values, logic }: SchemaNode): boolean {
   const { minLength, maxLength, pattern, format } = string;
   const isOnlyPattern =
@@ -117,7 +117,7 @@ function isPlainPattern({ string, types, values, logic }: SchemaNode): boolean {
   return isOnlyPattern && isOfStrings && isPlain && values === undefined;
 }
 
-/** Of the schema that speaks of strings. */
+/** Pointer of the first schema with keywords for strings. */
 function pointerOf(nodes: readonly SchemaNode[]): string {
   const speaks = ({ string }: SchemaNode): boolean =>
     string.pattern !== undefined || string.format !== undefined || string.minLength > 0;

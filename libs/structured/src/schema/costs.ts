@@ -3,8 +3,7 @@ import type { JsonType } from '../json';
 import type { SchemaNode } from './schema-node';
 
 /**
- * Schemas measured before a search for cheaper ways ends; an order that suits them needs two looks
- * at each.
+ * Schemas measured before the search for cheaper ways ends. In a good order each is measured twice.
  */
 const MAX_LOOKS = 2_000_000;
 /** Characters of the shortest value of a type that has no keywords of its own. */
@@ -25,9 +24,9 @@ const TYPES: readonly JsonType[] = [
 ];
 
 /**
- * About how many characters the shortest value of each schema has. Infinity: every value would be
- * infinitely deep, or there is none. A search that always takes the cheapest way comes to an end,
- * also where schemas refer to themselves.
+ * The approximate length, in characters, of the shortest value of each schema. Infinity: there is
+ * no value, or every value is infinitely deep. A search that always takes the cheapest way ends,
+ * also for schemas that refer to themselves.
  */
 export class SchemaCosts {
   private readonly costs = new Map<SchemaNode, number>();
@@ -51,12 +50,12 @@ export class SchemaCosts {
     return this.costs.get(node) ?? Infinity;
   }
 
-  /** Of a value that fulfils all of the schemas. */
+  /** The cost of a value that fulfils all of the schemas. */
   ofAll(nodes: readonly SchemaNode[]): number {
     return nodes.reduce((most, node) => Math.max(most, this.of(node)), 0);
   }
 
-  /** Of a value of this type, as far as the schema itself says. */
+  /** The cost of a value of this type, by the keywords of the schema itself. */
   ofType(type: JsonType, node: SchemaNode): number {
     switch (type) {
       case 'string':
@@ -98,7 +97,7 @@ export class SchemaCosts {
     const beyond = Math.max(0, array.minItems - items.length);
     const last = items.at(-1) ?? 0;
     const containing = contains === undefined || needed === 0 ? 0 : this.of(contains);
-    // Not multiplied when there is nothing: 0 times Infinity is no number.
+    // No multiplication for zero items: 0 times Infinity is NaN.
     const repeated = beyond === 0 ? 0 : beyond * last;
     return 2 + items.reduce((sum, cost) => sum + cost, 0) + repeated + containing;
   }
@@ -120,8 +119,8 @@ function shortest(keys: ReadonlySet<string>): number {
 }
 
 /**
- * All schemas that can matter to a value of the roots, each behind what it is made of as far as
- * there is no cycle.
+ * All schemas that a value of the roots can depend on, each after its parts where there is no
+ * cycle.
  */
 function reachable(roots: readonly SchemaNode[]): SchemaNode[] {
   const seen = new Set<SchemaNode>();

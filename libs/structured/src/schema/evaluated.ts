@@ -3,8 +3,8 @@ import type { Validator } from './satisfies';
 import type { SchemaNode } from './schema-node';
 
 /**
- * Which items `unevaluatedItems` leaves alone: those that the schema, or what applies to the same
- * array, has looked at.
+ * The items that `unevaluatedItems` does not apply to: those that the schema, or another that
+ * applies to the same array, has evaluated.
  */
 export function evaluatedItems(
   node: SchemaNode,
@@ -25,7 +25,7 @@ export function evaluatedItems(
   return seen;
 }
 
-/** Which properties `unevaluatedProperties` leaves alone. */
+/** The properties that `unevaluatedProperties` does not apply to. */
 export function evaluatedProperties(
   node: SchemaNode,
   value: JsonObject,
@@ -52,7 +52,7 @@ interface Visit {
   readonly take: (node: SchemaNode) => void;
 }
 
-/** The schema and all subschemas that apply to the same value and accept it. */
+/** Visits the schema and all subschemas that apply to the same value and accept it. */
 function visit(node: SchemaNode, value: Json, { validator, take }: Visit): void {
   const seen = new Set<SchemaNode>();
   const open = [node];

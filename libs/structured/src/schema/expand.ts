@@ -1,26 +1,26 @@
 import { spendWork } from '@baton/kernel';
 import { presenceNode, type SchemaNode } from './schema-node';
 
-/** One way to fulfil a choice: what then holds, and what then must not hold. */
+/** One way to fulfil a choice: the schemas that then hold and those that must not hold. */
 export interface Alternative {
   readonly nodes: readonly SchemaNode[];
   readonly nots: readonly SchemaNode[];
 }
 
-/** Alternatives of which one has to be taken. */
+/** Alternatives of which one must be taken. */
 export interface Choice {
   readonly pointer: string;
   readonly options: readonly Alternative[];
 }
 
-/** Schemas that all apply to one value, with everything in place that applies without a choice. */
+/** Schemas that all apply to one value, with everything that applies without a choice. */
 export interface Expansion {
   readonly nodes: readonly SchemaNode[];
   readonly nots: readonly SchemaNode[];
   readonly choices: readonly Choice[];
 }
 
-/** Follows references and `allOf`; `taken` choices, by their schema, are not offered again. */
+/** Follows references and `allOf`. Choices in `taken`, by their schema, are not offered again. */
 export function expand(
   nodes: readonly SchemaNode[],
   nots: readonly SchemaNode[],
@@ -71,7 +71,10 @@ function choicesOf(node: SchemaNode): Choice[] {
   return choices;
 }
 
-/** One of several and none of the others, which are listed only where this one is tried. */
+/**
+ * One of several alternatives and none of the others. The others are listed only when this one is
+ * tried.
+ */
 class OneOf implements Alternative {
   readonly nodes: readonly SchemaNode[];
 

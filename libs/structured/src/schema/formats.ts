@@ -9,17 +9,14 @@ const ZONE = '(?:Z|[+-](?:0\\d|1[0-3]):[0-5]\\d)';
 const HOST = '[a-z]{2,12}\\.(?:com|org|net)';
 const PATH = '(?:/[a-z0-9]{1,9}){0,3}';
 
-/**
- * How texts of a format are written, and which are accepted; what is written is always accepted.
- */
+/** A format: a way to write texts, and a test. Every written text passes the test. */
 interface Format {
   readonly write: string;
   readonly accept?: string;
 }
 
 /**
- * Formats of JSON Schema 2020-12, plus those of OpenAPI that concern strings. Others are
- * annotations.
+ * Formats of JSON Schema 2020-12 and OpenAPI's formats of strings. Other formats are annotations.
  */
 const FORMATS: Readonly<Record<string, Format>> = {
   date: { write: DATE, accept: '\\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\\d|3[01])' },
@@ -80,15 +77,15 @@ const ALIASES: Readonly<Record<string, string>> = {
 
 const patterns = new Map<string, Pattern>();
 
-/** What texts of a format are written by; undefined for a format that demands nothing. */
+/** The pattern from which texts of a format are written. Undefined: the format has no condition. */
 export function formatWriter(format: string | undefined): Pattern | undefined {
   const found = formatOf(format);
   return found === undefined ? undefined : patternOf(found.write);
 }
 
 /**
- * Coarse on purpose where a text did not come from here: nothing that another validator accepts is
- * refused.
+ * Whether a text is of a format. The test is coarse: it accepts everything that another validator
+ * accepts.
  */
 export function isOfFormat(format: string | undefined, text: string): boolean {
   const found = formatOf(format);

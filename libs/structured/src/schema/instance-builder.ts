@@ -15,15 +15,12 @@ import {
 } from './search';
 
 const MAX_DEPTH = 64;
-/**
- * Values that are tried for one type, since `not`, `oneOf` and the like are tested, not
- * constructed.
- */
+/** Values tried per type: `not`, `oneOf` and similar keywords are tested, not constructed. */
 const ATTEMPTS = 40;
 const COMPOSITE_ATTEMPTS = 12;
 /**
- * Steps below the root to which a lean value is what its keywords hint at, rather than the
- * cheapest.
+ * Steps below the root down to which a lean value takes the type that its keywords suggest, not the
+ * cheapest one.
  */
 const MAX_HINT_DEPTH = 4;
 /** Chance that a `default` or an example is taken. */
@@ -32,8 +29,8 @@ const PLAIN_TYPES: readonly JsonType[] = ['string', 'number', 'boolean', 'object
 
 /**
  * Searches for a value that fulfils several schemas at once. Choices (`anyOf`, `oneOf`, conditions,
- * types) are tried one after the other in an order that the random stream gives; what the keywords
- * of a type say is constructed; everything is checked before it is handed on.
+ * types) are tried one after the other in a random order. The keywords of a type are constructed.
+ * Every value is checked before it is returned.
  */
 export class InstanceBuilder implements Search {
   failure: SearchFailure | undefined;
@@ -64,9 +61,9 @@ export class InstanceBuilder implements Search {
     this.tools.budget.spend();
     const expansion = expand(state.nodes, state.nots, state.taken);
     const impossible = expansion.nodes.find(({ isPossible }) => !isPossible);
-    if (impossible !== undefined) return this.fail(impossible.pointer, 'nothing is allowed here');
+    if (impossible !== undefined) return this.fail(impossible.pointer, 'no value is allowed here');
     const universal = expansion.nots.find(({ isTrivial }) => isTrivial);
-    if (universal !== undefined) return this.fail(universal.pointer, 'this excludes everything');
+    if (universal !== undefined) return this.fail(universal.pointer, 'this excludes every value');
     if (typesOf(expansion.nodes).length === 0) {
       return this.fail(pointerOf(expansion.nodes), 'the types exclude each other');
     }
@@ -117,7 +114,7 @@ export class InstanceBuilder implements Search {
         if (isGood(value)) return value;
       }
     }
-    return this.fail(pointerOf(nodes), 'no value fulfils all keywords');
+    return this.fail(pointerOf(nodes), 'the keywords allow no value');
   }
 
   private isGood(value: Json, wish: Wish, { nodes, nots }: Expansion): boolean {
@@ -147,7 +144,7 @@ export class InstanceBuilder implements Search {
     const costOf = (type: JsonType): number =>
       Math.max(...nodes.map((node) => costs.ofType(type, node)));
     const finite = types.filter((type) => costOf(type) < Infinity);
-    // Where nothing can be had, the attempt tells the place.
+    // Where no type has a value, the attempt gives the place of the fault.
     const possible = finite.length === 0 ? types : finite;
     const isFree = types.length === PLAIN_TYPES.length;
     if (isFree && (this.easeAt(depth) > 0 || depth <= MAX_HINT_DEPTH))
@@ -170,11 +167,11 @@ export class InstanceBuilder implements Search {
       case 'number': {
         const isInteger = type === 'integer';
         const value = buildNumber({ nodes, isInteger, random, avoid });
-        return value ?? this.fail(pointer, 'no number fulfils all bounds and steps');
+        return value ?? this.fail(pointer, 'the bounds and steps allow no number');
       }
       case 'string': {
         const text = strings.build({ nodes, nots, random, ease });
-        return text ?? this.fail(pointer, 'no text fulfils all lengths, patterns and formats');
+        return text ?? this.fail(pointer, 'the lengths, patterns and formats allow no text');
       }
       case 'array':
         return buildArray(this, { ...wish, nodes });
@@ -185,7 +182,7 @@ export class InstanceBuilder implements Search {
 }
 
 interface SearchState {
-  /** Pointers of the choices that are made. */
+  /** Pointers of the choices already taken. */
   readonly taken: ReadonlySet<string>;
   readonly nodes: readonly SchemaNode[];
   readonly nots: readonly SchemaNode[];
@@ -193,7 +190,7 @@ interface SearchState {
 
 const NOTHING_TAKEN: ReadonlySet<string> = new Set();
 
-/** Types that all schemas allow; `integer` where one of them asks for it. */
+/** Types that all schemas allow; `integer` where one of them requires it. */
 function typesOf(nodes: readonly SchemaNode[]): JsonType[] {
   const all: JsonType[] = [...PLAIN_TYPES];
   const allowed = all.filter((type) =>
@@ -207,8 +204,8 @@ function typesOf(nodes: readonly SchemaNode[]): JsonType[] {
 }
 
 /**
- * Without a `type` the other keywords hint at one: `properties` at an object, `minimum` at a
- * number.
+ * The types that other keywords suggest in the absence of `type`: `properties` an object, `minimum`
+ * a number.
  */
 function byHints(nodes: readonly SchemaNode[], types: readonly JsonType[]): JsonType[] {
   const isHinted = (type: JsonType): boolean =>

@@ -14,8 +14,8 @@ const TYPES: ReadonlySet<string> = new Set<JsonType>([
 ]);
 
 /**
- * The keywords of one schema object by type; throws `ConstraintError` with the place of one that is
- * not well-formed.
+ * Reads the keywords of one schema object by type. Throws `ConstraintError`, with the place, for a
+ * malformed keyword.
  */
 export class Keywords {
   constructor(
@@ -38,7 +38,7 @@ export class Keywords {
     throw this.fault(name, 'must be a number');
   }
 
-  /** Undefined where draft 4 has a boolean. */
+  /** Undefined where draft 4 has a boolean here. */
   bound(name: string): number | undefined {
     return typeof this.get(name) === 'boolean' ? undefined : this.number(name);
   }
@@ -102,7 +102,7 @@ export class Keywords {
   pattern(source: string, place: string): Pattern {
     try {
       const pattern = new Pattern(source);
-      // Made now, so that what is too large is refused at its place.
+      // Demands are made here, so that a pattern that is too large is refused with its place.
       pattern.demands('anywhere');
       return pattern;
     } catch (error) {

@@ -8,7 +8,7 @@ import type { Json } from '../json';
 import { SchemaText } from './schema-text';
 
 const SCHEMAS = runsOf(1_000);
-/** A seed of a failure can be run alone: BATON_SCHEMA_SEED=123. */
+/** Runs one seed of a failure alone: BATON_SCHEMA_SEED=123. */
 const ONLY = process.env['BATON_SCHEMA_SEED'];
 const seeds = (count: number): number[] =>
   ONLY === undefined ? Array.from({ length: count }, (_, i) => i) : [Number(ONLY)];
@@ -27,10 +27,7 @@ function validator(schema: object) {
   };
 }
 
-/**
- * A few schemas with many applicators make the code that ajv generates throw; those it cannot
- * judge.
- */
+/** Null for schemas on which the code that ajv generates throws: a few with many applicators. */
 function isValid(validate: (value: unknown) => unknown, json: string): boolean {
   try {
     return validate(JSON.parse(json)) === true;
@@ -41,17 +38,17 @@ function isValid(validate: (value: unknown) => unknown, json: string): boolean {
 }
 
 describe('texts of random schemas', () => {
-  it('exist and are valid where some value is known to fulfil the schema', () => {
+  it('exist and are valid where the schema has a known value', () => {
     const refused: number[] = [];
     for (const seed of seeds(SCHEMAS)) {
       const schema = RandomSchema.of(seed).possible();
       if (!isWritten(schema, seed)) refused.push(seed);
     }
-    // What only a search over combinations of items would find may be given up.
+    // The builder may give up where only a search over combinations of items would succeed.
     expect(refused.length, `refused: ${refused.join()}`).toBeLessThan(4);
   });
 
-  it('are valid, or the schema is refused, whatever its keywords are', () => {
+  it('are valid, or the schema is refused, for any keywords', () => {
     let refused = 0;
     for (const seed of seeds(SCHEMAS)) {
       if (!isWritten(RandomSchema.of(seed).any(), seed)) refused += 1;
@@ -60,7 +57,7 @@ describe('texts of random schemas', () => {
   });
 });
 
-/** False when the schema was refused; fails when a text of it is not valid. */
+/** False when the schema was refused. Fails when one of its texts is not valid. */
 function isWritten(schema: object, seed: number): boolean {
   const check = validator(schema);
   let text: SchemaText;

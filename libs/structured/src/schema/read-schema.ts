@@ -14,26 +14,26 @@ import {
 
 const MAX_DEPTH = 200;
 const MAX_SCHEMAS = 20_000;
-/** Reading the keywords of one schema takes about as long as this many steps of an automaton. */
+/** Cost of reading the keywords of one schema, in steps of an automaton. */
 const NODE_WORK = 16;
-/** Keywords that demand nothing of a value. */
+/** Keywords that set no condition on a value. */
 const ANNOTATIONS = new Set(
   `title description default examples deprecated readOnly writeOnly $comment $id $schema $anchor
    $dynamicAnchor $vocabulary $defs definitions`.split(/\s+/),
 );
 
-/** Where a schema stands. */
+/** The place of a schema in its document. */
 export interface SchemaPlace {
   readonly pointer: string;
-  /** Base of the references in it. */
+  /** Base URI of its references. */
   readonly base: string;
   readonly depth: number;
 }
 
-/** A node while references are still open. */
+/** A node whose references may still be unresolved. */
 type OpenNode = { -readonly [K in keyof SchemaNode]: SchemaNode[K] };
 
-/** Reads a whole schema document. Throws `ConstraintError` for what is not well-formed. */
+/** Reads a whole schema document. Throws `ConstraintError` for a malformed one. */
 export function readSchema(document: Json): SchemaNode {
   return new SchemaReader(document).read();
 }
@@ -166,7 +166,7 @@ class SchemaReader {
     };
   }
 
-  /** Definitions are checked too, whether or not something refers to them. */
+  /** Checks all definitions, also those without a reference to them. */
   private readDefinitions(keywords: Keywords, place: SchemaPlace): void {
     this.membersIn(keywords, '$defs', place);
     this.membersIn(keywords, 'definitions', place);

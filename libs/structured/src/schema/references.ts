@@ -4,7 +4,7 @@ import { isJsonArray, isJsonObject, type Json, type JsonObject } from '../json';
 import { pointerStep } from './keywords';
 import type { SchemaPlace } from './read-schema';
 
-/** Base of a document without an id; never fetched, like no reference ever is. */
+/** Base URI of a document without an id. References are never fetched. */
 const NAMELESS = 'schema://document/';
 const MAX_DEPTH = 200;
 
@@ -14,9 +14,7 @@ interface Target {
   readonly base: string;
 }
 
-/**
- * Finds what `$ref` means within one document: pointers, anchors, and ids of the document itself.
- */
+/** Resolves `$ref` within one document: pointers, anchors, and ids of the document itself. */
 export class References {
   /** By absolute URI without fragment. */
   private readonly resources = new Map<string, Target>();
@@ -32,7 +30,7 @@ export class References {
     return idOf(schema, base === '' ? NAMELESS : base) ?? (base === '' ? NAMELESS : base);
   }
 
-  /** Throws `ConstraintError` when the document holds no such schema. */
+  /** Throws `ConstraintError` when the document has no such schema. */
   resolve(ref: string, { base, pointer }: SchemaPlace): Target {
     const uri = absolute(ref, base === '' ? NAMELESS : base);
     const [resourceUri = '', fragment = ''] = uri?.split('#', 2) ?? [];
@@ -46,7 +44,7 @@ export class References {
     throw new ConstraintError(what, `${pointer}/$ref`);
   }
 
-  /** Looks everywhere, since schemas may stand under any key of a document. */
+  /** Searches all keys, since schemas may stand under any key of a document. */
   private collect(value: Json, place: SchemaPlace): void {
     if (place.depth > MAX_DEPTH) return;
     spendWork(1);

@@ -16,17 +16,17 @@ import type { WorkBudget } from './work-budget';
 
 /** Deeper than any value that is built. */
 const MAX_DEPTH = 300;
-/** Characters of a text that cost as much as a value. */
+/** Characters of a text whose check costs as much as one value. */
 const CHARACTERS_PER_UNIT = 64;
 
 /**
- * Says whether values fulfil schemas: all of their keywords, patterns in linear time. It spends
- * `budget` and throws when that is gone.
+ * Checks values against schemas: all of their keywords, patterns in linear time. It uses up
+ * `budget`, and throws when none is left.
  */
 export class Validator {
-  /** Schemas that are being asked about, the values around the present one first. */
+  /** Schemas under evaluation; those for enclosing values come first. */
   private readonly asked: SchemaNode[] = [];
-  /** Where those about the present value begin. */
+  /** Index of the first one for the present value. */
   private base = 0;
 
   constructor(private readonly budget: WorkBudget) {}
@@ -34,7 +34,7 @@ export class Validator {
   satisfies(node: SchemaNode, value: Json): boolean {
     this.budget.spend();
     if (!node.isPossible || this.asked.length > MAX_DEPTH) return false;
-    // A schema that leads back to itself at the same value says nothing of it that could come true.
+    // A schema that refers back to itself at the same value can never accept it.
     if (this.asked.indexOf(node, this.base) !== -1) return false;
     this.asked.push(node);
     const isFulfilled =
@@ -46,7 +46,7 @@ export class Validator {
     return isFulfilled;
   }
 
-  /** The same for a value inside of the present one. */
+  /** The same for a value inside the present one. */
   isMember(node: SchemaNode, value: Json): boolean {
     const before = this.base;
     this.base = this.asked.length;
@@ -122,7 +122,7 @@ export class Validator {
   }
 }
 
-/** What one schema alone demands of a property. */
+/** The schemas that one schema by itself applies to a property. */
 export function memberNodes({ object }: SchemaNode, name: string): SchemaNode[] {
   const nodes: SchemaNode[] = [];
   const own = object.properties.get(name);

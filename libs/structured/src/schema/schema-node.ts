@@ -2,20 +2,20 @@ import type { Json, JsonType } from '../json';
 import type { Pattern } from '../regex/pattern';
 
 /**
- * A JSON Schema, read and checked: what its keywords demand, draft 4 to 2020-12 and OpenAPI's
- * `nullable` alike.
+ * A JSON Schema, read and checked: the conditions of its keywords, in one form for draft 4 to
+ * 2020-12 and OpenAPI's `nullable`.
  */
 export interface SchemaNode {
-  /** Where the schema stands in its document. */
+  /** JSON pointer of the schema in its document. */
   readonly pointer: string;
   /** False for the schema `false`. */
   readonly isPossible: boolean;
-  /** True for the schema `true`, and for one whose keywords demand nothing. */
+  /** True for the schema `true`, and for one whose keywords set no condition. */
   readonly isTrivial: boolean;
   readonly types: ReadonlySet<JsonType> | undefined;
   /** `enum` or `const`. */
   readonly values: readonly Json[] | undefined;
-  /** Their keys (`jsonKey`). */
+  /** Keys (`jsonKey`) of these values. */
   readonly valueKeys: ReadonlySet<string> | undefined;
   /** `default` and `examples`. */
   readonly suggestions: readonly Json[];
@@ -43,7 +43,7 @@ export interface StringKeywords {
 
 export interface ArrayKeywords {
   readonly prefix: readonly SchemaNode[];
-  /** Items behind the prefix; undefined: anything. */
+  /** Schema of the items behind the prefix. Undefined: no condition. */
   readonly rest: SchemaNode | undefined;
   readonly contains: SchemaNode | undefined;
   readonly minContains: number;
@@ -55,11 +55,11 @@ export interface ArrayKeywords {
 }
 
 export interface ObjectKeywords {
-  /** True when `properties` is there, be it empty: then nothing else is invented. */
+  /** Whether `properties` is present, even if empty: then no other properties are invented. */
   readonly isDescribed: boolean;
   readonly properties: ReadonlyMap<string, SchemaNode>;
   readonly patterns: readonly { readonly pattern: Pattern; readonly node: SchemaNode }[];
-  /** Properties that the two above do not name; undefined: anything. */
+  /** Schema of the properties that the two fields above do not cover. Undefined: no condition. */
   readonly additional: SchemaNode | undefined;
   readonly names: SchemaNode | undefined;
   readonly required: readonly string[];
@@ -87,7 +87,7 @@ export interface ConditionKeywords {
 
 const NO_NODES: readonly SchemaNode[] = [];
 
-/** What a schema without keywords demands: nothing. */
+/** The conditions of a schema without keywords: none. */
 export const FREE: Omit<SchemaNode, 'pointer'> = {
   isPossible: true,
   isTrivial: false,
@@ -137,7 +137,7 @@ export const FREE: Omit<SchemaNode, 'pointer'> = {
   },
 };
 
-/** The demand that objects have these properties, and not those. */
+/** The schema of objects that have some properties and lack others. */
 export function presenceNode(
   pointer: string,
   { present = [], absent = [] }: { present?: readonly string[]; absent?: readonly string[] },

@@ -11,30 +11,30 @@ import { FREE, type SchemaNode } from './schema-node';
 import { NONE } from './search';
 import { WorkBudget } from './work-budget';
 
-/** Schemas visited and values tried for one text: a fifth of a second at the most. */
+/** Most schemas visited and values tried for one text: at most a fifth of a second. */
 const MAX_WORK = 60_000;
 const MOST_EASE = 3;
 
 export interface SchemaTextOptions {
   /** No blanks between the parts of the JSON. */
   readonly isCompact?: boolean;
-  /** Objects get no properties that the schema neither describes nor demands. */
+  /** Objects get only properties that the schema describes or requires. */
   readonly isClosed?: boolean;
-  /** The value is an object, whatever else the schema would allow. */
+  /** The value is an object, even if the schema allows other types. */
   readonly isObject?: boolean;
 }
 
 const OBJECT: SchemaNode = { ...FREE, pointer: '', types: new Set(['object']) };
 
 /**
- * JSON texts of a schema. Made once per request; a text depends on the schema, the seed and the
- * ease alone.
+ * JSON texts of a schema. Made once per request. A text depends only on the schema, the seed and
+ * the ease.
  */
 export class SchemaText implements StructuredText {
   private readonly roots: readonly SchemaNode[];
   private readonly costs: SchemaCosts;
   private readonly strings = new StringBuilder();
-  /** Why the first attempt found nothing. */
+  /** Reason why the first attempt found no value. */
   private fault: ConstraintError | undefined;
 
   /** Throws `ConstraintError` when the schema is not well-formed or cannot be met. */
@@ -101,9 +101,7 @@ interface Attempt {
   readonly work: number;
 }
 
-/**
- * The degree that is asked for, then leaner ones, then richer ones, which have more ways to try.
- */
+/** The given degree, then leaner ones, then richer ones, which have more ways to try. */
 function easesFrom(ease: number): number[] {
   const leaner = Array.from({ length: ease + 1 }, (_, i) => ease - i);
   const richer = Array.from({ length: Math.max(0, MOST_EASE - ease) }, (_, i) => ease + 1 + i);

@@ -177,7 +177,7 @@ const CASES: Record<string, object | boolean> = {
 };
 
 describe('a text of a schema', () => {
-  it.each(Object.entries(CASES))('%s is JSON that ajv finds valid', (_name, schema) => {
+  it.each(Object.entries(CASES))('%s is JSON that ajv accepts', (_name, schema) => {
     check(schema);
   });
 
@@ -200,7 +200,7 @@ describe('a text of a schema', () => {
     check({ type: 'string', format, pattern: '[^]', maxLength: 60 });
   });
 
-  it('takes no notice of formats that it does not know', () => {
+  it('ignores unknown formats', () => {
     expect(new SchemaText({ type: 'string', format: 'poem' }).write(1, { ease: 0 })).toMatch(/^"/);
   });
 
@@ -217,7 +217,7 @@ describe('a text of a schema', () => {
     { allOf: Array.from({ length: 12 }, () => ({ anyOf: [false, { type: 'array' }, false] })) },
     { type: 'array', minItems: 1e9 },
     { type: 'string', minLength: 1e12 },
-  ])('%# of hard schemas ends, with a text or with a refusal', (schema) => {
+  ])('of hard schema %# ends with a text or a refusal', (schema) => {
     try {
       new SchemaText(schema as Json).write(1, { ease: 3 });
     } catch (error) {
@@ -229,12 +229,12 @@ describe('a text of a schema', () => {
     expect(new Set(check({ type: 'string', minLength: 20 })).size).toBeGreaterThan(50);
   });
 
-  it('takes every way that a choice leaves', () => {
+  it('takes every alternative of a choice for some seed', () => {
     expect(new Set(check({ enum: [1, 2, 3] })).size).toBe(3);
     expect(new Set(check({ anyOf: [{ const: 1 }, { const: 2 }, { const: 3 }] })).size).toBe(3);
   });
 
-  it('is shorter the less is asked for', () => {
+  it('is shorter at a lower ease', () => {
     const text = new SchemaText(CASES['tree'] as Json);
     for (let seed = 0; seed < 50; seed++) {
       const lengths = [0, 3].map((ease) => text.write(seed, { ease }).length);
@@ -272,7 +272,7 @@ describe('a schema that cannot be met', () => {
     [{ not: {} }, '/not'],
     [{ type: 'integer', not: { type: 'number' } }, ''],
     [{ type: 'object', maxProperties: 1, required: ['a', 'b'] }, ''],
-  ])('%j names the place', (schema, pointer) => {
+  ])('%j is refused with the place of the fault', (schema, pointer) => {
     try {
       new SchemaText(schema as Json);
     } catch (error) {

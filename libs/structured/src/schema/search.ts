@@ -6,48 +6,48 @@ import type { Validator } from './satisfies';
 import type { SchemaNode } from './schema-node';
 import type { WorkBudget } from './work-budget';
 
-/** What all values of one search share. */
+/** Shared by all values of one search. */
 export interface BuilderTools {
   readonly random: RandomStream;
   readonly costs: SchemaCosts;
   readonly validator: Validator;
   readonly strings: StringBuilder;
   readonly budget: WorkBudget;
-  /** 0: only what is required, each choice the cheapest. Above: more of everything. */
+  /** 0: only the required parts, with the cheapest alternatives. Above: more of everything. */
   readonly ease: number;
-  /** No properties are invented. */
+  /** Whether no properties are invented. */
   readonly isClosed: boolean;
 }
 
-/** A value that is asked for. */
+/** A value to be built. */
 export interface Wish {
   readonly nodes: readonly SchemaNode[];
   readonly nots?: readonly SchemaNode[];
   /** Steps below the root. */
   readonly depth: number;
-  /** Keys (`jsonKey`) that are taken already. */
+  /** Keys (`jsonKey`) of values that are already in use. */
   readonly avoid?: ReadonlySet<string>;
 }
 
-/** Where and why no value was found. */
+/** The place and the reason of a failed search. */
 export interface SearchFailure {
   readonly pointer: string;
   readonly reason: string;
 }
 
-/** A value, or `NONE`: null is a value. */
+/** The absence of a value; null is a value. */
 export const NONE = Symbol('no value');
 export type Built = Json | typeof NONE;
 
 /** The search for one value, as the builders of arrays and objects see it. */
 export interface Search {
   readonly tools: BuilderTools;
-  /** Of the innermost value that could not be found. */
+  /** The failure of the innermost value. */
   failure: SearchFailure | undefined;
   build(wish: Wish): Built;
-  /** Notes the failure, unless one further inside is known. */
+  /** Records the failure, except when a deeper one is already recorded. */
   fail(pointer: string, reason: string): typeof NONE;
-  /** How much is added to what is required at a depth: values get leaner towards the leaves. */
+  /** The ease at a depth. It falls towards the leaves. */
   easeAt(depth: number): number;
 }
 

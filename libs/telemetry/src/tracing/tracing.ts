@@ -22,7 +22,7 @@ const MAX_WAITING_SPANS = 8_192;
  * OpenTelemetry's own environment variables (`OTEL_TRACES_SAMPLER` …). The SDK is loaded only then
  * (.swcrc): it takes a tenth of a second.
  *
- * @throws UsageError when the endpoint is no http URL
+ * @throws UsageError when the endpoint is not an http URL
  */
 export function startTracing(config: BatonConfig, service: string): Tracing | undefined {
   const { otlpTracesEndpoint } = config;
@@ -37,7 +37,7 @@ export function startTracing(config: BatonConfig, service: string): Tracing | un
 export function tracesUrl(endpoint: string): string {
   const url = URL.canParse(endpoint) ? new URL(endpoint) : undefined;
   if (url === undefined || !/^https?:$/.test(url.protocol)) {
-    throw new UsageError(`otlp_traces_endpoint: \`${endpoint}\` is no http or https URL.`);
+    throw new UsageError(`otlp_traces_endpoint: \`${endpoint}\` is not an http or https URL.`);
   }
   if (url.pathname === '/') url.pathname = '/v1/traces';
   return url.href;

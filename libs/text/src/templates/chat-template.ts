@@ -2,7 +2,7 @@ import type { ToolKind } from '../tool-calls';
 import type { Marker } from '../tokenizers/markers';
 import type { Markup } from './markup';
 
-/** Text, or pieces of text and of token ids that stand for something else. */
+/** Text, or pieces of text and of token ids (for images and the like). */
 export type TurnContent = string | readonly (string | readonly number[])[];
 
 /** One turn of a conversation. */
@@ -10,52 +10,55 @@ export interface ChatTurn {
   readonly role: string;
   readonly name?: string;
   readonly content: TurnContent;
-  /** Of an assistant: what it thought before the content. */
+  /** Reasoning before the content; only on assistant turns. */
   readonly reasoning?: string;
-  /** Of an assistant: tools that it called, after the content. */
+  /** Tools called after the content; only on assistant turns. */
   readonly calls?: readonly TurnCall[];
 }
 
 export interface TurnCall {
   readonly name: string;
   readonly arguments: string;
-  /** Default `function`. */
+  /** Default: `function`. */
   readonly kind?: ToolKind;
 }
 
-/** What stands around the arguments of a call. */
+/** The markup around the arguments of a call. */
 export interface CallMarkup {
   readonly opening: Markup;
   readonly closing: Markup;
 }
 
 /**
- * How a family of models writes conversations. An answer that comes back as a turn of the assistant
- * has the ids it was generated with: `answer` is what `open` gives for that turn, and answers spell
- * reasoning and calls as turns do.
+ * The format in which a family of models writes conversations. An assistant turn has the ids with
+ * which its answer was generated: `answer` equals `open` for that turn, and answers write reasoning
+ * and calls as turns do.
  */
 export interface ChatTemplate {
   readonly name: string;
-  /** The text of the model's own, where its folder has one. */
+  /** The model's own Jinja template, where its folder has one. */
   readonly jinja?: string;
-  /** Before the first turn. */
+  /** Written before the first turn. */
   readonly begin: Marker | undefined;
   /** Ends an answer. */
   readonly end: Marker;
-  /** The turns as the model's own template has them: with its preface, in its order. */
+  /** The turns as the model's own template arranges them, including its preface. */
   arrange(turns: readonly ChatTurn[]): readonly ChatTurn[];
   open(turn: ChatTurn): Markup;
   close(turn: ChatTurn): Markup;
-  /** Opens the answer. */
+  /** The opening of the answer. */
   answer(thinks: boolean): Markup;
-  /** Around the reasoning before an answer. */
+  /** The markup around the reasoning before an answer. */
   readonly reasoning: { readonly opening: Markup; readonly closing: Markup };
   call(name: string, kind: ToolKind): CallMarkup;
-  /** How the prompt describes tools. */
+  /** The text that describes tools in the prompt. */
   describeTools(definitions: readonly object[]): string;
 }
 
-/** Custom tools are OpenAI's alone: no model's template has them. */
+/**
+ * The markup of a custom tool's call. Only OpenAI has custom tools: no model's template covers
+ * them.
+ */
 export function customCall(name: string): CallMarkup {
   return {
     opening: [`<custom_call name=${JSON.stringify(name)}>\n`],
@@ -63,7 +66,7 @@ export function customCall(name: string): CallMarkup {
   };
 }
 
-/** One content after another. */
+/** Several contents as one, joined by `between`. */
 export function joinedContent(contents: readonly TurnContent[], between: string): TurnContent {
   if (contents.every((content) => typeof content === 'string')) return contents.join(between);
   return contents.flatMap((content, i) => {

@@ -4,7 +4,11 @@ import { mark, type Markup } from './markup';
 const START = mark('<|im_start|>');
 const CLOSE: Markup = [mark('<|im_end|>'), '\n'];
 
-/** `<|im_start|>role\ncontent<|im_end|>\n` per turn; what no other template is known for. */
+/**
+ * `<|im_start|>role
+ * content<|im_end|>
+ * ` per turn; the template of models without a known one.
+ */
 export const CHATML: ChatTemplate = {
   name: 'chatml',
   begin: undefined,
@@ -18,7 +22,10 @@ export const CHATML: ChatTemplate = {
   describeTools: (definitions) => toolLines(definitions),
 };
 
-/** As Qwen 2.5 and 3: ChatML, with thinking, calls and results of tools in markers of their own. */
+/**
+ * The template of Qwen 2.5 and 3: ChatML, with thinking, calls and tool results in markers of their
+ * own.
+ */
 export const QWEN: ChatTemplate = {
   ...CHATML,
   name: 'qwen',
@@ -46,7 +53,7 @@ function headerOf({ role, name }: ChatTurn): string {
   return name === undefined ? `${role}\n` : `${role} name=${name}\n`;
 }
 
-/** Of a tool. */
+/** Whether a turn is the result of a tool. */
 export function isResult({ role }: ChatTurn): boolean {
   return role === 'tool' || role === 'function';
 }

@@ -23,7 +23,7 @@ const TEMPLATES: Readonly<Record<TemplateName, ChatTemplate>> = {
   harmony: HARMONY,
 };
 
-/** What model names look like, the first that fits. */
+/** Patterns of model names. The first match wins. */
 const FAMILIES: readonly (readonly [RegExp, TemplateName])[] = [
   [/qwen|qwq/i, 'qwen'],
   [/deepseek/i, 'deepseek'],
@@ -34,7 +34,7 @@ const FAMILIES: readonly (readonly [RegExp, TemplateName])[] = [
   [/gpt-?oss|harmony/i, 'harmony'],
 ];
 
-/** What the Jinja text of a chat template writes, the first that fits. */
+/** Markup in the Jinja text of a chat template. The first match wins. */
 const MARKUP: readonly (readonly [readonly string[], TemplateName])[] = [
   [['<|channel|>', '<|message|>'], 'harmony'],
   [['<｜User｜>'], 'deepseek'],
@@ -46,12 +46,12 @@ const MARKUP: readonly (readonly [readonly string[], TemplateName])[] = [
   [['<|im_start|>'], 'chatml'],
 ];
 
-/** Markup that a chat template must write to be known. */
+/** Markup by which a chat template is recognised. */
 export const KNOWN_MARKUP = [...new Set(MARKUP.map(([[first = '']]) => first))];
 
 /**
- * The template of the family whose markup a model's chat template writes, with that text. The text
- * is searched, not run. Undefined: it writes no known markup.
+ * The template whose markup the Jinja text of a model's chat template contains, together with that
+ * text. The text is searched, not run. Undefined: no known markup.
  */
 export function templateOfJinja(jinja: string): ChatTemplate | undefined {
   const family = MARKUP.find(([texts]) => texts.every((text) => jinja.includes(text)));
@@ -62,7 +62,7 @@ export function templateNamed(name: TemplateName): ChatTemplate {
   return TEMPLATES[name];
 }
 
-/** The template of a model's family; ChatML for others. */
+/** The template of a model's family. ChatML for unknown families. */
 export function templateOfModel(model: string): ChatTemplate {
   const family = FAMILIES.find(([pattern]) => pattern.test(model));
   return TEMPLATES[family?.[1] ?? 'chatml'];

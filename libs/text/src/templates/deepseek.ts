@@ -9,7 +9,8 @@ const RESULT_OPENING: Markup = [mark('<｜tool▁outputs▁begin｜>'), mark('<�
 const RESULT_CLOSING: Markup = [mark('<｜tool▁output▁end｜>'), mark('<｜tool▁outputs▁end｜>')];
 
 /**
- * As DeepSeek V3 and R1: the system's text bare, then `<｜User｜>…<｜Assistant｜>…<｜end▁of▁sentence｜>`.
+ * The template of DeepSeek V3 and R1: the system text bare, then
+ * `<｜User｜>…<｜Assistant｜>…<｜end▁of▁sentence｜>`.
  */
 export const DEEPSEEK: ChatTemplate = {
   name: 'deepseek',

@@ -5,8 +5,8 @@ const START = mark('<start_of_turn>');
 const CLOSE: Markup = [mark('<end_of_turn>'), '\n'];
 
 /**
- * As Gemma 2 and 3: two roles alone, `user` and `model`; what the system says begins the first turn
- * of the user.
+ * The template of Gemma 2 and 3. It has two roles, `user` and `model`; the system text begins the
+ * first user turn.
  */
 export const GEMMA: ChatTemplate = {
   name: 'gemma',

@@ -9,7 +9,7 @@ const END = mark('<|end|>');
 const FINAL: Markup = [CHANNEL, 'final', MESSAGE];
 const ASSISTANT: Markup = [START, 'assistant'];
 
-/** About as long as the system message that gpt-oss gets before every conversation. */
+/** About as long as the system message of gpt-oss before every conversation. */
 const PREFACE = [
   'You are a large language model, simulated by Baton.',
   'Knowledge cutoff: 2024-06',
@@ -21,8 +21,8 @@ const PREFACE = [
 ].join('\n');
 
 /**
- * OpenAI's harmony, as gpt-oss: a preface of the system, instructions of the developer, and
- * channels of the assistant.
+ * OpenAI's harmony format, as in gpt-oss: a system preface, developer instructions, and channels of
+ * the assistant.
  */
 export const HARMONY: ChatTemplate = {
   name: 'harmony',
@@ -65,7 +65,7 @@ function developed(turn: ChatTurn): ChatTurn {
   };
 }
 
-/** A function as a type of TypeScript; its parameters stay JSON Schema, which is about as long. */
+/** A function as a TypeScript type. Its parameters stay JSON Schema, which is about as long. */
 function typed(definition: object): string {
   const { function: named } = definition as { readonly function?: Named };
   if (named === undefined) return JSON.stringify(definition);

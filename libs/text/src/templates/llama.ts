@@ -6,8 +6,8 @@ const START = mark('<|start_header_id|>');
 const END = mark('<|end_header_id|>');
 const CLOSE: Markup = [mark('<|eot_id|>')];
 /**
- * Llama 3.1 and later begin every system turn with these lines, and have one even where the request
- * has none.
+ * Llama 3.1 and later begin every system turn with these lines, and add such a turn where the
+ * request has none.
  */
 const DATES = 'Cutting Knowledge Date: December 2023\nToday Date: 26 Jul 2024\n\n';
 

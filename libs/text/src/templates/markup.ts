@@ -1,7 +1,7 @@
 import type { Marker } from '../tokenizers/markers';
 import type { Tokenizer } from '../tokenizers/tokenizer';
 
-/** What a template writes around texts: text of its own, and markers, which are one token each. */
+/** The text and markers that a template writes around contents. A marker is one token. */
 export type Markup = readonly (string | { readonly marker: Marker })[];
 
 export function mark(marker: Marker): { readonly marker: Marker } {
@@ -9,7 +9,7 @@ export function mark(marker: Marker): { readonly marker: Marker } {
 }
 
 /**
- * Each piece is encoded by itself, so no text becomes a marker and none melts into its neighbour.
+ * Encodes each piece separately, so that no text becomes a marker and no tokens join across pieces.
  */
 export function encodeMarkup(tokenizer: Tokenizer, markup: Markup): number[] {
   const ids: number[] = [];

@@ -14,8 +14,8 @@ const USER = brackets('[INST]', '[/INST]');
 const ASSISTANT: Brackets = { opening: [], closing: [mark('</s>')] };
 
 /**
- * Mistral's own since its tokenizer of version 7: `[INST]…[/INST]` for the user, `…</s>` for the
- * assistant.
+ * Mistral's template since version 7 of its tokenizer: `[INST]…[/INST]` for the user, `…</s>` for
+ * the assistant.
  */
 export const MISTRAL: ChatTemplate = {
   name: 'mistral',

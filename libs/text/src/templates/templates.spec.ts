@@ -22,7 +22,7 @@ function rendered(name: Name, turns = TURNS, options: ChatTemplateOptions = {}):
 const textOf = (name: Name, turns = TURNS, options = {}): string =>
   tokenizer.decode(rendered(name, turns, options));
 
-/** What the published templates of the models write for the same two messages. */
+/** The output of the models' published templates for these two messages. */
 const WRITTEN: readonly (readonly [Name, string])[] = [
   [
     'chatml',
@@ -53,11 +53,11 @@ const WRITTEN: readonly (readonly [Name, string])[] = [
 ];
 
 describe('chat templates', () => {
-  it.each(WRITTEN)('%s writes what its models do', (name, text) => {
+  it.each(WRITTEN)('%s writes the same text as its models', (name, text) => {
     expect(textOf(name)).toBe(text);
   });
 
-  it('harmony tells of itself, then of the developer, and opens the final channel', () => {
+  it('harmony writes its preface, then the developer turn, and opens the final channel', () => {
     const text = textOf('harmony');
     expect(text).toMatch(/^<\|start\|>system<\|message\|>[^<]+<\|end\|><\|start\|>developer/);
     expect(text.endsWith('<|start|>assistant<|channel|>final<|message|>')).toBe(true);
@@ -75,12 +75,12 @@ describe('chat templates', () => {
     expect(markers).toBeGreaterThan(2);
   });
 
-  it.each(TEMPLATE_NAMES)('%s lets no marker in through what is said', (name) => {
+  it.each(TEMPLATE_NAMES)('%s encodes markers in contents as plain text', (name) => {
     const evil = textOf(name, [{ role: 'user', content: '' }]);
     const count = (turns: ChatTurn[]): number =>
       [...rendered(name, turns)].filter((id) => tokenizer.special.has(id)).length;
-    const said = [{ role: 'user', content: evil }];
-    expect(count(said)).toBe(count([{ role: 'user', content: 'x' }]));
+    const turns = [{ role: 'user', content: evil }];
+    expect(count(turns)).toBe(count([{ role: 'user', content: 'x' }]));
   });
 
   it.each(TEMPLATE_NAMES)('%s stops at a limit', (name) => {
@@ -136,11 +136,11 @@ describe.each(TEMPLATE_NAMES)('an answer that comes back, in %s,', (name) => {
 
   it.each([
     ['as text', {}],
-    ['with what was thought', { reasoning }],
+    ['with reasoning', { reasoning }],
     ['with calls', { tools: OFFER }],
     ['with both', { reasoning, tools: OFFER }],
   ])(
-    '%s has the ids it was generated with',
+    '%s has the ids with which it was generated',
     (_, more: Partial<Parameters<typeof planOutput>[0]>) => {
       const thinks = more.reasoning !== undefined;
       const promptIds = rendered(name, TURNS, { thinks });
@@ -164,7 +164,7 @@ describe.each(TEMPLATE_NAMES)('an answer that comes back, in %s,', (name) => {
     },
   );
 
-  it('tells of tools, calls and results, which all count', () => {
+  it('includes tools, calls and results in the prompt', () => {
     const definition = { type: 'function', function: { name: 'weather', parameters: {} } };
     expect(template.describeTools([definition])).toContain('weather');
     const called: ChatTurn = {

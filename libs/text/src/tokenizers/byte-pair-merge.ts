@@ -1,17 +1,20 @@
 /**
- * Byte-pair encoding of one pre-token, the way tiktoken defines it: of all neighbouring pairs that
- * form a token, merge the one of lowest rank, the leftmost first, until none is left. Bytes are the
- * characters (0 to 255) of a string, so that a slice is a map key.
+ * The rank of a token's bytes; undefined: they form no token. The bytes are the characters (0 to
+ * 255) of a string, so that a slice can be a map key.
  */
 export type RankOf = (bytes: string) => number | undefined;
 
-/** Above this many bytes the heap pays; below, a scan over the pairs is faster. */
+/** Bytes above which the heap is faster than a scan over the pairs. */
 const SCAN_LIMIT = 64;
 const NO_RANK = 0x7fff_ffff;
-/** Positions fit below it, so that (rank, position) is one exactly ordered number. */
+/** More than any position, so that (rank, position) is one exactly ordered number. */
 const POSITIONS = 2 ** 21;
 
-/** Appends the tokens of `bytes` to `ids`. Every single byte must have a rank. */
+/**
+ * Appends the tokens of one pre-token to `ids`: byte-pair encoding as tiktoken defines it. Of all
+ * neighbouring pairs that form a token, the one of lowest rank is merged, the leftmost first, until
+ * none is left. Every single byte must have a rank.
+ */
 export function mergeBytes(bytes: string, rankOf: RankOf, ids: number[]): void {
   if (bytes.length <= SCAN_LIMIT) mergeByScan(bytes, rankOf, ids);
   else mergeByHeap(bytes, rankOf, ids);
@@ -41,8 +44,8 @@ function mergeByScan(bytes: string, rankOf: RankOf, ids: number[]): void {
 }
 
 /**
- * O(n log n): a linked list of parts and a heap of candidate pairs, in which stale entries are
- * skipped when they surface.
+ * Merges in O(n log n) with a linked list of parts and a heap of candidate pairs. Stale entries are
+ * skipped when they reach the top.
  */
 function mergeByHeap(bytes: string, rankOf: RankOf, ids: number[]): void {
   const n = bytes.length;

@@ -9,7 +9,7 @@ import { readTokenizerJson } from './json-tokenizer';
 describe.each<TinyKind>(['byte-level', 'sentencepiece'])('a tokenizer.json (%s)', (kind) => {
   const open = () => readTokenizerJson(tinyTokenizerJson(kind), 'tiny');
 
-  it('encodes words as one token each and decodes any text back', async () => {
+  it('encodes words as one token each and decodes every text back', async () => {
     const tokenizer = await open();
     expect(tokenizer.encode('the river')).toHaveLength(2);
     const unit = fc.constantFrom('a', 'river', ' ', 'é', '🦊', '\n', '.', '<|eot_id|>', '你');
@@ -21,7 +21,7 @@ describe.each<TinyKind>(['byte-level', 'sentencepiece'])('a tokenizer.json (%s)'
     );
   });
 
-  it('lets no special token in through text, but those that are none', async () => {
+  it('encodes special tokens in text as plain text, and added ones as ids', async () => {
     const tokenizer = await open();
     const eot = tokenizer.special.idOf('<|eot_id|>');
     expect(tokenizer.encode('<|eot_id|>')).not.toContain(eot);
@@ -41,7 +41,7 @@ describe.each<TinyKind>(['byte-level', 'sentencepiece'])('a tokenizer.json (%s)'
     expect(tokenizer.tokenText(tokenizer.special.endOfText)).toBe('<|end_of_text|>');
   });
 
-  it('begins no text with a space, though the file says so', async () => {
+  it('begins no text with a space, even when the file has a prefix step', async () => {
     const file = JSON.parse(tinyTokenizerJson(kind)) as Record<string, unknown>;
     const steps = [{ type: 'Prepend', prepend: '\u2581' }, file['normalizer']].filter(Boolean);
     const normalizer = kind === 'sentencepiece' ? { type: 'Sequence', normalizers: steps } : null;
@@ -52,7 +52,7 @@ describe.each<TinyKind>(['byte-level', 'sentencepiece'])('a tokenizer.json (%s)'
     expect(tokenizer.decode(tokenizer.encode('the river'))).toBe('the river');
   });
 
-  it('takes a long text in slices that nobody sees', async () => {
+  it('encodes a long text in slices with the same result', async () => {
     const tokenizer = await open();
     const words = 'the green river keeps every small city, and 🦊 often moves again. ';
     const ids = tokenizer.encode(words.repeat(100));
@@ -70,7 +70,7 @@ describe.each<TinyKind>(['byte-level', 'sentencepiece'])('a tokenizer.json (%s)'
   });
 
   it.each(['sentences', 'random'] as const)(
-    'counts simulated %s as a client would',
+    'counts simulated %s as a client does',
     async (words) => {
       const tokenizer = await open();
       for (let seed = 0; seed < 20; seed++) {
@@ -108,7 +108,7 @@ describe.each<TinyKind>(['byte-level', 'sentencepiece'])('a tokenizer.json (%s)'
   });
 });
 
-describe('a tokenizer.json that cannot be used', () => {
+describe('an unusable tokenizer.json', () => {
   const changed = (change: object): string =>
     JSON.stringify({ ...(JSON.parse(tinyTokenizerJson()) as object), ...change });
 
@@ -116,10 +116,10 @@ describe('a tokenizer.json that cannot be used', () => {
     ['{', 'it is not JSON'],
     ['null', 'it has no "model"'],
     ['{}', 'it has no "model"'],
-    [changed({ model: { type: 'Unigram' } }), '"model.type" is Unigram, which is not supported'],
+    [changed({ model: { type: 'Unigram' } }), '"model.type" is Unigram, but only BPE'],
     [changed({ decoder: { type: 'WordPiece' } }), 'neither ByteLevel nor'],
     [changed({ decoder: null }), 'neither ByteLevel nor'],
-    [changed({ added_tokens: [{ id: -1, content: 'x', special: true }] }), '-1 is no id'],
+    [changed({ added_tokens: [{ id: -1, content: 'x', special: true }] }), '-1 is not the id'],
   ])('%#: is refused in one sentence', async (content, sentence) => {
     await expect(readTokenizerJson(content, 'x')).rejects.toThrow(sentence);
   });

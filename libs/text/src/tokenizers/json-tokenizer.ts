@@ -8,7 +8,7 @@ import { TokenizerError } from './tokenizer-error';
 import type { Tokenizer } from './tokenizer';
 import { toBytes } from './utf8-bytes';
 
-/** The parts of a tokenizer.json that matter here. */
+/** The parts of a tokenizer.json that are read. */
 interface TokenizerFile {
   readonly model: { readonly type?: string };
   readonly added_tokens?: readonly AddedToken[] | null;
@@ -23,27 +23,27 @@ interface AddedToken {
   readonly special: boolean;
 }
 
-/** Names under which models end a text, the usual first. */
+/** Names of end-of-text tokens, the most usual first. */
 const ENDS = [
   ...['<|endoftext|>', '<|end_of_text|>', '</s>', '<eos>', '<｜end▁of▁sentence｜>'],
   ...['<|eot_id|>', '<|im_end|>'],
 ];
 /**
- * Characters that are encoded at once. The library takes ever longer for longer words; a text is
- * cut before a space, where words begin anyway, and only an endless word can come out a token or
- * two longer.
+ * Characters that are encoded at once. The library's time grows faster than the length of a word,
+ * so a text is cut before a space, where words begin. Only a word longer than this can get a token
+ * or two more.
  */
 const LONGEST_SLICE = 1_024;
-/** Ids beyond it are no vocabulary's: a file that has them is broken. */
+/** Highest id of a vocabulary. A file with a higher one is refused. */
 const MAX_VOCABULARY = 4_000_000;
 
 /**
  * Reads the content of a model's tokenizer.json: byte-pair encoding on bytes (Qwen, Llama 3,
- * DeepSeek, gpt-oss …) or in the manner of SentencePiece with byte fallback (Gemma, Llama 2,
- * Mistral). Throws `TokenizerError` for others.
+ * DeepSeek, gpt-oss …), or SentencePiece with byte fallback (Gemma, Llama 2, Mistral). Throws
+ * `TokenizerError` for other kinds.
  *
- * @param name how it is called in answers
- * @param end special token that ends a text; default: the first usual one that the file has
+ * @param name the tokenizer's name in answers
+ * @param end special token that ends a text; default: the first usual one in the file
  */
 export async function readTokenizerJson(
   content: string,
@@ -54,12 +54,12 @@ export async function readTokenizerJson(
   const spelling = spellingOf(file.decoder);
   if (file.model.type !== undefined && file.model.type !== 'BPE') {
     throw new TokenizerError(
-      `"model.type" is ${file.model.type}, which is not supported, only BPE: set tokenizer to ` +
+      `"model.type" is ${file.model.type}, but only BPE is supported: set tokenizer to ` +
         "o200k or to another model's tokenizer.json",
     );
   }
   if (spelling === undefined) {
-    throw new TokenizerError('its decoder is neither ByteLevel nor the one of SentencePiece');
+    throw new TokenizerError('its decoder is neither ByteLevel nor that of SentencePiece');
   }
   const { Tokenizer: EncoderClass } = await import('@huggingface/tokenizers');
   const added = file.added_tokens ?? [];
@@ -68,7 +68,7 @@ export async function readTokenizerJson(
       `"added_tokens" lacks '${end}', which is the "eos_token" of tokenizer_config.json`,
     );
   }
-  // Text may contain what looks like a special token; it is text all the same.
+  // Special tokens that occur in a text are encoded as plain text.
   const plain = {
     ...file,
     normalizer: withoutPrefix(file.normalizer),
@@ -107,8 +107,8 @@ interface Parts {
 }
 
 /**
- * Where the slice that begins at `from` ends: before a space, where there is one in the second half
- * of the longest slice.
+ * End of the slice that begins at `from`: before a space in the second half of the longest slice,
+ * else at that slice's end.
  */
 function cutAfter(text: string, from: number): number {
   const most = from + LONGEST_SLICE;
@@ -120,8 +120,8 @@ function cutAfter(text: string, from: number): number {
 }
 
 /**
- * The vocabulary of a tokenizer.json. It encodes with Hugging Face's library, and spells each token
- * by itself.
+ * The vocabulary of a tokenizer.json. Hugging Face's library encodes; decoding joins the tokens'
+ * own texts.
  */
 class JsonTokenizer extends SpelledTokens implements Tokenizer {
   readonly name: string;
@@ -155,11 +155,11 @@ function bytesOfTokens({ added, spelling, encoder }: Omit<Parts, 'name' | 'end'>
   const bytesOf: string[] = [];
   const put = (id: number, bytes: string): void => {
     if (!Number.isInteger(id) || id < 0 || id >= MAX_VOCABULARY) {
-      throw new TokenizerError(`${id} is no id of a token`);
+      throw new TokenizerError(`${id} is not the id of a token`);
     }
     bytesOf[id] = bytes;
   };
-  // The library has a hole where a special token was left out.
+  // The library returns undefined for special tokens that were left out.
   for (const [token, id] of encoder.get_vocab(false) as Map<string | undefined, number>) {
     if (token !== undefined) put(id, spelling(token));
   }

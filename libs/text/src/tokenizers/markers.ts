@@ -1,7 +1,6 @@
 /**
- * Special tokens that chat templates write, of all models there are templates for. A vocabulary
- * that lacks one gives it an id of its own, one token all the same, which hangs on its place in
- * this list: append, never reorder.
+ * Special tokens of all chat templates here. A vocabulary that lacks one gets an id for it, as one
+ * token. That id depends on the marker's place in this list: append, never reorder.
  */
 export const MARKERS = [
   ...['<|endoftext|>', '<|im_start|>', '<|im_end|>'],

@@ -10,7 +10,7 @@ const LOWER = String.raw`[\p{Ll}\p{Lm}\p{Lo}\p{M}]`;
 const ANY_CASE_CONTRACTION = `'(?:[sSdDmMtT]|[lL][lL]|[vV][eE]|[rR][eE])`;
 const SPACES = [String.raw`\s+(?!\S)`, String.raw`\s+`];
 
-/** How texts are cut before merging (openai/tiktoken, tiktoken_ext/openai_public.py). */
+/** The pattern that cuts texts before merging (openai/tiktoken, tiktoken_ext/openai_public.py). */
 const O200K_PIECES = [
   String.raw`[^\r\n\p{L}\p{N}]?${UPPER}*${LOWER}+(?:${ANY_CASE_CONTRACTION})?`,
   String.raw`[^\r\n\p{L}\p{N}]?${UPPER}+${LOWER}*(?:${ANY_CASE_CONTRACTION})?`,
@@ -36,7 +36,7 @@ const GPT2_PIECES = [
   ...SPACES,
 ];
 
-/** Special tokens by id, as tiktoken and gpt-tokenizer number them. */
+/** Special tokens by id, with the numbers of tiktoken and gpt-tokenizer. */
 const O200K_SPECIAL = new Map([
   [199_999, '<|endoftext|>'],
   [200_000, '<|fim_prefix|>'],
@@ -62,7 +62,7 @@ const GPT2_SPECIAL = new Map([[50_256, '<|endoftext|>']]);
 export const TOKENIZER_NAMES = ['o200k', 'cl100k', 'p50k', 'r50k'] as const;
 export type TokenizerName = (typeof TOKENIZER_NAMES)[number];
 
-/** A tokenizer by its name, of which nothing but its own table is loaded. */
+/** A tokenizer by name. Only the table of that tokenizer is loaded. */
 export async function loadTokenizer(name: TokenizerName): Promise<Tokenizer> {
   switch (name) {
     case 'o200k':
@@ -84,15 +84,17 @@ export async function loadTokenizer(name: TokenizerName): Promise<Tokenizer> {
 
 let shared: Tokenizer | undefined;
 
-/** The table of o200k_base as a file, which the build writes (scripts/build-vocabulary.mjs). */
+/** The table of o200k_base as a file; scripts/build-vocabulary.mjs writes it. */
 export const O200K_FILE = join(__dirname, 'o200k_base.tokens');
 
-/** The same from the package's list, which takes 0.2 s and 60 MiB. */
+/** The same table from the package's list, which takes 0.2 s and 60 MiB. */
 export function o200kTable(): TokenTable {
   return tokenTableOf(o200kRanks);
 }
 
-/** o200k_base, of GPT-4o and later. Tests run the sources, which have no file beside them. */
+/**
+ * o200k_base, the tokenizer of GPT-4o and later. Tests run the sources, which have no such file.
+ */
 export function defaultTokenizer(): Tokenizer {
   if (shared === undefined) {
     const isBuilt = existsSync(O200K_FILE);

@@ -20,11 +20,11 @@ describe('the o200k tokenizer', () => {
     '1234567 3.14159',
     'internationalisation ' + 'x'.repeat(500) + 'ab'.repeat(300),
     'https://example.org/a/b?c=d//\n\n//',
-  ])('encodes %j as the reference does', (text) => {
+  ])('encodes %j like the reference', (text) => {
     expect(tokenizer.encode(text)).toEqual(oracle(text));
   });
 
-  it('encodes any text as the reference does, and decodes it back', () => {
+  it('encodes every text like the reference, and decodes it back', () => {
     const text = fc.oneof(
       fc.string({ unit: 'grapheme', maxLength: 200 }),
       fc.string({
@@ -43,30 +43,30 @@ describe('the o200k tokenizer', () => {
     );
   });
 
-  it('never yields a special token from text', () => {
+  it('makes no special token from text', () => {
     for (const id of [199_999, 200_003, 200_004]) {
       const ids = tokenizer.encode(`a${tokenizer.tokenText(id)}b`);
       expect(ids.every((other) => other < 199_998)).toBe(true);
     }
   });
 
-  it('stops one token beyond the limit', () => {
+  it('stops one token past the limit', () => {
     expect(tokenizer.encode('one two three four', 2)).toHaveLength(3);
     expect(tokenizer.encode('one two', 2)).toHaveLength(2);
     expect(tokenizer.encode('abcdefgh'.repeat(1000), 10)).toHaveLength(11);
   });
 
-  it('encodes a word of a megabyte within bounds', () => {
+  it('encodes a word of one megabyte and decodes it back', () => {
     const ids = tokenizer.encode('ab'.repeat(500_000));
     expect(tokenizer.decode(ids)).toBe('ab'.repeat(500_000));
   });
 
-  it('gives the bytes of a token that is no whole character', () => {
+  it('gives the bytes of a token that is part of a character', () => {
     const ids = tokenizer.encode('👩‍👩‍👧‍👦');
     expect(ids.flatMap((id) => tokenizer.tokenBytes(id))).toEqual([...Buffer.from('👩‍👩‍👧‍👦')]);
   });
 
-  it('has no token beyond its vocabulary', () => {
+  it('has no token outside its vocabulary', () => {
     expect(tokenizer.hasToken(tokenizer.vocabSize - 1)).toBe(true);
     expect(tokenizer.hasToken(tokenizer.vocabSize)).toBe(false);
     expect(tokenizer.hasToken(199_998)).toBe(false);
@@ -79,7 +79,7 @@ describe.each([
   ['p50k', encodeP50k],
   ['r50k', encodeR50k],
 ] as const)('the %s tokenizer', (name, reference) => {
-  it('encodes any text as the reference does, and decodes it back', async () => {
+  it('encodes every text like the reference, and decodes it back', async () => {
     const named = await loadTokenizer(name);
     const unit = fc.constantFrom(
       ...['a', 'b', 'é', ' ', '  ', '\n', '\r\n', '.', "'s", "'LL", 'Z', '77', '我', '👩‍👧'],
@@ -95,7 +95,7 @@ describe.each([
     );
   });
 
-  it('has its own end of text, and room for the markers of others', async () => {
+  it('has its own end of text, and ids for the markers of other models', async () => {
     const named = await loadTokenizer(name);
     const { special, vocabSize } = named;
     expect(special.endOfText).toBeLessThan(vocabSize);

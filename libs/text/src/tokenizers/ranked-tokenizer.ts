@@ -5,24 +5,24 @@ import { TokenTable } from './token-table';
 import type { Tokenizer } from './tokenizer';
 import { toBytes } from './utf8-bytes';
 
-/** Tokens by rank, as text where they are UTF-8; there may be holes. */
+/** Tokens by rank: text where they are UTF-8, else bytes. There may be holes. */
 export type RankList = readonly (string | readonly number[] | undefined)[];
 
-/** A vocabulary of tiktoken's kind. */
+/** A vocabulary in tiktoken's format. */
 export interface Ranks {
   readonly name: string;
   /** By rank. */
   readonly tokens: TokenTable;
-  /** Cuts a text into the pieces that are merged, each by itself; global. */
+  /** Cuts a text into pieces, each of which is merged separately; a global pattern. */
   readonly pieces: RegExp;
   /** Special tokens by id. */
   readonly special: ReadonlyMap<number, string>;
 }
 
 /**
- * A piece longer than this is cut before merging, so that one endless word cannot block the
- * process; equal cuts in a row, as in a run of one character, are merged once. Only such text can
- * tokenise differently from tiktoken, by a token or two at each cut.
+ * Most bytes of a piece. A longer one is cut before merging, so that one very long word cannot
+ * block the process. Equal cuts in a row, as in a run of one character, are merged once. Only such
+ * text can differ from tiktoken, by a token or two at each cut.
  */
 const MAX_PIECE_BYTES = 1 << 16;
 

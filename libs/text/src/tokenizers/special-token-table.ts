@@ -2,7 +2,7 @@ import { assert } from '@baton/kernel';
 import { type Marker, MARKERS } from './markers';
 import type { SpecialTokens } from './tokenizer';
 
-/** Special tokens of a vocabulary, and above them the markers of other models, one id each. */
+/** Special tokens of a vocabulary and, above them, one id for each marker of other models. */
 export class SpecialTokenTable implements SpecialTokens {
   readonly endOfText: number;
   private readonly idsByName = new Map<string, number>();
@@ -10,8 +10,8 @@ export class SpecialTokenTable implements SpecialTokens {
 
   /**
    * @param own name by id
-   * @param above ids from here on are free
-   * @param ends what may end a text, the preferred first
+   * @param above first free id
+   * @param ends tokens that may end a text, the preferred first
    */
   constructor(own: ReadonlyMap<number, string>, above: number, ends: readonly string[]) {
     for (const [id, name] of own) this.add(name, id);

@@ -3,7 +3,7 @@ import type { SpecialTokenTable } from './special-token-table';
 import type { TokenTable } from './token-table';
 import { fromBytes, toBytes } from './utf8-bytes';
 
-/** Ids to text, the same for every vocabulary: a text is what its tokens spell. */
+/** Decodes ids by joining the texts of their tokens, for every vocabulary. */
 export abstract class SpelledTokens {
   readonly longestToken: number;
 

@@ -1,4 +1,4 @@
-/** What a tokenizer.json does to a text before it is merged. */
+/** A step of a tokenizer.json that changes a text before it is merged. */
 export interface TextStep {
   readonly type?: string;
   readonly normalizers?: readonly TextStep[];
@@ -8,8 +8,8 @@ export interface TextStep {
 }
 
 /**
- * The same without a space before every text: a text is then what its tokens spell, wherever it
- * stands. Null: nothing is left.
+ * The step without its space before every text, so that a text is the joined text of its tokens
+ * wherever it stands. Null: no step is left.
  */
 export function withoutPrefix(step: TextStep | null | undefined): TextStep | null {
   if (step === null || step === undefined || step.type === 'Prepend') return null;

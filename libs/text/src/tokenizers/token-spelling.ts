@@ -1,9 +1,9 @@
 import { toBytes } from './utf8-bytes';
 
-/** Bytes that a token of the vocabulary stands for, one character per byte. */
+/** The bytes of a token of the vocabulary, one character per byte. */
 export type Spelling = (token: string) => string;
 
-/** How the decoder of a tokenizer.json reads tokens; undefined: in a way that is not known here. */
+/** How the decoder of a tokenizer.json reads tokens. Undefined: the decoder is not supported. */
 export function spellingOf(decoder: object | null | undefined): Spelling | undefined {
   const kinds = kindsOf(decoder);
   if (kinds.includes('ByteLevel')) return byteLevel;
@@ -23,8 +23,8 @@ function kindsOf(decoder: DecoderNode | null | undefined): string[] {
 }
 
 /**
- * GPT-2's alphabet: every byte has a visible character; those without one of their own follow from
- * U+0100.
+ * GPT-2's alphabet: every byte has a visible character. Bytes without a visible character of their
+ * own have those from U+0100.
  */
 const BYTE_OF = new Map<string, string>();
 for (let byte = 0, further = 0x100; byte < 0x100; byte++) {

@@ -11,7 +11,7 @@ const tokens = fc
   .filter((all) => all.length > 0);
 
 describe('a table of tokens', () => {
-  it('has the bytes and the ids of a list and a map of it, also when read from its file', () => {
+  it('has the same bytes and ids as a list and a map, also when read from its file', () => {
     fc.assert(
       fc.property(tokens, fc.array(bytes), (list, others) => {
         const made = TokenTable.of(list);
@@ -30,14 +30,14 @@ describe('a table of tokens', () => {
     );
   });
 
-  it('has no token outside of its ids, nor in a hole', () => {
+  it('has no token outside its ids or in a hole', () => {
     const table = TokenTable.of(['a', undefined, 'b']);
     expect([-1, 0, 1, 2, 3].map((id) => table.has(id))).toEqual([false, true, false, true, false]);
     expect(table.bytesOf(7)).toBeUndefined();
   });
 
-  it('refuses a file that was cut', () => {
+  it('refuses a truncated file', () => {
     const file = TokenTable.of(['a', 'bc']).toFile();
-    expect(() => TokenTable.read(file.subarray(0, -1))).toThrow('as long as its head says');
+    expect(() => TokenTable.read(file.subarray(0, -1))).toThrow('length of a table is in its head');
   });
 });

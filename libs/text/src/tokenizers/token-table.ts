@@ -1,6 +1,6 @@
 import { assert } from '@baton/kernel';
 
-/** Length of an id without a token. */
+/** Length that marks an id without a token. */
 const HOLE = 0xffff_ffff;
 /** Numbers at the beginning of a file: ids, slots, bytes. */
 const HEAD = 3;
@@ -10,18 +10,18 @@ const FNV_BASIS = 0x811c_9dc5;
 const FNV_PRIME = 0x0100_0193;
 
 /**
- * The tokens of a vocabulary as bytes, and their ids by a hash table: 5 MB for 200,000 tokens,
- * where strings and a map of them take 40. Bytes go in and out as the characters of a string.
+ * The tokens of a vocabulary as bytes, with a hash table of their ids: 5 MB for 200,000 tokens,
+ * where strings and a map take 40 MB. Bytes go in and out as the characters of a string.
  */
 export class TokenTable {
   /** Ids from 0, holes included. */
   readonly size: number;
   /** Bytes of the longest token, at least 1. */
   readonly longest: number;
-  /** Ids + 1 at the places of their hashes or behind them; 0: free. Made by the first search. */
+  /** Ids + 1, at or after the slots of their hashes; 0: free. Made by the first search. */
   private slots: Uint32Array | undefined;
 
-  /** @param ranges  place and length of each id's bytes */
+  /** @param ranges place and length of each id's bytes */
   private constructor(
     private readonly ranges: Uint32Array,
     private readonly bytes: Buffer,
@@ -35,7 +35,7 @@ export class TokenTable {
     this.longest = longest;
   }
 
-  /** @param tokens  by id; a hole is a special token or no token */
+  /** @param tokens by id; a hole is a special token or no token */
   static of(tokens: readonly (string | undefined)[]): TokenTable {
     const ranges = new Uint32Array(2 * tokens.length);
     let at = 0;
@@ -51,14 +51,14 @@ export class TokenTable {
     );
   }
 
-  /** A table that `toFile` has written. */
+  /** Reads a table that `toFile` has written. Throws when the file is truncated or misaligned. */
   static read(file: Buffer): TokenTable {
     assert(file.byteOffset % WORD === 0, 'a table lies at a multiple of four bytes');
     const words = new Uint32Array(file.buffer, file.byteOffset, Math.floor(file.length / WORD));
     const [size = 0, slots = 0, bytes = 0] = words;
     const slotsAt = HEAD + 2 * size;
     const bytesAt = (slotsAt + slots) * WORD;
-    assert(file.length === bytesAt + bytes, 'a table is as long as its head says');
+    assert(file.length === bytesAt + bytes, 'the length of a table is in its head');
     const table = new TokenTable(words.subarray(HEAD, slotsAt), file.subarray(bytesAt));
     table.slots = words.subarray(slotsAt, slotsAt + slots);
     return table;
@@ -84,7 +84,7 @@ export class TokenTable {
     return this.bytes.toString('latin1', at, at + length);
   }
 
-  /** Undefined: no token has these bytes. */
+  /** The id of these bytes. Undefined: no token has them. */
   idOf(bytes: string): number | undefined {
     const slots = (this.slots ??= this.hashed());
     const mask = slots.length - 1;
@@ -103,7 +103,7 @@ export class TokenTable {
     return true;
   }
 
-  /** At most half full, so that a search ends soon. */
+  /** The hash table, at most half full, so that searches are short. */
   private hashed(): Uint32Array {
     const slots = new Uint32Array(2 ** Math.ceil(Math.log2(2 * this.size + 1)));
     const mask = slots.length - 1;

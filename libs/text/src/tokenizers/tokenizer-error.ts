@@ -1,4 +1,4 @@
-/** A tokenizer that cannot be had, in one sentence. */
+/** A tokenizer cannot be loaded. The message is one sentence. */
 export class TokenizerError extends Error {
   constructor(message: string) {
     super(message);

@@ -34,24 +34,24 @@ import type {
 } from '@baton/openai';
 
 const DIALECT = 'vllm';
-/** SGLang's `max_new_tokens`. */
+/** SGLang's default of `max_new_tokens`. */
 const DEFAULT_NEW_TOKENS = 128;
 
-/** Sampling parameters under the names that a completion has for them. */
+/** Sampling parameters that have another name in a completion. */
 const RENAMED = {
   max_new_tokens: 'max_tokens',
   min_new_tokens: 'min_tokens',
   sampling_seed: 'seed',
 } as const;
-/** Those that are called the same. */
+/** Sampling parameters with the same name in a completion. */
 const SAME = [
   ...['temperature', 'top_p', 'top_k', 'min_p', 'frequency_penalty', 'presence_penalty', 'n'],
   ...['repetition_penalty', 'stop', 'stop_token_ids', 'ignore_eos', 'logit_bias'],
 ] as const;
 
 /**
- * Fields of SGLang's native API (`GenerateReqInput` of sglang/srt/managers/io_struct.py) that mean
- * something here.
+ * The supported fields of SGLang's native API (`GenerateReqInput` of
+ * sglang/srt/managers/io_struct.py).
  */
 export class SglangGenerateDto {
   @Is(anyOf(STRING, arrayOf(STRING)))
@@ -78,7 +78,7 @@ export class SglangGenerateDto {
 
 /**
  * Checks a body of SGLang's POST /generate: `text` or `input_ids`, one or several. Throws
- * `BatonError` with the first thing that is wrong.
+ * `BatonError` with the first error.
  */
 export function parseSglangGenerate(body: unknown, limits: RequestLimits): GenerationRequest {
   const fields = objectBody(body);
@@ -94,7 +94,7 @@ export function parseSglangGenerate(body: unknown, limits: RequestLimits): Gener
   return parseCompletion({ ...asked, ...logprobs, ...named }, limits);
 }
 
-/** Whether it asked with one prompt that is not in a list, and so is answered with one object. */
+/** Whether the answer is a list: the prompts of the body are in a list. */
 export function isSglangBatch(body: unknown): boolean {
   const { text, input_ids: ids } = objectBody(body);
   const given = text ?? ids;
@@ -108,7 +108,7 @@ function completionOf(params: Readonly<Record<string, unknown>>): Record<string,
   return { max_tokens: DEFAULT_NEW_TOKENS, ...Object.fromEntries(present) };
 }
 
-/** What one sequence looks like so far. */
+/** The output of one sequence so far. */
 export class SglangOutput {
   private readonly reported: ReportedTokens;
 
@@ -120,7 +120,7 @@ export class SglangOutput {
     this.reported = new ReportedTokens(plan, of.request, DIALECT);
   }
 
-  /** All of the text up to here, as SGLang says it in every event. */
+  /** The JSON of an event, with the whole text so far, as in SGLang. */
   json(count: number, reason: EndReason | undefined, facts: FinalFacts): RawJson {
     const { plan } = this;
     return rawObject({
@@ -145,8 +145,8 @@ export class SglangOutput {
   }
 
   /**
-   * Triples of log-probability, id and nothing; those of the prompt are not asked for unless one
-   * names where they begin.
+   * Triples of log-probability, id and null. Those of the prompt are included only when the request
+   * sets their start.
    */
   private logprobs(count: number): Record<string, RawJson> {
     const { request, options } = this.of;
@@ -180,7 +180,7 @@ function endOf(reason: EndReason, { stopReason, tokenIds }: OutputPlan, count: n
   return { type: 'abort', message: 'The request was aborted.' };
 }
 
-/** The JSON body: one object, or a list of them. */
+/** The JSON body: one object, or a list of objects. */
 export function renderSglangGenerate(
   context: FinalContext & { readonly isBatch: boolean },
   results: readonly FinishedSequence[],

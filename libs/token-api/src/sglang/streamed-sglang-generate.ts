@@ -7,7 +7,7 @@ import { SglangOutput } from './sglang-generate';
 const DONE = 'data: [DONE]\n\n';
 
 /**
- * The stream of SGLang's POST /generate: everything so far in every event, with the number of the
+ * The stream of SGLang's POST /generate: each event has all output so far, with the index of the
  * prompt where there are several.
  */
 export class StreamedSglangGenerate {

@@ -5,21 +5,21 @@ import { fromZero, type Workload, WorkloadBuilder } from '@baton/workload';
 import { readLines } from './file-lines';
 
 const MARK = '{"baton_exchange"';
-/** As many as `baton up --play` takes. */
+/** Upper limit of `baton up --play` for exchanges. */
 const MOST_EXCHANGES = 100_000;
 const OK = 200;
-/** Paths of answers that come as tokens, behind whatever prefix. */
+/** Paths of answers that consist of tokens, with any prefix. */
 const GENERATING = /\/(?:chat\/completions|completions|responses)$/;
 
 /** Requests with their bodies, by row of the workload. */
 export interface RecordedExchanges {
   readonly workload: Workload;
   readonly requests: readonly RecordedRequest[];
-  /** Exchanges that were left out: refused, not whole, or of another kind. */
+  /** Exchanges that were left out: refused, incomplete, or of another kind. */
   readonly leftOut: number;
 }
 
-/** Whether the file begins as `baton up --record-answers` writes it. */
+/** True for a file in the format of `baton up --record-answers`. */
 export function isExchangeFile(path: string): boolean {
   if (statSync(path, { throwIfNoEntry: false })?.isFile() !== true) return false;
   const start = Buffer.alloc(MARK.length);
@@ -33,11 +33,10 @@ export function isExchangeFile(path: string): boolean {
 }
 
 /**
- * The requests of a file of `baton up --record-answers` that were answered with tokens. Lengths are
- * those that the answers told as usage, else counted in o200k_base; what prompts share is not
- * known.
+ * The requests of a file of `baton up --record-answers` that have tokens in their answers. Lengths
+ * are those of the answers' usage, else counted in o200k_base. The prompts are private.
  *
- * @throws UsageError naming file and line when a line is something else
+ * @throws UsageError with file and line for any other line
  */
 export async function readExchanges(
   path: string,
@@ -61,7 +60,7 @@ export async function readExchanges(
       return found.length < Math.min(limit, MOST_EXCHANGES);
     },
   });
-  // Lines are written when an answer ends, rows come in order of arrival.
+  // A line is written at the end of an answer, but rows are in order of arrival.
   found.sort((a, b) => a.row.arrivalUs - b.row.arrivalUs);
   const builder = new WorkloadBuilder();
   for (const { row } of found) builder.add(row);
@@ -78,7 +77,7 @@ function parsed(line: string, place: string): Entry {
   } catch {
     throw new UsageError(`${place}: the line is broken JSON.`);
   }
-  throw new UsageError(`${place}: the line is none that baton up --record-answers writes.`);
+  throw new UsageError(`${place}: the line is not an exchange of baton up --record-answers.`);
 }
 
 function requestOf(exchange: Entry): RecordedRequest | undefined {
@@ -116,7 +115,7 @@ function lengthsOf(
   };
 }
 
-/** Tokens of all texts and token ids within. */
+/** Tokens of all texts and token ids within a value. */
 function textLength(value: unknown, count: (text: string) => number): number {
   if (typeof value === 'string') return count(value);
   if (typeof value === 'number') return 1;

@@ -38,7 +38,7 @@ describe('readLines', () => {
     expect(await linesOf(file('small.txt.gz', gzipSync(content)))).toEqual(numbered);
   });
 
-  it('reads long files with any characters, packed or not, and says how far it is', async () => {
+  it('reads long files with any characters, packed or not, and reports its progress', async () => {
     const lines = Array.from({ length: 60_000 }, (_none, i) => `${i} ${'äあ🙂'.repeat(i % 9)}`);
     const text = lines.join('\n');
     const path = file('long.txt', text);
@@ -53,13 +53,16 @@ describe('readLines', () => {
     expect(progress.at(-1)).toEqual([size, size]);
   });
 
-  it.each(['stop.txt', 'stop.txt.gz'])('stops reading %s when no more is wanted', async (name) => {
-    const text = 'line\n'.repeat(2_000_000);
-    const path = file(name, name.endsWith('.gz') ? gzipSync(text) : text);
-    expect(await linesOf(path, 3)).toHaveLength(3);
-  });
+  it.each(['stop.txt', 'stop.txt.gz'])(
+    'stops reading %s when the reader returns false',
+    async (name) => {
+      const text = 'line\n'.repeat(2_000_000);
+      const path = file(name, name.endsWith('.gz') ? gzipSync(text) : text);
+      expect(await linesOf(path, 3)).toHaveLength(3);
+    },
+  );
 
-  it('passes on what the reader throws', async () => {
+  it('passes on an error of the reader', async () => {
     const onLine = (): boolean => {
       throw new RangeError('enough');
     };
@@ -70,7 +73,7 @@ describe('readLines', () => {
     ['missing.txt', undefined, /no such file/],
     ['not-packed.gz', 'plain text', /incorrect header/],
     ['cut.gz', gzipSync('x\n'.repeat(100_000)).subarray(0, 100), /unexpected end/],
-  ])('says why %s cannot be read', async (name, content, why) => {
+  ])('explains why %s cannot be read', async (name, content, why) => {
     const path = content === undefined ? join(folder, name) : file(name, content);
     const attempt = linesOf(path);
     await expect(attempt).rejects.toThrow(UsageError);

@@ -6,21 +6,25 @@ import { createGunzip } from 'node:zlib';
 import { UsageError } from '@baton/config';
 
 const CHUNK_BYTES = 1 << 20;
-/** A longer line is taken for a file that has none. */
+/** Longest line, bytes. A file with a longer one is not a text file. */
 const LONGEST_LINE = 1 << 26;
 
 export interface LineReader {
-  /** `line` is without its line feed, numbers count from 1. False: no more lines are wanted. */
+  /** Gets each line without its line feed, with its number from 1. Returns false to stop. */
   onLine(line: string, lineNumber: number): boolean;
-  /** Bytes of the file so far and in all; 0 in all when it has no size, as a pipe. */
+  /**
+   * Gets the bytes read so far and the size of the file; 0 for a file without a size, such as a
+   * pipe.
+   */
   onProgress?(doneBytes: number, totalBytes: number): void;
 }
 
 /**
- * Reads a text file, `.gz` ones unpacked, line by line in constant memory. The event loop turns
- * after every piece of 1 MiB.
+ * Reads a text file, `.gz` ones unpacked, line by line in constant memory. It yields to the event
+ * loop after every piece of 1 MiB.
  *
- * @throws UsageError when it cannot be read or is no text with lines; whatever `onLine` throws
+ * @throws UsageError when the file cannot be read or is not a text with lines, and any error of
+ * `onLine`
  */
 export async function readLines(path: string, reader: LineReader): Promise<void> {
   const totalBytes = await sizeOf(path);
@@ -79,7 +83,7 @@ class LineSplitter {
     private readonly reader: LineReader,
   ) {}
 
-  /** False when no more lines are wanted. */
+  /** Returns false to stop. */
   push(chunk: Buffer): boolean {
     const text = this.rest + this.decoder.write(chunk);
     let from = 0;
@@ -95,7 +99,7 @@ class LineSplitter {
     return true;
   }
 
-  /** The last line may lack its line feed. */
+  /** The last line may end without a line feed. */
   end(): false {
     const last = this.rest + this.decoder.end();
     if (last !== '') this.reader.onLine(last, this.lineNumber + 1);

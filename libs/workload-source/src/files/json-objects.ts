@@ -4,12 +4,12 @@ const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 const OPEN = 0x7b;
 const CLOSE = 0x7d;
-/** A larger object is taken for a file that has none. */
+/** Largest object, bytes. A file with a larger one is not a list of objects. */
 const LARGEST = 1 << 26;
 
 /**
- * Cuts the objects of a JSON array, or of JSON lines, out of the bytes of a file that may be larger
- * than a string can be. Nested objects belong to the one around them.
+ * Splits the bytes of a JSON array, or of JSON lines, into objects. The file may be larger than a
+ * string can be. A nested object stays in the outer one.
  */
 export class JsonObjects {
   private pieces: Buffer[] = [];
@@ -21,11 +21,11 @@ export class JsonObjects {
 
   constructor(
     private readonly path: string,
-    /** Gets each object and its number from 1. False: no more are wanted. */
+    /** Gets each object and its number from 1. Returns false to stop. */
     private readonly onObject: (object: unknown, number: number) => boolean,
   ) {}
 
-  /** False when no more are wanted. */
+  /** Returns false to stop. */
   push(chunk: Buffer): boolean {
     let from = this.depth > 0 ? 0 : -1;
     for (let i = 0; i < chunk.length; i++) {

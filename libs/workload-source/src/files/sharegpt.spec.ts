@@ -41,16 +41,16 @@ describe('a ShareGPT file', () => {
     expect(workload.arrivalUs[2]).toBe(3e5);
   });
 
-  it('is read as far as it is needed, with one output length where it is given', async () => {
+  it('is read only as far as needed, with one output length where it is given', async () => {
     const { workload, texts } = await load({ numPrompts: '2', sharegptOutputLen: '9' });
     expect(texts).toHaveLength(2);
     expect(Array.from(workload.outputTokens)).toEqual([9, 9]);
   });
 
-  it('that is none is refused', async () => {
+  it('of another format is refused', async () => {
     const empty = join(folder, 'empty.json');
     writeFileSync(empty, '[]');
-    await expect(load({ datasetFile: empty })).rejects.toThrow('has no conversation');
+    await expect(load({ datasetFile: empty })).rejects.toThrow('has no usable conversation');
     await expect(load({ datasetFile: join(folder, 'absent') })).rejects.toThrow('cannot be read');
     const broken = join(folder, 'broken.json');
     writeFileSync(broken, '[{"conversations": nothing}]');

@@ -8,8 +8,8 @@ import { JsonObjects } from './json-objects';
 const CHUNK_BYTES = 1 << 20;
 const PROMPTS = 1000;
 /**
- * Those of `vllm bench serve` (vllm/benchmarks/datasets): shorter ones are no conversation, longer
- * ones would not fit small models.
+ * Limits of `vllm bench serve` (vllm/benchmarks/datasets): shorter texts are not a conversation,
+ * longer ones exceed small models.
  */
 const LEAST_TOKENS = 4;
 const MOST_PROMPT_TOKENS = 1024;
@@ -28,10 +28,10 @@ export interface TextWorkload {
 }
 
 /**
- * First messages and answers of a ShareGPT file, in its order, as many as requested. Lengths are
- * counted in o200k_base; what `vllm bench serve` would leave out for its length is left out.
+ * First messages and answers of a ShareGPT file, in its order, up to the requested number. Lengths
+ * are counted in o200k_base. Texts outside of the limits of `vllm bench serve` are left out.
  *
- * @throws UsageError when the file cannot be read or has none
+ * @throws UsageError when the file cannot be read or has no usable conversation
  */
 export async function loadShareGpt(
   flags: FlagValues,
@@ -42,7 +42,7 @@ export async function loadShareGpt(
   const wanted = flags.count('numPrompts', 0) ?? PROMPTS;
   const found = await exchangesIn(path, wanted, flags.count('sharegptOutputLen'));
   if (found.length === 0 && wanted > 0) {
-    throw new UsageError(`${path} has no conversation that can be used: ShareGPT is expected.`);
+    throw new UsageError(`${path} has no usable conversation; the format must be ShareGPT.`);
   }
   const { arrivalUs } = datasetArrivals(flags, seed, found.length);
   const builder = new WorkloadBuilder({ contentBlockTokens: blockSize });

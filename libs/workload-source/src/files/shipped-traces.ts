@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { TraceFormat } from '@baton/workload';
 
-/** A trace that comes with Baton; data/README.md has source and licence. */
+/** A trace that ships with Baton. data/README.md has source and licence. */
 export interface ShippedTrace {
   readonly name: string;
   readonly format: TraceFormat;
@@ -41,7 +41,7 @@ export const SHIPPED_TRACES: readonly ShippedTrace[] = [
   },
 ];
 
-/** Path of a file in data/traces, from the sources as well as from the build. */
+/** Path of a file in data/traces, from the sources and from the build. */
 export function shippedTracePath(trace: ShippedTrace): string {
   let folder = __dirname;
   while (!existsSync(join(folder, 'data', 'traces')) && dirname(folder) !== folder) {
@@ -50,7 +50,7 @@ export function shippedTracePath(trace: ShippedTrace): string {
   return join(folder, 'data', 'traces', trace.file);
 }
 
-/** What `--trace list` prints: one line for each. */
+/** The output of `--trace list`: one line for each. */
 export function shippedTracesText(): string {
   return SHIPPED_TRACES.map(({ name, what }) => `${name}\n    ${what}\n`).join('');
 }

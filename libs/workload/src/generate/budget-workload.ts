@@ -11,16 +11,16 @@ const SIGMA = 0.6;
 
 export interface BudgetOptions {
   readonly ratePerSecond: number;
-  /** 1,000,000. */
+  /** Requests. Default: 1,000,000. */
   readonly count?: number;
-  /** 1. */
+  /** Default: 1. */
   readonly seed?: number;
 }
 
 /**
- * The workload by which the speed of a replay is measured: Poisson arrivals, prompts lognormal with
- * mean 1,024, outputs lognormal with mean 128, half of the prompt blocks shared from 1,000 equally
- * popular prefixes, blocks of 16.
+ * The workload that measures the speed of a replay: Poisson arrivals, prompts lognormal with mean
+ * 1,024, outputs lognormal with mean 128, half of the prompt blocks shared from 1,000 equally
+ * popular prefixes, blocks of 16 tokens.
  */
 export function budgetWorkload(options: BudgetOptions): Workload {
   const { ratePerSecond, count = 1_000_000, seed = 1 } = options;

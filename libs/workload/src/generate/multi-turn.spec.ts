@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { runsOf } from '../../../../test/support/runs';
 import type { Workload } from '../workload';
 import { generateMultiTurn, type MultiTurnSpec } from './multi-turn';
 
@@ -22,7 +23,7 @@ const listOf = (workload: Workload, row: number): number[] =>
   );
 
 describe('generateMultiTurn', () => {
-  it('sends the whole history each time, a pause after the previous answer', () => {
+  it('sends the whole history in each turn, a pause after the previous answer', () => {
     const workload = generateMultiTurn(SPEC);
     expect(workload.after.filter((before) => before === -1).length).toBe(40);
     for (let row = 0; row < workload.count; row++) {
@@ -40,7 +41,7 @@ describe('generateMultiTurn', () => {
   });
 
   it(
-    'lets a turn find prompt and answer of the turns before, and other conversations the ' +
+    'shares prompt and answer with later turns, and with other conversations only the ' +
       'system prompt',
     () => {
       fc.assert(
@@ -80,7 +81,7 @@ describe('generateMultiTurn', () => {
             expect(new Set(workload.contentIds).size).toBe(workload.contentCount);
           },
         ),
-        { numRuns: 20 },
+        { numRuns: runsOf(20) },
       );
     },
   );
@@ -94,12 +95,12 @@ describe('generateMultiTurn', () => {
     expect(workload.count).toBeLessThan(generateMultiTurn(SPEC).count);
   });
 
-  it('makes exactly the given number of requests', () => {
+  it('generates exactly the given number of requests', () => {
     expect(generateMultiTurn({ ...SPEC, count: 17 }).count).toBe(17);
     expect(generateMultiTurn({ ...SPEC, count: 0 })).toMatchObject({ count: 0, contentCount: 0 });
   });
 
-  it('is the same for the same seed', () => {
+  it('gives equal workloads for equal seeds', () => {
     expect(generateMultiTurn(SPEC)).toEqual(generateMultiTurn(SPEC));
     expect(generateMultiTurn(SPEC)).not.toEqual(generateMultiTurn({ ...SPEC, seed: 2 }));
   });

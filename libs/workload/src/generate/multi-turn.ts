@@ -7,34 +7,37 @@ import { assertContents } from './single-turn';
 import { lengthsFor, workloadStream } from './draw-lengths';
 
 export interface MultiTurnSpec {
-  /** When conversations begin, ascending; as many are used as `count` takes. */
+  /** Starts of conversations, ascending. Only as many as `count` needs are used. */
   readonly arrivalUs: Float64Array;
-  /** Requests in all; the last conversation may be cut. */
+  /** Requests in total. The last conversation may be cut. */
   readonly count: number;
   /** Turns per conversation. */
   readonly turns: LengthSpec;
-  /** What the user adds in each turn. */
+  /** Tokens that the user adds in each turn. */
   readonly message: LengthSpec;
   readonly output: LengthSpec;
-  /** Tokens that all conversations begin with. */
+  /** Tokens at the start of every conversation, equal for all. */
   readonly systemTokens: number;
   /** Mean of the exponential pause between an answer and the next turn. */
   readonly thinkTimeMeanUs: Micros;
-  /** A turn that would need more, prompt and output together, is not asked; the first is. */
+  /**
+   * Limit for prompt and output of a turn together. A conversation ends before the first turn
+   * beyond it. Its first turn is always sent.
+   */
   readonly maxContextTokens: number;
   readonly blockTokens: number;
   readonly seed: number;
 }
 
 /**
- * Conversations: each prompt is the whole history (system prompt, messages, answers) and a new
- * message, and comes a pause after the answer before. Contents run over prompt and output, so that
- * a turn finds the KV of all earlier ones. Rows lie conversation by conversation.
+ * Conversations. Each prompt is the whole history (system prompt, messages, answers) and a new
+ * message, and arrives a pause after the answer before. Contents cover prompt and output, so that a
+ * turn finds the KV of all earlier ones. The rows of a conversation are adjacent.
  *
  * @throws WorkloadError when the histories of all turns have more than 2^31 blocks
  */
 export function generateMultiTurn(spec: MultiTurnSpec): Workload {
-  assert(spec.thinkTimeMeanUs >= 0, 'a pause is no negative time');
+  assert(spec.thinkTimeMeanUs >= 0, 'a pause is not negative');
   const turns = turnsOf(spec);
   const count = turns.promptTokens.length;
   const contents = historyContents(turns, spec);
@@ -93,8 +96,8 @@ function turnsOf(spec: MultiTurnSpec): Turns {
 }
 
 /**
- * The system prompt's blocks are 1..n; those of a conversation follow in one row of numbers, since
- * its history only grows.
+ * The blocks of the system prompt are 1..n. Those of a conversation follow in one range, since its
+ * history only grows.
  */
 function historyContents(
   turns: Turns,

@@ -13,7 +13,7 @@ const SPEC: SingleTurnSpec = {
 };
 
 describe('generateSingleTurn', () => {
-  it('has exactly the given lengths, and no shared content', () => {
+  it('have exactly the given lengths, and no shared content', () => {
     const workload = generateSingleTurn({ ...SPEC, prompt: { kind: 'constant', tokens: 777 } });
     expect(new Set(workload.promptTokens)).toEqual(new Set([777]));
     expect(new Set(workload.outputTokens)).toEqual(new Set([20]));
@@ -57,7 +57,7 @@ describe('generateSingleTurn', () => {
     expect(Math.max(...workload.contentIds)).toBe(workload.contentCount);
   });
 
-  it('asks for prefix k in proportion to 1 / k^s', () => {
+  it('uses prefix k in proportion to 1 / k^s', () => {
     const workload = generateSingleTurn({
       ...SPEC,
       arrivalUs: new Float64Array(60_000),
@@ -76,7 +76,7 @@ describe('generateSingleTurn', () => {
     { prefixes: 1, popularity: { kind: 'uniform' }, share: 1.5 },
     { prefixes: 1, popularity: { kind: 'zipf', exponent: -1 }, share: 0.5 },
   ] as const)('refuses %j', (shared) => {
-    expect(() => generateSingleTurn({ ...SPEC, shared })).toThrow(/no|nothing/);
+    expect(() => generateSingleTurn({ ...SPEC, shared })).toThrow(/invalid|at least one/);
   });
 });
 
@@ -88,7 +88,7 @@ const bytes = (workload: Workload): Buffer =>
   );
 
 describe('budgetWorkload', () => {
-  it('has the rate, the lengths and the sharing that the budget names', () => {
+  it('has the rate, the lengths and the sharing of the budget', () => {
     const workload = budgetWorkload({ ratePerSecond: 100, count: 50_000 });
     const { ratePerSecond, promptTokens, outputTokens } = describeWorkload(workload);
     expect(Math.abs(ratePerSecond / 100 - 1)).toBeLessThan(0.02);

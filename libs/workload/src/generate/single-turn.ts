@@ -4,9 +4,9 @@ import { MOST_CONTENTS, MOST_TOKENS, type Workload, WorkloadError } from '../wor
 import { lengthsFor, workloadStream } from './draw-lengths';
 import { picker, type Popularity } from './popularity';
 
-/** Which beginnings prompts have in common. */
+/** The prefixes that prompts have in common. */
 export type SharedPrefixes = {
-  /** Different ones. */
+  /** Number of different prefixes. */
   readonly prefixes: number;
   readonly popularity: Popularity;
 } & (
@@ -16,19 +16,19 @@ export type SharedPrefixes = {
     }
   | {
       /**
-       * Tokens before what `prompt` draws (`vllm bench serve`: --random-prefix-len,
-       * --prefix-repetition-prefix-len); its full blocks are shared.
+       * Shared tokens before those that `prompt` draws (`vllm bench serve`: --random-prefix-len,
+       * --prefix-repetition-prefix-len). Their full blocks are shared.
        */
       readonly prefixTokens: number;
     }
 );
 
 export interface SingleTurnSpec {
-  /** One request each, ascending (`drawArrivals`). */
+  /** Arrivals of the requests, ascending (`drawArrivals`). */
   readonly arrivalUs: Float64Array;
   readonly prompt: LengthSpec;
   readonly output: LengthSpec;
-  /** Left out: nothing is shared. */
+  /** Default: nothing is shared. */
   readonly shared?: SharedPrefixes | undefined;
   /** Tokens per content id, the engine's block size. */
   readonly blockTokens: number;
@@ -36,8 +36,8 @@ export interface SingleTurnSpec {
 }
 
 /**
- * Independent requests that share, if configured, only the prefixes of their prompts. Lengths
- * beyond 10^9 become that.
+ * Independent requests that share at most prefixes of their prompts, as configured. Lengths are at
+ * most 10^9 tokens.
  *
  * @throws WorkloadError when prompts share more than 2^31 blocks in all
  */
@@ -82,8 +82,8 @@ function nothingShared(count: number): Contents {
 }
 
 /**
- * Two passes: how long each prefix gets, so that their blocks can be numbered one prefix behind the
- * other; then the ids.
+ * Works in two passes: the length of each prefix, so that the blocks of one prefix follow those of
+ * another; then the ids.
  */
 function sharedContents(
   promptTokens: Int32Array,
@@ -120,11 +120,11 @@ function sharedContents(
   return { contentStart, contentIds, contentCount };
 }
 
-/** @throws WorkloadError when the contents of a workload would not fit its columns */
+/** @throws WorkloadError when the contents of a workload exceed the size of a column */
 export function assertContents(blocks: number): void {
   if (blocks > MOST_CONTENTS) {
     throw new WorkloadError(
-      `These requests share ${blocks} blocks, more than the ${MOST_CONTENTS} that fit: take ` +
+      `These requests share ${blocks} blocks, more than the limit of ${MOST_CONTENTS}: use ` +
         'fewer or shorter ones.',
     );
   }
@@ -134,13 +134,13 @@ function prefixTokensOf(shared: SharedPrefixes | undefined): number {
   return shared !== undefined && 'prefixTokens' in shared ? shared.prefixTokens : 0;
 }
 
-/** Shared blocks of a prompt of so many tokens. */
+/** Number of shared blocks of a prompt of this many tokens. */
 function sharedBlocks(shared: SharedPrefixes, blockTokens: number): (tokens: number) => number {
   if ('prefixTokens' in shared) {
     const blocks = Math.floor(shared.prefixTokens / blockTokens);
     return () => blocks;
   }
   const { share } = shared;
-  assert(share >= 0 && share <= 1, `no share: ${share}`);
+  assert(share >= 0 && share <= 1, `invalid share: ${share}`);
   return (tokens) => Math.round(Math.floor(tokens / blockTokens) * share);
 }

@@ -15,7 +15,7 @@ function traceOf(...lists: readonly (readonly number[])[]): Workload {
   return builder.build();
 }
 
-/** The names of what each request holds. */
+/** The names of the contents of each request. */
 function namesIn(workload: Workload): number[][] {
   const { contentStart: start, contentIds } = workload;
   return Array.from({ length: workload.count }, (_, row) =>
@@ -26,7 +26,7 @@ function namesIn(workload: Workload): number[][] {
 const HASH = 2 ** 52 + 12_345;
 
 describe('names of contents', () => {
-  it('are the ids of the trace, whatever their order', () => {
+  it('are the ids of the trace, in any order', () => {
     expect(namesIn(traceOf([1, 2], [1, 3]))).toEqual([
       [1, 2],
       [1, 3],
@@ -45,14 +45,14 @@ describe('names of contents', () => {
     expect(new Set(namesIn(second).flat()).size).toBe((6 * 32) / blockTokens);
   });
 
-  it('find the contents again that another trace has, and no others', () => {
+  it('identify exactly the contents that two traces share', () => {
     const workload = traceOf([9, HASH], [4]);
     const found = contentsNamed(workload, new Set([4, 5, HASH]));
     expect([...found.keys()].sort((a, b) => a - b)).toEqual([4, HASH]);
     for (const [name, content] of found) expect(contentNameOf(workload)(content)).toBe(name);
   });
 
-  it('stay behind when a workload is shared between threads', () => {
+  it('are not shared between threads', () => {
     expect(shareWorkload(traceOf([9, 4])).contentNames).toBeUndefined();
   });
 });

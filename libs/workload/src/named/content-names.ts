@@ -1,15 +1,18 @@
 import { mix } from '@baton/kernel';
 import type { Workload } from '../workload';
 
-/** How contents are called where they come from: the same in two workloads of one source. */
+/** The names of contents in their source, equal in two workloads of one source. */
 export interface ContentNames {
-  /** The ids of the source, in the order of the contents that were numbered first. */
+  /** The ids of the source, in the order in which their contents were first numbered. */
   readonly ofSource: Float64Array;
-  /** Contents that each of them was cut into, numbered one after the other. */
+  /** Number of contents that each id was split into. They have consecutive numbers. */
   readonly parts: number;
 }
 
-/** Number i of the parts of id is (id - 1) · parts + i, as in `withContentBlock`. */
+/**
+ * Returns a function from content to name. Part i of an id has name (id - 1) · parts + i, as in
+ * `withContentBlock`.
+ */
 export function contentNameOf({ contentNames }: Workload): (content: number) => number {
   if (contentNames === undefined) return (content) => content;
   const { ofSource, parts } = contentNames;
@@ -21,7 +24,7 @@ export function contentNameOf({ contentNames }: Workload): (content: number) => 
   };
 }
 
-/** The contents of the workload that have these names, by their names. */
+/** The contents of the workload with these names, by name. */
 export function contentsNamed(
   workload: Workload,
   wanted: ReadonlySet<number>,

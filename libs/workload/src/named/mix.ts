@@ -2,7 +2,10 @@ import type { RandomStream } from '@baton/kernel';
 import { isFirst, type Workload } from '../workload';
 import { NamedRows } from './named-column';
 
-/** A name and its part of the requests; the parts of a mix need not add up to 1. */
+/**
+ * A name and its part of the requests. The parts of a mix are relative: their sum is any number >
+ * 0.
+ */
 export interface Share {
   readonly name: string;
   /** > 0 */
@@ -10,8 +13,8 @@ export interface Share {
 }
 
 /**
- * The workload with a name for each row in place of those it has, drawn by the shares. Turns of a
- * conversation have the name of its first.
+ * The workload with a name for each row, drawn by the shares, in place of its present names. All
+ * turns of a conversation have the name of the first.
  */
 export function withMix(
   workload: Workload,

@@ -1,11 +1,11 @@
-/** A name for some of the rows; few different ones. */
+/** A name for some of the rows, from few different names. */
 export interface NamedColumn {
-  /** By row: its name's place in `names` plus 1; 0: none. */
+  /** By row: the place of its name in `names` plus 1. 0 means no name. */
   readonly places: Int32Array;
   readonly names: readonly string[];
 }
 
-/** The name of a row; undefined: it has none. */
+/** The name of a row. Undefined when it has none. */
 export function rowName(column: NamedColumn | undefined, row: number): string | undefined {
   return column?.names[(column.places[row] ?? 0) - 1];
 }
@@ -30,7 +30,7 @@ export class NamedRows {
     this.places[row] = place;
   }
 
-  /** Undefined: no row has a name. */
+  /** Builds the column. Undefined when no row has a name. */
   build(count: number): NamedColumn | undefined {
     if (this.byName.size === 0) return undefined;
     const places = Int32Array.from({ length: count }, (_, row) => this.places[row] ?? 0);
@@ -38,7 +38,7 @@ export class NamedRows {
   }
 }
 
-/** The columns of some workloads behind each other. */
+/** Concatenates this column of several workloads. */
 export function joinNamed(
   parts: readonly { readonly count: number; readonly column: NamedColumn | undefined }[],
 ): NamedColumn | undefined {

@@ -25,20 +25,20 @@ function classesOf(given: Workload): (string | undefined)[] {
 describe('the SLO classes of rows', () => {
   const mixed = workload(['a', undefined, 'b', 'a']);
 
-  it('go with their rows', () => {
+  it('move with their rows', () => {
     expect(classesOf(mixed)).toEqual(['a', undefined, 'b', 'a']);
     expect(classesOf(head(mixed, 3))).toEqual(['a', undefined, 'b']);
     expect(classesOf(pick(mixed, [2, 0]))).toEqual(['b', 'a']);
     expect(classesOf(shareWorkload(mixed))).toEqual(classesOf(mixed));
   });
 
-  it('keep their names when workloads with other ones are merged', () => {
+  it('keep their names in a merge with workloads of other classes', () => {
     const merged = mergeWorkloads([workload(['b']), workload([undefined, undefined]), mixed]);
     expect(classesOf(merged).sort()).toEqual(['a', 'a', 'b', 'b', undefined, undefined, undefined]);
     expect(mergeWorkloads([workload([undefined]), workload([undefined])]).sloClass).toBeUndefined();
   });
 
-  it('are written to traces and read back, with tenants', () => {
+  it('round-trip through traces, with tenants', () => {
     const builder = new WorkloadBuilder();
     const row = { arrivalUs: 5, promptTokens: 8, outputTokens: 1 };
     builder.add({ ...row, sloClass: 'gold', tenant: 'alice' });
@@ -60,7 +60,7 @@ describe('a mix', () => {
     return classesOf(withMix(given, 'sloClass', { shares, random }));
   }
 
-  it('gives each name its share of the rows, in place of their own', () => {
+  it('gives each name its share of the rows, and replaces other names', () => {
     const plain = workload(Array.from({ length: 2_000 }, () => 'old'));
     for (const seed of [1, 2, 3]) {
       const names = drawn(plain, seed);

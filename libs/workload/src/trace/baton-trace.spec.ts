@@ -12,7 +12,7 @@ const line = (fields: Record<string, unknown>): string =>
 const read = (...lines: string[]): Trace => readTrace(lines, { file: 'run.jsonl' });
 
 describe("Baton's own traces", () => {
-  it('are read with everything that a recorded run needs', () => {
+  it('are read with all fields of a recorded run', () => {
     const { workload } = read(
       line({
         arrival_ms: 1.5,
@@ -37,7 +37,7 @@ describe("Baton's own traces", () => {
     expect(requestIdOf(workload, 0)).toBe('cmpl-1');
   });
 
-  it('are read back as they were written, row by row', () => {
+  it('round-trip row by row', () => {
     const count = fc.integer({ min: 1, max: 1_000_000_000 });
     const row: fc.Arbitrary<TraceRow> = fc.record({
       arrivalUs: fc.nat(10_000_000),
@@ -71,7 +71,7 @@ describe("Baton's own traces", () => {
     );
   });
 
-  it('hold whole workloads, conversations included', () => {
+  it('round-trip whole workloads, including conversations', () => {
     const workload = generateMultiTurn({
       arrivalUs: Float64Array.from({ length: 9 }, (_none, i) => i * 777),
       count: 30,
@@ -90,10 +90,10 @@ describe("Baton's own traces", () => {
     });
   });
 
-  it('cannot say that a row waits for another session', () => {
+  it('refuse a row that waits for another session', () => {
     const { workload } = read(line({ session: 1 }), line({ session: 2 }));
     const crossed = { ...workload, after: Int32Array.of(-1, 0) };
-    expect(() => [...traceLines(crossed)]).toThrow(/waits for another/);
+    expect(() => [...traceLines(crossed)]).toThrow(/does not wait for the previous one/);
   });
 
   it('may be empty', () => {
@@ -103,16 +103,16 @@ describe("Baton's own traces", () => {
   it.each([
     [line({ promt_tokens: 5 }), /unknown key "promt_tokens"/],
     [line({ arrival_ms: undefined }), /arrival_ms .* is missing/],
-    [line({ arrival_s: 1 }), /arrival_s and arrival_ms say the same/],
-    [line({ pause_ms: 1, session: 'a' }), /an arrival or a pause, not both/],
-    [line({ arrival_ms: undefined, pause_ms: 1 }), /follows an earlier line of its session/],
-    [line({ arrival_ms: undefined, pause_ms: 1, session: 'new' }), /follows an earlier line/],
-    [line({ prompt_tokens: '5' }), /prompt_tokens .* is no whole number/],
+    [line({ arrival_s: 1 }), /arrival_s and arrival_ms exclude each other/],
+    [line({ pause_ms: 1, session: 'a' }), /arrival and pause exclude each other/],
+    [line({ arrival_ms: undefined, pause_ms: 1 }), /needs an earlier line of its session/],
+    [line({ arrival_ms: undefined, pause_ms: 1, session: 'new' }), /needs an earlier line/],
+    [line({ prompt_tokens: '5' }), /prompt_tokens .* is not a whole number/],
     [line({ output_tokens: undefined }), /output_tokens is missing/],
-    [line({ max_tokens: 0 }), /max_tokens "0" is no whole number from 1/],
-    [line({ priority: 0.5 }), /priority "0.5" is no whole number/],
-    [line({ id: '' }), /id .* is no text/],
-    [line({ id: 'x'.repeat(2000) }), /id .* is no text of 1 to 1024 characters/],
+    [line({ max_tokens: 0 }), /max_tokens "0" is not a whole number from 1/],
+    [line({ priority: 0.5 }), /priority "0.5" is not a whole number/],
+    [line({ id: '' }), /id .* is not a text/],
+    [line({ id: 'x'.repeat(2000) }), /id .* is not a text of 1 to 1024 characters/],
     [line({ block_size: 32 }), /block_size 32 differs from 16/],
     [line({ block_hashes: [1, 2, 3] }), /3 block_hashes are too many for 2 full blocks/],
     [line({ block_hashes: [1, null] }), /block_hashes holds "null"/],

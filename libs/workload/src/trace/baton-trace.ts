@@ -20,12 +20,12 @@ import {
 
 const MOST_SECONDS = 4e9;
 const LONGEST_ID = 1024;
-/** Of an SLO class or a tenant. */
+/** Maximum length of an SLO class or a tenant, in characters. */
 const LONGEST_NAME = 256;
 const INT32 = 2 ** 31 - 1;
 const BLOCK_TOKENS = 16;
 
-/** Every key that a line may have; docs/workload.md says what each means. */
+/** The keys that a line may have. docs/workload.md explains them. */
 const KEYS = new Set([
   'arrival_s',
   'arrival_ms',
@@ -47,10 +47,10 @@ const KEYS = new Set([
 ]);
 
 /**
- * Reads our own JSON lines, which carry all that a workload can hold and all that the replay of a
- * recorded run needs. Stamps are kept as they are written: they count from the beginning of the
- * run; those of a recording, which has a header, from its earliest request. Unknown keys are
- * refused, so that a misspelt one is not passed over.
+ * Reads our own JSON lines, which hold a whole workload and all fields that the replay of a
+ * recorded run needs. Stamps count from the start of the run; those of a recording, which has a
+ * header, count from its earliest request. An unknown key is refused, because it may be a misspelt
+ * one.
  */
 export class BatonTraceReader implements TraceReader {
   readonly format = 'baton';
@@ -106,8 +106,8 @@ export class BatonTraceReader implements TraceReader {
     const collector = this.collector ?? new RequestCollector();
     if (!this.isRecording) return collector.finish(this.format, 'as-written');
     const { workload, report } = collector.finish(this.format, 'first-request');
-    // Requests are recorded when they end, so their arrivals stand in no order, and nothing is
-    // wrong with that.
+    // A request is recorded when it ends, so its line may precede lines of earlier arrivals. The
+    // report counts none as out of order.
     return { workload, report: { ...report, outOfOrder: 0 } };
   }
 
@@ -115,13 +115,13 @@ export class BatonTraceReader implements TraceReader {
     const { file } = this.options;
     parseRecordingHeader(header, file, lineNumber);
     if (this.isRecording || this.collector !== undefined) {
-      const reason = 'another recording begins here, whose stamps count from another instant';
+      const reason = 'another recording begins here: its stamps count from a different instant';
       throw new TraceError(file, lineNumber, reason);
     }
     this.isRecording = true;
   }
 
-  /** The first line decides the size of blocks; a file cannot mix sizes. */
+  /** The first line sets the block size. Other sizes in the same file are refused. */
   private collectorFor(fields: TraceFields): RequestCollector {
     const given = fields.has('block_size')
       ? fields.integer('block_size', 1, MOST_TOKENS)
@@ -149,17 +149,17 @@ export class BatonTraceReader implements TraceReader {
       if (arrivalUs === undefined) throw fields.error('arrival_ms (or _s, _us) is missing');
       return { arrivalUs };
     }
-    if (arrivalUs !== undefined) throw fields.error('a line has an arrival or a pause, not both');
+    if (arrivalUs !== undefined) throw fields.error('arrival and pause exclude each other');
     const after = session === undefined ? undefined : this.lastRows.get(session);
-    if (after === undefined) throw fields.error('a pause follows an earlier line of its session');
+    if (after === undefined) throw fields.error('a pause needs an earlier line of its session');
     return { arrivalUs: pauseUs, after };
   }
 }
 
-/** `<what>_s`, `<what>_ms` or `<what>_us`, at most one of them. */
+/** `<what>_s`, `<what>_ms` or `<what>_us` in µs. A line may have at most one of them. */
 function inMicros(fields: TraceFields, what: 'arrival' | 'pause'): Micros | undefined {
   const given = [`${what}_s`, `${what}_ms`, `${what}_us`].filter((name) => fields.has(name));
-  if (given.length > 1) throw fields.error(`${given.join(' and ')} say the same`);
+  if (given.length > 1) throw fields.error(`${given.join(' and ')} exclude each other`);
   const [name = ''] = given;
   if (name === '') return undefined;
   if (name.endsWith('_ms')) return msToUs(fields.number(name, MOST_SECONDS * 1e3));
@@ -167,7 +167,7 @@ function inMicros(fields: TraceFields, what: 'arrival' | 'pause'): Micros | unde
   return secondsToUs(fields.number(name, MOST_SECONDS));
 }
 
-/** @throws TraceError for more than `most`, or one that is neither text nor a number */
+/** @throws TraceError for more than `most` hashes, or one that is neither a text nor a number */
 export function blockHashes(fields: TraceFields, most: number): number[] {
   const hashes = fields.list('block_hashes');
   if (hashes.length > most) {
@@ -183,10 +183,10 @@ export function blockHashes(fields: TraceFields, most: number): number[] {
   });
 }
 
-/** A request as it stands in one of our lines. */
+/** A request in the fields of one line. */
 export interface TraceRow {
   /**
-   * Since the beginning of the run; with `isPause`, since the end of the session's request before.
+   * Since the start of the run. With `isPause`: since the end of the session's previous request.
    */
   readonly arrivalUs: Micros;
   readonly isPause?: boolean;
@@ -200,13 +200,16 @@ export interface TraceRow {
   readonly sloClass?: string | undefined;
   readonly tenant?: string | undefined;
   readonly blockSize?: number | undefined;
-  /** Chained hashes of the full blocks of prompt and output, 0 = private; may be shorter. */
+  /**
+   * Chained hashes of the full blocks of prompt and output, 0 = private. The list may end early:
+   * later blocks are private.
+   */
   readonly blockHashes?: readonly number[] | undefined;
-  /** What was measured where the request was recorded. */
+  /** Measurements of the request in the recorded run. */
   readonly measured?: MeasuredRequest | undefined;
 }
 
-/** One line of our format, without its line feed: what `BatonTraceReader` reads back. */
+/** One line of our format, without its line feed. `BatonTraceReader` reads it back. */
 export function traceLine(row: TraceRow): string {
   const hasHashes = row.blockHashes !== undefined && row.blockHashes.length > 0;
   return JSON.stringify({
@@ -226,11 +229,11 @@ export function traceLine(row: TraceRow): string {
 }
 
 /**
- * A workload as lines of our format. Numbers stand for contents and sessions; what a block filled
- * in part holds is left out.
+ * A workload as lines of our format. Contents and sessions are numbers. The contents of a partly
+ * filled block are left out.
  *
- * @throws WorkloadError for a row that waits for another than its session's row before, which a
- *   line cannot say
+ * @throws WorkloadError for a row that waits for a row other than the previous one of its session:
+ * the format has no field for it
  */
 export function* traceLines(given: Workload): Generator<string, void> {
   const workload = withContentBlock(given, given.contentBlockTokens);
@@ -241,7 +244,7 @@ export function* traceLines(given: Workload): Generator<string, void> {
     const key = session[row] ?? 0;
     const isPause = !isFirst(workload, row);
     if (isPause && (key === 0 || lastRows.get(key) !== after[row])) {
-      throw new WorkloadError(`Request ${row} waits for another than its session's one before.`);
+      throw new WorkloadError(`Request ${row} does not wait for the previous one of its session.`);
     }
     if (key !== 0) lastRows.set(key, row);
     yield traceLine({

@@ -9,20 +9,20 @@ const DOT = '.';
 const COLON = ':';
 
 /**
- * Reads many calendar times of one file. Most share their minute with the one before, so only
- * seconds are read anew; everything else goes through `parseTimestamp`, which decides what a time
- * is.
+ * Reads the calendar times of one file quickly. Most have the same minute as the one before, so
+ * only their seconds are parsed. `parseTimestamp` parses all others and defines which times are
+ * valid.
  */
 export class CalendarClock {
   /**
-   * `2023-11-16 18:15` of the last time, what followed its decimals (`+00:00`), and the instant at
-   * which that minute began.
+   * Of the last time: its minute (`2023-11-16 18:15`), the text after its decimals (`+00:00`), and
+   * the instant at which that minute began.
    */
   private minute = 'none';
   private offset = '';
   private minuteUs: Micros = 0;
 
-  /** Since 1970; NaN for what is no time. */
+  /** µs since 1970. NaN for an invalid time. */
   read(text: string): Micros {
     if (text.startsWith(this.minute) && text[MINUTE_LENGTH] === COLON) {
       const secondUs = this.secondUs(text);
@@ -36,7 +36,7 @@ export class CalendarClock {
     return time.seconds * US_PER_SECOND + Math.round(time.nanos / 1_000);
   }
 
-  /** Seconds within the minute when the rest of the text is as usual; -1 otherwise. */
+  /** µs within the minute when the rest of the text is as usual. -1 otherwise. */
   private secondUs(text: string): Micros {
     const second = digits(text, MINUTE_LENGTH + 1, SECOND_LENGTH);
     if (!(second >= 0 && second < 60) || text.length < SECOND_LENGTH) return -1;
@@ -50,7 +50,7 @@ export class CalendarClock {
   }
 }
 
-/** Where the decimals of the seconds end; right behind the seconds when there are none. */
+/** Position behind the decimals of the seconds, or behind the seconds when there are none. */
 function decimalsEnd(text: string): number {
   if (text[SECOND_LENGTH] !== DOT) return SECOND_LENGTH;
   let end = SECOND_LENGTH + 1;

@@ -4,17 +4,17 @@ const COMMA = 44;
 const ZERO = 48;
 const NINE = 57;
 const US_PER_SECOND = 1_000_000;
-/** As many digits as a number holds exactly whatever they are. */
+/** Every number of this many digits is exact in a double. */
 const EXACT_DIGITS = 15;
 const DECIMAL = /^\d+(\.\d*)?([eE][+-]?\d+)?$/;
 
 /**
- * The fields of one line of comma-separated values without quotes, found without cutting the line
- * up. Used again for every line.
+ * The fields of one line of comma-separated values without quotes, found without substrings. One
+ * object serves all lines of a file.
  */
 export class CsvFields {
   private line = '';
-  /** Where field i begins; one more entry for the end of the line, plus 1. */
+  /** Where field i begins. One more entry holds the end of the line, plus 1. */
   private readonly begins: Int32Array;
 
   constructor(readonly columns: number) {
@@ -22,8 +22,8 @@ export class CsvFields {
   }
 
   /**
-   * Takes a line apart. Returns how many fields it has; only when they are `columns` may the others
-   * be asked.
+   * Finds the fields of a line and returns their number. The other methods are valid only when it
+   * equals `columns`.
    */
   read(line: string): number {
     this.line = line;
@@ -69,7 +69,7 @@ export class CsvFields {
   }
 }
 
-/** The number that the digits of [from, to) write; -1 when there is anything but digits. */
+/** The number written in digits in [from, to). -1 for any other text. */
 export function digits(line: string, from: number, to: number): number {
   let value = 0;
   for (let i = from; i < to; i++) {

@@ -28,7 +28,7 @@ function refusalOf(lines: readonly string[], format?: TraceFormat): TraceError {
     if (error instanceof TraceError) return error;
     throw error;
   }
-  throw new TraceError('trace.csv', 0, 'nothing was refused');
+  throw new TraceError('trace.csv', 0, 'the trace was accepted');
 }
 
 describe('Azure traces', () => {
@@ -61,23 +61,23 @@ describe('Azure traces', () => {
   it.each([
     ['2023-11-16 18:15:46.68,374', '2 fields instead of 3'],
     ['2023-11-16 18:15:46.68,374,44,1', '4 fields instead of 3'],
-    ['2023-13-16 18:15:46.68,374,44', 'TIMESTAMP "2023-13-16 18:15:46.68" is no time like'],
-    ['2023-02-29 18:15:46.68,374,44', 'is no time'],
-    ['2023-11-16 18:15:60.68,374,44', 'is no time'],
-    ['2023-11-16 18:15:4x.68,374,44', 'is no time'],
-    ['2023-11-16 18:15:46.,374,44', 'is no time'],
-    ['2023-11-16 18:15:46.1234567890,374,44', 'is no time'],
-    ['2023-11-16 18:15:46.6+0,374,44', 'is no time'],
-    ['2023-11-16 18:15,374,44', 'is no time'],
-    ['yesterday,374,44', 'TIMESTAMP "yesterday" is no time'],
+    ['2023-13-16 18:15:46.68,374,44', 'TIMESTAMP "2023-13-16 18:15:46.68" is not a time like'],
+    ['2023-02-29 18:15:46.68,374,44', 'is not a time'],
+    ['2023-11-16 18:15:60.68,374,44', 'is not a time'],
+    ['2023-11-16 18:15:4x.68,374,44', 'is not a time'],
+    ['2023-11-16 18:15:46.,374,44', 'is not a time'],
+    ['2023-11-16 18:15:46.1234567890,374,44', 'is not a time'],
+    ['2023-11-16 18:15:46.6+0,374,44', 'is not a time'],
+    ['2023-11-16 18:15,374,44', 'is not a time'],
+    ['yesterday,374,44', 'TIMESTAMP "yesterday" is not a time'],
     [
       '2023-11-16 18:15:47.68,3.5,44',
-      'ContextTokens "3.5" is no whole number from 0 to 1000000000',
+      'ContextTokens "3.5" is not a whole number from 0 to 1000000000',
     ],
-    ['2023-11-16 18:15:47.68,NaN,44', 'ContextTokens "NaN" is no whole number'],
-    ['2023-11-16 18:15:47.68,1000000001,44', 'ContextTokens "1000000001" is no whole number'],
-    ['2023-11-16 18:15:47.68,374,-1', 'GeneratedTokens "-1" is no'],
-    ['2023-11-16 18:15:47.68,374,', 'GeneratedTokens "" is no'],
+    ['2023-11-16 18:15:47.68,NaN,44', 'ContextTokens "NaN" is not a whole number'],
+    ['2023-11-16 18:15:47.68,1000000001,44', 'ContextTokens "1000000001" is not a whole number'],
+    ['2023-11-16 18:15:47.68,374,-1', 'GeneratedTokens "-1" is not'],
+    ['2023-11-16 18:15:47.68,374,', 'GeneratedTokens "" is not'],
   ])('refuse %j with file, line and reason', (row, reason) => {
     const error = refusalOf([AZURE, GOOD, row]);
     expect(error).toMatchObject({ file: 'trace.csv', line: 3 });
@@ -85,7 +85,7 @@ describe('Azure traces', () => {
     expect(error.reason).toContain(reason);
   });
 
-  it('are read back, whatever they hold', () => {
+  it('round-trip with any content', () => {
     const row = fc.record({
       gapUs: fc.nat(100_000_000),
       promptTokens: fc.integer({ min: 1, max: 200_000 }),
@@ -111,7 +111,7 @@ describe('Azure traces', () => {
 });
 
 describe('BurstGPT traces', () => {
-  it('are read from the earliest request on, failures left out and counted', () => {
+  it('start at the earliest request, and leave failures out and count them', () => {
     const trace = read(
       BURST,
       '45,ChatGPT,1087,230,1317,Conversation log',
@@ -125,7 +125,7 @@ describe('BurstGPT traces', () => {
     expect(trace.report).toMatchObject({ format: 'burstgpt', requests: 2, failed: 1 });
   });
 
-  it('name their conversations where the file has them', () => {
+  it('have conversations where the file names them', () => {
     const { workload } = read(
       BURST_3,
       '19440110.0,1722ac82,43,GPT-4,906,446,1352,Conversation log',
@@ -171,14 +171,16 @@ describe('Vidur and splitwise-sim traces', () => {
     (stamp) => {
       expect(refusalOf([VIDUR, `${stamp},91,16`])).toMatchObject({
         line: 2,
-        reason: expect.stringContaining(`arrived_at "${stamp}" is no number of seconds`) as string,
+        reason: expect.stringContaining(
+          `arrived_at "${stamp}" is not a number of seconds`,
+        ) as string,
       });
     },
   );
 });
 
 describe('any trace in comma-separated values', () => {
-  it('is sorted, and says how many requests were out of order', () => {
+  it('is sorted, and reports how many requests were out of order', () => {
     const trace = read(VIDUR, '3,1,1', '1,2,1', '2,3,1', '4,4,1', '1,5,1');
     expect(rowsOf(trace).map(([at, prompt]) => [at, prompt])).toEqual([
       [0, 2],
@@ -190,7 +192,7 @@ describe('any trace in comma-separated values', () => {
     expect(trace.report.outOfOrder).toBe(3);
   });
 
-  it('gives a request without prompt or output one token, and says so', () => {
+  it('gives a request without prompt or output one token, and reports it', () => {
     const trace = read(VIDUR, '0,0,5', '1,5,0', '2,0,0');
     expect(rowsOf(trace).map(([, ...tokens]) => tokens)).toEqual([
       [1, 5],
@@ -200,7 +202,7 @@ describe('any trace in comma-separated values', () => {
     expect(trace.report).toMatchObject({ emptyPrompts: 2, emptyOutputs: 2 });
   });
 
-  it('may have no rows, and is read no further than wanted', () => {
+  it('may have no rows, and is read only up to the limit', () => {
     expect(read(VIDUR).workload.count).toBe(0);
     const lines = [VIDUR, '0,1,1', '1,1,1', 'not read'];
     expect(readTrace(lines, { file: 'x', limit: 2 }).workload.count).toBe(2);

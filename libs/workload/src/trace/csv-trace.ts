@@ -15,19 +15,21 @@ import {
 const MOST_SECONDS = 4_000_000_000;
 const MOST_US = MOST_SECONDS * 1_000_000;
 
-/** How a published trace names its columns; others may stand beside them, in any order. */
+/** The column names of a published trace. A file may have further columns, in any order. */
 export interface CsvLayout {
   readonly format: TraceFormat;
   readonly arrival: string;
   readonly prompt: string;
   readonly output: string;
-  /** `calendar`: 2023-11-16 18:15:46.68; `seconds`: since whenever the trace says. */
+  /**
+   * `calendar`: 2023-11-16 18:15:46.68; `seconds`: seconds since an instant of the trace's choice.
+   */
   readonly clock: 'calendar' | 'seconds';
-  /** Column that names the conversation, where the file has it; may be blank. */
+  /** Column with the key of the conversation, if the file has it. A field may be blank. */
   readonly session?: string;
-  /** Column whose only legal value is 1. */
+  /** Column whose only valid value is 1. */
   readonly one?: string;
-  /** A row without output is a request that failed, and left out. */
+  /** A row without output is a failed request and is left out. */
   readonly failsWithoutOutput?: true;
 }
 
@@ -85,7 +87,7 @@ export function columnNames(line: string): string[] {
 
 /**
  * Reads a trace in comma-separated values with a header. Arrivals count from the earliest request.
- * Nothing is guessed: a line that does not fit is refused.
+ * A line that does not fit the format is refused.
  */
 export class CsvTraceReader implements TraceReader {
   private readonly collector = new RequestCollector();
@@ -146,7 +148,7 @@ export class CsvTraceReader implements TraceReader {
     this.prompt = names.indexOf(this.layout.prompt);
     this.output = names.indexOf(this.layout.output);
     const { session, one } = this.layout;
-    // A file with an index has a column without a name, which is neither.
+    // In a file with an index, that column has no name and is ignored.
     this.session = session === undefined ? -1 : names.indexOf(session);
     this.one = one === undefined ? -1 : names.indexOf(one);
   }
@@ -171,13 +173,17 @@ export class CsvTraceReader implements TraceReader {
     if (this.layout.clock === 'calendar') {
       const atUs = this.clock.read(fields.text(this.arrival));
       if (Number.isNaN(atUs)) {
-        throw this.misfit(fields, this.arrival, 'is no time like 2023-11-16 18:15:46.68');
+        throw this.misfit(fields, this.arrival, 'is not a time like 2023-11-16 18:15:46.68');
       }
       return atUs;
     }
     const atUs = fields.seconds(this.arrival);
     if (!(atUs >= 0 && atUs <= MOST_US)) {
-      throw this.misfit(fields, this.arrival, `is no number of seconds from 0 to ${MOST_SECONDS}`);
+      throw this.misfit(
+        fields,
+        this.arrival,
+        `is not a number of seconds from 0 to ${MOST_SECONDS}`,
+      );
     }
     return atUs;
   }
@@ -185,7 +191,7 @@ export class CsvTraceReader implements TraceReader {
   private readTokens(fields: CsvFields, field: number): number {
     const tokens = fields.count(field);
     if (tokens < 0 || tokens > MOST_TOKENS) {
-      throw this.misfit(fields, field, `is no whole number from 0 to ${MOST_TOKENS}`);
+      throw this.misfit(fields, field, `is not a whole number from 0 to ${MOST_TOKENS}`);
     }
     return tokens;
   }

@@ -2,7 +2,7 @@ import { hashString } from '@baton/kernel';
 import { MOST_TOKENS } from '../workload';
 import { quoted, TraceError } from './trace-reader';
 
-/** One line of JSON, asked field by field; refuses by file and line. */
+/** The fields of one line of JSON. Errors name file and line. */
 export class TraceFields {
   private constructor(
     /** As they were written. */
@@ -11,7 +11,7 @@ export class TraceFields {
     private readonly line: number,
   ) {}
 
-  /** @throws TraceError when the text is no JSON object */
+  /** @throws TraceError when the text is not a JSON object */
   static parse(text: string, file: string, line: number): TraceFields {
     let value: unknown;
     try {
@@ -21,7 +21,7 @@ export class TraceFields {
       throw new TraceError(file, line, `${quoted(text)} is broken JSON (${why})`);
     }
     if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-      throw new TraceError(file, line, `${quoted(text)} is no JSON object`);
+      throw new TraceError(file, line, `${quoted(text)} is not a JSON object`);
     }
     return new TraceFields(value as Record<string, unknown>, file, line);
   }
@@ -42,16 +42,16 @@ export class TraceFields {
     const value = this.values[name];
     if (Number.isInteger(value) && Number(value) >= from && Number(value) <= to)
       return Number(value);
-    throw this.misfit(name, `is no whole number from ${from} to ${to}`);
+    throw this.misfit(name, `is not a whole number from ${from} to ${to}`);
   }
 
   number(name: string, to: number): number {
     const value = this.values[name];
     if (typeof value === 'number' && value >= 0 && value <= to) return value;
-    throw this.misfit(name, `is no number from 0 to ${to}`);
+    throw this.misfit(name, `is not a number from 0 to ${to}`);
   }
 
-  /** Where it was given: a key in [1, 2^53), the hash of a text or the number itself. */
+  /** The key of a field if it is there, in [1, 2^53): the hash of a text, or the number itself. */
   key(name: string): number | undefined {
     if (!this.has(name)) return undefined;
     const value = this.values[name];
@@ -64,7 +64,7 @@ export class TraceFields {
     if (!this.has(name)) return undefined;
     const value = this.values[name];
     if (typeof value === 'string' && value !== '' && value.length <= longest) return value;
-    throw this.misfit(name, `is no text of 1 to ${longest} characters`);
+    throw this.misfit(name, `is not a text of 1 to ${longest} characters`);
   }
 
   choice<const C extends string>(name: string, choices: readonly C[]): C {
@@ -73,22 +73,22 @@ export class TraceFields {
     throw this.misfit(name, `is none of ${choices.join(', ')}`);
   }
 
-  /** An object within this one, where it was given. */
+  /** An object within this one, if it is there. */
   object(name: string): TraceFields | undefined {
     if (!this.has(name)) return undefined;
     const value = this.values[name];
     if (typeof value === 'object' && !Array.isArray(value)) {
       return new TraceFields(value as Record<string, unknown>, this.file, this.line);
     }
-    throw this.misfit(name, 'is no object');
+    throw this.misfit(name, 'is not an object');
   }
 
-  /** A list, empty where it was not given; its entries are not looked at. */
+  /** A list, empty if it is not there. Its entries are not checked. */
   list(name: string): readonly unknown[] {
     if (!this.has(name)) return [];
     const value = this.values[name];
     if (Array.isArray(value)) return value;
-    throw this.misfit(name, 'is no list');
+    throw this.misfit(name, 'is not a list');
   }
 
   misfit(name: string, why: string): TraceError {

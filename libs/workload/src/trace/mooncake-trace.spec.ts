@@ -21,7 +21,7 @@ describe('Mooncake traces', () => {
     expect(workload.contentSpan).toBe('prompt');
   });
 
-  it('may have other blocks, or none', () => {
+  it('may have blocks of another size, or none', () => {
     const options = { file: 'm', blockTokens: 64 };
     const lines = [line({ input_length: 100, hash_ids: [1, 2] }), line({})];
     const { workload } = readTrace(lines, options);
@@ -29,7 +29,7 @@ describe('Mooncake traces', () => {
     expect(Array.from(workload.contentStart)).toEqual([0, 2, 2]);
   });
 
-  it("follow a session's row before, where Dynamo wrote a delay", () => {
+  it('follow the previous row of the session, where Dynamo wrote a delay', () => {
     const { workload } = read(
       line({ timestamp: 500, session_id: 'a' }),
       line({ timestamp: 100, session_id: 'b' }),
@@ -44,16 +44,16 @@ describe('Mooncake traces', () => {
 
   it.each([
     ['{"timestamp": 0, "input_length": 10', /broken JSON/],
-    ['[1]', /no JSON object/],
-    [line({ timestamp: -1 }), /timestamp "-1" is no number from 0/],
-    [line({ timestamp: '0' }), /timestamp ".*" is no number/],
+    ['[1]', /not a JSON object/],
+    [line({ timestamp: -1 }), /timestamp "-1" is not a number from 0/],
+    [line({ timestamp: '0' }), /timestamp ".*" is not a number/],
     [line({ timestamp: undefined }), /timestamp is missing/],
-    [line({ timestamp: 1e300 }), /timestamp "1e\+300" is no number/],
-    [line({ input_length: 1.5 }), /input_length "1.5" is no whole number/],
-    [line({ input_length: -1 }), /input_length "-1" is no whole number/],
+    [line({ timestamp: 1e300 }), /timestamp "1e\+300" is not a number/],
+    [line({ input_length: 1.5 }), /input_length "1.5" is not a whole number/],
+    [line({ input_length: -1 }), /input_length "-1" is not a whole number/],
     [line({ output_length: null }), /output_length is missing/],
-    [line({ output_length: 2e9 }), /output_length "2000000000" is no whole number/],
-    [line({ hash_ids: 5 }), /hash_ids "5" is no list/],
+    [line({ output_length: 2e9 }), /output_length "2000000000" is not a whole number/],
+    [line({ hash_ids: 5 }), /hash_ids "5" is not a list/],
     [line({ hash_ids: [1, -2] }), /hash_ids holds "-2"/],
     [line({ hash_ids: [1.5] }), /hash_ids holds "1.5"/],
     [line({ hash_ids: ['a'] }), /hash_ids holds/],

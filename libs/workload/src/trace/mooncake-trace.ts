@@ -4,8 +4,7 @@ import { RequestCollector } from './request-collector';
 import { quoted, type Trace, type TraceOptions, type TraceReader } from './trace-reader';
 
 /**
- * The released traces of Mooncake (kvcache-ai/Mooncake, FAST25-release) hash blocks of so many
- * tokens.
+ * Tokens per block hash in the released traces of Mooncake (kvcache-ai/Mooncake, FAST25-release).
  */
 const BLOCK_TOKENS = 512;
 const MOST_MS = 4e12;
@@ -13,9 +12,10 @@ const MOST_ID = Number.MAX_SAFE_INTEGER;
 
 /**
  * Reads Mooncake's JSON lines: `timestamp` in ms, `input_length`, `output_length`, and `hash_ids`,
- * one per block of the prompt, of which the last may be filled in part. Dynamo's additions are read
- * too: rows of one `session_id` without `timestamp` follow the session's row before, after `delay`
- * ms. Its agentic graphs (`wait_for`) are refused. Arrivals count from the earliest request.
+ * one per block of the prompt; the prompt may fill the last block in part. It reads Dynamo's
+ * additions too: a row of a `session_id` without `timestamp` arrives `delay` ms after the previous
+ * row of its session. Dynamo's agentic graphs (`wait_for`) are refused. Arrivals count from the
+ * earliest request.
  */
 export class MooncakeTraceReader implements TraceReader {
   readonly format = 'mooncake';
@@ -52,7 +52,7 @@ export class MooncakeTraceReader implements TraceReader {
       session,
     });
     if (session !== undefined) this.lastRows.set(session, row);
-    // Trace ids begin at 0, which means "private" to a workload.
+    // Ids of the trace begin at 0, which means "private" in a workload.
     this.collector.addContents(hashIds, 1);
   }
 
@@ -79,7 +79,7 @@ export class MooncakeTraceReader implements TraceReader {
       // The common case first: this runs for every block of the trace.
       if (typeof id === 'number' && id >= 0 && id < MOST_ID && id === Math.floor(id)) continue;
       throw fields.error(
-        `hash_ids holds ${quoted(JSON.stringify(id))}, which is no whole number from 0 ` +
+        `hash_ids holds ${quoted(JSON.stringify(id))}, which is not a whole number from 0 ` +
           'below 2^53 - 1',
       );
     }

@@ -13,7 +13,7 @@ describe('detectTraceFormat', () => {
     ['{"prompt":"hello"}', undefined],
     ['a,b,c', undefined],
     ['PK\u0003\u0004', undefined],
-  ])('sees in %j the format %s', (line, format) => {
+  ])('detects from %j the format %s', (line, format) => {
     expect(detectTraceFormat(line)).toBe(format);
   });
 });
@@ -29,15 +29,17 @@ describe('openAnyTrace', () => {
     expect(trace.report).toMatchObject({ format: 'vidur', requests: 1 });
   });
 
-  it('takes an empty file for a trace of no requests', () => {
+  it('reads an empty file as a trace without requests', () => {
     expect(readTrace([], { file: 'x' }).workload.count).toBe(0);
     expect(readTrace([''], { file: 'x' }).report.requests).toBe(0);
   });
 
-  it('refuses what it does not know, by line', () => {
+  it('refuses an unknown format, and names the line', () => {
     const reader = openAnyTrace({ file: 'x.bin' });
     reader.push('', 1);
     expect(() => reader.push('what is this', 2)).toThrow(TraceError);
-    expect(() => reader.push('what is this', 2)).toThrow(/^x\.bin:2: "what is this" begins no/);
+    expect(() => reader.push('what is this', 2)).toThrow(
+      /^x\.bin:2: "what is this" does not begin/,
+    );
   });
 });

@@ -41,7 +41,7 @@ export function openTrace(format: TraceFormat, options: TraceOptions): TraceRead
   }
 }
 
-/** The format whose header or keys the first line shows; undefined when it is none of ours. */
+/** The format that the header or the keys of the first line show. Undefined when none matches. */
 export function detectTraceFormat(firstLine: string): TraceFormat | undefined {
   const line = firstLine.trim();
   if (line.startsWith('{')) {
@@ -58,16 +58,16 @@ export function detectTraceFormat(firstLine: string): TraceFormat | undefined {
 }
 
 /**
- * A reader for the format that the first line with anything on it shows. A file without such a line
- * is a trace of no requests.
+ * A reader for the format of the first line that is not blank. A file without such a line is a
+ * trace without requests.
  *
- * @throws TraceError from the first `push` when the line shows none
+ * @throws TraceError from the first `push` when the line shows no known format
  */
 export function openAnyTrace(options: TraceOptions): TraceReader {
   return new AnyTraceReader(options);
 }
 
-/** All of a trace that lies in memory. */
+/** Reads a whole trace from memory. */
 export function readTrace(
   lines: Iterable<string>,
   options: TraceOptions & { readonly format?: TraceFormat },
@@ -116,7 +116,7 @@ class AnyTraceReader implements TraceReader {
 
   private unknown(line: string, lineNumber: number): TraceError {
     const reason =
-      `${quoted(line)} begins no trace of a known format ` + `(${TRACE_FORMATS.join(', ')})`;
+      `${quoted(line)} does not begin a trace of a known format ` + `(${TRACE_FORMATS.join(', ')})`;
     return new TraceError(this.options.file, lineNumber, reason);
   }
 }

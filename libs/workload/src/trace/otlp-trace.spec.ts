@@ -22,7 +22,7 @@ function line(...spans: object[]): string {
 const USAGE = { 'gen_ai.usage.input_tokens': 120, 'gen_ai.usage.output_tokens': 30 };
 
 describe('spans of OpenTelemetry', () => {
-  it('are requests that arrive when they start, with their tokens and conversations', () => {
+  it('become requests that arrive at their start, with their tokens and conversations', () => {
     const talk = { ...USAGE, 'gen_ai.conversation.id': 'a', 'gen_ai.request.max_tokens': 64 };
     const old = { 'gen_ai.usage.prompt_tokens': 7, 'gen_ai.usage.completion_tokens': 2 };
     const { workload, report } = readTrace(
@@ -47,14 +47,14 @@ describe('spans of OpenTelemetry', () => {
     expect(readTrace([many], { file: 'x', limit: 2 }).report.requests).toBe(2);
   });
 
-  it('are seen in the first line', () => {
+  it('are detected in the first line', () => {
     expect(detectTraceFormat(line(span(0, USAGE)))).toBe('otlp');
   });
 
   it.each([
     [span(0, { ...USAGE, 'gen_ai.usage.input_tokens': -1 }), 'gen_ai.usage.input_tokens'],
-    [span(0, USAGE, { startTimeUnixNano: 'soon' }), 'startTimeUnixNano ""soon"" is no time'],
-  ])('are refused by line (%#)', (bad, reason) => {
+    [span(0, USAGE, { startTimeUnixNano: 'soon' }), 'startTimeUnixNano ""soon"" is not a time'],
+  ])('are refused with file and line (%#)', (bad, reason) => {
     expect(() => readTrace([line(bad)], { file: 'x.json' })).toThrow(`x.json:1: ${reason}`);
   });
 });

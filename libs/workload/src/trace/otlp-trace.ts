@@ -17,7 +17,7 @@ import {
   type TraceReader,
 } from './trace-reader';
 
-/** The newer name first; vLLM's spans have the older one. */
+/** Attribute names, the newer one first. vLLM's spans have the older one. */
 const INPUT_TOKENS = ['gen_ai.usage.input_tokens', 'gen_ai.usage.prompt_tokens'] as const;
 const OUTPUT_TOKENS = ['gen_ai.usage.output_tokens', 'gen_ai.usage.completion_tokens'] as const;
 const CONVERSATION = 'gen_ai.conversation.id';
@@ -33,8 +33,8 @@ export function isOtlpLine(line: string): boolean {
 /**
  * Reads spans of OpenTelemetry's GenAI conventions from OTLP in JSON, one export request per line,
  * as the Collector's file exporter writes it. A span with prompt and output tokens is a request
- * that arrives when the span starts; spans of a failed call count as failed, all others are passed
- * over. Prompts are private: spans say nothing of what they share.
+ * that arrives when the span starts. Spans of a failed call count as failed; all other spans are
+ * ignored. Prompts are private, because spans have no facts about shared contents.
  */
 export class OtlpTraceReader implements TraceReader {
   readonly format = 'otlp';
@@ -93,10 +93,10 @@ export class OtlpTraceReader implements TraceReader {
     if (typeof digits !== 'string' || !/^\d{1,20}$/.test(digits)) {
       throw this.error(
         line,
-        `startTimeUnixNano ${quoted(JSON.stringify(given ?? null))} is no time`,
+        `startTimeUnixNano ${quoted(JSON.stringify(given ?? null))} is not a time`,
       );
     }
-    // Nanoseconds of today are beyond exact numbers, microseconds are not.
+    // Nanoseconds since 1970 exceed the exact numbers of a double. Microseconds do not.
     return Number(BigInt(digits) / 1_000n);
   }
 
@@ -106,7 +106,7 @@ export class OtlpTraceReader implements TraceReader {
     const count = Number(intValue ?? doubleValue ?? NaN);
     if (Number.isInteger(count) && count >= 0 && count <= MOST_TOKENS) return count;
     const shown = quoted(JSON.stringify(value));
-    throw this.error(line, `${name} ${shown} is no whole number from 0 to ${MOST_TOKENS}`);
+    throw this.error(line, `${name} ${shown} is not a whole number from 0 to ${MOST_TOKENS}`);
   }
 
   private error(line: number, reason: string): TraceError {

@@ -35,7 +35,7 @@ const request = (arrivalUs: number): string =>
 
 describe('a recording', () => {
   it(
-    'is a trace whose arrivals count from its earliest request, in whatever order requests ' +
+    'is a trace whose arrivals count from its earliest request, in any order in which requests ' +
       'ended',
     () => {
       const { workload, report } = read(
@@ -48,11 +48,11 @@ describe('a recording', () => {
     },
   );
 
-  it('of nothing is a trace of no requests', () => {
+  it('without requests is a trace without requests', () => {
     expect(read(recordingHeaderLine(HEADER)).workload.count).toBe(0);
   });
 
-  it('does not go on with another one', () => {
+  it('is refused when another one follows in its file', () => {
     const lines = [recordingHeaderLine(HEADER), request(1), recordingHeaderLine(HEADER)];
     expect(() => read(...lines)).toThrow('run.jsonl:3: another recording begins here');
   });
@@ -62,16 +62,16 @@ describe('a recording', () => {
   });
 
   it.each([
-    ['{"baton_recording":2}', 'run.jsonl:1: baton_recording "2" is no whole number from 1 to 1'],
+    ['{"baton_recording":2}', 'run.jsonl:1: baton_recording "2" is not a whole number from 1 to 1'],
     ['{"baton_recording":1', 'is broken JSON'],
-    ['{"baton_recording":1,"started_us":0,"pid":1,"config":[]}', 'config "[]" is no object'],
+    ['{"baton_recording":1,"started_us":0,"pid":1,"config":[]}', 'config "[]" is not an object'],
   ])('of another kind, %s, is refused', (line, reason) => {
     expect(() => read(line)).toThrow(reason);
   });
 });
 
-describe('what was measured', () => {
-  it('is read back as it was written', () => {
+describe('the measurements of a request', () => {
+  it('round-trip', () => {
     const us = fc.option(fc.nat(1e12), { nil: undefined });
     const text = fc.option(fc.string({ minLength: 1, maxLength: 20 }), { nil: undefined });
     const seen = { firstTokenUs: us, finishUs: us };
@@ -101,7 +101,7 @@ describe('what was measured', () => {
     );
   });
 
-  it('is nothing in the first line and in lines that carry none', () => {
+  it('are absent from the first line and from lines without them', () => {
     const plain = traceLine({ arrivalUs: 0, promptTokens: 1, outputTokens: 1 });
     for (const line of [recordingHeaderLine(HEADER), plain]) {
       expect(parseMeasured(line, 'run.jsonl', 1)).toBeUndefined();
@@ -110,10 +110,10 @@ describe('what was measured', () => {
 
   it.each([
     [{ outcome: 'fine' }, 'outcome ""fine"" is none of completed, failed, aborted'],
-    [{ tokens: -1 }, 'tokens "-1" is no whole number'],
-    [{ seen: 7 }, 'seen "7" is no object'],
-    [{ gaps_us: [[1]] }, 'gaps_us holds [1], which is no pair of length and count'],
-  ])('is refused by line when it has %j', (part, reason) => {
+    [{ tokens: -1 }, 'tokens "-1" is not a whole number'],
+    [{ seen: 7 }, 'seen "7" is not an object'],
+    [{ gaps_us: [[1]] }, 'gaps_us holds [1], which is not a pair of length and count'],
+  ])('are refused with file and line when they have %j', (part, reason) => {
     const fields = JSON.parse(request(0)) as { measured: object };
     const line = JSON.stringify({ ...fields, measured: { ...fields.measured, ...part } });
     expect(() => parseMeasured(line, 'run.jsonl', 9)).toThrow(`run.jsonl:9: ${reason}`);

@@ -2,8 +2,8 @@ import type { Micros } from '@baton/kernel';
 import { TraceFields } from './json-fields';
 
 /**
- * The key that tells the first line of a recording from the lines of requests, and the version of
- * the format.
+ * The key that distinguishes the first line of a recording from lines of requests. Its value is the
+ * version of the format.
  */
 const MARK = 'baton_recording';
 const VERSION = 1;
@@ -12,36 +12,36 @@ const MOST_US = 4e15;
 
 /** First line of a recording of a live cluster. */
 export interface RecordingHeader {
-  /** Version of Baton that wrote it. */
+  /** Version of the Baton that wrote it. */
   readonly version: string;
-  /** When it was begun, µs since the Unix epoch. */
+  /** Start of the recording, µs since the Unix epoch. */
   readonly startedUs: Micros;
-  /** The process that writes: its machine and its process id there. */
+  /** The process that wrote it: its machine and its process id. */
   readonly host: string;
   readonly pid: number;
-  /** The resolved configuration by file names, without what is secret or concerns one process. */
+  /** The resolved configuration by file names, without secrets and options of a single process. */
   readonly config: Readonly<Record<string, unknown>>;
 }
 
-/** How a recorded request ended. `aborted`: its client left. */
+/** How a recorded request ended. `aborted`: its client disconnected. */
 export const RECORDED_OUTCOMES = ['completed', 'failed', 'aborted'] as const;
 export type RecordedOutcome = (typeof RECORDED_OUTCOMES)[number];
 
 /**
- * Instants in µs of simulated time since the request's arrival; what did not happen or is not known
- * is left out.
+ * Instants in µs of simulated time since the request's arrival. Instants that did not occur or are
+ * unknown are left out.
  */
 export interface RecordedInstants {
-  /** Its first step on the engine that computes the prompt begins. */
+  /** Start of its first step on the engine that computes the prompt. */
   readonly scheduledUs?: Micros | undefined;
   readonly heldUs?: Micros | undefined;
-  /** Its first step on the decode engine begins. */
+  /** Start of its first step on the decode engine. */
   readonly decodeUs?: Micros | undefined;
   readonly firstTokenUs?: Micros | undefined;
   readonly finishUs?: Micros | undefined;
 }
 
-/** What was measured of one request: the `measured` object of its line. */
+/** The measurements of one request: the `measured` object of its line. */
 export interface MeasuredRequest {
   readonly outcome: RecordedOutcome;
   readonly finishReason: string;
@@ -52,17 +52,19 @@ export interface MeasuredRequest {
   readonly flow?: string | undefined;
   readonly prefillEngine?: string | undefined;
   readonly decodeEngine?: string | undefined;
-  /** Tokens that came. */
+  /** Output tokens received. */
   readonly tokens: number;
   readonly cachedTokens: number;
   readonly transferredTokens: number;
-  /** As the engines stamped them. */
+  /** Stamped by the engines. */
   readonly stamped: RecordedInstants;
   /**
-   * As the API process saw them, times the speedup: delivery and delays of the machine are in them.
+   * Stamped by the API process, times the speedup: they include delivery and delays of the machine.
    */
   readonly seen: Pick<RecordedInstants, 'firstTokenUs' | 'finishUs'>;
-  /** Gaps between its tokens as the API process saw them: µs of simulated time, and how often. */
+  /**
+   * Gaps between its tokens in the API process: µs of simulated time, and how often each occurred.
+   */
   readonly gapsUs: readonly (readonly [us: Micros, times: number])[];
 }
 
@@ -72,7 +74,7 @@ export function recordingHeaderLine(header: RecordingHeader): string {
   return JSON.stringify({ [MARK]: VERSION, version, started_us: startedUs, host, pid, config });
 }
 
-/** Whether the line is the first one of a recording. */
+/** True for the first line of a recording. */
 export function isRecordingHeader(line: string): boolean {
   return line.trimStart().startsWith(`{"${MARK}"`);
 }
@@ -80,7 +82,7 @@ export function isRecordingHeader(line: string): boolean {
 /**
  * Reads the first line of a recording.
  *
- * @throws TraceError naming file and line when it is broken, or one of another version
+ * @throws TraceError with file and line when it is broken or has another version
  */
 export function parseRecordingHeader(line: string, file: string, lineNumber = 1): RecordingHeader {
   const fields = TraceFields.parse(line, file, lineNumber);
@@ -94,17 +96,17 @@ export function parseRecordingHeader(line: string, file: string, lineNumber = 1)
   };
 }
 
-/** What a line says was measured, and of which request. */
+/** The measurements of a line, with the id of the request. */
 export interface MeasuredLine {
   readonly id: string | undefined;
   readonly measured: MeasuredRequest;
 }
 
 /**
- * Reads the `measured` object of a line; undefined when it has none, as the first line of a
+ * Reads the `measured` object of a line. Undefined when it has none, as in the first line of a
  * recording.
  *
- * @throws TraceError naming file and line when it is none that a recording has
+ * @throws TraceError with file and line when the object is invalid
  */
 export function parseMeasured(
   line: string,
@@ -157,10 +159,12 @@ function gapOf(fields: TraceFields, pair: unknown): readonly [number, number] {
   if (Number.isSafeInteger(us) && Number.isSafeInteger(times) && Number(us) >= 0) {
     return [Number(us), Number(times)];
   }
-  throw fields.error(`gaps_us holds ${JSON.stringify(pair)}, which is no pair of length and count`);
+  throw fields.error(
+    `gaps_us holds ${JSON.stringify(pair)}, which is not a pair of length and count`,
+  );
 }
 
-/** The `measured` object as it stands in a line. */
+/** The `measured` object of a line. */
 export function measuredObject(measured: MeasuredRequest): object {
   const { stamped, seen } = measured;
   return {

@@ -3,9 +3,7 @@ import { fromZero } from '../retime';
 import { type Row, WorkloadBuilder, type WorkloadBuilderOptions } from '../workload-builder';
 import type { Trace, TraceFormat } from './trace-reader';
 
-/**
- * What the readers of all formats share: rows go in, what had to be decided about them is counted.
- */
+/** The common part of the readers of all formats: it collects rows and counts corrections. */
 export class RequestCollector {
   private readonly builder: WorkloadBuilder;
   private emptyPrompts = 0;
@@ -22,7 +20,7 @@ export class RequestCollector {
     return this.builder.count;
   }
 
-  /** Token counts may be 0. Returns the row so far. */
+  /** Adds a request and returns its row so far. Token counts may be 0. */
   add(row: Row): number {
     if (row.promptTokens === 0) this.emptyPrompts += 1;
     if (row.outputTokens === 0) this.emptyOutputs += 1;
@@ -38,9 +36,7 @@ export class RequestCollector {
     });
   }
 
-  /**
-   * The blocks of the request that was added last: each id plus `offset`, which makes 0 = private.
-   */
+  /** Adds the blocks of the last request: each id plus `offset`. A sum of 0 means private. */
   addContents(ids: ArrayLike<number>, offset: number): void {
     this.builder.addContents(ids, offset);
   }

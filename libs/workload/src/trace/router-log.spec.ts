@@ -24,12 +24,12 @@ describe('the access log of a router', () => {
     expect(workload.contentIds[0]).toBe(workload.contentIds[1]);
   });
 
-  it('takes seconds for times too', () => {
+  it('accepts times in seconds', () => {
     const { workload } = read(line({ time: 5 }), line({ time: 7.25 }));
     expect([...workload.arrivalUs]).toEqual([0, 2_250_000]);
   });
 
-  it('says where a request ran and what its TTFT was', () => {
+  it('gives the engine and the TTFT of a request', () => {
     const { id, measured } = parseRouterLine(line({ ttft_ms: 12.5 }), 'f', 1);
     expect(id).toBe('a');
     expect(measured).toMatchObject({
@@ -41,7 +41,7 @@ describe('the access log of a router', () => {
   });
 
   it.each([
-    [line({ time: 'today' }), 'access.jsonl:1: time ""today"" is no time like'],
+    [line({ time: 'today' }), 'access.jsonl:1: time ""today"" is not a time like'],
     [line({ prompt_tokens: -1 }), 'access.jsonl:1: prompt_tokens'],
     [line({ block_size: 0 }), 'access.jsonl:1: block_size'],
   ])('refuses %s', (text, complaint) => {

@@ -12,16 +12,16 @@ const MOST_MS = 1e9;
 const LONGEST_TEXT = 1024;
 const BLOCK_TOKENS = 16;
 
-/** Whether a line is one decision of a router. */
+/** True for a line with one decision of a router. */
 export function isRouterLine(line: string): boolean {
   return line.startsWith('{') && line.includes('"request_id"') && line.includes('"endpoint"');
 }
 
 /**
  * Reads the access log of a router, one JSON object per request: `time` (ISO 8601, or seconds since
- * any instant), `request_id`, `endpoint`, `prompt_tokens`, `output_tokens`; where known
+ * any instant), `request_id`, `endpoint`, `prompt_tokens`, `output_tokens`; optionally
  * `decode_endpoint`, `block_hashes` of `block_size` tokens, `session` and `ttft_ms`. Other keys are
- * passed over.
+ * ignored.
  */
 export class RouterLogReader implements TraceReader {
   readonly format = 'router';
@@ -60,7 +60,7 @@ export class RouterLogReader implements TraceReader {
       this.format,
       'first-request',
     );
-    // Routers log a request when it ends, so arrivals stand in no order.
+    // Routers log a request at its end, so lines are not in the order of arrivals.
     return { workload, report: { ...report, outOfOrder: 0 } };
   }
 
@@ -69,11 +69,12 @@ export class RouterLogReader implements TraceReader {
       return secondsToUs(fields.number('time', MOST_SECONDS));
     }
     const atUs = this.clock.read(fields.text('time', LONGEST_TEXT) ?? '');
-    if (Number.isNaN(atUs)) throw fields.misfit('time', 'is no time like 2026-11-16T18:15:46.68Z');
+    if (Number.isNaN(atUs))
+      throw fields.misfit('time', 'is not a time like 2026-11-16T18:15:46.68Z');
     return atUs;
   }
 
-  /** The first line decides the size of blocks; a file cannot mix sizes. */
+  /** The first line sets the block size. Other sizes in the same file are refused. */
   private collectorFor(fields: TraceFields): RequestCollector {
     const given = fields.has('block_size')
       ? fields.integer('block_size', 1, MOST_TOKENS)
@@ -91,15 +92,15 @@ export class RouterLogReader implements TraceReader {
 }
 
 /**
- * What a line of a router's log says was measured: where the request ran, and its TTFT if it is
- * there.
+ * The measurements in a line of a router's log: the engine of the request, and its TTFT if the line
+ * has it.
  *
- * @throws TraceError naming file and line
+ * @throws TraceError with file and line
  */
 export function parseRouterLine(line: string, file: string, lineNumber: number): MeasuredLine {
   const fields = TraceFields.parse(line, file, lineNumber);
   const endpoint = fields.text('endpoint', LONGEST_TEXT);
-  if (endpoint === undefined) throw fields.misfit('endpoint', 'is no text');
+  if (endpoint === undefined) throw fields.misfit('endpoint', 'is not a text');
   const firstTokenUs = fields.has('ttft_ms')
     ? msToUs(fields.number('ttft_ms', MOST_MS))
     : undefined;

@@ -10,7 +10,8 @@ const MONTH_DAYS = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
 
 /**
  * Reads `2023-11-16 18:15:46.6805900`, with up to nine decimals and an optional offset (`Z`,
- * `+00:00`); without one it is UTC. Undefined for anything else, dates that do not exist included.
+ * `+00:00`). A time without offset is UTC. Undefined for any other text, including dates that do
+ * not exist.
  */
 export function parseTimestamp(text: string): Timestamp | undefined {
   const match = SHAPE.exec(text);

@@ -1,6 +1,6 @@
 import type { Workload } from '../workload';
 
-/** Formats by the names that `--trace-format` takes. */
+/** The formats, by their names in `--trace-format`. */
 export const TRACE_FORMATS = [
   'azure',
   'mooncake',
@@ -15,29 +15,29 @@ export const TRACE_FORMATS = [
 export type TraceFormat = (typeof TRACE_FORMATS)[number];
 
 export interface TraceOptions {
-  /** The name that errors carry. */
+  /** The name of the file in errors. */
   readonly file: string;
-  /** Rows to take, from the beginning of the file; left out: all. */
+  /** Number of rows to read, from the beginning of the file. Default: all. */
   readonly limit?: number | undefined;
-  /** mooncake: tokens per hash id; left out: 512, as in the released traces. */
+  /** mooncake: tokens per hash id. Default: 512, as in the released traces. */
   readonly blockTokens?: number | undefined;
 }
 
-/** Reads a trace line by line; it opens no file. */
+/** Reads the lines of a trace. It opens no file. */
 export interface TraceReader {
   readonly format: TraceFormat;
-  /** Requests taken so far. */
+  /** Requests read so far. */
   readonly count: number;
-  /** The limit is reached: further lines would be ignored. */
+  /** True when the limit is reached. Further lines are ignored. */
   readonly isFull: boolean;
   /**
    * @param line without its line feed; a carriage return, a byte order mark and blanks around it
-   *   are no harm
+   * are ignored
    * @param lineNumber from 1
-   * @throws TraceError on a line that is not exactly what the format says
+   * @throws TraceError on a line that violates the format
    */
   push(line: string, lineNumber: number): void;
-  /** Sorts what was read, once. The reader is spent afterwards. */
+  /** Sorts the requests and returns the trace. Call it once, at the end. */
   end(): Trace;
 }
 
@@ -46,24 +46,22 @@ export interface Trace {
   readonly report: TraceReport;
 }
 
-/** What a reader had to decide. */
+/** Corrections that a reader made. */
 export interface TraceReport {
   readonly format: TraceFormat;
   readonly requests: number;
   /**
-   * Requests without prompt or without output, which now have one token: an engine takes no less.
+   * Requests without prompt or without output. They now have one token, the minimum of an engine.
    */
   readonly emptyPrompts: number;
   readonly emptyOutputs: number;
-  /**
-   * Rows left out because the trace says that the request failed (BurstGPT: no response tokens).
-   */
+  /** Rows left out because the trace marks the request as failed (BurstGPT: no response tokens). */
   readonly failed: number;
-  /** Requests that lay before the line above them; they were sorted. */
+  /** Requests that arrived before the request of the line above. The reader sorts them. */
   readonly outOfOrder: number;
 }
 
-/** A line that cannot be what it should be. `message` is `file:line: reason`. */
+/** An invalid line of a trace. `message` is `file:line: reason`. */
 export class TraceError extends Error {
   constructor(
     readonly file: string,
@@ -78,7 +76,7 @@ export class TraceError extends Error {
 
 const SHOWN = 40;
 
-/** Foreign text for a message: one line, not too long. */
+/** Foreign text for a message: one line, cut to a short length. */
 export function quoted(text: string): string {
   const line = text.replace(/[\p{C}\s]+/gu, ' ');
   return `"${line.length > SHOWN ? `${line.slice(0, SHOWN)}…` : line}"`;

@@ -37,13 +37,13 @@ describe('the request log of vLLM', () => {
     expect(report).toMatchObject({ format: 'vllm', requests: 2 });
     expect([...workload.arrivalUs]).toEqual([0, 3_000_000]);
     expect([...workload.promptTokens]).toEqual([18, 17]);
-    // What was not logged is as long as it was allowed to be.
+    // An output that was not logged has the length of its max_tokens.
     expect([...workload.outputTokens]).toEqual([3, 100]);
     expect(requestIdOf(workload, 1)).toBe('cmpl-b');
     expect(workload.contentIds[0]).toBe(workload.contentIds[1]);
   });
 
-  it('adds up the deltas of a stream, whose last line has no ids', () => {
+  it('sums the deltas of a stream, whose last line has no ids', () => {
     const at = '02-13 11:33:33';
     const { workload } = read([
       received(at, 'cmpl-a'),
@@ -55,7 +55,7 @@ describe('the request log of vLLM', () => {
     expect([...workload.outputTokens]).toEqual([3]);
   });
 
-  it('reads the older line that has prompt and parameters together', () => {
+  it('reads the older line with prompt and parameters together', () => {
     const given = "prompt: 'Hi', params: SamplingParams(n=1, max_tokens=5)";
     const ids = 'prompt_token_ids: [1, 2, 3], lora_request: None.';
     const text = `Received request cmpl-c-0: ${given}, ${ids}`;
@@ -64,7 +64,7 @@ describe('the request log of vLLM', () => {
     expect([workload.promptTokens[0], workload.outputTokens[0]]).toEqual([3, 5]);
   });
 
-  it('takes the first requests only, with their outputs', () => {
+  it('reads only the first requests, with their outputs', () => {
     const at = '02-13 11:33:33';
     const lines = [
       received(at, 'cmpl-a'),
@@ -76,7 +76,7 @@ describe('the request log of vLLM', () => {
     expect([workload.count, workload.outputTokens[0]]).toEqual([1, 2]);
   });
 
-  it('names the line of a request whose prompt was not logged, and what to do', () => {
+  it('names the line of a request without a logged prompt, and the remedy', () => {
     expect(() => read([received('02-13 11:33:33', 'cmpl-a')])).toThrow(
       'vllm.log:1: the log has no prompt_token_ids of cmpl-a: run vLLM with VLLM_LOGGING_LEVEL',
     );

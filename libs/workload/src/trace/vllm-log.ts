@@ -15,7 +15,7 @@ const MAX_TOKENS = /\bmax_tokens=(\d+)/;
 const FIRST_YEAR = 2000;
 const BLOCK_TOKENS = 16;
 
-/** Whether a line is one of vLLM's server log. */
+/** True for a line of vLLM's server log. */
 export function isVllmLogLine(line: string): boolean {
   return STAMP.test(line);
 }
@@ -25,7 +25,7 @@ interface LoggedRequest {
   readonly lineNumber: number;
   readonly arrivalUs: Micros;
   readonly maxTokens: number | undefined;
-  /** Undefined: no line has said them. */
+  /** Undefined until a line has it. */
   prompt: readonly string[] | undefined;
   outputTokens: number | undefined;
 }
@@ -33,9 +33,8 @@ interface LoggedRequest {
 /**
  * Reads the request log of a vLLM server (`--enable-log-requests --enable-log-outputs`, with
  * VLLM_LOGGING_LEVEL=DEBUG for the ids of prompts), as vllm/entrypoints/logger.py writes it. A
- * request arrives in the second in which it was logged; blocks of 16 tokens with equal ids are
- * equal content. Outputs that were not logged are as long as max_tokens. Other lines are passed
- * over.
+ * request arrives in the second of its log line. Blocks of 16 tokens with equal ids are equal
+ * content. An output that was not logged has the length of its max_tokens. Other lines are ignored.
  */
 export class VllmLogReader implements TraceReader {
   readonly format = 'vllm';
@@ -50,7 +49,7 @@ export class VllmLogReader implements TraceReader {
     return this.requests.size;
   }
 
-  /** What was generated for the requests that are taken comes later. */
+  /** Outputs of the requests read so far may follow in later lines. */
   readonly isFull = false;
 
   push(line: string, lineNumber: number): void {
@@ -89,7 +88,7 @@ export class VllmLogReader implements TraceReader {
     });
   }
 
-  /** The ids of a stream come in its deltas, and its last line repeats the text alone. */
+  /** The deltas of a stream have the ids of its tokens. Its last line repeats only the text. */
   private answer(request: LoggedRequest, kind: string, line: string): void {
     const ids = idsIn(OUTPUT_IDS, line);
     if (ids === undefined) return;
@@ -118,7 +117,7 @@ export class VllmLogReader implements TraceReader {
 
   private instant(line: string, lineNumber: number): Micros {
     const [, month = '', day = '', time = ''] = STAMP.exec(line) ?? [];
-    // A log goes on over New Year.
+    // A lower month than before means a new year.
     if (Number(month) < this.month) this.year += 1;
     this.month = Number(month);
     const atUs = this.clock.read(`${this.year}-${month}-${day} ${time}`);
@@ -138,7 +137,7 @@ function idsIn(pattern: RegExp, line: string): string[] | undefined {
   return list.trim() === '' ? [] : list.split(',').map((id) => id.trim());
 }
 
-/** Each full block is known by its tokens and those before it. */
+/** The key of each full block covers its tokens and those before it. */
 function blocksOf(ids: readonly string[]): number[] {
   const blocks: number[] = [];
   for (let end = BLOCK_TOKENS; end <= ids.length; end += BLOCK_TOKENS) {

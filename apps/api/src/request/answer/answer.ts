@@ -8,7 +8,7 @@ export interface AnswerFacts {
   /** The same in TensorRT-LLM's way. */
   readonly disaggregated?: { readonly id: string | undefined; readonly state: string };
   /** True for LMCache's proxy, which continues after the first token and needs its id. */
-  readonly tellsFirstToken?: boolean;
+  readonly includesFirstToken?: boolean;
 }
 
 /** The fields that a prefill leg gets besides its token. */

@@ -62,8 +62,8 @@ describe('upstream servers that speak TLS', () => {
 
 describe('invalid server addresses', () => {
   it.each([
-    [{ prefillUrl: ['ftp://a'] }, /prefill_url: `ftp:\/\/a` is no http or https URL/],
-    [{ prefillUrl: ['http://a/v1'] }, /no http or https URL without a path/],
+    [{ prefillUrl: ['ftp://a'] }, /prefill_url: `ftp:\/\/a` is not an http or https URL/],
+    [{ prefillUrl: ['http://a/v1'] }, /not an http or https URL without a path/],
     [{ prefillUrl: [] }, /1 prefill engines need as many prefill_url/],
     [{ prefillUrl: ['http://a'], dataParallelSize: 2 }, /data_parallel_size must be 1/],
     [{ prefillUrl: ['http://a'], prefillBootstrapPort: ['0'] }, /`0` is no port/],

@@ -1,15 +1,14 @@
 import { UsageError } from '@baton/config';
 import { type EngineRole, formatTopology, parseEngines, type Topology } from '@baton/placement';
+import { isAsGood } from './shares';
 import type { ScalingTrial } from './trial';
 
-/** What a split of these many points less than the largest one still counts as equal. */
-export const AS_GOOD = 0.005;
-
 /**
- * The largest split of the bounds, and the smallest one that keeps the target share of requests
- * within the SLO, or, if the largest does not, that comes within half a point of it. The search
- * follows the border between the splits that do and those that do not, assuming that more engines
- * of a role are never worse.
+ * The largest split within the bounds, and the best fixed split: the smallest one that keeps the
+ * target share of requests within the SLO, and of each SLO class within its own targets. Where the
+ * largest split misses a target, the best one is within half a point of it. The search follows the
+ * border between splits that keep the targets and those that do not. It assumes that more engines of
+ * a role are never worse.
  *
  * @throws UsageError for bounds with prefill, decode and aggregated engines
  */
@@ -22,17 +21,16 @@ export function bestStatic(
   const [first = 'prefill', second, third] = rolesIn(max);
   if (third !== undefined) {
     throw new UsageError(
-      '--autoscalers compares prefill and decode engines, or aggregated ones: not both in one max.',
+      '--autoscalers compares prefill and decode engines, or aggregated ones. Use one kind in max.',
     );
   }
   const largest = attempt(formatTopology(max));
-  const enough = Math.min(target, (largest.slo_attainment ?? 0) - AS_GOOD);
   let best = largest;
   const counts: Record<EngineRole, number> = { ...max };
   if (second !== undefined) counts[second] = min[second];
   while (counts[first] >= min[first]) {
     const trial = attempt(formatTopology(counts));
-    const isEnough = (trial.slo_attainment ?? 0) >= enough;
+    const isEnough = isAsGood(trial, largest, target);
     if (isEnough && trial.gpu_hours < best.gpu_hours) best = trial;
     if (isEnough) counts[first]--;
     else if (second !== undefined && counts[second] < max[second]) counts[second]++;
@@ -41,7 +39,7 @@ export function bestStatic(
   return best === largest ? [largest] : [best, largest];
 }
 
-/** The roles that have engines. */
+/** The roles with engines. */
 export function rolesIn(max: Topology): EngineRole[] {
   return (['prefill', 'decode', 'aggregated'] as const).filter((role) => max[role] > 0);
 }

@@ -1,14 +1,15 @@
 import { formatTopology, parseEngines } from '@baton/placement';
-import { AS_GOOD, rolesIn } from './best-static';
+import { rolesIn } from './best-static';
+import { withLargestShares, isAsGood } from './shares';
 import type { ScalingTrial } from './trial';
 
-/** Shares of late prompts that the model of a plan may allow. */
+/** Shares of late prompts that the model of a plan allows, tried in turn. */
 const LATES = [0, 0.005, 0.02] as const;
 
 /** The oracles of a comparison: for the SLO, and for GPU-hours. */
 export const ORACLES = ['oracle', 'oracle like the best split'] as const;
 
-/** The best split that stays, then the largest, of these bounds. */
+/** The best fixed split and the largest split of these bounds. */
 interface Splits {
   readonly min: string;
   readonly max: string;
@@ -16,13 +17,14 @@ interface Splits {
 }
 
 /**
- * The cheapest plans of one who knows the trace, and so how each plan ends. Tried are the splits
- * that stay, and plans by the model of `oracle:` that never have fewer engines than the bounds, or
- * than the best split with one less of its first role, or with all of it. The first oracle comes
- * within half a point of the most that a plan attains, the second within half a point of the best
- * split.
+/**
+ * The cheapest plans with full knowledge of the trace. Candidates are fixed splits, and plans by
+ * the model of `oracle:` with at least the engines of the bounds, of the best split less one engine
+ * of its first role, or of the best split with all engines of that role. The first oracle comes
+ * within half a point of the highest attainment of any candidate, the second within half a point of
+ * the best split; with SLO classes, in the share of each class too.
  *
- * @param attempt replays a plan of the model that never has fewer engines than `min`
+ * @param attempt replays a plan of the model with at least `min` engines
  */
 export function searchOracles(
   splits: Splits,
@@ -32,10 +34,9 @@ export function searchOracles(
     LATES.map((late) => attempt(`oracle:late=${late}`, min)),
   );
   const plans = [...planned, ...splits.trials];
-  const most = Math.max(...plans.map(attained));
-  const enough = [most, attained(splits.trials[0]!)].map((share) => share - AS_GOOD);
+  const bars = [withLargestShares(plans), splits.trials[0]!];
   return ORACLES.map((autoscaler, i) => {
-    const kept = plans.filter((plan) => attained(plan) >= enough[i]!);
+    const kept = plans.filter((plan) => isAsGood(plan, bars[i]!));
     const cheapest = kept.reduce((a, b) => (b.gpu_hours < a.gpu_hours ? b : a));
     return { ...cheapest, autoscaler, topology: null };
   });
@@ -48,8 +49,4 @@ function floorsOf({ min, max, trials }: Splits): readonly string[] {
   const oneLess = { ...best, [first]: Math.max(fewest[first], best[first] - 1) };
   const floors = [fewest, oneLess, { ...best, [first]: most[first] }].map(formatTopology);
   return [...new Set(floors)].filter((floor) => floor !== formatTopology(most));
-}
-
-function attained({ slo_attainment: share }: ScalingTrial): number {
-  return share ?? 0;
 }

@@ -25,7 +25,7 @@ const SMALL = ['--dataset', 'random', '--num-prompts', '300', '--request-rate', 
 const TRACE = ['--trace', 'mooncake-conversation', '--limit', '2500', ...SLO];
 
 describe('baton plan --autoscalers', () => {
-  it('has oracles that no other beats in attainment, nor in GPU-hours per request in time', async () => {
+  it('has oracles with the best attainment and the fewest GPU-hours per request', async () => {
     const names =
       'hpa:ttft,hpa:ttft@prefill+kv=0.7@decode,keda:5,wva:interval=60s,sla:interval=60s';
     const bounds = ['--max', '6P3D', '--startup-duration', '60', '--json'];
@@ -38,16 +38,16 @@ describe('baton plan --autoscalers', () => {
     const hoursPerShare = (trial: ScalingTrial): number => trial.gpu_hours / trial.slo_attainment!;
     const cheapest = Math.min(...oracles.map(hoursPerShare));
     for (const other of others) {
-      // The largest split has all engines from the start, and no share of a point is left to it.
+      // The largest split has all engines from the start, and attains the most.
       expect(bound!.slo_attainment).toBeGreaterThanOrEqual(other.slo_attainment! - 0.005);
-      // Less than half of the requests in time is no service to compare with.
+      // Splits that serve less than half of the requests in time are not compared.
       if (other.slo_attainment! < 0.5) continue;
       const isDearer = hoursPerShare(other) >= 0.98 * cheapest;
       expect([other.autoscaler, isDearer]).toEqual([other.autoscaler, true]);
     }
   });
 
-  it('compares modules and names in a table of at most 100 columns, and writes files', async () => {
+  it('compares modules and built-in autoscalers in a table, and writes files', async () => {
     const path = join(folder, 'two.mjs');
     const decide = '({ counts }) => ({ counts: { ...counts, decode: 2 } })';
     writeFileSync(path, `export default { create: () => ({ decide: ${decide} }) };\n`);
@@ -75,7 +75,7 @@ describe('baton plan --autoscalers', () => {
     expect(csv).toHaveLength(1 + trials.length);
   });
 
-  it('has a share for each SLO class, and keeps none with a class that misses its own', async () => {
+  it('has a share for each SLO class, and no winner whose class misses its targets', async () => {
     const classes = { quick: { ttft: 1 }, slow: { priority: 1 } };
     const mix = ['--slo-classes', JSON.stringify(classes), '--slo-mix', 'quick=0.2,slow=0.8'];
     const flags = [...mix, '--autoscalers', 'keda:5', '--max', '2P2D', '--out', folder];
@@ -88,17 +88,31 @@ describe('baton plan --autoscalers', () => {
       expect([slow!.name, slow!.slo_attainment]).toEqual(['slow', 1]);
     }
     expect(stdout).toContain(
-      'None keeps ttft=2s,tpot=50ms for 70 % of the requests, and of each class',
+      'No autoscaler keeps ttft=2s,tpot=50ms for 70 % of the requests, and the targets',
     );
     const [names] = readFileSync(join(folder, 'plan.csv'), 'utf8').split('\n');
     expect(names).toMatch(/policy_faults,in_slo_quick,in_slo_slow$/);
   });
 
+  it('takes the smallest split that keeps the targets of each SLO class too', async () => {
+    const mix = ['--slo-classes', '{"quick":{"ttft":80}}', '--slo-mix', 'quick=1'];
+    const flags = ['--autoscalers', 'keda:5', '--max', '3P1D', '--attainment', '0.9', '--json'];
+    const splitOf = async (...classes: string[]): Promise<ScalingTrial> => {
+      const { stdout } = await baton('plan', ...SMALL, ...flags, ...classes);
+      const { trials } = JSON.parse(stdout) as ComparedAutoscalers;
+      return trials.find(({ topology }) => topology !== null)!;
+    };
+    const [loose, strict] = [await splitOf(), await splitOf(...mix)];
+    expect(loose.topology).toBe('1P1D');
+    expect(strict.gpu_hours).toBeGreaterThan(loose.gpu_hours);
+    expect(strict.slo_classes?.[0]?.slo_attainment).toBeGreaterThanOrEqual(0.9);
+  });
+
   it.each([
-    [['--autoscalers', 'hpa:ttft'], 'autoscaler needs its most engines'],
+    [['--autoscalers', 'hpa:ttft'], 'autoscaler needs a maximum of engines'],
     [['--autoscalers', 'hpa:ttft,', '--max', '2P2D'], '--autoscalers is a list'],
     [['--autoscalers', 'fast', '--max', '2P2D'], 'There is no autoscaler "fast"'],
-    [['--autoscalers', 'wva', '--max', '2P2D', '--gpus', '4'], '--gpus has no meaning with'],
+    [['--autoscalers', 'wva', '--max', '2P2D', '--gpus', '4'], '--gpus has no effect with'],
     [['--autoscalers', 'wva', '--max', '1P1D1A'], 'compares prefill and decode engines, or'],
   ])('refuses %j in one sentence', async (flags, complaint) => {
     const { exitCode, stderr } = await baton('plan', ...SMALL, ...flags);

@@ -20,8 +20,8 @@ import { type ScalingTrial, tryScaling, withAutoscaler, withFloor, withStatic } 
 const ATTAINMENT = 0.9;
 
 /**
- * `baton plan --autoscalers`: replays one workload under each autoscaler, under the best split that
- * stays and under the oracle, and prints a row for each. Undefined flag: another kind of plan.
+ * `baton plan --autoscalers`: replays one workload under each autoscaler, the best fixed split and
+ * the oracles, and prints a row for each.
  */
 export async function planAutoscalers(given: GivenReplayFlags): Promise<void> {
   const { autoscalers, attainment, ...rest } = given;
@@ -29,7 +29,7 @@ export async function planAutoscalers(given: GivenReplayFlags): Promise<void> {
   const names = namesIn(String(autoscalers), rest);
   const target = shareOf('--attainment', attainment as string | undefined) ?? ATTAINMENT;
   if (flags.slo === undefined) {
-    throw new UsageError('Say what must be kept: --slo ttft=2s,tpot=50ms.');
+    throw new UsageError('The SLO is missing. Add it, for example --slo ttft=2s,tpot=50ms.');
   }
   claimFolder(flags.out, '--out');
   const [first = ORACLES[0]] = names;
@@ -38,29 +38,29 @@ export async function planAutoscalers(given: GivenReplayFlags): Promise<void> {
     prepareReplay({ ...flags, config }, process.env, onProgress),
   );
   for (const note of prepared.notes) say(note);
-  await tell(await compared(prepared, { flags, names, target }), flags);
+  await printResult(await compared(prepared, { flags, names, target }), flags);
 }
 
-/** Flags of a search for splits. */
+/** Flags that apply only to a search for splits. */
 const OF_A_SEARCH = ['gpus', 'space', 'prefillTp', 'decodeTp', 'simulate', 'threads', 'planners'];
 
 function namesIn(list: string, given: GivenReplayFlags): string[] {
   const { autoscaler, scalePolicy, topology } = given;
   const idle = OF_A_SEARCH.find((name) => given[name] !== undefined);
   if (idle !== undefined)
-    throw new UsageError(`${flagName(idle)} has no meaning with --autoscalers.`);
+    throw new UsageError(`${flagName(idle)} has no effect with --autoscalers. Remove it.`);
   if ((autoscaler ?? scalePolicy) !== undefined) {
     throw new UsageError(
-      '--autoscalers names them all: leave --autoscaler and --scale-policy out.',
+      '--autoscalers lists all autoscalers. Remove --autoscaler and --scale-policy.',
     );
   }
   if (topology !== undefined) {
-    throw new UsageError('--autoscalers begins with --min engines: leave --topology out.');
+    throw new UsageError('--autoscalers begins with --min engines. Remove --topology.');
   }
   const names = list.split(',').map((name) => name.trim());
   if (names.every((name) => name !== ''))
     return [...new Set(names)].filter((name) => !isOracle(name));
-  throw new UsageError('--autoscalers is a list, for example hpa:ttft,keda:5,./mine.mjs.');
+  throw new UsageError('--autoscalers must be a list, for example hpa:ttft,keda:5,./mine.mjs.');
 }
 
 function isOracle(name: string): boolean {
@@ -91,7 +91,7 @@ function compared(
   return withProgress('replays', (onProgress) => {
     let done = 0;
     const attempt = (trial: () => ScalingTrial): ScalingTrial => {
-      // The number of runs is known when the best split is found.
+      // The number of runs is unknown until the best split is found.
       onProgress(done++, done + 1);
       return trial();
     };
@@ -116,7 +116,7 @@ function sayFault({ message }: { readonly message: string }): void {
   say(message);
 }
 
-async function tell(document: ComparedAutoscalers, flags: ReplayFlags): Promise<void> {
+async function printResult(document: ComparedAutoscalers, flags: ReplayFlags): Promise<void> {
   const json = `${JSON.stringify(document, null, 2)}\n`;
   process.stdout.write(flags.json ? json : await autoscalersConsole(document));
   if (flags.out === undefined) return;

@@ -1,16 +1,16 @@
 import { type ClassSummary, summarise } from '@baton/analysis';
 import { classOptions, simulate } from '@baton/cluster';
 import { type BatonConfig, isModulePath } from '@baton/config';
-import type { CostRates, RoleScaling } from '@baton/analysis';
+import type { CostRates, RoleScaling, StartupSummary } from '@baton/analysis';
 import type { PolicyFault } from '@baton/placement';
 import { type PreparedReplay, scaledReplay } from '@baton/replay';
 import { scenarioOf } from '@baton/scenario';
 import type { ReplayFlags } from '../../replay/replay-flags';
 
-/** What one autoscaler, or one split that stays, made of the workload. */
+/** The result of one autoscaler or one fixed split on the workload. */
 export interface ScalingTrial {
   readonly autoscaler: string;
-  /** Of a split that stays. */
+  /** Topology of a fixed split. Null: an autoscaler. */
   readonly topology: string | null;
   /** Share of requests within the SLO. */
   readonly slo_attainment: number | null;
@@ -19,18 +19,20 @@ export interface ScalingTrial {
   readonly changes: number;
   /** Null without prices. */
   readonly usd: number | null;
-  /** GPU-hours that the demand was above the ready engines, and below them. */
+  /** GPU-hours of demand above the ready engines; `spare_gpu_hours`: of the opposite. */
   readonly short_gpu_hours: number;
   readonly spare_gpu_hours: number;
   readonly ttft_ms_p90: number | null;
   readonly tpot_ms_p90: number | null;
-  /** Decisions that a module did not make. */
+  /** Decisions that the fallback made because the module failed. */
   readonly policy_faults: number;
-  /** What each SLO class gets; left out: the configuration has none. */
+  /** Engine-hours by what starting engines load. Undefined: no cause is known. */
+  readonly startup_engine_hours?: StartupSummary['engine_hours'];
+  /** Results of each SLO class. Undefined: the configuration has none. */
   readonly slo_classes?: readonly ClassSummary[];
 }
 
-/** What all trials of a comparison share. */
+/** Shared by all trials of a comparison. */
 export interface TrialSetting {
   readonly prepared: PreparedReplay;
   readonly flags: Pick<ReplayFlags, 'slo' | 'leap'>;
@@ -38,19 +40,19 @@ export interface TrialSetting {
   readonly onFault: (fault: PolicyFault) => void;
 }
 
-/** The configuration under another autoscaler: a built-in one as it is written, or a module. */
+/** The configuration with another autoscaler: a built-in one by its notation, or a module. */
 export function withAutoscaler(config: BatonConfig, written: string): BatonConfig {
   return isModulePath(written)
     ? { ...config, scalePolicy: written, autoscaler: undefined }
     : { ...config, scalePolicy: undefined, autoscaler: written };
 }
 
-/** The configuration with never fewer engines than these. */
+/** The configuration with at least these engines. */
 export function withFloor(config: BatonConfig, min: string): BatonConfig {
   return { ...config, min, topology: min };
 }
 
-/** The configuration of a split that stays. */
+/** The configuration of a fixed split. */
 export function withStatic(config: BatonConfig, topology: string): BatonConfig {
   const scheduled = withAutoscaler(config, `schedule:0h=${topology}`);
   return { ...withFloor(scheduled, topology), max: topology };
@@ -71,14 +73,14 @@ export function tryScaling(
     if (faults++ === 0) onFault(fault);
   };
   const run = simulate(scenario, { onPolicyFault });
-  // The demand of a split that stays is bounded as that of an autoscaler.
+  // The demand of a fixed split has the same lower bound as that of an autoscaler.
   const scaling = { ...scaled.measures, fewest: prepared.scaling!.fewest };
   const summary = summarise(run, {
     ...(flags.slo && { slo: flags.slo }),
     ...{ scaling, wallSeconds: 0, seed: config.seed, classes: classOptions(scenario) },
   });
   const { autoscaling, slo_classes } = summary;
-  const { roles, gpu_hours, peak_gpus, events } = autoscaling!;
+  const { roles, gpu_hours, peak_gpus, events, startups } = autoscaling!;
   const gpuHours = (of: (figures: RoleScaling) => number | null): number =>
     sumOver(roles, (role, figures) => (of(figures) ?? 0) * scaling.gpusPerEngine[role]);
   return {
@@ -92,6 +94,7 @@ export function tryScaling(
     ttft_ms_p90: summary.ttft_ms.p90,
     tpot_ms_p90: summary.tpot_ms.p90,
     policy_faults: faults,
+    ...(startups && { startup_engine_hours: startups.engine_hours }),
     ...(slo_classes && { slo_classes }),
   };
 }

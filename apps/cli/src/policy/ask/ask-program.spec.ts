@@ -12,7 +12,7 @@ type Answers = (question: Message) => unknown;
 
 /** A program that begins with each of the seeds and answers every question. */
 class Program implements Conversation {
-  readonly told: Message[] = [];
+  readonly received: Message[] = [];
 
   constructor(
     private readonly seeds: number[],
@@ -21,19 +21,19 @@ class Program implements Conversation {
 
   /** Results of the episodes that were played to their end. */
   get results(): Message[] {
-    return this.told.flatMap(({ done }) => (done === undefined ? [] : [done as Message]));
+    return this.received.flatMap(({ done }) => (done === undefined ? [] : [done as Message]));
   }
 
   get questions(): Message[] {
-    return this.told.filter(({ ready, done }) => (ready ?? done) === undefined);
+    return this.received.filter(({ ready, done }) => (ready ?? done) === undefined);
   }
 
-  tell(message: unknown): void {
-    this.told.push(JSON.parse(JSON.stringify(message)) as Message);
+  send(message: unknown): void {
+    this.received.push(JSON.parse(JSON.stringify(message)) as Message);
   }
 
-  hear(): unknown {
-    const last = this.told.at(-1)!;
+  receive(): unknown {
+    const last = this.received.at(-1)!;
     if (this.questions.at(-1) === last) return this.answers(last);
     const reset = this.seeds.shift();
     return reset === undefined ? undefined : { reset };
@@ -65,7 +65,7 @@ async function replayed(...args: string[]): Promise<Message> {
 }
 
 describe('a program that places', () => {
-  it('by the rule of a built-in policy gets the figures of its replay, for each seed', async () => {
+  it('with the rule of a built-in policy gets the figures of that policy', async () => {
     const { results, questions } = await asked('placement', SPLIT, {
       ...{ seeds: [0, 7], answers: fewest },
     });
@@ -78,9 +78,30 @@ describe('a program that places', () => {
     }
   });
 
-  it('gets each ended request once, with its results', async () => {
-    const { told, results } = await asked('placement', SPLIT, { answers: fewest });
-    const ended = told.flatMap((message) => (message['ended'] ?? []) as Message[]);
+  it('answers on decode engines by the rule of a built-in policy, with the same figures', async () => {
+    const given = { ...WORKLOAD, topology: '1P3D', placement: 'least-requests', slo: 'ttft=200ms' };
+    const { received, results } = await asked('decode-placement', given, { answers: fewest });
+    expect(received[0]!['ready']).toMatchObject({ decides: 'decode-placement', engines: 3 });
+    const { tpot_ms, engines } = await replayed(
+      '--topology',
+      '1P3D',
+      '--placement',
+      'least-requests',
+    );
+    expect(results[0]).toMatchObject({ tpot_ms, engines });
+    const { action: first } = fewest(received[1]!) as { action: number };
+    const { results: others } = await asked('decode-placement', given, {
+      answers: () => ({ action: first }),
+    });
+    const finished = (others[0]!['engines'] as { role: string; finished: number }[])
+      .filter(({ role }) => role === 'decode')
+      .map((engine) => engine.finished);
+    expect(finished.sort((a, b) => b - a)).toEqual([60, 0, 0]);
+  });
+
+  it('receives each ended request once, with its results', async () => {
+    const { received, results } = await asked('placement', SPLIT, { answers: fewest });
+    const ended = received.flatMap((message) => (message['ended'] ?? []) as Message[]);
     expect(ended).toHaveLength(60);
     const good = ended.filter((each) => each['good']).length;
     expect(good / 60).toBeCloseTo(results[0]!['slo_attainment'] as number, 6);
@@ -88,7 +109,7 @@ describe('a program that places', () => {
     expect(mean).toBeCloseTo((results[0]!['ttft_ms'] as { mean: number }).mean, 3);
   });
 
-  it('may restart in the middle, and the same seed brings the same questions', async () => {
+  it('may restart before the end, and gets equal questions for equal seeds', async () => {
     let count = 0;
     const { results, questions } = await asked('placement', SPLIT, {
       answers: (question) => ((count += 1) === 20 ? { reset: 0 } : fewest(question)),
@@ -105,21 +126,34 @@ describe('a program that places', () => {
   });
 
   it.each([
-    [{ ...SPLIT, placement: 'random' }, 'The program decides the placement: leave placement out.'],
-    [{ ...SPLIT, topology: '1P1D1A' }, 'needs engines of one way: xPyD or xA, not 1P1D1A.'],
-    [{ ...SPLIT, autoscaler: 'wva', max: '4P4D' }, 'needs engines that stay'],
-  ])('is refused for a cluster that it cannot place in', async (given, sentence) => {
+    [{ ...SPLIT, placement: 'random' }, 'The program decides the placement. Remove --placement.'],
+    [{ ...SPLIT, topology: '1P1D1A' }, 'needs a topology xPyD or xA; 1P1D1A is not.'],
+    [{ ...SPLIT, autoscaler: 'wva', max: '4P4D' }, 'needs a fixed topology'],
+  ])('is refused for a cluster in which it cannot place', async (given, sentence) => {
     await expect(asked('placement', given, { answers: fewest })).rejects.toThrow(sentence);
   });
+
+  it.each([
+    [SPLIT, 'The program decides the decode-placement. Remove --decode-placement.'],
+    [{ ...WORKLOAD, topology: '3A' }, 'needs a topology xPyD; 3A is not.'],
+  ])(
+    'is refused for a cluster without decode engines, or with a policy for them',
+    async (given, sentence) => {
+      await expect(asked('decode-placement', given, { answers: fewest })).rejects.toThrow(sentence);
+    },
+  );
 });
 
 describe('a program that scales', () => {
-  it('gets one question per interval, and the engines that it asks for', async () => {
+  it('gets one question per interval, and the requested engines', async () => {
     const wanted = { prefill: 2, decode: 3 };
-    const { told, questions, results } = await asked('scaling', SCALED, {
+    const { received, questions, results } = await asked('scaling', SCALED, {
       answers: () => ({ action: wanted }),
     });
-    expect(told[0]!['ready']).toMatchObject({ interval_s: 0.2, max: { prefill: 3, decode: 3 } });
+    expect(received[0]!['ready']).toMatchObject({
+      interval_s: 0.2,
+      max: { prefill: 3, decode: 3 },
+    });
     const gaps = questions.map(({ now_s }, i) => (now_s as number) - 0.2 * i);
     for (const gap of gaps) expect(gap).toBeCloseTo(gaps[0]!, 6);
     const engines = questions.map(({ roles }) =>

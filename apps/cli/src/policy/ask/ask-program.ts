@@ -1,6 +1,6 @@
 import { summarise, type Summary } from '@baton/analysis';
 import { type ClusterScenario, simulate } from '@baton/cluster';
-import { UsageError } from '@baton/config';
+import { flagName, UsageError } from '@baton/config';
 import { usToSeconds } from '@baton/kernel';
 import { parseTopology, PolicyError } from '@baton/placement';
 import { type PreparedReplay, prepareReplay } from '@baton/replay';
@@ -16,15 +16,25 @@ import { askedPlacement, askedScaling } from './asked-policies';
 import { type Conversation, StandardStreams } from './conversation';
 import { Episode, seedOf } from './episode';
 
-/** What the program decides. */
-export type AskedKind = 'placement' | 'scaling';
+/** The kind of decisions that the program makes. */
+export type AskedKind = 'placement' | 'decode-placement' | 'scaling';
 
-/** Stands in for the program until the workload is read: without an autoscaler nothing scales. */
+/** Options whose decisions the program makes. */
+const DECIDED: Readonly<Record<AskedKind, readonly string[]>> = {
+  placement: ['placement'],
+  'decode-placement': ['decodePlacement'],
+  scaling: ['autoscaler', 'scalePolicy'],
+};
+
+/**
+ * Autoscaler of the configuration until the workload is read; without one, the cluster does not
+ * scale.
+ */
 const STAND_IN = 'keda';
 
 /**
- * `baton policy ask`: replays a workload in virtual time again and again; a program on stdin and
- * stdout makes each decision of one kind. docs/python.md has the messages.
+ * `baton policy ask`: replays a workload in virtual time, episode by episode. A program on stdin
+ * and stdout makes each decision of one kind. docs/python.md has the messages.
  */
 export async function askProgram(
   kind: AskedKind,
@@ -34,8 +44,8 @@ export async function askProgram(
   const flags = askedFlags(kind, given);
   let prepared = await prepareReplay(flags, process.env, () => undefined);
   for (const note of prepared.notes) say(note);
-  conversation.tell({ ready: readiness(kind, prepared) });
-  let seed = seedOf(conversation.hear());
+  conversation.send({ ready: readiness(kind, prepared) });
+  let seed = seedOf(conversation.receive());
   while (seed !== undefined) {
     if (seed !== prepared.config.seed) {
       const config = { ...flags.config, seed: String(seed) };
@@ -46,12 +56,11 @@ export async function askProgram(
 }
 
 function askedFlags(kind: AskedKind, given: GivenReplayFlags): ReplayFlags {
-  const own = kind === 'placement' ? ['placement'] : ['autoscaler', 'scalePolicy'];
-  const idle = own.find((name) => given[name] !== undefined);
+  const idle = DECIDED[kind].find((name) => given[name] !== undefined);
   if (idle !== undefined) {
-    throw new UsageError(`The program decides the ${kind}: leave ${idle} out.`);
+    throw new UsageError(`The program decides the ${kind}. Remove ${flagName(idle)}.`);
   }
-  return readReplayFlags(kind === 'placement' ? given : { ...given, autoscaler: STAND_IN });
+  return readReplayFlags(kind === 'scaling' ? { ...given, autoscaler: STAND_IN } : given);
 }
 
 /** @throws UsageError when the program cannot decide for this cluster */
@@ -61,18 +70,24 @@ function readiness(kind: AskedKind, { config, scaling }: PreparedReplay): object
     const { fewest: min, most: max, intervalUs } = scaling!;
     return { decides: kind, seed, min, max, interval_s: usToSeconds(intervalUs) };
   }
-  const { prefill, aggregated } = parseTopology(config.topology);
+  const { prefill, decode, aggregated } = parseTopology(config.topology);
   if (scaling !== undefined || config.changes !== undefined) {
     throw new UsageError(
-      'A program that places needs engines that stay: leave changes and autoscaler out.',
+      'A placement program needs a fixed topology. Remove --changes and --autoscaler.',
     );
   }
   if (prefill > 0 && aggregated > 0) {
     throw new UsageError(
-      `A program that places needs engines of one way: xPyD or xA, not ${config.topology}.`,
+      `A placement program needs a topology xPyD or xA; ${config.topology} is not.`,
     );
   }
-  return { decides: kind, seed, engines: prefill + aggregated };
+  if (kind === 'placement') return { decides: kind, seed, engines: prefill + aggregated };
+  if (decode === 0) {
+    throw new UsageError(
+      `A program for decode placement needs a topology xPyD; ${config.topology} is not.`,
+    );
+  }
+  return { decides: kind, seed, engines: decode };
 }
 
 interface Play {
@@ -80,7 +95,7 @@ interface Play {
   readonly conversation: Conversation;
 }
 
-/** Returns the seed of the next episode. Undefined: the program has closed its side. */
+/** Returns the seed of the next episode. Undefined: the program has closed its output. */
 function playEpisode(
   kind: AskedKind,
   prepared: PreparedReplay,
@@ -94,12 +109,12 @@ function playEpisode(
       ...{ slo, wallSeconds: 0, seed: prepared.config.seed },
       ...(prepared.scaling ? { scaling: prepared.scaling } : { gpus: mostGpus(scenario) }),
     });
-    conversation.tell({ done: withoutWall(summary), ended: episode.takeEnded() });
+    conversation.send({ done: withoutWall(summary), ended: episode.takeEnded() });
   } catch (error) {
     if (episode.interruption !== undefined) return episode.interruption.nextSeed;
     throw error instanceof PolicyError ? new UsageError(error.message) : error;
   }
-  return seedOf(conversation.hear());
+  return seedOf(conversation.receive());
 }
 
 /** The scenario with the program in place of a plug-in policy. */
@@ -109,8 +124,9 @@ function askedScenario(
   episode: Episode,
 ): ClusterScenario {
   const ask = (question: Readonly<Record<string, unknown>>): unknown => episode.ask(question);
-  if (kind === 'placement') {
-    return { ...scenario, placement: { ...scenario.placement, prefill: askedPlacement(ask) } };
+  if (kind !== 'scaling') {
+    const stage = kind === 'placement' ? 'prefill' : 'decode';
+    return { ...scenario, placement: { ...scenario.placement, [stage]: askedPlacement(ask) } };
   }
   const own = askedScaling(ask);
   const { create } = configuredAutoscaler(config, parseTopology(config.topology), { own })!;

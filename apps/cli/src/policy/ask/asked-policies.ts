@@ -2,13 +2,16 @@ import { type OwnScalePolicy, ROLES } from '@baton/autoscaling';
 import { usToMs, usToSeconds } from '@baton/kernel';
 import type { EngineView, OwnSpec, PlacementContext, Policy } from '@baton/placement';
 
-/** Puts a question to the program and returns its action. */
+/** Sends a question to the program and returns its action. */
 export type Asking = (question: Readonly<Record<string, unknown>>) => unknown;
 
-/** What errors call the policy. */
+/** Name of the policy in errors. */
 const PATH = 'the program';
 
-/** A plug-in policy whose choices the program makes: an action is the index of an engine. */
+/**
+ * A plug-in placement policy that gets its choices from the program. An action is the index of an
+ * engine.
+ */
 export function askedPlacement(ask: Asking): OwnSpec<Policy> {
   const choose = (context: PlacementContext): number =>
     ask({
@@ -31,7 +34,10 @@ function engineQuestion(engine: EngineView, context: PlacementContext): Record<s
   };
 }
 
-/** A plug-in autoscaler that the program decides for: an action is a count for each role. */
+/**
+ * A plug-in autoscaler that gets its decisions from the program. An action has a count for each
+ * role.
+ */
 export function askedScaling(ask: Asking): OwnSpec<OwnScalePolicy> {
   const decide: OwnScalePolicy['decide'] = ({ nowUs, counts, bounds, value }) => {
     const roles = ROLES.filter((role) => bounds.max[role] > 0).map((role) => ({

@@ -1,31 +1,33 @@
 import { readSync, writeSync } from 'node:fs';
 import { UsageError } from '@baton/config';
 
-/** Messages to a program and from it. Both calls block: a policy gives its answer at once. */
+/**
+ * Messages to and from a program. Both calls block, because a policy returns its answer at once.
+ */
 export interface Conversation {
-  tell(message: unknown): void;
+  send(message: unknown): void;
   /**
-   * Undefined: the program has closed its side.
+   * The next message. Undefined: the program has closed its output.
    *
-   * @throws UsageError when its line is not JSON
+   * @throws UsageError when the line is not JSON
    */
-  hear(): unknown;
+  receive(): unknown;
 }
 
 const [STDIN, STDOUT] = [0, 1];
 const CHUNK_BYTES = 1 << 16;
 
-/** A JSON document per line, on stdin and stdout. */
+/** One JSON document per line, on stdin and stdout. */
 export class StandardStreams implements Conversation {
   private readonly chunk = Buffer.alloc(CHUNK_BYTES);
   private rest = '';
 
-  tell(message: unknown): void {
+  send(message: unknown): void {
     const bytes = Buffer.from(`${JSON.stringify(message)}\n`);
     for (let at = 0; at < bytes.length;) at += writeSync(STDOUT, bytes, at);
   }
 
-  hear(): unknown {
+  receive(): unknown {
     for (let end = this.rest.indexOf('\n'); ; end = this.rest.indexOf('\n')) {
       if (end >= 0) return parsed(this.take(end));
       const read = readSync(STDIN, this.chunk);

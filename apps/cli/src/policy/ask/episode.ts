@@ -3,24 +3,24 @@ import { UsageError } from '@baton/config';
 import { isObject, usToMs } from '@baton/kernel';
 import type { Conversation } from './conversation';
 
-/** A request that has ended, for the program; null: not measured. */
+/** A request that has ended, for the program. Null: not measured. */
 export interface EndedRequest {
   readonly ttft_ms: number | null;
   readonly tpot_ms: number | null;
   readonly e2el_ms: number | null;
-  /** It met the SLO; without one, it was completed. */
+  /** Whether it met the SLO; without an SLO, whether it was completed. */
   readonly good: boolean;
 }
 
-/** The program restarts or has closed its side: the run ends without a result. */
+/** The program restarts or has closed its output: the run ends without a result. */
 class Interruption extends Error {}
 
 /**
- * One run in which the program decides. With each question it gets the requests that have ended
- * since the last one.
+ * One run in which the program decides. Each question includes the requests that have ended since
+ * the previous one.
  */
 export class Episode {
-  /** Set when the program answers with a new beginning instead of an action. */
+  /** Set when the program answers with a restart instead of an action. */
   interruption: { readonly nextSeed: number | undefined } | undefined;
   private ended: EndedRequest[] = [];
 
@@ -31,8 +31,8 @@ export class Episode {
 
   /** The action of the program. */
   ask(question: Readonly<Record<string, unknown>>): unknown {
-    this.conversation.tell({ ...question, ended: this.takeEnded() });
-    const answer = this.conversation.hear();
+    this.conversation.send({ ...question, ended: this.takeEnded() });
+    const answer = this.conversation.receive();
     if (isObject(answer) && 'action' in answer) return answer['action'];
     this.interruption = { nextSeed: seedOf(answer) };
     throw new Interruption();
@@ -57,7 +57,7 @@ export class Episode {
 }
 
 /**
- * The seed of `{"reset": 7}`; undefined: the program has closed its side.
+ * The seed of `{"reset": 7}`. Undefined: the program has closed its output.
  *
  * @throws UsageError for any other message
  */

@@ -2,7 +2,7 @@ import type { LifeEvent, RunRecord } from '@baton/analysis';
 import type { PictureEngine } from '@baton/contract';
 import type { Micros } from '@baton/kernel';
 
-/** The engines of a run as pictures have them, at instants that only grow. */
+/** The engines of a run in the form of pictures, at ascending instants. */
 export class EnginesOverTime {
   private readonly states: (LifeEvent['state'] | undefined)[];
   private readonly lives: readonly LifeEvent[];
@@ -10,7 +10,7 @@ export class EnginesOverTime {
 
   constructor(private readonly run: RunRecord) {
     this.lives = run.scaling?.lives ?? [];
-    // Without an autoscaler every engine of the run is shown all the time.
+    // Without an autoscaler, every engine of the run is present all the time.
     const always = run.scaling === undefined ? 'ready' : undefined;
     this.states = run.engines.map(() => always);
   }
@@ -40,7 +40,7 @@ export class EnginesOverTime {
       fetching: 0,
       kvUsage: Math.round(read(gauges.kvUsage) * 1e4) / 1e4,
       heldBlocks: read(gauges.heldBlocks),
-      // A run keeps no single steps.
+      // A run has no data on single steps.
       ...{ stepMs: 0, steps: 0 },
     };
   }

@@ -9,7 +9,7 @@ import { pictureIntervalUs, runPictures } from './run-pictures';
 
 const BUILT = join('dist', 'apps', 'ui');
 
-/** A run and what its page says of it. */
+/** A run and the facts about it on its page. */
 export interface PageParts {
   readonly run: RunRecord;
   readonly workload: Workload;
@@ -20,7 +20,7 @@ export interface PageParts {
 /**
  * The live page with the pictures of a run, as one file.
  *
- * @throws Failure where the page is not built
+ * @throws Failure when the page has not been built
  */
 export function* pageFile({ run, workload, model, topology }: PageParts): Generator<string> {
   const [head, tail] = builtPage().split('<body>') as [string, string];
@@ -36,7 +36,7 @@ export function* pageFile({ run, workload, model, topology }: PageParts): Genera
   yield `</script>${tail}`;
 }
 
-/** No text in it can end the element that holds it. */
+/** JSON for a script element. No part of it can end the element. */
 function lineOf(document: unknown): string {
   return JSON.stringify(document).replaceAll('<', '\\u003c');
 }
@@ -45,7 +45,7 @@ function lineOf(document: unknown): string {
 function builtPage(): string {
   const folder = optionalFolder(BUILT);
   if (folder === undefined) {
-    throw new Failure(`The live page is not built (${BUILT}): run npm run build.`);
+    throw new Failure(`The live page is not built (${BUILT}). Run npm run build.`);
   }
   const assets = join(folder, 'assets');
   const read = (ending: string): string => {

@@ -1,20 +1,23 @@
 import { NEVER, outcomeCode, type RequestLog } from '@baton/analysis';
 import type { Micros } from '@baton/kernel';
 
-/** Where a request is at an instant, as a picture has it. */
+/** The state of a request at an instant, in the form of a picture. */
 export interface PicturedRequest {
   /** Index in `PICTURE_PHASES`. */
   readonly phase: 0 | 1 | 2 | 3;
   /** Index of its engine; -1: none. */
   readonly engine: number;
-  /** Tokens that it has got. */
+  /** Tokens received so far. */
   readonly tokens: number;
 }
 
 const [QUEUE, PREFILL, TRANSFER, DECODE] = [0, 1, 2, 3] as const;
 const SHOWN = [outcomeCode('completed'), outcomeCode('unfinished')];
 
-/** When the row is on the page: from its arrival to its end. Undefined: it never is. */
+/**
+ * The time for which the row is on the page: from its arrival to its end. Undefined: it is not
+ * shown.
+ */
 export function spanOf(log: RequestLog, row: number): [Micros, Micros] | undefined {
   const arrivalUs = log.arrivalUs[row]!;
   if (arrivalUs === NEVER || !SHOWN.includes(log.outcome[row]!)) return undefined;
@@ -22,7 +25,10 @@ export function spanOf(log: RequestLog, row: number): [Micros, Micros] | undefin
   return [arrivalUs, finishUs === NEVER ? Infinity : finishUs];
 }
 
-/** The row at an instant within its span. Its tokens come evenly from the first to the last. */
+/**
+ * The state of the row at an instant within its span. Its tokens are spread evenly from the first
+ * to the last.
+ */
 export function stateAt(log: RequestLog, row: number, atUs: Micros): PicturedRequest {
   const isPast = (instants: Float64Array): boolean =>
     instants[row] !== NEVER && instants[row]! <= atUs;

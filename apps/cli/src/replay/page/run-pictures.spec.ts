@@ -21,7 +21,7 @@ describe('pictures of a run', () => {
     split = await pictured({ topology: '2P2D' });
   });
 
-  it('show each request from its arrival to its end, and name it once', () => {
+  it('show each request from its arrival to its end, and send its name once', () => {
     const { run, pictures } = split;
     const { log } = run;
     for (const { at, phases, requests } of pictures) {
@@ -38,7 +38,7 @@ describe('pictures of a run', () => {
     expect(pictures.at(-1)!.phases).toEqual([0, 0, 0, 0]);
   });
 
-  it('have each request in the phase and on the engine that the log says', () => {
+  it('have each request in its phase and on its engine of the log', () => {
     const { run, pictures } = split;
     const { log } = run;
     for (const { at, requests, engines } of pictures) {
@@ -67,7 +67,7 @@ describe('pictures of a run', () => {
     expect(sum((rates) => rates.tokensPerSecond)).toBeCloseTo(tokens, 3);
   });
 
-  it('have the engines of the moment while the cluster scales', async () => {
+  it('have the current engines while the cluster scales', async () => {
     const { pictures } = await pictured(SCALED);
     const counts = pictures.map(({ engines }) => engines.length);
     expect(counts[0]).toBe(2);

@@ -11,14 +11,14 @@ import { type Micros, usToMs, usToSeconds } from '@baton/kernel';
 import { EnginesOverTime } from './engines-over-time';
 import { spanOf, stateAt } from './pictured-request';
 
-/** Pictures of a run; more of them would make a larger file, not a smoother page. */
+/** Most pictures of a run. More make the file larger but the page no smoother. */
 const MOST_PICTURES = 600;
 const SHORTEST_US = 100_000;
-/** Requests that one picture shows; the others are only counted. */
+/** Most requests that one picture shows; the others are only counted. */
 const MOST_REQUESTS = 512;
 const [MEDIAN, TAIL] = [0.5, 0.99];
 
-/** Simulated time between two pictures of a run of this length. */
+/** Simulated time between two pictures, for a run of this length. */
 export function pictureIntervalUs(endUs: Micros): Micros {
   return Math.ceil(endUs / pictureCount(endUs));
 }
@@ -28,9 +28,9 @@ function pictureCount(endUs: Micros): number {
 }
 
 /**
- * What the live page would have shown of a run, at the end of equal intervals.
+ * The pictures that the live page would show of a run, at the ends of equal intervals.
  *
- * @param idOf  the id of the request in a row; undefined: it has none
+ * @param idOf the id of the request in a row; undefined: it has none
  */
 export function* runPictures(
   run: RunRecord,
@@ -61,7 +61,7 @@ export function* runPictures(
   }
 }
 
-/** The rows that are in the cluster, at instants that only grow. */
+/** The rows in the cluster, at ascending instants. */
 class UnderWay {
   private readonly coming: { readonly row: number; readonly span: [Micros, Micros] }[];
   private present: { readonly row: number; readonly span: [Micros, Micros] }[] = [];
@@ -111,7 +111,7 @@ function requestsAt(log: RequestLog, { atUs, rows, engines }: Instant) {
   return { phases, waiting, requests, keys };
 }
 
-/** The rates of each interval. ITL is that of the requests that ended: their mean gaps. */
+/** The rates of each interval. ITL is the mean gap of the requests that ended. */
 function ratesOver({ log, endUs }: RunRecord, intervals: number): PictureRates[] {
   const { arrivals, completions, outputTokens, intervalUs } = overTime(log, {
     ...{ endUs, intervals, slo: {} },
