@@ -128,7 +128,7 @@ describe('a source tree without its packages', () => {
     expect(outcome.stderr).toContain('npm is not on the PATH');
   });
 
-  it('says that the registry cannot be reached', async () => {
+  it('reports that the registry is unreachable', async () => {
     needsOnePackage(copyTree());
     const env = {
       npm_config_registry: `http://127.0.0.1:${await freePort()}`,

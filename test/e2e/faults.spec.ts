@@ -6,7 +6,7 @@ import { waitUntil } from '../support/wait';
 const TOKENS = 60;
 const BODY = { prompt: 'Anna runs.', max_tokens: TOKENS, ignore_eos: true };
 
-describe('faults on purpose in a cluster of processes', () => {
+describe('a cluster of processes with injected faults', () => {
   function start(topology: string, ...flags: string[]): Promise<TestCluster> {
     return TestCluster.start({ topology, flags: [...PLAIN_STEPS, '--enable-admin', ...flags] });
   }
@@ -35,7 +35,7 @@ describe('faults on purpose in a cluster of processes', () => {
     afterAll(() => target.stop());
 
     it.each(['prefill', 'decode'] as const)(
-      'kills one %s process, and loses no request',
+      'loses no request when a fault kills one %s process',
       async (stage) => {
         const calm = await stream(`${target.baseUrl}/v1/completions`, BODY);
         const before = new Set(await target.pidsOf(stage));
@@ -51,7 +51,7 @@ describe('faults on purpose in a cluster of processes', () => {
             const now = await target.pidsOf(stage);
             return now.length === 2 && now.some((pid) => !before.has(pid));
           },
-          { what: 'another process has taken the place of the killed one' },
+          { what: 'a new process has replaced the killed one' },
         );
         await target.untilAtRest();
       },
@@ -69,7 +69,7 @@ describe('faults on purpose in a cluster of processes', () => {
 
     afterAll(() => target.stop());
 
-    it('crashes an engine, whose requests end, and continues with a new one', async () => {
+    it('ends the requests of an engine that crashes, and starts a new engine', async () => {
       const url = `${target.baseUrl}/v1/completions`;
       await set(target, { at: 'decode', fault: 'crash-engine', after_tokens: 10, every: 5 });
       // The fifth crashes it: on a slow machine too, the first one still runs then.
@@ -84,7 +84,7 @@ describe('faults on purpose in a cluster of processes', () => {
       await target.untilAtRest();
     });
 
-    it('cuts connections, slows a link down, and is switched off again', async () => {
+    it('cuts connections, slows a link down, and recovers when the faults are off', async () => {
       const url = `${target.baseUrl}/v1/completions`;
       await set(target, { at: 'stream', fault: 'cut', after_tokens: 5, header: 'X-Cut: now' });
       const headers = { 'content-type': 'application/json', 'x-cut': 'now' };

@@ -4,7 +4,7 @@ import { type Body, post, type StreamedAnswer, stream } from '../support/client'
 import { PLAIN_STEPS, TestCluster } from '../support/cluster';
 import { waitUntil } from '../support/wait';
 
-/** A second and a half of tokens: long enough for a change in the middle of them. */
+/** Each answer takes 1.5 s: a change of the cluster falls into the middle of it. */
 const ANSWER = { max_tokens: 100, ignore_eos: true };
 const STEPS = [...PLAIN_STEPS, '--inter-token-latency=15'];
 
@@ -105,7 +105,7 @@ describe('a cluster of processes whose engines change', () => {
     await waitUntil(runs, { what: `${requests} requests run` });
   }
 
-  it('starts an engine that is to join under load, and it loads before it takes work', async () => {
+  it('lets an engine join under load, and gives it no work before it has loaded', async () => {
     const target = await shape({ prefill: 1, decode: 1 });
     const answers = load(target, 40);
     await untilRunning(target, 10);
@@ -145,7 +145,7 @@ describe('a cluster of processes whose engines change', () => {
     },
   );
 
-  it('makes an engine one of another role under load, and of that role after a crash', async () => {
+  it('changes the role of an engine under load, and keeps the new role after a crash', async () => {
     const target = await shape({ prefill: 2, decode: 1 });
     const answers = load(target, 40);
     await untilRunning(target, 10);

@@ -38,7 +38,7 @@ describe('a cluster under faults', () => {
     expect(answers.map((answer) => answer.finishReason)).toEqual(answers.map(() => 'length'));
   }
 
-  /** Later requests have it too, and nothing is left behind. */
+  /** Expects the right text for later requests too, and no block in use afterwards. */
   async function expectRecovered(disturbed: readonly StreamedAnswer[]): Promise<void> {
     expectRight(disturbed);
     expectRight(await load(cluster, disturbed.length));
@@ -67,7 +67,7 @@ describe('a cluster under faults', () => {
   );
 
   it.each(['prefill', 'decode'] as const)(
-    'repeats no token when a %s worker is paused and comes back',
+    'repeats no token when a %s worker is paused and continues',
     async (stage) => {
       const running = load(cluster, 40);
       const pid = await victim(stage);
@@ -100,7 +100,7 @@ describe('a cluster under faults', () => {
   it('loses no request when Redis is killed and comes back empty', async () => {
     const before = await cluster.jobsAdded('prefill');
     const running = load(cluster, 20);
-    // A request that is not in its queue yet is refused with 503.
+    // A request that is not yet in its queue is refused with 503.
     await waitUntil(async () => (await cluster.jobsAdded('prefill')) === before + 20, {
       what: 'all wait',
     });
@@ -150,7 +150,7 @@ describe('a cluster under faults', () => {
     });
   });
 
-  it('survives a crash between the take of a placed job and the begin of its run', async () => {
+  it('survives a crash between the take and the start of a placed job', async () => {
     const flags = [...PLAIN_STEPS, '--placement=round-robin', '--crash-after=taken'];
     const crashing = await TestCluster.start({ topology: '2P2D', flags });
     try {
