@@ -62,7 +62,7 @@ export function describeRedisOnly(server: () => PrivateRedis): void {
       await world.close();
     });
 
-    it('counts as lost while the server does not answer, before the connection closes', async () => {
+    it('counts as lost while the server is silent, before the connection closes', async () => {
       const world = redisWorld(server(), { silenceMs: 200, callDeadlineMs: 60_000 });
       const transport = await world.connect();
       const enter = (): Promise<boolean> => transport.admission.tryEnter('api', 'decode', 1, 1);

@@ -110,7 +110,7 @@ describe('baton plan --autoscalers', () => {
 
   it.each([
     [['--autoscalers', 'hpa:ttft'], 'autoscaler needs a maximum of engines'],
-    [['--autoscalers', 'hpa:ttft,', '--max', '2P2D'], '--autoscalers is a list'],
+    [['--autoscalers', 'hpa:ttft,', '--max', '2P2D'], '--autoscalers must be a list'],
     [['--autoscalers', 'fast', '--max', '2P2D'], 'There is no autoscaler "fast"'],
     [['--autoscalers', 'wva', '--max', '2P2D', '--gpus', '4'], '--gpus has no effect with'],
     [['--autoscalers', 'wva', '--max', '1P1D1A'], 'compares prefill and decode engines, or'],
