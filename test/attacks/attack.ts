@@ -15,14 +15,23 @@ export interface Attack {
   readonly first?: Pick<Attack, 'path' | 'body'>;
   /** Default: POST. */
   readonly method?: 'GET' | 'POST';
-  /**
-   * True: messages over a WebSocket at the path. Each is answered by one piece of JSON or by
-   * events.
-   */
-  readonly isSocket?: boolean;
+  /** Default `request`. */
+  readonly way?: Way;
+  /** CPU time for which it may hold the loop, ms; default 20. */
+  readonly mostHeldMs?: number;
+  /** Encodes the body. */
+  readonly isZipped?: boolean;
 }
 
-/** Answered, or refused in the regular way. */
+/**
+ * How an attack is sent, `times` times: as a request; as messages over one WebSocket at the path,
+ * each answered in one piece of JSON or by events; or as bytes over connections of their own, which
+ * are read until they close (`wire`) or have an answer (`glance`). A connection that closes without
+ * an answer has status 0.
+ */
+export type Way = 'request' | 'socket' | 'wire' | 'glance';
+
+/** Answered, or refused in order. */
 export const EITHER = [200, 400, 503];
 
 export function list<Item>(length: number, item: (index: number) => Item): Item[] {

@@ -121,9 +121,38 @@ export const RESPONSE_ROWS: readonly Attack[] = [
     statuses: [200],
   },
   {
+    title: 'a response that goes on with the 10,000 items of its chain',
+    first: {
+      path: RESPONSES,
+      body: () => ({ input: list(10_000, () => said('Go.')), truncation: 'auto' }),
+    },
+    path: RESPONSES,
+    body: () => ({ input: 'x', previous_response_id: '{id}', truncation: 'auto' }),
+    times: 10,
+    statuses: EITHER,
+  },
+  {
+    title: 'a stream that repeats fifteen megabytes of its request',
+    path: RESPONSES,
+    body: () => ({ input: 'x', stream: true, instructions: 'Relay. '.repeat(2_000_000) }),
+    statuses: [400],
+  },
+  {
+    title: 'a stream that repeats a megabyte of its request',
+    path: RESPONSES,
+    body: () => ({
+      ...{ input: 'x', stream: true, max_output_tokens: 16 },
+      tools: list(100, (i) => ({
+        ...{ type: 'function', name: `f${i}`, parameters: { type: 'object' } },
+        description: '\u00e9'.repeat(10_000),
+      })),
+    }),
+    statuses: EITHER,
+  },
+  {
     title: 'messages of four megabytes over a WebSocket',
     path: RESPONSES,
-    isSocket: true,
+    way: 'socket',
     body: () => ({ type: 'response.create', input: list(40_000, () => said('Hello.')) }),
     times: 4,
     statuses: EITHER,
@@ -131,17 +160,17 @@ export const RESPONSE_ROWS: readonly Attack[] = [
   {
     title: 'messages with large patterns over a WebSocket',
     path: RESPONSES,
-    isSocket: true,
+    way: 'socket',
     body: () => ({ type: 'response.create', input: 'x', text: schemaOf(100) }),
     times: 4,
     statuses: EITHER,
   },
   {
-    title: 'a flood of messages over a WebSocket',
+    title: '100,000 messages over a WebSocket',
     path: RESPONSES,
-    isSocket: true,
+    way: 'socket',
     body: () => ({ type: 'response.create', input: 'x', max_output_tokens: 16 }),
-    times: 400,
+    times: 100_000,
     statuses: [...EITHER, 429],
   },
 ];

@@ -1,4 +1,5 @@
 import { type Attack, EITHER, list, members } from './attack';
+import { CONNECTION_ROWS } from './connection-rows';
 import { RESPONSE_ROWS } from './response-rows';
 
 const CHAT = '/v1/chat/completions';
@@ -213,9 +214,21 @@ const PROMPTS: readonly Attack[] = [
     statuses: [200, 400, 429, 503],
   },
   {
+    title: '16 prompts of 50,000 tokens each',
+    path: TEXT,
+    body: () => ({ prompt: list(16, () => list(50_000, () => 1_000)), max_tokens: 1 }),
+    statuses: [400],
+  },
+  {
     title: 'a million brackets',
     path: CHAT,
     body: () => `{"messages":${'['.repeat(1_000_000)}`,
+    statuses: [400],
+  },
+  {
+    title: 'four million empty objects',
+    path: CHAT,
+    body: () => `{"messages":[${'{},'.repeat(4_000_000)}{}]}`,
     statuses: [400],
   },
   {
@@ -273,6 +286,21 @@ const ANSWERS: readonly Attack[] = [
     path: '/rerank',
     body: () => ({ query: 'batons', documents: list(2_000, (i) => `Document ${i}.`) }),
     statuses: [200, 400, 429, 503],
+  },
+  {
+    title: '2,000 pairs of texts to compare',
+    path: '/score',
+    body: () => {
+      const texts = list(2_000, (i) => `Text ${i}.`);
+      return { text_1: texts, text_2: texts };
+    },
+    statuses: [200, 400, 429, 503],
+  },
+  {
+    title: 'a stream of the log-probabilities of 50,000 prompt tokens',
+    path: TEXT,
+    body: () => ({ prompt: list(50_000, () => 1_000), echo: true, logprobs: 20, stream: true }),
+    statuses: [400],
   },
 ];
 
@@ -337,4 +365,5 @@ export const ATTACKS: readonly Attack[] = [
   ...ANSWERS,
   ...STORED_CHATS,
   ...OTHERS,
+  ...CONNECTION_ROWS,
 ];

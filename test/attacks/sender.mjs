@@ -1,19 +1,26 @@
-// A thread that sends requests, so that they do not delay the measuring thread.
+// A thread that sends requests, so that the thread that measures is not late because of them.
+import { connect } from 'node:net';
 import { parentPort } from 'node:worker_threads';
 import { WebSocket } from 'ws';
 
-parentPort.on('message', async ({ url, bytes, times, method, isSocket }) => {
-  const settled = isSocket
-    ? await Promise.allSettled([overSocket(url, bytes, times)])
-    : await Promise.allSettled(Array.from({ length: times }, () => send(url, bytes, method)));
+parentPort.on('message', async (attack) => {
+  const settled =
+    attack.way === 'socket'
+      ? await Promise.allSettled([overSocket(attack)])
+      : await Promise.allSettled(Array.from({ length: attack.times }, () => send(attack)));
   const failed = ({ reason }) => ({ status: 0, text: String(reason?.cause ?? reason) });
   parentPort.postMessage(settled.flatMap((one) => one.value ?? failed(one)));
 });
 
-async function send(url, bytes, method) {
+function send(attack) {
+  return attack.way === 'request' ? request(attack) : overWire(attack);
+}
+
+async function request({ url, bytes, method, isZipped }) {
+  const encoding = isZipped === true ? { 'content-encoding': 'gzip' } : {};
   const answer = await fetch(url, {
     method,
-    headers: { 'content-type': 'application/json' },
+    headers: { 'content-type': 'application/json', ...encoding },
     ...(method === 'GET' ? {} : { body: bytes }),
   });
   const body = await answer.arrayBuffer();
@@ -21,8 +28,25 @@ async function send(url, bytes, method) {
   return { status: answer.status, text: Buffer.from(body.slice(0, 500)).toString() };
 }
 
-/** One answer per message. Its status is that of the error, or 200 at the end of its events. */
-function overSocket(url, bytes, times) {
+/** The first status that comes over a connection of its own. */
+function overWire({ url, bytes, way }) {
+  return new Promise((resolve) => {
+    const { hostname, port } = new URL(url);
+    const socket = connect(Number(port), hostname);
+    let text = '';
+    socket.on('data', (chunk) => {
+      if (text === '') text = chunk.toString('latin1', 0, 500);
+      if (way === 'glance') socket.destroy();
+    });
+    // A connection that the server closes while bytes are under way ends with an error.
+    socket.on('error', () => undefined);
+    socket.on('close', () => resolve({ status: Number(text.split(' ')[1] ?? 0), text }));
+    socket.write(bytes);
+  });
+}
+
+/** One answer per message: its status is that of the error, or 200 at the end of its events. */
+function overSocket({ url, bytes, times }) {
   return new Promise((resolve, reject) => {
     const answers = [];
     const socket = new WebSocket(url.replace('http', 'ws'));
@@ -33,7 +57,9 @@ function overSocket(url, bytes, times) {
       resolve(answers);
     };
     socket.on('open', () => {
-      for (let i = 0; i < times; i += 1) socket.send(bytes.toString());
+      // A thread gets the bytes of a Buffer, and not its methods.
+      const message = Buffer.from(bytes).toString();
+      for (let i = 0; i < times; i += 1) socket.send(message);
     });
     socket.on('message', (data) => {
       const text = data.toString();

@@ -1,3 +1,6 @@
+import { once } from 'node:events';
+import { type IncomingMessage, request } from 'node:http';
+import { text } from 'node:stream/consumers';
 import { setTimeout as pause } from 'node:timers/promises';
 
 const HEALTH_EVERY_MS = 50;
@@ -58,18 +61,22 @@ class SteadyStream {
   private lastMs = 0;
   private ended: string | undefined;
 
-  /** Resolves with the first token. The stream continues. */
+  /**
+   * Resolves with the first token; the stream goes on, over a connection of its own: one that was
+   * open during a long attack may have timed out.
+   */
   async begin(baseUrl: string, signal: AbortSignal): Promise<void> {
-    const answer = await fetch(`${baseUrl}/v1/completions`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ prompt: 'x', max_tokens: TOKENS, ignore_eos: true, stream: true }),
-      signal,
-    });
-    if (!answer.ok) throw new Error(`a steady stream got ${answer.status} ${await answer.text()}`);
-    const reader = answer.body!.getReader();
-    await reader.read();
-    void this.follow(reader).catch((error: unknown) => (this.ended = String(error)));
+    const headers = { 'content-type': 'application/json' };
+    const post = { method: 'POST', agent: false, headers, signal };
+    const sent = request(`${baseUrl}/v1/completions`, post);
+    sent.end(JSON.stringify({ prompt: 'x', max_tokens: TOKENS, ignore_eos: true, stream: true }));
+    const [answer] = (await once(sent, 'response')) as [IncomingMessage];
+    sent.on('error', (error) => (this.ended = String(error)));
+    if (answer.statusCode !== 200) {
+      throw new Error(`a steady stream got ${answer.statusCode} ${await text(answer)}`);
+    }
+    this.follow(answer);
+    await once(answer, 'data');
   }
 
   watch(): void {
@@ -84,17 +91,16 @@ class SteadyStream {
     return sorted[Math.floor((sorted.length - 1) * 0.99)]!;
   }
 
-  private async follow(reader: ReadableStreamDefaultReader<Uint8Array>): Promise<void> {
-    let last: Uint8Array = new Uint8Array();
-    for (;;) {
-      const { done, value } = await reader.read();
-      if (done) break;
-      last = value;
+  private follow(answer: IncomingMessage): void {
+    let last = '';
+    answer.on('data', (chunk: Buffer) => {
+      last = chunk.toString();
       const nowMs = performance.now();
       this.gaps.push(nowMs - this.lastMs);
       this.lastMs = nowMs;
-    }
-    this.ended = Buffer.from(last).toString();
+    });
+    answer.on('error', (error) => (this.ended = String(error)));
+    answer.on('end', () => (this.ended = last));
   }
 }
 

@@ -35,4 +35,4 @@ export { msToUs, secondsToUs, usToMs, usToSeconds } from './time';
 export type { Clock, Micros } from './time';
 export { Turns } from './turns';
 export { VERSION } from './version';
-export { spendWork, withinWork, WorkExceeded } from './work-meter';
+export { spendWork, withinWork, WorkExceeded, workSpent } from './work-meter';

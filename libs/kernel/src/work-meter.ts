@@ -8,6 +8,7 @@ export class WorkExceeded extends Error {
 
 /** Work runs without interruption, so one number for the whole process is enough. */
 let left = Infinity;
+let spent = 0;
 
 /**
  * Counts work that grows with what a client sends. One unit is about one step of an automaton, one
@@ -17,7 +18,13 @@ let left = Infinity;
  */
 export function spendWork(units: number): void {
   left -= units;
+  spent += units;
   if (left < 0) throw new WorkExceeded();
+}
+
+/** Work since the start of the process: the difference of two readings is what a call took. */
+export function workSpent(): number {
+  return spent;
 }
 
 /**

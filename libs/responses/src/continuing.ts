@@ -24,6 +24,16 @@ export interface LoadedTexts {
   readonly referenced: readonly string[];
 }
 
+/** Characters of all texts. */
+export function lengthOfLoaded({
+  conversation = '',
+  previous = '',
+  referenced,
+}: LoadedTexts): number {
+  const others = referenced.reduce((sum, text) => sum + text.length, 0);
+  return conversation.length + previous.length + others;
+}
+
 /** Links of a request that continues nothing. */
 export const NO_LINKS: ResponseLinks = { referenced: [] };
 

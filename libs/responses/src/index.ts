@@ -1,6 +1,7 @@
 export { asCompaction, renderCompaction } from './compaction';
 export {
   continued,
+  lengthOfLoaded,
   type LoadedTexts,
   mayContinue,
   NO_LINKS,
@@ -23,6 +24,7 @@ export {
   type StoredResponse,
   storedResponseBody,
   storedText,
+  withFailure,
   withStatus,
 } from './kept-response';
 export { messageBody } from './message-body';

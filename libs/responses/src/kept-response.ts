@@ -1,6 +1,7 @@
 import { asciiJson } from '@baton/text';
 import type { RequestLimits } from '@baton/openai';
 import type { Item } from './items';
+import type { ResponseFailure } from './response-error';
 import type { ReasoningEvents } from './response-events';
 import type { ResponseObject, ResponseStatus } from './response-object';
 import { itemsPage, replayEvents } from './stored-response';
@@ -63,6 +64,15 @@ export function headOf(stored: string): StoredHead {
 /** A stored response with another status. */
 export function withStatus(stored: string, status: ResponseStatus): string {
   return stored.replace(HEAD, (head) => head.replace(/"status":"\w+"/, `"status":"${status}"`));
+}
+
+/** A stored response under way, as one that has failed. Its long parts stay as they are. */
+export function withFailure(stored: string, failure: ResponseFailure): string {
+  // The first of this name: only the id, the model's time and the status come before it.
+  return withStatus(stored, 'failed').replace(
+    '"error":null',
+    () => `"error":${asciiJson(failure)}`,
+  );
 }
 
 /** The part of a stored response that a client requests. */

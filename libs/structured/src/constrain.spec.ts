@@ -1,3 +1,4 @@
+import { workSpent } from '@baton/kernel';
 import { describe, expect, it } from 'vitest';
 import { type Constraint, constrain } from './constrain';
 import { ConstraintError } from './constraint-error';
@@ -37,6 +38,22 @@ describe('a constrained text', () => {
     for (const text of texts({ kind: 'regex', pattern: '\\w+@\\w+\\.com\\n' })) {
       expect(text).toMatch(/^\w+@\w+\.com\n$/);
     }
+  });
+});
+
+describe('a constraint that was read', () => {
+  it('is kept for the next request, until others have taken much work', () => {
+    const small: Constraint = { kind: 'regex', pattern: 'a+b?' };
+    const kept = constrain(small);
+    expect(constrain(small)).toBe(kept);
+    const before = workSpent();
+    let large: Constraint = small;
+    for (let i = 0; workSpent() - before < 1_100_000; i++) {
+      large = { kind: 'regex', pattern: `a{${i}}(b|c){1,2000}` };
+      constrain(large);
+    }
+    expect(constrain(large)).toBe(constrain(large));
+    expect(constrain(small)).not.toBe(kept);
   });
 });
 

@@ -1,3 +1,4 @@
+import { workSpent } from '@baton/kernel';
 import { ConstraintError } from './constraint-error';
 import { GrammarText } from './grammar/grammar-text';
 import { checkDepth, type Json } from './json';
@@ -29,13 +30,17 @@ const ANY_OBJECT: Json = { type: 'object', minProperties: 1 };
 
 /** Constraints that are kept, the most recently used; a benchmark sends one schema many times. */
 const MAX_KEPT = 512;
+/** Units of `spendWork` that have gone into all of them: some 100 MB of automata and texts. */
+const MAX_KEPT_WORK = 1_000_000;
 const MAX_KEPT_CHARACTERS = 32_768;
+/** Characters of a remembered text that take the memory of one unit. */
+const CHARACTERS_PER_UNIT = 64;
 /**
  * Texts kept per constraint: a prompt has at most 32 structured choices of its own, in up to four
  * degrees of detail.
  */
 const MAX_TEXTS = 128;
-const kept = new Map<string, StructuredText>();
+const kept = new Map<string, RepeatedTexts>();
 
 /**
  * Reads a constraint. Every text of the result meets it. Throws `ConstraintError` when the
@@ -46,11 +51,21 @@ export function constrain(constraint: Constraint): StructuredText {
   const key = JSON.stringify(constraint);
   const known = kept.get(key);
   kept.delete(key);
-  const text = known ?? new RepeatedTexts(read(constraint));
+  const text = known ?? new RepeatedTexts(() => read(constraint));
   if (key.length <= MAX_KEPT_CHARACTERS) kept.set(key, text);
-  const [oldest] = kept.keys();
-  if (kept.size > MAX_KEPT && oldest !== undefined) kept.delete(oldest);
+  forgetOldest();
   return text;
+}
+
+/** A constraint grows as it is used, so all are weighed each time. */
+function forgetOldest(): void {
+  let work = 0;
+  for (const text of kept.values()) work += text.work;
+  for (const [key, text] of kept) {
+    if (kept.size <= MAX_KEPT && work <= MAX_KEPT_WORK) return;
+    kept.delete(key);
+    work -= text.work;
+  }
 }
 
 function read(constraint: Constraint): StructuredText {
@@ -75,22 +90,26 @@ function read(constraint: Constraint): StructuredText {
 
 /** Keeps the texts of the latest seeds. The choices of one prompt share them. */
 class RepeatedTexts implements StructuredText {
+  /** What it has cost so far, of which its memory is a share; units of `spendWork`. */
+  work = 0;
   private readonly texts = new Map<string, string>();
-
+  private readonly source: StructuredText;
   /** Replaces the text of the few seeds for which the search ends at its work limit. */
   private readonly least: string;
 
-  constructor(private readonly source: StructuredText) {
-    this.least = source.write(0, { ease: 0 });
+  constructor(read: () => StructuredText) {
+    this.source = this.counted(read);
+    this.least = this.counted(() => this.source.write(0, { ease: 0 }));
   }
 
   write(seed: number, options: WriteOptions): string {
     const key = `${seed} ${options.ease}`;
     let text = this.texts.get(key);
     if (text === undefined) {
-      text = this.written(seed, options);
+      text = this.counted(() => this.written(seed, options));
       if (this.texts.size >= MAX_TEXTS) this.texts.clear();
       if (text.length <= MAX_KEPT_CHARACTERS) this.texts.set(key, text);
+      this.work += text.length / CHARACTERS_PER_UNIT;
     }
     return text;
   }
@@ -106,5 +125,12 @@ class RepeatedTexts implements StructuredText {
       if (error instanceof ConstraintError) return this.least;
       throw error;
     }
+  }
+
+  private counted<Result>(act: () => Result): Result {
+    const before = workSpent();
+    const result = act();
+    this.work += workSpent() - before;
+    return result;
   }
 }

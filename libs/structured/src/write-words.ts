@@ -1,4 +1,4 @@
-import type { RandomStream } from '@baton/kernel';
+import { type RandomStream, spendWork } from '@baton/kernel';
 import { ADJECTIVES, NOUNS } from './word-lists';
 import { codePointsOf } from './json';
 
@@ -18,6 +18,7 @@ export function writeWords(
   const wanted = ease === 0 ? 1 : 1 + random.integer(2 + ease);
   let text = '';
   for (let words = 0; words < wanted || text.length < minLength; words++) {
+    spendWork(1);
     const list = words % 2 === 1 || wanted === 1 ? NOUNS : ADJECTIVES;
     text += (text === '' ? '' : ' ') + list[random.integer(list.length)]!;
     if (text.length >= maxLength) break;

@@ -1,3 +1,4 @@
+import { spendWork } from '@baton/kernel';
 import { encodeText } from './encode-text';
 import type { StructuredText } from '@baton/structured';
 import type { Tokenizer } from './tokenizers/tokenizer';
@@ -10,6 +11,8 @@ import type { WrittenTokens } from './write-sentences';
  */
 const USUAL_EASES = [2, 1, 0] as const;
 const MOST_EASE = 3;
+/** Characters that are encoded in the time of one step of an automaton. */
+const CHARACTERS_PER_UNIT = 8;
 
 export interface ConstrainedWish {
   readonly constraint: StructuredText;
@@ -30,7 +33,9 @@ export function writeConstrained(tokenizer: Tokenizer, wish: ConstrainedWish): W
     if (text === '') return endAlone(tokenizer);
     // Encoding stops here: a longer text is too long in any case.
     const most = (maxTokens + 1) * tokenizer.longestToken;
-    const { tokenIds, cut } = encodeText(tokenizer, text.slice(0, most), maxTokens);
+    const encoded = text.slice(0, most);
+    spendWork(encoded.length / CHARACTERS_PER_UNIT);
+    const { tokenIds, cut } = encodeText(tokenizer, encoded, maxTokens);
     // The end token needs a place too, so an end exactly at the limit is a cut.
     const isWhole = tokenIds.length < maxTokens && text.length <= most;
     return { tokenIds, cut, endReason: isWhole ? 'stop' : 'length', stopReason: null };

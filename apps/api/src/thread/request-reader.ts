@@ -6,8 +6,10 @@ import {
   planSequence,
   type RequestLimits,
 } from '@baton/openai';
+import { lengthOfLoaded } from '@baton/responses';
 import type { StructuredText } from '@baton/structured';
 import type { Performed } from '@baton/work-pool';
+import type { ResponseExtra } from '../endpoints/responses/ask-response';
 import { parsedBytes } from '../http/body/large-body';
 import { writtenBody } from '../request/answer/written';
 import { fixedLimits, planContext } from '../request/plan/model-context';
@@ -18,9 +20,8 @@ import type { Taken, ThreadData, ThreadTask } from '../request/threads/messages'
 import { packPlans, unpackPlans } from '../request/threads/packed-plans';
 import { plainRefusal } from '../request/threads/plain-refusal';
 import { namedAsks } from './asks';
+import { KeptReadings } from './kept-readings';
 
-/** Requests kept between their tasks; another thread may still get the next task. */
-const MAX_KEPT = 8;
 /** Longest field of a body that the event loop reads, in characters. */
 const MAX_FIELD = 4_096;
 /** Most members of such a field when it is an object or a list. */
@@ -39,7 +40,7 @@ export class RequestReader {
   private readonly asks: ReadonlyMap<string, Ask>;
   private readonly limits: RequestLimits;
   private readonly plans: PlanContext;
-  private readonly kept = new Map<number, Read>();
+  private readonly kept = new KeptReadings<Read>();
 
   constructor({ config, keepsText }: ThreadData, parts: TextParts) {
     this.asks = namedAsks(config);
@@ -118,11 +119,9 @@ export class RequestReader {
     const ask = this.asks.get(source.ask);
     assert(ask !== undefined, 'a thread knows every way to ask');
     const limits = this.limitsOf(source);
-    const read = { ask, limits, reading: ask.read(body, limits, source.extra) };
-    this.kept.set(source.ticket, read);
-    const [oldest] = this.kept.keys();
-    if (this.kept.size > MAX_KEPT && oldest !== undefined) this.kept.delete(oldest);
-    return read;
+    return this.kept.add(source.ticket, lengthOf(source), () => {
+      return { ask, limits, reading: ask.read(body, limits, source.extra) };
+    });
   }
 
   private limitsOf({ models, kvCapacityTokens }: ThreadSource): RequestLimits {
@@ -139,6 +138,13 @@ function inBytes(json: string): Performed {
 
 function bodyOf({ body }: ThreadSource): unknown {
   return body instanceof Uint8Array ? parsedBytes(body) : body;
+}
+
+/** Bytes of what is read; little where the event loop has parsed it. */
+function lengthOf({ body, extra }: ThreadSource): number {
+  const loaded = isObject(extra) ? (extra as Partial<ResponseExtra>).loaded : undefined;
+  const continued = loaded === undefined ? 0 : lengthOfLoaded(loaded);
+  return continued + (body instanceof Uint8Array ? body.length : 0);
 }
 
 /** The event loop neither writes nor checks constrained texts of such a request. */

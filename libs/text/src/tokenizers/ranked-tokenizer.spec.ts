@@ -56,6 +56,18 @@ describe('the o200k tokenizer', () => {
     expect(tokenizer.encode('abcdefgh'.repeat(1000), 10)).toHaveLength(11);
   });
 
+  it.each([0, 3])('encodes a text of a megabyte as the reference does, after %i more', (more) => {
+    const text = 'x'.repeat(more) + "It's 12345 o'clock.\n\n  \ud83c\udfc3 ".repeat(43_000);
+    expect(text.length).toBeGreaterThan(1 << 20);
+    expect(tokenizer.encode(text)).toEqual(oracle(text));
+  });
+
+  it('encodes one word of seven million characters', () => {
+    expect(tokenizer.encode('\u00e9\u0344'.repeat(3_700_000), 10)).toHaveLength(11);
+    const word = '\u00e9\ud801\udc00'.repeat(400_000);
+    expect(tokenizer.decode(tokenizer.encode(word))).toBe(word);
+  });
+
   it('encodes a word of one megabyte and decodes it back', () => {
     const ids = tokenizer.encode('ab'.repeat(500_000));
     expect(tokenizer.decode(ids)).toBe('ab'.repeat(500_000));

@@ -26,6 +26,9 @@ export interface Ranks {
  */
 const MAX_PIECE_BYTES = 1 << 16;
 
+/** Characters that are cut into pieces at once: one piece of millions overflows V8's stack. */
+const MAX_PART = 1 << 20;
+
 /** Byte-pair encoding over a table of ranks. */
 export class RankedTokenizer extends SpelledTokens implements Tokenizer {
   readonly name: string;
@@ -44,16 +47,32 @@ export class RankedTokenizer extends SpelledTokens implements Tokenizer {
 
   encode(text: string, limit = Infinity): number[] {
     const ids: number[] = [];
+    for (let from = 0; from < text.length && ids.length <= limit;) {
+      from += this.encodePart(text, from, { ids, limit });
+    }
+    if (ids.length > limit) ids.length = limit + 1;
+    return ids;
+  }
+
+  /** The pieces of a part of a text; the last one belongs to the next part. Its length is given. */
+  private encodePart(
+    text: string,
+    from: number,
+    { ids, limit }: { readonly ids: number[]; readonly limit: number },
+  ): number {
+    const end = from + MAX_PART;
+    const part = text.slice(from, isTrailing(text.charCodeAt(end)) ? end - 1 : end);
+    const isLast = end >= text.length;
     const { pieces } = this;
     pieces.lastIndex = 0;
-    for (let piece = pieces.exec(text); piece !== null; piece = pieces.exec(text)) {
+    for (let piece = pieces.exec(part); piece !== null; piece = pieces.exec(part)) {
       const resumeAt = pieces.lastIndex;
+      if (!isLast && resumeAt === part.length && piece.index > 0) return piece.index;
       this.encodePiece(toBytes(piece[0]), ids, limit);
       if (ids.length > limit) break;
       pieces.lastIndex = resumeAt;
     }
-    if (ids.length > limit) ids.length = limit + 1;
-    return ids;
+    return part.length;
   }
 
   private encodePiece(bytes: string, ids: number[], limit: number): void {
@@ -71,6 +90,11 @@ export class RankedTokenizer extends SpelledTokens implements Tokenizer {
       for (const id of merged) ids.push(id);
     }
   }
+}
+
+/** The second half of a surrogate pair. */
+function isTrailing(unit: number): boolean {
+  return unit >= 0xdc00 && unit <= 0xdfff;
 }
 
 export function tokenTableOf(ranks: RankList): TokenTable {

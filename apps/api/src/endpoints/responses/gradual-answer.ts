@@ -1,7 +1,8 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { BatonError, EndReason } from '@baton/contract';
+import type { EndReason } from '@baton/contract';
 import type { StreamedResponse } from '@baton/responses';
 import type { Answer, AnswerFacts, TokenSpan } from '../../request/answer/answer';
+import { PassingAnswer } from '../../request/answer/passing';
 
 /** An answer that can wait for its client. */
 export interface Drained extends Answer {
@@ -13,41 +14,23 @@ export interface Drained extends Answer {
  * An answer whose end may be long: each of its last events then has a turn of the event loop, and
  * waits for a client that is behind.
  */
-export class GradualAnswer implements Answer {
+export class GradualAnswer extends PassingAnswer<Drained> {
   private count = 0;
 
   constructor(
-    private readonly inner: Drained,
+    inner: Drained,
     private readonly rendered: StreamedResponse,
-  ) {}
-
-  get isOverfull(): boolean {
-    return this.inner.isOverfull;
+  ) {
+    super(inner);
   }
 
-  open(): void {
-    this.inner.open();
-  }
-
-  tokens(index: number, from: number, count: number): void {
-    this.inner.tokens(index, from, count);
-  }
-
-  endSequence(span: TokenSpan, reason: EndReason): void {
+  override endSequence(span: TokenSpan, reason: EndReason): void {
     this.count = span.from + span.count;
-    this.inner.endSequence(span, reason);
+    super.endSequence(span, reason);
   }
 
-  flush(): void {
-    this.inner.flush();
-  }
-
-  complete(facts: AnswerFacts): void {
+  override complete(facts: AnswerFacts): void {
     void this.sendAll(facts);
-  }
-
-  fail(error: BatonError): void {
-    this.inner.fail(error);
   }
 
   /** A short end goes out at once. */
@@ -58,6 +41,6 @@ export class GradualAnswer implements Answer {
       await nextTurn();
       await this.inner.drained();
     }
-    this.inner.complete(facts);
+    super.complete(facts);
   }
 }

@@ -1,3 +1,4 @@
+import { BatonError } from '@baton/contract';
 import { assert } from '@baton/kernel';
 import {
   headOf,
@@ -156,25 +157,35 @@ export class ResponseAnswers {
     });
   }
 
-  /**
-   * A background response is in the store already: a cancelled one stays cancelled, a deleted one
-   * stays deleted.
-   */
   private async keep({ owner, request }: ResponseParts, kept: KeptResponse): Promise<void> {
     const { id, status, text } = kept;
     if (!request.isStored) return;
     if (isBackground(request)) {
-      await this.store.updateText({ owner, id }, (now) => {
-        const head = headOf(now);
-        const isSame = head.status === 'cancelled' && status === 'cancelled';
-        return head.isOver && !isSame ? undefined : text;
-      });
+      await this.keepLate(owner, kept);
       return;
     }
     // No client has seen a failed response that was not streamed.
     if (status === 'failed' && !request.generation.stream) return;
     const isStored = await this.store.addText({ owner, id }, text);
     if (!isStored) this.logger.warn({ response: id }, 'response too large to store');
+  }
+
+  /**
+   * A background response is in the store already: a cancelled one stays cancelled, a deleted one
+   * stays deleted. One whose end cannot be stored has failed: it would be under way for ever.
+   */
+  private async keepLate(owner: Tenant, { id, status, text }: KeptResponse): Promise<void> {
+    try {
+      await this.store.updateText({ owner, id }, (now) => {
+        const head = headOf(now);
+        const isSame = head.status === 'cancelled' && status === 'cancelled';
+        return head.isOver && !isSame ? undefined : text;
+      });
+    } catch (error) {
+      const reason = error instanceof BatonError ? error.message : '';
+      await this.store.fail({ owner, id }, `The response cannot be stored. ${reason}`.trim());
+      throw error;
+    }
   }
 
   /** Appends the new items to the conversation, unless the response failed. */

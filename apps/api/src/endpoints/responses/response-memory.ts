@@ -61,9 +61,3 @@ export class ResponseMemory {
     return texts;
   }
 }
-
-/** Characters of all texts. */
-export function lengthOf({ conversation = '', previous = '', referenced }: LoadedTexts): number {
-  const others = referenced.reduce((sum, text) => sum + text.length, 0);
-  return conversation.length + previous.length + others;
-}

@@ -1,6 +1,6 @@
 import type { BatonConfig } from '@baton/config';
 import type { RequestLimits } from '@baton/openai';
-import { mayContinue, newId, NO_LINKS, type ResponseLinks } from '@baton/responses';
+import { lengthOfLoaded, mayContinue, newId, NO_LINKS, type ResponseLinks } from '@baton/responses';
 import { Inject, Injectable } from '@nestjs/common';
 import { ModelCatalog } from '../../cluster/model-catalog';
 import { tenantOf } from '../../http/access/tenant';
@@ -16,7 +16,7 @@ import {
 import { CONFIG } from '../../tokens';
 import { requestOf, responseAsks, type ResponseReading } from './ask-response';
 import type { ResponseParts } from './response-answers';
-import { lengthOf, type Recall, ResponseMemory } from './response-memory';
+import { type Recall, ResponseMemory } from './response-memory';
 
 /** How a body arrived. */
 export interface Arrival {
@@ -58,7 +58,7 @@ export class ResponseReader {
     const limits = this.catalog.limitsOf(owner);
     const links = await this.links(received.body, { limits, extra: { isMessage }, budget });
     const loaded = await this.memory.load(links, { owner, recall });
-    const isHeavy = lengthOf(loaded) > MAX_PARSED_BYTES;
+    const isHeavy = lengthOfLoaded(loaded) > MAX_PARSED_BYTES;
     const ask = { ...this.asks[kind], extra: { loaded, isMessage }, isHeavy };
     const call = { ...callOf(ask, received), ask };
     const read = await this.threads.read<ResponseReading>(call, limits, budget);

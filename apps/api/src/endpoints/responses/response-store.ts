@@ -1,10 +1,13 @@
 import type { BatonConfig } from '@baton/config';
-import { headOf, type StoredResponse } from '@baton/responses';
+import { headOf, type StoredResponse, withFailure } from '@baton/responses';
 import type { Transport } from '@baton/transport';
 import { Inject, Injectable } from '@nestjs/common';
 import { StoredDocuments } from '../../cluster/stored-documents';
 import { CONFIG, TRANSPORT } from '../../tokens';
 import type { Owned } from '../../http/access/tenant';
+
+/** Blanks behind a response under way, so that the reason of a failure always has room. */
+const ROOM_FOR_FAILURE = ' '.repeat(1_024);
 
 /** The stored responses. */
 @Injectable()
@@ -24,16 +27,19 @@ export class ResponseStore extends StoredDocuments<StoredResponse> {
     const { apiId, isOver } = headOf(text);
     if (apiId === undefined || isOver) return text;
     const [isAlive] = await this.broker.presence.aliveApis([apiId]);
-    return isAlive === false ? this.updateText(at, lost) : text;
+    if (isAlive !== false) return text;
+    return this.fail(at, 'The API process that made the response has ended.');
   }
-}
 
-function lost(text: string): string | undefined {
-  if (headOf(text).isOver) return undefined;
-  const stored = JSON.parse(text) as StoredResponse;
-  const error = {
-    code: 'server_error',
-    message: 'The API process that made the response has ended.',
-  };
-  return JSON.stringify({ ...stored, response: { ...stored.response, status: 'failed', error } });
+  /** Stores a response under way. False when it is larger than the store allows. */
+  begin(at: Owned, text: string): Promise<boolean> {
+    return this.addText(at, text + ROOM_FOR_FAILURE);
+  }
+
+  /** Ends a response under way as failed; one that is over stays as it is. */
+  fail(at: Owned, message: string): Promise<string | undefined> {
+    return this.updateText(at, (text) =>
+      headOf(text).isOver ? undefined : withFailure(text, { code: 'server_error', message }),
+    );
+  }
 }

@@ -133,7 +133,7 @@ export class ResponsesService {
     const heard = { ...parts, listener: stream ? lateListener(() => listener) : undefined };
     const call = this.callFor({ ...read, parts: heard });
     const queued = this.answers.queued(parts, Math.floor(call.arrivalUs / 1_000_000));
-    if (!(await this.store.addText(parts, queued.text))) throw tooLarge();
+    if (!(await this.store.begin(parts, queued.text))) throw tooLarge();
     try {
       await this.generation.answer({ ...call, response: new DetachedResponse(), takeOver });
     } catch (error) {

@@ -1,6 +1,7 @@
 import type { BatonError, EndReason } from '@baton/contract';
 import type { ResponseObject, ResponseOutcome } from '@baton/responses';
 import type { Answer, AnswerFacts, TokenSpan } from '../../request/answer/answer';
+import { PassingAnswer } from '../../request/answer/passing';
 
 /** Stores a response. Neither call rejects: the answer is sent whether it is stored or not. */
 export interface Keeper {
@@ -12,46 +13,36 @@ export interface Keeper {
  * An answer that is stored before its last bytes are sent, so that a client can continue it as soon
  * as it has the end.
  */
-export class StoredAnswer implements Answer {
+export class StoredAnswer extends PassingAnswer {
   private reason: EndReason = 'stop';
   private count = 0;
 
   constructor(
-    private readonly inner: Answer,
+    inner: Answer,
     private readonly outcome: ResponseOutcome,
     private readonly keeper: Keeper,
-  ) {}
-
-  get isOverfull(): boolean {
-    return this.inner.isOverfull;
+  ) {
+    super(inner);
   }
 
-  open(): void {
+  override open(): void {
     void this.keeper.begun();
-    this.inner.open();
+    super.open();
   }
 
-  tokens(index: number, from: number, count: number): void {
-    this.inner.tokens(index, from, count);
-  }
-
-  endSequence(span: TokenSpan, reason: EndReason): void {
+  override endSequence(span: TokenSpan, reason: EndReason): void {
     this.reason = reason;
     this.count = span.from + span.count;
-    this.inner.endSequence(span, reason);
+    super.endSequence(span, reason);
   }
 
-  flush(): void {
-    this.inner.flush();
-  }
-
-  complete(facts: AnswerFacts): void {
+  override complete(facts: AnswerFacts): void {
     const { reason, count } = this;
     const response = this.outcome.ended({ reason, count, cachedTokens: facts.cachedTokens });
-    void this.keeper.ended(response).then(() => this.inner.complete(facts));
+    void this.keeper.ended(response).then(() => super.complete(facts));
   }
 
-  fail(error: BatonError): void {
-    void this.keeper.ended(this.outcome.failed(error)).then(() => this.inner.fail(error));
+  override fail(error: BatonError): void {
+    void this.keeper.ended(this.outcome.failed(error)).then(() => super.fail(error));
   }
 }

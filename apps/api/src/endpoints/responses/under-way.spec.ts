@@ -100,6 +100,19 @@ describe('a response that is under way', () => {
     expect((await (await elsewhere.send(`/${id}?stream=true`)).text()).endsWith(end)).toBe(true);
   });
 
+  it('has failed when its end is too large to store', async () => {
+    // Under 8 MiB with the beginning of the response, and over it with the text of 2,000 tokens.
+    const image = `data:image/png;base64,${'A'.repeat(8 * 1024 * 1024 - 8_000)}`;
+    const content = [{ type: 'input_image', image_url: image }];
+    const asked = { background: true, max_output_tokens: 2_000, ignore_eos: true };
+    const { id } = await client.create({ input: [{ role: 'user', content }], ...asked });
+    await (await fixture.engine.next()).play();
+    await until(async () => (await elsewhere.get(id)).status === 'failed');
+    const { error } = await elsewhere.get(id);
+    expect(error).toMatchObject({ code: 'server_error' });
+    expect(JSON.stringify(error)).toContain('larger than what can be stored');
+  });
+
   it('is not stored when it was deleted meanwhile', async () => {
     const { id } = await client.create({ input: 'x', background: true });
     const run = await fixture.engine.next();

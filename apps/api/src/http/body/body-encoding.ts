@@ -1,6 +1,7 @@
 import type { Transform } from 'node:stream';
 import * as zlib from 'node:zlib';
 import { BatonError } from '@baton/contract';
+import { Turns } from '@baton/kernel';
 import { BodyBytes } from './body-bytes';
 
 /** Makes the stream that decodes. */
@@ -17,6 +18,9 @@ const DECODERS: ReadonlyMap<string, Decode> = new Map<string, Decode>([
   ...(createZstdDecompress === undefined ? [] : [['zstd', createZstdDecompress] as const]),
 ]);
 
+/** Bodies that are decoded at once: their pieces, 16 MiB each, come to the event loop together. */
+const decoding = new Turns(2);
+
 /** Decodes the body of a message. */
 export type BodyDecoder = (bytes: Buffer, maxBytes: number) => Promise<Buffer | 'too-large'>;
 
@@ -31,21 +35,27 @@ export function bodyDecoder(header: string): BodyDecoder | undefined {
   if (encoding === '' || encoding === 'identity') return undefined;
   const decode = DECODERS.get(encoding);
   if (decode === undefined) throw unsupported(encoding);
-  return (bytes, maxBytes) =>
-    new Promise((resolve, reject) => {
-      const decoded = new BodyBytes(maxBytes);
-      const stream = decode();
-      stream.on('data', (piece: Buffer) => {
-        if (decoded.add(piece) !== 'too-large') return;
-        stream.destroy();
-        resolve('too-large');
-      });
-      stream.once('end', () => resolve(decoded.whole));
-      stream.once('error', () =>
-        reject(new BatonError('invalid_type', `The request body is not valid ${encoding}.`)),
-      );
-      stream.end(bytes);
+  const failed = (): BatonError =>
+    new BatonError('invalid_type', `The request body is not valid ${encoding}.`);
+  return (bytes, maxBytes) => decoding.take(() => decoded(decode(), failed, { bytes, maxBytes }));
+}
+
+function decoded(
+  stream: Transform,
+  failed: () => BatonError,
+  { bytes, maxBytes }: { readonly bytes: Buffer; readonly maxBytes: number },
+): Promise<Buffer | 'too-large'> {
+  return new Promise((resolve, reject) => {
+    const body = new BodyBytes(maxBytes);
+    stream.on('data', (piece: Buffer) => {
+      if (body.add(piece) !== 'too-large') return;
+      stream.destroy();
+      resolve('too-large');
     });
+    stream.once('end', () => resolve(body.whole));
+    stream.once('error', () => reject(failed()));
+    stream.end(bytes);
+  });
 }
 
 function unsupported(encoding: string): BatonError {

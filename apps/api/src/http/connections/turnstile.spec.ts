@@ -32,6 +32,19 @@ describe('the turnstile', () => {
     expect(begun).toEqual(sent.slice(0, 39));
   });
 
+  it('lets a probe in before the requests that wait', async () => {
+    const begun: (string | undefined)[] = [];
+    const { pass } = new Turnstile(({ url }) => begun.push(url));
+    for (const url of [...Array<string>(30).fill('/v1/models'), '/health']) {
+      const message = Object.assign(new IncomingMessage(new Socket()), { url });
+      const response = new ServerResponse(message);
+      response.assignSocket(message.socket);
+      pass(message, response);
+    }
+    await turn();
+    expect(begun.indexOf('/health')).toBe(16);
+  });
+
   it('takes what comes over one connection one after the other', async () => {
     let open = 0;
     let most = 0;

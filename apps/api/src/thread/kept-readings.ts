@@ -1,0 +1,52 @@
+import { workSpent } from '@baton/kernel';
+
+/** Requests kept between their tasks; another thread may still get the next task. */
+const MAX_KEPT = 8;
+/** Bytes of their bodies, and units of `spendWork` for them: some 100 MB of the heap together. */
+const MAX_BYTES = 4 * 1024 * 1024;
+const MAX_WORK = 500_000;
+
+interface Kept<Read> {
+  readonly read: Read;
+  readonly bytes: number;
+  readonly work: number;
+}
+
+/**
+ * What was read of the latest requests, by ticket. The memory of a request that is read now must
+ * not depend on those before it, so what they have cost is bounded together.
+ */
+export class KeptReadings<Read> {
+  private readonly kept = new Map<number, Kept<Read>>();
+
+  get(ticket: number): Read | undefined {
+    return this.kept.get(ticket)?.read;
+  }
+
+  /** @param bytes length of the body */
+  add(ticket: number, bytes: number, make: () => Read): Read {
+    const before = workSpent();
+    const read = make();
+    this.kept.set(ticket, { read, bytes, work: workSpent() - before });
+    this.forgetOldest();
+    return read;
+  }
+
+  delete(ticket: number): void {
+    this.kept.delete(ticket);
+  }
+
+  private forgetOldest(): void {
+    const all = [...this.kept.values()];
+    let bytes = all.reduce((sum, one) => sum + one.bytes, 0);
+    let work = all.reduce((sum, one) => sum + one.work, 0);
+    for (const [ticket, one] of this.kept) {
+      const isLittle = bytes <= MAX_BYTES && work <= MAX_WORK && this.kept.size <= MAX_KEPT;
+      // The last one has tasks to come.
+      if (isLittle || this.kept.size === 1) return;
+      this.kept.delete(ticket);
+      bytes -= one.bytes;
+      work -= one.work;
+    }
+  }
+}
