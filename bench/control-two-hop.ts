@@ -8,11 +8,11 @@ import { batonTwoHop } from './two-hop-baton';
 
 /**
  * The cost of two hops over this Redis on this machine, with nothing simulated in between: a client
- * and two workers for each hop, all in separate processes. It answers with requests per second at a
- * fixed number of outstanding requests, and with latencies at a fixed rate.
+ * and two workers for each hop, all in separate processes. It reports requests per second at a
+ * fixed number of outstanding requests, and latencies at a fixed rate.
  *
- *   node dist/bench/control-two-hop.js --url unix:/path/redis.sock
- *     [--kind bare|baton] [--outstanding 128] [--rate 50] [--seconds 8] [--workers 2]
+ *   node dist/bench/control-two-hop.js --url unix:/path/redis.sock [--kind bare|baton]
+ * [--outstanding 128] [--rate 50] [--seconds 8] [--workers 2]
  */
 export interface TwoHopResult {
   readonly kind: 'bare' | 'baton';
@@ -83,7 +83,7 @@ export async function measureTwoHop(options: TwoHopOptions): Promise<TwoHopResul
   };
 }
 
-/** Microseconds since the start of each. */
+/** CPU time of each since its start, µs. */
 async function cpuUsed(workers: readonly ChildProcess[], url: string): Promise<CpuCost> {
   const ofWorkers = await Promise.all(
     workers.map(async (worker) => {
@@ -109,7 +109,7 @@ function ownCpuUs(): number {
   return user + system;
 }
 
-/** Requests under way and how long each took. */
+/** Requests under way, and the duration of each. */
 class Trips {
   private readonly begunMs = new Map<string, number>();
   private tookMs: number[] = [];
@@ -130,9 +130,7 @@ class Trips {
     this.whenBack();
   }
 
-  /**
-   * Sends the next request whenever one comes back, while `goesOn` is true; ends when all are back.
-   */
+  /** Sends a request whenever one returns, while `goesOn` is true. Ends when all have returned. */
   async keepOutstanding(outstanding: number, goesOn: () => boolean): Promise<number[]> {
     const ended = new Promise<void>((resolve) => {
       this.whenBack = () => {

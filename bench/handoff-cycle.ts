@@ -12,9 +12,8 @@ import {
 import { type Micros, RandomStream } from '@baton/kernel';
 
 /**
- * What the hand-over costs a virtual cluster: user CPU per request for both coordinators and the
- * transfers, driven through the ordinary life of every request. The driver is minimal, and is part
- * of the number.
+ * The cost of the hand-over in a virtual cluster: user CPU per request for both coordinators and
+ * the transfers, over the ordinary life of every request. The minimal driver is part of the figure.
  *
  *   node dist/bench/handoff-cycle.js [rounds] [GB/s into a target]
  *
@@ -40,7 +39,7 @@ type Of<A extends { kind: string }, K extends A['kind']> = Extract<A, { kind: K 
 type Mutable<T> = { -readonly [K in keyof T]: T[K] extends object ? Mutable<T[K]> : T[K] };
 type Fact<F extends { kind: string }, K extends F['kind']> = Mutable<Of<F, K>>;
 
-/** Requests as columns, drawn before the clock runs. */
+/** The requests as columns, drawn before the measurement. */
 class Schedule {
   readonly heldUs = new Float64Array(REQUESTS);
   readonly tokens = new Int32Array(REQUESTS);
@@ -61,8 +60,7 @@ class Schedule {
 }
 
 /**
- * Every fact is written into the one object of its kind: coordinators copy what they need of it,
- * and never keep the object.
+ * One object for each kind of fact, reused: coordinators copy what they need and keep no reference.
  */
 class Facts {
   readonly held: Fact<SourceFact, 'prompt-held'> = {
@@ -110,9 +108,7 @@ class Facts {
   };
 }
 
-/**
- * Messages take no time; the one set of transfers knows both counts, so no message carries shares.
- */
+/** Messages take no time. One set of transfers holds both counts, so no message carries shares. */
 class Cycle {
   private readonly lease = leaseTimes();
   private readonly sources = Array.from(
@@ -132,10 +128,7 @@ class Cycle {
   private readonly wakeUs = new Float64Array(SOURCES + TARGETS).fill(Infinity);
   private nextToWake = 0;
   private nowUs: Micros = 0;
-  /**
-   * Checksum of the instants at which KV arrived: the same before and after a change that may not
-   * alter them.
-   */
+  /** Checksum of the instants at which KV arrived. A change that must not alter them keeps it. */
   checksum = 0;
   inFlight = 0;
   heartbeats = 0;

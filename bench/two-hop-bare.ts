@@ -3,8 +3,8 @@ import { Redis } from 'ioredis';
 import { BLOCK_HASHES, type Hop, type Sender, type TwoHop } from './two-hop';
 
 /**
- * Two BullMQ queues as its guide shows them, and a pub/sub message back: the minimum for two hops
- * over Redis.
+ * Two BullMQ queues as in its guide, and a pub/sub message back: the minimum for two hops over
+ * Redis.
  */
 export const bareTwoHop: TwoHop = { openSender, startWorker };
 

@@ -9,8 +9,8 @@ import {
 import { BLOCK_HASHES, type Hop, type Sender, type TwoHop } from './two-hop';
 
 /**
- * The same two hops over Baton's transport, with everything that makes them safe: admission,
- * epochs, hand-over record, result.
+ * The same two hops over Baton's transport, with all its safeguards: admission, epochs, hand-over
+ * record, result.
  */
 export const batonTwoHop: TwoHop = { openSender, startWorker };
 

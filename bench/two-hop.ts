@@ -1,6 +1,6 @@
 /**
- * The sides of a two-hop measurement: the sender of requests, which also takes them back, and the
- * workers that carry them on.
+ * The sides of a two-hop measurement: the sender, which also receives the results, and the workers
+ * of both hops.
  */
 export interface Sender {
   send(id: string): void;

@@ -1,5 +1,4 @@
-// Builds the live page into dist/apps/ui, unless what is there is newer than everything it is made
-// of.
+// Builds the live page into dist/apps/ui, unless the build is newer than all its sources.
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';

@@ -1,5 +1,5 @@
-// Writes the default vocabulary as a table beside the compiled tokenizers, unless what is there is
-// newer than everything it is made of: a process reads it in a few ms.
+// Writes the default vocabulary as a table beside the compiled tokenizers, unless the table is
+// newer than all its sources. A process reads it in a few ms.
 import { existsSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { createRequire } from 'node:module';

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { ROOT } from './root.mjs';
 
 /**
- * Files that the working tree or the commits since `main` have changed; on `main` itself, the last
- * commit's too. Undefined without git data, as in an unpacked archive.
+ * Files that the working tree or the commits since `main` have changed. On `main` itself also those
+ * of the last commit. Undefined without git data, as in an unpacked archive.
  */
 export function changedFiles(pattern) {
   const base = mainBase();

@@ -1,5 +1,5 @@
-// A vitest reporter that leaves the counts of a run in the file named by TEST_COUNTS, and ends the
-// output with them.
+// A vitest reporter that writes the counts of a run into the file of TEST_COUNTS, and prints them
+// at the end.
 import { writeFileSync } from 'node:fs';
 
 export default class CountReporter {

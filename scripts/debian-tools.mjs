@@ -7,7 +7,7 @@ import { dirname, join } from 'node:path';
 const CACHE = join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'baton');
 const APT_MS = 300_000;
 
-/** Unpacked into a cache folder, root or not, so that Debian's service never starts. */
+/** Unpacked into a cache folder, with or without root, so that Debian's service never starts. */
 export async function prometheusOnPath() {
   if (onPath('prometheus') && onPath('promtool')) return [];
   const folder = join(CACHE, 'prometheus');
@@ -17,14 +17,14 @@ export async function prometheusOnPath() {
 }
 
 /**
- * Chromium needs many libraries, so apt-get installs it: as root, or by a sudo that asks nothing.
+ * Chromium needs many libraries, so apt-get installs it: as root, or by a sudo without a password.
  */
 export async function chromiumOnPath() {
   if (!['chromium', 'chromium-browser', 'google-chrome'].some(onPath)) install('chromium');
   return [];
 }
 
-/** Debian's python3 makes no virtual environments until another package is there. */
+/** Debian's python3 creates no virtual environments until another package is installed. */
 export async function pythonOnPath() {
   if (run(['python3', '-c', 'import venv, ensurepip']) !== '') install('python3-venv');
   return [];
@@ -33,17 +33,17 @@ export async function pythonOnPath() {
 function install(name) {
   const prefix = process.getuid() === 0 ? [] : ['sudo', '-n'];
   const by = `${[...prefix, 'apt-get'].join(' ')} install ${name}`;
-  say(`No ${name} here; installing Debian’s package (${by}).`);
+  say(`${name} is not installed; installing Debian’s package (${by}).`);
   requireApt(name);
   const command = [...prefix, 'apt-get', 'install', '-y', '-qq', '--no-install-recommends', name];
   if (run(command) === '') return;
   run([...prefix, 'apt-get', 'update', '-qq']);
   const failure = run(command);
-  if (failure !== '') throw new Error(`No ${name} here, and '${by}' failed: ${failure}`);
+  if (failure !== '') throw new Error(`${name} is not installed, and '${by}' failed: ${failure}`);
 }
 
 function unpack(name, folder) {
-  say(`No ${name} here; unpacking Debian’s package ${name} into ${folder}.`);
+  say(`${name} is not installed; unpacking Debian’s package ${name} into ${folder}.`);
   requireApt(name);
   mkdirSync(folder, { recursive: true });
   let failure = run(['apt-get', 'download', '-qq', name], folder);
@@ -56,11 +56,14 @@ function unpack(name, folder) {
   }
   if (failure === '') return;
   const hint = `Install the package ${name}, or run 'apt-get update' as root.`;
-  throw new Error(`No ${name} here, and 'apt-get download ${name}' failed: ${failure} ${hint}`);
+  throw new Error(
+    `${name} is not installed, and 'apt-get download ${name}' failed: ${failure} ${hint}`,
+  );
 }
 
 function requireApt(name) {
-  if (!onPath('apt-get')) throw new Error(`No ${name} and no apt-get here: install ${name}.`);
+  if (!onPath('apt-get'))
+    throw new Error(`Neither ${name} nor apt-get is installed. Install ${name}.`);
 }
 
 function onPath(program) {

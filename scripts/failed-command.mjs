@@ -17,14 +17,17 @@ const REASONS = [
     /\b(ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ENETUNREACH|EHOSTUNREACH|ETIMEDOUT|ERR_SOCKET_TIMEOUT|ENOTCACHED)\b/,
     `npm does not reach its registry: check the network, or npm’s settings \`registry\` and \`https-proxy\`, ${AGAIN}`,
   ],
-  [/\bE(401|403)\b/, `npm’s registry refuses: check its credentials in .npmrc, ${AGAIN}`],
+  [
+    /\bE(401|403)\b/,
+    `npm’s registry refuses the request: check its credentials in .npmrc, ${AGAIN}`,
+  ],
   [
     /\bEUSAGE\b/,
     'package-lock.json does not fit package.json: restore both, or run `npm install` once.',
   ],
 ];
 
-/** One sentence that says what to do; the whole output when no pattern matches. */
+/** One sentence with the remedy. The whole output when no pattern matches. */
 export function reasonOf(output) {
   const known = REASONS.find(([sign]) => sign.test(output));
   if (known === undefined) return `the command failed and said:\n${output.trim()}`;

@@ -1,6 +1,6 @@
-// Makes the tree ready to run with Node's own modules only: `npm start` and `npm test` begin here
-// on a fresh clone. Installs when node_modules does not hold what the lock file asks for, and
-// builds when a source is newer than the last build.
+// Prepares the tree for a run, with Node's own modules only: `npm start` and `npm test` start it on
+// a fresh clone. It installs when node_modules differs from the lock file, and builds when a source
+// is newer than the last build.
 import { spawnSync } from 'node:child_process';
 import {
   accessSync,
@@ -21,7 +21,7 @@ import { reasonOf } from './failed-command.mjs';
 const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
 const DIST = join(ROOT, 'dist');
 const STAMP = join(DIST, '.built');
-/** The live page, which is not compiled file by file. */
+/** The live page is not compiled file by file. */
 const PAGE = join(DIST, 'apps', 'ui');
 
 const sentence = refusal(process.versions.node);
@@ -30,8 +30,8 @@ if (!isInstalled()) install();
 if (!isBuilt()) build();
 
 /**
- * npm writes what it has installed into a hidden lock; every package we lock must stand there in
- * the same version.
+ * npm lists its installed packages in a hidden lock. Every locked package must be there in the same
+ * version.
  */
 function isInstalled() {
   const hidden = join(ROOT, 'node_modules', '.package-lock.json');
@@ -69,8 +69,8 @@ function build() {
   try {
     for (const path of orphans()) rmSync(path);
     writeFileSync(STAMP, '');
-    // A file that was edited while the compiler ran is newer than the stamp, and is built next
-    // time.
+    // A file that changes while the compiler runs is newer than the stamp, so the next run builds
+    // it.
     utimesSync(STAMP, new Date(startedMs), new Date(startedMs));
   } catch (error) {
     fail(`Baton is not built: ${reasonOf(String(error))}`);
@@ -107,8 +107,7 @@ function isOfTests(path) {
 }
 
 /**
- * Compiled files whose source is gone: they could still be loaded and would then lie about the
- * tree.
+ * Compiled files without a source: they could still be loaded, though the tree no longer has them.
  */
 function orphans() {
   return filesBelow(DIST).filter((path) => {

@@ -1,5 +1,5 @@
 /* global AbortSignal */
-// Fetches what others publish on PyPI, once, into a folder that is no part of the repository.
+// Fetches packages from PyPI, once, into a folder outside of the repository.
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
@@ -7,7 +7,9 @@ import { join } from 'node:path';
 
 const FETCH_MS = 300_000;
 
-/** A virtual environment with the packages of the file; made again when the file has changed. */
+/**
+ * A virtual environment with the packages of the file. It is recreated when the file has changed.
+ */
 export function installPackages(venv, requirements) {
   const wanted = readFileSync(requirements, 'utf8');
   const stamp = join(venv, 'installed.txt');

@@ -3,7 +3,7 @@
 import { changedFiles } from './changed-files.mjs';
 import { chromiumOnPath, prometheusOnPath, pythonOnPath } from './debian-tools.mjs';
 
-/** What `npm test` runs without names. */
+/** The suites of `npm test` without names. */
 export const DEFAULT = ['checks', 'unit', 'e2e', 'measured'];
 
 const E2E = 'test/e2e';
@@ -22,10 +22,10 @@ const VALIDATION = 'test/validation';
 const OUTSIDE = [E2E, ATTACKS, BROWSER, PROMETHEUS, COMPOSE, VALIDATION];
 
 /**
- * A step is a `check`, which counts as one test, a `vitest` run, or a `program`, which counts as
- * its line `N passed, N failed` says, and as one test where it prints none. The steps of a lane run
- * one after the other, lanes side by side. `install` resolves to folders for PATH, or rejects with
- * one sentence.
+ * A step is a `check`, which counts as one test, a `vitest` run, or a `program`, which counts by
+ * its line `N passed, N failed`, and as one test without that line. The steps of a lane run one
+ * after the other, and lanes run in parallel. `install` resolves to folders for PATH, or rejects
+ * with one sentence.
  */
 export const SUITES = {
   checks: {
@@ -42,7 +42,7 @@ export const SUITES = {
     ],
   },
   unit: {
-    what: 'all that runs in one process',
+    what: 'all tests of one process',
     lanes: () => [[vitest(...without(OUTSIDE.map((folder) => `${folder}/**`)))]],
   },
   e2e: {
@@ -50,15 +50,15 @@ export const SUITES = {
     lanes: () => [[vitest(E2E, ...without(MEASURED), '--maxWorkers=2')]],
   },
   measured: {
-    what: 'figures of a live cluster beside those that are expected',
+    what: 'figures of a live cluster beside the expected ones',
     lanes: () => [[vitest(...MEASURED, '--no-file-parallelism')]],
   },
   starvation: {
-    what: 'a cluster whose processes stand still for most of a minute, and lose a worker',
+    what: 'a cluster whose processes stop for most of a minute, and which loses a worker',
     lanes: () => [[{ ...vitest(`${E2E}/starvation.spec.ts`), env: { TEST_STARVATION: 'long' } }]],
   },
   attacks: {
-    what: 'requests that are made to hold the event loop, beside steady streams',
+    what: 'requests that try to block the event loop, beside steady streams',
     lanes: () => [[vitest(ATTACKS, '--no-file-parallelism')]],
   },
   validation: {
@@ -89,7 +89,7 @@ export const SUITES = {
     lanes: () => [[program(process.execPath, ['test/proxies/theirs/run.mjs'])]],
   },
   clients: {
-    what: "other people's clients on their defaults, in both dialects (python3, PyPI)",
+    what: 'published clients with their defaults, in both dialects (python3, PyPI)',
     install: pythonOnPath,
     lanes: () => [[program(process.execPath, ['test/clients/run.mjs'])]],
   },
@@ -99,7 +99,7 @@ export const SUITES = {
     lanes: () => [[program(process.execPath, ['test/vllm-scheduler/run.mjs'])]],
   },
   python: {
-    what: 'the Python package, built, installed and tried (python3, PyPI)',
+    what: 'the Python package, built, installed and tested (python3, PyPI)',
     install: pythonOnPath,
     lanes: () => [[program(process.execPath, ['test/python/run.mjs'])]],
   },
@@ -131,8 +131,8 @@ function without(patterns) {
 }
 
 /**
- * Rules with types take minutes over the whole tree: all of it where CI is set, and elsewhere what
- * the branch has changed. The other rules always see every file.
+ * Rules with types take minutes over the whole tree. With CI set they check all of it, elsewhere
+ * only the files that the branch has changed. The other rules always check every file.
  */
 function eslintSteps() {
   const strict = ['--max-warnings', '0'];

@@ -1,5 +1,5 @@
 // Runs test suites and ends with the line `N passed, N failed`, which covers all of them. Without
-// names: what `npm test` needs. Names add suites, `--only` runs the named ones alone, `all` is
+// names it runs those of `npm test`. Names add suites, `--only` runs only the named ones, `all` is
 // every suite, with property tests in full. Exit code: 0 all passed, 1 some failed, 2 wrong usage.
 import { spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -10,7 +10,7 @@ import { DEFAULT, SUITES } from './suites.mjs';
 
 const BIN = join(ROOT, 'node_modules', '.bin');
 const REPORTERS = ['--reporter=default', '--reporter=./scripts/count-reporter.mjs'];
-/** Runs at the same time as the suite before: it mostly waits. */
+/** Runs at the same time as the suite before, because it mostly waits. */
 const BESIDE = { e2e: 'unit' };
 
 const total = { passed: 0, failed: 0 };
@@ -28,7 +28,7 @@ async function main(args) {
 
 function complain(unknown) {
   const known = Object.entries(SUITES).map(([name, { what }]) => `  ${name.padEnd(11)} ${what}\n`);
-  process.stderr.write(`No suite is named ${unknown}. There are:\n${known.join('')}`);
+  process.stderr.write(`There is no suite ${unknown}. The suites are:\n${known.join('')}`);
   return 2;
 }
 
@@ -40,12 +40,12 @@ async function runAll(names) {
   }
 }
 
-/** A suite that runs beside another one prints when it has ended, so that lines do not mix. */
+/** A suite that runs beside another one prints at its end, so that lines do not mix. */
 async function runSuite(name, isBeside) {
   const { install, lanes } = SUITES[name];
   const startedMs = performance.now();
   const isLate = isBeside && BESIDE[name] !== undefined;
-  process.stdout.write(`\n${name}${isLate ? ' (its lines come when it has ended)' : ''}\n`);
+  process.stdout.write(`\n${name}${isLate ? ' (its lines follow at its end)' : ''}\n`);
   try {
     const folders = (await install?.()) ?? [];
     const PATH = [...folders, process.env.PATH].join(delimiter);
@@ -91,7 +91,7 @@ const RUNNERS = {
   },
 };
 
-/** A failed run counts as a failure even when it counted none. */
+/** A run that fails counts as a failure even without a failed test. */
 function count({ passed, failed }, code = 0) {
   total.passed += passed;
   total.failed += code !== 0 && failed === 0 ? 1 : failed;

@@ -1,5 +1,5 @@
-// Wraps the paragraphs and list items of the given documents at 100 characters; tables, headings
-// and code stay as they are: `node scripts/wrap-docs.mjs docs/*.md`.
+// Wraps the paragraphs and list items of the given documents at 100 characters. Tables, headings
+// and code stay unchanged: `node scripts/wrap-docs.mjs docs/*.md`.
 import { readFileSync, writeFileSync } from 'node:fs';
 
 const WIDTH = 100;
@@ -13,7 +13,7 @@ for (const path of process.argv.slice(2)) {
   if (wrapped !== text) writeFileSync(path, wrapped);
 }
 
-/** A block is a paragraph or an item; it is left alone when none of its lines is too wide. */
+/** A block is a paragraph or an item. It stays unchanged when all its lines fit. */
 function wrap(lines) {
   const out = [];
   let block = [];
@@ -46,7 +46,7 @@ function filled(block) {
   for (const word of wordsOf(block)) {
     const next =
       line === '' ? `${lines.length === 0 ? indent : hanging}${word}` : `${line} ${word}`;
-    // A line may not begin with what Markdown would read as an item, a heading or a table.
+    // A line must not begin like an item, a heading or a table of Markdown.
     const isFree = !/^([-*+#>|]|\d+[.)]$)/.test(word);
     if (line !== '' && next.length > WIDTH && isFree) {
       lines.push(line);
@@ -56,7 +56,7 @@ function filled(block) {
   return [...lines, line];
 }
 
-/** Words, whatever lines they stood on. */
+/** The words of all lines of a block. */
 function wordsOf(block) {
   return block.join('\n').trim().split(/\s+/);
 }

@@ -1,4 +1,4 @@
-// Writes what is made from code: the pages of options, the tables of imports
+// Writes the generated documents: the pages of options, the tables of imports
 // (scripts/house/layers.json) and the picture of docs/ARCHITECTURE.md. test/tidy fails when one is
 // out of date.
 import { writeFileSync } from 'node:fs';

@@ -5,7 +5,7 @@ import { budgetWorkload } from '@baton/workload';
 import { Pairs } from './pairs';
 
 /**
- * What the engines of a virtual run cost, in CPU time per request:
+ * CPU time per request of the engines of a virtual run:
  *
  *   node dist/bench/engine-steps/main.js [requests] [requests per second] [--async-scheduling]
  */

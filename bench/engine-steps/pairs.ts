@@ -4,7 +4,8 @@ import type { Workload } from '@baton/workload';
 
 const TRANSFER_US = 20_000;
 /**
- * Payloads below this are engines at the end of a step, from here on rows at the end of a transfer.
+ * Payloads below this are engines at the end of a step. Payloads from here on are rows at the end
+ * of a transfer.
  */
 const FIRST_ROW = 1_024;
 /** Outside events precede the end of a step at the same instant. */
@@ -26,8 +27,8 @@ interface Cluster {
 
 /**
  * Prefill and decode engines with a minimal driver: arrivals go round the prefill engines, held
- * prompts round the decode engines, every transfer takes the same time. Decode steps leap as long
- * as nothing happens.
+ * prompts go round the decode engines, and every transfer takes the same time. Decode steps leap
+ * until the next event.
  */
 export class Pairs {
   readonly prefill: Seat[];

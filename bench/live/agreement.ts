@@ -4,13 +4,13 @@ import { type Agreement, type ComparedRun, liveAgainstVirtual } from './live-vir
 export const PLACEMENTS = ['round-robin', 'pull'] as const;
 type Placement = (typeof PLACEMENTS)[number];
 
-/** How often and at what pace live and virtual clock are compared. */
+/** Number of runs and speed of a comparison of the live and the virtual clock. */
 export interface ClockComparison extends Pick<ComparedRun, 'requests' | 'speedup'> {
   readonly runs: number;
   readonly placements: readonly Placement[];
 }
 
-/** What is compared, in the order in which it is printed; ms but for the last. */
+/** The compared figures in the order of the output, in ms except the last. */
 const FIGURES: Readonly<Record<string, (of: Agreement['live']) => number>> = {
   ttft_mean: ({ ttft }) => ttft.mean,
   ttft_p50: ({ ttft }) => ttft.p50,
@@ -20,7 +20,7 @@ const FIGURES: Readonly<Record<string, (of: Agreement['live']) => number>> = {
   double_takes: (run) => run.double_takes,
 };
 
-/** `npm run bench -- live-virtual`: the flags behind these words. */
+/** The comparison of `npm run bench -- live-virtual`, from the flags behind these words. */
 export function comparisonOf(args: readonly string[]): ClockComparison {
   const text = (value: string) => ({ type: 'string', default: value }) as const;
   const numbers = { runs: text('5'), requests: text('2000'), speedup: text('1') };
@@ -32,7 +32,7 @@ export function comparisonOf(args: readonly string[]): ClockComparison {
   };
 }
 
-/** Runs on both clocks for each placement, and the median deviation of each figure. */
+/** Runs on both clocks for each placement, and takes the median deviation of each figure. */
 export async function compareClocks(asked: ClockComparison): Promise<Record<string, object>> {
   const of = async (placement: Placement): Promise<object> => {
     const runs: Agreement[] = [];
@@ -54,7 +54,7 @@ function mediansOf(runs: readonly Agreement[]): Record<string, number> {
   return Object.fromEntries(names.map((name) => [name, median(runs.map(deviationOf(name)))]));
 }
 
-/** Live over virtual, minus 1. */
+/** Live / virtual − 1. */
 function deviationOf(name: string): (run: Agreement) => number {
   const figure = FIGURES[name]!;
   return ({ live, virtual }) => figure(live) / figure(virtual) - 1;

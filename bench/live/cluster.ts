@@ -13,8 +13,8 @@ const ROOT = join(__dirname, '..', '..', '..');
 const TICK_US = 10_000;
 
 /**
- * `bin/baton up` on a private Redis, with what a measurement needs: pids, processor time, memory,
- * and the bus.
+ * `bin/baton up` on a private Redis, with the measured quantities: pids, CPU time, memory, and the
+ * bus.
  */
 export class BenchCluster {
   private constructor(
@@ -83,7 +83,7 @@ interface BenchRedis {
   close(): Promise<void>;
 }
 
-/** The private server that `baton up` would start, whatever the value of REDIS_URL. */
+/** The private server that `baton up` would start, for any value of REDIS_URL. */
 async function startRedis(): Promise<BenchRedis> {
   const broker = await resolveBroker({}, () => undefined);
   if (broker.kind !== 'private-server') {
@@ -105,7 +105,7 @@ export async function withRedis<T>(measure: (url: string) => Promise<T>): Promis
   }
 }
 
-/** Processor time that these processes have used so far, µs. */
+/** CPU time of these processes so far, µs. */
 export function cpuUs(pids: readonly number[]): number {
   return pids.reduce((sum, pid) => {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');

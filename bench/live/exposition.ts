@@ -24,7 +24,7 @@ export function histogramQuantile(exposition: string, family: string, quantile: 
 class Buckets {
   readonly sum: number;
   readonly count: number;
-  /** Upper bound and how many lie at or below it, in ascending order. */
+  /** Upper bounds with the counts at or below them, ascending. */
   readonly cumulative: readonly (readonly [number, number])[];
 
   constructor(exposition: string, family: string) {

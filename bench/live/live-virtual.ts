@@ -23,7 +23,7 @@ const REQUESTS_PER_SECOND = 58;
 interface Latencies {
   readonly ttft: Latency;
   readonly itl: Latency;
-  /** Share of the requests whose prompt went to the same engine as that of the one before. */
+  /** Share of the requests whose prompt went to the same engine as the previous one. */
   readonly double_takes: number;
 }
 
@@ -47,7 +47,7 @@ export interface Agreement extends ComparedRun {
 export interface ComparedRun {
   readonly requests: number;
   readonly placement: 'round-robin' | 'pull';
-  /** Simulated seconds per wall second; below 1 a busy machine is less late. */
+  /** Simulated seconds per wall second. Below 1, a busy machine is less late. */
   readonly speedup: number;
 }
 
@@ -57,8 +57,8 @@ interface Seen {
 }
 
 /**
- * The same requests, at the same instants, on a real cluster under contention and on the virtual
- * clock. A run counts only while the live clock kept up: its steps must have ended less than 5 ms
+ * Sends the same requests, at the same instants, to a real cluster under contention and to the
+ * virtual clock. A run is valid only when the live clock kept up: its steps ended less than 5 ms
  * late, at the 99th percentile.
  */
 export async function liveAgainstVirtual(asked: ComparedRun): Promise<Agreement> {
@@ -89,10 +89,7 @@ function promptLengths(requests: number): number[] {
   });
 }
 
-/**
- * Sends every request at its instant of a Poisson process, whether or not earlier ones have been
- * answered.
- */
+/** Sends every request at its instant of a Poisson process, independently of earlier answers. */
 async function drive(
   cluster: BenchCluster,
   prompts: readonly number[],
@@ -125,7 +122,7 @@ function request(
   return new Promise((resolve, reject) => {
     const sentMs = performance.now() - startMs;
     const listener = {
-      // The last event says why the stream ends, and brings no token.
+      // The last event has the finish reason and no token.
       onToken: (index: number, atMs: number): void => {
         if (index < OUTPUT_TOKENS) tokenMs.push(atMs - startMs);
       },
@@ -155,7 +152,7 @@ interface Recorded {
   readonly measured: { readonly prefill_engine: string };
 }
 
-/** Share of the values that are the same as the one before. */
+/** Share of the values that equal the previous one. */
 function repeats(values: readonly unknown[]): number {
   return values.filter((value, i) => i > 0 && value === values[i - 1]).length / (values.length - 1);
 }

@@ -10,13 +10,13 @@ const ROOT = join(__dirname, '..', '..', '..');
 const CONTROL = { kind: 'bare', outstanding: 128, rate: 50, seconds: 8, workersPerHop: 2 } as const;
 
 /**
- * The live budgets, measured in one run with the bare two-hop BullMQ control beside them. Prints
- * one JSON document and, with `--save`, writes it to bench/results/live.json. `--quick` shortens
+ * Measures the live budgets in one run, with the bare two-hop BullMQ control beside them. Prints
+ * one JSON document, and with `--save` writes it to bench/results/live.json. `--quick` shortens
  * every part; such a run is marked as quick and must not be committed.
  */
 async function main(): Promise<void> {
   const isQuick = process.argv.includes('--quick');
-  const control = await told('two-hop control', () =>
+  const control = await reported('two-hop control', () =>
     withRedis((url) => measureTwoHop({ ...CONTROL, url })),
   );
   const result = {
@@ -24,16 +24,16 @@ async function main(): Promise<void> {
     date: new Date().toISOString().slice(0, 10),
     quick: isQuick,
     control,
-    footprint: await told('footprint', () => footprint(isQuick ? 10 : 60)),
-    short_requests: await told('short requests', () => shortRequests(isQuick ? 5 : 20)),
-    steady_rate: await told('steady rate', () => steadyRate(isQuick ? 10 : 60)),
-    live_against_virtual: await told('live against virtual', () =>
+    footprint: await reported('footprint', () => footprint(isQuick ? 10 : 60)),
+    short_requests: await reported('short requests', () => shortRequests(isQuick ? 5 : 20)),
+    steady_rate: await reported('steady rate', () => steadyRate(isQuick ? 10 : 60)),
+    live_against_virtual: await reported('live against virtual', () =>
       compareClocks({
         ...{ runs: isQuick ? 1 : 3, requests: isQuick ? 300 : 2_000, speedup: 1 },
         placements: PLACEMENTS,
       }),
     ),
-    many_streams: await told('many streams', () => manyStreams(isQuick ? 10 : 120)),
+    many_streams: await reported('many streams', () => manyStreams(isQuick ? 10 : 120)),
     budgets: {
       footprint: 'ready_seconds <= 5, pss_mib <= 600, idle_cores <= 0.01',
       short_requests: '>= 1,000 requests/s and >= 60 % of the control',
@@ -54,12 +54,12 @@ async function main(): Promise<void> {
     writeFileSync(join(ROOT, 'bench', 'results', 'live.json'), json);
 }
 
-async function told<T>(what: string, measure: () => Promise<T>): Promise<T> {
+async function reported<T>(what: string, measure: () => Promise<T>): Promise<T> {
   process.stderr.write(`${what} ...\n`);
   return measure();
 }
 
-/** The comparison of the two clocks alone. */
+/** Compares only the two clocks. */
 async function compare(args: readonly string[]): Promise<void> {
   const result = await compareClocks(comparisonOf(args));
   process.stdout.write(`${JSON.stringify(result, null, 2)}\n`);

@@ -10,17 +10,17 @@ export interface RawTarget {
 
 export interface TokenListener {
   /**
-   * Called once per event that brings a token, with the wall time in ms (performance.now) at which
-   * its bytes were read.
+   * Called once per event with a token, with the wall time in ms (performance.now) at which its
+   * bytes were read.
    */
   onToken(index: number, atMs: number): void;
   onEnd(): void;
 }
 
 /**
- * A streamed completion over a bare socket. A benchmark client must cost less than what it
- * measures: this one finds event starts in the bytes and parses nothing. Resolves when the headers
- * are here.
+ * A streamed completion over a bare socket. A benchmark client must cost less than the server that
+ * it measures: this one finds event starts in the bytes and parses nothing. Resolves when the
+ * headers have arrived.
  */
 export function openStream(
   target: RawTarget,

@@ -9,10 +9,7 @@ import { Stamps } from './stamps';
 
 const HOST = '127.0.0.1';
 
-/**
- * 1,000 concurrent streams at 20 ms per token, 2P2D: throughput, delivery, processor time per
- * token.
- */
+/** 1,000 concurrent streams at 20 ms per token, 2P2D: throughput, delivery, CPU time per token. */
 export async function manyStreams(seconds: number): Promise<Record<string, unknown>> {
   const streams = 1000;
   const tokensPerStream = Math.ceil((seconds + 30) / 0.02);
@@ -74,8 +71,8 @@ export async function steadyRate(seconds: number): Promise<Record<string, unknow
 }
 
 /**
- * Non-streamed one-token requests over 128 connections, with the processor time that each part
- * takes for one.
+ * Non-streamed one-token requests over 128 connections, with the CPU time of each process per
+ * request.
  */
 export async function shortRequests(seconds: number): Promise<Record<string, unknown>> {
   const cluster = await BenchCluster.start('2P2D', ['--step-time=constant']);
@@ -104,10 +101,10 @@ export async function shortRequests(seconds: number): Promise<Record<string, unk
   };
 }
 
-/** V8 collects the garbage of the start-up for this long. */
+/** Time in which V8 collects the garbage of the start-up, ms. */
 const SETTLING_MS = 20_000;
 
-/** Start-up time, memory and idle processor time of `baton up 2P2D`. */
+/** Start-up time, memory and idle CPU time of `baton up 2P2D`. */
 export async function footprint(idleSeconds: number): Promise<Record<string, unknown>> {
   const cluster = await BenchCluster.start('2P2D', []);
   const started = { ready_seconds: cluster.startMs / 1000, pss_mib: cluster.pssMiB() };
@@ -199,7 +196,7 @@ class Delays {
     return quantiles(this.delaysMs);
   }
 
-  /** Growth shows as a difference between the halves. */
+  /** The difference between the halves shows growth. */
   half(which: 0 | 1, seconds: number): ExactQuantiles {
     const middleMs = this.windowMs + (seconds * 1000) / 2;
     return quantiles(

@@ -3,8 +3,8 @@ import { channels, type Transport } from '@baton/transport';
 
 /**
  * Reads the token frames beside the API and keeps the engine's stamp of each token. The number in
- * order of admission identifies a stream, so a client that opens one after the other can match
- * them.
+ * order of admission identifies a stream, so a client that opens streams one after another can
+ * match them.
  */
 export class Stamps {
   private readonly order = new Map<number, number>();
@@ -24,7 +24,7 @@ export class Stamps {
     });
   }
 
-  /** Wall ms (performance.now) of the token, or undefined when no frame has brought it. */
+  /** Wall ms (performance.now) of the token. Undefined before its frame. */
   madeAtMs(stream: number, token: number): number | undefined {
     return this.madeMs[stream]?.[token] || undefined;
   }

@@ -20,8 +20,8 @@ interface Stamp {
 }
 
 /**
- * The cost of a token in the load generator: 1,000 streams of a server with known delays, a token
- * every 20 ms, read by this one process. Prints one JSON document; `--save` keeps it, `--quick` is
+ * The cost of a token in the load generator: this one process reads 1,000 streams of a server with
+ * known delays, a token every 20 ms. Prints one JSON document. `--save` keeps it, `--quick` is
  * shorter.
  */
 async function main(): Promise<void> {
@@ -80,7 +80,7 @@ function figures({ run }: LoadRecord): Record<string, unknown> {
   };
 }
 
-/** What the client measured less what the server stamped, ms; ITL of one stream in ten. */
+/** The client's measurement minus the server's stamp, ms. ITL of one stream in ten. */
 function differences({ run, details = [] }: LoadRecord, stamps: readonly Stamp[]): object {
   const { log } = run;
   const ttft = stamps.map(({ id, receivedMs, writtenMs }) => {

@@ -1,4 +1,5 @@
-// Baton beside its peers: the same load on each system, one after the other, measured from outside.
+// Compares Baton with its peers: the same load on each system, one after another, measured from
+// outside.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { cpus } from 'node:os';
 import { join } from 'node:path';
@@ -78,12 +79,15 @@ function attempt(name) {
 }
 
 function leftOut(name, error) {
-  const what = error instanceof Missing ? 'is not here' : 'failed';
+  const what = error instanceof Missing ? 'is not available' : 'failed';
   process.stderr.write(`${name} ${what}: ${error.message}\n`);
   return [];
 }
 
-/** Machines differ by a factor of four: steps of a fixed loop per CPU second, in millions. */
+/**
+ * Machines differ by a factor of four. Their unit: steps of a fixed loop per CPU second, in
+ * millions.
+ */
 function unit() {
   const before = process.cpuUsage();
   let x = 1;
@@ -102,7 +106,7 @@ function conditions() {
   };
 }
 
-/** `before` stays: it was measured with a harness of its own. */
+/** `before` stays: another harness measured it. */
 function save(result) {
   const path = join(ROOT, 'bench', 'results', 'peers.json');
   const { before } = JSON.parse(readFileSync(path, 'utf8'));

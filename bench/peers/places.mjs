@@ -1,5 +1,5 @@
-// Where each system is: Baton in this checkout, programs of PyPI in environments that are made on
-// first use, and binaries that an environment variable names.
+// The place of each system: Baton in this checkout, programs of PyPI in environments that are
+// created on first use, and binaries that an environment variable names.
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -11,7 +11,7 @@ export const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const CACHE = join(ROOT, 'node_modules', '.cache', 'peers');
 const VOCABULARY = 32_000;
 
-/** A system that is not here; the message says what would bring it. */
+/** A system that is not available. The message names the remedy. */
 export class Missing extends Error {}
 
 export function batonProgram() {
@@ -45,7 +45,7 @@ export function binaryOf(variable) {
   return path;
 }
 
-/** Built with the Go on the path. */
+/** Built with the Go on PATH. */
 export function loadgenProgram() {
   const program = join(CACHE, 'loadgen');
   mkdirSync(CACHE, { recursive: true });
@@ -57,8 +57,8 @@ export function loadgenProgram() {
 }
 
 /**
- * A folder that looks like a model without weights, for a frontend that insists on one: a word of
- * the load generator is one token.
+ * A folder in the form of a model without weights, for a frontend that requires one. A word of the
+ * load generator is one token.
  */
 export function modelFolder() {
   const folder = join(CACHE, 'model');

@@ -1,10 +1,10 @@
-// What the kernel counts of processes.
+// Counters of the kernel for processes.
 import { readdirSync, readFileSync } from 'node:fs';
 
 /** Of /proc: USER_HZ is 100 on every Linux. */
 const TICKS_PER_SECOND = 100;
 
-/** The roots and all that they have started. */
+/** The root processes and all their descendants. */
 export function treeOf(roots) {
   const pids = readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
@@ -16,19 +16,19 @@ export function treeOf(roots) {
   return tree;
 }
 
-/** User and system time so far. */
+/** User and system time so far, seconds. */
 export function cpuSeconds(pids) {
   const ticks = pids.map(statOf).map((stat) => Number(stat?.[11] ?? 0) + Number(stat?.[12] ?? 0));
   return ticks.reduce((sum, one) => sum + one, 0) / TICKS_PER_SECOND;
 }
 
-/** The same of the children of this process that have ended. */
+/** The same for the ended children of this process. */
 export function childSeconds() {
   const stat = statOf('self');
   return (Number(stat[13]) + Number(stat[14])) / TICKS_PER_SECOND;
 }
 
-/** Memory, what is shared counted once. */
+/** Memory, with shared pages counted once, MiB. */
 export function pssMiB(pids) {
   return pids.reduce((sum, pid) => sum + pssKib(pid), 0) / 1_024;
 }
@@ -41,7 +41,7 @@ function pssKib(pid) {
   }
 }
 
-/** The fields of a process behind its name; undefined when it is gone. */
+/** The fields of a process behind its name. Undefined after its end. */
 function statOf(pid) {
   try {
     const text = readFileSync(`/proc/${pid}/stat`, 'utf8');

@@ -1,8 +1,10 @@
-// What is sent, with the simulated times that every system gets.
+// The load of each scenario, with the simulated times of every system.
 const STREAMS = { ttftMs: 20, itlMs: 20, sequences: 1_100 };
 const NO_TIME = { ttftMs: 0, itlMs: 0, sequences: 1_100 };
 
-/** By name: the times, and the flags of the load generator. Without flags nothing is sent. */
+/**
+ * By name: the times, and the flags of the load generator. A scenario without flags sends nothing.
+ */
 export const SCENARIOS = {
   'streams-200': {
     ...STREAMS,

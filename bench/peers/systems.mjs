@@ -8,7 +8,7 @@ const QUEUE = '20000';
 
 /**
  * By name: `start` takes `{ ttftMs, itlMs, sequences, port, folder }` and returns the commands, the
- * name of the model and `firstMs`, the time to the first token that the system means by these.
+ * name of the model and `firstMs`, the time to the first token in this system's definition.
  */
 export const SYSTEMS = {
   'baton-1a': baton('1A'),
@@ -33,7 +33,7 @@ function startBaton(topology, { ttftMs, itlMs, sequences, port }) {
     ...['--max-waiting-requests', QUEUE],
     ...(process.env.BENCH_BATON_EXTRA?.split(' ') ?? []),
   ];
-  // Behind a hand-over the first token comes with the first decode step.
+  // After a hand-over the first token comes with the first decode step.
   const firstMs = ttftMs + (topology.includes('P') ? itlMs : 0);
   return { commands: [{ program: batonProgram(), args }], model: 'llama-3.1-8b', firstMs };
 }

@@ -12,8 +12,8 @@ const SEED = 1;
 const TOPOLOGIES = ['4P8D', '32P64D', '128P256D'];
 
 /**
- * What a request costs as a cluster grows, in user CPU time: each size once per round, in a process
- * of its own.
+ * The cost of a request by the size of the cluster, in user CPU time: each size once per round, in
+ * a separate process.
  *
  *   node dist/bench/replay/cluster-size.js [requests] [rounds] [topology ...]
  */
@@ -38,7 +38,7 @@ function measured(topology: string, count: string): number {
   return Number(execFileSync(process.execPath, args, { encoding: 'utf8' }));
 }
 
-/** Per request: making the engines is part of it, drawing the requests is not. */
+/** µs per request, including the creation of the engines, without the drawing of the requests. */
 function userUs(topology: string, count: number): number {
   const config = defaultConfig({ topology, maxWaitingRequests: 10_000_000 });
   const engines = topology.match(/\d+/g)!.reduce((sum, some) => sum + Number(some), 0);
@@ -48,7 +48,7 @@ function userUs(topology: string, count: number): number {
   return process.cpuUsage(before).user / count;
 }
 
-/** As `--dataset random` draws it. */
+/** The requests of `--dataset random`. */
 function workloadOf(count: number, engines: number): Workload {
   const arrivals = workloadStream(SEED, 'arrivals');
   const ratePerSecond = RATE_PER_SECOND * engines;

@@ -9,8 +9,8 @@ import { budgetWorkload } from '@baton/workload';
 
 const ROOT = join(__dirname, '..', '..', '..');
 /**
- * 85 % of the capacity of four such prefill engines for this workload; prefill is where the cluster
- * saturates first.
+ * 85 % of the capacity of four such prefill engines for this workload. Prefill saturates first in
+ * this cluster.
  */
 const RATE_PER_SECOND = 39.5;
 const CONFIG = defaultConfig({
@@ -36,8 +36,8 @@ interface Speed {
 }
 
 /**
- * The replay budgets: a million requests on one thread beside a run of the same core without leaps,
- * and a whole Mooncake trace from the command line.
+ * Measures the replay budgets: a million requests on one thread beside a run of the same core
+ * without leaps, and a whole Mooncake trace from the command line.
  */
 function main(): void {
   const count = process.argv.includes('--quick') ? 100_000 : 1_000_000;

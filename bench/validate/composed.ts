@@ -6,7 +6,7 @@ import { rowsOf } from './files';
 
 const PROFILE = ['profiles', 'llmservingsim-rtxpro6000-llama-3.1-8b'];
 const LAYERS = 32;
-/** Operators of a transformer layer beside attention, and how often each occurs in one. */
+/** Operators of a transformer layer besides attention, and their number in a layer. */
 const PER_LAYER = {
   ...{
     layernorm: 2,

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 
 const DATA = join(__dirname, '..', '..', '..', 'data');
 
-/** The lines of a file that ships, without its last line break. */
+/** The lines of a shipped file, without its last line break. */
 export function linesOf(...path: string[]): string[] {
   return readFileSync(join(DATA, ...path), 'utf8')
     .trimEnd()

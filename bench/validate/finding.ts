@@ -6,15 +6,15 @@ export interface Finding {
   readonly ours: number;
   readonly unit: string;
   /**
-   * The error to aim for: percent of theirs, or percentage points where the unit is %. Undefined:
-   * no aim was set.
+   * Target for the error: percent of the other figure, or percentage points where the unit is %.
+   * Undefined: no target.
    */
   readonly aim?: number;
-  /** Whether a constant was fitted to this very figure, which then proves nothing. */
+  /** True when a constant was fitted to this figure, so that it proves nothing. */
   readonly isFitted?: boolean;
 }
 
-/** Percent of theirs; for shares, which are in %, the difference in points. */
+/** Percent of the other figure. For shares in %: the difference in points. */
 export function errorOf({ theirs, ours, unit }: Finding): number {
   return unit === '%' ? ours - theirs : (100 * (ours - theirs)) / theirs;
 }
@@ -23,7 +23,7 @@ export function isMissed(finding: Finding): boolean {
   return finding.aim !== undefined && Math.abs(errorOf(finding)) > finding.aim;
 }
 
-/** A Markdown table, which people can read on a terminal as well. */
+/** A Markdown table, aligned for terminals. */
 export function tableOf(findings: readonly Finding[]): string {
   const rows = findings.map((finding) => [
     finding.what + (finding.isFitted === true ? ' (fitted)' : ''),

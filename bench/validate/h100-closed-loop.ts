@@ -19,8 +19,8 @@ const POINTS = ['measured', 'silybench-h100-qwen3-8b', 'perf_points_bf16.csv'];
 const PART = 'vLLM 0.30, Qwen3-8B BF16 on one H100, closed loop';
 const AIMS = { itl: 5, throughput: 5, ttft: 10 } as const;
 /**
- * The measured engine's configuration: its KV, the budget that its P99 ITL shows, and slots for the
- * largest concurrency.
+ * The measured engine's configuration: its KV, the token budget derived from its P99 ITL, and slots
+ * for the largest concurrency.
  */
 const ENGINE = {
   numBlocks: 377_024 / 16 - NULL_BLOCKS,
@@ -50,7 +50,7 @@ interface Fitted {
 
 /**
  * A closed loop at several concurrencies and three shapes. Step times begin as those of
- * Llama-3.1-8B on an H100, measured operator by operator, and are carried over to Qwen3-8B by
+ * Llama-3.1-8B on an H100, measured operator by operator, and are transferred to Qwen3-8B by
  * geometry: linear work by parameters, attention by layers. The linear part of small steps and one
  * constant per request are then fitted to one shape; the two other shapes are the test. TTFT and
  * output are those of the whole sweep on one server, whose runs repeat each other's prompts.
@@ -141,7 +141,7 @@ function sweptOf(shape: readonly Point[], fitted: Fitted): SweepResult[] {
   return shape.map((point) => sweep.resultOf(point, log));
 }
 
-/** A point by itself, with no prompt cached. */
+/** One point alone, without cached prompts. */
 function ran(point: Point, fitted: Fitted): Pick<Point, 'itlMs' | 'ttftP95Ms'> {
   const stepTime = qwen3OnH100(fitted.linear);
   const scenario = aggregatedScenario(closedLoop(point), { stepTime, ...ENGINE });
@@ -153,8 +153,8 @@ function ran(point: Point, fitted: Fitted): Pick<Point, 'itlMs' | 'ttftP95Ms'> {
 }
 
 /**
- * One constant, fitted with the steps: the default of `baton replay` was read from these rows. What
- * of it occupies the server is from elsewhere.
+ * One constant, fitted with the steps. The default of `baton replay` comes from these rows, its
+ * part that occupies the server from another source.
  */
 function frontEndOf({ requestMs }: Fitted): FrontEnd {
   const requestUs = requestMs * 1_000;
@@ -185,7 +185,7 @@ interface Unified {
   readonly prefill_attn_ms_h0_h1Q: readonly [number, number];
 }
 
-/** Beyond the fitted points it follows the carried-over ones, where they rise further. */
+/** Beyond the fitted points it follows the transferred ones, where they rise further. */
 function qwen3OnH100(linear: Fitted['linear']): StepTimeModel {
   const carried = carriedOver();
   const [lastTokens, lastMs] = linear.at(-1)!;

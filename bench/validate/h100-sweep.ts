@@ -9,7 +9,7 @@ export interface SweepPoint {
   readonly outputTokens: number;
 }
 
-/** What clients of one closed loop saw. */
+/** The figures of one closed loop by its clients. */
 export interface SweepResult {
   readonly tokensPerSecond: number;
   readonly ttftP95Ms: number;
@@ -25,9 +25,9 @@ interface Repeat {
 /** `repeats` of the campaign; a published figure is the median over them. */
 const REPEATS = 3;
 const BLOCK_TOKENS = 16;
-/** More prompts than any point has: separates the prompts of the repeats. */
+/** More than the prompts of any point: separates the prompts of the repeats. */
 const PROMPTS_MOST = 1_000_000;
-/** Between two runs of the client; any pause does in which all requests end. */
+/** Pause between two runs of the client. Any pause has this effect in which all requests end. */
 const PAUSE_US = 60_000_000;
 
 /**

@@ -16,10 +16,10 @@ const POINTS = join(DOCS, 'validation-serving.csv');
 const SERVING = [
   '## Published serving points, blind\n\n',
   'Closed loops of `data/measured/serving/given.csv` replayed with composed step times; ',
-  'no constant was fitted to them. Effects that were looked for where these points were off: ',
+  'no constant was fitted to them. Errors of these points led to these effects: ',
   "MiniMax's router in 32 bits, norms in the all-reduce, gpt-oss's padded experts, SGLang's ",
   'launching of prefill and its prompts first, and the settings of published scripts. Only points ',
-  'not used in that search can test them. Aims: 12 % of mean absolute error in TPOT (vLLM 8 %), ',
+  'outside of that search can test them. Aims: 12 % of mean absolute error in TPOT (vLLM 8 %), ',
   '20 % in the TTFT of up to four clients, 40 % for racks. Every point: ',
   '[validation-serving.csv](validation-serving.csv).',
 ].join('');
@@ -31,7 +31,7 @@ const BY_HAND = '## What could not be matched, and why';
 
 /**
  * Compares the virtual clock with measured and published figures of others. Prints every figure,
- * missed ones included; `--save` keeps them in docs/validation.md. `--every=8` takes fewer serving
+ * including missed ones; `--save` keeps them in docs/validation.md. `--every=8` takes fewer serving
  * points, `--framework sglang` composes them from SGLang's kernels.
  */
 async function main(): Promise<void> {
@@ -68,7 +68,7 @@ function tables(findings: readonly Finding[]): string {
     .join('\n\n');
 }
 
-/** The page is written anew up to its last chapter, which is written by hand. */
+/** The page is generated up to its last chapter, which is written by hand. */
 function page(text: string): string {
   const [, byHand = ''] = readFileSync(PAGE, 'utf8').split(BY_HAND);
   return `${HEAD}\n\n${text}\n${BY_HAND}${byHand}`;

@@ -28,15 +28,15 @@ const MACHINES: Partial<BatonConfig> = {
   tensorParallelSize: 8,
   blockSize: BLOCK_TOKENS,
   stepTime: 'calibrated',
-  // The longest prompt has 191 thousand tokens; a refused one would count as computed.
+  // The longest prompt has 191 thousand tokens. A refused one would count as computed.
   maxModelLen: 262_144,
   link: 'infiniband-hdr',
   kvPoolBandwidth: (0.9 * 4 * 25) / 8,
 };
 
 /**
- * Figure 9 with the capacity spread over the memory of 16 engines, which requests visit in turn and
- * which keep one copy of a block.
+ * Figure 9 with the capacity spread over the memory of 16 engines. Requests visit them in turn, and
+ * a block has one copy.
  */
 export function pooledHitRates(): Finding[] {
   return traceNames().flatMap((name) => {
@@ -81,8 +81,8 @@ function pooledHitRate(trace: Workload, capacityTokens: number): number {
 }
 
 /**
- * Figure 8 on a replayed cluster: what the engines found, each in its own cache or in a KV pool,
- * and the GPU time that the rest of each prompt then takes.
+ * Figure 8 on a replayed cluster: the tokens that the engines found, each in its own cache or in a
+ * KV pool, and the GPU time of the rest of each prompt.
  */
 export function pooledPrefillSeconds(): Finding[] {
   const part = `Mooncake, figure 8: prefill GPU seconds per request, ${NODES} engines replayed`;

@@ -10,7 +10,7 @@ export const BLOCK_TOKENS = 512;
 /** vLLM's default budget: long prompts are computed in chunks of it. */
 const CHUNK_TOKENS = 8_192;
 
-/** The traces of the paper that were released and ship; tool&agent is not among them. */
+/** The released traces of the paper that ship. Tool&agent is not among them. */
 const TRACES = {
   conversation: 'mooncake_conversation_trace.jsonl',
   synthetic: 'mooncake_synthetic_trace.jsonl',
@@ -28,8 +28,8 @@ export function traceOf(name: TraceName): Workload {
 }
 
 /**
- * Figure 9 of Mooncake (FAST 2025): tokens that one LRU cache of a given capacity saves, as a share
- * of all prompt tokens.
+ * Figure 9 of Mooncake (FAST 2025): share of all prompt tokens that one LRU cache of a given
+ * capacity saves.
  */
 export function hitRates(): Finding[] {
   return traceNames().flatMap((name) => {
@@ -63,8 +63,8 @@ function hitRate(trace: Workload, capacityTokens: number): number {
 }
 
 /**
- * Figure 8: GPU time of prefill per request, without a cache (vLLM) and with one that holds
- * everything (Mooncake), on the A100 model; the paper's machines were A800, which compute alike.
+ * Figure 8: GPU time of prefill per request, without a cache (vLLM) and with an unlimited one
+ * (Mooncake), on the A100 model. The paper's machines were A800, with the same compute rate.
  */
 export function prefillSeconds(): Finding[] {
   const seconds = prefillSecondsOf();
@@ -90,7 +90,7 @@ export function prefillSeconds(): Finding[] {
   });
 }
 
-/** GPU time of a prompt of so many tokens behind the cached ones, in seconds. */
+/** GPU time of a prompt of this many tokens behind the cached ones, in seconds. */
 export function prefillSecondsOf(): (tokens: number, cached: number) => number {
   const placement = { model: findModel('llama-3.1-70b'), gpu: findGpu('a100'), tp: 8 };
   const stepTime = buildStepTimeModel({ kind: 'calibrated' }, placement);

@@ -15,7 +15,7 @@ const AIM_PERCENT = 2;
 /** The engine of the log: its version (0.19) and arguments, by the log's meta.json. */
 const VLLM_MINOR = 19;
 const LIMITS = { maxNumSeqs: 128, maxNumBatchedTokens: 2_048 } as const;
-/** Every third request belongs to the fit of the one constant, the others to the test. */
+/** Every third request belongs to the fit of the one constant. The others are the test. */
 const FIT_EVERY = 3;
 
 interface Logged {

@@ -1,4 +1,4 @@
-// `node deploy/grafana/build.mjs` writes the boards; with `--print` it shows what it would write, as one JSON object by file name.
+// `node deploy/grafana/build.mjs` writes the boards; with `--print` it prints them, as one JSON object by file name.
 import { writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { format } from 'prettier';

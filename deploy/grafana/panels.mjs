@@ -1,4 +1,4 @@
-// What the boards are made of: queries, panels, and their places on a board.
+// The parts of the boards: queries, panels, and their places on a board.
 import {
   DashboardBuilder,
   DatasourceVariableBuilder,
@@ -21,7 +21,7 @@ const WIDTH = 24;
 export const MODEL = 'model_name=~"$model_name"';
 const QUANTILES = [0.5, 0.9, 0.99];
 
-/** A number of engines by stage, which vLLM's families do not name; each engine once, however many pages show it. */
+/** A number of engines by stage, which vLLM's families lack. Each engine counts once, for any number of pages. */
 export const byStage = (expression, how = 'sum') =>
   `${how} by (stage) (max by (stage, engine, replica) (${expression} * on (instance, engine, replica) group_left (stage) baton:engine_info))`;
 
@@ -49,7 +49,7 @@ function queries(builder, targets) {
   return builder;
 }
 
-/** `to`: unit, what the panel says, and the value from which on it is bad, a dashed line. */
+/** `to`: unit, description, and the limit of bad values, a dashed line. */
 export function lines(title, to, targets) {
   const { unit, description, stacked = false, bad } = typeof to === 'string' ? { unit: to } : to;
   const panel = new TimeseriesBuilder().title(title).unit(unit).datasource(SOURCE);
@@ -69,7 +69,7 @@ export function lines(title, to, targets) {
 }
 
 /**
- * One figure; `to`: unit, what it says, and from which value on it is yellow and red. Where `bad` is
+ * One figure; `to`: unit, description, and the limits of yellow and red. Where `bad` is
  * below `warn`, low values are the bad ones.
  */
 export function stat(title, to, expr) {

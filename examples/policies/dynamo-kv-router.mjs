@@ -3,9 +3,10 @@
 //
 //   logit = overlap_score_weight · prefill blocks + decode blocks, the lowest wins
 //
-// prefill blocks: prompt tokens that the engine would then have to compute, what waits there
-// included, over the block size. decode blocks: KV blocks in use there, the prompt's included. With
-// a temperature, softmax over (logit - lowest) / ((highest - lowest) · temperature), negated.
+// prefill blocks: prompt tokens that the engine would then have to compute, including those of
+// waiting requests, over the block size. decode blocks: KV blocks in use there, including the
+// prompt's. With a temperature, softmax over (logit - lowest) / ((highest - lowest) · temperature),
+// negated.
 
 export const OVERLAP_SCORE_WEIGHT = 1;
 export const TEMPERATURE = 0;

@@ -29,7 +29,7 @@ export const prefixScores = (engines, { request, cachedTokens }) =>
 export const sessionScores = (engines, target) =>
   engines.map(({ engineId }) => (engineId === target ? 1 : 0));
 
-/** Sessions that are remembered; the oldest is forgotten first. */
+/** Maximum number of known sessions. The oldest is dropped first. */
 const MOST_SESSIONS = 100_000;
 
 export default {

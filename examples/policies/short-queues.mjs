@@ -1,4 +1,4 @@
-// An admission policy: a request is let in while fewer than 64 wait for the stage, or while its
+// An admission policy: it admits a request while fewer than 64 wait for the stage, or while its
 // first token is predicted within 5 s.
 //
 //   baton replay --trace mooncake-conversation --admission ./examples/policies/short-queues.mjs

@@ -3,8 +3,8 @@
 //
 //   score = waiting · 4 + running, the lowest wins, the first of equal ones
 //
-// Its counts are up to 100 ms old (vllm/v1/engine/coordinator.py), and what it sends meanwhile
-// counts as waiting: run it with --policy-metrics-interval 100.
+// Its counts are up to 100 ms old (vllm/v1/engine/coordinator.py), and requests that it sends
+// meanwhile count as waiting: run it with --policy-metrics-interval 100.
 
 export const scoreOf = ({ waitingRequests, requests }) =>
   waitingRequests * 4 + (requests - waitingRequests);

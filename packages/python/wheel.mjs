@@ -1,4 +1,4 @@
-// Builds the wheel of the Python package, in an environment that the tests use, too.
+// Builds the wheel of the Python package, in an environment that the tests share.
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,6 +1,6 @@
-// Holds the locked packages against the advisories that were known on the day of `known.json`, so
-// it works without a network. Later advisories are unknown to it: `--update` asks the registry with
-// `npm audit`, adds what it says, and notes the day. Exit code: 1 where a package has one.
+// Checks the locked packages against the advisories of `known.json`, without a network. The list
+// ends on a day; `--update` fetches later advisories from the registry with `npm audit`, adds them,
+// and sets the day. Exit code: 1 where a package has one.
 import { spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -21,14 +21,14 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
   process.exitCode = check(lockedPackages(), readList());
 }
 
-/** Prints what is found, and on which day the list ends. */
+/** Prints the findings, and the day on which the list ends. */
 export function check(packages, { asOf, advisories }) {
   const found = packages.flatMap((locked) => advisoriesOf(locked, advisories));
   for (const { locked, advisory } of found) process.stdout.write(sentence(locked, advisory));
   process.stdout.write(
     `${packages.length} locked packages, ${advisories.length} known advisories as of ${asOf}: ` +
       `${found.length} apply. Later and other ones are unknown here; ` +
-      '`node scripts/advisories/check.mjs --update` asks the registry.\n',
+      '`node scripts/advisories/check.mjs --update` fetches them.\n',
   );
   return found.length === 0 ? 0 : 1;
 }
@@ -38,7 +38,7 @@ function sentence({ name, version, lock }, { id, severity, title, range, accepte
   return `${lock}: ${name} ${version} has ${id}, ${severity}: ${title}; ${range}${why}\n`;
 }
 
-/** An accepted one has its reason in the list, and does not count. */
+/** Advisories that apply. An accepted one has its reason in the list, and does not count. */
 function advisoriesOf(locked, advisories) {
   return advisories
     .filter(({ name, range, accepted }) => {
@@ -73,7 +73,7 @@ function update() {
   writeFileSync(LIST, `${JSON.stringify({ ...list, asOf, advisories }, undefined, 2)}\n`);
 }
 
-/** What the registry says of one lock file. @throws Error when it says nothing */
+/** The registry's advisories for one lock file. @throws Error without an answer */
 function audited(lock) {
   const cwd = join(ROOT, dirname(lock));
   const { stdout } = spawnSync('npm', ['audit', '--json', '--package-lock-only'], {

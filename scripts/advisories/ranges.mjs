@@ -8,9 +8,9 @@ const OPERATORS = {
 };
 
 /**
- * Whether a version is in a range of an advisory: `>=8.0.0 <8.17.1 || 7.0.0`, or `*` for all.
+ * True when a version is in a range of an advisory: `>=8.0.0 <8.17.1 || 7.0.0`, or `*` for all.
  *
- * @throws Error for a range of another form, lest one be overlooked
+ * @throws Error for a range of another form, so that none is overlooked
  */
 export function isIn(version, range) {
   return range.split('||').some((all) => {

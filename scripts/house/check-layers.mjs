@@ -1,4 +1,4 @@
-// Names the files that `npm run docs` would change, and fails when there are any.
+// Names the files that `npm run docs` would change. Fails when there is one.
 import { ROOT } from '../root.mjs';
 import { staleLayers } from './layers.mjs';
 import { readTree } from './tree.mjs';

@@ -1,4 +1,4 @@
-// The counts of a checkout, in the order in which they are printed.
+// The counts of a checkout, in the order of the output.
 import * as lines from './lines.mjs';
 import * as rooms from './rooms.mjs';
 import * as shapes from './shapes.mjs';
@@ -82,12 +82,12 @@ function fact(name, count) {
   return { name, count, worst: [] };
 }
 
-/** How many there are, and which. */
+/** The number of the found items, and their names. */
 function rule(name, found, target) {
   return { name, count: found.length, target, worst: [...found] };
 }
 
-/** How many of `[name, size]` are above the limit, and which. */
+/** The number and the names of `[name, size]` above the limit. */
 function over(name, sized, limit) {
   const above = sized.filter(([, size]) => size > limit);
   return rule(

@@ -55,7 +55,7 @@ process.stdout.write(
 );
 process.exit(0);
 
-/** Calls of each function of the product since the last time. */
+/** Calls of each function of the product since the previous call of this one. */
 async function calls() {
   const { result } = await session.post('Profiler.takePreciseCoverage');
   const counts = new Map();

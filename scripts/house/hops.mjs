@@ -6,7 +6,7 @@ import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { ROOT } from '../root.mjs';
 
-/** As deep in the tree as dist, so that the code finds its data; git ignores it. */
+/** As deep in the tree as dist, so that the code finds its data. Git ignores it. */
 const BUILD = 'coverage';
 /**
  * V8 counts no calls of functions that it has inlined, whose bytecode it has dropped, or that it
@@ -15,7 +15,7 @@ const BUILD = 'coverage';
 const EXACT = ['--no-flush-bytecode', '--no-lazy-feedback-allocation', '--no-opt'];
 const RUNNER = fileURLToPath(new URL('./hops-run.mjs', import.meta.url));
 
-/** Compiles a checkout and counts in a separate process. @throws Error with what went wrong */
+/** Compiles a checkout and counts in a separate process. @throws Error with the cause */
 export function hopsOf(root) {
   const build = resolve(root, BUILD);
   try {

@@ -9,8 +9,8 @@ const TABLES = 'scripts/house/layers.json';
 const PAGE = 'docs/ARCHITECTURE.md';
 
 /**
- * The files that follow from the imports, as `[path, text]`. @throws Error when an import is
- * against the layers
+ * The files that follow from the imports, as `[path, text]`. @throws Error when an import violates
+ * the layers
  */
 export function layerFiles(tree) {
   const before = JSON.parse(readFileSync(join(tree.root, TABLES), 'utf8'));
@@ -66,7 +66,7 @@ function inOrder(rooms, order) {
   return [...rooms].sort((a, b) => order.indexOf(a) - order.indexOf(b));
 }
 
-/** Imports of rooms before, and imports against the order. */
+/** Splits imports into those of lower rooms and those against the order. */
 function split(edges) {
   const order = [...edges.keys()];
   const part = (isKept) =>

@@ -41,7 +41,11 @@ function lineAt(ast, position) {
 /** Lengths in lines of all functions with a body in braces, the shortest first. */
 export function functionLengths(files) {
   return files
-    .flatMap(({ ast }) => [...nodesOf(ast)].filter(isFunction).map((node) => span(ast, node)))
+    .flatMap(({ ast }) =>
+      nodesOf(ast)
+        .filter(isFunction)
+        .map((node) => span(ast, node)),
+    )
     .sort((a, b) => a - b);
 }
 
@@ -60,9 +64,9 @@ export function quantile(sorted, share) {
 const CODE = /\.(ts|mts|mjs|cjs|js)$/;
 
 /**
- * `path:line` of the lines of code and comments that are wider than `WIDTH`. The inside of a
- * template over several lines is text, where a break would be part of it. Prettier keeps the title
- * of a test on the line of its call, however long it is.
+ * `path:line` of the lines of code and comments that are wider than `WIDTH`. Lines inside a
+ * template of several lines are text, where a break would be part of it, and do not count. Prettier
+ * keeps the title of a test on the line of its call, for any length.
  */
 export function wideLines(root, rooms) {
   const paths = rooms.flatMap((room) => filesBelow(root, room)).filter((path) => CODE.test(path));
@@ -81,8 +85,8 @@ function isWide(line) {
   return line.length > WIDTH && !TEST_TITLE.test(line);
 }
 
-/** The lines that templates go over, but for those that stay on one line. */
+/** The lines of templates, except templates of one line. */
 function templateLines(ast) {
-  const templates = [...nodesOf(ast)].filter(ts.isTemplateLiteral).map(linesFrom(ast));
+  const templates = nodesOf(ast).filter(ts.isTemplateLiteral).map(linesFrom(ast));
   return new Set(templates.filter((lines) => lines.length > 1).flat());
 }

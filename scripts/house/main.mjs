@@ -1,10 +1,11 @@
 // Prints the counts of the house: `npm run house -- [checkout] [--json] [--which] [--lower]`.
-// `--which` names what is counted; `--lower` lowers the ceilings that test/tidy holds to today's
+// `--which` names the counted items; `--lower` lowers the ceilings of test/tidy to the present
 // counts.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { countsOf } from './counts.mjs';
 import { hopsOf } from './hops.mjs';
+import { staleLayers } from './layers.mjs';
 import { readTree } from './tree.mjs';
 
 const CEILINGS = new URL('./ceilings.json', import.meta.url);
@@ -14,7 +15,7 @@ const folder = process.argv.slice(2).find((word) => !word.startsWith('--')) ?? '
 
 const tree = readTree(resolve(folder));
 const hops = flags.has('--no-hops') ? [] : hopCounts(hopsOf(tree.root));
-const counts = [...countsOf(tree), ...hops];
+const counts = [...countsOf(tree), stale(staleLayers(tree)), ...hops];
 
 if (flags.has('--json')) process.stdout.write(`${JSON.stringify(counts, null, 2)}\n`);
 else for (const row of counts) process.stdout.write(`${line(row)}\n`);
@@ -31,9 +32,13 @@ function lowerCeilings() {
   writeFileSync(CEILINGS, `${JSON.stringify(Object.fromEntries(lowered), null, 2)}\n`);
 }
 
-/** A busy machine enters the paths of what is late, too: seven functions more were seen. */
+/** On a busy machine a request also enters functions for delays: up to seven more were observed. */
 function slackOf(name) {
   return name.startsWith('hops of one chat') ? 10 : 0;
+}
+
+function stale(paths) {
+  return { name: 'files that `npm run docs` would change', count: paths.length, worst: paths };
 }
 
 function hopCounts({ files, functions, which }) {

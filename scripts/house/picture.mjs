@@ -1,7 +1,7 @@
 // The picture of docs/ARCHITECTURE.md and its table of folders, as text.
 import { edgesBetween, libOf } from './rooms.mjs';
 
-/** The page with the parts between its marks made anew. */
+/** The page with new text between its marks. */
 export function architectureWith(page, tree, tables) {
   const libs = replaced(page, 'libs', picture(allEdges(tree, tables), tables.pure));
   return replaced(libs, 'api', folderTable(tables));
@@ -39,7 +39,9 @@ function picture(edges, pure) {
   ].join('\n');
 }
 
-/** One arrow per room, from all rooms that it imports but those that it reaches through others. */
+/**
+ * One arrow per room, from all rooms that it imports except those that it reaches through others.
+ */
 function arrowsOf(edges) {
   const reached = new Map();
   for (const [room, to] of edges) {

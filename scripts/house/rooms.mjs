@@ -51,7 +51,7 @@ export function mutualPairs(edges) {
   );
 }
 
-/** How many of the files stand directly in each folder, the fullest first. */
+/** The number of files directly in each folder, the fullest first. */
 export function folderSizes(files) {
   const sizes = new Map();
   for (const { path } of files) sizes.set(dirname(path), (sizes.get(dirname(path)) ?? 0) + 1);

@@ -6,7 +6,7 @@ import { nodesOf } from './tree.mjs';
 export function constructors(files) {
   return files
     .flatMap(({ path, ast }) =>
-      [...nodesOf(ast)]
+      nodesOf(ast)
         .filter(ts.isConstructorDeclaration)
         .filter(({ body }) => body !== undefined)
         .map((node) => [`${path} ${node.parent.name?.text ?? ''}`, node.parameters.length]),
@@ -25,14 +25,14 @@ export function moduleLists(files, key) {
 
 function listed(ast, key) {
   const arrays = arraysOf(ast);
-  return [...nodesOf(ast)]
+  return nodesOf(ast)
     .filter((node) => ts.isPropertyAssignment(node) || ts.isShorthandPropertyAssignment(node))
     .filter(({ name }) => name.getText(ast) === key)
     .reduce((sum, node) => sum + entries(node.initializer ?? node.name, arrays), 0);
 }
 
 function arraysOf(ast) {
-  const named = [...nodesOf(ast)].filter(
+  const named = nodesOf(ast).filter(
     (node) => ts.isVariableDeclaration(node) && node.initializer !== undefined,
   );
   return new Map(named.map((node) => [node.name.getText(ast), node.initializer]));
@@ -85,7 +85,7 @@ function namesOf(node) {
 
 const READERS = new Set(['textOf', 'isObject', 'isRecord', 'countOf', 'recordOf', 'fieldsOf']);
 
-/** `path name` of readers of parsed JSON that a file keeps to itself. */
+/** `path name` of readers of parsed JSON that are private to a file. */
 export function privateReaders(files) {
   return files.flatMap(({ path, ast }) =>
     ast.statements

@@ -57,11 +57,14 @@ function linesOf(text) {
 }
 
 /** Every node of a file, parents before children. */
-export function* nodesOf(node) {
-  yield node;
-  const children = [];
-  ts.forEachChild(node, (child) => void children.push(child));
-  for (const child of children) yield* nodesOf(child);
+export function nodesOf(node) {
+  const found = [];
+  const visit = (each) => {
+    found.push(each);
+    ts.forEachChild(each, visit);
+  };
+  visit(node);
+  return found;
 }
 
 /** The strings behind `from` and within `import()`. */
@@ -78,7 +81,7 @@ function calledImport(call) {
   return call.expression.kind === ts.SyntaxKind.ImportKeyword ? call.arguments[0] : undefined;
 }
 
-/** The file of the checkout that an import names; undefined for a package. */
+/** The file of the checkout that an import names. Undefined for a package. */
 function resolved(files, from, name) {
   const lib = /^@baton\/([^/]+)$/.exec(name)?.[1];
   if (lib !== undefined) return `libs/${lib}/src/index.ts`;

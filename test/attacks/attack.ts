@@ -1,16 +1,19 @@
-/** A request that is made to hold the event loop of the API, with the answers that are right. */
+/** A request that tries to hold the event loop of the API, with its valid answers. */
 export interface Attack {
   readonly title: string;
   readonly path: string;
-  /** Made anew for each sending: some are many megabytes long. */
+  /** Created for each sending, because some are many megabytes long. */
   readonly body: () => unknown;
-  /** As many at once; default 1. */
+  /** Number of simultaneous requests. Default: 1. */
   readonly times?: number;
-  /** Statuses of which each answer has one. */
+  /** The status of each answer must be one of these. */
   readonly statuses: readonly number[];
-  /** Sent first, and answered with 200: `{id}` in the path and the body is the id of its answer. */
+  /**
+   * Sent first, and answered with 200. `{id}` in the path and the body stands for the id of its
+   * answer.
+   */
   readonly first?: Pick<Attack, 'path' | 'body'>;
-  /** Default POST. */
+  /** Default: POST. */
   readonly method?: 'GET' | 'POST';
   /** Default `request`. */
   readonly way?: Way;

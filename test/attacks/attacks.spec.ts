@@ -12,30 +12,33 @@ import { type Cost, memoryOf, ProcessCost } from './process-cost';
 import { ATTACKS } from './rows';
 import { type Fare, Victims } from './victims';
 
-/** What a client may see of another client's request, ms. */
+/** Maximum effect on another client's request, ms. */
 const MOST_MS = 100;
 /** CPU time for which one request may hold the event loop, ms. */
 const MOST_HELD_MS = 20;
-/** CPU time of a request, ms: in a thread 2 s, which a look every 50 ms ends, and on the loop. */
+/**
+ * Maximum CPU time of a request, ms: 2 s in a thread, which a check every 50 ms ends, and the rest
+ * on the loop.
+ */
 const MOST_CPU_MS = 2_500;
-/** Code and vocabulary of a thread that starts for it, ms of CPU time. */
+/** CPU time for code and vocabulary of a thread that starts for the request, ms. */
 const THREAD_START_MS = 1_000;
-/** Memory of a request, and what a thread needs besides, MiB. */
+/** Maximum memory of a request, and the base memory of a thread, MiB. */
 const MOST_MIB = 256 + 64;
-/** Requests that are worked on at once. */
+/** Number of requests that are processed at once. */
 const THREADS = 2;
-/** Of what the API's memory was before all attacks. */
+/** Maximum memory of the API after all attacks, as a multiple of that before. */
 const MOST_MEMORY = 1.2;
 /**
- * A machine on which /health takes longer without an attack, right before or right after the row,
- * can show nothing about the row.
+ * Limit for /health without an attack, right before and after a row, ms. A slower machine voids the
+ * row.
  */
 const MOST_CALM_MS = 50;
-/** The machine by itself, before and after each attack. */
+/** Time of the machine without load, before and after each attack, ms. */
 const CALM_MS = 2_000;
-/** A stream's gaps are judged by at least this many. */
+/** Minimum time over which the gaps of a stream are judged, ms. */
 const WATCHED_MS = 3_000;
-/** Nor can one whose processes, with the test's own, do not get a CPU when they need it. */
+/** Limit for the wait of a process, or of the test, for a CPU, ms. A longer wait voids the row. */
 const MOST_WAITED_MS = 20;
 const FLAGS = [
   '--step-time=constant',
@@ -87,7 +90,7 @@ async function sendAll(
   return (await answered)[0];
 }
 
-/** The id that the first request of an attack gets. */
+/** The id of an attack's first request. */
 async function begun({ first }: Attack): Promise<string | undefined> {
   if (first === undefined) return undefined;
   const [answer] = await sendAll(first);
@@ -162,7 +165,7 @@ async function attempt(attack: Attack): Promise<TimedRun> {
   return { check, void: lateness([before, during, after]) };
 }
 
-describe('a request that takes long to read', () => {
+describe('a request that takes long to process', () => {
   it.each(ATTACKS)('does not disturb other clients: $title', async (attack) => {
     await untilNotVoid(async () => {
       victims = await Victims.start(cluster.baseUrl);

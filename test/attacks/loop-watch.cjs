@@ -1,8 +1,8 @@
 /* global setInterval */
-// Required by every process of the attacked cluster. Notes the longest time for which the event loop
-// was held, in CPU time: how busy the machine is does not matter. Notes beside it the longest time
-// for which the loop waited for a CPU, which tells how busy the machine is. Linux tells both of a
-// thread in ns (Documentation/scheduler/sched-stats.rst, /proc/<pid>/schedstat, first two fields).
+// Required by every process of the attacked cluster. Records the longest time for which the event
+// loop was held, in CPU time, which does not depend on other load. Also records the longest time
+// for which the loop waited for a CPU, which shows the other load. Linux reports both for a thread
+// in ns (Documentation/scheduler/sched-stats.rst, /proc/<pid>/schedstat, first two fields).
 const { closeSync, openSync, readSync, renameSync, writeFileSync } = require('node:fs');
 const { join } = require('node:path');
 const { isMainThread } = require('node:worker_threads');
@@ -38,7 +38,7 @@ function watch(path) {
     writeFileSync(`${path}.part`, text);
     renameSync(`${path}.part`, path);
   }, WRITE_EVERY_MS).unref();
-  // The test begins to watch.
+  // The test starts a new measurement.
   process.on('SIGUSR2', () => {
     before = read();
     longest = { heldMs: 0, waitedMs: 0 };

@@ -13,7 +13,7 @@ const OWN_RESOLUTION_MS = 5;
 export interface Watched {
   /** The longest time for which the loop of the API was held, ms of CPU time. */
   readonly heldMs: number;
-  /** The longest time for which a process of the cluster, or the test's, waited for a CPU, ms. */
+  /** The longest wait of a process of the cluster, or of the test, for a CPU, ms. */
   readonly waitedMs: number;
 }
 
@@ -26,7 +26,7 @@ export class LoopWatches {
     this.own.enable();
   }
 
-  /** For the cluster. */
+  /** The environment variables of the cluster. */
   get env(): Readonly<Record<string, string>> {
     return { LOOP_WATCH_FOLDER: this.folder, NODE_OPTIONS: `--require ${LOOP_WATCH}` };
   }
@@ -36,7 +36,7 @@ export class LoopWatches {
     for (const pid of this.pids()) if (isAlive(pid)) process.kill(pid, 'SIGUSR2');
   }
 
-  /** What happened since `begin`. */
+  /** The measurements since `begin`. */
   async end(apiPid: number): Promise<Watched> {
     const ownMs = this.own.max / 1e6 - OWN_RESOLUTION_MS;
     await pause(WRITTEN_MS);

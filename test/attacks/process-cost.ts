@@ -4,20 +4,20 @@ import { readFileSync, writeFileSync } from 'node:fs';
 const TICK_MS = 10;
 
 export interface Cost {
-  /** CPU time of all threads. */
+  /** CPU time of all threads, ms. */
   readonly cpuMs: number;
   readonly tookMs: number;
-  /** The most resident memory, KiB. */
+  /** Largest resident memory, KiB. */
   readonly peakKib: number;
 }
 
-/** What a process, with all its threads, costs from now on. */
+/** The cost of a process, with all its threads, from now on. */
 export class ProcessCost {
   private readonly beganMs: number;
   private readonly sinceMs = performance.now();
 
   constructor(private readonly pid: number) {
-    // proc(5): 5 makes the peak the present value.
+    // proc(5): 5 resets the peak to the present value.
     writeFileSync(`/proc/${pid}/clear_refs`, '5');
     this.beganMs = cpuMsOf(pid);
   }

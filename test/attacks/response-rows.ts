@@ -3,7 +3,7 @@ import { type Attack, EITHER, list, members } from './attack';
 const RESPONSES = '/v1/responses';
 const CONVERSATIONS = '/v1/conversations';
 const said = (text: string): object => ({ role: 'user', content: text });
-/** As many as one request may add, in 4 MB. */
+/** The maximum that one request may add, in 4 MB. */
 const LONG_ITEMS = (): object[] => list(20, () => said('Relay. '.repeat(30_000)));
 
 /** Eight megabytes of alternatives. */
@@ -98,7 +98,7 @@ export const RESPONSE_ROWS: readonly Attack[] = [
     statuses: EITHER,
   },
   {
-    title: 'a response that goes on with four megabytes',
+    title: 'a response that continues four megabytes',
     first: { path: CONVERSATIONS, body: () => ({ items: LONG_ITEMS() }) },
     path: RESPONSES,
     body: () => ({ input: 'x', conversation: '{id}', truncation: 'auto' }),

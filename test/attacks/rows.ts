@@ -15,7 +15,7 @@ function structured(structured_outputs: object): object {
   return { messages: MESSAGES, max_tokens: 64, structured_outputs };
 }
 
-/** Each property has a pattern whose automaton is nearly as large as one may be. */
+/** Each property has a pattern whose automaton has nearly the maximum size. */
 function patterned(count: number): object {
   const properties = members(count, (i) => [
     `p${i}`,
@@ -202,7 +202,7 @@ const PROMPTS: readonly Attack[] = [
     statuses: EITHER,
   },
   {
-    title: 'a million characters that normalise badly',
+    title: 'a million characters that are slow to normalise',
     path: TEXT,
     body: () => ({ prompt: '\ufdfa\u0344'.repeat(500_000), max_tokens: 4 }),
     statuses: EITHER,

@@ -5,18 +5,18 @@ import { setTimeout as pause } from 'node:timers/promises';
 
 const HEALTH_EVERY_MS = 50;
 const STREAMS = 20;
-/** Over two minutes; the event loop plans no more. */
+/** They take over two minutes. The limit of one engine's slots allows no more. */
 const TOKENS = 8_000;
 
-/** How the other clients of a server fare for a while. */
+/** The effect on the other clients of a server over a period. */
 export interface Fare {
-  /** Of each stream, the 99th percentile of its gaps, ms; of all streams the largest. */
+  /** The 99th percentile of each stream's gaps, ms: the largest of all streams. */
   readonly gapP99Ms: number;
   /** The longest answer of /health, ms. */
   readonly healthMs: number;
 }
 
-/** Twenty steady streams and a load balancer that asks for /health. */
+/** Twenty steady streams and a load balancer that requests /health. */
 export class Victims {
   private readonly leave = new AbortController();
 
@@ -38,9 +38,9 @@ export class Victims {
   }
 
   /**
-   * Watches until `until` has resolved, and for `atLeastMs`.
+   * Measures until `until` has resolved, and for `atLeastMs`.
    *
-   * @throws Error when a stream has ended: no client asked for that
+   * @throws Error when a stream has ended, because no client closed one
    */
   async fareDuring(until: Promise<unknown>, atLeastMs: number): Promise<Fare> {
     for (const stream of this.streams) stream.watch();
@@ -84,7 +84,7 @@ class SteadyStream {
     this.lastMs = performance.now();
   }
 
-  /** Since `watch`; the gap that has no end yet counts as one. */
+  /** Since `watch`. The present gap counts as one. */
   gapP99Ms(): number {
     if (this.ended !== undefined) throw new Error(`a steady stream has ended: ${this.ended}`);
     const sorted = [...this.gaps, performance.now() - this.lastMs].sort((a, b) => a - b);

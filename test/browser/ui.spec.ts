@@ -244,7 +244,7 @@ describe('the live page in a browser', () => {
     },
   );
 
-  it('asks a reader on another machine for the admin key', async () => {
+  it('requires the admin key on another machine', async () => {
     await open({ extraHTTPHeaders: { 'x-forwarded-for': '192.0.2.1' } });
     const settings = page.getByRole('region', { name: 'Settings' });
     const ask = async (key: string): Promise<void> => {

@@ -1,5 +1,5 @@
-// Other people's clients, as their users install them, in front of Baton on its defaults: each suite of
-// `suites/` in an environment of its own, once per dialect. Needs python3 with venv, and PyPI.
+// Published clients, as their users install them, in front of Baton with its defaults: each suite
+// of `suites/` in a separate environment, once per dialect. Needs python3 with venv, and PyPI.
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
@@ -25,7 +25,7 @@ process.exitCode = await main(process.argv.slice(2));
 async function main(args) {
   if (args.includes('--help')) return say(HELP, 0);
   const unknown = args.find((name) => !names().includes(name));
-  if (unknown !== undefined) return say(`No suite is named ${unknown}. ${HELP}`, 2);
+  if (unknown !== undefined) return say(`There is no suite ${unknown}. ${HELP}`, 2);
   const total = { passed: 0, failed: 0 };
   const suites = (args.length > 0 ? args : names()).map(installed);
   for (const dialect of DIALECTS) {
@@ -61,7 +61,7 @@ function installed(name) {
   }
 }
 
-/** A suite that cannot be installed, hangs or dies has failed. */
+/** A suite that cannot be installed, hangs or crashes counts as failed. */
 async function run({ name, versions, python, reason }, { dialect, server, total }) {
   process.stdout.write(`\n${name} (${versions}), ${dialect}\n`);
   const output =
@@ -74,7 +74,7 @@ async function run({ name, versions, python, reason }, { dialect, server, total 
 
 async function suiteOutput(name, python, server) {
   const suite = join(HERE, 'suites', `${name.replaceAll('-', '_')}_suite.py`);
-  // Without them, LiteLLM asks the internet for prices and tokenizers first.
+  // Without them, LiteLLM first loads prices and tokenizers from the internet.
   const offline = { LITELLM_LOCAL_MODEL_COST_MAP: 'True', HF_HUB_OFFLINE: '1' };
   const env = { ...process.env, ...offline, ...server };
   try {
@@ -85,7 +85,7 @@ async function suiteOutput(name, python, server) {
   }
 }
 
-/** Baton on its defaults, but for its ports and the dialect. */
+/** Baton with its defaults, except for its ports and the dialect. */
 async function started(dialect) {
   const [port, grpcPort] = [await freePort(), await freePort()];
   const ports = ['--port', String(port), '--grpc-health-port', String(grpcPort)];

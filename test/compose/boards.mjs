@@ -1,5 +1,5 @@
 /* global URLSearchParams */
-// Every query of our boards, asked of the Prometheus of the compose file as Grafana would ask it.
+// Sends every query of our boards to the Prometheus of the compose file, as Grafana does.
 import { join } from 'node:path';
 import { runnerImport } from 'vite';
 import { MODEL } from './streams.mjs';

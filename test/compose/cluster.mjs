@@ -1,6 +1,6 @@
 /* global AbortController */
-// What has to hold of a cluster that the compose file started, one function per check. A check
-// throws when it does not.
+// Requirements for a cluster that the compose file started, one function per check. A check throws
+// when it fails.
 import { unanswered } from './boards.mjs';
 import { idleShares } from './idle.mjs';
 import { expectThat, LOADED, until } from './shell.mjs';
@@ -13,16 +13,13 @@ const OURS = ['api', 'prefill', 'decode'];
 const IDLE_SECONDS = 40;
 const IDLE_WINDOWS = 3;
 const IDLE_SHARE = 0.05;
-/**
- * When other work takes the caches and the cores, the same instructions take longer: the window is
- * void.
- */
+/** Under other load the same instructions take longer: the window is void. */
 const QUIET_SHARE = 0.5;
 
 export async function isConfined({ project }) {
   for (const service of OURS) {
     for (const { Config, HostConfig } of await project.inspect(await project.containers(service))) {
-      expectThat(HostConfig.ReadonlyRootfs, `${service}: its root file system can be written`);
+      expectThat(HostConfig.ReadonlyRootfs, `${service}: its root file system is writable`);
       expectThat(Config.User === 'node', `${service} runs as ${Config.User}`);
       expectThat(HostConfig.CapDrop?.includes('ALL'), `${service} keeps capabilities`);
     }
@@ -30,11 +27,11 @@ export async function isConfined({ project }) {
   for (const { Name, NetworkSettings } of await project.inspect(await project.containers())) {
     const published = Object.values(NetworkSettings.Ports).flatMap((each) => each ?? []);
     const open = published.filter(({ HostIp }) => HostIp !== '127.0.0.1');
-    expectThat(open.length === 0, `${Name} can be reached from elsewhere`);
+    expectThat(open.length === 0, `${Name} is reachable from other machines`);
   }
 }
 
-/** No requests during this time: Prometheus, which scrapes metrics, is paused. */
+/** No requests arrive during this time: Prometheus, which scrapes metrics, is paused. */
 export async function isIdle({ project, engine }) {
   const [prometheus] = await project.containers('prometheus');
   await project.docker(['pause', prometheus]);
@@ -45,7 +42,7 @@ export async function isIdle({ project, engine }) {
   }
 }
 
-/** Start-up may reach into the first windows. */
+/** The first windows may include the start-up. */
 async function costsLittle(project, engine) {
   const services = ['redis', ...OURS];
   const ids = (await Promise.all(services.map((each) => project.containers(each)))).flat();
@@ -72,8 +69,7 @@ export async function answers({ origin }) {
 }
 
 /**
- * A decode container dies while it streams, and then a prefill one that has long prompts to
- * compute.
+ * Kills a decode container while it streams, and then a prefill one with long prompts to compute.
  */
 export async function losesNothingWhenKilled({ project, origin }) {
   const streams = new Flood(origin, prompts(30, { name: 'kill', words: 40, tokens: 400 }));
@@ -128,7 +124,7 @@ export async function isLoaded({ project }) {
   await project.compose(['run', '--rm', '-T', 'loadgen'], { env: load, codes: LOADED });
 }
 
-/** Under load, with some early leavers and some refusals. */
+/** Under load, with some clients that disconnect early and some refusals. */
 export async function fillsBoards({ origin, prometheus }) {
   let isOver = false;
   const traffic = keepBusy(origin, () => isOver);

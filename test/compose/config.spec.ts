@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { expect, it } from 'vitest';
 import { ROOT } from '../tidy/repository';
 
-it('pleases docker-compose', () => {
+it('is valid for docker-compose', () => {
   const options = { cwd: ROOT, encoding: 'utf8' } as const;
   const { stderr, status, error } = spawnSync('docker-compose', ['config', '--quiet'], options);
   if (error !== undefined) throw error;

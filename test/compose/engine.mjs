@@ -1,6 +1,6 @@
 /* global clearTimeout */
-// The Docker engine of the test: the one that runs, or one that is started here in a folder of its
-// own and stopped again. Debian's packages are installed where programs are missing.
+// The Docker engine of the test: the running one, or one that is started in a separate folder and
+// stopped again. Debian's packages are installed where programs are missing.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import {
@@ -33,8 +33,8 @@ const SYSTEM_FOLDERS = ['/usr/local/sbin', '/usr/sbin', '/sbin'];
 const BUILDX_SINCE = 23;
 
 /**
- * @returns `env` for clients of the engine, the words that start `compose`, whether the engine is
- *   ours, and `close`. Throws with the reason when no engine is available.
+ * @returns `env` for clients of the engine, the words that start `compose`, whether this test
+ * started the engine, and `close`. Throws with the reason when no engine is available.
  */
 export async function obtainEngine(say) {
   const path = [process.env.PATH, ...SYSTEM_FOLDERS].join(delimiter);
@@ -62,9 +62,7 @@ async function answers(env) {
 
 async function startedEngine(env, say) {
   if (process.platform !== 'linux' || process.getuid() !== 0) {
-    throw new Error(
-      'No Docker engine answers, and only root on Linux can start one. Start Docker.',
-    );
+    throw new Error('No Docker engine runs, and only root on Linux can start one. Start Docker.');
   }
   await installMissing(Object.keys(PROGRAMS), env, say);
   mkdirSync(KEPT, { recursive: true });
@@ -105,7 +103,7 @@ function startDaemon(folder, socket, env) {
   return daemon;
 }
 
-/** dockerd ends its containers first; what does not end is killed. */
+/** dockerd ends its containers first. Containers that do not end are killed. */
 async function stopDaemon(daemon) {
   if (daemon.exitCode !== null || daemon.pid === undefined) return;
   const gone = once(daemon, 'exit');
@@ -165,7 +163,7 @@ async function withBuilder(env) {
     if (needsPlugin && (await execute([docker, 'buildx', 'version'], { env })).code !== 0) continue;
     return { ...env, PATH: [dirname(docker), env.PATH].join(delimiter) };
   }
-  throw new Error('No docker client here builds with BuildKit. Install the plugin buildx.');
+  throw new Error('The docker client does not build with BuildKit. Install the plugin buildx.');
 }
 
 /** `BATON_COMPOSE` names a program; else the plugin (v2), else docker-compose. */

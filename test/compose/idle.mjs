@@ -1,12 +1,12 @@
-// Processor time of an idle cluster: of its containers, checks included, and of the engine that
-// makes the checks.
+// CPU time of an idle cluster: of its containers, including checks, and of the engine that makes
+// the checks.
 import { request } from 'node:http';
 import { availableParallelism } from 'node:os';
 import { readdirSync, readFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 
 const DEFAULT_SOCKET = '/var/run/docker.sock';
-/** Linux counts processor time of processes in hundredths of a second. */
+/** Linux counts CPU time of processes in hundredths of a second. */
 const TICK_SECONDS = 0.01;
 const ENGINE = /^(dockerd|containerd|containerd-shim)/;
 
@@ -47,14 +47,14 @@ function statsOf(id, socketPath) {
   });
 }
 
-/** Of all cores: what was neither idle nor waiting for a disk. */
+/** Of all cores: the time that is neither idle nor a wait for a disk. */
 function busySeconds() {
   const [, ...ticks] = readFileSync('/proc/stat', 'utf8').split('\n')[0].split(/\s+/).map(Number);
   const [user, nice, system, , , irq, softIrq] = ticks;
   return (user + nice + system + irq + softIrq) * TICK_SECONDS;
 }
 
-/** With the children that have ended, which are the starts of checks. */
+/** Includes ended children, which are the starts of checks. */
 function engineSeconds() {
   return readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))

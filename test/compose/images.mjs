@@ -45,7 +45,7 @@ ENTRYPOINT ["/usr/bin/prometheus"]
 `,
 };
 
-/** @returns the names of those that had to be made */
+/** @returns the names of the images that were built */
 export async function provideImages(env, say) {
   const missing = [];
   for (const image of Object.keys(RECIPES)) {
@@ -104,6 +104,7 @@ function npmFolder() {
   const run = process.env.npm_execpath;
   const beside = join(dirname(dirname(process.execPath)), 'lib', 'node_modules', 'npm');
   const found = [beside, run && dirname(dirname(run))].find((each) => each && existsSync(each));
-  if (found === undefined) throw new Error('No npm is beside this Node. Run npm run test:compose.');
+  if (found === undefined)
+    throw new Error('This Node has no npm beside it. Run npm run test:compose.');
   return found;
 }

@@ -43,9 +43,7 @@ export class Project {
     return ids.length === 0 ? [] : JSON.parse(await this.docker(['inspect', ...ids]));
   }
 
-  /**
-   * Waits until as many containers run as `scale` sets and the engine finds each of them healthy.
-   */
+  /** Waits until `scale` containers run and the engine reports each of them healthy. */
   async healthy(scale) {
     const isWell = ({ State: { Status, Health } }) =>
       Status === 'running' && Health?.Status === 'healthy';
@@ -85,7 +83,7 @@ export class Project {
   }
 }
 
-/** Ports that were free a moment ago. */
+/** Ports that were free shortly before. */
 export async function freePorts(count) {
   const servers = await Promise.all(
     Array.from({ length: count }, async () => {

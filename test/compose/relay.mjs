@@ -1,5 +1,5 @@
-// Forwards TCP and delivers what clients send a constant time later: the delay of `tc netem` on the
-// clients' side, for kernels that lack netem. Arguments: host, port (also the one it listens at),
+// Forwards TCP and delivers the clients' data a constant time later: the delay of `tc netem` on the
+// clients' side, for kernels without netem. Arguments: host, port (also the one it listens at),
 // milliseconds.
 import { connect, createServer } from 'node:net';
 

@@ -12,9 +12,9 @@ import { chat } from './streams.mjs';
 
 const NAME = `baton-test-${process.pid}`;
 const IMAGE = `baton:${NAME}`;
-/** Grafana is left out: where images cannot be pulled it cannot be made. */
+/** Grafana is left out: where images cannot be pulled it cannot be built. */
 const SERVICES = ['redis', 'api', 'prefill', 'decode', 'prometheus'];
-/** With a policy, so that its decisions are counted: a board shows them. */
+/** With a policy, so that its decisions are counted for a board. */
 const VARIABLES = { BATON_IMAGE: IMAGE, BATON_PLACEMENT: 'least-requests' };
 const count = { passed: 0, failed: 0 };
 const say = (line) => process.stdout.write(`      ${line}\n`);
@@ -32,7 +32,7 @@ async function main() {
   try {
     await runAll(cleanups);
   } finally {
-    await step('the engine and everything of the test is gone', end);
+    await step('the engine and all objects of the test are removed', end);
     process.stdout.write(`${count.passed} passed, ${count.failed} failed\n`);
   }
   return count.failed === 0 ? 0 : 1;
@@ -45,7 +45,7 @@ async function runAll(cleanups) {
     return found;
   });
   if (!engine) return;
-  const isBuilt = await step('base images are there and the image builds', async () => {
+  const isBuilt = await step('base images are available and the image builds', async () => {
     await provideImages(engine.env, say);
     cleanups.push(() => execute(['docker', 'image', 'rm', '--force', IMAGE], engine));
     return checkImage(IMAGE, engine);
@@ -104,7 +104,7 @@ async function secrets(engine, cleanups) {
   const variables = { ...VARIABLES, ...secret, BATON_PORT: port, LOADGEN_API_KEY: 'hush-two' };
   const project = new Project(`${NAME}-secrets`, engine, variables);
   cleanups.push(() => project.down());
-  await step('REDIS_PASSWORD and BATON_API_KEYS are asked for', async () => {
+  await step('REDIS_PASSWORD and BATON_API_KEYS are required', async () => {
     await project.up(['redis', 'api', 'prefill', 'decode'], {});
     await project.healthy({ redis: 1, api: 1, prefill: 1, decode: 1 });
     const [redis] = await project.containers('redis');

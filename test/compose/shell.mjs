@@ -1,16 +1,16 @@
 /* global clearTimeout */
-// Programs as children: each has a deadline, and a failure says what the program printed last.
+// Runs programs as children. Each has a deadline, and a failure quotes the program's last output.
 import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 
 export const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const TAIL_LINES = 30;
-/** Exit codes of `baton bench` after a whole load; 3 says that it was sent late. */
+/** Exit codes of `baton bench` after a whole load. 3 means that it was sent late. */
 export const LOADED = [0, 3];
 
 /**
- * @returns the exit code and what was printed; the code is 124 after `deadlineMs`, and 127 when the
- * program is not there
+ * @returns the exit code and the output; the code is 124 after `deadlineMs`, and 127 for a missing
+ * program
  */
 export function execute([program, ...args], options = {}) {
   const { env = process.env, cwd = ROOT, input = '', deadlineMs = 600_000 } = options;
@@ -34,8 +34,8 @@ export function execute([program, ...args], options = {}) {
 }
 
 /**
- * @returns what the program printed on stdout, without blanks around it. Throws when it fails: when
- * its exit code is not in `codes` (0)
+ * @returns the program's stdout without surrounding blanks. Throws when its exit code is not in
+ * `codes` (0)
  */
 export async function demand(command, { codes = [0], ...options } = {}) {
   const { code, stdout, stderr } = await execute(command, options);
@@ -44,7 +44,7 @@ export async function demand(command, { codes = [0], ...options } = {}) {
   throw new Error(`'${command.join(' ')}' ended with ${code}:\n${tail}`);
 }
 
-/** Calls `look` every `everyMs` until it returns something. Throws after `deadlineMs`. */
+/** Calls `look` every `everyMs` until it returns a value. Throws after `deadlineMs`. */
 export async function until(what, look, { deadlineMs = 300_000, everyMs = 200 } = {}) {
   for (const giveUpMs = performance.now() + deadlineMs; performance.now() < giveUpMs;) {
     const found = await look();

@@ -1,6 +1,6 @@
 /* global AbortSignal, TextDecoderStream */
-// Streamed chats, and whether each of them came whole and equal to what the cluster says
-// undisturbed.
+// Streamed chats, with a check that each is whole and equal to the answer of an undisturbed
+// cluster.
 import { setTimeout as delay } from 'node:timers/promises';
 import { expectThat, until } from './shell.mjs';
 
@@ -9,8 +9,8 @@ const REQUEST_MS = 300_000;
 const ATTEMPTS = 8;
 
 /**
- * @returns text, tokens and the reason of the end; throws unless the stream ends as it should. A
- *   refusal that allows another try (429, 503) is retried a bounded number of times.
+ * @returns text, tokens and finish reason; throws unless the stream ends regularly. A refusal that
+ * allows a retry (429, 503) is retried a limited number of times.
  */
 export async function chat(origin, { prompt, tokens, key, onToken = () => undefined }) {
   const response = await asked(origin, { prompt, tokens, key });
@@ -67,12 +67,12 @@ async function* eventsOf(response) {
   }
 }
 
-/** Streams under way: they all have to end whole. */
+/** Streams under way. All of them must end whole. */
 export class Flood {
   #begun = 0;
   #answers;
 
-  /** @param asked prompts and how many tokens each of them asks for */
+  /** @param asked  prompts, and the number of tokens for each of them */
   constructor(origin, asked) {
     this.origin = origin;
     this.asked = asked;
@@ -102,12 +102,12 @@ export class Flood {
     expectThat(failures.length === 0, `${failures.length} streams lost: ${failures.join('; ')}`);
     const again = await Promise.all(this.asked.map((each) => chat(this.origin, each)));
     const unequal = again.filter((text, i) => text !== answers[i].text).length;
-    expectThat(unequal === 0, `${unequal} streams differ from what the cluster says undisturbed`);
+    expectThat(unequal === 0, `${unequal} streams differ from those of an undisturbed cluster`);
     return answers.length;
   }
 }
 
-/** Prompts that share nothing. */
+/** Prompts without a common prefix. */
 export function prompts(count, { name, words, tokens }) {
   return Array.from({ length: count }, (_none, i) => ({
     prompt: Array.from({ length: words }, (_word, k) => `${name}${i} ${k}`).join(' '),

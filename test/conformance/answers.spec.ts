@@ -19,7 +19,7 @@ const PATHS: Readonly<Record<TextEndpoint, string>> = {
 const CONFIG = { reasoning: true, imageTokens: 64 } as const;
 
 /**
- * The same request gives the same texts at every place and in every form of request, choice by
+ * The same request gives the same texts at every endpoint and in every form of request, choice by
  * choice.
  */
 const texts = new Map<string, readonly string[]>();
@@ -28,7 +28,7 @@ function expectSameEverywhere(rule: Rule, { endpoint }: Path, { choices }: Obser
   const own = choices.map(({ text, reasoning, calls }) =>
     JSON.stringify([text, reasoning, calls.map((call) => [call.name, call.arguments])]),
   );
-  // A response is a chat in other words, of one choice.
+  // A response is equivalent to a chat of one choice.
   const key = `${endpoint === 'completions' ? endpoint : 'chat'} ${rule.name}`;
   const known = texts.get(key) ?? own;
   const common = Math.min(known.length, own.length);
@@ -52,6 +52,7 @@ describe.each(DIALECTS)('answers in the %s dialect', (dialect) => {
         const path: Path = { endpoint, dialect, isStreamed: mode === 'streamed' };
         const ask = async (body: object): Promise<Observed> =>
           observer(await cluster.fixture.post(PATHS[endpoint], body));
+        let plain: Observed;
         const rules = [...TEXT_RULES, ...PART_RULES].filter((rule) =>
           holdsFor(rule, endpoint, mode),
         );
@@ -60,7 +61,7 @@ describe.each(DIALECTS)('answers in the %s dialect', (dialect) => {
           const seen = await ask(requestBody(rule, path));
           expect(seen.error).toBeUndefined();
           expect(faultsOf(seen, path)).toEqual([]);
-          const plain = await ask(requestBody({ body: {} }, path));
+          plain ??= await ask(requestBody({ body: {} }, path));
           rule.check(seen, path, plain);
           expectSameEverywhere(rule, path, seen);
         });
@@ -82,7 +83,7 @@ describe.each(DIALECTS)('answers in the %s dialect', (dialect) => {
   });
 });
 
-/** Fields and values of all answers that the types of OpenAI's client do not have. */
+/** Fields and values of all answers that are not in the types of OpenAI's client. */
 function faultsOf({ bodies, response }: Observed, { endpoint, dialect, isStreamed }: Path) {
   if (endpoint !== 'responses') {
     const type = answerType(endpoint, isStreamed);

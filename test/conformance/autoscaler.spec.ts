@@ -36,7 +36,7 @@ const SLOW = {
 };
 
 const FOLDER = mkdtempSync(join(tmpdir(), 'baton-scaler-'));
-/** Goes by metrics, by what it remembers and by its random stream. */
+/** Decides by metrics, by its state and by its random stream. */
 const MODULE = join(FOLDER, 'scaler.mjs');
 writeFileSync(
   MODULE,
@@ -96,7 +96,7 @@ function virtual(written: string): { samples: ClusterSample[]; changes: string[]
   return { samples, changes };
 }
 
-/** Requests that wait inside of engines, as if they waited in front: idle engines show none. */
+/** Counts requests that wait in engines as if they waited in front: idle engines show none. */
 function onThePage(sample: ClusterSample): ClusterSample {
   const queued = { ...sample.queued };
   for (const { role, waiting } of sample.engines) queued[role] += waiting;
@@ -104,7 +104,7 @@ function onThePage(sample: ClusterSample): ClusterSample {
   return { ...sample, queued, engines };
 }
 
-/** What the live driver does with real engines when its scrapes say the same. */
+/** The changes of the live driver with real engines whose scrapes show the same. */
 async function live(written: string, samples: readonly ClusterSample[]): Promise<string[]> {
   const wall = new ManualWallClock();
   const hub = new InProcessHub();
@@ -132,7 +132,7 @@ async function live(written: string, samples: readonly ClusterSample[]): Promise
 
 afterAll(() => rmSync(FOLDER, { recursive: true }));
 
-describe('INV-13: live and virtual agree on what an autoscaler does', () => {
+describe('INV-13: live and virtual agree on the changes of an autoscaler', () => {
   it.each([
     ['hpa by TTFT', 'hpa:ttft=1s:down-window=3s'],
     ['keda', 'keda:4:down-window=5s'],

@@ -40,7 +40,7 @@ describe.each(['openai', 'vllm'] as const)('on the wire of the %s dialect', (dia
     return [await reader, await fixture.engine.next()];
   };
 
-  /** Every chunk of a whole stream, one engine step after the other. */
+  /** Every chunk of a whole stream, one engine step after another. */
   const stream = async (endpoint: Endpoint, more: object = {}): Promise<string[]> => {
     const [reader, run] = await open(endpoint, more);
     for (let at = 0; at + 1 < run.job.outputTokens; at++) run.token(at);
@@ -125,7 +125,7 @@ describe.each(['openai', 'vllm'] as const)('on the wire of the %s dialect', (dia
     expect(JSON.parse(dataOf(reader.chunks.at(-2)!))).toHaveProperty('error.message');
   });
 
-  /** The stream as it came, and with its chunks merged into longer reads. */
+  /** The stream as received, and with its chunks merged into longer reads. */
   const readings = async (
     read: (reads: readonly string[]) => Reading,
     endpoint: Endpoint,
@@ -136,7 +136,7 @@ describe.each(['openai', 'vllm'] as const)('on the wire of the %s dialect', (dia
   };
 
   describe.each(['chat', 'completions'] as const)('%s, read by', (endpoint) => {
-    it('vllm bench serve, however the network cuts between frames', async () => {
+    it('vllm bench serve, for any cuts between frames', async () => {
       const all = await readings(readAsVllmBench, endpoint, USAGE);
       for (const reading of all) {
         expect(reading).toMatchObject({
@@ -236,7 +236,7 @@ describe('the requests of benchmark clients', () => {
     expect(reading.completionTokens ?? 9).toBe(9);
   });
 
-  it('find what they look for before they begin', async () => {
+  it('find the facts that they need before they begin', async () => {
     expect((await fetch(`${fixture.api.url}/health`)).status).toBe(200);
     expect((await fetch(`${fixture.api.url}/metrics`)).status).toBe(200);
     const models = (await (await fetch(`${fixture.api.url}/v1/models`)).json()) as {

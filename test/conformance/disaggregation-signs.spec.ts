@@ -7,8 +7,10 @@ import { drawArrivals, generateSingleTurn, type Workload, workloadStream } from 
 import { describe, expect, it } from 'vitest';
 
 /*
- * What disaggregation is known to do, at equal GPUs: DistServe (OSDI'24), Splitwise (ISCA'24) and Mooncake (FAST'25) show the shorter tail between tokens; SGLang
- * with Mooncake on A10 pays for it in TTFT (1,112 against 310 ms at rate 4) at equal throughput; vLLM's documentation says that it "does not improve throughput".
+ * Published effects of disaggregation at equal GPUs: DistServe (OSDI'24), Splitwise (ISCA'24) and
+ * Mooncake (FAST'25) show a shorter tail between tokens. SGLang with Mooncake on A10 pays for it in
+ * TTFT (1,112 against 310 ms at rate 4) at equal throughput. vLLM's documentation says that it
+ * "does not improve throughput".
  */
 const GPUS = 8;
 const SEEDS = [1, 2, 3];
@@ -16,7 +18,7 @@ const SEEDS = [1, 2, 3];
 interface Load {
   readonly promptTokens: number;
   readonly outputTokens: number;
-  /** Infinity: all at once. */
+  /** Requests per second. Infinity: all at once. */
   readonly ratePerSecond: number;
 }
 
@@ -39,7 +41,7 @@ function workloadOf({ promptTokens, outputTokens, ratePerSecond }: Load, seed: n
   });
 }
 
-/** One H100 per engine, Llama 3.1 8B, all other options as they are. */
+/** One H100 per engine, Llama 3.1 8B, all other options at their defaults. */
 function run(topology: string, load: Load, seed: number): Summary {
   const config = defaultConfig({ topology, seed });
   return summarise(simulate(scenarioOf(config, workloadOf(load, seed))), { wallSeconds: 1, seed });
@@ -57,7 +59,7 @@ describe.each(SEEDS)('disaggregation at equal GPUs (seed %i)', (seed) => {
     const aggregated = run('8A', load, seed);
     expect(split.itl_ms.p99! * 5).toBeLessThan(aggregated.itl_ms.p99!);
     expect(split.tpot_ms.p99! * 1.3).toBeLessThan(aggregated.tpot_ms.p99!);
-    // The median token has nothing to gain: its engine has twice the sequences.
+    // The median gap does not improve: its engine has twice the sequences.
     expect(split.itl_ms.p50!).toBeGreaterThan(aggregated.itl_ms.p50! * 0.9);
   });
 
@@ -70,7 +72,7 @@ describe.each(SEEDS)('disaggregation at equal GPUs (seed %i)', (seed) => {
     expect(split.ttft_ms.p99! / aggregated.ttft_ms.p99!).toBeGreaterThan(1.4);
   });
 
-  it('trades one for the other with every engine that changes sides', () => {
+  it('trades TTFT for gaps with every engine that changes its role', () => {
     const load = { ...LONG_PROMPTS, ratePerSecond: 12 };
     const splits = ['3P5D', '4P4D', '5P3D', '6P2D'].map((each) => run(each, load, seed));
     for (const [i, next] of splits.slice(1).entries()) {

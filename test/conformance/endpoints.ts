@@ -13,7 +13,7 @@ import { defaultTokenizer } from '@baton/text';
 export const DIMENSIONS = 16;
 const space = { seed: 1, dimensions: DIMENSIONS };
 
-/** The checks that each endpoint makes of a body before anything is queued. */
+/** The checks of a body at each endpoint before a job is queued. */
 export const ENDPOINTS = {
   '/v1/chat/completions': parseChat,
   '/v1/completions': parseCompletion,

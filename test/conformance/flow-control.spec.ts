@@ -43,7 +43,7 @@ function workload(seed: number): Workload {
   return builder.build();
 }
 
-/** The gate of the live API, behind which requests end when the virtual run says so. */
+/** The gate of the live API. Requests behind it end at the instants of the virtual run. */
 async function live(config: BatonConfig, { arrivals, ends }: Facts): Promise<Map<number, number>> {
   const cluster = {
     readyEngines: (stage: string) => (stage === 'aggregated' ? 1 : 0),
@@ -69,7 +69,7 @@ async function live(config: BatonConfig, { arrivals, ends }: Facts): Promise<Map
         () => undefined,
       );
     } else passes.get(event.row)?.settle(event.used!);
-    // What passes has done so before the next event.
+    // Requests pass before the next event.
     for (let i = 0; i < 4; i++) await Promise.resolve();
   }
   return passedUs;

@@ -7,13 +7,13 @@ import { runsOf } from '../support/runs';
 import { type Layout, LiveCluster } from './answers/live-cluster';
 import { RandomBody, RIGHT } from './fuzz/random-body';
 
-/** More on request: BATON_FUZZ_BODIES=10000. A failing seed runs alone: BATON_FUZZ_SEED=123. */
+/**
+ * Number of bodies; BATON_FUZZ_BODIES=10000 sets more. BATON_FUZZ_SEED=123 runs a failing seed
+ * alone.
+ */
 const BODIES = Number(process.env['BATON_FUZZ_BODIES'] ?? runsOf(100));
 const ONLY = process.env['BATON_FUZZ_SEED'];
-/**
- * No body may keep its client, or others, waiting for longer: processor time, which other processes
- * cannot take.
- */
+/** Maximum CPU time of a body, ms, which other processes cannot influence. */
 const PATIENCE_MS = 1_000;
 const REFUSALS = [400, 404, 409, 413, 422];
 
@@ -35,7 +35,9 @@ describe.each(CLUSTERS)('random bodies in the %s dialect, %s', (dialect, layout)
 
   afterAll(() => cluster.close());
 
-  /** Sends one and reads the whole answer; returns its status, or a description of its fault. */
+  /**
+   * Sends one body and reads the whole answer. Returns its status, or a description of its fault.
+   */
   async function send(path: string, seed: number): Promise<number | string> {
     const body = new RandomBody(RandomStream.root(seed), path).bytes();
     const before = process.cpuUsage();
@@ -71,7 +73,7 @@ describe.each(CLUSTERS)('random bodies in the %s dialect, %s', (dialect, layout)
     if (ONLY === undefined) expect(answered).toBeGreaterThan(0);
   });
 
-  it('leave nothing behind, and every engine at work', async () => {
+  it('leave no requests behind, and all engines working', async () => {
     const { fixture } = cluster;
     await until(() => fixture.api.app.get(SequenceTable).size === 0);
     expect((await fetch(`${cluster.url}/health/ready`)).status).toBe(200);

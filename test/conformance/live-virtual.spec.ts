@@ -38,8 +38,8 @@ const LEASE_US = 30_000_000;
 
 /**
  * Steps of about 0.1 s in odd numbers, so that two events hardly ever fall on one microsecond,
- * where the live clock has no order. Blocks and slots suffice: the broker would decide which engine
- * gets the last one. Batches (of chunks of 16 tokens), cache and link are shared.
+ * where the live clock has no order. Blocks and slots suffice, because otherwise the broker decides
+ * which engine gets the last one. Batches (of chunks of 16 tokens), cache and link are shared.
  */
 const OPTIONS: Partial<EngineOptions> = {
   ...{ numBlocks: 2_000, maxNumSeqs: 64, maxNumBatchedTokens: 4_096 },
@@ -75,11 +75,11 @@ interface Cluster {
   readonly options: Partial<EngineOptions>;
   /** Data-parallel ranks of each engine, in lockstep; requests take turns. Unset: 1. */
   readonly ranks?: number;
-  /** Ranks step each by itself, as those of a dense model do. Unset: in lockstep. */
+  /** True: ranks step independently, as those of a dense model. Unset: in lockstep. */
   readonly isDense?: boolean;
-  /** Every engine is in a KV pool. Unset: there is none. */
+  /** Every engine is in a KV pool. Unset: no pool. */
   readonly kvPool?: KvPoolTerms;
-  /** What setting up a transfer takes. Unset: nothing. */
+  /** Time to set up a transfer. Unset: 0. */
   readonly setup?: TransferSetupTimes & TransferShape;
 }
 
@@ -194,14 +194,14 @@ function liveFacts(
   const scheduled = received.filter(({ kind }) => kind === 'scheduled');
   const at = (us: number | undefined): number | undefined =>
     us === undefined ? us : us - of.startUs;
-  const told = (kind: string): number | undefined =>
+  const instantOf = (kind: string): number | undefined =>
     of.entries.find(({ fact }) => {
       return fact.kind === kind && 'requestId' in fact && fact.requestId === String(of.row);
     })?.fact.nowUs;
   return {
     // Simulated time starts when the hosts start.
-    heldUs: told('prompt-held'),
-    kvReadyUs: told('transfer-done'),
+    heldUs: instantOf('prompt-held'),
+    kvReadyUs: instantOf('transfer-done'),
     cachedTokens: scheduled[0]!.extra,
     transferredTokens: scheduled.at(-1)!.count,
     firstTokenUs: at(tokens[0]!.stepEndUs)!,
@@ -253,8 +253,8 @@ function virtual(cluster: Cluster, workload: Workload): Told {
 }
 
 /**
- * Whether a request or its KV comes in the very microsecond in which a step ends: the live clock
- * has no order there.
+ * True when a request or its KV arrives in the same microsecond in which a step ends: the live
+ * clock has no order there.
  */
 function hasTie(cluster: Cluster, workload: Workload): boolean {
   const stepEnds = new Set<number>();
@@ -273,12 +273,12 @@ const request = fc.record({
   shared: fc.integer({ min: 0, max: 12 }),
 });
 
-/** More prompts at once than decode takes ahead of their blocks, while it decodes another. */
+/** More simultaneous prompts than decode accepts before their blocks, while it decodes another. */
 const BURST = Array.from({ length: 6 }, (_, i) => {
   return { gapUs: 1, prompt: 1, output: i === 0 ? 3 : 1, family: 0, shared: 0 };
 });
 
-/** The fourth reads KV in a step's place, and the last two come while the next batch is late. */
+/** The fourth reads KV instead of a step, and the last two arrive while the next batch is late. */
 const AFTER_A_READ = [1, 1, 1, 188_287, 15_757, 1].map((gapUs, i) => {
   return { gapUs, prompt: i === 2 ? 2 : 1, output: 1, family: 0, shared: 0 };
 });

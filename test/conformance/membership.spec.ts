@@ -6,7 +6,7 @@ import type { EngineHost } from '../../libs/driver/src/host/engine-host';
 import { World } from '../../libs/driver/test/test-world';
 import { engineQueue } from '../../libs/routing/src/job-routing';
 
-/** Steps of some 0.1 s in odd numbers, so that nothing falls on the same microsecond. */
+/** Steps of some 0.1 s in odd numbers, so that no two events fall on the same microsecond. */
 const OPTIONS: Partial<EngineOptions> = {
   ...{ numBlocks: 2_000, maxNumSeqs: 64, maxNumBatchedTokens: 4_096 },
   stepTime: {
@@ -20,17 +20,18 @@ const STARTUP_US = 300_000;
 const LEAVE_US = 1_750_000;
 
 /**
- * The second request goes to the engine that has joined, which leaves while it runs there; the
+ * The second request goes to the engine that has joined, which leaves during that request. The
  * others go to the initial engine.
  */
-const WORKLOAD = workloadOf([
-  { atUs: 1, prompt: 30, output: 40 },
-  { atUs: 1_100_000, prompt: 20, output: 30 },
+const ASKED = [
+  { atUs: 1, prompt: 30, output: 40, content: [1, 2, 3, 4, 5, 6, 7] },
+  { atUs: 1_100_000, prompt: 20, output: 30, content: [1, 2, 3, 8] },
   { atUs: 1_200_000, prompt: 50, output: 25 },
   { atUs: 1_780_000, prompt: 40, output: 20 },
   { atUs: 1_800_000, prompt: 10, output: 30 },
   { atUs: 6_000_000, prompt: 10, output: 3 },
-]);
+];
+const WORKLOAD = workloadOf(ASKED);
 
 interface Instants {
   readonly firstTokenUs: number;
@@ -39,14 +40,17 @@ interface Instants {
 
 interface Outcome {
   readonly seen: Instants[];
+  /** Of the second request, whose beginning is that of the first. */
+  readonly cachedTokens: number;
   /** By engine. */
   readonly steps: number[];
 }
 
 /**
- * The placement is that of the virtual run: the broker would decide which engine takes a job first.
+ * The placement is that of the virtual run, because the broker decides otherwise which engine takes
+ * a job first.
  */
-async function live(engineOf: readonly number[]): Promise<Outcome> {
+async function live(engineOf: readonly number[], fetchesCache: boolean): Promise<Outcome> {
   const world = await World.open();
   const startUs = world.wall.nowUs();
   const until = (us: number): Promise<void> =>
@@ -54,7 +58,7 @@ async function live(engineOf: readonly number[]): Promise<Outcome> {
   const join = (startupUs: number): Promise<EngineHost> => {
     const { options, link, kvBytesPerToken } = poolFor('aggregated', 1, OPTIONS);
     const facts = { model: 'm', tensorParallelSize: 1, kvBytesPerToken, link, ...options };
-    return world.host('aggregated', { engine: options, host: { facts, startupUs } });
+    return world.host('aggregated', { engine: options, host: { facts, startupUs, fetchesCache } });
   };
   const hosts = [await join(0)];
   const events = [
@@ -65,7 +69,8 @@ async function live(engineOf: readonly number[]): Promise<Outcome> {
       happen: async () => {
         const outputTokens = WORKLOAD.outputTokens[row]!;
         const promptTokens = WORKLOAD.promptTokens[row]!;
-        const fields = { flow: 'local', promptTokens, outputTokens, blockHashes: [] } as const;
+        const blockHashes = ASKED[row]?.content ?? [];
+        const fields = { flow: 'local', promptTokens, outputTokens, blockHashes } as const;
         const { engineId = '' } = hosts[engineOf[row]!] ?? {};
         await world.api.jobs.add(engineQueue(engineId), [world.job(row, fields)]);
       },
@@ -85,13 +90,14 @@ async function live(engineOf: readonly number[]): Promise<Outcome> {
     );
     return { firstTokenUs, finishUs };
   });
-  return { seen, steps: hosts.map((host) => host.engine.counters.steps) };
+  const cachedTokens = world.of(1).find(({ kind }) => kind === 'scheduled')?.extra ?? -1;
+  return { seen, cachedTokens, steps: hosts.map((host) => host.engine.counters.steps) };
 }
 
-function virtual(): Outcome & { engineOf: number[] } {
+function virtual(fetchesCaches: boolean): Outcome & { engineOf: number[] } {
   const scenario = scenarioWith('1A', WORKLOAD, { options: OPTIONS });
   const { log, engines } = simulate({
-    ...scenario,
+    ...{ ...scenario, fetchesCaches },
     pools: scenario.pools.map((pool) => ({ ...pool, startupUs: STARTUP_US })),
     changes: [
       { atUs: JOIN_US, kind: 'join', pool: 0 },
@@ -103,14 +109,22 @@ function virtual(): Outcome & { engineOf: number[] } {
     finishUs: log.finishUs[row]!,
   }));
   const engineOf = Array.from({ length: WORKLOAD.count }, (_, row) => log.decodeEngine[row]!);
-  return { seen, steps: engines.map(({ steps }) => steps), engineOf };
+  const cachedTokens = log.cachedTokens[1]!;
+  return { seen, cachedTokens, steps: engines.map(({ steps }) => steps), engineOf };
 }
 
 describe('INV-13: live and virtual agree', () => {
-  it('on every request while an engine joins, loads, drains and leaves', async () => {
-    const { engineOf, ...ours } = virtual();
-    expect(engineOf).toEqual([0, 1, 0, 0, 0, 0]);
-    expect(ours.seen[1]?.finishUs).toBeGreaterThan(2 * LEAVE_US);
-    expect(await live(engineOf)).toEqual(ours);
-  });
+  it.each([
+    ['loads', false, 0],
+    ['loads, fetches the cache of the other one', true, 3 * 4],
+  ])(
+    'on every request while an engine joins, %s, drains and leaves',
+    async (_what, fetchesCaches, found) => {
+      const { engineOf, ...ours } = virtual(fetchesCaches);
+      expect(engineOf).toEqual([0, 1, 0, 0, 0, 0]);
+      expect(ours.cachedTokens).toBe(found);
+      expect(ours.seen[1]?.finishUs).toBeGreaterThan(2 * LEAVE_US);
+      expect(await live(engineOf, fetchesCaches)).toEqual(ours);
+    },
+  );
 });

@@ -14,7 +14,7 @@ interface Given {
   readonly waitingTokens?: number;
   readonly kvTokens?: number;
   readonly kvUsage?: number;
-  /** Of a prompt of 1,000. */
+  /** Cached tokens, of a prompt of 1,000. */
   readonly cached?: number;
 }
 
@@ -116,7 +116,7 @@ describe("SGLang's cache-aware router", () => {
 });
 
 describe("AIBrix's prefix-cache router", () => {
-  it('takes the fewest requests when max - min is above 16, whatever is cached', () => {
+  it('takes the fewest requests when max - min is above 16, for any cached prefixes', () => {
     // The example of its documentation: 1, 2 and 20 running requests.
     const loads = [{ requests: 1 }, { requests: 2 }, { requests: 20, cached: 999 }];
     expect(choice('aibrix-prefix-cache', loads)).toBe(0);
@@ -145,7 +145,7 @@ describe("vLLM's balancer of data-parallel ranks", () => {
 });
 
 describe("Mooncake's Conductor", () => {
-  it('takes the lowest time of the queue plus the time of what is not cached', () => {
+  it('takes the lowest sum of queue time and time of uncached tokens', () => {
     // One token per µs: 500 + 1,000 against 1,200 + 200.
     const loads = [{ waitingTokens: 500 }, { waitingTokens: 1_200, cached: 800 }];
     expect(choice('mooncake-conductor', loads)).toBe(1);

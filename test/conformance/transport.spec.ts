@@ -16,7 +16,7 @@ import { describeRedisOnly } from './transport/redis-only';
 import { describeSteps } from './transport/steps';
 import { inProcessWorld, redisWorld, type WorldFactory } from './transport/world';
 
-/** Both adapters of the transport port keep the same promises: one suite, run on each. */
+/** Both adapters of the transport port have the same contract: one suite runs on each. */
 
 function describeAll(makeWorld: WorldFactory): void {
   describeQueues(makeWorld);

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 
-/** The share of the serving points that is replayed here; `npm run test:validation` takes all. */
+/** The share of the serving points that is replayed here. `npm run test:validation` replays all. */
 const EVERY = 12;
 const SERVING = '## Published serving points, blind';
 

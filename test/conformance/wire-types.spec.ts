@@ -51,7 +51,7 @@ describe('golden answers have the types of OpenAI’s client', () => {
   });
 
   it.each(goldenAnswers().filter(({ name }) => /-(tool-calls|logprobs|usage)\./.test(name)))(
-    'and would not with a field more in any object, or without any object’s first: $name',
+    'and not with an additional field in any object, or without its first one: $name',
     (file) => {
       for (const body of bodiesOf(file)) {
         for (const [place, object] of objectsIn(body)) {

@@ -4,7 +4,8 @@ import { PLAIN_STEPS, TestCluster } from '../support/cluster';
 import { waitUntil } from '../support/wait';
 
 /** Each answer takes 1.5 s: several decisions of the autoscaler fall into it. */
-const ANSWER = { max_tokens: 300, ignore_eos: true };
+const ANSWER = { max_tokens: 100, ignore_eos: true };
+const STEPS = [...PLAIN_STEPS, '--inter-token-latency=15'];
 const ROUNDS = 5;
 
 describe('a cluster of processes with an autoscaler', () => {
@@ -17,7 +18,7 @@ describe('a cluster of processes with an autoscaler', () => {
 
   async function start(autoscaler: string, max: string): Promise<TestCluster> {
     const flags = [`--autoscaler=${autoscaler}`, `--max=${max}`, '--scale-interval=1'];
-    cluster = await TestCluster.start({ topology: '1P1D', flags: [...PLAIN_STEPS, ...flags] });
+    cluster = await TestCluster.start({ topology: '1P1D', flags: [...STEPS, ...flags] });
     return cluster;
   }
 

@@ -1,6 +1,14 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -43,7 +51,7 @@ describe('baton up', () => {
   });
 
   it.each([
-    ['asks for a password', '-NOAUTH Authentication required.\r\n'],
+    ['requires a password', '-NOAUTH Authentication required.\r\n'],
     ['is full', '-ERR max number of clients reached\r\n'],
     ['speaks HTTP', 'HTTP/1.1 400 Bad Request\r\n\r\n'],
     ['never answers', ''],
@@ -121,7 +129,7 @@ describe('a source tree without its packages', () => {
   });
 
   it('reports that the registry is unreachable', async () => {
-    copyTree();
+    needsOnePackage(copyTree());
     const env = {
       npm_config_registry: `http://127.0.0.1:${await freePort()}`,
       npm_config_cache: join(folder, 'npm'),
@@ -162,6 +170,18 @@ function copyTree(): string {
     cpSync(join(ROOT, name), join(tree, name), { recursive: true });
   }
   return tree;
+}
+
+/** npm asks its registry for one package, not for hundreds. */
+function needsOnePackage(tree: string): void {
+  const read = <T>(name: string): T => JSON.parse(readFileSync(join(tree, name), 'utf8')) as T;
+  const own = read<object>('package.json');
+  const lock = read<{ packages: Record<string, object> }>('package-lock.json');
+  const needs = { dependencies: { commander: '14.0.3' }, devDependencies: {} };
+  const name = 'node_modules/commander';
+  const packages = { '': { ...lock.packages[''], ...needs }, [name]: lock.packages[name] };
+  writeFileSync(join(tree, 'package.json'), JSON.stringify({ ...own, ...needs }));
+  writeFileSync(join(tree, 'package-lock.json'), JSON.stringify({ ...lock, packages }));
 }
 
 function prepare(surroundings: Surroundings, nodeArgs: readonly string[] = []): Promise<Outcome> {

@@ -77,6 +77,6 @@ describe('baton calibrate --live', () => {
   it('reports an address without a server in one sentence', async () => {
     const { exitCode, stderr } = await baton('calibrate', '--live', '--base-url', 'http://[::1]:1');
     expect([exitCode, stderr.trim().split('\n').length]).toEqual([1, 1]);
-    expect(stderr).toContain('Nothing answers at http://[::1]:1');
+    expect(stderr).toContain('No server answers at http://[::1]:1');
   });
 });

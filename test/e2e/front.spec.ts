@@ -12,7 +12,10 @@ describe('a cluster from the view of a client', () => {
   let client: OpenAI;
 
   beforeAll(async () => {
-    disaggregated = await TestCluster.start({ topology: '1P2D', flags: PLAIN_STEPS });
+    disaggregated = await TestCluster.start({
+      topology: '1P2D',
+      flags: [...PLAIN_STEPS, '--engines-per-process=2'],
+    });
     aggregated = await TestCluster.start({ topology: '1A', flags: PLAIN_STEPS });
     client = new OpenAI({ baseURL: `${disaggregated.baseUrl}/v1`, apiKey: 'none' });
   });

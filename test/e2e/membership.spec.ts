@@ -1,14 +1,24 @@
 import type { EnginePresence, Stage } from '@baton/contract';
-import { afterEach, describe, expect, it } from 'vitest';
-import { type Body, type StreamedAnswer, stream } from '../support/client';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { type Body, post, type StreamedAnswer, stream } from '../support/client';
 import { PLAIN_STEPS, TestCluster } from '../support/cluster';
 import { waitUntil } from '../support/wait';
 
 /** Each answer takes 1.5 s: a change of the cluster falls into the middle of it. */
-const ANSWER = { max_tokens: 300, ignore_eos: true };
+const ANSWER = { max_tokens: 100, ignore_eos: true };
+const STEPS = [...PLAIN_STEPS, '--inter-token-latency=15'];
 
 describe('a cluster of processes whose engines change', () => {
+  /** Of the tests that change its engines one by one; each first brings it to its own shape. */
+  let shared: TestCluster;
   let cluster: TestCluster | undefined;
+
+  beforeAll(async () => {
+    const flags = [...STEPS, '--enable-admin', '--startup-duration=1'];
+    shared = await TestCluster.start({ topology: '1P1D', flags });
+  });
+
+  afterAll(() => shared.stop());
 
   afterEach(async () => {
     await cluster?.stop();
@@ -18,9 +28,31 @@ describe('a cluster of processes whose engines change', () => {
   async function start(topology: string, ...flags: string[]): Promise<TestCluster> {
     cluster = await TestCluster.start({
       topology,
-      flags: [...PLAIN_STEPS, '--enable-admin', ...flags],
+      flags: [...STEPS, '--enable-admin', ...flags],
     });
     return cluster;
+  }
+
+  /** Lets engines join and leave until each stage has so many, under the placement. */
+  async function shape(
+    counts: Readonly<Record<'prefill' | 'decode', number>>,
+    placement = 'pull',
+  ): Promise<TestCluster> {
+    const config = await post(`${shared.baseUrl}/admin/config`, { placement });
+    expect(config.status).toBe(200);
+    for (const role of ['prefill', 'decode'] as const) {
+      const there = (await shared.engines()).filter(({ stage }) => stage === role);
+      const count = counts[role] - there.length;
+      if (count > 0) await admin(shared, 'POST', '', { role, count });
+      for (const { engineId } of there.slice(counts[role])) {
+        await admin(shared, 'DELETE', `/${engineId}`);
+      }
+    }
+    const ready = (['decode', 'prefill'] as const).flatMap((role) =>
+      Array.from({ length: counts[role] }, () => `${role} ready`),
+    );
+    await untilState(shared, ready.join(', '));
+    return shared;
   }
 
   function load(target: TestCluster, requests: number): Promise<StreamedAnswer[]> {
@@ -74,7 +106,7 @@ describe('a cluster of processes whose engines change', () => {
   }
 
   it('lets an engine join under load, and gives it no work before it has loaded', async () => {
-    const target = await start('1P1D', '--startup-duration=1');
+    const target = await shape({ prefill: 1, decode: 1 });
     const answers = load(target, 40);
     await untilRunning(target, 10);
     const answer = await admin(target, 'POST', '', { role: 'decode', count: 1 });
@@ -92,7 +124,9 @@ describe('a cluster of processes whose engines change', () => {
   it.each(['pull', 'round-robin'])(
     'removes engines under load without loss or replacement, under %s',
     async (placement) => {
-      const target = await start('2P2D', `--placement=${placement}`);
+      const target = await shape({ prefill: 2, decode: 2 }, placement);
+      const said = target.log.length;
+      const log = (): string => target.log.slice(said);
       const answers = load(target, 60);
       await untilRunning(target, 20);
       const leaving = [await firstOf(target, 'decode'), await firstOf(target, 'prefill')];
@@ -102,18 +136,17 @@ describe('a cluster of processes whose engines change', () => {
       }
       await expectWhole(answers);
       await untilState(target, 'decode ready, prefill ready');
-      await waitUntil(() => target.log.split('has left the cluster').length === 3, {
+      await waitUntil(() => log().split('has left the cluster').length === 3, {
         what: 'both processes are gone',
       });
       await expectWhole(load(target, 20));
-      expect(target.log).not.toContain('starting it again');
+      expect(log()).not.toContain('starting it again');
       await target.untilAtRest();
     },
   );
 
   it('changes the role of an engine under load, and keeps the new role after a crash', async () => {
-    const target = await start('2P1D', '--startup-duration=0.3');
-    await untilState(target, 'decode ready, prefill ready, prefill ready');
+    const target = await shape({ prefill: 2, decode: 1 });
     const answers = load(target, 40);
     await untilRunning(target, 10);
     const { engineId: id, pid } = await firstOf(target, 'prefill');
@@ -149,6 +182,29 @@ describe('a cluster of processes whose engines change', () => {
     await untilState(target, 'aggregated ready, decode ready, decode ready, prefill ready');
     await expectWhole(answers);
     await expectWhole(load(target, 20));
+  });
+
+  it('gives an engine that joins the cache of one that then leaves', async () => {
+    const target = await start('1A', '--warm-start=peer');
+    const url = `${target.baseUrl}/v1/completions`;
+    const prompt = 'What the runner knows goes on to the next one. '.repeat(40);
+    const isWarm = async (): Promise<boolean> =>
+      ((await firstOf(target, 'aggregated')).gauges.cachedBlocks ?? 0) > 0;
+    await stream(url, { prompt, max_tokens: 1 });
+    await waitUntil(isWarm, { what: 'the engine tells of its blocks' });
+    const first = await firstOf(target, 'aggregated');
+    await admin(target, 'POST', '', { role: 'aggregated', count: 1 });
+    await untilState(target, 'aggregated ready, aggregated ready');
+    await admin(target, 'DELETE', `/${first.engineId}`);
+    await untilState(target, 'aggregated ready');
+    await stream(url, { prompt, max_tokens: 1 });
+    const second = async (): Promise<EnginePresence> => firstOf(target, 'aggregated');
+    await waitUntil(async () => (await second()).counters['prompt_tokens']! > 0, {
+      what: 'the engine tells of the prompt',
+    });
+    const { pid, counters } = await second();
+    expect(pid).not.toBe(first.pid);
+    expect(counters['prompt_tokens_cached']).toBeGreaterThan(300);
   });
 
   it('follows a schedule in simulated time', async () => {

@@ -26,8 +26,7 @@ describe('nest build', () => {
     const options = { extends: '../../tsconfig.json', compilerOptions: { outDir: '.' } };
     writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify(options));
     const command = [
-      'npx',
-      'nest',
+      'node_modules/.bin/nest',
       'build',
       'api',
       '--path',

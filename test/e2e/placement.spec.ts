@@ -1,5 +1,5 @@
-import { afterEach, describe, expect, it } from 'vitest';
-import { type StreamedAnswer, stream } from '../support/client';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { type Body, post, type StreamedAnswer, stream } from '../support/client';
 import { TestCluster } from '../support/cluster';
 import { waitUntil } from '../support/wait';
 
@@ -15,19 +15,25 @@ const SLOW_PREFILL = [
 ] as const;
 
 describe('a cluster of processes that places jobs', () => {
-  let cluster: TestCluster | undefined;
+  let target: TestCluster;
 
-  afterEach(async () => {
-    await cluster?.stop();
-    cluster = undefined;
+  beforeAll(async () => {
+    target = await TestCluster.start({
+      topology: '2P2D',
+      flags: [...SLOW_PREFILL, '--enable-admin'],
+    });
   });
 
-  async function start(...flags: string[]): Promise<TestCluster> {
-    cluster = await TestCluster.start({ topology: '2P2D', flags: [...SLOW_PREFILL, ...flags] });
-    return cluster;
+  /** A killed engine is back before the next test. */
+  afterEach(() => target.untilWorkers({ prefill: 2, decode: 2 }));
+
+  afterAll(() => target.stop());
+
+  async function set(settings: Body): Promise<void> {
+    expect((await post(`${target.baseUrl}/admin/config`, settings)).status).toBe(200);
   }
 
-  function load(target: TestCluster, requests: number): Promise<StreamedAnswer>[] {
+  function load(requests: number): Promise<StreamedAnswer>[] {
     return Array.from({ length: requests }, (_, i) =>
       stream(`${target.baseUrl}/v1/completions`, {
         ...{ max_tokens: 10, ignore_eos: true },
@@ -36,7 +42,7 @@ describe('a cluster of processes that places jobs', () => {
     );
   }
 
-  async function metric(target: TestCluster, name: string): Promise<number> {
+  async function metric(name: string): Promise<number> {
     const page = await (await fetch(`${target.baseUrl}/metrics`)).text();
     const lines = page.split('\n').filter((line) => line.split(/[{ ]/)[0] === name);
     return lines.reduce((sum, line) => sum + Number(line.split(' ').at(-1)), 0);
@@ -48,9 +54,10 @@ describe('a cluster of processes that places jobs', () => {
   }
 
   it.each(['late', 'early'])('serves a burst with decode chosen %s', async (choice) => {
-    const target = await start('--placement=prefix-aware', `--decode-choice=${choice}`);
-    expectWhole(await Promise.all(load(target, 60)));
-    await waitUntil(async () => (await metric(target, 'baton:placement_decisions_total')) > 0, {
+    const before = await metric('baton:placement_decisions_total');
+    await set({ placement: 'prefix-aware', decode_choice: choice });
+    expectWhole(await Promise.all(load(60)));
+    await waitUntil(async () => (await metric('baton:placement_decisions_total')) > before, {
       what: 'decisions are counted',
     });
     await target.untilAtRest();
@@ -59,20 +66,25 @@ describe('a cluster of processes that places jobs', () => {
   it.each(['prefill', 'decode'] as const)(
     'moves the jobs of a killed %s engine to others, and loses no request',
     async (stage) => {
-      const target = await start('--placement=round-robin', '--decode-choice=early');
-      await waitUntil(() => isPlacing(target), { what: 'jobs are placed' });
-      const answers = load(target, 60);
+      await set({ placement: 'round-robin', decode_choice: 'early' });
+      await untilPlacing();
+      const rehomed = await metric('baton:rehomed_jobs_total');
+      const answers = load(60);
       await waitUntil(async () => (await target.sumOf('running')) > 0, { what: 'requests run' });
       const [pid = 0] = await target.pidsOf(stage);
       process.kill(pid, 'SIGKILL');
       expectWhole(await Promise.all(answers));
-      expect(await metric(target, 'baton:rehomed_jobs_total')).toBeGreaterThan(0);
+      expect(await metric('baton:rehomed_jobs_total')).toBeGreaterThan(rehomed);
       await target.untilAtRest();
     },
   );
 
-  async function isPlacing(target: TestCluster): Promise<boolean> {
-    expectWhole(await Promise.all(load(target, 1)));
-    return (await metric(target, 'baton:placement_decisions_total')) > 0;
+  async function untilPlacing(): Promise<void> {
+    const before = await metric('baton:placement_decisions_total');
+    const isPlacing = async (): Promise<boolean> => {
+      expectWhole(await Promise.all(load(1)));
+      return (await metric('baton:placement_decisions_total')) > before;
+    };
+    await waitUntil(isPlacing, { what: 'jobs are placed' });
   }
 });

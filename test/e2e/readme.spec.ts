@@ -1,4 +1,4 @@
-import { execFile, spawn } from 'node:child_process';
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { benchOutput } from '../support/bench-output';
 import { freePort } from '../support/cluster';
 import { comparableLines, quotedLines } from '../support/quoted-output';
@@ -30,43 +30,69 @@ function commands(start: string): string[] {
     .map((line) => line.replace(/\s+#.*$/, ''));
 }
 
-/**
- * Runs the command of a README line on a free port and calls `use` when it is ready. Then ends it
- * by SIGTERM, as a service manager does.
- */
-async function whileUp(
-  line: string,
-  use: (port: number, enginesPort: number) => Promise<void>,
-): Promise<void> {
-  const [port, enginesPort] = [await freePort(), await freePort(4)];
-  const exposed = line.includes('--expose-engines') ? ` --expose-engines-port ${enginesPort}` : '';
-  const isNpm = line.startsWith('npm');
-  const shell = `${line}${isNpm ? ' --' : ''} --port ${port}${exposed}`;
-  const up = spawn('bash', ['-c', `exec ${shell}`], {
-    cwd: ROOT,
-    stdio: 'ignore',
-    env: withoutRedis(),
-  });
-  const gone = once(up, 'exit');
-  const isReady = async (): Promise<boolean> => {
-    expect(up.exitCode, `"${shell}" has ended`).toBe(null);
-    return fetch(`http://127.0.0.1:${port}/health/ready`).then(
-      (answer) => answer.ok,
-      () => false,
+/** The command of a README line, which starts a cluster, on free ports. */
+class Running {
+  private constructor(
+    private readonly shell: string,
+    private readonly up: ChildProcess,
+    readonly port: number,
+    /** Port of the first engine, of a cluster that exposes its engines. */
+    readonly enginesPort: number,
+  ) {}
+
+  /** Resolves when it is ready. */
+  static async start(line: string): Promise<Running> {
+    const [port, enginesPort] = [await freePort(), await freePort(4)];
+    const exposed = line.includes('--expose-engines')
+      ? ` --expose-engines-port ${enginesPort}`
+      : '';
+    const isNpm = line.startsWith('npm');
+    const shell = `${line}${isNpm ? ' --' : ''} --port ${port}${exposed}`;
+    const options = { cwd: ROOT, stdio: 'ignore', env: withoutRedis() } as const;
+    const running = new Running(
+      shell,
+      spawn('bash', ['-c', `exec ${shell}`], options),
+      port,
+      enginesPort,
     );
-  };
-  try {
-    await waitUntil(isReady, { what: `"${shell}" is ready` });
-    await use(port, enginesPort);
-  } finally {
-    up.kill('SIGTERM');
+    await running.untilReady().catch(async (error: unknown) => {
+      await running.stop();
+      throw error;
+    });
+    return running;
+  }
+
+  /** Ends it by SIGTERM, as a service manager does. */
+  async stop(): Promise<void> {
+    const gone = this.up.exitCode === null ? once(this.up, 'exit') : undefined;
+    this.up.kill('SIGTERM');
     await gone;
     const isGone = (): Promise<boolean> =>
-      fetch(`http://127.0.0.1:${port}/ping`).then(
+      fetch(`http://127.0.0.1:${this.port}/ping`).then(
         () => false,
         () => true,
       );
-    await waitUntil(isGone, { what: `nothing of "${shell}" answers any more` });
+    await waitUntil(isGone, { what: `nothing of "${this.shell}" answers any more` });
+  }
+
+  private untilReady(): Promise<void> {
+    const isReady = async (): Promise<boolean> => {
+      expect(this.up.exitCode, `"${this.shell}" has ended`).toBe(null);
+      return fetch(`http://127.0.0.1:${this.port}/health/ready`).then(
+        (answer) => answer.ok,
+        () => false,
+      );
+    };
+    return waitUntil(isReady, { what: `"${this.shell}" is ready` });
+  }
+}
+
+async function whileUp(line: string, use: (cluster: Running) => Promise<void>): Promise<void> {
+  const cluster = await Running.start(line);
+  try {
+    await use(cluster);
+  } finally {
+    await cluster.stop();
   }
 }
 
@@ -76,7 +102,7 @@ function withoutRedis(): NodeJS.ProcessEnv {
 
 describe('the README', () => {
   it('starts with npm start, and its curl and its client example stream an answer', async () => {
-    await whileUp('npm start', async (port) => {
+    await whileUp('npm start', async ({ port }) => {
       const [curl] = commands('curl');
       const { stdout } = await run('bash', ['-c', (curl ?? '').replace('8000', String(port))]);
       expect(stdout).toMatch(/"delta":\{"content":"[^"]+"\}/);
@@ -87,21 +113,26 @@ describe('the README', () => {
 
   const clusters = commands('bin/baton up').filter((line) => !line.includes('--role'));
   const executing = clusters.filter((line) => line.includes('--executor'));
+  const [exposing = ''] = clusters.filter((line) => line.includes('--expose-engines'));
+  const others = clusters.filter((line) => line !== exposing && !executing.includes(line));
 
-  it.each(clusters.filter((line) => !executing.includes(line)))(
-    'starts a cluster with %s',
-    async (line) => {
-      await whileUp(line, async (port) => {
-        const answer = await fetch(`http://127.0.0.1:${port}/v1/models`);
-        expect(answer.status).toBe(200);
+  async function expectModels({ port }: Running): Promise<void> {
+    const answer = await fetch(`http://127.0.0.1:${port}/v1/models`);
+    expect(answer.status).toBe(200);
+  }
+
+  it.each(others)('starts a cluster with %s', async (line) => {
+    await whileUp(line, expectModels);
+  });
+
+  it.each(executing)(`starts a cluster with ${exposing}, and puts it behind %s`, async (line) => {
+    await whileUp(exposing, async (servers) => {
+      await expectModels(servers);
+      // Its first two engines are prefill, the next two decode.
+      const found = line.replace(/:810(\d)/g, (_all, nth: string) => {
+        return `:${servers.enginesPort + 2 * Number(nth)}`;
       });
-    },
-  );
-
-  it.each(executing)('puts a cluster in front of servers with %s', async (line) => {
-    await whileUp('bin/baton up 1P1D --dialect vllm --expose-engines', async (_port, first) => {
-      const found = line.replace(/:810(\d)/g, (_all, nth: string) => `:${first + Number(nth)}`);
-      await whileUp(found, async (port) => {
+      await whileUp(found, async ({ port }) => {
         const answer = await fetch(`http://127.0.0.1:${port}/v1/completions`, {
           ...{ method: 'POST', headers: { 'content-type': 'application/json' } },
           body: '{"prompt": "pass it on", "max_tokens": 4}',
@@ -111,9 +142,23 @@ describe('the README', () => {
     });
   });
 
-  it.each(commands('bin/baton calibrate'))('calibrates a cluster with %s', async (line) => {
-    await whileUp('bin/baton up 1P1D', async (port) => {
-      const shell = `${line} --base-url http://127.0.0.1:${port}`;
+  describe('on a cluster of one prefill and one decode engine', () => {
+    let cluster: Running;
+
+    beforeAll(async () => {
+      cluster = await Running.start('bin/baton up 1P1D');
+    });
+
+    afterAll(() => cluster.stop());
+
+    it.each(commands('bin/baton bench'))('measures it with %s', async (line) => {
+      const shell = `${line} --base-url http://127.0.0.1:${cluster.port}`;
+      const stdout = await benchOutput(['bash', '-c', shell], { cwd: ROOT });
+      expect(stdout).toMatch(/Successful requests:\s+100\n/);
+    });
+
+    it.each(commands('bin/baton calibrate'))('calibrates it with %s', async (line) => {
+      const shell = `${line} --base-url http://127.0.0.1:${cluster.port}`;
       const { stdout } = await run('bash', ['-c', shell], { cwd: ROOT });
       expect(stdout).toContain('A load outside of the fit: ');
     });
@@ -144,14 +189,6 @@ describe('the README', () => {
       }
     },
   );
-
-  it.each(commands('bin/baton bench'))('measures a cluster with %s', async (line) => {
-    await whileUp('bin/baton up 1P1D', async (port) => {
-      const shell = `${line} --base-url http://127.0.0.1:${port}`;
-      const stdout = await benchOutput(['bash', '-c', shell], { cwd: ROOT });
-      expect(stdout).toMatch(/Successful requests:\s+100\n/);
-    });
-  });
 
   it('names a command that shows the environment', async () => {
     const [doctor] = commands('bin/baton doctor');

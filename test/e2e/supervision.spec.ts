@@ -1,17 +1,16 @@
-import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
 import { Redis } from 'ioredis';
 import { afterEach, describe, expect, it } from 'vitest';
 import { stream } from '../support/client';
 import { freePort } from '../support/cluster';
+import { isAlive, processesBelow, untilGone } from '../support/processes';
 import { PrivateRedis } from '../support/redis-server';
 import { waitUntil } from '../support/wait';
 
 const BATON = fileURLToPath(new URL('../../bin/baton', import.meta.url));
 const HANG_ON_SIGNAL = fileURLToPath(new URL('../support/hang-on-signal.cjs', import.meta.url));
-const run = promisify(execFile);
 const SLOW = ['--step-time', 'constant', '--inter-token-latency', '200'];
 
 let up: ChildProcess | undefined;
@@ -41,32 +40,6 @@ async function start(flags: readonly string[], env: NodeJS.ProcessEnv): Promise<
 }
 
 const withOwnRedis = (): NodeJS.ProcessEnv => ({ ...process.env, REDIS_URL: '' });
-
-async function processesBelow(ancestor: number): Promise<number[]> {
-  const { stdout } = await run('ps', ['-eo', 'pid=,ppid=']);
-  const rows = stdout
-    .trim()
-    .split('\n')
-    .map((line) => line.trim().split(/\s+/).map(Number));
-  const below = new Set([ancestor]);
-  for (let depth = 0; depth < 4; depth += 1) {
-    for (const [pid = 0, parent = 0] of rows) if (below.has(parent)) below.add(pid);
-  }
-  return [...below].filter((pid) => pid !== ancestor);
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch {
-    return false;
-  }
-}
-
-async function untilGone(pids: readonly number[]): Promise<void> {
-  await waitUntil(() => !pids.some(isAlive), { what: 'every process is gone' });
-}
 
 describe('the supervisor of a cluster', () => {
   it('leaves no process behind when it is killed', async () => {

@@ -3,10 +3,11 @@ import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { describe, expect, it } from 'vitest';
-import { stream } from '../support/client';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type StreamedAnswer, stream } from '../support/client';
 import { freePort, PLAIN_STEPS, TestCluster } from '../support/cluster';
-import { PrivateRedis } from '../support/redis-server';
+import { isAlive, processesBelow, untilGone } from '../support/processes';
+import { RoleProcess } from '../support/role-process';
 import { waitUntil } from '../support/wait';
 
 const BATON = fileURLToPath(new URL('../../bin/baton', import.meta.url));
@@ -81,12 +82,22 @@ describe('baton up', () => {
     const gone = once(up, 'exit');
     process.kill(up.pid ?? 0, 'SIGINT');
     expect((await gone)[0]).toBe(0);
-    expect(await alive(children)).toEqual([]);
+    await untilGone(children);
+    expect(children.filter(isAlive)).toEqual([]);
     expect(log).toMatch(/broker/i);
   });
+});
+
+describe('a running cluster', () => {
+  let cluster: TestCluster;
+
+  beforeAll(async () => {
+    cluster = await TestCluster.start({ topology: '1P1D', flags: PLAIN_STEPS });
+  });
+
+  afterAll(() => cluster.stop());
 
   it('restarts a crashed worker', async () => {
-    const cluster = await TestCluster.start({ topology: '1P1D', flags: PLAIN_STEPS });
     const [pid] = await cluster.pidsOf('decode');
     process.kill(pid ?? 0, 'SIGKILL');
     const replaced = async (): Promise<boolean> => {
@@ -99,37 +110,26 @@ describe('baton up', () => {
       max_tokens: 3,
     });
     expect(answer.endedWithDone).toBe(true);
-    await cluster.stop();
   });
 
   it('lets a decode worker join and leave under load', async () => {
-    const redis = await PrivateRedis.launch();
-    const cluster = await TestCluster.start({ topology: '1P1D', flags: PLAIN_STEPS, redis });
     const url = `${cluster.baseUrl}/v1/completions`;
-    const load = (): Promise<unknown[]> =>
+    const load = (): Promise<StreamedAnswer[]> =>
       Promise.all(
         Array.from({ length: 30 }, (_, i) =>
           stream(url, { prompt: `joining ${i}`, max_tokens: 200, ignore_eos: true }),
         ),
       );
     const before = load();
-    const joined = spawn(
-      process.execPath,
-      [BATON, 'up', '--role', 'decode', '--redis', redis.url, ...PLAIN_STEPS],
-      { stdio: 'ignore' },
-    );
-    const two = async (): Promise<boolean> => (await cluster.pidsOf('decode')).length === 2;
-    await waitUntil(two, { what: 'two decode workers are there' });
+    const joined = await RoleProcess.worker(cluster, 'decode', PLAIN_STEPS);
+    expect(await cluster.pidsOf('decode')).toHaveLength(2);
     const during = load();
     await waitUntil(async () => (await cluster.sumOf('running')) > 0, { what: 'requests run' });
-    const gone = once(joined, 'exit');
-    joined.kill('SIGTERM');
-    const answers = [...(await before), ...(await during)] as { text: string; error: unknown }[];
+    const gone = joined.stop();
+    const answers = [...(await before), ...(await during)];
     await gone;
     expect(answers.filter((answer) => answer.error !== undefined)).toEqual([]);
     await cluster.untilAtRest();
-    await cluster.stop();
-    await redis.close();
   });
 });
 
@@ -149,34 +149,3 @@ describe('baton doctor', () => {
     expect(known).toMatchObject({ gpus: expect.arrayContaining(['h100']) as unknown });
   });
 });
-
-/** Pids of all processes below one. Children have process groups of their own. */
-async function processesBelow(ancestor: number): Promise<number[]> {
-  const { stdout } = await run('ps', ['-eo', 'pid=,ppid=']);
-  const rows = stdout
-    .trim()
-    .split('\n')
-    .map((line) => line.trim().split(/\s+/).map(Number));
-  const below = new Set([ancestor]);
-  // A child may precede its parent in the list. The tree is at most four levels deep.
-  for (let depth = 0; depth < 4; depth += 1) {
-    for (const [pid = 0, parent = 0] of rows) if (below.has(parent)) below.add(pid);
-  }
-  return [...below];
-}
-
-async function alive(pids: readonly number[]): Promise<number[]> {
-  const living = (): number[] =>
-    pids.filter((pid) => {
-      try {
-        process.kill(pid, 0);
-        return true;
-      } catch {
-        return false;
-      }
-    });
-  await waitUntil(() => living().length === 0, {
-    what: 'all processes are gone',
-  }).catch(() => undefined);
-  return living();
-}

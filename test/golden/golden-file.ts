@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { expect } from 'vitest';
 
 /**
- * Compares bytes with a committed file. `WRITE_GOLDEN=1` writes the files anew: read the
- * difference before you commit it: clients get these bytes. A file that is missing is a failure.
+ * Compares bytes with a committed file. `WRITE_GOLDEN=1` rewrites the files: read the difference
+ * before you commit it, because clients get these bytes. A missing file is a failure.
  */
 export function expectGolden(name: string, bytes: string): void {
   const path = join(__dirname, name);

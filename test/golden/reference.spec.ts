@@ -11,7 +11,7 @@ import { defaultTokenizer } from '@baton/text';
 import { describe, expect, it } from 'vitest';
 
 /**
- * The sequences that vLLM's own classes write, line by line as noted from its source; the answers
+ * The sequences that vLLM's own classes write, line by line as noted from its source. The answers
  * here have the same text.
  */
 const tokenizer = defaultTokenizer();
@@ -100,7 +100,7 @@ describe('a chat stream of vLLM', () => {
     expect(seen[1]?.endsWith(`}],${usage(promptTokens, 1)}}`)).toBe(true);
   });
 
-  it('has an event more for the echo, without token ids', () => {
+  it('has an additional event for the echo, without token ids', () => {
     const messages = [
       { role: 'user', content: 'Say it.' },
       { role: 'assistant', content: 'It' },
@@ -141,7 +141,7 @@ describe('a completion stream of vLLM', () => {
     );
   });
 
-  it('ends with the usage chunk when asked to', () => {
+  it('ends with the usage chunk on request', () => {
     const fields = { ...say(' world now'), stream_options: { include_usage: true } };
     const { promptTokens } = setting('completions', { ...fields, stream: true });
     expect(frames('completions', fields).at(-2)).toBe(

@@ -21,7 +21,7 @@ async function figures(...flags: string[]): Promise<string> {
 }
 
 describe('a replay', () => {
-  it('without a front end has the figures that it had before there was one', async () => {
+  it('without a front end has the recorded figures', async () => {
     expectGolden('replay-none.json', await figures('--frontend', 'none'));
   });
 

@@ -4,6 +4,7 @@ import type { ClusterScenario, MembershipChange } from '@baton/cluster';
 import { describe, expect, it } from 'vitest';
 import { ClusterRun } from '../../libs/cluster/src/driver';
 import { type Asked, scenarioWith, workloadOf } from '../../libs/cluster/test/test-scenario';
+import { runsOf } from '../support/runs';
 
 const asked: fc.Arbitrary<Asked & { family: number; shared: number }> = fc.record({
   atUs: fc.integer({ min: 0, max: 120_000 }),
@@ -92,13 +93,13 @@ function ran(of: ClusterScenario): { run: ClusterRun; record: RunRecord } {
 }
 
 /** All facts of a run except the number of the driver's events. */
-function told({ log, engines, itl, endUs, steps }: RunRecord): unknown {
+function factsOf({ log, engines, itl, endUs, steps }: RunRecord): unknown {
   const { sumUs, count, maxUs, minUs } = itl;
   return { log, engines, itl: { sumUs, count, maxUs, minUs }, endUs, steps };
 }
 
-function check(property: (of: ClusterScenario) => void, numRuns = 300): void {
-  fc.assert(fc.property(scenario, property), { numRuns });
+function check(property: (of: ClusterScenario) => void, full = 300): void {
+  fc.assert(fc.property(scenario, property), { numRuns: runsOf(full) });
 }
 
 describe('INV-1: every request ends exactly once, unless its stage has lost all engines', () => {
@@ -172,8 +173,8 @@ describe('INV-9: the same seed gives the same bytes', () => {
 describe('INV-10: a leap equals its steps', () => {
   it('in random clusters, request by request', () => {
     check((of) => {
-      const leaping = told(ran(of).record);
-      expect(leaping).toEqual(told(ran({ ...of, leap: false }).record));
+      const leaping = factsOf(ran(of).record);
+      expect(leaping).toEqual(factsOf(ran({ ...of, leap: false }).record));
     }, 600);
   });
 });

@@ -33,18 +33,18 @@ async function main() {
     complaintsOf: await checker(),
   }));
   if (tools === undefined) return;
-  await step('the check finds what is wrong', () => findsErrors(tools.complaintsOf));
+  await step('the check finds faults', () => findsErrors(tools.complaintsOf));
   for (const overlay of readdirSync(OVERLAYS)) {
     await step(`${overlay} fits the schema`, () => fits(join(OVERLAYS, overlay), tools));
   }
 }
 
-/** kubectl has kustomize built in; else it is built from its Go module. */
+/** kubectl includes kustomize. Without kubectl it is built from its Go module. */
 async function renderer() {
   if ((await execute(['kubectl', 'version', '--client'])).code === 0)
     return ['kubectl', 'kustomize'];
   const env = { ...process.env, GOBIN: CACHE };
-  process.stdout.write(`      no kubectl here: building ${KUSTOMIZE}\n`);
+  process.stdout.write(`      kubectl is not installed: building ${KUSTOMIZE}\n`);
   await demand(['go', 'install', KUSTOMIZE], { env, deadlineMs: 1_800_000 });
   return [join(CACHE, 'kustomize'), 'build'];
 }
@@ -67,7 +67,7 @@ async function checker() {
 
 async function folderOf({ module, sum }) {
   mkdirSync(CACHE, { recursive: true });
-  // The checksum is in this file, so no other machine is needed for it.
+  // The checksum is in this file, so that no other machine is needed for it.
   const env = { ...process.env, GONOSUMDB: '*', GOFLAGS: '-mod=mod' };
   const words = ['go', 'mod', 'download', '-json', module];
   const { Dir, Sum } = JSON.parse(await demand(words, { cwd: CACHE, env }));

@@ -1,5 +1,5 @@
-// Kubernetes' own OpenAPI document as JSON Schema, strict: an unknown field is an error, as it is
-// for an API server that validates.
+// Kubernetes' own OpenAPI document as a strict JSON Schema: an unknown field is an error, as for an
+// API server that validates.
 import Ajv from 'ajv';
 
 const INT_OR_STRING = 'io.k8s.apimachinery.pkg.util.intstr.IntOrString';
@@ -24,7 +24,7 @@ export function checkerOf({ definitions }, customResources) {
   ajv.addSchema({ $id: 'kubernetes', definitions: Object.fromEntries(all) });
   return (manifest) => {
     const name = names.get(kindOf(manifest));
-    if (name === undefined) return [`the schema knows no ${kindOf(manifest)}`];
+    if (name === undefined) return [`the schema has no ${kindOf(manifest)}`];
     const validate = ajv.getSchema(`kubernetes#/definitions/${name}`);
     if (validate(manifest)) return [];
     return validate.errors.map(({ instancePath, message, params }) =>
@@ -47,8 +47,8 @@ function strictOf(name, schema) {
 }
 
 /**
- * A custom resource has its schema in one piece. Its patterns are Go's, which JavaScript cannot
- * always read.
+ * A custom resource has its schema in one piece. Its patterns are in Go's syntax, which is not
+ * always valid in JavaScript.
  */
 function strictBelow(schema) {
   const { 'x-kubernetes-int-or-string': isIntOrString, properties, items, ...rest } = schema;

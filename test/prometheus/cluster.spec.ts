@@ -18,9 +18,7 @@ import { waitUntil } from '../support/wait';
 
 const CONFIG = fileURLToPath(new URL('../../deploy/prometheus/prometheus.yml', import.meta.url));
 const MODEL = 'llama-3.1-8b';
-/**
- * A policy, so that its decisions are counted; measured step times, so that their range is watched.
- */
+/** A policy, so that decisions are counted; measured step times, so that their range is checked. */
 const FLAGS = ['--placement=least-requests', '--speedup=4', '--model', MODEL];
 /** The workers of 2P2D. */
 const WORKERS = 4;
@@ -37,7 +35,7 @@ describe('a real Prometheus at a real cluster under load', () => {
     traffic = keepBusy();
     // A process is ready before the test has read its output.
     await waitUntil(() => Promise.resolve(workerAddresses(cluster.log).length === WORKERS), {
-      what: 'every worker has said where it is',
+      what: 'every worker has reported its address',
     });
     const workers = workerAddresses(cluster.log);
     pages = {
@@ -46,8 +44,7 @@ describe('a real Prometheus at a real cluster under load', () => {
     };
     const targets = { baton: [`127.0.0.1:${cluster.port}`], 'baton-worker': workers };
     prometheus = await PrometheusServer.start({ config: CONFIG, targets });
-    // Rules are evaluated group by group; the last one to have an answer needs two scrapes and
-    // another rule.
+    // Rules are evaluated group by group. The slowest one needs two scrapes and another rule.
     const server = prometheus;
     const isFilled = async (): Promise<boolean> =>
       (await unanswered(server, recordedQueries())).length === 0;
@@ -61,7 +58,7 @@ describe('a real Prometheus at a real cluster under load', () => {
     await cluster.stop();
   });
 
-  /** Some requests share a prefix, some are refused, some are left early. */
+  /** Some requests share a prefix, some are refused, and some clients disconnect early. */
   async function keepBusy(): Promise<void> {
     const url = `${cluster.baseUrl}/v1/completions`;
     for (let i = 0; !isOver; i += 1) {
@@ -99,7 +96,7 @@ describe('a real Prometheus at a real cluster under load', () => {
     expect(await unanswered(prometheus, queries)).toEqual([]);
   });
 
-  it('evaluates every rule, and none of them complains of a cluster that is well', async () => {
+  it('evaluates every rule, and fires no alert for a healthy cluster', async () => {
     const { groups } = await prometheus.get<{ groups: { rules: EvaluatedRule[] }[] }>('rules');
     const rules = groups.flatMap((group) => group.rules);
     expect(rules).toHaveLength(ownRules().length);
@@ -109,7 +106,7 @@ describe('a real Prometheus at a real cluster under load', () => {
     expect(critical).toEqual([]);
   });
 
-  it('shows every metric that a panel or a rule names', () => {
+  it('serves every metric of a panel or a rule', () => {
     const recorded = new Set(ownRules().map(({ record }) => record));
     const asked = [...ownBoardQueries(), ...vllmBoardQueries(), ...ownRules()];
     const names = [...new Set(asked.flatMap(({ expr }) => metricsIn(expr)))];
@@ -120,20 +117,20 @@ describe('a real Prometheus at a real cluster under load', () => {
     expect(names.filter((name) => !isShown(name))).toEqual([]);
   });
 
-  it('has nothing for promtool to say of our families but that they have a colon', () => {
+  it('passes promtool, except for the colon in the names of our families', () => {
     const { stderr, stdout } = spawnSync('promtool', ['check', 'metrics'], {
       input: pages.api,
       encoding: 'utf8',
     });
     const said = `${stdout}${stderr}`.split('\n').filter((line) => line !== '');
     expect(said.filter((line) => !/metric names should not contain ':'/.test(line))).toEqual([
-      // A histogram of that name is vLLM's own.
+      // A histogram of this name is vLLM's own.
       'vllm:iteration_tokens_total non-counter metrics should not have "_total" suffix',
     ]);
   });
 });
 
-/** Over a connection of its own: the others are kept alive, and a panel is about new ones. */
+/** Uses a new connection: other connections are kept alive, and a panel shows new ones. */
 async function getAnew(url: string): Promise<void> {
   const [answer] = (await once(get(url, { agent: false }), 'response')) as [IncomingMessage];
   await once(answer.resume(), 'end');

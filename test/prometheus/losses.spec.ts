@@ -16,7 +16,7 @@ describe('Prometheus beside a cluster that loses a worker', () => {
     await cluster.stop();
   });
 
-  it('reports the engine that vanished and the process that was restarted, and no lost requests', async () => {
+  it('reports the lost engine and the restarted process, and no lost requests', async () => {
     cluster = await TestCluster.start({ topology: '1P2D', flags: PLAIN_STEPS });
     const targets = { baton: [`127.0.0.1:${cluster.port}`] };
     prometheus = await PrometheusServer.start({ config: CONFIG, targets });
@@ -30,7 +30,7 @@ describe('Prometheus beside a cluster that loses a worker', () => {
     await waitUntil(async () => (await cluster.sumOf('running')) > 0, { what: 'tokens flow' });
     // An increase is visible only after a first scrape.
     await waitUntil(async () => (await valueOf('sum(baton:engines_lost_total)')) === 0, {
-      what: 'Prometheus knows of no loss',
+      what: 'Prometheus shows no loss',
     });
     const [victim] = await cluster.pidsOf('decode');
     process.kill(victim ?? 0, 'SIGKILL');

@@ -23,7 +23,7 @@ describe('deploy/prometheus', () => {
     expectContent(['check', 'rules', ...RULES]);
   });
 
-  it('has rules that do what their tests say', () => {
+  it('has rules that pass their tests', () => {
     expectContent(['test', 'rules', ...TESTS]);
   });
 });

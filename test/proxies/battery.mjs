@@ -7,8 +7,8 @@ const CHAT = '/v1/chat/completions';
 const TURNS = 3;
 
 /**
- * @returns cases as { name, requests, send?, mayHandOver? }; without `send` they are asked all at
- *   once
+ * @returns cases as { name, requests, send?, mayHandOver? }; without `send` they are sent all at
+ * once
  */
 export function battery({ model, conversationId }) {
   const named = model === undefined ? {} : { model };
@@ -43,21 +43,21 @@ export function battery({ model, conversationId }) {
       isCut: true,
     },
     {
-      name: 'a request that is refused',
+      name: 'a request with a refusal',
       requests: [completion(110, { max_tokens: -1 })],
       isRefused: true,
     },
   ];
 }
 
-/** The cluster's own answers to the requests of a case; undefined where they are no measure. */
+/** The cluster's own answers to the requests of a case. Undefined where they give no comparison. */
 export function reference(one, cluster) {
   return one.isCut || one.isRefused ? undefined : (one.send ?? askAll)(cluster, one.requests);
 }
 
 /**
- * Runs one case; returns a row of the table: faults and notes. `before` counts the hand-overs so
- * far: a hand-over that comes too late for this count is one too many in the next case.
+ * Runs one case and returns a row of the table: faults and notes. `before` counts the hand-overs so
+ * far. A hand-over that comes too late for this count is a surplus in the next case.
  */
 export async function play(
   { one, wanted, before },
@@ -65,7 +65,7 @@ export async function play(
 ) {
   const answers = await (one.send ?? askAll)(proxy, one.requests);
   const after = await metrics.settledHandOvers(before + mostHandOvers(one));
-  // Only now: the engines have announced by then what they hold.
+  // By then the engines have announced their held blocks.
   const left = await metrics.rest(settleMs, conversationId);
   const handOvers = after - before;
   const faults = [
@@ -94,14 +94,14 @@ async function converse(base, { messages, ...body }, conversationId) {
 }
 
 function answerFaults({ isRefused = false }, answers) {
-  if (isRefused) return answers.some(({ text }) => text !== '') ? ['it got a text'] : [];
+  if (isRefused) return answers.some(({ text }) => text !== '') ? ['it returned a text'] : [];
   const wrong = answers.filter(({ status, error }) => status !== 200 || error !== undefined);
   if (wrong.length === 0) return [];
   const [{ status, error }] = wrong;
   return [`${wrong.length} failed (${status || 'no answer'}: ${error ?? 'no reason'})`];
 }
 
-/** Several proxies have sent 200 before an engine refuses. */
+/** Several proxies send 200 before an engine refuses. */
 function refusalNote({ status }) {
   if (status === 0) return ', as a cut connection';
   return status < 400 ? `, with status ${status}` : '';

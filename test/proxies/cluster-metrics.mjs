@@ -1,4 +1,4 @@
-// The exposing cluster's metrics: hand-overs so far, and what is held or runs now.
+// The exposing cluster's metrics: hand-overs so far, and held or running requests.
 import { setTimeout as delay } from 'node:timers/promises';
 
 const LOOK_MS = 100;
@@ -13,8 +13,8 @@ export class ClusterMetrics {
   }
 
   /**
-   * Hand-overs to decode engines that were fetched, since the cluster began. A server of vLLM's
-   * counts what NIXL has moved.
+   * Hand-overs to decode engines that were fetched, since the start of the cluster. For a server of
+   * vLLM it is the count of NIXL's transfers.
    */
   async handOvers() {
     const page = await this.page(this.countedAt);
@@ -23,7 +23,7 @@ export class ClusterMetrics {
       : this.sum(page, 'vllm:nixl_xfer_time_seconds_count', '');
   }
 
-  /** Waits until the count has reached `wanted` or stands still, and returns it. */
+  /** Waits until the count has reached `wanted` or stays constant, and returns it. */
   async settledHandOvers(wanted = Infinity) {
     let [count, sinceMs] = [await this.handOvers(), Date.now()];
     while (count < wanted && Date.now() - sinceMs < QUIET_MS) {
@@ -35,8 +35,8 @@ export class ClusterMetrics {
   }
 
   /**
-   * Waits until nothing runs, waits or (unless decode keeps it for a next turn) is held; returns
-   * what is left after `deadlineMs`, in words, or nothing.
+   * Waits until no request runs, waits or (unless decode keeps it for a next turn) is held. Returns
+   * a description of the rest after `deadlineMs`, or undefined.
    */
   async rest(deadlineMs, keeps = false) {
     const endMs = Date.now() + deadlineMs;

@@ -3,10 +3,10 @@ import { battery, play, reference } from './battery.mjs';
 import { ClusterMetrics } from './cluster-metrics.mjs';
 
 /**
- * @param asked { cluster, proxies, countedAt?, settleMs, model?, only, conversationId, transfers?
- *   }; `transfers: false`: proxies without hand-overs
+ * @param asked  { cluster, proxies, countedAt?, settleMs, model?, only, conversationId, transfers?
+ * }; `transfers: false`: proxies without hand-overs
  * @returns the number of failed cases
- * @throws Error when the cluster is not at rest, or not there
+ * @throws Error when the cluster is not at rest, or does not answer
  */
 export async function judged(asked) {
   const metrics = new ClusterMetrics(asked.cluster, asked.countedAt);

@@ -1,10 +1,10 @@
 /* global AbortController, AbortSignal */
-// One request of the battery and what came back, by the wire alone.
+// One request of the battery and its answer, from the wire alone.
 
-/** Wall ms that a request may take. */
+/** Maximum time of a request, wall ms. */
 const REQUEST_MS = 60_000;
 
-/** `POST <base><path>`; resolves to { status, text, error }, whatever happens. */
+/** `POST <base><path>`. Always resolves, to { status, text, error }. */
 export async function ask(base, { path, body }) {
   try {
     const response = await send(base, { path, body, signal: AbortSignal.timeout(REQUEST_MS) });
@@ -16,7 +16,7 @@ export async function ask(base, { path, body }) {
   }
 }
 
-/** A client that leaves after the first bytes of a stream. */
+/** A client that disconnects after the first bytes of a stream. */
 export async function leaveEarly(base, { path, body }) {
   const leave = new AbortController();
   const signal = AbortSignal.any([leave.signal, AbortSignal.timeout(REQUEST_MS)]);
@@ -53,8 +53,8 @@ function readable(bytes) {
 }
 
 /**
- * Some proxies stream without being asked, and some answer streams under another content type: the
- * bytes decide.
+ * Some proxies stream without a request for it, and some send streams under another content type.
+ * The bytes decide.
  */
 function textOf(bytes) {
   const events = bytes.split('\n').filter((line) => line.startsWith('data: '));

@@ -1,4 +1,4 @@
-// The Python package as its users have it: the wheel is built, installed and tried on bin/baton.
+// The Python package as its users have it: the wheel is built, installed and tested on bin/baton.
 import { execFileSync, spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { buildWheel } from '../../packages/python/wheel.mjs';

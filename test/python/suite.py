@@ -10,7 +10,7 @@ from pathlib import Path
 
 import baton
 import pandas as pd
-from baton.environments import PlacementEnv, ScalingEnv, good_requests
+from baton.environments import DecodePlacementEnv, PlacementEnv, ScalingEnv, good_requests
 from baton.program import arguments
 from gymnasium.utils.env_checker import check_env
 
@@ -116,6 +116,7 @@ class AnEnvironment(unittest.TestCase):
     def test_passes_the_checker_of_gymnasium(self):
         for env in (
             self.env_of(PlacementEnv, topology="3P2D"),
+            self.env_of(DecodePlacementEnv),
             self.env_of(ScalingEnv, topology=None, max="3P3D", scale_interval=0.1),
         ):
             with warnings.catch_warnings():

@@ -9,7 +9,7 @@ export interface StreamedAnswer {
   readonly usage: Usage | null;
   readonly error: { readonly message: string; readonly code: unknown } | undefined;
   readonly endedWithDone: boolean;
-  /** The wait that a refusal asks for. */
+  /** The `Retry-After` of a refusal, ms. */
   readonly retryAfterMs?: number;
 }
 

@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url';
 import type { EnginePresence, Stage } from '@baton/contract';
 import { connectRedisTransport, type Transport } from '@baton/transport';
 import { Redis } from 'ioredis';
+import { isAlive } from './processes';
 import { PrivateRedis } from './redis-server';
 import { waitUntil } from './wait';
 
@@ -86,6 +87,20 @@ export class TestCluster {
     return [...new Set(engines.filter((e) => e.stage === stage).map((e) => e.pid))];
   }
 
+  /**
+   * Each stage has so many worker processes, and all that are announced are alive: a killed one is
+   * announced until its presence ends.
+   */
+  async untilWorkers(counts: Readonly<Partial<Record<Stage, number>>>): Promise<void> {
+    for (const stage of Object.keys(counts) as Stage[]) {
+      const areThere = async (): Promise<boolean> => {
+        const pids = await this.pidsOf(stage);
+        return pids.length === counts[stage] && pids.every(isAlive);
+      };
+      await waitUntil(areThere, { what: `${counts[stage]} ${stage} workers are there` });
+    }
+  }
+
   /** The API process that answers on this cluster's port. */
   async apiPid(): Promise<number> {
     const answer = await fetch(`${this.baseUrl}/health/live`);
@@ -120,6 +135,11 @@ export class TestCluster {
     await waitUntil(atRest, { what: 'every engine is at rest' });
   }
 
+  /** The API answers and sees engines of each stage. */
+  async untilServing(): Promise<void> {
+    await waitUntil(() => this.isServing(), { what: 'the cluster is ready' });
+  }
+
   async stop(): Promise<void> {
     await this.transport.close();
     if (this.supervisor.exitCode === null && this.supervisor.signalCode === null) {
@@ -130,22 +150,27 @@ export class TestCluster {
     if (this.ownsRedis) await this.redis.close();
   }
 
+  private async isReady(): Promise<boolean> {
+    if (this.supervisor.exitCode !== null) throw new Error(`baton up ended:\n${this.output}`);
+    // It may use HTTPS, so its own output is a sign too.
+    return /^Ready in /m.test(this.output) || (await this.isServing());
+  }
+
+  private isServing(): Promise<boolean> {
+    return fetch(`${this.baseUrl}/health/ready`).then(
+      (answer) => answer.ok,
+      () => false,
+    );
+  }
+
   private async untilReady(): Promise<void> {
     const collect = (chunk: Buffer): void => {
       this.output += chunk.toString();
     };
     this.supervisor.stdout?.on('data', collect);
     this.supervisor.stderr?.on('data', collect);
-    const ready = async (): Promise<boolean> => {
-      if (this.supervisor.exitCode !== null) throw new Error(`baton up ended:\n${this.output}`);
-      return fetch(`${this.baseUrl}/health/ready`).then(
-        (answer) => answer.ok,
-        // It may use HTTPS, so its own output is the sign.
-        () => /^Ready in /m.test(this.output),
-      );
-    };
     try {
-      await waitUntil(ready, { what: 'the cluster is ready' });
+      await waitUntil(() => this.isReady(), { what: 'the cluster is ready' });
     } catch (error) {
       await this.stop();
       throw new Error(`${String(error)}\n${this.output}`);

@@ -109,9 +109,9 @@ function closing({ path, body, tokens }) {
     const response = { usage: { input_tokens: 7, output_tokens: tokens } };
     return `data: ${JSON.stringify({ type: 'response.completed', response })}\n\n`;
   }
-  const told =
+  const end =
     body.reference?.usage === false ? '' : `data: ${JSON.stringify({ choices: [], usage })}\n\n`;
-  return `${told}data: [DONE]\n\n`;
+  return `${end}data: [DONE]\n\n`;
 }
 
 function json(response, status, document) {

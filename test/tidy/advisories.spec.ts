@@ -6,7 +6,7 @@ import { isIn } from '../../scripts/advisories/ranges.mjs';
 import { ROOT } from './repository';
 
 describe('the check of locked packages', () => {
-  it('finds no known advisory, and says of which day its list is', () => {
+  it('finds no known advisory, and prints the date of its list', () => {
     const script = join(ROOT, 'scripts', 'advisories', 'check.mjs');
     const { status, stdout } = spawnSync(process.execPath, [script], { encoding: 'utf8' });
     expect(stdout).toMatch(
@@ -15,7 +15,7 @@ describe('the check of locked packages', () => {
     expect(status, stdout).toBe(0);
   });
 
-  it('refuses a package that has one, unless there is a reason to keep it', () => {
+  it('refuses a package with an advisory, unless it has a reason', () => {
     const locked = [{ lock: 'package-lock.json', name: 'ws', version: '8.17.0' }];
     const known = { id: 'GHSA-1', name: 'ws', severity: 'high', title: 't', range: '<8.17.1' };
     const of = (...advisories: object[]) => ({ asOf: '2026-01-01', advisories });
@@ -38,7 +38,7 @@ describe('the check of locked packages', () => {
     expect(isIn(version, range)).toBe(expected);
   });
 
-  it('does not overlook a range that it cannot read', () => {
+  it('refuses a range of unknown form', () => {
     expect(() => isIn('1.0.0', '1.x')).toThrow('unknown form');
   });
 });

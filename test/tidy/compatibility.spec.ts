@@ -74,7 +74,7 @@ describe.each(PAGES)('%s', (page) => {
     ).toEqual([]);
   });
 
-  it('says of every row whether it is honoured, accepted or refused', () => {
+  it('marks every row as honoured, accepted or refused', () => {
     const isSaid = /honoured|accepted|refused|`input` is/;
     const silent = rows.filter(({ line, section }) => !isSaid.test(`${section} ${line}`));
     expect(silent.map(({ line }) => line)).toEqual([]);
@@ -102,7 +102,7 @@ describe('every field has a row', () => {
     expect(declared.filter((field) => !listed.has(field))).toEqual([]);
   });
 
-  it('that vLLM documents for chat and completions', () => {
+  it('in vLLM’s documentation of chat and completions', () => {
     const listed = fieldsIn(rowsOf(PAGES[0]));
     expect(VLLM_FIELDS.filter((field) => !listed.has(field))).toEqual([]);
   });

@@ -20,11 +20,11 @@ function rowOf(path: string): string | undefined {
 }
 
 describe('what ships in data/', () => {
-  it.each(data)('%s stands in data/README.md with its source and a licence', (path) => {
+  it.each(data)('%s has a row in data/README.md with its source and a licence', (path) => {
     expect(rowOf(path)).toMatch(/Apache-2\.0|MIT|CC-BY-4\.0/);
   });
 
-  it('comes with the text of each licence, and each text is referred to', () => {
+  it('has the text of each licence, and a link to each text', () => {
     expect(licences.length).toBeGreaterThan(0);
     const page = read('data/README.md');
     const origins = licences.map((path) => basename(path, '.txt').replace('__', '/'));

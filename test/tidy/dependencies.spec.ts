@@ -26,7 +26,7 @@ describe('docs/dependencies.md', () => {
   it.each([
     ['At run time', manifest.dependencies],
     ['For development and tests', manifest.devDependencies],
-  ] as const)('says why each package is there: %s', (title, packages) => {
+  ] as const)('gives the reason for each package: %s', (title, packages) => {
     expect(listed(title).sort()).toEqual(Object.keys(packages).sort());
   });
 });

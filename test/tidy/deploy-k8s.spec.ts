@@ -59,7 +59,7 @@ interface Kustomization {
 const OVERLAYS = foldersIn('deploy/k8s/overlays');
 const hasKubectl = spawnSync('kubectl', ['version', '--client']).status === 0;
 
-/** By kustomize where it is installed; else by the subset of it that these files use. */
+/** Rendered by kustomize where it is installed, else by a subset of it that covers these files. */
 function rendered(overlay: string): Manifest[] {
   const folder = join('deploy/k8s/overlays', overlay);
   if (!hasKubectl) return composed(folder);
@@ -109,7 +109,7 @@ function isBaton({ image }: Container): boolean {
 }
 
 describe('deploy/k8s', () => {
-  it('refers to every file that it has', () => {
+  it('refers to each of its files', () => {
     const files = filesBelow('deploy/k8s').filter((path) => !path.endsWith('kustomization.yaml'));
     const lists = filesBelow('deploy/k8s').filter((path) => path.endsWith('kustomization.yaml'));
     const listed = lists.flatMap((path) =>
@@ -118,7 +118,7 @@ describe('deploy/k8s', () => {
     expect(files.filter((path) => !listed.includes(path))).toEqual([]);
   });
 
-  it('has the rules of Prometheus as they are', () => {
+  it('has the rules of Prometheus unchanged', () => {
     const rule = manifestsOf(read('deploy/k8s/components/monitoring/rules.yaml'))[0];
     const groups = filesBelow('deploy/prometheus/rules')
       .sort()
@@ -126,7 +126,7 @@ describe('deploy/k8s', () => {
     expect(rule?.spec.groups).toEqual(groups);
   });
 
-  it('asks the adapter for the metrics that it makes of ours', () => {
+  it('uses the metrics that the adapter makes of ours', () => {
     const [adapter] = manifestsOf(read('deploy/k8s/components/autoscaling/adapter-rules.yaml'));
     const { externalRules } = parse(adapter?.data?.['config.yaml'] ?? '') as {
       externalRules: { seriesQuery: string; name: { as: string } }[];
@@ -146,7 +146,7 @@ describe.each(OVERLAYS)('deploy/k8s/overlays/%s', (overlay) => {
   const deployments = of('Deployment');
   const podLabels = deployments.map(({ spec }) => spec.template?.metadata.labels ?? {});
 
-  it('has no two of a kind with one name', () => {
+  it('has unique names for each kind', () => {
     const names = manifests.map((each) => `${each.kind} ${nameOf(each)}`);
     expect(new Set(names).size).toBe(names.length);
   });
@@ -160,7 +160,7 @@ describe.each(OVERLAYS)('deploy/k8s/overlays/%s', (overlay) => {
     }
   });
 
-  it('names ports and settings that are there', () => {
+  it('names existing ports and settings', () => {
     const maps = of('ConfigMap').map(nameOf);
     for (const { spec } of deployments) {
       const [container] = spec.template!.spec.containers;
@@ -181,7 +181,7 @@ describe.each(OVERLAYS)('deploy/k8s/overlays/%s', (overlay) => {
     }
   });
 
-  it('probes every container, and may end one of each kind at a time', () => {
+  it('probes every container, and allows one disruption of each kind at a time', () => {
     for (const { spec } of deployments) {
       const [container] = spec.template!.spec.containers;
       expect(container.readinessProbe).toBeDefined();
@@ -195,7 +195,7 @@ describe.each(OVERLAYS)('deploy/k8s/overlays/%s', (overlay) => {
     }
   });
 
-  it('starts each role as compose does, with options that exist', () => {
+  it('starts each role as compose does, with existing options', () => {
     const compose = parse(read('docker-compose.yml'), { merge: true }) as {
       services: Record<string, { command?: readonly string[] }>;
     };
@@ -214,7 +214,7 @@ describe.each(OVERLAYS)('deploy/k8s/overlays/%s', (overlay) => {
     }
   });
 
-  it('has as many engines as its topology says', () => {
+  it('has the number of engines of its topology', () => {
     const topology = of('ConfigMap').find((map) => nameOf(map) === 'baton-topology')?.data;
     const wanted = parseTopology(topology?.['BATON_TOPOLOGY'] ?? '');
     const counts = Object.fromEntries(
@@ -225,7 +225,7 @@ describe.each(OVERLAYS)('deploy/k8s/overlays/%s', (overlay) => {
     expect({ prefill: 0, decode: 0, aggregated: 0, ...counts }).toEqual(wanted);
   });
 
-  it('is watched at ports of its services, and scales what it has', () => {
+  it('is scraped at ports of its services, and scales its own deployments', () => {
     for (const { spec, metadata } of of('ServiceMonitor')) {
       const services = of('Service').filter((service) =>
         covers(spec.selector?.matchLabels ?? {}, service.metadata.labels ?? {}),

@@ -35,7 +35,7 @@ describe('deploy/prometheus', () => {
 });
 
 describe('deploy/grafana', () => {
-  it('has the boards that its code makes (node deploy/grafana/build.mjs)', () => {
+  it('has the boards of its code (node deploy/grafana/build.mjs)', () => {
     const build = join(ROOT, 'deploy/grafana/build.mjs');
     const { stdout, stderr } = spawnSync(process.execPath, [build, '--print'], {
       encoding: 'utf8',

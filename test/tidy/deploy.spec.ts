@@ -28,7 +28,7 @@ const compose = parse(read('docker-compose.yml'), { merge: true }) as {
 const { redis, api, prefill, decode, prometheus, grafana, loadgen } = compose.services;
 
 describe('docker-compose.yml', () => {
-  it('has no top-level name, which older versions of compose refuse', () => {
+  it('has no top-level name, because older versions of compose refuse it', () => {
     expect(compose.name).toBeUndefined();
   });
 
@@ -56,7 +56,7 @@ describe('docker-compose.yml', () => {
     }
   });
 
-  it('checks health without a Node process, and gives a start its time', () => {
+  it('checks health without a Node process, and allows time for the start', () => {
     for (const service of [api, prefill, decode]) {
       expect(service?.healthcheck?.test?.slice(0, 2)).toEqual(['CMD', 'bin/healthy']);
       expect(service?.healthcheck?.start_period).toBe('60s');
@@ -78,20 +78,20 @@ describe('docker-compose.yml', () => {
     expect(redis?.environment?.['REDISCLI_AUTH']).toBe('${REDIS_PASSWORD:-}');
   });
 
-  it('gives containers nothing to write and no capability', () => {
+  it('gives containers a read-only file system and no capabilities', () => {
     for (const service of [api, prefill, decode, loadgen]) {
       expect(service).toMatchObject({ read_only: true, tmpfs: ['/tmp'], cap_drop: ['ALL'] });
     }
   });
 
-  it('shows boards to all visitors, and lets no visitor change them', () => {
+  it('shows boards to all visitors, read-only', () => {
     expect(grafana?.environment).toMatchObject({
       GF_AUTH_ANONYMOUS_ENABLED: 'true',
       GF_AUTH_ANONYMOUS_ORG_ROLE: 'Viewer',
     });
   });
 
-  it('mounts only what is there, where the programs look for it', () => {
+  it('mounts only existing files, at the paths that programs read', () => {
     const mounts = [prometheus, grafana].flatMap((service) => service?.volumes ?? []);
     expect(mounts).toHaveLength(3);
     for (const mount of mounts) {
@@ -103,19 +103,19 @@ describe('docker-compose.yml', () => {
     expect(existsSync(join(ROOT, 'deploy/grafana/dashboards', basename(home)))).toBe(true);
   });
 
-  it('starts the load generator only when asked to', () => {
+  it('starts the load generator only on request', () => {
     expect(loadgen?.profiles).toEqual(['loadgen']);
     expect(loadgen?.command?.[0]).toBe('bench');
   });
 
-  it('sets only options that exist', () => {
+  it('sets only existing options', () => {
     const known = [...configKeys().map(envName), 'REDIS_URL'];
     for (const service of [api, prefill, decode]) {
       expect(known).toEqual(expect.arrayContaining(Object.keys(service?.environment ?? {})));
     }
   });
 
-  it('builds from a Dockerfile that is there', () => {
+  it('builds from an existing Dockerfile', () => {
     expect(read(api?.build?.dockerfile ?? '')).toMatch(/^FROM /m);
   });
 });
@@ -123,7 +123,7 @@ describe('docker-compose.yml', () => {
 describe('the Dockerfile', () => {
   const path = join(ROOT, 'deploy/docker/Dockerfile');
 
-  it('pleases its linter', () => {
+  it('passes its linter', () => {
     const linter = join(ROOT, 'node_modules/.bin/dockerfilelint');
     const { stdout } = spawnSync(process.execPath, [linter, '--json', path], {
       encoding: 'utf8',
@@ -144,13 +144,13 @@ describe('the Dockerfile', () => {
     );
   });
 
-  it('says how it is, within the image and without a Node process', () => {
+  it('reports its health, within the image and without a Node process', () => {
     const check = read('deploy/docker/Dockerfile').match(/^HEALTHCHECK .*$/m)?.[0] ?? '';
     expect(check).toContain('--start-period=60s');
     expect(check).toMatch(/ CMD \["bin\/healthy"\]$/);
   });
 
-  it('keeps what npm downloads beside the image, and what development needs out of it', () => {
+  it('keeps npm’s downloads and development packages out of the image', () => {
     const [build = '', image = ''] = read('deploy/docker/Dockerfile').split('FROM node:20-slim\n');
     for (const line of build.match(/^RUN .*npm (ci|install).*$/gm) ?? []) {
       expect(line).toMatch(
@@ -161,7 +161,7 @@ describe('the Dockerfile', () => {
     expect(image).not.toMatch(/npm (ci|install)/);
   });
 
-  it('copies only what the repository has', () => {
+  it('copies only files of the repository', () => {
     const sources = read('deploy/docker/Dockerfile')
       .split('\n')
       .filter((line) => line.startsWith('COPY ') && !line.includes('--from='))

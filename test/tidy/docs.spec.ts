@@ -1,4 +1,3 @@
-import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { configKeys, configSchema, configurationPage, fileName, optionOf } from '@baton/config';
@@ -38,19 +37,13 @@ describe('the documentation', () => {
     expect(headings.map(([, name]) => name)).toEqual(GPUS.map(({ name }) => name));
   });
 
-  it('draws the layers from the imports (npm run docs)', () => {
-    const command = [join(ROOT, 'scripts/house/check-layers.mjs')];
-    const { stdout, stderr } = spawnSync(process.execPath, command, { encoding: 'utf8' });
-    expect(`${stdout}${stderr}`).toBe('');
-  });
-
   it('has a row for every lib', () => {
     for (const lib of foldersIn('libs')) {
       expect(read('docs/ARCHITECTURE.md')).toMatch(new RegExp(`^\\| ${lib} \\| \\S`, 'm'));
     }
   });
 
-  it('describes every option of the configuration as the code has it (npm run docs)', () => {
+  it('describes every option of the configuration as in the code (npm run docs)', () => {
     expect(read('docs/configuration.md')).toBe(configurationPage());
     expect(readJson('docs/baton.schema.json')).toEqual(JSON.parse(JSON.stringify(configSchema())));
     for (const key of configKeys().filter((each) => !optionOf(each).hidden)) {
@@ -66,12 +59,12 @@ describe('CONTRIBUTING.md', () => {
     .filter((line) => /^\| an? /.test(line));
   const named = rows.map((row) => [...row.matchAll(/`([a-z]+\/[^`]+)`/g)].map(([, path]) => path!));
 
-  it('says what to open for each thing that is often added', () => {
+  it('names the files for each frequent addition', () => {
     expect(rows.length).toBeGreaterThanOrEqual(10);
     expect(named.filter((paths) => paths.length === 0)).toEqual([]);
   });
 
-  it('names files that exist', () => {
+  it('names existing files', () => {
     expect(named.flat().filter((path) => !existsSync(join(ROOT, path)))).toEqual([]);
   });
 });

@@ -13,7 +13,7 @@ describe('every file', () => {
     expect(tooLong).toEqual([]);
   });
 
-  it('is named for what it holds', () => {
+  it('is named after its content', () => {
     const vague = files.filter((path) => /(^|\/)(utils?|helpers?|common|misc)\.[^/]+$/.test(path));
     expect(vague).toEqual([]);
   });
@@ -23,15 +23,15 @@ describe('every file', () => {
     expect(other).toEqual([]);
   });
 
-  it('has no path of one machine', () => {
+  it('has no path of a single machine', () => {
     expect(occurrences(written, /(^|[^\w.$}])\/(home|root|Users|work|mnt)\//)).toEqual([]);
   });
 
-  it('leaves no mark for later', () => {
+  it('has no open marks', () => {
     expect(occurrences(written, /\b(TODO|FIXME|XXX|HACK)\b/)).toEqual([]);
   });
 
-  it('switches off neither the compiler nor the linter without a rule named', () => {
+  it('names the rule wherever it switches off compiler or linter', () => {
     expect(
       occurrences(code, /@ts-(ignore|nocheck)|eslint-disable(-next-line|-line)?\s*(\*\/)?$/),
     ).toEqual([]);

@@ -47,7 +47,7 @@ beforeAll(async () => {
   }
 });
 
-/** What a line of a page names that is not there. */
+/** The first name in a line of a page that does not exist. */
 function missing(line: string): string[] {
   const [, script] = /^npm (?:run |test)(?!\s*--prefix)\s*(?:--silent )?([\w:-]*)/.exec(line) ?? [];
   if (script !== undefined) {
@@ -67,7 +67,7 @@ function missing(line: string): string[] {
 describe('the commands of the pages', () => {
   const pages = allFiles().filter((path) => path.endsWith('.md') && !path.startsWith('data/'));
 
-  it('name commands, flags and scripts that exist', () => {
+  it('name existing commands, flags and scripts', () => {
     const lines = pages.flatMap((page) => commandLines(page).map((line) => ({ page, line })));
     const wrong = lines.flatMap(({ page, line }) =>
       missing(line).map((what) => `${page}: ${what}`),
@@ -76,7 +76,7 @@ describe('the commands of the pages', () => {
     expect(lines.filter(({ line }) => line.startsWith('bin/baton')).length).toBeGreaterThan(70);
   });
 
-  it('of the tutorials that need a further tool are marked as not run', () => {
+  it('of the tutorials that need another tool are marked as not run', () => {
     const lines = pages
       .filter((page) => page.startsWith('docs/tutorials/'))
       .flatMap((page) => read(page).split('\n'))

@@ -25,13 +25,13 @@ describe('the house', () => {
     expect(lines(`apps/${app}/src/main.ts`)).toBeLessThanOrEqual(MAIN_LINES);
   });
 
-  it('is built from Nest on Fastify, BullMQ and ioredis', () => {
+  it('uses Nest on Fastify, BullMQ and ioredis', () => {
     const { dependencies } = readJson('package.json') as { dependencies: Record<string, string> };
     const needed = ['@nestjs/core', '@nestjs/platform-fastify', 'bullmq', 'ioredis', 'prom-client'];
     expect(Object.keys(dependencies)).toEqual(expect.arrayContaining(needed));
   });
 
-  it('says the version of the manifest', () => {
+  it('prints the version of the manifest', () => {
     expect(VERSION).toBe((readJson('package.json') as { version: string }).version);
   });
 

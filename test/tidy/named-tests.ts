@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { read, ROOT } from './repository';
 
-/** A test as a page names it: `…` stands for what a table fills in. */
+/** A test by its name on a page. `…` stands for values of a table. */
 export interface NamedTest {
   readonly file: string;
   readonly name: string;
@@ -28,7 +28,7 @@ export function quotedTests(row: string, letters: ReadonlyMap<string, string>): 
   );
 }
 
-/** The fault in a test's name; empty when the test exists. */
+/** The fault in a test's name. Empty when the test exists. */
 export function faultOf({ file, name }: NamedTest): string {
   if (!existsSync(join(ROOT, file))) return `${file} is not there`;
   const wanted = patternOf(name, /…/);
@@ -39,7 +39,7 @@ export function faultOf({ file, name }: NamedTest): string {
   return isThere ? '' : `${file} has no test named: ${name}`;
 }
 
-/** Where one text goes on in the next line. */
+/** The end of one text and the start of its continuation in the next line. */
 const JOINED_PIECES = /(['"`]) \+\s+\1/g;
 const PLACEHOLDER = /%[a-z]|\$[\w.]+/;
 const PLACEHOLDERS = new RegExp(PLACEHOLDER, 'g');

@@ -3,7 +3,7 @@ import { ERRORS } from '@baton/contract';
 import { describe, expect, it } from 'vitest';
 import { allFiles, isCode, read } from './repository';
 
-/** Words of docs/WRITING.md's left column: machines are no persons. */
+/** Words in the left column of docs/WRITING.md: personification and unclear phrases. */
 const BANNED = /\b(nobody|somebody|whoever|how manieth|(is|are) told(?! apart)|as many as may)\b/i;
 const MOST_WORDS = 30;
 

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 
 describe('npm run validate', () => {
-  it('prints what docs/validation.md says (npm run validate -- --save after a change)', () => {
+  it('prints the text of docs/validation.md (npm run validate -- --save after a change)', () => {
     const printed = execFileSync(process.execPath, ['dist/bench/validate/main.js'], {
       encoding: 'utf8',
     });

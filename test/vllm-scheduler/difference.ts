@@ -1,4 +1,4 @@
-/** The first step in which vLLM's scheduler and ours differ, in words; undefined for none. */
+/** The first step in which vLLM's scheduler and ours differ, in words. Undefined without one. */
 export function firstDifference(
   theirs: readonly string[],
   ours: readonly string[],

@@ -1,52 +1,63 @@
 import { writeFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { firstDifference } from './difference';
+import { keptRuns } from './kept-runs';
 import { ourSteps } from './our-run';
-import { RECORDED, RECORDED_ASYNC, type RecordedRun, recordedText } from './recorded';
-import { theirRuns, type TheirRun } from './vllm-driver';
-import { asyncWorkloadOf, type Workload, workloadOf } from './workload';
+import { type RecordedRun, recordedText, type Scheduler, SCHEDULERS, seedsFrom } from './recorded';
+import type { TheirRun } from './vllm-driver';
+import type { Workload } from './workload';
 
-const { VLLM_PYTHON = 'python3', VLLM_SOURCE = '', VLLM_VERSION = '', VLLM_RECORD } = process.env;
-const WORKLOADS = Number(process.env['VLLM_WORKLOADS'] ?? 1000);
-const FROM = Number(process.env['VLLM_FROM'] ?? 0);
-const IS_ASYNC = process.env['VLLM_ASYNC'] !== undefined;
-const draw = IS_ASYNC ? asyncWorkloadOf : workloadOf;
-const KIND = IS_ASYNC ? 'its asynchronous one' : 'its synchronous one';
-const BATCH = 500;
+const { env } = process;
+const { VLLM_PYTHON: python = 'python3', VLLM_SOURCE: source = '' } = env;
+const { VLLM_VERSION: version = '', VLLM_KEPT: folder = '', VLLM_SCHEDULERS: asked = '' } = env;
+const RECORDS = env['VLLM_RECORD'] !== undefined;
+/** Workloads that a driver is asked for at once: what a run that is cut short loses. */
+const BATCH = 100;
 const SHOWN = 8;
 
-test(`${WORKLOADS} random workloads are scheduled as by vLLM ${VLLM_VERSION} (${KIND}), step by step`, async () => {
-  const seen: Seen = { compared: 0, steps: 0, left: { twin: 0, starves: 0 }, differing: [] };
-  const kept: RecordedRun[] = [];
-  for (let from = FROM; from < FROM + WORKLOADS; from += BATCH) {
-    const count = Math.min(BATCH, FROM + WORKLOADS - from);
-    const workloads = Array.from({ length: count }, (_, i) => draw(from + i));
-    const theirs = await theirRuns(workloads, { python: VLLM_PYTHON, source: VLLM_SOURCE });
-    for (const [i, workload] of workloads.entries()) {
-      const { steps } = theirs[i]!;
-      if (compare(workload, theirs[i]!, seen)) kept.push({ seed: workload.seed, steps });
+const schedulers = SCHEDULERS.filter(({ name }) => asked.split(',').includes(name));
+
+test.each(schedulers)(
+  `vLLM ${version}'s $name decides as ours, step by step`,
+  async (scheduler) => {
+    const seeds = RECORDS
+      ? scheduler.seeds
+      : seedsFrom(Number(env['VLLM_FROM'] ?? 0), Number(env['VLLM_WORKLOADS'] ?? BATCH));
+    const seen: Seen = {
+      compared: 0,
+      steps: 0,
+      left: { twin: 0, starves: 0, refused: 0 },
+      differing: [],
+    };
+    const kept: RecordedRun[] = [];
+    for (let from = 0; from < seeds.length; from += BATCH) {
+      const workloads = seeds.slice(from, from + BATCH).map(scheduler.workloadOf);
+      const theirs = await keptRuns(workloads, { python, source }, folder);
+      for (const [i, workload] of workloads.entries()) {
+        const { steps } = theirs[i]!;
+        if (compare(workload, theirs[i]!, seen)) kept.push({ seed: workload.seed, steps });
+      }
+      process.stdout.write(`${progressOf(scheduler, workloads, seen)}\n`);
     }
-  }
-  const { compared, steps, left, differing } = seen;
-  process.stdout.write(
-    `${compared} workloads, ${steps} steps, ${differing.length} differ; left out: ` +
-      `${left.twin} twin outlived, ${left.starves} starves\n`,
-  );
-  if (VLLM_RECORD !== undefined)
-    writeFileSync(IS_ASYNC ? RECORDED_ASYNC : RECORDED, recordedText(VLLM_VERSION, kept));
-  expect(differing.slice(0, SHOWN)).toEqual([]);
-});
+    if (RECORDS) writeFileSync(scheduler.file, recordedText(version, kept));
+    expect(seen.differing.slice(0, SHOWN)).toEqual([]);
+  },
+);
 
 interface Seen {
   compared: number;
   steps: number;
-  /** Those that differ for a reason with a name: see docs/engine.md. */
-  readonly left: { twin: number; starves: number };
+  /** The workloads that differ for a documented reason: see docs/engine.md. */
+  readonly left: { twin: number; starves: number; refused: number };
   readonly differing: string[];
 }
 
-/** Whether both do the same. */
+/** True when both schedule the same steps. */
 function compare(workload: Workload, theirs: TheirRun, seen: Seen): boolean {
+  if (theirs.isRefused) {
+    seen.left.refused++;
+    return false;
+  }
   const difference = firstDifference(theirs.steps, ourSteps(workload));
   if (difference !== undefined && theirs.foundTwin) seen.left.twin++;
   else if (difference !== undefined && theirs.starves) seen.left.starves++;
@@ -56,4 +67,16 @@ function compare(workload: Workload, theirs: TheirRun, seen: Seen): boolean {
     if (difference !== undefined) seen.differing.push(`seed ${workload.seed}: ${difference}`);
   }
   return difference === undefined;
+}
+
+function progressOf(
+  { name }: Scheduler,
+  workloads: readonly Workload[],
+  { compared, steps, left, differing }: Seen,
+): string {
+  return (
+    `${name} to seed ${workloads.at(-1)?.seed}: ${compared} workloads, ${steps} steps, ` +
+    `${differing.length} differ; left out: ${left.twin} twin outlived, ${left.starves} starves, ` +
+    `${left.refused} refused`
+  );
 }

@@ -1,16 +1,45 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { asyncWorkloadOf, type Workload, workloadOf } from './workload';
 
-/**
- * The steps of vLLM's scheduler for some workloads, written by `npm run test:vllm-scheduler --
- * --record`, and of its asynchronous one, written with `--async` as well.
- */
-export const RECORDED = fileURLToPath(new URL('recorded.txt', import.meta.url));
-export const RECORDED_ASYNC = fileURLToPath(new URL('recorded-async.txt', import.meta.url));
+/** A scheduler of vLLM, and the workloads whose steps are kept for the recorded test. */
+export interface Scheduler {
+  readonly name: 'Scheduler' | 'AsyncScheduler';
+  readonly workloadOf: (seed: number) => Workload;
+  /** Written by `npm run test:vllm-scheduler -- --record`. */
+  readonly file: string;
+  readonly seeds: readonly number[];
+}
+
+/** Workloads in which sequences are left out of batches for lack of blocks, and come back. */
+const SCARCE = [
+  ...[342, 452, 828, 984, 1414, 1482, 1549, 1609, 1638, 1713, 1751, 2368, 2490, 2496, 2524, 2630],
+  ...[3096, 3116, 3118, 3208, 3260, 3943, 3957, 4478, 4573, 4662, 4669],
+];
+
+export const SCHEDULERS: readonly Scheduler[] = [
+  {
+    name: 'Scheduler',
+    workloadOf,
+    file: fileURLToPath(new URL('recorded.txt', import.meta.url)),
+    // In the last, a sequence preempts itself, and a prompt behind it takes its tokens.
+    seeds: [...seedsFrom(0, 400), 1280],
+  },
+  {
+    name: 'AsyncScheduler',
+    workloadOf: asyncWorkloadOf,
+    file: fileURLToPath(new URL('recorded-async.txt', import.meta.url)),
+    seeds: [...seedsFrom(0, 160), ...SCARCE],
+  },
+];
 
 export interface RecordedRun {
   readonly seed: number;
   readonly steps: readonly string[];
+}
+
+export function seedsFrom(first: number, count: number): number[] {
+  return Array.from({ length: count }, (_, i) => first + i);
 }
 
 /** One line per workload: its seed and its steps; `*n` after a step means n times in a row. */

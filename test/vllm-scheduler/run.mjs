@@ -16,22 +16,29 @@ const SHA256 = {
 };
 const [NEWEST] = Object.keys(SHA256);
 
-const HELP = `npm run test:vllm-scheduler -- [--async] [--version V] [--workloads N] [--from SEED]
+/** By `--scheduler`. */
+const SCHEDULERS = {
+  both: ['Scheduler', 'AsyncScheduler'],
+  sync: ['Scheduler'],
+  async: ['AsyncScheduler'],
+};
+
+const HELP = `npm run test:vllm-scheduler -- [--scheduler KIND] [--version V] [--workloads N] [--from SEED]
 
 Fetches vLLM's source from PyPI (needs python3, venv and tar; 50 MB, kept in node_modules/.cache), drives its
-scheduler and libs/engine over the same random workloads and compares what every step does.
-Exit code: 0 all agree, 1 one does not.
+schedulers and libs/engine over the same random workloads and compares what every step does. What vLLM does is kept
+there as well, so a run that was cut short goes on where it was. Exit code: 0 all agree, 1 one does not.
 
-  --async         drive its AsyncScheduler, with two batches in flight
-  --version V     ${Object.keys(SHA256).join(', ')}; default ${NEWEST}
-  --workloads N   10000
-  --from SEED     0
-  --record        keep what vLLM does for the recorded test: with --workloads 400, or 160 and --async
+  --scheduler KIND  sync: Scheduler; async: AsyncScheduler, with two batches in flight; default both
+  --version V       ${Object.keys(SHA256).join(', ')}; default ${NEWEST}
+  --workloads N     10000; with both, half of them for each
+  --from SEED       0
+  --record          keep what vLLM does for the recorded test
 `;
 
 const { values } = parseArgs({
   options: {
-    async: { type: 'boolean', default: false },
+    scheduler: { type: 'string', default: 'both' },
     version: { type: 'string', default: NEWEST },
     workloads: { type: 'string', default: '10000' },
     from: { type: 'string', default: '0' },
@@ -45,7 +52,12 @@ else process.exitCode = await main();
 async function main() {
   const sha256 = SHA256[values.version];
   if (sha256 === undefined) {
-    process.stderr.write(`No checksum of vLLM ${values.version} is known.\n`);
+    process.stderr.write(`There is no checksum of vLLM ${values.version}.\n`);
+    return 2;
+  }
+  const schedulers = SCHEDULERS[values.scheduler];
+  if (schedulers === undefined) {
+    process.stderr.write(`--scheduler is one of ${Object.keys(SCHEDULERS).join(', ')}.\n`);
     return 2;
   }
   mkdirSync(CACHE, { recursive: true });
@@ -57,9 +69,10 @@ async function main() {
     VLLM_VERSION: values.version,
     VLLM_PYTHON: join(venv, 'bin', 'python'),
     VLLM_SOURCE: await unpackSource(CACHE, asked),
-    VLLM_WORKLOADS: values.workloads,
+    VLLM_KEPT: join(CACHE, 'runs'),
+    VLLM_SCHEDULERS: schedulers.join(),
+    VLLM_WORKLOADS: String(Math.ceil(Number(values.workloads) / schedulers.length)),
     VLLM_FROM: values.from,
-    ...(values.async ? { VLLM_ASYNC: 'yes' } : {}),
     ...(values.record ? { VLLM_RECORD: 'yes' } : {}),
   };
   const args = ['run', '--config', join(HERE, 'vitest.config.mjs')];

@@ -1,4 +1,4 @@
-// The comparison with vLLM's scheduler needs Python, so it is no part of the usual run.
+// The comparison with vLLM's scheduler needs Python, so it is not part of the usual run.
 import base from '../../vitest.config.mts';
 
 const include = ['test/vllm-scheduler/*.check.ts'];

@@ -5,10 +5,18 @@ import type { Workload } from './workload';
 
 export interface TheirRun {
   readonly steps: readonly string[];
-  /** A block was found whose twin, with the same content, had been evicted before. */
+  /** A block was found after the eviction of another one with the same content. */
   readonly foundTwin: boolean;
-  /** Nothing runs any more, though a request waits. */
+  /** No request runs any more, though one waits. */
   readonly starves: boolean;
+  /** This version of vLLM does not run it. */
+  readonly isRefused?: true;
+}
+
+export interface Driver {
+  readonly python: string;
+  /** The folder with vLLM's source; its name has the version. */
+  readonly source: string;
 }
 
 const DRIVER = fileURLToPath(new URL('driver.py', import.meta.url));
@@ -20,7 +28,7 @@ const WAIT_MS = 600_000;
  */
 export async function theirRuns(
   workloads: readonly Workload[],
-  { python, source }: { python: string; source: string },
+  { python, source }: Driver,
 ): Promise<TheirRun[]> {
   const child = spawn(python, [DRIVER, source], { stdio: ['pipe', 'pipe', 'pipe'] });
   const timer = setTimeout(() => child.kill('SIGKILL'), WAIT_MS);

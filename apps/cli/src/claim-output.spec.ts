@@ -33,7 +33,9 @@ describe('the output folder', () => {
     writeFileSync(join(folder, 'file'), '');
     const claim = (): void => claimFolder(join(folder, name), '--out');
     expect(claim).toThrow(Failure);
-    expect(claim).toThrow(/^--out .* cannot be written \(E[A-Z]+: [a-z ]+\): name a place/);
+    expect(claim).toThrow(
+      /^--out .* cannot be written \(E[A-Z]+: [a-z ]+\)\. Choose a writable folder/,
+    );
   });
 
   it('is refused where the system allows no folders, without a hang', () => {

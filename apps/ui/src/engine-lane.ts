@@ -39,7 +39,8 @@ export class EngineLane {
     setText(this.waiting, waiting > 0 ? ` + ${formatCount(waiting)}` : '');
     this.waitingWord.hidden = waiting === 0;
     const starved = engine.starvedMs === undefined ? '' : `${readableMs(engine.starvedMs)} late`;
-    setText(this.step, starved || (stepMs > 0 ? `${readableMs(stepMs)} a step` : ''));
+    const doing = engine.loading ?? (stepMs > 0 ? `${readableMs(stepMs)} a step` : '');
+    setText(this.step, starved || doing);
     const held = heldBlocks > 0 ? `, ${formatCount(heldBlocks)} blocks held` : '';
     const shortly = heldBlocks > 0 ? `, ${formatCount(heldBlocks)} held` : '';
     setText(this.kvText, `KV ${readableShare(kvUsage)}${shortly}`);
@@ -52,7 +53,8 @@ export class EngineLane {
     const title =
       `${name}: ${running} running, ${waiting} waiting${step}, KV ` +
       `${readableShare(kvUsage)}${held}\n${engine.id}`;
-    const remarks = [title, state === 'ready' ? '' : state, starved].filter(Boolean);
+    const loading = engine.loading === undefined ? '' : `, loads: ${engine.loading}`;
+    const remarks = [title, state === 'ready' ? '' : state + loading, starved].filter(Boolean);
     setAttribute(this.element, 'title', remarks.join('\n'));
   }
 }

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// socket knows when its last read returned, which is when the events of that read arrived.
+// socket knows when its last read returned, which is the arrival of its events.
 type socket struct {
 	net.Conn
 	readAt time.Time

@@ -11,8 +11,8 @@ import { servingReport } from '../serving/serving';
 import { coverageTable, errorPoints } from './error-points';
 
 /**
- * Prints how often 80 % intervals hold published serving points that they were not fitted to.
- * `--write=2026-11-22` writes the table that ships, with this date; `--every=4` takes every fourth
+ * Prints how often 80 % intervals contain published serving points outside of their fit.
+ * `--write=2026-11-22` writes the shipped table, with this date; `--every=4` uses every fourth
  * point.
  */
 function main(): void {

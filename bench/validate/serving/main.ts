@@ -3,9 +3,7 @@ import { servingPointsCsv } from './scoreboard';
 import { servingReport } from './serving';
 import { servingArguments, valueOf } from './serving-arguments';
 
-/**
- * Prints the scoreboard of published serving points; an argument `--csv=path` keeps every point.
- */
+/** Prints the scoreboard of published serving points. `--csv=path` writes every point. */
 function main(): void {
   const args = process.argv.slice(2);
   const csv = valueOf(args, 'csv');

@@ -1,6 +1,6 @@
 import type { ServingResult } from './serving-run';
 
-/** One line of the scoreboard: errors of a group in percent of what was measured. */
+/** One line of the scoreboard: errors of a group in percent of the measured figures. */
 export interface Score {
   readonly group: string;
   readonly count: number;
@@ -13,7 +13,7 @@ export interface Score {
 
 const ALONE = 4;
 
-/** Errors by group, and of all. */
+/** Errors by group, and of all points. */
 export function scoresOf(results: readonly ServingResult[]): Score[] {
   const groups = [...new Set(results.map(({ point }) => point.group))].sort();
   return groups.map((group) =>

@@ -29,20 +29,20 @@ export interface ServingPoint {
   readonly script: ServingScript;
   /** The y of vLLM 0.y. */
   readonly vllmMinor: number;
-  /** The engines that decode, or do everything. */
+  /** The engines that decode, or all engines of an aggregated server. */
   readonly engines: ServingEngines;
   /** The prefill engines, where they are separate. */
   readonly disaggregated?: { readonly prefill: ServingEngines };
   readonly promptTokens: number;
   readonly outputTokens: number;
-  /** Lengths are uniform from this part of them to the whole; 1: all alike. */
+  /** Lengths are uniform from this share of the maximum to the maximum. 1: all equal. */
   readonly shortest: number;
   /**
-   * The engine formed its batches between its steps: vLLM before 0.14 in NVIDIA's own runs. The
-   * scripts of InferenceX ask for async scheduling where it is not the default.
+   * True: the engine formed its batches between its steps, as vLLM before 0.14 in NVIDIA's own
+   * runs. The scripts of InferenceX set async scheduling where it is not the default.
    */
   readonly isSynchronous: boolean;
-  /** The data show that the row's parallel degree or concurrency cannot be that of the run. */
+  /** True: the data show that the row's parallel degree or concurrency is not that of the run. */
   readonly isDoubtful: boolean;
   readonly concurrency: number;
   readonly tpotMs: number;
@@ -57,7 +57,7 @@ export interface ServingPoints {
 
 type Row = Readonly<Record<string, string>>;
 
-/** The points that can be replayed unchanged, and the number of those that cannot. */
+/** The points that can be replayed unchanged, and the number of the others. */
 export function servingPoints(): ServingPoints {
   const points: ServingPoint[] = [];
   const leftOut = new Map<string, number>();
@@ -171,7 +171,7 @@ function hardCoded(row: Row): Parallel {
 
 const LOW_LATENCY = 'tp4 dp1 ep1';
 
-/** Rows that name no version are of 2025; the nightly one is of April 2026. */
+/** Rows without a version are of 2025; the nightly one is of April 2026. */
 function vllmMinorOf(row: Row): number {
   const minor = /^0\.(\d+)\./.exec(row['version']!)?.[1];
   return Number(minor ?? (row['version']!.startsWith('nightly') ? 19 : 11));

@@ -11,7 +11,7 @@ export interface ServingResult {
   readonly point: ServingPoint;
   readonly tpotMs: number;
   readonly ttftMs: number;
-  /** How the step times were made. */
+  /** The origin of the step times. */
   readonly method: string;
 }
 
@@ -20,7 +20,7 @@ const ROUNDS = 10;
 const REQUESTS_MIN = 16;
 const REQUESTS_MAX = 4_096;
 
-/** Replays the closed loop, or returns the reason why it cannot. */
+/** Replays the closed loop, or returns the reason why it is not possible. */
 export function runPoint(point: ServingPoint): ServingResult | string {
   try {
     const { scenario, method } = servingScenario(point, closedLoop(point));
@@ -35,12 +35,12 @@ export function runPoint(point: ServingPoint): ServingResult | string {
 }
 
 /**
- * The simulated engines' share of the clients, each sending its next request when its last one has
- * ended.
+ * The simulated engines' share of the clients. Each client sends its next request when its last one
+ * has ended.
  */
 function closedLoop(point: ServingPoint): Workload {
   const { promptTokens, outputTokens, shortest, engines, framework } = point;
-  // Aggregated engines are alike and share nothing: one of them is run, with all ranks that step
+  // Aggregated engines are equal and share nothing. One of them is run, with all ranks that step
   // together.
   const ranks = lockstepRanksOf(engines.placement, framework) ?? 1;
   const shares = point.disaggregated === undefined ? engines.count / ranks : 1;

@@ -26,7 +26,7 @@ const LINK = { bytesPerSecond: 50e9, baseLatencyUs: 100 } as const;
 
 export interface ServingScenario {
   readonly scenario: ClusterScenario;
-  /** How the step times were made. */
+  /** The origin of the step times. */
   readonly method: string;
 }
 
@@ -53,9 +53,9 @@ export function servingScenario(point: ServingPoint, workload: Workload): Servin
 }
 
 /**
- * Data-parallel ranks that step together; undefined: each steps by itself. So do those of
- * TensorRT-LLM: InferenceX's scripts tell them to compute prompts at the same time
- * (`attention_dp_config.enable_balance`), which is not modelled.
+ * Number of data-parallel ranks that step together. Undefined: each steps by itself, also in
+ * TensorRT-LLM: InferenceX's scripts align its prompts (`attention_dp_config.enable_balance`),
+ * which is not modelled.
  */
 export function lockstepRanksOf(
   { model, dp = 1 }: EnginePlacement,
@@ -102,9 +102,9 @@ function poolOf(point: ServingPoint, role: EngineRole, engines: ServingEngines):
 
 /**
  * Blocks that no request gets. The slot of SGLang for padded tokens lies beside those it counts
- * (python/sglang/srt/mem_cache: `clear` of its allocators, `_create_buffers` of its pools);
+ * (python/sglang/srt/mem_cache: `clear` of its allocators, `_create_buffers` of its pools).
  * TensorRT-LLM gives a block to the dummy request that pads batches to a captured size, which
- * InferenceX's scripts ask for (`enable_padding`; `add_dummy_requests` of its KV cache manager).
+ * InferenceX's scripts enable (`enable_padding`; `add_dummy_requests` of its KV cache manager).
  */
 function reservedBlocksOf(framework: Framework): number {
   switch (framework) {
@@ -127,7 +127,7 @@ function limitsOf({ script }: ServingPoint, { gpu }: EnginePlacement): Scheduler
 function stepTimeSpec(point: ServingPoint, query: Parameters<typeof cudaGraphSizes>[0]) {
   const { framework, mxfp4Activations, isSynchronous, vllmMinor, script } = point;
   const { maxCudagraphCaptureSize, float32, isNormInAllReduce } = script;
-  // The sizes of other frameworks are not known here.
+  // Baton has no data about the sizes of other frameworks.
   const isKnown = framework === 'vllm';
   const graphs = isKnown ? cudaGraphSizes({ ...query, maxCudagraphCaptureSize }) : [];
   const kernels = { framework, mxfp4Activations, float32, isNormInAllReduce, vllmMinor };

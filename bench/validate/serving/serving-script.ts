@@ -1,10 +1,10 @@
-/** What the public script of a run gives its servers instead of the defaults. */
+/** The settings of a run's public script that differ from the defaults. */
 export interface ServingScript {
   readonly maxNumBatchedTokens?: number;
   readonly maxNumSeqs?: number;
   readonly maxCudagraphCaptureSize?: number;
   readonly gpuMemoryUtilization?: number;
-  /** `--enable-expert-parallel` in the script itself, whatever the row says. */
+  /** `--enable-expert-parallel` in the script itself, for any value in the row. */
   readonly isExpertParallel?: boolean;
   /** `VLLM_FLOAT32_MATMUL_PRECISION`. */
   readonly float32?: 'highest' | 'high';
@@ -12,7 +12,7 @@ export interface ServingScript {
   readonly isNormInAllReduce?: boolean;
   /** `--scheduler-recv-interval` of the engines that decode. */
   readonly schedulerRecvInterval?: number;
-  /** Prompts are computed whole; unset: in chunks, where the budget asks for it. */
+  /** True: prompts are computed whole. Unset: in chunks, by the token budget. */
   readonly isWhole?: boolean;
   /** `--enable-mixed-chunk` of SGLang. */
   readonly isMixed?: boolean;
@@ -22,8 +22,8 @@ type Row = Readonly<Record<string, string>>;
 
 /**
  * The script of a run in InferenceX, by model, GPU and version
- * (github.com/SemiAnalysisAI/InferenceX, `benchmarks/`), and what AIConfigurator writes for runs of
- * NVIDIA's own; empty for others.
+ * (github.com/SemiAnalysisAI/InferenceX, `benchmarks/`), and AIConfigurator's script for NVIDIA's
+ * own runs. Empty for others.
  */
 export function servingScript(row: Row): ServingScript {
   if (row['source']!.includes('NVIDIA run')) return generatedScript(row);
@@ -58,7 +58,7 @@ function trtllmScript(row: Row): ServingScript {
   return { maxNumBatchedTokens: Math.max(8_192, tokens), isWhole: true };
 }
 
-/** What AIConfigurator adds to the prompts of a step beyond one whole prompt. */
+/** Tokens that AIConfigurator adds to the budget of a step beyond one whole prompt. */
 const SPARE_TOKENS = 1_500;
 
 /**

@@ -6,19 +6,19 @@ import { runPoint, type ServingResult } from './serving-run';
 /** Published serving points, blind: no constant was fitted to any of them. */
 export interface ServingReport {
   readonly results: readonly ServingResult[];
-  /** Markdown: all, by framework, by group, and what is left out. */
+  /** Markdown: all points, by framework, by group, and the points left out. */
   readonly text: string;
 }
 
-/** Rack systems; the estimates of their wide expert parallelism are expected to be off. */
+/** Rack systems. Errors are expected in the estimates of their wide expert parallelism. */
 const RACKS = new Set(['gb200', 'gb300']);
 
 export interface ServingChoice {
-  /** Takes every n-th point only; unset: all. */
+  /** Takes only every n-th point. Default: all. */
   readonly every?: number | undefined;
-  /** Takes points with this text in the name of their group; unset: all. */
+  /** Takes points with this text in the name of their group. Default: all. */
   readonly group?: string | undefined;
-  /** The framework that provides the kernels; unset: that of the point. */
+  /** The framework that provides the kernels. Default: that of the point. */
   readonly framework?: Framework | undefined;
   readonly onProgress?: (done: number, whole: number) => void;
 }
@@ -42,7 +42,7 @@ export function servingReport(choice: ServingChoice): ServingReport {
   const heads = [
     ...(own.length > 0 ? [scoreOf('aggregated, all but GB200 and GB300', own)] : []),
     ...(vllm.length > 0 ? [scoreOf('of these vLLM', vllm)] : []),
-    ...scored('doubtful by the data themselves', results, ({ isDoubtful }) => isDoubtful),
+    ...scored('doubtful by their own data', results, ({ isDoubtful }) => isDoubtful),
     ...scored('P/D, all but GB200 and GB300', results, (one) => isSplit(one) && !isRack(one)),
     ...scored('P/D, GB200 and GB300', results, (one) => isSplit(one) && isRack(one)),
     scoreOf('all', results),
@@ -60,7 +60,7 @@ function isRack({ system }: ServingPoint): boolean {
   return RACKS.has(system);
 }
 
-/** One line, unless no point is of the kind. */
+/** One line. Empty when no point is of the kind. */
 function scored(
   title: string,
   results: readonly ServingResult[],

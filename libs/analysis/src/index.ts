@@ -44,7 +44,14 @@ export { NEVER, OUTCOMES, outcomeCode, RequestLog, ttftUs } from './request-log'
 export type { FrontEndColumns, Outcome } from './request-log';
 export { roundTo } from './round-to';
 export type { RoleScaling, ScalingOptions, ScalingSummary } from './scaling';
-export type { LifeEvent, LifeState, ScaleEvent, ScalingRecord } from './scaling-record';
+export type {
+  LifeEvent,
+  LifeState,
+  ScaleEvent,
+  ScalingRecord,
+  StartupRecord,
+} from './scaling-record';
+export type { StartupSummary } from './startups';
 export type { EngineRecord, EngineRoleName, RunRecord, SeriesRecord } from './run-record';
 export type { ClassObjectives, ClassOptions, ClassSummary } from './slo-classes';
 export { attainmentOf, formatSlo, goodness, OBJECTIVES, parseSlo, SloError } from './slo';

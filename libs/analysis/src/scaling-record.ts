@@ -1,4 +1,4 @@
-import type { Micros } from '@baton/kernel';
+import type { Micros, StartupPhase } from '@baton/kernel';
 import type { EngineRoleName } from './run-record';
 
 /** `starting` engines load, `draining` ones accept no new work, `gone` ones have left. */
@@ -22,6 +22,15 @@ export interface ScaleEvent {
   readonly to?: EngineRoleName;
 }
 
+/** A start of an engine during a run. */
+export interface StartupRecord {
+  readonly atUs: Micros;
+  readonly engine: number;
+  readonly role: EngineRoleName;
+  /** In order; the last one is `cache` if the engine fetched one. */
+  readonly phases: StartupPhase[];
+}
+
 /** The joins and leaves of the engines of a run. */
 export interface ScalingRecord {
   /** Number of decisions of the autoscaler. */
@@ -29,4 +38,6 @@ export interface ScalingRecord {
   readonly events: readonly ScaleEvent[];
   /** In order of time. */
   readonly lives: readonly LifeEvent[];
+  /** In order of time. */
+  readonly startups: readonly StartupRecord[];
 }

@@ -2,6 +2,7 @@ import { type Micros, usToSeconds } from '@baton/kernel';
 import { roundTo } from './round-to';
 import type { EngineRoleName, RunRecord } from './run-record';
 import type { LifeState, ScaleEvent } from './scaling-record';
+import { type StartupSummary, startupSummary } from './startups';
 
 const ROLES: readonly EngineRoleName[] = ['prefill', 'decode', 'aggregated'];
 const LETTERS = { prefill: 'P', decode: 'D', aggregated: 'A' } as const;
@@ -59,6 +60,8 @@ export interface ScalingSummary {
   readonly peak_gpus: number;
   readonly roles: Readonly<Partial<Record<EngineRoleName, RoleScaling>>>;
   readonly events: readonly { readonly at_seconds: number; readonly change: string }[];
+  /** Undefined: no cause of a start is known. */
+  readonly startups?: StartupSummary;
   /** Points at equal distances. Each is the state at its instant. */
   readonly over_time: {
     readonly interval_seconds: Rate;
@@ -78,6 +81,7 @@ export function scalingSummary(run: RunRecord, options: ScalingOptions): Scaling
   const roles = ROLES.filter((role) => options.most[role] > 0);
   const hours = usToSeconds(endUs) / SECONDS_PER_HOUR;
   const gpus = gpusOver(history, options.gpusPerEngine);
+  const startups = startupSummary(record);
   const atMax = total(options.most, options.gpusPerEngine);
   return {
     autoscaler: options.autoscaler,
@@ -93,6 +97,7 @@ export function scalingSummary(run: RunRecord, options: ScalingOptions): Scaling
       at_seconds: usToSeconds(event.atUs),
       change: formatEvent(event),
     })),
+    ...(startups && { startups }),
     over_time: {
       interval_seconds: roundTo(usToSeconds(endUs) / POINTS, 6),
       roles: Object.fromEntries(roles.map((role) => [role, series(role, history, options)])),

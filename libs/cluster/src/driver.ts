@@ -43,7 +43,9 @@ export class ClusterRun {
   /** Undefined without an autoscaler. */
   private readonly scaling: VirtualScaling | undefined;
   private readonly mostEngines: number;
-  private readonly span: Mutable<StepSpan>;
+  private readonly span: Mutable<StepSpan> = {
+    ...{ engine: 0, startUs: 0, endUs: 0, steps: 0, generatedTokens: 0, promptTokens: 0 },
+  };
   private events = 0;
   private nowUs: Micros = 0;
   private isStopped = false;
@@ -88,10 +90,11 @@ export class ClusterRun {
         this.handoffs.add(engine);
         this.telemetry.onJoin(engine);
       },
-      onStarting: (engine, nowUs) => {
+      onStarting: (engine, nowUs, phases) => {
         this.telemetry.onJoin(engine);
-        this.scaling?.note(engine, 'starting', nowUs);
+        this.scaling?.noteStart(engine, nowUs, phases);
       },
+      onFetching: (engine, fetchUs) => this.scaling?.noteFetch(engine, fetchUs),
       onReady: (engine, nowUs) => {
         this.scaling?.note(engine, 'ready', nowUs);
         this.lifecycle.stages[engine.pool.role].add(engine, nowUs);
@@ -116,7 +119,6 @@ export class ClusterRun {
         nextRoleOf: (engine) => this.membership.nextRoleOf(engine),
         onChange: (change, nowUs) => this.membership.change(change, nowUs),
       });
-    this.span = { engine: 0, startUs: 0, endUs: 0, steps: 0, generatedTokens: 0, promptTokens: 0 };
   }
 
   run(): RunRecord {

@@ -2,6 +2,7 @@ import { NEVER, phasesOf, readPhases, REQUEST_PHASES, type RunRecord } from '@ba
 import { type FrontEnd, passUs } from '@baton/front-end';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { runsOf } from '../../../test/support/runs';
 import { type Asked, scenarioWith, workloadOf } from '../test/test-scenario';
 import { ClusterRun, simulate } from './driver';
 
@@ -141,7 +142,7 @@ describe('phases of any run with a front end', () => {
           }
         },
       ),
-      { numRuns: 60 },
+      { numRuns: runsOf(60) },
     );
   });
 });

@@ -1,4 +1,10 @@
-import { EventQueue, type Micros } from '@baton/kernel';
+import {
+  EventQueue,
+  startupLength,
+  type Micros,
+  type StartupPhase,
+  startupPhases,
+} from '@baton/kernel';
 import { KvPool, KvPoolMember } from '@baton/kv-pool';
 import type { EngineRole } from '@baton/placement';
 import { type Calendar, TIE } from './calendar';
@@ -18,7 +24,13 @@ export interface MembershipParts {
   readonly onLeaving: (engine: VirtualEngine, nowUs: Micros) => void;
   readonly onGone: (engine: VirtualEngine, nowUs: Micros) => void;
   /** An engine begins to load; engines of the start do not load. */
-  readonly onStarting: (engine: VirtualEngine, nowUs: Micros) => void;
+  readonly onStarting: (
+    engine: VirtualEngine,
+    nowUs: Micros,
+    phases: readonly StartupPhase[],
+  ) => void;
+  /** It has loaded, and its cache is on its way for so long. */
+  readonly onFetching: (engine: VirtualEngine, fetchUs: Micros) => void;
 }
 
 const NOWHERE = -1;
@@ -110,8 +122,10 @@ export class VirtualMembership {
 
   private start(pool: number, nowUs: Micros): void {
     const engine = this.again(pool) ?? this.join(pool);
-    this.parts.onStarting(engine, nowUs);
-    this.expect(engine, nowUs + engine.pool.startupUs);
+    const isPeer = (each: VirtualEngine): boolean => each.poolIndex === pool && each.isReady;
+    const phases = startupPhases(engine.pool, this.parts.engines.some(isPeer));
+    this.parts.onStarting(engine, nowUs, phases);
+    this.expect(engine, nowUs + startupLength(phases));
   }
 
   private expect(engine: VirtualEngine, atUs: Micros): void {
@@ -129,6 +143,7 @@ export class VirtualMembership {
     }
     engine.warm(found.cache);
     this.fetching.add(engine);
+    this.parts.onFetching(engine, found.fetchUs);
     this.expect(engine, nowUs + found.fetchUs);
   }
 

@@ -76,6 +76,26 @@ describe('an autoscaler on the virtual clock', () => {
     expect(ready!.atUs - starting!.atUs).toBe(30_000);
   });
 
+  it('loads weights from a peer where its pool has a ready engine, and records each cause', () => {
+    const written = { autoscaler: 'hpa:waiting=2', start: '1A', min: '1A', max: '2A' };
+    const scenario = scaled(BURST, written);
+    const warmUp = { cause: 'warm-up', us: 10_000 };
+    const startup = {
+      alone: [{ cause: 'weights', us: 90_000 }, warmUp],
+      besidePeer: [{ cause: 'weights-from-peer', us: 5_000 }, warmUp],
+    };
+    const { scaling } = run({
+      ...scenario,
+      pools: scenario.pools.map((pool) => ({ ...pool, startup })),
+    });
+    const [starting, ready] = scaling?.lives.filter(({ engine }) => engine === 1) ?? [];
+    expect(ready!.atUs - starting!.atUs).toBe(15_000);
+    expect(scaling?.startups[0]).toMatchObject({
+      atUs: starting!.atUs,
+      phases: startup.besidePeer,
+    });
+  });
+
   it('ends when all requests have ended', () => {
     const written = { autoscaler: 'hpa:waiting=2', start: '1A', min: '1A', max: '2A' };
     const { endUs, log } = run(scaled([{ atUs: 0 }], written));

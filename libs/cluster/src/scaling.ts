@@ -1,4 +1,10 @@
-import type { LifeEvent, LifeState, ScaleEvent, ScalingRecord } from '@baton/analysis';
+import type {
+  LifeEvent,
+  LifeState,
+  ScaleEvent,
+  ScalingRecord,
+  StartupRecord,
+} from '@baton/analysis';
 import {
   type Autoscaler,
   type ClusterSample,
@@ -6,7 +12,7 @@ import {
   ROLES,
   type ScaleChange,
 } from '@baton/autoscaling';
-import type { Micros } from '@baton/kernel';
+import type { Micros, StartupPhase } from '@baton/kernel';
 import type { EngineRole } from '@baton/placement';
 import { type Calendar, TIE } from './calendar';
 import type { RequestMeter } from './request-meter';
@@ -34,6 +40,7 @@ export class VirtualScaling {
   private readonly autoscaler: Autoscaler;
   private readonly events: ScaleEvent[] = [];
   private readonly lives: LifeEvent[] = [];
+  private readonly startups: StartupRecord[] = [];
   private decisions = 0;
 
   constructor(
@@ -66,8 +73,21 @@ export class VirtualScaling {
     this.lives.push({ atUs, engine: index, role: pool.role, state });
   }
 
+  noteStart(engine: VirtualEngine, atUs: Micros, phases: readonly StartupPhase[]): void {
+    const { index, pool } = engine;
+    this.note(engine, 'starting', atUs);
+    this.startups.push({ atUs, engine: index, role: pool.role, phases: [...phases] });
+  }
+
+  /** The last start of the engine also fetches a cache. */
+  noteFetch({ index }: VirtualEngine, us: Micros): void {
+    const startup = this.startups.findLast(({ engine }) => engine === index);
+    startup?.phases.push({ cause: 'cache', us });
+  }
+
   record(): ScalingRecord {
-    return { decisions: this.decisions, events: this.events, lives: this.lives };
+    const { decisions, events, lives, startups } = this;
+    return { decisions, events, lives, startups };
   }
 
   private expectDecision(nowUs: Micros): void {

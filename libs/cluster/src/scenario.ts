@@ -4,7 +4,7 @@ import type { Autoscaler } from '@baton/autoscaling';
 import type { FlowLimits, FlowPolicySpec } from '@baton/flow-control';
 import type { FrontEnd } from '@baton/front-end';
 import type { HandoffEntry, TransferSetupTimes, TransferShape } from '@baton/handoff';
-import type { Micros } from '@baton/kernel';
+import type { Micros, StartupTimes } from '@baton/kernel';
 import type { KvPoolTerms } from '@baton/kv-pool';
 import type {
   AdmissionSpec,
@@ -19,8 +19,8 @@ import type { EngineCache } from './caches/engine-caches';
 import type { RecordedPlacement } from './recorded-placement';
 import type { RowClasses } from './flow/row-classes';
 
-/** Equal engines of one role. */
-export interface EnginePool {
+/** Equal engines of one role. Those of the start do not load. */
+export interface EnginePool extends StartupTimes {
   readonly role: EngineRole;
   /** Engines at the start; a pool of 0 only gets engines later. */
   readonly count: number;
@@ -46,10 +46,6 @@ export interface EnginePool {
   readonly warmCaches?: readonly WarmCache[];
   /** Each engine's share in the KV pool of the cluster. Unset: no pool. */
   readonly kvPool?: KvPoolTerms;
-  /**
-   * How long an engine that joins later loads before it takes work; initial engines are ready at 0.
-   */
-  readonly startupUs: Micros;
 }
 
 /**

@@ -14,6 +14,9 @@ export function isModulePath(given: string): given is ModulePath {
   return /.\.m?js$/.test(given);
 }
 
+/** A time by its causes: `image-pull=20s,weights=35s`. */
+export type TimeByCause = `${string}=${string}`;
+
 /** The notation of a value and the allowed values. */
 export type ValueForm =
   | { readonly kind: 'text'; readonly pattern?: RegExp; readonly like?: string }
@@ -25,7 +28,7 @@ export type ValueForm =
        * The number is a time in this unit and may also be written with its own: `1.5s`, `200ms`.
        */
       readonly duration?: DurationUnit;
-      /** The time may be written as a sum of these: `weights=35s,warm-up=5s`. */
+      /** The time may be written by these causes: `weights=35s,warm-up=5s`. */
       readonly causes?: readonly string[];
     }
   | { readonly kind: 'boolean' }
@@ -152,12 +155,12 @@ export function duration(
   return { ...notes, form: durationForm(range, notes.unit), default: fallback };
 }
 
-/** @param causes may be given one by one; the value is their sum */
+/** @param causes may be given one by one, in their order in time; the value is then the text */
 export function durationByCause(
   causes: readonly string[],
   range: OptionRange,
   notes: OptionNotes & { readonly unit: DurationUnit },
-): Option<number> {
+): Option<number | TimeByCause> {
   return { ...notes, form: { ...durationForm(range, notes.unit), causes }, default: 0 };
 }
 

@@ -1,12 +1,12 @@
 import { parseDuration } from '@baton/kernel';
 import {
-  type DurationUnit,
   isModulePath,
   type NumberTable,
   type Option,
   type OptionValue,
   type ValueForm,
 } from './option';
+import { sumOfTimes, timesByCause } from './time-by-cause';
 
 /**
  * `complaint` continues after the option's name: `must be ...`. `path` is the place in a structure.
@@ -89,26 +89,7 @@ function plainOf(form: ValueForm, given: unknown): unknown {
   if (form.kind !== 'number' || form.duration === undefined || typeof given !== 'string') {
     return given;
   }
-  return (
-    parseDuration(given, form.duration) ?? sumOfCauses(form.causes, given, form.duration) ?? given
-  );
-}
-
-/** `image-pull=20s,weights=35`: the sum; undefined for another cause, one twice, and no time. */
-function sumOfCauses(
-  causes: readonly string[] = [],
-  given: string,
-  unit: DurationUnit,
-): number | undefined {
-  const left = new Set(causes);
-  let sum = 0;
-  for (const part of given.split(',')) {
-    const [name = '', time = ''] = part.split('=').map((word) => word.trim());
-    const length = /^(\d+\.?\d*|\.\d+)$/.test(time) ? Number(time) : parseDuration(time, unit);
-    if (!left.delete(name) || length === undefined) return undefined;
-    sum += length;
-  }
-  return sum;
+  return parseDuration(given, form.duration) ?? given;
 }
 
 /** A description of the values: `an integer from 1 to 65535`. */
@@ -172,8 +153,11 @@ function isAllowed(form: ValueForm, given: unknown): given is NonNullable<Option
       return isTable(form.columns, given);
     case 'integer':
       return Number.isSafeInteger(given) && isWithin(form, Number(given));
-    case 'number':
-      return typeof given === 'number' && Number.isFinite(given) && isWithin(form, given);
+    case 'number': {
+      const times = typeof given === 'string' ? timesByCause(given, form) : undefined;
+      const amount = times === undefined ? given : sumOfTimes(times);
+      return typeof amount === 'number' && Number.isFinite(amount) && isWithin(form, amount);
+    }
   }
 }
 

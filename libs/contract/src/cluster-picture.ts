@@ -65,6 +65,8 @@ export interface PictureEngine {
   readonly index: number;
   readonly role: Stage;
   readonly state: string;
+  /** What a starting engine loads. */
+  readonly loading?: string;
   readonly running: number;
   readonly waiting: number;
   /** The part of `waiting` whose KV is on its way from another engine. */

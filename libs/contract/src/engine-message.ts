@@ -88,6 +88,16 @@ export type EngineMessage =
    * without a server does not answer.
    */
   | { readonly kind: 'tell-metrics'; readonly replyTo: string }
+  /** An engine that starts asks for the shared content of the prefix cache, for a `cache`. */
+  | { readonly kind: 'tell-cache'; readonly from: string }
+  /** Hashes of blocks, the first to evict first, and their groups of layers. */
+  | {
+      readonly kind: 'cache';
+      readonly cache: {
+        readonly freeOrder: readonly number[];
+        readonly freeGroups: readonly number[];
+      };
+    }
   /**
    * From the process that manages the cluster: finish the running requests, take no more, and
    * leave. Repeated until the engine's presence shows that it drains.

@@ -17,6 +17,8 @@ export interface EnginePresence {
   /** Unset: the engine simulates no steps. */
   readonly stepTimes?: StepTimeOrigin;
   readonly state: 'starting' | 'ready' | 'draining';
+  /** What a starting engine loads: a cause of `startup_duration`, or `cache`. Unset: nothing. */
+  readonly loading?: string;
   readonly gauges: EngineGauges;
   /** Counters since the engine's start, by name without the `vllm:` prefix. */
   readonly counters: Readonly<Record<string, number>>;
@@ -50,6 +52,8 @@ export interface EngineGauges {
   readonly kvUsage: number;
   readonly heldBlocks: number;
   readonly numBlocks: number;
+  /** Blocks that a prefix match can find. Unset: no engine asks for them. */
+  readonly cachedBlocks?: number;
   readonly clockLagMs: number;
   /** The worst recent pause of its process, decaying; unset: none. */
   readonly latenessMs?: number;

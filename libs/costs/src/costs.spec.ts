@@ -35,7 +35,7 @@ describe('the shipped tables', () => {
 });
 
 describe('prices', () => {
-  it('come from the table of the GPU of each role', () => {
+  it('come from the table, by the GPU of each role', () => {
     const config = defaultConfig({ gpu: 'h100', prefillGpu: 'b200' });
     const rates = ratesOf(config, ['prefill', 'decode'], NONE);
     expect(rates.prefill).toMatchObject({ gpu: 'b200', usdPerHour: 6.79 });
@@ -43,7 +43,7 @@ describe('prices', () => {
     expect(rates.decode?.priceSource).toContain('2026-11-09');
   });
 
-  it('are replaced by those given, under any name of the GPU', () => {
+  it('are replaced by given ones, under any name of the GPU', () => {
     const given = readGpuPrices('H100-SXM=2.5, a100=1.2');
     expect(ratesOf(defaultConfig({ gpu: 'h100' }), ['decode'], given).decode).toMatchObject({
       ...{ usdPerHour: 2.5, priceSource: 'given', watts: { idle: 80 } },
@@ -66,15 +66,15 @@ describe('prices', () => {
     expect(() => readGpuPrices(text)).toThrow(sentence);
   });
 
-  it('are refused for what is no GPU, and missed where there is none', () => {
+  it('are refused for an unknown GPU, and required for each GPU', () => {
     const config = defaultConfig({ gpu: 'h20' });
     expect(() => ratesOf(config, ['decode'], readGpuPrices('h1000=2'))).toThrow('Unknown GPU');
-    expect(() => ratesOf(config, ['decode'], NONE)).toThrow('give --gpu-price h20=DOLLARS');
+    expect(() => ratesOf(config, ['decode'], NONE)).toThrow('Add --gpu-price h20=DOLLARS');
   });
 });
 
 describe('costs of a run', () => {
-  it('are hours times prices, and watts of each state times the time in it', () => {
+  it('are hours times prices, and energy is watts of each state times its time', () => {
     const config = defaultConfig({ gpu: 'h100', prefillGpu: 'h200' });
     const rates = ratesOf(config, ['prefill', 'decode'], readGpuPrices('h100=2,h200=4'));
     const engines = [
@@ -96,7 +96,7 @@ describe('costs of a run', () => {
     ]);
   });
 
-  it('have no energy where watts are not known', () => {
+  it('have no energy where watts are unknown', () => {
     const rates = ratesOf(defaultConfig({ gpu: 'h20' }), ['decode'], readGpuPrices('h20=1'));
     const served = { seconds: 1, completed: 1, promptTokens: 1, outputTokens: 1 };
     const cost = costSummary([engine('decode', {})], rates, served);

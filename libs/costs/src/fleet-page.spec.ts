@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 const PAGE = readFileSync('docs/fleet.md', 'utf8');
 
 describe('docs/fleet.md', () => {
-  it('has every price with its day and its source', () => {
+  it('has every price with its date and its source', () => {
     for (const { gpu, usdPerHour, asOf, source } of GPU_PRICES) {
       expect(PAGE).toContain(`| ${gpu} | ${usdPerHour} | ${asOf} | ${source} |`);
     }

@@ -5,10 +5,9 @@ import { findGpu, GPU_POWER, GPU_PRICES, HardwareError } from '@baton/hardware';
 import type { GivenRate, GivenRates } from './read-gpu-prices';
 
 /**
- * Prices and watts of the GPUs that the engines of each role have: the given ones, else those of
- * the shipped tables.
+ * Prices and watts of the GPUs of each role: the given ones, else those of the shipped tables.
  *
- * @throws UsageError when a GPU has no price, or a given one is no GPU
+ * @throws UsageError when a GPU has no price, or a given name is not a GPU
  */
 export function ratesOf(
   config: BatonConfig,
@@ -35,7 +34,7 @@ function rateOf(gpu: string, given: GivenRate = {}): GpuRate {
   const listed = GPU_PRICES.find((row) => row.gpu === gpu);
   const usdPerHour = given.usdPerHour ?? listed?.usdPerHour;
   if (usdPerHour === undefined) {
-    throw new UsageError(`No price of the GPU ${gpu} is known: give --gpu-price ${gpu}=DOLLARS.`);
+    throw new UsageError(`The GPU ${gpu} has no price. Add --gpu-price ${gpu}=DOLLARS.`);
   }
   const isListed = given.usdPerHour === undefined && listed !== undefined;
   return {

@@ -2,7 +2,7 @@ import { UsageError } from '@baton/config';
 import { givenFields } from '@baton/engine-setup';
 import { isObject } from '@baton/kernel';
 
-/** What a user knows of one kind of GPU; the shipped tables fill what is unset. */
+/** A user's figures for one kind of GPU. The shipped tables provide the others. */
 export interface GivenRate {
   readonly usdPerHour?: number;
   readonly idleWatts?: number;
@@ -10,7 +10,7 @@ export interface GivenRate {
   readonly prefillWatts?: number;
 }
 
-/** By the names that the user gave. */
+/** By the user's names of the GPUs. */
 export type GivenRates = ReadonlyMap<string, GivenRate>;
 
 const OPTION = '--gpu-price';
@@ -20,12 +20,12 @@ const FIELDS = {
   decode_watts: 'decodeWatts',
   prefill_watts: 'prefillWatts',
 } as const satisfies Readonly<Record<string, keyof GivenRate>>;
-/** No GPU costs or draws more. */
+/** Upper limit of prices and watts. */
 const MOST = 1_000_000;
 
 /**
- * `h100=2.5,a100=1.2` in dollars per GPU and hour, or the path of a YAML or JSON file of GPUs, each
- * a price or a map of `usd_per_hour`, `idle_watts`, `decode_watts` and `prefill_watts`.
+ * Reads `h100=2.5,a100=1.2` in dollars per GPU and hour, or the path of a YAML or JSON file of
+ * GPUs, each a price or a map of `usd_per_hour`, `idle_watts`, `decode_watts` and `prefill_watts`.
  *
  * @throws UsageError, one sentence that names the GPU and the field
  */

@@ -1,7 +1,7 @@
 import type { Stage, StepTimeOrigin } from '@baton/contract';
 import type { EnginePort } from '@baton/engine';
 import type { HandoffEntry, TransferSetupTimes, TransferShape } from '@baton/handoff';
-import type { Micros } from '@baton/kernel';
+import type { Micros, StartupTimes } from '@baton/kernel';
 import type { KvPoolMember, KvPoolTerms } from '@baton/kv-pool';
 import type { ContentWatcher } from '@baton/kvcache';
 import type { KvEventPublisher, RankOptions } from '@baton/live-engine';
@@ -59,7 +59,7 @@ export interface FaultOptions {
 }
 
 /** Options of an engine, except the choice of its executor. */
-export interface DriverOptions {
+export interface DriverOptions extends StartupTimes {
   readonly role: Stage;
   /** Unset: the engine has one rank. */
   readonly dataParallel?: RankOptions;
@@ -100,8 +100,8 @@ export interface DriverOptions {
    * this and the unscaled lease.
    */
   readonly maxLeaseWallUs: number;
-  /** Simulated µs before the engine takes work. */
-  readonly startupUs: Micros;
+  /** Whether it begins with the prefix cache of another engine. Unset: with an empty one. */
+  readonly fetchesCache?: boolean;
   readonly faults: FaultOptions;
   /** Whether the engine publishes its load for routers. */
   readonly tellsLoad: boolean;

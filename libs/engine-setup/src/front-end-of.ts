@@ -53,7 +53,7 @@ function impliedFrontEnd(config: BatonConfig): string {
   const { stepTime, stepTimeFile } = configForStage(config, 'prefill');
   if (SEEN_BY_CLIENTS.has(stepTime)) return 'none';
   if (stepTimeFile === undefined || WITHOUT_FILE.has(stepTime)) return VLLM_FRONT_END.name;
-  const told = frontEndInFile(stepTimeFile);
-  if (told === undefined) return VLLM_FRONT_END.name;
-  return told === 'included' ? 'none' : JSON.stringify(told);
+  const frontEnd = frontEndInFile(stepTimeFile);
+  if (frontEnd === undefined) return VLLM_FRONT_END.name;
+  return frontEnd === 'included' ? 'none' : JSON.stringify(frontEnd);
 }

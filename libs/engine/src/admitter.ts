@@ -83,7 +83,7 @@ export class Admitter {
     this.firstRank = this.admissions;
     this.hasPrompts = batch.chunkTokens > 0;
     this.hasRunning = batch.rows > 0;
-    if (!this.hasRunning) this.look();
+    if (!this.hasRunning && !batch.leavesOutAny) this.look();
     truncate(cameWithKv, 0);
     if (this.adapters === undefined) {
       this.admitWhileRoom();

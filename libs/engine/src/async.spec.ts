@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { runsOf } from '../../../test/support/runs';
 import type { StepTimeModel } from '@baton/step-time';
 import { TestEngine, type Told } from '../test/test-engine';
 
@@ -235,7 +236,7 @@ describe('with async scheduling and drafts', () => {
           expect(test.engine.snapshot()).toMatchObject({ running: 0, waiting: 0, freeBlocks: 30 });
         },
       ),
-      { numRuns: 60 },
+      { numRuns: runsOf(60) },
     );
   });
 });
@@ -273,7 +274,7 @@ describe('the price of async scheduling', () => {
         const later = firstTokens(false, arrivalsUs).map((us) => us + 1000);
         expect(firstTokens(true, arrivalsUs)).toEqual(later);
       }),
-      { numRuns: 30 },
+      { numRuns: runsOf(30) },
     );
   });
 });

@@ -23,6 +23,10 @@ export class BatchFormer {
    * sequences ends before them.
    */
   private cutRank = Infinity;
+  /** Rank of the sequence whose turn it is. */
+  private turn = 0;
+  /** Tokens of the batch that are left for it. Undefined while there are enough for all. */
+  private left: number | undefined;
   /**
    * Blocks stay with a sequence while a batch in flight writes to them, as with vLLM's
    * `defer_block_free`: KV that comes from elsewhere could be overwritten.
@@ -98,7 +102,7 @@ export class BatchFormer {
 
   /** Takes a running sequence out of the batch; its computed blocks stay in the prefix cache. */
   drop(seq: EngineSequence): void {
-    this.parts.blocks.publish(seq, this.leave(seq));
+    this.parts.blocks.publish(seq, this.leave(seq, seq.isDoomed));
     this.touch();
   }
 
@@ -107,13 +111,15 @@ export class BatchFormer {
    * ahead, vLLM leaves out a token that a decode step under way computes until the next batch has
    * given the sequence room for a further one, because the token was not known when that step was
    * formed.
+   *
+   * @param isInStep its results of the step under way, or of the one that ends, are not known
    */
-  private leave(seq: EngineSequence): number {
+  private leave(seq: EngineSequence, isInStep: boolean): number {
     const isPrompt = seq.state === 'prefilling' || seq.inFlight > 0;
     if (seq.state === 'decoding') this.parts.decode.of(seq).leave(seq);
     else this.batch.drop(seq);
     const hasRoom = seq.blocks.length * this.parts.blocks.blockSize > seq.computed;
-    const isAhead = this.formsAhead && !hasRoom && !isPrompt && seq.emitted > 1;
+    const isAhead = this.formsAhead && isInStep && !hasRoom && !isPrompt && seq.emitted > 1;
     return seq.computed - (isAhead ? 1 : 0);
   }
 
@@ -129,16 +135,56 @@ export class BatchFormer {
     }
     const { blocks } = this.parts;
     const decode = this.parts.decode.current;
-    const prompts = this.demandOfPrompts;
-    if (decode.demand + prompts <= blocks.pool.freeBlocks) {
+    const hasPrompts = this.batch.prefilling.length > 0;
+    const prompts = hasPrompts ? this.demandOfPrompts : 0;
+    const lacksTokens = hasPrompts && this.mayLackTokens;
+    if (!lacksTokens && decode.demand + prompts <= blocks.pool.freeBlocks) {
       decode.grow();
       return;
     }
-    for (const seq of this.withPrompts(decode.growing())) {
-      if (seq.state === 'decoding') this.growOne(seq, decode);
-      else this.continuePrompt(seq);
-    }
+    this.takeTurns(decode.growing(lacksTokens), lacksTokens);
     decode.hasGrown();
+  }
+
+  /**
+   * A prompt under way may leave too few tokens to the decoding sequences behind it: those were
+   * admitted to a batch that left it out.
+   */
+  private get mayLackTokens(): boolean {
+    const { batch, defersFrees } = this;
+    const [first] = batch.prefilling;
+    if (!defersFrees || first === undefined) return false;
+    const { members } = this.parts.decode.current;
+    if (!members.some(({ rank }) => rank > first.rank)) return false;
+    const wanted = batch.prefilling.reduce((sum, seq) => sum + batch.wanted(seq, seq.computed), 0);
+    return wanted > batch.budget();
+  }
+
+  /**
+   * These sequences and the prompts under way take blocks, and tokens of the batch, in order of
+   * admission, as far as they last.
+   */
+  private takeTurns(decoding: readonly EngineSequence[], lacksTokens: boolean): void {
+    const order = [...decoding, ...this.batch.prefilling].sort((a, b) => a.rank - b.rank);
+    this.left = lacksTokens ? this.parts.options.maxNumBatchedTokens : undefined;
+    for (const seq of order) {
+      if (!this.mayRun(seq)) continue;
+      this.turn = seq.rank;
+      if (this.left === 0) this.leaveOutFrom(seq);
+      else if (seq.state === 'prefilling') this.continuePrompt(seq);
+      else this.continueDecoding(seq);
+      if (this.left !== undefined && this.mayRun(seq)) this.left -= this.batch.tokensOf(seq);
+    }
+    this.left = undefined;
+  }
+
+  private continueDecoding(seq: EngineSequence): void {
+    if (this.parts.draftTokens === 0) {
+      this.growOne(seq, this.parts.decode.current);
+      return;
+    }
+    if (this.left !== undefined) this.batch.cutDrafts(seq, this.left);
+    if (seq.drafts >= 0) this.growRow(seq);
   }
 
   /**
@@ -153,11 +199,6 @@ export class BatchFormer {
       const tokens = this.batch.slotsFor(seq.computed + this.batch.wanted(seq, seq.computed));
       return sum + layout.lacking(tokens, seq.blocks.length);
     }, 0);
-  }
-
-  /** These sequences and the prompts under way, in the order in which they take scarce blocks. */
-  private withPrompts(decoding: readonly EngineSequence[]): EngineSequence[] {
-    return [...decoding, ...this.batch.prefilling].sort((a, b) => a.rank - b.rank);
   }
 
   private growOne(seq: EngineSequence, decode: DecodeSet): void {
@@ -178,16 +219,17 @@ export class BatchFormer {
     for (const seq of members) {
       blocks.publish(seq, this.processedOf(seq));
       batch.draftFor(seq, this.isAhead);
-      const fresh = blocks.layout.blocksFor(seq.reach) - seq.blocks.length;
+      const fresh = blocks.layout.blocksFor(batch.slotsFor(seq.reach)) - seq.blocks.length;
       if (fresh > 0) demand += fresh * blocks.layout.perBlock;
     }
     // A published block may admit a sequence at no cost in free blocks.
     this.touch();
     batch.draftedTokens = members.reduce((sum, seq) => sum + batch.tokensOf(seq), 0);
-    const isScarce = demand + this.demandOfPrompts > blocks.pool.freeBlocks;
-    for (const seq of isScarce ? this.withPrompts(members) : this.snapshotOf(members)) {
-      if (seq.state === 'prefilling') this.continuePrompt(seq);
-      else if (seq.drafts >= 0) this.growRow(seq);
+    const lacksTokens = this.mayLackTokens;
+    if (lacksTokens || demand + this.demandOfPrompts > blocks.pool.freeBlocks) {
+      this.takeTurns(members, lacksTokens);
+    } else {
+      for (const seq of this.snapshotOf(members)) if (seq.drafts >= 0) this.growRow(seq);
     }
     batch.draftedTokens = members.reduce((sum, seq) => sum + batch.tokensOf(seq), 0);
   }
@@ -195,7 +237,7 @@ export class BatchFormer {
   private growRow(seq: EngineSequence): void {
     const { blocks, decode } = this.parts;
     while (seq.state === 'decoding') {
-      if (blocks.extend(seq, this.processedOf(seq), seq.reach)) {
+      if (blocks.extend(seq, this.processedOf(seq), this.batch.slotsFor(seq.reach))) {
         // A token that the step under way computes is known only from its row.
         if (this.isAhead) blocks.publish(seq, decode.current.contextOf(seq) - seq.burst);
         return;
@@ -222,34 +264,37 @@ export class BatchFormer {
   }
 
   private continuePrompt(seq: EngineSequence): void {
-    if (!this.mayHaveChunk(seq)) return;
-    const tokens = Math.min(this.batch.wanted(seq, seq.computed), this.batch.budget());
+    if (seq.state !== 'prefilling' || !this.mayRun(seq)) return;
+    const budget = this.left ?? this.batch.budget();
+    const tokens = Math.min(this.batch.wanted(seq, seq.computed), budget);
     if (tokens <= 0) return;
     // Tokens that a batch in flight computes are not in KV yet, and attend to their own windows.
     const there = seq.computed - seq.inFlight;
     const slots = this.batch.slotsFor(seq.computed + tokens);
     while (!this.parts.blocks.extend(seq, there, slots)) {
       this.makeRoomFor(seq);
-      if (!this.mayHaveChunk(seq)) return;
+      if (!this.mayRun(seq)) return;
     }
     seq.chunk = tokens;
     this.batch.chunkTokens += tokens;
   }
 
-  private mayHaveChunk({ state, rank }: EngineSequence): boolean {
-    return state === 'prefilling' && rank < this.cutRank;
+  /** Whether it is still running, and not left out of the batch. */
+  private mayRun({ state, rank }: EngineSequence): boolean {
+    return (state === 'prefilling' || state === 'decoding') && rank < this.cutRank;
   }
 
   /**
    * Preempts the last in line. While a step still writes to the blocks of that one, leaves out the
    * sequence that lacks blocks and those behind it.
    */
-  private makeRoomFor({ rank }: EngineSequence): void {
+  private makeRoomFor(seq: EngineSequence): void {
     const victim = this.lastInLine();
-    if (!this.defersFrees || !this.isInFlight(victim)) {
-      this.preempt(victim);
-      return;
-    }
+    if (this.defersFrees && this.isInFlight(victim)) this.leaveOutFrom(seq);
+    else this.preempt(victim);
+  }
+
+  private leaveOutFrom({ rank }: EngineSequence): void {
     this.cutRank = rank;
     const { members } = this.parts.decode.current;
     for (const seq of members.filter((member) => member.rank >= rank)) this.batch.stall(seq);
@@ -266,8 +311,10 @@ export class BatchFormer {
     const { queue, record, accounts, blocks, draftTokens } = this.parts;
     const generates = victim.state !== 'prefilling' && victim.mode !== 'prefill-and-hold';
     if (this.isAhead && generates && victim.burst >= 0) record.departed.push(victim);
-    const hasDrafts = this.isAhead && draftTokens > 0 && victim.state === 'decoding';
-    const known = this.leave(victim);
+    const isInStep = this.isInFlight(victim);
+    const hasDrafts = isInStep && draftTokens > 0 && victim.state === 'decoding';
+    this.giveBackTokens(victim);
+    const known = this.leave(victim, isInStep);
     blocks.publishOwn(victim, hasDrafts ? victim.blocks.published * blocks.blockSize : known);
     blocks.release(victim);
     this.touch();
@@ -276,6 +323,14 @@ export class BatchFormer {
     record.preempted.push(victim.handle);
     accounts.preemptions++;
     this.hasPreempted = true;
+  }
+
+  /** The batch may use the tokens of a victim that has had its turn, or a row with drafts. */
+  private giveBackTokens(victim: EngineSequence): void {
+    const { batch } = this;
+    const tokens = batch.tokensOf(victim);
+    if (this.left !== undefined && victim.rank < this.turn) this.left += tokens;
+    if (this.parts.draftTokens > 0 && victim.state === 'decoding') batch.draftedTokens -= tokens;
   }
 
   /** The newest sequence, or the last by the order of the queue. */

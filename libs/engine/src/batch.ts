@@ -95,6 +95,11 @@ export class Batch {
     return this.chunkTokens + (draftTokens > 0 ? this.draftedTokens : decode.current.size);
   }
 
+  /** Whether it is of prompts alone and sequences decode that wait for the next one. */
+  get leavesOutAny(): boolean {
+    return this.isOfPrompts && this.parts.decode.current.size + this.stalled.length > 0;
+  }
+
   get isFull(): boolean {
     return this.running >= this.slots;
   }
@@ -138,7 +143,14 @@ export class Batch {
     const context = isAhead ? known + seq.drafts - seq.burst : known;
     const end = Math.min(context + this.stepTokens, this.draftLimit);
     seq.drafts = end - context - 1;
-    seq.reach = this.slotsFor(end);
+    seq.reach = end;
+  }
+
+  /** Leaves a row with at most `tokens` tokens to a decoding sequence. */
+  cutDrafts(seq: EngineSequence, tokens: number): void {
+    const more = Math.max(0, this.tokensOf(seq) - tokens);
+    seq.drafts -= more;
+    seq.reach -= more;
   }
 
   tokensOf(seq: EngineSequence): number {

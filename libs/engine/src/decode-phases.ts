@@ -136,9 +136,8 @@ export class DecodePhases {
       const seq = behind[i]!;
       // The window of a prompt moves on when its last chunk is done.
       const tokens = this.windowContext(seq, step) - Math.max(0, seq.inFlight - this.lag);
-      const stays = seq.inFlight > 0 || this.isAhead(seq, tokens);
-      this.blocks.slide(seq, tokens);
-      if (stays) {
+      this.blocks.slide(seq, tokens + this.leadOf(seq));
+      if (seq.inFlight > 0 || this.isAhead(seq, tokens)) {
         behind[kept++] = seq;
         continue;
       }
@@ -151,6 +150,11 @@ export class DecodePhases {
   /** Tokens of the member that its window may leave behind at this step. */
   windowContext({ contextOffset }: EngineSequence, step: number): number {
     return contextOffset + step - this.lag;
+  }
+
+  /** A member that the step under way leaves out has no token in flight. */
+  private leadOf({ burst }: EngineSequence): number {
+    return burst < 0 ? this.lag : 0;
   }
 
   /** Whether the member frees blocks at this step. */

@@ -142,12 +142,12 @@ export class DecodeSet {
   }
 
   /**
-   * The members that need or free blocks for the step that begins now, for a caller that grows them
-   * one by one as far as there are blocks.
+   * The members that need or free blocks for the step that begins now, or all of them, for a caller
+   * that grows them one by one as far as there are blocks.
    */
-  growing(): EngineSequence[] {
+  growing(areAll: boolean): EngineSequence[] {
     const growing = this.members.filter(
-      (seq) => this.isGrowing(seq) || this.phases.slidesAt(seq, this.steps),
+      (seq) => areAll || this.isGrowing(seq) || this.phases.slidesAt(seq, this.steps),
     );
     growing.forEach((seq) => this.settle(seq));
     return growing;

@@ -6,6 +6,7 @@ import { DecodeSets } from './decode-set';
 import { assertOptions, refusalOf } from './engine-limits';
 import type { StepShare } from './lockstep/lockstep';
 import { PipelineRunner } from './pipeline-runner';
+import { cacheStateOf, sharedCacheOf } from './caches/peer-cache';
 import type { Runner, RunnerParts } from './runner';
 import { type EngineSequence, expectState, requestHashOf } from './sequence';
 import { SequenceBlocks } from './sequence-blocks';
@@ -26,6 +27,7 @@ import type {
   SequenceHandle,
   SequenceSpec,
   StepFacts,
+  WarmCache,
 } from './port/engine-port';
 import { buildScheduling } from './scheduling/build-scheduling';
 import { WaitingQueue } from './waiting-queue';
@@ -283,29 +285,25 @@ export class Engine implements EnginePort {
     return now;
   }
 
-  /**
-   * Generations of the blocks of `blockIds`; each rises when its block is taken for other content.
-   */
+  /** Generations of `blockIds`; each rises when its block is taken for other content. */
   blockGenerations(handle: SequenceHandle): number[] {
     return this.blockIds(handle).map((block) => this.blocks.pool.generationOf(block));
   }
 
-  /**
-   * The findable content of the block pool, and that of its free blocks in order of eviction.
-   * O(blocks).
-   */
+  /** The findable content, and that of free blocks in order of eviction. O(blocks). */
   cacheState(): CacheState {
-    const { pool } = this.blocks;
-    return {
-      ...{ contents: pool.contents(), hostContents: pool.hostContents() },
-      ...{ freeOrder: pool.freeOrder(), freeGroups: pool.freeGroups() },
-    };
+    return cacheStateOf(this.blocks.pool);
   }
 
-  /**
-   * The batch of the step under way in order of admission, and the sequences that wait without
-   * blocks, next first. For tests. O(sequences).
-   */
+  sharedCache(): WarmCache {
+    return sharedCacheOf(this.blocks.pool, this.table.blockLists());
+  }
+
+  get cachedBlocks(): number {
+    return this.blocks.pool.cachedBlocks;
+  }
+
+  /** The batch under way in order of admission, and what waits without blocks. O(sequences). */
   queueState(): QueueState {
     return { batch: this.former.batch.members(), waiting: this.queue.inOrder() };
   }

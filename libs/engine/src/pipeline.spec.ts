@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { runsOf } from '../../../test/support/runs';
 import type { BatchAggregates, PipelineTimes, StepTimeModel } from '@baton/step-time';
 import { specOf, TestEngine, type Told } from '../test/test-engine';
 
@@ -147,7 +148,7 @@ describe('a full pipeline', () => {
         const ends = endsOf(stagesUs, 60);
         expect(ends).toEqual(tandemEnds(stagesUs, ends.length));
       }),
-      { numRuns: 40 },
+      { numRuns: runsOf(40) },
     );
   });
 
@@ -229,7 +230,7 @@ describe('a pipeline', () => {
         });
         expect(engine.engine.snapshot()).toMatchObject({ running: 0, waiting: 0, kvUsage: 0 });
       }),
-      { numRuns: 150 },
+      { numRuns: runsOf(150) },
     );
   });
 });

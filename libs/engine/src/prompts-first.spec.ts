@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { runsOf } from '../../../test/support/runs';
 import { TestEngine } from '../test/test-engine';
 
 describe('prompts first', () => {
@@ -48,7 +49,7 @@ describe('prompts first', () => {
         expect(generatedTokens).toBe(wanted);
         expect(test.engine.snapshot().freeBlocks).toBe(60);
       }),
-      { numRuns: 200 },
+      { numRuns: runsOf(200) },
     );
   });
 

@@ -3,8 +3,8 @@ import { describe, expect, it } from 'vitest';
 import { TestEngine } from '../test/test-engine';
 
 /** The step, from 0, that admits `new` when it is submitted before step `at`. */
-function admittedIn(interval: number, at: number, asyncScheduling = false): number {
-  const test = new TestEngine({ schedulerRecvInterval: interval, asyncScheduling });
+function admittedIn(schedulerRecvInterval: number, at: number, others = {}): number {
+  const test = new TestEngine({ schedulerRecvInterval, ...others });
   test.submit('old', { outputTokens: 60 });
   for (let step = 0; ; step++) {
     if (step === at) test.submit('new');
@@ -23,11 +23,17 @@ describe('scheduler_recv_interval', () => {
     expect([1, 2, 7].map((at) => admittedIn(1, at))).toEqual([1, 2, 7]);
   });
 
+  it('counts as long when prompts are computed in steps of their own', () => {
+    const steps = [1, 2, 5, 6, 9].map((at) => admittedIn(4, at, { promptsFirst: true }));
+    expect(steps).toEqual([1, 5, 5, 9, 9]);
+  });
+
   it('keeps a sequence waiting for less than the interval, ahead of a step or not', () => {
     const [interval, at] = [fc.integer({ min: 1, max: 12 }), fc.integer({ min: 1, max: 30 })];
+    const modes = fc.record({ asyncScheduling: fc.boolean(), promptsFirst: fc.boolean() });
     fc.assert(
-      fc.property(interval, at, fc.boolean(), (every, step, isAhead) => {
-        const late = admittedIn(every, step, isAhead) - admittedIn(1, step, isAhead);
+      fc.property(interval, at, modes, (every, step, others) => {
+        const late = admittedIn(every, step, others) - admittedIn(1, step, others);
         expect(late).toBeGreaterThanOrEqual(0);
         expect(late).toBeLessThan(every);
       }),

@@ -257,9 +257,20 @@ export class SequenceBlocks {
   }
 
   release(seq: EngineSequence): void {
-    if (this.layout.perBlock > 1) this.pool.giveBack(0, this.unlistedOf(seq));
+    this.releaseUnlisted(seq);
     this.pool.release(seq.blocks);
     for (const list of seq.others) this.pool.release(list);
+  }
+
+  /** The same for blocks kept until a batch had ended: the last group first, as in vLLM. */
+  releaseLate(seq: EngineSequence): void {
+    this.releaseUnlisted(seq);
+    for (let i = seq.others.length - 1; i >= 0; i--) this.pool.release(seq.others[i]!);
+    this.pool.release(seq.blocks);
+  }
+
+  private releaseUnlisted(seq: EngineSequence): void {
+    if (this.layout.perBlock > 1) this.pool.giveBack(0, this.unlistedOf(seq));
     seq.hostTokens = 0;
     seq.poolTokens = 0;
     seq.slid = 0;

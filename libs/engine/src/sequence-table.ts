@@ -52,7 +52,10 @@ export class EngineSequenceTable {
   /** Frees those blocks when that batch has ended. Returns whether there were any. */
   giveBackLate(): boolean {
     if (this.leaving.length === 0) return false;
-    for (const seq of this.leaving) this.letGo(seq, false);
+    for (const seq of this.leaving) {
+      this.blocks.releaseLate(seq);
+      this.retire(seq);
+    }
     truncate(this.leaving, 0);
     return true;
   }

@@ -102,7 +102,7 @@ export class EngineSequence {
   burst = 0;
   /** Speculation: drafts of its row in the latest batch; −1 when it has no row there. */
   drafts = 0;
-  /** Speculation: tokens for which it needs blocks in that batch. */
+  /** Speculation: tokens of it that are computed when that batch has run. */
   reach = 0;
   /** While decoding: the decode step, counted by the set, after which it ends. */
   finishAt = 0;

@@ -5,7 +5,7 @@ import { errorRowFor, formatErrorTable, parseErrorTable, systemClassOf } from '.
 import { crossValidate, type ErrorPoint, learnErrors } from './learn-errors';
 import { deploymentErrors, modelErrorsAt, type TimedRole } from './model-errors';
 
-/** Groups that are off by a factor of their own, and points around it. */
+/** Groups with a common error factor each, and points that scatter around it. */
 function madeUp(groups: number, pointsPerGroup: number, seed = 1): ErrorPoint[] {
   const random = RandomStream.root(seed).stream('errors');
   const normal = (): number => {
@@ -20,15 +20,15 @@ function madeUp(groups: number, pointsPerGroup: number, seed = 1): ErrorPoint[] 
   });
 }
 
-describe('learnt errors', () => {
-  it('hold four of five truths of groups that they have not seen', () => {
+describe('learned errors', () => {
+  it('contain four of five true values of groups outside of the fit', () => {
     const all = crossValidate(madeUp(100, 10)).find(({ name }) => name === 'all')!;
     expect(all.points).toBe(1_000);
     expect(all.held).toBeGreaterThan(0.75);
     expect(all.held).toBeLessThan(0.85);
   });
 
-  it('judge no group by itself', () => {
+  it('check no group against itself', () => {
     const strange = { system: 'hopper', figure: 'tpot', load: 4, ratio: 9, group: 'odd' } as const;
     const points = [...madeUp(20, 10), ...Array.from({ length: 200 }, () => strange)];
     const held = new Map(crossValidate(points).map((each) => [each.name, each.held]));
@@ -42,7 +42,7 @@ describe('learnt errors', () => {
     expect(row!.apart).toBeLessThan(row!.high);
   });
 
-  it('have rows of a class of systems only where it has enough points', () => {
+  it('have rows only for classes of systems with enough points', () => {
     const few = madeUp(2, 5).map((point) => ({ ...point, system: 'blackwell' }));
     const rows = learnErrors([...madeUp(10, 10), ...few]);
     expect(rows.map(({ system }) => system)).toEqual(['all', 'hopper']);
@@ -50,7 +50,7 @@ describe('learnt errors', () => {
     expect(errorRowFor(rows, asked)!.system).toBe('all');
   });
 
-  it('survive being written and read', () => {
+  it('round-trip through a file', () => {
     const rows = learnErrors(madeUp(10, 10));
     const text = formatErrorTable(rows, 'made up');
     expect(formatErrorTable(parseErrorTable(text), 'made up')).toBe(text);
@@ -61,7 +61,7 @@ describe('errors of a deployment', () => {
   const rows = shippedErrors();
   const composed = { role: 'aggregated', method: 'composed', gpu: 'h100' };
 
-  it('are those of its class of systems, and never leave out the figure itself', () => {
+  it('are those of its class of systems, and always contain the figure', () => {
     for (const load of [0, 11.9, 12, 95, 1e6]) {
       for (const gpu of ['h100', 'b200', 'mi300x']) {
         const errors = modelErrorsAt([{ ...composed, gpu }], rows)(load);
@@ -79,7 +79,7 @@ describe('errors of a deployment', () => {
     });
   });
 
-  it('widen from calibrated to composed to estimated, and are none where times are given', () => {
+  it('widen from calibrated to composed to estimated, and vanish where times are given', () => {
     const width = (method: string): number => {
       const { low, high } = modelErrorsAt([{ ...composed, method }], rows)(20).tpot;
       return high / low;
@@ -91,7 +91,7 @@ describe('errors of a deployment', () => {
     expect(width('estimated')).toBeGreaterThan(width('composed'));
   });
 
-  it('are of the role that a figure hangs on, and for whole requests of both', () => {
+  it('are those of the role of a figure, and for whole requests of both', () => {
     const roles = [
       { role: 'prefill', method: 'estimated', gpu: 'h100' },
       { role: 'decode', method: 'given', gpu: 'h100' },
@@ -103,7 +103,7 @@ describe('errors of a deployment', () => {
     expect(errors.source).toBe('step times estimated, ±60 %; taken as given');
   });
 
-  it('are those of the GPU that each role has', () => {
+  it('are those of the GPU of each role', () => {
     const of = (role: string) => ({
       ...{ role, method: 'composed', description: '' },
       ...{ steps_outside_range: null, farthest_outside: null },
@@ -115,7 +115,7 @@ describe('errors of a deployment', () => {
     expect(errors.tpot).toEqual(other.tpot);
   });
 
-  it("are a profile's own where it kept them, figure by figure, and always hold the figure", () => {
+  it('are those of the profile if it has them, per figure, and always contain the figure', () => {
     const of = (heldOut: TimedRole['heldOut']) =>
       modelErrorsAt([{ role: 'aggregated', method: 'calibrated', gpu: 'h100', heldOut }], rows)(20);
     const fixed = of(undefined);
@@ -131,7 +131,7 @@ describe('errors of a deployment', () => {
     expect(partly.source).toContain('where its profile has them');
   });
 
-  it('are smaller between two splits than of one', () => {
+  it('are smaller between two splits than for one', () => {
     const { apart, e2el } = modelErrorsAt([composed], rows)(20);
     const { high } = e2el;
     const apartOf = (method: string): number => {

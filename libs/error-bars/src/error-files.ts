@@ -2,12 +2,12 @@ import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { type ErrorRow, parseErrorTable } from './error-table';
 
-/** The table that ships, beside the sources as well as beside the build. */
+/** The shipped table, beside the sources and beside the build. */
 export const ERROR_TABLE = join('data', 'errors', 'serving.csv');
 
 let shipped: readonly ErrorRow[] | undefined;
 
-/** The errors that were learnt on published serving points; data/errors/README.md. */
+/** The errors learned from published serving points; data/errors/README.md. */
 export function shippedErrors(): readonly ErrorRow[] {
   shipped ??= parseErrorTable(readFileSync(join(rootFolder(), ERROR_TABLE), 'utf8'));
   return shipped;

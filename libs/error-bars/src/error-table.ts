@@ -1,8 +1,8 @@
-/** What a serving measurement tells of. */
+/** The figures of a serving measurement. */
 export const ERROR_FIGURES = ['ttft', 'tpot', 'e2el'] as const;
 export type ErrorFigure = (typeof ERROR_FIGURES)[number];
 
-/** The rows that are learnt on all systems together. */
+/** The rows that are learned from all systems together. */
 export const ALL_SYSTEMS = 'all';
 
 /** Errors of one figure under one range of loads on one class of systems. */
@@ -10,18 +10,18 @@ export interface ErrorRow {
   /** `hopper`, `blackwell`, …, or `all`. */
   readonly system: string;
   readonly figure: ErrorFigure;
-  /** Requests under way on an engine, from (included) and to (excluded; Infinity: no end). */
+  /** Requests under way on an engine, from (included) and to (excluded; Infinity: no limit). */
   readonly loadFrom: number;
   readonly loadTo: number;
   readonly points: number;
-  /** Deployments (system, framework, model, precision) that the points are of. */
+  /** Number of deployments (system, framework, model, precision) of the points. */
   readonly groups: number;
   /** Measured / simulated: its 10 %, 50 % and 90 % points. */
   readonly low: number;
   readonly median: number;
   readonly high: number;
   /**
-   * Two points of one group share most of their error; the ratio of their errors, the larger over
+   * Two points of one group share most of their error. The ratio of their errors, the larger over
    * the smaller, is at most this in 80 % of the pairs.
    */
   readonly apart: number;
@@ -30,7 +30,7 @@ export interface ErrorRow {
 const HEAD = 'system,figure,load_from,load_to,points,groups,low,median,high,apart';
 const DECIMALS = 3;
 
-/** @param made  a line that says when and from what, without a line break */
+/** @param made  a line with date and command, without a line break */
 export function formatErrorTable(rows: readonly ErrorRow[], made: string): string {
   const lines = rows.map((row) => {
     const shown = (value: number): string => value.toFixed(DECIMALS);
@@ -41,7 +41,7 @@ export function formatErrorTable(rows: readonly ErrorRow[], made: string): strin
   return `# ${made}\n${[HEAD, ...lines].join('\n')}\n`;
 }
 
-/** Reads what `formatErrorTable` has written. */
+/** Reads the text of `formatErrorTable`. */
 export function parseErrorTable(text: string): ErrorRow[] {
   const lines = text.trimEnd().split('\n');
   const rows = lines.filter((line) => !line.startsWith('#')).slice(1);
@@ -57,7 +57,7 @@ export function parseErrorTable(text: string): ErrorRow[] {
   });
 }
 
-/** The class of systems whose errors are learnt together. */
+/** The class of systems whose errors are learned together. */
 export function systemClassOf(gpu: string): string {
   const name = gpu.toLowerCase();
   if (/gb[23]00/.test(name)) return 'rack';
@@ -65,7 +65,7 @@ export function systemClassOf(gpu: string): string {
   return /b[23]00/.test(name) ? 'blackwell' : 'other';
 }
 
-/** The row for a load: of the class of the system where it has one, else of all systems. */
+/** The row for a load: of the class of the system if it has one, else of all systems. */
 export function errorRowFor(
   rows: readonly ErrorRow[],
   { system, figure, load }: { system: string; figure: ErrorFigure; load: number },

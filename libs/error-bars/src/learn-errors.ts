@@ -6,9 +6,9 @@ import {
   errorRowFor,
 } from './error-table';
 
-/** One figure that was measured, and what was simulated. */
+/** One measured figure with its simulation. */
 export interface ErrorPoint {
-  /** Points of one group share a deployment but for size and load. */
+  /** Points of one group have the same deployment, with different sizes and loads. */
   readonly group: string;
   readonly system: string;
   readonly figure: ErrorFigure;
@@ -18,13 +18,13 @@ export interface ErrorPoint {
   readonly ratio: number;
 }
 
-/** Few, some and many requests; published points lie at powers of two. */
+/** Ranges of few, some and many requests. Published points lie at powers of two. */
 const LOADS = [
   [0, 12],
   [12, 96],
   [96, Infinity],
 ] as const;
-/** A class of systems has rows of its own from so many points and groups on. */
+/** Minimum number of points, and of groups, for rows of a class of systems. */
 const POINTS_MIN = 20;
 const GROUPS_MIN = 4;
 const [LOWER, UPPER] = [0.1, 0.9];
@@ -76,19 +76,19 @@ function groupsOf(points: readonly ErrorPoint[]): number[][] {
 
 type Weighted = readonly [value: number, weight: number];
 
-/** A group counts with the root of its size: more than one point, less than all of them. */
+/** The weight of a group is the root of its size: more than one point, less than all of them. */
 function weighted(values: readonly number[]): Weighted[] {
   return values.map((value) => [value, 1 / Math.sqrt(values.length)]);
 }
 
-/** The larger over the smaller, of every two. */
+/** The ratio of every pair, the larger over the smaller. */
 function pairsOf(ratios: readonly number[]): number[] {
   return ratios.flatMap((one, i) =>
     ratios.slice(i + 1).map((other) => Math.max(one / other, other / one)),
   );
 }
 
-/** The value that a share of the weight does not exceed; 1, no error, without values. */
+/** The value that a share of the weight does not exceed. 1, no error, without values. */
 function quantileOf(values: readonly Weighted[], share: number): number {
   const ascending = [...values].sort(([a], [b]) => a - b);
   const total = ascending.reduce((sum, [, weight]) => sum + weight, 0);
@@ -100,7 +100,7 @@ function quantileOf(values: readonly Weighted[], share: number): number {
   return ascending.at(-1)?.[0] ?? 1;
 }
 
-/** How often intervals held what they knew nothing of. */
+/** How often intervals contained points outside of their fit. */
 export interface Coverage {
   /** `hopper tpot, 12 to 96 under way`, a figure, or a group. */
   readonly name: string;
@@ -110,8 +110,9 @@ export interface Coverage {
 }
 
 /**
- * Leaves out one group after the other, learns from the rest, and checks whether the intervals hold
- * the truths of the group: no point is judged by a row that its own deployment has shaped.
+ * Leaves out one group after another, learns from the rest, and checks whether the intervals
+ * contain the true values of the group. No point is checked by a row that its own deployment has
+ * influenced.
  */
 export function crossValidate(points: readonly ErrorPoint[]): Coverage[] {
   const counts = new Map<string, { points: number; held: number }>();
@@ -130,7 +131,7 @@ export function crossValidate(points: readonly ErrorPoint[]): Coverage[] {
   });
 }
 
-/** The figure itself always lies in its interval (docs/error-bars.md). */
+/** The interval always contains the figure itself (docs/error-bars.md). */
 function holds(rows: readonly ErrorRow[], point: ErrorPoint): boolean {
   const row = errorRowFor(rows, point);
   if (row === undefined) return false;

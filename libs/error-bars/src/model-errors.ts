@@ -7,42 +7,39 @@ import {
 import { shippedErrors } from './error-files';
 import { type ErrorFigure, type ErrorRow, errorRowFor, systemClassOf } from './error-table';
 
-/** How the engines of one role get their step times. */
+/** The origin of the step times of one role's engines. */
 export interface TimedRole {
   readonly role: string;
   /** `composed`, `calibrated`, `estimated`, or `given` by the user. */
   readonly method: string;
   readonly gpu: string;
-  /** Errors that the profile itself has, on steps that it was not fitted to. */
+  /** The profile's own errors, on steps outside of its fit. */
   readonly heldOut?: StepTimesSummary['held_out_factors'];
 }
 
-/**
- * From data sheets: ±60 %, as results say; where it was compared it was −94 to +132 % off.
- */
+/** From data sheets: ±60 %, as results state. Comparisons were −94 to +132 % off. */
 const ESTIMATED: ErrorFactors = { low: 1 / 1.6, high: 1.6 };
 /**
- * Fitted to the deployment itself. The 18 points of docs/validation.md on one H100 that no constant
- * was fitted to lay from 0.99 to 1.01 (ITL; ±5 % here, for other machines), 0.65 to 1.24 (TTFT)
- * and,
- * by throughput, 0.94 to 1.07 (whole requests).
+ * Fitted to the deployment itself. The 18 points of docs/validation.md on one H100 outside of every
+ * fit lay from 0.99 to 1.01 (ITL; ±5 % here, for other machines), 0.65 to 1.24 (TTFT) and, by
+ * throughput, 0.94 to 1.07 (whole requests).
  */
 const CALIBRATED: Readonly<Record<ErrorFigure, ErrorFactors>> = {
   ttft: { low: 0.65, high: 1.24 },
   tpot: { low: 0.95, high: 1.05 },
   e2el: { low: 0.94, high: 1.07 },
 };
-/** Of an error that was not learnt, the part that two splits of one deployment do not share. */
+/** For an error that was not learned: the part that two splits of one deployment do not share. */
 const APART_OF_TOTAL = 0.5;
 
-/** GPUs by role, as a configuration has them. */
+/** GPUs by role, from a configuration. */
 export interface DeployedGpus {
   readonly gpu: string;
   readonly prefillGpu?: string | undefined;
   readonly decodeGpu?: string | undefined;
 }
 
-/** The shipped errors for engines whose step times were made in these ways. */
+/** The shipped errors for engines with step times of these origins. */
 export function deploymentErrors(
   { gpu, prefillGpu, decodeGpu }: DeployedGpus,
   stepTimes: readonly StepTimesSummary[],
@@ -93,7 +90,7 @@ function factorsOf(role: TimedRole, { figure, load, rows }: Asked): ErrorFactors
 }
 
 /**
- * A profile's own: prompts tell of the first token, decode steps of those after it, and both of
+ * A profile's own errors: prompts for the first token, decode steps for later tokens, both for
  * whole requests. Undefined: it has none for the figure.
  */
 function ownErrors({ heldOut }: TimedRole, figure: ErrorFigure): ErrorFactors | undefined {
@@ -131,9 +128,9 @@ function sourceOf(roles: readonly TimedRole[]): string {
 }
 
 /**
- * By what factor two goodputs of one deployment have to differ before 80 % of such differences are
- * real. Both share the error of model, GPU and framework, which cancels; what is left was measured
- * between points of one group. Other methods are given half of their error, on a logarithmic scale.
+ * The smallest factor between two goodputs of one deployment at which 80 % of such differences are
+ * real. Both share the error of model, GPU and framework, which cancels; the rest was measured
+ * between points of one group. Other methods have half of their error, on a logarithmic scale.
  */
 function apartFactor(roles: readonly TimedRole[], rows: readonly ErrorRow[], load: number): number {
   const factors = roles.map((role) => {

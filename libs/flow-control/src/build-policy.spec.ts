@@ -25,7 +25,7 @@ function built(policy: FlowPolicy, faults?: PolicyFault[]): FlowPolicy {
 describe('a user’s own flow control policy', () => {
   it('picks the flow, and is notified of the service of flows', () => {
     const had: unknown[] = [];
-    const own = built({ pick: () => 2, served: (...told) => void had.push(told) });
+    const own = built({ pick: () => 2, served: (...served) => void had.push(served) });
     expect(own.pick(CONTEXT)).toBe(2);
     const service = { promptTokens: 10, outputTokens: 0 };
     own.served?.(CONTEXT.flows[2]!, service);

@@ -100,7 +100,7 @@ describe('flow control', () => {
     expect(scene.drain().slice(1, 5)).toEqual(['b1', 'b2', 'b3', 'b4']);
   });
 
-  it('rejects requests whose queue is full, and the newest of a lower class when all are', () => {
+  it('rejects requests of a full queue, and the newest of a lower class when all are full', () => {
     const scene = new Scene('priority', { perFlow: 2, total: 3 });
     scene.send({ name: 'under way', sloClass: BATCH });
     for (const name of ['b1', 'b2', 'b3']) scene.send({ name, sloClass: BATCH });
@@ -115,7 +115,7 @@ describe('flow control', () => {
     expect(scene.drain()).toEqual(['under way', 'i1', 'c1', 'b1']);
   });
 
-  it('rejects requests that have waited too long, and drops those whose client has left', () => {
+  it('rejects requests that have waited too long, and drops those of gone clients', () => {
     const scene = new Scene('fcfs', { timeoutUs: 100 });
     scene.send({ name: 'under way', sloClass: BATCH });
     scene.send({ name: 'late', sloClass: BATCH }, 10);

@@ -13,7 +13,7 @@ describe('the SLO class of a request', () => {
     ['that of its service tier', { tier: 'flex', priority: 1 }, 'flex'],
     ['that of its priority', { priority: 5 }, 'flex'],
     ['the default for others', { objective: 'x', tier: 'auto', priority: 9 }, 'gold'],
-    ['the default when it says nothing', {}, 'gold'],
+    ['the default without a field', {}, 'gold'],
   ])('is %s', (_what, signs, expected) => {
     expect(CLASSES.find(signs)?.name).toBe(expected);
   });

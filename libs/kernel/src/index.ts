@@ -29,6 +29,8 @@ export { Patience } from './patience';
 export type { PatienceOptions } from './patience';
 export { RandomStream } from './random-stream';
 export { Signal } from './signal';
+export { startupLength, startupPhases } from './startup';
+export type { StartupPhase, StartupTimes } from './startup';
 export { msToUs, secondsToUs, usToMs, usToSeconds } from './time';
 export type { Clock, Micros } from './time';
 export { Turns } from './turns';

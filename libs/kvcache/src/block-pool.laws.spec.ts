@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { runsOf } from '../../../test/support/runs';
 import { BlockList, BlockPool, type BlockPoolOptions, PrefixMatch } from './';
 import { type NaiveBlock, NaivePool } from '../test/naive-pool';
 
@@ -164,7 +165,7 @@ describe('BlockPool over random owners', () => {
         expect(pool.usedBlocks).toBe(0);
         expect(pool.freeOrder()).toHaveLength(options.numBlocks);
       }),
-      { numRuns: 500 },
+      { numRuns: runsOf(500) },
     );
   });
 
@@ -178,7 +179,7 @@ describe('BlockPool over random owners', () => {
           expect(owners.pool.contents()).toEqual(owners.naive.contents());
         }
       }),
-      { numRuns: 500, examples: [[TWIN_OUTLIVED], [PARTIAL_AFTER_OVERDUE]] },
+      { numRuns: runsOf(500), examples: [[TWIN_OUTLIVED], [PARTIAL_AFTER_OVERDUE]] },
     );
   });
 
@@ -192,7 +193,7 @@ describe('BlockPool over random owners', () => {
         expect(new Set(ids).size).toBe(pool.usedBlocks);
         pool.audit(owners.lists);
       }),
-      { numRuns: 200 },
+      { numRuns: runsOf(200) },
     );
   });
 });

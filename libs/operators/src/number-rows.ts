@@ -43,8 +43,8 @@ export function forEachNumberRowIn(
 }
 
 /**
- * Calls `visit` with each run of adjacent rows whose leading fields are equal, and with these
- * fields. A table of a user may be unsorted, so every row is looked at.
+ * Calls `visit` with each run of rows whose leading fields are equal, and with these fields. Such
+ * rows must be adjacent: shipped tables are sorted, and `mergedTable` sorts a user's own.
  */
 export function forEachRun(
   csv: string,
@@ -54,10 +54,33 @@ export function forEachRun(
   for (let [at, end] = behindHeader(csv); at < end;) {
     const start = at;
     const key = csv.slice(start, behindFields(csv, start, fields));
-    while (at > 0 && csv.startsWith(key, at)) at = csv.indexOf('\n', at) + 1;
-    if (at === 0) at = csv.length;
+    at = behindRun(csv, key, start);
     visit(key.split(',').slice(0, fields), [start, at]);
   }
+}
+
+/** Looks at few of the rows: in strides that double, and then between the last two. */
+function behindRun(csv: string, key: string, start: number): number {
+  let low = start;
+  let high = rowBehind(csv, low);
+  for (let stride = key.length; high < csv.length && csv.startsWith(key, high); stride *= 2) {
+    low = high;
+    high = rowBehind(csv, low + stride);
+  }
+  for (;;) {
+    const middle = rowBehind(csv, (low + high) >> 1);
+    if (middle >= high) break;
+    if (csv.startsWith(key, middle)) low = middle;
+    else high = middle;
+  }
+  while (low < high && csv.startsWith(key, low)) low = rowBehind(csv, low);
+  return low;
+}
+
+/** Where the first row begins behind a place, or the end of the text. */
+function rowBehind(csv: string, place: number): number {
+  const end = csv.indexOf('\n', place);
+  return end < 0 ? csv.length : end + 1;
 }
 
 function behindHeader(csv: string): TextRange {

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { runsOf } from '../../../test/support/runs';
 import {
   ChangesError,
   checkChanges,
@@ -61,7 +62,7 @@ describe('parseChanges', () => {
           expect((error as ChangesError).message).toMatch(/^.{1,200}$/);
         }
       }),
-      { numRuns: 1_000 },
+      { numRuns: runsOf(1_000) },
     );
   });
 });

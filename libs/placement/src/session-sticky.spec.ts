@@ -1,6 +1,7 @@
 import { hashString } from '@baton/kernel';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { runsOf } from '../../../test/support/runs';
 import type { EngineView } from './policy';
 import { SessionSticky } from './session-sticky';
 import { engineView, idleEngines, placementContext, placementRequest } from '../test/test-context';
@@ -52,7 +53,7 @@ describe('SessionSticky', () => {
         }
         expect(placed(policy, all)).toEqual(before);
       }),
-      { numRuns: 30 },
+      { numRuns: runsOf(30) },
     );
   });
 

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { runsOf } from '../../../test/support/runs';
 import { formatTopology, parseTopology, TopologyError } from './topology';
 
 describe('parseTopology', () => {
@@ -44,7 +45,7 @@ describe('parseTopology', () => {
           expect(message.length).toBeLessThan(200);
         }
       }),
-      { numRuns: 1_000 },
+      { numRuns: runsOf(1_000) },
     );
   });
 

@@ -4,9 +4,9 @@ import { Failure, VERSION } from '@baton/kernel';
 import type { PlanningContext, PoolTask } from '@baton/planning';
 import type { TaskResult } from '@baton/planner';
 
-/** A trial as it lies in the queue. Serialised by V8, which keeps undefined and infinite values. */
+/** A trial in the queue. V8 serialises it, which keeps undefined and infinite values. */
 export interface FarmJob {
-  /** The search that it belongs to. */
+  /** The search of the trial. */
   readonly search: string;
   /** Base64. */
   readonly task: string;
@@ -21,14 +21,14 @@ export function farmNames(prefix: string) {
   };
 }
 
-/** A context is the requests of a workload, some 100 bytes each. */
+/** Maximum size of a context: the requests of a workload, some 100 bytes each. */
 const MOST_CONTEXT_BYTES = 2 ** 28;
 
-/** A search as bytes, and its name: equal inputs have equal names, so that it can be resumed. */
+/** A search as bytes, with its name: equal inputs have equal names, so that it can be resumed. */
 export function searchOf(context: PlanningContext): { name: string; bytes: Buffer } {
   const bytes = serialize(context);
   if (bytes.length > MOST_CONTEXT_BYTES) {
-    throw new Failure('The workload is too large for planners (256 MiB): give --limit.');
+    throw new Failure('The workload is too large for planners (limit 256 MiB). Add --limit.');
   }
   return { name: digest(bytes), bytes };
 }
@@ -45,7 +45,7 @@ export function unpacked<T extends PoolTask | TaskResult>(text: string): T {
   return deserialize(Buffer.from(text, 'base64')) as T;
 }
 
-/** The same trial of the same search has the same id, however often it is asked for. */
+/** The same trial of the same search always has the same id. */
 export function jobIdOf(search: string, task: string): string {
   return digest(Buffer.from(`${search}:${task}`));
 }

@@ -8,11 +8,11 @@ import { Redis } from 'ioredis';
 import { type FarmJob, farmNames, jobIdOf, packed, searchOf, unpacked } from './farm-job';
 
 const POLL_MS = 250;
-/** A Redis that is away for so long ends the search; it can be resumed. */
+/** A search ends when Redis does not answer for this long. It can be resumed. */
 const PATIENCE_MS = 60_000;
-/** Results are kept so long for a search that is started again, in seconds. */
+/** Results are kept for this time, in seconds, for a search that is started again. */
 const KEPT_S = 86_400;
-/** Longer than any trial that is under way when its search is cancelled, in seconds. */
+/** Longer than any trial under way when its search is cancelled, in seconds. */
 const CANCELLED_S = 600;
 const ATTEMPTS = 3;
 const RETRY_MS = 1_000;
@@ -22,15 +22,16 @@ export interface FarmOptions {
   readonly prefix: string;
 }
 
-/** @throws Failure when the URL cannot be understood or it is too large */
+/** @throws Failure when the URL is invalid or the context is too large */
 export function openFarm(context: PlanningContext, options: FarmOptions): FarmPool {
   return new FarmPool(context, options);
 }
 
 /**
  * Performs trials on the planners that share a Redis: a tree of BullMQ jobs per stage, one child
- * per trial. Redis holds no truth: what it has lost is offered again, and a trial that it has done
- * is not done twice. Owns its connections and the names of its jobs. It never simulates.
+ * per trial. Redis is not the source of truth: trials that it loses are offered again, and a trial
+ * with a result is not repeated. The pool owns its connections and the names of its jobs. It never
+ * simulates.
  */
 export class FarmPool implements TaskPool {
   private readonly search: ReturnType<typeof searchOf>;
@@ -48,7 +49,7 @@ export class FarmPool implements TaskPool {
     this.redis = new Redis({ ...connection, maxRetriesPerRequest: 1 });
     this.queue = new Queue(this.names.queue, { connection });
     this.flows = new FlowProducer({ connection });
-    // A lost connection shows in the calls; ioredis comes back by itself.
+    // A lost connection fails the calls; ioredis reconnects by itself.
     const ignore = (): void => undefined;
     this.redis.on('error', ignore);
     this.queue.on('error', ignore);
@@ -77,7 +78,7 @@ export class FarmPool implements TaskPool {
     return jobs.map(({ id }) => results.get(id)!);
   }
 
-  /** Takes back what no planner has begun; trials that have results keep them. */
+  /** Removes trials that no planner has started. Results of other trials stay. */
   async cancel(): Promise<void> {
     await this.redis.set(this.names.cancelled(this.search.name), '1', 'EX', CANCELLED_S);
     for (const id of this.open) await this.queue.remove(id).catch(() => 0);
@@ -88,7 +89,7 @@ export class FarmPool implements TaskPool {
     this.redis.disconnect();
   }
 
-  /** Reads the results that are there, and offers the trials of which Redis knows nothing. */
+  /** Reads the present results, and offers the trials that are not in Redis. */
   private async turn(
     jobs: readonly { readonly id: string; readonly task: string }[],
     results: Map<string, TaskResult>,
@@ -109,7 +110,7 @@ export class FarmPool implements TaskPool {
     if (lost.length > 0) await this.offer(lost);
   }
 
-  /** A trial that has failed is forgotten, so that a search that is started again tries it. */
+  /** A failed trial is removed, so that a search that is started again repeats it. */
   private async giveUp(id: string, reason: string): Promise<never> {
     await this.queue.remove(id);
     throw new Failure(`A planner could not perform a trial: ${reason}`);
@@ -149,7 +150,7 @@ type FlowChild = NonNullable<Parameters<FlowProducer['add']>[0]['children']>[num
 
 function redisIsGone(): Failure {
   return new Failure(
-    'The Redis of the planners does not answer: start it and run the same command again, which ' +
-      'goes on where it stopped.',
+    'The Redis of the planners does not answer. Start it and run the same command again, which ' +
+      'continues from there.',
   );
 }

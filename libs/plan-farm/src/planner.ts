@@ -5,10 +5,10 @@ import { type Job, UnrecoverableError, Worker } from 'bullmq';
 import { Redis } from 'ioredis';
 import { contextFrom, type FarmJob, farmNames, packed, unpacked } from './farm-job';
 
-/** A killed planner's trial goes to another one within about so long. */
+/** Lock of a trial: after about this time, another planner gets the trial of a killed one. */
 const LOCK_MS = 5_000;
 const STALLED_CHECK_MS = 2_000;
-/** Kills that a trial survives; beyond it the trial itself is taken for the cause. */
+/** Number of kills that a trial survives. A trial with more is taken as their cause. */
 const MOST_STALLS = 50;
 
 export interface Planner {
@@ -17,12 +17,12 @@ export interface Planner {
 }
 
 /**
- * A planner: takes one trial after the other from the queue and simulates it in a thread, so that
- * the lock of its job is renewed meanwhile. Owns its connection, its thread and the context of the
- * last search. It never decides what is tried.
+ * A planner: takes one trial after another from the queue and simulates it in a thread, while it
+ * renews the lock of its job. It owns its connection, its thread and the context of the last
+ * search. It never chooses trials.
  *
- * @param log  one line per event
- * @throws Failure when the URL cannot be understood
+ * @param log  gets one line per event
+ * @throws Failure when the URL is invalid
  */
 export function startPlanner(
   { url, prefix }: { readonly url: string; readonly prefix: string },
@@ -36,7 +36,7 @@ export function startPlanner(
     connection: redisOptionsOf(url),
     ...{ lockDuration: LOCK_MS, stalledInterval: STALLED_CHECK_MS, maxStalledCount: MOST_STALLS },
   });
-  // Redis may go away; BullMQ connects again, and the search offers what was lost once more.
+  // BullMQ reconnects to a lost Redis, and the search offers lost trials again.
   worker.on('error', (error) => log(`planner: ${error.message}`));
   return {
     close: async () => {
@@ -55,7 +55,7 @@ class Trials {
     private readonly prefix: string,
   ) {}
 
-  /** The packed result of a trial; of a stage, how many trials it had. */
+  /** The packed result of a trial. For a stage: the number of its trials. */
   async perform(job: Job<FarmJob, string | number>): Promise<string | number> {
     if (job.name === 'stage') return Object.keys(await job.getChildrenValues()).length;
     const { search, task } = job.data;
@@ -69,7 +69,7 @@ class Trials {
       return packed(result!);
     } catch (error) {
       await this.close();
-      // What a run refuses, it refuses everywhere.
+      // A run that is refused here would be refused everywhere.
       if (error instanceof Failure) throw new UnrecoverableError(error.message);
       throw error;
     }

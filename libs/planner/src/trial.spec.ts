@@ -3,6 +3,7 @@ import { type ClusterScenario, type EnginePool, simulate } from '@baton/cluster'
 import { WorkloadBuilder } from '@baton/workload';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { runsOf } from '../../../test/support/runs';
 import { atRate, missesAllowed, runWithin } from './trial';
 
 const COUNT = 200;
@@ -56,7 +57,7 @@ describe('a trial', () => {
           if (trial !== undefined) expect(trial.log).toEqual(whole.log);
         },
       ),
-      { numRuns: 60 },
+      { numRuns: runsOf(60) },
     );
   });
 

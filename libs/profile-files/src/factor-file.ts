@@ -26,7 +26,7 @@ const KNOWN = [
   ...['factors', 'standard_errors', 'valid', ...MEASURED],
 ];
 
-/** The mapping that `stepTimeFromProfile` reads, ready to be written as YAML. */
+/** The mapping for `stepTimeFromProfile`, ready to be written as YAML. */
 export function factorsToFile(profile: FactorProfile, standardErrors: Section): Section {
   return withoutUnset({
     kind: 'factors',

@@ -18,12 +18,12 @@ const PROFILE: StepTimeProfile = {
 const FILE = profileToFile(PROFILE);
 
 describe('a profile file', () => {
-  it('is read as it was written', () => {
+  it('round-trips', () => {
     const read = stepTimeFromProfile(JSON.parse(JSON.stringify(FILE)));
     expect(read).toMatchObject({ kind: 'calibrated', profile: PROFILE });
   });
 
-  it('serves what it was measured on and nothing else', () => {
+  it('serves only its model, GPU and degree', () => {
     const build = (tp: number) =>
       buildStepTimeModel(stepTimeFromProfile(FILE), {
         model: findModel('Meta-Llama-3.1-8B'),
@@ -39,7 +39,7 @@ describe('a profile file', () => {
     );
   });
 
-  it('may leave open what it was measured on', () => {
+  it('may omit its model and GPU', () => {
     const { model: _m, gpu: _g, tensor_parallel_size: _t, ...open } = FILE;
     const placement = { model: findModel('qwen3-8b'), gpu: findGpu('l40s'), tp: 1 };
     expect(buildStepTimeModel(stepTimeFromProfile(open), placement).description).toContain(

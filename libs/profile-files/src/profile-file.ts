@@ -46,8 +46,8 @@ const CALIBRATED = [
 ];
 
 /**
- * The model that a profile file describes, already parsed from YAML or JSON: what `baton calibrate`
- * writes (`kind: calibrated`), what xPyD-sim's `calibrate` writes (`prefill`, `decode`), or BLIS's
+ * The model of a profile file, already parsed from YAML or JSON, in the format of `baton calibrate`
+ * (`kind: calibrated`), of xPyD-sim's `calibrate` (`prefill`, `decode`), or with BLIS's
  * coefficients (`beta_coeffs`, also under `trained_physics_coefficients`).
  *
  * @throws HardwareError `bad-profile`
@@ -70,7 +70,7 @@ export function stepTimeFromProfile(
   );
 }
 
-/** The mapping that `stepTimeFromProfile` reads, ready to be written as YAML. */
+/** The mapping for `stepTimeFromProfile`, ready to be written as YAML. */
 export function profileToFile(profile: StepTimeProfile): Section {
   const { valid } = profile;
   return withoutUnset({

@@ -18,17 +18,17 @@ import {
 } from './profile-values';
 
 /**
- * What a profile says besides the model: free text and figures for people, and the front end of
- * what was measured.
+ * Keys of a profile besides the model: free text and figures for readers, and the front end of the
+ * measured server.
  */
 export const NOTES = ['kind', 'formula', 'unit', 'source', 'fit', 'provenance', 'front_end'];
 
-/** Keys of what measured steps say of a profile. */
+/** Keys of the errors and the scatter of measured steps. */
 export const MEASURED = ['error_percent', 'held_out_factors', 'noise'];
 
 type Residuals = Pick<StepTimeProfile, 'heldOut' | 'noise'>;
 
-/** Phases without points are left out, and so is a key without phases. */
+/** Phases without points, and keys without phases, are left out. */
 export function residualsToFile({ heldOut = {}, noise = {} }: Residuals): Section {
   const known = (phases: object): Section | undefined => {
     const own = withoutUnset({ ...phases });

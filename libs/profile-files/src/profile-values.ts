@@ -10,7 +10,7 @@ export function asSection(value: unknown, name: string): Section {
   throw badProfile(`${name} is not a mapping`);
 }
 
-/** The mapping under a key, or undefined when there is none. */
+/** The mapping under a key. Undefined when it is missing. */
 export function sectionOf(from: Section, key: string): Section | undefined {
   const value = from[key];
   return value === undefined ? undefined : asSection(value, key);
@@ -20,7 +20,7 @@ export function isSection(value: unknown): value is Section {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Exactly so many finite numbers. */
+/** Exactly `count` finite numbers. */
 export function numbersOf<T extends readonly number[]>(
   from: Section,
   key: string,
@@ -57,7 +57,7 @@ export function rangeOf(from: Section, key: string): Range | undefined {
   throw badProfile(`${key} must be two numbers`);
 }
 
-/** Refuses what is not known, so that a misspelled key is not lost. */
+/** Refuses unknown keys, so that a misspelled key is not ignored. */
 export function checkKeys(from: Section, known: readonly string[]): void {
   const unknown = Object.keys(from).find((key) => !known.includes(key));
   if (unknown !== undefined) throw badProfile(`it has an unknown key '${unknown}'`);

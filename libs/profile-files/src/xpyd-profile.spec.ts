@@ -7,7 +7,7 @@ import { polynomialFromXpydProfile } from '.';
 const PLACEMENT = { model: findModel('llama-3.1-8b'), gpu: findGpu('h100'), tp: 1 };
 
 describe('a profile of xPyD-sim', () => {
-  it('reads what xPyD-sim calibrates', () => {
+  it('reads the output of xPyD-sim’s calibrate', () => {
     const spec = polynomialFromXpydProfile({
       prefill: { type: 'poly1d', coefficients: [1e-6, 0.02, 5], x_range: [1, 100] },
       decode: {
@@ -32,7 +32,7 @@ describe('a profile of xPyD-sim', () => {
     ['a text', 'nonsense'],
     ['an empty mapping', {}],
     ['too few coefficients', { prefill: { coefficients: [1, 2] } }],
-    ['a coefficient that is no number', { decode: { coefficients: [1, 2, 3, 4, 5, 'x'] } }],
+    ['a coefficient that is not a number', { decode: { coefficients: [1, 2, 3, 4, 5, 'x'] } }],
     ['a wrong range', { prefill: { coefficients: [1, 2, 3], x_range: [1] } }],
   ])('refuses %s as a profile', (_, profile) => {
     expect(() => polynomialFromXpydProfile(profile)).toThrow(HardwareError);

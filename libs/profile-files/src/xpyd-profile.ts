@@ -37,7 +37,7 @@ export function polynomialFromXpydProfile(profile: unknown): PolynomialSpec {
   };
 }
 
-/** The mapping that `polynomialFromXpydProfile` reads, and xPyD-sim too. */
+/** The mapping for `polynomialFromXpydProfile`, also readable by xPyD-sim. */
 export function polynomialToXpydProfile({ prefill, decode }: PolynomialSpec): Section {
   return {
     ...(prefill && {
@@ -61,8 +61,8 @@ export function polynomialToXpydProfile({ prefill, decode }: PolynomialSpec): Se
 }
 
 /**
- * The times of a KV transfer that such a profile's `kv_transfer` fit means: its parabola over
- * tokens becomes the straight line through its values at both ends of the measured range.
+ * The times of a KV transfer from the profile's `kv_transfer` fit: the straight line through the
+ * values of its parabola at both ends of the measured range of tokens.
  *
  * @throws HardwareError `bad-profile`
  */

@@ -1,6 +1,7 @@
 import { BatonError, type ErrorCode, ERRORS } from '@baton/contract';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { runsOf } from '../../../test/support/runs';
 import { findJsonError } from './json-syntax';
 import { pythonFloat, pythonRepr } from './python-text';
 import { renderError } from './render-error';
@@ -44,7 +45,7 @@ describe('a body that is not JSON', () => {
           expect(jsonError(text)).toBeInstanceOf(BatonError);
         }
       }),
-      { numRuns: 2000 },
+      { numRuns: runsOf(2000) },
     );
   });
 

@@ -48,15 +48,9 @@ export interface ReplayRequest {
    * recorded`).
    */
   readonly asPlaced: boolean;
-  /**
-   * File with the prefix caches at the start, or `peer`: engines that join fetch one. Undefined:
-   * caches start empty.
-   */
+  /** File with the prefix caches at the start. Undefined: caches start empty. */
   readonly warmStart?: string | undefined;
 }
-
-/** Replaces the file of `--warm-start`. */
-const FROM_PEER = 'peer';
 
 /** All inputs of a prepared replay. */
 export interface PreparedReplay {
@@ -82,9 +76,7 @@ export async function prepareReplay(
   env: NodeJS.ProcessEnv,
   onProgress: NonNullable<ReadingOptions['onProgress']>,
 ): Promise<PreparedReplay> {
-  const fetchesCaches = flags.warmStart === FROM_PEER;
-  const saved =
-    flags.warmStart === undefined || fetchesCaches ? undefined : readCaches(flags.warmStart);
+  const saved = flags.warmStart === undefined ? undefined : readCaches(flags.warmStart);
   const recording = await findRecording(flags.workload);
   const resolved = resolvedFor(flags, recording, env);
   const asRecorded = recording?.header && noteOnConfig(recording.header, resolved);
@@ -96,9 +88,10 @@ export async function prepareReplay(
         '--placement recorded needs a fixed topology. Remove --changes and --autoscaler.',
       );
     }
-    if (fetchesCaches && changes.length === 0 && !isScaled(resolved.config)) {
+    const { warmStart } = flags.config;
+    if (warmStart !== undefined && changes.length === 0 && !isScaled(resolved.config)) {
       throw new UsageError(
-        `--warm-start ${FROM_PEER} is for engines that join. Add --changes or --autoscaler.`,
+        `--warm-start ${warmStart} is for engines that join. Add --changes or --autoscaler.`,
       );
     }
     const read = await configuredWorkload(resolved, flags.workload, {
@@ -119,7 +112,7 @@ export async function prepareReplay(
     const warm = startOf(scenario, saved, { replayed: { config, loaded }, flags });
     return {
       ...{ config, loaded, recorded: use.run, scaling: scaled?.measures },
-      scenario: { ...warm.scenario, ...use.scenario, ...(fetchesCaches && { fetchesCaches }) },
+      scenario: { ...warm.scenario, ...use.scenario },
       notes: [
         ...(asRecorded === undefined ? [] : [asRecorded]),
         ...[...notes, ...use.notes, ...warm.notes],

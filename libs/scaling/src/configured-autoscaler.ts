@@ -28,6 +28,7 @@ import {
   isScaled,
   ownPolicy,
   type ResolvedConfig,
+  startupSeconds,
   UsageError,
 } from '@baton/config';
 import { engineSetup } from '@baton/engine-setup';
@@ -120,7 +121,7 @@ export function configuredAutoscaler(
   const bounds = scaleBounds(config);
   if (bounds === undefined) return undefined;
   const intervalUs = secondsToUs(usable(() => intervalOf(config)));
-  const startupUs = secondsToUs(config.startupDuration);
+  const startupUs = secondsToUs(startupSeconds(config));
   // Engines that the next decision starts are ready after this span.
   const aheadUs = intervalUs + startupUs - 1;
   const capacities = capacitiesOf(config, bounds.max);

@@ -5,7 +5,7 @@ import {
   type RequestTotals,
 } from '@baton/autoscaling';
 import type { WallClock } from '@baton/clock';
-import type { BatonConfig } from '@baton/config';
+import { type BatonConfig, startupSeconds } from '@baton/config';
 import { type Micros, secondsToUs } from '@baton/kernel';
 import { type EngineRole, parseTopology } from '@baton/placement';
 import {
@@ -109,8 +109,9 @@ export class LiveAutoscaler {
   }
 
   private order(role: EngineRole, count: number): void {
-    const { startupDuration, speedup } = this.options.config;
-    const untilUs = this.pace.nowUs() + secondsToUs(startupDuration) / speedup + SHOWN_WITHIN_US;
+    const { config } = this.options;
+    const startupUs = secondsToUs(startupSeconds(config)) / config.speedup;
+    const untilUs = this.pace.nowUs() + startupUs + SHOWN_WITHIN_US;
     for (let i = 0; i < count; i += 1) this.ordered.push({ role, untilUs });
   }
 

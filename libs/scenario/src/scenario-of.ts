@@ -11,6 +11,7 @@ import {
   flowControlSpec,
   placerSpec,
   sloClassesOf,
+  startupTimes,
   UsageError,
 } from '@baton/config';
 import { checkExtrapolation, engineSetup, frontEndOf } from '@baton/engine-setup';
@@ -61,6 +62,7 @@ export function scenarioOf(
   return {
     pools,
     changes: membershipChanges(changes, { ranks, poolOf: (role) => roles.indexOf(role) }),
+    ...(config.warmStart === 'peer' && { fetchesCaches: true }),
     ...(scaling && { scaling }),
     workload,
     placement: placerSpec(config),
@@ -118,6 +120,6 @@ export function poolOf(config: BatonConfig, role: EngineRole, count: number): En
     ...(kvPool && { kvPool }),
     ...(lockstepRanks === undefined ? {} : { lockstepRanks }),
     ...(transferTimes && { transferSetup: { ...transferTimes, ...transferShape } }),
-    startupUs: secondsToUs(config.startupDuration),
+    ...startupTimes(config),
   };
 }

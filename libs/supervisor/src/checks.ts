@@ -26,14 +26,22 @@ export function enginesOf(config: BatonConfig): StageCounts {
  */
 export function checkEngines(config: BatonConfig, engines: StageCounts): void {
   placerSpec(config);
+  if (config.kvEventsEndpoint !== undefined) refuseWarmStart(config, 'kv_events_endpoint');
   if (engines.prefill > 0 && engines.decode > 0) checkPair(config);
   for (const stage of STAGES_OF_WORKERS) {
     if (engines[stage] === 0) continue;
     const executor = executorOf(config, stage);
+    if (executor !== 'simulate') refuseWarmStart(config, `executor ${executor}`);
     if (executor === 'vllm') checkUpstreams(config, stage, engines[stage]);
     else if (executor === 'llamacpp') checkLlamacpp(config);
     else checkExtrapolation(engineSetup(config, stage), stage, { everyBatch: true });
   }
+}
+
+/** The caches of servers are their own, and blocks of a peer come without tokens. */
+function refuseWarmStart({ warmStart }: BatonConfig, beside: string): void {
+  if (warmStart === undefined) return;
+  throw new UsageError(`warm_start is not possible with ${beside}: leave one of them out.`);
 }
 
 /** Servers of different kinds cannot read each other's KV. */

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { runsOf } from '../../../test/support/runs';
 import { defaultTokenizer } from './tokenizers/named-tokenizers';
 import type { PlanInput } from './output-plan';
 import { planOutput } from './plan-output';
@@ -44,7 +45,7 @@ describe('planned output', () => {
           expect(joined).toBe(visibleText(tokenizer, plan));
         },
       ),
-      { numRuns: 1500 },
+      { numRuns: runsOf(1500) },
     );
   });
 
@@ -128,7 +129,7 @@ describe('stop strings', () => {
           expect([...plan.tokenIds]).toEqual([...plain.tokenIds.subarray(0, plan.count)]);
         },
       ),
-      { numRuns: 400 },
+      { numRuns: runsOf(400) },
     );
   });
 

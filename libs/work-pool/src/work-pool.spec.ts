@@ -99,7 +99,7 @@ describe('a pool of threads', () => {
   });
 
   it('ends a task above its limit of memory, and continues with the next', async () => {
-    open();
+    open({ heapMb: 16 });
     const greedy = pool.run({ kind: 'fill' });
     const next = pool.run({ kind: 'say', value: 'next' });
     await expect(greedy).rejects.toThrow(refused('too-complex'));

@@ -1,4 +1,4 @@
-import type { BatonConfig } from '@baton/config';
+import { type BatonConfig, startupTimes } from '@baton/config';
 import type { EngineSetup } from '@baton/engine-setup';
 import type { Stage } from '@baton/contract';
 import type { HostOptions } from '@baton/driver';
@@ -89,7 +89,8 @@ export function hostOptions(config: BatonConfig, role: Stage, setup: ExecutingSe
     presenceTtlMs: config.presenceTtl * 1_000,
     kvReadTimeoutUs: secondsToUs(config.kvReadTimeout),
     maxLeaseWallUs: secondsToUs(config.lockDurationMax),
-    startupUs: secondsToUs(config.startupDuration),
+    ...startupTimes(config),
+    fetchesCache: config.warmStart === 'peer',
     tellsLoad: needsLoads(config),
     tellsTimelines: config.timelineMaxEntries > 0,
     faults: { crashAfter: config.crashAfter, failReads: config.failReads, seed: config.seed },

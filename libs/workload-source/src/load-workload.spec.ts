@@ -214,21 +214,18 @@ describe('wrong usage', () => {
     [{ trace: broken }, /broken\.csv:3: num_prefill_tokens "-1" is not a whole number/],
     [{ trace: tenRows, traceFormat: 'azure' }, /ten\.csv:1: the header .* lacks TIMESTAMP/],
     [{ trace: tenRows, traceFormat: 'csv' }, /--trace-format must be one of azure/],
-    [{ trace: tenRows, traceBlockSize: '16' }, /no meaning for the format vidur/],
+    [{ trace: tenRows, traceBlockSize: '16' }, /no effect on the format vidur/],
     [{ trace: tenRows, randomInputLen: '16' }, /--random-input-len has no effect on a trace/],
     [{ trace: tenRows, limit: '1.5' }, /--limit must be a whole number from 0/],
     [{ trace: tenRows, rateScale: '0' }, /--rate-scale must be a number above 0/],
     [{ trace: tenRows, requestRate: 'fast' }, /--request-rate must be a number above 0 or inf/],
     [{ trace: tenRows, arrivals: 'trace', burstiness: '2' }, /--burstiness has no effect beside/],
-    [
-      { trace: tenRows, arrivals: 'poisson', rampUpEndRps: '2' },
-      /--ramp-up-end-rps has no meaning/,
-    ],
+    [{ trace: tenRows, arrivals: 'poisson', rampUpEndRps: '2' }, /--ramp-up-end-rps has no effect/],
     [{ trace: tenRows, arrivals: 'ramp' }, /needs --ramp-up-start-rps and/],
     [{ trace: tenRows, limit: '4', arrivals: 'sometimes' }, /--arrivals must be one of/],
     [{ dataset: 'random', limit: '4' }, /--limit has no effect on the dataset random/],
     [{ dataset: 'random', arrivals: 'spread' }, /needs --trace/],
-    [{ dataset: 'random', arrivals: 'poisson' }, /give --request-rate/],
+    [{ dataset: 'random', arrivals: 'poisson' }, /add --request-rate/],
     [
       { dataset: 'random', rampUpStartRps: '1', rampUpEndRps: '2', requestRate: '1' },
       /beside a ramp/,
@@ -241,7 +238,7 @@ describe('wrong usage', () => {
     [{ dataset: 'shared-prefix', randomInputLen: '1', prefixRepetitionSuffixLen: '1' }, /give one/],
     [
       { dataset: 'shared-prefix', numPrompts: '100', randomInputLen: '1e9', prefixShare: '1' },
-      /more than the 2147483647 that fit/,
+      /more than the limit of 2147483647/,
     ],
     [{ dataset: 'multi-turn', multiTurnTurns: '6-2' }, /a range such as 2-6/],
   ])('%j is refused in one sentence', async (flags, sentence) => {

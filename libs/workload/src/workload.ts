@@ -71,7 +71,7 @@ export const MOST_TOKENS = 1_000_000_000;
 /** Maximum of content ids in all requests, and of different ones: the size of one column. */
 export const MOST_CONTENTS = 2 ** 31 - 1;
 
-/** A workload cannot do what the user asks for. The message is one sentence for the user. */
+/** A request of the user that a workload cannot satisfy. The message is one sentence. */
 export class WorkloadError extends Error {
   constructor(message: string) {
     super(message);

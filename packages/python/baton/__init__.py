@@ -1,4 +1,4 @@
-"""Replays and plans of Baton, which simulates disaggregated LLM serving, as pandas data frames."""
+"""Replays and plans of Baton, a simulator of disaggregated LLM serving, as pandas data frames."""
 
 from __future__ import annotations
 

@@ -14,14 +14,14 @@ class Conversation:
 
     def __init__(self, kind: str, flags: dict, baton_bin: str | None):
         command = [program_path(baton_bin), "policy", "ask", f"--kind={kind}", *arguments(flags)]
-        # A file, because a pipe that nothing reads fills up.
+        # A file, because an unread pipe fills up.
         self._stderr = tempfile.TemporaryFile("w+")
         pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": self._stderr}
         try:
             self._process = subprocess.Popen(command, text=True, **pipes)
         except OSError as error:
             raise cannot_run(command, error) from error
-        #: What the program decides, and for how many engines.
+        #: The kind of decision, and the number of engines.
         self.ready: dict = self._first()["ready"]
 
     def ask(self, message: dict) -> dict:
@@ -30,7 +30,7 @@ class Conversation:
             self._process.stdin.write(f"{json.dumps(message)}\n")
             self._process.stdin.flush()
         except BrokenPipeError:
-            # The program has ended; its last words are in stderr.
+            # The program has ended; stderr has its error.
             pass
         return self._hear()
 

@@ -14,7 +14,7 @@ from gymnasium import spaces
 from .conversation import Conversation
 from .program import BatonError
 
-#: Rewards a step: the requests that have ended since the last one, and the new observation.
+#: The reward of a step, from the requests that ended since the last one and the new observation.
 Reward = Callable[[list[dict], np.ndarray], float]
 
 _MOST_SEED = 2**31
@@ -26,7 +26,7 @@ def good_requests(ended: list[dict], observation: np.ndarray) -> float:
 
 
 class _Environment(gymnasium.Env):
-    """One long-lived process; a seed is that of ``baton replay --seed``."""
+    """One long-lived process. The seed is that of ``baton replay --seed``."""
 
     metadata = {"render_modes": []}
     #: Names of the columns of an observation.
@@ -35,7 +35,7 @@ class _Environment(gymnasium.Env):
     def __init__(self, kind: str, rows: Callable[[dict], int], reward: Reward, given: dict):
         flags = {name: value for name, value in given.items() if name != "baton_bin"}
         self._program = Conversation(kind, flags, given.get("baton_bin"))
-        #: What the program decides: bounds, interval or number of engines.
+        #: Facts about the decision: bounds, interval or number of engines.
         self.facts: dict = self._program.ready
         self._reward = reward
         shape = (rows(self.facts), len(self.columns))
@@ -86,8 +86,11 @@ class PlacementEnv(_Environment):
         *("waiting_requests", "waiting_tokens", "kv_usage"),
     )
 
+    #: What ``baton policy ask --kind`` calls the decision.
+    kind = "placement"
+
     def __init__(self, *, reward: Reward = good_requests, **flags):
-        super().__init__("placement", lambda facts: facts["engines"], reward, flags)
+        super().__init__(self.kind, lambda facts: facts["engines"], reward, flags)
         self.action_space = spaces.Discrete(self.facts["engines"])
 
     def _action(self, action) -> int:
@@ -96,6 +99,17 @@ class PlacementEnv(_Environment):
     def _observation(self, question: dict) -> np.ndarray:
         prompt = {"prompt_tokens": question["prompt_tokens"]}
         return self._table([{**prompt, **engine} for engine in question["engines"]])
+
+
+class DecodePlacementEnv(PlacementEnv):
+    """One action per request: the index of the engine that generates its answer.
+
+    As PlacementEnv, with the decode engines of ``xPyD``, and with ``placement`` as a flag in place
+    of ``decode_placement``. It decides when the prompt is done, or with ``decode_choice="early"``
+    at arrival.
+    """
+
+    kind = "decode-placement"
 
 
 class ScalingEnv(_Environment):

@@ -12,7 +12,7 @@ _SAID = "baton: "
 
 
 class BatonError(Exception):
-    """What the command line says when it cannot do what was asked, in one sentence.
+    """An error of the command line, in one sentence.
 
     ``exit_code`` is 2 for wrong usage and unreadable input, and 1 for everything else.
     """
@@ -47,12 +47,12 @@ def run(name: str, flags: dict, baton_bin: str | None) -> Answer:
 
 
 def cannot_run(command: list[str], error: OSError) -> BatonError:
-    """The error of a program that is not there or may not be run."""
+    """The error of a program that is missing or not executable."""
     return BatonError(f"{command[0]} cannot be run: {error.strerror}.")
 
 
 def failure(stderr: str, exit_code: int) -> BatonError:
-    """The error of a command line that failed, by what it wrote on stderr."""
+    """The error of a failed command line, from its stderr."""
     notes = _notes(stderr)
     return BatonError(notes[-1] if notes else stderr.strip() or "it says nothing", exit_code)
 
@@ -83,7 +83,7 @@ def _text(value: object) -> str:
 
 
 def program_path(given: str | None) -> str:
-    """The program that is given, that BATON_BIN names, or that is on the PATH."""
+    """The given program, else that of BATON_BIN, else the one on PATH."""
     found = given or os.environ.get("BATON_BIN") or shutil.which("baton")
     if found is None:
         places = "pass baton_bin, set BATON_BIN, or put bin/ on the PATH"

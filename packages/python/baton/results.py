@@ -1,4 +1,4 @@
-"""What the commands answer, as data frames."""
+"""The results of the commands, as data frames."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ _CANDIDATES = ("splits", "fleets", "trials")
 
 
 class Result:
-    """A command line that has run, and its JSON document."""
+    """A finished command line, and its JSON document."""
 
     def __init__(self, answer: Answer):
         #: The command line, as a shell reads it.
         self.command: str = shlex.join(answer.command)
         #: The JSON document, with the names of docs/replay.md and docs/planning.md.
         self.summary: dict = answer.document
-        #: What Baton said beside it, as sentences.
+        #: Notes of Baton, as sentences.
         self.notes: list[str] = answer.notes
 
 
 class Replay(Result):
-    """What ``baton replay`` found."""
+    """The result of ``baton replay``."""
 
     def __init__(self, answer: Answer, requests: Path):
         super().__init__(answer)
@@ -40,7 +40,7 @@ class Replay(Result):
 
 
 class Plan(Result):
-    """What ``baton plan`` found."""
+    """The result of ``baton plan``."""
 
     def __init__(self, answer: Answer):
         super().__init__(answer)

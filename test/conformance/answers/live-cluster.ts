@@ -20,7 +20,9 @@ interface LayoutOptions {
   readonly engines: Readonly<Partial<Record<Stage, number>>>;
 }
 
-/** A front with real engines behind it, all in this process, hundreds of times faster than life. */
+/**
+ * A front with real engines behind it, all in this process, at hundreds of times the real speed.
+ */
 export class LiveCluster {
   private constructor(
     readonly dialect: Dialect,

@@ -15,7 +15,7 @@ export interface ObservedChoice {
   readonly calls: Call[];
   finishReason: string | null;
   stopReason: string | number | null | undefined;
-  /** Tokens of the log-probabilities with their values; undefined when there are none. */
+  /** Tokens of the log-probabilities with their values. Undefined when the answer has none. */
   logprobs:
     | { readonly token: string; readonly logprob: number | null; readonly rivals: number }[]
     | undefined;

@@ -55,7 +55,7 @@ function expectJson(seen: Observed): void {
   expect(first(seen).finishReason).toBe('stop');
 }
 
-/** Rules of answers that are more, or less, free than sentences. */
+/** Rules of answers with more, or less, freedom than sentences. */
 export const PART_RULES: readonly Rule[] = [
   {
     name: 'response_format json_object gives an object',

@@ -6,7 +6,7 @@ export interface Refusal {
   readonly param: string;
   /** The field's name in a response, where it differs. */
   readonly responseParam?: string;
-  /** The message's text, when it is not the field's name. */
+  /** Text in the message, when it is not the field's name. */
   readonly says?: string;
   /** OpenAI's code; default `invalid_value`. */
   readonly code?: string;

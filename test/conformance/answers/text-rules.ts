@@ -7,12 +7,12 @@ const tokenizer = defaultTokenizer();
 /** A response is one answer, without the ids of its tokens and without its prompt. */
 const both = ['chat', 'completions'] as const;
 const first = ({ choices }: { choices: readonly ObservedChoice[] }): ObservedChoice => choices[0]!;
-/** A stop string that every plain answer has, within a word. */
+/** A stop string that occurs within a word of every plain answer. */
 const MIDDLE = 't';
 /** The tokens that sentences and paragraphs end with. */
 const FULL_STOPS = ['.', '.\n\n'].map((text) => tokenizer.encode(text)[0]!);
 
-/** Rules of plain text: how it is cut, steered, counted and looked into. */
+/** Rules of plain text: its cuts, its steering, its counts and its log-probabilities. */
 export const TEXT_RULES: readonly Rule[] = [
   {
     name: 'ignore_eos gives exactly max_tokens, and a client counts as many',

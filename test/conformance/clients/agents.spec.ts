@@ -6,14 +6,14 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ApiFixture } from '../../../apps/api/test/api-fixture';
 import { FORECAST, MODEL, QUESTION } from './server';
 
-/** Far above what a loop takes: one that does not end by itself comes here. */
+/** Far above the turns of a correct loop. A loop that does not end reaches it. */
 const MOST_TURNS = 8;
 const SCHEMA = { ...FORECAST, required: [...FORECAST.required] };
 const TOOLS = [
   { name: 'get_weather', description: 'Tells the weather of a city.' },
   { name: 'book_table', description: 'Reserves seats in a restaurant.' },
 ];
-/** Questions that differ in what fits them. */
+/** Questions that differ in the tools that fit them. */
 const QUESTIONS = [QUESTION, 'Please reserve seats for two.', 'Who are you?'];
 
 /** One turn: the names of the calls that the model makes. */
@@ -66,7 +66,7 @@ function responsesAgent(url: string, question: string): Turn {
   };
 }
 
-/** Adds words of its own behind the results, as coding agents do. */
+/** Adds words after the results, as coding agents do. */
 function messagesAgent(url: string, question: string): Turn {
   const client = new Anthropic({ apiKey: 'none', baseURL: url, maxRetries: 0 });
   const messages: Anthropic.MessageParam[] = [{ role: 'user', content: question }];

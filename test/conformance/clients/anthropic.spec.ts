@@ -49,11 +49,11 @@ describe.each(['openai', 'vllm'] as const)('Anthropic’s client and the %s dial
 
   it('messages.stream() gathers the text that create() answers', async () => {
     const stream = client.messages.stream(BODY);
-    let heard = '';
-    stream.on('text', (delta) => (heard += delta));
+    let received = '';
+    stream.on('text', (delta) => (received += delta));
     const whole = await client.messages.create(BODY);
     const final = await stream.finalMessage();
-    expect(heard).toBe(textOf(whole));
+    expect(received).toBe(textOf(whole));
     expect(textOf(final)).toBe(textOf(whole));
     expect(final.stop_reason).toBe(whole.stop_reason);
     expect(final.usage.output_tokens).toBe(whole.usage.output_tokens);

@@ -22,7 +22,7 @@ const optionsOf = (url: string) => ({
 const chatAt = (url: string, fields: ChatOpenAIFields = {}): ChatOpenAI =>
   new ChatOpenAI({ ...optionsOf(url), ...fields });
 
-/** The client's types lose `usage_metadata` on the way to its callers. */
+/** The client's types do not expose `usage_metadata`. */
 const outputTokens = (message: object): number =>
   (message as { usage_metadata?: { output_tokens: number } }).usage_metadata?.output_tokens ?? 0;
 

@@ -39,13 +39,13 @@ describe.each(['openai', 'vllm'] as const)('responses of the official client, %s
 
   it('.stream() gathers text and thoughts, and comes to what .create() answers', async () => {
     const body = { model, input, max_output_tokens: 2000, reasoning: { effort: 'low' as const } };
-    let heard = '';
+    let received = '';
     const stream = client.responses.stream(body);
-    stream.on('response.output_text.delta', ({ delta }) => (heard += delta));
+    stream.on('response.output_text.delta', ({ delta }) => (received += delta));
     const streamed = await stream.finalResponse();
     const whole = await client.responses.create(body);
     expect(streamed.output_text).toBe(whole.output_text);
-    expect(heard).toBe(whole.output_text);
+    expect(received).toBe(whole.output_text);
     expect(streamed.output.map(({ type }) => type)).toEqual(['reasoning', 'message']);
   });
 
@@ -83,14 +83,14 @@ describe.each(['openai', 'vllm'] as const)('responses of the official client, %s
       expect(call?.name).toBe('weather');
       expectForecast(JSON.parse(call!.arguments));
       const { call_id } = call!;
-      const told = await client.responses.create({
+      const answered = await client.responses.create({
         model,
         previous_response_id: asked.id,
         input: [{ type: 'function_call_output', call_id, output: 'sunny' }],
         tools: [weather],
         max_output_tokens: 30,
       });
-      expect(told.output_text).toMatch(/^[A-Z]/);
+      expect(answered.output_text).toMatch(/^[A-Z]/);
     },
   );
 

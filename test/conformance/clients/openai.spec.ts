@@ -48,11 +48,11 @@ describe.each(['openai', 'vllm'] as const)('the official client and the %s diale
 
   it('.stream() gathers content, and ends with what .create() answers', async () => {
     const stream = client.chat.completions.stream({ model, messages, max_tokens: 30 });
-    let heard = '';
-    stream.on('content', (delta) => (heard += delta));
+    let received = '';
+    stream.on('content', (delta) => (received += delta));
     const whole = await client.chat.completions.create({ model, messages, max_tokens: 30 });
     expect(await stream.finalContent()).toBe(whole.choices[0]?.message.content);
-    expect(heard).toBe(whole.choices[0]?.message.content);
+    expect(received).toBe(whole.choices[0]?.message.content);
   });
 
   it('.stream() gathers the calls of tools', async () => {

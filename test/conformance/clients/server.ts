@@ -28,7 +28,7 @@ export function expectForecast(value: unknown): void {
   expect(Number.isInteger(days) && days >= 1 && days <= 7, JSON.stringify(value)).toBe(true);
 }
 
-/** A front with an engine that answers at once, and calls a tool that fits once. */
+/** A front with an engine that answers at once, and that calls a tool once if one fits. */
 export function openServer(
   dialect: Dialect,
   config: Partial<BatonConfig> = {},
@@ -41,8 +41,8 @@ export function openServer(
 }
 
 /**
- * Runs a request that will not end by itself and whose client leaves: the engine gets an abort and
- * the front drops the request. A streaming request aborts after its first bytes; any other is
+ * Runs a request that does not end by itself and whose client disconnects: the engine gets an abort
+ * and the front drops the request. A streaming request aborts after its first bytes. Any other is
  * aborted here, when an engine has it.
  */
 export async function expectFreed(

@@ -102,7 +102,7 @@ export class RandomBody {
     private readonly path: string,
   ) {}
 
-  /** As bytes, occasionally invalid JSON or invalid UTF-8. */
+  /** As bytes, occasionally with invalid JSON or invalid UTF-8. */
   bytes(): Buffer {
     const bytes = Buffer.from(this.json());
     if (this.chance(0.9)) return bytes;
@@ -121,7 +121,7 @@ export class RandomBody {
     for (let i = this.below(4); i > 0; i--) fields.push([this.field(), this.value(4)]);
     if (this.chance(0.15)) fields.push(this.constraint());
     if (this.chance(0.1)) fields.push(['stream', true]);
-    // By hand, so that `__proto__` is a key of its own and one key may come twice.
+    // Written by hand, so that `__proto__` is a regular key and a key may occur twice.
     return `{${fields.map(([key, value]) => `${JSON.stringify(key)}:${jsonOf(value)}`).join()}}`;
   }
 

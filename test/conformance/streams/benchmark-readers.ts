@@ -1,6 +1,6 @@
 /**
- * Models of benchmark clients' stream readers, as far as they decide what is measured. Each takes
- * the text of one network read at a time.
+ * Models of benchmark clients' stream readers, with the parts that affect the measurement. Each
+ * takes the text of one network read at a time.
  */
 export interface Reading {
   /** Read at which the client counts the first token; -1 when it never does. */

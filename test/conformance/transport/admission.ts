@@ -43,7 +43,7 @@ export function describeAdmission(makeWorld: WorldFactory): void {
       expect(await b.admission.totals()).toEqual({ prefill: 0, decode: 1, aggregated: 0 });
     });
 
-    it('forgets the share of a dead API', async () => {
+    it('drops the share of a dead API', async () => {
       await a.presence.announceApi('dies', 120);
       await a.admission.tryEnter('dies', 'prefill', 5, 5);
       expect(await b.admission.tryEnter('api-b', 'prefill', 1, 5)).toBe(false);

@@ -5,7 +5,7 @@ import type { PrivateRedis } from '../../support/redis-server';
 import { waitUntil } from '../../support/wait';
 import { handoff, job, redisWorld, start, Taking, type World, withAdmin } from './world';
 
-/** What BullMQ's own tools see of a request on its way, and what the way costs the server. */
+/** A request as BullMQ's own tools show it, and its cost in commands of the server. */
 export function describeBullTools(server: () => PrivateRedis): void {
   describe("BullMQ's own tools", () => {
     let world: World;
@@ -75,7 +75,7 @@ export function describeBullTools(server: () => PrivateRedis): void {
       await step(0, 1);
       const before = await scripts();
       await step(1, 1);
-      // One more may be a look of the transport at its own keys.
+      // One more may be a check of the transport's own keys.
       expect((await scripts()) - before).toBeLessThanOrEqual(2);
     });
   });

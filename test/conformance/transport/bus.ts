@@ -25,25 +25,27 @@ export function describeBus(makeWorld: WorldFactory): void {
     });
 
     it('delivers to every subscriber of the channel and to no other', async () => {
-      const heard: string[] = [];
-      await publisher.bus.subscribe('aborts', () => heard.push('own'));
-      await subscriber.bus.subscribe('aborts', () => heard.push('first'));
-      await subscriber.bus.subscribe('aborts', () => heard.push('second'));
-      await subscriber.bus.subscribe('other', () => heard.push('other'));
+      const received: string[] = [];
+      await publisher.bus.subscribe('aborts', () => received.push('own'));
+      await subscriber.bus.subscribe('aborts', () => received.push('first'));
+      await subscriber.bus.subscribe('aborts', () => received.push('second'));
+      await subscriber.bus.subscribe('other', () => received.push('other'));
       publisher.bus.publish('aborts', Buffer.from('x'));
-      await waitUntil(() => heard.length === 3, { what: 'three have heard it' });
-      expect(heard.sort()).toEqual(['first', 'own', 'second']);
+      await waitUntil(() => received.length === 3, { what: 'three subscribers have the message' });
+      expect(received.sort()).toEqual(['first', 'own', 'second']);
     });
 
     it('is silent after unsubscribing, even when others still listen', async () => {
-      const heard: string[] = [];
-      const stop = await subscriber.bus.subscribe('c', () => heard.push('stopped'));
-      await subscriber.bus.subscribe('c', () => heard.push('stays'));
+      const received: string[] = [];
+      const stop = await subscriber.bus.subscribe('c', () => received.push('stopped'));
+      await subscriber.bus.subscribe('c', () => received.push('stays'));
       await stop();
       await stop();
       publisher.bus.publish('c', Buffer.from('x'));
-      await waitUntil(() => heard.length === 1, { what: 'the other has heard it' });
-      expect(heard).toEqual(['stays']);
+      await waitUntil(() => received.length === 1, {
+        what: 'the other subscriber has the message',
+      });
+      expect(received).toEqual(['stays']);
     });
   });
 }

@@ -10,7 +10,10 @@ import { job, redisWorld, Taking, type World, withAdmin } from './world';
 
 const BUSY_WORKER = fileURLToPath(new URL('../../support/busy-worker.cjs', import.meta.url));
 
-/** Of another process, because a busy event loop here would keep this test busy as well. */
+/**
+ * The loop belongs to another process, because a busy event loop here would block this test as
+ * well.
+ */
 export function describeBusyLoop(server: () => PrivateRedis): void {
   describe('a worker whose event loop is busy', () => {
     let world: World;
@@ -64,7 +67,7 @@ export function describeBusyLoop(server: () => PrivateRedis): void {
   });
 }
 
-/** Whether both the engine and the API process count as alive; both or neither. */
+/** True when both the engine and the API process count as alive, false when neither does. */
 async function isSeen({ presence }: Transport): Promise<boolean> {
   const [engines, [isApiAlive]] = [
     await presence.engines(),

@@ -18,7 +18,7 @@ export function describeConnection(makeWorld: WorldFactory): void {
     });
     afterEach(() => world.close());
 
-    it('says that a restarted broker is another one', async () => {
+    it('reports a restarted broker as another one', async () => {
       await world.kill();
       expect(a.isConnected).toBe(false);
       await world.restart();
@@ -27,15 +27,15 @@ export function describeConnection(makeWorld: WorldFactory): void {
     });
 
     it('reports that a broken connection was restored, and keeps its subscriptions', async () => {
-      const heard: string[] = [];
-      await a.bus.subscribe('api:a', (payload) => heard.push(payload.toString()));
+      const received: string[] = [];
+      await a.bus.subscribe('api:a', (payload) => received.push(payload.toString()));
       await world.breakConnections();
       await waitUntil(() => events.length >= 2 && a.isConnected && b.isConnected, {
         what: 'both are connected again',
       });
       expect(new Set(events)).toEqual(new Set(['lost', 'restored']));
       b.bus.publish('api:a', Buffer.from('after'));
-      await waitUntil(() => heard.includes('after'), { what: 'the message is heard' });
+      await waitUntil(() => received.includes('after'), { what: 'the message has arrived' });
     });
 
     it('refuses every call at once while it is lost', async () => {
@@ -118,7 +118,7 @@ export function describeConnection(makeWorld: WorldFactory): void {
       expect(taking.lost).toEqual([]);
     });
 
-    it('announces the APIs of its process again before it says that the broker was replaced', async () => {
+    it('announces its APIs again before it reports a replaced broker', async () => {
       await a.presence.announceApi('api-a', 60_000);
       const permits: string[] = [];
       a.onConnection((event) => {

@@ -18,7 +18,7 @@ export function describeDocuments(makeWorld: WorldFactory): void {
     });
     afterEach(() => world.close());
 
-    it('are read by any process as they were written', async () => {
+    it('are readable by any process, unchanged', async () => {
       const text = JSON.stringify({ text: 'é😀\u0000', n: 1e308 });
       expect(await a.documents.put(at('x'), text, BOUNDS)).toBe('stored');
       expect(await b.documents.get(at('x'))).toBe(text);
@@ -52,7 +52,7 @@ export function describeDocuments(makeWorld: WorldFactory): void {
       expect(await a.documents.get(at('x'))).toBeUndefined();
     });
 
-    it('are replaced only while they are what the caller has read', async () => {
+    it('are replaced only while they equal the version that the caller has read', async () => {
       await a.documents.put(at('x'), '1', BOUNDS);
       const changes = ['2', '3', '4'].map((to) =>
         b.documents.replace(at('x'), { from: '1', to }, BOUNDS),
@@ -64,7 +64,7 @@ export function describeDocuments(makeWorld: WorldFactory): void {
       expect(await a.documents.get(at('x'))).toBeUndefined();
     });
 
-    it('take entries into their last list, from any process at once', async () => {
+    it('append entries to their last list, from many processes at once', async () => {
       await a.documents.put(at('x'), '{"é":[]}', BOUNDS);
       const all = Array.from({ length: 20 }, (_, i) => `{"n":${i},"to":["é"]}`);
       const added = all.map((entry, i) =>
@@ -108,14 +108,14 @@ export function describeDocuments(makeWorld: WorldFactory): void {
       expect(found.filter((one) => one !== undefined)).toHaveLength(3);
     });
 
-    it('vanish when their time is over', async () => {
+    it('expire after their time', async () => {
       await a.documents.put(at('x'), '1', { maxEntries: 3, ttlMs: 40 });
       await waitUntil(async () => (await b.documents.get(at('x'))) === undefined, {
         what: 'the document has expired',
       });
     });
 
-    it('are read by many at once, however large, beside what others ask', async () => {
+    it('are read by many at once, at any size, beside other calls', async () => {
       await a.documents.put(at('x'), 'x'.repeat(1 << 20), BOUNDS);
       const others: Promise<readonly string[]>[] = [];
       const reads = Array.from({ length: 24 }, async () => {
@@ -127,7 +127,7 @@ export function describeDocuments(makeWorld: WorldFactory): void {
       expect(new Set((await Promise.all(others)).map(String))).toEqual(new Set(['x']));
     });
 
-    it('may be large, but not without bound', async () => {
+    it('may be large, up to a limit', async () => {
       const large = 'x'.repeat(1 << 20);
       expect(await a.documents.put(at('x'), large, BOUNDS)).toBe('stored');
       expect((await b.documents.get(at('x')))?.length).toBe(1 << 20);

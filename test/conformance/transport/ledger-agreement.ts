@@ -43,7 +43,9 @@ const word: fc.Arbitrary<Word> = fc.oneof(
   { weight: 1, arbitrary: fc.constant({ kind: 'abort' as const }) },
 );
 
-/** The two ledgers are written in two languages; they give the same answers to the same calls. */
+/**
+ * The two ledgers are written in two languages. They must give the same answers to the same calls.
+ */
 export function describeLedgerAgreement(server: () => PrivateRedis): void {
   describe('ledgers of both adapters', () => {
     const worlds: World[] = [];
@@ -60,7 +62,7 @@ export function describeLedgerAgreement(server: () => PrivateRedis): void {
       for (const world of worlds) await world.close();
     });
 
-    it('answer any sequence of words alike', async () => {
+    it('answer any sequence of calls alike', async () => {
       await fc.assert(
         fc.asyncProperty(fc.array(word, { maxLength: 24 }), async (words) => {
           const requestId = randomUUID();
@@ -73,7 +75,7 @@ export function describeLedgerAgreement(server: () => PrivateRedis): void {
       );
     });
 
-    it('let epochs only rise, and end a request once', async () => {
+    it('only raise epochs, and end a request once', async () => {
       await fc.assert(
         fc.asyncProperty(fc.array(word, { maxLength: 24 }), async (words) => {
           const answers = await converse(transports[0] as Transport, randomUUID(), words);
@@ -133,7 +135,7 @@ async function converse(
     }
   }
 
-  /** Mostly the newest, sometimes an older one, sometimes one that never was. */
+  /** Mostly the newest, sometimes an older one, sometimes one that never existed. */
   function chosen(index: number): Epoch {
     return epochs[Math.max(0, index - 1)] ?? 1;
   }

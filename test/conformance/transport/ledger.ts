@@ -98,7 +98,7 @@ export function describeLedger(makeWorld: WorldFactory): void {
       expect(await begin({ submission: 2 })).toEqual({ kind: 'drop', why: 'finished' });
     });
 
-    it('does not count a run whose engine leaves, however often that is said', async () => {
+    it('does not count a run whose engine leaves, for any number of reports', async () => {
       for (let attempt = 1; attempt <= 5; attempt += 1) {
         expect((await begin({ maxRuns: 1 })).kind).toBe('run');
         for (const _ of [1, 2]) await a.ledger.withdraw('r', packEpoch(1, attempt));
@@ -200,7 +200,7 @@ export function describeLedger(makeWorld: WorldFactory): void {
       });
     });
 
-    it('takes a higher submission for a resubmission when the word itself was lost', async () => {
+    it('treats a higher submission as a resubmission when the call itself was lost', async () => {
       await handedOver();
       expect(await begin({ submission: 3 })).toMatchObject({ kind: 'run', epoch: packEpoch(3, 2) });
       expect(await begin({ submission: 2 })).toEqual({ kind: 'drop', why: 'superseded' });
@@ -227,7 +227,7 @@ export function describeLedger(makeWorld: WorldFactory): void {
       expect(await view()).toMatchObject({ isAborted: false, result: { tokens: 3 } });
     });
 
-    it('starts nothing for an API that is gone, and runs it when the API lives after all', async () => {
+    it('starts no run for a missing API, and starts it when the API returns', async () => {
       expect(await begin({ apiId: 'ghost' })).toEqual({ kind: 'drop', why: 'not-awaited' });
       expect(await view()).toMatchObject({ isAborted: true, isApiAlive: false });
       await a.presence.announceApi('ghost', 60_000);
@@ -245,7 +245,7 @@ export function describeLedger(makeWorld: WorldFactory): void {
       expect(await view()).toMatchObject({ isAborted: false });
     });
 
-    it('marks what a dead API awaits, until that API submits it again', async () => {
+    it('marks requests of a dead API, until that API submits them again', async () => {
       await a.presence.announceApi('ghost', 60_000);
       await run({ apiId: 'ghost' });
       await a.presence.removeApi('ghost');
@@ -257,7 +257,7 @@ export function describeLedger(makeWorld: WorldFactory): void {
       expect(await begin({ apiId: 'ghost', submission: 2 })).toMatchObject({ kind: 'run' });
     });
 
-    it('shows the views in the order of the question', async () => {
+    it('returns the views in the order of the given ids', async () => {
       await run({ requestId: 'one' });
       await run({ requestId: 'two', engineId: 'engine-b' });
       const ids = [...Array.from({ length: 300 }, (_, i) => `none-${i}`), 'two', 'one'];
@@ -281,7 +281,7 @@ export function describeLedger(makeWorld: WorldFactory): void {
     });
   });
 
-  it('forgets tombstones and prompts after their time', async () => {
+  it('removes tombstones and prompts after their time', async () => {
     const world = makeWorld({ tombstoneMs: TOMBSTONE_MS, promptTtlMs: TOMBSTONE_MS });
     const transport = await world.connect();
     await transport.presence.announceApi('api-a', 60_000);

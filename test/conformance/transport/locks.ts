@@ -26,7 +26,7 @@ export function describeLocks(makeWorld: WorldFactory): void {
       expect(await taking.first().done()).toBe(true);
     });
 
-    it('let the jobs of a dead worker go to another', async () => {
+    it('release the jobs of a dead worker to another', async () => {
       const dying = await world.connect();
       const dead = new Taking(dying, 'prefill', { room: 3 });
       await api.jobs.add('prefill', jobs(3));
@@ -70,7 +70,7 @@ export function describeLocks(makeWorld: WorldFactory): void {
     });
   });
 
-  it('brings the jobs of a killed worker to another within 3 s at the default times', () =>
+  it('give the jobs of a killed worker to another within 3 s at the default times', () =>
     onTime(5, async () => {
       const world = makeWorld(DEFAULT_TIMES);
       const api = await world.connect();
@@ -89,7 +89,7 @@ export function describeLocks(makeWorld: WorldFactory): void {
     }));
 }
 
-/** What SIGSTOP does to a process: nothing runs. */
+/** The effect of SIGSTOP: the process stops. */
 function freeze(ms: number): void {
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
 }

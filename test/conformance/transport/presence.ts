@@ -16,7 +16,7 @@ export function describePresence(makeWorld: WorldFactory): void {
     });
     afterEach(() => world.close());
 
-    it('shows engines until they are removed or fall silent', async () => {
+    it('shows engines until they are removed or send no heartbeats', async () => {
       await a.presence.announceEngine(engine('stays', 0), 60_000);
       await a.presence.announceEngine(engine('leaves', 1), 60_000);
       await a.presence.announceEngine(engine('silent', 2), 120);
@@ -26,7 +26,7 @@ export function describePresence(makeWorld: WorldFactory): void {
       expect(await b.presence.engines()).toEqual([engine('stays', 0)]);
     });
 
-    it('keeps an engine that renews itself, with its newest word', async () => {
+    it('keeps an engine that renews its presence, with its newest report', async () => {
       const endMs = performance.now() + 400;
       for (let beat = 1; performance.now() < endMs; beat += 1) {
         await a.presence.announceEngine(engine('beats', 0, beat), 250);
@@ -60,7 +60,7 @@ export function describePresence(makeWorld: WorldFactory): void {
       expect(await a.presence.announceEngine(engine('late', taken), 60_000)).toBe(false);
     });
 
-    it('knows the living APIs', async () => {
+    it('lists the living APIs', async () => {
       await a.presence.announceApi('lives', 60_000);
       await a.presence.announceApi('falls-silent', 120);
       await a.presence.announceApi('leaves', 60_000);

@@ -15,7 +15,7 @@ export function describeQueues(makeWorld: WorldFactory): void {
     });
     afterEach(() => world.close());
 
-    it('delivers a job whole', async () => {
+    it('delivers a job unchanged', async () => {
       const sent = job('whole', { kvTransferParams: undefined as never, traceparent: '00-a-b-01' });
       await api.jobs.add('prefill', [sent]);
       const taking = new Taking(worker, 'prefill');
@@ -23,7 +23,7 @@ export function describeQueues(makeWorld: WorldFactory): void {
       expect(taking.first().job).toEqual(JSON.parse(JSON.stringify(sent)));
     });
 
-    it('delivers in the order of adding', async () => {
+    it('delivers jobs in the order of adding', async () => {
       const taking = new Taking(worker, 'prefill');
       await api.jobs.add('prefill', jobs(40));
       await taking.untilTaken(40);
@@ -86,7 +86,7 @@ export function describeQueues(makeWorld: WorldFactory): void {
       expect([decode.ids, engine.ids]).toEqual([['for-decode'], ['for-engine']]);
     });
 
-    it('takes no more than there is room for, and more after wake', async () => {
+    it('takes jobs within its room, and more after wake', async () => {
       const taking = new Taking(worker, 'prefill', { room: 2 });
       await api.jobs.add('prefill', jobs(5));
       await taking.untilTaken(2);
@@ -97,7 +97,7 @@ export function describeQueues(makeWorld: WorldFactory): void {
       expect(await api.jobs.waiting('prefill')).toBe(2);
     });
 
-    it('asks for room again when a job is done', async () => {
+    it('checks its room again when a job is done', async () => {
       const taking = new Taking(worker, 'prefill', { room: 1 });
       await api.jobs.add('prefill', jobs(2));
       await taking.untilTaken(1);
@@ -155,7 +155,7 @@ export function describeQueues(makeWorld: WorldFactory): void {
       expect(idle.ids).toEqual(['warm-up']);
     });
 
-    it('puts a job that is given back in front', async () => {
+    it('puts a returned job in front', async () => {
       const draining = new Taking(worker, 'prefill', { room: 1 });
       await api.jobs.add('prefill', jobs(3));
       await draining.untilTaken(1);
@@ -176,7 +176,7 @@ export function describeQueues(makeWorld: WorldFactory): void {
       expect(paused.taken).toEqual([]);
     });
 
-    it('counts what waits and not what is taken', async () => {
+    it('counts waiting jobs, not taken ones', async () => {
       await api.jobs.add('prefill', [...jobs(3), job('later', { priority: 5 })]);
       expect(await api.jobs.waiting('prefill')).toBe(4);
       const taking = new Taking(worker, 'prefill', { room: 1 });
@@ -185,7 +185,7 @@ export function describeQueues(makeWorld: WorldFactory): void {
       expect(await api.jobs.waiting('decode')).toBe(0);
     });
 
-    it('ends the queue of a lost engine and hands out its jobs once', async () => {
+    it('ends the queue of a lost engine and delivers its jobs once', async () => {
       const engine = new Taking(worker, 'engine:lost', { room: 1 });
       await api.jobs.add('engine:lost', [...jobs(2), job('r2', { priority: 3 })]);
       await engine.untilTaken(1);
@@ -199,7 +199,7 @@ export function describeQueues(makeWorld: WorldFactory): void {
       expect(await api.jobs.waiting('engine:lost')).toBe(0);
     });
 
-    it('reclaims what was placed with an engine and waits there, and leaves the rest to it', async () => {
+    it('reclaims waiting jobs of an engine, and leaves the taken ones to it', async () => {
       const queue = 'engine:slow';
       const placed = { placed: { stage: 'prefill' as const } };
       const engine = new Taking(worker, queue, { room: 1 });

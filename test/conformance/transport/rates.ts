@@ -25,7 +25,7 @@ export function describeRates(makeWorld: WorldFactory): void {
           (i % 2 === 0 ? a : b).rates.take('x', [requests(1, limit)]),
         );
         const taken = (await Promise.all(asks)).filter(({ isTaken }) => isTaken);
-        // A large budget fills by a few while all these are asked.
+        // A large budget refills by a few during these calls.
         expect(taken.length).toBeGreaterThanOrEqual(limit);
         expect(taken.length).toBeLessThanOrEqual(limit + (limit > 100 ? 5 : 0));
         const left = taken.map(({ states }) => states[0]?.remaining);
@@ -45,7 +45,7 @@ export function describeRates(makeWorld: WorldFactory): void {
       });
     });
 
-    it('are taken from together or not at all', async () => {
+    it('are charged together or not at all', async () => {
       await a.rates.take('x', [requests(8), tokens(1_000)]);
       const refused = await b.rates.take('x', [requests(3), tokens(1_000)]);
       expect(refused.isTaken).toBe(false);
@@ -59,7 +59,7 @@ export function describeRates(makeWorld: WorldFactory): void {
       expect((await a.rates.take('x', [requests(10)])).isTaken).toBe(true);
     });
 
-    it('go into debt by what is settled, and refuse even a look until it is paid', async () => {
+    it('go into debt by settled amounts, and refuse every request until it is paid', async () => {
       await a.rates.take('x', [requests(10)]);
       await b.rates.settle('x', requests(5));
       const look = await a.rates.take('x', [requests(0)]);

@@ -13,20 +13,20 @@ import { job, jobs, redisWorld, start, Taking, withAdmin } from './world';
 /** Tests of effects that only a server outside the process has. */
 export function describeRedisOnly(server: () => PrivateRedis): void {
   describe('with a real server', () => {
-    it('reports in one sentence that there is no server', async () => {
+    it('reports a missing server in one sentence', async () => {
       const url = '/nowhere/redis.sock';
       const connecting = connectRedisTransport({ url, times: { callDeadlineMs: 300 } });
       await expect(connecting).rejects.toThrow(TransportUnavailable);
       await expect(connecting).rejects.toThrow(/unix:\/nowhere\/redis\.sock: .*ENOENT/);
     });
 
-    it('says which addresses it understands, and never repeats a password', async () => {
+    it('names the valid forms of addresses, and never repeats a password', async () => {
       const connecting = connectRedisTransport({ url: 'http://me:secret@host' });
       await expect(connecting).rejects.toThrow(/redis:\/\/.*cluster:\/\//);
       await expect(connecting).rejects.not.toThrow(/secret/);
     });
 
-    it('says what it is connected to', async () => {
+    it('describes its connection', async () => {
       const world = redisWorld(server());
       const transport = await world.connect();
       expect(transport.description).toMatch(/^Redis \d+\.\d+\.\d+ at unix:\/.*redis\.sock$/);
@@ -38,7 +38,7 @@ export function describeRedisOnly(server: () => PrivateRedis): void {
       ['indexes', 'not a hash'],
       ['waiting:prefill', 'not a hash'],
       ['queue:decode:wait', 'not a list'],
-    ])('refuses a prefix under which %s is a key of something else', async (key, what) => {
+    ])('refuses a prefix under which %s is a foreign key', async (key, what) => {
       const { url } = server();
       const prefix = `foreign-${key.replaceAll(':', '-')}`;
       await withAdmin(server(), (admin) => admin.set(`{${prefix}}:${key}`, 'x'));
@@ -48,7 +48,7 @@ export function describeRedisOnly(server: () => PrivateRedis): void {
       await expect(connecting).rejects.toThrow(what);
     });
 
-    it('is not connected while a key is of something else, and comes back by itself', async () => {
+    it('is not connected while a key is foreign, and reconnects by itself', async () => {
       const world = redisWorld(server());
       const transport = await world.connect();
       const key = `{${world.prefix}}:waiting:prefill`;
@@ -62,7 +62,7 @@ export function describeRedisOnly(server: () => PrivateRedis): void {
       await world.close();
     });
 
-    it('is not connected while the server does not answer, long before it gives it up', async () => {
+    it('counts as lost while the server is silent, before the connection closes', async () => {
       const world = redisWorld(server(), { silenceMs: 200, callDeadlineMs: 60_000 });
       const transport = await world.connect();
       const enter = (): Promise<boolean> => transport.admission.tryEnter('api', 'decode', 1, 1);
@@ -116,7 +116,7 @@ export function describeRedisOnly(server: () => PrivateRedis): void {
       await Promise.all([late.close(), quick.close()]);
     });
 
-    it('gives a lock that ran out back to its worker, out of the waiting list, too', async () => {
+    it('returns an expired lock to its worker, also from the waiting list', async () => {
       const prefix = 'regained';
       const { url } = server();
       const slow = { lockMs: 1_500, lockRenewMs: 4_000, stalledCheckMs: 50 };
@@ -181,7 +181,7 @@ export function describeRedisOnly(server: () => PrivateRedis): void {
       await world.close();
     });
 
-    it('takes back an admission that came after the caller had given up', async () => {
+    it('withdraws an admission that arrives after the deadline of its call', async () => {
       const world = redisWorld(server(), { callDeadlineMs: 800 });
       const transport = await world.connect();
       await transport.presence.announceApi('api-a', 60_000);
@@ -194,7 +194,7 @@ export function describeRedisOnly(server: () => PrivateRedis): void {
       await world.close();
     });
 
-    it('leaves no key without end behind but the queues themselves', async () => {
+    it('leaves no key without expiry except the queues themselves', async () => {
       const world = redisWorld(server());
       const transport = await world.connect();
       await withAdmin(server(), (admin) => admin.flushall());

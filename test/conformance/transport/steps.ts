@@ -5,7 +5,7 @@ import { handoff, job, start, Taking, type World, type WorldFactory } from './wo
 
 const RESULT = { reason: 'stop', tokens: 1 } as const;
 
-/** What a job and the ledger do in one step. */
+/** The combined steps of a job and the ledger. */
 export function describeSteps(makeWorld: WorldFactory): void {
   describe('steps of a job with the ledger', () => {
     let world: World;
@@ -45,7 +45,7 @@ export function describeSteps(makeWorld: WorldFactory): void {
       await taking.untilTaken(2);
     });
 
-    it('hand nothing over from a fenced run, whose job still leaves', async () => {
+    it('hand nothing over from a fenced run, and still remove its job', async () => {
       const { taking, epoch } = await taken();
       await a.ledger.begin(start());
       expect(await taking.first().handOver(over(epoch))).toBe(false);
@@ -101,7 +101,7 @@ export function describeSteps(makeWorld: WorldFactory): void {
       ]);
     });
 
-    it('carry the hand-over record to the run that decode begins with its take', async () => {
+    it('give the hand-over record to the run that decode begins with its take', async () => {
       const { taking, epoch } = await taken();
       await taking.first().handOver(over(epoch));
       const begins = { stage: 'decode', engineId: 'engine-d', maxRuns: 3 } as const;

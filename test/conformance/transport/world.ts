@@ -18,16 +18,16 @@ import { Redis } from 'ioredis';
 import { waitUntil } from '../../support/wait';
 import type { PrivateRedis } from '../../support/redis-server';
 
-/** A broker of one test with any number of attached processes, and its possible accidents. */
+/** A broker of one test with any number of attached processes, and its possible faults. */
 export interface World {
   /** The prefix of its keys. */
   readonly prefix: string;
   connect(): Promise<Transport>;
-  /** The broker goes away and loses its data. */
+  /** Stops the broker, which loses its data. */
   kill(): Promise<void>;
-  /** It comes back empty. */
+  /** Starts it again, empty. */
   restart(): Promise<void>;
-  /** All connections break and may be made again at once; nothing is lost but messages. */
+  /** Breaks all connections, which may reconnect at once. Only messages are lost. */
   breakConnections(): Promise<void>;
   close(): Promise<void>;
 }
@@ -35,7 +35,7 @@ export interface World {
 export type WorldFactory = (times?: Partial<TransportTimes>) => World;
 
 /**
- * Fast enough for tests that wait for locks to run out, slow enough for a busy machine to renew
+ * Short enough for tests that wait for locks to expire, long enough for a busy machine to renew
  * them.
  */
 export const SHORT_TIMES: Partial<TransportTimes> = {
@@ -118,7 +118,7 @@ export async function withAdmin<T>(
   }
 }
 
-/** The jobs that one consumer got and lost. */
+/** The jobs that one consumer took and lost. */
 export class Taking {
   readonly taken: TakenJob[] = [];
   readonly lost: TakenJob[] = [];

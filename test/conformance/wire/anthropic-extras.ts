@@ -12,8 +12,7 @@ const ANTHROPIC: TypeRules = {
 };
 
 /**
- * vLLM's messages come without nulls and without most of what Anthropic counts; its errors have
- * vLLM's names.
+ * vLLM's messages have no nulls and lack most of Anthropic's counts. Its errors have vLLM's names.
  */
 const VLLM: TypeRules = {
   Message: {
@@ -36,7 +35,7 @@ const VLLM: TypeRules = {
   InvalidRequestErrorObject: { type: { also: text } },
 };
 
-/** Every way in which a message may differ from the types of Anthropic's client. */
+/** Every permitted difference between a message and the types of Anthropic's client. */
 export function anthropicExtras(dialect: Dialect): TypeRules {
   return dialect === 'openai' ? ANTHROPIC : VLLM;
 }

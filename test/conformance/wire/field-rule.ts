@@ -1,4 +1,4 @@
-/** An allowed difference between one field and the client's type. */
+/** A permitted difference between one field and the client's type. */
 export interface FieldRule {
   /** Its schema, when the type does not have the field. */
   readonly extra?: object;

@@ -25,8 +25,8 @@ const permission = {
 };
 
 /**
- * Fields that OpenAI does not have, given in both dialects when the request asks for them, or where
- * benchmark clients need them.
+ * Fields that OpenAI does not have, present in both dialects when the request asks for them, or
+ * where benchmark clients need them.
  */
 const ASKED: TypeRules = {
   ChatCompletion: {
@@ -54,17 +54,17 @@ const ASKED: TypeRules = {
     token_ids: { extra: ids },
     prompt_token_ids: { extra: ids },
     prompt_logprobs: { extra: scores },
-    // A chunk has the type of the whole answer, and no end yet.
+    // A chunk has the type of the whole answer, and no finish reason yet.
     finish_reason: { also: nothing },
   },
-  // Open Responses demands them; `output_text` is made by the client.
+  // Open Responses requires them; the client computes `output_text`.
   Response: {
     output_text: { isAbsent: true },
     frequency_penalty: { extra: { type: 'number' } },
     presence_penalty: { extra: { type: 'number' } },
     max_tool_calls: { extra: { type: ['integer', 'null'] } },
     store: { extra: { type: 'boolean' } },
-    // Until it is over.
+    // Until the end of the response.
     usage: { also: nothing },
   },
   ResponseFormatTextJSONSchemaConfig: { description: { also: nothing } },
@@ -72,7 +72,7 @@ const ASKED: TypeRules = {
   'ResponseTextDeltaEvent.Logprob.TopLogprob': { bytes: { extra: bytes } },
   'ResponseTextDoneEvent.Logprob': { bytes: { extra: bytes } },
   'ResponseTextDoneEvent.Logprob.TopLogprob': { bytes: { extra: bytes } },
-  // Nothing precedes the first token of an echo.
+  // The first token of an echo has no predecessor.
   'CompletionChoice.Logprobs': {
     token_logprobs: { also: { type: 'array', items: { type: ['number', 'null'] } } },
     top_logprobs: { also: { type: 'array', items: { type: ['object', 'null'] } } },
@@ -86,7 +86,7 @@ const ASKED: TypeRules = {
   },
 };
 
-/** What vLLM adds, gives as null and leaves out. */
+/** Fields that vLLM adds, sends as null or leaves out. */
 const VLLM: TypeRules = {
   ChatCompletion: { ec_transfer_params: { extra: nothing }, metrics: { extra: nothing } },
   'ChatCompletion.Choice': {
@@ -131,7 +131,7 @@ const VLLM: TypeRules = {
 };
 
 /**
- * Every way in which an answer may differ from the types of OpenAI's client; any other field or
+ * Every permitted difference between an answer and the types of OpenAI's client. Any other field or
  * value is a fault.
  */
 export function openaiExtras(dialect: Dialect): TypeRules {

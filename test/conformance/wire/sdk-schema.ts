@@ -64,7 +64,7 @@ class SchemaWriter {
     private readonly rules: TypeRules,
   ) {}
 
-  /** @param field  the name of what has this type, which tells a count from a number */
+  /** @param field  the name of the field of this type, which distinguishes counts from numbers */
   of(type: ts.Type, field: string): Schema {
     const { flags } = type;
     if (type.isUnion()) return this.union(type, field);
@@ -128,7 +128,7 @@ class SchemaWriter {
 
 const COUNT = { type: 'integer', minimum: 0 };
 
-/** `ChatCompletionChunk.Choice.Delta`; what has no name is called by its text. */
+/** `ChatCompletionChunk.Choice.Delta`. A type without a name is called by its text. */
 function nameOf(type: ts.Type, checker: ts.TypeChecker): string {
   const symbol = type.aliasSymbol ?? type.getSymbol();
   if (symbol === undefined || symbol.name === '__type') return checker.typeToString(type);

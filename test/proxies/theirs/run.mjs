@@ -1,5 +1,5 @@
 /* global clearTimeout */
-// Runs proxies of other projects, unmodified, each in front of a cluster of its own, and sends the
+// Runs proxies of other projects, unmodified, each in front of a separate cluster, and sends the
 // battery through them.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -38,7 +38,7 @@ function help() {
 async function main(only) {
   const chosen = PROXIES.filter(({ name }) => name.includes(only));
   if (chosen.length === 0) {
-    process.stderr.write(`No proxy is named ${only}.\n`);
+    process.stderr.write(`There is no proxy ${only}.\n`);
     return 2;
   }
   let wrong = 0;
@@ -76,7 +76,7 @@ async function tryProxy({ name, command, flags = [], conversationId = false, tra
   }
 }
 
-/** vLLM sets an engine's id by `--kv-transfer-config`: here the engine reports its own. */
+/** vLLM sets an engine's id by `--kv-transfer-config`. Baton's engine reports its own. */
 async function engineIdOf(port) {
   const params = { do_remote_decode: true, do_remote_prefill: false };
   const body = { model: MODEL, prompt: 'who?', max_tokens: 1, kv_transfer_params: params };
@@ -122,7 +122,7 @@ async function stop(started) {
   clearTimeout(timer);
 }
 
-/** In a row: engines take one port after the other. */
+/** Consecutive ports, one for each engine. */
 async function freePorts(count) {
   for (;;) {
     const first = await portOf(0);

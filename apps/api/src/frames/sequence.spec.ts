@@ -7,6 +7,7 @@ import {
 } from '@baton/contract';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { runsOf } from '../../../../test/support/runs';
 import { Sequence, type SequenceOwner } from './sequence';
 
 const OWNER: SequenceOwner = {
@@ -154,7 +155,7 @@ describe('a sequence', () => {
             shown = sequence.received;
           }
         }),
-        { numRuns: 2_000 },
+        { numRuns: runsOf(2_000) },
       );
     },
   );

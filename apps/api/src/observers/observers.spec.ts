@@ -15,6 +15,7 @@ import type { Logger } from '@baton/telemetry';
 import type { Transport } from '@baton/transport';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { runsOf } from '../../../../test/support/runs';
 import type { ClusterView } from '../cluster/cluster-view';
 import type { ModelCatalog } from '../cluster/model-catalog';
 import { FrameInbox } from '../frames/frame-inbox';
@@ -187,7 +188,7 @@ describe('the observers', () => {
         expect(listed.record.trimEnd().split('\n')).toHaveLength(5);
         expect(listed.timeline?.sequences).toHaveLength(4);
       }),
-      { numRuns: 40, verbose: true },
+      { numRuns: runsOf(40), verbose: true },
     );
   });
 

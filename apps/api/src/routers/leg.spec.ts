@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { runsOf } from '../../../../test/support/runs';
 import { namesLeg } from '../request/route/route';
 import { disaggregatedParamsOf, opaqueStateOf } from './disaggregated-params';
 import { legOf } from './leg';
@@ -46,7 +47,7 @@ describe('legs of outside routers', () => {
         if (leg.kind === 'attach') expect(leg.params.remote_engine_id).toEqual(expect.any(String));
         if (leg.kind === 'unusable') expect(leg.why).toMatch(/\.$/);
       }),
-      { numRuns: 2_000 },
+      { numRuns: runsOf(2_000) },
     );
   });
 
@@ -56,7 +57,7 @@ describe('legs of outside routers', () => {
         if (namesLeg(each)) return;
         expect(legOf({ ...each, params: undefined })).toEqual({ kind: 'none' });
       }),
-      { numRuns: 2_000 },
+      { numRuns: runsOf(2_000) },
     );
   });
 

@@ -264,7 +264,7 @@ describe('wrong usage', () => {
 
   it('reports that no server answers', async () => {
     const answer = await runCommand('bench', '--host', '127.0.0.1', '--port', '1', ...SHORT);
-    expect(answer.stderr).toMatch(/^baton: Nothing answers at http:\/\/127.0.0.1:1: [^\n]+\.\n$/);
+    expect(answer.stderr).toMatch(/^baton: No server answers at http:\/\/127.0.0.1:1: [^\n]+\.\n$/);
     expect(answer.exitCode).toBe(1);
   });
 

@@ -71,7 +71,7 @@ describe('baton plan --space', () => {
   it.each([
     ['gpus: {h100: 8', [], /--space .*fleet\.yaml cannot be read: /],
     ['gpus: {h100: eight}', [], /fleet\.yaml: gpus\.h100 must be an integer from 1 to 4096\./],
-    ['gpus: {h20: 8}', [], /No price of the GPU h20 is known: give --gpu-price h20=DOLLARS\./],
+    ['gpus: {h20: 8}', [], /The GPU h20 has no price\. Add --gpu-price h20=DOLLARS\./],
     [SPACE, ['--gpus', '4'], /The file of --space sets --gpus\. Remove the flag\./],
     ['gpus: {h100: 8}\nvary: {block_size: [16]}', [], /vary\.block_size is chosen by the search/],
   ])('refuses %j with exit code 2', async (space, args, sentence) => {

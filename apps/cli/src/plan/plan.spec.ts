@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Summary } from '@baton/analysis';
 import type { PlanDocument, SplitDocument } from '@baton/planning';
-import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { type CommandAnswer, runCommand } from '../../test/test-command';
 
 const SLO = ['--slo', 'ttft=1s,tpot=30ms'];
@@ -38,16 +38,17 @@ afterEach(() => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-describe('baton plan --json', () => {
-  let document: PlanDocument;
-  beforeAll(async () => {
-    document = await planned(...PLAN);
-  });
+let answer: CommandAnswer;
+let document: PlanDocument;
+beforeAll(async () => {
+  answer = await plan(...PLAN, '--json');
+  document = JSON.parse(answer.stdout) as PlanDocument;
+});
 
-  it('prints one document with every split, including those not simulated', async () => {
-    const again = await plan(...PLAN, '--json');
-    expect(again.stderr).toMatch(/^(baton: .*\n)*$/);
-    expect(JSON.parse(again.stdout)).toEqual(document);
+describe('baton plan --json', () => {
+  it('prints one document with every split, including those not simulated', () => {
+    expect(answer.exitCode).toBe(0);
+    expect(answer.stderr).toMatch(/^(baton: .*\n)*$/);
     expect(document).toMatchObject({ gpus: 4, slo: 'ttft=1s,tpot=30ms', seed: 0 });
     expect(document).toMatchObject({ front_end: { name: 'vllm' }, config: { frontend: 'vllm' } });
     expect(document.winner_summary?.phase_means_ms.front_end).toBeGreaterThan(5.7);
@@ -211,24 +212,33 @@ describe('a plan with SLO classes', () => {
 });
 
 describe('baton plan', () => {
-  it('prints a table, with the command that starts the winner', async () => {
-    const { exitCode, stdout } = await plan(...PLAN);
+  const folders = mkdtempSync(join(tmpdir(), 'baton-plan-'));
+  const out = join(folders, 'new', 'result');
+  let table: CommandAnswer;
+  beforeAll(async () => {
+    table = await plan(...PLAN, '--out', out);
+  });
+  afterAll(() => rmSync(folders, { recursive: true }));
+
+  it('prints a table, with the command that starts the winner', () => {
+    const { exitCode, stdout } = table;
     expect(exitCode).toBe(0);
     expect(stdout).toMatch(/^Plan of 4 GPUs for random: llama-3.1-8b, h100, 90 % of requests/);
     expect(stdout).toMatch(/^1P3D .*not simulated/m);
     expect(stdout).toMatch(/^start it: +bin\/baton up \d/m);
   });
 
-  it('writes its files, with a page without external links', async () => {
-    const out = join(folder, 'new', 'result');
-    const { exitCode, stdout, stderr } = await plan(...PLAN, '--json', '--out', out);
-    expect(exitCode).toBe(0);
+  it('gives the same document, byte for byte, once more', () => {
+    const written = readFileSync(join(out, 'plan.json'), 'utf8');
+    expect(written).toBe(answer.stdout);
+    expect(JSON.parse(written)).toEqual(document);
+  });
+
+  it('writes its files, with a page without external links', () => {
     expect(readdirSync(out).sort()).toEqual(['plan.csv', 'plan.html', 'plan.json']);
-    expect(stderr).toContain('wrote plan.json, plan.csv, plan.html');
-    expect(readFileSync(join(out, 'plan.json'), 'utf8')).toBe(stdout);
+    expect(table.stderr).toContain('wrote plan.json, plan.csv, plan.html');
     const [head = '', ...rows] = readFileSync(join(out, 'plan.csv'), 'utf8').trim().split('\n');
-    const { splits } = JSON.parse(stdout) as PlanDocument;
-    expect(rows).toHaveLength(splits.length);
+    expect(rows).toHaveLength(document.splits.length);
     for (const row of rows) expect(row.split(',')).toHaveLength(head.split(',').length);
     const page = readFileSync(join(out, 'plan.html'), 'utf8');
     for (const title of ['goodput per GPU', 'Goodput per GPU', 'TTFT over load', 'Sensitivity']) {
@@ -253,7 +263,7 @@ describe('baton plan', () => {
   it.each([
     [[], 'The SLO is missing'],
     [['--slo', 'ttft=1s', '--gpus', '3', '--tp', '2'], 'use all 3 GPUs'],
-    [['--slo', 'ttft=1s', '--gpus', '4', '--num-prompts', '0'], 'there are none'],
+    [['--slo', 'ttft=1s', '--gpus', '4', '--num-prompts', '0'], 'the workload has none'],
     [['--slo', 'ttft=1s', '--gpus', '4', '--request-rate', 'inf'], 'arrive at one instant'],
     [['--slo', 'ttft=1s', '--gpus', '4', '--model', 'gpt-0'], 'gpt-0'],
     [['--slo', 'ttft=1s', '--gpus', '4', '--data-parallel-size', '2'], 'data_parallel_size'],

@@ -27,8 +27,8 @@ export function completePolicy(command: Command): void {
     .argument('[modules...]', 'name of a new policy, or paths of policies')
     .option(
       '--kind <kind>',
-      'Kind of policy: placement, flow-control (new, test) or scaling (new, ask) (default: ' +
-        'placement).',
+      'Kind of policy: placement, flow-control (new, test), scaling (new, ask) or ' +
+        'decode-placement (ask) (default: placement).',
     )
     .option('--live', 'With test: also run each policy on a live cluster.')
     .addHelpText('after', EXAMPLES)
@@ -53,8 +53,10 @@ async function run(action: string, modules: string[], given: GivenReplayFlags): 
 }
 
 async function ask(kind: string, modules: string[], flags: GivenReplayFlags): Promise<void> {
-  if (kind !== 'placement' && kind !== 'scaling') {
-    throw new UsageError(`--kind must be placement or scaling with policy ask, not '${kind}'.`);
+  if (kind !== 'placement' && kind !== 'decode-placement' && kind !== 'scaling') {
+    throw new UsageError(
+      `--kind must be placement, decode-placement or scaling with policy ask, not '${kind}'.`,
+    );
   }
   const [module] = modules;
   if (module !== undefined) {

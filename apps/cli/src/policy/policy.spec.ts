@@ -118,7 +118,7 @@ describe('baton policy', () => {
       ['policy', 'new', 'x', '--kind', 'router'],
       "--kind must be one of placement, scaling, flow-control, not 'router'.",
     ],
-    [['policy', 'test', 'x.mjs', '--kind', 'scaling'], 'baton plan --autoscalers compares'],
+    [['policy', 'test', 'x.mjs', '--kind', 'scaling'], 'Compare autoscalers with baton plan'],
     [
       ['policy', 'test', 'x.mjs', '--kind', 'flow-control', '--flow-control', 'edf'],
       'policy test sets the flow control. Remove --flow-control.',

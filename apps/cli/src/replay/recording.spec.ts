@@ -128,12 +128,12 @@ describe('the replay of a recorded run', () => {
 
   it.each([
     ['with --no-compare', ['--no-compare'], false],
-    ['when requests arrive otherwise', ['--rate-scale', '2'], true],
+    ['when requests arrive at other times', ['--rate-scale', '2'], true],
     ['when clients wait', ['--concurrency', '1'], true],
   ])('is not compared %s', async (_when, flags, isSaid) => {
     const answer = await replay('--trace', path, '--json', ...flags);
     expect(resultOf(answer)).not.toHaveProperty('comparison');
-    const isNoted = answer.stderr.includes('for requests arrive otherwise');
+    const isNoted = answer.stderr.includes('because requests arrive at other times');
     expect(isNoted).toBe(isSaid && !flags.includes('--no-compare'));
   });
 

@@ -62,11 +62,6 @@ export function addReplayOptions(command: Command): void {
   flag('--svg', 'Also write each chart of the report as an SVG image (needs --out).');
   flag('--page', 'Also write page.html, the live page of the run with a player (needs --out).');
   flag('--save-cache <file>', 'Write the prefix caches at the end of the run to this file.');
-  flag(
-    '--warm-start <file>',
-    'Begin with the prefix caches in a --save-cache file of the same cluster; or peer: engines ' +
-      'that join fetch the cache of another engine (default: empty caches).',
-  );
   flag('--no-leap', 'Simulate every decode step separately: slower, with the same result.');
   addCostOptions(command);
   addConfigOptions(command);
@@ -75,8 +70,9 @@ export function addReplayOptions(command: Command): void {
 /** @throws UsageError, one sentence */
 export function readReplayFlags(given: GivenReplayFlags): ReplayFlags {
   const { workload, others } = splitWorkloadFlags(given);
-  const { config: asked, own } = partConfig(others);
+  const { config: options, own } = partConfig(others);
   const shadow = flagText(own['shadow']);
+  const { warmStart, config: asked } = withoutCaches(options);
   const { asPlaced, config } = withoutRecorded(withShadow(asked, shadow));
   const out = flagText(own['out']);
   const concurrency = readConcurrency(flagText(own['concurrency']));
@@ -103,7 +99,7 @@ export function readReplayFlags(given: GivenReplayFlags): ReplayFlags {
     svg: own['svg'] === true,
     page: own['page'] === true,
     saveCache: flagText(own['saveCache']),
-    warmStart: flagText(own['warmStart']),
+    warmStart,
   };
 }
 
@@ -143,6 +139,17 @@ function withoutRecorded({ placement, ...config }: GivenReplayFlags): {
     asPlaced,
     config: asPlaced || placement === undefined ? config : { ...config, placement },
   };
+}
+
+/** The caches of another run are no value of the configuration. */
+function withoutCaches({ warmStart, ...config }: GivenReplayFlags): {
+  warmStart: string | undefined;
+  config: GivenReplayFlags;
+} {
+  if (warmStart === undefined) return { warmStart, config };
+  return warmStart === 'peer'
+    ? { warmStart: undefined, config: { ...config, warmStart } }
+    : { warmStart: String(warmStart), config };
 }
 
 function withShortNames(config: GivenReplayFlags, { tp }: GivenReplayFlags): GivenReplayFlags {

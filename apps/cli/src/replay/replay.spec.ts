@@ -204,10 +204,10 @@ describe('baton replay', () => {
   it.each([
     [['--slo', 'ttft=2'], '--slo: SLO "ttft=2" needs a unit, us, ms or s'],
     [['--concurrency', '0'], '--concurrency must be an integer from 1 to'],
-    [['--think-time', '5ms'], '--think-time needs --concurrency'],
+    [['--think-time', '5ms'], '--think-time is a pause of clients. Add --concurrency.'],
     [['--concurrency', '2', '--think-time', '5'], "such as 5ms; '5' is not"],
     [['--concurrency', '2', '--think-time', '2h'], "such as 5ms; '2h' is not"],
-    [['--perfetto'], '--perfetto needs --out DIR'],
+    [['--perfetto'], '--perfetto writes a file. Add --out DIR.'],
     [['--tp', '2', '--tensor-parallel-size', '2'], '--tp and --tensor-parallel-size are the same'],
     [['--topology', '3Q'], 'Topology "3Q" is not understood'],
     [['--gpu', 'h1000'], 'h1000'],

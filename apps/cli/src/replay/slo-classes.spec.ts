@@ -77,7 +77,7 @@ describe('the SLO classes of a replay', () => {
   });
 
   it.each([
-    [['--slo-mix', 'a=1'], 'The workload has SLO classes, such as a: name slo_classes.'],
+    [['--slo-mix', 'a=1'], 'The workload has SLO classes, such as a. Set slo_classes.'],
     [
       ['--slo-mix', 'gold=1', '--slo-classes', CLASSES],
       "The workload has the SLO class 'gold'; slo_classes has interactive, batch.",

@@ -97,7 +97,7 @@ describe('a replay that begins with a cache', () => {
     expect(stderr).toContain(`baton: --warm-start ${saved} ${sentence}\n`);
   });
 
-  it('is refused for a file that no replay has saved', async () => {
+  it('is refused for a file of another kind', async () => {
     const trace = traceOf('once.jsonl', 0);
     const refusal = async (): Promise<string> =>
       (await runCommand('replay', '--trace', trace, ...CLUSTER, '--warm-start', saved)).stderr;
@@ -105,7 +105,10 @@ describe('a replay that begins with a cache', () => {
     for (const [text, reason] of [
       ['engines: []', 'it is not JSON.'],
       ['{"engines":[]}', 'it is not a file that --save-cache wrote.'],
-      ['{"baton_caches":1,"engines":[{"role":"prefill","index":0,"blocks":[-1]}]}', 'no replay'],
+      [
+        '{"baton_caches":1,"engines":[{"role":"prefill","index":0,"blocks":[-1]}]}',
+        'it is not a file',
+      ],
     ] as const) {
       writeFileSync(saved, text);
       expect(await refusal()).toContain(`baton: --warm-start ${saved}: ${reason}`);

@@ -100,7 +100,7 @@ describe('delayed metrics', () => {
 describe('bounds', () => {
   it.each([
     ['2P1D', '1P4D', 'no more prefill engines in min than in max'],
-    ['1P1D', '4A', 'name the same roles in both'],
+    ['1P1D', '4A', 'Name the same roles in both'],
     [undefined, '4P', 'prefill and decode engines need each other'],
     [undefined, 'many', 'max: Topology "many" is not understood'],
   ])('%s to %s are refused', (min, max, sentence) => {

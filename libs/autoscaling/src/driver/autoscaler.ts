@@ -29,10 +29,10 @@ const MOST_SCRAPES = 1_024;
 type Counts = Record<EngineRole, number>;
 
 /**
- * Asks a policy once per interval and turns its counts into changes that keep the bounds. A role
- * keeps an engine that takes work. Draining engines still have their GPUs: all present engines
- * count for the maximum when one joins, and those that change their role count for both. A starting
- * engine is not stopped; it can leave once it takes work.
+ * Calls a policy once per interval and turns its counts into changes that keep the bounds. A role
+ * always keeps an engine that accepts work. Draining engines still occupy their GPUs: all present
+ * engines count for the maximum when one joins, and those that change their role count for both. A
+ * starting engine is not stopped; it can leave once it accepts work.
  */
 export class Autoscaler {
   private scrapes: ClusterSample[] = [];

@@ -24,7 +24,7 @@ export function parseBounds(min: string | undefined, max: string): ScaleBounds {
   for (const role of ROLES) {
     if (least[role] > 0 === most[role] > 0 && least[role] <= most[role]) continue;
     throw new AutoscalerError(
-      `min ${formatTopology(least)} does not fit max ${formatTopology(most)}: name the same ` +
+      `min ${formatTopology(least)} does not fit max ${formatTopology(most)}. Name the same ` +
         `roles in both, and no more ${role} engines in min than in max.`,
     );
   }

@@ -44,7 +44,7 @@ describe('a value of each replica (type Pods, AverageValue)', () => {
     ['a missing replica damps a scale-up to nothing', [25, none], 20, 2, 2],
     ['a missing replica counts as the target to scale down', [5, 5, none], 20, 3, 2],
     ['missing ones never turn a change round', [30, none, none, none], 20, 4, 4],
-    ['nothing is known of none', [none, none], 20, 2, undefined],
+    ['no metrics of any replica', [none, none], 20, 2, undefined],
   ])('%s', (_name, values, target, current, desired) => {
     const counts = { current, ready: values.length, tolerance: TOLERANCE };
     expect(engineReplicas(values, target, counts)).toBe(desired);

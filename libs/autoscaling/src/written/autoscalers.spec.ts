@@ -39,25 +39,20 @@ const BEFORE: Shown = { atSeconds: 0 };
 describe('built-in autoscalers follow their formulas', () => {
   it.each<[string, string, Shown, string]>([
     [
-      'hpa: each role has an HPA of its own on the same metric',
+      'hpa: each role has a separate HPA on the same metric',
       'hpa:ttft=1s',
       { engines: '2P3D', totals: { ttft: sum(20, 10) } },
       '4P6D',
     ],
     [
-      'hpa: a metric can scale one role alone',
+      'hpa: a metric can scale only one role',
       'hpa:ttft=1s@prefill',
       { engines: '2P3D', totals: { ttft: sum(20, 10) } },
       '4P3D',
     ],
+    ['hpa: without measurements nothing changes', 'hpa:ttft=1s', { engines: '2P3D' }, '2P3D'],
     [
-      'hpa: nothing has been measured, so nothing changes',
-      'hpa:ttft=1s',
-      { engines: '2P3D' },
-      '2P3D',
-    ],
-    [
-      'hpa: the metric that asks for the most replicas decides',
+      'hpa: the metric with the most replicas decides',
       'hpa:waiting=5+kv=0.5',
       { engines: '2P2D', kv: 0.75, queued: { prefill: 40 } },
       // 0.75 / 0.5 × 2 = 3 by KV; 40 / 5 = 8 by the queue of prefill, of which 4 more at once.
@@ -76,9 +71,14 @@ describe('built-in autoscalers follow their formulas', () => {
       // 0.9 alone would ask for more; with two at 0 the mean is 0.45, ratio 1.125 of 4.
       '1P5D',
     ],
-    ['keda: one replica for so many that wait', 'keda:10', { queued: { prefill: 42 } }, '5P1D'],
     [
-      'keda: requests that wait inside of engines count',
+      'keda: one replica per number of waiting requests',
+      'keda:10',
+      { queued: { prefill: 42 } },
+      '5P1D',
+    ],
+    [
+      'keda: requests that wait in engines count',
       'keda:10',
       { engines: '2P2D', waiting: 15 },
       '3P3D',
@@ -109,9 +109,9 @@ describe('built-in autoscalers follow their formulas', () => {
       '2P3D',
     ],
     ['wva: one less when the load fits on one less', 'wva', { engines: '1P3D', kv: 0.4 }, '1P2D'],
-    ['wva: it stays when the load would not fit', 'wva', { engines: '1P2D', kv: 0.4 }, '1P2D'],
+    ['wva: no change when the load would not fit', 'wva', { engines: '1P2D', kv: 0.4 }, '1P2D'],
     [
-      'wva: no further one while one starts',
+      'wva: no further engine while one starts',
       'wva',
       { engines: '2P2D', starting: '1D', kv: 0.79 },
       '3P3D',
@@ -129,7 +129,7 @@ describe('built-in autoscalers follow their formulas', () => {
       '1P5D',
     ],
     [
-      'switch: both miss theirs, so nothing is gained',
+      'switch: both miss theirs, so nothing changes',
       'switch:ttft=1s:itl=50ms',
       { engines: '2P4D', totals: { ttft: sum(30, 10), itl: sum(1, 10) } },
       '2P4D',
@@ -218,7 +218,7 @@ describe('the oracle', () => {
 
   it('cannot be built without a trace', () => {
     expect(() => buildAutoscaler({ kind: 'oracle', late: 0 }, WORLD)).toThrow(
-      'oracle knows a trace',
+      'oracle needs a trace',
     );
   });
 });
@@ -238,7 +238,7 @@ describe('an invalid autoscaler', () => {
     ['schedule:8h', 'schedule: "8h" is not understood'],
     ['schedule:25h=1P1D', 'schedule: each time must be before the end of the period.'],
     ['sla:predictor=oracle', 'sla: predictor must be constant or kalman; "oracle" is not.'],
-    ['oracle:3', 'oracle: "3" is no option=value.'],
+    ['oracle:3', 'oracle: "3" is not of the form option=value.'],
   ])('%s is refused in one sentence', (text, sentence) => {
     expect(() => parseAutoscaler(text)).toThrow(sentence);
   });

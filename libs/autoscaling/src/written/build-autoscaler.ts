@@ -42,7 +42,7 @@ export function buildAutoscaler(spec: AutoscalerSpec, world: AutoscalerWorld): S
     case 'oracle':
       if (world.future !== undefined) return new Oracle(world.future.needs, world.future.aheadUs);
       throw new AutoscalerError(
-        'oracle knows a trace: use it with `baton replay` or `baton plan`.',
+        'oracle needs a trace. Use it with `baton replay` or `baton plan`.',
       );
     default:
       return unreachable(spec);

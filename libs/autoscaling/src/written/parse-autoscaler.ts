@@ -92,7 +92,7 @@ function hpaMetric(text: string, objectives: Objectives): HpaMetric {
   if (metric === undefined) {
     throw new AutoscalerError(
       `There is no metric "${text}" to scale by. There are: ${SCALE_METRICS.join(', ')}; ` +
-        'write for example hpa:ttft=2s or hpa:kv=0.7@decode.',
+        'write, for example, hpa:ttft=2s or hpa:kv=0.7@decode.',
     );
   }
   const value = target === undefined ? targetOf(metric, objectives) : secondsIn(target);

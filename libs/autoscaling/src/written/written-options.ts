@@ -14,7 +14,8 @@ export class WrittenOptions {
   ) {
     for (const part of parts) {
       const at = part.indexOf('=');
-      if (at < 1) throw new AutoscalerError(`${autoscaler}: "${part}" is no option=value.`);
+      if (at < 1)
+        throw new AutoscalerError(`${autoscaler}: "${part}" is not of the form option=value.`);
       this.values.set(part.slice(0, at), part.slice(at + 1));
     }
   }
@@ -61,7 +62,7 @@ export class WrittenOptions {
     const isGood = value !== undefined && value > 0 && periodSeconds !== undefined;
     if (isGood && periodSeconds > 0 && periodSeconds <= 1_800) return { value, periodSeconds };
     throw new AutoscalerError(
-      `${this.autoscaler}: ${name} must be written as 4/15s (so many in a period of at most ` +
+      `${this.autoscaler}: ${name} must be written as 4/15s (a number and a period of at most ` +
         `1,800 s); "${text}" is not.`,
     );
   }

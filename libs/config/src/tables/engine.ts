@@ -6,6 +6,7 @@ import {
   integer,
   list,
   number,
+  optionalChoice,
   optionalDuration,
   optionalInteger,
   optionalNumber,
@@ -16,6 +17,9 @@ import {
 
 /** Far above useful draft lengths. */
 export const DRAFT_TOKENS_MAX = 32;
+
+/** The causes of a start, in their order in time. */
+export const STARTUP_CAUSES = ['image-pull', 'weights', 'weights-from-peer', 'warm-up'] as const;
 
 /** vLLM's scheduler options, with its names and defaults. */
 export const ENGINE = {
@@ -226,11 +230,20 @@ export const ENGINE = {
     help: 'Encoding of structs in KV-cache events: arrays, or maps with the names of their fields.',
   }),
   /** Simulated seconds. */
-  startupDuration: durationByCause(['image-pull', 'weights', 'warm-up'], [0, 86_400], {
+  startupDuration: durationByCause(STARTUP_CAUSES, [0, 86_400], {
     help:
       'How long an engine loads before it takes work, as a real one loads weights; simulated ' +
-      'time. By cause it is their sum: image-pull=20s,weights=35s,warm-up=5s.',
+      'time. By cause it is their sum, which reports and metrics show one by one: ' +
+      'image-pull=20s,weights=35s,weights-from-peer=8s,warm-up=5s. Weights come from a peer ' +
+      'while another engine of the role is ready.',
     unit: 's',
+  }),
+  warmStart: optionalChoice(['peer'], {
+    help:
+      'Prefix cache of an engine that joins: peer = it fetches that of the ready engine of its ' +
+      'role that has most, before it takes work. A replay also takes a file of --save-cache, for ' +
+      'the engines of its start.',
+    unset: 'empty',
   }),
   /** Percent of the step. */
   warmupPenalty: number(0, [0, 10_000], {

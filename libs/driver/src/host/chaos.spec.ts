@@ -2,6 +2,7 @@ import { settle } from '../../../clock/test/manual-wall-clock';
 import type { EngineJob } from '@baton/contract';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { runsOf } from '../../../../test/support/runs';
 import type { EngineHost } from './engine-host';
 import { PROMPT_US, World } from '../../test/test-world';
 
@@ -167,7 +168,7 @@ describe('engine hosts under random failures', () => {
         chaos.checkCauses();
         await world.close();
       }),
-      { numRuns: 60 },
+      { numRuns: runsOf(60) },
     );
   });
 });

@@ -8,7 +8,7 @@ import type { ConservationAudit } from './conservation-audit';
 import type { Operations } from './operations';
 
 export interface EngineGaugesParts {
-  readonly options: Pick<DriverOptions, 'facts' | 'stepTimes'>;
+  readonly options: Pick<DriverOptions, 'facts' | 'stepTimes' | 'fetchesCache'>;
   readonly slot: EngineSlot;
   readonly runs: RunTable;
   readonly pace: StepPace;
@@ -30,6 +30,7 @@ export function engineGauges(parts: EngineGaugesParts, isUpstreamUp?: boolean): 
     kvUsage: now.kvUsage,
     heldBlocks: now.heldBlocks,
     numBlocks: options.facts.numBlocks,
+    ...(options.fetchesCache === true && { cachedBlocks: slot.engine.cachedBlocks }),
     clockLagMs: pace.p99LagUs() / 1_000,
     latenessMs: Math.round(transport.punctuality.latenessMs()),
     handoffs: { ...source.handoffs(), ...target.handoffs() },

@@ -53,7 +53,6 @@ export class EngineHost {
   private readonly work: Work;
   private readonly duties: Duties;
   private readonly readers: MailReaders;
-  private startup: { cancel(): void } | undefined;
   private stopping: Promise<void> | undefined;
 
   constructor(options: HostOptions, dependencies: HostDependencies) {
@@ -62,7 +61,8 @@ export class EngineHost {
     const sides = buildSides(site, core);
     const work = buildWork(site, core, sides);
     const duties = buildDuties(site, core, { ...sides, ...work });
-    const built = { ...site, ...core, ...sides, ...work };
+    const { warmStart } = duties;
+    const built = { ...site, ...core, ...sides, ...work, warmStart };
     core.slot.onCrash(new CrashRecovery(built).recover);
     core.loop.listen(new StepReports(built));
     core.endings.onLettingGo(new RunClaims(built).letGo);
@@ -140,17 +140,19 @@ export class EngineHost {
   }
 
   private async startUp(): Promise<void> {
-    const { options, clock, log } = this.site;
-    const { startupUs } = options;
-    if (startupUs === 0) {
+    const { startup } = this.duties;
+    if (startup.isInstant) {
       await this.takeWork();
       return;
     }
-    const rung = (): void =>
-      void this.takeWork().catch((error: unknown) => {
-        log.error({ err: error }, 'unexpected failure');
+    const takeWork = (): Promise<void> | undefined =>
+      this.state === 'starting' ? this.takeWork() : undefined;
+    startup
+      .run()
+      .then(takeWork)
+      .catch((error: unknown) => {
+        this.site.log.error({ err: error }, 'unexpected failure');
       });
-    this.startup = clock.atSim(clock.nowUs() + startupUs, rung);
   }
 
   private async takeWork(): Promise<void> {
@@ -169,7 +171,7 @@ export class EngineHost {
 
   private async leave(): Promise<void> {
     const { beacon, load, drain } = this.duties;
-    this.startup?.cancel();
+    this.duties.startup.stop();
     this.work.intake.pause();
     const announced = beacon.enter('draining');
     load.tellNow();

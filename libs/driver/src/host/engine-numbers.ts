@@ -36,6 +36,7 @@ export class EngineNumbers {
       model: options.facts.model,
       ...originOf(options),
       state: identity.state,
+      ...(identity.loading !== undefined && { loading: identity.loading }),
       gauges: engineGauges(gauges, numbers?.isUp),
       counters: engineCounters(this.parts, numbers),
       histograms: stats.histograms(),

@@ -7,6 +7,7 @@ import type { TargetSide } from '../handoff/target-side';
 import type { Executor } from '../jobs/executor';
 import type { Intake } from '../jobs/intake';
 import type { FrameResender } from '../steps/resend';
+import type { WarmStart } from './warm-start';
 
 export interface MailDeliveryParts {
   readonly runs: RunTable;
@@ -17,6 +18,7 @@ export interface MailDeliveryParts {
   /** Undefined: the engine does the work. */
   readonly executor: Executor | undefined;
   readonly resender: FrameResender;
+  readonly warmStart: WarmStart;
   readonly onOrder: (order: MembershipOrder) => void;
 }
 
@@ -25,7 +27,7 @@ export class MailDelivery implements MailReaders {
   constructor(private readonly parts: MailDeliveryParts) {}
 
   readonly onMessage = (message: EngineMessage): void => {
-    const { source, target, executor, resender, onOrder } = this.parts;
+    const { source, target, executor, resender, warmStart, onOrder } = this.parts;
     switch (message.kind) {
       case 'read':
         return source.onRead(message);
@@ -45,6 +47,10 @@ export class MailDelivery implements MailReaders {
         return executor?.tellMetrics(message.replyTo);
       case 'resend':
         return resender.answer(message);
+      case 'tell-cache':
+        return warmStart.tell(message);
+      case 'cache':
+        return warmStart.take(message);
       case 'leave':
       case 'become':
         return onOrder(message);

@@ -261,6 +261,10 @@ export interface EnginePort extends LockstepRank {
   /** `atUs` is the instant of the snapshot within an extended step; default: its beginning. */
   snapshot(atUs?: Micros): EngineSnapshot;
   readonly counters: EngineCounters;
+  /** Blocks that a prefix match can find, used or free. */
+  readonly cachedBlocks: number;
+  /** Their shared content, which another engine may begin with. O(blocks). */
+  sharedCache(): WarmCache;
   /** `counters.acceptedTokens` by their place in the draft; empty without speculation. */
   readonly acceptedPerPosition: readonly number[];
 }

@@ -5,6 +5,7 @@ import type {
   EngineSnapshot,
   Reservation,
   StepFacts,
+  WarmCache,
 } from '@baton/engine';
 import { assert } from '@baton/kernel';
 
@@ -25,6 +26,7 @@ export class IdleEngine implements EnginePort {
   readonly counters = NOTHING;
   readonly acceptedPerPosition: readonly number[] = [];
   readonly hasAdmittedAhead = false;
+  readonly cachedBlocks = 0;
 
   /** Number of requests under way on the server. */
   running: () => number = () => 0;
@@ -49,6 +51,10 @@ export class IdleEngine implements EnginePort {
 
   resetPrefixCache(): boolean {
     return true;
+  }
+
+  sharedCache(): WarmCache {
+    return { freeOrder: [], freeGroups: [] };
   }
 
   beginStep(): undefined {

@@ -34,7 +34,7 @@ interface Log {
   readonly [column: string]: string;
 }
 
-/** Known misses beyond the limit, in percent: 0.35 GiB of an RTX 4090 are unexplained. */
+/** Known misses beyond the limit, in percent: 0.35 GiB of one run on an RTX 4090. */
 const MISSES = new Map([['llama-3.1-8b rtx-4090 1', 8]]);
 const AIM_PERCENT = 2;
 

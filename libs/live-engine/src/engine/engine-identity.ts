@@ -29,6 +29,8 @@ export class EngineIdentity {
   /** vLLM's engine number, unique among living engines; 0 until the cluster has given it. */
   index = 0;
   state: EnginePresence['state'] = 'starting';
+  /** The cause of its start that is under way. */
+  loading: string | undefined;
 
   constructor({ role, dataParallel }: IdentityOptions) {
     this.role = role;

@@ -1,4 +1,4 @@
-import type { EngineRoleName, RoleScaling, Summary } from '@baton/analysis';
+import type { EngineRoleName, RoleScaling, StartupSummary, Summary } from '@baton/analysis';
 import { consoleTable } from '../console-table';
 import { formatNumber, formatShare } from '../format-number';
 
@@ -21,7 +21,14 @@ export function scalingTable({ autoscaling }: Summary): string {
     `${autoscaling.autoscaler}: ${formatNumber(gpu_hours)} GPU-hours ` +
     `(${formatNumber(gpu_hours_at_max)} at ${autoscaling.max}), at most ` +
     `${formatNumber(peak_gpus)} GPUs, ${formatNumber(events.length)} changes\n`;
-  return consoleTable(columns, rows) + line;
+  return consoleTable(columns, rows) + line + startupLine(autoscaling.startups);
+}
+
+function startupLine(startups: StartupSummary | undefined): string {
+  if (startups === undefined) return '';
+  const hours = Object.entries(startups.engine_hours);
+  const parts = hours.map(([cause, each]) => `${cause} ${formatNumber(each)}`);
+  return `${formatNumber(startups.starts)} starts, engine hours: ${parts.join(', ')}\n`;
 }
 
 function roleRow(role: EngineRoleName, figures: RoleScaling): string[] {

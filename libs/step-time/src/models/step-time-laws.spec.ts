@@ -1,6 +1,7 @@
 import { findGpu, findModel } from '@baton/hardware';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { runsOf } from '../../../../test/support/runs';
 import {
   type BatchAggregates,
   buildStepTimeModel,
@@ -104,7 +105,7 @@ describe.each([...LINEAR, ...CURVED])('%s', (_, model) => {
         expect(Number.isFinite(us) && us > 0).toBe(true);
         expect(model.stepUs(batch)).toBe(us);
       }),
-      { numRuns: 300 },
+      { numRuns: runsOf(300) },
     );
   });
 
@@ -144,7 +145,7 @@ describe.each(LINEAR)('the decode law of %s', (_, model) => {
           expect(baseUs + perContextUs * at).toBe(model.stepUs(decodeOnly(seqs, at)));
         }
       }),
-      { numRuns: 500 },
+      { numRuns: runsOf(500) },
     );
   });
 });
@@ -163,6 +164,6 @@ it('the roofline time grows with tokens, sequences and every kind of context', (
         expect(larger).toBeGreaterThanOrEqual(us - 1e-6);
       }
     }),
-    { numRuns: 300 },
+    { numRuns: runsOf(300) },
   );
 });

@@ -116,7 +116,7 @@ describe('an unusable tokenizer.json', () => {
     ['{', 'it is not JSON'],
     ['null', 'it has no "model"'],
     ['{}', 'it has no "model"'],
-    [changed({ model: { type: 'Unigram' } }), '"model.type" is Unigram, which is not supported'],
+    [changed({ model: { type: 'Unigram' } }), '"model.type" is Unigram, but only BPE'],
     [changed({ decoder: { type: 'WordPiece' } }), 'neither ByteLevel nor'],
     [changed({ decoder: null }), 'neither ByteLevel nor'],
     [changed({ added_tokens: [{ id: -1, content: 'x', special: true }] }), '-1 is not the id'],

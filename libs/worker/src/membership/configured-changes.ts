@@ -1,4 +1,4 @@
-import { type BatonConfig, UsageError } from '@baton/config';
+import { type BatonConfig, startupSeconds, UsageError } from '@baton/config';
 import { secondsToUs } from '@baton/kernel';
 import {
   ChangesError,
@@ -14,12 +14,12 @@ import {
  * @throws UsageError for an invalid or impossible schedule; TopologyError
  */
 export function configuredChanges(config: BatonConfig): ScheduledChange[] {
-  const { changes: text, topology, startupDuration } = config;
+  const { changes: text, topology } = config;
   if (text === undefined) return [];
   const engines = parseTopology(topology);
   try {
     const changes = parseChanges(text);
-    checkChanges(engines, changes, secondsToUs(startupDuration));
+    checkChanges(engines, changes, secondsToUs(startupSeconds(config)));
     return changes;
   } catch (error) {
     if (error instanceof ChangesError) throw new UsageError(`changes: ${error.message}`);

@@ -50,7 +50,7 @@ describe('a ShareGPT file', () => {
   it('of another format is refused', async () => {
     const empty = join(folder, 'empty.json');
     writeFileSync(empty, '[]');
-    await expect(load({ datasetFile: empty })).rejects.toThrow('has no conversation');
+    await expect(load({ datasetFile: empty })).rejects.toThrow('has no usable conversation');
     await expect(load({ datasetFile: join(folder, 'absent') })).rejects.toThrow('cannot be read');
     const broken = join(folder, 'broken.json');
     writeFileSync(broken, '[{"conversations": nothing}]');

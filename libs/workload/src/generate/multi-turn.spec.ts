@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { runsOf } from '../../../../test/support/runs';
 import type { Workload } from '../workload';
 import { generateMultiTurn, type MultiTurnSpec } from './multi-turn';
 
@@ -80,7 +81,7 @@ describe('generateMultiTurn', () => {
             expect(new Set(workload.contentIds).size).toBe(workload.contentCount);
           },
         ),
-        { numRuns: 20 },
+        { numRuns: runsOf(20) },
       );
     },
   );

@@ -44,7 +44,7 @@ describe('Mooncake traces', () => {
 
   it.each([
     ['{"timestamp": 0, "input_length": 10', /broken JSON/],
-    ['[1]', /no JSON object/],
+    ['[1]', /not a JSON object/],
     [line({ timestamp: -1 }), /timestamp "-1" is not a number from 0/],
     [line({ timestamp: '0' }), /timestamp ".*" is not a number/],
     [line({ timestamp: undefined }), /timestamp is missing/],

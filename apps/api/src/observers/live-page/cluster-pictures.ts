@@ -107,10 +107,11 @@ function nameOf({ streamId, job }: ObservedSequence): RequestName {
 }
 
 function engineOf(engine: EnginePresence, starvedAfterMs: number): PictureEngine {
-  const { engineId, index, stage, state, gauges, counters } = engine;
+  const { engineId, index, stage, state, loading, gauges, counters } = engine;
   const { latenessMs = 0 } = gauges;
   return {
     ...{ id: engineId, index, role: stage, state },
+    ...(loading !== undefined && { loading }),
     running: gauges.running,
     waiting: gauges.waitingCapacity + gauges.waitingDeferred,
     fetching: gauges.waitingDeferred,

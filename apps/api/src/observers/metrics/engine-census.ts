@@ -1,11 +1,13 @@
+import { STARTUP_CAUSES } from '@baton/config';
 import { type EnginePresence, type Stage, STAGES } from '@baton/contract';
 import { Injectable } from '@nestjs/common';
 import { ClusterView } from '../../cluster/cluster-view';
 import { renderNumbers } from './exposition';
 
 const STATES = ['starting', 'ready', 'draining'] as const;
+const CAUSES = ['startup', ...STARTUP_CAUSES, 'cache'];
 
-/** Counts engines by state, and those that vanished without a drain. */
+/** Counts engines by state, starting ones by their load, and those that vanished undrained. */
 @Injectable()
 export class EngineCensus {
   private known = new Map<string, EnginePresence>();
@@ -30,6 +32,19 @@ export class EngineCensus {
         { name: 'baton:engines', help: 'Engines that announce themselves, by stage and state.' },
         'gauge',
         counts,
+      ),
+      renderNumbers(
+        {
+          name: 'baton:engines_loading',
+          help: 'Starting engines by what they load: a cause of startup_duration, or cache.',
+        },
+        'gauge',
+        STAGES.flatMap((stage) =>
+          CAUSES.map((cause) => ({
+            labels: { stage, cause },
+            value: engines.filter((each) => each.stage === stage && each.loading === cause).length,
+          })),
+        ),
       ),
       renderNumbers(
         {

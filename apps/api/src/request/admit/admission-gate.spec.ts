@@ -3,6 +3,7 @@ import { BatonError, type EnginePresence, STAGES, type Stage } from '@baton/cont
 import { attachInProcess, type Transport } from '@baton/transport';
 import fc from 'fast-check';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
+import { runsOf } from '../../../../../test/support/runs';
 import { until } from '../../../test/until';
 import type { Sequence } from '../../frames/sequence';
 import { AdmissionGate, DrainRate } from './admission-gate';
@@ -103,7 +104,7 @@ describe('the admission gate', () => {
         for (const sequence of sequences) gate.moved(sequence, undefined);
         await settled(0);
       }),
-      { numRuns: 60 },
+      { numRuns: runsOf(60) },
     );
   });
 });

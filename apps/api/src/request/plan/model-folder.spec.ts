@@ -81,7 +81,7 @@ describe('unusable files in a folder', () => {
   const TINY = { 'tokenizer.json': tinyTokenizerJson() };
   it.each<[string, Record<string, string | object>, string]>([
     ['another form', { 'tokenizer.model': 'x' }, 'tokenizer.json does not exist, and tokenizer.m'],
-    ['Unigram', { 'tokenizer.json': UNIGRAM }, '"model.type" is Unigram, which is not supported'],
+    ['Unigram', { 'tokenizer.json': UNIGRAM }, '"model.type" is Unigram, but only BPE'],
     ['no JSON', { 'tokenizer.json': '{' }, 'tokenizer.json cannot be used: it is not JSON.'],
     ['no JSON', { ...TINY, 'tokenizer_config.json': '{' }, '_config.json cannot be used: it is n'],
     ['a list', { ...TINY, 'tokenizer_config.json': 'null' }, '_config.json cannot be used: it mu'],

@@ -1,15 +1,14 @@
 import { UsageError } from '@baton/config';
 import { type EngineRole, formatTopology, parseEngines, type Topology } from '@baton/placement';
+import { isAsGood } from './shares';
 import type { ScalingTrial } from './trial';
-
-/** Difference of attainment, as a share of requests, that counts as equal. */
-export const AS_GOOD = 0.005;
 
 /**
  * The largest split within the bounds, and the best fixed split: the smallest one that keeps the
- * target share of requests within the SLO. If the largest split misses the target, the best one is
- * the smallest within half a point of it. The search follows the border between splits that keep
- * the target and those that do not. It assumes that more engines of a role are never worse.
+ * target share of requests within the SLO, and of each SLO class within its own targets. Where the
+ * largest split misses a target, the best one is within half a point of it. The search follows the
+ * border between splits that keep the targets and those that do not. It assumes that more engines of
+ * a role are never worse.
  *
  * @throws UsageError for bounds with prefill, decode and aggregated engines
  */
@@ -26,13 +25,12 @@ export function bestStatic(
     );
   }
   const largest = attempt(formatTopology(max));
-  const enough = Math.min(target, (largest.slo_attainment ?? 0) - AS_GOOD);
   let best = largest;
   const counts: Record<EngineRole, number> = { ...max };
   if (second !== undefined) counts[second] = min[second];
   while (counts[first] >= min[first]) {
     const trial = attempt(formatTopology(counts));
-    const isEnough = (trial.slo_attainment ?? 0) >= enough;
+    const isEnough = isAsGood(trial, largest, target);
     if (isEnough && trial.gpu_hours < best.gpu_hours) best = trial;
     if (isEnough) counts[first]--;
     else if (second !== undefined && counts[second] < max[second]) counts[second]++;

@@ -1,5 +1,6 @@
 import { formatTopology, parseEngines } from '@baton/placement';
-import { AS_GOOD, rolesIn } from './best-static';
+import { rolesIn } from './best-static';
+import { withLargestShares, isAsGood } from './shares';
 import type { ScalingTrial } from './trial';
 
 /** Shares of late prompts that the model of a plan allows, tried in turn. */
@@ -16,11 +17,12 @@ interface Splits {
 }
 
 /**
+/**
  * The cheapest plans with full knowledge of the trace. Candidates are fixed splits, and plans by
  * the model of `oracle:` with at least the engines of the bounds, of the best split less one engine
  * of its first role, or of the best split with all engines of that role. The first oracle comes
  * within half a point of the highest attainment of any candidate, the second within half a point of
- * the best split.
+ * the best split; with SLO classes, in the share of each class too.
  *
  * @param attempt replays a plan of the model with at least `min` engines
  */
@@ -32,10 +34,9 @@ export function searchOracles(
     LATES.map((late) => attempt(`oracle:late=${late}`, min)),
   );
   const plans = [...planned, ...splits.trials];
-  const most = Math.max(...plans.map(attained));
-  const enough = [most, attained(splits.trials[0]!)].map((share) => share - AS_GOOD);
+  const bars = [withLargestShares(plans), splits.trials[0]!];
   return ORACLES.map((autoscaler, i) => {
-    const kept = plans.filter((plan) => attained(plan) >= enough[i]!);
+    const kept = plans.filter((plan) => isAsGood(plan, bars[i]!));
     const cheapest = kept.reduce((a, b) => (b.gpu_hours < a.gpu_hours ? b : a));
     return { ...cheapest, autoscaler, topology: null };
   });
@@ -48,8 +49,4 @@ function floorsOf({ min, max, trials }: Splits): readonly string[] {
   const oneLess = { ...best, [first]: Math.max(fewest[first], best[first] - 1) };
   const floors = [fewest, oneLess, { ...best, [first]: most[first] }].map(formatTopology);
   return [...new Set(floors)].filter((floor) => floor !== formatTopology(most));
-}
-
-function attained({ slo_attainment: share }: ScalingTrial): number {
-  return share ?? 0;
 }

@@ -1,3 +1,4 @@
+import { sharesOf } from './shares';
 import type { ScalingTrial } from './trial';
 
 /** The document of `baton plan --autoscalers`. */
@@ -59,22 +60,37 @@ function shortened(name: string): string {
 }
 
 function cheapestKept(trials: readonly ScalingTrial[], target: number): ScalingTrial | undefined {
-  const kept = trials.filter(({ autoscaler, slo_attainment: share, slo_classes = [] }) => {
-    const shares = [share, ...slo_classes.map((each) => each.slo_attainment)];
-    return !autoscaler.startsWith('oracle') && shares.every((each) => (each ?? 0) >= target);
-  });
+  const kept = trials.filter(
+    (trial) =>
+      !trial.autoscaler.startsWith('oracle') && sharesOf(trial).every((share) => share >= target),
+  );
   return kept.sort((a, b) => (a.usd ?? a.gpu_hours) - (b.usd ?? b.gpu_hours))[0];
 }
 
 /** A column per figure, then one per SLO class with the share of its requests in the SLO. */
 export function autoscalersCsv({ trials }: ComparedAutoscalers): string {
-  const rows = trials.map(({ slo_classes = [], ...figures }) => [
-    ...Object.values(figures).map((value) => value ?? ''),
-    ...slo_classes.map((each) => each.slo_attainment ?? ''),
+  const causes = [...new Set(trials.flatMap((trial) => Object.keys(startsOf(trial))))];
+  const rows = trials.map((trial) => [
+    ...Object.values(figuresOf(trial)).map((value) => value ?? ''),
+    ...(trial.slo_classes ?? []).map((each) => each.slo_attainment ?? ''),
+    ...causes.map((cause) => startsOf(trial)[cause] ?? 0),
   ]);
-  const { slo_classes: _classes, ...first } = trials[0]!;
-  const names = [...Object.keys(first), ...classesIn(trials).map((name) => `in_slo_${name}`)];
+  const names = [
+    ...Object.keys(figuresOf(trials[0]!)),
+    ...classesIn(trials).map((name) => `in_slo_${name}`),
+    ...causes.map((cause) => `startup_hours_${cause}`),
+  ];
   return [names, ...rows].map((row) => `${row.join(',')}\n`).join('');
+}
+
+function figuresOf({ slo_classes: _classes, startup_engine_hours: _hours, ...rest }: ScalingTrial) {
+  return rest;
+}
+
+function startsOf({
+  startup_engine_hours: hours = {},
+}: ScalingTrial): Record<string, number | null> {
+  return hours;
 }
 
 function classesIn([first]: readonly ScalingTrial[]): string[] {

@@ -94,9 +94,23 @@ describe('baton plan --autoscalers', () => {
     expect(names).toMatch(/policy_faults,in_slo_quick,in_slo_slow$/);
   });
 
+  it('takes the smallest split that keeps the targets of each SLO class too', async () => {
+    const mix = ['--slo-classes', '{"quick":{"ttft":80}}', '--slo-mix', 'quick=1'];
+    const flags = ['--autoscalers', 'keda:5', '--max', '3P1D', '--attainment', '0.9', '--json'];
+    const splitOf = async (...classes: string[]): Promise<ScalingTrial> => {
+      const { stdout } = await baton('plan', ...SMALL, ...flags, ...classes);
+      const { trials } = JSON.parse(stdout) as ComparedAutoscalers;
+      return trials.find(({ topology }) => topology !== null)!;
+    };
+    const [loose, strict] = [await splitOf(), await splitOf(...mix)];
+    expect(loose.topology).toBe('1P1D');
+    expect(strict.gpu_hours).toBeGreaterThan(loose.gpu_hours);
+    expect(strict.slo_classes?.[0]?.slo_attainment).toBeGreaterThanOrEqual(0.9);
+  });
+
   it.each([
-    [['--autoscalers', 'hpa:ttft'], 'autoscaler needs its most engines'],
-    [['--autoscalers', 'hpa:ttft,', '--max', '2P2D'], '--autoscalers is a list'],
+    [['--autoscalers', 'hpa:ttft'], 'autoscaler needs a maximum of engines'],
+    [['--autoscalers', 'hpa:ttft,', '--max', '2P2D'], '--autoscalers must be a list'],
     [['--autoscalers', 'fast', '--max', '2P2D'], 'There is no autoscaler "fast"'],
     [['--autoscalers', 'wva', '--max', '2P2D', '--gpus', '4'], '--gpus has no effect with'],
     [['--autoscalers', 'wva', '--max', '1P1D1A'], 'compares prefill and decode engines, or'],

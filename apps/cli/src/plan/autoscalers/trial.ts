@@ -1,7 +1,7 @@
 import { type ClassSummary, summarise } from '@baton/analysis';
 import { classOptions, simulate } from '@baton/cluster';
 import { type BatonConfig, isModulePath } from '@baton/config';
-import type { CostRates, RoleScaling } from '@baton/analysis';
+import type { CostRates, RoleScaling, StartupSummary } from '@baton/analysis';
 import type { PolicyFault } from '@baton/placement';
 import { type PreparedReplay, scaledReplay } from '@baton/replay';
 import { scenarioOf } from '@baton/scenario';
@@ -26,6 +26,8 @@ export interface ScalingTrial {
   readonly tpot_ms_p90: number | null;
   /** Decisions that the fallback made because the module failed. */
   readonly policy_faults: number;
+  /** Engine-hours by what starting engines load. Undefined: no cause is known. */
+  readonly startup_engine_hours?: StartupSummary['engine_hours'];
   /** Results of each SLO class. Undefined: the configuration has none. */
   readonly slo_classes?: readonly ClassSummary[];
 }
@@ -78,7 +80,7 @@ export function tryScaling(
     ...{ scaling, wallSeconds: 0, seed: config.seed, classes: classOptions(scenario) },
   });
   const { autoscaling, slo_classes } = summary;
-  const { roles, gpu_hours, peak_gpus, events } = autoscaling!;
+  const { roles, gpu_hours, peak_gpus, events, startups } = autoscaling!;
   const gpuHours = (of: (figures: RoleScaling) => number | null): number =>
     sumOver(roles, (role, figures) => (of(figures) ?? 0) * scaling.gpusPerEngine[role]);
   return {
@@ -92,6 +94,7 @@ export function tryScaling(
     ttft_ms_p90: summary.ttft_ms.p90,
     tpot_ms_p90: summary.tpot_ms.p90,
     policy_faults: faults,
+    ...(startups && { startup_engine_hours: startups.engine_hours }),
     ...(slo_classes && { slo_classes }),
   };
 }

@@ -78,6 +78,27 @@ describe('a program that places', () => {
     }
   });
 
+  it('answers on decode engines by the rule of a built-in policy, with the same figures', async () => {
+    const given = { ...WORKLOAD, topology: '1P3D', placement: 'least-requests', slo: 'ttft=200ms' };
+    const { received, results } = await asked('decode-placement', given, { answers: fewest });
+    expect(received[0]!['ready']).toMatchObject({ decides: 'decode-placement', engines: 3 });
+    const { tpot_ms, engines } = await replayed(
+      '--topology',
+      '1P3D',
+      '--placement',
+      'least-requests',
+    );
+    expect(results[0]).toMatchObject({ tpot_ms, engines });
+    const { action: first } = fewest(received[1]!) as { action: number };
+    const { results: others } = await asked('decode-placement', given, {
+      answers: () => ({ action: first }),
+    });
+    const finished = (others[0]!['engines'] as { role: string; finished: number }[])
+      .filter(({ role }) => role === 'decode')
+      .map((engine) => engine.finished);
+    expect(finished.sort((a, b) => b - a)).toEqual([60, 0, 0]);
+  });
+
   it('receives each ended request once, with its results', async () => {
     const { received, results } = await asked('placement', SPLIT, { answers: fewest });
     const ended = received.flatMap((message) => (message['ended'] ?? []) as Message[]);
@@ -106,11 +127,21 @@ describe('a program that places', () => {
 
   it.each([
     [{ ...SPLIT, placement: 'random' }, 'The program decides the placement. Remove --placement.'],
-    [{ ...SPLIT, topology: '1P1D1A' }, 'needs engines of one way: xPyD or xA, not 1P1D1A.'],
+    [{ ...SPLIT, topology: '1P1D1A' }, 'needs a topology xPyD or xA; 1P1D1A is not.'],
     [{ ...SPLIT, autoscaler: 'wva', max: '4P4D' }, 'needs a fixed topology'],
   ])('is refused for a cluster in which it cannot place', async (given, sentence) => {
     await expect(asked('placement', given, { answers: fewest })).rejects.toThrow(sentence);
   });
+
+  it.each([
+    [SPLIT, 'The program decides the decode-placement. Remove --decode-placement.'],
+    [{ ...WORKLOAD, topology: '3A' }, 'needs a topology xPyD; 3A is not.'],
+  ])(
+    'is refused for a cluster without decode engines, or with a policy for them',
+    async (given, sentence) => {
+      await expect(asked('decode-placement', given, { answers: fewest })).rejects.toThrow(sentence);
+    },
+  );
 });
 
 describe('a program that scales', () => {

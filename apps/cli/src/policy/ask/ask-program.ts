@@ -1,6 +1,6 @@
 import { summarise, type Summary } from '@baton/analysis';
 import { type ClusterScenario, simulate } from '@baton/cluster';
-import { UsageError } from '@baton/config';
+import { flagName, UsageError } from '@baton/config';
 import { usToSeconds } from '@baton/kernel';
 import { parseTopology, PolicyError } from '@baton/placement';
 import { type PreparedReplay, prepareReplay } from '@baton/replay';
@@ -17,7 +17,14 @@ import { type Conversation, StandardStreams } from './conversation';
 import { Episode, seedOf } from './episode';
 
 /** The kind of decisions that the program makes. */
-export type AskedKind = 'placement' | 'scaling';
+export type AskedKind = 'placement' | 'decode-placement' | 'scaling';
+
+/** Options whose decisions the program makes. */
+const DECIDED: Readonly<Record<AskedKind, readonly string[]>> = {
+  placement: ['placement'],
+  'decode-placement': ['decodePlacement'],
+  scaling: ['autoscaler', 'scalePolicy'],
+};
 
 /**
  * Autoscaler of the configuration until the workload is read; without one, the cluster does not
@@ -49,12 +56,11 @@ export async function askProgram(
 }
 
 function askedFlags(kind: AskedKind, given: GivenReplayFlags): ReplayFlags {
-  const own = kind === 'placement' ? ['placement'] : ['autoscaler', 'scalePolicy'];
-  const idle = own.find((name) => given[name] !== undefined);
+  const idle = DECIDED[kind].find((name) => given[name] !== undefined);
   if (idle !== undefined) {
-    throw new UsageError(`The program decides the ${kind}. Remove ${idle}.`);
+    throw new UsageError(`The program decides the ${kind}. Remove ${flagName(idle)}.`);
   }
-  return readReplayFlags(kind === 'placement' ? given : { ...given, autoscaler: STAND_IN });
+  return readReplayFlags(kind === 'scaling' ? { ...given, autoscaler: STAND_IN } : given);
 }
 
 /** @throws UsageError when the program cannot decide for this cluster */
@@ -64,7 +70,7 @@ function readiness(kind: AskedKind, { config, scaling }: PreparedReplay): object
     const { fewest: min, most: max, intervalUs } = scaling!;
     return { decides: kind, seed, min, max, interval_s: usToSeconds(intervalUs) };
   }
-  const { prefill, aggregated } = parseTopology(config.topology);
+  const { prefill, decode, aggregated } = parseTopology(config.topology);
   if (scaling !== undefined || config.changes !== undefined) {
     throw new UsageError(
       'A placement program needs a fixed topology. Remove --changes and --autoscaler.',
@@ -75,7 +81,13 @@ function readiness(kind: AskedKind, { config, scaling }: PreparedReplay): object
       `A placement program needs a topology xPyD or xA; ${config.topology} is not.`,
     );
   }
-  return { decides: kind, seed, engines: prefill + aggregated };
+  if (kind === 'placement') return { decides: kind, seed, engines: prefill + aggregated };
+  if (decode === 0) {
+    throw new UsageError(
+      `A program for decode placement needs a topology xPyD; ${config.topology} is not.`,
+    );
+  }
+  return { decides: kind, seed, engines: decode };
 }
 
 interface Play {
@@ -112,8 +124,9 @@ function askedScenario(
   episode: Episode,
 ): ClusterScenario {
   const ask = (question: Readonly<Record<string, unknown>>): unknown => episode.ask(question);
-  if (kind === 'placement') {
-    return { ...scenario, placement: { ...scenario.placement, prefill: askedPlacement(ask) } };
+  if (kind !== 'scaling') {
+    const stage = kind === 'placement' ? 'prefill' : 'decode';
+    return { ...scenario, placement: { ...scenario.placement, [stage]: askedPlacement(ask) } };
   }
   const own = askedScaling(ask);
   const { create } = configuredAutoscaler(config, parseTopology(config.topology), { own })!;

@@ -5,7 +5,9 @@ import { Inspection } from '../inspection';
 import { LoadBeacon } from '../load-beacon';
 import { Operations } from '../operations';
 import { PresenceBeacon } from '../presence';
+import { Startup } from '../startup';
 import { Sweep } from '../sweep';
+import { WarmStart } from '../warm-start';
 import type { Core } from './core';
 import type { Sides } from './sides';
 import type { Site } from './site';
@@ -21,6 +23,8 @@ export interface Duties {
   readonly load: LoadBeacon;
   readonly sweep: Sweep;
   readonly drain: EngineDrain;
+  readonly warmStart: WarmStart;
+  readonly startup: Startup;
 }
 
 export function buildDuties(site: Site, core: Core, built: Sides & Work): Duties {
@@ -30,9 +34,11 @@ export function buildDuties(site: Site, core: Core, built: Sides & Work): Duties
   const gauges = { ...shared, operations, audit };
   const numbers = new EngineNumbers({ ...shared, gauges });
   const inspection = new Inspection(shared);
+  const warmStart = new WarmStart(shared);
   return {
-    ...{ operations, numbers },
+    ...{ operations, numbers, warmStart },
     beacon: new PresenceBeacon({ ...site, numbers }),
+    startup: new Startup({ ...site, warmStart }),
     load: new LoadBeacon(shared),
     sweep: new Sweep({ ...shared, inspection }),
     drain: new EngineDrain(shared),
