@@ -61,8 +61,8 @@ export class RankedTokenizer extends SpelledTokens implements Tokenizer {
     { ids, limit }: { readonly ids: number[]; readonly limit: number },
   ): number {
     const end = from + MAX_PART;
-    const part = text.slice(from, isTrailing(text.charCodeAt(end)) ? end - 1 : end);
     const isLast = end >= text.length;
+    const part = text.slice(from, !isLast && isTrailing(text.charCodeAt(end)) ? end - 1 : end);
     const { pieces } = this;
     pieces.lastIndex = 0;
     for (let piece = pieces.exec(part); piece !== null; piece = pieces.exec(part)) {

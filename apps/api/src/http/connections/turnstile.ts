@@ -12,9 +12,8 @@ const MOST_PIPELINED = 64;
 const PROBE = '/health';
 
 /**
- * Lets requests in, so that those which arrive together do not hold the event loop together: a few
- * in each turn, probes first, and of one connection one after the other, each when the one before is
- * answered.
+ * Begins a few requests in each turn of the event loop, probes first, so that requests that arrive
+ * together do not hold it. A request of a connection begins when the one before it is answered.
  */
 export class Turnstile {
   private readonly queue: (() => void)[] = [];

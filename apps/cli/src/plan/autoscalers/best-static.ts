@@ -7,8 +7,8 @@ import type { ScalingTrial } from './trial';
  * The largest split within the bounds, and the best fixed split: the smallest one that keeps the
  * target share of requests within the SLO, and of each SLO class within its own targets. Where the
  * largest split misses a target, the best one is within half a point of it. The search follows the
- * border between splits that keep the targets and those that do not. It assumes that more engines of
- * a role are never worse.
+ * border between splits that keep the targets and those that do not, and assumes that more engines
+ * of a role are never worse.
  *
  * @throws UsageError for bounds with prefill, decode and aggregated engines
  */
