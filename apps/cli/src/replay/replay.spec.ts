@@ -173,7 +173,10 @@ describe('baton replay', () => {
       'no units for FP8. Possible quantization: none, mxfp4, ',
     ],
     [['--model', 'llama-3.1-70b'], 'tensor_parallel_size 2 would do, which is 2 h100 in all.'],
-    [['--model', 'llama-3.1-405b', '--gpu', 'l4'], 'no engine of one node of these GPUs would do'],
+    [
+      ['--model', 'llama-3.1-405b', '--gpu', 'l4'],
+      'no engine of one node of these GPUs is large enough',
+    ],
     [['--gpu', '{memory_gib: 80}'], "GPU fields cannot be used: it has no 'memory_gb_per_s'."],
     [['--gpu', './absent.yaml'], 'gpu ./absent.yaml does not exist.'],
     [['--vllm-version', 'old'], "vllm_version must be a version of vLLM such as 0.30, not 'old'."],
