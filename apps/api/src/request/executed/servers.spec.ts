@@ -66,7 +66,7 @@ describe('invalid server addresses', () => {
     [{ prefillUrl: ['http://a/v1'] }, /not an http or https URL without a path/],
     [{ prefillUrl: [] }, /1 prefill engines need as many prefill_url/],
     [{ prefillUrl: ['http://a'], dataParallelSize: 2 }, /data_parallel_size must be 1/],
-    [{ prefillUrl: ['http://a'], prefillBootstrapPort: ['0'] }, /`0` is no port/],
+    [{ prefillUrl: ['http://a'], prefillBootstrapPort: ['0'] }, /`0` is not a port/],
     [{ prefillUrl: ['http://a'], prefillBootstrapPort: ['1', '2'] }, /2 ports for 1 prefill/],
   ])('end with one sentence: %j', (config, message) => {
     const whole = defaultConfig({ executor: 'vllm', ...config });
