@@ -111,7 +111,7 @@ describe('a source tree without its packages', () => {
   it.each([
     ['npm error code ENOSPC', 'is full: free 1 GB'],
     ['npm error code EAI_AGAIN', 'npm does not reach its registry: check the network'],
-    ['npm error code E401', 'refuses: check its credentials'],
+    ['npm error code E401', 'refuses the request: check its credentials'],
     ['npm error code EUSAGE', 'does not fit package.json'],
     ['npm error code EROFS', 'cannot be written: correct its owner'],
   ])('explains %j', async (said, sentence) => {

@@ -167,9 +167,9 @@ describe('npm run demo', () => {
     const child = start(out, '--num-prompts', '2000');
     let said = '';
     child.stderr?.on('data', (chunk: Buffer) => (said += chunk.toString()));
-    const port = (): string | undefined => /answers at http:\S+:(\d+)/.exec(said)?.[1];
+    const port = (): string | undefined => /ready at http:\S+:(\d+)/.exec(said)?.[1];
     await waitUntil(() => port() !== undefined, {
-      what: 'the cluster answers',
+      what: 'the cluster is ready',
     });
     for (const pid of demoPids(child.pid ?? 0)) process.kill(pid, 'SIGINT');
     const [exitCode] = (await once(child, 'exit')) as [number];

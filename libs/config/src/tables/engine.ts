@@ -233,9 +233,9 @@ export const ENGINE = {
   startupDuration: durationByCause(STARTUP_CAUSES, [0, 86_400], {
     help:
       'How long an engine loads before it takes work, as a real one loads weights; simulated ' +
-      'time. By cause it is their sum, which reports and metrics show one by one: ' +
-      'image-pull=20s,weights=35s,weights-from-peer=8s,warm-up=5s. Weights come from a peer ' +
-      'while another engine of the role is ready.',
+      'time. With causes (image-pull=20s,weights=35s,warm-up=5s) it is their sum, which reports ' +
+      'and metrics show one by one. weights-from-peer=8s replaces weights while another engine ' +
+      'of the role is ready.',
     unit: 's',
   }),
   warmStart: optionalChoice(['peer'], {
