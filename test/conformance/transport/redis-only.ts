@@ -62,18 +62,30 @@ export function describeRedisOnly(server: () => PrivateRedis): void {
       await world.close();
     });
 
-    it('counts as lost while the server is silent, before the connection closes', async () => {
+    const place = { collection: 'responses', id: 'resp_1' };
+    const bounds = { maxEntries: 10, ttlMs: 60_000 };
+    it.each<[string, (transport: Transport) => Promise<unknown>]>([
+      ['a request to enter', ({ admission }) => admission.tryEnter('api', 'decode', 1, 1)],
+      ['a job to add', ({ jobs: queues }) => queues.add('decode', [job('late')])],
+      ['a prompt to store', ({ ledger }) => ledger.putPrompt('late', Buffer.from('x'))],
+      ['a document to store', ({ documents }) => documents.put(place, '{}', bounds)],
+      ['a list of documents', ({ documents }) => documents.ids('responses')],
+    ])('counts as lost while the server does not answer %s, before it closes', async (_what, ask) => {
       const world = redisWorld(server(), { silenceMs: 200, callDeadlineMs: 60_000 });
       const transport = await world.connect();
-      const enter = (): Promise<boolean> => transport.admission.tryEnter('api', 'decode', 1, 1);
       server().freeze();
-      await expect(enter()).rejects.toThrow('no answer');
+      await expect(ask(transport)).rejects.toThrow('no answer');
       expect(transport.isConnected).toBe(false);
+      await expect(ask(transport)).rejects.toThrow('no answer');
       server().thaw();
       await waitUntil(() => transport.isConnected, { what: 'it is connected again' });
-      // The grant that came too late was given back.
-      const hasRoom = (): Promise<boolean> => enter().catch(() => false);
-      await waitUntil(hasRoom, { what: 'there is room' });
+      // A grant that came too late was given back.
+      const isDone = (): Promise<boolean> =>
+        ask(transport).then(
+          (answer) => answer !== false,
+          () => false,
+        );
+      await waitUntil(isDone, { what: 'it does what is asked' });
       await world.close();
     });
 

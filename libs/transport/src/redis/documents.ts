@@ -89,7 +89,7 @@ export class RedisDocuments implements DocumentStore {
   }
 
   ids(collection: string): Promise<readonly string[]> {
-    return this.link.call('list documents', () =>
+    return this.link.ask('list documents', () =>
       this.link.commands.zrange(this.keys.documentUses(collection), 0, -1),
     );
   }
@@ -108,14 +108,14 @@ export class RedisDocuments implements DocumentStore {
   }
 
   async remove(place: DocumentPlace): Promise<boolean> {
-    const reply = await this.link.call('remove a document', () =>
+    const reply = await this.link.ask('remove a document', () =>
       this.link.scripts.run(REMOVE_DOCUMENT, this.both(place), [place.id]),
     );
     return reply === 1;
   }
 
   private write<T>(what: string, document: string, act: () => Promise<T>): Promise<T> {
-    const write = (): Promise<T> => this.link.call(what, act);
+    const write = (): Promise<T> => this.link.ask(what, act);
     return document.length > LARGE_CHARACTERS ? this.largeWrites.take(write) : write();
   }
 

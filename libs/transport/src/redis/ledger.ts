@@ -83,7 +83,7 @@ export class RedisLedger implements RequestLedger {
     if (prompt.length > MAX_PROMPT_BYTES) return 'too-large';
     const key = this.keys.prompt(requestId);
     const { promptTtlMs } = this.times;
-    await this.link.call('store a prompt', () =>
+    await this.link.ask('store a prompt', () =>
       this.link.commands.set(key, prompt, 'PX', promptTtlMs),
     );
     return 'stored';

@@ -111,10 +111,11 @@ export class RedisLink {
   }
 
   /**
-   * Like `call`, for requests that a client waits for and that have no effect yet: a server that
-   * has answered nothing for `silenceMs` counts as lost.
+   * Like `call`, for what a client waits for, and whose late effect does no harm: a server that has
+   * answered nothing for `silenceMs` counts as lost. Nothing more is asked until it answers again.
    */
   ask<T>(what: string, send: () => Promise<T>): Promise<T> {
+    if (this.isSilent) return Promise.reject(new TransportUnavailable(`${what}: no answer`));
     return this.call(what, send, this.times.silenceMs);
   }
 
@@ -249,11 +250,12 @@ export class RedisLink {
   private beat(): void {
     if (!this.up) return;
     this.beats += 1;
+    const { silenceMs } = this.times;
     if (this.beats % BEATS_PER_LOOK !== 0) {
-      this.ask('look for the server', () => this.commands.ping()).catch(ignore);
+      this.call('look for the server', () => this.commands.ping(), silenceMs).catch(ignore);
       return;
     }
-    this.ask('look for foreign keys', () => this.findForeign()).then((foreign) => {
+    this.call('look for foreign keys', () => this.findForeign(), silenceMs).then((foreign) => {
       if (foreign !== undefined && this.up) this.commands.disconnect(true);
     }, ignore);
     this.subscriber.ping().catch(ignore);

@@ -50,7 +50,7 @@ export class RedisQueues implements JobQueues {
     const bull = this.queue(queue);
     // Not `addBulk`: its pipeline copies all of BullMQ's commands each time. Commands of one turn
     // leave in one write anyway.
-    await this.link.call('add jobs', () =>
+    await this.link.ask('add jobs', () =>
       Promise.all(jobs.map((job) => bull.add('run', job, bullOptions(job)))),
     );
   }
