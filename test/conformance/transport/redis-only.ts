@@ -70,41 +70,61 @@ export function describeRedisOnly(server: () => PrivateRedis): void {
       ['a prompt to store', ({ ledger }) => ledger.putPrompt('late', Buffer.from('x'))],
       ['a document to store', ({ documents }) => documents.put(place, '{}', bounds)],
       ['a list of documents', ({ documents }) => documents.ids('responses')],
-    ])('counts as lost while the server does not answer %s, before it closes', async (_what, ask) => {
-      const world = redisWorld(server(), { silenceMs: 200, callDeadlineMs: 60_000 });
-      const transport = await world.connect();
-      server().freeze();
-      await expect(ask(transport)).rejects.toThrow('no answer');
-      expect(transport.isConnected).toBe(false);
-      await expect(ask(transport)).rejects.toThrow('no answer');
-      server().thaw();
-      await waitUntil(() => transport.isConnected, { what: 'it is connected again' });
-      // A grant that came too late was given back.
-      const isDone = (): Promise<boolean> =>
-        ask(transport).then(
-          (answer) => answer !== false,
-          () => false,
-        );
-      await waitUntil(isDone, { what: 'it does what is asked' });
-      await world.close();
-    });
+    ])(
+      'counts as lost while the server does not answer %s, before it closes',
+      async (_what, ask) => {
+        const world = redisWorld(server(), { silenceMs: 200, callDeadlineMs: 60_000 });
+        const transport = await world.connect();
+        server().freeze();
+        await expect(ask(transport)).rejects.toThrow('no answer');
+        expect(transport.isConnected).toBe(false);
+        await expect(ask(transport)).rejects.toThrow('no answer');
+        server().thaw();
+        await waitUntil(() => transport.isConnected, { what: 'it is connected again' });
+        // A grant that came too late was given back.
+        const isDone = (): Promise<boolean> =>
+          ask(transport).then(
+            (answer) => answer !== false,
+            () => false,
+          );
+        await waitUntil(isDone, { what: 'it does what is asked' });
+        await world.close();
+      },
+    );
 
-    it('gives the keys of an own queue a time to live, and those of its jobs', async () => {
-      const world = redisWorld(server(), { queueLifeMs: 50 });
+    it('gives all that is added to an own queue a time to live, and all that is taken', async () => {
+      const world = redisWorld(server());
       const transport = await world.connect();
-      const taking = new Taking(transport, 'engine:mortal', { room: 1 });
-      await transport.jobs.add('engine:mortal', [job('taken'), job('waits')]);
-      await transport.jobs.add('prefill', [job('shared')]);
-      await taking.untilTaken(1);
       const endless = (part: string): Promise<string[]> =>
         withAdmin(server(), async (admin) => {
           const keys = await admin.keys(`{${world.prefix}}:queue:${part}*`);
           const ttls = await Promise.all(keys.map((key) => admin.pttl(key)));
           return keys.filter((_key, i) => ttls[i] === -1);
         });
+      const urgent = { ...job('waits'), priority: 3 };
+      await transport.jobs.add('engine:mortal', [job('taken'), job('waits-plainly'), urgent]);
+      expect(await endless('engine')).toEqual([]);
+      const taking = new Taking(transport, 'engine:mortal', { room: 1 });
+      await taking.untilTaken(1);
+      expect(await endless('engine')).toEqual([]);
+      await transport.jobs.add('prefill', [job('shared')]);
       expect((await endless('prefill')).length).toBeGreaterThan(0);
-      await waitUntil(async () => (await endless('engine')).length === 0, {
-        what: 'every key of the queue has a time to live',
+      await world.close();
+    });
+
+    it('renews the time to live of an own queue', async () => {
+      const world = redisWorld(server(), { queueLifeMs: 50 });
+      const transport = await world.connect();
+      const taking = new Taking(transport, 'engine:mortal', { room: 1 });
+      await transport.jobs.add('engine:mortal', [job('taken'), job('waits')]);
+      await taking.untilTaken(1);
+      await withAdmin(server(), async (admin) => {
+        const keys = await admin.keys(`{${world.prefix}}:queue:engine*`);
+        const ours = keys.filter((key) => !/:lock$|:stalled-check$/.test(key));
+        await Promise.all(ours.map((key) => admin.persist(key)));
+        const areMortal = async (): Promise<boolean> =>
+          (await Promise.all(ours.map((key) => admin.pttl(key)))).every((ttl) => ttl !== -1);
+        await waitUntil(areMortal, { what: 'every key of the queue has a time to live' });
       });
       await world.close();
     });

@@ -5,6 +5,7 @@ import type { Script, ScriptCalls } from '../connection/script';
 import type { LedgerCalls } from '../ledger-calls';
 import { BullCalls, type BullQueue } from './bull-calls';
 import type { BullJob, BullWorker } from './held-jobs';
+import { isOwn, keepAdded } from './queue-life';
 
 const FINISH = `
 local isOurs = finish()
@@ -13,6 +14,14 @@ local isOurs = finish()
 const HAND_ON = `
 local isOurs = handOver()
 if isOurs == 1 then add() end
+`;
+
+const HAND_ON_KEPT = `
+local isOurs = handOver()
+if isOurs == 1 then
+  add()
+  keep()
+end
 `;
 
 /** A held job that leaves its queue with the step; undefined if it stays or is no longer held. */
@@ -48,14 +57,14 @@ export class JobSteps {
   async handOver(job: EngineJob, how: HandOver, leaving: Leaving): Promise<boolean> {
     const { epoch, handoff, next } = how;
     const handOver = this.parts.ledger.handOver(job.requestId, epoch, handoff);
-    const add = await this.bull.add(this.parts.queueOf(next.queue), next.job);
+    const queue = this.parts.queueOf(next.queue);
+    const add = await this.bull.add(queue, next.job);
     // Without a job that leaves, the step only fills the server.
     const isRefusedWhenFull = leaving === undefined ? true : undefined;
-    return this.run(
-      { name: 'handOn', body: HAND_ON, isRefusedWhenFull },
-      { handOver, add },
-      leaving,
-    );
+    const [body, calls] = isOwn(queue)
+      ? [HAND_ON_KEPT, { handOver, add, keep: keepAdded(queue, next.job) }]
+      : [HAND_ON, { handOver, add }];
+    return this.run({ name: 'handOn', body, isRefusedWhenFull }, calls, leaving);
   }
 
   private async run(order: Script, calls: ScriptCalls, leaving: Leaving): Promise<boolean> {

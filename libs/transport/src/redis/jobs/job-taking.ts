@@ -7,6 +7,7 @@ import type { Script, ScriptReply } from '../connection/script';
 import { type LedgerCalls, readPermit } from '../ledger-calls';
 import { BullCalls } from './bull-calls';
 import type { BullJob, BullWorker } from './held-jobs';
+import { keepTaken } from './queue-life';
 import { DEFERS, LEFT } from './queue-scripts';
 
 /** What wakes a consumer that has gone is soon forgotten. */
@@ -27,6 +28,7 @@ for i = 1, tonumber(leftArgs[1]) do
   jobs[i] = {taken[2], taken[1], permitOf(taken[2], taken[1])}
   defersArgs[1] = '0'
 end
+keep()
 return {left(), jobs, isDeferred}
 `;
 
@@ -101,7 +103,8 @@ export class JobTaking {
       ...{ script: DEFERS, keys: [this.idleKey, marker] },
       args: [isIdle ? 1 : 0, id, this.wakeKey(''), WAKE_TTL_MS],
     };
-    const calls = { take: await this.bull.take(worker, token), left, defers };
+    const take = await this.bull.take(worker, token);
+    const calls = { take, left, defers, keep: keepTaken(worker) };
     const reply =
       begins === undefined
         ? await link.scripts.runFolded(TAKE, calls)

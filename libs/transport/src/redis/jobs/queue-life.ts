@@ -1,11 +1,37 @@
+import { type EngineJob, jobId } from '@baton/contract';
 import { LIVE_RECORD_TTL_MS } from '../../limits';
 import type { RedisLink } from '../connection/link';
+import type { ScriptCall } from '../connection/script';
+import { withoutColons } from '../keys';
+import type { BullQueue } from './bull-calls';
 import type { BullWorker } from './held-jobs';
-import { EXTEND_QUEUE } from './queue-scripts';
+import { EXTEND_QUEUE, MORTAL } from './queue-scripts';
+
+/** Prefix of the names of engines' own queues, as BullMQ has them. */
+const OWN = withoutColons('engine:');
+
+/** The keys of shared queues stay. */
+export function isOwn({ name }: { readonly name: string }): boolean {
+  return name.startsWith(OWN);
+}
+
+/** Gives what an added job has made in an own queue a time to live. */
+export function keepAdded(queue: BullQueue, job: EngineJob): ScriptCall {
+  const { wait, prioritized, pc, marker, meta, id, events } = queue.keys;
+  const made = [wait, prioritized, pc, marker, meta, id, events].map((key) => key ?? '');
+  const keys = [...made, queue.toKey(withoutColons(jobId(job)))];
+  return { script: MORTAL, keys, args: [LIVE_RECORD_TTL_MS] };
+}
+
+/** Gives the list of taken jobs a time to live; none to that of a shared queue. */
+export function keepTaken(worker: BullWorker): ScriptCall {
+  const { active = '' } = worker.keys;
+  return { script: MORTAL, keys: [active], args: [isOwn(worker) ? LIVE_RECORD_TTL_MS : 0] };
+}
 
 /**
- * Gives the keys of an engine's own queue a time to live, which the engine renews, so that keys in
- * a shared Redis expire an hour after their whole cluster has died.
+ * Renews the time to live of the keys of an engine's own queue, so that keys in a shared Redis
+ * expire an hour after their whole cluster has died.
  */
 export class QueueLife {
   private readonly timer: NodeJS.Timeout;

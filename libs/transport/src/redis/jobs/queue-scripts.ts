@@ -39,6 +39,15 @@ return 0
 `,
 };
 
+/** Gives KEYS a time to live. ARGV: TTL; 0 for none. */
+export const MORTAL: Script = {
+  name: 'keep',
+  body: `
+if ARGV[1] == '0' then return end
+for _, key in ipairs(KEYS) do redis.call('PEXPIRE', key, ARGV[1]) end
+`,
+};
+
 /**
  * Answers the number of waiting jobs. When none waits it also removes BullMQ's marker, which the
  * take of the last job has set and which would wake other workers for nothing. KEYS: wait,

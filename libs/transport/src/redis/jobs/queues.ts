@@ -3,23 +3,23 @@ import { assert } from '@baton/kernel';
 import { Queue, Worker } from 'bullmq';
 import type { ConsumeOptions, JobConsumer, JobQueues, QueueName } from '../../port/queues';
 import type { TransportTimes } from '../../times';
-import { bullOptions, type BullQueue } from './bull-calls';
+import { BullCalls, bullOptions, type BullQueue } from './bull-calls';
 import { RedisConsumer } from './consumer';
 import type { BullWorker } from './held-jobs';
 import { type Keys, withoutColons } from '../keys';
 import { JobSteps } from './job-steps';
-import { QueueLife } from './queue-life';
+import { isOwn, keepAdded, QueueLife } from './queue-life';
 import type { RedisLink } from '../connection/link';
 import { LedgerCalls } from '../ledger-calls';
 import { ABANDON, RECLAIM } from './queue-scripts';
-import type { ScriptReply } from '../connection/script';
+import type { Script, ScriptReply } from '../connection/script';
 import { JobTaking } from './job-taking';
 
 /** BullMQ's event streams feed its dashboards; nothing here reads them, so they stay short. */
 const KEPT_EVENTS = 200;
 
-/** Prefix of the names of engines' own queues. */
-const OWN = 'engine:';
+/** Adds a job to an engine's own queue. */
+const ADD_KEPT: Script = { name: 'addKept', body: 'add()\nkeep()', isRefusedWhenFull: true };
 
 /** The ledger, not BullMQ, limits how often a job may stall. */
 const ANY_NUMBER = 1_000_000_000;
@@ -29,6 +29,7 @@ export class RedisQueues implements JobQueues {
   private readonly queues = new Map<QueueName, BullQueue>();
   private readonly consumers = new Set<RedisConsumer>();
   private readonly ledger: LedgerCalls;
+  private readonly bull: BullCalls;
 
   constructor(
     private readonly link: RedisLink,
@@ -36,6 +37,7 @@ export class RedisQueues implements JobQueues {
     private readonly times: TransportTimes,
   ) {
     this.ledger = new LedgerCalls(keys, times);
+    this.bull = new BullCalls(link.commands);
     link.onRestore(async () => {
       for (const { keys: names } of this.queues.values()) await this.shortenEvents(names['meta']);
     });
@@ -50,9 +52,15 @@ export class RedisQueues implements JobQueues {
     const bull = this.queue(queue);
     // Not `addBulk`: its pipeline copies all of BullMQ's commands each time. Commands of one turn
     // leave in one write anyway.
-    await this.link.ask('add jobs', () =>
-      Promise.all(jobs.map((job) => bull.add('run', job, bullOptions(job)))),
-    );
+    const add = isOwn(bull)
+      ? (job: EngineJob): Promise<unknown> => this.addKept(bull, job)
+      : (job: EngineJob): Promise<unknown> => bull.add('run', job, bullOptions(job));
+    await this.link.ask('add jobs', () => Promise.all(jobs.map(add)));
+  }
+
+  private async addKept(bull: BullQueue, job: EngineJob): Promise<void> {
+    const calls = { add: await this.bull.add(bull, job), keep: keepAdded(bull, job) };
+    await this.link.scripts.runFolded(ADD_KEPT, calls);
   }
 
   consume(queue: QueueName, options: ConsumeOptions): JobConsumer {
@@ -74,8 +82,9 @@ export class RedisQueues implements JobQueues {
     const steps = new JobSteps({ link, worker, ledger, queueOf: (name) => this.queue(name) });
     const taking = new JobTaking({ link, worker, ledger, begins: options.begins });
     const consumer = new RedisConsumer({ link, worker, times, steps, taking }, options);
-    const isOwn = queue.startsWith(OWN);
-    const life = isOwn ? new QueueLife(this.link, worker, this.times.queueLifeMs) : undefined;
+    const life = isOwn(worker)
+      ? new QueueLife(this.link, worker, this.times.queueLifeMs)
+      : undefined;
     worker.once('closed', () => {
       life?.close();
       this.consumers.delete(consumer);
