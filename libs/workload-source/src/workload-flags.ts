@@ -152,7 +152,7 @@ export const WORKLOAD_FLAG_ROWS = {
   },
   prefixShare: {
     value: 'share',
-    help: 'Shared part of each prompt, 0 to 1, instead of a prefix of fixed length (default: none).',
+    help: 'Shared part of each prompt, 0 to 1, not a prefix of fixed length (default: none).',
     of: ['shared-prefix'],
   },
   prefixZipf: {

@@ -65,8 +65,8 @@ export function addPlanOptions(command: Command): void {
   );
   flag(
     '--simulate <n>',
-    'Maximum number of splits to simulate, in order of their estimates; aggregated splits are always simulated (default: ' +
-      `${SIMULATED}).`,
+    'Maximum number of splits to simulate, in order of their estimates; aggregated splits are ' +
+      `always simulated (default: ${SIMULATED}).`,
   );
   flag('--threads <n>', 'Threads for simulation; no effect on the result (default: one per core).');
   flag(
