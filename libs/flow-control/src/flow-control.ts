@@ -107,8 +107,8 @@ export class FlowControl<Item> {
   }
 
   /**
-   * Records the end of a request that had passed; `releaseWaiting` releases the next one. A ticket counts
-   * once.
+   * Records the end of a request that had passed; `releaseWaiting` releases the next one. A ticket
+   * counts once.
    *
    * @param outputTokens of the request
    */
