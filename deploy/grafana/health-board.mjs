@@ -144,7 +144,7 @@ export function healthBoard() {
           lines(
             'Steps outside of the measured range',
             {
-              ...{ unit: 'ops' },
+              unit: 'ops',
               description:
                 'Steps whose time is extrapolated. Empty if the step-time model has no range.',
             },
