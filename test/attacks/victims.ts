@@ -1,4 +1,4 @@
-import { once } from 'node:events';
+import { once, setMaxListeners } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -23,7 +23,10 @@ export class Victims {
   private constructor(
     private readonly baseUrl: string,
     private readonly streams: readonly SteadyStream[],
-  ) {}
+  ) {
+    // Each stream listens to the signal; Node warns of more than ten.
+    setMaxListeners(STREAMS, this.leave.signal);
+  }
 
   static async start(baseUrl: string): Promise<Victims> {
     const streams = Array.from({ length: STREAMS }, () => new SteadyStream());

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Turns } from '@baton/kernel';
 import { MAX_DOCUMENT_BYTES, MAX_LINE_BYTES } from '../limits';
 import type {
@@ -19,7 +20,10 @@ import type { RedisLink } from './connection/link';
 
 /** Documents read at once. Other commands wait behind them, and one may have 8 MiB. */
 const MAX_READS = 4;
-/** Longer documents are written one by one, because everything sent at once is copied at once. */
+/**
+ * Longer documents are written one by one, because everything sent at once is copied at once, and
+ * each copy of such a document has a turn of the event loop of its own, read or written.
+ */
 const LARGE_CHARACTERS = 262_144;
 
 /**
@@ -28,6 +32,7 @@ const LARGE_CHARACTERS = 262_144;
  */
 export class RedisDocuments implements DocumentStore {
   private readonly reads = new Turns(MAX_READS);
+  private readonly largeReads = new Turns(1);
   private readonly largeWrites = new Turns(1);
 
   constructor(
@@ -40,13 +45,11 @@ export class RedisDocuments implements DocumentStore {
     document: string,
     bounds: CollectionBounds,
   ): Promise<'stored' | 'too-large'> {
-    const bytes = bytesOf(document);
-    if (bytes === undefined) return 'too-large';
-    await this.write('store a document', document, async () => {
+    const stored = await this.write('store a document', document, async (bytes) => {
       await this.link.commands.set(this.keyOf(place), bytes, 'PX', bounds.ttlMs);
       await this.note(place, bounds);
     });
-    return 'stored';
+    return stored ?? 'stored';
   }
 
   async replace(
@@ -54,9 +57,7 @@ export class RedisDocuments implements DocumentStore {
     { from, to }: DocumentChange,
     bounds: CollectionBounds,
   ): Promise<'replaced' | 'changed' | 'too-large'> {
-    const bytes = bytesOf(to);
-    if (bytes === undefined) return 'too-large';
-    return this.write('replace a document', to, async () => {
+    return this.write('replace a document', to, async (bytes) => {
       const change = [Buffer.from(from), bytes, bounds.ttlMs];
       const reply = await this.link.scripts.run(REPLACE_DOCUMENT, [this.keyOf(place)], change);
       if (reply !== 1) return 'changed';
@@ -70,8 +71,8 @@ export class RedisDocuments implements DocumentStore {
     entries: string,
     bounds: CollectionBounds,
   ): Promise<'extended' | 'gone' | 'too-large'> {
-    return this.write('extend a document', entries, async () => {
-      const values = [Buffer.from(entries), MAX_DOCUMENT_BYTES, bounds.ttlMs];
+    return this.write('extend a document', entries, async (bytes) => {
+      const values = [bytes, MAX_DOCUMENT_BYTES, bounds.ttlMs];
       const reply = await this.link.scripts.run(EXTEND_DOCUMENT, [this.keyOf(place)], values);
       if (reply !== 1) return reply === 0 ? 'gone' : 'too-large';
       await this.note(place, bounds);
@@ -85,7 +86,9 @@ export class RedisDocuments implements DocumentStore {
         this.link.scripts.run(READ_DOCUMENT, this.both(place), [place.id]),
       ),
     );
-    return typeof reply === 'string' ? reply : undefined;
+    if (typeof reply !== 'string') return undefined;
+    if (reply.length > LARGE_CHARACTERS) await this.largeReads.take(() => nextTurn());
+    return reply;
   }
 
   ids(collection: string): Promise<readonly string[]> {
@@ -114,9 +117,20 @@ export class RedisDocuments implements DocumentStore {
     return reply === 1;
   }
 
-  private write<T>(what: string, document: string, act: () => Promise<T>): Promise<T> {
-    const write = (): Promise<T> => this.link.ask(what, act);
-    return document.length > LARGE_CHARACTERS ? this.largeWrites.take(write) : write();
+  private write<T>(
+    what: string,
+    document: string,
+    act: (bytes: Buffer) => Promise<T>,
+  ): Promise<T | 'too-large'> {
+    const isLarge = document.length > LARGE_CHARACTERS;
+    const write = async (): Promise<T | 'too-large'> => {
+      if (isLarge) await nextTurn();
+      const bytes = bytesOf(document);
+      if (bytes === undefined) return 'too-large';
+      if (isLarge) await nextTurn();
+      return this.link.ask(what, () => act(bytes));
+    };
+    return isLarge ? this.largeWrites.take(write) : write();
   }
 
   private async note(place: DocumentPlace, { maxEntries, ttlMs }: CollectionBounds): Promise<void> {
