@@ -17,6 +17,8 @@ export const EXAMPLES: Partial<Record<BodyName, object>> = {
   CountTokensRequest: { messages },
   EmbeddingRequest: { input: ['baton', 'relay'] },
   PoolingRequest: { input: 'baton' },
+  RerankRequest: { query: 'Who carries the baton?', documents: ['A runner.', 'The crowd.'] },
+  ScoreRequest: { text_1: 'Who carries the baton?', text_2: ['A runner.', 'The crowd.'] },
   TokenizeRequest: { prompt: 'Why does a relay need a baton?' },
   DetokenizeRequest: { tokens: [1, 2, 3] },
 };
