@@ -20,5 +20,7 @@ export const EXAMPLES: Partial<Record<BodyName, object>> = {
   RerankRequest: { query: 'Who carries the baton?', documents: ['A runner.', 'The crowd.'] },
   ScoreRequest: { text_1: 'Who carries the baton?', text_2: ['A runner.', 'The crowd.'] },
   TokenizeRequest: { prompt: 'Why does a relay need a baton?' },
+  GenerateRequest: { token_ids: [1, 2, 3], sampling_params: { max_tokens: 8 } },
+  SglangGenerateRequest: { text: 'A relay needs a baton because', sampling_params: {} },
   DetokenizeRequest: { tokens: [1, 2, 3] },
 };
