@@ -38,8 +38,8 @@ export class BatchFormer {
   constructor(private readonly parts: AdmitterParts) {
     this.batch = new Batch(parts);
     this.admitter = new Admitter(parts, this.batch);
-    const { asyncScheduling, hasConnector } = parts.options;
-    this.defersFrees = asyncScheduling === true && hasConnector === true;
+    const { asyncScheduling, hasConnector, freesAtOnce } = parts.options;
+    this.defersFrees = asyncScheduling === true && hasConnector === true && freesAtOnce !== true;
   }
 
   /** Whether the next step may admit a sequence even if nothing happens until then. */
