@@ -6,7 +6,7 @@ export type { PolicySpec } from './build-policy';
 export { ChangesError, checkChanges, formatChanges, parseChanges } from './changes';
 export type { ScheduledChange } from './changes';
 export { isPrefilledOnDecode } from './disaggregation';
-export { Guarded, PolicyError, readOwnModule, STRICT } from './guarded';
+export { Guarded, originOf, PolicyError, readOwnModule, STRICT } from './guarded';
 export type {
   OwnModule,
   OwnPolicyParts,
