@@ -21,6 +21,7 @@ export { Placer, policyName, SHARED_QUEUE } from './placer';
 export type { ArrivalChoice, DecodeChoice, PlacerSpec, StagePolicySpec } from './placer';
 export { tokenLoad } from './least-loaded';
 export type {
+  EngineAdapters,
   EngineView,
   LoadMeasure,
   PlacementContext,
