@@ -89,7 +89,7 @@ class SingleClient extends Redis {
   }
 
   override duplicate(override?: Partial<RedisOptions>): Redis {
-    return heard(new SingleClient({ ...this.options, ...override }));
+    return withErrorListener(new SingleClient({ ...this.options, ...override }));
   }
 
   override emit(event: string | symbol, ...details: unknown[]): boolean {
@@ -123,7 +123,7 @@ class ClusterClient extends Cluster {
 
   override duplicate(nodes: ClusterNode[] = [], override: ClusterOptions = {}): Cluster {
     const seeds = nodes.length > 0 ? nodes : this.seeds;
-    return heard(new ClusterClient(seeds, { ...this.options, ...override }));
+    return withErrorListener(new ClusterClient(seeds, { ...this.options, ...override }));
   }
 
   override emit(event: string | symbol, ...details: unknown[]): boolean {
@@ -134,7 +134,7 @@ class ClusterClient extends Cluster {
 }
 
 /** Adds a listener, because ioredis would otherwise print each error. */
-function heard<Emitter extends Redis | Cluster>(client: Emitter): Emitter {
+function withErrorListener<Emitter extends Redis | Cluster>(client: Emitter): Emitter {
   client.on('error', () => undefined);
   return client;
 }
@@ -160,14 +160,14 @@ export function openClient(address: RedisAddress, deadlineMs: number): MarkingCl
     reconnectOnError: (error) => error.message.startsWith('READONLY'),
     disableClientInfo: true,
   };
-  if (address.kind === 'single') return heard(new SingleClient(options));
+  if (address.kind === 'single') return withErrorListener(new SingleClient(options));
   const cluster: ClusterOptions = {
     redisOptions: options,
     enableOfflineQueue: false,
     clusterRetryStrategy: retryDelayMs,
     slotsRefreshTimeout: deadlineMs,
   };
-  return heard(new ClusterClient([...address.nodes], cluster));
+  return withErrorListener(new ClusterClient([...address.nodes], cluster));
 }
 
 function retryDelayMs(attempt: number): number {
