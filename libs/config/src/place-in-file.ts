@@ -6,7 +6,7 @@ import { basename } from 'node:path';
  * exactly once in the file. Undefined: none does, as when the file has changed since it was loaded.
  */
 export function placeIn(file: string, functions: readonly unknown[]): string | undefined {
-  const text = textOf(file);
+  const text = contentOf(file);
   const at = functions
     .map((each) => (typeof each === 'function' ? onlyIndexOf(each.toString(), text) : -1))
     .find((index) => index >= 0);
@@ -21,7 +21,7 @@ function onlyIndexOf(part: string, text: string): number {
 }
 
 /** Empty for a file that is gone. */
-function textOf(file: string): string {
+function contentOf(file: string): string {
   try {
     return readFileSync(file, 'utf8');
   } catch {

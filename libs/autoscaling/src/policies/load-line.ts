@@ -23,7 +23,8 @@ export class LoadLine {
 
   /**
    * The highest load that keeps the latency, at least 0. Undefined before the fifth observation.
-   * Where the latency does not rise with the load: the lowest load that kept it, or else the lowest.
+   * Where the latency does not rise with the load: the lowest load that kept it, or else the lowest
+   * of all.
    */
   loadAt(latency: number): number | undefined {
     const { seen } = this;

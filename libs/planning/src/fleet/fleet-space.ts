@@ -28,8 +28,10 @@ const FIELDS = [
   ...(['vary', 'trials'] as const),
 ];
 /** Options that the search or the workload sets. */
-const OWN =
-  /^(topology|block_size|seed|changes|min|max|scale_policy|(prefill_|decode_)?(gpu|tensor_parallel_size))$/;
+const OWN = new RegExp(
+  '^(topology|block_size|seed|changes|min|max|scale_policy|' +
+    '(prefill_|decode_)?(gpu|tensor_parallel_size))$',
+);
 const MOST_GPUS = 4_096;
 const MOST_SIZE = 64;
 const MOST_COMBINATIONS = 1_024;

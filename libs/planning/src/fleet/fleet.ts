@@ -54,7 +54,8 @@ export function fleetTopology(pools: readonly FleetPool[]): string {
 }
 
 /**
- * The options of the configuration that make the fleet. A scaled one begins with all of its engines.
+ * The options of the configuration that make the fleet. A scaled one begins with all of its
+ * engines.
  */
 export function overridesOf({ pools, varied }: Pick<Fleet, 'pools' | 'varied'>) {
   const own = pools.map(({ engine }) => {
