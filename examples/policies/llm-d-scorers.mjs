@@ -4,6 +4,7 @@
 //   queue-scorer                  queuescorer/queue.go
 //   kv-cache-utilization-scorer   scorer/kvcache_utilization.go
 //   prefix-cache-scorer           multi/prefix/plugin.go
+//   lora-affinity-scorer          scorer/lora_affinity.go; weight 1 as in llm-d's charts with it
 //   max-score-picker              picker/max_score_picker.go
 // and, in llm-d/llm-d-inference-scheduler, pkg/plugins:
 //   session-affinity-scorer       scorer/session_affinity.go
@@ -11,9 +12,9 @@
 //
 // The profile handler for prefill and decode skips prefill where the decode engine lacks fewer than
 // nonCachedTokens of the prompt; in Baton that is --disaggregation-threshold nonCachedTokens - 1.
-// Left out: lora-affinity-scorer, because Baton's router does not show adapters to policies.
+// Engines without adapters all score 0 for affinity, so their order stays.
 
-export const WEIGHTS = { queue: 2, kvUtilisation: 2, prefix: 3, session: 0 };
+export const WEIGHTS = { queue: 2, kvUtilisation: 2, prefix: 3, session: 0, lora: 1 };
 
 export function queueScores(engines) {
   const sizes = engines.map(({ waitingRequests }) => waitingRequests);
@@ -29,6 +30,14 @@ export const prefixScores = (engines, { request, cachedTokens }) =>
 export const sessionScores = (engines, target) =>
   engines.map(({ engineId }) => (engineId === target ? 1 : 0));
 
+export const loraScores = (engines, adapter) =>
+  engines.map(({ adapters: { running = [], waiting = [], most = 0 } = {} }) => {
+    if (running.includes(adapter)) return 1;
+    const names = new Set([...running, ...waiting]);
+    if (names.size < most) return 0.8;
+    return waiting.includes(adapter) ? 0.6 : 0;
+  });
+
 /** Maximum number of known sessions. The oldest is dropped first. */
 const MOST_SESSIONS = 100_000;
 
@@ -42,12 +51,14 @@ export default {
         const kv = kvUtilisationScores(engines);
         const prefix = prefixScores(engines, context);
         const session = sessionScores(engines, homes.get(request.sessionKey));
+        const lora = loraScores(engines, request.adapter);
         const totals = engines.map(
           (_, i) =>
             WEIGHTS.queue * queue[i] +
             WEIGHTS.kvUtilisation * kv[i] +
             WEIGHTS.prefix * prefix[i] +
-            WEIGHTS.session * session[i],
+            WEIGHTS.session * session[i] +
+            WEIGHTS.lora * lora[i],
         );
         const best = Math.max(...totals);
         const tied = totals.flatMap((total, i) => (total === best ? [i] : []));

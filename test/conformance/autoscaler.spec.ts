@@ -96,11 +96,14 @@ function virtual(written: string): { samples: ClusterSample[]; changes: string[]
   return { samples, changes };
 }
 
-/** Counts requests that wait in engines as if they waited in front: idle engines show none. */
+/** Shows idle engines, as the live ones are, with the requests that wait in them in front. */
 function onThePage(sample: ClusterSample): ClusterSample {
   const queued = { ...sample.queued };
   for (const { role, waiting } of sample.engines) queued[role] += waiting;
-  const engines = sample.engines.map((engine) => ({ ...engine, waiting: 0 }));
+  const engines = sample.engines.map((engine) => ({
+    ...engine,
+    ...{ running: 0, waiting: 0, kvUsage: 0 },
+  }));
   return { ...sample, queued, engines };
 }
 
@@ -137,6 +140,7 @@ describe('INV-13: live and virtual agree on the changes of an autoscaler', () =>
     ['hpa by TTFT', 'hpa:ttft=1s:down-window=3s'],
     ['keda', 'keda:4:down-window=5s'],
     ['hpa by two metrics', 'hpa:rps=4+waiting=6:down-window=2s'],
+    ['sla-load', 'sla-load:ttft=2s:itl=0.2'],
     ['a module', MODULE],
   ])('with the same metrics: %s', async (_name, written) => {
     const { samples, changes } = virtual(written);

@@ -64,6 +64,33 @@ describe('the scorers of llm-d', () => {
     ).toBe(1);
   });
 
+  it('score an engine by its adapters: running, room for one more, waiting', async () => {
+    const { loraScores } = await partsOf('llm-d-scorers');
+    const of = (running: string[], waiting: string[], most: number) => ({
+      adapters: { running, waiting, most },
+    });
+    // The table of lora_affinity_test.go of the Gateway API Inference Extension.
+    const engines = [
+      ...[of(['a'], [], 5), of(['b'], ['a'], 5), of(['b'], [], 2), of(['c'], ['a'], 2)],
+      ...[of(['d', 'e'], [], 2), of(['b'], ['c'], 2), of([], [], 0), {}],
+    ];
+    expect(loraScores!(engines as never, 'a' as never)).toEqual([1, 0.8, 0.8, 0.6, 0, 0, 0, 0]);
+    // An adapter that is named twice takes one place.
+    expect(loraScores!([of(['b'], ['b'], 2)] as never, 'a' as never)).toEqual([0.8]);
+  });
+
+  it('prefer the engine of an adapter with the weight 1', () => {
+    const { engines, ...context } = contextOf([{}, {}]);
+    const adapters = { running: ['sql'], waiting: [], most: 1 };
+    const served = [
+      { ...engines[0]!, adapters: { ...adapters, running: ['code'] } },
+      { ...engines[1]!, adapters },
+    ];
+    const request = { ...context.request, adapter: 'sql' };
+    const chosen = policyOf('llm-d-scorers').choose({ ...context, engines: served, request });
+    expect(chosen).toBe(1);
+  });
+
   it('give the engine of the session 1 and others 0', async () => {
     const { sessionScores } = await partsOf('llm-d-scorers');
     const engines = [{ engineId: 'a' }, { engineId: 'b' }];

@@ -61,8 +61,9 @@ describe("a cluster of processes with a user's policies", () => {
     return [...counted.keys()].filter((line) => !line.includes('reason="slow"'));
   }
 
-  it('sends prompts where a router says, and to the fallback where it throws', async () => {
+  it('sends prompts where a router says, and to the fallback where it fails', async () => {
     const choose = `choose({ stage, request, engines }) {
+      if (stage === 'prefill' && request.promptTokens > 150) return -1;
       if (stage === 'prefill' && request.promptTokens > 50) throw new Error('too long');
       const names = engines.map(({ engineId }) => engineId);
       return names.indexOf([...names].sort().at(-1));
@@ -81,11 +82,13 @@ describe("a cluster of processes with a user's policies", () => {
     };
     await waitUntil(isPlacing, { what: 'prompts are placed' });
     expect((await prefills())[0]).toBe(0);
-    await send(target, ['word '.repeat(100)]);
-    expect(await faults(target)).toEqual([
+    await send(target, ['word '.repeat(100), 'word '.repeat(200)]);
+    expect((await faults(target)).sort()).toEqual([
       'baton:policy_faults_total{policy="last.mjs",stage="prefill",reason="threw"} 1',
+      'baton:policy_faults_total{policy="last.mjs",stage="prefill",reason="wrong_answer"} 1',
     ]);
-    expect(target.log).toContain('choose (prefill) threw Error: too long (last.mjs:2:');
+    expect(target.log).toContain('choose (prefill) threw Error: too long (last.mjs:3:');
+    expect(target.log).toMatch(/choose \(prefill\) returned -1; .* \(last\.mjs:1\)/);
   });
 
   it('follows the decisions of an autoscaler, and keeps its engines where it throws', async () => {

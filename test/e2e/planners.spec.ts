@@ -13,6 +13,7 @@ const SPACE = `
 gpus: { h100: 6, a100: 4 }
 tensor_parallel_size: [1, 2]
 loads: [1]
+vary: { autoscaler: [none, 'hpa:running=20:interval=1s'] }
 trials: 12
 `;
 const WORKLOAD = [

@@ -3,6 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { resolve } from 'node:path';
+import { placeIn } from './place-in-file';
 import { UsageError } from './usage-error';
 
 /**
@@ -23,7 +24,9 @@ export function ownPolicy<Policy>(
   if (!existsSync(file)) throw new UsageError(`The policy ${path} does not exist.`);
   const read = readOwnModule<Policy>(load(path, file), method, stages);
   if ('problem' in read) throw new UsageError(`The policy ${path}${read.problem}`);
-  return { kind: 'own', path, module: read.module };
+  const { module } = read;
+  const placeOf = (method: unknown): string | undefined => placeIn(file, [method, module.create]);
+  return { kind: 'own', path, module, placeOf };
 }
 
 function load(path: string, file: string): unknown {

@@ -13,6 +13,7 @@ const NOT_RECORDED = new Set<ConfigKey>([
     'workerPort',
     'exposeEnginesPort',
     'record',
+    'recordEndpointHeader',
     'logSteps',
     'logLevel',
     'logLevels',

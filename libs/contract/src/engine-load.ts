@@ -1,4 +1,4 @@
-import type { EnginePresence } from './presence';
+import type { AdaptersInHand, EnginePresence } from './presence';
 
 /**
  * The load of an engine, for routers: JSON on the `loads` channel. Sent on every change, at most
@@ -22,6 +22,8 @@ export interface EngineLoad {
   readonly waitingTokens: number;
   readonly usedBlocks: number;
   readonly numBlocks: number;
+  /** LoRA adapters of the engine's sequences. Absent: none has one. */
+  readonly adapters?: AdaptersInHand;
   /** By router: the highest ordinal of its jobs that the engine has taken out of its own queue. */
   readonly taken: Readonly<Record<string, number>>;
 }

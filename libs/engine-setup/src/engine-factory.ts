@@ -34,7 +34,7 @@ import { vllmMinorOf } from './vllm-minor';
 import { guarded } from './extrapolation';
 import { gpuOf } from './gpu-of';
 import { kvPoolOf } from './kv-pool-of';
-import { loraModulesOf } from './lora-modules';
+import { mostAdapters } from './lora-modules';
 import { modelOf } from './model-of';
 import { operatorFiles } from './operator-files';
 import { promptsFirst } from './prompts-first';
@@ -202,6 +202,7 @@ function engineOptions(
   const stepTime = guarded(buildStepTimeModel(steps, placement, operators), config);
   const kvGroups = kvGroupsOf(placement.model);
   const hasConnector = stage !== 'aggregated' || config.kvOffloadingSize > 0;
+  const maxAdapters = mostAdapters(config);
   const gpuBlocks = config.numGpuBlocksOverride ?? kvCapacityBlocks(capacity);
   return {
     ...{ ...limits, numBlocks: gpuBlocks - NULL_BLOCKS, blockSize: config.blockSize },
@@ -222,7 +223,7 @@ function engineOptions(
     watermarkBlocks: Math.floor(config.watermark * gpuBlocks),
     asyncScheduling: isAsync,
     ...speculationOptions(config, hasConnector || vllmMinor < LOOKAHEAD_HASHES_MINOR),
-    ...adapterOptions(config),
+    ...(maxAdapters === undefined ? {} : { maxAdapters }),
     stepTime,
     ...stepNoise(config, stepTime, placement.gpu),
     seed: config.seed,
@@ -236,13 +237,6 @@ type Scheduling = EngineOptions['schedulingPolicy'];
 function schedulingOf({ schedulingPolicy: named, seed }: BatonConfig, stage: Stage): Scheduling {
   if (!isModulePath(named)) return named;
   return new OwnScheduling(ownPolicy<SchedulingPolicy>(named, 'key'), { stage, seed });
-}
-
-/** Undefined without adapters, so that an engine skips the check. */
-function adapterOptions(config: BatonConfig): Pick<EngineOptions, 'maxAdapters'> {
-  const { enableLora, maxLoras, allowRuntimeLoraUpdating: mayLoad } = config;
-  const isOn = enableLora || mayLoad || loraModulesOf(config).length > 0;
-  return isOn ? { maxAdapters: maxLoras } : {};
 }
 
 function hostTierOptions(

@@ -7,6 +7,6 @@ export { frontEndOf, withFrontEnd } from './front-end-of';
 export { engineSetup, type EngineSetup } from './engine-factory';
 export { checkExtrapolation, withOwnGuard } from './extrapolation';
 export { kvLayoutOf, type KvLayoutOfStage } from './kv-layout-of';
-export { type Adapter, isAdapter, loraModulesOf } from './lora-modules';
+export { type Adapter, isAdapter, loraModulesOf, mostAdapters } from './lora-modules';
 export { type ServedNames, servedNamesOf } from './served-names';
 export { stepTimeMethodsPage } from './step-time-methods-page';

@@ -23,6 +23,12 @@ export function loraModulesOf(
   return adapters;
 }
 
+/** Most adapters of one batch. Undefined: the engines serve none. */
+export function mostAdapters(config: BatonConfig): number | undefined {
+  const { enableLora, maxLoras, allowRuntimeLoraUpdating: mayLoad } = config;
+  return enableLora || mayLoad || loraModulesOf(config).length > 0 ? maxLoras : undefined;
+}
+
 export function isAdapter({ name, path }: Partial<Record<keyof Adapter, unknown>>): boolean {
   if (typeof name !== 'string' || typeof path !== 'string') return false;
   return NAME.test(name) && path !== '' && path.length <= MAX_PATH_LENGTH;

@@ -1,6 +1,7 @@
 import type { Micros, RandomStream } from '@baton/kernel';
 import {
   Guarded,
+  originOf,
   type OwnPolicyParts,
   type OwnSpec,
   type PolicyWatch,
@@ -37,9 +38,9 @@ class OwnFlowPolicy implements FlowPolicy {
   private readonly notes: Guarded<Note, true>;
   private readonly fallback = builtInPolicy('fcfs', Infinity);
 
-  constructor({ module, path }: OwnSpec<FlowPolicy>, parts: OwnPolicyParts, watch: PolicyWatch) {
-    const own = module.create(parts);
-    const from = { path, stage: parts.stage };
+  constructor(spec: OwnSpec<FlowPolicy>, parts: OwnPolicyParts, watch: PolicyWatch) {
+    const own = spec.module.create(parts);
+    const from = originOf(spec, parts.stage, own);
     this.picks = new Guarded(
       {
         method: 'pick',

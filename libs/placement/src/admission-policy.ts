@@ -1,5 +1,12 @@
 import { assert, type Micros, type RandomStream } from '@baton/kernel';
-import { Guarded, type OwnPolicyParts, type OwnSpec, type PolicyWatch, STRICT } from './guarded';
+import {
+  Guarded,
+  originOf,
+  type OwnPolicyParts,
+  type OwnSpec,
+  type PolicyWatch,
+  STRICT,
+} from './guarded';
 import type { PlacementContext } from './policy';
 
 /** The router's view of the stage that would compute the prompt. */
@@ -60,13 +67,13 @@ class OwnAdmission implements AdmissionPolicy {
   private readonly delays: Guarded<AdmissionContext, number>;
 
   constructor(
-    { module, path }: OwnSpec<AdmissionPolicy>,
+    spec: OwnSpec<AdmissionPolicy>,
     parts: OwnPolicyParts,
     private readonly fallback: AdmissionPolicy,
     watch: PolicyWatch,
   ) {
-    const own = module.create(parts);
-    const from = { path, stage: parts.stage };
+    const own = spec.module.create(parts);
+    const from = originOf(spec, parts.stage, own);
     this.verdicts = new Guarded(
       {
         method: 'admit',

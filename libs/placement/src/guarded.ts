@@ -28,6 +28,8 @@ export interface OwnSpec<Policy> {
   /** The path as the user wrote it. */
   readonly path: string;
   readonly module: OwnModule<Policy>;
+  /** File and line of a function of the policy, `my-policy.mjs:12`. Undefined: unknown. */
+  readonly placeOf?: (method: unknown) => string | undefined;
 }
 
 const STAGES: readonly PolicyStage[] = ['prefill', 'decode', 'aggregated'];
@@ -99,6 +101,24 @@ export const STRICT: PolicyWatch = {
   },
 };
 
+/** Where a user's policy comes from, for the sentences about its faults. */
+export interface PolicyOrigin {
+  readonly path: string;
+  readonly stage: PolicyStage;
+  /** File and line of one of its methods. Undefined: unknown. */
+  readonly placeOf: (method: string) => string | undefined;
+}
+
+/** @param own that the module created for the stage */
+export function originOf<Policy extends object>(
+  { path, placeOf }: OwnSpec<Policy>,
+  stage: PolicyStage,
+  own: Policy,
+): PolicyOrigin {
+  const methods = own as Readonly<Record<string, unknown>>;
+  return { path, stage, placeOf: (method) => placeOf?.(methods[method]) };
+}
+
 /** One method of a user's policy, and the check of its answers. */
 export interface PolicyQuestion<Input, Answer> {
   readonly method: string;
@@ -113,9 +133,11 @@ export interface PolicyQuestion<Input, Answer> {
  * wall time is a fault, and the caller uses a built-in policy instead.
  */
 export class Guarded<Input, Answer> {
+  private place: string | undefined;
+
   constructor(
     private readonly asked: PolicyQuestion<Input, Answer>,
-    private readonly from: { readonly path: string; readonly stage: PolicyStage },
+    private readonly from: PolicyOrigin,
     private readonly watch: PolicyWatch,
   ) {}
 
@@ -127,7 +149,7 @@ export class Guarded<Input, Answer> {
     try {
       given = this.asked.ask(input);
     } catch (error) {
-      return this.fault('threw', `threw ${placed(error, this.from.path)}`);
+      return this.fault('threw', `threw ${named(error)}`, thrownAt(error, this.from.path));
     }
     const tookMs = (nowMs?.() ?? 0) - startMs;
     if (!this.asked.isAnswer(given, input)) {
@@ -139,10 +161,17 @@ export class Guarded<Input, Answer> {
     return this.fault('slow', took);
   }
 
-  private fault(kind: PolicyFault['kind'], what: string): undefined {
+  private fault(kind: PolicyFault['kind'], what: string, thrown?: string): undefined {
     const { path, stage } = this.from;
-    const message = `${path}: ${this.asked.method} (${stage}) ${what}.`;
-    this.watch.onFault({ path, stage, kind, message });
+    const { method } = this.asked;
+    const place = thrown ?? (this.place ??= this.from.placeOf(method));
+    const where = place === undefined ? '' : ` (${place})`;
+    this.watch.onFault({
+      path,
+      stage,
+      kind,
+      message: `${path}: ${method} (${stage}) ${what}${where}.`,
+    });
   }
 }
 
@@ -150,12 +179,15 @@ function shown(value: unknown): string {
   return value === null || typeof value !== 'object' ? String(value) : 'an object';
 }
 
-/** The error with its line in the user's file. */
-function placed(error: unknown, path: string): string {
-  if (!(error instanceof Error)) return shown(error);
+function named(error: unknown): string {
+  return error instanceof Error ? `${error.name}: ${error.message}` : shown(error);
+}
+
+/** File, line and column of an error in the user's file. */
+function thrownAt(error: unknown, path: string): string | undefined {
+  if (!(error instanceof Error)) return undefined;
   const file = path.slice(path.lastIndexOf('/') + 1);
   const line = error.stack?.split('\n').find((each) => each.includes(`/${file}:`));
   const place = line === undefined ? undefined : /:(\d+:\d+)\)?$/.exec(line)?.[1];
-  const what = `${error.name}: ${error.message}`;
-  return place === undefined ? what : `${what} (${file}:${place})`;
+  return place === undefined ? undefined : `${file}:${place}`;
 }

@@ -6,7 +6,7 @@ export type { PolicySpec } from './build-policy';
 export { ChangesError, checkChanges, formatChanges, parseChanges } from './changes';
 export type { ScheduledChange } from './changes';
 export { isPrefilledOnDecode } from './disaggregation';
-export { Guarded, PolicyError, readOwnModule, STRICT } from './guarded';
+export { Guarded, originOf, PolicyError, readOwnModule, STRICT } from './guarded';
 export type {
   OwnModule,
   OwnPolicyParts,
@@ -21,6 +21,7 @@ export { Placer, policyName, SHARED_QUEUE } from './placer';
 export type { ArrivalChoice, DecodeChoice, PlacerSpec, StagePolicySpec } from './placer';
 export { tokenLoad } from './least-loaded';
 export type {
+  EngineAdapters,
   EngineView,
   LoadMeasure,
   PlacementContext,

@@ -1,6 +1,7 @@
 import { RandomStream } from '@baton/kernel';
 import { describe, expect, it } from 'vitest';
 import { type OwnModule, PolicyError, type PolicyFault } from './guarded';
+import type { OwnPolicySpec } from './own-policy';
 import { Placer, policyName } from './placer';
 import type { PlacementContext, Policy } from './policy';
 import { engineView, placementContext } from '../test/test-context';
@@ -15,8 +16,9 @@ function moduleOf(choose: (context: PlacementContext) => number): OwnModule<Poli
 function placerOf(
   module: OwnModule<Policy>,
   watch?: ConstructorParameters<typeof Placer>[2],
+  placeOf: OwnPolicySpec['placeOf'] = () => 'mine.mjs:4',
 ): Placer {
-  const own = { kind: 'own', path: './policies/mine.mjs', module } as const;
+  const own = { kind: 'own', path: './policies/mine.mjs', module, placeOf } as const;
   const rest = { decodeChoice: 'late', disaggregationThreshold: 0 } as const;
   return new Placer({ prefill: own, decode: own, ...rest }, RandomStream.root(1), watch);
 }
@@ -69,6 +71,25 @@ describe("a policy of the user's own", () => {
     expect(faults[0]?.message).toContain('TypeError: x is not a function (mine.mjs:12:7).');
   });
 
+  it.each([
+    ['a wrong answer', () => 7, 'returned 7; expected an integer from 0 to 1'],
+    [
+      'an error without a line',
+      () => {
+        throw 'no';
+      },
+      'threw no',
+    ],
+  ])('is called by the line of its method after %s', (_what, choose, message) => {
+    const faults: PolicyFault[] = [];
+    const placeOf = (method: unknown): string | undefined =>
+      method === choose ? 'mine.mjs:4' : undefined;
+    placerOf(moduleOf(choose), { onFault: (fault) => faults.push(fault) }, placeOf).onPrefill(
+      CONTEXT,
+    );
+    expect(faults[0]?.message).toContain(`${message} (mine.mjs:4).`);
+  });
+
   it('is replaced by the fallback when a choice takes over 50 ms of wall time', () => {
     let nowMs = 0;
     let tookMs = 50;
@@ -83,6 +104,7 @@ describe("a policy of the user's own", () => {
     tookMs = 51;
     expect(placer.onPrefill(CONTEXT)).toBe(1);
     expect(faults).toMatchObject([{ kind: 'slow' }]);
+    expect(faults[0]?.message).toContain('took 51 ms; at most 50 ms are allowed (mine.mjs:4).');
   });
 
   it('ends the run at its first fault when nothing counts faults', () => {

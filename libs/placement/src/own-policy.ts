@@ -1,4 +1,4 @@
-import { Guarded, type OwnPolicyParts, type OwnSpec, type PolicyWatch } from './guarded';
+import { Guarded, originOf, type OwnPolicyParts, type OwnSpec, type PolicyWatch } from './guarded';
 import type { PlacementContext, Policy } from './policy';
 
 export type OwnPolicySpec = OwnSpec<Policy>;
@@ -8,12 +8,12 @@ export class OwnPolicy implements Policy {
   private readonly own: Guarded<PlacementContext, number>;
 
   constructor(
-    { module, path }: OwnPolicySpec,
+    spec: OwnPolicySpec,
     parts: OwnPolicyParts,
     private readonly fallback: Policy,
     watch: PolicyWatch,
   ) {
-    const own = module.create(parts);
+    const own = spec.module.create(parts);
     this.own = new Guarded(
       {
         method: 'choose',
@@ -21,7 +21,7 @@ export class OwnPolicy implements Policy {
         isAnswer: isIndex,
         expected: ({ engines }) => `an integer from 0 to ${engines.length - 1}`,
       },
-      { path, stage: parts.stage },
+      originOf(spec, parts.stage, own),
       watch,
     );
   }

@@ -1,6 +1,6 @@
 import { buildScheduling, type SchedulingPolicy, type WaitingView } from '@baton/engine';
 import { RandomStream } from '@baton/kernel';
-import { Guarded, type OwnSpec, type PolicyWatch, STRICT } from './guarded';
+import { Guarded, originOf, type OwnSpec, type PolicyWatch, STRICT } from './guarded';
 import type { EngineRole } from './topology';
 
 export type OwnSchedulingSpec = OwnSpec<SchedulingPolicy>;
@@ -29,7 +29,7 @@ export class OwnScheduling implements SchedulingPolicy {
     const own = spec.module.create({ stage, random });
     this.resumesFirst = own.resumesFirst === true;
     this.preemptsLast = own.preemptsLast === true;
-    const from = { path: spec.path, stage };
+    const from = originOf(spec, stage, own);
     const rule = { isAnswer: isFinite, expected: () => 'a finite number' };
     const askKey = (seq: WaitingView): unknown => own.key(viewOf(seq));
     this.keys = new Guarded({ ...rule, method: 'key', ask: askKey }, from, watch);

@@ -22,6 +22,18 @@ export interface EngineView {
   readonly kvTokens: number;
   /** 0..1. */
   readonly kvUsage: number;
+  /** Unset: the engine serves no LoRA adapters. */
+  readonly adapters?: EngineAdapters | undefined;
+}
+
+/** The LoRA adapters of an engine's sequences, by name, as vLLM reports them. */
+export interface EngineAdapters {
+  /** In a batch. */
+  readonly running: readonly string[];
+  /** All of their sequences wait. */
+  readonly waiting: readonly string[];
+  /** Most adapters of one batch: vLLM's `max_loras`. */
+  readonly most: number;
 }
 
 /** The facts of a request that a policy may read: never the true length of its output. */
@@ -29,6 +41,8 @@ export interface PlacementRequest {
   readonly promptTokens: number;
   /** A hash of session or user that groups the requests of one conversation; 0 = none. */
   readonly sessionKey: number;
+  /** Name of its LoRA adapter. Unset: the base model; workloads of replays name no adapters. */
+  readonly adapter?: string | undefined;
   /**
    * Chained hashes of the prompt's full blocks, `blockCount` of them from `blockFrom` on. 0 =
    * private, and so are all after it.

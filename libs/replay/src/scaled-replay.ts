@@ -1,9 +1,14 @@
 import type { ScalingOptions, Slo } from '@baton/analysis';
 import type { ClusterScaling } from '@baton/cluster';
 import type { BatonConfig } from '@baton/config';
-import { usToSeconds } from '@baton/kernel';
 import { formatTopology, parseTopology, type Topology } from '@baton/placement';
-import { autoscalerName, configuredAutoscaler, demandOf, scaleBounds } from '@baton/scaling';
+import {
+  autoscalerName,
+  configuredAutoscaler,
+  demandOf,
+  objectivesOf,
+  scaleBounds,
+} from '@baton/scaling';
 import { poolOf } from '@baton/scenario';
 import type { Workload } from '@baton/workload';
 
@@ -29,12 +34,10 @@ export function scaledReplay(
   const bounds = scaleBounds(config);
   if (bounds === undefined) return undefined;
   const { min, max } = bounds;
-  const itlUs = slo?.tpot ?? slo?.itl;
-  const itlSeconds = itlUs === undefined ? undefined : usToSeconds(itlUs);
-  const ttftSeconds = slo?.ttft === undefined ? undefined : usToSeconds(slo.ttft);
-  const demand = demandOf(config, workload, { max, itlSeconds });
+  const objectives = objectivesOf(slo);
+  const demand = demandOf(config, workload, { max, itlSeconds: objectives.itlSeconds });
   const autoscaler = configuredAutoscaler(config, parseTopology(config.topology), {
-    ...{ objectives: { ttftSeconds, itlSeconds }, trace: workload },
+    ...{ objectives, trace: workload },
   })!;
   const gpus = (role: keyof Topology): number => (max[role] > 0 ? poolOf(config, role, 1).gpus : 0);
   const begin = autoscaler.begin && within(autoscaler.begin, { min, max });

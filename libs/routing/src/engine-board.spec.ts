@@ -44,6 +44,21 @@ describe('EngineBoard', () => {
     expect(members).toEqual(['+a 1600']);
   });
 
+  it('shows the adapters of engines that serve some', () => {
+    expect(viewOf('a')?.adapters).toBeUndefined();
+    const serving = new EngineBoard({
+      ...{ routerId: 'me', blockSize: 16, maxAdapters: 2 },
+      ...{ onJoin: () => undefined, onLeave: () => undefined },
+    });
+    const seen = (adapters?: EngineLoad['adapters']) => {
+      serving.onLoad(load(adapters && { adapters }), 0);
+      return serving.ready('prefill', 0)[0]?.adapters;
+    };
+    const sql = { running: ['sql'], waiting: ['code'] };
+    expect(seen(sql)).toEqual({ ...sql, most: 2 });
+    expect(seen()).toEqual({ running: [], waiting: [], most: 2 });
+  });
+
   it('lists the ready engines of a stage by index', () => {
     board.onLoad(load({ engineId: 'd', stage: 'decode' }), 0);
     board.onLoad(load({ engineId: 'c', index: 2 }), 0);

@@ -1,6 +1,6 @@
 import type { EngineLoad, Stage } from '@baton/contract';
 import { secondsToUs } from '@baton/kernel';
-import type { EngineView } from '@baton/placement';
+import type { EngineAdapters, EngineView } from '@baton/placement';
 
 /**
  * An engine publishes its load at least three times a second. An engine that is silent for this
@@ -14,6 +14,8 @@ const SILENT_AFTER_US = secondsToUs(1);
 const FORGET_AFTER_US = secondsToUs(60);
 /** An engine without work has taken every job that reached it this long ago. */
 const IDLE_TAKES_US = secondsToUs(2);
+
+const NO_ADAPTERS = { running: [], waiting: [] };
 
 /** A job that this router has put into the engine's own queue. */
 interface Sent {
@@ -34,6 +36,8 @@ export interface EngineBoardOptions {
   readonly blockSize: number;
   /** Time for which a load is kept even if newer ones arrive, in wall µs. Default: 0. */
   readonly keepUs?: number;
+  /** Most LoRA adapters of one batch. Unset: the engines serve none. */
+  readonly maxAdapters?: number | undefined;
   readonly onJoin: (engineId: string, kvTokens: number) => void;
   readonly onLeave: (engineId: string) => void;
 }
@@ -107,8 +111,8 @@ export class EngineBoard {
 
   private join(load: EngineLoad): Row {
     const { engineId, stage, numBlocks } = load;
-    const { blockSize, keepUs = 0 } = this.options;
-    const row = new Row(engineId, stage, { blockSize, keepUs });
+    const { blockSize, keepUs = 0, maxAdapters } = this.options;
+    const row = new Row(engineId, stage, { blockSize, keepUs, maxAdapters });
     this.rows.set(engineId, row);
     row.index = load.index;
     row.rank = load.rank ?? 0;
@@ -124,6 +128,7 @@ class Row implements EngineView {
   waitingTokens = 0;
   kvTokens = 0;
   kvUsage = 0;
+  adapters: EngineAdapters | undefined;
   index = 0;
   rank = 0;
   heardUs = 0;
@@ -136,7 +141,11 @@ class Row implements EngineView {
   constructor(
     readonly engineId: string,
     readonly stage: Stage,
-    private readonly options: { readonly blockSize: number; readonly keepUs: number },
+    private readonly options: {
+      readonly blockSize: number;
+      readonly keepUs: number;
+      readonly maxAdapters: number | undefined;
+    },
   ) {}
 
   get isReady(): boolean {
@@ -164,6 +173,8 @@ class Row implements EngineView {
     this.waitingTokens = load.waitingTokens;
     this.kvTokens = load.usedBlocks * this.options.blockSize;
     this.kvUsage = load.usedBlocks / Math.max(1, load.numBlocks);
+    const { maxAdapters: most } = this.options;
+    if (most !== undefined) this.adapters = { ...(load.adapters ?? NO_ADAPTERS), most };
     for (const { tokens } of this.sent) this.count(tokens);
     for (const { tokens } of this.expected) this.count(tokens);
   }

@@ -45,7 +45,7 @@ export interface JobRouting {
 /** The facts of a job before it is planned. */
 export type PromptFacts = Pick<
   EngineJob,
-  'promptTokens' | 'blockHashes' | 'sessionKey' | 'dataParallelRank'
+  'promptTokens' | 'blockHashes' | 'sessionKey' | 'adapter' | 'dataParallelRank'
 >;
 
 /** The queue in which a job starts. */

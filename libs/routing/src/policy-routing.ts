@@ -1,6 +1,6 @@
 import type { Alarm, WallClock } from '@baton/clock';
 import { admissionSpec, type BatonConfig, LiveSettings, placerSpec } from '@baton/config';
-import { engineSetup, type EngineSetup } from '@baton/engine-setup';
+import { engineSetup, type EngineSetup, mostAdapters } from '@baton/engine-setup';
 import type { EngineJob, EngineLoad, Stage } from '@baton/contract';
 import { type Micros, RandomStream, secondsToUs } from '@baton/kernel';
 import {
@@ -93,7 +93,7 @@ export class PolicyRouting implements JobRouting {
     this.isPull = pulledStages(this.spec);
     this.prefixes = new PrefixDirectory(blockSize);
     this.board = new EngineBoard({
-      ...{ routerId, blockSize },
+      ...{ routerId, blockSize, maxAdapters: mostAdapters(config) },
       keepUs: (this.spec.metricsIntervalUs ?? 0) / config.speedup,
       onJoin: (engineId, kvTokens) => this.prefixes.join(engineId, kvTokens),
       onLeave: (engineId) => this.prefixes.leave(engineId),
@@ -274,11 +274,17 @@ export class PolicyRouting implements JobRouting {
   }
 
   /** Block hashes of the prompt only: those of the output must not reach policies. */
-  private requestOf({ promptTokens, blockHashes, sessionKey }: PromptFacts): PlacementRequest {
+  private requestOf({
+    promptTokens,
+    blockHashes,
+    sessionKey,
+    adapter,
+  }: PromptFacts): PlacementRequest {
     const promptBlocks = Math.floor(promptTokens / this.options.config.blockSize);
     return {
       promptTokens,
       sessionKey: sessionKey ?? 0,
+      ...(adapter === undefined ? {} : { adapter }),
       blockHashes,
       blockFrom: 0,
       blockCount: Math.min(blockHashes.length, promptBlocks),

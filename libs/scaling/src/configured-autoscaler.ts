@@ -32,7 +32,7 @@ import {
   UsageError,
 } from '@baton/config';
 import { engineSetup } from '@baton/engine-setup';
-import { type Micros, RandomStream, secondsToUs } from '@baton/kernel';
+import { type Micros, RandomStream, secondsToUs, usToSeconds } from '@baton/kernel';
 import {
   formatTopology,
   type OwnSpec,
@@ -40,6 +40,13 @@ import {
   STRICT,
   type Topology,
 } from '@baton/placement';
+
+/** Objectives of requests, µs. */
+interface ObjectivesUs {
+  readonly ttft?: Micros | undefined;
+  readonly tpot?: Micros | undefined;
+  readonly itl?: Micros | undefined;
+}
 
 /** Share of an engine's capacity that the demand curve assigns to a load. */
 const UTILISATION = 0.8;
@@ -169,6 +176,15 @@ function ownScaler({ scalePolicy }: BatonConfig): OwnSpec<OwnScalePolicy> | unde
   return scalePolicy === undefined
     ? undefined
     : ownPolicy<OwnScalePolicy>(scalePolicy, 'decide', ['cluster']);
+}
+
+/** The objectives of autoscalers in an SLO. */
+export function objectivesOf(slo: ObjectivesUs | undefined): Objectives {
+  const [ttftUs, itlUs] = [slo?.ttft, slo?.tpot ?? slo?.itl];
+  return {
+    ttftSeconds: ttftUs === undefined ? undefined : usToSeconds(ttftUs),
+    itlSeconds: itlUs === undefined ? undefined : usToSeconds(itlUs),
+  };
 }
 
 /** Engines that a trace needs over time, by the capacities of this configuration. */

@@ -2,6 +2,7 @@ export {
   autoscalerName,
   configuredAutoscaler,
   demandOf,
+  objectivesOf,
   scaleBounds,
   withStart,
 } from './configured-autoscaler';

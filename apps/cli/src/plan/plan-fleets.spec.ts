@@ -24,6 +24,21 @@ afterEach(() => {
   rmSync(folder, { recursive: true, force: true });
 });
 
+/** Half a minute of single requests, a minute's peak of up to 32 in a second, and a long calm. */
+function peak(): string {
+  let atUs = 30e6;
+  const arrivals = Array.from({ length: 30 }, (_none, i) => i * 1e6);
+  for (let i = 0; i < 600; i++) arrivals.push((atUs += 1e6 / (12 + i / 30)));
+  for (let i = 0; i < 100; i++) arrivals.push(atUs + i * 4e6);
+  const lines = arrivals.map((at, i) =>
+    JSON.stringify({
+      ...{ id: `r${i}`, arrival_us: Math.floor(at) },
+      ...{ prompt_tokens: 2_000, output_tokens: 100 },
+    }),
+  );
+  return `${lines.join('\n')}\n`;
+}
+
 function plan(space: string, ...args: string[]): Promise<CommandAnswer> {
   const path = join(folder, 'fleet.yaml');
   writeFileSync(path, space);
@@ -62,6 +77,36 @@ describe('baton plan --space', () => {
     );
   });
 
+  it('compares fleets that scale themselves by the engines that they use', async () => {
+    const scaler = 'hpa:running=8:interval=1s:down-window=10s';
+    const space = `
+gpus: { h100: 4 }
+tensor_parallel_size: [1]
+kinds: [aggregated]
+loads: [1, 12]
+vary: { autoscaler: [none, "${scaler}"] }
+`;
+    const path = join(folder, 'fleet.yaml');
+    const trace = join(folder, 'peak.jsonl');
+    writeFileSync(path, space);
+    writeFileSync(trace, peak());
+    const flags = ['--trace', trace, '--slo', 'ttft=2s,tpot=30ms', '--json'];
+    const { stdout } = await runCommand('plan', '--space', path, ...flags, '--threads', '1');
+    const { fleets, answers, command } = JSON.parse(stdout) as FleetsDocument;
+    const named = (name: string) => fleets.find((fleet) => fleet.name === name)!;
+    const [still, scaled] = [
+      named('4A h100, autoscaler none'),
+      named(`4A h100, autoscaler ${scaler}`),
+    ];
+    expect(scaled.usd_per_hour).toBeLessThan(still.usd_per_hour! / 2);
+    expect(scaled.goodput_rps).toBeGreaterThan(0.9 * still.goodput_rps!);
+    expect([scaled.on_pareto_front, scaled.options]).toEqual([true, { autoscaler: scaler }]);
+    expect(answers.cheapest_for_load?.name).toBe(`2A h100, autoscaler ${scaler}`);
+    expect(command).toContain(
+      `up 2A --model llama-3.1-8b --gpu h100 --autoscaler ${scaler} --max 2A`,
+    );
+  });
+
   it('prints equal bytes twice', async () => {
     const first = await plan(SPACE, '--json', '--threads', '1', '--seed', '3');
     const second = await plan(SPACE, '--json', '--threads', '1', '--seed', '3');
@@ -72,6 +117,9 @@ describe('baton plan --space', () => {
     ['gpus: {h100: 8', [], /--space .*fleet\.yaml cannot be read: /],
     ['gpus: {h100: eight}', [], /fleet\.yaml: gpus\.h100 must be an integer from 1 to 4096\./],
     ['gpus: {h20: 8}', [], /The GPU h20 has no price\. Add --gpu-price h20=DOLLARS\./],
+    ['gpus: {h100: 8}\nvary: {autoscaler: [oracle]}', [], /vary\.autoscaler cannot be an oracle/],
+    ['gpus: {h100: 8}\nvary: {autoscaler: [hpa]}', [], /There is no metric "" to scale by/],
+    ['gpus: {h100: 8}\nvary: {max: [4A]}', [], /vary\.max is chosen by the search/],
     [SPACE, ['--gpus', '4'], /The file of --space sets --gpus\. Remove the flag\./],
     ['gpus: {h100: 8}\nvary: {block_size: [16]}', [], /vary\.block_size is chosen by the search/],
   ])('refuses %j with exit code 2', async (space, args, sentence) => {

@@ -22,10 +22,13 @@ export const EXAMPLE_POLICY = `// A placement policy for Baton.
  * @property {number} waitingTokens prompt tokens still to be computed
  * @property {number} kvTokens tokens of KV cache in use
  * @property {number} kvUsage share of the KV cache in use, 0 to 1
+ * @property {{ running: string[], waiting: string[], most: number }} [adapters]
+ *   LoRA adapters of its sequences, and the most of one batch; only in live clusters with LoRA
  *
  * @typedef {object} Request
  * @property {number} promptTokens
  * @property {number} sessionKey hash of session or user; 0: none
+ * @property {string} [adapter] its LoRA adapter; unset: the base model
  * @property {ArrayLike<number>} blockHashes hashes of the prompt's full blocks
  * @property {number} blockFrom index of the first hash
  * @property {number} blockCount number of hashes

@@ -160,7 +160,7 @@ describe("a replay with a policy of the user's own", () => {
     const args = [...WORKLOAD, '--placement', path, '--placement-fallback', 'round-robin'];
     const { exitCode, stderr } = await baton('replay', ...args);
     expect(exitCode).toBe(0);
-    expect(stderr).toContain('returned undefined; expected an integer from 0 to 1');
+    expect(stderr).toContain('returned undefined; expected an integer from 0 to 1 (none.mjs:1).');
     expect(stderr.match(/returned undefined/g)).toHaveLength(1);
     expect(stderr).toContain('400 such choices; the result is not that of your policy');
   });

@@ -3,7 +3,6 @@ import {
   type OwnPolicySpec,
   type PlacerSpec,
   type Policy,
-  type PolicySpec,
   type StagePolicySpec,
 } from '@baton/placement';
 
@@ -27,11 +26,18 @@ export class ChoiceTimer {
 
   private stage(spec: StagePolicySpec): StagePolicySpec {
     if (spec === 'pull') return spec;
-    const path = spec.kind === 'own' ? spec.path : spec.kind;
+    const isOwn = spec.kind === 'own';
+    /** The policies' own methods, by those with a timer. */
+    const methods = new Map<unknown, unknown>();
     const create: OwnPolicySpec['module']['create'] = (parts) => {
-      return this.watched(spec.kind === 'own' ? spec.module.create(parts) : builtIn(spec, parts));
+      const policy = isOwn ? spec.module.create(parts) : buildPolicy(spec, parts.random);
+      const watched = this.watched(policy);
+      methods.set(watched.choose, policy.choose);
+      return watched;
     };
-    return { kind: 'own', path, module: { create } };
+    const placeOf: OwnPolicySpec['placeOf'] = (method) =>
+      isOwn ? spec.placeOf?.(methods.get(method)) : undefined;
+    return { kind: 'own', path: isOwn ? spec.path : spec.kind, module: { create }, placeOf };
   }
 
   private watched(policy: Policy): Policy {
@@ -47,11 +53,4 @@ export class ChoiceTimer {
       },
     };
   }
-}
-
-function builtIn(
-  spec: PolicySpec,
-  { random }: Parameters<OwnPolicySpec['module']['create']>[0],
-): Policy {
-  return buildPolicy(spec, random);
 }

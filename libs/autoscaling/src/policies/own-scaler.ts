@@ -2,6 +2,7 @@ import { isObject, type RandomStream } from '@baton/kernel';
 import {
   type EngineRole,
   Guarded,
+  originOf,
   type OwnSpec,
   type PolicyWatch,
   type Topology,
@@ -43,11 +44,11 @@ export class OwnScaler implements ScalePolicy {
   private readonly own: Guarded<OwnScaleContext, ScaleDecision>;
 
   constructor(
-    { module, path }: OwnSpec<OwnScalePolicy>,
+    spec: OwnSpec<OwnScalePolicy>,
     private readonly parts: OwnScalerParts,
   ) {
     const stage = 'cluster';
-    const own = module.create({ stage, random: parts.random });
+    const own = spec.module.create({ stage, random: parts.random });
     this.own = new Guarded(
       {
         method: 'decide',
@@ -55,7 +56,7 @@ export class OwnScaler implements ScalePolicy {
         isAnswer: isDecision,
         expected: ({ bounds }) => `counts with a number of engines for ${namesIn(bounds.max)}`,
       },
-      { path, stage },
+      originOf(spec, stage, own),
       parts.watch,
     );
   }

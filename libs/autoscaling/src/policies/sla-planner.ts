@@ -1,4 +1,5 @@
 import { usToSeconds } from '@baton/kernel';
+import type { Topology } from '@baton/placement';
 import { ratePerSecond, clusterValue } from '../metrics';
 import type { ScaleContext, ScaleDecision, ScalePolicy } from '../policy';
 import { enginesIn } from '../sample';
@@ -11,6 +12,8 @@ export interface SlaPlannerSpec {
   readonly itlSeconds: number;
   readonly predictor: PredictorName;
 }
+
+const UNCORRECTED = { ttft: 1, itl: 1 };
 
 /**
  * Dynamo's SLA planner (throughput-based). A predictor estimates the requests and lengths of the
@@ -34,6 +37,7 @@ export class SlaPlanner implements ScalePolicy {
   constructor(
     private readonly spec: SlaPlannerSpec,
     private readonly capacities: Capacities,
+    private readonly options = { isCorrected: true },
   ) {
     this.requests = buildPredictor(spec.predictor);
     this.promptTokens = buildPredictor(spec.predictor);
@@ -41,17 +45,20 @@ export class SlaPlanner implements ScalePolicy {
   }
 
   decide(context: ScaleContext): ScaleDecision {
+    return { counts: this.needed(context) ?? context.counts };
+  }
+
+  /** Undefined when nothing has finished between the scrapes. */
+  needed(context: ScaleContext): Topology | undefined {
     const last = lastLoad(context);
-    if (last === undefined) return { counts: context.counts };
+    if (last === undefined) return undefined;
     const next = this.predicted(last, context);
-    const { ttft, itl } = this.corrections(last, context);
+    const { ttft, itl } = this.options.isCorrected ? this.corrections(last, context) : UNCORRECTED;
     const busy = busyEngines(next, this.capacities, this.spec.itlSeconds / itl);
     return {
-      counts: {
-        prefill: Math.ceil(busy.prefill * Math.min(1, ttft)),
-        decode: Math.ceil(busy.decode),
-        aggregated: Math.ceil(busy.aggregated),
-      },
+      prefill: Math.ceil(busy.prefill * Math.min(1, ttft)),
+      decode: Math.ceil(busy.decode),
+      aggregated: Math.ceil(busy.aggregated),
     };
   }
 
@@ -73,7 +80,7 @@ export class SlaPlanner implements ScalePolicy {
     const itl = clusterValue('itl', 'decode', context);
     const first = prefill ?? aggregated;
     const last = decode ?? aggregated;
-    if (first === undefined || last === undefined) return { ttft: 1, itl: 1 };
+    if (first === undefined || last === undefined) return UNCORRECTED;
     const role = decode === undefined ? 'aggregated' : 'decode';
     const engines = enginesIn(context.sample, role).filter(({ state }) => state === 'ready');
     const duration = clusterValue('e2el', role, context) ?? 0;

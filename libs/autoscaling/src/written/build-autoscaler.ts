@@ -8,6 +8,7 @@ import { RatioKeeper } from '../policies/ratio';
 import { RoleSwitch } from '../policies/role-switch';
 import { Saturation } from '../policies/saturation';
 import { Scheduled } from '../policies/schedule';
+import { SlaLoad } from '../policies/sla-load';
 import { SlaPlanner } from '../policies/sla-planner';
 import type { WindowCounts } from '../policies/window-counts';
 import type { ScalePolicy } from '../policy';
@@ -37,6 +38,8 @@ export function buildAutoscaler(spec: AutoscalerSpec, world: AutoscalerWorld): S
       return new RoleSwitch(spec);
     case 'sla':
       return new SlaPlanner(spec, world.capacities);
+    case 'sla-load':
+      return new SlaLoad(spec, world.capacities);
     case 'random':
       return new RandomCounts(world.random);
     case 'oracle':

@@ -15,7 +15,7 @@ import { secondsIn, WrittenOptions } from './written-options';
 
 /** Tolerance of the kube-controller-manager: --horizontal-pod-autoscaler-tolerance. */
 const HPA_TOLERANCE = 0.1;
-const NAMES = 'hpa, keda, ratio, schedule, sla, wva, switch, oracle';
+const NAMES = 'hpa, keda, ratio, schedule, sla, sla-load, wva, switch, oracle';
 /** The same as for scale_interval. */
 const SHORTEST_INTERVAL = 0.1;
 const DEFAULT_TTFT_SECONDS = METRIC_FACTS.ttft.target;
@@ -23,7 +23,7 @@ const DEFAULT_ITL_SECONDS = METRIC_FACTS.itl.target;
 
 /**
  * Reads `hpa:ttft=2s`, `hpa:ttft@prefill+kv=0.7@decode:down-window=60s`, `keda:5`,
- * `ratio:1P3D:kv=0.7`, `schedule:0h=1P1D+8h=4P8D`, `sla`, `wva`, `switch` or `oracle`.
+ * `ratio:1P3D:kv=0.7`, `schedule:0h=1P1D+8h=4P8D`, `sla`, `sla-load`, `wva`, `switch` or `oracle`.
  *
  * @throws AutoscalerError
  */
@@ -44,6 +44,8 @@ export function parseAutoscaler(text: string, objectives: Objectives = {}): Auto
       return saturation(options(0));
     case 'sla':
       return sla(options(0), objectives);
+    case 'sla-load':
+      return slaLoad(options(0), objectives);
     case 'switch':
       return roleSwitch(options(0), objectives);
     case 'oracle':
@@ -216,6 +218,19 @@ function sla(options: WrittenOptions, given: Objectives): AutoscalerSpec {
   return { kind: 'sla', ...objectives, predictor };
 }
 
+/** Dynamo's defaults of --loadbased-learning-window and --loadbased-scaling-down-sensitivity. */
+const LEARNING_WINDOW = 50;
+const DOWN_SENSITIVITY = 80;
+
+function slaLoad(options: WrittenOptions, given: Objectives): AutoscalerSpec {
+  const objectives = objectivesIn('sla-load', options, given);
+  const window = Math.round(options.number('window', LEARNING_WINDOW, [5, 1_000]));
+  const sensitivity = options.number('sensitivity', DOWN_SENSITIVITY, [0, 100]);
+  const throughputSeconds = options.seconds('throughput', 0);
+  options.end();
+  return { kind: 'sla-load', ...objectives, window, sensitivity, throughputSeconds };
+}
+
 function roleSwitch(options: WrittenOptions, given: Objectives): AutoscalerSpec {
   const objectives = objectivesIn('switch', options, given);
   const calm = options.number('calm', CALM, [0, 1]);
@@ -224,7 +239,7 @@ function roleSwitch(options: WrittenOptions, given: Objectives): AutoscalerSpec 
 }
 
 function objectivesIn(
-  kind: 'sla' | 'switch',
+  kind: 'sla' | 'sla-load' | 'switch',
   options: WrittenOptions,
   given: Objectives,
 ): { readonly ttftSeconds: number; readonly itlSeconds: number } {

@@ -5,6 +5,7 @@ import type { RatioSpec } from '../policies/ratio';
 import type { RoleSwitchSpec } from '../policies/role-switch';
 import type { SaturationSpec } from '../policies/saturation';
 import type { ScheduleSpec } from '../policies/schedule';
+import type { SlaLoadSpec } from '../policies/sla-load';
 import type { SlaPlannerSpec } from '../policies/sla-planner';
 
 /** A built-in autoscaler, as `--autoscaler` names it. */
@@ -15,6 +16,7 @@ export type AutoscalerSpec =
   | SaturationSpec
   | RoleSwitchSpec
   | SlaPlannerSpec
+  | SlaLoadSpec
   | OracleSpec
   | RandomCountsSpec;
 

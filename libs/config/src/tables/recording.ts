@@ -1,4 +1,4 @@
-import { integer, number, optionalText } from '../option';
+import { integer, list, number, optionalText } from '../option';
 
 /**
  * Data that a live cluster keeps or writes to files. Formats: docs/recording.md, docs/timelines.md.
@@ -9,6 +9,12 @@ export const RECORDING = {
       'Write one line per request into this file: lengths, hashes of blocks, engines and ' +
       'times, never a text. `baton replay --trace` replays it and compares.',
     unset: 'nothing is recorded',
+  }),
+  recordEndpointHeader: list([], {
+    help:
+      'Header of a mirrored request in which a router names its engine; in --record it takes the ' +
+      "place of this cluster's engines and times (shadow mode, docs/policies.md). Two: that of " +
+      'the prompt and that of the tokens.',
   }),
   logSteps: optionalText({
     help:

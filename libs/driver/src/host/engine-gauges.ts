@@ -56,7 +56,7 @@ function farthestOutside({
 /**
  * vLLM distinguishes LoRA adapters with a sequence in a batch from those whose sequences all wait.
  */
-function adaptersIn(runs: readonly Run[]): Pick<EngineGauges, 'adapters'> {
+export function adaptersIn(runs: readonly Run[]): Pick<EngineGauges, 'adapters'> {
   const named = runs.filter(({ job }) => job.adapter !== undefined);
   if (named.length === 0) return {};
   const names = (some: readonly Run[]): string[] =>

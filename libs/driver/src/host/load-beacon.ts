@@ -4,6 +4,7 @@ import type { EngineIdentity, EngineSlot, IncomingRuns, RunTable } from '@baton/
 import { type Bus, channels } from '@baton/transport';
 import type { TakenJobs } from '../jobs/taken-jobs';
 import type { DriverOptions } from '../options';
+import { adaptersIn } from './engine-gauges';
 
 const LOOK_EVERY_US = 100_000;
 /** An unchanged load is published at every third check, as a sign of life. */
@@ -56,7 +57,7 @@ export class LoadBeacon {
   }
 
   private load(): EngineLoad {
-    const { identity, options, slot, incoming, takenJobs } = this.parts;
+    const { identity, options, slot, runs, incoming, takenJobs } = this.parts;
     const { engineId, role, index, state, dataParallel } = identity;
     const now = slot.engine.snapshot();
     const { numBlocks } = options.facts;
@@ -71,6 +72,7 @@ export class LoadBeacon {
       waitingTokens: incoming.promptTokens + Math.max(this.promptTokens(), now.waitingTokens),
       usedBlocks: numBlocks - now.freeBlocks,
       numBlocks,
+      ...adaptersIn(runs.all()),
       taken: takenJobs.byRouter(),
     };
   }

@@ -7,7 +7,7 @@ import type { FleetResult, FleetsFound } from './search-fleets';
 
 function resultOf(name: string, usdPerHour: number, rate: number): FleetResult {
   const measured = { rate, completedRate: rate };
-  return { fleet: { name, usdPerHour, pools: [] }, measured, requests: 1 } as never;
+  return { fleet: { name, usdPerHour, pools: [], varied: {} }, measured, requests: 1 } as never;
 }
 
 /** Names of the fleet to start, of the one that breaks first, and of the answers. */

@@ -1,3 +1,4 @@
+import { autoscalerIn } from '../search/fleet-scaling';
 import type { FleetResult } from './search-fleets';
 
 /** True when the fleet keeps the target at some rate. */
@@ -20,12 +21,14 @@ export function least(
   }, undefined);
 }
 
-export function usdPerHour({ fleet }: FleetResult): number {
-  return fleet.usdPerHour;
+/** Of all engines, or of those that an autoscaler has used. */
+export function usdPerHour({ fleet, measured }: FleetResult): number {
+  const used = measured.figures?.cost?.usd_per_hour;
+  return autoscalerIn(fleet.varied) === undefined ? fleet.usdPerHour : (used ?? fleet.usdPerHour);
 }
 
-export function usdPerRequest({ fleet, measured }: FleetResult): number {
-  return fleet.usdPerHour / measured.completedRate;
+export function usdPerRequest(result: FleetResult): number {
+  return usdPerHour(result) / result.measured.completedRate;
 }
 
 /** The one with the highest goodput. */

@@ -46,7 +46,7 @@ function answered(result: FleetResult | undefined): AnsweredFleet | null {
   return {
     name: fleet.name,
     gpus: gpuCount(result),
-    usd_per_hour: roundTo(fleet.usdPerHour, 6),
+    usd_per_hour: roundTo(usdPerHour(result), 6),
     goodput_rps: roundTo(measured.completedRate, 6),
     usd_per_thousand_requests: measured.figures?.cost?.usd_per_thousand_requests ?? null,
   };

@@ -10,6 +10,7 @@ import type { PlanFigures } from '@baton/planner';
 import { describeWorkload, type WorkloadDescription } from '@baton/workload';
 import { shownWorkload } from '@baton/workload-source';
 import { gpusOf, overridesOf } from './fleet';
+import { usdPerHour } from './choose-fleet';
 import { type Breakage, breakage } from './breakage';
 import { type FleetAnswers, fleetAnswers } from './fleet-answers';
 import type { FleetSpace } from './fleet-space';
@@ -99,10 +100,8 @@ export function fleetsDocument(
   };
 }
 
-function fleetDocument(
-  { fleet, measured, requests }: FleetResult,
-  isOnFront: boolean,
-): FleetDocument {
+function fleetDocument(result: FleetResult, isOnFront: boolean): FleetDocument {
+  const { fleet, measured, requests } = result;
   const { pools, varied } = fleet;
   const figures: PlanFigures | undefined = measured.figures;
   const gpus = gpusOf(pools);
@@ -113,7 +112,7 @@ function fleetDocument(
     gpus: Object.fromEntries(gpus),
     gpus_in_all: [...gpus.values()].reduce((sum, count) => sum + count, 0),
     options: Object.fromEntries(options),
-    usd_per_hour: roundTo(fleet.usdPerHour, 6),
+    usd_per_hour: roundTo(usdPerHour(result), 6),
     estimated_rps: roundTo(fleet.estimatedRate, 6),
     requests,
     request_rate: roundTo(measured.rate, 6),

@@ -23,7 +23,9 @@ export interface FleetEngine {
 }
 
 /** Options that change the engine of a request, but not the engines. */
-const OF_PLACEMENT: readonly ConfigKey[] = ['placement', 'decodePlacement', 'enablePrefixCaching'];
+const OF_PLACEMENT: readonly ConfigKey[] = [
+  ...(['placement', 'decodePlacement', 'enablePrefixCaching', 'autoscaler'] as const),
+];
 
 /**
  * The engines that a space can build, with the rate of each. Engines that do not fit are left out.

@@ -28,7 +28,10 @@ const FIELDS = [
   ...(['vary', 'trials'] as const),
 ];
 /** Options that the search or the workload sets. */
-const OWN = /^(topology|block_size|seed|changes|(prefill_|decode_)?(gpu|tensor_parallel_size))$/;
+const OWN = new RegExp(
+  '^(topology|block_size|seed|changes|min|max|scale_policy|' +
+    '(prefill_|decode_)?(gpu|tensor_parallel_size))$',
+);
 const MOST_GPUS = 4_096;
 const MOST_SIZE = 64;
 const MOST_COMBINATIONS = 1_024;
@@ -138,6 +141,9 @@ function varyOf(value: unknown, where: string, wrong: Wrong): FleetSpace['vary']
     if (OWN.test(name)) throw wrong(`vary.${name}`, 'is chosen by the search and cannot be varied');
     if (!Array.isArray(values) || values.length === 0) {
       throw wrong(`vary.${name}`, 'must be a list of values');
+    }
+    if (name === 'autoscaler' && values.some((one) => /^oracle\b/.test(String(one)))) {
+      throw wrong('vary.autoscaler', 'cannot be an oracle, which knows the requests of one run');
     }
     const read = values.map((one) => readNamedOption(name, one, `${where}: vary.`));
     return { key: read[0]!.key, values: read.map((one) => one.value) };

@@ -1,5 +1,6 @@
 import { type BatonConfig, fileName } from '@baton/config';
 import { formatTopology } from '@baton/placement';
+import { autoscalerIn } from '../search/fleet-scaling';
 import type { FleetEngine } from './fleet-engines';
 import { sized } from './fleet-engines';
 import type { FleetKind } from './fleet-space';
@@ -21,6 +22,7 @@ export interface Fleet {
   readonly varied: Partial<BatonConfig>;
   /** Requests per second that rate matching expects. */
   readonly estimatedRate: number;
+  /** All of its engines. */
   readonly usdPerHour: number;
 }
 
@@ -51,7 +53,10 @@ export function fleetTopology(pools: readonly FleetPool[]): string {
   return formatTopology(counts);
 }
 
-/** The options of the configuration that make the fleet. */
+/**
+ * The options of the configuration that make the fleet. A scaled one begins with all of its
+ * engines.
+ */
 export function overridesOf({ pools, varied }: Pick<Fleet, 'pools' | 'varied'>) {
   const own = pools.map(({ engine }) => {
     return sized(engine.role, engine.gpu, engine.tensorParallelSize);
@@ -59,9 +64,11 @@ export function overridesOf({ pools, varied }: Pick<Fleet, 'pools' | 'varied'>) 
   // A role without engines gets the options of the last pool, so that no other GPU is named.
   const { gpu, tensorParallelSize } = pools.at(-1)!.engine;
   const base: Partial<BatonConfig> = { gpu, tensorParallelSize };
-  return Object.assign({}, base, ...own, varied, {
-    topology: fleetTopology(pools),
-  }) as Partial<BatonConfig>;
+  const { autoscaler: _named, ...options } = varied;
+  const topology = fleetTopology(pools);
+  const autoscaler = autoscalerIn(varied);
+  const scaled = autoscaler === undefined ? {} : { autoscaler, max: topology };
+  return Object.assign({}, base, ...own, options, { topology }, scaled) as Partial<BatonConfig>;
 }
 
 /** Its name: `2P3D h200 tp2 + h100, placement pull`. */

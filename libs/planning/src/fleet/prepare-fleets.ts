@@ -11,6 +11,7 @@ import {
   type WorkloadFlags,
 } from '@baton/workload-source';
 import { refuseUnscalable, withRate } from '../prepare-plan';
+import { autoscalerIn, scalingOf } from '../search/fleet-scaling';
 import type { PlanningContext } from '../search/planning-context';
 import { type Fleet, overridesOf } from './fleet';
 import { FleetEngines } from './fleet-engines';
@@ -77,6 +78,7 @@ export async function prepareFleets(
   });
   const fleets = sizeFleets(space, engines, loads);
   if (fleets.length === 0) throw nothingFits(engines);
+  checkAutoscalers(fleets, { config, target });
   return {
     context: { config: withFrontEnd(config), workload, target },
     ...{ asked, space, loaded, workloadFlags, fleets, loads, loadRps },
@@ -87,6 +89,21 @@ export async function prepareFleets(
     leftOut: engines.leftOut,
     notes: [...notes, ...(engines.note === undefined ? [] : [engines.note])],
   };
+}
+
+/** @throws UsageError, one sentence, for an autoscaler that cannot scale its fleets */
+function checkAutoscalers(
+  fleets: readonly Fleet[],
+  { config, target }: Pick<PlanningContext, 'config' | 'target'>,
+): void {
+  const names = new Set<string>();
+  for (const fleet of fleets) {
+    const name = autoscalerIn(fleet.varied);
+    const size = fleet.varied.dataParallelSize ?? config.dataParallelSize;
+    if (name === undefined || names.has(`${name} ${size}`)) continue;
+    names.add(`${name} ${size}`);
+    scalingOf({ ...config, ...overridesOf(fleet) }, target.slo);
+  }
 }
 
 function spaceFrom(path: string): FleetSpace {

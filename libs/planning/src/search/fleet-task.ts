@@ -5,6 +5,7 @@ import { deploymentErrors } from '@baton/error-bars';
 import { performTask, type TaskResult } from '@baton/planner';
 import { scenarioOf } from '@baton/scenario';
 import { head } from '@baton/workload';
+import { scalingOf } from './fleet-scaling';
 import type { PlanningContext } from './planning-context';
 
 /**
@@ -28,7 +29,9 @@ export interface FleetTask {
 export function performFleet(context: PlanningContext, task: FleetTask): TaskResult {
   const { target } = context;
   const config = { ...context.config, ...task.fleet };
-  const scenario = scenarioOf(config, head(context.workload, task.requests));
+  const scaling = task.fleet.autoscaler && scalingOf(config, target.slo);
+  const workload = head(context.workload, task.requests);
+  const scenario = scenarioOf(config, workload, scaling ? { scaling } : {});
   const errorsAt = deploymentErrors(config, stepTimesOf(scenario.pools));
   const { rates, tolerance, rate } = task;
   const mostTries = task.kind === 'keep' ? { mostTries: 1 } : {};

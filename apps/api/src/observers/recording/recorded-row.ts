@@ -3,6 +3,7 @@ import type { EndReason } from '@baton/contract';
 import type { MeasuredRequest, RecordedOutcome, TraceRow } from '@baton/workload';
 import type { End, ObservedRequest, ObservedSequence } from '../port/port';
 import type { Gaps } from './gaps';
+import type { OutsideDecision } from './outside-decision';
 
 /** The largest priority that a line of our traces takes. */
 const MOST_PRIORITY = 2 ** 31 - 1;
@@ -10,6 +11,8 @@ const MOST_PRIORITY = 2 ** 31 - 1;
 export interface RowContext {
   readonly request: ObservedRequest;
   readonly gaps: Gaps;
+  /** Replaces the measurements of this cluster. Undefined: no router in front decides. */
+  readonly outside: OutsideDecision | undefined;
   /** Undefined: no classes are configured. */
   readonly sloClass: string | undefined;
   /** Instant 0 of the recording, µs since the Unix epoch. */
@@ -22,7 +25,7 @@ export interface RowContext {
 /** The row of an ended sequence in a recording. */
 export function recordedRow(sequence: ObservedSequence, end: End, context: RowContext): TraceRow {
   const { job, received } = sequence;
-  const { request, sloClass, startedUs, speedup, blockSize } = context;
+  const { request, outside, sloClass, startedUs, speedup, blockSize } = context;
   const fullBlocks = Math.floor((job.promptTokens + received) / blockSize);
   const priority = Math.max(-MOST_PRIORITY, Math.min(MOST_PRIORITY, job.priority));
   return {
@@ -36,8 +39,13 @@ export function recordedRow(sequence: ObservedSequence, end: End, context: RowCo
     sloClass,
     blockSize,
     blockHashes: job.blockHashes.slice(0, fullBlocks),
-    measured: measuredOf(sequence, end, context),
+    measured: { ...measuredOf(sequence, end, context), ...(outside && unmeasured(outside)) },
   };
+}
+
+/** The times of this cluster say nothing about the engines of another one. */
+function unmeasured(outside: OutsideDecision): Partial<MeasuredRequest> {
+  return { ...outside, stamped: {}, seen: {}, gapsUs: [] };
 }
 
 function measuredOf(

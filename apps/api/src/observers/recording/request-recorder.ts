@@ -13,6 +13,7 @@ import type {
   TokenNews,
 } from '../port/port';
 import { Gaps } from './gaps';
+import { outsideDecision } from './outside-decision';
 import { recordedRow } from './recorded-row';
 import { openRecording } from './recording-file';
 
@@ -70,9 +71,11 @@ export class RequestRecorder implements RequestObserver {
     const gaps = this.gaps.get(sequence);
     this.gaps.delete(sequence);
     if (file === undefined || gaps === undefined) return;
-    const { speedup, blockSize } = this.config;
+    const { speedup, blockSize, recordEndpointHeader: names } = this.config;
+    const { headers } = request.call.message;
+    const outside = names.length === 0 ? undefined : outsideDecision(names, headers);
     const sloClass = classes.isOn ? classes.find(request.call)?.name : undefined;
-    const context = { request, gaps, sloClass, startedUs, speedup, blockSize };
+    const context = { request, gaps, outside, sloClass, startedUs, speedup, blockSize };
     file.add(traceLine(recordedRow(sequence, end, context)));
     this.lines += 1;
   }
