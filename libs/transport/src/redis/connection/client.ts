@@ -16,6 +16,12 @@ const DRAINING = [
   'extendLocks',
 ];
 
+/**
+ * Duration of one blocking wait. A shorter one costs an idle worker more round trips; a longer one
+ * outlives the patience of firewalls with silent connections.
+ */
+export const BLOCK_SECONDS = 20;
+
 /** A command of BullMQ: the text of its script, and the number of its values that are keys. */
 export interface CommandDefinition {
   readonly lua: string;
@@ -89,7 +95,7 @@ class SingleClient extends Redis {
   }
 
   override duplicate(override?: Partial<RedisOptions>): Redis {
-    return heard(new SingleClient({ ...this.options, ...override }));
+    return heard(new SingleClient({ ...blocking(this.options), ...override }));
   }
 
   override emit(event: string | symbol, ...details: unknown[]): boolean {
@@ -123,7 +129,8 @@ class ClusterClient extends Cluster {
 
   override duplicate(nodes: ClusterNode[] = [], override: ClusterOptions = {}): Cluster {
     const seeds = nodes.length > 0 ? nodes : this.seeds;
-    return heard(new ClusterClient(seeds, { ...this.options, ...override }));
+    const redisOptions = blocking(this.options.redisOptions ?? {});
+    return heard(new ClusterClient(seeds, { ...this.options, redisOptions, ...override }));
   }
 
   override emit(event: string | symbol, ...details: unknown[]): boolean {
@@ -131,6 +138,12 @@ class ClusterClient extends Cluster {
     this.onFailure?.(details[0] as Error);
     return true;
   }
+}
+
+/** A connection is duplicated for blocking waits, in which the server rightly says nothing. */
+function blocking<Options extends Pick<RedisOptions, 'socketTimeout'>>(options: Options): Options {
+  const { socketTimeout = 0 } = options;
+  return { ...options, socketTimeout: socketTimeout + BLOCK_SECONDS * 1_000 };
 }
 
 /** Adds a listener, because ioredis would otherwise print each error. */
