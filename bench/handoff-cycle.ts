@@ -113,7 +113,7 @@ class Cycle {
   private readonly lease = leaseTimes();
   private readonly sources = Array.from(
     { length: SOURCES },
-    () => new SourceCoordinator<number>({ lease: this.lease, tellsShares: false }),
+    () => new SourceCoordinator<number>({ lease: this.lease, sendsShares: false }),
   );
   private readonly targets = Array.from({ length: TARGETS }, () => {
     const bytesPerToken = BYTES_PER_TOKEN;

@@ -105,7 +105,7 @@ export class ClusterFixture {
   private async untilLoads(holds: (load: EngineLoad) => boolean): Promise<void> {
     const heard = new Set<string>();
     const count = [...this.workers.values()].reduce((sum, { hosts }) => sum + hosts.length, 0);
-    const isTold = [...this.workers.values()].some(({ hosts }) => hosts[0]?.options.tellsLoad);
+    const isTold = [...this.workers.values()].some(({ hosts }) => hosts[0]?.options.publishesLoad);
     if (!isTold) return;
     const unsubscribe = await this.front.bus.subscribe(channels.loads, (payload) => {
       const load = JSON.parse(payload.toString()) as EngineLoad;

@@ -37,15 +37,15 @@ function modelOf(): ClusterModel {
 describe('the cluster model of the page', () => {
   it('follows a request through its phases as one object, until it ends', () => {
     const model = modelOf();
-    model.see(picture(1_000, [7, 0, -1, 0], [[7, 'cmpl-a', 100, 20]]));
+    model.update(picture(1_000, [7, 0, -1, 0], [[7, 'cmpl-a', 100, 20]]));
     const request = model.requests.get(7)!;
     expect(request).toMatchObject({ name: 'cmpl-a', phase: 'queue', engine: undefined });
-    model.see(picture(1_250, [7, 1, 0, 0], []));
-    model.see(picture(1_500, [7, 3, 1, 5], []));
+    model.update(picture(1_250, [7, 1, 0, 0], []));
+    model.update(picture(1_500, [7, 3, 1, 5], []));
     expect(model.requests.get(7)).toBe(request);
     expect(request).toMatchObject({ phase: 'decode', engine: 'd', tokens: 5, phaseMs: 1_500 });
     expect(request.seenMs).toBe(1_000);
-    model.see(picture(1_750, [], []));
+    model.update(picture(1_750, [], []));
     expect([model.requests.size, request.phase]).toEqual([0, 'ended']);
     expect(model.ended).toEqual([request]);
   });
@@ -53,14 +53,14 @@ describe('the cluster model of the page', () => {
   it('has the names that were sent before the page connected', () => {
     const model = new ClusterModel();
     model.begin({ ...HELLO, names: [[3, 'cmpl-old', 9, 9]] });
-    model.see(picture(0, [3, 3, 1, 1], []));
+    model.update(picture(0, [3, 3, 1, 1], []));
     expect(model.requests.get(3)!.name).toBe('cmpl-old');
   });
 
   it('drops requests of another stream, and keeps a limited number of ended ones', () => {
     const model = modelOf();
     for (let key = 0; key < 500; key += 1) {
-      model.see(picture(key, [key, 0, -1, 0], [[key, `r${key}`, 1, 1]]));
+      model.update(picture(key, [key, 0, -1, 0], [[key, `r${key}`, 1, 1]]));
     }
     expect(model.ended.length).toBe(64);
     expect(model.ended[0]!.name).toBe('r498');
@@ -71,12 +71,12 @@ describe('the cluster model of the page', () => {
   it('keeps a request that continues in a new stream, and ends the others', () => {
     const model = modelOf();
     const names = [1, 2].map((key) => [key, `r${key}`, 1, 1] as const);
-    model.see(picture(0, [1, 0, -1, 0, 2, 0, -1, 0], names));
+    model.update(picture(0, [1, 0, -1, 0, 2, 0, -1, 0], names));
     const [runsOn, gone] = [...model.requests.values()];
     model.begin(HELLO);
     // Key 2 now belongs to another request.
     const after = [[1, 'r1', 1, 1] as const, [2, 'other', 1, 1] as const];
-    model.see(picture(250, [1, 0, -1, 0, 2, 0, -1, 0], after));
+    model.update(picture(250, [1, 0, -1, 0, 2, 0, -1, 0], after));
     expect(model.requests.get(1)).toBe(runsOn);
     expect(model.requests.get(2)!.name).toBe('other');
     expect([gone!.phase, model.ended]).toEqual(['ended', [gone]]);
@@ -99,7 +99,7 @@ describe('the rows of the list', () => {
     const model = modelOf();
     const keys = Array.from({ length: count }, (_none, key) => key);
     const names = keys.map((key) => [key, `r${key}`, 1, 1] as const);
-    model.see(
+    model.update(
       picture(
         at,
         keys.flatMap((key) => [key, 0, -1, 0]),
@@ -124,10 +124,10 @@ describe('the rows of the list', () => {
     const model = seen(1);
     rows.update(model, undefined);
     const [first] = rows.rows;
-    model.see(picture(1_000, [9, 0, -1, 0], [[9, 'new', 1, 1]]));
+    model.update(picture(1_000, [9, 0, -1, 0], [[9, 'new', 1, 1]]));
     rows.update(model, undefined);
     expect([rows.rows[0], rows.rows[1]!.name]).toEqual([first, 'new']);
-    model.see(picture(9_000, [9, 0, -1, 0, 10, 0, -1, 0], [[10, 'newer', 1, 1]]));
+    model.update(picture(9_000, [9, 0, -1, 0, 10, 0, -1, 0], [[10, 'newer', 1, 1]]));
     rows.update(model, first);
     expect(rows.rows[0]).toBe(first);
   });

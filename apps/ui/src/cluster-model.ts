@@ -64,7 +64,7 @@ export class ClusterModel {
     this.ended = [];
   }
 
-  see(picture: ClusterPicture): void {
+  update(picture: ClusterPicture): void {
     this.engines = picture.engines;
     this.counts = picture.phases;
     this.waiting = picture.waiting;
@@ -72,7 +72,7 @@ export class ClusterModel {
     this.stepTimes = picture.stepTimes;
     this.atMs = picture.at;
     for (const name of picture.names) this.names.set(name[0], name);
-    const present = this.update(picture);
+    const present = this.updateMembers(picture);
     for (const [key, request] of this.requests) {
       if (!present.has(key)) this.end(request);
     }
@@ -84,7 +84,7 @@ export class ClusterModel {
     return this.counts.reduce((sum, count) => sum + count, 0);
   }
 
-  private update({ requests, engines }: ClusterPicture): Set<number> {
+  private updateMembers({ requests, engines }: ClusterPicture): Set<number> {
     const present = new Set<number>();
     for (let i = 0; i < requests.length; i += NUMBERS_PER_REQUEST) {
       const [key = 0, phase = 0, place = -1, tokens = 0] = requests.slice(i, i + 4);

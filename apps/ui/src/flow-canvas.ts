@@ -13,7 +13,7 @@ const MOST_FRAME_MS = 60;
 export class FlowCanvas {
   readonly element = make('canvas', { class: 'dots', 'aria-hidden': 'true' });
   private readonly context = this.element.getContext('2d')!;
-  private colours = paints();
+  private colours = colours();
   private frame: number | undefined;
   private drawnMs = 0;
   /** The dot under the pointer. */
@@ -23,7 +23,7 @@ export class FlowCanvas {
 
   /** Draws again after a change of the colour scheme. */
   repaint(): void {
-    this.colours = paints();
+    this.colours = colours();
     this.draw();
   }
 
@@ -119,7 +119,7 @@ function trace(context: CanvasRenderingContext2D, { x, y, size, height = size }:
   else context.roundRect(x, y, size, height, Math.min(2, height / 2));
 }
 
-function paints() {
+function colours() {
   return {
     queue: colour('queue'),
     prefill: colour('prefill'),

@@ -18,7 +18,7 @@ export interface PictureListener {
  */
 export class LiveStream {
   private source: EventSource | undefined;
-  private heardMs = 0;
+  private lastMessageMs = 0;
   private state: StreamState = 'connecting';
 
   constructor(private readonly listener: PictureListener) {}
@@ -39,13 +39,13 @@ export class LiveStream {
   private open(): void {
     const source = new EventSource('stream');
     this.source = source;
-    this.heardMs = performance.now();
+    this.lastMessageMs = performance.now();
     this.enter('connecting');
     source.addEventListener('hello', (event) => {
       this.listener.onHello(JSON.parse(event.data as string) as ClusterHello);
     });
     source.addEventListener('picture', (event) => {
-      this.heardMs = performance.now();
+      this.lastMessageMs = performance.now();
       this.enter('live');
       this.listener.onPicture(JSON.parse(event.data as string) as ClusterPicture);
     });
@@ -54,7 +54,7 @@ export class LiveStream {
 
   private look(): void {
     if (this.source === undefined) return;
-    if (performance.now() - this.heardMs > SILENT_AFTER_MS) this.enter('silent');
+    if (performance.now() - this.lastMessageMs > SILENT_AFTER_MS) this.enter('silent');
     // The browser does not reconnect after a refusal, so this code does.
     if (this.source.readyState === EventSource.CLOSED) {
       this.source = undefined;

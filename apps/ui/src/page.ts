@@ -59,9 +59,9 @@ export function startPage(root: HTMLElement, recording?: SavedRun): void {
     health.clear();
   };
   const see = (picture: ClusterPicture): void => {
-    model.see(picture);
+    model.update(picture);
     history.add(picture.at, picture.rates);
-    health.see(model);
+    health.update(model);
     flow.show();
   };
   const showFigures = (): void => {

@@ -54,7 +54,7 @@ export type {
 export type { StartupSummary } from './startups';
 export type { EngineRecord, EngineRoleName, RunRecord, SeriesRecord } from './run-record';
 export type { ClassObjectives, ClassOptions, ClassSummary } from './slo-classes';
-export { attainmentOf, formatSlo, goodness, OBJECTIVES, parseSlo, SloError } from './slo';
+export { attainmentOf, formatSlo, sloTest, OBJECTIVES, parseSlo, SloError } from './slo';
 export type { Attainment, Objective, Slo } from './slo';
 export { summarise } from './summary';
 export type { StepTimesSummary } from './step-times';

@@ -1,6 +1,6 @@
 import { assert, type Micros } from '@baton/kernel';
 import { NEVER, outcomeCode, type RequestLog } from './request-log';
-import { goodness, type Slo } from './slo';
+import { sloTest, type Slo } from './slo';
 
 /** Rates per simulated second in equal intervals from instant 0 on. */
 export interface OverTime {
@@ -30,7 +30,7 @@ export function overTime(log: RequestLog, { endUs, intervals, slo }: OverTimeOpt
   const column = (): Float64Array => new Float64Array(intervals);
   const rates = { arrivals: column(), completions: column(), good: column() };
   const tokens = new Spread(intervals, intervalUs);
-  const isGood = goodness(log, slo);
+  const isGood = sloTest(log, slo);
   const indexOf = (us: Micros): number => Math.min(intervals - 1, Math.floor(us / intervalUs));
   for (let row = 0; row < log.count; row++) {
     const finishUs = log.finishUs[row]!;

@@ -5,7 +5,7 @@ import { latenciesOf } from './latencies';
 import { NEVER, outcomeCode, type RequestLog } from './request-log';
 import { roundTo } from './round-to';
 import type { RunRecord } from './run-record';
-import { formatSlo, goodness, type Slo } from './slo';
+import { formatSlo, sloTest, type Slo } from './slo';
 
 /** A group of requests and its objectives. */
 export interface ClassObjectives {
@@ -42,7 +42,7 @@ export function classSummaries(
 ): readonly ClassSummary[] {
   return classes.map(({ name, slo }) => {
     const isOurs = (row: number): boolean => classOf(row) === name;
-    const isGood = goodness(log, slo);
+    const isGood = sloTest(log, slo);
     const count = (isMeant: (row: number) => boolean): number => countRows(log, isOurs, isMeant);
     const requests = count(() => true);
     const good = count(isGood);

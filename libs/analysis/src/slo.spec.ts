@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { attainmentOf, formatSlo, goodness, parseSlo, SloError } from './slo';
+import { attainmentOf, formatSlo, sloTest, parseSlo, SloError } from './slo';
 import { logOf } from '../test/test-log';
 
 describe('an SLO as text', () => {
@@ -53,7 +53,7 @@ describe('attainment', () => {
   });
 
   it('without objectives is completion', () => {
-    expect([0, 1, 2, 3, 4, 5].map(goodness(log, {}))).toEqual([
+    expect([0, 1, 2, 3, 4, 5].map(sloTest(log, {}))).toEqual([
       true,
       true,
       true,

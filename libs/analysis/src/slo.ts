@@ -84,7 +84,7 @@ export function attainmentOf(log: RequestLog, slo: Slo): Attainment {
 }
 
 /** Returns a function that decides whether the request of a row met all objectives of an SLO. */
-export function goodness(log: RequestLog, slo: Slo): (row: number) => boolean {
+export function sloTest(log: RequestLog, slo: Slo): (row: number) => boolean {
   const { ttft = Infinity, tpot = Infinity, itl = Infinity, e2el = Infinity } = slo;
   const gapUs = Math.min(tpot, itl);
   return (row) => {
@@ -101,7 +101,7 @@ export function goodness(log: RequestLog, slo: Slo): (row: number) => boolean {
 const COMPLETED = outcomeCode('completed');
 
 function countGood(log: RequestLog, slo: Slo): number {
-  const isGood = goodness(log, slo);
+  const isGood = sloTest(log, slo);
   let good = 0;
   for (let row = 0; row < log.count; row++) if (isGood(row)) good++;
   return good;

@@ -168,7 +168,7 @@ export class ClusterRun {
     else if (slot < 3 * most) handoffs.targetTick(slot - 2 * most, nowUs);
     else if (slot === 3 * most) handoffs.transfersDue(nowUs);
     else if (slot === 3 * most + 1) this.lifecycle.arrive(nowUs);
-    else if (slot === 3 * most + 2) this.membership.happen(nowUs);
+    else if (slot === 3 * most + 2) this.membership.handleDue(nowUs);
     else if (slot === 3 * most + 3) this.lifecycle.onPassed(nowUs);
     else if (slot === 3 * most + 4) this.scaling!.decide(nowUs);
     else this.lifecycle.onFlowDue(nowUs);
@@ -223,12 +223,12 @@ export class ClusterRun {
     const generated = this.journal.note(engine, facts);
     if (onSteps !== undefined) {
       const prompt = engine.engine.counters.promptTokensComputed - computed;
-      this.tellSteps(engine, facts, { generated, prompt });
+      this.observeSteps(engine, facts, { generated, prompt });
     }
     this.lifecycle.onStep(engine, facts);
   }
 
-  private tellSteps(
+  private observeSteps(
     engine: VirtualEngine,
     facts: StepFacts,
     tokens: { generated: number; prompt: number },

@@ -67,7 +67,7 @@ export class VirtualEngineView implements EngineView, Ranked {
     return this.usage;
   }
 
-  outdate(): void {
+  markStale(): void {
     if (this.isOutdated) return;
     this.isOutdated = true;
     this.outdated.push(this);
@@ -146,7 +146,7 @@ export class EngineViews {
     for (const [place, view] of this.all.entries()) {
       view.place = place;
       view.engine.ranked = view;
-      view.outdate();
+      view.markStale();
     }
     return ranking;
   }

@@ -83,7 +83,7 @@ export class Handoffs {
   /** An engine has joined. */
   add({ index, pool }: VirtualEngine): void {
     const lease = leaseTimes(this.parts.kvLeaseUs);
-    this.sources[index] = new SourceCoordinator({ lease, tellsShares: false });
+    this.sources[index] = new SourceCoordinator({ lease, sendsShares: false });
     this.targets[index] = new TargetCoordinator({
       ...{ lease, answerWithinUs: ANSWER_WITHIN_US },
       bytesPerToken: pool.kvBytesPerToken,
@@ -110,7 +110,7 @@ export class Handoffs {
     held.epoch = this.epochs[row]!;
     held.tokens = at.tokens;
     held.nowUs = at.nowUs;
-    this.tellSource(engine.index, held);
+    this.informSource(engine.index, held);
   }
 
   accepted(row: number, engine: VirtualEngine, nowUs: Micros): void {
@@ -122,7 +122,7 @@ export class Handoffs {
     accepted.source.generation = this.generations[row]!;
     accepted.nowUs = nowUs;
     this.setups[engine.index]?.meet(this.holder[row]!, nowUs);
-    this.tellTarget(engine.index, accepted);
+    this.informTarget(engine.index, accepted);
   }
 
   rejected(row: number, engine: VirtualEngine, nowUs: Micros): void {
@@ -131,7 +131,7 @@ export class Handoffs {
       ...{ engineId: this.holder[row]!, requestId: row, epoch },
       generation: this.generations[row]!,
     };
-    this.tellTarget(engine.index, { kind: 'rejected', requestId: row, epoch, source, nowUs });
+    this.informTarget(engine.index, { kind: 'rejected', requestId: row, epoch, source, nowUs });
   }
 
   reserved(row: number, missingTokens: number, nowUs: Micros): void {
@@ -140,17 +140,17 @@ export class Handoffs {
     reserved.epoch = this.epochs[row]!;
     reserved.missingTokens = missingTokens;
     reserved.nowUs = nowUs;
-    this.tellTarget(this.reader[row]!, reserved);
+    this.informTarget(this.reader[row]!, reserved);
   }
 
   sourceTick(engine: number, nowUs: Micros): void {
     this.parts.calendar.clear(this.parts.slots.source + engine);
-    this.tellSource(engine, { kind: 'tick', nowUs });
+    this.informSource(engine, { kind: 'tick', nowUs });
   }
 
   targetTick(engine: number, nowUs: Micros): void {
     this.parts.calendar.clear(this.parts.slots.target + engine);
-    this.tellTarget(engine, { kind: 'tick', nowUs });
+    this.informTarget(engine, { kind: 'tick', nowUs });
   }
 
   transfersDue(nowUs: Micros): void {
@@ -160,12 +160,12 @@ export class Handoffs {
       done.requestId = id;
       done.epoch = this.epochs[id]!;
       done.nowUs = nowUs;
-      this.tellTarget(this.reader[id]!, done);
+      this.informTarget(this.reader[id]!, done);
     }
     this.setTransferAlarm(nowUs);
   }
 
-  private tellSource(engine: number, fact: Facts['source']): void {
+  private informSource(engine: number, fact: Facts['source']): void {
     const { nowUs } = fact;
     const source = this.sources[engine]!;
     const actions = source.handle(fact);
@@ -174,7 +174,7 @@ export class Handoffs {
     this.setAlarm(this.parts.slots.source + engine, source.nextWakeUpUs());
   }
 
-  private tellTarget(engine: number, fact: Facts['target']): void {
+  private informTarget(engine: number, fact: Facts['target']): void {
     const { nowUs } = fact;
     const target = this.targets[engine]!;
     const actions = target.handle(fact);
@@ -217,12 +217,12 @@ export class Handoffs {
         return this.endRead(engine, action, nowUs);
       case 'send-heartbeats': {
         const { requestIds, to } = action;
-        return this.tellSource(to, { kind: 'heartbeat', requestIds, reader: engine, nowUs });
+        return this.informSource(to, { kind: 'heartbeat', requestIds, reader: engine, nowUs });
       }
       case 'send-release': {
         const { requestId, generation, to } = action;
         const release = { kind: 'release-requested', requestId, generation } as const;
-        return this.tellSource(to, { ...release, reader: engine, nowUs });
+        return this.informSource(to, { ...release, reader: engine, nowUs });
       }
       case 'start-transfer':
         return this.startTransfer(engine, action, nowUs);
@@ -251,7 +251,7 @@ export class Handoffs {
     answered.activeReads = action.activeReads;
     answered.bytesPerSecond = this.parts.engines[from]!.pool.link.bytesPerSecond;
     answered.nowUs = nowUs;
-    this.tellTarget(action.to, answered);
+    this.informTarget(action.to, answered);
   }
 
   private read(reader: number, action: TargetDoes<'send-read'>, nowUs: Micros): void {
@@ -263,7 +263,7 @@ export class Handoffs {
     requested.readerRequestId = action.readerRequestId;
     requested.attempt = action.attempt;
     requested.nowUs = nowUs;
-    this.tellSource(action.to, requested);
+    this.informSource(action.to, requested);
   }
 
   private endRead(reader: number, action: TargetDoes<'send-read-end'>, nowUs: Micros): void {
@@ -274,7 +274,7 @@ export class Handoffs {
     ended.readerRequestId = action.readerRequestId;
     ended.outcome = action.outcome;
     ended.nowUs = nowUs;
-    this.tellSource(action.to, ended);
+    this.informSource(action.to, ended);
   }
 
   private startTransfer(reader: number, action: TargetDoes<'start-transfer'>, nowUs: Micros): void {

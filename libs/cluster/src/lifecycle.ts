@@ -116,7 +116,7 @@ export class Lifecycle {
 
   /** Requests that flow control holds may proceed, or have waited too long. */
   onFlowDue(nowUs: Micros): void {
-    this.gate!.pump(nowUs);
+    this.gate!.releaseWaiting(nowUs);
   }
 
   /** An engine has become ready or leaves. */

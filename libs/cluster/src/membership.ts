@@ -81,11 +81,11 @@ export class VirtualMembership {
     this.setAlarm();
   }
 
-  happen(nowUs: Micros): void {
+  handleDue(nowUs: Micros): void {
     const { changes } = this.scenario;
     const what = this.due.pop();
     if (what < changes.length) this.change(changes[what]!, nowUs);
-    else this.beLoaded(this.parts.engines[what - changes.length]!, nowUs);
+    else this.finishLoading(this.parts.engines[what - changes.length]!, nowUs);
     this.setAlarm();
   }
 
@@ -121,20 +121,20 @@ export class VirtualMembership {
   }
 
   private start(pool: number, nowUs: Micros): void {
-    const engine = this.again(pool) ?? this.join(pool);
+    const engine = this.goneEngine(pool) ?? this.join(pool);
     const isPeer = (each: VirtualEngine): boolean => each.poolIndex === pool && each.isReady;
     const phases = startupPhases(engine.pool, this.parts.engines.some(isPeer));
     this.parts.onStarting(engine, nowUs, phases);
-    this.expect(engine, nowUs + startupLength(phases));
+    this.scheduleReady(engine, nowUs + startupLength(phases));
   }
 
-  private expect(engine: VirtualEngine, atUs: Micros): void {
+  private scheduleReady(engine: VirtualEngine, atUs: Micros): void {
     this.due.push(atUs, 0, this.scenario.changes.length + engine.index);
     this.setAlarm();
   }
 
   /** The engine has loaded, or fetched its cache after that. */
-  private beLoaded(engine: VirtualEngine, nowUs: Micros): void {
+  private finishLoading(engine: VirtualEngine, nowUs: Micros): void {
     const isFirst = this.scenario.fetchesCaches === true && !this.fetching.delete(engine);
     const found = isFirst ? peerCacheFor(engine, this.parts.engines) : undefined;
     if (found === undefined) {
@@ -144,14 +144,14 @@ export class VirtualMembership {
     engine.warm(found.cache);
     this.fetching.add(engine);
     this.parts.onFetching(engine, found.fetchUs);
-    this.expect(engine, nowUs + found.fetchUs);
+    this.scheduleReady(engine, nowUs + found.fetchUs);
   }
 
   /**
    * An autoscaler starts engines without end, so a new engine reuses the object of one that has
    * gone. Engines of a schedule are new ones, each with its own record.
    */
-  private again(poolIndex: number): VirtualEngine | undefined {
+  private goneEngine(poolIndex: number): VirtualEngine | undefined {
     if (this.scenario.scaling === undefined) return undefined;
     const isFree = (engine: VirtualEngine): boolean =>
       engine.poolIndex === poolIndex && engine.state === 'gone';

@@ -168,7 +168,7 @@ export class VirtualStage {
   }
 
   private take(engine: VirtualEngine, nowUs: Micros): void {
-    this.order.took(engine);
+    this.order.moveToEnd(engine);
     const row = this.shared.shift();
     this.sharedTokens -= this.parts.workload.promptTokens[row]!;
     this.bring(row, engine, nowUs);

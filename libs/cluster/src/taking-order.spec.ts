@@ -83,7 +83,7 @@ describe('the order in which engines take', () => {
             const taker = order.next(nowUs);
             expect(taker?.index).toBe(linear.next(nowUs)?.index);
             if (taker === undefined) continue;
-            order.took(taker);
+            order.moveToEnd(taker);
             linear.took(taker);
           } else if (present.delete(desk)) {
             order.remove(desk);

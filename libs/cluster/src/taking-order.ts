@@ -30,7 +30,7 @@ export class TakingOrder<T extends QueueTaker> {
   add(taker: T): void {
     this.takers[taker.index] = taker;
     taker.takesIn = this;
-    this.took(taker);
+    this.moveToEnd(taker);
   }
 
   remove(taker: T): void {
@@ -40,7 +40,7 @@ export class TakingOrder<T extends QueueTaker> {
   }
 
   /** Moves it to the end. */
-  took(taker: T): void {
+  moveToEnd(taker: T): void {
     taker.lastTurn = this.turn++;
     this.onChange(taker);
   }

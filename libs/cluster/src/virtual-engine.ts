@@ -30,7 +30,7 @@ export interface EngineWatcher {
 /** Compares an engine's load with that of others. */
 export interface Ranked {
   /** The load has changed. */
-  outdate(): void;
+  markStale(): void;
 }
 
 /**
@@ -161,27 +161,27 @@ export class VirtualEngine implements LockstepRank, QueueTaker {
   enter(): void {
     this.rowsInside++;
     if (this.rowsInside === 1) this.takesIn?.onChange(this);
-    this.ranked?.outdate();
+    this.ranked?.markStale();
   }
 
   leave(): void {
     this.rowsInside--;
     if (this.isIdle) this.takesIn?.onChange(this);
-    this.ranked?.outdate();
+    this.ranked?.markStale();
   }
 
   /** Queues a row that a policy sends here. */
   direct(row: number, promptTokens: number): void {
     this.directed.push(row);
     this.directedTokens += promptTokens;
-    this.ranked?.outdate();
+    this.ranked?.markStale();
   }
 
   /** Takes in the first of `directed`. */
   takeDirected(promptTokens: number): void {
     this.directed.shift();
     this.directedTokens -= promptTokens;
-    this.ranked?.outdate();
+    this.ranked?.markStale();
   }
 
   /** Reads that wait for blocks here. */
@@ -250,7 +250,7 @@ export class VirtualEngine implements LockstepRank, QueueTaker {
     this.noteChange();
     this.takeArrived();
     let endUs = this.engine.beginStep(nowUs);
-    this.ranked?.outdate();
+    this.ranked?.markStale();
     if (endUs === undefined) {
       calendar.clear(this.index);
       return;
@@ -271,7 +271,7 @@ export class VirtualEngine implements LockstepRank, QueueTaker {
     this.noteChange();
     this.takeArrived();
     const tokens = this.engine.formStep(startUs);
-    this.ranked?.outdate();
+    this.ranked?.markStale();
     this.stepping = tokens !== undefined;
     if (this.engine.hasAdmittedAhead) this.mayTakeMore = true;
     return tokens;

@@ -104,9 +104,9 @@ export interface DriverOptions extends StartupTimes {
   readonly fetchesCache?: boolean;
   readonly faults: FaultOptions;
   /** Whether the engine publishes its load for routers. */
-  readonly tellsLoad: boolean;
+  readonly publishesLoad: boolean;
   /** Whether the engine publishes timelines of requests for API processes. */
-  readonly tellsTimelines: boolean;
+  readonly publishesTimelines: boolean;
   /** Called with the length of each step, in simulated µs, when it has ended. */
   readonly onStep?: (durationUs: Micros) => void;
   /**

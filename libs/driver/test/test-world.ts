@@ -252,7 +252,7 @@ function hostOptions(role: Stage, engine: EngineOptions, world: WorldOptions): H
     maxLeaseWallUs: secondsToUs(30),
     startupUs: 0,
     faults: { crashAfter: undefined, failReads: 0, seed: 1 },
-    tellsLoad: false,
-    tellsTimelines: true,
+    publishesLoad: false,
+    publishesTimelines: true,
   };
 }

@@ -20,7 +20,7 @@ export function guarded(model: StepTimeModel, config: BatonConfig): StepTimeMode
   if (model.outsideRange === undefined) return model;
   return new RangeGuard(model, {
     refuse: config.stepTimeExtrapolation === 'refuse',
-    report: sayOnce,
+    report: warnOnce,
   });
 }
 
@@ -100,7 +100,7 @@ function decodeBatch({ maxNumSeqs, numBlocks, blockSize, maxModelLen }: Options)
   return { ...EMPTY, decodeSeqs: maxNumSeqs, decodeContext: context };
 }
 
-function sayOnce(outside: OutsideRange): void {
+function warnOnce(outside: OutsideRange): void {
   const limit = `${outside.what} ${outside.range.join()}`;
   if (said.has(limit)) return;
   said.add(limit);

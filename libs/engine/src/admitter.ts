@@ -71,7 +71,7 @@ export class Admitter {
   }
 
   /** Whether the batch may take new sequences. */
-  get looks(): boolean {
+  get mayAdmit(): boolean {
     const { schedulerRecvInterval: every = 1 } = this.parts.options;
     return every === 1 || (this.parts.accounts.steps - this.lookedAt) % every === 0;
   }
@@ -106,7 +106,7 @@ export class Admitter {
 
   private tryAdmit(seq: EngineSequence): Outcome {
     const isNew = seq.state !== 'ready' && !seq.wasScheduled;
-    if (this.batch.budget() <= 0 || (isNew && !this.looks)) return 'blocked';
+    if (this.batch.budget() <= 0 || (isNew && !this.mayAdmit)) return 'blocked';
     if (this.adapters?.has(seq) === false) {
       this.parts.queue.remove(seq);
       this.adapters.passedOver.push(seq);

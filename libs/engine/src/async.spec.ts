@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { runsOf } from '../../../test/support/runs';
 import type { StepTimeModel } from '@baton/step-time';
-import { TestEngine, type Told } from '../test/test-engine';
+import { TestEngine, type StepSeen } from '../test/test-engine';
 
 /** Steps take 1000 µs, 10 more for each token of prompt and 1 for each of context. */
 function asyncEngine(options: ConstructorParameters<typeof TestEngine>[0] = {}): TestEngine {
@@ -11,7 +11,7 @@ function asyncEngine(options: ConstructorParameters<typeof TestEngine>[0] = {}):
 
 const LENGTH = { endReason: 'length' } as const;
 
-function endsOf(told: readonly Told[]): [us: number, who: string][] {
+function endsOf(told: readonly StepSeen[]): [us: number, who: string][] {
   return told.map(({ endUs, emitted }) => [endUs, emitted.join(' ')]);
 }
 

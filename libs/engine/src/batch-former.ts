@@ -97,7 +97,7 @@ export class BatchFormer {
   private admit(nowUs: Micros): void {
     const { admitter, batch } = this;
     admitter.admit(nowUs);
-    this.isStale = (batch.chunkTokens > 0 || !admitter.looks) && this.hasWaiting;
+    this.isStale = (batch.chunkTokens > 0 || !admitter.mayAdmit) && this.hasWaiting;
   }
 
   /** Takes a running sequence out of the batch; its computed blocks stay in the prefix cache. */

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { runsOf } from '../../../test/support/runs';
 import type { BatchAggregates, PipelineTimes, StepTimeModel } from '@baton/step-time';
-import { specOf, TestEngine, type Told } from '../test/test-engine';
+import { specOf, TestEngine, type StepSeen } from '../test/test-engine';
 
 const HOP_US = 7;
 
@@ -30,7 +30,7 @@ function testEngine(stagesUs: readonly number[], options = {}): TestEngine {
 }
 
 /** Runs to rest; returns the end of each step by the sequences that got tokens in it. */
-function timesOf(told: readonly Told[]): [us: number, who: string][] {
+function timesOf(told: readonly StepSeen[]): [us: number, who: string][] {
   return told.map(({ endUs, emitted }) => [endUs, emitted.join(' ')]);
 }
 
@@ -204,7 +204,7 @@ describe('a pipeline', () => {
         const tokens = new Map<string, number>();
         const ended = new Set<string>();
         let lastUs = 0;
-        const follow = (told: Told | undefined): void => {
+        const follow = (told: StepSeen | undefined): void => {
           if (told === undefined) return;
           expect(told.endUs).toBeGreaterThan(lastUs);
           lastUs = told.endUs;

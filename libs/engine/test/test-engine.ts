@@ -15,7 +15,7 @@ export const READABLE: StepTimeModel = {
 };
 
 /** The facts of one step, by the names of the sequences. */
-export interface Told {
+export interface StepSeen {
   readonly formedUs: Micros;
   readonly endUs: Micros;
   readonly steps: number;
@@ -80,7 +80,7 @@ export class TestEngine {
   }
 
   /** Runs one step, or with `untilUs` as many as reach it; undefined when nothing can run. */
-  step(untilUs?: Micros): Told | undefined {
+  step(untilUs?: Micros): StepSeen | undefined {
     if (!this.isStepping) this.begin();
     if (!this.isStepping) return undefined;
     if (untilUs !== undefined) this.engine.extendStep(untilUs);
@@ -95,22 +95,22 @@ export class TestEngine {
   }
 
   /** Ends the step under way. */
-  end(): Told {
+  end(): StepSeen {
     this.isStepping = false;
-    const told = this.tell(this.engine.endStep());
+    const told = this.record(this.engine.endStep());
     this.nowUs = told.endUs;
     this.engine.audit();
     return told;
   }
 
   /** Steps until nothing runs; returns the facts of all steps. */
-  runToRest(): Told[] {
-    const all: Told[] = [];
+  runToRest(): StepSeen[] {
+    const all: StepSeen[] = [];
     for (let told = this.step(); told !== undefined; told = this.step()) all.push(told);
     return all;
   }
 
-  private tell(facts: StepFacts): Told {
+  private record(facts: StepFacts): StepSeen {
     const name = (handles: readonly SequenceHandle[]) =>
       handles.map((handle) => this.names.get(handle)!);
     return {

@@ -39,7 +39,7 @@ class Scene {
 
   end(name: string, nowUs = 0, outputTokens = 0): void {
     this.control.ended(this.tickets.get(name)!, outputTokens);
-    this.control.pump(nowUs);
+    this.control.releaseWaiting(nowUs);
   }
 
   /** Ends requests under way one after the other until none waits. */
@@ -122,7 +122,7 @@ describe('flow control', () => {
     scene.send({ name: 'left', sloClass: BATCH }, 20);
     expect(scene.control.nextTimeoutUs).toBe(110);
     scene.control.withdraw(scene.tickets.get('left')!);
-    scene.control.pump(110);
+    scene.control.releaseWaiting(110);
     expect(scene.dropped).toEqual([['late', 'timeout']]);
     expect(scene.control.nextTimeoutUs).toBe(Infinity);
     scene.end('under way', 120);
@@ -244,5 +244,5 @@ function play(scene: Scene, move: Move & { nowUs: number; name: string }): void 
   if (ending !== undefined) scene.end(ending, nowUs, tokens);
   const leaving = kind === 'leave' ? in_('waiting') : undefined;
   if (leaving !== undefined) control.withdraw(tickets.get(leaving)!);
-  control.pump(nowUs);
+  control.releaseWaiting(nowUs);
 }

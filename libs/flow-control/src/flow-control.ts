@@ -88,27 +88,27 @@ export class FlowControl<Item> {
    * Takes a new request: it passes, waits or is rejected, and may displace one of a lower class.
    */
   offer(item: Item, { sloClass, tenant, promptTokens }: FlowRequest, nowUs: Micros): Ticket<Item> {
-    this.pump(nowUs);
+    this.releaseWaiting(nowUs);
     const flow = this.flowOf(sloClass, tenant);
     const ticket = new Ticket(item, flow, promptTokens, nowUs, this.order++);
     if (this.underWay < this.capacity()) {
       // All waiting requests have passed, so this one is the only choice.
       this.enqueue(ticket);
-      this.pump(nowUs);
+      this.releaseWaiting(nowUs);
     } else if (this.hasRoom(flow, nowUs)) this.enqueue(ticket);
     else this.drop(ticket, 'full', nowUs);
     return ticket;
   }
 
   /** Releases as many requests as the gate has room for. */
-  pump(nowUs: Micros): void {
+  releaseWaiting(nowUs: Micros): void {
     this.expire(nowUs);
     while (this.waiting > 0 && this.underWay < this.capacity()) this.passNext(nowUs);
   }
 
   /**
-   * Records the end of a request that had passed; `pump` releases the next one. A ticket counts
-   * once.
+   * Records the end of a request that had passed; `releaseWaiting` releases the next one. A ticket
+   * counts once.
    *
    * @param outputTokens of the request
    */

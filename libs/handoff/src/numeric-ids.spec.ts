@@ -128,7 +128,7 @@ describe('coordinators', () => {
   });
 
   it('send no shares when the transfers of all engines are in one set', () => {
-    const source = new SourceCoordinator<number>({ lease: LEASE, tellsShares: false });
+    const source = new SourceCoordinator<number>({ lease: LEASE, sendsShares: false });
     const read = { requestId: 1, epoch: 1, generation: 1, attempt: 1, nowUs: 0 };
     source.handle({ kind: 'prompt-held', requestId: 1, epoch: 1, tokens: 5, nowUs: 0 });
     const answers = [10, 11].map((reader) =>

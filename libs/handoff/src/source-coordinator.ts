@@ -31,7 +31,7 @@ export interface SourceOptions {
    * Whether `share-changed` is sent (default true). False when one `TransferSet` has the transfers
    * of all engines and counts by itself.
    */
-  readonly tellsShares?: boolean;
+  readonly sendsShares?: boolean;
 }
 
 type Fact<Id extends AnyId, K extends SourceFact['kind']> = Extract<SourceFact<Id>, { kind: K }>;
@@ -72,7 +72,7 @@ export class SourceCoordinator<Id extends AnyId = string> {
     this.leases = new LeaseBook(options.lease);
     this.limits = new LeaseBook(options.lease);
     this.over = new Tombstones(options.lease.leaseUs);
-    if (options.tellsShares ?? true) this.readers = new ReaderCounts();
+    if (options.sendsShares ?? true) this.readers = new ReaderCounts();
     this.nextGeneration = options.firstGeneration ?? 1;
   }
 
@@ -86,7 +86,7 @@ export class SourceCoordinator<Id extends AnyId = string> {
     const readsBefore = this.activeReads;
     this.expireBefore(this.nowUs);
     this.apply(fact);
-    if (this.activeReads !== readsBefore) this.tellShare();
+    if (this.activeReads !== readsBefore) this.sendShares();
     return this.outbox.take();
   }
 
@@ -328,18 +328,18 @@ export class SourceCoordinator<Id extends AnyId = string> {
     return lease.dueUs < limit.dueUs ? lease : limit;
   }
 
-  private tellShare(): void {
+  private sendShares(): void {
     if (this.readers === undefined) return;
     const { activeReads, outbox } = this;
     const readers = this.readers
       .names()
-      .filter((reader) => !outbox.some((action) => isTold(action, reader, activeReads)));
+      .filter((reader) => !outbox.some((action) => getsShare(action, reader, activeReads)));
     if (readers.length > 0) outbox.push({ kind: 'share-changed', readers, activeReads });
   }
 }
 
 /** Whether the reader was just answered and gets the new count with its answer. */
-function isTold<Id extends AnyId>(
+function getsShare<Id extends AnyId>(
   action: SourceAction<Id>,
   reader: Id,
   activeReads: number,

@@ -169,11 +169,11 @@ export class TransferSet<Id extends AnyId = string> {
     for (const slot of source.slots) {
       const rate = bytesPerUs[slot]!;
       if (rate < before && rate <= after) continue;
-      if (this.retime(slot)) this.outdate(targets[slot]!);
+      if (this.retime(slot)) this.markStale(targets[slot]!);
     }
   }
 
-  private outdate(target: LinkEnd): void {
+  private markStale(target: LinkEnd): void {
     if (target.isStale) return;
     target.isStale = true;
     this.stale[this.staleCount++] = target;

@@ -52,7 +52,7 @@ export class PoolReader {
   match(list: NamedBlocks, wish: PoolWish, nowUs: Micros): number {
     const { found } = this;
     this.find(list, wish);
-    if (found.remote > 0 && !this.pays(wish, nowUs)) found.decline();
+    if (found.remote > 0 && !this.isFetchCheaper(wish, nowUs)) found.decline();
     return found.length;
   }
 
@@ -81,7 +81,7 @@ export class PoolReader {
     this.member.find(hashes, { from: hashFrom + held, count }, this.found);
   }
 
-  private pays({ held, tokens }: PoolWish, nowUs: Micros): boolean {
+  private isFetchCheaper({ held, tokens }: PoolWish, nowUs: Micros): boolean {
     const { found, member } = this;
     const { blockSize, loadUs, computeUs } = this.costs;
     const choice = {

@@ -369,7 +369,7 @@ export class BlockPool {
     return start;
   }
 
-  private tellRemoved(hash: number): void {
+  private observeRemoved(hash: number): void {
     if (hash > 0) this.watcher!.removed(hash);
   }
 
@@ -389,7 +389,7 @@ export class BlockPool {
       for (let id = first + length - 1; id >= stays; id--) this.host.use(this.table.hashOf(id));
     }
     if (this.watcher !== undefined && isOfFirst) {
-      for (let id = stays; id < stays + count; id++) this.tellRemoved(this.table.hashOf(id));
+      for (let id = stays; id < stays + count; id++) this.observeRemoved(this.table.hashOf(id));
     }
     this.table.remove(stays, count);
     this.spans.evict(count);

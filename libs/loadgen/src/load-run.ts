@@ -103,7 +103,7 @@ class LoadRun {
     const interrupt = (): void => this.end();
     signal?.addEventListener('abort', interrupt);
     if (signal?.aborted === true || workload.count === 0) this.end();
-    else this.pump();
+    else this.sendDue();
     await over;
     signal?.removeEventListener('abort', interrupt);
     const endMs = performance.now();
@@ -122,7 +122,7 @@ class LoadRun {
   /**
    * Sends due requests within the limits of slots and of this turn, and schedules its next call.
    */
-  private pump(): void {
+  private sendDue(): void {
     this.takeDue(performance.now());
     for (let sent = 0; this.ready.length > 0 && !this.isOver; sent++) {
       if (this.inFlight.size >= this.options.maxConcurrency) {
@@ -194,7 +194,7 @@ class LoadRun {
       const pause = setTimeout(() => {
         this.pauses.delete(pause);
         this.ready.push({ row: follower, dueMs });
-        this.pump();
+        this.sendDue();
       }, pauseMs);
       this.pauses.add(pause);
     }
@@ -213,7 +213,7 @@ class LoadRun {
     if (this.isOver || this.next >= count) return;
     this.prepareNext();
     const dueMs = this.startMs + usToMs(arrivalUs[this.next]!);
-    this.timer = setTimeout(() => this.pump(), dueMs - performance.now());
+    this.timer = setTimeout(() => this.sendDue(), dueMs - performance.now());
   }
 
   private prepareNext(): void {
@@ -225,7 +225,7 @@ class LoadRun {
   private pumpSoon(): void {
     this.turn ??= setImmediate(() => {
       this.turn = undefined;
-      if (!this.isOver) this.pump();
+      if (!this.isOver) this.sendDue();
     });
   }
 

@@ -14,15 +14,15 @@ const table = new AllToAllTable([HEAD, ...ROWS].join('\n'));
 
 describe('an all-to-all', () => {
   it('uses the two-sided kernel, with separate phases', () => {
-    expect(table.us('dispatch', SHAPE, 4)).toBe(12);
-    expect(table.us('combine_low_precision', SHAPE, 4)).toBe(17);
-    expect(table.us('combine', SHAPE, 4)).toBeUndefined();
+    expect(table.timeUs('dispatch', SHAPE, 4)).toBe(12);
+    expect(table.timeUs('combine_low_precision', SHAPE, 4)).toBe(17);
+    expect(table.timeUs('combine', SHAPE, 4)).toBeUndefined();
   });
 
   it('is undefined for ranks, widths or numbers of experts without measurements', () => {
-    expect(table.us('dispatch', { ...SHAPE, ranks: 16 }, 4)).toBeUndefined();
-    expect(table.us('dispatch', { ...SHAPE, hidden: 4096 }, 4)).toBeUndefined();
-    expect(table.us('dispatch', { ...SHAPE, topK: 6 }, 4)).toBeUndefined();
+    expect(table.timeUs('dispatch', { ...SHAPE, ranks: 16 }, 4)).toBeUndefined();
+    expect(table.timeUs('dispatch', { ...SHAPE, hidden: 4096 }, 4)).toBeUndefined();
+    expect(table.timeUs('dispatch', { ...SHAPE, topK: 6 }, 4)).toBeUndefined();
   });
 
   it('never falls with tokens: flat before the first, in proportion after the last', () => {
@@ -30,12 +30,12 @@ describe('an all-to-all', () => {
     fc.assert(
       fc.property(tokens, tokens, (a, b) => {
         const [few, many] = [Math.min(a, b), Math.max(a, b)];
-        const [low, high] = [few, many].map((own) => table.us('dispatch', SHAPE, own)!);
+        const [low, high] = [few, many].map((own) => table.timeUs('dispatch', SHAPE, own)!);
         expect(low).toBeLessThanOrEqual(high!);
       }),
       { numRuns: 50 },
     );
-    expect(table.us('dispatch', SHAPE, 1)).toBe(12);
-    expect(table.us('dispatch', SHAPE, 128)).toBe(36);
+    expect(table.timeUs('dispatch', SHAPE, 1)).toBe(12);
+    expect(table.timeUs('dispatch', SHAPE, 128)).toBe(36);
   });
 });

@@ -29,7 +29,7 @@ export class AllToAllTable {
   }
 
   /** Time in µs. Undefined when the phase of this shape was not measured. */
-  us(phase: AllToAllPhase, { topK, hidden, ranks }: RoutedShape, tokens: number) {
+  timeUs(phase: AllToAllPhase, { topK, hidden, ranks }: RoutedShape, tokens: number) {
     const curve = this.curves.get(`${phase},${topK},${hidden},${ranks}`);
     if (curve === undefined) return undefined;
     if (tokens < curve.firstX) return curve.us[0]!;

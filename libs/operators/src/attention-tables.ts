@@ -71,9 +71,9 @@ export class AttentionTable {
   }
 
   /** Time in µs of one layer. */
-  us(shape: AttentionShape, middle: number, inner: number): number {
+  timeUs(shape: AttentionShape, middle: number, inner: number): number {
     const { known, isExact, grid } = this.nearest(shape);
-    const us = grid.us(shape.heads, middle, inner);
+    const us = grid.timeUs(shape.heads, middle, inner);
     if (isExact) return us;
     const wanted = this.kind.speedOfLightUs(shape, middle, inner);
     return (

@@ -23,7 +23,7 @@ export class CollectiveTable {
   }
 
   /** Time in µs. More GPUs than measured use the rate of the slowest link among them. */
-  us(gpus: number, elements: number): number {
+  timeUs(gpus: number, elements: number): number {
     if (gpus <= 1) return 0;
     const known = this.curves.get(gpus);
     if (known !== undefined) return onCurve(known, elements);

@@ -58,7 +58,7 @@ export class ExpertTable {
   }
 
   /** Time in µs; undefined when no measured shape is near. */
-  us(shape: ExpertShape, tokens: number): number | undefined {
+  timeUs(shape: ExpertShape, tokens: number): number | undefined {
     const key = keyOf(shape);
     const known = this.measured.get(key);
     if (known !== undefined) return this.onCurve(known, tokens);

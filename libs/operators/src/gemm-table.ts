@@ -55,7 +55,7 @@ export class GemmTable {
   }
 
   /** Time in µs; undefined when no measured shape is near. */
-  us(m: number, n: number, k: number): number | undefined {
+  timeUs(m: number, n: number, k: number): number | undefined {
     const known = this.shapes.get(`${n},${k}`);
     if (known !== undefined) return this.onCurve(known, m);
     const near = this.neighbours(m, n, k);

@@ -27,8 +27,8 @@ export class LatentAttentionTable {
     });
   }
 
-  us(heads: number, middle: number, inner: number): number {
-    return this.grid.us(heads, middle, inner);
+  timeUs(heads: number, middle: number, inner: number): number {
+    return this.grid.timeUs(heads, middle, inner);
   }
 
   covers(heads: number, middle: number, inner: number): boolean {

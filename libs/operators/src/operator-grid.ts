@@ -47,7 +47,7 @@ export class OperatorGrid {
   }
 
   /** Time in µs. */
-  us(outer: number, middle: number, inner: number): number {
+  timeUs(outer: number, middle: number, inner: number): number {
     return this.within(outer, middle, inner) ?? this.beyond([outer, middle, inner]);
   }
 

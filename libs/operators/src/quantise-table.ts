@@ -17,7 +17,7 @@ export class QuantiseTable {
   /**
    * A width without measurements uses the nearest one. Beyond the largest m the time grows with m.
    */
-  us(m: number, k: number): number {
+  timeUs(m: number, k: number): number {
     const curve = this.curves.get(k) ?? this.curves.get(this.nearest(k))!;
     return curve.at(m) ?? (m < curve.firstX ? curve.us[0]! : (curve.us.at(-1)! * m) / curve.lastX);
   }

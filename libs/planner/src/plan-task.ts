@@ -67,7 +67,7 @@ export function performTask(
 ): TaskResult {
   if (task.kind === 'measure') {
     const run = simulate(atRate(scenario, task.rate));
-    return { rate: task.rate, ...told(scenario, run, options), simulations: 1 };
+    return { rate: task.rate, ...figuresOf(scenario, run, options), simulations: 1 };
   }
   const { rate, result, tries } = findRate({
     startRate: task.rate,
@@ -75,10 +75,10 @@ export function performTask(
     mostTries: options.mostTries ?? MOST_TRIES,
     tryRate: (tried) => runWithin(scenario, tried, options.target),
   });
-  return { rate, ...told(scenario, result, options), simulations: tries };
+  return { rate, ...figuresOf(scenario, result, options), simulations: tries };
 }
 
-function told(
+function figuresOf(
   scenario: ClusterScenario,
   run: RunRecord | undefined,
   { target, seed, errorsAt, rates }: TaskOptions,

@@ -1,4 +1,4 @@
-import { attainmentOf, goodness, type RunRecord, type Slo } from '@baton/analysis';
+import { attainmentOf, sloTest, type RunRecord, type Slo } from '@baton/analysis';
 import { type ClusterScenario, type EnginePool, simulate } from '@baton/cluster';
 import { WorkloadBuilder } from '@baton/workload';
 import fc from 'fast-check';
@@ -69,7 +69,7 @@ describe('a trial', () => {
     const of = (row: number) => (row % 10 === 0 ? rare : usual);
     const classed = { ...SCENARIO, sloClasses: { all: [rare, usual], of } };
     const shareOfRare = ({ log }: RunRecord): number => {
-      const isGood = goodness(log, { ttft: rare.ttftUs });
+      const isGood = sloTest(log, { ttft: rare.ttftUs });
       const rows = Array.from({ length: COUNT / 10 }, (_none, i) => 10 * i);
       return rows.filter(isGood).length / rows.length;
     };

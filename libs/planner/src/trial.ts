@@ -1,4 +1,4 @@
-import { goodness, type RequestLog, type RunRecord, type Slo } from '@baton/analysis';
+import { sloTest, type RequestLog, type RunRecord, type Slo } from '@baton/analysis';
 import { classOptions, type ClusterScenario, simulate } from '@baton/cluster';
 import { meanRatePerSecond, scaleRate } from '@baton/workload';
 
@@ -61,7 +61,7 @@ class MissCount {
   admits(row: number, log: RequestLog): boolean {
     this.ended++;
     for (const group of this.groups) {
-      group.isGood ??= goodness(log, group.slo);
+      group.isGood ??= sloTest(log, group.slo);
       if (group.has(row) && !group.isGood(row) && --group.left < 0) this.isLost = true;
     }
     return !this.isLost;

@@ -91,19 +91,20 @@ describe('EngineBoard', () => {
 
   it('stops using engines that drain or are silent for a second', () => {
     board.onLoad(load({ engineId: 'drains', state: 'draining' }), SECOND);
-    const forsaken = (nowUs: number) => board.forsaken(nowUs).map(({ engineId }) => engineId);
-    expect(forsaken(SECOND)).toEqual(['drains']);
+    const unavailable = (nowUs: number) =>
+      board.unavailableRows(nowUs).map(({ engineId }) => engineId);
+    expect(unavailable(SECOND)).toEqual(['drains']);
     expect(board.ready('prefill', SECOND)).toHaveLength(1);
-    expect(forsaken(SECOND + 1)).toEqual(['a', 'drains']);
+    expect(unavailable(SECOND + 1)).toEqual(['a', 'drains']);
     expect(board.ready('prefill', SECOND + 1)).toEqual([]);
     board.onLoad(load(), SECOND + 2);
-    expect(forsaken(SECOND + 2)).toEqual(['drains']);
+    expect(unavailable(SECOND + 2)).toEqual(['drains']);
   });
 
   it('does not count its own pause as silence', () => {
     board.listenAfresh(10 * SECOND);
-    expect(board.forsaken(11 * SECOND)).toEqual([]);
-    expect(board.forsaken(11 * SECOND + 1)).toHaveLength(1);
+    expect(board.unavailableRows(11 * SECOND)).toEqual([]);
+    expect(board.unavailableRows(11 * SECOND + 1)).toHaveLength(1);
   });
 
   it('drops an engine a minute after its last message', () => {
@@ -111,7 +112,7 @@ describe('EngineBoard', () => {
     expect(members).toEqual(['+a 1600']);
     board.forgetOld(60 * SECOND);
     expect(members).toEqual(['+a 1600', '-a']);
-    expect(board.forsaken(60 * SECOND)).toEqual([]);
+    expect(board.unavailableRows(60 * SECOND)).toEqual([]);
     expect(board.sent('a', 1, 60 * SECOND)).toBe(0);
   });
 });

@@ -87,7 +87,7 @@ export class EngineBoard {
   }
 
   /** Engines that drain or are silent. */
-  forsaken(nowUs: number): Row[] {
+  unavailableRows(nowUs: number): Row[] {
     return [...this.rows.values()].filter((row) => row.isDraining || this.isSilent(row, nowUs));
   }
 

@@ -36,7 +36,7 @@ describe('SharedQueues', () => {
     const given = job({ flow: 'route' });
     expect(queues.atArrival(given)).toEqual({ queue: 'prefill', job: given });
     expect(queues.atHandoff(given)).toEqual({ queue: 'decode', job: given });
-    expect(queues.forsaken()).toEqual([]);
+    expect(queues.unavailableEngines()).toEqual([]);
     expect(queues.admissionOf()).toBeUndefined();
   });
 });

@@ -9,7 +9,7 @@ export interface RoutedJob {
 }
 
 /** An engine whose own queue must not have waiting jobs. */
-export interface ForsakenEngine {
+export interface UnavailableEngine {
   readonly engineId: string;
   readonly stage: Stage;
 }
@@ -28,7 +28,7 @@ export interface JobRouting {
    */
   expect(engineId: string, promptTokens: number, hasArrived: () => boolean): void;
   /** Engines that drain or are silent. Their waiting jobs must be placed again. */
-  forsaken(): readonly ForsakenEngine[];
+  unavailableEngines(): readonly UnavailableEngine[];
   /**
    * An admission policy's view of the stage for this prompt, with `waitingRequests` before it;
    * undefined when no engine has published its load.
@@ -107,7 +107,7 @@ export class SharedQueues implements JobRouting {
     // Empty: no router reads loads.
   }
 
-  forsaken(): readonly ForsakenEngine[] {
+  unavailableEngines(): readonly UnavailableEngine[] {
     return [];
   }
 

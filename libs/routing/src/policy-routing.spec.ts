@@ -124,10 +124,10 @@ describe('PolicyRouting', () => {
       await four();
       const placed = routing.atArrival(job()).job;
       await publish({ engineId: 'p0', state: 'draining' });
-      expect(routing.forsaken().map(({ engineId }) => engineId)).toEqual(['p0']);
+      expect(routing.unavailableEngines().map(({ engineId }) => engineId)).toEqual(['p0']);
       expect(routing.again('prefill', placed).queue).toBe('engine:p1');
       await wall.advance(1.1 * SECOND);
-      expect(routing.forsaken()).toHaveLength(4);
+      expect(routing.unavailableEngines()).toHaveLength(4);
       expect(routing.again('prefill', placed).queue).toBe('prefill');
     });
 
@@ -135,12 +135,12 @@ describe('PolicyRouting', () => {
       await four();
       wall.skip(5 * SECOND);
       await wall.advance(1);
-      expect(routing.forsaken()).toEqual([]);
+      expect(routing.unavailableEngines()).toEqual([]);
       await wall.advance(2 * SECOND);
-      expect(routing.forsaken()).toHaveLength(4);
+      expect(routing.unavailableEngines()).toHaveLength(4);
       hub.goAway();
       hub.comeBack();
-      expect(routing.forsaken()).toEqual([]);
+      expect(routing.unavailableEngines()).toEqual([]);
     });
   });
 

@@ -22,7 +22,7 @@ import { EngineBoard } from './engine-board';
 import {
   engineQueue,
   entryQueue,
-  type ForsakenEngine,
+  type UnavailableEngine,
   type JobRouting,
   type PromptFacts,
   type RoutedJob,
@@ -167,8 +167,8 @@ export class PolicyRouting implements JobRouting {
     this.board.expect(engineId, { tokens: promptTokens, hasArrived });
   }
 
-  forsaken(): readonly ForsakenEngine[] {
-    return this.board.forsaken(this.options.wall.nowUs());
+  unavailableEngines(): readonly UnavailableEngine[] {
+    return this.board.unavailableRows(this.options.wall.nowUs());
   }
 
   admissionOf(

@@ -69,7 +69,7 @@ export class SupervisedProcess {
   }
 
   /** Sets the specification of the next start; undefined for no restart. */
-  becomes(next: ProcessSpec | undefined): void {
+  setNextSpec(next: ProcessSpec | undefined): void {
     this.next = next;
   }
 

@@ -93,7 +93,7 @@ export class Supervisor {
   }
 
   private onMessage(from: SupervisedProcess, message: ChildMessage): void {
-    if (message.kind === 'engines') from.becomes(withEngines(from.spec, message.engines));
+    if (message.kind === 'engines') from.setNextSpec(withEngines(from.spec, message.engines));
     if (message.kind === 'start-engines') this.startEngines(from, message);
     if (message.kind !== 'cancel-engines') return;
     const count = this.events.onCancelEngines?.() ?? 0;

@@ -91,8 +91,8 @@ export function hostOptions(config: BatonConfig, role: Stage, setup: ExecutingSe
     maxLeaseWallUs: secondsToUs(config.lockDurationMax),
     ...startupTimes(config),
     fetchesCache: config.warmStart === 'peer',
-    tellsLoad: needsLoads(config),
-    tellsTimelines: config.timelineMaxEntries > 0,
+    publishesLoad: needsLoads(config),
+    publishesTimelines: config.timelineMaxEntries > 0,
     faults: { crashAfter: config.crashAfter, failReads: config.failReads, seed: config.seed },
   };
 }

@@ -36,9 +36,9 @@ export async function runWorker(options: WorkerProcessOptions): Promise<void> {
     }
     const url = await parts.app.getUrl();
     parts.log.info({ url, engines: parts.hosts.hosts.length }, 'engines announced');
-    tell({ kind: 'ready', role, url });
+    sendToParent({ kind: 'ready', role, url });
     parts.hosts.onChange(() => {
-      tell({ kind: 'engines', engines: formatTopology(parts.hosts.counts) });
+      sendToParent({ kind: 'engines', engines: formatTopology(parts.hosts.counts) });
       if (parts.hosts.isEmpty) void end(parts);
     });
   } catch (error) {
@@ -46,7 +46,7 @@ export async function runWorker(options: WorkerProcessOptions): Promise<void> {
   }
 }
 
-function tell(message: ChildMessage): void {
+function sendToParent(message: ChildMessage): void {
   process.send?.(message);
 }
 

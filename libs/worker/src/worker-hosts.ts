@@ -147,7 +147,7 @@ export class WorkerHosts {
       return new EngineHost(dataParallel === undefined ? options : { ...options, dataParallel }, {
         ...{ clock, transport, log, routing },
         tracer: this.tracing?.tracer,
-        onOrder: (order) => void this.obey(engine, order),
+        onOrder: (order) => void this.carryOutOrder(engine, order),
       });
     });
     this.local.lend(engine);
@@ -205,7 +205,7 @@ export class WorkerHosts {
    * An order goes to each rank of an engine, and is repeated until its presence shows that it
    * drains.
    */
-  private async obey(engine: EngineRanks, order: MembershipOrder): Promise<void> {
+  private async carryOutOrder(engine: EngineRanks, order: MembershipOrder): Promise<void> {
     if (this.isStopping || this.leaving.has(engine) || !this.engines.has(engine)) return;
     const next = order.kind === 'become' ? order.role : undefined;
     this.leaving.set(engine, next);

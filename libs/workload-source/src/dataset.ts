@@ -163,7 +163,7 @@ function turnsOf(flags: FlagValues): LengthSpec {
   const [, from = '', to = from] = /^(\d{1,6})(?:-(\d{1,6}))?$/.exec(given) ?? [];
   const [min, max] = [Number(from), Number(to)];
   if (!(min >= 1 && max >= min)) {
-    throw flags.misfit('multiTurnTurns', 'a whole number from 1, or a range such as 2-6');
+    throw flags.wrongValue('multiTurnTurns', 'a whole number from 1, or a range such as 2-6');
   }
   return { kind: 'uniform', min, max };
 }

@@ -36,7 +36,7 @@ export class FlagValues<Name extends string = WorkloadFlag> {
     const given = this.flags[name];
     if (given === undefined) return undefined;
     const found = choices.find((choice) => choice === given.replaceAll('_', '-').toLowerCase());
-    if (found === undefined) throw this.misfit(name, `one of ${choices.join(', ')}`);
+    if (found === undefined) throw this.wrongValue(name, `one of ${choices.join(', ')}`);
     return found;
   }
 
@@ -44,7 +44,7 @@ export class FlagValues<Name extends string = WorkloadFlag> {
   count(name: Name, from = 1, to = MOST_COUNT): number | undefined {
     const expected = `a whole number from ${from} to ${to}`;
     const value = this.number(name, { from, to, expected });
-    if (value !== undefined && !Number.isInteger(value)) throw this.misfit(name, expected);
+    if (value !== undefined && !Number.isInteger(value)) throw this.wrongValue(name, expected);
     return value;
   }
 
@@ -62,11 +62,11 @@ export class FlagValues<Name extends string = WorkloadFlag> {
     const shares = this.flags[name]?.split(',').map((text) => {
       const [, label, digits] = /^\s*([^=\s]+)\s*=\s*(\S+)\s*$/.exec(text) ?? [];
       const part = NUMBER.test(digits ?? '') ? Number(digits) : 0;
-      if (label === undefined || !(part > 0)) throw this.misfit(name, SHARES);
+      if (label === undefined || !(part > 0)) throw this.wrongValue(name, SHARES);
       return { name: label, part };
     });
     const names = new Set(shares?.map((share) => share.name));
-    if (shares !== undefined && names.size < shares.length) throw this.misfit(name, SHARES);
+    if (shares !== undefined && names.size < shares.length) throw this.wrongValue(name, SHARES);
     return shares;
   }
 
@@ -81,10 +81,10 @@ export class FlagValues<Name extends string = WorkloadFlag> {
     if (bounds.orInfinite === true && INFINITE.test(given)) return Infinity;
     const value = NUMBER.test(given) ? Number(given) : NaN;
     if (value >= bounds.from && value <= bounds.to) return value;
-    throw this.misfit(name, bounds.expected);
+    throw this.wrongValue(name, bounds.expected);
   }
 
-  misfit(name: Name, expected: string): UsageError {
+  wrongValue(name: Name, expected: string): UsageError {
     return new UsageError(`${flagNameOf(name)} must be ${expected}; '${this.flags[name]}' is not.`);
   }
 }

@@ -55,7 +55,7 @@ export function head(workload: Workload, count: number): Workload {
  * The requests that arrive before `durationUs`. A conversation that begins before it stays whole.
  */
 export function within(workload: Workload, durationUs: Micros): Workload {
-  const beganUs = beginnings(workload);
+  const beganUs = firstArrivals(workload);
   const order = new Uint32Array(workload.count);
   let kept = 0;
   for (let row = 0; row < workload.count; row++) {
@@ -69,7 +69,7 @@ export function within(workload: Workload, durationUs: Micros): Workload {
  */
 export function inOrderOfArrival(workload: Workload): Workload {
   const { count } = workload;
-  const beganUs = beginnings(workload);
+  const beganUs = firstArrivals(workload);
   let isSorted = true;
   for (let row = 1; row < count && isSorted; row++) isSorted = beganUs[row - 1]! <= beganUs[row]!;
   if (isSorted) return workload;
@@ -84,7 +84,7 @@ export function inOrderOfArrival(workload: Workload): Workload {
  * For each row the first arrival of its conversation. For a row that waits for no other: its own
  * arrival.
  */
-function beginnings(workload: Workload): Float64Array {
+function firstArrivals(workload: Workload): Float64Array {
   const { arrivalUs, after, count } = workload;
   if (after.length === 0) return arrivalUs;
   const beganUs = new Float64Array(count);

@@ -67,7 +67,7 @@ export class FrameInbox {
     if (tail === undefined) return;
     const note = JSON.parse(tail) as FaultNote;
     this.observers.faulted(note);
-    sequence?.struck(note);
+    sequence?.noteFault(note);
   }
 
   private note(sequence: Sequence, entry: FrameEntry, header: FrameHeader): void {
@@ -84,7 +84,7 @@ export class FrameInbox {
       owner.isDirty = true;
       this.dirty.push(owner);
     }
-    if (received > from) this.tell(sequence, header);
+    if (received > from) this.notifyObservers(sequence, header);
     try {
       if (verdict === 'advanced') owner.onTokens(sequence, from);
       else if (verdict === 'ended') owner.onEnd(sequence, from);
@@ -95,7 +95,7 @@ export class FrameInbox {
   }
 
   /** Notifies the observers of new tokens. */
-  private tell(sequence: Sequence, header: FrameHeader): void {
+  private notifyObservers(sequence: Sequence, header: FrameHeader): void {
     const { news } = this;
     news.count = sequence.received - news.from;
     news.nowMs = this.nowMs;

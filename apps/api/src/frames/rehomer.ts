@@ -58,7 +58,7 @@ export class Rehomer implements OnApplicationBootstrap, OnApplicationShutdown {
     if (this.isSweeping || !this.transport.isConnected) return;
     this.isSweeping = true;
     try {
-      for (const { engineId } of this.routing.forsaken()) {
+      for (const { engineId } of this.routing.unavailableEngines()) {
         if (this.cluster.hasLost(engineId)) await this.abandon(engineId);
         else this.adopt(await this.transport.jobs.reclaim(`engine:${engineId}`));
       }

@@ -159,7 +159,7 @@ export class Sequence implements ObservedSequence {
   }
 
   /** An engine carried out a fault on this sequence. */
-  struck({ fault, rule }: FaultNote): void {
+  noteFault({ fault, rule }: FaultNote): void {
     if (fault === 'error') this.struckRule = rule;
   }
 

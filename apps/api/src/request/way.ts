@@ -54,14 +54,14 @@ export class RequestWay {
     if (this.taking.plays) return this.taking.play(call);
     const asked = await this.taking.take(call);
     const routed = await this.routing.route(call, asked);
-    const faults = await this.strike(routed);
+    const faults = await this.judgeFaults(routed);
     if (faults === undefined) return;
     const admission = await this.admit(routed, faults);
     await this.dispatching.dispatch(admission);
   }
 
   /** Undefined when a fault has cut the client's connection. */
-  private async strike({ call, asked }: Routed): Promise<readonly Fault[] | undefined> {
+  private async judgeFaults({ call, asked }: Routed): Promise<readonly Fault[] | undefined> {
     const { headers } = call.response.req;
     if (!this.faults.hasRules && headers[RETURN_ERROR_HEADER] === undefined) return NO_FAULTS;
     const faults = this.faults.judge(call, asked.request.model);

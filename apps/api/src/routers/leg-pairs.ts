@@ -15,8 +15,8 @@ export type Met =
   | { readonly kind: 'failed' | 'absent' | 'taken' };
 
 interface Pair {
-  /** `taken`: its decode leg has the result. `forsaken`: its decode leg will never come. */
-  state: 'expected' | 'computing' | 'held' | 'failed' | 'taken' | 'forsaken';
+  /** `taken`: its decode leg has the result. `abandoned`: its decode leg will never come. */
+  state: 'expected' | 'computing' | 'held' | 'failed' | 'taken' | 'abandoned';
   params: KvTransferParams | undefined;
   heldAtUs: number;
   /** The waiting decode leg. */
@@ -49,7 +49,7 @@ export class LegPairs {
   prefillCame(names: readonly string[]): void {
     for (const name of names) {
       const pair = this.pairs.get(name);
-      if (pair?.state === 'forsaken') continue;
+      if (pair?.state === 'abandoned') continue;
       if (pair?.tell === undefined) this.put(name, newPair('computing'));
       else this.move(name, pair, 'computing');
     }
@@ -64,7 +64,7 @@ export class LegPairs {
     for (const name of names) {
       const pair = this.pairs.get(name);
       if (pair === undefined) continue;
-      if (pair.state === 'forsaken' && params !== undefined) this.giveUp(params);
+      if (pair.state === 'abandoned' && params !== undefined) this.giveUp(params);
       if (pair.state !== 'computing') continue;
       pair.params = params;
       pair.heldAtUs = wallUsOf();
@@ -83,10 +83,10 @@ export class LegPairs {
   async meet(name: string, left: AbortSignal): Promise<Met> {
     const pair = this.pairs.get(name) ?? this.put(name, newPair('expected'));
     if (pair.tell !== undefined || pair.state === 'taken') return { kind: 'taken' };
-    if (pair.state === 'forsaken') return { kind: 'absent' };
+    if (pair.state === 'abandoned') return { kind: 'absent' };
     if (this.waiting >= this.config.maxWaitingRequests) throw new BatonError('queue_full');
     this.waiting += 1;
-    const leave = (): void => this.forsake(name);
+    const leave = (): void => this.abandonBlocks(name);
     try {
       return await new Promise<Met>((resolve) => {
         pair.tell = resolve;
@@ -106,17 +106,17 @@ export class LegPairs {
    */
   decodeRefused(name: string): void {
     const pair = this.pairs.get(name);
-    if (pair?.tell === undefined && pair?.state !== 'taken') this.forsake(name);
+    if (pair?.tell === undefined && pair?.state !== 'taken') this.abandonBlocks(name);
   }
 
   /**
    * Records that no decode leg will fetch the blocks of this pair, now or after their computation.
    */
-  private forsake(name: string): void {
-    const pair = this.pairs.get(name) ?? this.put(name, newPair('forsaken'));
+  private abandonBlocks(name: string): void {
+    const pair = this.pairs.get(name) ?? this.put(name, newPair('abandoned'));
     if (pair.params !== undefined) this.giveUp(pair.params);
     pair.params = undefined;
-    this.move(name, pair, 'forsaken');
+    this.move(name, pair, 'abandoned');
     pair.tell?.({ kind: 'absent' });
     pair.tell = undefined;
   }

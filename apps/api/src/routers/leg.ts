@@ -31,7 +31,7 @@ export type Leg =
   | {
       readonly kind: 'hold';
       readonly pairs: readonly string[];
-      readonly told: HoldTold;
+      readonly told: HoldReply;
       readonly kept?: KvTransferParams;
     }
   | { readonly kind: 'attach'; readonly params: KvTransferParams; readonly causeUs?: number }
@@ -45,7 +45,7 @@ export type SettledLeg = Exclude<Leg, { kind: 'meet' }>;
  * The fields that a prefill leg gets besides its token: none for Mooncake's, because the other leg
  * is already under way.
  */
-export type HoldTold =
+export type HoldReply =
   | 'params'
   | 'nothing'
   | { readonly transferId: string }

@@ -8,7 +8,7 @@ import type { Call } from '../request/take/call';
 import { CONFIG, LOGGER } from '../tokens';
 import { opaqueStateOf } from './disaggregated-params';
 import { KvRelease, rawParamsOf } from './kv-release';
-import { type HoldTold, type Leg, legOf, type SettledLeg } from './leg';
+import { type HoldReply, type Leg, legOf, type SettledLeg } from './leg';
 import { LegPairs, type Met } from './leg-pairs';
 
 type KvParams = NonNullable<AnswerFacts['kvTransferParams']>;
@@ -111,7 +111,7 @@ function refusal(why: string): BatonError {
   return new BatonError('kv_reference_refused', why, field);
 }
 
-function shown(params: KvParams, told: HoldTold): HeldFacts {
+function shown(params: KvParams, told: HoldReply): HeldFacts {
   if (told === 'nothing') return { kvTransferParams: undefined };
   if (told === 'params') return { kvTransferParams: params };
   if ('transferId' in told) {

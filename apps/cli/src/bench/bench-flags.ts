@@ -164,7 +164,7 @@ function readMetrics(values: FlagValues<BenchFlag>): readonly Objective[] {
   return text.split(',').map((part) => {
     const metric = OBJECTIVES.find((each) => each === part.trim());
     if (metric !== undefined) return metric;
-    throw values.misfit('percentileMetrics', `a list of ${OBJECTIVES.join(', ')}`);
+    throw values.wrongValue('percentileMetrics', `a list of ${OBJECTIVES.join(', ')}`);
   });
 }
 
@@ -173,6 +173,6 @@ function readPercentiles(values: FlagValues<BenchFlag>): readonly number[] {
   return text.split(',').map((part) => {
     const percentile = part.trim() === '' ? NaN : Number(part);
     if (percentile >= 0 && percentile <= 100) return percentile;
-    throw values.misfit('metricPercentiles', 'a list of numbers from 0 to 100');
+    throw values.wrongValue('metricPercentiles', 'a list of numbers from 0 to 100');
   });
 }

@@ -25,7 +25,7 @@ export function readServerFlags(
   const backend = values.choice('backend', Object.keys(BACKENDS)) ?? 'openai';
   const protocol = BACKENDS[backend] ?? 'openai';
   const endpoint = values.text('endpoint') ?? ENDPOINTS[protocol];
-  if (!endpoint.startsWith('/')) throw values.misfit('endpoint', 'a path that begins with /');
+  if (!endpoint.startsWith('/')) throw values.wrongValue('endpoint', 'a path that begins with /');
   return {
     ...baseOf(values),
     ...{ backend, protocol, endpoint },
@@ -84,7 +84,7 @@ function extraBodyOf(values: FlagValues<BenchFlag>): Readonly<Record<string, unk
       return body as Record<string, unknown>;
     }
   } catch {
-    throw values.misfit('extraBody', expected);
+    throw values.wrongValue('extraBody', expected);
   }
-  throw values.misfit('extraBody', expected);
+  throw values.wrongValue('extraBody', expected);
 }

@@ -184,7 +184,7 @@ function listOf(text: string, values: FlagValues<LiveFlag>, name: LiveFlag): rea
   const numbers = text.split(',').map(Number);
   const isGood = numbers.every((n) => Number.isInteger(n) && n >= 1 && n <= MOST_TOKENS);
   if (!isGood || numbers.length > 64) {
-    throw values.misfit(name, 'a list of up to 64 whole numbers from 1, such as 32,128,512');
+    throw values.wrongValue(name, 'a list of up to 64 whole numbers from 1, such as 32,128,512');
   }
   return [...new Set(numbers)].sort((a, b) => a - b);
 }
@@ -195,5 +195,5 @@ function spanOf(values: FlagValues<LiveFlag>, name: LiveFlag): Span | undefined 
   const [low = NaN, high = low] = text.split(':').map(Number);
   const isGood = [low, high].every((n) => Number.isInteger(n) && n >= 1 && n <= MOST_TOKENS);
   if (isGood && high >= low) return [low, high];
-  throw values.misfit(name, 'one or two whole numbers from 1, such as 40:900');
+  throw values.wrongValue(name, 'one or two whole numbers from 1, such as 40:900');
 }

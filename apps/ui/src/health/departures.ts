@@ -31,7 +31,7 @@ export class Departures {
   }
 
   /** @param topology at the start */
-  see(engines: readonly PictureEngine[], atMs: number, topology: string): void {
+  update(engines: readonly PictureEngine[], atMs: number, topology: string): void {
     const now = new Set(engines.map(({ id }) => id));
     const names = engineNames(this.before);
     const gone = this.before.filter(

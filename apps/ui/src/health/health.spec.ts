@@ -31,12 +31,12 @@ function watch(health: Health, state: State, fromMs: number, untilMs: number): v
   });
   const rates = { ttftMs: null, itlMs: null, tokensPerSecond: 0, requestsPerSecond: 0 };
   for (let at = fromMs; at <= untilMs; at += 250) {
-    model.see({
+    model.update({
       ...{ at, engines, phases: [0, 0, 0, inFlight], requests: [], names: [], stepTimes: [] },
       waiting: { prefill: 0, decode: 0, aggregated: 0, ...queued },
       rates: { ...rates, finishedPerSecond: 0, refusedPerSecond: refused },
     });
-    health.see(model);
+    health.update(model);
   }
 }
 

@@ -31,8 +31,8 @@ export class Health {
   private since = new Map<string, number>();
   private refused: { readonly perSecond: number; readonly atMs: number } | undefined;
 
-  see(model: ClusterModel): void {
-    this.departures.see(model.engines, model.atMs, model.hello?.topology ?? '');
+  update(model: ClusterModel): void {
+    this.departures.update(model.engines, model.atMs, model.hello?.topology ?? '');
     const found = [...this.losses(), ...this.refusals(model), ...this.shortages(model)];
     if (found.length === 0) found.push(model.inFlight === 0 ? IDLE : healthy(model));
     this.findings = found.map((each) => ({

@@ -173,8 +173,8 @@ function attainmentIntervals(
 ) {
   if (slo === undefined || all === null) return { attained: undefined, byObjective: {} };
   const sampled = (bounds: Slo): Interval => sampledAttainment(log, bounds);
-  const slow = attainmentOf(log, slackened(slo, errors, 'high'));
-  const fast = attainmentOf(log, slackened(slo, errors, 'low'));
+  const slow = attainmentOf(log, relaxedSlo(slo, errors, 'high'));
+  const fast = attainmentOf(log, relaxedSlo(slo, errors, 'low'));
   const among = ([low, high]: [number, number]): Interval => [low / log.count, high / log.count];
   const byObjective = OBJECTIVES.filter((name) => slo[name] !== undefined).map((name) => {
     const modelled = among([slow.met[name] ?? 0, fast.met[name] ?? 0]);
@@ -190,7 +190,7 @@ function attainmentIntervals(
 /**
  * Objectives that simulated latencies meet exactly when latencies times the factor meet the SLO.
  */
-function slackened(slo: Slo, errors: ModelErrors, end: keyof ErrorFactors): Slo {
+function relaxedSlo(slo: Slo, errors: ModelErrors, end: keyof ErrorFactors): Slo {
   const factors = { ...errors, itl: errors.tpot };
   const bounds = OBJECTIVES.flatMap((name) => {
     const boundUs = slo[name];

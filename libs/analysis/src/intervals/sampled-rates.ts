@@ -1,4 +1,4 @@
-import { goodness, type Slo } from '../slo';
+import { sloTest, type Slo } from '../slo';
 import { NEVER, outcomeCode, type RequestLog } from '../request-log';
 import type { RunRecord } from '../run-record';
 import { blockCount, inBlocks, ratioError, shareInterval, standardErrors, sumOf } from './blocks';
@@ -38,7 +38,7 @@ export function sampledRate(
 
 /** The share of requests that meet the objectives, among all. */
 export function sampledAttainment(log: RequestLog, slo: Slo): Interval {
-  const isGood = goodness(log, slo);
+  const isGood = sloTest(log, slo);
   const { parts, wholes } = inBlocks(log.count, (row) => (isGood(row) ? 1 : 0));
   return shareInterval(parts, wholes);
 }

@@ -71,7 +71,7 @@ export function changesTo(
   const asked = { ...decision.counts };
   const became: ScaleChange[] = [];
   for (const { from, to, count } of decision.roleChanges ?? []) {
-    const some = now.become({ from, to, count });
+    const some = now.changeRole({ from, to, count });
     if (some > 0) became.push({ kind: 'become', role: from, to, count: some });
     // Engines that cannot change their role keep it.
     asked[from] += count - some;
@@ -106,9 +106,9 @@ class Now {
   }
 
   /** Returns the number of engines that can. */
-  become({ from, to, count }: RoleChange): number {
+  changeRole({ from, to, count }: RoleChange): number {
     const { min, max } = this.bounds;
-    const free = Math.min(this.spare(from), this.counts[from] - min[from]);
+    const free = Math.min(this.spareEngines(from), this.counts[from] - min[from]);
     const room = max[to] - this.present[to];
     const some = from === to ? 0 : atLeastZero(Math.min(whole(count), free, room));
     this.take(from, some);
@@ -118,7 +118,7 @@ class Now {
 
   leave(role: EngineRole, asked: Topology): ScaleChange[] {
     const excess = this.counts[role] - this.bounded(role, asked);
-    const some = atLeastZero(Math.min(excess, this.spare(role)));
+    const some = atLeastZero(Math.min(excess, this.spareEngines(role)));
     if (some === 0) return [];
     this.take(role, some);
     return [{ kind: 'leave', role, count: some }];
@@ -138,7 +138,7 @@ class Now {
   }
 
   /** Engines that take work and are not the last to do so. */
-  private spare(role: EngineRole): number {
+  private spareEngines(role: EngineRole): number {
     return atLeastZero(this.ready[role] - 1);
   }
 

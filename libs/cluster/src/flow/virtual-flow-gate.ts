@@ -73,8 +73,8 @@ export class VirtualFlowGate {
     }
   }
 
-  pump(nowUs: Micros): void {
-    this.control.pump(nowUs);
+  releaseWaiting(nowUs: Micros): void {
+    this.control.releaseWaiting(nowUs);
     this.expectTimeout();
   }
 

@@ -66,18 +66,18 @@ export class Endings {
   }
 
   failRequest(run: Run, code: ErrorCode): void {
-    this.failSaying(run, code, JSON.stringify(code));
+    this.failWith(run, code, JSON.stringify(code));
   }
 
   /** An upstream server has refused the request; the client gets its message. */
   failRequestUpstream(run: Run, failure: UpstreamFailure): void {
-    this.failSaying(run, failure.code, JSON.stringify(failure));
+    this.failWith(run, failure.code, JSON.stringify(failure));
   }
 
-  private failSaying(run: Run, code: ErrorCode, tail: string): void {
+  private failWith(run: Run, code: ErrorCode, tail: string): void {
     this.parts.stats.add('runs_failed');
     const { emitted } = run;
-    this.say(run, { reason: 'error', tail });
+    this.addEndFrame(run, { reason: 'error', tail });
     const result = { reason: 'error', tokens: emitted, errorCode: code } as const;
     const finished = this.parts.finished.keep(run, result, tail);
     this.release(run, 'aborted');
@@ -87,7 +87,7 @@ export class Endings {
   /** The ledger records the request as aborted; run and job end. */
   abortRun(run: Run): void {
     this.parts.stats.add('runs_aborted');
-    this.say(run, { reason: 'abort', tail: undefined });
+    this.addEndFrame(run, { reason: 'abort', tail: undefined });
     this.release(run, 'aborted');
     this.removeJob(run.taken);
   }
@@ -183,7 +183,7 @@ export class Endings {
     frames.release(run.outbox);
   }
 
-  private say(run: Run, end: { reason: EndReason; tail: string | undefined }): void {
+  private addEndFrame(run: Run, end: { reason: EndReason; tail: string | undefined }): void {
     const { entry } = this;
     entry.streamId = run.job.streamId;
     entry.epoch = run.epoch;

@@ -16,7 +16,7 @@ import type { Endings } from './endings';
 type ActionOf<K extends FaultAction['kind']> = Extract<FaultAction, { kind: K }>;
 
 /** A fault action that ends a run or the process. */
-type Blow = ActionOf<'error' | 'crash-engine' | 'kill-process'>;
+type EngineFaultAction = ActionOf<'error' | 'crash-engine' | 'kill-process'>;
 
 /** Wall µs between the last message of a process and its end. */
 const LAST_WORDS_US = 20_000;
@@ -51,7 +51,7 @@ export class JobFaults {
   async prepare(run: Run): Promise<void> {
     for (const { action, stage } of run.job.faults ?? []) {
       if (action.kind === 'kill-process' && (await this.isSpent(run))) continue;
-      if (stage !== 'decode' || !isBlow(action)) continue;
+      if (stage !== 'decode' || !isEngineFault(action)) continue;
       run.faultAfterTokens = Math.min(run.faultAfterTokens, action.afterTokens);
     }
   }
@@ -65,7 +65,7 @@ export class JobFaults {
     const delayUs = stages.reduce((sum, stage) => sum + this.delayUs(run, stage), 0);
     this.later(run, delayUs, (atUs) => {
       run.causeUs = Math.max(run.causeUs, atUs);
-      if (!this.strikes(run, 'prefill')) enter();
+      if (!this.carryOutNext(run, 'prefill')) enter();
     });
   }
 
@@ -88,7 +88,7 @@ export class JobFaults {
   onTransfer(run: Run): { readonly extraUs: Micros; readonly factor: number } | undefined {
     const extraUs = this.delayUs(run, 'transfer');
     const factors = this.take(run, 'transfer', 'slow-link').map(({ factor }) => factor);
-    if (this.strikes(run, 'transfer')) return undefined;
+    if (this.carryOutNext(run, 'transfer')) return undefined;
     return { extraUs, factor: Math.min(1, ...factors) };
   }
 
@@ -97,21 +97,21 @@ export class JobFaults {
    * of this run may be published.
    */
   meetsToken(run: Run): boolean {
-    const isMet = this.blows(run, 'decode').length > 0;
+    const isMet = this.dueFaults(run, 'decode').length > 0;
     if (!isMet) run.faultAfterTokens = Infinity;
     return isMet;
   }
 
   /** Carries out what `meetsToken` announced. */
-  strikeToken(run: Run): void {
-    if (run.state !== 'over') this.strikes(run, 'decode');
+  carryOutTokenFault(run: Run): void {
+    if (run.state !== 'over') this.carryOutNext(run, 'decode');
   }
 
   /** Throws when the engine is to crash; the guard of the engine slot recovers. */
-  private strikes(run: Run, stage: FaultStage): boolean {
-    const [fault] = this.blows(run, stage);
+  private carryOutNext(run: Run, stage: FaultStage): boolean {
+    const [fault] = this.dueFaults(run, stage);
     if (fault === undefined) return false;
-    this.tell(run, fault);
+    this.addFaultFrame(run, fault);
     const { kind } = fault.action;
     if (kind === 'kill-process') {
       this.kill(run, fault);
@@ -136,9 +136,9 @@ export class JobFaults {
   }
 
   /** The earliest first. */
-  private blows(run: Run, stage: FaultStage): readonly Fault[] {
+  private dueFaults(run: Run, stage: FaultStage): readonly Fault[] {
     const due = this.due(run, stage).filter(
-      ({ action }) => isBlow(action) && !(run.isSpared && action.kind === 'kill-process'),
+      ({ action }) => isEngineFault(action) && !(run.isSpared && action.kind === 'kill-process'),
     );
     return due.sort((a, b) => tokensBefore(a) - tokensBefore(b));
   }
@@ -150,7 +150,7 @@ export class JobFaults {
   /** Takes the due actions of one kind; each is reported to the API. */
   private take<K extends FaultAction['kind']>(run: Run, stage: FaultStage, kind: K): ActionOf<K>[] {
     const due = this.due(run, stage).filter(({ action }) => action.kind === kind);
-    for (const fault of due) this.tell(run, fault);
+    for (const fault of due) this.addFaultFrame(run, fault);
     return due.map(({ action }) => action as ActionOf<K>);
   }
 
@@ -167,7 +167,7 @@ export class JobFaults {
     clock.atSim(atUs, () => slot.guard(() => run.state === 'running' && go(atUs)));
   }
 
-  private tell(run: Run, { action, stage, rule }: Fault): void {
+  private addFaultFrame(run: Run, { action, stage, rule }: Fault): void {
     const note: FaultNote = { fault: action.kind, stage, rule };
     const { frames } = this.parts;
     const { epoch, outbox, job } = run;
@@ -181,11 +181,11 @@ function spentBy(run: Run): { readonly collection: string; readonly id: string }
   return { collection: SPENT.collection, id: run.job.requestId };
 }
 
-function isBlow(action: FaultAction): action is Blow {
+function isEngineFault(action: FaultAction): action is EngineFaultAction {
   const { kind } = action;
   return kind === 'error' || kind === 'crash-engine' || kind === 'kill-process';
 }
 
 function tokensBefore({ action }: Fault): number {
-  return isBlow(action) ? action.afterTokens : 0;
+  return isEngineFault(action) ? action.afterTokens : 0;
 }

@@ -64,12 +64,12 @@ export class Handoff {
     const isOurs = await run.taken.handOver({ epoch, handoff, next, leaves });
     if (isOurs) faults?.reached('handed-over');
     if (isRunOver(run)) return false;
-    if (isOurs) this.say(run, heldUs);
+    if (isOurs) this.addHandoffFrame(run, heldUs);
     else endings.dropJob(run);
     return isOurs;
   }
 
-  private say({ job, epoch, outbox }: Run, heldUs: number): void {
+  private addHandoffFrame({ job, epoch, outbox }: Run, heldUs: number): void {
     const first = Math.min(MOST_SINCE_ARRIVAL_US, Math.max(0, heldUs - job.arrivalUs));
     const entry = { ...this.entry, streamId: job.streamId, epoch, first };
     this.parts.frames.add(outbox, { ...entry, kind: 'handed-over' });
@@ -133,11 +133,11 @@ export class HeldOffers {
     }
     run.emitted = 1;
     stats.add('generation_tokens');
-    this.sayEnd(run, payload);
+    this.addPassedEndFrame(run, payload);
     endings.passOn(run);
   }
 
-  private sayEnd(run: Run, tail: string): void {
+  private addPassedEndFrame(run: Run, tail: string): void {
     const { frames } = this.parts;
     const entry = { ...this.entry, streamId: run.job.streamId, epoch: run.epoch, tail };
     frames.add(run.outbox, { ...entry, kind: 'end', reason: 'length', first: 1, count: 1 });

@@ -123,7 +123,7 @@ export class EngineHost {
     await poolNode?.open();
     await beacon.start();
     await kvEvents?.open(this.index);
-    if (this.site.options.tellsLoad) load.start();
+    if (this.site.options.publishesLoad) load.start();
     sweep.start();
     await this.startUp();
   }

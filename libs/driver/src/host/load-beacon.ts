@@ -24,7 +24,7 @@ export interface LoadBeaconParts {
 export class LoadBeacon {
   private alarm: Alarm | undefined;
   private looks = 0;
-  private told = '';
+  private published = '';
 
   constructor(private readonly parts: LoadBeaconParts) {}
 
@@ -33,25 +33,25 @@ export class LoadBeacon {
     this.alarm = wall.atBeat(LOOK_EVERY_US, () => {
       this.start();
       this.looks += 1;
-      this.tell(JSON.stringify(this.load()));
+      this.publishChange(JSON.stringify(this.load()));
     });
   }
 
   /** Publishes at once, after a change of state. */
   tellNow(): void {
     if (this.alarm === undefined) return;
-    this.told = '';
-    this.tell(JSON.stringify(this.load()));
+    this.published = '';
+    this.publishChange(JSON.stringify(this.load()));
   }
 
   stop(): void {
     this.alarm?.cancel();
   }
 
-  private tell(load: string): void {
-    if (load === this.told && this.looks < LOOKS_PER_SIGN) return;
+  private publishChange(load: string): void {
+    if (load === this.published && this.looks < LOOKS_PER_SIGN) return;
     this.looks = 0;
-    this.told = load;
+    this.published = load;
     this.parts.bus.publish(channels.loads, Buffer.from(load));
   }
 

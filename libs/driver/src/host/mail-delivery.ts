@@ -48,7 +48,7 @@ export class MailDelivery implements MailReaders {
       case 'resend':
         return resender.answer(message);
       case 'tell-cache':
-        return warmStart.tell(message);
+        return warmStart.sendCache(message);
       case 'cache':
         return warmStart.take(message);
       case 'leave':

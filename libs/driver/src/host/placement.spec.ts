@@ -40,7 +40,7 @@ describe('an engine in a cluster that places jobs', () => {
     });
 
     it('when it changes, at most ten times a second, and three times a second without', async () => {
-      const host = await world.host('aggregated', { host: { tellsLoad: true } });
+      const host = await world.host('aggregated', { host: { publishesLoad: true } });
       await world.wall.advance(3_000_000);
       expect(loads).toHaveLength(10);
       loads = [];
@@ -57,7 +57,7 @@ describe('an engine in a cluster that places jobs', () => {
     });
 
     it('with the prompt tokens of the step under way, and those that wait', async () => {
-      await world.host('prefill', { host: { tellsLoad: true }, engine: { maxNumSeqs: 1 } });
+      await world.host('prefill', { host: { publishesLoad: true }, engine: { maxNumSeqs: 1 } });
       await world.wall.advance(90_000);
       for (const id of [1, 2, 3]) await world.submit(id, { promptTokens: 400 });
       await world.wall.advance(PROMPT_US / 2);
@@ -66,7 +66,7 @@ describe('an engine in a cluster that places jobs', () => {
     });
 
     it('with the ordinal of the last placed job that it has taken', async () => {
-      const host = await world.host('aggregated', { host: { tellsLoad: true } });
+      const host = await world.host('aggregated', { host: { publishesLoad: true } });
       const { engineId } = host;
       const own = { engineId, routerId: 'api-1', ordinal: 7 };
       const job = world.job(1, { flow: 'local', placed: { stage: 'aggregated', own } });
@@ -78,7 +78,7 @@ describe('an engine in a cluster that places jobs', () => {
     });
 
     it('at once when it begins to drain', async () => {
-      const host = await world.host('aggregated', { host: { tellsLoad: true } });
+      const host = await world.host('aggregated', { host: { publishesLoad: true } });
       await world.wall.advance(200_000);
       const stopped = host.stop(1_000);
       await settle();

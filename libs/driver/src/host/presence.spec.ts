@@ -38,14 +38,14 @@ function start() {
 }
 
 describe('the presence of an engine', () => {
-  it('is renewed every second while nothing changes, and told in full every fifth', async () => {
+  it('is renewed every second while nothing changes, and announced anew every fifth', async () => {
     const { beacon, during } = start();
     await beacon.start();
     const five = ['renew', 'renew', 'renew', 'renew', 'announce 0'];
     expect(await during(10)).toEqual([...five, ...five]);
   });
 
-  it('tells a change within a fifth of a second, and each of many five times a second', async () => {
+  it('announces a change within a fifth of a second, and each of many five times a second', async () => {
     const { beacon, engine, during } = start();
     await beacon.start();
     engine.number = 1;

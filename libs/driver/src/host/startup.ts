@@ -38,7 +38,7 @@ export class Startup {
     for (const { cause, us } of phases) {
       untilUs += us;
       identity.loading = cause;
-      await this.until(untilUs);
+      await this.waitUntil(untilUs);
     }
     if (options.fetchesCache === true) {
       identity.loading = 'cache';
@@ -59,7 +59,7 @@ export class Startup {
     return startup !== undefined && (await readyPeers(this.parts)).length > 0;
   }
 
-  private async until(atUs: Micros): Promise<void> {
+  private async waitUntil(atUs: Micros): Promise<void> {
     await new Promise<void>((done) => {
       if (!this.isStopped) this.alarm = this.parts.clock.atSim(atUs, done);
     });

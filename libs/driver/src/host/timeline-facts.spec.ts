@@ -93,7 +93,7 @@ describe('facts of a request from its engines', () => {
   it('are not sent without a reader', async () => {
     const world = await World.open();
     const listener = await Listener.of(world);
-    await world.host('aggregated', { host: { tellsTimelines: false } });
+    await world.host('aggregated', { host: { publishesTimelines: false } });
     await world.submit(0, { flow: 'local' });
     await world.untilEnded(0);
     await world.wall.advance(1_000_000);

@@ -50,13 +50,13 @@ export class WarmStart {
     const from = await this.peer();
     const cache = from === undefined ? undefined : await this.ask(from);
     if (cache === undefined || cache.freeOrder.length === 0) return;
-    await this.until(loadedUs + cacheFetchUs(cache, options.facts));
+    await this.waitUntil(loadedUs + cacheFetchUs(cache, options.facts));
     slot.guard(() => slot.engine.resetPrefixCache(false, cache));
     log.info({ from, blocks: cache.freeOrder.length }, 'begins with the cache of another engine');
   }
 
   /** Another engine wants to begin with the cache of this one. */
-  tell({ from }: Message<'tell-cache'>): void {
+  sendCache({ from }: Message<'tell-cache'>): void {
     const { slot, mailbox } = this.parts;
     mailbox.send(from, { kind: 'cache', cache: slot.engine.sharedCache() });
   }
@@ -90,7 +90,7 @@ export class WarmStart {
     return answer;
   }
 
-  private async until(atUs: Micros): Promise<void> {
+  private async waitUntil(atUs: Micros): Promise<void> {
     await new Promise<void>((done) => {
       this.alarm = this.parts.clock.atSim(atUs, done);
     });

@@ -137,7 +137,7 @@ export class SimulatedWork implements StageWork {
   /** False when the engine can never run it, which ends the request. */
   private submit(run: Run, mode: SequenceSpec['mode'], remoteTokens?: number): boolean {
     const { slot, runs, incoming, kvEvents, endings } = this.parts;
-    kvEvents?.learn(run.job);
+    kvEvents?.addJob(run.job);
     incoming.settle(run);
     const admission = slot.engine.submit(this.specOf(run, mode, remoteTokens));
     if (admission.kind === 'accepted') {

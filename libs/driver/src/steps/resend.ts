@@ -23,7 +23,7 @@ export class FrameResender {
     this.entry.streamId = ask.streamId;
     if (run !== undefined) {
       this.entry.epoch = run.epoch;
-      this.say(ask.apiId, { total: run.emitted, fromIndex, payloads: run.payloads });
+      this.sendMissed(ask.apiId, { total: run.emitted, fromIndex, payloads: run.payloads });
       return;
     }
     const ended = this.parts.finished.get(requestId);
@@ -31,20 +31,20 @@ export class FrameResender {
     const { reason, tokens } = ended.result;
     this.entry.epoch = ended.epoch;
     const end = { reason, tail: ended.tail };
-    this.say(ask.apiId, { total: tokens, fromIndex, end, payloads: ended.payloads });
+    this.sendMissed(ask.apiId, { total: tokens, fromIndex, end, payloads: ended.payloads });
   };
 
-  private say(apiId: string, missed: Missed): void {
+  private sendMissed(apiId: string, missed: Missed): void {
     const { frames } = this.parts;
     const outbox = frames.take(apiId);
-    const shown = this.sayPayloads(outbox, missed);
-    this.sayCounts(outbox, { ...missed, fromIndex: shown });
+    const shown = this.sendPayloads(outbox, missed);
+    this.sendCounts(outbox, { ...missed, fromIndex: shown });
     frames.release(outbox);
     frames.flushSoon();
   }
 
   /** Sends the known payloads one by one. Returns the index of the first that is not sent. */
-  private sayPayloads(outbox: FrameOutbox, { payloads, fromIndex, total }: Missed): number {
+  private sendPayloads(outbox: FrameOutbox, { payloads, fromIndex, total }: Missed): number {
     const { entry } = this;
     let index = fromIndex;
     for (; payloads !== undefined && index < total; index += 1) {
@@ -59,7 +59,7 @@ export class FrameResender {
     return index;
   }
 
-  private sayCounts(outbox: FrameOutbox, missed: Missed): void {
+  private sendCounts(outbox: FrameOutbox, missed: Missed): void {
     const { entry } = this;
     entry.count = Math.max(0, missed.total - missed.fromIndex);
     if (missed.end) {

@@ -60,7 +60,7 @@ export class StepFrames {
     for (const handle of facts.held) this.held(handle, facts.endUs);
     if (this.stepTokens > 0) this.parts.stats.observe('iteration_tokens_total', this.stepTokens);
     this.stepTokens = 0;
-    for (const run of this.struck.splice(0)) this.parts.jobFaults.strikeToken(run);
+    for (const run of this.struck.splice(0)) this.parts.jobFaults.carryOutTokenFault(run);
   }
 
   private scheduled(handle: SequenceHandle, stepUs: Micros): void {

@@ -17,7 +17,7 @@ export interface PrefillLeg {
    */
   readonly early?: Body;
   /** The parameters of the decode leg, from prefill's answer. Undefined: no KV is held. */
-  learn(answer: Body): Body | undefined;
+  decodeLegParams(answer: Body): Body | undefined;
 }
 
 /**
@@ -38,13 +38,16 @@ export interface KvConnector {
 
 /** NIXL pull, vLLM's default: decode reads the blocks listed in prefill's answer. */
 export const NIXL_PULL: KvConnector = {
-  prefillLeg: ({ body }) => ({ body: prefillBody(body, HOLD), learn: paramsIn }),
+  prefillLeg: ({ body }) => ({ body: prefillBody(body, HOLD), decodeLegParams: paramsIn }),
   decodeBody,
 };
 
 /** For a prefill whose blocks no decode engine reads, so that its server does not hold them. */
 export const NO_TRANSFER: KvConnector = {
-  prefillLeg: ({ body }) => ({ body: prefillBody(body, undefined), learn: () => undefined }),
+  prefillLeg: ({ body }) => ({
+    body: prefillBody(body, undefined),
+    decodeLegParams: () => undefined,
+  }),
   decodeBody,
 };
 

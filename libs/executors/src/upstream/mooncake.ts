@@ -48,7 +48,7 @@ export class Mooncake implements KvConnector {
       body: prefillBody(body, { do_remote_decode: true, do_remote_prefill: false, transfer_id }),
       headers: { 'x-data-parallel-rank': String(rank) },
       early,
-      learn: () => early,
+      decodeLegParams: () => early,
     };
   }
 

@@ -18,7 +18,7 @@ export class NixlPush implements KvConnector {
     return {
       body: prefillBody(body, { ...HOLD, transfer_id: transfer.transfer_id }),
       ...(early === undefined ? {} : { early }),
-      learn: (answer) => {
+      decodeLegParams: (answer) => {
         this.coordinates = coordinatesIn(answer) ?? this.coordinates;
         return this.coordinates && { ...this.coordinates, ...transfer };
       },

@@ -18,7 +18,7 @@ export class Sglang implements KvConnector {
       bootstrap_port: this.bootstrap?.port,
       bootstrap_room: newRoom(),
     };
-    return { body: body.with(early), early, learn: () => early };
+    return { body: body.with(early), early, decodeLegParams: () => early };
   }
 
   decodeBody(body: JsonObjectText, params: Body | undefined): JsonObjectText {

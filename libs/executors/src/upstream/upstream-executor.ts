@@ -200,7 +200,7 @@ export class UpstreamExecutor implements Executor {
       this.server.ask({ ...asked, request, signal }),
     );
     this.health.succeeded();
-    const params = asked.learn(answer);
+    const params = asked.decodeLegParams(answer);
     if (isRunOver(run)) return;
     if (leg.isPaired) {
       this.parts.endings.passOn(run);

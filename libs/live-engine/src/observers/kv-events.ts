@@ -44,7 +44,7 @@ export class KvEvents {
   }
 
   /** Adds a job that the engine has from now on. */
-  learn(job: EngineJob): void {
+  addJob(job: EngineJob): void {
     const { blockSize } = this.options;
     const { blockHashes, tokenIds = [] } = job;
     if (this.inHand.has(job)) return;

@@ -115,17 +115,17 @@ export class TimelineFacts {
       waiting.tokens += chunk.tokens;
       return;
     }
-    this.tellChunk(prompt);
+    this.addChunk(prompt);
     prompt.waiting = chunk;
     prompt.chunks += 1;
   }
 
   private end(handle: SequenceHandle, prompt: Prompt): void {
-    this.tellChunk(prompt);
+    this.addChunk(prompt);
     this.prompts.delete(handle);
   }
 
-  private tellChunk({ run, waiting }: Prompt): void {
+  private addChunk({ run, waiting }: Prompt): void {
     if (waiting === undefined) return;
     const { startUs: atUs, endUs, tokens } = waiting;
     this.note(run, 'chunk', { atUs, endUs, tokens });

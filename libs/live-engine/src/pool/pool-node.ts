@@ -47,10 +47,10 @@ export class PoolNode {
   constructor(private readonly parts: PoolNodeParts & { readonly terms: KvPoolTerms }) {
     const { terms, options } = parts;
     this.pool = new KvPool({
-      stored: (_node, hash) => this.tell(hash),
-      evicted: (_node, hash) => this.tell(-hash),
-      cleared: () => this.tellAll(),
-      fetched: (node, hashes, untilUs) => this.tellRead(node, hashes, untilUs),
+      stored: (_node, hash) => this.queueChange(hash),
+      evicted: (_node, hash) => this.queueChange(-hash),
+      cleared: () => this.publishAll(),
+      fetched: (node, hashes, untilUs) => this.queueRead(node, hashes, untilUs),
     });
     const ttlUs = Math.max(options.presenceTtlMs * 1_000, 3 * SIGN_OF_LIFE_US);
     this.peers = new PoolPeers(this.pool, ttlUs);
@@ -105,17 +105,17 @@ export class PoolNode {
     }
     const { engineId } = this.parts.identity;
     if (message.kind === 'ask') {
-      if (message.of === undefined || message.of === engineId) this.tellAll();
-    } else if (message.from !== engineId) this.hear(message);
+      if (message.of === undefined || message.of === engineId) this.publishAll();
+    } else if (message.from !== engineId) this.takeNews(message);
   }
 
-  private hear(message: Exclude<KvPoolMessage, { kind: 'ask' }>): void {
+  private takeNews(message: Exclude<KvPoolMessage, { kind: 'ask' }>): void {
     const { clock, identity } = this.parts;
     if (message.kind === 'gone') {
       this.peers.forget(message.from);
       return;
     }
-    const isMissed = this.peers.hear(message, clock.wall.nowUs());
+    const isMissed = this.peers.takeNews(message, clock.wall.nowUs());
     if (isMissed) this.publish({ kind: 'ask', of: message.from });
     for (const { of, blocks, untilUs } of message.reads ?? []) {
       const node = of === identity.engineId ? OWN : this.peers.nodeOf(of);
@@ -123,19 +123,19 @@ export class PoolNode {
     }
   }
 
-  private tell(change: number): void {
+  private queueChange(change: number): void {
     this.blocks.push(change);
     this.flushSoon();
   }
 
-  private tellRead(node: number, blocks: readonly number[], untilUs: Micros): void {
+  private queueRead(node: number, blocks: readonly number[], untilUs: Micros): void {
     const of = this.peers.nameOf(node);
     if (of === undefined) return;
     this.reads.push({ of, blocks, untilUs: this.parts.clock.toWallUs(untilUs) });
     this.flushSoon();
   }
 
-  private tellAll(): void {
+  private publishAll(): void {
     this.isWhole = true;
     this.flushSoon();
   }

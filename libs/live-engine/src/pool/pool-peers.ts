@@ -42,7 +42,7 @@ export class PoolPeers {
   }
 
   /** Takes a message; true when an earlier one is missing, so that the engine must be asked. */
-  hear({ from, number, blocks, isWhole }: KvPoolNews, nowUs: number): boolean {
+  takeNews({ from, number, blocks, isWhole }: KvPoolNews, nowUs: number): boolean {
     const peer = this.peers.get(from) ?? this.meet(from);
     peer.heardUs = nowUs;
     const isNext = peer.number > 0 && number === peer.number + 1;

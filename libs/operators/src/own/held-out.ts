@@ -77,26 +77,28 @@ function predictedUs(
   switch (operator) {
     case 'gemm': {
       const [, format = '', kernels = ''] = /^(.*?)(?:_(sglang))?$/.exec(variant) ?? [];
-      return tables.gemm(format as OperatorFormat, kernels)?.us(c, a, b);
+      return tables.gemm(format as OperatorFormat, kernels)?.timeUs(c, a, b);
     }
     case 'quantize_compute_scale':
-      return tables.quantise('compute_scale')?.us(b, a);
+      return tables.quantise('compute_scale')?.timeUs(b, a);
     case 'quantize_scale_matrix':
-      return tables.quantise('scale_matrix')?.us(b, a);
+      return tables.quantise('scale_matrix')?.timeUs(b, a);
     case 'context_attention':
-      return tables.contextAttention(formats.kv)?.us(heads, e, f);
+      return tables.contextAttention(formats.kv)?.timeUs(heads, e, f);
     case 'generation_attention':
-      return tables.generationAttention(formats.kv)?.us(heads, e, f);
+      return tables.generationAttention(formats.kv)?.timeUs(heads, e, f);
     case 'mla_context':
-      return tables.latentContext(formats)?.us(b, c, d);
+      return tables.latentContext(formats)?.timeUs(b, c, d);
     case 'mla_generation':
-      return tables.latentGeneration(formats)?.us(b, c, d);
+      return tables.latentGeneration(formats)?.timeUs(b, c, d);
     case 'moe':
-      return tables.experts(variant as OperatorFormat)?.us(...expertsAt(place));
+      return tables.experts(variant as OperatorFormat)?.timeUs(...expertsAt(place));
     case 'allreduce':
-      return tables.allReduce()?.us(a, b);
+      return tables.allReduce()?.timeUs(a, b);
     default:
-      return place[0] === 'all_reduce' ? undefined : tables.nccl(place[0] as 'alltoall')?.us(b, c);
+      return place[0] === 'all_reduce'
+        ? undefined
+        : tables.nccl(place[0] as 'alltoall')?.timeUs(b, c);
   }
 }
 

@@ -33,7 +33,7 @@ export function planConsole(document: PlanDocument, title: string, isWide = fals
     splitTable(document, width),
     ...(winner.slo_classes ? [classTable(winner.slo_classes)] : []),
     ...costTable(document, width),
-    `${wrapWords(verdict)}${wrapWords(alike(document))}`,
+    `${wrapWords(verdict)}${wrapWords(intervalNote(document))}`,
     consoleTable(sensitivityColumns(document), sensitivityRows(document), width),
     ...(frontEnd === undefined ? [] : [`front end:     ${frontEndLine(frontEnd)}\n`]),
     `start it:      ${command}\n${replay === null ? '' : `look into it:  ${replay}\n`}`,
@@ -155,7 +155,7 @@ export function splitEnds({ ttft_ms, tpot_ms, itl_ms, intervals }: SplitDocument
 }
 
 /** The splits that are not told apart from the winner, and the meaning of the brackets. */
-export function alike({ not_told_apart: names, intervals }: PlanDocument): string {
+export function intervalNote({ not_told_apart: names, intervals }: PlanDocument): string {
   const level = `In brackets: ${formatShare(intervals.level)} intervals of each split by itself.`;
   if (names.length === 0) return level;
   return `These cannot be told apart from the winner: ${names.join(', ')}. ${level}`;

@@ -17,7 +17,7 @@ import { defaultConfig, shownConfig } from '@baton/config';
 import { usToMs } from '@baton/kernel';
 import { heatMapOf } from './heat-map';
 import {
-  alike,
+  intervalNote,
   COST_COLUMNS,
   costRows,
   ranked,
@@ -53,7 +53,11 @@ export function planReport(
 
   function sectionsOf(): ReportSection[] {
     return [
-      { kind: 'note', title: 'How sure this is', text: [alike(document), ...notes].join('\n\n') },
+      {
+        kind: 'note',
+        title: 'How sure this is',
+        text: [intervalNote(document), ...notes].join('\n\n'),
+      },
       {
         kind: 'note',
         title: 'Start it',

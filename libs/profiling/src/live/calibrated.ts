@@ -58,7 +58,7 @@ export async function calibrated(target: LiveTarget, setup: LiveSetup): Promise<
   const found = { base, name, topology, measured, times };
   if (load === undefined) return { ...found, load };
   const heldOut = withProfile(base, setup, (profile) =>
-    load.beside({
+    load.compareWithTwin({
       ...{ profile, transfers: base.transfer, overheadMs: times.overheadMs },
       ...{ cluster: { ...live.cluster, topology }, configFile: live.configFile },
       reported: reportedBy(setup, counters),

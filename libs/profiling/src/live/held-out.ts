@@ -101,7 +101,10 @@ export class HeldOutLoad {
    * Simulates the same requests at the same instants, and compares. @throws Failure when no request
    * was answered
    */
-  beside({ overheadMs, ...options }: TwinOptions & { readonly overheadMs: number }): HeldOut {
+  compareWithTwin({
+    overheadMs,
+    ...options
+  }: TwinOptions & { readonly overheadMs: number }): HeldOut {
     const { pieces, plan } = this;
     const sent = pieces.map((piece) => piece.sent);
     const failures = failuresOf(sent);
@@ -118,7 +121,7 @@ export class HeldOutLoad {
     const parts = [partsBetween(counted), simulatedParts(logs)] as const;
     return {
       ...{ plan, real, simulated, rows: sideBySide(real, simulated), twin },
-      parts: areTold(parts) ? parts : undefined,
+      parts: areBothKnown(parts) ? parts : undefined,
       ...{ failures, void: sent.find((run) => run.void !== null)?.void ?? null },
     };
   }
@@ -142,6 +145,6 @@ function failuresOf(runs: readonly TargetRun[]): TargetRun['failures'] {
   return [...byKind.values()];
 }
 
-function areTold<T>(pair: readonly [T | undefined, T | undefined]): pair is readonly [T, T] {
+function areBothKnown<T>(pair: readonly [T | undefined, T | undefined]): pair is readonly [T, T] {
   return pair.every((each) => each !== undefined);
 }

@@ -109,8 +109,8 @@ function sentences({ failures, parts, void: isVoid }: HeldOut, reasons: Reasons)
     ...(parts === undefined
       ? []
       : [
-          `until a prompt is computed: ${besides('promptMs', parts)}; from there to its ` +
-            `first token: ${besides('handOverMs', parts)}`,
+          `until a prompt is computed: ${realAndSimulated('promptMs', parts)}; from there to its ` +
+            `first token: ${realAndSimulated('handOverMs', parts)}`,
         ]),
     `rounds of the same point lie off their median by ${plain(wavering.prompt)} (prompts) ` +
       `and ${plain(wavering.decode)} (decode steps) on average: the machine’s own speed`,
@@ -125,7 +125,7 @@ function sentences({ failures, parts, void: isVoid }: HeldOut, reasons: Reasons)
   ];
 }
 
-function besides(
+function realAndSimulated(
   key: keyof FirstTokenParts,
   [real, simulated]: NonNullable<HeldOut['parts']>,
 ): string {

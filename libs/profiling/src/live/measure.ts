@@ -85,11 +85,11 @@ export class GridRounds {
     const bytes = await measuring.target.kvBytesOf(onePrompt(longest));
     const kvBytesPerToken = bytes === undefined ? undefined : Math.round(bytes / longest);
     const measured = { ...this.measured(), kvBytesPerToken };
-    this.tell(measured);
+    this.showMeasured(measured);
     return measured;
   }
 
-  private tell({ shortest, prompts, decode }: Measurements): void {
+  private showMeasured({ shortest, prompts, decode }: Measurements): void {
     const { say } = this.measuring;
     for (const { tokens, cached, ttftMs } of [shortest, ...prompts]) {
       const held = cached > 0 ? `, ${cached} of them cached` : '';

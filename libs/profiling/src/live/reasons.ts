@@ -51,7 +51,7 @@ export function reasonsOf(facts: ReasonFacts): Reasons {
   return {
     overheadShare: times.overheadMs / (real.ttftMs.mean ?? Infinity),
     ...{ contention, followed },
-    wavering: { prompt: wavering(measured.prompts), decode: wavering(measured.decode) },
+    wavering: { prompt: meanSpread(measured.prompts), decode: meanSpread(measured.decode) },
     pauses: Math.max(0, median(measured.decode.map(({ pauses }) => pauses)) - 1),
     typical: median(measured.decode.map(({ typical }) => typical)) - 1,
     fit: calibration.fitted.map(({ phase, meanErrorPercent }) => {
@@ -61,7 +61,7 @@ export function reasonsOf(facts: ReasonFacts): Reasons {
   };
 }
 
-function wavering(points: readonly { readonly roundsMs: readonly number[] }[]): number {
+function meanSpread(points: readonly { readonly roundsMs: readonly number[] }[]): number {
   return mean(
     points.flatMap(({ roundsMs }) => {
       const middle = median(roundsMs);

@@ -1,5 +1,5 @@
 import {
-  goodness,
+  sloTest,
   NEVER,
   OUTCOMES,
   type RequestLog,
@@ -46,7 +46,7 @@ const FRONT_END_HEAD = ['enqueued_us', 'offered_us'];
 export function* requestCsv(run: RunRecord, slo: Slo | undefined): Generator<string> {
   const { log, engines } = run;
   const names = engines.map(({ engineId }) => quoted(engineId));
-  const isGood = slo === undefined ? undefined : goodness(log, slo);
+  const isGood = slo === undefined ? undefined : sloTest(log, slo);
   yield `${[...HEAD, ...(log.frontEnd === undefined ? [] : FRONT_END_HEAD)].join(',')}\n`;
   for (let from = 0; from < log.count; from += ROWS_PER_CHUNK) {
     let chunk = '';

@@ -47,7 +47,7 @@ function normOfAllHeads({ tables, placement }: StepParts): Linear {
   return (tokens) =>
     elementwiseUs(tables.system, bytes * tokens) +
     elementwiseUs(tables.system, 2 * bytes * tokens) +
-    (reduce?.us(tp, VARIANCE_ELEMENTS * tokens) ?? 0);
+    (reduce?.timeUs(tp, VARIANCE_ELEMENTS * tokens) ?? 0);
 }
 
 function widthsOf({ model, tp }: StepParts['placement'], attention: GroupedAttention) {

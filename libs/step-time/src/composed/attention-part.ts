@@ -79,7 +79,7 @@ function layersOfWindows(
 
 /** Prompts with a cached part take the share of the pairs that is new. */
 function prefillUs(table: AttentionTable, shape: AttentionShape, prompts: PromptShape): number {
-  const us = table.us(shape, prompts.length, prompts.prompts);
+  const us = table.timeUs(shape, prompts.length, prompts.prompts);
   return us * newShare(prompts);
 }
 
@@ -91,9 +91,9 @@ function newShare({ length, cached }: PromptShape): number {
 function decodeUs(table: AttentionTable, shape: AttentionShape, batch: DecodeShape): number {
   const { sequences, context } = batch;
   if (!table.reaches(shape, sequences, shortestOf(context))) {
-    return table.us(shape, sequences, context);
+    return table.timeUs(shape, sequences, context);
   }
-  return meanAround(context, (tokens) => table.us(shape, sequences, tokens));
+  return meanAround(context, (tokens) => table.timeUs(shape, sequences, tokens));
 }
 
 function shortestOf(context: number): number {
@@ -127,7 +127,7 @@ function latent(parts: StepParts): AttentionPart {
   return {
     prefillUs: (shape) => model.layers * latentPrefillUs(context, heads, shape),
     decodeUs: ({ sequences, context: tokens }) =>
-      model.layers * decode.us(heads, sequences, tokens + 1),
+      model.layers * decode.timeUs(heads, sequences, tokens + 1),
     isMeasuredPrefill: ({ length, prompts }) => context.covers(heads, length, prompts),
     isMeasuredDecode: ({ sequences, context: tokens }) =>
       decode.covers(heads, sequences, tokens + 1),
@@ -135,7 +135,7 @@ function latent(parts: StepParts): AttentionPart {
 }
 
 function latentPrefillUs(table: LatentAttentionTable, heads: number, shape: PromptShape): number {
-  return table.us(heads, shape.length, shape.prompts) * newShare(shape);
+  return table.timeUs(heads, shape.length, shape.prompts) * newShare(shape);
 }
 
 /** Blocks of latent attention were measured in three formats. */

@@ -175,13 +175,13 @@ function gatheredExperts(parts: StepParts, experts: MixtureOfExperts): Linear {
   const format = expertFormat(model.precision.experts, parts.mxfp4Activations);
   const table = needed(tables.experts(format), `experts in ${format}`);
   const shape = expertShape(parts, experts);
-  if (table.us(shape, 1) === undefined) {
+  if (table.timeUs(shape, 1) === undefined) {
     throw new Uncovered(
       `no experts near ${experts.experts} x ${model.hidden} x ${shape.intermediate} over ` +
         `${expertGroupOf(placement)} GPUs were measured`,
     );
   }
-  return (tokens) => table.us(shape, tokens * dp)!;
+  return (tokens) => table.timeUs(shape, tokens * dp)!;
 }
 
 function expertShape({ placement }: StepParts, experts: MixtureOfExperts): ExpertShape {
@@ -222,8 +222,8 @@ function exchangeOf(parts: StepParts): Record<'reduceUs' | 'gatherUs' | 'scatter
   const scatter = dp > 1 ? needed(tables.nccl('reduce_scatter'), 'reduce-scatter') : undefined;
   const all = (tokens: number) => tokens * dp * model.hidden;
   return {
-    reduceUs: (tokens) => reduce?.us(group, tokens * model.hidden) ?? 0,
-    gatherUs: (tokens) => gather?.us(group, all(tokens)) ?? 0,
-    scatterUs: (tokens) => scatter?.us(group, all(tokens)) ?? 0,
+    reduceUs: (tokens) => reduce?.timeUs(group, tokens * model.hidden) ?? 0,
+    gatherUs: (tokens) => gather?.timeUs(group, all(tokens)) ?? 0,
+    scatterUs: (tokens) => scatter?.timeUs(group, all(tokens)) ?? 0,
   };
 }

@@ -11,7 +11,7 @@ export interface LinearShape {
 
 /** Times of one linear layer in one format, µs. */
 export interface LinearLayers {
-  us(m: number, shape: LinearShape): number | undefined;
+  timeUs(m: number, shape: LinearShape): number | undefined;
 }
 
 /**
@@ -28,7 +28,7 @@ export function linearLayersOf(
   if (format === 'fp8_block') return blockwise(tables);
   if (format === 'fp8_static') return statically(tables);
   const table = isTabled(format) ? tables.gemm(format) : undefined;
-  return table && { us: (m, { n, k }) => table.us(m, n, k) };
+  return table && { timeUs: (m, { n, k }) => table.timeUs(m, n, k) };
 }
 
 function isTabled(format: WeightFormat): format is 'bf16' | 'fp8' | 'nvfp4' {
@@ -40,7 +40,7 @@ function blockwise(tables: OperatorTables): LinearLayers | undefined {
   const captured = tables.gemm('fp8_block', 'sglang');
   if (captured === undefined) return undefined;
   return {
-    us: (m, { n, k }) => smaller(captured.us(m, n, k), eager?.us(m, n, k)),
+    timeUs: (m, { n, k }) => smaller(captured.timeUs(m, n, k), eager?.timeUs(m, n, k)),
   };
 }
 
@@ -56,10 +56,10 @@ function statically(tables: OperatorTables): LinearLayers | undefined {
   const matrix = tables.quantise('scale_matrix');
   if (dynamic === undefined || scale === undefined || matrix === undefined) return undefined;
   return {
-    us: (m, { n, k, mayArriveQuantised }) => {
-      const us = dynamic.us(m, n, k);
+    timeUs: (m, { n, k, mayArriveQuantised }) => {
+      const us = dynamic.timeUs(m, n, k);
       if (us === undefined) return undefined;
-      const saved = scale.us(m, k) + (mayArriveQuantised === true ? matrix.us(m, k) : 0);
+      const saved = scale.timeUs(m, k) + (mayArriveQuantised === true ? matrix.timeUs(m, k) : 0);
       return Math.max(us - saved, dynamic.speedOfLightUs(m, n, k));
     },
   };

@@ -29,14 +29,14 @@ export function routedExpertsOf(
   const experts = formats && tables.routedExperts(formats.experts, phaseOf(isDecodeOnly));
   const exchange = formats && tables.allToAll(formats.tokens);
   const routed = { topK, hidden, ranks };
-  if (experts?.us(shape, 1) === undefined || exchange === undefined) return undefined;
-  if (exchange.us('dispatch', routed, 1) === undefined) return undefined;
-  const us = (phase: AllToAllPhase, tokens: number) => exchange.us(phase, routed, tokens);
+  if (experts?.timeUs(shape, 1) === undefined || exchange === undefined) return undefined;
+  if (exchange.timeUs('dispatch', routed, 1) === undefined) return undefined;
+  const us = (phase: AllToAllPhase, tokens: number) => exchange.timeUs(phase, routed, tokens);
   // TensorRT-LLM's `use_low_precision_moe_combine`, which its recipes set in decode.
   const isLow = framework === 'trtllm' && isDecodeOnly;
   const low = (tokens: number) => (isLow ? us('combine_low_precision', tokens) : undefined);
   return {
-    experts: (tokens) => experts.us(shape, tokens * dp)!,
+    experts: (tokens) => experts.timeUs(shape, tokens * dp)!,
     dispatch: (tokens) => us('prepare', tokens)! + us('dispatch', tokens)!,
     combine: (tokens) => low(tokens) ?? us('combine', tokens)!,
   };

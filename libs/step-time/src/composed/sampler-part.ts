@@ -13,7 +13,7 @@ export function samplerOf({ placement, tables }: StepParts): Linear {
   const gather = tp > 1 ? tables.nccl('all_gather') : undefined;
   const us = (bytes: number) => elementwiseUs(tables.system, bytes * model.vocabulary);
   return (rows) =>
-    (gather?.us(tp, rows * model.vocabulary) ?? 0) +
+    (gather?.timeUs(tp, rows * model.vocabulary) ?? 0) +
     us(rows * (LOGIT_BYTES + FLOAT_BYTES)) +
     us(rows * FLOAT_BYTES);
 }

@@ -78,7 +78,7 @@ export class StepComposer {
     this.samplerUs = hasOutputHead(model) ? samplerOf(parts) : () => 0;
     this.head = hasOutputHead(model) ? head : () => 0;
     const reduce = tp > 1 ? needed(tables.allReduce(), 'all-reduce') : undefined;
-    this.reduceUs = (tokens) => reduce?.us(tp, tokens * model.hidden) ?? 0;
+    this.reduceUs = (tokens) => reduce?.timeUs(tp, tokens * model.hidden) ?? 0;
   }
 
   /** Tokens at which matrix products were measured: between them times are straight lines. */

@@ -25,10 +25,10 @@ export type Linear = (rows: number) => number;
  * @throws Uncovered when no table has the format, or no measured shape is near
  */
 export function linearOf(layers: LinearLayers, shape: LinearShape): Linear {
-  if (layers.us(1, shape) === undefined) {
+  if (layers.timeUs(1, shape) === undefined) {
     throw new Uncovered(`no measured matrix product is near ${shape.n} x ${shape.k}`);
   }
-  return (rows) => layers.us(rows, shape)!;
+  return (rows) => layers.timeUs(rows, shape)!;
 }
 
 /** @throws Uncovered when no table has the format */

@@ -12,7 +12,7 @@ import type { BatchAggregates } from '../port/step-time-model';
 
 /** Everything in a step except attention: matrix products against the bytes of their weights. */
 export interface LinearCost {
-  us(batch: LinearBatch): number;
+  timeUs(batch: LinearBatch): number;
 }
 
 type LinearBatch = Pick<
@@ -57,7 +57,7 @@ export function linearCostOf({ model, gpu, tp, dp = 1 }: EnginePlacement): Linea
   const missedByToken = experts > 0 ? ((experts - activeExperts) / experts) ** dp : 1;
 
   return {
-    us({ prefillTokens, prefillSeqs, decodeSeqs, draftTokens = 0, expertTokens }) {
+    timeUs({ prefillTokens, prefillSeqs, decodeSeqs, draftTokens = 0, expertTokens }) {
       const decodeTokens = decodeSeqs + draftTokens;
       const tokens = prefillTokens + decodeTokens;
       const routed = expertTokens ?? tokens;

@@ -59,7 +59,7 @@ export class RooflineStepTime implements StepTimeModel {
     const decode = decodeUsPerSeq * decodeSeqs + decodeUsPerContext * decodeContext;
     const factor = prefillTokens > 0 ? this.mixedDecodeFactor : 1;
     return (
-      this.linear.us(batch) +
+      this.linear.timeUs(batch) +
       this.attention.prefillUs(batch) +
       factor * this.attention.decodeGrowth(decodeTokens / Math.max(1, decodeSeqs)) * decode +
       this.fixedUs(prefillTokens + decodeTokens)
@@ -72,7 +72,7 @@ export class RooflineStepTime implements StepTimeModel {
 
   private decodeBaseUs(decodeSeqs: number): number {
     const attention = this.attention.decodeUsPerSeq * decodeSeqs;
-    const linear = this.linear.us({ prefillTokens: 0, prefillSeqs: 0, decodeSeqs });
+    const linear = this.linear.timeUs({ prefillTokens: 0, prefillSeqs: 0, decodeSeqs });
     return linear + attention + this.fixedUs(decodeSeqs);
   }
 

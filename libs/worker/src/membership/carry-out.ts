@@ -30,7 +30,7 @@ export async function carryOut(
     const engineId = await leastBusy(change.role, membership);
     const left =
       change.kind === 'become'
-        ? await membership.become(engineId, change.to)
+        ? await membership.changeRole(engineId, change.to)
         : await membership.leave(engineId);
     gone.push(left);
   }

@@ -86,7 +86,7 @@ export class LiveMembership {
    */
   leave(engineId: string): Promise<MemberEngine> {
     return this.inTurn(async () => {
-      const engine = await this.dispensable(engineId);
+      const engine = await this.assertDispensable(engineId);
       if (engine.state !== 'draining') await this.give(engine, { kind: 'leave' });
       return engine;
     });
@@ -97,9 +97,9 @@ export class LiveMembership {
    *
    * @throws BatonError as `leave`, and `engine_leaving`, `invalid_value`
    */
-  become(engineId: string, role: Stage): Promise<MemberEngine> {
+  changeRole(engineId: string, role: Stage): Promise<MemberEngine> {
     return this.inTurn(async () => {
-      const engine = await this.dispensable(engineId);
+      const engine = await this.assertDispensable(engineId);
       if (engine.state === 'draining') throw new BatonError('engine_leaving');
       if (engine.role === role) {
         throw new BatonError('invalid_value', `The engine is a ${role} engine already.`, 'role');
@@ -131,7 +131,7 @@ export class LiveMembership {
    * @throws BatonError when no engine of its role would be left, so that its jobs would wait
    * forever
    */
-  private async dispensable(engineId: string): Promise<MemberEngine> {
+  private async assertDispensable(engineId: string): Promise<MemberEngine> {
     const engines = await this.engines();
     const isMeant = (engine: MemberEngine): boolean =>
       engine.ranks.some((rank) => rank.engineId === engineId);

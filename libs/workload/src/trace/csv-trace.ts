@@ -158,7 +158,7 @@ export class CsvTraceReader implements TraceReader {
     const promptTokens = this.readTokens(fields, this.prompt);
     const outputTokens = this.readTokens(fields, this.output);
     if (this.one !== -1 && fields.count(this.one) !== 1) {
-      throw this.misfit(fields, this.one, 'is not 1');
+      throw this.fieldError(fields, this.one, 'is not 1');
     }
     if (outputTokens === 0 && this.layout.failsWithoutOutput === true) {
       this.collector.failed += 1;
@@ -173,13 +173,13 @@ export class CsvTraceReader implements TraceReader {
     if (this.layout.clock === 'calendar') {
       const atUs = this.clock.read(fields.text(this.arrival));
       if (Number.isNaN(atUs)) {
-        throw this.misfit(fields, this.arrival, 'is not a time like 2023-11-16 18:15:46.68');
+        throw this.fieldError(fields, this.arrival, 'is not a time like 2023-11-16 18:15:46.68');
       }
       return atUs;
     }
     const atUs = fields.seconds(this.arrival);
     if (!(atUs >= 0 && atUs <= MOST_US)) {
-      throw this.misfit(
+      throw this.fieldError(
         fields,
         this.arrival,
         `is not a number of seconds from 0 to ${MOST_SECONDS}`,
@@ -191,12 +191,12 @@ export class CsvTraceReader implements TraceReader {
   private readTokens(fields: CsvFields, field: number): number {
     const tokens = fields.count(field);
     if (tokens < 0 || tokens > MOST_TOKENS) {
-      throw this.misfit(fields, field, `is not a whole number from 0 to ${MOST_TOKENS}`);
+      throw this.fieldError(fields, field, `is not a whole number from 0 to ${MOST_TOKENS}`);
     }
     return tokens;
   }
 
-  private misfit(fields: CsvFields, field: number, why: string): TraceError {
+  private fieldError(fields: CsvFields, field: number, why: string): TraceError {
     return this.error(`${this.names[field]} ${quoted(fields.text(field))} ${why}`);
   }
 

@@ -42,13 +42,13 @@ export class TraceFields {
     const value = this.values[name];
     if (Number.isInteger(value) && Number(value) >= from && Number(value) <= to)
       return Number(value);
-    throw this.misfit(name, `is not a whole number from ${from} to ${to}`);
+    throw this.fieldError(name, `is not a whole number from ${from} to ${to}`);
   }
 
   number(name: string, to: number): number {
     const value = this.values[name];
     if (typeof value === 'number' && value >= 0 && value <= to) return value;
-    throw this.misfit(name, `is not a number from 0 to ${to}`);
+    throw this.fieldError(name, `is not a number from 0 to ${to}`);
   }
 
   /** The key of a field if it is there, in [1, 2^53): the hash of a text, or the number itself. */
@@ -57,20 +57,20 @@ export class TraceFields {
     const value = this.values[name];
     if (typeof value === 'string' && value !== '') return hashString(value) || 1;
     if (Number.isSafeInteger(value) && Number(value) >= 0) return Number(value) || hashString('0');
-    throw this.misfit(name, 'is neither text nor a whole number from 0');
+    throw this.fieldError(name, 'is neither text nor a whole number from 0');
   }
 
   text(name: string, longest: number): string | undefined {
     if (!this.has(name)) return undefined;
     const value = this.values[name];
     if (typeof value === 'string' && value !== '' && value.length <= longest) return value;
-    throw this.misfit(name, `is not a text of 1 to ${longest} characters`);
+    throw this.fieldError(name, `is not a text of 1 to ${longest} characters`);
   }
 
   choice<const C extends string>(name: string, choices: readonly C[]): C {
     const found = choices.find((each) => each === this.values[name]);
     if (found !== undefined) return found;
-    throw this.misfit(name, `is none of ${choices.join(', ')}`);
+    throw this.fieldError(name, `is none of ${choices.join(', ')}`);
   }
 
   /** An object within this one, if it is there. */
@@ -80,7 +80,7 @@ export class TraceFields {
     if (typeof value === 'object' && !Array.isArray(value)) {
       return new TraceFields(value as Record<string, unknown>, this.file, this.line);
     }
-    throw this.misfit(name, 'is not an object');
+    throw this.fieldError(name, 'is not an object');
   }
 
   /** A list, empty if it is not there. Its entries are not checked. */
@@ -88,10 +88,10 @@ export class TraceFields {
     if (!this.has(name)) return [];
     const value = this.values[name];
     if (Array.isArray(value)) return value;
-    throw this.misfit(name, 'is not a list');
+    throw this.fieldError(name, 'is not a list');
   }
 
-  misfit(name: string, why: string): TraceError {
+  fieldError(name: string, why: string): TraceError {
     if (!this.has(name)) return this.error(`${name} is missing`);
     return this.error(`${name} ${quoted(JSON.stringify(this.values[name]))} ${why}`);
   }

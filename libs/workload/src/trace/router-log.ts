@@ -70,7 +70,7 @@ export class RouterLogReader implements TraceReader {
     }
     const atUs = this.clock.read(fields.text('time', LONGEST_TEXT) ?? '');
     if (Number.isNaN(atUs))
-      throw fields.misfit('time', 'is not a time like 2026-11-16T18:15:46.68Z');
+      throw fields.fieldError('time', 'is not a time like 2026-11-16T18:15:46.68Z');
     return atUs;
   }
 
@@ -100,7 +100,7 @@ export class RouterLogReader implements TraceReader {
 export function parseRouterLine(line: string, file: string, lineNumber: number): MeasuredLine {
   const fields = TraceFields.parse(line, file, lineNumber);
   const endpoint = fields.text('endpoint', LONGEST_TEXT);
-  if (endpoint === undefined) throw fields.misfit('endpoint', 'is not a text');
+  if (endpoint === undefined) throw fields.fieldError('endpoint', 'is not a text');
   const firstTokenUs = fields.has('ttft_ms')
     ? msToUs(fields.number('ttft_ms', MOST_MS))
     : undefined;

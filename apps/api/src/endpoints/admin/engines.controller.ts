@@ -53,11 +53,11 @@ export class EnginesController {
   @Describe('Administration', 'Change the role of an engine', { body: 'Object' })
   @Post(':id/role')
   @HttpCode(BEGUN)
-  async become(
+  async changeRole(
     @Param('id') id: string,
     @Body(new ReadPipe(roleOf)) role: Stage,
   ): Promise<{ id: string; state: 'draining'; becomes: string }> {
-    const { engineId } = await served(this.membership.become(id, role));
+    const { engineId } = await served(this.membership.changeRole(id, role));
     return { id: engineId, state: 'draining', becomes: role };
   }
 }

@@ -52,7 +52,7 @@ export class GrpcHealth implements OnApplicationBootstrap, OnApplicationShutdown
       });
     });
     this.server = server;
-    this.look = setInterval(() => this.tellWatches(), LOOK_EVERY_MS).unref();
+    this.look = setInterval(() => this.notifyWatches(), LOOK_EVERY_MS).unref();
   }
 
   onApplicationShutdown(): void {
@@ -79,7 +79,7 @@ export class GrpcHealth implements OnApplicationBootstrap, OnApplicationShutdown
     });
   }
 
-  private tellWatches(): void {
+  private notifyWatches(): void {
     for (const [watch, before] of this.watches) {
       const now = this.statusOf(watch.request.service);
       if (now === before) continue;

@@ -20,7 +20,7 @@ const MOST_PUBLISHED = 1024 * 1024;
 
 /** A response under way in this process: the events so far, and their listener. */
 interface Broadcast {
-  told: string;
+  sent: string;
   isFollowed: boolean;
   /** The rest of the events is too long to be published. */
   isLong: boolean;
@@ -63,7 +63,7 @@ export class Broadcasts implements OnApplicationShutdown, OnModuleInit {
       const broadcast = this.live.get(id);
       if (broadcast === undefined) return;
       broadcast.isFollowed = true;
-      void this.tell(id, broadcast, from);
+      void this.publishEvents(id, broadcast, from);
     });
   }
 
@@ -81,15 +81,15 @@ export class Broadcasts implements OnApplicationShutdown, OnModuleInit {
 
   /** @param listener a client of this process that gets its events from the start */
   open(id: string, listener: Listener | undefined): Listener {
-    const broadcast: Broadcast = { told: '', isFollowed: false, isLong: false, listener };
+    const broadcast: Broadcast = { sent: '', isFollowed: false, isLong: false, listener };
     this.live.set(id, broadcast);
     return {
       isOverfull: false,
-      hear: (events) => {
-        broadcast.listener?.hear(events);
+      takeEvents: (events) => {
+        broadcast.listener?.takeEvents(events);
         broadcast.isLong ||= events.length > MOST_PUBLISHED;
         if (broadcast.isLong) return;
-        broadcast.told += events;
+        broadcast.sent += events;
         if (broadcast.isFollowed) this.publish(id, events);
       },
       end: () => {
@@ -129,11 +129,11 @@ export class Broadcasts implements OnApplicationShutdown, OnModuleInit {
   }
 
   /** Publishes the events from number `from` on, a part in each turn of the event loop. */
-  private async tell(id: string, broadcast: Broadcast, from: number): Promise<void> {
-    let at = startOf(broadcast.told, from);
-    while (at < broadcast.told.length) {
-      const end = partEnd(broadcast.told, at);
-      this.publish(id, broadcast.told.slice(at, end));
+  private async publishEvents(id: string, broadcast: Broadcast, from: number): Promise<void> {
+    let at = startOf(broadcast.sent, from);
+    while (at < broadcast.sent.length) {
+      const end = partEnd(broadcast.sent, at);
+      this.publish(id, broadcast.sent.slice(at, end));
       at = end;
       await nextTurn();
     }
@@ -176,6 +176,6 @@ export class EventOrder {
       else continue;
       fresh += `${event}\n\n`;
     }
-    if (fresh !== '') this.listener.hear(fresh);
+    if (fresh !== '') this.listener.takeEvents(fresh);
   }
 }

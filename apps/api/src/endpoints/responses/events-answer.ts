@@ -9,7 +9,7 @@ export interface Listener {
   /** True when the listener reads too slowly, which ends the answer. */
   readonly isOverfull: boolean;
   /** Takes whole events, as a stream sends them. */
-  hear(events: string): void;
+  takeEvents(events: string): void;
   /** No more events follow. */
   end(): void;
 }
@@ -36,7 +36,7 @@ export class EventsAnswer implements Answer {
   }
 
   open(): void {
-    if (this.options.isQueued) this.listener.hear(this.rendered.queued());
+    if (this.options.isQueued) this.listener.takeEvents(this.rendered.queued());
   }
 
   tokens(_index: number, from: number, count: number): void {
@@ -51,7 +51,7 @@ export class EventsAnswer implements Answer {
 
   flush(): void {
     if (this.pending === '') return;
-    this.listener.hear(this.pending);
+    this.listener.takeEvents(this.pending);
     this.pending = '';
   }
 
@@ -64,7 +64,7 @@ export class EventsAnswer implements Answer {
   }
 
   private end(events: string): void {
-    this.listener.hear(this.pending + events);
+    this.listener.takeEvents(this.pending + events);
     this.listener.end();
     this.options.stub.close();
   }

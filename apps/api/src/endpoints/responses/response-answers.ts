@@ -115,7 +115,7 @@ export class ResponseAnswers {
 
   private keeper(parts: ResponseParts, outcome: ResponseOutcome): Keeper {
     return {
-      begun: () => this.begun(parts, outcome),
+      storeStart: () => this.storeStart(parts, outcome),
       ended: (response) => {
         const { id, status } = response;
         const kept = { id, status, response: outcome.written(response) };
@@ -133,11 +133,11 @@ export class ResponseAnswers {
     return storedText({ apiId, response, context, input, deltas });
   }
 
-  private async begun(parts: ResponseParts, outcome: ResponseOutcome): Promise<void> {
+  private async storeStart(parts: ResponseParts, outcome: ResponseOutcome): Promise<void> {
     const { id, owner, request } = parts;
     if (!isBackground(request)) return;
     const text = this.textOf(parts, JSON.stringify(outcome.started()), []);
-    await this.safely(id, () =>
+    await this.tryToStore(id, () =>
       this.store.updateText({ owner, id }, (now) =>
         headOf(now).status === 'queued' ? text : undefined,
       ),
@@ -149,7 +149,7 @@ export class ResponseAnswers {
     { id, status, response }: Omit<KeptResponse, 'text'> & { readonly response: string },
     deltas: ResponseOutcome['deltas'],
   ): Promise<void> {
-    return this.safely(id, async () => {
+    return this.tryToStore(id, async () => {
       const kept = { id, status, text: this.textOf(parts, response, deltas) };
       parts.remember?.(kept);
       await this.keep(parts, kept);
@@ -200,7 +200,7 @@ export class ResponseAnswers {
     await this.conversations.append({ owner, id: conversationId }, input, output);
   }
 
-  private async safely(id: string, act: () => Promise<unknown>): Promise<void> {
+  private async tryToStore(id: string, act: () => Promise<unknown>): Promise<void> {
     try {
       await act();
     } catch (error) {

@@ -101,7 +101,7 @@ export class ResponsesService {
     }
     const events = await this.views.events(found, after);
     const listener = this.broadcasts.listenerAt(reply);
-    listener.hear(events);
+    listener.takeEvents(events);
     listener.end();
   }
 
@@ -148,7 +148,7 @@ export class ResponsesService {
 function lateListener(listener: () => StreamListener | undefined) {
   return {
     isOverfull: false,
-    hear: (events: string) => listener()?.hear(events),
+    takeEvents: (events: string) => listener()?.takeEvents(events),
     end: () => listener()?.end(),
   };
 }

@@ -5,7 +5,7 @@ import { PassingAnswer } from '../../request/answer/passing';
 
 /** Stores a response. Neither call rejects: the answer is sent whether it is stored or not. */
 export interface Keeper {
-  begun(): Promise<void>;
+  storeStart(): Promise<void>;
   ended(response: ResponseObject): Promise<void>;
 }
 
@@ -26,7 +26,7 @@ export class StoredAnswer extends PassingAnswer {
   }
 
   override open(): void {
-    void this.keeper.begun();
+    void this.keeper.storeStart();
     super.open();
   }
 

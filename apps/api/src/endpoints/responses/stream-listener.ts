@@ -31,7 +31,7 @@ export class StreamListener implements Listener {
     return this.response.destroyed;
   }
 
-  hear(events: string): void {
+  takeEvents(events: string): void {
     this.stream.write(events);
   }
 

@@ -43,7 +43,7 @@ export class CallClasses {
   of(call: Classed): SloClass {
     const found = this.find(call);
     if (found !== undefined) return found;
-    const name = said(call, CLASS_HEADER)?.slice(0, 100) ?? '';
+    const name = headerOf(call, CLASS_HEADER)?.slice(0, 100) ?? '';
     const known = this.classes.names.join(', ');
     const message = `${CLASS_HEADER} '${name}' is no class of this server, which has ${known}.`;
     throw new BatonError('invalid_value', message, CLASS_HEADER);
@@ -54,8 +54,8 @@ export class CallClasses {
     if (!this.isOn) return this.classes.ordinary;
     const { service_tier: tier, priority } = fieldsIn(call.body);
     return this.classes.find({
-      name: said(call, CLASS_HEADER),
-      objective: said(call, OBJECTIVE_HEADER),
+      name: headerOf(call, CLASS_HEADER),
+      objective: headerOf(call, OBJECTIVE_HEADER),
       tier: typeof tier === 'string' ? tier : undefined,
       priority: priorityOf(call.message.headers) ?? (Number(priority) || 0),
     });
@@ -63,11 +63,11 @@ export class CallClasses {
 
   /** The owner of the key; without a key, the tenant that the gateway in front sets. */
   tenantOf(call: Classed): string {
-    return call.tenant ?? said(call, FAIRNESS_HEADER)?.slice(0, LONGEST_TENANT) ?? 'default';
+    return call.tenant ?? headerOf(call, FAIRNESS_HEADER)?.slice(0, LONGEST_TENANT) ?? 'default';
   }
 }
 
-function said({ message }: Classed, header: string): string | undefined {
+function headerOf({ message }: Classed, header: string): string | undefined {
   const value = message.headers[header];
   return typeof value === 'string' && value.trim() !== '' ? value.trim() : undefined;
 }

@@ -96,7 +96,7 @@ export class RateLimits {
       if (isCounted) throw brokerError(error);
       return;
     }
-    tell(response, takes, answer);
+    writeHeaders(response, takes, answer);
     if (isCounted) refuse(takes, answer);
   }
 
@@ -115,7 +115,7 @@ export class RateLimits {
     const answer = await this.transport.rates.take(owner, takes).catch((error: unknown) => {
       throw brokerError(error);
     });
-    tell(call.response, takes, answer);
+    writeHeaders(call.response, takes, answer);
     refuse(takes, answer);
     const paid = takes.find(({ budget }) => budget === 'tokens');
     return paid && this.chargeOf(owner, paid);
@@ -165,7 +165,11 @@ function namedOutput(body: unknown): number | undefined {
 }
 
 /** OpenAI's six headers, for the limits that are set. */
-function tell(response: ServerResponse, takes: readonly BudgetTake[], answer: BudgetAnswer): void {
+function writeHeaders(
+  response: ServerResponse,
+  takes: readonly BudgetTake[],
+  answer: BudgetAnswer,
+): void {
   if (response.headersSent) return;
   takes.forEach(({ budget, limit }, i) => {
     const state = answer.states[i];

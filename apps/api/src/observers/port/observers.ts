@@ -11,14 +11,14 @@ import type {
   TokenNews,
 } from './port';
 
-type Hearing = { [E in keyof ObservedEvents]: Pick<ObservedEvents, E>[] };
+type Subscribed = { [E in keyof ObservedEvents]: Pick<ObservedEvents, E>[] };
 
 /** Passes each event to the enabled observers that handle it. */
 export class Observers implements ObservedEvents {
-  private hearing: Hearing;
+  private subscribed: Subscribed;
 
   constructor(private readonly all: readonly RequestObserver[]) {
-    this.hearing = hearingOf(all);
+    this.subscribed = subscribersAmong(all);
   }
 
   async start(): Promise<void> {
@@ -32,47 +32,47 @@ export class Observers implements ObservedEvents {
 
   /** Reads again which observers are on. */
   refresh(): void {
-    this.hearing = hearingOf(this.all);
+    this.subscribed = subscribersAmong(this.all);
   }
 
   refused(call: ObservedCall, error: BatonError): void {
-    for (const observer of this.hearing.refused) observer.refused(call, error);
+    for (const observer of this.subscribed.refused) observer.refused(call, error);
   }
 
   opened(request: ObservedRequest): void {
-    for (const observer of this.hearing.opened) observer.opened(request);
+    for (const observer of this.subscribed.opened) observer.opened(request);
   }
 
   noted(sequence: ObservedSequence, note: SequenceNote): void {
-    for (const observer of this.hearing.noted) observer.noted(sequence, note);
+    for (const observer of this.subscribed.noted) observer.noted(sequence, note);
   }
 
   faulted(note: FaultNote): void {
-    for (const observer of this.hearing.faulted) observer.faulted(note);
+    for (const observer of this.subscribed.faulted) observer.faulted(note);
   }
 
   tokens(sequence: ObservedSequence, news: TokenNews): void {
-    for (const observer of this.hearing.tokens) observer.tokens(sequence, news);
+    for (const observer of this.subscribed.tokens) observer.tokens(sequence, news);
   }
 
   rehomed(jobs: number): void {
-    for (const observer of this.hearing.rehomed) observer.rehomed(jobs);
+    for (const observer of this.subscribed.rehomed) observer.rehomed(jobs);
   }
 
   written(header: FrameHeader): void {
-    for (const observer of this.hearing.written) observer.written(header);
+    for (const observer of this.subscribed.written) observer.written(header);
   }
 
   ended(sequence: ObservedSequence, end: End, request: ObservedRequest): void {
-    for (const observer of this.hearing.ended) observer.ended(sequence, end, request);
+    for (const observer of this.subscribed.ended) observer.ended(sequence, end, request);
   }
 
   closed(request: ObservedRequest, end: RequestEnd): void {
-    for (const observer of this.hearing.closed) observer.closed(request, end);
+    for (const observer of this.subscribed.closed) observer.closed(request, end);
   }
 }
 
-function hearingOf(all: readonly RequestObserver[]): Hearing {
+function subscribersAmong(all: readonly RequestObserver[]): Subscribed {
   const on = all.filter(({ isOn = true }) => isOn);
   const wants = <E extends keyof ObservedEvents>(event: E): Pick<ObservedEvents, E>[] =>
     on.filter((each): each is RequestObserver & Pick<ObservedEvents, E> => event in each);

@@ -18,7 +18,7 @@ export async function openRecording(
 ): Promise<LineFile | undefined> {
   const file =
     (await LineFile.open(path, 'new', log)) ??
-    (await LineFile.open(besides(path, apiId), 'new', log));
+    (await LineFile.open(pathOfApi(path, apiId), 'new', log));
   const process_ = { host: hostname(), pid: process.pid };
   file?.add(
     recordingHeaderLine({
@@ -40,7 +40,7 @@ export interface RecordingParts {
 }
 
 /** `run.jsonl` becomes `run.api-0f3a.jsonl`. */
-export function besides(path: string, apiId: string): string {
+export function pathOfApi(path: string, apiId: string): string {
   const { dir, name, ext } = parse(path);
   return join(dir, `${name}.${apiId}${ext}`);
 }

@@ -7,7 +7,7 @@ import type { WireTap } from '../../http/wire-tap';
 import { API_IDENTITY, type ApiIdentity, CONFIG, LOGGER } from '../../tokens';
 import type { ObservedCall, RequestObserver } from '../port/port';
 import { ExchangeTap } from './recorded-exchange';
-import { besides } from './recording-file';
+import { pathOfApi } from './recording-file';
 import { FrameLogTap, joined } from './wire-log';
 
 /** The files with the bytes sent to clients: `log_frames` and `record_answers`. */
@@ -65,7 +65,7 @@ export class WireTaps implements RequestObserver {
     const { logger } = this;
     const file =
       (await LineFile.open(path, 'new', logger)) ??
-      (await LineFile.open(besides(path, this.identity.apiId), 'new', logger));
+      (await LineFile.open(pathOfApi(path, this.identity.apiId), 'new', logger));
     if (file === undefined) throw new UsageError(`${path} is there already.`);
     logger.info({ file: file.path }, 'recording the answers to clients');
     return file;

@@ -89,7 +89,7 @@ export class FlowGate implements OnApplicationShutdown {
     });
     if (!this.isOn) return;
     metrics.follow(this.control);
-    cluster.onEngines(() => this.pump());
+    cluster.onEngines(() => this.releaseWaiting());
   }
 
   onApplicationShutdown(): void {
@@ -139,7 +139,7 @@ export class FlowGate implements OnApplicationShutdown {
 
   private ended(ticket: Ticket<Waiter>, usedTokens: number): void {
     this.control.ended(ticket, Math.max(0, usedTokens - ticket.promptTokens));
-    this.pump();
+    this.releaseWaiting();
   }
 
   private dropped(ticket: Ticket<Waiter>, why: DropReason): void {
@@ -149,8 +149,8 @@ export class FlowGate implements OnApplicationShutdown {
     ticket.item.refuse(new BatonError(REFUSALS[why], undefined, null, seconds));
   }
 
-  private pump(): void {
-    this.control.pump(this.clock.nowUs());
+  private releaseWaiting(): void {
+    this.control.releaseWaiting(this.clock.nowUs());
     this.expectTimeout();
   }
 
@@ -158,7 +158,7 @@ export class FlowGate implements OnApplicationShutdown {
     this.alarm?.cancel();
     if (this.control.waiting === 0) return;
     const dueUs = this.clock.toWallUs(this.control.nextTimeoutUs);
-    this.alarm = this.clock.wall.around(dueUs, () => this.pump());
+    this.alarm = this.clock.wall.around(dueUs, () => this.releaseWaiting());
   }
 
   private capacity(): number {

@@ -49,29 +49,30 @@ export class FaultyAnswer implements Answer {
 
   open(): void {
     this.whenFree(() => {
-      if (this.parts.isStream) this.strikeAll(({ action }) => action.kind === 'delay');
+      if (this.parts.isStream) this.carryOutAll(({ action }) => action.kind === 'delay');
       this.whenFree(() => this.inner.open());
     });
   }
 
   tokens(index: number, from: number, count: number): void {
     this.whenFree(() => {
-      const before = this.before(count);
+      const before = this.tokensBeforeNext(count);
       if (before > 0) this.pass(before, () => this.inner.tokens(index, from, before));
-      if (before < count) this.strike(() => this.tokens(index, from + before, count - before));
+      if (before < count)
+        this.carryOutNext(() => this.tokens(index, from + before, count - before));
     });
   }
 
   endSequence(span: TokenSpan, reason: EndReason): void {
     this.whenFree(() => {
       const { index, from, count } = span;
-      const before = this.before(count);
+      const before = this.tokensBeforeNext(count);
       if (before === count) {
         this.pass(count, () => this.inner.endSequence(span, reason));
         return;
       }
       if (before > 0) this.pass(before, () => this.inner.tokens(index, from, before));
-      this.strike(() =>
+      this.carryOutNext(() =>
         this.endSequence({ index, from: from + before, count: count - before }, reason),
       );
     });
@@ -83,7 +84,7 @@ export class FaultyAnswer implements Answer {
 
   complete(facts: AnswerFacts): void {
     this.whenFree(() => {
-      this.strikeAll((fault) => tokensBefore(fault) <= this.shown);
+      this.carryOutAll((fault) => tokensBefore(fault) <= this.shown);
       this.whenFree(() => {
         this.end();
         this.inner.complete(facts);
@@ -101,7 +102,7 @@ export class FaultyAnswer implements Answer {
    * The number of the next `count` tokens that come before the next fault; an answer in one piece
    * shows all at its end.
    */
-  private before(count: number): number {
+  private tokensBeforeNext(count: number): number {
     const next = this.pending.find(({ action }) => action.kind !== 'delay');
     if (next === undefined || !this.parts.isStream) return count;
     return Math.min(count, Math.max(0, tokensBefore(next) - this.shown));
@@ -113,14 +114,14 @@ export class FaultyAnswer implements Answer {
   }
 
   /** Carries out the next fault, then continues the answer. */
-  private strike(then: () => void): void {
+  private carryOutNext(then: () => void): void {
     const at = this.pending.findIndex(({ action }) => action.kind !== 'delay');
     const [fault] = this.pending.splice(at, 1);
     if (fault) this.carryOut(fault);
     this.whenFree(then);
   }
 
-  private strikeAll(isMeant: (fault: Fault) => boolean): void {
+  private carryOutAll(isMeant: (fault: Fault) => boolean): void {
     const meant = this.pending.filter(isMeant);
     this.pending = this.pending.filter((fault) => !meant.includes(fault));
     for (const fault of meant) this.whenFree(() => this.carryOut(fault));

@@ -87,7 +87,7 @@ function compared(
     (role) => scaling!.most[role],
   );
   const rates = flags.prices && ratesOf(config, roles, flags.prices);
-  const setting = { prepared, flags, rates, onFault: sayFault };
+  const setting = { prepared, flags, rates, onFault: printFault };
   return withProgress('replays', (onProgress) => {
     let done = 0;
     const attempt = (trial: () => ScalingTrial): ScalingTrial => {
@@ -112,7 +112,7 @@ function compared(
   });
 }
 
-function sayFault({ message }: { readonly message: string }): void {
+function printFault({ message }: { readonly message: string }): void {
   say(message);
 }
 

@@ -1,4 +1,4 @@
-import { goodness, NEVER, type RequestLog, type Slo, tpotOf, ttftUs } from '@baton/analysis';
+import { sloTest, NEVER, type RequestLog, type Slo, tpotOf, ttftUs } from '@baton/analysis';
 import { UsageError } from '@baton/config';
 import { isObject, usToMs } from '@baton/kernel';
 import type { Conversation } from './conversation';
@@ -45,7 +45,7 @@ export class Episode {
       ttft_ms: firstUs === undefined ? null : usToMs(firstUs),
       tpot_ms: isOver ? usToMs(tpotOf(log, row)) : null,
       e2el_ms: isOver ? usToMs(log.finishUs[row]! - log.arrivalUs[row]!) : null,
-      good: goodness(log, this.slo)(row),
+      good: sloTest(log, this.slo)(row),
     });
   }
 

@@ -36,7 +36,7 @@ export function buildCore(site: Site, { tracer, endProcess = killProcess }: Host
     stats: new EngineStats(options.maxModelLen),
     faults: wantsFaults(options.faults) ? new FaultPlan(options.faults, endProcess) : undefined,
     frames: newFrames(site),
-    timelines: options.tellsTimelines ? new TimelineFacts({ ...site, slot, runs }) : undefined,
+    timelines: options.publishesTimelines ? new TimelineFacts({ ...site, slot, runs }) : undefined,
     spans: tracer && new RunSpans(tracer),
     // A prompt is handed over at its logical end, even if the message about it is late.
     loop: new StepLoop({

@@ -95,7 +95,7 @@ class SingleClient extends Redis {
   }
 
   override duplicate(override?: Partial<RedisOptions>): Redis {
-    return heard(new SingleClient({ ...blocking(this.options), ...override }));
+    return withErrorListener(new SingleClient(blocking({ ...this.options, ...override })));
   }
 
   override emit(event: string | symbol, ...details: unknown[]): boolean {
@@ -129,8 +129,9 @@ class ClusterClient extends Cluster {
 
   override duplicate(nodes: ClusterNode[] = [], override: ClusterOptions = {}): Cluster {
     const seeds = nodes.length > 0 ? nodes : this.seeds;
-    const redisOptions = blocking(this.options.redisOptions ?? {});
-    return heard(new ClusterClient(seeds, { ...this.options, redisOptions, ...override }));
+    const options = { ...this.options, ...override };
+    const redisOptions = blocking(options.redisOptions ?? {});
+    return withErrorListener(new ClusterClient(seeds, { ...options, redisOptions }));
   }
 
   override emit(event: string | symbol, ...details: unknown[]): boolean {
@@ -147,7 +148,7 @@ function blocking<Options extends Pick<RedisOptions, 'socketTimeout'>>(options: 
 }
 
 /** Adds a listener, because ioredis would otherwise print each error. */
-function heard<Emitter extends Redis | Cluster>(client: Emitter): Emitter {
+function withErrorListener<Emitter extends Redis | Cluster>(client: Emitter): Emitter {
   client.on('error', () => undefined);
   return client;
 }
@@ -173,14 +174,14 @@ export function openClient(address: RedisAddress, deadlineMs: number): MarkingCl
     reconnectOnError: (error) => error.message.startsWith('READONLY'),
     disableClientInfo: true,
   };
-  if (address.kind === 'single') return heard(new SingleClient(options));
+  if (address.kind === 'single') return withErrorListener(new SingleClient(options));
   const cluster: ClusterOptions = {
     redisOptions: options,
     enableOfflineQueue: false,
     clusterRetryStrategy: retryDelayMs,
     slotsRefreshTimeout: deadlineMs,
   };
-  return heard(new ClusterClient([...address.nodes], cluster));
+  return withErrorListener(new ClusterClient([...address.nodes], cluster));
 }
 
 function retryDelayMs(attempt: number): number {

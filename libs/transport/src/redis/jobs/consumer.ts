@@ -148,7 +148,7 @@ export class RedisConsumer implements JobConsumer {
     }
     // It arrived after the close; without this it would only stall.
     if (!this.link.isUp) return;
-    this.taking.excuse(bull.data, permit).catch(() => undefined);
+    this.taking.uncountRun(bull.data, permit).catch(() => undefined);
     bull.moveToWait(token).catch(() => undefined);
   }
 

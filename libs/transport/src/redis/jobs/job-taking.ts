@@ -113,7 +113,7 @@ export class JobTaking {
   }
 
   /** Takes back a run that began with the take but does not run, so that it does not count. */
-  async excuse(job: EngineJob, permit: RunPermit | undefined): Promise<void> {
+  async uncountRun(job: EngineJob, permit: RunPermit | undefined): Promise<void> {
     if (permit?.kind !== 'run') return;
     const { link, ledger } = this.parts;
     const { script, keys, args } = ledger.withdraw(job.requestId, permit.epoch);

@@ -150,7 +150,7 @@ function listenerAt(socket: WebSocket): Listener {
     get isOverfull() {
       return socket.bufferedAmount > MAX_UNSENT_BYTES;
     },
-    hear: (events) => {
+    takeEvents: (events) => {
       if (socket.readyState !== socket.OPEN) return;
       for (const [, data] of events.matchAll(/^data: (\{.*)$/gm)) socket.send(data!);
     },
