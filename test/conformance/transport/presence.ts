@@ -37,7 +37,7 @@ export function describePresence(makeWorld: WorldFactory): void {
 
     it('keeps an engine that renews its entry as it was, until that is gone', async () => {
       await a.presence.announceEngine(engine('idle', 0, 7), 250);
-      for (const endMs = performance.now() + 400; performance.now() < endMs; ) {
+      for (const endMs = performance.now() + 400; performance.now() < endMs;) {
         expect(await a.presence.renewEngine('idle', 250)).toBe(true);
         expect(await b.presence.engines()).toEqual([engine('idle', 0, 7)]);
       }

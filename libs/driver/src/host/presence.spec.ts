@@ -45,7 +45,7 @@ describe('the presence of an engine', () => {
     expect(await during(10)).toEqual([...five, ...five]);
   });
 
-  it('announces a change within a fifth of a second, and each of many five times a second', async () => {
+  it('announces a change within a fifth of a second, and many five times a second', async () => {
     const { beacon, engine, during } = start();
     await beacon.start();
     engine.number = 1;

@@ -50,7 +50,8 @@ export class RedisPresence implements PresenceBoard {
 
   async renewEngine(engineId: string, ttlMs: number): Promise<boolean> {
     const key = this.keys.engine(engineId);
-    return (await this.link.call('renewEngine', () => this.link.commands.pexpire(key, ttlMs))) === 1;
+    const renew = (): Promise<number> => this.link.commands.pexpire(key, ttlMs);
+    return (await this.link.call('renewEngine', renew)) === 1;
   }
 
   async removeEngine(engineId: string): Promise<void> {

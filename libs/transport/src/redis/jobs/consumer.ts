@@ -68,8 +68,9 @@ export class RedisConsumer implements JobConsumer {
       onRelease: () => this.changed.fire(),
     });
     this.checkDueMs = link.punctuality.awakeMs() + times.stalledCheckMs * CHECK_SLACK;
+    // What cut the link may have cut the blocked connection, which would not notice for long.
     link.onEvent((event) => {
-      if (event !== 'lost') this.blockAnew();
+      if (event !== 'lost') this.blocked?.disconnect(true);
     });
     this.stalledCheck = new Beat(times.stalledCheckMs, () => void this.recoverStalled());
     void this.takeJobs();
@@ -165,11 +166,6 @@ export class RedisConsumer implements JobConsumer {
       .finally(() => (this.blocked = undefined));
     if (popped === null || (this.state === 'taking' && this.options.room() > 0)) return;
     if (this.link.isUp) await this.mark();
-  }
-
-  /** What cut the link's connections may have cut this one, which would not notice for long. */
-  private blockAnew(): void {
-    this.blocked?.disconnect(true);
   }
 
   /** Wakes one worker that waits for a job. */
