@@ -17,63 +17,88 @@ export function healthBoard() {
   return dashboard({
     uid: 'baton-health',
     title: 'Baton: health',
-    description: 'Engines and processes, how true the clocks are, and what must be zero.',
+    description:
+      'Engines and processes, the lateness of their clocks, and counters that must be zero.',
     rows: [
       {
         name: 'Cluster',
         panels: [
           stat(
             'Engines ready',
-            { unit: 'short', warn: 1, bad: 0.5 },
+            { unit: 'short', warn: 1, bad: 0.5, description: 'Engines that take requests.' },
             'max(sum by (instance) (baton:engines{state="ready"}))',
           ),
-          stat('Engines lost', { unit: 'short', warn: 1, bad: 3 }, 'sum(baton:engines_lost_total)'),
           stat(
-            'Restarts',
-            { unit: 'short', warn: 1, bad: 3 },
+            'Engines lost',
+            {
+              ...{ unit: 'short', warn: 1, bad: 3 },
+              description: 'Engines that disappeared without a drain since the API started.',
+            },
+            'sum(baton:engines_lost_total)',
+          ),
+          stat(
+            'Worker restarts',
+            {
+              ...{ unit: 'short', warn: 1, bad: 3 },
+              description: 'Worker processes that ended and were started again.',
+            },
             'sum(max by (engine, replica) (baton:worker_restarts_total))',
           ),
           stat(
             'Lost blocks',
-            { unit: 'short', warn: 1, bad: 1, description: 'Must be 0.' },
+            {
+              ...{ unit: 'short', warn: 1, bad: 1 },
+              description: 'KV blocks without an owner. Any other value than 0 is a bug.',
+            },
             'sum(max by (engine, replica) (baton:kv_lost_blocks))',
           ),
           stat(
             'Lost sequences',
-            { unit: 'short', warn: 1, bad: 1, description: 'Must be 0.' },
+            {
+              ...{ unit: 'short', warn: 1, bad: 1 },
+              description:
+                'Sequences that have neither ended nor run. Any other value than 0 is a bug.',
+            },
             'sum(baton:sequences_unaccounted)',
           ),
           stat(
             'Leases expired',
-            { unit: 'short', warn: 1, bad: 3 },
+            {
+              ...{ unit: 'short', warn: 1, bad: 3 },
+              description: 'Holdings that no engine fetched within their lease, since the start.',
+            },
             'sum(baton:kv_releases_total{reason="expired"})',
           ),
           stat(
             'Read after expiry',
-            { unit: 'short', warn: 1, bad: 3 },
+            {
+              ...{ unit: 'short', warn: 1, bad: 3 },
+              description:
+                'Read notifications that arrived after the lease of their KV had expired.',
+            },
             'sum(vllm:nixl_num_notifications_after_expiry_total)',
           ),
-          lines('Engines', 'short', [
+          lines('Engines by state', 'short', [
             { expr: 'max by (stage, state) (baton:engines)', legend: '{{stage}} {{state}}' },
           ]),
-          lines('Runs', 'ops', [
+          lines('Runs of jobs', 'ops', [
             { expr: `sum(${rate('baton:runs_started_total')})`, legend: 'started' },
             { expr: `sum(${rate('baton:runs_failed_total')})`, legend: 'failed' },
             { expr: `sum(${rate('baton:runs_aborted_total')})`, legend: 'aborted' },
             { expr: `sum(${rate('baton:job_locks_lost_total')})`, legend: 'lock lost' },
           ]),
-          lines('Placed again, refused', 'ops', [
+          lines('Jobs placed again, requests refused', 'ops', [
             {
               expr: 'sum(rate(baton:rehomed_jobs_total[$__rate_interval]))',
               legend: 'placed again',
             },
             {
               expr: 'sum(rate(baton:slo_refusals_total[$__rate_interval]))',
-              legend: 'refused for its prediction',
+              legend: 'refused for its predicted TTFT',
             },
             {
               expr: 'sum(rate(baton:slow_readers_total[$__rate_interval]))',
-              legend: 'slow reader',
+              legend: 'ended for a slow reader',
             },
           ]),
           lines('Faults injected', 'ops', [
@@ -93,7 +118,7 @@ export function healthBoard() {
               unit: 's',
               bad: 0.005,
               description:
-                'How late steps end; above 5 ms the distributions are not those of the simulation.',
+                'How late steps end. Above 5 ms, measured latencies exceed the simulated ones.',
             },
             [{ expr: byEngine('baton:clock_lag_seconds'), ...perEngine }],
           ),
@@ -102,15 +127,27 @@ export function healthBoard() {
             's',
             quantiles('baton:job_delivery_seconds').filter((_q, i) => i !== 1),
           ),
-          lines('Overhead on the first token', 's', quantiles('baton:request_overhead_seconds')),
-          lines('From step to client', 's', quantiles('baton:frame_delay_seconds')),
-          lines('Time per output token: meant and seen', 's', [
-            { expr: mean('baton:intended_time_per_output_token_seconds'), legend: 'meant' },
-            { expr: mean('vllm:request_time_per_output_token_seconds'), legend: 'seen' },
+          lines(
+            'Overhead on the first token',
+            { unit: 's', description: 'Part of TTFT that the simulation does not plan.' },
+            quantiles('baton:request_overhead_seconds'),
+          ),
+          lines(
+            'Delay from the end of a step to the client',
+            's',
+            quantiles('baton:frame_delay_seconds'),
+          ),
+          lines('Time per output token, simulated and measured', 's', [
+            { expr: mean('baton:intended_time_per_output_token_seconds'), legend: 'simulated' },
+            { expr: mean('vllm:request_time_per_output_token_seconds'), legend: 'measured' },
           ]),
           lines(
             'Steps outside of the measured range',
-            { unit: 'ops', description: 'Empty where step times have no range.' },
+            {
+              unit: 'ops',
+              description:
+                'Steps whose time is extrapolated. Empty if the step-time model has no range.',
+            },
             [
               {
                 expr: byStage('rate(baton:steps_outside_range_total[$__rate_interval])'),
@@ -136,20 +173,20 @@ export function healthBoard() {
             { expr: 'baton:api_event_loop_lag_seconds', legend: 'api {{instance}}' },
             { expr: 'baton:event_loop_lag_seconds', legend: '{{instance}}' },
           ]),
-          lines('Length of an event loop turn', 's', [
+          lines('Duration of an event loop turn', 's', [
             {
               expr: 'rate(baton:api_event_loop_busy_seconds_total[$__rate_interval]) / rate(baton:api_event_loop_turns_total[$__rate_interval])',
               legend: 'api {{instance}}',
             },
           ]),
-          lines('Wait of a new connection', 's', [
+          lines('Waiting time of new connections', 's', [
             {
               expr: 'baton:api_accept_queue / rate(baton:api_connections_total[$__rate_interval])',
-              legend: 'to be accepted, {{instance}}',
+              legend: 'until accepted, {{instance}}',
             },
             {
               expr: 'histogram_quantile(0.99, sum by (le) (rate(baton:api_accept_to_request_seconds_bucket[$__rate_interval])))',
-              legend: 'to be handled, 99th percentile',
+              legend: 'until handled, p99',
             },
           ]),
         ],

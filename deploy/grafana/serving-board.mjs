@@ -21,7 +21,7 @@ export function servingBoard() {
   return dashboard({
     uid: 'baton-pd',
     title: 'Baton: prefill and decode',
-    description: 'Whether the SLO is met, where time goes, which pool is short, and the hand-over.',
+    description: 'SLO attainment, parts of the latency, load of each pool, and the hand-over.',
     rows: [
       { name: 'Am I meeting the SLO?', panels: slo() },
       { name: 'Where does time go?', panels: time() },
@@ -39,34 +39,34 @@ function slo() {
       {
         ...{ unit: 'percentunit', warn: 0.95, bad: 0.9 },
         description:
-          'Share of the answered requests that keep goodput_ttft and goodput_tpot. Red below 90 %.',
+          'Share of the answered requests that meet the limits goodput_ttft and goodput_tpot. Red below 90 %.',
       },
       `sum(${rate('baton:requests_good_total')}) / sum(${rate('vllm:request_success_total')})`,
     ),
     stat(
       'TTFT p99',
-      { unit: 's', description: 'Time to first token of the slowest 1 % of the requests.' },
+      { unit: 's', description: '99 % of the requests get their first token within this time.' },
       quantiles('vllm:time_to_first_token_seconds')[2].expr,
     ),
     stat(
       'ITL p99',
-      { unit: 's', description: 'Time between two tokens: the slowest 1 %.' },
+      { unit: 's', description: '99 % of the gaps between two tokens are shorter.' },
       quantiles('vllm:inter_token_latency_seconds')[2].expr,
     ),
     stat(
       'Server errors',
       {
         ...{ unit: 'percentunit', warn: 0.01, bad: 0.05 },
-        description: 'Share of the HTTP answers with a status of 500 or more. Red from 5 % on.',
+        description: 'Share of the HTTP answers with a 5xx status. Red from 5 %.',
       },
       'sum(rate(http_requests_total{status="5xx"}[$__rate_interval])) / sum(rate(http_requests_total[$__rate_interval])) or vector(0)',
     ),
-    stat('Requests', 'reqps', `sum(${rate('vllm:request_success_total')})`),
-    stat('Output', TOKENS, `sum(${rate('vllm:generation_tokens_total')})`),
+    stat('Completed requests', 'reqps', `sum(${rate('vllm:request_success_total')})`),
+    stat('Generated tokens', TOKENS, `sum(${rate('vllm:generation_tokens_total')})`),
     lines('Time to first token', 's', quantiles('vllm:time_to_first_token_seconds')),
     lines('Inter-token latency', 's', quantiles('vllm:inter_token_latency_seconds')),
-    lines('End to end', 's', quantiles('vllm:e2e_request_latency_seconds')),
-    lines('Requests by end', 'reqps', [
+    lines('End-to-end latency', 's', quantiles('vllm:e2e_request_latency_seconds')),
+    lines('Requests by finish reason', 'reqps', [
       {
         expr: `sum by (finished_reason) (${rate('vllm:request_success_total')})`,
         legend: '{{finished_reason}}',
@@ -75,7 +75,7 @@ function slo() {
     ]),
     lines(
       'HTTP answers',
-      { unit: 'reqps', description: 'By class of status; 4xx includes refusals with 429.' },
+      { unit: 'reqps', description: 'By class of status. 4xx includes refusals with 429.' },
       [
         {
           expr: 'sum by (status) (rate(http_requests_total[$__rate_interval]))',
@@ -92,7 +92,7 @@ function time() {
       'Time to first token by part, mean',
       {
         ...{ unit: 's', stacked: true },
-        description: 'The parts follow each other and add up to the time to the first token.',
+        description: 'The parts follow each other and add up to the time to first token.',
       },
       [{ expr: mean('baton:time_to_first_token_part_seconds', 'part'), legend: '{{part}}' }],
     ),
@@ -114,7 +114,10 @@ function time() {
     lines('Steps', 'suffix: steps/s', [{ expr: byStage(rate('baton:steps_total')), ...perStage }]),
     lines(
       'Prefix cache hits',
-      { unit: 'percentunit', description: 'Share of the prompt tokens that need no computation.' },
+      {
+        unit: 'percentunit',
+        description: 'Share of the prompt tokens that an engine found in its prefix cache.',
+      },
       [
         {
           expr: `${byStage(rate('vllm:prefix_cache_hits_total'))} / ${byStage(rate('vllm:prefix_cache_queries_total'))}`,
@@ -135,7 +138,7 @@ function pools() {
       {
         unit: SEQUENCES,
         description:
-          'Sequences without a batch, in queues and engines. The pool that grows is short.',
+          'Sequences in queues and engines that wait for a batch. A pool that keeps growing is short.',
       },
       [{ expr: 'max by (stage) (baton:waiting_sequences)', ...perStage }],
     ),
@@ -146,7 +149,7 @@ function pools() {
       'KV cache in use',
       {
         ...{ unit: 'percentunit', bad: 0.95 },
-        description: 'By engine. Above 95 % sequences wait or are preempted.',
+        description: 'By engine. Above 95 %, sequences wait or are preempted.',
       },
       [{ expr: byEngine(`vllm:kv_cache_usage_perc{${MODEL}}`), ...perEngine }],
     ),
@@ -154,7 +157,7 @@ function pools() {
       'Waiting in engines by reason',
       {
         unit: SEQUENCES,
-        description: 'capacity: no place or no KV is free. deferred: the KV is on its way.',
+        description: 'capacity: no slot or no KV block is free. deferred: the KV is in transfer.',
       },
       [
         {
@@ -165,7 +168,7 @@ function pools() {
     ),
     lines(
       'Preemptions',
-      { unit: 'ops', description: 'Running sequences that lost their KV to others.' },
+      { unit: 'ops', description: 'Running sequences whose KV blocks were taken for others.' },
       [{ expr: byStage(rate('vllm:num_preemptions_total')), ...perStage }],
     ),
     lines('Generated tokens', TOKENS, [
@@ -173,7 +176,7 @@ function pools() {
     ]),
     lines(
       'Placed by a policy',
-      { unit: 'ops', description: 'Empty where engines pull their jobs.' },
+      { unit: 'ops', description: 'Placement decisions. Empty if engines pull their jobs.' },
       [
         {
           expr: 'sum by (stage, engine) (rate(baton:placement_decisions_total[$__rate_interval]))',
@@ -190,36 +193,40 @@ function handOver() {
       'Leases expired',
       {
         ...{ unit: 'short', warn: 1, bad: 3 },
-        description: 'Holdings that no decode engine fetched in time, in the last 5 minutes.',
+        description: 'Holdings of the last 5 minutes that no engine fetched within their lease.',
       },
       'sum(increase(baton:kv_releases_total{reason="expired"}[5m])) or vector(0)',
     ),
     stat(
       'Failed transfers',
-      { unit: 'short', warn: 1, bad: 3, description: 'In the last 5 minutes.' },
+      {
+        ...{ unit: 'short', warn: 1, bad: 3 },
+        description: 'Transfers of the last 5 minutes that failed.',
+      },
       'sum(increase(vllm:nixl_num_failed_transfers_total[5m])) or vector(0)',
     ),
     lines(
       'Hand-overs by state',
       {
         ...{ unit: 'suffix: hand-overs', stacked: true },
-        description: 'held and being_read at prefill engines, the other states at decode engines.',
+        description:
+          'held and being_read are counted by prefill engines, other states by decode engines.',
       },
       [{ expr: 'sum by (state) (baton:kv_handoffs)', legend: '{{state}}' }],
     ),
     lines(
       'Blocks held for decode',
-      { unit: 'suffix: blocks', description: 'By prefill engine; they shrink its free KV.' },
+      { unit: 'suffix: blocks', description: 'By prefill engine. Held blocks reduce its free KV.' },
       [{ expr: byEngine('baton:kv_held_blocks'), ...perEngine }],
     ),
     lines('Transfer time', 's', quantiles('vllm:nixl_xfer_time_seconds')),
     lines('Transferred', 'Bps', [
       { expr: `sum(${rate('vllm:nixl_bytes_transferred_sum')})`, legend: 'bytes' },
     ]),
-    lines('Holdings by how they end', 'ops', [
+    lines('Released holdings by reason', 'ops', [
       { expr: `sum by (reason) (${rate('baton:kv_releases_total')})`, legend: '{{reason}}' },
     ]),
-    lines('Fetches by how they end', 'ops', [
+    lines('Fetches by outcome', 'ops', [
       { expr: `sum by (outcome) (${rate('baton:kv_fetches_total')})`, legend: '{{outcome}}' },
     ]),
   ];

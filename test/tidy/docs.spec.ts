@@ -53,7 +53,7 @@ describe('the documentation', () => {
 });
 
 describe('CONTRIBUTING.md', () => {
-  const [, section = ''] = read('CONTRIBUTING.md').split('## What to open for\n');
+  const [, section = ''] = read('CONTRIBUTING.md').split('## Which files to open\n');
   const rows = (section.split('\n## ')[0] ?? '')
     .split('\n')
     .filter((line) => /^\| an? /.test(line));

@@ -45,7 +45,11 @@ export const WORKLOAD_FLAG_ROWS = {
     help: 'Tokens per hash id of a Mooncake file (default: 512).',
     of: ['trace'],
   },
-  limit: { value: 'n', help: 'Read only the first n requests of the trace.', of: ['trace'] },
+  limit: {
+    value: 'n',
+    help: 'Read only the first n requests of the trace (default: all).',
+    of: ['trace'],
+  },
   dataset: {
     value: 'name',
     help:
@@ -66,7 +70,10 @@ export const WORKLOAD_FLAG_ROWS = {
     value: 'n',
     help: 'Number of requests (default: all of a trace, 1000 of a dataset).',
   },
-  duration: { value: 's', help: 'Only requests that arrive within this time, in seconds.' },
+  duration: {
+    value: 's',
+    help: 'Use only requests that arrive within this time, in seconds (default: all).',
+  },
   sloMix: {
     value: 'shares',
     help: 'SLO classes of the requests, for example chat=0.7,batch=0.3 (default: their own).',
@@ -79,7 +86,7 @@ export const WORKLOAD_FLAG_ROWS = {
     value: 'process',
     help:
       `Arrivals of requests: ${ARRIVALS.join(', ')} (default: as in the trace; gamma with ` +
-      '--request-rate). spread undoes coarse stamps.',
+      '--request-rate). spread distributes requests with equal stamps.',
   },
   requestRate: {
     value: 'per-second',
@@ -100,12 +107,12 @@ export const WORKLOAD_FLAG_ROWS = {
   rampUpEndRps: { value: 'per-second', help: 'Rate at the last request of a ramp.' },
   randomInputLen: {
     value: 'tokens',
-    help: 'Prompt length; per message for multi-turn (default: 1024).',
+    help: 'Prompt length in tokens; for multi-turn, the length of each message (default: 1024).',
     of: ['random', 'shared-prefix', 'multi-turn'],
   },
   randomOutputLen: {
     value: 'tokens',
-    help: 'Output length (default: 128).',
+    help: 'Output length in tokens (default: 128).',
     of: ['random', 'shared-prefix', 'multi-turn'],
   },
   randomRangeRatio: {
@@ -120,7 +127,7 @@ export const WORKLOAD_FLAG_ROWS = {
   },
   randomPrefixLen: {
     value: 'tokens',
-    help: 'Common tokens at the start of all prompts, added to their length (default: 0).',
+    help: 'Number of equal tokens at the start of all prompts, added to their length (default: 0).',
     of: ['random', 'multi-turn'],
   },
   prefixRepetitionNumPrefixes: {
@@ -145,12 +152,12 @@ export const WORKLOAD_FLAG_ROWS = {
   },
   prefixShare: {
     value: 'share',
-    help: 'Share this part of each prompt instead of a prefix of fixed length, 0 to 1.',
+    help: 'Shared part of each prompt, 0 to 1, not a prefix of fixed length (default: none).',
     of: ['shared-prefix'],
   },
   prefixZipf: {
     value: 's',
-    help: 'Use prefix k in proportion to 1 / k^s (default: all equally).',
+    help: 'Use prefix k with a frequency proportional to 1 / k^s (default: all equally).',
     of: ['shared-prefix'],
   },
   multiTurnTurns: {

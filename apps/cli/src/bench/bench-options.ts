@@ -37,10 +37,14 @@ export const BENCH_FLAGS = {
     help: 'API key, sent as a bearer token (default: the environment variable OPENAI_API_KEY).',
     group: 'Server',
   },
-  header: { value: 'name=value...', help: 'HTTP headers of every request.', group: 'Server' },
+  header: {
+    value: 'name=value...',
+    help: 'HTTP headers to add to every request (default: none).',
+    group: 'Server',
+  },
   extraBody: {
     value: 'json',
-    help: 'Further fields of every request, for example {"temperature": 0}.',
+    help: 'Additional fields of every request, for example {"temperature": 0}.',
     group: 'Server',
   },
   readyCheckTimeoutSec: {
@@ -51,7 +55,7 @@ export const BENCH_FLAGS = {
   datasetPath: { value: 'file', help: 'The same as --dataset-file.', group: 'Load' },
   maxConcurrency: {
     value: 'n',
-    help: 'Most requests under way at once; further ones wait (default: no limit).',
+    help: 'Maximum number of requests under way; further requests wait (default: no limit).',
     group: 'Load',
   },
   numWarmups: {
@@ -117,7 +121,11 @@ export const BENCH_FLAGS = {
     group: 'Result',
   },
   label: { value: 'text', help: 'Name of the run (default: the backend).', group: 'Result' },
-  metadata: { value: 'key=value...', help: 'Further entries of the result.', group: 'Result' },
+  metadata: {
+    value: 'key=value...',
+    help: 'Additional entries of the result file (default: none).',
+    group: 'Result',
+  },
   disableTqdm: { help: 'Hide the progress bar.', group: 'Result' },
 } as const satisfies Record<string, FlagRow>;
 

@@ -50,7 +50,10 @@ export function addPlanOptions(command: Command): void {
       'search: hpa:ttft,keda:5,./mine.mjs. Adds the best fixed split and the oracles.',
   );
   flag('--slo <bounds>', 'Latency targets of each request, for example ttft=2s,tpot=50ms.');
-  flag('--attainment <share>', `Share of requests that must keep --slo (default: ${ATTAINMENT}).`);
+  flag(
+    '--attainment <share>',
+    `Share of requests that must meet --slo, 0 to 1 (default: ${ATTAINMENT}).`,
+  );
   flag('--tp <list>', 'GPUs per engine to search, for example 2,4,8 (default: 1,2,4,8).');
   flag(
     '--prefill-tp <list>',
@@ -62,8 +65,8 @@ export function addPlanOptions(command: Command): void {
   );
   flag(
     '--simulate <n>',
-    'Number of splits to simulate, the best by estimate; aggregated ones always are (default: ' +
-      `${SIMULATED}).`,
+    'Maximum number of splits to simulate, in order of their estimates; aggregated splits are ' +
+      `always simulated (default: ${SIMULATED}).`,
   );
   flag('--threads <n>', 'Threads for simulation; no effect on the result (default: one per core).');
   flag(
