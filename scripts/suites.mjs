@@ -33,9 +33,9 @@ export const SUITES = {
     lanes: () => [
       eslintSteps(),
       [
-        check('prettier', ['--check', '--log-level', 'warn', '.']),
-        check('tsc', ['--noEmit']),
-        check('tsc', ['--noEmit', '-p', 'apps/ui']),
+        check('prettier', ['--check', '--log-level', 'warn', ...cachedByContent('prettier'), '.']),
+        check('tsc', ['--noEmit', ...incremental('tsc')]),
+        check('tsc', ['--noEmit', '-p', 'apps/ui', ...incremental('tsc-ui')]),
         check('depcruise', DEPCRUISE),
         { ...check(process.execPath, ['scripts/advisories/check.mjs']), name: 'advisories' },
       ],
@@ -118,6 +118,21 @@ function check(command, args) {
   return { kind: 'check', command, args };
 }
 
+/**
+ * What a check has found is kept, so that it looks again only at files whose content has changed.
+ * A change of the tool's version or configuration discards it.
+ */
+const FOUND = 'node_modules/.cache/baton-checks';
+
+/** For checks that judge each file by itself. */
+function cachedByContent(name) {
+  return ['--cache', '--cache-strategy', 'content', '--cache-location', `${FOUND}/${name}`];
+}
+
+function incremental(name) {
+  return ['--incremental', '--tsBuildInfoFile', `${FOUND}/${name}.tsbuildinfo`];
+}
+
 function vitest(...args) {
   return { kind: 'vitest', command: 'vitest', args: ['run', ...args] };
 }
@@ -138,7 +153,7 @@ function eslintSteps() {
   const strict = ['--max-warnings', '0'];
   const changed = process.env.CI ? undefined : changedFiles(/\.(ts|mts)$/);
   if (changed === undefined) return [check('eslint', [...strict, '.'])];
-  const untyped = check('eslint', [...strict, '.']);
+  const untyped = check('eslint', [...strict, ...cachedByContent('eslint'), '.']);
   const steps = [{ ...untyped, name: 'eslint without types', env: { LINT_TYPES: 'no' } }];
   if (changed.length > 0) steps.push(check('eslint', [...strict, '--no-warn-ignored', ...changed]));
   return steps;

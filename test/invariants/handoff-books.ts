@@ -1,4 +1,5 @@
 import type { HoldingView, SourceAction, SourceFact } from '@baton/handoff';
+import { assert } from '@baton/kernel';
 import { expect } from 'vitest';
 
 /** One call of a source, as the books record it. */
@@ -63,7 +64,7 @@ export class HandoffBooks {
   }
 
   fetchIsOpen(fetch: string): void {
-    expect(this.fetches.get(fetch), 'what has ended stays ended').not.toBe('closed');
+    assert(this.fetches.get(fetch) !== 'closed', 'what has ended stays ended');
     this.fetches.set(fetch, 'open');
   }
 
@@ -76,7 +77,7 @@ export class HandoffBooks {
     for (const [name, { lastSignUs, promisedUs, isFree }] of this.held) {
       if (isFree) continue;
       const endUs = Math.max(promisedUs, lastSignUs + this.leaseUs);
-      expect(nowUs, `${name} outlives its lease`).toBeLessThanOrEqual(endUs);
+      assert(nowUs <= endUs, `${name} outlives its lease`);
     }
   }
 

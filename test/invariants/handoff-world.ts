@@ -8,6 +8,7 @@ import {
   TargetCoordinator,
   type TargetFact,
 } from '@baton/handoff';
+import { assert } from '@baton/kernel';
 import { expect } from 'vitest';
 import { HandoffBooks } from './handoff-books';
 
@@ -200,7 +201,7 @@ export class HandoffWorld {
     for (let next = this.nextWakeUp(); next <= untilUs; next = this.nextWakeUp()) {
       this.nowUs = Math.max(this.nowUs, next);
       this.tick();
-      expect(this.nextWakeUp(), 'a wake-up is progress').toBeGreaterThan(this.nowUs);
+      assert(this.nextWakeUp() > this.nowUs, 'a wake-up is progress');
     }
     this.nowUs = untilUs;
     this.books.checkLeases(this.nowUs);
@@ -227,8 +228,8 @@ export class HandoffWorld {
     for (const action of actions) this.doSource(id, action);
     const after = JSON.stringify(source.view());
     const again = source.handle(fact).filter(({ kind }) => kind !== 'answer-read');
-    expect(again, `${fact.kind} occurs twice`).toEqual([]);
-    expect(JSON.stringify(source.view())).toBe(after);
+    assert(again.length === 0, `${fact.kind} occurs twice`);
+    assert(JSON.stringify(source.view()) === after, `${fact.kind} again changes the source`);
   }
 
   private tellTarget(id: string, fact: TargetFact): void {
@@ -241,8 +242,8 @@ export class HandoffWorld {
     }
     const after = JSON.stringify(target.view());
     const again = target.handle(fact).filter(({ kind }) => kind !== 'set-share');
-    expect(again, `${fact.kind} occurs twice`).toEqual([]);
-    expect(JSON.stringify(target.view())).toBe(after);
+    assert(again.length === 0, `${fact.kind} occurs twice`);
+    assert(JSON.stringify(target.view()) === after, `${fact.kind} again changes the target`);
   }
 
   private doSource(id: string, action: SourceAction): void {
@@ -378,7 +379,8 @@ export class HandoffWorld {
 
   checkLiveness(): void {
     for (const side of [...this.sources.values(), ...this.targets.values()]) {
-      expect(side.nextWakeUpUs() === undefined).toBe(side.view().length === 0);
+      const isAsleep = side.nextWakeUpUs() === undefined;
+      assert(isAsleep === (side.view().length === 0), 'a side sleeps when it has nothing');
     }
   }
 }

@@ -9,9 +9,12 @@ const MOST_CONTENTS = 1_000;
  * Drives libs/engine over a workload as `driver.py` drives vLLM's scheduler, and describes every
  * step in the same words.
  */
-export function ourSteps(workload: Workload): string[] {
-  return new OurRun(workload).steps();
+export function ourSteps(workload: Workload, rules: VersionRules = {}): string[] {
+  return new OurRun(workload, rules).steps();
 }
+
+/** What an older version of vLLM does otherwise. */
+export type VersionRules = Pick<EngineOptions, 'freesAtOnce'>;
 
 class OurRun {
   private readonly engine: Engine;
@@ -24,10 +27,13 @@ class OurRun {
   private readonly ended = new Set<number>();
   private readonly contents = new Map<string, number>();
 
-  constructor(private readonly workload: Workload) {
+  constructor(
+    private readonly workload: Workload,
+    rules: VersionRules,
+  ) {
     const { connector, ...options } = workload.options;
     this.engine = new Engine({
-      ...options,
+      ...{ ...options, ...rules },
       hasConnector: connector,
       // Both tables of the block pool: contents by hash, and by number.
       ...(workload.seed % 2 === 0 ? {} : { contentCount: MOST_CONTENTS }),

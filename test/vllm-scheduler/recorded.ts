@@ -22,14 +22,16 @@ export const SCHEDULERS: readonly Scheduler[] = [
     name: 'Scheduler',
     workloadOf,
     file: fileURLToPath(new URL('recorded.txt', import.meta.url)),
-    // In the last, a sequence preempts itself, and a prompt behind it takes its tokens.
-    seeds: [...seedsFrom(0, 400), 1280],
+    // 1280: a sequence preempts itself, and a prompt behind it takes its tokens. 4123: one that has
+    // had its turn is preempted, and the block that its token would have filled is found.
+    seeds: [...seedsFrom(0, 400), 1280, 4123],
   },
   {
     name: 'AsyncScheduler',
     workloadOf: asyncWorkloadOf,
     file: fileURLToPath(new URL('recorded-async.txt', import.meta.url)),
-    seeds: [...seedsFrom(0, 160), ...SCARCE],
+    // In the last, one whose KV has arrived waits for blocks that a batch in flight writes to.
+    seeds: [...seedsFrom(0, 160), ...SCARCE, 4419],
   },
 ];
 

@@ -178,6 +178,14 @@ describe('async scheduling', () => {
     expect(isOn({ numSpeculativeTokens: 2 })).toBe(true);
   });
 
+  it.each([
+    ['0.23', true],
+    ['0.24', false],
+  ])('frees blocks that a step writes to as vLLM %s: %s', (vllmVersion, freesAtOnce) => {
+    const { options } = engineSetup(defaultConfig({ vllmVersion }), 'decode');
+    expect(options).toMatchObject({ hasConnector: true, freesAtOnce });
+  });
+
   it('is off with pipeline stages, and cannot be switched on', () => {
     const changes = { pipelineParallelSize: 2, stepTime: 'roofline' } as const;
     expect(isOn(changes)).toBe(false);

@@ -211,7 +211,7 @@ function engineOptions(
     enablePrefixCaching: config.enablePrefixCaching,
     evictionPolicy: config.evictionPolicy,
     ...hostTierOptions(config, placement),
-    hasConnector,
+    ...{ hasConnector, freesAtOnce: vllmMinor < DEFERRED_FREES_MINOR },
     globalCacheHitThreshold: config.globalCacheHitThreshold,
     enableChunkedPrefill: config.enableChunkedPrefill,
     schedulingPolicy: schedulingOf(config, stage),
@@ -267,6 +267,12 @@ function hostTierOptions(
  * connector; nothing is dropped then (`VllmConfig.num_hash_lookahead_tokens`, seen in 0.33.0).
  */
 const LOOKAHEAD_HASHES_MINOR = 33;
+
+/**
+ * First version that keeps the blocks of an ended sequence while a step in flight writes to them
+ * (`defer_block_free`, vllm-project/vllm#45357: in the source of 0.24.0, not of 0.23).
+ */
+const DEFERRED_FREES_MINOR = 24;
 
 /**
  * @param dropsHits  true when a drafter that reads the next token invalidates the last block of a

@@ -209,11 +209,12 @@ export class Admitter {
   }
 
   /**
-   * True when nothing else runs and no KV is on its way, so that no other sequence will free
-   * blocks.
+   * True when nothing else runs or leaves and no KV is on its way, so that no other sequence will
+   * free blocks.
    */
   private get isAlone(): boolean {
-    return this.batch.running === 0 && this.deferred === 0;
+    const { leaving } = this.parts.table;
+    return this.batch.running + this.deferred + leaving.length === 0;
   }
 
   /** Blocks that prompts under way still need, including those whose KV is on its way. */

@@ -23,9 +23,7 @@ export class BatchFormer {
    * sequences ends before them.
    */
   private cutRank = Infinity;
-  /** Rank of the sequence whose turn it is. */
-  private turn = 0;
-  /** Tokens of the batch that are left for it. Undefined while there are enough for all. */
+  /** Tokens left for the sequence whose turn it is. Undefined while there are enough for all. */
   private left: number | undefined;
   /**
    * Blocks stay with a sequence while a batch in flight writes to them, as with vLLM's
@@ -40,8 +38,8 @@ export class BatchFormer {
   constructor(private readonly parts: AdmitterParts) {
     this.batch = new Batch(parts);
     this.admitter = new Admitter(parts, this.batch);
-    const { asyncScheduling, hasConnector } = parts.options;
-    this.defersFrees = asyncScheduling === true && hasConnector === true;
+    const { asyncScheduling, hasConnector, freesAtOnce } = parts.options;
+    this.defersFrees = asyncScheduling === true && hasConnector === true && freesAtOnce !== true;
   }
 
   /** Whether the next step may admit a sequence even if nothing happens until then. */
@@ -169,7 +167,6 @@ export class BatchFormer {
     this.left = lacksTokens ? this.parts.options.maxNumBatchedTokens : undefined;
     for (const seq of order) {
       if (!this.mayRun(seq)) continue;
-      this.turn = seq.rank;
       if (this.left === 0) this.leaveOutFrom(seq);
       else if (seq.state === 'prefilling') this.continuePrompt(seq);
       else this.continueDecoding(seq);
@@ -291,7 +288,7 @@ export class BatchFormer {
   private makeRoomFor(seq: EngineSequence): void {
     const victim = this.lastInLine();
     if (this.defersFrees && this.isInFlight(victim)) this.leaveOutFrom(seq);
-    else this.preempt(victim);
+    else this.preempt(victim, victim.rank < seq.rank);
   }
 
   private leaveOutFrom({ rank }: EngineSequence): void {
@@ -306,15 +303,21 @@ export class BatchFormer {
     return state === 'prefilling' ? inFlight > 0 : state === 'ending' || burst >= 0;
   }
 
-  /** Sends a running sequence back to the queue, to be computed again. */
-  private preempt(victim: EngineSequence): void {
+  /**
+   * Sends a running sequence back to the queue, to be computed again.
+   *
+   * @param hadTurn it had got its tokens of this batch: they count as known, as in vLLM, which
+   *   enters their full blocks into the prefix index at that turn
+   */
+  private preempt(victim: EngineSequence, hadTurn: boolean): void {
     const { queue, record, accounts, blocks, draftTokens } = this.parts;
     const generates = victim.state !== 'prefilling' && victim.mode !== 'prefill-and-hold';
     if (this.isAhead && generates && victim.burst >= 0) record.departed.push(victim);
     const isInStep = this.isInFlight(victim);
     const hasDrafts = isInStep && draftTokens > 0 && victim.state === 'decoding';
-    this.giveBackTokens(victim);
-    const known = this.leave(victim, isInStep);
+    this.giveBackTokens(victim, hadTurn);
+    const ofTurn = hadTurn ? this.knownTokensOf(victim) : 0;
+    const known = this.leave(victim, isInStep) + ofTurn;
     blocks.publishOwn(victim, hasDrafts ? victim.blocks.published * blocks.blockSize : known);
     blocks.release(victim);
     this.touch();
@@ -325,11 +328,19 @@ export class BatchFormer {
     this.hasPreempted = true;
   }
 
+  /** Tokens of its part of the batch that are no drafts, nor outputs of the step under way. */
+  private knownTokensOf(seq: EngineSequence): number {
+    if (seq.state === 'prefilling') return seq.chunk;
+    const { decode } = this.parts;
+    const hasRow = seq.state === 'decoding' && decode.of(seq) === decode.current;
+    return hasRow && !this.isAhead ? 1 : 0;
+  }
+
   /** The batch may use the tokens of a victim that has had its turn, or a row with drafts. */
-  private giveBackTokens(victim: EngineSequence): void {
+  private giveBackTokens(victim: EngineSequence, hadTurn: boolean): void {
     const { batch } = this;
     const tokens = batch.tokensOf(victim);
-    if (this.left !== undefined && victim.rank < this.turn) this.left += tokens;
+    if (this.left !== undefined && hadTurn) this.left += tokens;
     if (this.parts.draftTokens > 0 && victim.state === 'decoding') batch.draftedTokens -= tokens;
   }
 

@@ -41,6 +41,14 @@ describe('blocks that the batch in flight writes to', () => {
     expect(free(test)).toBe(97);
   });
 
+  it('are free at once with the rule of old versions', () => {
+    const test = withConnector({ freesAtOnce: true });
+    test.submit('a', { outputTokens: 2 });
+    test.step();
+    expect(test.step()).toMatchObject({ finished: ['a'] });
+    expect(free(test)).toBe(100);
+  });
+
   it('are freed once, one step after the abort of a sequence', () => {
     const test = withConnector();
     const handle = test.submit('a');

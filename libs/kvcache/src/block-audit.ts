@@ -1,4 +1,4 @@
-import { assert } from '@baton/kernel';
+import { assert, InvariantError } from '@baton/kernel';
 import type { BlockList } from './block-list';
 import type { BlockSpans } from './block-spans';
 import type { BlockTable } from './block-table';
@@ -40,21 +40,34 @@ function auditIds({ table, spans, idsPerGroup }: AuditedBlocks, expectedOwners: 
   const owners = spans.owners();
   const free = spans.freeIds();
   assert(free.length === spans.order.size, 'the free order has lost count');
-  const freeIds = new Set(free.filter((id) => id >= 0));
+  const isFree = new Uint8Array(table.lastId + 1);
+  for (const id of free) if (id >= 0) isFree[id] = 1;
   let cached = 0;
   for (let id = 1; id <= table.lastId; id++) {
-    const expected = expectedOwners[id]!;
     const hash = table.hashOf(id);
-    assert(freeIds.delete(id) === (hash !== 0 && expected === 0), `block ${id} is used and free`);
-    assert(owners[id]! >= 0 === (hash !== 0), `block ${id} is in a span and private`);
-    if (hash === 0) {
-      assert(expected <= 1, `the private block ${id} was given twice`);
-      continue;
-    }
+    const faultOf = hash === 0 ? faultOfPrivate : faultOfFindable;
+    const fault = faultOf(isFree[id] === 1, owners[id]!, expectedOwners[id]!);
+    // The sentence is made on a fault only: an audit looks at every block.
+    if (fault !== undefined) throw new InvariantError(`block ${id} ${fault}`);
+    if (hash === 0) continue;
     cached++;
-    assert(owners[id] === expected, `block ${id} has lost count of its owners`);
     const group = Math.ceil(id / idsPerGroup) - 1;
-    assert(table.find(hash, group) === id, `block ${id} is not found under its hash`);
+    if (table.find(hash, group) !== id) {
+      throw new InvariantError(`block ${id} is not found under its hash`);
+    }
   }
   assert(cached === table.size, 'the block table has lost count');
+}
+
+/** What is wrong with a block: `counted` are its owners by its span, -1 for a block in no span. */
+function faultOfPrivate(isFree: boolean, counted: number, expected: number): string | undefined {
+  if (isFree) return 'is used and free';
+  if (counted >= 0) return 'is in a span and private';
+  return expected > 1 ? 'is private and was given twice' : undefined;
+}
+
+function faultOfFindable(isFree: boolean, counted: number, expected: number): string | undefined {
+  if (isFree !== (expected === 0)) return 'is used and free';
+  if (counted < 0) return 'is in a span and private';
+  return counted === expected ? undefined : 'has lost count of its owners';
 }

@@ -1,4 +1,4 @@
-import { assert } from '@baton/kernel';
+import { InvariantError } from '@baton/kernel';
 import { FifoOrder } from './fifo-order';
 import type { FreeOrder } from './free-order';
 import { LruOrder } from './lru-order';
@@ -109,11 +109,12 @@ export class BlockSpans {
 
   /** Ids of the free findable blocks in order, -1 for each private block. O(blocks). */
   freeIds(): number[] {
-    return this.order.toArray().flatMap((first) => {
-      if (first < 0) return [-1];
-      const length = this.lengthAt(first);
-      return Array.from({ length }, (_, i) => first + length - 1 - i);
-    });
+    const ids: number[] = [];
+    for (const first of this.order.toArray()) {
+      if (first < 0) ids.push(-1);
+      else for (let id = first + this.lengthAt(first) - 1; id >= first; id--) ids.push(id);
+    }
+    return ids;
   }
 
   /**
@@ -125,7 +126,7 @@ export class BlockSpans {
     const owners = new Int32Array(this.rows.length >> ROW).fill(-1);
     for (let first = 1; first < owners.length; first++) {
       for (let id = first + this.lengthAt(first) - 1; id >= first; id--) {
-        assert(owners[id] === -1, `block ${id} is in two spans`);
+        if (owners[id] !== -1) throw new InvariantError(`block ${id} is in two spans`);
         owners[id] = this.ownersAt(first);
       }
     }

@@ -108,7 +108,10 @@ export class FifoOrder implements FreeOrder {
   toArray(): number[] {
     const { isOverdue, filledAt } = this;
     const isFree = (id: number) => id < 0 || this.isFree(id);
-    const ids = Array.from(isOverdue.keys()).filter((id) => isOverdue[id] === 1 && isFree(id));
+    const ids: number[] = [];
+    for (let id = isOverdue.indexOf(1); id >= 0; id = isOverdue.indexOf(1, id + 1)) {
+      if (isFree(id)) ids.push(id);
+    }
     ids.sort((a, b) => filledAt[a]! - filledAt[b]!);
     const partial = Array.from({ length: this.partial }, () => -1);
     return [...partial, ...ids, ...this.ring.toArray().filter(isFree)];

@@ -6,8 +6,9 @@ import { visibleText } from './visible-text';
 
 describe.each(TOKENIZER_NAMES)('random words of %s', (name) => {
   const seeds = runsOf(30);
+  const loading = loadTokenizer(name);
   const planned = async (seed: number, prompt: string, maxTokens = 120) => {
-    const tokenizer = await loadTokenizer(name);
+    const tokenizer = await loading;
     const plan = planOutput({
       ...{ tokenizer, promptIds: tokenizer.encode(prompt), model: 'm', seed, choice: 0, maxTokens },
       ...{ minTokens: 0, ignoreEos: false, includeStop: false, words: 'random' },

@@ -26,7 +26,8 @@ export interface WireType {
   readonly publisher?: Publisher;
 }
 
-const ajv = new Ajv2020({ strict: false, allErrors: true });
+// To optimise the code of a schema takes longer than its few runs.
+const ajv = new Ajv2020({ strict: false, allErrors: true, code: { optimize: false } });
 const schemas = new Map<Publisher, SdkSchemas>();
 const made = new Map<string, ValidateFunction>();
 

@@ -86,7 +86,9 @@ export const HARDWARE = {
       'and a trial step becomes KV blocks.',
   }),
   vllmVersion: text('0.30', {
-    help: 'Version of vLLM whose division of GPU memory is modelled, from 0.11 on.',
+    help:
+      'Version of vLLM, from 0.11 on, whose division of GPU memory, default of async_scheduling ' +
+      'and freeing of blocks in use are modelled.',
   }),
   framework: choice(['vllm', 'sglang', 'trtllm'], 'vllm', {
     help:

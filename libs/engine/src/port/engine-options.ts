@@ -87,6 +87,11 @@ export interface EngineOptions {
    * block is then freed while a step writes to it. Unset: false.
    */
   readonly hasConnector?: boolean;
+  /**
+   * Blocks are free when their sequence ends or is preempted, though a step writes to them. Unset:
+   * false.
+   */
+  readonly freesAtOnce?: boolean;
   readonly enableChunkedPrefill: boolean;
   /** Default for sequences whose parameters do not set it, 0..1. Unset: 0. */
   readonly globalCacheHitThreshold?: number;

@@ -5,7 +5,8 @@ import { ConstraintError } from '../constraint-error';
 import type { Json } from '../json';
 import { SchemaText } from './schema-text';
 
-const ajv = new Ajv2020({ strict: false });
+// To optimise the code of a schema takes longer than its few runs.
+const ajv = new Ajv2020({ strict: false, code: { optimize: false } });
 addFormats(ajv);
 
 function check(schema: object | boolean, seeds = 60): string[] {
