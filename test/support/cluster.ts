@@ -77,7 +77,7 @@ export class TestCluster {
     return this.supervisor.pid ?? 0;
   }
 
-  engines(): Promise<EnginePresence[]> {
+  engines(): Promise<readonly EnginePresence[]> {
     return this.transport.presence.engines();
   }
 

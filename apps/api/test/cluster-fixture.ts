@@ -56,7 +56,7 @@ export class ClusterFixture {
   }
 
   /** The engines as last announced. */
-  engines(): Promise<EnginePresence[]> {
+  engines(): Promise<readonly EnginePresence[]> {
     return this.front.presence.engines();
   }
 

@@ -1,12 +1,11 @@
-import { workerData } from 'node:worker_threads';
+import { Socket } from 'node:net';
 
-/** The thread of the leash: it polls for the parent, because no event reaches a thread. */
-const WATCH_EVERY_MS = 1_500;
+/** The thread of the leash reads the pipe that its supervisor holds open and never writes to. */
+const PIPE = 4;
 /** A process with a free event loop ends in order within this time of its supervisor's death. */
 const LAST_WORDS_MS = 3_000;
 
-const watch = setInterval(() => {
-  if (process.ppid === workerData) return;
-  clearInterval(watch);
-  setTimeout(() => process.kill(process.pid, 'SIGKILL'), LAST_WORDS_MS);
-}, WATCH_EVERY_MS);
+new Socket({ fd: PIPE, readable: true, writable: false })
+  .on('error', () => undefined)
+  .once('close', () => setTimeout(() => process.kill(process.pid, 'SIGKILL'), LAST_WORDS_MS))
+  .resume();

@@ -19,9 +19,8 @@ process.once('disconnect', () => {
 });
 process.channel?.unref();
 
-const workerData = process.ppid;
 setTimeout(() => {
-  const options = { workerData, execArgv: [], resourceLimits: THREAD_MEMORY };
+  const options = { execArgv: [], resourceLimits: THREAD_MEMORY };
   const thread = new Worker(join(__dirname, 'leash-thread.js'), options);
   thread.unref();
   thread.once('error', (error) => {

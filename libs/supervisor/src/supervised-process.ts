@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, spawn, type StdioOptions } from 'node:child_process';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { type BatonConfig, configToJson } from '@baton/config';
@@ -35,6 +35,8 @@ export interface ProcessEvents {
  * 217 MB in place of 190 after requests that threads worked on.
  */
 const MALLOC = { MALLOC_ARENA_MAX: '2' };
+/** Of a process with the leash, whose pipe is the last: it closes when this process ends. */
+export const LEASHED: StdioOptions = ['ignore', 'pipe', 'pipe', 'ipc', 'pipe'];
 /** Module that ends a process when its parent is gone for any reason. */
 export const LEASH = join(__dirname, 'leash.js');
 /** Exit code of a wrong usage: a restart would end the same. */
@@ -82,7 +84,7 @@ export class SupervisedProcess {
     const config = this.hasCrashed ? { ...spec.config, crashAfter: undefined } : spec.config;
     const startedMs = performance.now();
     const child = spawn(process.execPath, ['--require', preload, entry], {
-      stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+      stdio: LEASHED,
       env: {
         ...MALLOC,
         ...process.env,

@@ -1,5 +1,6 @@
 import type { EnginePresence } from '@baton/contract';
 import type { Transport } from '@baton/transport';
+import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { waitUntil } from '../../support/wait';
 import type { World, WorldFactory } from './world';
@@ -31,6 +32,35 @@ export function describePresence(makeWorld: WorldFactory): void {
       for (let beat = 1; performance.now() < endMs; beat += 1) {
         await a.presence.announceEngine(engine('beats', 0, beat), 250);
         expect((await b.presence.engines())[0]?.counters['beat']).toBe(beat);
+      }
+    });
+
+    it('keeps an engine that renews its entry as it was, until that is gone', async () => {
+      await a.presence.announceEngine(engine('idle', 0, 7), 250);
+      for (const endMs = performance.now() + 400; performance.now() < endMs;) {
+        expect(await a.presence.renewEngine('idle', 250)).toBe(true);
+        expect(await b.presence.engines()).toEqual([engine('idle', 0, 7)]);
+      }
+      await a.presence.removeEngine('idle');
+      expect(await a.presence.renewEngine('idle', 250)).toBe(false);
+      expect(await b.presence.engines()).toEqual([]);
+    });
+
+    it('shows each reader every change of the board', async () => {
+      const ids = ['a', 'b', 'c'];
+      const present = new Map<string, number>();
+      const change = fc.tuple(fc.constantFrom(...ids), fc.boolean(), fc.boolean());
+      const changes = fc.sample(change, { numRuns: 60, seed: 7 });
+      for (const [step, [id, isPresent, isRead]] of changes.entries()) {
+        if (isPresent) await a.presence.announceEngine(engine(id, 0, step), 60_000);
+        else await a.presence.removeEngine(id);
+        if (isPresent) present.set(id, step);
+        else present.delete(id);
+        for (const reader of isRead ? [a, b] : [b]) {
+          const found = await reader.presence.engines();
+          const beats = found.map(({ engineId, counters }) => [engineId, counters['beat']]);
+          expect(new Map(beats as [string, number][])).toEqual(present);
+        }
       }
     });
 

@@ -34,6 +34,7 @@ export class ClusterView implements OnApplicationBootstrap, OnApplicationShutdow
   private refreshedMs = 0;
   private readonly stageReadyMs = new Map<Stage, number>();
   private readonly listeners: EnginesListener[] = [];
+  private readonly companions: (() => void)[] = [];
   private beat: Beat | undefined;
   private ticks = 0;
   private isBusy = false;
@@ -61,6 +62,11 @@ export class ClusterView implements OnApplicationBootstrap, OnApplicationShutdow
   /** Called with the living engines after each refresh. */
   onEngines(listener: EnginesListener): void {
     this.listeners.push(listener);
+  }
+
+  /** Called with each read of the board, so that what it sends leaves in the same write. */
+  onRead(companion: () => void): void {
+    this.companions.push(companion);
   }
 
   announce(): Promise<void> {
@@ -126,7 +132,9 @@ export class ClusterView implements OnApplicationBootstrap, OnApplicationShutdow
   /** Reads the board now, between two runs of the timer. */
   async refresh(): Promise<void> {
     const startMs = performance.now();
-    const engines = await this.transport.presence.engines();
+    const reading = this.transport.presence.engines();
+    for (const companion of this.companions) companion();
+    const engines = await reading;
     const nowMs = performance.now();
     this.nextRefreshMs = nowMs + (nowMs - startMs) * (1 / READING_SHARE - 1);
     const awakeMs = this.transport.punctuality.awakeMs();
@@ -145,8 +153,9 @@ export class ClusterView implements OnApplicationBootstrap, OnApplicationShutdow
     this.isBusy = true;
     this.ticks += 1;
     try {
-      if (this.ticks % ANNOUNCE_EVERY_TICKS === 0) await this.announce();
-      if (performance.now() >= this.nextRefreshMs) await this.refresh();
+      const announced = this.ticks % ANNOUNCE_EVERY_TICKS === 0 ? this.announce() : undefined;
+      const refreshed = performance.now() >= this.nextRefreshMs ? this.refresh() : undefined;
+      await Promise.all([announced, refreshed]);
     } catch (error) {
       this.logger.debug({ err: error }, 'cluster not read');
     } finally {

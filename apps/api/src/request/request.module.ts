@@ -73,9 +73,7 @@ export class RequestModule implements OnModuleInit {
   ) {}
 
   onModuleInit(): void {
-    this.cluster.onEngines((engines) => {
-      this.gate.noteEngines(engines);
-      void this.gate.refreshTotals().catch(() => undefined);
-    });
+    this.cluster.onEngines((engines) => this.gate.noteEngines(engines));
+    this.cluster.onRead(() => void this.gate.refreshTotals().catch(() => undefined));
   }
 }

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { Failure } from '@baton/kernel';
-import { LEASH } from '@baton/supervisor';
+import { LEASH, LEASHED } from '@baton/supervisor';
 
 const MAIN = join(__dirname, '..', 'main.js');
 const URL_OF_READY = /^Ready in .*?: (\S+)\/v1 ·/;
@@ -21,10 +21,7 @@ export class DemoCluster {
     const args = ['--require', LEASH, MAIN, 'up', topology, ...own, ...flags];
     // A separate process group, so that Ctrl-C in the terminal reaches only this process, which
     // ends the cluster when its results are written.
-    this.child = spawn(process.execPath, args, {
-      detached: true,
-      stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
-    });
+    this.child = spawn(process.execPath, args, { detached: true, stdio: LEASHED });
     this.gone = once(this.child, 'exit');
   }
 

@@ -19,6 +19,9 @@ export interface EngineNumbersParts {
   readonly executor: Executor | undefined;
 }
 
+/** Smaller changes of the lateness show later. */
+const LATENESS_GRAIN_MS = 100;
+
 /** Everything that one engine publishes to the cluster, at this instant. */
 export class EngineNumbers {
   constructor(private readonly parts: EngineNumbersParts) {}
@@ -43,11 +46,16 @@ export class EngineNumbers {
     };
   }
 
-  /** Changes with every event that a reader of the presence may wait for. */
+  /**
+   * Changes with every event that a reader of the presence may wait for. The numbers of an executor
+   * may change at any time.
+   */
   fingerprint(): string {
-    const { engine } = this.parts.slot;
-    const { running, waiting, deferred, freeBlocks, heldBlocks } = engine.snapshot();
-    return [engine.counters.steps, running, waiting, deferred, freeBlocks, heldBlocks].join();
+    const { slot, stats, gauges, executor } = this.parts;
+    const { running, waiting, deferred, freeBlocks, heldBlocks } = slot.engine.snapshot();
+    const lateness = Math.round(gauges.transport.punctuality.latenessMs() / LATENESS_GRAIN_MS);
+    const load = [slot.engine.counters.steps, running, waiting, deferred, freeBlocks, heldBlocks];
+    return [...load, lateness, stats.changes, JSON.stringify(executor?.numbers())].join();
   }
 }
 

@@ -6,9 +6,14 @@ import type { Transport } from '@baton/transport';
 import type { DriverOptions } from '../options';
 import type { EngineNumbers } from './engine-numbers';
 
-/** An idle engine announces itself every second; one whose numbers change, five times a second. */
+/**
+ * An engine whose numbers change announces itself five times a second. An idle one only renews its
+ * entry, once a second; every fifth time it announces itself again, for numbers that no event
+ * changes.
+ */
 const LOOK_EVERY_US = 200_000;
 const LOOKS_PER_SECOND = 5;
+const RENEWALS = 4;
 
 export interface PresenceParts {
   readonly identity: EngineIdentity;
@@ -24,6 +29,7 @@ export class PresenceBeacon {
   private alarm: Alarm | undefined;
   private isAnnouncing = false;
   private looks = 0;
+  private renewals = 0;
   private announced = '';
   private hasIndex = false;
 
@@ -52,24 +58,40 @@ export class PresenceBeacon {
     this.alarm = wall.atBeat(LOOK_EVERY_US, () => {
       this.repeat();
       this.looks += 1;
-      const isDue = this.looks >= LOOKS_PER_SECOND || numbers.fingerprint() !== this.announced;
-      if (!isDue || this.isAnnouncing || !transport.isConnected) return;
-      this.announce().catch((error: unknown) => {
+      const hasChanged = numbers.fingerprint() !== this.announced;
+      if (!hasChanged && this.looks < LOOKS_PER_SECOND) return;
+      if (this.isAnnouncing || !transport.isConnected) return;
+      const isRenewal = !hasChanged && this.renewals < RENEWALS;
+      (isRenewal ? this.renew() : this.announce()).catch((error: unknown) => {
         log.debug({ err: error }, 'presence not announced');
       });
     });
   }
 
+  /** An entry that has expired is announced at the next check. */
+  private async renew(): Promise<void> {
+    const { identity, transport } = this.parts;
+    this.looks = 0;
+    this.renewals += 1;
+    if (!(await transport.presence.renewEngine(identity.engineId, this.ttlMs))) this.announced = '';
+  }
+
+  private get ttlMs(): number {
+    const { options, transport } = this.parts;
+    return Math.round(transport.punctuality.leaseMs(options.presenceTtlMs));
+  }
+
   private async announce(): Promise<void> {
-    const { identity, numbers, options, transport } = this.parts;
-    const { presence, punctuality } = transport;
+    const { identity, numbers, transport } = this.parts;
+    const { presence } = transport;
     this.isAnnouncing = true;
     this.looks = 0;
-    this.announced = numbers.fingerprint();
+    this.renewals = 0;
     try {
       if (!this.hasIndex) identity.index = await presence.claimIndex(identity.engineId);
-      const ttlMs = Math.round(punctuality.leaseMs(options.presenceTtlMs));
-      this.hasIndex = await presence.announceEngine(numbers.snapshot(), ttlMs);
+      const snapshot = numbers.snapshot();
+      this.announced = numbers.fingerprint();
+      this.hasIndex = await presence.announceEngine(snapshot, this.ttlMs);
       // The next check claims an index and announces it.
       if (!this.hasIndex) this.announced = '';
     } finally {

@@ -23,11 +23,16 @@ export class EngineStats {
     );
   }
 
+  /** Events so far. */
+  changes = 0;
+
   add(key: CounterKey, count = 1): void {
+    this.changes += 1;
     this.counts[key] += count;
   }
 
   observe(key: HistogramKey, value: number): void {
+    this.changes += 1;
     this.distributions[key].observe(value);
   }
 

@@ -15,6 +15,14 @@ export class MemoryPresence implements PresenceBoard {
     });
   }
 
+  renewEngine(engineId: string, ttlMs: number): Promise<boolean> {
+    return this.hub.call('renewEngine', () => {
+      const engine = this.hub.engines.get(engineId);
+      if (engine !== undefined) this.hub.engines.set(engineId, engine, ttlMs);
+      return engine !== undefined;
+    });
+  }
+
   removeEngine(engineId: string): Promise<void> {
     return this.hub.call('removeEngine', () => {
       this.hub.engines.delete(engineId);
@@ -22,7 +30,7 @@ export class MemoryPresence implements PresenceBoard {
     });
   }
 
-  engines(): Promise<EnginePresence[]> {
+  engines(): Promise<readonly EnginePresence[]> {
     return this.hub.call('engines', () => this.hub.engines.values());
   }
 

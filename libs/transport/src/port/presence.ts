@@ -6,8 +6,10 @@ export interface PresenceBoard {
    * its index by now, so that it needs a new one.
    */
   announceEngine(engine: EnginePresence, ttlMs: number): Promise<boolean>;
+  /** Renews the entry as it is. False when it is gone, so that it must be announced again. */
+  renewEngine(engineId: string, ttlMs: number): Promise<boolean>;
   removeEngine(engineId: string): Promise<void>;
-  engines(): Promise<EnginePresence[]>;
+  engines(): Promise<readonly EnginePresence[]>;
   /**
    * The smallest index without a living engine, claimed for `engineId` as long as it keeps
    * announcing itself.

@@ -34,6 +34,7 @@ const OF_QUEUE: readonly (readonly [string, string])[] = [
 export function typesOf(keys: Keys): readonly (readonly [key: string, type: string])[] {
   return [
     [keys.engines, 'set'],
+    [keys.enginesRevision, 'string'],
     [keys.indexes, 'hash'],
     [keys.life, 'string'],
     [keys.documentUses('responses'), 'zset'],

@@ -45,6 +45,11 @@ export class Keys {
     return `${this.tag}engines`;
   }
 
+  /** Another value after each announcement or departure of an engine. */
+  get enginesRevision(): string {
+    return `${this.tag}engines-revision`;
+  }
+
   /** Hash of index to engine id. */
   get indexes(): string {
     return `${this.tag}indexes`;

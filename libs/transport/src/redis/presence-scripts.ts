@@ -1,12 +1,18 @@
 import type { Script } from './connection/script';
 
+/** Of the board: engine id and instant, so that no value comes twice, not even on a new server. */
+const REVISE = `
+local now = redis.call('TIME')
+redis.call('SET', KEYS[4], now[1] .. '.' .. now[2] .. ARGV[1])
+`;
+
 /**
- * KEYS: engine, engines, indexes. ARGV: engine id, presence JSON, TTL, index. Answers 1 when the
- * index is the engine's.
+ * KEYS: engine, engines, indexes, revision. ARGV: engine id, presence JSON, TTL, index. Answers 1
+ * when the index is the engine's.
  */
 export const ANNOUNCE_ENGINE: Script = {
   name: 'announceEngine',
-  body: `
+  body: `${REVISE}
 redis.call('SET', KEYS[1], ARGV[2], 'PX', ARGV[3])
 redis.call('SADD', KEYS[2], ARGV[1])
 redis.call('HSETNX', KEYS[3], ARGV[4], ARGV[1])
@@ -14,11 +20,11 @@ return redis.call('HGET', KEYS[3], ARGV[4]) == ARGV[1] and 1 or 0
 `,
 };
 
-/** KEYS: engine, engines, indexes, claim. ARGV: engine id. */
+/** KEYS: engine, engines, indexes, revision, claim. ARGV: engine id. */
 export const REMOVE_ENGINE: Script = {
   name: 'removeEngine',
-  body: `
-redis.call('DEL', KEYS[1], KEYS[4])
+  body: `${REVISE}
+redis.call('DEL', KEYS[1], KEYS[5])
 redis.call('SREM', KEYS[2], ARGV[1])
 local indexes = redis.call('HGETALL', KEYS[3])
 for i = 1, #indexes, 2 do
@@ -29,18 +35,25 @@ return 0
 };
 
 /**
- * KEYS: engines. ARGV: prefix of engine keys. Answers the presences of living engines, and drops
- * dead ones.
+ * KEYS: engines, revision. ARGV: prefix of engine keys, the revision and the number of engines that
+ * the reader knows. Answers the revision and the presences of living engines, or nothing when they
+ * are what the reader knows; drops dead ones.
  */
 export const LIST_ENGINES: Script = {
   name: 'listEngines',
   body: `
-local found = {}
+local living = {}
 for _, id in ipairs(redis.call('SMEMBERS', KEYS[1])) do
-  local presence = redis.call('GET', ARGV[1] .. id)
-  if presence then found[#found + 1] = presence else redis.call('SREM', KEYS[1], id) end
+  if redis.call('EXISTS', ARGV[1] .. id) == 1 then
+    living[#living + 1] = id
+  else
+    redis.call('SREM', KEYS[1], id)
+  end
 end
-return found
+local revision = redis.call('GET', KEYS[2]) or ''
+if revision == ARGV[2] and #living == tonumber(ARGV[3]) then return false end
+for i, id in ipairs(living) do living[i] = redis.call('GET', ARGV[1] .. id) end
+return {revision, living}
 `,
 };
 

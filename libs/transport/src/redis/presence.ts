@@ -13,6 +13,12 @@ import {
 } from './presence-scripts';
 import type { ScriptReply, Script } from './connection/script';
 
+/** The engines as read at a revision of the board. */
+interface Board {
+  readonly revision: string;
+  readonly engines: readonly EnginePresence[];
+}
+
 /**
  * The living processes: keys that expire unless renewed. After a reconnection the API processes of
  * this transport are announced again before the link reports it, so that no worker considers their
@@ -20,6 +26,7 @@ import type { ScriptReply, Script } from './connection/script';
  */
 export class RedisPresence implements PresenceBoard {
   private readonly apis = new Map<string, number>();
+  private board: Board = { revision: '', engines: [] };
 
   constructor(
     private readonly link: RedisLink,
@@ -33,23 +40,38 @@ export class RedisPresence implements PresenceBoard {
 
   async announceEngine(engine: EnginePresence, ttlMs: number): Promise<boolean> {
     const { engineId, index } = engine;
-    const keys = [this.keys.engine(engineId), this.keys.engines, this.keys.indexes];
+    const { engines, indexes, enginesRevision } = this.keys;
+    const keys = [this.keys.engine(engineId), engines, indexes, enginesRevision];
     const args = [engineId, JSON.stringify(engine), ttlMs, index];
     const isOwn = (await this.run(ANNOUNCE_ENGINE, keys, args)) === 1;
     this.link.standby.keep({ key: this.keys.engine(engineId), value: '', ttlMs });
     return isOwn;
   }
 
-  async removeEngine(engineId: string): Promise<void> {
-    this.link.standby.drop(this.keys.engine(engineId));
-    const { engines, indexes } = this.keys;
-    const keys = [this.keys.engine(engineId), engines, indexes, this.keys.claim(engineId)];
-    await this.run(REMOVE_ENGINE, keys, [engineId]);
+  async renewEngine(engineId: string, ttlMs: number): Promise<boolean> {
+    const key = this.keys.engine(engineId);
+    const renew = (): Promise<number> => this.link.commands.pexpire(key, ttlMs);
+    return (await this.link.call('renewEngine', renew)) === 1;
   }
 
-  async engines(): Promise<EnginePresence[]> {
-    const found = await this.run(LIST_ENGINES, [this.keys.engines], [this.keys.engine('')]);
-    return (found as readonly string[]).map((json) => JSON.parse(json) as EnginePresence);
+  async removeEngine(engineId: string): Promise<void> {
+    this.link.standby.drop(this.keys.engine(engineId));
+    const { engines, indexes, enginesRevision } = this.keys;
+    const own = [this.keys.engine(engineId), this.keys.claim(engineId)] as const;
+    await this.run(REMOVE_ENGINE, [own[0], engines, indexes, enginesRevision, own[1]], [engineId]);
+  }
+
+  /** A board that has not changed since the last read is neither sent nor parsed again. */
+  async engines(): Promise<readonly EnginePresence[]> {
+    const { revision, engines } = this.board;
+    const keys = [this.keys.engines, this.keys.enginesRevision];
+    const args = [this.keys.engine(''), revision, engines.length];
+    const found = await this.run(LIST_ENGINES, keys, args);
+    if (!Array.isArray(found)) return engines;
+    const [newer, living] = found as unknown as readonly [string, string[]];
+    const parsed = living.map((json) => JSON.parse(json) as EnginePresence);
+    this.board = { revision: newer, engines: parsed };
+    return parsed;
   }
 
   async claimIndex(engineId: string): Promise<number> {

@@ -40,7 +40,7 @@ describe('engines of two data-parallel ranks', () => {
   }
 
   async function ranks(): Promise<EnginePresence[]> {
-    return (await cluster.engines()).sort((a, b) => a.index - b.index);
+    return [...(await cluster.engines())].sort((a, b) => a.index - b.index);
   }
 
   it('have two schedulers each, with separate KV caches', async () => {

@@ -16,6 +16,12 @@ const DRAINING = [
   'extendLocks',
 ];
 
+/**
+ * Duration of one blocking wait. A shorter one costs an idle worker more round trips; a longer one
+ * outlives the patience of firewalls with silent connections.
+ */
+export const BLOCK_SECONDS = 20;
+
 /** A command of BullMQ: the text of its script, and the number of its values that are keys. */
 export interface CommandDefinition {
   readonly lua: string;
@@ -89,7 +95,7 @@ class SingleClient extends Redis {
   }
 
   override duplicate(override?: Partial<RedisOptions>): Redis {
-    return withErrorListener(new SingleClient({ ...this.options, ...override }));
+    return withErrorListener(new SingleClient(blocking({ ...this.options, ...override })));
   }
 
   override emit(event: string | symbol, ...details: unknown[]): boolean {
@@ -123,7 +129,9 @@ class ClusterClient extends Cluster {
 
   override duplicate(nodes: ClusterNode[] = [], override: ClusterOptions = {}): Cluster {
     const seeds = nodes.length > 0 ? nodes : this.seeds;
-    return withErrorListener(new ClusterClient(seeds, { ...this.options, ...override }));
+    const options = { ...this.options, ...override };
+    const redisOptions = blocking(options.redisOptions ?? {});
+    return withErrorListener(new ClusterClient(seeds, { ...options, redisOptions }));
   }
 
   override emit(event: string | symbol, ...details: unknown[]): boolean {
@@ -131,6 +139,12 @@ class ClusterClient extends Cluster {
     this.onFailure?.(details[0] as Error);
     return true;
   }
+}
+
+/** A connection is duplicated for blocking waits, in which the server rightly says nothing. */
+function blocking<Options extends Pick<RedisOptions, 'socketTimeout'>>(options: Options): Options {
+  const { socketTimeout = 0 } = options;
+  return { ...options, socketTimeout: socketTimeout + BLOCK_SECONDS * 1_000 };
 }
 
 /** Adds a listener, because ioredis would otherwise print each error. */

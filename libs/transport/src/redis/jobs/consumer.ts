@@ -5,14 +5,12 @@ import { Signal } from '@baton/kernel';
 import type { Redis } from 'ioredis';
 import type { ConsumeOptions, JobConsumer } from '../../port/queues';
 import type { TransportTimes } from '../../times';
+import { BLOCK_SECONDS } from '../connection/client';
 import { type BullWorker, HeldJobs } from './held-jobs';
 import type { RedisLink } from '../connection/link';
 import type { JobSteps } from './job-steps';
 import { LOOK } from './queue-scripts';
 import type { BatchJob, JobTaking } from './job-taking';
-
-/** Duration of one blocking wait; a shorter wait costs an idle worker more round trips. */
-const BLOCK_SECONDS = 5;
 
 /** Timers may fire a little early, and a pause counts for up to 0.3 s. */
 const CHECK_SLACK = 0.9;
@@ -48,7 +46,8 @@ export class RedisConsumer implements JobConsumer {
   private takes = 0;
   /** When it took last, ms since the Unix epoch. */
   private tookMs = Date.now();
-  private isBlocked = false;
+  /** The connection of a blocking wait, during the wait. */
+  private blocked: Redis | undefined;
   private burst = 1;
   /** Jobs that may be waiting: the number that the latest take has left, or one after a wait. */
   private left = 1;
@@ -69,13 +68,17 @@ export class RedisConsumer implements JobConsumer {
       onRelease: () => this.changed.fire(),
     });
     this.checkDueMs = link.punctuality.awakeMs() + times.stalledCheckMs * CHECK_SLACK;
+    // What cut the link may have cut the blocked connection, which would not notice for long.
+    link.onEvent((event) => {
+      if (event !== 'lost') this.blocked?.disconnect(true);
+    });
     this.stalledCheck = new Beat(times.stalledCheckMs, () => void this.recoverStalled());
     void this.takeJobs();
   }
 
   wake(): void {
     this.changed.fire();
-    if (this.isBlocked) this.offer();
+    if (this.blocked !== undefined) this.offer();
   }
 
   pause(): void {
@@ -108,6 +111,8 @@ export class RedisConsumer implements JobConsumer {
         this.left = 1;
       }
     } catch {
+      // The failed wait may have been given a marker.
+      this.left = 1;
       await this.rest(REST_MS);
     }
   }
@@ -154,11 +159,11 @@ export class RedisConsumer implements JobConsumer {
    */
   private async waitForJob(): Promise<void> {
     const blocking = (await this.worker.waitUntilReady()) as unknown as Redis;
-    this.isBlocked = true;
+    this.blocked = blocking;
     this.offer();
     const popped = await blocking
       .bzpopmin(this.worker.toKey('marker'), this.taking.wakeKey(this.id), BLOCK_SECONDS)
-      .finally(() => (this.isBlocked = false));
+      .finally(() => (this.blocked = undefined));
     if (popped === null || (this.state === 'taking' && this.options.room() > 0)) return;
     if (this.link.isUp) await this.mark();
   }
@@ -186,7 +191,7 @@ export class RedisConsumer implements JobConsumer {
     this.checkDueMs = awakeMs + stalledCheckMs * CHECK_SLACK;
     try {
       const [taken, waiting] = await this.look();
-      if (waiting > 0 && this.isBlocked) await this.mark();
+      if (waiting > 0 && this.blocked !== undefined) await this.mark();
       if (taken > 0)
         await this.link.call('recover stalled jobs', () =>
           this.worker.scripts.moveStalledJobsToWait(),
