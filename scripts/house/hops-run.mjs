@@ -8,8 +8,9 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 
-const ROUNDS = 5;
-const IDLE_MS = 1_500;
+const ROUNDS = 3;
+/** Twice the period of the slowest background work: an idle engine announces itself every 5 s. */
+const IDLE_MS = 11_000;
 /** Longer than the answer takes: its last effects (metrics, clean-up) belong to the request. */
 const SETTLE_MS = 500;
 const READY_MS = 30_000;
