@@ -2,6 +2,7 @@ import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import type { RequestTimeline } from '@baton/contract';
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
 import { post, stream } from '../support/client';
 import { PLAIN_STEPS, TestCluster } from '../support/cluster';
@@ -69,19 +70,19 @@ describe("a cluster of processes with a user's policies", () => {
       return names.indexOf([...names].sort().at(-1));
     }`;
     const target = await start('2P2D', SHARED, '--placement', moduleOf('last.mjs', choose));
-    const prefills = async (): Promise<number[]> => {
-      const placed = await metric(target, 'baton:placement_decisions_total');
-      const ofPolicy = 'stage="prefill",policy="last.mjs"';
-      const lines = [...placed].filter(([line]) => line.includes(ofPolicy));
-      return lines.map(([, count]) => count).sort((a, b) => a - b);
+    const prefills = (await target.engines()).filter(({ stage }) => stage === 'prefill');
+    const [, last] = prefills.map(({ engineId }) => engineId).sort();
+    const engineOf = async (prompt: string): Promise<string | undefined> => {
+      const body = { prompt, max_tokens: 4, ignore_eos: true };
+      const { ids } = await stream(`${target.baseUrl}/v1/completions`, body);
+      const answer = await fetch(`${target.baseUrl}/v1/requests/${ids[0]}/timeline`);
+      const { sequences } = (await answer.json()) as RequestTimeline;
+      return sequences[0]?.prefill_engine?.id;
     };
-    // The first prompts can precede the loads of the engines.
-    const isPlacing = async (): Promise<boolean> => {
-      await send(target, ['one', 'two', 'three', 'four']);
-      return (await prefills()).some((count) => count >= 4);
-    };
-    await waitUntil(isPlacing, { what: 'prompts are placed' });
-    expect((await prefills())[0]).toBe(0);
+    // The first prompts can precede the load of an engine, which the router then does not see.
+    const isSeen = async (): Promise<boolean> => (await engineOf('one')) === last;
+    await waitUntil(isSeen, { what: 'the router sees the last engine' });
+    for (const prompt of ['one', 'two', 'three', 'four']) expect(await engineOf(prompt)).toBe(last);
     await send(target, ['word '.repeat(100), 'word '.repeat(200)]);
     expect((await faults(target)).sort()).toEqual([
       'baton:policy_faults_total{policy="last.mjs",stage="prefill",reason="threw"} 1',

@@ -1,5 +1,6 @@
 export { assert, InvariantError, unreachable } from './assert';
 export { AwakeTime } from './awake-time';
+export { DEEPEST_US, unitsLeft, unitUs } from './cell-rate';
 export { Chain, type ChainLink } from './containers/chain';
 export {
   clearDeadline,

@@ -1,9 +1,9 @@
+import type { Punctuality } from '@baton/clock';
 import { STAGES, type EngineJob, type Stage } from '@baton/contract';
 import type { AdmissionCounters } from '../port/admission';
 import type { Bus, Unsubscribe } from '../port/bus';
 import type { ConsumeOptions, JobConsumer, JobQueues, QueueName } from '../port/queues';
 import type { Transport } from '../port/transport';
-import type { Punctuality } from '../punctuality';
 import { MemoryConsumer } from './consumer';
 import { MemoryDocuments } from './documents';
 import { type HubEvent, InProcessHub } from './hub';

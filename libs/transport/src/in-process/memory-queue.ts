@@ -1,6 +1,6 @@
+import type { Punctuality } from '@baton/clock';
 import { type EngineJob, jobId } from '@baton/contract';
 import type { TransportTimes } from '../times';
-import type { Punctuality } from '../punctuality';
 
 /**
  * A job in a queue. While a worker holds it, `token` identifies the lock and `lockEndMs` is its end

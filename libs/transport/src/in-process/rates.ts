@@ -1,5 +1,5 @@
-import type { BudgetAnswer, BudgetTake, RateBudgets } from '../port/rates';
-import { budgetAnswer, DEEPEST_US, unitUs } from '../rates';
+import { DEEPEST_US, unitUs } from '@baton/kernel';
+import { type BudgetAnswer, budgetAnswer, type BudgetTake, type RateBudgets } from '../port/rates';
 import type { InProcessHub } from './hub';
 
 /** Budgets in the hub's memory, by its clock. */

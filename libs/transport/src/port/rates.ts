@@ -1,3 +1,5 @@
+import { unitsLeft } from '@baton/kernel';
+
 /**
  * The amounts that an owner may use in a minute, over all API processes. A budget is as large as
  * its limit and fills evenly: an empty one is full again after a minute. An unused budget is full,
@@ -31,4 +33,17 @@ export interface BudgetState {
   readonly remaining: number;
   /** Time until it is full, if nothing more is taken. */
   readonly fullInMs: number;
+}
+
+/** @param debtsUs time until each budget is full, after the decision */
+export function budgetAnswer(
+  isTaken: boolean,
+  takes: readonly BudgetTake[],
+  debtsUs: readonly number[],
+): BudgetAnswer {
+  const states = takes.map(({ limit }, i) => {
+    const debtUs = debtsUs[i] ?? 0;
+    return { remaining: unitsLeft(limit, debtUs), fullInMs: Math.ceil(debtUs / 1_000) };
+  });
+  return { isTaken, states };
 }

@@ -1,4 +1,4 @@
-import type { Punctuality } from '../punctuality';
+import type { Punctuality } from '@baton/clock';
 import type { AdmissionCounters } from './admission';
 import type { Bus } from './bus';
 import type { DocumentStore } from './documents';

@@ -1,9 +1,9 @@
+import type { Punctuality } from '@baton/clock';
 import { Failure } from '@baton/kernel';
 import { parseRedisAddress, type RedisAddress } from '@baton/redis-address';
 import { TransportUnavailable } from '../port/failures';
 import type { Transport } from '../port/transport';
 import { DEFAULT_TIMES, type TransportTimes } from '../times';
-import type { Punctuality } from '../punctuality';
 import { RedisAdmission } from './admission';
 import { RedisBus } from './bus';
 import { RedisDocuments } from './documents';

@@ -1,5 +1,5 @@
-import type { BudgetAnswer, BudgetTake, RateBudgets } from '../port/rates';
-import { budgetAnswer, DEEPEST_US, unitUs } from '../rates';
+import { DEEPEST_US, unitUs } from '@baton/kernel';
+import { type BudgetAnswer, budgetAnswer, type BudgetTake, type RateBudgets } from '../port/rates';
 import type { Keys } from './keys';
 import type { RedisLink } from './connection/link';
 import { SETTLE_BUDGET, TAKE_BUDGETS } from './rates-scripts';

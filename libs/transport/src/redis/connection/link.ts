@@ -1,8 +1,7 @@
-import { Beat } from '@baton/clock';
+import { Beat, Punctuality } from '@baton/clock';
 import type { RedisAddress } from '@baton/redis-address';
 import { TransportForeign, TransportUnavailable } from '../../port/failures';
 import type { TransportTimes } from '../../times';
-import { Punctuality } from '../../punctuality';
 import { type MarkingClient, openClient } from './client';
 import { asTransportFailure } from './failures';
 import { FIND_FOREIGN, typesOf } from '../foreign-keys';

@@ -1,5 +1,3 @@
-import type { BudgetAnswer, BudgetState, BudgetTake } from './port/rates';
-
 const MINUTE_US = 60_000_000;
 /** Rounding of stored instants; no limit is that fine. */
 const SLACK_US = 100;
@@ -15,20 +13,8 @@ export function unitUs(limit: number): number {
 /** Longest time that budgets may be from full, including each amount. */
 export const DEEPEST_US = MINUTE_US + SLACK_US;
 
-/** @param debtsUs time until each budget is full, after the decision */
-export function budgetAnswer(
-  isTaken: boolean,
-  takes: readonly BudgetTake[],
-  debtsUs: readonly number[],
-): BudgetAnswer {
-  const states = takes.map(({ limit }, i) => stateOf(limit, debtsUs[i] ?? 0));
-  return { isTaken, states };
-}
-
-function stateOf(limit: number, debtUs: number): BudgetState {
+/** Whole units that a budget still has. @param debtUs time until it is full */
+export function unitsLeft(limit: number, debtUs: number): number {
   const missing = Math.ceil((debtUs - SLACK_US) / unitUs(limit));
-  return {
-    remaining: Math.max(0, limit - Math.max(0, missing)),
-    fullInMs: Math.ceil(debtUs / 1_000),
-  };
+  return Math.max(0, limit - Math.max(0, missing));
 }

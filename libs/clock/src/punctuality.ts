@@ -1,7 +1,13 @@
-import { Beat } from '@baton/clock';
 import { AwakeTime, Patience } from '@baton/kernel';
 import { SharedInstant } from '@baton/shared-memory';
-import type { TransportTimes } from './times';
+import { Beat } from './beat';
+
+export interface PunctualityTimes {
+  /** Longest lease of a process that has been late. */
+  readonly lockCeilingMs: number;
+  /** Awake ms in which an observed lateness decays by half. */
+  readonly latenessHalfLifeMs: number;
+}
 
 /** A running process reads its clock five times a second; each reading wakes an idle one. */
 const READ_EVERY_MS = 200;
@@ -22,7 +28,7 @@ export class Punctuality {
   private readonly readings: Beat;
   private readMs = performance.now();
 
-  constructor(private readonly times: TransportTimes) {
+  constructor(private readonly times: PunctualityTimes) {
     this.patience = new Patience({
       floorMs: 0,
       ceilingMs: times.lockCeilingMs,
