@@ -122,6 +122,16 @@ describe('EngineBoard', () => {
     expect(board.unavailableRows(11 * SECOND + 1)).toHaveLength(1);
   });
 
+  it('keeps a silent engine whose silence was reset until its jobs can be placed again', () => {
+    board.listenAfresh(59 * SECOND);
+    expect(board.ready('prefill', 60 * SECOND)).toHaveLength(1);
+    board.sent('a', 100, 60 * SECOND);
+    board.forgetOld(61 * SECOND);
+    expect(board.unavailableRows(61 * SECOND)).toHaveLength(1);
+    board.forgetOld(119 * SECOND);
+    expect(board.unavailableRows(119 * SECOND)).toEqual([]);
+  });
+
   it('drops an engine a minute after its last message', () => {
     board.forgetOld(59 * SECOND);
     expect(members).toEqual(['+a 1600']);

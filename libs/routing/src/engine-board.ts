@@ -95,18 +95,26 @@ export class EngineBoard {
     return [...this.rows.values()].filter((row) => row.isDraining || this.isSilent(row, nowUs));
   }
 
-  /** Drops engines that have been silent for so long that no router sends jobs there. */
+  /**
+   * Drops engines that have been silent for so long that no router sends jobs there. An engine whose
+   * silence was reset may have got jobs since, which must be placed again before it is dropped.
+   */
   forgetOld(nowUs: number): void {
-    for (const { engineId, stage, heardUs } of this.rows.values()) {
-      if (nowUs - heardUs < FORGET_AFTER_US) continue;
+    for (const row of this.rows.values()) {
+      const { engineId, stage } = row;
+      if (this.silenceUs(row, nowUs) < FORGET_AFTER_US) continue;
       this.rows.delete(engineId);
       this.byStage[stage] = this.byStage[stage].filter((row) => row.engineId !== engineId);
       this.options.onLeave(engineId);
     }
   }
 
-  private isSilent({ heardUs }: Row, nowUs: number): boolean {
-    return nowUs - Math.max(heardUs, this.listeningSinceUs) > SILENT_AFTER_US;
+  private isSilent(row: Row, nowUs: number): boolean {
+    return this.silenceUs(row, nowUs) > SILENT_AFTER_US;
+  }
+
+  private silenceUs({ heardUs }: Row, nowUs: number): number {
+    return nowUs - Math.max(heardUs, this.listeningSinceUs);
   }
 
   private join(load: EngineLoad): Row {
