@@ -18,7 +18,7 @@ import { freePort } from '../support/cluster';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const BATON = join(ROOT, 'bin', 'baton');
-/** Id of the user `nobody`. Permission checks do not apply to processes of root. */
+/** Id of a user without rights. Permission checks do not apply to processes of root. */
 const NOBODY = 65_534;
 const OLD_NODE = `Object.defineProperty(process, 'versions', { value: { node: '18.20.4' } });\n`;
 

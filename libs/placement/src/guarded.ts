@@ -133,7 +133,8 @@ export interface PolicyQuestion<Input, Answer> {
  * wall time is a fault, and the caller uses a built-in policy instead.
  */
 export class Guarded<Input, Answer> {
-  private place: string | undefined;
+  /** Found at the first fault, because the search reads the file. */
+  private origin: { readonly place: string | undefined } | undefined;
 
   constructor(
     private readonly asked: PolicyQuestion<Input, Answer>,
@@ -164,7 +165,8 @@ export class Guarded<Input, Answer> {
   private fault(kind: PolicyFault['kind'], what: string, thrown?: string): undefined {
     const { path, stage } = this.from;
     const { method } = this.asked;
-    const place = thrown ?? (this.place ??= this.from.placeOf(method));
+    this.origin ??= { place: this.from.placeOf(method) };
+    const place = thrown ?? this.origin.place;
     const where = place === undefined ? '' : ` (${place})`;
     this.watch.onFault({
       path,

@@ -96,8 +96,9 @@ export class EngineBoard {
   }
 
   /**
-   * Drops engines that have been silent for so long that no router sends jobs there. An engine whose
-   * silence was reset may have got jobs since, which must be placed again before it is dropped.
+   * Drops engines that have been silent for so long that no router sends jobs there. An engine
+   * whose silence was reset may have got jobs since, which must be placed again before it is
+   * dropped.
    */
   forgetOld(nowUs: number): void {
     for (const row of this.rows.values()) {
