@@ -1,6 +1,7 @@
 import type { GroupedAttention, WeightFormat } from '@baton/hardware';
 import type { AttentionShape, AttentionTable, LatentAttentionTable } from '@baton/operators';
 import { needed, type StepParts } from './step-parts';
+import { Uncovered } from './uncovered';
 
 /** Prompts of one step, alike. */
 export interface PromptShape {
@@ -120,6 +121,9 @@ function latent(parts: StepParts): AttentionPart {
   const { tables, placement } = parts;
   const { model, tp } = placement;
   const { linear, kvCache } = model.precision;
+  if (model.attention.kind === 'latent' && model.attention.queryRank === 0) {
+    throw new Uncovered('latent attention was measured with a down-projection of queries alone');
+  }
   const formats = { weights: blockFormat(linear), kv: kvCache };
   const context = needed(tables.latentContext(formats), 'latent attention of this format');
   const decode = needed(tables.latentGeneration(formats), 'latent attention of this format');
