@@ -1,4 +1,4 @@
-import type { GroupedAttention, WeightFormat } from '@baton/hardware';
+import type { GroupedAttention, ModelGeometry, WeightFormat } from '@baton/hardware';
 import type { AttentionShape, AttentionTable, LatentAttentionTable } from '@baton/operators';
 import { needed, type StepParts } from './step-parts';
 import { Uncovered } from './uncovered';
@@ -128,14 +128,23 @@ function latent(parts: StepParts): AttentionPart {
   const context = needed(tables.latentContext(formats), 'latent attention of this format');
   const decode = needed(tables.latentGeneration(formats), 'latent attention of this format');
   const heads = model.heads / tp;
+  const isOwn = hasMeasuredWidths(model);
   return {
     prefillUs: (shape) => model.layers * latentPrefillUs(context, heads, shape),
     decodeUs: ({ sequences, context: tokens }) =>
       model.layers * decode.timeUs(heads, sequences, tokens + 1),
-    isMeasuredPrefill: ({ length, prompts }) => context.covers(heads, length, prompts),
+    isMeasuredPrefill: ({ length, prompts }) => isOwn && context.covers(heads, length, prompts),
     isMeasuredDecode: ({ sequences, context: tokens }) =>
-      decode.covers(heads, sequences, tokens + 1),
+      isOwn && decode.covers(heads, sequences, tokens + 1),
   };
+}
+
+/** Those of DeepSeek-V3: the tables have whole blocks, projections included, by heads alone. */
+function hasMeasuredWidths({ hidden, attention }: ModelGeometry): boolean {
+  if (attention.kind !== 'latent') return false;
+  const { queryRank, kvRank, nopeDim, ropeDim, valueDim } = attention;
+  const widths = [hidden, queryRank, kvRank, nopeDim, ropeDim, valueDim];
+  return widths.join() === '7168,1536,512,128,64,128';
 }
 
 function latentPrefillUs(table: LatentAttentionTable, heads: number, shape: PromptShape): number {
