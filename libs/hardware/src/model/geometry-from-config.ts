@@ -128,7 +128,8 @@ function expertIntermediateOf(config: CheckpointConfig): number {
 /** Qwen2's one shared expert is as wide as several routed ones. */
 function sharedExpertsOf(config: CheckpointConfig, expertIntermediate: number): number | undefined {
   const width = config.optionalCount('shared_expert_intermediate_size');
-  return width === undefined ? config.optionalCount('n_shared_experts') : width / expertIntermediate;
+  if (width !== undefined) return width / expertIntermediate;
+  return config.optionalCount('n_shared_experts');
 }
 
 /** As vLLM reads `quantization_config`. */
