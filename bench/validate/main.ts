@@ -20,7 +20,8 @@ const SERVING = [
   "MiniMax's router in 32 bits, norms in the all-reduce, gpt-oss's padded experts, SGLang's ",
   'launching of prefill and its prompts first, the settings of published scripts, and the turns ',
   'and limits of engines that decode. Only points outside of that search can test them. Aims: ',
-  '12 % of mean absolute error in TPOT (vLLM 8 %), 20 % in the TTFT of up to four clients, 40 % for racks. Every point: ',
+  '12 % of mean absolute error in TPOT (vLLM 8 %), 20 % in the TTFT of up to four clients, ',
+  '40 % for racks. Every point: ',
   '[validation-serving.csv](validation-serving.csv).',
 ].join('');
 
