@@ -18,7 +18,7 @@ export interface ScaleEvent {
   readonly kind: 'join' | 'leave' | 'become';
   readonly count: number;
   readonly role: EngineRoleName;
-  /** Of `become`: the new role of the engines. */
+  /** The new role of the engines; only for `become`. */
   readonly to?: EngineRoleName;
 }
 

@@ -11,7 +11,10 @@ export interface QueueTaker {
   takesIn: TakingOrder<this> | undefined;
   /** Whether it was found full. Call `takesIn` before something happens to it then. */
   isPassedOver: boolean;
-  /** From true to false as time passes; back only when something happens to the taker. */
+  /**
+   * Whether the taker has room. Time alone turns it from true to false; only an event at the taker
+   * turns it back.
+   */
   hasRoom(nowUs: Micros): boolean;
 }
 

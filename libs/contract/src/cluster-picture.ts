@@ -65,7 +65,7 @@ export interface PictureEngine {
   readonly index: number;
   readonly role: Stage;
   readonly state: string;
-  /** What a starting engine loads. */
+  /** The cause that a starting engine loads for, or `cache`. */
   readonly loading?: string;
   readonly running: number;
   readonly waiting: number;

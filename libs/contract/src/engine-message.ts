@@ -88,7 +88,10 @@ export type EngineMessage =
    * without a server does not answer.
    */
   | { readonly kind: 'tell-metrics'; readonly replyTo: string }
-  /** An engine that starts asks for the shared content of the prefix cache, for a `cache`. */
+  /**
+   * Request of a starting engine for the shared content of the prefix cache; the answer is a
+   * `cache`.
+   */
   | { readonly kind: 'tell-cache'; readonly from: string }
   /** Hashes of blocks, the first to evict first, and their groups of layers. */
   | {

@@ -26,7 +26,7 @@ function isPath(name: string): boolean {
   return /^[./]/.test(name) || name.endsWith('.json');
 }
 
-/** Its name is that of its folder, as for published models. */
+/** The model has the name of its folder, as published models do. */
 function modelFromFile(path: string): ModelGeometry {
   const file = fileOf(path);
   return geometryFromConfig(jsonOf(file), basename(dirname(resolve(file))));

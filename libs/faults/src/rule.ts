@@ -11,7 +11,7 @@ export interface FaultRule {
   readonly fault: FaultKind;
   /** Share of the requests, in (0, 1]. */
   readonly rate?: number;
-  /** Only every n-th request is hit. */
+  /** The rule applies to every n-th request only. */
   readonly every?: number;
   /** Start of the window in which the stage must be reached, since the rules were set. */
   readonly after?: number;

@@ -8,7 +8,7 @@ export interface FlowLimits {
   readonly perFlow: number;
   /** Requests that may wait in all, >= 0. */
   readonly total: number;
-  /** How long a request may wait, > 0. */
+  /** Longest wait of a request, > 0. */
   readonly timeoutUs: Micros;
 }
 
@@ -72,7 +72,7 @@ export class FlowControl<Item> {
   underWay = 0;
   waiting = 0;
   private order = 0;
-  /** Those with waiting requests. */
+  /** The flows with waiting requests. */
   private readonly flows: Flow<Item>[] = [];
   private readonly byKey = new Map<string, Flow<Item>>();
 

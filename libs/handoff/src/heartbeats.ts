@@ -49,7 +49,9 @@ export class Heartbeats<Id extends AnyId> {
     this.joined[this.joinedCount++] = fetch;
   }
 
-  /** Records that the source learns of this fetch by another message. */
+  /**
+   * Records that another message tells the source about this fetch, so that no heartbeat is due.
+   */
   announced(fetch: Fetch<Id>): void {
     if (!fetch.isUnannounced) return;
     fetch.isUnannounced = false;

@@ -82,7 +82,7 @@ export type TargetFact<Id extends AnyId = string> =
   /** The request is over, in every epoch: both sides free what they hold. */
   | { readonly kind: 'aborted'; readonly requestId: Id; readonly nowUs: Micros }
   /**
-   * This run and older ones are void, but the request lives: only this side frees what it holds.
+   * This run and older ones are void, but the request continues: only this side frees its blocks.
    */
   | {
       readonly kind: 'superseded';
@@ -145,7 +145,7 @@ export type TargetAction<Id extends AnyId = string> =
       readonly epoch: number;
       readonly transferredTokens: number;
       readonly transferredBytes: number;
-      /** From the source's answer to the last byte; 0 when nothing was missing. */
+      /** Time from the source's answer to the last byte; 0 when no KV was missing. */
       readonly transferUs: Micros;
     }
   /** The prompt's KV will not come: apply the failure policy, or free what was reserved. */

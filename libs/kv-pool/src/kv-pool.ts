@@ -80,7 +80,7 @@ export class KvPool {
     if (!this.members.has(source)) this.listener?.fetched(source, hashes, untilUs);
   }
 
-  /** As `fetched`, by a reader of another process. */
+  /** Like `fetched`, for a reader in another process. */
   noteRead(source: number, hashes: readonly number[], untilUs: Micros): void {
     this.busyUntilUs[source] = Math.max(this.freeAtUs(source), untilUs);
     this.members.get(source)?.onRead(hashes);

@@ -54,7 +54,7 @@ export class PoolFind {
     this.sources.length = 0;
   }
 
-  /** As `keepLeading`: reading the rest does not pay. */
+  /** Like `keepLeading`, when reading the rest takes longer than computing it. */
   decline(): void {
     this.keepLeading();
     this.isDeclined = true;

@@ -33,7 +33,7 @@ export interface PoolWish {
  * of its own node, and from other nodes when fetching is faster than computing.
  */
 export class PoolReader {
-  /** What the last `match` decided to read. */
+  /** The blocks that the last `match` decided to read. */
   readonly found = new PoolFind();
 
   constructor(

@@ -64,7 +64,7 @@ export class WindowPhases {
     return this.counts[this.phaseOf(step)]! * this.layout.blocksPerPeriod;
   }
 
-  /** The same for the `count` steps after `step`, at most `stepsKnown`. */
+  /** Blocks freed in the `count` steps after `step`; `count` is at most `stepsKnown`. */
   givenBehind(step: number, count: number): number {
     const { period } = this.layout;
     const rounds = Math.floor(count / period);

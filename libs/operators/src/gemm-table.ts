@@ -22,7 +22,7 @@ interface Neighbour {
 
 /** Width, depth, rows of x, and the time. */
 const COLUMNS = 4;
-/** Those of a shape. */
+/** Number of leading columns that describe a shape. */
 const SHAPE_COLUMNS = 2;
 /** Octaves of (n, k) within which one shape predicts another. */
 const REACH_OCTAVES = 2;

@@ -101,7 +101,7 @@ export const STRICT: PolicyWatch = {
   },
 };
 
-/** Where a user's policy comes from, for the sentences about its faults. */
+/** The source of a user's policy, for messages about its faults. */
 export interface PolicyOrigin {
   readonly path: string;
   readonly stage: PolicyStage;

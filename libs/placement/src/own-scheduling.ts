@@ -45,7 +45,7 @@ export class OwnScheduling implements SchedulingPolicy {
     return this.ties.answer(sequence) ?? 0;
   }
 
-  /** The same policy with faults that are counted. */
+  /** A copy of the policy whose faults are counted. */
   watchedBy(watch: PolicyWatch): OwnScheduling {
     return new OwnScheduling(this.spec, this.of, watch);
   }

@@ -23,8 +23,8 @@ export interface PlacerSpec {
   /** Threshold in prompt tokens, see `isPrefilledOnDecode`; 0 = off. */
   readonly disaggregationThreshold: number;
   /**
-   * How long a router caches the loads of the engines, in simulated µs; it adds the requests that
-   * it sends meanwhile. Unset: it always reads the newest.
+   * Time for which a router caches the loads of the engines, simulated µs; it adds the requests
+   * that it sends meanwhile. Unset: it always reads the newest loads.
    */
   readonly metricsIntervalUs?: Micros;
   /** The policy used when a user's own policy makes no choice; default: fewest requests. */
@@ -104,8 +104,8 @@ export class Placer {
   }
 
   /**
-   * Only the prefill engine: of a request whose decode leg an outside router places, or that is
-   * placed again.
+   * Chooses only the prefill engine, for a request whose decode leg an outside router places or
+   * that is placed again.
    */
   onPrefill(prefill: PlacementContext): number {
     return choose(this.prefill, prefill);

@@ -90,7 +90,7 @@ function read(constraint: Constraint): StructuredText {
 
 /** Keeps the texts of the latest seeds. The choices of one prompt share them. */
 class RepeatedTexts implements StructuredText {
-  /** What it has cost so far, of which its memory is a share; units of `spendWork`. */
+  /** Work so far, in units of `spendWork`; the memory in use is a share of it. */
   work = 0;
   private readonly texts = new Map<string, string>();
   private readonly source: StructuredText;

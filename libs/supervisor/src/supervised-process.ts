@@ -35,7 +35,10 @@ export interface ProcessEvents {
  * 217 MB in place of 190 after requests that threads worked on.
  */
 const MALLOC = { MALLOC_ARENA_MAX: '2' };
-/** Of a process with the leash, whose pipe is the last: it closes when this process ends. */
+/**
+ * Streams of a process with the leash. The last pipe is the leash: it closes when this process
+ * ends.
+ */
 export const LEASHED: StdioOptions = ['ignore', 'pipe', 'pipe', 'ipc', 'pipe'];
 /** Module that ends a process when its parent is gone for any reason. */
 export const LEASH = join(__dirname, 'leash.js');

@@ -102,7 +102,7 @@ export class ExposedEngines implements OnModuleInit, BeforeApplicationShutdown {
     });
   }
 
-  /** The next refresh of the cluster tries again; the failure is logged once. */
+  /** Opens a missing port again at the next refresh of the cluster; the failure is logged once. */
   private onRefused(port: number, error: Error): void {
     this.ports.delete(port);
     if (!this.refused.has(port)) this.logger.warn({ err: error, port }, 'engine port not opened');
@@ -110,8 +110,8 @@ export class ExposedEngines implements OnModuleInit, BeforeApplicationShutdown {
   }
 
   /**
-   * Ports of engines that are missing without having left: they may be late, or dead and soon
-   * replaced.
+   * Ports of engines that are missing but have not left. Such an engine is late, or its process
+   * ended and is about to be replaced.
    */
   private silentPorts(present: ReadonlyMap<number, EnginePresence>): number[] {
     const nowMs = this.cluster.awakeMs();

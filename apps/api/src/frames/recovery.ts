@@ -34,8 +34,8 @@ const LATE_MARGIN = 10;
 const MAX_REVIVALS = 3;
 
 /**
- * Watches over silent sequences: asks the engine to send again, reads the ledger, submits again
- * what the broker lost, and ends what cannot go on. One sweep every 500 ms and the broker's
+ * Handles silent sequences: requests the missing frames from the engine, reads the ledger, submits
+ * again what the broker lost, and ends what cannot go on. One sweep every 500 ms and the broker's
  * connection events drive it; it never touches a sequence that makes progress.
  */
 @Injectable()

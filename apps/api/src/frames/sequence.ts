@@ -19,7 +19,7 @@ import { History } from './history';
 
 /** The effect of one frame entry on a sequence. */
 export type Verdict =
-  /** From an older run, or for an ended sequence: the caller drops it. */
+  /** The entry is from an older run or for an ended sequence: the caller drops it. */
   | 'stale'
   /** Nothing for the client. */
   | 'noted'
@@ -143,7 +143,7 @@ export class Sequence implements ObservedSequence {
     }
   }
 
-  /** The news of an accepted entry beside tokens and the end; undefined when there is none. */
+  /** The event of an accepted entry other than tokens and the end; undefined when there is none. */
   note(entry: Readonly<FrameEntry>, header: FrameHeader): SequenceNote | undefined {
     switch (entry.kind) {
       case 'scheduled':
@@ -180,7 +180,7 @@ export class Sequence implements ObservedSequence {
     return this.endFor(reason);
   }
 
-  /** From now on only runs of a later submission count. */
+  /** Records a new submission: from now on only its runs count. */
   resubmitted(nowMs: number): number {
     this.submission = Math.max(this.submission, submissionOf(this.epoch)) + 1;
     this.epoch = packEpoch(this.submission, 0);
@@ -190,7 +190,7 @@ export class Sequence implements ObservedSequence {
     return this.submission;
   }
 
-  /** This process was paused: missing frames of that time do not count as silence. */
+  /** Records a pause of this process: missing frames of that time do not count as silence. */
   grant(pausedMs: number, nowMs: number): void {
     this.heardMs = Math.min(nowMs, this.heardMs + pausedMs);
     this.inspectedMs = Math.min(nowMs, this.inspectedMs + pausedMs);

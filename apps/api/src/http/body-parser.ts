@@ -14,7 +14,8 @@ export function bodyText(message: IncomingMessage): string | undefined {
 }
 
 /**
- * How much of a too large body is read so that the refusal gets through, in multiples of the limit.
+ * Bytes of a too large body that are read and dropped so that the client receives the refusal, in
+ * multiples of the limit.
  */
 const MOST_DROPPED_BODIES = 16;
 /** A longer pause ends that reading; it exceeds the round trip to a client. */

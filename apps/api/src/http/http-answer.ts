@@ -33,9 +33,7 @@ export class HttpAnswer {
     return this.options.isClosing() ? { connection: 'close' } : {};
   }
 
-  /**
-   * From now on only the first half of a body is sent, as if it were complete: an injected fault.
-   */
+  /** Injects a fault: from now on only the first half of a body is sent, as if it were complete. */
   breakBody(): void {
     this.isBroken = true;
   }

@@ -50,7 +50,7 @@ export interface OperationFacts {
   readonly star?: string;
 }
 
-/** One thing that a client can ask for. */
+/** One operation of the API, as the OpenAPI document describes it. */
 export interface HttpOperation extends OperationFacts {
   readonly tag: Tag;
   /** Without a full stop. */

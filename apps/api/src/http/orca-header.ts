@@ -3,7 +3,7 @@ import type { EnginePresence } from '@baton/contract';
 
 /** Request header that selects the format of the answer's header. */
 export const ORCA_ASK = 'endpoint-load-metrics-format';
-/** Answers carry it when their request asks for it. */
+/** Header of answers whose request has `endpoint-load-metrics-format`. */
 export const ORCA_HEADER = 'endpoint-load-metrics';
 
 /**

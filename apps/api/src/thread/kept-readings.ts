@@ -13,8 +13,8 @@ interface Kept<Read> {
 }
 
 /**
- * What was read of the latest requests, by ticket. The memory of a request that is read now must
- * not depend on those before it, so what they have cost is bounded together.
+ * The results of reading the latest requests, by ticket. The memory of the current request must not
+ * depend on the earlier ones, so the cost of all results together is limited.
  */
 export class KeptReadings<Read> {
   private readonly kept = new Map<number, Kept<Read>>();

@@ -100,7 +100,8 @@ function readNamedKeys(path: string): ApiKey[] {
     throw new UsageError(`api_keys_file: ${path}:${line}:${col}: ${complaint}`);
   };
   const text = readOptionFile('api_keys_file', path);
-  // Every scalar is text: a key may look like a number. A name with several keys is no error.
+  // Every scalar is read as text, because a key can look like a number. A name with several keys is
+  // valid.
   const options = { schema: 'failsafe', uniqueKeys: false, prettyErrors: false } as const;
   const document = parseDocument(text, { ...options, lineCounter: lines });
   const [syntaxError] = document.errors;

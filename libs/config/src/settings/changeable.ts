@@ -84,7 +84,7 @@ function changeable(name: string): ChangeableKey {
   if (found !== undefined) return found;
   if (isConfigKey(key) && optionOf(key).hidden !== true) {
     throw new UsageError(
-      `${fileName(key)} cannot change while the cluster runs; what can: ` +
+      `${fileName(key)} cannot change while the cluster runs; these can: ` +
         `${CHANGEABLE.map(fileName).join(', ')}.`,
     );
   }

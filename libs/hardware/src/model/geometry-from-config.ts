@@ -114,7 +114,7 @@ function expertsOf(config: CheckpointConfig, layers: number): MixtureOfExperts |
   };
 }
 
-/** As vLLM reads `quantization_config`. */
+/** Reads `quantization_config` as vLLM does. */
 function precisionOf(config: CheckpointConfig): Precision {
   const quantized = config.mapping('quantization_config');
   if (quantized === undefined) return BF16;

@@ -5,8 +5,8 @@ import type { EngineSlot } from './engine-slot';
 import type { BarrierRank, StepBarrier } from './step-barrier';
 
 /**
- * How far an idle engine may back-date a step to its cause, so that delivery does not add to
- * latency (wall µs).
+ * Longest time by which an idle engine dates a step back to its cause, so that delivery does not
+ * add to latency (wall µs).
  */
 export const BACK_DATING_US = 20_000;
 
@@ -33,8 +33,8 @@ export interface StepLoopParts {
    */
   readonly isPrecise: boolean;
   /**
-   * Whether batches are formed a moment after they are due; not where they look at what others have
-   * by then.
+   * Whether batches are formed a moment after they are due; false where they depend on what others
+   * have by then.
    */
   readonly hasGrace: boolean;
 }

@@ -53,11 +53,11 @@ export interface FinalChoice {
   readonly logprobs: RawJson;
   readonly reason: FinishReason;
   readonly stopReason: string | number | null;
-  /** Undefined: the request did not ask for ids. */
+  /** Undefined when the request does not request ids. */
   readonly tokenIds: RawJson | undefined;
   readonly promptTokenIds: RawJson | undefined;
   readonly promptLogprobs: RawJson | undefined;
-  /** Undefined: the request did not ask for it. */
+  /** Undefined when the request does not request it. */
   readonly promptText: RawJson | undefined;
   readonly disaggregatedParams?: RawJson | undefined;
 }

@@ -55,7 +55,7 @@ export class PromptRounds {
     }
   }
 
-  /** One per cell. */
+  /** The measured points, one per cell. */
   points(): readonly PromptPoint[] {
     return this.measured.map((own, i) => pointOf(own, this.cells[i]!));
   }

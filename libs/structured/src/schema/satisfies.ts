@@ -46,7 +46,7 @@ export class Validator {
     return isFulfilled;
   }
 
-  /** The same for a value inside the present one. */
+  /** Like `satisfies`, for a value inside the current one. */
   isMember(node: SchemaNode, value: Json): boolean {
     const before = this.base;
     this.base = this.asked.length;

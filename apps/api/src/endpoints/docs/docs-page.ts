@@ -10,7 +10,7 @@ interface Entry {
   readonly operation: DescribedOperation;
 }
 
-/** The description as an HTML page without scripts and without external resources. */
+/** The OpenAPI document as an HTML page without scripts and without external resources. */
 export function docsPage(document: OpenApiDocument): string {
   const entries = Object.entries(document.paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) => ({ method, path, operation })),

@@ -53,7 +53,7 @@ const MEDIA_TYPES: Readonly<Record<Exclude<Media, 'nothing'>, string>> = {
   file: 'application/octet-stream',
 };
 
-/** The rule for fields that the schemas do not name. */
+/** Statement in the document about fields that the schemas do not list. */
 const FURTHER_FIELDS = {
   openai:
     'Request fields that are not named here are accepted where servers of this kind document ' +

@@ -37,7 +37,7 @@ export class UiController {
     @Inject(CONFIG) private readonly config: BatonConfig,
   ) {}
 
-  /** With the slash, so that the relative addresses of the page resolve. */
+  /** Redirects to the address with a slash, so that the relative addresses of the page resolve. */
   @Describe('Pages', 'The live page', { answers: ['html'] })
   @Get()
   redirect(@Res() reply: FastifyReply): void {

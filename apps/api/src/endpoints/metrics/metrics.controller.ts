@@ -10,7 +10,7 @@ import { SharedWork } from './shared-work';
 /** One scrape shows the whole cluster; at an engine's own port it shows that engine alone. */
 @Controller('metrics')
 export class MetricsController {
-  /** By the engine at whose port they are asked for. */
+  /** Pages under way, by the engine at whose port they were requested. */
   private readonly pages = new SharedWork((engineId: string | undefined) => this.page(engineId));
 
   constructor(

@@ -54,7 +54,7 @@ export class ResponsesService {
     return { ...call, ask: askedAlready(this.inPieces(asked, parts, call), call.ask) };
   }
 
-  /** A conversation in short, written by the model. */
+  /** A summary of a conversation, written by the model. */
   async compact(received: Received): Promise<void> {
     const { reading, threaded, call, limits } = await this.reader.read('compaction', received);
     const id = newId('resp');
@@ -122,7 +122,7 @@ export class ResponsesService {
     reply.raw.setHeader(SKIPPED_TOOLS, names.slice(0, MAX_HEADER_LENGTH));
   }
 
-  /** Answers at once; the output goes into the store. */
+  /** Answers immediately; the output goes into the store. */
   private async inBackground(read: ReadResponse, reply: FastifyReply): Promise<void> {
     const { parts } = read;
     const { stream } = parts.request.generation;

@@ -62,7 +62,10 @@ export class PacedStream {
   }
 }
 
-/** Where the part of the events that begins here ends: it is long where an event is long. */
+/**
+ * The end of the part that begins at `from`. A part has whole events, so a long event makes a long
+ * part.
+ */
 export function partEnd(events: string, from: number): number {
   const end = events.indexOf(EVENT_END, from + MOST_AT_ONCE);
   return end === -1 ? events.length : end + EVENT_END.length;

@@ -12,7 +12,7 @@ const MOST_FACTS = 128;
  */
 export type TracedJob = Pick<EngineJob, 'requestId' | 'promptTokens' | 'flow'>;
 
-/** What the engine of one stage sent. */
+/** The facts that the engine of one stage sent. */
 export interface StageFacts {
   readonly engineId: string;
   readonly epoch: Epoch;

@@ -19,7 +19,7 @@ import { type RequestTrace, SequenceTrace } from './request-trace';
 import { timelineOf } from './timeline-document';
 import { TraceStore } from './trace-store';
 
-/** How long other API processes have to answer that a request is theirs. */
+/** Time limit for other API processes to answer that they have a request, ms. */
 const ANSWER_WITHIN_MS = 400;
 
 interface Live {

@@ -15,7 +15,7 @@ const FRESH_MS = 1_000;
 
 /**
  * The waiting sequences of all processes, as last counted by the broker, and those that this
- * process has admitted by itself since. Far from the limit it need not ask before each request.
+ * process has admitted by itself since. Far from the limit it decides without the broker.
  */
 export class OwnEntries {
   private counted: PerStage = { ...NONE };
