@@ -37,6 +37,10 @@ export interface QueryParameter {
 /** The OpenAPI facts of a handler besides its route. */
 export interface OperationFacts {
   readonly body?: BodyName;
+  /** A body that the server accepts, where the body's schema has no example. */
+  readonly example?: object;
+  /** Sentences beyond the summary: effects and limits. */
+  readonly detail?: string;
   /** Fields that this operation requires in addition to those of its body's schema. */
   readonly requires?: readonly string[];
   /** The schema of a JSON answer. Default: any JSON. */

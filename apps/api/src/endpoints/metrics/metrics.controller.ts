@@ -19,7 +19,9 @@ export class MetricsController {
     private readonly ofFront: FrontFamilies,
   ) {}
 
-  @Describe('Health and metrics', 'Metrics of the cluster for Prometheus', { answers: ['text'] })
+  @Describe('Health and metrics', 'Show the metrics of the cluster for Prometheus', {
+    answers: ['text'],
+  })
   @Get()
   @Header('content-type', 'text/plain; version=0.0.4; charset=utf-8')
   scrape(@Req() { raw }: FastifyRequest): Promise<string> {
