@@ -157,7 +157,7 @@ export class ClusterView implements OnApplicationBootstrap, OnApplicationShutdow
       const refreshed = performance.now() >= this.nextRefreshMs ? this.refresh() : undefined;
       await Promise.all([announced, refreshed]);
     } catch (error) {
-      this.logger.debug({ err: error }, 'cluster not read');
+      this.logger.debug({ err: error }, 'reading the cluster failed; the next refresh retries');
     } finally {
       this.isBusy = false;
     }

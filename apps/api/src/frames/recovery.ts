@@ -86,7 +86,10 @@ export class Recovery implements OnApplicationBootstrap, OnApplicationShutdown {
       this.aborter.retry();
       await this.inspect(this.silent(nowMs), nowMs);
     } catch (error) {
-      this.logger.debug({ err: error }, 'sweep cut short');
+      this.logger.debug(
+        { err: error },
+        'a sweep over silent requests failed; the next one retries',
+      );
     } finally {
       this.isSweeping = false;
     }
@@ -120,13 +123,19 @@ export class Recovery implements OnApplicationBootstrap, OnApplicationShutdown {
    */
   private async resubmitAll(): Promise<void> {
     const sequences = [...this.table];
-    this.logger.warn({ sequences: sequences.length }, 'broker restarted, submitting again');
+    this.logger.warn(
+      { sequences: sequences.length },
+      'the broker has restarted; submitting its requests again',
+    );
     try {
       await this.cluster.announce();
       await Promise.all(sequences.map((sequence) => this.resubmitter.resubmit(sequence)));
     } catch (error) {
       // The sweep finds sequences still without a job: no record, silent, queue empty.
-      this.logger.warn({ err: error }, 'resubmission cut short');
+      this.logger.warn(
+        { err: error },
+        'submitting again was interrupted; the next sweep continues',
+      );
     }
   }
 
@@ -271,7 +280,7 @@ export class Recovery implements OnApplicationBootstrap, OnApplicationShutdown {
     }
     sequence.revivals += 1;
     sequence.inspectedMs = nowMs;
-    this.logger.warn({ requestId: sequence.job.requestId }, 'job lost, submitting again');
+    this.logger.warn({ requestId: sequence.job.requestId }, 'a job is lost; submitting it again');
     await this.resubmitter.resubmit(sequence);
   }
 }

@@ -108,7 +108,7 @@ async function supervise(specs: readonly ProcessSpec[], run: Run): Promise<numbe
   const starter = new WorkerStarter(config, run.engines, supervisor);
   process.once('exit', () => supervisor.kill());
   stops.second.addEventListener('abort', () => {
-    say('stopping at once');
+    say('stopping immediately');
     supervisor.kill();
   });
   supervisor.start();
@@ -125,7 +125,9 @@ async function supervise(specs: readonly ProcessSpec[], run: Run): Promise<numbe
   }
   if (!ended.aborted) await once(ended, 'abort');
   const hasFailed = failure.signal.aborted;
-  say(hasFailed ? String(failure.signal.reason) : 'stopping; press Ctrl-C again to stop at once');
+  say(
+    hasFailed ? String(failure.signal.reason) : 'stopping; press Ctrl-C again to stop immediately',
+  );
   await changes?.stop();
   await supervisor.stop(hasFailed ? 0 : config.shutdownTimeout * MS_PER_SECOND);
   await broker.close();

@@ -58,7 +58,7 @@ export class Sweep {
       await this.inspectSources();
       await finished.storeAgain();
     } catch (error) {
-      log.debug({ err: error }, 'sweep cut short');
+      log.debug({ err: error }, 'a sweep over the runs failed; the next one retries');
     } finally {
       this.isSweeping = false;
     }

@@ -131,7 +131,7 @@ export class AdapterRegistry implements OnApplicationShutdown, OnModuleInit {
       if (list !== undefined) this.changed.set(owner, new Known(list.adapters));
       return list !== undefined;
     } catch (error) {
-      this.logger.warn({ err: error }, 'list of adapters not read');
+      this.logger.warn({ err: error }, 'reading the list of LoRA adapters failed');
       return false;
     }
   }

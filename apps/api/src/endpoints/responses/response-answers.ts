@@ -205,7 +205,7 @@ export class ResponseAnswers {
     try {
       await act();
     } catch (error) {
-      this.logger.warn({ response: id, err: error }, 'response not stored');
+      this.logger.warn({ response: id, err: error }, 'storing a response failed');
     }
   }
 }

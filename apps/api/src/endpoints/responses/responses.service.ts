@@ -116,7 +116,7 @@ export class ResponsesService {
   private nameSkipped({ id, request }: ResponseParts, reply: FastifyReply): void {
     const tools = [...new Set(request.skippedTools)];
     if (tools.length === 0) return;
-    this.logger.info({ response: id, tools }, 'tools left out of a response');
+    this.logger.info({ response: id, tools }, 'a response leaves out tools that only OpenAI runs');
     const names = tools.join(', ').replace(/[^\x20-\x7e]/g, '?');
     // Set on Node's own response, because the framework may not send this answer.
     reply.raw.setHeader(SKIPPED_TOOLS, names.slice(0, MAX_HEADER_LENGTH));

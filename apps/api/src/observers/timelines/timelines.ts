@@ -136,7 +136,7 @@ export class Timelines implements RequestObserver {
           .catch(reject);
       });
     } catch (error) {
-      this.logger.debug({ err: error }, 'other processes not asked for a timeline');
+      this.logger.debug({ err: error }, 'requesting a timeline from other processes failed');
       return undefined;
     } finally {
       clearTimeout(timer);
