@@ -139,7 +139,7 @@ export class VirtualStage {
     return this.contextFor(row, nowUs);
   }
 
-  /** The engine may have room again. */
+  /** Call it when the engine can have room again. */
   refill(engine: VirtualEngine, nowUs: Micros): void {
     if (!engine.isReady) return;
     const { directed } = engine;

@@ -48,7 +48,7 @@ export class TakingOrder<T extends QueueTaker> {
     this.onChange(taker);
   }
 
-  /** Something happens to it, so it may have room, or become idle or busy. */
+  /** Call it after an event of the taker that can give it room or make it idle or busy. */
   onChange(taker: T): void {
     taker.isPassedOver = false;
     this.turns.set(taker.index, taker.isIdle ? 0 : 1, taker.lastTurn);

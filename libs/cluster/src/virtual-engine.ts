@@ -226,7 +226,10 @@ export class VirtualEngine implements LockstepRank, QueueTaker {
     return this.rows[handle]!;
   }
 
-  /** Something may be able to run: a step begins at this instant unless one is under way. */
+  /**
+   * Call it when something can have become ready to run: a step begins at this instant unless one
+   * is under way.
+   */
   wake(nowUs: Micros): void {
     const { group } = this.parts;
     if (group !== undefined) group.wake(nowUs);

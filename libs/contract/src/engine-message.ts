@@ -5,7 +5,7 @@ import type { Stage } from './job';
 /**
  * The messages that engines and the API send to one engine over its own channel. The first five are
  * the NIXL side channel of the hand-over, as JSON, several of one turn in an array; `to` is always
- * the engine id of the channel, `from` the engine that wants the answer.
+ * the engine id of the channel, `from` the engine that gets the answer.
  */
 export type EngineMessage =
   /**
@@ -64,7 +64,7 @@ export type EngineMessage =
     }
   /** Renews leases; batched per holder. */
   | { readonly kind: 'heartbeat'; readonly from: string; readonly requestIds: readonly string[] }
-  /** An abort, or a rejection by decode: the holder frees at once. */
+  /** An abort, or a rejection by decode: the holder frees the blocks immediately. */
   | {
       readonly kind: 'release';
       readonly from: string;

@@ -66,7 +66,7 @@ export const FIELDS: Readonly<Record<FieldName, FieldForm>> = {
   factor: { kind: 'number', min: LEAST_SHARE, max: 1 },
 };
 
-/** The conditions, which every rule may have. */
+/** The conditions; every rule can have them. */
 const CONDITIONS: readonly FieldName[] = [
   'name',
   'rate',

@@ -312,8 +312,8 @@ export class SourceCoordinator<Id extends AnyId = string> {
   }
 
   /**
-   * The reader has been silent for too long. If it is alive, the message says that it may not use
-   * the blocks.
+   * The reader has been silent for too long. If it still runs, this message forbids it to use the
+   * blocks.
    */
   private loseRead(read: Read<Id>): void {
     this.tally.lostReads += 1;

@@ -15,9 +15,9 @@ export interface SourceName<Id extends AnyId = string> {
 }
 
 /**
- * The reason why a fetch failed. `lost`: the source is gone. `expired`: it no longer has the
- * blocks. `timeout`: it did not answer. `aborted`: the request was aborted. `rejected`: this engine
- * cannot serve it. `superseded`: another run has taken over.
+ * The reason why a fetch failed. `lost`: the source has left the cluster. `expired`: it no longer
+ * has the blocks. `timeout`: it did not answer. `aborted`: the request was aborted. `rejected`:
+ * this engine cannot serve it. `superseded`: another run has taken over.
  */
 export type FetchFailure = 'lost' | 'expired' | 'timeout' | 'aborted' | 'rejected' | 'superseded';
 

@@ -38,7 +38,7 @@ export class KvPool {
     this.members.set(node, member);
   }
 
-  /** The node is gone, and what its memory held with it. O(blocks of the pool). */
+  /** Removes a node and the blocks in its memory. O(blocks of the pool). */
   leave(node: number): void {
     this.members.delete(node);
     this.busyUntilUs[node] = 0;

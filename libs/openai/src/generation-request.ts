@@ -60,7 +60,7 @@ export interface GenerationRequest {
   readonly requestId: string | undefined;
   /** Separates prefix caches: part of the salt of the block hashes. */
   readonly cacheSalt: string | undefined;
-  /** The service tier in the answer, when the client asked for one. */
+  /** The service tier in the answer, when the request has one. */
   readonly serviceTier: string | undefined;
   readonly user: string | undefined;
 }

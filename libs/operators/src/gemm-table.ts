@@ -107,7 +107,10 @@ export class GemmTable {
     return isAny;
   }
 
-  /** Reads only the first and the last row, because hundreds of shapes may be tried in vain. */
+  /**
+   * Reads only the first and the last row, because a search can try hundreds of shapes without a
+   * match.
+   */
   private covers(shape: Shape, m: number): boolean {
     const [first, last] = (shape.ends ??= this.readEnds(shape.range));
     return m >= first && m <= last;

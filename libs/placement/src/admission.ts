@@ -3,7 +3,7 @@ import type { PlacementContext } from './policy';
 import { estimateTtftUs } from './ttft-estimate';
 
 /**
- * Whether one more request may wait. @param maxWaiting limit of requests that wait for one stage;
+ * Whether one more request can wait. @param maxWaiting limit of requests that wait for one stage;
  * Infinity = no limit
  */
 export function hasQueueRoom(waiting: number, maxWaiting: number): boolean {

@@ -19,7 +19,7 @@ export interface StoredResponse {
   readonly deltas: readonly (readonly number[])[];
 }
 
-/** The parts of a stored response. Those that may be long are JSON. */
+/** The parts of a stored response. Parts that can be long are JSON. */
 export interface ResponseTexts {
   readonly apiId: string | undefined;
   readonly response: string;

@@ -30,7 +30,10 @@ const ANY_OBJECT: Json = { type: 'object', minProperties: 1 };
 
 /** Constraints that are kept, the most recently used; a benchmark sends one schema many times. */
 const MAX_KEPT = 512;
-/** Units of `spendWork` that have gone into all of them: some 100 MB of automata and texts. */
+/**
+ * Limit of the work for all of them together, in units of `spendWork`: some 100 MB of automata and
+ * texts.
+ */
 const MAX_KEPT_WORK = 1_000_000;
 const MAX_KEPT_CHARACTERS = 32_768;
 /** Characters of a remembered text that take the memory of one unit. */

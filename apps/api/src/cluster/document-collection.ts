@@ -32,7 +32,7 @@ export class DocumentCollection<Document> {
     return text === undefined ? undefined : (JSON.parse(text) as Document);
   }
 
-  /** A document as stored: JSON that may be too long to parse on the event loop. */
+  /** A document as stored: JSON that can be too long to parse on the event loop. */
   text(at: Owned): Promise<string | undefined> {
     return this.current(at);
   }
@@ -51,8 +51,8 @@ export class DocumentCollection<Document> {
 
   /**
    * Changes an existing document, also while others write to it. A `change` that returns undefined
-   * leaves it as it is. Resolves to the changed document, or to undefined when the document is
-   * gone. Throws when the result is larger than the store allows.
+   * leaves it as it is. Resolves to the changed document, or to undefined when the document does
+   * not exist. Throws when the result is larger than the store allows.
    */
   async update(
     at: Owned,

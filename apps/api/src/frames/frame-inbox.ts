@@ -63,7 +63,7 @@ export class FrameInbox {
     }
   };
 
-  /** Counts the fault even when its sequence is gone. */
+  /** Counts the fault even when its sequence has ended. */
   private faulted(sequence: Sequence | undefined, tail: string | undefined): void {
     if (tail === undefined) return;
     const note = JSON.parse(tail) as FaultNote;

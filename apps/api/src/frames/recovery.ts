@@ -28,7 +28,7 @@ const MAX_INSPECTIONS = 512;
 const NEVER_BEGUN_MS = 5_000;
 /** A living engine that does not answer for its request this often in a row has lost it. */
 const MAX_UNANSWERED = 4;
-/** A late engine may be silent for an additional multiple of its worst pause. */
+/** The multiple of its worst pause for which a late engine can be silent in addition. */
 const LATE_MARGIN = 10;
 /** Jobs without a sign of life are submitted again this often. */
 const MAX_REVIVALS = 3;
@@ -118,8 +118,8 @@ export class Recovery implements OnApplicationBootstrap, OnApplicationShutdown {
   }
 
   /**
-   * The broker has restarted: queues and records may be gone. The higher submission number fences
-   * out jobs that still exist there.
+   * Handles a restart of the broker: queues and records can be lost. The higher submission number
+   * fences out jobs that still exist.
    */
   private async resubmitAll(): Promise<void> {
     const sequences = [...this.table];

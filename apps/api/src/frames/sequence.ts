@@ -27,7 +27,7 @@ export type Verdict =
   | 'advanced'
   /** Earlier tokens are missing: none was accepted. */
   | 'gap'
-  /** `received` may have grown, and the sequence is over for `endReason`. */
+  /** The sequence has ended with `endReason`; `received` can have grown. */
   | 'ended'
   /** Over, with `errorCode`. */
   | 'failed';
@@ -49,7 +49,7 @@ export interface SequenceOwner {
 
 /**
  * One prompt and choice on its way through the cluster, as the API sees it: its tokens so far,
- * their run, and the times of its events. It alone decides what a frame entry means. It never
+ * their run, and the times of its events. Only this class interprets frame entries. It never
  * writes, never waits and reads no clock: the caller gives the time.
  */
 export class Sequence implements ObservedSequence {

@@ -34,7 +34,7 @@ export interface BodyReading {
   readonly leavesLarge: boolean;
 }
 
-/** Routes whose bodies may be long: threads read them. */
+/** Routes whose bodies can be long: threads read them. */
 const THREADED = new RegExp(
   [
     '^/v1/chat/completions(/(batch|render|derender))?$',
@@ -49,9 +49,9 @@ const THREADED = new RegExp(
 );
 
 /**
- * Reads a JSON body and counts its bytes on the way. A body that is too large is refused at once;
- * the rest of it is discarded, so that the client can read the refusal. The server's request
- * timeout bounds how long that may take.
+ * Reads a JSON body and counts its bytes on the way. A body that is too large is refused
+ * immediately. The rest of it is discarded, so that the client can read the refusal. The server's
+ * request timeout limits the time for that.
  */
 export async function readJsonBody(
   message: IncomingMessage,

@@ -1,6 +1,9 @@
 import { workSpent } from '@baton/kernel';
 
-/** Requests kept between their tasks; another thread may still get the next task. */
+/**
+ * Number of requests kept between their tasks. The next task of a request can still go to another
+ * thread.
+ */
 const MAX_KEPT = 8;
 /** Bytes of their bodies, and units of `spendWork` for them: some 100 MB of the heap together. */
 const MAX_BYTES = 4 * 1024 * 1024;

@@ -38,7 +38,8 @@ export type UpFlags = Readonly<Record<string, string | boolean>>;
 
 /**
  * `baton up`: checks the configuration and the machine before it starts any process, then runs the
- * cluster until a stop signal, or until a process fails for good. Returns the exit code.
+ * cluster until a stop signal, or until a process fails and is not restarted. Returns the exit
+ * code.
  */
 export async function up(topology: string | undefined, flags: UpFlags): Promise<number> {
   const startedMs = performance.now();

@@ -92,7 +92,7 @@ export function unnamedTenant(key: string): string {
   return `${UNNAMED}${digest.slice(0, SHOWN_DIGITS)}`;
 }
 
-/** A map of names to keys, or to lists of keys; a name may come several times. */
+/** A map of names to keys or to lists of keys; a name can occur several times. */
 function readNamedKeys(path: string): ApiKey[] {
   const lines = new LineCounter();
   const refuse: Refuse = (offset, complaint) => {

@@ -14,8 +14,8 @@ export const BACK_DATING_US = 20_000;
 const RE_ANCHOR_US = secondsToUs(1);
 
 /**
- * A batch is due at its own end, so it is formed up to this share of the last step after that has
- * ended: what happened before may still be on its way here.
+ * A batch is due at its own end, and it is formed later by up to this share of the last step:
+ * messages about events before its end can still be on their way.
  */
 const GRACE_SHARE = 0.5;
 
@@ -274,7 +274,7 @@ export class StepLoop implements BarrierRank {
     const facts = slot.engine.endStep();
     this.listener?.onFacts(facts);
     if (lateUs > RE_ANCHOR_US) this.reAnchor();
-    // Without a running sequence there may be no step, and later arrivals would come first.
+    // Without a running sequence there can be no step, and later arrivals would come first.
     const hasStep = slot.engine.snapshot().running > 0;
     if (barrier === undefined && hasGrace && hasStep) this.formSoon(endUs);
     else this.form();

@@ -197,7 +197,7 @@ class ChoiceWriter {
     return asciiJson(segmentText(this.options.tokenizer, { plan, segment, count }));
   }
 
-  /** The opened calls. The arguments of the last one may be cut. */
+  /** The calls that have begun. The arguments of the last one can be cut. */
   private calls({ plan, count }: FinishedSequence, choice: number): RawJson[] {
     const { request, options, head } = this.context;
     const opened = (plan.segments ?? []).filter(({ kind, to }) => kind === 'call' && to <= count);

@@ -122,7 +122,7 @@ export class Validator {
   }
 }
 
-/** The schemas that one schema by itself applies to a property. */
+/** The schemas that one schema alone applies to a property. */
 export function memberNodes({ object }: SchemaNode, name: string): SchemaNode[] {
   const nodes: SchemaNode[] = [];
   const own = object.properties.get(name);

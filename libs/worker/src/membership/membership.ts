@@ -16,7 +16,7 @@ export interface EngineStarter {
    */
   start(role: Stage, count: number): Promise<void>;
   /**
-   * Ends processes that are not ready; resolves to their number. Unset: all engines start at once.
+   * Ends processes that are not ready; resolves to their number. Unset: all engines start together.
    */
   cancel?(): Promise<number>;
 }

@@ -25,7 +25,7 @@ export class ServerInfoController {
 
   /**
    * At the port of the cluster this is the endpoint of vLLM's development mode: the configuration
-   * without fields that may hold a password.
+   * without fields that can hold a password.
    */
   @Describe('Health and metrics', 'Describe an engine to a router', {
     detail:

@@ -52,7 +52,7 @@ export class ResponsesController {
     return this.responses.create({ body, request, reply });
   }
 
-  /** Serves clients that ask for a WebSocket. */
+  /** Serves clients that request a WebSocket. */
   @Describe('Responses', 'Create responses over a WebSocket', { upgrades: true })
   @Get()
   connect(@Req() request: FastifyRequest, @Res() reply: FastifyReply): void {

@@ -118,7 +118,7 @@ export class ResponsesService {
     if (tools.length === 0) return;
     this.logger.info({ response: id, tools }, 'a response leaves out tools that only OpenAI runs');
     const names = tools.join(', ').replace(/[^\x20-\x7e]/g, '?');
-    // Set on Node's own response, because the framework may not send this answer.
+    // The header is set on Node's own response, because the framework does not send every answer.
     reply.raw.setHeader(SKIPPED_TOOLS, names.slice(0, MAX_HEADER_LENGTH));
   }
 

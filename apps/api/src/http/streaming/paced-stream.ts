@@ -1,9 +1,9 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type EventStream, EVENT_END } from './event-stream';
 
-/** Characters that are written at once: what is written at once is copied at once. */
+/** Most characters of one write, because a write copies its characters in one piece. */
 const MOST_AT_ONCE = 262_144;
-/** Characters that may wait for a client: more than the events of the longest response. */
+/** Limit of the characters that wait for a client: more than the events of the longest response. */
 const MOST_WAITING = 128 * 1024 * 1024;
 
 /**

@@ -32,9 +32,9 @@ interface Question extends Owned {
 }
 
 /**
- * Keeps the events of each request and serves them on demand: its own at once, those of other API
- * processes after a question to all of them. Engines send their facts once per request. It is off
- * with `timeline_max_entries` 0.
+ * Keeps the events of each request and serves them on demand: those of this process immediately,
+ * those of other API processes after a request to all of them. Engines send their facts once per
+ * request. It is off with `timeline_max_entries` 0.
  */
 @Injectable()
 export class Timelines implements RequestObserver {
