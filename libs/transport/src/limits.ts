@@ -2,10 +2,7 @@ import type { RequestResult } from './port/ledger';
 
 /** Limits that both adapters share. */
 
-/**
- * Time for which the record of a running request is kept after its last update, so that no record
- * stays forever.
- */
+/** Time for which the record of a running request is kept after its last update. */
 export const LIVE_RECORD_TTL_MS = 3_600_000;
 
 /** Limit of an executing stage's prompt; vLLM's longest contexts fit. */

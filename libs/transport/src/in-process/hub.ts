@@ -90,8 +90,7 @@ export class InProcessHub {
   }
 
   /**
-   * Requests that wait for the stage, over all APIs with a presence and `own`; drops the shares of
-   * the others.
+   * Requests that wait for the stage, over living APIs and `own`; drops the shares of other APIs.
    */
   livingTotal(stage: Stage, own?: string): number {
     let total = 0;

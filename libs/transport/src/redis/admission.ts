@@ -33,8 +33,7 @@ export class RedisAdmission implements AdmissionCounters {
     const ask = async (): Promise<boolean> => {
       const reply = await this.link.scripts.run(TRY_ENTER, [this.keys.waiting(stage)], args);
       if (reply !== 1) return false;
-      // The caller already got a failure because no answer came in time, so a later grant is
-      // returned.
+      // The caller already got a failure, so a later grant is returned.
       if (hasGivenUp) await this.write(apiId, { [stage]: -count });
       else this.grant(apiId, { [stage]: count });
       return true;

@@ -152,10 +152,7 @@ export class RedisDocuments implements DocumentStore {
   }
 }
 
-/**
- * The bytes to send, because ioredis copies a long text more often than bytes. Undefined when the
- * document is too long.
- */
+/** The bytes to send: ioredis copies a long text more often. Undefined: too long. */
 function bytesOf(document: string): Buffer | undefined {
   if (document.length > MAX_DOCUMENT_BYTES) return undefined;
   const bytes = Buffer.from(document);

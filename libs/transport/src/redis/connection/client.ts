@@ -17,8 +17,8 @@ const DRAINING = [
 ];
 
 /**
- * Duration of one blocking wait. A shorter one costs an idle worker more round trips; with a longer
- * one a firewall can close the silent connection.
+ * Duration of one blocking wait. A shorter one costs more round trips; during a longer one a
+ * firewall can close the connection.
  */
 export const BLOCK_SECONDS = 20;
 

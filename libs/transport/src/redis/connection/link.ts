@@ -244,8 +244,7 @@ export class RedisLink {
 
   /**
    * Sends a ping, and at times checks that the keys still belong to Baton. With `socketTimeout`, a
-   * ping without an answer ends the connection; without pings a silent subscription would stay
-   * open.
+   * ping without an answer ends the connection, also that of a silent subscription.
    */
   private beat(): void {
     if (!this.up) return;

@@ -49,7 +49,7 @@ export class RedisConsumer implements JobConsumer {
   /** The connection of a blocking wait, during the wait. */
   private blocked: Redis | undefined;
   private burst = 1;
-  /** Estimate of the waiting jobs: the number that the last take left, or one after a wait. */
+  /** Estimated waiting jobs: the number that the last take left, or one after a wait. */
   private left = 1;
   /** Awake time of the next check for stalled jobs. */
   private checkDueMs = 0;
@@ -68,8 +68,7 @@ export class RedisConsumer implements JobConsumer {
       onRelease: () => this.changed.fire(),
     });
     this.checkDueMs = link.punctuality.awakeMs() + times.stalledCheckMs * CHECK_SLACK;
-    // The cause that cut the link can also have cut the blocked connection, which would detect it
-    // only much later.
+    // The blocked connection can be cut too, and would detect it only much later.
     link.onEvent((event) => {
       if (event !== 'lost') this.blocked?.disconnect(true);
     });
@@ -137,10 +136,7 @@ export class RedisConsumer implements JobConsumer {
     return this.options.isIdle?.() === true;
   }
 
-  /**
-   * Registers an idle consumer, so that busy ones leave jobs to it. If that fails, it takes without
-   * priority.
-   */
+  /** Registers an idle consumer, so that busy ones leave jobs to it. */
   private offer(): void {
     if (this.state !== 'taking' || !this.link.isUp || !this.isIdle) return;
     this.taking.offer(this.id, this.tookMs).catch(() => undefined);

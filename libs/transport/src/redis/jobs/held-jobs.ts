@@ -150,8 +150,7 @@ export class HeldJobs {
         else held.lockEndMs = sentMs + leaseMs;
       }
     } catch {
-      // The renewal failed. The next tick retries, or ends expired locks when the broker is
-      // unavailable.
+      // The next tick retries, or ends expired locks when the broker is unavailable.
     } finally {
       this.isRenewing = false;
     }

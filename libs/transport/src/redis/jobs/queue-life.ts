@@ -15,7 +15,7 @@ export function isOwn({ name }: { readonly name: string }): boolean {
   return name.startsWith(OWN);
 }
 
-/** Gives a time to live to the keys that an added job has created in an engine's own queue. */
+/** Gives a time to live to the keys that an added job has created. */
 export function keepAdded(queue: BullQueue, job: EngineJob): ScriptCall {
   const { wait, prioritized, pc, marker, meta, id, events } = queue.keys;
   const made = [wait, prioritized, pc, marker, meta, id, events].map((key) => key ?? '');
@@ -23,10 +23,7 @@ export function keepAdded(queue: BullQueue, job: EngineJob): ScriptCall {
   return { script: MORTAL, keys, args: [LIVE_RECORD_TTL_MS] };
 }
 
-/**
- * Gives a time to live to the list of taken jobs of an engine's own queue; that of a shared queue
- * gets none.
- */
+/** Gives a time to live to the list of taken jobs, except in a shared queue. */
 export function keepTaken(worker: BullWorker): ScriptCall {
   const { active = '' } = worker.keys;
   return { script: MORTAL, keys: [active], args: [isOwn(worker) ? LIVE_RECORD_TTL_MS : 0] };

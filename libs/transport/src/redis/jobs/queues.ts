@@ -50,8 +50,7 @@ export class RedisQueues implements JobQueues {
 
   async add(queue: QueueName, jobs: readonly EngineJob[]): Promise<void> {
     const bull = this.queue(queue);
-    // This does not use `addBulk`, whose pipeline copies all of BullMQ's commands each time.
-    // Commands of one turn leave in one write without it.
+    // Without `addBulk`, whose pipeline copies all of BullMQ's commands each time.
     const add = isOwn(bull)
       ? (job: EngineJob): Promise<unknown> => this.addKept(bull, job)
       : (job: EngineJob): Promise<unknown> => bull.add('run', job, bullOptions(job));
@@ -129,10 +128,7 @@ export class RedisQueues implements JobQueues {
     await Promise.all([...this.queues.values()].map((queue) => queue.close()));
   }
 
-  /**
-   * Writes the queue's metadata again: BullMQ writes it once per queue object, and a replaced
-   * server has lost it.
-   */
+  /** Writes the metadata again, which BullMQ writes once per queue object. */
   private async shortenEvents(meta = ''): Promise<void> {
     await this.link.commands.hset(meta, 'opts.maxLenEvents', KEPT_EVENTS);
   }
