@@ -10,7 +10,7 @@ export const UNKNOWN = -1;
  */
 export class LinkEnd {
   bytesPerSecond = 0;
-  /** Slots of its transfers, in no order. */
+  /** Slots of the transfers of this link end, in no particular order. */
   readonly slots: number[] = [];
   /**
    * The other side's count of readers on its link, this one included; 0 = this set has all of them.

@@ -34,7 +34,7 @@ export type TargetFact<Id extends AnyId = string> =
       readonly source: SourceName<Id>;
       readonly nowUs: Micros;
     }
-  /** This engine refuses the request before it accepts it: the source may free its blocks. */
+  /** This engine refuses the request before it accepts it: the source can free its blocks. */
   | {
       readonly kind: 'rejected';
       readonly requestId: Id;
@@ -79,7 +79,7 @@ export type TargetFact<Id extends AnyId = string> =
     }
   /** This engine has left the cluster, or came back as another incarnation. */
   | { readonly kind: 'source-lost'; readonly engineId: Id; readonly nowUs: Micros }
-  /** The request is over, in every epoch: both sides free what they hold. */
+  /** The request has ended, in every epoch: both sides free its blocks. */
   | { readonly kind: 'aborted'; readonly requestId: Id; readonly nowUs: Micros }
   /**
    * This run and older ones are void, but the request continues: only this side frees its blocks.

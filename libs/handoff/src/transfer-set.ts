@@ -29,7 +29,10 @@ export interface CompletedTransfer<Id extends AnyId = string> {
   readonly completedUs: Micros;
 }
 
-/** Floating point may put an exact division a hair above the whole microsecond. */
+/**
+ * Tolerance for floating point, which can put an exact division slightly above the whole
+ * microsecond.
+ */
 const ROUNDING_SLACK_US = 1e-6;
 
 /**

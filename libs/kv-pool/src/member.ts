@@ -112,7 +112,7 @@ export class KvPoolMember {
     return atUs - nowUs;
   }
 
-  /** A prefix on other nodes is computed instead. */
+  /** Counts a prefix that is computed although other nodes have it. */
   decline(): void {
     this.counters.declined++;
   }

@@ -32,7 +32,7 @@ export interface GenerationRequest {
   readonly steering: Steering | undefined;
   /** Constraint on the content. Undefined: free text. */
   readonly constraint: StructuredText | undefined;
-  /** Functions that the answer may or must call. Undefined: none. */
+  /** Functions that the answer can or must call. Undefined: none. */
   readonly tools: ToolOffer | undefined;
   /** The form of their calls in the answer. */
   readonly calls: CallShape;

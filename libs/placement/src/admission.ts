@@ -13,7 +13,8 @@ export function hasQueueRoom(waiting: number, maxWaiting: number): boolean {
 /**
  * The predicted TTFT of a request, in µs: the smallest estimate over the engines of the stage, with
  * the prompt tokens in the stage's shared queue spread evenly. It leaves out hand-over and first
- * decode step, so it is rather too low and never refuses a request that had a chance.
+ * decode step, so it is too low rather than too high and never refuses a request that could meet
+ * its target.
  *
  * @param sharedTokens prompt tokens that wait in the stage's shared queue; 0 when every engine has
  *   its own

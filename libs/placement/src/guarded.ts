@@ -76,7 +76,7 @@ function tryOut(
   }
 }
 
-/** A missing or invalid answer of a user's policy. */
+/** The error of a missing or invalid answer of a user's policy. */
 export interface PolicyFault {
   readonly path: string;
   readonly stage: PolicyStage;
@@ -91,7 +91,7 @@ export interface PolicyWatch {
   readonly nowMs?: () => number;
 }
 
-/** A user's policy has given no answer. */
+/** Called when a user's policy gave no valid answer. */
 export class PolicyError extends Error {}
 
 /** Ends the run at the first fault, when nothing counts faults. */

@@ -52,8 +52,8 @@ export class OwnScheduling implements SchedulingPolicy {
 }
 
 /**
- * The fields that a user's policy may read; the engine's own record of a sequence has the output
- * length.
+ * The fields that a user's policy gets. The engine's own record of a sequence also has the output
+ * length, which policies must not read.
  */
 function viewOf(sequence: WaitingView): WaitingView {
   const { promptTokens, targetTokens, computed, priority, arrivalUs, adapter, order } = sequence;

@@ -8,7 +8,7 @@ import type { EngineRole } from './topology';
 
 /**
  * When the decode engine of a disaggregated request is chosen: with the prefill engine at arrival,
- * or when the prompt is done.
+ * or after the prompt is computed.
  */
 export type DecodeChoice = 'early' | 'late';
 
@@ -60,7 +60,8 @@ export class Placer {
   private readonly aggregated: Policy | null;
   private readonly decodeEarly: Policy | null;
   /**
-   * Separate from the policy at arrival, whose choices are discarded when decode is chosen late.
+   * The policy of late choices. It is separate from that at arrival, whose choices are discarded
+   * when decode is chosen late.
    */
   private readonly decodeLate: Policy | null;
 
