@@ -31,7 +31,7 @@ const ANY_OBJECT: Json = { type: 'object', minProperties: 1 };
 /** Constraints that are kept, the most recently used; a benchmark sends one schema many times. */
 const MAX_KEPT = 512;
 /**
- * Limit of the work for all of them together, in units of `spendWork`: some 100 MB of automata and
+ * Limit of the work for all of them together, in units of `spendWork`: up to 50 MB of automata and
  * texts.
  */
 const MAX_KEPT_WORK = 1_000_000;

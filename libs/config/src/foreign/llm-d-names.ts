@@ -74,7 +74,7 @@ export const LLM_D_NAMES: ForeignNames = {
   max_cpu_loras: CPU_LORAS,
   fake_metrics_refresh_interval: {
     kind: 'left-out',
-    why: 'functions are computed anew for each scrape',
+    why: 'Baton computes the functions for each scrape',
   },
   ...KV_CACHE,
   ...JITTER,
