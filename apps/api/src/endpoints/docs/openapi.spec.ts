@@ -107,26 +107,32 @@ describe('the description of the API', () => {
     }
   });
 
-  it('gives example bodies that the server accepts, and schemas that the answers match', async () => {
-    const ajv = new Ajv2020({ strict: false });
-    ajv.addSchema(document, 'api');
-    const server = await ApiFixture.start({ config: everything, engines: [{ isEager: true }] });
-    const shown = operations().flatMap(({ path, method, operation }) => {
-      const { example } = operation.requestBody?.content['application/json'] ?? {};
-      const isPlain = !path.includes('{') && method === 'post' && !FOR_SUPERVISORS.has(path);
-      return isPlain && example !== undefined ? [{ path, example, name: schemaOf(operation) }] : [];
-    });
-    expect(shown.length).toBeGreaterThan(20);
-    for (const { path, example, name } of shown) {
-      const answer = await server.post(path, example);
-      const text = await answer.text();
-      const body: unknown = text.startsWith('Success') ? text : JSON.parse(text);
-      expect(answer.status, `${path}: ${JSON.stringify(body)}`).toBe(200);
-      const isFit = name === undefined || ajv.validate(`api${name}`, body);
-      expect(isFit, `${path}: ${ajv.errorsText()}`).toBe(true);
-    }
-    await server.stop();
-  });
+  it.each(['openai', 'vllm'] as const)(
+    'gives example bodies that a server of the %s dialect accepts, and schemas of its answers',
+    async (dialect) => {
+      const ajv = new Ajv2020({ strict: false });
+      ajv.addSchema(document, 'api');
+      const config = { ...everything, dialect };
+      const server = await ApiFixture.start({ config, engines: [{ isEager: true }] });
+      const shown = operations().flatMap(({ path, method, operation }) => {
+        const { example } = operation.requestBody?.content['application/json'] ?? {};
+        const isPlain = !path.includes('{') && method === 'post' && !FOR_SUPERVISORS.has(path);
+        return isPlain && example !== undefined
+          ? [{ path, example, name: schemaOf(operation) }]
+          : [];
+      });
+      expect(shown.length).toBeGreaterThan(20);
+      for (const { path, example, name } of shown) {
+        const answer = await server.post(path, example);
+        const text = await answer.text();
+        const body: unknown = text.startsWith('Success') ? text : JSON.parse(text);
+        expect(answer.status, `${path}: ${JSON.stringify(body)}`).toBe(200);
+        const isFit = name === undefined || ajv.validate(`api${name}`, body);
+        expect(isFit, `${path}: ${ajv.errorsText()}`).toBe(true);
+      }
+      await server.stop();
+    },
+  );
 
   it('describes every operation, and every answer schema with an example that fits', () => {
     const ajv = new Ajv2020({ strict: false });
