@@ -45,6 +45,8 @@ export interface OperationFacts {
   readonly requires?: readonly string[];
   /** The schema of a JSON answer. Default: any JSON. */
   readonly result?: ResultName;
+  /** The status of a success; default 200. */
+  readonly status?: 200 | 202;
   /** True when only requests for a WebSocket are answered, which OpenAPI cannot express. */
   readonly upgrades?: boolean;
   readonly query?: readonly QueryParameter[];

@@ -27,7 +27,7 @@ export class EnginesController {
 
   @Describe('Administration', 'Start engines', {
     ...{ body: 'Object', example: { role: 'decode', count: 1 }, result: 'Joining' },
-    detail: 'The answer comes at once with status 202; the list of engines shows the progress.',
+    ...{ status: BEGUN, detail: 'The list of engines shows the progress.' },
   })
   @Post()
   @HttpCode(BEGUN)
@@ -46,7 +46,7 @@ export class EnginesController {
   }
 
   @Describe('Administration', 'Remove an engine', {
-    result: 'Leaving',
+    ...{ status: BEGUN, result: 'Leaving' },
     detail: 'The engine finishes its requests first.',
   })
   @Delete(':id')
@@ -58,6 +58,7 @@ export class EnginesController {
 
   @Describe('Administration', 'Change the role of an engine', {
     ...{ body: 'Object', example: { role: 'prefill' }, result: 'Becoming' },
+    status: BEGUN,
     detail: 'The engine finishes its requests first.',
   })
   @Post(':id/role')

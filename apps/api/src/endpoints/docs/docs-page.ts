@@ -48,7 +48,7 @@ function operationHtml({ method, path, operation }: Entry, document: OpenApiDocu
     ...{ name, isRequired: required, form: typeName(form) },
     note,
   }));
-  const types = Object.keys((responses['200']?.['content'] ?? {}) as object);
+  const types = Object.keys(((responses['200'] ?? responses['202'])?.['content'] ?? {}) as object);
   const answer = types.length === 0 ? 'no body' : types.map(escaped).join(' or ');
   return `<details id="${operationId}"><summary><b class="${method}">${method.toUpperCase()}</b> <code>${escaped(path)}</code> <span>${escaped(summary)}</span></summary>
 <p>${escaped(description)}</p>${fieldsHtml('Parameters', given)}${body}<p>Answers with ${answer}.</p></details>`;

@@ -142,7 +142,7 @@ function operationOf(method: string, path: string, operation: HttpOperation): De
     ...(parameters.length === 0 ? {} : { parameters }),
     ...bodyOf(operation),
     responses: {
-      '200': answerOf(operation),
+      [operation.status ?? 200]: answerOf(operation),
       default: ref(`responses/${failureOf(path)}`),
     },
   };

@@ -19,7 +19,8 @@ const everything = {
 } as const;
 
 function schemaOf({ responses }: DescribedOperation): string | undefined {
-  const content = responses['200']?.['content'] as Media | undefined;
+  const success = responses['200'] ?? responses['202'];
+  const content = success?.['content'] as Media | undefined;
   return content?.['application/json']?.schema?.$ref;
 }
 
