@@ -132,7 +132,7 @@ function sharedExpertsOf(config: CheckpointConfig, expertIntermediate: number): 
   return config.optionalCount('n_shared_experts');
 }
 
-/** As vLLM reads `quantization_config`. */
+/** Reads `quantization_config` as vLLM does. */
 function precisionOf(config: CheckpointConfig): Precision {
   const quantized = config.mapping('quantization_config');
   if (quantized === undefined) return BF16;

@@ -8,7 +8,7 @@ export interface PromptShape {
   readonly prompts: number;
   /** Tokens of each with those before it, cached or computed in earlier steps. */
   readonly length: number;
-  /** Those before it. */
+  /** Tokens before the new ones, cached or computed in earlier steps. */
   readonly cached: number;
 }
 
@@ -64,7 +64,7 @@ function grouped(parts: StepParts, attention: GroupedAttention): AttentionPart {
   };
 }
 
-/** Layers that see everything, and those that see a window. */
+/** Layers that attend to everything, and layers that attend to a window. */
 function layersOfWindows(
   full: AttentionShape,
   { slidingWindow }: GroupedAttention,
