@@ -67,8 +67,7 @@ describe("Dynamo's load-based planner", () => {
 
   it('adds a decode engine when a step with one sequence more takes longer', () => {
     // 1 ms, 1 ms a sequence, and 10 ms × KV, of which the new one has the mean.
-    const after = (running: number, kv: number): string =>
-      decided({ engines: '2D', running, kv });
+    const after = (running: number, kv: number): string => decided({ engines: '2D', running, kv });
     expect([after(49, 0), after(48, 0), after(39, 0), after(37, 0)]).toEqual([
       ...['3D', '2D', '2D', '1D'],
     ]);
