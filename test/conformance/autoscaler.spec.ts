@@ -5,6 +5,7 @@ import {
   Autoscaler,
   buildAutoscaler,
   type ClusterSample,
+  EngineCapacity,
   KEEP,
   OwnScaler,
   type OwnScalePolicy,
@@ -35,6 +36,11 @@ const SLOW = {
     100_000 + 1_000 * b.prefillTokens + 10 * b.decodeContext,
 };
 
+const CAPACITY = new EngineCapacity({
+  stepTime: SLOW,
+  ...{ maxNumBatchedTokens: 2_048, maxNumSeqs: 256, kvTokens: 16_000 },
+});
+
 const FOLDER = mkdtempSync(join(tmpdir(), 'baton-scaler-'));
 /** Decides by metrics, by its state and by its random stream. */
 const MODULE = join(FOLDER, 'scaler.mjs');
@@ -59,7 +65,7 @@ writeFileSync(
 );
 
 function policyOf(written: string): ScalePolicy {
-  const [random, capacities] = [RandomStream.root(1), {}];
+  const [random, capacities] = [RandomStream.root(1), { prefill: CAPACITY, decode: CAPACITY }];
   if (!isModulePath(written)) {
     return buildAutoscaler(parseAutoscaler(written), { capacities, random });
   }
@@ -140,7 +146,7 @@ describe('INV-13: live and virtual agree on the changes of an autoscaler', () =>
     ['hpa by TTFT', 'hpa:ttft=1s:down-window=3s'],
     ['keda', 'keda:4:down-window=5s'],
     ['hpa by two metrics', 'hpa:rps=4+waiting=6:down-window=2s'],
-    ['sla-load', 'sla-load:ttft=2s:itl=0.2'],
+    ['sla-load', 'sla-load:ttft=0.5s:itl=0.2'],
     ['a module', MODULE],
   ])('with the same metrics: %s', async (_name, written) => {
     const { samples, changes } = virtual(written);

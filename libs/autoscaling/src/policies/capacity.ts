@@ -18,6 +18,16 @@ export interface Load {
   readonly outputTokens: number;
 }
 
+/** The mean step of a load; numbers may be fractions. */
+export interface MeanStep {
+  readonly prefillTokens: number;
+  /** Mean length of the prompts that these tokens belong to. */
+  readonly promptTokens: number;
+  readonly decodeSeqs: number;
+  /** Σ tokens in KV of the decoding sequences. */
+  readonly decodeContext: number;
+}
+
 /**
  * The capacity of one engine by its step times, without a queue and without cached prompts;
  * Dynamo's planner interpolates the same from profiles.
@@ -27,6 +37,33 @@ export class EngineCapacity {
 
   constructor(facts: CapacityFacts) {
     this.facts = { ...facts, stepTime: forEstimates(facts.stepTime) };
+  }
+
+  get maxNumBatchedTokens(): number {
+    return this.facts.maxNumBatchedTokens;
+  }
+
+  /** Tokens of KV that it holds. */
+  get kvTokens(): number {
+    return this.facts.kvTokens;
+  }
+
+  /**
+   * Duration of a step. Its chunks lie anywhere in their prompts, so a token attends to half a
+   * prompt on average.
+   */
+  stepSeconds({ prefillTokens, promptTokens, decodeSeqs, decodeContext }: MeanStep): number {
+    const tokens = Math.round(prefillTokens);
+    const prefillSeqs = Math.ceil(tokens / wholeTokens(promptTokens));
+    const us = this.facts.stepTime.stepUs({
+      ...{ prefillTokens: tokens, prefillSeqs },
+      prefillQuadratic: Math.round(tokens * promptTokens),
+      prefillContext: Math.round(Math.max(0, prefillSeqs * promptTokens - tokens) / 2),
+      decodeSeqs: Math.round(decodeSeqs),
+      decodeContext: Math.round(decodeContext),
+      kvUsage: 0,
+    });
+    return usToSeconds(us);
   }
 
   /** Time of a prompt alone in the engine, seconds. */

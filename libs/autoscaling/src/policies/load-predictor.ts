@@ -1,3 +1,5 @@
+import { ArimaPredictor } from './arima-predictor';
+
 /** Predicts the next of a series of numbers. */
 export interface LoadPredictor {
   observe(value: number): void;
@@ -5,10 +7,11 @@ export interface LoadPredictor {
   next(): number;
 }
 
-export const PREDICTORS = ['constant', 'kalman'] as const;
+export const PREDICTORS = ['constant', 'kalman', 'arima'] as const;
 export type PredictorName = (typeof PREDICTORS)[number];
 
 export function buildPredictor(name: PredictorName): LoadPredictor {
+  if (name === 'arima') return new ArimaPredictor();
   return name === 'kalman' ? new KalmanPredictor() : new ConstantPredictor();
 }
 

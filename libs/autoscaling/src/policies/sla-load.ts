@@ -1,19 +1,15 @@
 import { type Micros, secondsToUs } from '@baton/kernel';
 import type { EngineRole, Topology } from '@baton/placement';
-import { clusterValue, ratePerSecond } from '../metrics';
 import type { ScaleContext, ScaleDecision, ScalePolicy } from '../policy';
 import { type ClusterSample, type EngineSample, enginesIn } from '../sample';
-import type { Capacities } from './capacity';
-import { LoadLine } from './load-line';
-import { SlaPlanner } from './sla-planner';
+import type { Capacities, EngineCapacity, Load } from './capacity';
+import { lastLoad, SlaPlanner } from './sla-planner';
 
 export interface SlaLoadSpec {
   readonly kind: 'sla-load';
   readonly ttftSeconds: number;
   readonly itlSeconds: number;
-  /** Scrapes that the lines are fitted to. */
-  readonly window: number;
-  /** Percent of the load that one engine less could carry, 0..100: see the formula. */
+  /** Percent of an objective below which an engine counts as idle, 0..100. */
   readonly sensitivity: number;
   /** Seconds between two lower bounds of the throughput-based planner. Zero: no bound. */
   readonly throughputSeconds: number;
@@ -22,44 +18,44 @@ export interface SlaLoadSpec {
 type Step = -1 | 0 | 1;
 
 /**
- * Dynamo's SLA planner (load-based): lines fitted to the last scrapes give the load at which a
- * latency reaches its objective.
+ * Dynamo's SLA planner (load-based): the TTFT and ITL that the next request would get from each
+ * engine, estimated from the engine's queue and batch.
  *
- *     TTFT = a × (active prompt tokens + isl) + b,  ITL = c × KV in use + d
- *     one engine more: the load of every engine is above the target
- *     one engine less: it is below target × (n - 1) / n × sensitivity / 100 in every engine
+ *     TTFT = Σ step(chunk) over queued prompt tokens + isl, in chunks of max_num_batched_tokens
+ *     ITL = step(sequences + 1, KV of running and queued sequences + KV of one)
+ *     one engine more: the estimate of every engine is above the objective
+ *     one engine less: it is below objective × sensitivity / 100 in every engine
  *
- * Aggregated engines follow both lines: one more when either line requires it, one less when both
- * allow it. A role with an engine that starts is only observed. With `throughputSeconds` the
- * throughput-based planner sets lower bounds; like Dynamo it then has no correction factors.
+ * In aggregated engines the chunks run beside the decoding sequences, and a decode step computes
+ * sequences × isl / osl prompt tokens. They get one more when either objective requires it, one
+ * less when both allow it. A role with an engine that starts is only observed. With
+ * `throughputSeconds` the throughput-based planner sets lower bounds; like Dynamo it then has no
+ * correction factors.
  *
- * Source: "Planner Design" of Dynamo (docs.nvidia.com/dynamo), "Load-Based Scaling", and its
- * prefill_planner.py, decode_planner.py and agg_planner.py. There a scrape has latencies and tokens
- * of each engine; here it has the mean latencies of all and the requests of each, which count as
- * mean prompts. Of aggregated engines those that run count as decoding.
+ * Source: ai-dynamo/dynamo, components/src/dynamo/planner/core: load_scaling.py
+ * (`_scale_decision`) and perf_model (`estimate_next_ttft`, `estimate_next_itl`, and the prompt
+ * tokens of a step in `find_best_engine_agg_rps`). There a performance model estimates steps,
+ * tuned by the steps seen, and engines report queued tokens; here the step-time model does, and
+ * queued requests count as mean prompts of the requests that finished last.
  */
 export class SlaLoad implements ScalePolicy {
-  private readonly ttft: LoadLine;
-  private readonly itl: LoadLine;
   private readonly throughput: SlaPlanner;
   private bound: Topology = { prefill: 0, decode: 0, aggregated: 0 };
   private bounded: ClusterSample | undefined;
-  /** Mean prompt of the requests that finished last. */
-  private promptTokens: number | undefined;
+  /** Mean lengths of the requests that finished last. */
+  private lengths: Load | undefined;
 
   constructor(
     private readonly spec: SlaLoadSpec,
-    capacities: Capacities,
+    private readonly capacities: Capacities,
   ) {
-    this.ttft = new LoadLine(spec.window);
-    this.itl = new LoadLine(spec.window);
     const { ttftSeconds, itlSeconds } = spec;
     const planner = { kind: 'sla', ttftSeconds, itlSeconds, predictor: 'constant' } as const;
     this.throughput = new SlaPlanner(planner, capacities, { isCorrected: false });
   }
 
   decide(context: ScaleContext): ScaleDecision {
-    this.observe(context);
+    this.lengths = lastLoad(context) ?? this.lengths;
     this.raiseBound(context);
     const count = (role: EngineRole): number =>
       Math.max(this.bound[role], context.counts[role] + this.step(role, context));
@@ -70,22 +66,6 @@ export class SlaLoad implements ScalePolicy {
         aggregated: count('aggregated'),
       },
     };
-  }
-
-  private observe(context: ScaleContext): void {
-    const finished = ratePerSecond(context, (totals) => totals.finished) ?? 0;
-    const prompt = ratePerSecond(context, (totals) => totals.promptTokens) ?? 0;
-    if (finished > 0) this.promptTokens = prompt / finished;
-    const prefills = readyIn(context.sample, 'prefill', 'aggregated');
-    const ttft = clusterValue('ttft', 'prefill', context);
-    if (ttft !== undefined && this.promptTokens !== undefined && prefills.length > 0) {
-      const active = mean(prefills.map((engine) => this.activeTokens(engine, context)));
-      this.ttft.observe(active + this.promptTokens, ttft);
-    }
-    const decodes = readyIn(context.sample, 'decode', 'aggregated');
-    const itl = clusterValue('itl', 'decode', context);
-    const kv = mean(decodes.map(({ kvUsage }) => kvUsage));
-    if (itl !== undefined && kv > 0) this.itl.observe(kv, itl);
   }
 
   private raiseBound(context: ScaleContext): void {
@@ -100,55 +80,81 @@ export class SlaLoad implements ScalePolicy {
     this.bounded = sample;
   }
 
-  private step(role: EngineRole, context: ScaleContext): Step {
-    const ready = readyIn(context.sample, role);
-    if (ready.length === 0 || ready.length !== context.counts[role]) return 0;
-    const prefill = role === 'decode' ? undefined : this.prefillStep(ready, context);
-    const decode = role === 'prefill' ? undefined : this.decodeStep(ready);
-    if (prefill === undefined || decode === undefined) return prefill ?? decode ?? 0;
-    if (prefill > 0 || decode > 0) return 1;
-    return prefill < 0 && decode < 0 ? -1 : 0;
+  private step(role: EngineRole, { sample, counts }: ScaleContext): Step {
+    const { lengths, spec } = this;
+    const capacity = this.capacities[role];
+    const engines = enginesIn(sample, role).filter(({ state }) => state === 'ready');
+    if (lengths === undefined || capacity === undefined || engines.length === 0) return 0;
+    if (engines.length !== counts[role]) return 0;
+    const share = sample.queued[role] / engines.length;
+    const works = engines.map((engine) => workOf(engine, share, { capacity, lengths }));
+    const ttft = (): Step => this.stepAt(works.map(ttftSeconds), spec.ttftSeconds);
+    const itl = (): Step => this.stepAt(works.map(itlSeconds), spec.itlSeconds);
+    if (role === 'prefill') return ttft();
+    if (role === 'decode') return itl();
+    const both = [ttft(), itl()] as const;
+    return both.includes(1) ? 1 : (Math.max(...both) as Step);
   }
 
-  private prefillStep(engines: readonly EngineSample[], context: ScaleContext): Step {
-    const load = this.ttft.loadAt(this.spec.ttftSeconds) ?? 0;
-    const target = load - (this.promptTokens ?? 0);
-    return this.stepAt(
-      target,
-      engines.map((engine) => this.activeTokens(engine, context)),
-    );
-  }
-
-  private decodeStep(engines: readonly EngineSample[]): Step {
-    const target = this.itl.loadAt(this.spec.itlSeconds) ?? 0;
-    return this.stepAt(
-      target,
-      engines.map(({ kvUsage }) => kvUsage),
-    );
-  }
-
-  /** No step towards a target of zero: it is not known yet, or no load keeps the objective. */
-  private stepAt(target: number, loads: readonly number[]): Step {
-    if (target <= 0) return 0;
-    if (loads.every((load) => load > target)) return 1;
-    const engines = loads.length;
-    const low = ((target * (engines - 1)) / engines) * (this.spec.sensitivity / 100);
-    return loads.every((load) => load < low) ? -1 : 0;
-  }
-
-  /** Prompt tokens that the engine has to compute, with its share of those that wait in front. */
-  private activeTokens({ role, running, waiting }: EngineSample, context: ScaleContext): number {
-    const ready = readyIn(context.sample, role);
-    const share = context.sample.queued[role] / ready.length;
-    const prompts = waiting + share + (role === 'prefill' ? running : 0);
-    return prompts * (this.promptTokens ?? 0);
+  private stepAt(estimates: readonly number[], objective: number): Step {
+    if (estimates.every((seconds) => seconds > objective)) return 1;
+    const low = objective * (this.spec.sensitivity / 100);
+    const isIdle = estimates.length > 1 && estimates.every((seconds) => seconds < low);
+    return isIdle ? -1 : 0;
   }
 }
 
-function readyIn(sample: ClusterSample, ...roles: readonly EngineRole[]): EngineSample[] {
-  return roles.flatMap((role) => enginesIn(sample, role)).filter(({ state }) => state === 'ready');
+interface Facts {
+  readonly capacity: EngineCapacity;
+  readonly lengths: Load;
 }
 
-function mean(values: readonly number[]): number {
-  return values.reduce((sum, value) => sum + value, 0) / Math.max(1, values.length);
+/** The work of one engine. */
+interface Work extends Facts {
+  /** Requests without a batch, with its share of those in front of all engines. */
+  readonly waiting: number;
+  readonly decodeSeqs: number;
+  /** Σ tokens in KV of the decoding sequences. */
+  readonly decodeContext: number;
+  readonly promptsDecodeBeside: boolean;
+}
+
+function workOf(engine: EngineSample, share: number, facts: Facts): Work {
+  const { role, running, waiting, kvUsage } = engine;
+  const decodes = role === 'prefill' ? 0 : 1;
+  return {
+    ...facts,
+    waiting: waiting + share,
+    decodeSeqs: decodes * running,
+    decodeContext: decodes * kvUsage * facts.capacity.kvTokens,
+    promptsDecodeBeside: role === 'aggregated',
+  };
+}
+
+/** TTFT of a request that enters now. */
+function ttftSeconds({ capacity, lengths, waiting, decodeSeqs, decodeContext }: Work): number {
+  const { promptTokens } = lengths;
+  const { maxNumBatchedTokens } = capacity;
+  const chunkSeconds = (prefillTokens: number): number =>
+    capacity.stepSeconds({ prefillTokens, promptTokens, decodeSeqs, decodeContext });
+  const tokens = (waiting + 1) * promptTokens;
+  const full = Math.floor(tokens / maxNumBatchedTokens);
+  const rest = tokens - full * maxNumBatchedTokens;
+  const fullSeconds = full === 0 ? 0 : full * chunkSeconds(maxNumBatchedTokens);
+  return fullSeconds + (rest === 0 ? 0 : chunkSeconds(rest));
+}
+
+/** Time between two tokens of a request that decodes from now on. */
+function itlSeconds(work: Work): number {
+  const { capacity, lengths, waiting, decodeSeqs, decodeContext } = work;
+  const { promptTokens, outputTokens } = lengths;
+  const mean = decodeSeqs > 0 ? decodeContext / decodeSeqs : promptTokens + outputTokens / 2;
+  const sequences = decodeSeqs + waiting + 1;
+  const prompts = work.promptsDecodeBeside ? (sequences * promptTokens) / outputTokens : 0;
+  return capacity.stepSeconds({
+    prefillTokens: Math.min(prompts, capacity.maxNumBatchedTokens),
+    promptTokens,
+    decodeSeqs: sequences,
+    decodeContext: decodeContext + (waiting + 1) * mean,
+  });
 }

@@ -95,7 +95,7 @@ export class SlaPlanner implements ScalePolicy {
 }
 
 /** Undefined when nothing has finished between the scrapes, so that lengths are unknown. */
-function lastLoad(context: ScaleContext): Load | undefined {
+export function lastLoad(context: ScaleContext): Load | undefined {
   const requestsPerSecond = ratePerSecond(context, ({ arrived }) => arrived);
   const finished = ratePerSecond(context, (totals) => totals.finished);
   const prompt = ratePerSecond(context, ({ promptTokens }) => promptTokens);

@@ -237,7 +237,10 @@ describe('an invalid autoscaler', () => {
     ['ratio:4A', 'ratio needs both pools'],
     ['schedule:8h', 'schedule: "8h" is not understood'],
     ['schedule:25h=1P1D', 'schedule: each time must be before the end of the period.'],
-    ['sla:predictor=oracle', 'sla: predictor must be constant or kalman; "oracle" is not.'],
+    [
+      'sla:predictor=oracle',
+      'sla: predictor must be constant or kalman or arima; "oracle" is not.',
+    ],
     ['oracle:3', 'oracle: "3" is not of the form option=value.'],
   ])('%s is refused in one sentence', (text, sentence) => {
     expect(() => parseAutoscaler(text)).toThrow(sentence);

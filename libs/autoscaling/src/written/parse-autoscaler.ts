@@ -218,17 +218,15 @@ function sla(options: WrittenOptions, given: Objectives): AutoscalerSpec {
   return { kind: 'sla', ...objectives, predictor };
 }
 
-/** Dynamo's defaults of --loadbased-learning-window and --loadbased-scaling-down-sensitivity. */
-const LEARNING_WINDOW = 50;
+/** Dynamo's default of load_scaling_down_sensitivity. */
 const DOWN_SENSITIVITY = 80;
 
 function slaLoad(options: WrittenOptions, given: Objectives): AutoscalerSpec {
   const objectives = objectivesIn('sla-load', options, given);
-  const window = Math.round(options.number('window', LEARNING_WINDOW, [5, 1_000]));
   const sensitivity = options.number('sensitivity', DOWN_SENSITIVITY, [0, 100]);
   const throughputSeconds = options.seconds('throughput', 0);
   options.end();
-  return { kind: 'sla-load', ...objectives, window, sensitivity, throughputSeconds };
+  return { kind: 'sla-load', ...objectives, sensitivity, throughputSeconds };
 }
 
 function roleSwitch(options: WrittenOptions, given: Objectives): AutoscalerSpec {
