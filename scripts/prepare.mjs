@@ -21,8 +21,8 @@ import { reasonOf } from './failed-command.mjs';
 const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
 const DIST = join(ROOT, 'dist');
 const STAMP = join(DIST, '.built');
-/** The live page is not compiled file by file. */
-const PAGE = join(DIST, 'apps', 'ui');
+/** The live page and the bundles are not compiled file by file. */
+const WHOLE = [join(DIST, 'apps', 'ui'), join(DIST, 'bundles')];
 
 const sentence = refusal(process.versions.node);
 if (sentence !== undefined) fail(sentence);
@@ -47,7 +47,7 @@ function isBuilt() {
   if (!existsSync(STAMP)) return false;
   const builtMs = statSync(STAMP).mtimeMs;
   const inputs = [join(ROOT, '.swcrc'), join(ROOT, 'package-lock.json'), ...sources()];
-  if (!existsSync(PAGE)) return false;
+  if (!WHOLE.every(existsSync)) return false;
   return inputs.every((path) => statSync(path).mtimeMs <= builtMs) && orphans().length === 0;
 }
 
@@ -111,7 +111,7 @@ function isOfTests(path) {
  */
 function orphans() {
   return filesBelow(DIST).filter((path) => {
-    if (!path.endsWith('.js') || path.startsWith(PAGE)) return false;
+    if (!path.endsWith('.js') || WHOLE.some((folder) => path.startsWith(folder))) return false;
     const source = join(ROOT, relative(DIST, path));
     const sources = [source, source.replace(/\.js$/, '.ts')];
     return isOfTests(source) || !sources.some(existsSync);

@@ -3,7 +3,7 @@ export { entryOf, NO_ENGINES, planOneProcess, planProcesses } from './cluster-pl
 export type { StageCounts } from './cluster-plan';
 export { checkEnginePorts, claimPort } from './ports';
 export { baseUrl, ClusterReadiness } from './readiness';
-export { LEASH, LEASHED } from './supervised-process';
+export { LEASH, LEASHED, WARM_UP } from './supervised-process';
 export type { ProcessSpec } from './supervised-process';
 export { Supervisor } from './supervisor';
 export type { SupervisorEvents } from './supervisor';

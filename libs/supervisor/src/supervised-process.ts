@@ -45,6 +45,8 @@ const MALLOC = { MALLOC_ARENA_MAX: '2' };
 export const LEASHED: StdioOptions = ['ignore', 'pipe', 'pipe', 'ipc', 'pipe'];
 /** Module that ends a process when its parent has ended, for any reason. */
 export const LEASH = join(__dirname, 'leash.js');
+/** The part of the leash that sets flags of V8. */
+export const WARM_UP = join(__dirname, 'warm-up.js');
 /** Exit code of a wrong usage: a restart would end the same. */
 const WRONG_USAGE = 2;
 

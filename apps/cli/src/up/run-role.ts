@@ -1,5 +1,5 @@
 import { type BatonConfig, configToJson, UsageError } from '@baton/config';
-import { checkEngines, claimPort, entryOf, NO_ENGINES } from '@baton/supervisor';
+import { checkEngines, claimPort, entryOf, NO_ENGINES, WARM_UP } from '@baton/supervisor';
 import { obtainBroker } from './broker';
 
 /**
@@ -30,6 +30,8 @@ export async function runRole(config: BatonConfig): Promise<number> {
   const broker = await obtainBroker(config, (line) => process.stderr.write(`${line}\n`));
   await broker.close();
   process.env['BATON_CONFIG'] = configToJson({ ...config, port });
+  // The flags of a supervised process, which the compiled code of its bundle needs.
+  await import(WARM_UP);
   await import(entryOf(role));
   return 0;
 }
