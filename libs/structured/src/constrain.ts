@@ -30,7 +30,7 @@ const ANY_OBJECT: Json = { type: 'object', minProperties: 1 };
 
 /** Constraints that are kept, the most recently used; a benchmark sends one schema many times. */
 const MAX_KEPT = 512;
-/** Units of `spendWork` that have gone into all of them: some 100 MB of automata and texts. */
+/** Units of `spendWork` that have gone into all of them: up to 50 MB of automata and texts. */
 const MAX_KEPT_WORK = 1_000_000;
 const MAX_KEPT_CHARACTERS = 32_768;
 /** Characters of a remembered text that take the memory of one unit. */

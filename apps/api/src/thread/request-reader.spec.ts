@@ -152,6 +152,27 @@ describe('a thread that reads, plans and answers', () => {
     expect((passed as RequestError).vllm).toEqual((direct as RequestError).vllm);
   });
 
+  it('refuses patterns that together take too much work, the same way on every machine', () => {
+    const properties = Object.fromEntries(
+      Array.from({ length: 60 }, (_, i) => [
+        `p${i}`,
+        { type: 'string', pattern: `^a{${i}}b*c{8000}$` },
+      ]),
+    );
+    const schema = { type: 'object', properties, required: Object.keys(properties) };
+    const response_format = { type: 'json_schema', json_schema: { name: 'large', schema } };
+    const source = sourceOf('chat', { messages: [USER], response_format });
+    const refused = caught(() => performed({ kind: 'take', source }));
+    expect(refused).toMatchObject({ code: 'request_too_complex' });
+  });
+
+  it('refuses to write more log-probabilities than fit into its memory', () => {
+    const prompt = Array.from({ length: 40_000 }, () => 1_000);
+    const source = sourceOf('completions', { prompt, prompt_logprobs: 20, max_tokens: 1 });
+    const refused = caught(() => inThreads(source));
+    expect(refused).toMatchObject({ code: 'request_too_complex' });
+  });
+
   it('answers a request that needs no engine', () => {
     const source = sourceOf('', { prompt: 'Hello.' });
     const bytes = performed<Uint8Array>({

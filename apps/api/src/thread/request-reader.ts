@@ -1,5 +1,5 @@
 import { BatonError } from '@baton/contract';
-import { assert, isObject } from '@baton/kernel';
+import { assert, isObject, withinWork, WorkExceeded } from '@baton/kernel';
 import {
   type GenerationRequest,
   type PlanContext,
@@ -27,6 +27,13 @@ const MAX_FIELD = 4_096;
 /** Most members of such a field when it is an object or a list. */
 const MAX_MEMBERS = 64;
 
+/**
+ * Most units of `spendWork` of one task: schemas, patterns, grammars and log-probabilities of so
+ * many units take up to 1 s of CPU time and 150 MiB (docs/limits.md). The count is the same on
+ * every machine.
+ */
+const MAX_WORK = 3_000_000;
+
 type Task<Kind extends ThreadTask['kind']> = Extract<ThreadTask, { readonly kind: Kind }>;
 
 interface Read {
@@ -51,9 +58,10 @@ export class RequestReader {
   /** A refusal is returned as a result, because an error would lose its class between threads. */
   perform(task: unknown): Performed {
     try {
-      return this.done(task as ThreadTask);
+      return withinWork(MAX_WORK, () => this.done(task as ThreadTask));
     } catch (error) {
-      if (error instanceof BatonError) return { value: { refusal: plainRefusal(error) } };
+      const refusal = error instanceof WorkExceeded ? TOO_COMPLEX : error;
+      if (refusal instanceof BatonError) return { value: { refusal: plainRefusal(refusal) } };
       throw error;
     }
   }
@@ -154,6 +162,8 @@ function withoutTexts(request: GenerationRequest): GenerationRequest {
   const named = tools.tools.map((tool) => ({ ...tool, arguments: NO_TEXT }));
   return { ...request, constraint: undefined, tools: { ...tools, tools: named } };
 }
+
+const TOO_COMPLEX = new BatonError('request_too_complex');
 
 /** Placeholder: methods cannot be sent between threads. */
 const NO_TEXT = {} as StructuredText;

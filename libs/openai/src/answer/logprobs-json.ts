@@ -1,4 +1,4 @@
-import { mix } from '@baton/kernel';
+import { mix, spendWork } from '@baton/kernel';
 import {
   asciiJson,
   type OutputPlan,
@@ -11,6 +11,9 @@ import {
   tokenLogprobs,
 } from '@baton/text';
 import type { ReportedTokens } from './reported-tokens';
+
+/** Work of one log-probability, in units of `spendWork`: it takes 65 bytes of JSON. */
+const ENTRY_WORK = 4;
 
 /** A token with its likelihood, where that is known. */
 export interface ScoredToken {
@@ -52,12 +55,7 @@ export class LogprobsWriter {
   }
 
   ofPrompt(ids: ArrayLike<number>): ScoredToken[] {
-    let hash = 0;
-    return Array.from(ids, (id, index) => {
-      const list = index === 0 ? undefined : this.score({ hash, index, id });
-      hash = mix(hash, id);
-      return { id, list };
-    });
+    return this.scores(ids, (token) => token);
   }
 
   /** `choices[].logprobs` of a chat answer. */
@@ -104,21 +102,33 @@ export class LogprobsWriter {
     });
   }
 
-  /** vLLM's `prompt_logprobs`: by token id. */
-  prompt(tokens: readonly ScoredToken[]): RawJson {
-    const places = tokens.map(({ list }) => {
-      if (list === undefined) return 'null';
-      const entries = list.slice(0, Math.max(1, this.top)).map(({ id, logprob }, rank) => {
-        const fields = { logprob: String(logprob), rank: String(rank + 1) };
-        const decoded = asciiJson(this.tokenizer.tokenText(id));
-        return [String(id), rawObject({ ...fields, decoded_token: decoded })] as const;
-      });
-      return rawEntries(entries);
+  /** vLLM's `prompt_logprobs`: by token id. Each place is written before the next is scored. */
+  prompt(ids: ArrayLike<number>): RawJson {
+    return rawArray(this.scores(ids, ({ list }) => this.promptPlace(list)));
+  }
+
+  /** `join` copies the parts into one flat text, which takes a tenth of their memory. */
+  private promptPlace(list: ScoredToken['list']): RawJson {
+    if (list === undefined) return 'null';
+    const entries = list.slice(0, Math.max(1, this.top)).map(({ id, logprob }, rank) => {
+      const decoded = asciiJson(this.tokenizer.tokenText(id));
+      return `"${id}":{"logprob":${logprob},"rank":${rank + 1},"decoded_token":${decoded}}`;
     });
-    return rawArray(places);
+    return `{${entries.join(',')}}`;
+  }
+
+  /** What `use` makes of each token of a prompt, in order. */
+  private scores<Result>(ids: ArrayLike<number>, use: (token: ScoredToken) => Result): Result[] {
+    let hash = 0;
+    return Array.from(ids, (id, index) => {
+      const list = index === 0 ? undefined : this.score({ hash, index, id });
+      hash = mix(hash, id);
+      return use({ id, list });
+    });
   }
 
   private score(place: Parameters<typeof tokenLogprobs>[1]): TokenLogprob[] {
+    spendWork(ENTRY_WORK * Math.max(1, this.top));
     return tokenLogprobs(this.tokenizer, place, Math.max(0, this.top - 1));
   }
 

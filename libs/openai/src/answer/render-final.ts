@@ -241,8 +241,7 @@ class ChoiceWriter {
     const { promptLogprobs, endpoint, echo, logprobs } = this.request;
     const top = promptLogprobs ?? (echo && endpoint === 'completions' ? logprobs : undefined);
     if (top === undefined) return undefined;
-    const writer = this.writer(top);
-    return writer.prompt(writer.ofPrompt(prompt.ids));
+    return this.writer(top).prompt(prompt.ids);
   }
 
   private writer(top: number): LogprobsWriter {
