@@ -35,8 +35,8 @@ const MAX_REVIVALS = 3;
 
 /**
  * Watches over silent sequences: asks the engine to send again, reads the ledger, submits again
- * what the broker lost, and ends what cannot go on. One sweep every 500 ms (once a second in an idle
- * process) and the broker's connection events drive it; it never touches a sequence that makes
+ * what the broker lost, and ends what cannot go on. One sweep every 500 ms, or once a second in an
+ * idle process, and the broker's connection events drive it; it never touches a sequence that makes
  * progress.
  */
 @Injectable()
