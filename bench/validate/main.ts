@@ -18,9 +18,10 @@ const SERVING = [
   'Closed loops of `data/measured/serving/given.csv` replayed with composed step times; ',
   'no constant was fitted to them. Errors of these points led to these effects: ',
   "MiniMax's router in 32 bits, norms in the all-reduce, gpt-oss's padded experts, SGLang's ",
-  'launching of prefill and its prompts first, and the settings of published scripts. Only points ',
-  'outside of that search can test them. Aims: 12 % of mean absolute error in TPOT (vLLM 8 %), ',
-  '20 % in the TTFT of up to four clients, 40 % for racks. Every point: ',
+  'launching of prefill and its prompts first, the settings of published scripts, and the turns ',
+  'and limits of engines that decode. Only points outside of that search can test them. Aims: ',
+  '12 % of mean absolute error in TPOT (vLLM 8 %), 20 % in the TTFT of up to four clients, ',
+  '40 % for racks. Every point: ',
   '[validation-serving.csv](validation-serving.csv).',
 ].join('');
 

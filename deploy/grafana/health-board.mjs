@@ -25,14 +25,19 @@ export function healthBoard() {
         panels: [
           stat(
             'Engines ready',
-            { unit: 'short', warn: 1, bad: 0.5, description: 'Engines that take requests.' },
+            {
+              unit: 'short',
+              warn: 1,
+              bad: 0.5,
+              description: 'Number of engines that take requests.',
+            },
             'max(sum by (instance) (baton:engines{state="ready"}))',
           ),
           stat(
             'Engines lost',
             {
               ...{ unit: 'short', warn: 1, bad: 3 },
-              description: 'Engines that disappeared without a drain since the API started.',
+              description: 'Number of engines that left without a drain since the API started.',
             },
             'sum(baton:engines_lost_total)',
           ),
@@ -40,7 +45,7 @@ export function healthBoard() {
             'Worker restarts',
             {
               ...{ unit: 'short', warn: 1, bad: 3 },
-              description: 'Worker processes that ended and were started again.',
+              description: 'Number of worker processes that ended and were started again.',
             },
             'sum(max by (engine, replica) (baton:worker_restarts_total))',
           ),
@@ -118,7 +123,7 @@ export function healthBoard() {
               unit: 's',
               bad: 0.005,
               description:
-                'How late steps end. Above 5 ms, measured latencies exceed the simulated ones.',
+                'Time by which steps end late. Above 5 ms, measured latencies exceed the simulated ones.',
             },
             [{ expr: byEngine('baton:clock_lag_seconds'), ...perEngine }],
           ),
@@ -129,7 +134,11 @@ export function healthBoard() {
           ),
           lines(
             'Overhead on the first token',
-            { unit: 's', description: 'Part of TTFT that the simulation does not plan.' },
+            {
+              unit: 's',
+              description:
+                'Part of the time to first token that comes from Baton, not from the simulation.',
+            },
             quantiles('baton:request_overhead_seconds'),
           ),
           lines(

@@ -45,12 +45,15 @@ function slo() {
     ),
     stat(
       'TTFT p99',
-      { unit: 's', description: '99 % of the requests get their first token within this time.' },
+      { unit: 's', description: 'Within this time 99 % of the requests get their first token.' },
       quantiles('vllm:time_to_first_token_seconds')[2].expr,
     ),
     stat(
       'ITL p99',
-      { unit: 's', description: '99 % of the gaps between two tokens are shorter.' },
+      {
+        unit: 's',
+        description: 'Time between two tokens of a request that 99 % of all gaps do not exceed.',
+      },
       quantiles('vllm:inter_token_latency_seconds')[2].expr,
     ),
     stat(
@@ -75,7 +78,10 @@ function slo() {
     ]),
     lines(
       'HTTP answers',
-      { unit: 'reqps', description: 'By class of status. 4xx includes refusals with 429.' },
+      {
+        unit: 'reqps',
+        description: 'Answers per second by class of status. 4xx includes refusals with 429.',
+      },
       [
         {
           expr: 'sum by (status) (rate(http_requests_total[$__rate_interval]))',
@@ -98,7 +104,11 @@ function time() {
     ),
     lines(
       'Age of the oldest waiting request',
-      { unit: 's', bad: 30, description: 'By stage. An alert fires above 30 s.' },
+      {
+        unit: 's',
+        bad: 30,
+        description: 'Longest wait of a queued request, by stage. An alert fires above 30 s.',
+      },
       [{ expr: 'max by (stage) (baton:queue_age_seconds)', ...perStage }],
     ),
     lines(
@@ -138,7 +148,7 @@ function pools() {
       {
         unit: SEQUENCES,
         description:
-          'Sequences in queues and engines that wait for a batch. A pool that keeps growing is short.',
+          'Sequences that wait for a batch, in queues and in engines. A line that keeps rising shows a pool with too few engines.',
       },
       [{ expr: 'max by (stage) (baton:waiting_sequences)', ...perStage }],
     ),
@@ -149,7 +159,8 @@ function pools() {
       'KV cache in use',
       {
         ...{ unit: 'percentunit', bad: 0.95 },
-        description: 'By engine. Above 95 %, sequences wait or are preempted.',
+        description:
+          'Share of the KV blocks in use, by engine. Above 95 %, sequences wait or are preempted.',
       },
       [{ expr: byEngine(`vllm:kv_cache_usage_perc{${MODEL}}`), ...perEngine }],
     ),
@@ -157,7 +168,8 @@ function pools() {
       'Waiting in engines by reason',
       {
         unit: SEQUENCES,
-        description: 'capacity: no slot or no KV block is free. deferred: the KV is in transfer.',
+        description:
+          'Waiting sequences by reason. capacity: no slot or no KV block is free. deferred: the KV is in transfer.',
       },
       [
         {
@@ -168,7 +180,11 @@ function pools() {
     ),
     lines(
       'Preemptions',
-      { unit: 'ops', description: 'Running sequences whose KV blocks were taken for others.' },
+      {
+        unit: 'ops',
+        description:
+          'Running sequences per second that lost their KV blocks to others and are computed again.',
+      },
       [{ expr: byStage(rate('vllm:num_preemptions_total')), ...perStage }],
     ),
     lines('Generated tokens', TOKENS, [
@@ -176,7 +192,10 @@ function pools() {
     ]),
     lines(
       'Placed by a policy',
-      { unit: 'ops', description: 'Placement decisions. Empty if engines pull their jobs.' },
+      {
+        unit: 'ops',
+        description: 'Placement decisions per second. Empty when engines pull their jobs.',
+      },
       [
         {
           expr: 'sum by (stage, engine) (rate(baton:placement_decisions_total[$__rate_interval]))',
@@ -210,13 +229,17 @@ function handOver() {
       {
         ...{ unit: 'suffix: hand-overs', stacked: true },
         description:
-          'held and being_read are counted by prefill engines, other states by decode engines.',
+          'Hand-overs under way, by state. Prefill engines count held and being_read, decode engines the other states.',
       },
       [{ expr: 'sum by (state) (baton:kv_handoffs)', legend: '{{state}}' }],
     ),
     lines(
       'Blocks held for decode',
-      { unit: 'suffix: blocks', description: 'By prefill engine. Held blocks reduce its free KV.' },
+      {
+        unit: 'suffix: blocks',
+        description:
+          'KV blocks that prefill engines hold for decode. Held blocks are not free for new prompts.',
+      },
       [{ expr: byEngine('baton:kv_held_blocks'), ...perEngine }],
     ),
     lines('Transfer time', 's', quantiles('vllm:nixl_xfer_time_seconds')),

@@ -93,7 +93,7 @@ describe('the supervisor of a cluster', () => {
     // Sends the signal again until one counts as the second: a signal kills a process in its
     // teardown.
     const repeated = setInterval(() => {
-      if (!cluster.log().includes('stopping at once')) cluster.process.kill('SIGINT');
+      if (!cluster.log().includes('stopping immediately')) cluster.process.kill('SIGINT');
     }, 100);
     await untilGone(children).finally(() => clearInterval(repeated));
     expect((await gone)[0]).toBe(1);

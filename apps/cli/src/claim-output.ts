@@ -20,7 +20,7 @@ export function claimFolder(folder: string | undefined, flag: string): void {
   }
 }
 
-/** The same for a single file, whose content stays until the result is written. */
+/** Like `claimFolder`, for a single file; its content stays until the result is written. */
 export function claimFile(path: string | undefined, flag: string): void {
   if (path === undefined) return;
   try {

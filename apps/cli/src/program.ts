@@ -71,7 +71,7 @@ function emptyProgram(): Command {
   return quiet(program);
 }
 
-/** A command in the list. Its flags may not be loaded. */
+/** A command in the list. Its flags are loaded only when the command line names it. */
 function subcommandTerm(command: Command): string {
   const row = COMMANDS.find(({ name }) => name === command.name());
   return row === undefined

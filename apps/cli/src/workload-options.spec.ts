@@ -46,7 +46,7 @@ describe('workload flags', () => {
       '--dataset recorded needs --dataset-file FILE.',
     );
     expect(() => parsed('--dataset', 'azure', '--trace', 'f', '--dataset-file', 'g')).toThrow(
-      '--trace and --dataset-file set the same file; give one of them.',
+      '--trace and --dataset-file set the same file. Remove one.',
     );
   });
 });

@@ -41,7 +41,7 @@ export interface FlowBoxes {
 export class FlowScene {
   readonly dots = new Map<number, Dot>();
   private readonly books = new Map<string, SlotBook>();
-  /** Whether animation is off: dots are at their targets at once. */
+  /** Whether animation is off: dots jump to their targets. */
   isStill = false;
 
   /** Sets the target of each dot to the place of its request. */

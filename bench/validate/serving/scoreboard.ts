@@ -7,6 +7,7 @@ export interface Score {
   readonly method: string;
   readonly tpotMedian: number;
   readonly tpotMeanAbsolute: number;
+  readonly ttftMedianAbsolute: number;
   /** Points with at most four clients; undefined: no such point. */
   readonly ttftMedianAlone: number | undefined;
 }
@@ -32,6 +33,7 @@ export function scoreOf(group: string, results: readonly ServingResult[]): Score
     method: [...new Set(results.map(({ method }) => method))].join(', '),
     tpotMedian: median(tpot),
     tpotMeanAbsolute: tpot.reduce((sum, error) => sum + Math.abs(error), 0) / tpot.length,
+    ttftMedianAbsolute: median(results.map((result) => Math.abs(ttftError(result)))),
     ttftMedianAlone: alone.length === 0 ? undefined : median(alone.map(ttftError)),
   };
 }
@@ -47,14 +49,16 @@ export function ttftError({ ttftMs, point }: ServingResult): number {
 /** The scoreboard as a Markdown table. */
 export function scoreboard(scores: readonly Score[]): string {
   const head =
-    '| group | points | step times | TPOT median | TPOT mean abs | TTFT median, <= 4 clients |';
+    '| group | points | step times | TPOT median | TPOT mean abs | TTFT median abs | ' +
+    'TTFT median, <= 4 clients |';
   const rows = scores.map((score) => {
     const { group, count, method, ttftMedianAlone } = score;
     const alone = ttftMedianAlone === undefined ? '' : percent(ttftMedianAlone);
     const tpot = `${percent(score.tpotMedian)} | ${score.tpotMeanAbsolute.toFixed(1)} %`;
-    return `| ${group} | ${count} | ${method} | ${tpot} | ${alone} |`;
+    const ttft = `${score.ttftMedianAbsolute.toFixed(1)} %`;
+    return `| ${group} | ${count} | ${method} | ${tpot} | ${ttft} | ${alone} |`;
   });
-  return [head, '| --- | --- | --- | --- | --- | --- |', ...rows].join('\n');
+  return [head, '| --- | --- | --- | --- | --- | --- | --- |', ...rows].join('\n');
 }
 
 /** Every point in CSV. */

@@ -10,6 +10,7 @@ import {
 } from '@baton/hardware';
 import type { Framework, Mxfp4Activations } from '@baton/step-time';
 import { rowsOf } from '../files';
+import { DECODE_LIMITS } from './decode-limits';
 import { servingScript, type ServingScript } from './serving-script';
 
 /** A number of equal engines; each data-parallel rank counts. */
@@ -32,7 +33,11 @@ export interface ServingPoint {
   /** The engines that decode, or all engines of an aggregated server. */
   readonly engines: ServingEngines;
   /** The prefill engines, where they are separate. */
-  readonly disaggregated?: { readonly prefill: ServingEngines };
+  readonly disaggregated?: {
+    readonly prefill: ServingEngines;
+    /** Most sequences of an engine that decodes, or of a rank. Undefined: not known. */
+    readonly decodeSequences: number | undefined;
+  };
   readonly promptTokens: number;
   readonly outputTokens: number;
   /** Lengths are uniform from this share of the maximum to the maximum. 1: all equal. */
@@ -136,7 +141,10 @@ function poolsOf(row: Row, served: Served): Pick<ServingPoint, 'engines' | 'disa
   const { prefill, decode } = isHardCoded(row) ? hardCoded(row) : stated(row);
   return {
     engines: pool(decode, Number(decodes)),
-    disaggregated: { prefill: pool(prefill, Number(prefills)) },
+    disaggregated: {
+      prefill: pool(prefill, Number(prefills)),
+      decodeSequences: DECODE_LIMITS.get(row['row']!),
+    },
   };
 }
 

@@ -18,7 +18,6 @@ export interface ServingResult {
 /** Requests per client, as in InferenceX; the first of each is a burst. */
 const ROUNDS = 10;
 const REQUESTS_MIN = 16;
-const REQUESTS_MAX = 4_096;
 
 /** Replays the closed loop, or returns the reason why it is not possible. */
 export function runPoint(point: ServingPoint): ServingResult | string {
@@ -45,8 +44,7 @@ function closedLoop(point: ServingPoint): Workload {
   const ranks = lockstepRanksOf(engines.placement, framework) ?? 1;
   const shares = point.disaggregated === undefined ? engines.count / ranks : 1;
   const clients = Math.max(1, Math.round(point.concurrency / shares));
-  const rounds = Math.max(REQUESTS_MIN, ROUNDS * clients);
-  const requests = Math.max(clients, Math.min(REQUESTS_MAX, rounds));
+  const requests = Math.max(REQUESTS_MIN, ROUNDS * clients);
   const lengths = RandomStream.root(0).stream('lengths');
   const draw = (tokens: number): number =>
     Math.max(2, Math.round(tokens * (shortest + (1 - shortest) * lengths.unit())));

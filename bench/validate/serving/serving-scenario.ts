@@ -31,25 +31,38 @@ export interface ServingScenario {
 }
 
 /**
- * One of the engines with its share of the clients, or both pools with all of them, behind the
- * default front end of `baton replay`, for every framework.
+ * Dynamo's front end in front of both pools: it tokenises a prompt once and sends tokens to prefill
+ * and, when prefill has answered, to decode
+ * (https://docs.nvidia.com/dynamo/v-0-9-1/design-docs/architecture-flow). Its times are vLLM's.
+ */
+const DYNAMO_FRONT_END = { ...VLLM_FRONT_END, name: 'dynamo', dispatch: 'concurrent' } as const;
+
+/**
+ * `--router-mode`, in none of the recipes:
+ * https://docs.nvidia.com/dynamo/v1.2.0/user-guides/kv-cache-aware-routing.
+ */
+const DYNAMO_POLICY = { kind: 'round-robin' } as const;
+
+/**
+ * One of the engines with its share of the clients behind the default front end of `baton replay`,
+ * for every framework, or both pools with all of them behind Dynamo.
  *
  * @throws HardwareError for a model that does not fit
  */
 export function servingScenario(point: ServingPoint, workload: Workload): ServingScenario {
   const { disaggregated } = point;
   const decode = poolOf(point, disaggregated ? 'decode' : 'aggregated', point.engines);
-  const engine = aggregatedScenario(workload, decode.options);
-  const base = { ...engine, frontEnd: VLLM_FRONT_END };
+  const base = aggregatedScenario(workload, decode.options);
   const method = decode.options.stepTime.method ?? 'given';
   if (disaggregated === undefined) {
     const { lockstepRanks } = decode;
     const pools = base.pools.map((pool) => ({ ...pool, count: lockstepRanks ?? 1, lockstepRanks }));
-    return { scenario: { ...base, pools }, method };
+    return { scenario: { ...base, pools, frontEnd: VLLM_FRONT_END }, method };
   }
   const prefill = poolOf(point, 'prefill', disaggregated.prefill);
   const pools = [prefill, decode].map((own) => pooled(base.pools[0]!, own));
-  return { scenario: { ...base, pools }, method };
+  const placement = { ...base.placement, prefill: DYNAMO_POLICY, decode: DYNAMO_POLICY };
+  return { scenario: { ...base, pools, placement, frontEnd: DYNAMO_FRONT_END }, method };
 }
 
 /**
@@ -79,7 +92,7 @@ function poolOf(point: ServingPoint, role: EngineRole, engines: ServingEngines):
   const { framework, script } = point;
   const vllmMinor = framework === 'vllm' ? point.vllmMinor : undefined;
   const { gpuMemoryUtilization = 0.9, schedulerRecvInterval = 1 } = script;
-  const limits = limitsOf(point, placement);
+  const limits = limitsOf(point, role, placement);
   const spec = stepTimeSpec(point, { ...placement, ...limits });
   const stepTime = buildStepTimeModel(spec, placement, operatorFiles());
   const memory = { ...placement, ...limits, gpuMemoryUtilization, vllmMinor };
@@ -117,9 +130,14 @@ function reservedBlocksOf(framework: Framework): number {
   }
 }
 
-function limitsOf({ script }: ServingPoint, { gpu }: EnginePlacement): SchedulerDefaults {
+function limitsOf(
+  { script, disaggregated }: ServingPoint,
+  role: EngineRole,
+  { gpu }: EnginePlacement,
+): SchedulerDefaults {
   const usual = schedulerDefaults(gpu);
-  const { maxNumSeqs = usual.maxNumSeqs } = script;
+  const decodeSequences = role === 'decode' ? disaggregated?.decodeSequences : undefined;
+  const maxNumSeqs = decodeSequences ?? script.maxNumSeqs ?? usual.maxNumSeqs;
   const { maxNumBatchedTokens = usual.maxNumBatchedTokens } = script;
   return { maxNumSeqs, maxNumBatchedTokens };
 }

@@ -12,7 +12,7 @@ import { roundTo } from './round-to';
 export interface RecordedRun {
   /** Tokens at their instants in the API process, where clients get them. */
   readonly seen: RequestLog;
-  /** The same requests with the instants stamped by the engines. */
+  /** The recorded requests with the instants that the engines stamped. */
   readonly stamped: RequestLog;
   /** Gaps between the tokens of completed requests in the API process. */
   readonly itl: IntervalHistogram;

@@ -1,6 +1,8 @@
 import { NEVER, outcomeCode, type RequestLog } from './request-log';
 
-/** Latencies of the completed requests in µs. Each column ascends by itself. */
+/**
+ * Latencies of the completed requests in µs. Each column is sorted separately, in ascending order.
+ */
 export interface Latencies {
   /** Arrival to first token. */
   readonly ttftUs: Float64Array;

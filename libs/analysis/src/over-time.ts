@@ -8,7 +8,7 @@ export interface OverTime {
   readonly arrivals: Float64Array;
   /** Requests whose last token falls into the interval. */
   readonly completions: Float64Array;
-  /** Those among them that met the SLO. */
+  /** Number of these requests that met the SLO. */
   readonly good: Float64Array;
   /** Output tokens, spread evenly from the first to the last token of each request. */
   readonly outputTokens: Float64Array;

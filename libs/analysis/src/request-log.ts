@@ -1,6 +1,6 @@
 import type { Micros } from '@baton/kernel';
 
-/** How a request ended. */
+/** The possible ends of a request. */
 export const OUTCOMES = ['unfinished', 'completed', 'rejected', 'refused', 'failed'] as const;
 
 /**
@@ -20,9 +20,11 @@ export const NEVER = -1;
 
 /** Instants of runs with a front end. */
 export interface FrontEndColumns {
-  /** It has passed the server in front of the engines and waits for an engine. */
+  /** Instant at which the request has passed the front end and waits for an engine. */
   readonly enqueuedUs: Float64Array;
-  /** It has passed the server in front of decode, which may then fetch its KV. */
+  /**
+   * Instant at which the request has passed the front end of decode; decode can then fetch its KV.
+   */
   readonly offeredUs: Float64Array;
 }
 
@@ -48,7 +50,7 @@ export class RequestLog {
   readonly decodeEngine: Int16Array;
   /** The client sends it (arrival at the API). */
   readonly arrivalUs: Float64Array;
-  /** Its first step on the engine that computes the prompt begins. */
+  /** Start of the first step on the engine that computes the prompt. */
   readonly prefillStartUs: Float64Array;
   /** The prompt is computed and held for decode. */
   readonly heldUs: Float64Array;

@@ -18,7 +18,7 @@ export interface EngineRecord {
   readonly busyUs: Micros;
   /** The part of it in steps that compute prompts, with or without decodes. */
   readonly prefillBusyUs: Micros;
-  /** From the instant at which it is ready to its leaving, µs. */
+  /** Time from the instant at which the engine is ready until it leaves, µs. */
   readonly upUs: Micros;
   readonly promptTokensComputed: number;
   readonly promptTokensCached: number;

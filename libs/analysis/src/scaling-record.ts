@@ -1,7 +1,7 @@
 import type { Micros, StartupPhase } from '@baton/kernel';
 import type { EngineRoleName } from './run-record';
 
-/** `starting` engines load, `draining` ones accept no new work, `gone` ones have left. */
+/** `starting` engines load, `draining` ones take no new work, `gone` ones have left. */
 export type LifeState = 'starting' | 'ready' | 'draining' | 'gone';
 
 /** An engine has entered a state. */
@@ -18,7 +18,7 @@ export interface ScaleEvent {
   readonly kind: 'join' | 'leave' | 'become';
   readonly count: number;
   readonly role: EngineRoleName;
-  /** Of `become`: the new role of the engines. */
+  /** The new role of the engines; only for `become`. */
   readonly to?: EngineRoleName;
 }
 

@@ -15,7 +15,7 @@ type Counts = Readonly<Record<EngineRoleName, number>>;
 /** The yardsticks of a run with an autoscaler. */
 export interface ScalingOptions {
   readonly autoscaler: string;
-  /** As texts: `1P1D`. */
+  /** Fewest engines by role, as a topology: `1P1D`. */
   readonly min: string;
   readonly max: string;
   readonly fewest: Counts;
@@ -47,7 +47,7 @@ export interface ScalingSeries {
   readonly demand: readonly number[];
 }
 
-/** How closely the number of engines followed the load. */
+/** Figures on how closely the number of engines followed the load. */
 export interface ScalingSummary {
   readonly autoscaler: string;
   readonly min: string;

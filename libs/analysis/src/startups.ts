@@ -8,7 +8,7 @@ const SECONDS_PER_HOUR = 3_600;
 /** The starts of engines by cause; seconds are simulated. */
 export interface StartupSummary {
   readonly starts: number;
-  /** Of all starts together. */
+  /** Sums over all starts. */
   readonly engine_hours: Readonly<Record<string, number | null>>;
   readonly each: readonly {
     readonly at_seconds: number;

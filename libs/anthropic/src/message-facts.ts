@@ -69,7 +69,7 @@ export function messageUsage(
   });
 }
 
-/** The same in the event that ends a stream, with fewer fields. */
+/** The usage in the event that ends a stream; it has fewer fields than that of a message. */
 export function deltaUsage(
   context: MessageContext,
   outputTokens: number,

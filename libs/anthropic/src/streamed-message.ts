@@ -65,7 +65,7 @@ export class StreamedMessage {
   }
 
   /**
-   * The last tokens (count may be 0) and the end of the last block. A message without a block gets
+   * The last tokens (count can be 0) and the end of the last block. A message without a block gets
    * an empty one.
    */
   finish(reason: EndReason, from: number, count: number): string {

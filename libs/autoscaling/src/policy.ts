@@ -12,7 +12,7 @@ export interface ScaleBounds {
 export interface ScaleContext {
   /** Simulated µs since the start of the cluster. */
   readonly nowUs: Micros;
-  /** The newest scrape that the policy may see; it can be older than `nowUs`. */
+  /** The newest scrape that the policy gets; it can be older than `nowUs`. */
   readonly sample: ClusterSample;
   /** The scrape before it. Unset: there is none. */
   readonly previous: ClusterSample | undefined;

@@ -83,8 +83,8 @@ async function download(work: string, options: FetchOptions): Promise<CommandOut
   makeFolder(downloads);
   const outcome = await downloadPackages(downloads, options);
   if (outcome.kind === 'done') return outcome;
-  // This machine's package lists are missing or old, and only root may renew them, so separate
-  // lists are fetched.
+  // The machine's package lists are missing or old, and only root can renew them, so this fetches
+  // separate lists.
   const own = { ...options, aptOptions: [...(options.aptOptions ?? []), ...ownLists(work)] };
   const updated = await apt(['update', '-qq'], UPDATE_DEADLINE_MS, own);
   // The error of fetching the lists is more useful than that of a package missing in them.
@@ -150,7 +150,10 @@ async function unpack(
   return { kind: 'failed', why: 'the unpacked redis-server does not run' };
 }
 
-/** Moves an unpacked copy to where starts look for it, unless a working one is already there. */
+/**
+ * Moves an unpacked copy to the folder that every start checks, unless a working copy is already
+ * there.
+ */
 async function publish(copy: string, root: string, work: string): Promise<FetchOutcome> {
   const move = (): Promise<void> => rename(copy, root).catch(() => undefined);
   await move();
@@ -185,7 +188,8 @@ function apt(
   deadlineMs: number,
   { environment, aptOptions = [], directory }: FetchOptions & { readonly directory?: string },
 ): Promise<CommandOutcome> {
-  // As root, apt would continue as a user without access to a home folder.
+  // When root runs apt, apt continues as a user without access to a home folder; this option
+  // prevents it.
   const asSelf = process.getuid?.() === 0 ? ['-o', 'APT::Sandbox::User=root'] : [];
   return runCommand('apt-get', [...asSelf, ...aptOptions, ...args], {
     deadlineMs,

@@ -75,8 +75,8 @@ export async function startPrivateServer(
 }
 
 /**
- * Not below the project: the path of a unix socket is limited to about 100 characters. Undefined
- * when no folder can be used.
+ * A folder outside of the project, because the path of a unix socket is limited to about 100
+ * characters. Undefined when no folder can be used.
  */
 function runFolder(): Promise<string | undefined> {
   return mkdtemp(join(tmpdir(), 'baton-')).catch(() => undefined);

@@ -95,7 +95,8 @@ function inProcessBroker(refusals: readonly string[]): Broker {
 }
 
 /**
- * What `resolveBroker` would choose, for `baton doctor`: nothing is started, fetched or changed.
+ * The broker that `resolveBroker` would choose, for `baton doctor`. It starts, fetches and changes
+ * nothing.
  */
 export async function detectBroker(options: BrokerOptions): Promise<BrokerFinding> {
   const environment = options.environment ?? process.env;

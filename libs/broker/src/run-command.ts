@@ -37,7 +37,7 @@ export function runCommand(
           why: lastLine(complaints) ?? lastLine(error.message) ?? 'failed',
         });
     });
-    // Some failures of a start are thrown at once, such as a file where a folder should be.
+    // Some failures of a start are thrown synchronously, such as a file in the place of a folder.
   }).catch((error: Error) => ({ kind: 'failed', why: error.message }));
 }
 

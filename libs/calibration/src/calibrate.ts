@@ -32,7 +32,7 @@ export interface CalibrationOptions {
   /** Every k-th of the shuffled points is held out of the fit. 0: none. */
   readonly holdOutEvery: number;
   readonly seed: number;
-  /** For `linear` only. Default: cross-validated. */
+  /** Only for `linear`. Default: chosen by cross-validation. */
   readonly pieces?: Pieces;
   /** The model, GPU and tensor parallelism of the measurements, where known. */
   readonly placement: Pick<StepTimeProfile, 'model' | 'gpu' | 'tp'>;

@@ -48,7 +48,7 @@ export class NormalEquations {
     return sum;
   }
 
-  /** The same rows with some columns multiplied by a factor. */
+  /** A copy of the equations with some columns multiplied by a factor. */
   scaled(columns: readonly number[], factor: number): NormalEquations {
     const { size } = this;
     const factors = new Float64Array(size).fill(1);
@@ -153,7 +153,7 @@ function descend(unit: UnitSystem, from: Float64Array, active: Set<number>): Flo
   return x;
 }
 
-/** Of the coefficients that are at most 0 at the target, the one that reaches 0 first. */
+/** The coefficient that reaches 0 first, among those that are at most 0 at the target. */
 function firstToVanish(
   x: Float64Array,
   target: Float64Array,

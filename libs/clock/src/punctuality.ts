@@ -28,7 +28,7 @@ const LATE_MS = 50;
  * a process does not consider others dead because of its own pause.
  */
 export class Punctuality {
-  /** Marked with each reading, so that other threads can see that the event loop runs. */
+  /** Updated at each reading, so that other threads can check that the event loop runs. */
   readonly heartbeat = new SharedInstant();
   private readonly awake = new AwakeTime(READ_EVERY_MS + SLACK_MS);
   private readonly patience: Patience;

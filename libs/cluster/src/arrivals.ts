@@ -24,9 +24,9 @@ export interface Clients {
  */
 export class Arrivals {
   private nextRow = 0;
-  /** Clients with a request under way, and those that think. */
+  /** Clients with a request under way, and clients in their think time. */
   private busy = 0;
-  /** When thinking clients are done; undefined when there is no think time. */
+  /** The ends of think times; undefined when there is no think time. */
   private readonly thinking: EventQueue | undefined;
   /** Turns whose former turn has ended; unused without conversations. */
   private readonly turns: EventQueue | undefined;

@@ -180,7 +180,7 @@ export class ClusterRun {
       return;
     }
     if (engine.isStepping) this.endStep(engine);
-    // The next step begins at once, unless something else comes first at this instant.
+    // The next step begins at the same instant, unless another event of this instant comes first.
     if (!engine.isStepping && this.calendar.isNext(engine.index)) this.beginStep(engine, nowUs);
     if (engine.state === 'draining') this.membership.checkEmpty(engine, nowUs);
   }

@@ -2,19 +2,19 @@ import { type Micros, Tournament } from '@baton/kernel';
 import { type EngineRole, type EngineView, type LoadMeasure, tokenLoad } from '@baton/placement';
 import type { Ranked, VirtualEngine } from './virtual-engine';
 
-/** One look at the engines of a stage. */
+/** One reading of the engines of a stage. */
 interface Look {
-  /** How long a measurement is valid; 0: only in its look. */
+  /** Time for which a measurement is valid, µs; 0: only in its reading. */
   readonly keepUs: Micros;
   nowUs: Micros;
-  /** Rises with every look, so that each engine is measured once in it. */
+  /** Rises with every reading, so that each engine is measured once per reading. */
   number: number;
 }
 
 /** A policy's view of one engine; it is measured only when the policy reads it. */
 export class VirtualEngineView implements EngineView, Ranked {
   isOutdated = false;
-  /** Its place among the engines when they were first ranked. */
+  /** Number of the engine in the first ranking. */
   place = 0;
   private measuredIn = 0;
   private measuredUs = -Infinity;
@@ -89,7 +89,7 @@ export class VirtualEngineView implements EngineView, Ranked {
 
 /**
  * The policies' view of the engines of a stage, in the order in which they joined. They are ranked
- * by a measure once a policy first asks for it; then a choice costs log2(engines) for each engine
+ * by a measure once a policy first requests it; then a choice costs log2(engines) for each engine
  * that has changed since the last choice.
  */
 export class EngineViews {
@@ -130,7 +130,7 @@ export class EngineViews {
 
   /** See `PlacementContext.leastLoaded`. Loads that are kept are not ranked. */
   leastLoaded(by: LoadMeasure): number | undefined {
-    // Where tokens are generated, the KV in use grows with every step.
+    // On engines that generate, the KV in use grows with every step.
     if (this.look.keepUs > 0) return undefined;
     if (by === 'tokens' && this.role !== 'prefill') return undefined;
     const ranking = this.rankings.get(by) ?? this.beginRanking(by);
@@ -153,7 +153,7 @@ export class EngineViews {
 
   private rank(view: VirtualEngineView): void {
     view.isOutdated = false;
-    // It may have left since.
+    // The engine can have left since.
     if (view.engine.ranked !== view) return;
     const { place, requests } = view;
     this.rankings.get('requests')?.set(place, requests);

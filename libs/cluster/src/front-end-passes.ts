@@ -65,7 +65,7 @@ export class FrontEndPasses {
     return { row, isHandedOver };
   }
 
-  /** Starts a pass that may begin now. */
+  /** Starts a pass whose turn it is. */
   private pass(queue: ServerQueue, { row, nowUs, engines }: Entering): Micros {
     const { frontEnd } = this;
     const tokens = this.parts.log.promptTokens[row]!;

@@ -19,7 +19,7 @@ import type { VirtualEngine } from './virtual-engine';
 const ANSWER_WITHIN_US = 1_000_000;
 
 export interface HandoffEvents {
-  /** The prompt is held and may be fetched. */
+  /** Called when the prompt is held and can be fetched. */
   readonly onOffered: (row: number, nowUs: Micros) => void;
   readonly onTransferStarted: (row: number, nowUs: Micros) => void;
   readonly onKvReady: (row: number, tokens: number, nowUs: Micros) => void;

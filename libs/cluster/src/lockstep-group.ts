@@ -39,7 +39,9 @@ export class LockstepGroup {
     this.lockstep.add(rank);
   }
 
-  /** Something may be able to run: a step begins at the next common boundary. */
+  /**
+   * Call it when something can have become ready to run: a step begins at the next common boundary.
+   */
   wake(nowUs: Micros): void {
     if (this.stepping) return;
     this.calendar.set(this.slot, this.lockstep.boundaryAfter(nowUs), TIE.stepBegin);

@@ -29,7 +29,7 @@ export interface MembershipParts {
     nowUs: Micros,
     phases: readonly StartupPhase[],
   ) => void;
-  /** It has loaded, and its cache is on its way for so long. */
+  /** Called when an engine has loaded; the transfer of its cache takes `fetchUs`. */
   readonly onFetching: (engine: VirtualEngine, fetchUs: Micros) => void;
 }
 

@@ -33,7 +33,7 @@ export interface VirtualScalingParts {
 }
 
 /**
- * Scrapes the cluster at equal intervals, asks the autoscaler, and applies its changes. It ends
+ * Scrapes the cluster at equal intervals, calls the autoscaler, and applies its changes. It ends
  * when nothing else can happen.
  */
 export class VirtualScaling {

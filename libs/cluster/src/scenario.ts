@@ -123,7 +123,9 @@ export interface ClusterScenario {
    */
   readonly thinkUs?: Micros;
   readonly seed: number;
-  /** Whether decode batches that cannot change take many steps at once; the outcome is the same. */
+  /**
+   * Whether decode batches that cannot change take many steps in one call; the result is the same.
+   */
   readonly leap: boolean;
 }
 

@@ -2,7 +2,7 @@ import { EventQueue, type Micros } from '@baton/kernel';
 
 /** The demand of a request. */
 export interface ServerDemand {
-  /** How long it occupies one of them. */
+  /** Time for which the request occupies one of the servers. */
   readonly busyUs: Micros;
   /** Number of servers, at least 1. It may change from request to request. */
   readonly servers: number;

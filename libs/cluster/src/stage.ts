@@ -22,7 +22,7 @@ export interface StageParts {
   readonly prefixes: PrefixDirectory | undefined;
   /** The share of this stage's engines in the KV pool. Unset: no pool. */
   readonly kvPool: KvPoolTerms | undefined;
-  /** How long loads are cached before they are read again; unset: 0. */
+  /** Time for which loads are cached before they are read again; unset: 0. */
   readonly metricsIntervalUs?: Micros | undefined;
   /** Brings a row into an engine that has room for it. */
   readonly enter: (row: number, engine: VirtualEngine, nowUs: Micros) => void;
@@ -39,7 +39,7 @@ export type RowPromise = Pick<AdmissionContext, 'ttftTargetUs'> & { readonly wai
  * that a policy chose. In either case an engine takes only requests that it has room for.
  */
 export class VirtualStage {
-  /** Those that are ready, in the order in which they joined. */
+  /** The ready engines, in the order in which they joined. */
   readonly engines: VirtualEngine[] = [];
   private readonly shared = new RowQueue();
   private directed = 0;
@@ -139,7 +139,7 @@ export class VirtualStage {
     return this.contextFor(row, nowUs);
   }
 
-  /** The engine may have room again. */
+  /** Call it when the engine can have room again. */
   refill(engine: VirtualEngine, nowUs: Micros): void {
     if (!engine.isReady) return;
     const { directed } = engine;

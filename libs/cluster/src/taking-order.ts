@@ -11,7 +11,10 @@ export interface QueueTaker {
   takesIn: TakingOrder<this> | undefined;
   /** Whether it was found full. Call `takesIn` before something happens to it then. */
   isPassedOver: boolean;
-  /** From true to false as time passes; back only when something happens to the taker. */
+  /**
+   * Whether the taker has room. Time alone turns it from true to false; only an event at the taker
+   * turns it back.
+   */
   hasRoom(nowUs: Micros): boolean;
 }
 
@@ -45,7 +48,7 @@ export class TakingOrder<T extends QueueTaker> {
     this.onChange(taker);
   }
 
-  /** Something happens to it, so it may have room, or become idle or busy. */
+  /** Call it after an event of the taker that can give it room or make it idle or busy. */
   onChange(taker: T): void {
     taker.isPassedOver = false;
     this.turns.set(taker.index, taker.isIdle ? 0 : 1, taker.lastTurn);

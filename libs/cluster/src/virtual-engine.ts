@@ -112,7 +112,7 @@ export class VirtualEngine implements LockstepRank, QueueTaker {
     return this.parts.pool;
   }
 
-  /** Its place among the engines that began in its pool, from 0. */
+  /** Number of the engine among all that have started in its pool, from 0. */
   get place(): number {
     return this.parts.place;
   }
@@ -122,7 +122,7 @@ export class VirtualEngine implements LockstepRank, QueueTaker {
     return this.parts.group;
   }
 
-  /** Its node in the KV pool; undefined without a pool. */
+  /** The engine's node in the KV pool; undefined without a pool. */
   get kvPool(): KvPoolMember | undefined {
     return this.parts.kvPool;
   }
@@ -226,7 +226,10 @@ export class VirtualEngine implements LockstepRank, QueueTaker {
     return this.rows[handle]!;
   }
 
-  /** Something may be able to run: a step begins at this instant unless one is under way. */
+  /**
+   * Call it when something can have become ready to run: a step begins at this instant unless one
+   * is under way.
+   */
   wake(nowUs: Micros): void {
     const { group } = this.parts;
     if (group !== undefined) group.wake(nowUs);
@@ -259,7 +262,8 @@ export class VirtualEngine implements LockstepRank, QueueTaker {
     if (this.engine.hasAdmittedAhead) this.mayTakeMore = true;
     if (leap) {
       const singleUs = endUs;
-      // It ends at the first boundary after that: steps grow with their context, but not by half.
+      // The leap ends at the first boundary after that: steps grow with their context, but not by
+      // half.
       const untilUs = readUs - 2 * (singleUs - nowUs);
       endUs = this.engine.extendStep(untilUs, leapsAtOnce);
       this.mayExtend = endUs > singleUs;
@@ -314,7 +318,7 @@ export class VirtualEngine implements LockstepRank, QueueTaker {
     this.engine.resetPrefixCache(true);
   }
 
-  /** It loads still, and begins with this prefix cache. */
+  /** Gives a loading engine the prefix cache with which it begins. */
   warm(cache: WarmCache): void {
     this.engine.resetPrefixCache(false, cache);
   }

@@ -91,7 +91,7 @@ function readForeign(pair: Pair, { path, given, meaning }: Foreign, reading: Rea
       return;
     case 'refused':
       throw new UsageError(
-        `${reading.at(offsetOf(pair.key))}: ${path} cannot be had: ${meaning.why}.`,
+        `${reading.at(offsetOf(pair.key))}: ${path} is not supported: ${meaning.why}.`,
       );
   }
 }

@@ -38,9 +38,9 @@ export type ValueForm =
       /** Whether the path of a user's ES module is also a value. */
       readonly orModule?: boolean;
     }
-  /** As a flag: repeated, or once as a JSON array. */
+  /** A list. As a flag, it is repeated or given once as a JSON array. */
   | { readonly kind: 'list'; readonly choices?: readonly string[] }
-  /** As a flag: a JSON object. */
+  /** A table. As a flag, it is a JSON object. */
   | { readonly kind: 'table'; readonly columns: readonly string[] }
   /** A structure with its own rules, kept as JSON text. As a flag: that text. */
   | {
@@ -75,7 +75,7 @@ export interface OptionNotes {
   readonly flagFor?: { readonly flag: string; readonly value: string };
   /** For tests and fault injection: accepted everywhere, not listed in any help. */
   readonly hidden?: boolean;
-  /** Its value is shown neither in results nor by the API. */
+  /** True when neither results nor the API show the value. */
   readonly isSecret?: boolean;
   /** The value of an unset option. */
   readonly unset?: string;

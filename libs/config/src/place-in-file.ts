@@ -14,13 +14,13 @@ export function placeIn(file: string, functions: readonly unknown[]): string | u
   return `${basename(file)}:${text.slice(0, at).split('\n').length}`;
 }
 
-/** -1 unless the part stands exactly once in the text. */
+/** The place of the part in the text; -1 unless the part occurs exactly once. */
 function onlyIndexOf(part: string, text: string): number {
   const at = text.indexOf(part);
   return text.includes(part, at + 1) ? -1 : at;
 }
 
-/** Empty for a file that is gone. */
+/** The content of the file; empty when the file does not exist any more. */
 function contentOf(file: string): string {
   try {
     return readFileSync(file, 'utf8');

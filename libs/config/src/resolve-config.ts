@@ -177,7 +177,8 @@ function foreignValues(env: Variables): Environment {
   let implied: Partial<BatonConfig> = {};
   for (const [name, given] of Object.entries(env)) {
     const meaning = given ? foreignVariable(name, given) : undefined;
-    if (meaning?.kind === 'refused') throw new UsageError(`${name} cannot be had: ${meaning.why}.`);
+    if (meaning?.kind === 'refused')
+      throw new UsageError(`${name} is not supported: ${meaning.why}.`);
     if (meaning?.kind === 'left-out') notes.push(`${name} has no effect: ${meaning.why}.`);
     if (meaning?.kind !== 'option') continue;
     const value = meaning.value ?? fromText(meaning.key, given ?? '', name);

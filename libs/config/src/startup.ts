@@ -12,7 +12,7 @@ export function startupSeconds({ startupDuration: given }: Given): number {
   return Math.max(sumOfTimes(alone(times)), sumOfTimes(besidePeer(times)));
 }
 
-/** How long an engine loads, by cause where the causes are given. */
+/** The loading times of an engine, by cause where the causes are given. */
 export function startupTimes(config: Given): StartupTimes {
   const { startupDuration: given } = config;
   const startupUs = secondsToUs(startupSeconds(config));

@@ -13,7 +13,7 @@ export interface ClusterHello {
   readonly topology: string;
   readonly speedup: number;
   readonly intervalMs: number;
-  /** Whether settings may be changed. */
+  /** Whether the page can change settings. */
   readonly hasSettings: boolean;
   /**
    * Names of the requests in earlier pictures: `[key, name, prompt tokens, most output tokens]`.
@@ -65,7 +65,7 @@ export interface PictureEngine {
   readonly index: number;
   readonly role: Stage;
   readonly state: string;
-  /** What a starting engine loads. */
+  /** The cause that a starting engine loads for, or `cache`. */
   readonly loading?: string;
   readonly running: number;
   readonly waiting: number;

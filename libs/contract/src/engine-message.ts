@@ -5,7 +5,7 @@ import type { Stage } from './job';
 /**
  * The messages that engines and the API send to one engine over its own channel. The first five are
  * the NIXL side channel of the hand-over, as JSON, several of one turn in an array; `to` is always
- * the engine id of the channel, `from` the engine that wants the answer.
+ * the engine id of the channel, `from` the engine that gets the answer.
  */
 export type EngineMessage =
   /**
@@ -64,7 +64,7 @@ export type EngineMessage =
     }
   /** Renews leases; batched per holder. */
   | { readonly kind: 'heartbeat'; readonly from: string; readonly requestIds: readonly string[] }
-  /** An abort, or a rejection by decode: the holder frees at once. */
+  /** An abort, or a rejection by decode: the holder frees the blocks immediately. */
   | {
       readonly kind: 'release';
       readonly from: string;
@@ -88,7 +88,10 @@ export type EngineMessage =
    * without a server does not answer.
    */
   | { readonly kind: 'tell-metrics'; readonly replyTo: string }
-  /** An engine that starts asks for the shared content of the prefix cache, for a `cache`. */
+  /**
+   * Request of a starting engine for the shared content of the prefix cache; the answer is a
+   * `cache`.
+   */
   | { readonly kind: 'tell-cache'; readonly from: string }
   /** Hashes of blocks, the first to evict first, and their groups of layers. */
   | {

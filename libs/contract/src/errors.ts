@@ -168,7 +168,7 @@ export const ERRORS = {
     'upstream_garbled',
     'The upstream server sent an invalid answer.',
   ),
-  /** Only chats and completions are passed on to executing stages. */
+  /** Executing stages serve only chats and completions. */
   not_executed: entry(
     501,
     'NotImplementedError',
@@ -227,7 +227,7 @@ export const ERRORS = {
     null,
     'The conversation does not exist.',
   ),
-  /** Of a conversation. */
+  /** An item of a conversation. */
   item_not_found: entry(
     404,
     'NotFoundError',

@@ -21,7 +21,7 @@ export interface ExecutedRequest {
 export type LegFailure =
   UpstreamFailure | { readonly code: 'upstream_lost' | 'upstream_timeout' | 'upstream_garbled' };
 
-/** How an upstream server failed a request, in the tail of the entry that ends it. */
+/** The failure of a request at an upstream server, in the tail of the entry that ends it. */
 export interface UpstreamFailure {
   readonly code: 'upstream_error';
   readonly status: number;

@@ -59,9 +59,9 @@ export interface EngineJob {
   /** The client's parameters for the engines. Absent: none. */
   readonly engineParameters?: EngineParameters;
   /**
-   * `route`: Baton itself hands the prompt over to decode. `hold`: an outside router asked for the
-   * prefill leg; the blocks stay held and the answer carries kv_transfer_params. `attach`: an
-   * outside router brought kv_transfer_params. `local`: one engine does everything.
+   * `route`: Baton itself hands the prompt over to decode. `hold`: an outside router requested the
+   * prefill leg; the blocks stay held and the answer has kv_transfer_params. `attach`: an outside
+   * router brought kv_transfer_params. `local`: one engine does everything.
    */
   readonly flow: 'route' | 'hold' | 'attach' | 'local';
   /**

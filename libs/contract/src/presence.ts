@@ -52,7 +52,7 @@ export interface EngineGauges {
   readonly kvUsage: number;
   readonly heldBlocks: number;
   readonly numBlocks: number;
-  /** Blocks that a prefix match can find. Unset: no engine asks for them. */
+  /** Blocks that a prefix match can find. Unset: no router uses them. */
   readonly cachedBlocks?: number;
   readonly clockLagMs: number;
   /** The worst recent pause of its process, decaying; unset: none. */

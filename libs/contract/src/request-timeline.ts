@@ -14,8 +14,8 @@ export type EngineFactKind =
   /** Decode has blocks for it; `tokens` are missing. */
   | 'reserved'
   /**
-   * Its KV came over a link, from `atUs` to `endUs`: `tokens`. Nothing was missing: both instants
-   * are the same.
+   * The KV of `tokens` tokens came over a link from `atUs` to `endUs`. When no KV was missing, both
+   * instants are the same.
    */
   | 'transfer'
   /** The sequence lost its blocks to others and is computed again. */
@@ -88,7 +88,7 @@ export interface SequenceTimeline {
   readonly preemptions: number;
   readonly prefill_engine: TimelineEngine | null;
   readonly decode_engine: TimelineEngine | null;
-  /** Its phases without gaps; the last one has no end while it runs. */
+  /** The phases of the sequence without gaps; the last one has no end while it runs. */
   readonly phases: readonly TimelineSpan[];
   /** The chunks in which the prompt was computed. */
   readonly prefill_chunks: readonly TimelineSpan[];

@@ -16,7 +16,10 @@ export type ChildMessage =
       readonly role: Stage;
       readonly count: number;
     }
-  /** From the API: cancel engines that have not joined yet. Answered likewise. */
+  /**
+   * From the API: cancel engines that have not joined yet. The answer is a `SupervisorMessage` with
+   * the same id.
+   */
   | { readonly kind: 'cancel-engines'; readonly id: number };
 
 /** The answer of a supervisor. */

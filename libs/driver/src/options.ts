@@ -100,7 +100,10 @@ export interface DriverOptions extends StartupTimes {
    * this and the unscaled lease.
    */
   readonly maxLeaseWallUs: number;
-  /** Whether it begins with the prefix cache of another engine. Unset: with an empty one. */
+  /**
+   * Whether the engine begins with the prefix cache of another engine. Unset: it begins with an
+   * empty one.
+   */
   readonly fetchesCache?: boolean;
   readonly faults: FaultOptions;
   /** Whether the engine publishes its load for routers. */

@@ -17,7 +17,7 @@ export function asyncScheduling(config: BatonConfig): boolean {
     if (config.asyncScheduling !== true) return false;
     throw new UsageError(
       'async_scheduling excludes pipeline_parallel_size: stages have a queue of batches ' +
-        'of their own. Leave async_scheduling out.',
+        'of their own. Remove async_scheduling.',
     );
   }
   return config.asyncScheduling ?? vllmMinorOf(config) >= DEFAULT_SINCE_MINOR;

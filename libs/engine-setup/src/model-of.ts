@@ -1,5 +1,5 @@
 import { readFileSync, statSync } from 'node:fs';
-import { basename, dirname, join, resolve } from 'node:path';
+import { basename, dirname, extname, join, resolve } from 'node:path';
 import { findModel, geometryFromConfig, type ModelGeometry } from '@baton/hardware';
 import { UsageError } from '@baton/config';
 
@@ -26,16 +26,23 @@ function isPath(name: string): boolean {
   return /^[./]/.test(name) || name.endsWith('.json');
 }
 
-/** Its name is that of its folder, as for published models. */
 function modelFromFile(path: string): ModelGeometry {
   const file = fileOf(path);
-  return geometryFromConfig(jsonOf(file), basename(dirname(resolve(file))));
+  return geometryFromConfig(jsonOf(file), nameOf(resolve(file)));
+}
+
+/** A `config.json` has the name of its folder, as for published models; other files their own. */
+function nameOf(file: string): string {
+  return basename(file) === FILE ? basename(dirname(file)) : basename(file, extname(file));
 }
 
 function fileOf(path: string): string {
   const found = statSync(path, { throwIfNoEntry: false });
   if (found === undefined) throw new UsageError(`model ${path} does not exist.`);
-  return found.isDirectory() ? join(path, FILE) : path;
+  if (!found.isDirectory()) return path;
+  const file = join(path, FILE);
+  if (statSync(file, { throwIfNoEntry: false }) !== undefined) return file;
+  throw new UsageError(`model folder ${path} has no ${FILE}.`);
 }
 
 function jsonOf(file: string): unknown {

@@ -91,7 +91,7 @@ describe('the user’s own operators', () => {
     [{ 'h100_sxm/gemm.bf16.csv': 'n,k,m,ms\n' }, 'gemm.bf16.csv:1: the columns must be n,k,m,us'],
     [{ 'h100_sxm/gemm.bf16.csv': down(-1) }, 'gemm.bf16.csv:2: us must be a time above 0 and up'],
     [{ 'h100_sxm/gemm.bf17.csv': down(1) }, 'gemm.bf17.csv is not named after a table'],
-    [{ 'h101/gemm.bf16.csv': down(1) }, 'h101 is a folder of no known system (a100_sxm,'],
+    [{ 'h101/gemm.bf16.csv': down(1) }, 'h101 is not the folder of a known system (a100_sxm,'],
     [{ 'h100_sxm/readme.txt': '' }, 'has no table: write <system>/<operator>.csv'],
     [{ 'systems.json': '{' }, 'systems.json cannot be read: '],
     [{ 'systems.json': '[]' }, 'systems.json must be a map of systems.'],
@@ -101,6 +101,6 @@ describe('the user’s own operators', () => {
   });
 
   it('is a folder', () => {
-    expect(() => modelOf({ operators: '/nowhere' })).toThrow('operators /nowhere is no folder.');
+    expect(() => modelOf({ operators: '/nowhere' })).toThrow('operators /nowhere is not a folder.');
   });
 });

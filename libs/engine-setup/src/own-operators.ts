@@ -44,7 +44,7 @@ export class OwnOperators {
     private readonly shipped: OperatorTexts,
   ) {
     if (statSync(folder, { throwIfNoEntry: false })?.isDirectory() !== true) {
-      throw new UsageError(`operators ${folder} is no folder.`);
+      throw new UsageError(`operators ${folder} is not a folder.`);
     }
     this.systems = this.readSystems();
     this.files = this.listFiles();
@@ -56,7 +56,7 @@ export class OwnOperators {
     }
   }
 
-  /** As `OperatorTexts`: own points take precedence over shipped ones. */
+  /** Implements `OperatorTexts`: the user's points take precedence over the shipped ones. */
   read(path: string): string | undefined {
     if (path === SYSTEMS) return JSON.stringify(this.systems);
     const file = this.files.find(({ system, name }) => `${system}/${name}.csv` === path);
@@ -147,7 +147,7 @@ export class OwnOperators {
 
   private unknownSystem(name: string): UsageError {
     return new UsageError(
-      `${join(this.folder, name)} is a folder of no known system ` +
+      `${join(this.folder, name)} is not the folder of a known system ` +
         `(${Object.keys(this.systems).join(', ')}); describe it in ` +
         `${join(this.folder, SYSTEMS)}.`,
     );

@@ -1,6 +1,6 @@
 import type { BatonConfig } from '@baton/config';
 
-/** The names of the model for clients. The first stands in answers; requests may use any. */
+/** The names of the model for clients. Answers have the first; requests can use any. */
 export type ServedNames = readonly [string, ...string[]];
 
 /**

@@ -2,12 +2,15 @@ import type { DecodeSet } from './decode-set';
 import type { EngineSequence } from './sequence';
 
 /**
- * LoRA adapters of one batch. As in vLLM's scheduler a batch mixes at most `max_loras` of them: a
- * waiting sequence with a further adapter is passed over, and those behind it may go first.
+ * The LoRA adapters of one batch. As in vLLM's scheduler, a batch has at most `max_loras` of them:
+ * admission skips a waiting sequence with a further adapter and goes on with those behind it.
  */
 export class AdapterSlots {
   private readonly inBatch = new Set<number>();
-  /** Sequences passed over by the current admission, or by the last one if none is under way. */
+  /**
+   * Sequences that the current admission skipped; between admissions, those that the last one
+   * skipped.
+   */
   readonly passedOver: EngineSequence[] = [];
 
   constructor(private readonly maxAdapters: number) {}

@@ -34,7 +34,7 @@ export class Admitter {
   private firstRank = 0;
   /** With drafts: the admitted sequences whose KV came from elsewhere. */
   private readonly cameWithKv: EngineSequence[] = [];
-  /** Whether the batch has prompts that were already under way. */
+  /** Whether the batch computes prompts that were admitted before. */
   private hasPrompts = false;
   private hasRunning = false;
   /** Σ over sequences whose KV is on its way, or waits for a slot. */
@@ -63,9 +63,7 @@ export class Admitter {
     return this.adapters?.passedOver.length ?? 0;
   }
 
-  /**
-   * Lets new sequences in now; from here on the interval counts anew, as long as steps only decode.
-   */
+  /** Admits new sequences now and restarts the interval, which counts while steps only decode. */
   look(): void {
     this.lookedAt = this.parts.accounts.steps;
   }
@@ -120,7 +118,7 @@ export class Admitter {
     const { blocks } = this.parts;
     const { computed: start } = seq;
     const wanted = this.parts.draftTokens > 0 ? this.paddingOf(seq, start) : 0;
-    // When the sequence is alone, it runs without drafts that will never have room.
+    // A sequence that is alone runs without drafts for which there will never be blocks.
     const padding = wanted > 0 && this.isAlone && !this.fitsReady(seq, wanted) ? 0 : wanted;
     const tokens = this.firstChunk(seq, start, padding);
     if (tokens === 0 || !this.fitsReady(seq, padding)) return 'blocked';
@@ -130,8 +128,8 @@ export class Admitter {
   }
 
   /**
-   * Whether there are blocks for its first chunk, and for all of its tokens when the options
-   * require that.
+   * Whether blocks are free for the first chunk of the sequence, and for all of its tokens when the
+   * options require that.
    */
   private fitsReady(seq: EngineSequence, padding: number): boolean {
     const { blocks, options } = this.parts;
@@ -171,8 +169,8 @@ export class Admitter {
   }
 
   /**
-   * Keeps the blocks free that prompts under way still need, because a reservation frees none until
-   * its KV has come.
+   * Keeps those blocks free that admitted prompts still need, because a reservation frees no block
+   * until its KV has arrived.
    */
   private tryReserve(seq: EngineSequence, hitTokens: number): Outcome {
     const { blocks, queue, accounts, options } = this.parts;
@@ -209,8 +207,8 @@ export class Admitter {
   }
 
   /**
-   * True when nothing else runs or leaves and no KV is on its way, so that no other sequence will
-   * free blocks.
+   * True when no other sequence runs or leaves and no KV is on its way, so that no blocks will
+   * become free.
    */
   private get isAlone(): boolean {
     const { leaving } = this.parts.table;
@@ -256,9 +254,9 @@ export class Admitter {
   }
 
   /**
-   * Beside decoding sequences, a sequence with a single token to compute gets as many tokens as
-   * they have, through empty drafts, so that the batch stays uniform. Not beside prompts under way,
-   * nor at the end of the model's context.
+   * Beside decoding sequences, a sequence with a single token to compute gets empty drafts, so that
+   * it has as many tokens as they have and the batch stays uniform. It gets none beside chunks of
+   * prompts and at the end of the model's context.
    */
   private paddingOf(seq: EngineSequence, start: number): number {
     const { draftTokens } = this.parts;
@@ -268,8 +266,8 @@ export class Admitter {
   }
 
   /**
-   * Without chunked prefill a prompt runs whole: within the budget, or alone when it is larger than
-   * any budget.
+   * Without chunked prefill a prompt runs in one step: within the budget, or alone when it exceeds
+   * the whole budget.
    */
   private firstChunk(seq: EngineSequence, start: number, padding: number): number {
     const { enableChunkedPrefill } = this.parts.options;
@@ -297,7 +295,7 @@ export class Admitter {
     }
     seq.rank = this.admissions++;
     if (seq.hostTokens + seq.poolTokens > 0) this.load(seq);
-    // Its one token makes it a decode like the others; drafts begin only after that token.
+    // A sequence with one token counts as a decode; drafts begin only after that token.
     if (isReady) blocks.publish(seq, start + tokens);
     if (isDecodeAtOnce(seq) && draftTokens === 0) {
       decode.current.join(seq);

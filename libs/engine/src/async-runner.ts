@@ -7,12 +7,12 @@ import { type RunnerParts, warmupFactor } from './runner';
 import type { EngineSequence } from './sequence';
 
 /**
- * The batch of the next step, as it was formed: a sequence that leaves it before it runs leaves its
- * row, whose output is dropped.
+ * The batch of the next step, as it was formed. When a sequence leaves before the step, its row
+ * stays in the batch and its output is dropped.
  */
 class FormedBatch {
   isFormed = false;
-  /** It decodes and nothing else. */
+  /** Whether the batch only decodes. */
   isPure = false;
   /** Version of the decode set. */
   version = -1;
@@ -37,12 +37,18 @@ export class AsyncRunner extends LaidRunner {
   private next = new FormedBatch();
   /** Version of the decode set when the step under way began. */
   private version = -1;
-  /** Of the step under way: its chunks of prompts, and those whose prompt it ends. */
+  /** The chunks of prompts in the step under way, and the sequences whose prompts end with it. */
   private readonly chunks = new ChunksInFlight();
   private readonly promptsDone: EngineSequence[] = [];
-  /** Sequences that it admitted with KV from elsewhere; it brings their first tokens. */
+  /**
+   * Sequences that the step under way admitted with KV from elsewhere; their first tokens come with
+   * its end.
+   */
   private readonly joined: EngineSequence[] = [];
-  /** Sequences that end with it; the next batch was formed before that was known. */
+  /**
+   * Sequences that end with the step under way. The next batch was formed before their end was
+   * known.
+   */
   private readonly stopping: EngineSequence[] = [];
   private readonly held: EngineSequence[] = [];
 
@@ -88,11 +94,11 @@ export class AsyncRunner extends LaidRunner {
     assert(this.ahead === 1, 'only a single step under way is extended');
     if (this.endUs >= untilUs || !this.mayLeap(withFirstTokens)) return this.endUs;
     const { decode, timeline } = this;
-    // A sequence is not in the batch after its last step, so that batch may have room for another.
+    // A sequence is not in the batch after its last step, so that batch can admit another.
     const alike = decode.stepsToFinish - (this.hasWaiting ? 1 : 0);
     let behind = Math.min(alike, timeline.stepsWithinLimit());
     if (untilUs !== Infinity) behind = Math.min(behind, timeline.stepsUntil(untilUs));
-    // The batch after the last of them needs its blocks too.
+    // The batch after the last of these steps needs blocks too.
     this.setAhead(1 + decode.stepsFed(Math.max(0, behind), this.parts.blocks.pool.freeBlocks));
     return this.endUs;
   }
@@ -149,7 +155,8 @@ export class AsyncRunner extends LaidRunner {
   }
 
   /**
-   * Notes each sequence whose first token the first of the steps brought, unless it has gone since.
+   * Records each sequence that got its first token with the first of these steps and is still in
+   * the engine.
    */
   protected noteFirstTokens(): void {
     const { firstTokens } = this.parts.record;
@@ -160,7 +167,7 @@ export class AsyncRunner extends LaidRunner {
     }
   }
 
-  /** Makes sure that a batch is formed for the step; a step is under way when it returns true. */
+  /** Forms a batch for the step unless there is one. Returns true when a step is under way. */
   private mayBegin(startUs: Micros): boolean {
     const { record } = this.parts;
     assert(this.ahead === 0, 'a step is under way already');
@@ -276,14 +283,14 @@ export class AsyncRunner extends LaidRunner {
 
   private nextStopping(): EngineSequence | undefined {
     const { stopping } = this;
-    // An aborted sequence has gone; a preempted one has departed.
+    // An aborted sequence is no longer in the engine; a preempted one is no longer in the batch.
     const isHere = ({ state }: EngineSequence): boolean =>
       state === 'decoding' || state === 'stalled';
     while (stopping.length > 0 && !isHere(stopping[0]!)) stopping.shift();
     return stopping[0];
   }
 
-  /** A sequence that was preempted while its last token was on the way. */
+  /** Ends a sequence that was preempted after the step of its last token had begun. */
   private nextDeparted(): EngineSequence | undefined {
     const { record, queue } = this.parts;
     const isOver = ({ state, emitted, outputTokens }: EngineSequence): boolean =>

@@ -15,7 +15,7 @@ export class BatchFormer {
   readonly batch: Batch;
   readonly admitter: Admitter;
   private readonly scratch: EngineSequence[] = [];
-  /** Something has changed since admission last found nothing more to admit. */
+  /** True when blocks, slots or waiting sequences have changed since the last admission ended. */
   private isStale = false;
   private hasPreempted = false;
   /**
@@ -23,7 +23,7 @@ export class BatchFormer {
    * sequences ends before them.
    */
   private cutRank = Infinity;
-  /** Tokens left for the sequence whose turn it is. Undefined while there are enough for all. */
+  /** Tokens left for the current sequence. Undefined while there are enough for all. */
   private left: number | undefined;
   /**
    * Blocks stay with a sequence while a batch in flight writes to them, as with vLLM's
@@ -32,7 +32,7 @@ export class BatchFormer {
   readonly defersFrees: boolean;
   /** True when batches are formed while the previous one runs. */
   formsAhead = false;
-  /** True while such a batch is formed: the tokens of the step under way are not known yet. */
+  /** True while a batch is formed ahead: the tokens of the step under way are not known yet. */
   private isAhead = false;
 
   constructor(private readonly parts: AdmitterParts) {
@@ -42,7 +42,7 @@ export class BatchFormer {
     this.defersFrees = asyncScheduling === true && hasConnector === true && freesAtOnce !== true;
   }
 
-  /** Whether the next step may admit a sequence even if nothing happens until then. */
+  /** Whether the next step can admit a sequence without any change before it. */
   get mayAdmitNext(): boolean {
     return this.hasWaiting && (this.isStale || this.mayGainRoom);
   }
@@ -145,8 +145,8 @@ export class BatchFormer {
   }
 
   /**
-   * A prompt under way may leave too few tokens to the decoding sequences behind it: those were
-   * admitted to a batch that left it out.
+   * A prompt can leave too few tokens for the decoding sequences behind it, which were admitted to
+   * a batch without it.
    */
   private get mayLackTokens(): boolean {
     const { batch, defersFrees } = this;
@@ -159,8 +159,8 @@ export class BatchFormer {
   }
 
   /**
-   * These sequences and the prompts under way take blocks, and tokens of the batch, in order of
-   * admission, as far as they last.
+   * Gives blocks and tokens of the batch to these sequences and to admitted prompts, in order of
+   * admission, until one of the two runs out.
    */
   private takeTurns(decoding: readonly EngineSequence[], lacksTokens: boolean): void {
     const order = [...decoding, ...this.batch.prefilling].sort((a, b) => a.rank - b.rank);
@@ -207,7 +207,7 @@ export class BatchFormer {
     if (seq.state === 'decoding') blocks.grow(seq, decode.contextOf(seq));
   }
 
-  /** With drafts a sequence may fill a block at any step, and need several. */
+  /** With drafts a sequence can fill a block at any step and need several blocks. */
   private growForDrafts(): void {
     const { blocks, decode } = this.parts;
     const { batch } = this;
@@ -219,7 +219,7 @@ export class BatchFormer {
       const fresh = blocks.layout.blocksFor(batch.slotsFor(seq.reach)) - seq.blocks.length;
       if (fresh > 0) demand += fresh * blocks.layout.perBlock;
     }
-    // A published block may admit a sequence at no cost in free blocks.
+    // A sequence that finds a published block needs no free block for it.
     this.touch();
     batch.draftedTokens = members.reduce((sum, seq) => sum + batch.tokensOf(seq), 0);
     const lacksTokens = this.mayLackTokens;
@@ -235,7 +235,7 @@ export class BatchFormer {
     const { blocks, decode } = this.parts;
     while (seq.state === 'decoding') {
       if (blocks.extend(seq, this.processedOf(seq), this.batch.slotsFor(seq.reach))) {
-        // A token that the step under way computes is known only from its row.
+        // Only the row of a sequence shows the tokens that the step under way computes.
         if (this.isAhead) blocks.publish(seq, decode.current.contextOf(seq) - seq.burst);
         return;
       }
@@ -255,7 +255,7 @@ export class BatchFormer {
     for (const seq of this.snapshotOf(this.batch.prefilling)) {
       if (seq.chunk === 0) this.continuePrompt(seq);
     }
-    // Only now, because a sequence further back may have preempted one that already had its chunk.
+    // This comes last, because a sequence further back can preempt one that already had its chunk.
     for (const seq of this.batch.prefilling)
       this.parts.blocks.publish(seq, seq.computed + seq.chunk);
   }
@@ -282,8 +282,8 @@ export class BatchFormer {
   }
 
   /**
-   * Preempts the last in line. While a step still writes to the blocks of that one, leaves out the
-   * sequence that lacks blocks and those behind it.
+   * Preempts the last sequence in line. If a step still writes to the blocks of that sequence,
+   * leaves out the sequence that lacks blocks and those behind it.
    */
   private makeRoomFor(seq: EngineSequence): void {
     const victim = this.lastInLine();
@@ -306,8 +306,8 @@ export class BatchFormer {
   /**
    * Sends a running sequence back to the queue, to be computed again.
    *
-   * @param hadTurn it had got its tokens of this batch: they count as known, as in vLLM, which
-   *   enters their full blocks into the prefix index at that turn
+   * @param hadTurn the sequence already had its tokens in this batch. They count as known, as in
+   * vLLM, which adds their full blocks to the prefix index at that point
    */
   private preempt(victim: EngineSequence, hadTurn: boolean): void {
     const { queue, record, accounts, blocks, draftTokens } = this.parts;
@@ -336,7 +336,10 @@ export class BatchFormer {
     return hasRow && !this.isAhead ? 1 : 0;
   }
 
-  /** The batch may use the tokens of a victim that has had its turn, or a row with drafts. */
+  /**
+   * The batch can use the tokens of a preempted sequence that already had its turn or a row with
+   * drafts.
+   */
   private giveBackTokens(victim: EngineSequence, hadTurn: boolean): void {
     const { batch } = this;
     const tokens = batch.tokensOf(victim);
@@ -358,7 +361,7 @@ export class BatchFormer {
     return last!;
   }
 
-  /** A copy to iterate over while preemption changes the original. */
+  /** A copy for iteration, because preemption changes the original. */
   private snapshotOf(sequences: readonly EngineSequence[]): EngineSequence[] {
     const { scratch } = this;
     truncate(scratch, 0);

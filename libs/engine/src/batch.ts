@@ -38,7 +38,7 @@ export function emptySums(): BatchSums {
  * admitter waiting ones.
  */
 export class Batch {
-  /** Running sequences whose prompt is not completely in KV, in order of admission. */
+  /** Running sequences with a part of their prompt not yet in KV, in order of admission. */
   readonly prefilling: EngineSequence[] = [];
   /**
    * Sequences admitted by this batch whose KV came from elsewhere: they decode from their first
@@ -50,12 +50,14 @@ export class Batch {
    * their last tokens.
    */
   readonly ending: EngineSequence[] = [];
-  /** Decoding sequences that it leaves out: the one that lacks blocks, and those behind it. */
+  /**
+   * Decoding sequences that the batch leaves out: the one that lacks blocks, and those behind it.
+   */
   readonly stalled: EngineSequence[] = [];
   /** Members of the decode set that were not in the previous batch. */
   readonly resumed: EngineSequence[] = [];
   chunkTokens = 0;
-  /** Decoding sequences are left out of it, all of them. */
+  /** True when the batch leaves out all decoding sequences. */
   isOfPrompts = false;
   /** Tokens of empty drafts. */
   paddingTokens = 0;
@@ -63,7 +65,7 @@ export class Batch {
   draftedTokens = 0;
   /** Time for which it loads KV from host memory. */
   loadUs = 0;
-  /** Tokens of the budget that a decoding sequence takes. */
+  /** Tokens of the budget that each decoding sequence takes. */
   readonly stepTokens: number;
   /** `long_prefill_token_threshold` of this step. */
   private threshold = 0;
@@ -88,14 +90,14 @@ export class Batch {
     return this.parts.decode.size + besides;
   }
 
-  /** Tokens of its decoding sequences; above 0 when anything runs in it. */
+  /** Tokens of the decoding sequences of the batch; above 0 when anything decodes in it. */
   get rows(): number {
     const { decode, draftTokens } = this.parts;
     if (this.isOfPrompts) return this.chunkTokens;
     return this.chunkTokens + (draftTokens > 0 ? this.draftedTokens : decode.current.size);
   }
 
-  /** Whether it is of prompts alone and sequences decode that wait for the next one. */
+  /** Whether the batch has only prompts while decoding sequences wait for the next one. */
   get leavesOutAny(): boolean {
     return this.isOfPrompts && this.parts.decode.current.size + this.stalled.length > 0;
   }
@@ -136,7 +138,7 @@ export class Batch {
    * Gives a decoding sequence its row with drafts: its next token and those of the draft, limited
    * by the model's context and the free blocks.
    *
-   * @param isAhead the step under way is not done, so all of its drafts may turn out right
+   * @param isAhead the step under way has not ended, so all of its drafts can still be accepted
    */
   draftFor(seq: EngineSequence, isAhead: boolean): void {
     const known = this.parts.decode.current.contextOf(seq);
@@ -158,7 +160,7 @@ export class Batch {
     return 1 + seq.drafts;
   }
 
-  /** Takes out a sequence that does not decode. */
+  /** Removes a sequence that does not decode. */
   drop(seq: EngineSequence): void {
     const list = this.listOf(seq);
     list.splice(list.indexOf(seq), 1);
@@ -177,7 +179,7 @@ export class Batch {
   /** The same for all of them. */
   stallAll(): void {
     truncate(this.resumed, 0);
-    // The step under way has left these out already.
+    // The step under way already leaves these sequences out.
     for (const seq of this.stalled) seq.burst = -1;
     for (const seq of [...this.parts.decode.current.members]) this.stall(seq);
   }
@@ -192,7 +194,7 @@ export class Batch {
     truncate(this.stalled, 0);
   }
 
-  /** Called when the step begins that has rows of resumed sequences. */
+  /** Call it when a step with rows of resumed sequences begins. */
   countResumed(): void {
     for (const seq of this.resumed) if (seq.state === 'decoding') seq.burst = 0;
   }

@@ -3,7 +3,10 @@ import type { EngineSequence } from './sequence';
 
 /** The prompt chunks of a batch that runs while later ones are formed. */
 export class ChunksInFlight {
-  /** A sequence whose rank has changed since was preempted and has come back, or has gone. */
+  /**
+   * Sequences with a chunk in the batch; `ranks` has their ranks. A sequence with another rank by
+   * now was preempted and admitted again, or has left.
+   */
   readonly prompts: EngineSequence[] = [];
   readonly ranks: number[] = [];
   /** Tokens of the prompt that are computed when the batch ends. */

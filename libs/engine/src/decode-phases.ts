@@ -39,7 +39,10 @@ export class DecodePhases {
     this.publishing = Array.from({ length: this.blockSize }, () => []);
   }
 
-  /** @param isGrown its window is that of the current step of the set; else of the step before */
+  /**
+   * @param isGrown the window of the member is that of the current step of the set, else of the
+   * step before
+   */
   add(seq: EngineSequence, isGrown: boolean): void {
     const phase = this.phaseOf(seq);
     this.counts[phase]!++;
@@ -98,8 +101,8 @@ export class DecodePhases {
   }
 
   /**
-   * Gives blocks to each member that needs them for this step, and takes back those that windows
-   * have left behind. Enough must be free beforehand.
+   * Gives blocks to each member that needs them for this step, and frees those that windows have
+   * passed. Enough blocks must be free before the call.
    */
   grow(step: number): void {
     const publishing = this.publishing[step % this.blockSize]!;
@@ -128,7 +131,7 @@ export class DecodePhases {
       if (isEachGrown || this.countAt(step + i) > 0) this.grow(step + i);
   }
 
-  /** Members that are behind free the blocks that their windows have left, at this step. */
+  /** At this step, members that lag behind free the blocks that their windows have passed. */
   catchUp(step: number): void {
     const { behind } = this;
     let kept = 0;
@@ -147,12 +150,12 @@ export class DecodePhases {
     truncate(behind, kept);
   }
 
-  /** Tokens of the member that its window may leave behind at this step. */
+  /** Tokens of the member that its window has passed at this step. */
   windowContext({ contextOffset }: EngineSequence, step: number): number {
     return contextOffset + step - this.lag;
   }
 
-  /** A member that the step under way leaves out has no token in flight. */
+  /** A member without a row in the step under way has no token in flight. */
   private leadOf({ burst }: EngineSequence): number {
     return burst < 0 ? this.lag : 0;
   }

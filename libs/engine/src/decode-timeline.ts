@@ -29,8 +29,8 @@ export class DecodeTimeline {
   ) {}
 
   /**
-   * Lays the step that starts at `startUs`; false when it follows no line and must be timed by
-   * itself.
+   * Puts the step that starts at `startUs` on the line. Returns false when no line fits and the
+   * step needs its own timing.
    */
   lay(startUs: Micros): boolean {
     if (!this.continuesAt(startUs)) this.anchor(startUs);

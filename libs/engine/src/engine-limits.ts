@@ -49,8 +49,8 @@ export function assertOptions(options: EngineOptions): void {
 }
 
 /**
- * The reason why a sequence could never run; undefined when it can. `longestTokens` is the longest
- * sequence that the blocks hold. The last token of an output is sampled and needs no KV.
+ * The reason why a sequence can never run; undefined when it can. `longestTokens` is the longest
+ * sequence that fits in the blocks. The last token of an output is only sampled and needs no KV.
  */
 export function refusalOf(
   spec: SequenceSpec,

@@ -267,8 +267,8 @@ export class Engine implements EnginePort {
   }
 
   /**
-   * Like `snapshot`, but every call fills the same object: for a driver that calls often and keeps
-   * nothing.
+   * Like `snapshot`, but every call fills the same object, for a driver that calls often and does
+   * not keep the result.
    */
   gauges(atUs?: Micros): EngineSnapshot {
     const { now, queue } = this;
@@ -374,7 +374,7 @@ export class Engine implements EnginePort {
     this.former.touch();
   }
 
-  /** Takes a sequence out of its current state. */
+  /** Removes a sequence from the list of its current state. */
   private takeOut(seq: EngineSequence): void {
     const { admitter } = this.former;
     if (seq.isRunning) this.former.drop(seq);

@@ -22,7 +22,7 @@ export abstract class LaidRunner implements Runner {
   protected isLaid = false;
   /** True when a first token gets its jitter as the last token given. */
   protected readonly hasJitter: boolean;
-  /** Steps since `startUs` that are done, when an extended step was cut. */
+  /** Steps since `startUs` that had ended when an extended step was cut. */
   protected done = 0;
 
   /** @param counted  steps under way that the decode set has counted already: 0 or 1 */
@@ -47,7 +47,7 @@ export abstract class LaidRunner implements Runner {
   abstract tokensInFlight(seq: EngineSequence): number;
   abstract blocksTakenBy(atUs: Micros | undefined): number;
 
-  /** Reports the sequences that got their first token with the first of the steps. */
+  /** Reports the sequences that got their first token with the first of these steps. */
   protected abstract noteFirstTokens(): void;
   /** Makes the decode set count this many ended steps. */
   protected abstract advance(steps: number): void;

@@ -5,7 +5,7 @@ import type { DecodeSet } from './decode-set';
 import { type Runner, type RunnerParts, warmupFactor } from './runner';
 import type { EngineSequence } from './sequence';
 
-/** Batches of several steps are in flight at once, so ranks have no common boundary. */
+/** Several batches are in flight at once, so ranks have no common boundary. */
 const NO_LOCKSTEP = 'an engine with pipeline stages runs in no lockstep';
 
 /** A batch in the stages; the object is reused after its end. */
@@ -32,7 +32,7 @@ export class PipelineRunner implements Runner {
   private readonly idle: Flight[];
   /** The batch that ended last; undefined when the step had none. */
   private ended: Flight | undefined;
-  /** When each stage is done with its batches, µs with a fraction. */
+  /** The time at which each stage ends its last batch, µs with a fraction. */
   private readonly freeUs: Float64Array;
   /** Times of the batch being formed. */
   private readonly timesUs: Float64Array;
@@ -85,7 +85,7 @@ export class PipelineRunner implements Runner {
     if (oldest === undefined && !record.hasDismissed) return undefined;
     this.startUs = startUs;
     this.underWay = true;
-    // The caller had paused, so a batch that ended earlier is handled only now.
+    // After a pause of the caller, batches that ended before are handled here.
     this.endUs = Math.max(oldest?.endUs ?? 0, startUs + 1);
     return this.endUs;
   }
@@ -176,7 +176,7 @@ export class PipelineRunner implements Runner {
     return true;
   }
 
-  /** A set whose output is back goes first; there is at most one. */
+  /** A set whose output has arrived goes first; there is at most one. */
   private nextIdle(): number {
     const own = this.idle.findIndex(({ set }) => set.size > 0);
     return own < 0 ? 0 : own;

@@ -49,7 +49,7 @@ export class EngineSequenceTable {
     }
   }
 
-  /** Frees those blocks when that batch has ended. Returns whether there were any. */
+  /** Frees the kept blocks when that batch has ended. Returns whether there were any. */
   giveBackLate(): boolean {
     if (this.leaving.length === 0) return false;
     for (const seq of this.leaving) {
@@ -67,7 +67,7 @@ export class EngineSequenceTable {
     }
   }
 
-  /** All sequences that have not gone. */
+  /** All sequences in the engine. */
   live(): EngineSequence[] {
     return this.slots.filter((seq) => seq.state !== 'gone');
   }

@@ -38,7 +38,7 @@ export class EngineSequence {
   remoteTokens = 0;
   holdsAtEnd = false;
   /**
-   * True when its limit ends it, so that its last token is known to be the last before it is
+   * Whether the token limit ends the sequence, so that its last token is known before it is
    * sampled.
    */
   endsByLimit = false;
@@ -79,8 +79,8 @@ export class EngineSequence {
   /** Tokens that this step has to fetch from the memory of other nodes. */
   poolTokens = 0;
   /**
-   * Blocks that it needs for its prompt in addition to those it has, while its KV is on the way or
-   * waits for a slot.
+   * Blocks that the sequence needs for its prompt in addition to its own, while its KV is on the
+   * way or waits for a slot.
    */
   owedBlocks = 0;
   /** Tokens in KV. Stale while decoding. */
@@ -102,7 +102,7 @@ export class EngineSequence {
   burst = 0;
   /** Speculation: drafts of its row in the latest batch; −1 when it has no row there. */
   drafts = 0;
-  /** Speculation: tokens of it that are computed when that batch has run. */
+  /** Speculation: computed tokens of the sequence after that batch. */
   reach = 0;
   /** While decoding: the decode step, counted by the set, after which it ends. */
   finishAt = 0;
@@ -117,7 +117,7 @@ export class EngineSequence {
   accountedTokens = 0;
   wasScheduled = false;
   wasQueried = false;
-  /** True when it was aborted while its step was under way. */
+  /** Whether the sequence was aborted while its step was under way. */
   isDoomed = false;
 
   /**
@@ -178,14 +178,14 @@ export class EngineSequence {
     this.isDoomed = false;
   }
 
-  /** True when it has a place in the batch. */
+  /** Whether the sequence has a place in the batch. */
   get isRunning(): boolean {
     const { state } = this;
     if (state === 'decoding' || state === 'prefilling') return true;
     return state === 'ending' || state === 'stalled';
   }
 
-  /** True when it has its last token and counts as ended, although its blocks are held. */
+  /** Whether the sequence has its last token and counts as ended, although its blocks are held. */
   get isOver(): boolean {
     return this.state === 'held' && this.mode !== 'prefill-and-hold';
   }

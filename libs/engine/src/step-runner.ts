@@ -11,7 +11,7 @@ import type { EngineSequence } from './sequence';
 export class StepRunner extends LaidRunner {
   private readonly promptsDone: EngineSequence[] = [];
   readonly hasFormed = false;
-  /** Whether the step under way computes anything; else it only reports rejected sequences. */
+  /** Whether the step under way computes anything. Otherwise it only reports rejected sequences. */
   private runs = false;
 
   constructor(parts: RunnerParts) {
@@ -115,7 +115,7 @@ export class StepRunner extends LaidRunner {
     this.decode.advanceAndGrow(steps);
   }
 
-  /** Notes the first token of each admitted sequence, unless it was aborted before. */
+  /** Records the first token of each admitted sequence, unless the sequence was aborted before. */
   protected noteFirstTokens(): void {
     const { former, record } = this.parts;
     for (const seq of former.batch.joined) {

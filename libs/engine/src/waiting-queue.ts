@@ -26,7 +26,7 @@ export class WaitingQueue {
 
   constructor(private readonly policy: SchedulingPolicy) {}
 
-  /** Whether the last in this order is preempted instead of the newest. */
+  /** Whether preemption takes the last sequence of this order instead of the newest. */
   get preemptsLast(): boolean {
     return this.policy.preemptsLast === true;
   }
@@ -62,7 +62,7 @@ export class WaitingQueue {
     this.tokens += seq.targetTokens - seq.computed;
   }
 
-  /** Puts a removed sequence back in its place. */
+  /** Returns a removed sequence to its place. */
   putBack(seq: EngineSequence): void {
     if (seq.state === 'ready') this.addReady(seq);
     else if (seq.state === 'unreserved') this.addUnreserved(seq);

@@ -100,7 +100,7 @@ function quantileOf(values: readonly Weighted[], share: number): number {
   return ascending.at(-1)?.[0] ?? 1;
 }
 
-/** How often intervals contained points outside of their fit. */
+/** The share of points outside of the fit that their intervals contained. */
 export interface Coverage {
   /** `hopper tpot, 12 to 96 under way`, a figure, or a group. */
   readonly name: string;

@@ -17,7 +17,10 @@ export interface TimedRole {
   readonly heldOut?: StepTimesSummary['held_out_factors'];
 }
 
-/** From data sheets: ±60 %, as results state. Comparisons were −94 to +132 % off. */
+/**
+ * Errors of estimates from data sheets: ±60 %, as results state. In comparisons they were −94 to
+ * +132 %.
+ */
 const ESTIMATED: ErrorFactors = { low: 1 / 1.6, high: 1.6 };
 /**
  * Fitted to the deployment itself. The 18 points of docs/validation.md on one H100 outside of every

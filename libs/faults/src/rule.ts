@@ -11,7 +11,7 @@ export interface FaultRule {
   readonly fault: FaultKind;
   /** Share of the requests, in (0, 1]. */
   readonly rate?: number;
-  /** Only every n-th request is hit. */
+  /** The rule applies to every n-th request only. */
   readonly every?: number;
   /** Start of the window in which the stage must be reached, since the rules were set. */
   readonly after?: number;
@@ -66,7 +66,7 @@ export const FIELDS: Readonly<Record<FieldName, FieldForm>> = {
   factor: { kind: 'number', min: LEAST_SHARE, max: 1 },
 };
 
-/** The conditions, which every rule may have. */
+/** The conditions; every rule can have them. */
 const CONDITIONS: readonly FieldName[] = [
   'name',
   'rate',

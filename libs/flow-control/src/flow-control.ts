@@ -4,11 +4,11 @@ import type { SloClass } from './slo-class';
 
 /** Bounds of the queues. */
 export interface FlowLimits {
-  /** Requests of one class and tenant that may wait, >= 0. */
+  /** Most waiting requests of one class and tenant, >= 0. */
   readonly perFlow: number;
-  /** Requests that may wait in all, >= 0. */
+  /** Most waiting requests in total, >= 0. */
   readonly total: number;
-  /** How long a request may wait, > 0. */
+  /** Longest wait of a request, > 0. */
   readonly timeoutUs: Micros;
 }
 
@@ -30,7 +30,7 @@ export interface FlowRequest {
   readonly promptTokens: number;
 }
 
-/** An offered request: it waits, is under way after the gate, or is gone. */
+/** An offered request: it waits, is under way after the gate, or has ended. */
 export class Ticket<Item> implements ChainLink<Ticket<Item>> {
   chain: Chain<Ticket<Item>> | undefined;
   previous: Ticket<Item> | undefined;
@@ -62,17 +62,16 @@ class Flow<Item> implements FlowQueue {
 }
 
 /**
- * Queues in front of a gate, one per class and tenant. While the gate is open requests pass at
- * once, or right after those before them; while it is closed they wait, and the policy chooses the
- * next one when a request under way ends. Pure: the live API and the virtual clock drive the same
- * object.
+ * Queues in front of a gate, one per class and tenant. While the gate is open requests pass, after
+ * those before them. While it is closed they wait, and the policy chooses the next one when a
+ * request under way ends. Pure: the live API and the virtual clock drive the same object.
  */
 export class FlowControl<Item> {
   /** Requests that have passed the gate and have not ended. */
   underWay = 0;
   waiting = 0;
   private order = 0;
-  /** Those with waiting requests. */
+  /** The flows with waiting requests. */
   private readonly flows: Flow<Item>[] = [];
   private readonly byKey = new Map<string, Flow<Item>>();
 
@@ -119,7 +118,7 @@ export class FlowControl<Item> {
     this.policy.served?.(ticket.flow, { promptTokens: 0, outputTokens });
   }
 
-  /** Removes a waiting request whose client is gone. */
+  /** Removes a waiting request whose client has disconnected. */
   withdraw(ticket: Ticket<Item>): void {
     if (ticket.state !== 'waiting') return;
     this.dequeue(ticket);
@@ -157,7 +156,9 @@ export class FlowControl<Item> {
     }
   }
 
-  /** Whether one more may wait in the flow, if need be in place of one of a lower class. */
+  /**
+   * Whether one more request can wait in the flow, if necessary in place of one of a lower class.
+   */
   private hasRoom(flow: Flow<Item>, nowUs: Micros): boolean {
     if (flow.waitingRequests >= this.limits.perFlow) return false;
     if (this.waiting < this.limits.total) return true;

@@ -18,7 +18,7 @@ export interface OldestRequest {
 }
 
 export interface FlowContext {
-  /** Those with waiting requests, at least one. */
+  /** The flows with waiting requests, at least one. */
   readonly flows: readonly FlowQueue[];
   readonly nowUs: Micros;
   /** Requests under way behind the gate. */

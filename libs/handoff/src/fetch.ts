@@ -17,14 +17,14 @@ export class Fetch<Id extends AnyId> implements ChainLink<Fetch<Id>> {
   epoch = 0;
   readonly source: Mutable<SourceName<Id>>;
   state: FetchView['state'] = 'accepted';
-  /** True until the source has got a message about it. */
+  /** True until the source has received a message about the fetch. */
   isUnannounced = false;
   missingTokens = 0;
-  /** The first and the newest number of the read's requests; 0 before. */
+  /** The first and the newest request number of the read; 0 before the first request. */
   firstAttempt = 0;
   attempt = 0;
   tries = 0;
-  /** The end of the newest request's wait for an answer. */
+  /** Deadline for the answer to the newest request. */
   readonly question = newDeadline<Fetch<Id>>(this);
   /** The missing tokens that the source has, and the start of their transfer. */
   tokens = 0;

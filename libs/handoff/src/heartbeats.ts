@@ -19,8 +19,8 @@ interface Round<Id extends AnyId> {
 
 /**
  * Schedules a target's messages to each source about the KV that it still fetches. All fetches from
- * one source share one message every L/6. A just accepted fetch is announced at once, unless its
- * read is sent by the end of that instant and carries the same information.
+ * one source share one message every L/6. A newly accepted fetch is announced at the same instant,
+ * unless its read, which has the same information, is sent at that instant.
  */
 export class Heartbeats<Id extends AnyId> {
   /** By source; a cluster has too many pairs of engines for an entry per pair. */
@@ -28,8 +28,8 @@ export class Heartbeats<Id extends AnyId> {
   private readonly pool = new Pool<Deadline<Round<Id>>>();
   private readonly dues = new DeadlineList<Round<Id>>();
   /**
-   * Fetches that joined since the last announcement; some may have been announced since, or have
-   * left.
+   * Fetches that joined since the last announcement. Some of them can have been announced or can
+   * have left since.
    */
   private readonly joined: Fetch<Id>[] = [];
   private joinedCount = 0;
@@ -49,7 +49,9 @@ export class Heartbeats<Id extends AnyId> {
     this.joined[this.joinedCount++] = fetch;
   }
 
-  /** Records that the source learns of this fetch by another message. */
+  /**
+   * Records that another message tells the source about this fetch, so that no heartbeat is due.
+   */
   announced(fetch: Fetch<Id>): void {
     if (!fetch.isUnannounced) return;
     fetch.isUnannounced = false;

@@ -22,14 +22,14 @@ export class Holding<Id extends AnyId> implements HoldingName<Id> {
   /** Set as long as new reads are admitted. */
   readonly lease = newDeadline<Holding<Id>>(this);
   /**
-   * All reads that were answered with blocks, including ended ones, so that a late request is
-   * recognised; the others follow as `next`.
+   * The first read that was answered with blocks; the others follow as `next`. Ended reads stay, so
+   * that a late request is recognised.
    */
   firstRead: Read<Id> | undefined = undefined;
   activeReads = 0;
   /**
-   * Set when no new read is admitted: the reason for which the blocks are freed once the last read
-   * has ended.
+   * The reason for which the blocks are freed after the last read. Set when no new read is
+   * admitted.
    */
   closing: ReleaseReason | undefined = undefined;
 

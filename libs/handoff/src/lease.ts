@@ -6,7 +6,7 @@ import { assert, clearDeadline, type Deadline, DeadlineList, type Micros } from 
  * clock because they are counted on it.
  */
 export interface LeaseTimes {
-  /** L: time that held blocks wait for a first sign of life. */
+  /** L: time that held blocks wait for the first heartbeat or read. */
   readonly leaseUs: Micros;
   /** L/6: a reader's pause between two heartbeats. */
   readonly heartbeatEveryUs: Micros;
@@ -69,7 +69,7 @@ export class LeaseBook<T> {
     this.kept.set(lease, nowUs + this.times.keepUs);
   }
 
-  /** A sign of life: the lease ends at max(old end, now + L·2/3). */
+  /** Renews the lease: it ends at max(old end, now + L·2/3). */
   renew(lease: Deadline<T>, nowUs: Micros): void {
     const endUs = nowUs + this.times.renewalUs;
     if (lease.chain === undefined || endUs <= lease.dueUs) return;

@@ -2,7 +2,7 @@ import type { AnyId } from '@baton/kernel';
 import type { SourceAction, SourceFact } from './source-protocol';
 import type { TargetAction, TargetFact } from './target-protocol';
 
-/** One call of a coordinator, as a driver may record it. */
+/** One call of a coordinator, in the form in which a driver can record it. */
 export type HandoffEntry<Id extends AnyId = string> =
   | {
       readonly side: 'source';
@@ -91,7 +91,7 @@ type Runs = Map<number, string[]>;
 class Lives<Id extends AnyId> {
   private readonly requests = new Map<Id, Record<Side, Runs>>();
 
-  /** Notes a step unless it is already noted for this run. */
+  /** Adds a step unless this run already has it. */
   note(side: Side, run: { requestId: Id; epoch: number }, step: string): void {
     const known = this.requests.get(run.requestId);
     const request = known ?? { source: new Map<number, string[]>(), target: new Map() };

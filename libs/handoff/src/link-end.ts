@@ -10,7 +10,7 @@ export const UNKNOWN = -1;
  */
 export class LinkEnd {
   bytesPerSecond = 0;
-  /** Slots of its transfers, in no order. */
+  /** Slots of the transfers of this link end, in no particular order. */
   readonly slots: number[] = [];
   /**
    * The other side's count of readers on its link, this one included; 0 = this set has all of them.
@@ -18,9 +18,9 @@ export class LinkEnd {
   announced = 0;
   /** Each transfer's share of this link, in bytes per µs. */
   shareBytesPerUs = 0;
-  /** Of a target: its transfer that completes first; UNKNOWN without one. */
+  /** The transfer of this target that completes first; UNKNOWN without one. Only for targets. */
   first = UNKNOWN;
-  /** Of a target: `first` may be out of date. */
+  /** True when `first` can be out of date. Only for targets. */
   isStale = false;
 
   /** @param place  of a target: its number among those of the set */

@@ -15,7 +15,7 @@ export class Outbox<A> {
     return this.actions.slice(0, this.count).some(predicate);
   }
 
-  /** What was pushed since the last take. */
+  /** The items that were pushed since the last call. */
   take(): readonly A[] {
     const { actions, count } = this;
     this.count = 0;

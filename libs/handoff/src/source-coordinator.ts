@@ -41,7 +41,7 @@ type Fact<Id extends AnyId, K extends SourceFact['kind']> = Extract<SourceFact<I
  * their leases, and the engines that read them. The engine's driver passes facts in and carries out
  * the returned actions. Only the coordinator decides that a lease has ended, by the instants passed
  * in; it never touches a block or sends a message itself. A fact that is repeated, late or about an
- * unknown request does no harm.
+ * unknown request has no effect.
  *
  * At one instant facts come before expiry: a heartbeat or read at the very end of a lease is in
  * time, and `tick` then ends what is due.
@@ -50,7 +50,7 @@ export class SourceCoordinator<Id extends AnyId = string> {
   private readonly holdings = new IdMap<Id, Holding<Id>>();
   private readonly pool = new HoldingPool<Id>();
   private readonly leases: LeaseBook<Holding<Id>>;
-  /** A read is a lease of its own: L from its start, renewed by its reader's heartbeats. */
+  /** The leases of reads: each lasts L from its start, and the reader's heartbeats renew it. */
   private readonly limits: LeaseBook<Read<Id>>;
   /** Undefined when no reader needs it. */
   private readonly readers: ReaderCounts<Id> | undefined;
@@ -312,8 +312,8 @@ export class SourceCoordinator<Id extends AnyId = string> {
   }
 
   /**
-   * The reader has been silent for too long. If it is alive, the message says that it may not use
-   * the blocks.
+   * The reader has been silent for too long. If it still runs, this message forbids it to use the
+   * blocks.
    */
   private loseRead(read: Read<Id>): void {
     this.tally.lostReads += 1;
@@ -338,7 +338,7 @@ export class SourceCoordinator<Id extends AnyId = string> {
   }
 }
 
-/** Whether the reader was just answered and gets the new count with its answer. */
+/** Whether the reader gets the new count with the answer of this call. */
 function getsShare<Id extends AnyId>(
   action: SourceAction<Id>,
   reader: Id,

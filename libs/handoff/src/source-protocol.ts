@@ -16,8 +16,7 @@ export type SourceFact<Id extends AnyId = string> =
       readonly epoch: number;
       readonly tokens: number;
       /**
-       * Decode has finished with the blocks and the next turn may read them: they wait for
-       * `keepUs`.
+       * Decode no longer needs the blocks, and the next turn can read them: they wait for `keepUs`.
        */
       readonly isKept?: boolean;
       /** The cluster itself routes the reader: the blocks wait for `routedUs`. */
@@ -37,7 +36,7 @@ export type SourceFact<Id extends AnyId = string> =
       readonly nowUs: Micros;
     }
   /**
-   * The reader has what it needs (`done`), with or without a read before, or it gave up the read
+   * The reader needs no more blocks (`done`), with or without a read before, or it stopped the read
    * (`abandoned`).
    */
   | {
@@ -66,7 +65,7 @@ export type SourceFact<Id extends AnyId = string> =
       readonly reader: Id;
       readonly nowUs: Micros;
     }
-  /** The request is over, in every epoch. */
+  /** The request has ended, in every epoch. */
   | { readonly kind: 'aborted'; readonly requestId: Id; readonly nowUs: Micros }
   /**
    * This run and older ones are void: the ledger refused the hand-over, or another worker took
@@ -110,7 +109,7 @@ export type SourceAction<Id extends AnyId = string> =
       readonly readers: readonly Id[];
       readonly activeReads: number;
     }
-  /** Free the blocks of this run. `readers` engines had got them before. */
+  /** Free the blocks of this run. `readers` is the number of engines that have read them. */
   | {
       readonly kind: 'release-blocks';
       readonly requestId: Id;

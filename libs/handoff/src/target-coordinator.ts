@@ -32,7 +32,7 @@ export interface TargetOptions {
   readonly readTries?: number;
   /**
    * Called after `tries` requests without an answer; returns whether the holder is late and gets
-   * another. Unset: it gets none.
+   * another request. Unset: no further request.
    */
   readonly mayBeLate?: (engineId: AnyId, tries: number) => boolean;
   /** KV bytes of one prompt token on this engine. */
@@ -50,8 +50,8 @@ type Fact<Id extends AnyId, K extends TargetFact['kind']> = Extract<TargetFact<I
 const DEFAULT_READ_TRIES = 2;
 
 /**
- * Failures after which no engine reads the blocks again, so that a living source may free them
- * without waiting for the lease. (Not `superseded`: the run that took over reads the same holding.)
+ * Failures after which no engine reads the blocks again, so that the source can free them before
+ * the lease ends. (`superseded` is not one of them: the run that took over reads the same holding.)
  */
 const WILL_NOT_BE_READ: ReadonlySet<FetchFailure> = new Set(['aborted', 'rejected', 'timeout']);
 
@@ -59,7 +59,7 @@ const WILL_NOT_BE_READ: ReadonlySet<FetchFailure> = new Set(['aborted', 'rejecte
  * Owns the fetches of one engine: the prompt, the source and the state of each. The engine's driver
  * passes facts in and carries out the returned actions; the coordinator sends no message, times no
  * transfer (`TransferSet` does) and reserves no block itself. Answers that are repeated, late or
- * meant for a former run do no harm, because request numbers are never reused.
+ * for an earlier run have no effect, because request numbers are never reused.
  */
 export class TargetCoordinator<Id extends AnyId = string> {
   private readonly fetches = new IdMap<Id, Fetch<Id>>();

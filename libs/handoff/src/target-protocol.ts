@@ -15,9 +15,9 @@ export interface SourceName<Id extends AnyId = string> {
 }
 
 /**
- * The reason why a fetch failed. `lost`: the source is gone. `expired`: it no longer has the
- * blocks. `timeout`: it did not answer. `aborted`: the request was aborted. `rejected`: this engine
- * cannot serve it. `superseded`: another run has taken over.
+ * The reason why a fetch failed. `lost`: the source has left the cluster. `expired`: it no longer
+ * has the blocks. `timeout`: it did not answer. `aborted`: the request was aborted. `rejected`:
+ * this engine cannot serve it. `superseded`: another run has taken over.
  */
 export type FetchFailure = 'lost' | 'expired' | 'timeout' | 'aborted' | 'rejected' | 'superseded';
 
@@ -34,7 +34,7 @@ export type TargetFact<Id extends AnyId = string> =
       readonly source: SourceName<Id>;
       readonly nowUs: Micros;
     }
-  /** This engine refuses the request before it accepts it: the source may free its blocks. */
+  /** This engine refuses the request before it accepts it: the source can free its blocks. */
   | {
       readonly kind: 'rejected';
       readonly requestId: Id;
@@ -79,10 +79,10 @@ export type TargetFact<Id extends AnyId = string> =
     }
   /** This engine has left the cluster, or came back as another incarnation. */
   | { readonly kind: 'source-lost'; readonly engineId: Id; readonly nowUs: Micros }
-  /** The request is over, in every epoch: both sides free what they hold. */
+  /** The request has ended, in every epoch: both sides free its blocks. */
   | { readonly kind: 'aborted'; readonly requestId: Id; readonly nowUs: Micros }
   /**
-   * This run and older ones are void, but the request lives: only this side frees what it holds.
+   * This run and older ones are void, but the request continues: only this side frees its blocks.
    */
   | {
       readonly kind: 'superseded';
@@ -145,7 +145,7 @@ export type TargetAction<Id extends AnyId = string> =
       readonly epoch: number;
       readonly transferredTokens: number;
       readonly transferredBytes: number;
-      /** From the source's answer to the last byte; 0 when nothing was missing. */
+      /** Time from the source's answer to the last byte; 0 when no KV was missing. */
       readonly transferUs: Micros;
     }
   /** The prompt's KV will not come: apply the failure policy, or free what was reserved. */

@@ -1,6 +1,6 @@
 import { type AnyId, IdMap, type Micros } from '@baton/kernel';
 
-/** The request is over, in every epoch. */
+/** True when the request has ended, in every epoch. */
 export const EVERY_EPOCH = Number.POSITIVE_INFINITY;
 
 const MAX_PER_TURN = 65_536;
@@ -9,22 +9,22 @@ interface Stone {
   /** Runs up to this epoch are void. */
   readonly overEpoch: number;
   /**
-   * Runs that began and ended here: the only case in which a repeated beginning must have no
+   * Runs that began and ended in this engine: only for these must a repeated beginning have no
    * effect.
    */
   readonly buriedEpochs: readonly number[];
 }
 
 /**
- * Nearly always one run began here, ended here and was the newest; then only its epoch is stored,
- * without an object.
+ * Nearly always exactly one run began and ended in this engine and was the newest; then only its
+ * epoch is stored, without an object.
  */
 export type Tombstone = number | Stone;
 
 /**
- * Records for a while which runs of a request are over, so that a repeated or late fact has no
- * effect. Two maps alternate: an entry lives one to two spans, or less when more than 65,536 come
- * within one.
+ * Records for a time which runs of a request have ended, so that a repeated or late fact has no
+ * effect. Two maps alternate: an entry is kept for one to two spans, or less when more than 65,536
+ * entries come within one.
  */
 export class Tombstones<Id extends AnyId> {
   private young = new IdMap<Id, Tombstone>();
@@ -43,7 +43,7 @@ export class Tombstones<Id extends AnyId> {
     this.put(requestId, { overEpoch: Math.max(overEpoch, epoch), buriedEpochs }, nowUs);
   }
 
-  /** This run ended here. */
+  /** Records that this run ended in this engine. */
   bury(requestId: Id, epoch: number, nowUs: Micros): void {
     const tombstone = this.find(requestId);
     if (tombstone === undefined) {
@@ -72,7 +72,7 @@ export function overEpochOf(tombstone: Tombstone | undefined): number {
   return typeof tombstone === 'number' ? tombstone : tombstone.overEpoch;
 }
 
-/** Whether this very run began here and ended. */
+/** Whether exactly this run began and ended in this engine. */
 export function isBuried(tombstone: Tombstone | undefined, epoch: number): boolean {
   if (tombstone === undefined) return false;
   return typeof tombstone === 'number'

@@ -29,7 +29,10 @@ export interface CompletedTransfer<Id extends AnyId = string> {
   readonly completedUs: Micros;
 }
 
-/** Floating point may put an exact division a hair above the whole microsecond. */
+/**
+ * Tolerance for floating point, which can put an exact division slightly above the whole
+ * microsecond.
+ */
 const ROUNDING_SLACK_US = 1e-6;
 
 /**
@@ -46,7 +49,7 @@ export class TransferSet<Id extends AnyId = string> {
   private readonly targetEnds: LinkEnd[] = [];
   /** The targets ordered by their first transfers, so that many engines cost little. */
   private readonly firsts = new Tournament();
-  /** Targets whose first transfer may be out of date. */
+  /** Targets whose first transfer can be out of date. */
   private readonly stale: LinkEnd[] = [];
   private staleCount = 0;
   private readonly done = new Outbox<CompletedTransfer<Id>>();
@@ -89,7 +92,7 @@ export class TransferSet<Id extends AnyId = string> {
 
   /**
    * Sets the number of reads that share the source's link. A count below the number of this set's
-   * transfers from there is stale and has no effect. The count falls by itself when one of them
+   * transfers from there is stale and has no effect. The set lowers the count when one of them
    * completes; the source's next count corrects it.
    */
   setSourceShare(sourceId: Id, activeReads: number, nowUs: Micros): void {

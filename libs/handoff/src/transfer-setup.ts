@@ -10,7 +10,10 @@ export interface TransferSetupTimes {
 export interface TransferShape {
   /** Bytes of a KV block that one rank stores, > 0. */
   readonly bytesPerBlock: number;
-  /** Reads that one rank makes for a block: its parts that lie apart, times the ranks it reads. */
+  /**
+   * Reads of one rank for a block: the number of its separate parts times the number of ranks it
+   * reads from.
+   */
   readonly descriptorsPerBlock: number;
 }
 
@@ -36,7 +39,7 @@ export class TransferSetup<Id extends AnyId = string> {
     assert(shape.bytesPerBlock > 0 && shape.descriptorsPerBlock > 0, 'blocks are read in parts');
   }
 
-  /** A request for KV of that engine has come: begins the handshake, unless there was one. */
+  /** Begins the handshake with the engine of a requested KV, unless there was one. */
   meet(sourceId: Id, nowUs: Micros): void {
     const { knownFromUs } = this;
     if (this.times.handshakeUs === 0 || knownFromUs.has(sourceId)) return;
@@ -44,7 +47,7 @@ export class TransferSetup<Id extends AnyId = string> {
     knownFromUs.set(sourceId, nowUs + this.times.handshakeUs);
   }
 
-  /** Time left of the handshake; all of it for an engine that was never met. */
+  /** Time left of the handshake; the whole time for an engine without a handshake yet. */
   handshakeLeftUs(sourceId: Id, nowUs: Micros): Micros {
     this.meet(sourceId, nowUs);
     return Math.max(0, (this.knownFromUs.get(sourceId) ?? nowUs) - nowUs);

@@ -6,14 +6,14 @@ export interface StartupPhase {
   readonly us: Micros;
 }
 
-/** How long an engine loads before it takes work. */
+/** The loading times of an engine before it takes work. */
 export interface StartupTimes {
   /** Without causes. */
   readonly startupUs: Micros;
   /** The causes in their order, in place of `startupUs`. Unset: they are not known. */
   readonly startup?: {
     readonly alone: readonly StartupPhase[];
-    /** While another engine of its role is ready, which it may load weights from. */
+    /** Used instead of `weights` while another engine of the role is ready to load them from. */
     readonly besidePeer: readonly StartupPhase[];
   };
 }

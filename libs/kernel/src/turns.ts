@@ -1,4 +1,6 @@
-/** Limits the number that run at once; the others wait, first come first served. */
+/**
+ * Limits the number of tasks that run at the same time; the others wait, first come first served.
+ */
 export class Turns {
   private running = 0;
   private readonly waiting: (() => void)[] = [];

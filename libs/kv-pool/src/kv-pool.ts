@@ -3,7 +3,7 @@ import type { KvPoolMember } from './member';
 
 /** Receives the changes by members of this process, for other processes. */
 export interface PoolListener {
-  /** The memory of the node holds the block from now on. */
+  /** Called when the memory of a node holds a further block. */
   stored(node: number, hash: number): void;
   evicted(node: number, hash: number): void;
   cleared(node: number): void;
@@ -38,14 +38,14 @@ export class KvPool {
     this.members.set(node, member);
   }
 
-  /** The node is gone, and what its memory held with it. O(blocks of the pool). */
+  /** Removes a node and the blocks in its memory. O(blocks of the pool). */
   leave(node: number): void {
     this.members.delete(node);
     this.busyUntilUs[node] = 0;
     this.forget(node);
   }
 
-  /** The memory of a node is empty from now on. O(blocks of the pool). */
+  /** Records that the memory of a node is empty. O(blocks of the pool). */
   forget(node: number): void {
     for (const [hash, nodes] of this.holders) this.drop(node, hash, nodes);
     if (this.members.has(node)) this.listener?.cleared(node);
@@ -55,7 +55,7 @@ export class KvPool {
     return this.holders.get(hash) ?? NOWHERE;
   }
 
-  /** When the link of a node is free; 0: it is free. */
+  /** Instant at which the link of a node becomes free; 0: it is free. */
   freeAtUs(node: number): Micros {
     return this.busyUntilUs[node] ?? 0;
   }
@@ -80,7 +80,7 @@ export class KvPool {
     if (!this.members.has(source)) this.listener?.fetched(source, hashes, untilUs);
   }
 
-  /** As `fetched`, by a reader of another process. */
+  /** Like `fetched`, for a reader in another process. */
   noteRead(source: number, hashes: readonly number[], untilUs: Micros): void {
     this.busyUntilUs[source] = Math.max(this.freeAtUs(source), untilUs);
     this.members.get(source)?.onRead(hashes);

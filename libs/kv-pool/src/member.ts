@@ -17,7 +17,7 @@ export interface KvPoolTerms {
   readonly bytesPerBlock: number;
   /** Rate of that link, > 0. */
   readonly bytesPerSecond: number;
-  /** From a request to another node to its first byte, >= 0. */
+  /** Time from a request to another node until its first byte, >= 0. */
   readonly latencyUs: Micros;
   /** `kvcache_balancing_threshold` of Mooncake's Conductor, >= 1: see `fetchPays`. */
   readonly balancingThreshold: number;
@@ -112,7 +112,7 @@ export class KvPoolMember {
     return atUs - nowUs;
   }
 
-  /** A prefix on other nodes is computed instead. */
+  /** Counts a prefix that is computed although other nodes have it. */
   decline(): void {
     this.counters.declined++;
   }
@@ -143,7 +143,7 @@ export class KvPoolMember {
     this.pool.forget(this.node);
   }
 
-  /** What the memory holds, the least recently used first: O(capacity). */
+  /** The blocks in memory, the least recently used first. O(capacity). */
   contents(): number[] {
     return this.memory.toArray();
   }

@@ -15,9 +15,9 @@ export class PoolFind {
   leading = 0;
   /** All of them in the memory of the own node; the others lie on other nodes. */
   local = 0;
-  /** Other nodes in the order in which they are read. One node may come twice. */
+  /** Other nodes in the order in which they are read. A node can occur twice. */
   readonly sources: SourceBlocks[] = [];
-  /** Blocks of other nodes were found and are not read. */
+  /** True when blocks of other nodes were found and are not read. */
   isDeclined = false;
 
   get remote(): number {
@@ -54,7 +54,7 @@ export class PoolFind {
     this.sources.length = 0;
   }
 
-  /** As `keepLeading`: reading the rest does not pay. */
+  /** Like `keepLeading`, when reading the rest takes longer than computing it. */
   decline(): void {
     this.keepLeading();
     this.isDeclined = true;

@@ -22,7 +22,7 @@ export interface ReaderCosts {
 export interface PoolWish {
   /** Leading blocks that are on the GPUs already. */
   readonly held: number;
-  /** Leading blocks that are of use at most. */
+  /** Most leading blocks that the sequence can use. */
   readonly most: number;
   /** Tokens that have to be in KV. */
   readonly tokens: number;
@@ -33,7 +33,7 @@ export interface PoolWish {
  * of its own node, and from other nodes when fetching is faster than computing.
  */
 export class PoolReader {
-  /** What the last `match` decided to read. */
+  /** The blocks that the last `match` decided to read. */
   readonly found = new PoolFind();
 
   constructor(
@@ -66,7 +66,7 @@ export class PoolReader {
     return this.member.fetch(this.found, nowUs);
   }
 
-  /** The first `count` blocks are on the GPUs and full: the pool may keep them. */
+  /** Offers the first `count` blocks, which are on the GPUs and full, to the pool. */
   keep({ hashes, hashFrom, hashCount }: NamedBlocks, count: number): void {
     this.member.keep(hashes, { from: hashFrom, count: Math.min(count, hashCount) });
   }

@@ -47,7 +47,7 @@ function auditIds({ table, spans, idsPerGroup }: AuditedBlocks, expectedOwners: 
     const hash = table.hashOf(id);
     const faultOf = hash === 0 ? faultOfPrivate : faultOfFindable;
     const fault = faultOf(isFree[id] === 1, owners[id]!, expectedOwners[id]!);
-    // The sentence is made on a fault only: an audit looks at every block.
+    // An audit checks every block, so the sentence is built only on a fault.
     if (fault !== undefined) throw new InvariantError(`block ${id} ${fault}`);
     if (hash === 0) continue;
     cached++;
@@ -59,7 +59,10 @@ function auditIds({ table, spans, idsPerGroup }: AuditedBlocks, expectedOwners: 
   assert(cached === table.size, 'the block table has lost count');
 }
 
-/** What is wrong with a block: `counted` are its owners by its span, -1 for a block in no span. */
+/**
+ * The fault of a block, in words. `counted` is the number of its owners by its span, -1 for a block
+ * in no span.
+ */
 function faultOfPrivate(isFree: boolean, counted: number, expected: number): string | undefined {
   if (isFree) return 'is used and free';
   if (counted >= 0) return 'is in a span and private';

@@ -6,9 +6,9 @@ const NO_ID = -1;
 
 /**
  * The blocks of one owner, in the order of its tokens, and their content. The ids of leading blocks
- * are stored, because others may find and share them; the private ones after them are only counted.
- * A pool fills and empties the list; the owner describes the content, adds the blocks that it has
- * taken and otherwise only reads. The list keeps its memory when emptied, so a reused record
+ * are stored, because other owners can find and share them; the private ones after them are only
+ * counted. A pool fills and empties the list; the owner describes the content, adds the blocks that
+ * it has taken and otherwise only reads. The list keeps its memory when emptied, so a reused record
  * allocates nothing.
  */
 export class BlockList {

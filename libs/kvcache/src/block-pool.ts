@@ -9,7 +9,7 @@ import type { FreeOrder } from './free-order';
 
 export interface BlockPoolOptions {
   readonly numBlocks: number;
-  /** Without it nothing enters the prefix index and every match is empty. */
+  /** Whether blocks enter the prefix index. Without it every match is empty. */
   readonly enablePrefixCaching: boolean;
   /** Hashes are the integers 1..contentCount, whose lookup is faster. Unset or 0: any numbers. */
   readonly contentCount?: number | undefined;
@@ -168,9 +168,9 @@ export class BlockPool {
   }
 
   /**
-   * Like `publish`, for an owner that will come back, with its blocks of each group: blocks without
-   * a hash after the hashed ones get private negative ones, so that the owner finds them again
-   * while they last.
+   * Like `publish`, for an owner that will come back. In each group, blocks without a hash after
+   * the hashed ones get private negative hashes, so that the owner can find them again until they
+   * are evicted.
    */
   publishOwn(lists: readonly BlockList[], upTo: number): void {
     for (const list of lists) this.publish(list, upTo);
@@ -200,7 +200,7 @@ export class BlockPool {
     list.clear();
   }
 
-  /** Frees the owner's blocks before this one: the window of their layers has left them behind. */
+  /** Frees the owner's blocks before this one, which the window of their layers has passed. */
   releaseHead(list: BlockList, upTo: number): void {
     const rest = upTo - Math.max(list.numbered, list.skipped);
     if (rest > 0) this.order.freedPrivate(rest);
@@ -208,7 +208,7 @@ export class BlockPool {
     list.skip(upTo);
   }
 
-  /** The tail first, as far as the owner has it. */
+  /** Frees the tail first; the owner can lack a part of it. */
   private releaseNumbered(list: BlockList, upTo: number): void {
     const { order, table } = this;
     const { ids, hasPrivateIds } = list;
@@ -373,7 +373,7 @@ export class BlockPool {
     if (hash > 0) this.watcher!.removed(hash);
   }
 
-  /** The tail before the head, which is worth more. */
+  /** Evicts the tail before the head, because more prompts share the head. */
   private useInHost({ length, inHost }: PrefixMatch, { hashes, hashFrom }: BlockList): void {
     for (let i = length + inHost - 1; i >= length; i--) this.host!.use(hashes[hashFrom + i]!);
   }

@@ -1,12 +1,12 @@
 import { SPAN } from './span-rows';
 
-// Bound here, because every read of an imported name goes through a getter.
+// Local copies, because every read of an imported name goes through a getter.
 const { ROW, NEXT, PREV, GAP } = SPAN;
 
 /**
- * Spans in a row, with private blocks between them: a doubly linked list, so that one leaves from
- * the middle at once. Each counts the private blocks before it; row 0 closes the ring and counts
- * those at the end.
+ * Spans in a row, with private blocks between them: a doubly linked list, so that removing a span
+ * from the middle is O(1). Each counts the private blocks before it; row 0 closes the ring and
+ * counts those at the end.
  */
 export class BlockRing {
   /** @param rows  as `SPAN` says; only the links are touched */

@@ -10,6 +10,6 @@ export interface ContentWatcher {
   stored(hash: number, parent: number): void;
   /** The block is no longer findable. */
   removed(hash: number): void;
-  /** Nothing can be found any more. */
+  /** Called when no block can be found any more. */
   cleared(): void;
 }

@@ -4,7 +4,8 @@ import { GroupedTable } from './grouped-table';
 import { HashedTable } from './hashed-table';
 
 /**
- * @param contentCount hashes are the integers 1..contentCount; undefined or 0 when they may be any
+ * @param contentCount hashes are the integers 1..contentCount; undefined or 0 when they are any
+ * numbers
  * @param groups groups of layers that have blocks of their own
  */
 export function createTable(numBlocks: number, contentCount = 0, groups = 1): BlockTable {

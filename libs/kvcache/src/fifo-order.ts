@@ -3,7 +3,7 @@ import { BlockRing } from './block-ring';
 import type { FreeOrder } from './free-order';
 import { SPAN } from './span-rows';
 
-// Bound here, because every read of an imported name goes through a getter.
+// Local copies, because every read of an imported name goes through a getter.
 const { ROW } = SPAN;
 
 /**

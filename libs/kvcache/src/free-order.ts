@@ -12,7 +12,7 @@ export interface FreeOrder {
   readonly longestSpan: number;
   /** A span in use has become findable. */
   filled(first: number): void;
-  /** The last owner of a span has gone. */
+  /** Records that the last owner of a span has left. */
   freed(first: number, count: number): void;
   /** A free span is in use again. */
   used(first: number, count: number): void;

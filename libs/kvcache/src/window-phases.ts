@@ -4,7 +4,7 @@ import type { KvLayout } from './kv-layout';
  * The steps at which owners that grow by one token per step free blocks of groups with a sliding
  * window. An owner does so at every `period`-th step, so it has a phase. Before its context has
  * outgrown the window it frees none, and only the step is known from which its phase counts. No
- * work is done per owner and step. An owner is identified by its context at step 0, which may be
+ * work is done per owner and step. An owner is identified by its context at step 0, which can be
  * negative.
  */
 export class WindowPhases {
@@ -64,7 +64,7 @@ export class WindowPhases {
     return this.counts[this.phaseOf(step)]! * this.layout.blocksPerPeriod;
   }
 
-  /** The same for the `count` steps after `step`, at most `stepsKnown`. */
+  /** Blocks freed in the `count` steps after `step`; `count` is at most `stepsKnown`. */
   givenBehind(step: number, count: number): number {
     const { period } = this.layout;
     const rounds = Math.floor(count / period);

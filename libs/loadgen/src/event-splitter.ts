@@ -29,7 +29,7 @@ export class EventSplitter {
     return bytes.length - from <= LONGEST_LINE;
   }
 
-  /** The last line may end without a line feed. */
+  /** The last line can end without a line feed. */
   end(): void {
     const last = this.rest;
     this.rest = undefined;

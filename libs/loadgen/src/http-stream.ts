@@ -50,7 +50,7 @@ export class HttpStreams {
     this.pool = new Pool(target.origin, { connections: null, pipelining: 1, ...timeouts });
   }
 
-  /** Sends at once. Returns a function that cancels the request. */
+  /** Sends the request. Returns a function that cancels it. */
   send(sending: Sending): () => void {
     const { headers } = this.target;
     const { path, protocol } = sending.to ?? this.target;

@@ -166,7 +166,7 @@ class LoadRun {
       deadlineMs: options.deadlineMs,
       onEnd: (answer, ending) => this.onEnd(row, answer, ending),
     });
-    // It may already have ended, when no connection was possible.
+    // The request can have ended already, when no connection was possible.
     if (this.inFlight.has(row)) this.inFlight.set(row, giveUp);
   }
 

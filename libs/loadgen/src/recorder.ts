@@ -29,7 +29,7 @@ export interface RequestDetail {
 
 const NOTHING: RequestDetail = { gapsUs: [], text: '', error: '', promptTokens: undefined };
 
-/** Clients see no engines. */
+/** A client's record has no engines. */
 const NO_ENGINES = {
   engines: [],
   series: {

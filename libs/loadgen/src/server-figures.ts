@@ -5,7 +5,7 @@ import { type EngineStepTimes, stepTimesIn } from './step-times';
 
 const ASK_MS = 10_000;
 
-/** What the engines of a Baton server report of themselves. */
+/** The figures that the engines of a Baton server report. */
 export interface ServerFigures {
   readonly stepTimes: readonly EngineStepTimes[];
   readonly stepLags: readonly EngineStepLag[];

@@ -29,7 +29,7 @@ export async function probeServer(server: ServerAccess, stop: AbortSignal): Prom
   const model = asked ?? models[0]?.id;
   if (model === undefined) {
     throw new Failure(
-      `${origin}${prefix}/v1/models names no model (HTTP ${answer.status}); give --model.`,
+      `${origin}${prefix}/v1/models names no model (HTTP ${answer.status}). Add --model.`,
     );
   }
   const listed = models.find(({ id }) => id === model);

@@ -11,11 +11,11 @@ export interface EngineStepLag {
   readonly key: string;
   readonly stage: string;
   readonly steps: number;
-  /** Those that ended over 10 ms late on the wall clock. */
+  /** Steps that ended more than 10 ms late on the wall clock. */
   readonly lateSteps: number;
 }
 
-/** None when the server simulates no steps or reports none. */
+/** The lag of each engine's steps; empty when the server simulates no steps or reports none. */
 export function stepLagsIn(samples: readonly Sample[]): EngineStepLag[] {
   const onTime = new Map<string, number>();
   const all = new Map<string, number>();

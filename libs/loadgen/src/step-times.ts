@@ -16,7 +16,7 @@ export interface EngineStepTimes {
   readonly farthestOutside: number;
 }
 
-/** None when the server simulates no steps or reports none. */
+/** The step times of each engine; empty when the server simulates no steps or reports none. */
 export function stepTimesIn(samples: readonly Sample[]): EngineStepTimes[] {
   const byEngine = (name: string): Map<string, number> =>
     new Map(samples.flatMap((one) => (one.name === name ? [[engineKeyOf(one), one.value]] : [])));

@@ -32,7 +32,7 @@ export interface GenerationRequest {
   readonly steering: Steering | undefined;
   /** Constraint on the content. Undefined: free text. */
   readonly constraint: StructuredText | undefined;
-  /** Functions that the answer may or must call. Undefined: none. */
+  /** Functions that the answer can or must call. Undefined: none. */
   readonly tools: ToolOffer | undefined;
   /** The form of their calls in the answer. */
   readonly calls: CallShape;
@@ -48,8 +48,8 @@ export interface GenerationRequest {
   readonly returnTokenIds: boolean;
   readonly returnPromptText: boolean;
   /**
-   * As the client sent it. `parseKvTransferParams`, `asksToHold` and `bringsKv` of the contract
-   * read it.
+   * The field as the client sent it. `parseKvTransferParams`, `asksToHold` and `bringsKv` of the
+   * contract read it.
    */
   readonly kvTransferParams: Readonly<Record<string, unknown>> | undefined;
   /** Lower runs first. */
@@ -60,7 +60,7 @@ export interface GenerationRequest {
   readonly requestId: string | undefined;
   /** Separates prefix caches: part of the salt of the block hashes. */
   readonly cacheSalt: string | undefined;
-  /** The service tier in the answer, when the client asked for one. */
+  /** The service tier in the answer, when the request has one. */
   readonly serviceTier: string | undefined;
   readonly user: string | undefined;
 }

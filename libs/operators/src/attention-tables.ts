@@ -6,7 +6,7 @@ import { speedOfLightUs, type SystemFacts } from './system-facts';
 /** One layer's attention on one GPU. */
 export interface AttentionShape {
   readonly headDim: number;
-  /** Maximum number of tokens that a query sees. 0: all. */
+  /** Maximum number of tokens that a query attends to. 0: all. */
   readonly window: number;
   readonly heads: number;
   readonly kvHeads: number;
@@ -19,7 +19,7 @@ const FP8_SM_VERSION = 89;
 
 /** Head width, window, KV heads, heads, the two axes, and the time. */
 const COLUMNS = 7;
-/** Those of a shape. */
+/** Number of leading columns that describe a shape. */
 const SHAPE_COLUMNS = 4;
 
 /** The measurements of one key: the place of its rows, and on first use their grid. */

@@ -10,7 +10,7 @@ export class Curve {
     this.us.push(us);
   }
 
-  /** Of the positions, to base 2. */
+  /** Logarithms of the positions, to base 2. */
   get logs(): Float64Array {
     const { xs } = this;
     if (this.positions?.length !== xs.length) this.positions = Float64Array.from(xs, Math.log2);

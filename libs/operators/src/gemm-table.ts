@@ -22,7 +22,7 @@ interface Neighbour {
 
 /** Width, depth, rows of x, and the time. */
 const COLUMNS = 4;
-/** Those of a shape. */
+/** Number of leading columns that describe a shape. */
 const SHAPE_COLUMNS = 2;
 /** Octaves of (n, k) within which one shape predicts another. */
 const REACH_OCTAVES = 2;
@@ -107,7 +107,10 @@ export class GemmTable {
     return isAny;
   }
 
-  /** Reads only the first and the last row, because hundreds of shapes may be tried in vain. */
+  /**
+   * Reads only the first and the last row, because a search can try hundreds of shapes without a
+   * match.
+   */
   private covers(shape: Shape, m: number): boolean {
     const [first, last] = (shape.ends ??= this.readEnds(shape.range));
     return m >= first && m <= last;

@@ -3,7 +3,7 @@ import { type Curve, lowerBound } from './curve';
 /** Curves of one outer coordinate, by the middle one, rising. */
 export interface Slice {
   readonly keys: number[];
-  /** Of the keys, to base 2: distances are in octaves. */
+  /** Logarithms of the keys to base 2, so that distances are in octaves. */
   readonly logs: number[];
   readonly curves: Curve[];
 }
@@ -21,7 +21,7 @@ interface Place {
   readonly inner: number;
 }
 
-/** One curve, as seen from the place. */
+/** One curve and its distance from the place. */
 interface Row {
   readonly curve: Curve;
   /** Octaves between the place and the curve. */

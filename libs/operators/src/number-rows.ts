@@ -9,7 +9,7 @@ export type TextRange = readonly [start: number, end: number];
 export interface NumberRows {
   /** Fields of each row. */
   readonly columns: number;
-  /** Where the rows are. */
+  /** The part of the text that has the rows. */
   readonly range: TextRange;
 }
 
@@ -25,7 +25,7 @@ export function forEachNumberRow(csv: string, columns: number, visit: VisitRow):
   forEachNumberRowIn(csv, { columns, range: behindHeader(csv) }, visit);
 }
 
-/** The same of a part of the text. */
+/** Like `forEachNumberRow`, for a part of the text. */
 export function forEachNumberRowIn(
   csv: string,
   { columns, range: [start, end] }: NumberRows,
@@ -77,7 +77,7 @@ function behindRun(csv: string, key: string, start: number): number {
   return low;
 }
 
-/** Where the first row begins behind a place, or the end of the text. */
+/** Start of the first row after a place; the end of the text when there is none. */
 function rowBehind(csv: string, place: number): number {
   const end = csv.indexOf('\n', place);
   return end < 0 ? csv.length : end + 1;

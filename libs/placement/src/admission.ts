@@ -3,7 +3,7 @@ import type { PlacementContext } from './policy';
 import { estimateTtftUs } from './ttft-estimate';
 
 /**
- * Whether one more request may wait. @param maxWaiting limit of requests that wait for one stage;
+ * Whether one more request can wait. @param maxWaiting limit of requests that wait for one stage;
  * Infinity = no limit
  */
 export function hasQueueRoom(waiting: number, maxWaiting: number): boolean {
@@ -13,7 +13,8 @@ export function hasQueueRoom(waiting: number, maxWaiting: number): boolean {
 /**
  * The predicted TTFT of a request, in µs: the smallest estimate over the engines of the stage, with
  * the prompt tokens in the stage's shared queue spread evenly. It leaves out hand-over and first
- * decode step, so it is rather too low and never refuses a request that had a chance.
+ * decode step, so it is too low rather than too high and never refuses a request that could meet
+ * its target.
  *
  * @param sharedTokens prompt tokens that wait in the stage's shared queue; 0 when every engine has
  *   its own

@@ -76,7 +76,7 @@ function tryOut(
   }
 }
 
-/** A missing or invalid answer of a user's policy. */
+/** The error of a missing or invalid answer of a user's policy. */
 export interface PolicyFault {
   readonly path: string;
   readonly stage: PolicyStage;
@@ -91,7 +91,7 @@ export interface PolicyWatch {
   readonly nowMs?: () => number;
 }
 
-/** A user's policy has given no answer. */
+/** Called when a user's policy gave no valid answer. */
 export class PolicyError extends Error {}
 
 /** Ends the run at the first fault, when nothing counts faults. */
@@ -101,7 +101,7 @@ export const STRICT: PolicyWatch = {
   },
 };
 
-/** Where a user's policy comes from, for the sentences about its faults. */
+/** The source of a user's policy, for messages about its faults. */
 export interface PolicyOrigin {
   readonly path: string;
   readonly stage: PolicyStage;

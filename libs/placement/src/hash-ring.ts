@@ -2,8 +2,8 @@ import { hashString, mix } from '@baton/kernel';
 
 /**
  * A consistent hash ring: every engine has many points on it, and a key belongs to the engine of
- * the next point. A joining engine takes over only the keys that now meet its own points first; a
- * leaving one gives up only those keys. The points of an engine depend only on its name.
+ * the next point. A joining engine takes over only the keys whose next point is now its own; a
+ * leaving engine passes on only those keys. The points of an engine depend only on its name.
  */
 export class HashRing {
   private names: readonly string[] = [];

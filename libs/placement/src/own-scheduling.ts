@@ -45,15 +45,15 @@ export class OwnScheduling implements SchedulingPolicy {
     return this.ties.answer(sequence) ?? 0;
   }
 
-  /** The same policy with faults that are counted. */
+  /** A copy of the policy whose faults are counted. */
   watchedBy(watch: PolicyWatch): OwnScheduling {
     return new OwnScheduling(this.spec, this.of, watch);
   }
 }
 
 /**
- * The fields that a user's policy may read; the engine's own record of a sequence has the output
- * length.
+ * The fields that a user's policy gets. The engine's own record of a sequence also has the output
+ * length, which policies must not read.
  */
 function viewOf(sequence: WaitingView): WaitingView {
   const { promptTokens, targetTokens, computed, priority, arrivalUs, adapter, order } = sequence;

@@ -8,7 +8,7 @@ import type { EngineRole } from './topology';
 
 /**
  * When the decode engine of a disaggregated request is chosen: with the prefill engine at arrival,
- * or when the prompt is done.
+ * or after the prompt is computed.
  */
 export type DecodeChoice = 'early' | 'late';
 
@@ -23,8 +23,8 @@ export interface PlacerSpec {
   /** Threshold in prompt tokens, see `isPrefilledOnDecode`; 0 = off. */
   readonly disaggregationThreshold: number;
   /**
-   * How long a router caches the loads of the engines, in simulated µs; it adds the requests that
-   * it sends meanwhile. Unset: it always reads the newest.
+   * Time for which a router caches the loads of the engines, simulated µs; it adds the requests
+   * that it sends meanwhile. Unset: it always reads the newest loads.
    */
   readonly metricsIntervalUs?: Micros;
   /** The policy used when a user's own policy makes no choice; default: fewest requests. */
@@ -60,7 +60,8 @@ export class Placer {
   private readonly aggregated: Policy | null;
   private readonly decodeEarly: Policy | null;
   /**
-   * Separate from the policy at arrival, whose choices are discarded when decode is chosen late.
+   * The policy of late choices. It is separate from that at arrival, whose choices are discarded
+   * when decode is chosen late.
    */
   private readonly decodeLate: Policy | null;
 
@@ -104,8 +105,8 @@ export class Placer {
   }
 
   /**
-   * Only the prefill engine: of a request whose decode leg an outside router places, or that is
-   * placed again.
+   * Chooses only the prefill engine, for a request whose decode leg an outside router places or
+   * that is placed again.
    */
   onPrefill(prefill: PlacementContext): number {
     return choose(this.prefill, prefill);

@@ -28,15 +28,15 @@ export interface EngineView {
 
 /** The LoRA adapters of an engine's sequences, by name, as vLLM reports them. */
 export interface EngineAdapters {
-  /** In a batch. */
+  /** Adapters with a sequence in the batch. */
   readonly running: readonly string[];
-  /** All of their sequences wait. */
+  /** Adapters whose sequences all wait. */
   readonly waiting: readonly string[];
   /** Most adapters of one batch: vLLM's `max_loras`. */
   readonly most: number;
 }
 
-/** The facts of a request that a policy may read: never the true length of its output. */
+/** The facts of a request that a policy gets. The true length of its output is not among them. */
 export interface PlacementRequest {
   readonly promptTokens: number;
   /** A hash of session or user that groups the requests of one conversation; 0 = none. */

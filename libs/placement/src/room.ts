@@ -8,14 +8,15 @@ export interface RoomFacts {
   readonly blockSize: number;
 }
 
-/** Work that has been taken but has not entered the engine yet. */
+/** Taken work that has not entered the engine yet. */
 export interface Incoming {
   readonly sequences: number;
   readonly promptTokens: number;
 }
 
 /**
- * Decode jobs taken ahead of their slot or blocks, so that a freed one is filled in the same step.
+ * Number of decode jobs taken before their slot or blocks are free, so that a freed slot is filled
+ * in the same step.
  */
 const LOOKAHEAD_SHARE = 16;
 

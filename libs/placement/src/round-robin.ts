@@ -1,6 +1,6 @@
 import type { Policy, PlacementContext } from './policy';
 
-/** Chooses one engine after the other, whatever their load. */
+/** Chooses one engine after the other, regardless of their load. */
 export class RoundRobin implements Policy {
   private last = -1;
 

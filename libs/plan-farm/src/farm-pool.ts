@@ -49,7 +49,7 @@ export class FarmPool implements TaskPool {
     this.redis = new Redis({ ...connection, maxRetriesPerRequest: 1 });
     this.queue = new Queue(this.names.queue, { connection });
     this.flows = new FlowProducer({ connection });
-    // A lost connection fails the calls; ioredis reconnects by itself.
+    // A lost connection fails the calls; ioredis reconnects without this code.
     const ignore = (): void => undefined;
     this.redis.on('error', ignore);
     this.queue.on('error', ignore);

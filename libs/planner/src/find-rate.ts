@@ -19,8 +19,8 @@ export interface FoundRate<T> {
 }
 
 /**
- * Below this share of the estimate a candidate is dropped; above its inverse the requests come
- * nearly at once, and higher rates show nothing new.
+ * Below this share of the estimate a candidate is dropped. Above its inverse the requests arrive
+ * nearly together, and higher rates show nothing new.
  */
 export const GIVEN_UP_SHARE = 1 / 1024;
 const WIDEN = 1.5;

@@ -40,7 +40,7 @@ export interface SensitivityRow {
 
 export interface PlanResult {
   readonly splits: readonly SplitResult[];
-  /** The results that may be compared. */
+  /** The results that can be compared. */
   readonly rivals: readonly SplitResult[];
   readonly winner: SplitResult;
   readonly contenders: Contenders;
@@ -63,8 +63,8 @@ export function refusedBy(result: SplitResult): number {
 }
 
 /**
- * The splits that may be compared: a split that refuses the longest prompts, which others serve,
- * has less work. Only splits that keep the target show how many must be refused.
+ * The splits that can be compared. A split that refuses the longest prompts has less work than the
+ * splits that serve them. Only splits that keep the target show how many requests must be refused.
  */
 export function comparable(results: readonly SplitResult[]): SplitResult[] {
   const kept = results.filter((result) => goodputOf(result) > 0);

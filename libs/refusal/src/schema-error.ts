@@ -9,7 +9,7 @@ type Place = readonly (string | number)[];
 export interface SchemaFault {
   /** Field names and indexes that lead to the value. */
   readonly place: Place;
-  /** The same with the tried branches of unions. */
+  /** The place of the fault, with the tried branches of unions. */
   readonly location: Place;
   /** pydantic's error type, e.g. `int_type`. */
   readonly type: string;

@@ -17,7 +17,7 @@ const LONGEST_NAME = 40;
 
 interface Table {
   readonly columns: readonly ConsoleColumn[];
-  /** One text per column. */
+  /** Headings, one text per column. */
   readonly rows: readonly Row[];
 }
 

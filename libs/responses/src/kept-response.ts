@@ -19,7 +19,7 @@ export interface StoredResponse {
   readonly deltas: readonly (readonly number[])[];
 }
 
-/** The parts of a stored response. Those that may be long are JSON. */
+/** The parts of a stored response. Parts that can be long are JSON. */
 export interface ResponseTexts {
   readonly apiId: string | undefined;
   readonly response: string;
@@ -78,7 +78,7 @@ export function withFailure(stored: string, failure: ResponseFailure): string {
 /** The part of a stored response that a client requests. */
 export type ResponseView =
   | { readonly kind: 'object' }
-  /** Its output, as a JSON list. */
+  /** The output of the response, as a JSON list. */
   | { readonly kind: 'output' }
   | { readonly kind: 'input'; readonly query: Readonly<Record<string, unknown>> }
   | {

@@ -55,7 +55,7 @@ const KNOWN_FIELDS: ReadonlySet<string> = new Set([
 /** Fields of other endpoints that a response cannot fulfil. */
 const ONE_ANSWER = ['n', 'best_of', 'echo'];
 
-/** A checked request that may still lack its context. */
+/** A checked request, possibly still without its context. */
 export interface ResponseDraft {
   readonly dto: ResponsesDto;
   readonly fields: Fields;

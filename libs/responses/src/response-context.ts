@@ -23,7 +23,10 @@ export interface ResponseOptions extends AnswerOptions {
 export interface OutputPart {
   readonly kind: 'reasoning' | 'message' | 'function_call' | 'custom_tool_call';
   readonly id: string;
-  /** Its text: reasoning, content, arguments or input. Undefined: the plan ends before the text. */
+  /**
+   * Text of the item: reasoning, content, arguments or input. Undefined: the plan ends before the
+   * text.
+   */
   readonly text: PlanSegment | undefined;
   /** The segment that opens it: the name of a call, else the text itself. */
   readonly opening: PlanSegment;

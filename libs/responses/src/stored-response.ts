@@ -139,7 +139,7 @@ export function listBody({ data, hasMore }: Page<Named>): string {
   );
 }
 
-/** The same for items that are JSON already. */
+/** Like `listBody`, for items that are JSON already. */
 export function joinedList(
   data: readonly { readonly id: string; readonly text: string }[],
   hasMore: boolean,

@@ -56,8 +56,8 @@ export class EngineBoard {
   constructor(private readonly options: EngineBoardOptions) {}
 
   /**
-   * Resets the silence of engines: loads may have been missed because this process or the broker
-   * was unavailable.
+   * Resets the silence of engines after this process or the broker was unavailable, because loads
+   * can have been missed.
    */
   listenAfresh(nowUs: number): void {
     this.listeningSinceUs = nowUs;

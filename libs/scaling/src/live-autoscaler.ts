@@ -146,7 +146,8 @@ export class LiveAutoscaler {
     for (const [engineId, role] of [...this.becoming]) {
       if (this.known.has(engineId)) continue;
       this.becoming.delete(engineId);
-      // Its place starts the new engine, which may not have appeared yet.
+      // The process of the old engine starts the new one, which can still be missing from the
+      // board.
       if (!this.hasNew(engines, role)) this.order(role, 1);
     }
   }

@@ -22,7 +22,7 @@ import type { Workload } from '@baton/workload';
 import { countRanks } from './count-ranks';
 import { membershipChanges } from './membership-changes';
 
-/** What a virtual run needs beyond the configuration of a cluster. */
+/** The parts that a virtual run needs beyond the configuration of a cluster. */
 export interface ScenarioExtras {
   /** Requests that clients have under way at most; default: no bound. */
   readonly maxConcurrency?: number;

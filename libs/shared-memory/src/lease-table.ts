@@ -6,7 +6,10 @@ export interface Lease {
   readonly ttlMs: number;
 }
 
-/** Of one lease: four numbers, then its key and its value. Those of a queue need some 300 bytes. */
+/**
+ * Bytes of one lease: four numbers, then its key and its value. The key and value of a queue need
+ * some 300 bytes.
+ */
 const SLOT_BYTES = 512;
 const TEXT_AT = 16;
 const TEXT_BYTES = SLOT_BYTES - TEXT_AT;

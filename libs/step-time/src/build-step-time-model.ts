@@ -33,9 +33,11 @@ export interface AutoSpec extends KernelChoice {
   readonly kind: 'auto';
   readonly overheadMs?: number | undefined;
   readonly mixedDecodeFactor?: number | undefined;
-  /** Of composed steps. */
+  /** Tokens of the batches that run in CUDA graphs; only for composed steps. */
   readonly cudaGraphSizes?: readonly number[] | undefined;
-  /** Of composed steps: the next batch is formed when the step before has ended. */
+  /**
+   * True when the next batch is formed after the step before has ended; only for composed steps.
+   */
   readonly isSynchronous?: boolean | undefined;
 }
 

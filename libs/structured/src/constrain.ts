@@ -30,7 +30,10 @@ const ANY_OBJECT: Json = { type: 'object', minProperties: 1 };
 
 /** Constraints that are kept, the most recently used; a benchmark sends one schema many times. */
 const MAX_KEPT = 512;
-/** Units of `spendWork` that have gone into all of them: up to 50 MB of automata and texts. */
+/**
+ * Limit of the work for all of them together, in units of `spendWork`: up to 50 MB of automata and
+ * texts.
+ */
 const MAX_KEPT_WORK = 1_000_000;
 const MAX_KEPT_CHARACTERS = 32_768;
 /** Characters of a remembered text that take the memory of one unit. */
@@ -90,7 +93,7 @@ function read(constraint: Constraint): StructuredText {
 
 /** Keeps the texts of the latest seeds. The choices of one prompt share them. */
 class RepeatedTexts implements StructuredText {
-  /** What it has cost so far, of which its memory is a share; units of `spendWork`. */
+  /** Work so far, in units of `spendWork`; the memory in use is a share of it. */
   work = 0;
   private readonly texts = new Map<string, string>();
   private readonly source: StructuredText;

@@ -1,6 +1,6 @@
 /**
  * The words of simulated text by their part in a sentence. Words that are not one token of the
- * tokenizer are left out, so the lists may be long.
+ * tokenizer are skipped, so the lists are long.
  */
 const words = (text: string): readonly string[] => text.trim().split(/\s+/);
 

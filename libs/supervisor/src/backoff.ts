@@ -4,7 +4,7 @@ export interface BackoffOptions {
   readonly longestMs: number;
   /** A life this long counts as steady, and the next pause is the first again. */
   readonly steadyMs: number;
-  /** Short lives in a row after which no restart follows. */
+  /** Number of short runs in a row after which no restart follows. */
   readonly limit: number;
 }
 

@@ -41,7 +41,7 @@ export function checkEngines(config: BatonConfig, engines: StageCounts): void {
 /** The caches of servers are their own, and blocks of a peer come without tokens. */
 function refuseWarmStart({ warmStart }: BatonConfig, beside: string): void {
   if (warmStart === undefined) return;
-  throw new UsageError(`warm_start is not possible with ${beside}: leave one of them out.`);
+  throw new UsageError(`warm_start is not possible with ${beside}. Remove one of them.`);
 }
 
 /** Servers of different kinds cannot read each other's KV. */

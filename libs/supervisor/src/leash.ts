@@ -4,7 +4,7 @@ import './warm-up';
 
 /**
  * Loaded into every process that the supervisor starts, before its main module. The channel to the
- * supervisor closes when the supervisor dies, for any reason. Then this process ends itself. A
+ * supervisor closes when the supervisor ends, for any reason. Then this process ends itself. A
  * thread does the same when the event loop is too busy for that.
  */
 const LAST_WORDS_MS = 2_000;

@@ -42,10 +42,10 @@ describe('the limit of processes', () => {
     const ask = (maxProcesses?: number) => () =>
       checkProcesses({ maxProcesses }, { running: 5, more: 500 }, machine);
     expect(ask()).toThrow(
-      '500 more processes would be 505, and 32 are the most here (2 cores and 4096 MiB of ' +
-        'available memory; max_processes sets another limit).',
+      '500 more processes would make 505; the limit of this machine is 32 (2 cores and 4096 MiB ' +
+        'of available memory; max_processes sets another limit).',
     );
-    expect(ask(40)).toThrow('and 40 are the most here (max_processes).');
+    expect(ask(40)).toThrow('the limit of this machine is 40 (max_processes).');
   });
 
   it('reads the machine that it runs on', () => {

@@ -40,6 +40,7 @@ export function checkProcesses(
         'max_processes sets another limit'
       : 'max_processes';
   throw new UsageError(
-    `${more} more processes would be ${running + more}, and ${most} are the most here (${why}).`,
+    `${more} more processes would make ${running + more}; the limit of this machine is ${most} ` +
+      `(${why}).`,
   );
 }

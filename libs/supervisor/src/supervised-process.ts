@@ -12,7 +12,10 @@ export interface ProcessSpec {
   /** Compiled main module. */
   readonly entry: string;
   readonly config: BatonConfig;
-  /** Module loaded before it; unset: the leash, which ends it when the supervisor is gone. */
+  /**
+   * Module that is loaded before the program. Unset: the leash, which ends the process when the
+   * supervisor has ended.
+   */
   readonly preload?: string;
 }
 
@@ -35,9 +38,12 @@ export interface ProcessEvents {
  * 217 MB in place of 190 after requests that threads worked on.
  */
 const MALLOC = { MALLOC_ARENA_MAX: '2' };
-/** Of a process with the leash, whose pipe is the last: it closes when this process ends. */
+/**
+ * Streams of a process with the leash. The last pipe is the leash: it closes when this process
+ * ends.
+ */
 export const LEASHED: StdioOptions = ['ignore', 'pipe', 'pipe', 'ipc', 'pipe'];
-/** Module that ends a process when its parent is gone for any reason. */
+/** Module that ends a process when its parent has ended, for any reason. */
 export const LEASH = join(__dirname, 'leash.js');
 /** Exit code of a wrong usage: a restart would end the same. */
 const WRONG_USAGE = 2;
@@ -113,7 +119,8 @@ export class SupervisedProcess {
   }
 
   /**
-   * Asks it to drain and end; resolves when it is gone, after `deadlineMs` at the latest by force.
+   * Sends the order to drain and end. Resolves when the process has ended; after `deadlineMs` it is
+   * killed.
    */
   async stop(deadlineMs: number): Promise<void> {
     this.isStopping = true;

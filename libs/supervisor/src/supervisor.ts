@@ -69,7 +69,7 @@ export class Supervisor {
     await stopAll(workers, leftMs + FAREWELL_MS);
   }
 
-  /** Ends everything at once. */
+  /** Kills all processes. */
   kill(): void {
     this.isStopping = true;
     for (const each of this.processes.values()) each.kill();

@@ -1,8 +1,8 @@
 import { setFlagsFromString } from 'node:v8';
 
 /**
- * How much bytecode a function runs before V8 looks at it again to optimise it: less than half of
- * the default of Node 20 (66 KiB). The first thousands of requests cost a sixth less processor
- * time, later ones no more: figures in the commit that made this file.
+ * Bytecode that a function runs before V8 considers optimising it again: less than half of Node
+ * 20's default (66 KiB). The first thousands of requests then cost a sixth less processor time, and
+ * later ones no more; the commit that added this file has the figures.
  */
 setFlagsFromString('--interrupt-budget=30000');

@@ -44,7 +44,7 @@ describe('workers that join', () => {
 
   it('are refused beyond the room of the machine, and none starts', () => {
     const { added, workers } = starter();
-    expect(() => workers.startNow('decode', 500)).toThrow('64 are the most here');
+    expect(() => workers.startNow('decode', 500)).toThrow('the limit of this machine is 64');
     expect(added).toEqual([]);
     workers.startNow('decode', 59);
     expect(() => starter(5, { maxProcesses: 6 }).workers.startNow('decode', 2)).toThrow(
@@ -67,7 +67,7 @@ describe('workers that join', () => {
   it('count those that wait', () => {
     const { workers } = starter();
     workers.startNow('decode', 50);
-    expect(() => workers.startNow('prefill', 14)).toThrow('are the most here');
+    expect(() => workers.startNow('prefill', 14)).toThrow('the limit of this machine');
   });
 
   it('are cancelled until they are ready', () => {

@@ -104,7 +104,7 @@ export interface PlanSegment {
   /** Tokens `[from, to)` of the sequence. */
   readonly from: number;
   readonly to: number;
-  /** As in the plan, for the tokens of this segment. */
+  /** The cut of the plan, for the tokens of this segment. */
   readonly cut: TextCut | undefined;
   /** Name of the function, in `call` and `arguments`. */
   readonly name: string;

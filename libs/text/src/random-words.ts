@@ -4,7 +4,7 @@ import type { Tokenizer } from './tokenizers/tokenizer';
 
 const INNER = /^ \p{L}+$/u;
 const BARE = /^\p{L}+$/u;
-/** Failed draws after which the next word is taken even if it may not stay one token. */
+/** Failed draws after which the next word is taken, even if it does not stay one token. */
 const MAX_REDRAWS = 32;
 const pools = new WeakMap<Tokenizer, WordPool>();
 

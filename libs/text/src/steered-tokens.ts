@@ -4,7 +4,7 @@ import type { Tokenizer } from './tokenizers/tokenizer';
 export interface Steering {
   /** By token id, in [-100, 100]: added to the logarithm of a token's odds. */
   readonly bias: ReadonlyMap<number, number>;
-  /** The only tokens that may come. Undefined: all may. */
+  /** The allowed tokens. Undefined: all tokens are allowed. */
   readonly allowed: readonly number[] | undefined;
   /** Texts that must not occur in the output. */
   readonly badWords: readonly string[];

@@ -5,7 +5,7 @@
  * per token does not grow with the text.
  */
 export class StopSearch {
-  /** Not read before the end, so that it stays a rope (joined lazily). */
+  /** The text so far. It is read only at the end, so that it stays a rope (joined lazily). */
   private grown = '';
   private tail = '';
   private tokens = 0;

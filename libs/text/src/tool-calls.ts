@@ -7,7 +7,7 @@ const MAX_CALLS = 4;
 /** `function`: the arguments are JSON. `custom`: the input is any text. */
 export type ToolKind = 'function' | 'custom';
 
-/** A tool that may be called. */
+/** A tool that the answer can call. */
 export interface OfferedTool {
   readonly kind: ToolKind;
   readonly name: string;
@@ -17,13 +17,13 @@ export interface OfferedTool {
 
 /** The tools of a request, and the rules for calling them. */
 export interface ToolOffer {
-  /** Tools that may be called; at least one. */
+  /** Tools that the answer can call; at least one. */
   readonly tools: readonly OfferedTool[];
   /** Names of tools that are called before all others. Undefined or empty: all are equal. */
   readonly preferred?: readonly string[];
   /** True: at least one tool is called. False: a draw decides. */
   readonly isRequired: boolean;
-  /** Whether one answer may have several calls. */
+  /** Whether one answer can have several calls. */
   readonly isParallel: boolean;
   /** Chance of a call where none is required, in [0, 1]. */
   readonly callProbability: number;

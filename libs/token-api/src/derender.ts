@@ -93,7 +93,9 @@ export function derenderChatBody(body: unknown, limits: RequestLimits, head: Hea
   });
 }
 
-/** The same for a completion, which may have several prompts. Throws `BatonError`. */
+/**
+ * Like `derenderChatBody`, for a completion, which can have several prompts. Throws `BatonError`.
+ */
 export function derenderCompletionBody(body: unknown, limits: RequestLimits, head: Head): string {
   const dto = validateBody(new DerenderCompletionDto(), objectBody(body));
   const { prompt_tokens: counts = 0, generate_responses: generated } = dto;

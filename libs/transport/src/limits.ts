@@ -2,10 +2,7 @@ import type { RequestResult } from './port/ledger';
 
 /** Limits that both adapters share. */
 
-/**
- * A record of a running request is kept this long after its last update, so that nothing leaks for
- * ever.
- */
+/** Time for which the record of a running request is kept after its last update. */
 export const LIVE_RECORD_TTL_MS = 3_600_000;
 
 /** Limit of an executing stage's prompt; vLLM's longest contexts fit. */

@@ -39,7 +39,7 @@ export class WorkPool {
 
   constructor(private readonly options: WorkPoolOptions) {}
 
-  /** Threads that live. */
+  /** Number of running threads. */
   get size(): number {
     return this.threads.size;
   }

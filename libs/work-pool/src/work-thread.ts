@@ -47,8 +47,8 @@ export class WorkThread {
   private cpuBeforeMs: number | undefined;
 
   /**
-   * @param onFree the thread can take another task
-   * @param onEnd  the thread is gone
+   * @param onFree called when the thread can take another task @param onEnd called when the thread
+   * has ended
    */
   constructor(
     private readonly options: ThreadOptions,

@@ -61,7 +61,9 @@ function roleOf(config: BatonConfig, roles: readonly Stage[]): Stage {
   const role = config.role ?? roles[0];
   const known = roles.find((each) => each === role);
   if (known === undefined) {
-    throw new UsageError(`this process plays ${roles.join(' or ')}, not ${String(role)}.`);
+    throw new UsageError(
+      `the role of this process must be ${roles.join(' or ')}, not ${String(role)}.`,
+    );
   }
   return known;
 }

@@ -78,7 +78,7 @@ export class WorkerHosts {
     return [...this.engines].flatMap((engine) => engine.hosts);
   }
 
-  /** Engines by role once draining ones are gone and their replacements have started. */
+  /** Engines by role after draining ones have left and their replacements have started. */
   get counts(): Readonly<Record<Stage, number>> {
     const roles = [...this.engines].map((engine) =>
       this.leaving.has(engine) ? this.leaving.get(engine) : engine.role,
@@ -97,8 +97,8 @@ export class WorkerHosts {
   }
 
   /**
-   * Calls the listener whenever engines begin to leave, have left, or have changed their role; at
-   * once if that has already happened.
+   * Calls the listener whenever engines begin to leave, have left, or have changed their role;
+   * immediately if that has already happened.
    */
   onChange(listener: () => void): void {
     this.listener = listener;
@@ -119,7 +119,7 @@ export class WorkerHosts {
     await this.open(role, count, await this.partsOf(role));
   }
 
-  /** Drains all engines at once, for at most `shutdown_timeout`. */
+  /** Drains all engines together, for at most `shutdown_timeout`. */
   async stop(timeoutMs = this.options.config.shutdownTimeout * 1_000): Promise<void> {
     this.isStopping = true;
     await Promise.all([...this.engines].map((engine) => engine.stop(timeoutMs)));

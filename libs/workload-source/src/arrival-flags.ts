@@ -38,7 +38,7 @@ export function arrivalsOfTrace(flags: FlagValues, workload: Workload): ArrivalP
 }
 
 /**
- * Arrivals of requests without arrivals of their own. Without a rate all arrive at once, as with
+ * Arrivals of requests that have none in their file. Without a rate all arrive together, as with
  * `vllm bench serve`.
  */
 export function arrivalsOfDataset(flags: FlagValues): ArrivalSpec {

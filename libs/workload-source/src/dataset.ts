@@ -149,9 +149,7 @@ function either(
   other: 'randomOutputLen' | 'randomInputLen',
 ): number | undefined {
   if (flags.has(one) && flags.has(other)) {
-    throw new UsageError(
-      '--random-… and --prefix-repetition-… set the same length; give one of them.',
-    );
+    throw new UsageError('--random-… and --prefix-repetition-… set the same length. Remove one.');
   }
   return flags.count(one) ?? flags.count(other);
 }

@@ -235,7 +235,10 @@ describe('wrong usage', () => {
     [{ dataset: 'random', duration: '1e9', requestRate: '1e9' }, /more than 100000000 requests/],
     [{ dataset: 'shared-prefix', prefixShare: '2' }, /from 0 to 1/],
     [{ dataset: 'shared-prefix', prefixShare: '1', prefixRepetitionPrefixLen: '1' }, /exclude/],
-    [{ dataset: 'shared-prefix', randomInputLen: '1', prefixRepetitionSuffixLen: '1' }, /give one/],
+    [
+      { dataset: 'shared-prefix', randomInputLen: '1', prefixRepetitionSuffixLen: '1' },
+      /Remove one/,
+    ],
     [
       { dataset: 'shared-prefix', numPrompts: '100', randomInputLen: '1e9', prefixShare: '1' },
       /more than the limit of 2147483647/,

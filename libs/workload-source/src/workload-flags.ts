@@ -215,7 +215,7 @@ function withTraceNamed(flags: WorkloadFlags): WorkloadFlags {
   const name = dataset?.replaceAll('_', '-').toLowerCase() ?? '';
   if (!(name in TRACE_DATASETS)) return flags;
   if (flags.trace !== undefined && datasetFile !== undefined) {
-    throw new UsageError('--trace and --dataset-file set the same file; give one of them.');
+    throw new UsageError('--trace and --dataset-file set the same file. Remove one.');
   }
   const trace = flags.trace ?? datasetFile;
   if (trace === undefined) throw new UsageError(`--dataset ${name} needs --dataset-file FILE.`);

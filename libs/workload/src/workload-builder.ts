@@ -55,7 +55,7 @@ export class WorkloadBuilder {
     return this.arrivalUs.length;
   }
 
-  /** Adds a request, whose content ids follow by `addContent`. Returns its row so far. */
+  /** Adds a request; `addContent` then adds its content ids. Returns its current row. */
   add(row: Row): number {
     const index = this.count;
     this.arrivalUs.push(row.arrivalUs);

@@ -87,12 +87,12 @@ export function requestIdOf(workload: Workload, row: number): string | undefined
   return String.fromCharCode(...workload.requestIdUnits.subarray(from, to));
 }
 
-/** True for a row that arrives by itself, not after the end of another. */
+/** True for a row with its own arrival, not after the end of another. */
 export function isFirst(workload: Workload, row: number): boolean {
   return workload.after.length === 0 || workload.after[row] === -1;
 }
 
-/** Number of requests that arrive by themselves: all but the later turns of conversations. */
+/** Number of requests with their own arrival: all but the later turns of conversations. */
 export function firstCount(workload: Workload): number {
   const { after, count } = workload;
   if (after.length === 0) return count;

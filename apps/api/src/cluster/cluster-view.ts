@@ -13,7 +13,7 @@ import { API_IDENTITY, type ApiIdentity, CONFIG, LOGGER, TRANSPORT } from '../to
 
 const TICK_MS = 500;
 const ANNOUNCE_EVERY_TICKS = 2;
-/** Reading a large board may take at most this share of the time. */
+/** The largest share of the time that this process spends on reading the board. */
 const READING_SHARE = 0.05;
 const FORGET_AFTER_MS = 60_000;
 
@@ -64,7 +64,7 @@ export class ClusterView implements OnApplicationBootstrap, OnApplicationShutdow
     this.listeners.push(listener);
   }
 
-  /** Called with each read of the board, so that what it sends leaves in the same write. */
+  /** Called at each read of the board, so that the listener's messages leave in the same write. */
   onRead(companion: () => void): void {
     this.companions.push(companion);
   }
@@ -157,7 +157,7 @@ export class ClusterView implements OnApplicationBootstrap, OnApplicationShutdow
       const refreshed = performance.now() >= this.nextRefreshMs ? this.refresh() : undefined;
       await Promise.all([announced, refreshed]);
     } catch (error) {
-      this.logger.debug({ err: error }, 'cluster not read');
+      this.logger.debug({ err: error }, 'reading the cluster failed; the next refresh retries');
     } finally {
       this.isBusy = false;
     }

@@ -6,17 +6,17 @@ import { brokerError } from '../http/broker-error';
 import type { Tenant } from '../http/request-context';
 
 /**
- * When several writers change one document, each try lets one of them succeed, so this many tries
- * suffice for as many writers.
+ * Tries to change a document. When several writers change one document, each round lets one of them
+ * succeed, so this many tries suffice for as many writers.
  */
 const MAX_TRIES = 64;
 /** Characters of a text that is read, changed and sent in turns of the event loop of their own. */
 const LONG_TEXT = 1024 * 1024;
 
 /**
- * Documents of one kind, kept in the broker so that any API process can serve them. Evicted,
- * expired and removed documents are equally gone. Each tenant has its own collection with its own
- * bounds: no tenant finds, evicts or overwrites a document of another.
+ * Documents of one kind, kept in the broker so that any API process can serve them. An evicted,
+ * expired or removed document does not exist any more. Each tenant has its own collection with its
+ * own limits: no tenant finds, evicts or overwrites a document of another.
  */
 export class DocumentCollection<Document> {
   /** The last pending write to each document in this process. */
@@ -32,7 +32,7 @@ export class DocumentCollection<Document> {
     return text === undefined ? undefined : (JSON.parse(text) as Document);
   }
 
-  /** A document as stored: JSON that may be too long to parse on the event loop. */
+  /** A document as stored: JSON that can be too long to parse on the event loop. */
   text(at: Owned): Promise<string | undefined> {
     return this.current(at);
   }
@@ -51,8 +51,8 @@ export class DocumentCollection<Document> {
 
   /**
    * Changes an existing document, also while others write to it. A `change` that returns undefined
-   * leaves it as it is. Resolves to the changed document, or to undefined when the document is
-   * gone. Throws when the result is larger than the store allows.
+   * leaves it as it is. Resolves to the changed document, or to undefined when the document does
+   * not exist. Throws when the result is larger than the store allows.
    */
   async update(
     at: Owned,

@@ -19,7 +19,7 @@ import { ClusterView } from './cluster-view';
 /** A port is closed when its engine has been silent for this long. */
 const KEEP_SILENT_PORT_MS = 60_000;
 
-const GIVEN_UP = 'engine silent for a minute, its port is closed until it is back';
+const GIVEN_UP = 'an engine has been silent for a minute; its port is closed until it is back';
 
 /** The port of one engine. The engine may change, because indexes are reused. */
 interface EnginePort {
@@ -102,16 +102,20 @@ export class ExposedEngines implements OnModuleInit, BeforeApplicationShutdown {
     });
   }
 
-  /** The next refresh of the cluster tries again; the failure is logged once. */
+  /** Opens a missing port again at the next refresh of the cluster; the failure is logged once. */
   private onRefused(port: number, error: Error): void {
     this.ports.delete(port);
-    if (!this.refused.has(port)) this.logger.warn({ err: error, port }, 'engine port not opened');
+    if (!this.refused.has(port))
+      this.logger.warn(
+        { err: error, port },
+        'opening the port of an engine failed; the next refresh retries',
+      );
     this.refused.add(port);
   }
 
   /**
-   * Ports of engines that are missing without having left: they may be late, or dead and soon
-   * replaced.
+   * Ports of engines that are missing but have not left. Such an engine is late, or its process
+   * ended and is about to be replaced.
    */
   private silentPorts(present: ReadonlyMap<number, EnginePresence>): number[] {
     const nowMs = this.cluster.awakeMs();
@@ -119,7 +123,10 @@ export class ExposedEngines implements OnModuleInit, BeforeApplicationShutdown {
     for (const [port, each] of missing) {
       if (each.missedMs !== undefined || each.isLeaving) continue;
       each.missedMs = nowMs;
-      this.logger.warn({ port, engine: each.engineId }, 'engine silent, its port answers 503');
+      this.logger.warn(
+        { port, engine: each.engineId },
+        'an engine is silent; its port answers 503',
+      );
     }
     const stays = ({ missedMs, isLeaving }: EnginePort): boolean =>
       !isLeaving && missedMs !== undefined && nowMs - missedMs < KEEP_SILENT_PORT_MS;

@@ -64,7 +64,9 @@ export class KvCapacity {
     return engine === undefined ? Infinity : this.ofEngine(engine);
   }
 
-  /** Any engine of the stage may take a job from its shared queue, so the smallest decides. */
+  /**
+   * Any engine of the stage can take a job from the shared queue, so the smallest engine decides.
+   */
   private ofStage(stage: Stage): number | undefined {
     let least: number | undefined;
     for (const engine of this.cluster.living()) {

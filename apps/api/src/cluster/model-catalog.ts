@@ -21,7 +21,7 @@ const NO_NAMES: readonly string[] = [];
 /** The served models and adapters, and the limits that requests are checked against. */
 @Injectable()
 export class ModelCatalog {
-  /** What an answer depends on besides its request. */
+  /** The state besides the request on which an answer depends. */
   readonly plans: PlanContext;
   readonly systemFingerprint: string;
   readonly answerOptions: AnswerOptions;

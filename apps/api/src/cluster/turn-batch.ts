@@ -6,7 +6,7 @@ interface Waiting<T> {
 
 /**
  * Collects the items of one turn of the event loop, so that a burst of requests costs one round
- * trip. `send` gets all items of the turn and answers each.
+ * trip. `send` gets all items of the turn and resolves each of them.
  */
 export class TurnBatch<T> {
   private waiting: Waiting<T>[] = [];

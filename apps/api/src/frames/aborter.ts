@@ -5,14 +5,14 @@ import { CONFIG, TRANSPORT } from '../tokens';
 
 /**
  * Limit of unstored ids. It is reached only while the broker is unavailable; the requests beyond it
- * then end by themselves.
+ * then run to their end.
  */
 const MAX_UNSTORED = 100_000;
 
 /**
- * Aborts requests in the cluster when their client is gone: an abort is published, which acts at
- * once, and stored, which holds if the message is lost. An abort that could not be stored is kept
- * and stored later.
+ * Aborts requests in the cluster when their client has disconnected. The abort is published, which
+ * ends the run immediately, and stored, for the case that the message is lost. An abort that could
+ * not be stored is kept and stored later.
  */
 @Injectable()
 export class Aborter {
@@ -51,7 +51,7 @@ export class Aborter {
     try {
       while (this.unstored.size > 0) await this.storeAll([...this.unstored]);
     } catch {
-      // The broker is unavailable: the next sweep tries again.
+      // The broker is unavailable; the next sweep retries.
     } finally {
       this.isStoring = false;
     }

@@ -40,7 +40,8 @@ export class FrameInbox {
 
   readonly receive = (frame: Buffer): void => {
     this.nowMs = performance.now();
-    if (!readFrame(frame, this.visit)) this.logger.warn({ bytes: frame.length }, 'bad token frame');
+    if (!readFrame(frame, this.visit))
+      this.logger.warn({ bytes: frame.length }, 'dropped a malformed token frame');
     this.flush();
   };
 
@@ -62,7 +63,7 @@ export class FrameInbox {
     }
   };
 
-  /** Counts the fault even when its sequence is gone. */
+  /** Counts the fault even when its sequence has ended. */
   private faulted(sequence: Sequence | undefined, tail: string | undefined): void {
     if (tail === undefined) return;
     const note = JSON.parse(tail) as FaultNote;
@@ -116,7 +117,10 @@ export class FrameInbox {
 
   /** An answer that cannot be rendered must not fail the others of the frame. */
   private failBroken(sequence: Sequence, error: unknown): void {
-    this.logger.error({ err: error, requestId: sequence.job.requestId }, 'answer not rendered');
+    this.logger.error(
+      { err: error, requestId: sequence.job.requestId },
+      'writing an answer failed; its request ends',
+    );
     sequence.owner.onFailure(sequence, 'engine_error');
   }
 }

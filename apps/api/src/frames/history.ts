@@ -69,13 +69,13 @@ export class History implements SequenceHistory {
     };
   }
 
-  /** Its prompt is held, and its job waits for a decode engine. */
+  /** The prompt of the sequence is held, and its job waits for a decode engine. */
   handedOver(entry: Readonly<FrameEntry>, header: FrameHeader): SequenceNote {
     this.heldUs = this.arrivalUs + entry.first;
     return { ...plainNote('handed-over', header), stampedUs: this.heldUs, waitsIn: 'decode' };
   }
 
-  /** Its run is void: the prompt is computed again. */
+  /** The run of the sequence is void: the prompt is computed again. */
   restarted(header: FrameHeader): SequenceNote {
     const waitsIn = header.stage === 'decode' ? 'prefill' : header.stage;
     return { ...plainNote('restarted', header), waitsIn };

@@ -28,16 +28,16 @@ const MAX_INSPECTIONS = 512;
 const NEVER_BEGUN_MS = 5_000;
 /** A living engine that does not answer for its request this often in a row has lost it. */
 const MAX_UNANSWERED = 4;
-/** A late engine may be silent for an additional multiple of its worst pause. */
+/** The multiple of its worst pause for which a late engine can be silent in addition. */
 const LATE_MARGIN = 10;
 /** Jobs without a sign of life are submitted again this often. */
 const MAX_REVIVALS = 3;
 
 /**
- * Watches over silent sequences: asks the engine to send again, reads the ledger, submits again
- * what the broker lost, and ends what cannot go on. One sweep every 500 ms, or once a second in an
- * idle process, and the broker's connection events drive it; it never touches a sequence that makes
- * progress.
+ * Handles silent sequences: requests the missing frames from the engine, reads the ledger, submits
+ * again what the broker lost, and ends what cannot go on. One sweep every 500 ms, or once a second
+ * in an idle process, and the connection events of the broker drive it; it never touches a sequence
+ * that makes progress.
  */
 @Injectable()
 export class Recovery implements OnApplicationBootstrap, OnApplicationShutdown {
@@ -89,7 +89,10 @@ export class Recovery implements OnApplicationBootstrap, OnApplicationShutdown {
       this.aborter.retry();
       await this.inspect(this.silent(nowMs), nowMs);
     } catch (error) {
-      this.logger.debug({ err: error }, 'sweep cut short');
+      this.logger.debug(
+        { err: error },
+        'a sweep over silent requests failed; the next one retries',
+      );
     } finally {
       this.isSweeping = false;
     }
@@ -118,18 +121,24 @@ export class Recovery implements OnApplicationBootstrap, OnApplicationShutdown {
   }
 
   /**
-   * The broker has restarted: queues and records may be gone. The higher submission number fences
-   * out jobs that still exist there.
+   * Handles a restart of the broker: queues and records can be lost. The higher submission number
+   * fences out jobs that still exist.
    */
   private async resubmitAll(): Promise<void> {
     const sequences = [...this.table];
-    this.logger.warn({ sequences: sequences.length }, 'broker restarted, submitting again');
+    this.logger.warn(
+      { sequences: sequences.length },
+      'the broker has restarted; submitting its requests again',
+    );
     try {
       await this.cluster.announce();
       await Promise.all(sequences.map((sequence) => this.resubmitter.resubmit(sequence)));
     } catch (error) {
       // The sweep finds sequences still without a job: no record, silent, queue empty.
-      this.logger.warn({ err: error }, 'resubmission cut short');
+      this.logger.warn(
+        { err: error },
+        'submitting again was interrupted; the next sweep continues',
+      );
     }
   }
 
@@ -274,7 +283,7 @@ export class Recovery implements OnApplicationBootstrap, OnApplicationShutdown {
     }
     sequence.revivals += 1;
     sequence.inspectedMs = nowMs;
-    this.logger.warn({ requestId: sequence.job.requestId }, 'job lost, submitting again');
+    this.logger.warn({ requestId: sequence.job.requestId }, 'a job is lost; submitting it again');
     await this.resubmitter.resubmit(sequence);
   }
 }

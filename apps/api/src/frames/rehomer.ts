@@ -66,7 +66,10 @@ export class Rehomer implements OnApplicationBootstrap, OnApplicationShutdown {
       }
       await this.settle();
     } catch (error) {
-      this.logger.debug({ err: error }, 'jobs not moved yet');
+      this.logger.debug(
+        { err: error },
+        'moving jobs of a departed engine failed; the next sweep retries',
+      );
     } finally {
       this.isSweeping = false;
     }

@@ -16,7 +16,10 @@ export class Resender {
     @Inject(API_IDENTITY) private readonly identity: ApiIdentity,
   ) {}
 
-  /** On a gap: at once for its first entry, then at most every 400 ms and three times. */
+  /**
+   * Requests the missing entries of a gap: immediately after its first entry, then at most every
+   * 400 ms and at most three times.
+   */
   ask(sequence: Sequence, engineId: string): void {
     const nowMs = sequence.heardMs;
     if (sequence.resends >= MAX_RESENDS || nowMs < sequence.resentMs + RESEND_EVERY_MS) return;

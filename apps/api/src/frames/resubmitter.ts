@@ -14,7 +14,7 @@ export class Resubmitter {
     private readonly submitter: Submitter,
   ) {}
 
-  /** Resolves when the broker has the job; at once for an ended sequence. */
+  /** Resolves when the broker has the job, and immediately for an ended sequence. */
   async resubmit(sequence: Sequence): Promise<void> {
     if (sequence.isOver) return;
     const submission = sequence.resubmitted(performance.now());

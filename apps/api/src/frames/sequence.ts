@@ -19,7 +19,7 @@ import { History } from './history';
 
 /** The effect of one frame entry on a sequence. */
 export type Verdict =
-  /** From an older run, or for an ended sequence: the caller drops it. */
+  /** The entry is from an older run or for an ended sequence: the caller drops it. */
   | 'stale'
   /** Nothing for the client. */
   | 'noted'
@@ -27,7 +27,7 @@ export type Verdict =
   | 'advanced'
   /** Earlier tokens are missing: none was accepted. */
   | 'gap'
-  /** `received` may have grown, and the sequence is over for `endReason`. */
+  /** The sequence has ended with `endReason`; `received` can have grown. */
   | 'ended'
   /** Over, with `errorCode`. */
   | 'failed';
@@ -49,7 +49,7 @@ export interface SequenceOwner {
 
 /**
  * One prompt and choice on its way through the cluster, as the API sees it: its tokens so far,
- * their run, and the times of its events. It alone decides what a frame entry means. It never
+ * their run, and the times of its events. Only this class interprets frame entries. It never
  * writes, never waits and reads no clock: the caller gives the time.
  */
 export class Sequence implements ObservedSequence {
@@ -143,7 +143,7 @@ export class Sequence implements ObservedSequence {
     }
   }
 
-  /** The news of an accepted entry beside tokens and the end; undefined when there is none. */
+  /** The event of an accepted entry other than tokens and the end; undefined when there is none. */
   note(entry: Readonly<FrameEntry>, header: FrameHeader): SequenceNote | undefined {
     switch (entry.kind) {
       case 'scheduled':
@@ -180,7 +180,7 @@ export class Sequence implements ObservedSequence {
     return this.endFor(reason);
   }
 
-  /** From now on only runs of a later submission count. */
+  /** Records a new submission: from now on only its runs count. */
   resubmitted(nowMs: number): number {
     this.submission = Math.max(this.submission, submissionOf(this.epoch)) + 1;
     this.epoch = packEpoch(this.submission, 0);
@@ -190,7 +190,7 @@ export class Sequence implements ObservedSequence {
     return this.submission;
   }
 
-  /** This process was paused: missing frames of that time do not count as silence. */
+  /** Records a pause of this process: missing frames of that time do not count as silence. */
   grant(pausedMs: number, nowMs: number): void {
     this.heardMs = Math.min(nowMs, this.heardMs + pausedMs);
     this.inspectedMs = Math.min(nowMs, this.inspectedMs + pausedMs);

@@ -14,7 +14,8 @@ export function bodyText(message: IncomingMessage): string | undefined {
 }
 
 /**
- * How much of a too large body is read so that the refusal gets through, in multiples of the limit.
+ * Bytes of a too large body that are read and dropped so that the client receives the refusal, in
+ * multiples of the limit.
  */
 const MOST_DROPPED_BODIES = 16;
 /** A longer pause ends that reading; it exceeds the round trip to a client. */
@@ -33,7 +34,7 @@ export interface BodyReading {
   readonly leavesLarge: boolean;
 }
 
-/** Routes whose bodies may be long: threads read them. */
+/** Routes whose bodies can be long: threads read them. */
 const THREADED = new RegExp(
   [
     '^/v1/chat/completions(/(batch|render|derender))?$',
@@ -48,9 +49,9 @@ const THREADED = new RegExp(
 );
 
 /**
- * Reads a JSON body and counts its bytes on the way. A body that is too large is refused at once;
- * the rest of it is discarded, so that the client can read the refusal. The server's request
- * timeout bounds how long that may take.
+ * Reads a JSON body and counts its bytes on the way. A body that is too large is refused
+ * immediately. The rest of it is discarded, so that the client can read the refusal. The server's
+ * request timeout limits the time for that.
  */
 export async function readJsonBody(
   message: IncomingMessage,

@@ -40,7 +40,10 @@ export class CertificateRefresh {
       const complaint = error instanceof Error ? error.message : String(error);
       if (complaint === this.complaint) return;
       this.complaint = complaint;
-      this.logger.warn({ why: complaint }, 'certificate not refreshed, the old one stays in use');
+      this.logger.warn(
+        { why: complaint },
+        'the changed certificate is not valid; the old one stays in use',
+      );
     }
   }
 }

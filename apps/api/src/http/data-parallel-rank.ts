@@ -3,13 +3,13 @@ import { BatonError } from '@baton/contract';
 
 /** The rank is read only from requests with this header. */
 export const RANK_HEADER = 'x-data-parallel-rank';
-/** What Python's `int` accepts, except for digits grouped by underscores. */
+/** The texts that Python's `int` accepts, except for digits grouped by underscores. */
 const INTEGER = /^\s*[+-]?\d+\s*$/;
 
 /**
- * The data-parallel rank that a request asks for by vLLM's `X-data-parallel-rank`; undefined when
- * Baton may choose. vLLM ignores a value that is not a number; Baton refuses it, because any rank
- * would then serve the request.
+ * The data-parallel rank in vLLM's request header `X-data-parallel-rank`; undefined when Baton may
+ * choose. vLLM ignores a value that is not a number; Baton refuses it, because any rank would then
+ * serve the request.
  *
  * @param size ranks of an engine
  * @throws BatonError `invalid_value`

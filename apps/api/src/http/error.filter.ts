@@ -52,7 +52,7 @@ export class ErrorFilter implements ExceptionFilter {
         return new BatonError('unsupported_content_type');
     }
     if (status >= 400 && status < 500) return new BatonError('invalid_type', messageOf(exception));
-    this.logger.error({ err: exception }, 'request failed');
+    this.logger.error({ err: exception }, 'a request failed with an unexpected error');
     return new BatonError('engine_error');
   }
 }

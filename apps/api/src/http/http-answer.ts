@@ -6,7 +6,10 @@ import { renderErrorAt } from './error-renderer';
 
 export interface HttpAnswerOptions {
   readonly dialect: Dialect;
-  /** True while the process drains; answers then ask the client to connect elsewhere. */
+  /**
+   * True while the process drains; answers then close the connection, so that the client connects
+   * elsewhere.
+   */
   readonly isClosing: () => boolean;
   /** The listener to the bytes that are sent, if any. */
   readonly tap?: WireTap | undefined;
@@ -33,9 +36,7 @@ export class HttpAnswer {
     return this.options.isClosing() ? { connection: 'close' } : {};
   }
 
-  /**
-   * From now on only the first half of a body is sent, as if it were complete: an injected fault.
-   */
+  /** Injects a fault: from now on only the first half of a body is sent, as if it were complete. */
   breakBody(): void {
     this.isBroken = true;
   }

@@ -48,7 +48,7 @@ export class KnownRoutes {
     return (found?.store ?? undefined) as HttpOperation | undefined;
   }
 
-  /** One per route and method, without HEAD. */
+  /** All routes, one entry per route and method, without HEAD. */
   list(): readonly KnownRoute[] {
     return this.known.filter(({ method }) => method !== 'HEAD');
   }

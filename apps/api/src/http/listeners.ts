@@ -58,7 +58,10 @@ export class Listeners implements OnApplicationShutdown {
       answerClientError(error, socket as Socket, this.config),
     );
     server.once('drop', () =>
-      this.logger.warn({ most: this.config.maxConnections }, 'too many connections, closing some'),
+      this.logger.warn(
+        { most: this.config.maxConnections },
+        'max_connections is reached; further connections are closed',
+      ),
     );
     return server;
   }

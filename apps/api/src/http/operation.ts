@@ -37,10 +37,16 @@ export interface QueryParameter {
 /** The OpenAPI facts of a handler besides its route. */
 export interface OperationFacts {
   readonly body?: BodyName;
+  /** A body that the server accepts, where the body's schema has no example. */
+  readonly example?: object;
+  /** Sentences beyond the summary: effects and limits. */
+  readonly detail?: string;
   /** Fields that this operation requires in addition to those of its body's schema. */
   readonly requires?: readonly string[];
   /** The schema of a JSON answer. Default: any JSON. */
   readonly result?: ResultName;
+  /** The status of a success; default 200. */
+  readonly status?: 200 | 202;
   /** True when only requests for a WebSocket are answered, which OpenAPI cannot express. */
   readonly upgrades?: boolean;
   readonly query?: readonly QueryParameter[];
@@ -50,7 +56,7 @@ export interface OperationFacts {
   readonly star?: string;
 }
 
-/** One thing that a client can ask for. */
+/** One operation of the API, as the OpenAPI document describes it. */
 export interface HttpOperation extends OperationFacts {
   readonly tag: Tag;
   /** Without a full stop. */

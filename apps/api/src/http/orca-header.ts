@@ -3,14 +3,14 @@ import type { EnginePresence } from '@baton/contract';
 
 /** Request header that selects the format of the answer's header. */
 export const ORCA_ASK = 'endpoint-load-metrics-format';
-/** Answers carry it when their request asks for it. */
+/** Header of answers whose request has `endpoint-load-metrics-format`. */
 export const ORCA_HEADER = 'endpoint-load-metrics';
 
 /**
  * vLLM's ORCA header (`vllm/entrypoints/serve/utils/orca_metrics.py`): KV cache usage and the
  * number of waiting requests, for load balancers. For a cluster these are the usage of the fullest
- * engine and the sum of waiting requests. Undefined when the request does not ask for it, or asks
- * for a format that vLLM does not support.
+ * engine and the sum of waiting requests. Undefined without a request header, and for a format that
+ * vLLM does not support.
  */
 export function orcaHeader(
   headers: IncomingHttpHeaders,

@@ -19,10 +19,7 @@ export interface AdapterParts {
   readonly routes: KnownRoutes;
 }
 
-/**
- * Fastify as Nest's HTTP adapter. Errors that the framework answers by itself get the dialect's
- * shape.
- */
+/** Fastify as Nest's HTTP adapter. Errors that the framework answers get the dialect's shape. */
 export function createAdapter(
   config: BatonConfig,
   { listeners, routes }: AdapterParts,
@@ -94,8 +91,8 @@ interface Beginning {
 }
 
 /**
- * Sets the headers of every answer, on Node's own response: an exchange may take it over from the
- * framework.
+ * Sets the headers of every answer on Node's own response, because an exchange can take it over
+ * from the framework.
  */
 function beginAnswer(
   { raw }: FastifyRequest,
@@ -119,7 +116,7 @@ function refusalOf({ method, raw }: FastifyRequest, config: BatonConfig): BatonE
   }
   if (method !== 'POST' || raw.headers[RANK_HEADER] === undefined) return undefined;
   try {
-    // A wrong rank is refused whatever the request asks for.
+    // A wrong rank is refused on every path.
     dataParallelRankOf(raw.headers, config.dataParallelSize);
     return undefined;
   } catch (error) {

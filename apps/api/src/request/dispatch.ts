@@ -45,7 +45,8 @@ export class DispatchStep {
       await this.submit(exchange);
       exchange.openAnswer();
     } catch (error) {
-      if (!(error instanceof BatonError)) this.logger.error({ err: error }, 'jobs not submitted');
+      if (!(error instanceof BatonError))
+        this.logger.error({ err: error }, 'submitting jobs failed; their request ends');
       exchange.fail(error instanceof BatonError ? error : new BatonError('engine_error'));
     }
   }

@@ -29,7 +29,7 @@ export class PlanStep {
     private readonly threads: RequestThreads,
   ) {}
 
-  /** One plan per route. A text model may take a while. */
+  /** One plan per route. It is asynchronous because a text model can take long. */
   async plan({ call, asked, routes }: Routed): Promise<OutputPlan[]> {
     const { request, isPooling, isExecuted, threaded } = asked;
     const sources = this.replies.isIdle ? NO_SOURCES : await this.replied(call, asked, routes);

@@ -78,8 +78,8 @@ export class RouteStep {
   }
 
   /**
-   * A stage still counts when its last engine has just gone, because its queue waits for the engine
-   * to return.
+   * A stage still counts when its last engine has just left, because its queue waits for the return
+   * of the engine.
    */
   private engineLoadOf(stage: Stage): StageLoad {
     const readyEngines = this.cluster.readyEngines(stage);

@@ -13,7 +13,10 @@ import { contextOf } from '../http/request-context';
 export class BootstrapController {
   constructor(private readonly cluster: ClusterView) {}
 
-  @Describe('Health and metrics', "Mooncake's bootstrap: the engines behind an engine's own port")
+  @Describe(
+    'Health and metrics',
+    "List the engines behind an engine's port, for Mooncake's bootstrap",
+  )
   @Get('query')
   query(@Req() request: FastifyRequest): Readonly<Record<string, object>> {
     const { engineId } = contextOf(request.raw);

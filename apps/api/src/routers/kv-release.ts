@@ -11,9 +11,8 @@ import { disaggregatedParamsOf } from './disaggregated-params';
 import { API_IDENTITY, type ApiIdentity, TRANSPORT } from '../tokens';
 
 /**
- * Releases held KV blocks at once, without waiting for the end of their lease, when the leg they
- * are held for is refused for good. vLLM does the same for a request that is aborted before it
- * begins.
+ * Releases held KV blocks before the end of their lease when the leg that they are held for is
+ * refused finally. vLLM does the same for a request that is aborted before it begins.
  */
 @Injectable()
 export class KvRelease {

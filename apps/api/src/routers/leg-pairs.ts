@@ -28,9 +28,9 @@ interface Pair {
 const MAX_PAIRS = 65_536;
 
 /**
- * Pairs the two legs of a hand-over that an outside router sends at once: the decode leg waits here
- * until its prompt is held. A pair serves one decode leg; blocks that no leg can fetch any more are
- * released at once. It has the legs of this process only.
+ * Pairs the two legs of a hand-over that an outside router sends at the same time: the decode leg
+ * waits until its prompt is held. A pair serves one decode leg; blocks that no leg can fetch any
+ * more are released immediately. Only legs of this process are paired.
  */
 @Injectable()
 export class LegPairs {
@@ -139,7 +139,7 @@ export class LegPairs {
     return pair;
   }
 
-  /** A prefill leg under way ends by itself; all other pairs are dropped in time. */
+  /** A prefill leg under way runs to its end; all other pairs are dropped after their time. */
   private move(name: string, pair: Pair, state: Pair['state']): void {
     pair.state = state;
     clearTimeout(pair.timer);

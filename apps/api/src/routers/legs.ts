@@ -43,7 +43,7 @@ export class Legs {
     const settled = leg.kind === 'meet' ? await this.meet(call, leg.pair) : leg;
     this.settled.set(call, settled);
     if (settled.kind === 'unusable') {
-      this.logger.warn({ params, why: settled.why }, 'served without a KV transfer');
+      this.logger.warn({ params, why: settled.why }, 'a leg is served without a KV transfer');
     }
     return settled;
   }

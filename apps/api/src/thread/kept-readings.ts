@@ -1,6 +1,9 @@
 import { workSpent } from '@baton/kernel';
 
-/** Requests kept between their tasks; another thread may still get the next task. */
+/**
+ * Number of requests kept between their tasks. The next task of a request can still go to another
+ * thread.
+ */
 const MAX_KEPT = 8;
 /** Bytes of their bodies, and units of `spendWork` for them: some 100 MB of the heap together. */
 const MAX_BYTES = 4 * 1024 * 1024;
@@ -13,8 +16,8 @@ interface Kept<Read> {
 }
 
 /**
- * What was read of the latest requests, by ticket. The memory of a request that is read now must
- * not depend on those before it, so what they have cost is bounded together.
+ * The results of reading the latest requests, by ticket. The memory of the current request must not
+ * depend on the earlier ones, so the cost of all results together is limited.
  */
 export class KeptReadings<Read> {
   private readonly kept = new Map<number, Kept<Read>>();

@@ -51,7 +51,7 @@ export interface BenchOutcome {
   readonly document: ResultDocument;
 }
 
-/** The same with parsed flags and a signal that ends the run. */
+/** Like `bench`, with parsed flags and a signal that ends the run. */
 export async function runBench(flags: BenchFlags, stop: AbortSignal): Promise<BenchOutcome> {
   claimResult(flags);
   const { prepared, record, figures } = await measure(flags, stop);

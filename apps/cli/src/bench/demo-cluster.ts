@@ -46,7 +46,7 @@ export class DemoCluster {
     throw new Failure(`The cluster did not start:\n${this.lines.join('\n')}`);
   }
 
-  /** Stops the cluster. A second call stops it at once, like a second Ctrl-C. */
+  /** Stops the cluster. A second call stops it immediately, like a second Ctrl-C. */
   async stop(): Promise<void> {
     this.child.kill('SIGTERM');
     await this.gone;

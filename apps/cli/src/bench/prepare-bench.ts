@@ -29,7 +29,7 @@ export interface PreparedBench {
   /** The tokenizer with which prompt lengths are measured. */
   readonly tokenizer: string;
   readonly requestIdPrefix: string;
-  /** What the server's engines report before the run. */
+  /** Figures that the server's engines report before the run. */
   readonly serverFigures: ServerFigures;
   /** Notes for the user, as sentences. */
   readonly notes: readonly string[];

@@ -1,6 +1,6 @@
 /** The file of `baton policy new`; NAME is replaced by the name of the policy. */
 export const EXAMPLE_POLICY = `// A placement policy for Baton.
-// It chooses an engine for each request.
+// This policy chooses an engine for each request.
 //
 //   baton policy test ./NAME.mjs --trace mooncake-conversation --topology 4P4D
 //   baton up 2P2D --placement ./NAME.mjs

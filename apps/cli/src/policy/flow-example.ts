@@ -2,7 +2,7 @@
  * The file of `baton policy new --kind flow-control`; NAME is replaced by the name of the policy.
  */
 export const FLOW_EXAMPLE = `// A flow control policy for Baton.
-// It chooses the next request when more requests arrive than the engines may have at once.
+// This policy chooses the next request when more requests arrive than the engines may run.
 //
 //   baton policy test ./NAME.mjs --kind flow-control --trace mooncake-conversation --topology 4P4D
 //   baton up 2P2D --flow-control ./NAME.mjs

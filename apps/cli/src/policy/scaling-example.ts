@@ -1,6 +1,6 @@
 /** The file of `baton policy new --kind scaling`; NAME is replaced by the name of the policy. */
 export const SCALING_EXAMPLE = `// An autoscaler for Baton.
-// It sets the number of engines of each role.
+// This policy sets the number of engines of each role.
 //
 //   baton plan --autoscalers ./NAME.mjs,hpa:ttft --trace mooncake-conversation --max 8P16D
 //   baton up 1P1D --scale-policy ./NAME.mjs --max 4P4D

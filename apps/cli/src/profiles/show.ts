@@ -25,7 +25,7 @@ export function showText(surface: Surface, isJson: boolean): string {
   }
   const right = { align: 'right' as const };
   const head = contexts.map((context) => ({ name: `at ${formatNumber(context)}`, ...right }));
-  const rows = decode.map((row, i) => [`${SEQUENCES[i]} sequences`, ...row.map(formatMs)]);
+  const rows = decode.map((row, i) => [counted(SEQUENCES[i]!), ...row.map(formatMs)]);
   const prompts = PROMPTS.map((tokens, i) => [`${tokens} tokens`, formatMs(prefill[i]!)]);
   return [
     wrapWords(model.description),
@@ -35,12 +35,27 @@ export function showText(surface: Surface, isJson: boolean): string {
   ].join('\n');
 }
 
+function counted(sequences: number): string {
+  return sequences === 1 ? '1 sequence' : `${sequences} sequences`;
+}
+
+function isNumbers(value: unknown): value is Readonly<Record<string, number>> {
+  return typeof value === 'object' && value !== null;
+}
+
+/** `prefill 0.05, decode 0.066, 0.56 ms per step`: of two factors, and of the constant. */
+function numbersText({ constant_ms: constant, ...factors }: Readonly<Record<string, number>>) {
+  const named = Object.entries(factors).map(([name, error]) => `${name} ${formatNumber(error)}`);
+  const ms = constant === undefined ? [] : [`${formatNumber(constant)} ms per step`];
+  return [...named, ...ms].join(', ');
+}
+
 function provenance(profile: NonNullable<Surface['profile']>): string {
   const { content } = profile;
   const errors = content['standard_errors'];
   return [
     `mean error       ${errorText(content['error_percent'])}`,
-    ...(errors === undefined ? [] : [`standard errors  ${JSON.stringify(errors)}`]),
+    ...(isNumbers(errors) ? [`standard errors  ${numbersText(errors)}`] : []),
     `source           ${sourceText(profile)}\n`,
   ].join('\n');
 }

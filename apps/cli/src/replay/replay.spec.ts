@@ -172,7 +172,7 @@ describe('baton replay', () => {
       ['--gpu', 'a100', '--quantization', 'fp8'],
       'no units for FP8. Possible quantization: none, mxfp4, ',
     ],
-    [['--model', 'llama-3.1-70b'], 'tensor_parallel_size 2 would do, which is 2 h100 in all.'],
+    [['--model', 'llama-3.1-70b'], 'tensor_parallel_size 2 would do, which is 2 h100 per engine.'],
     [
       ['--model', 'llama-3.1-405b', '--gpu', 'l4'],
       'no engine of one node of these GPUs is large enough',

@@ -38,7 +38,8 @@ export type UpFlags = Readonly<Record<string, string | boolean>>;
 
 /**
  * `baton up`: checks the configuration and the machine before it starts any process, then runs the
- * cluster until a stop signal, or until a process fails for good. Returns the exit code.
+ * cluster until a stop signal, or until a process fails and is not restarted. Returns the exit
+ * code.
  */
 export async function up(topology: string | undefined, flags: UpFlags): Promise<number> {
   const startedMs = performance.now();
@@ -108,7 +109,7 @@ async function supervise(specs: readonly ProcessSpec[], run: Run): Promise<numbe
   const starter = new WorkerStarter(config, run.engines, supervisor);
   process.once('exit', () => supervisor.kill());
   stops.second.addEventListener('abort', () => {
-    say('stopping at once');
+    say('stopping immediately');
     supervisor.kill();
   });
   supervisor.start();
@@ -125,7 +126,9 @@ async function supervise(specs: readonly ProcessSpec[], run: Run): Promise<numbe
   }
   if (!ended.aborted) await once(ended, 'abort');
   const hasFailed = failure.signal.aborted;
-  say(hasFailed ? String(failure.signal.reason) : 'stopping; press Ctrl-C again to stop at once');
+  say(
+    hasFailed ? String(failure.signal.reason) : 'stopping; press Ctrl-C again to stop immediately',
+  );
   await changes?.stop();
   await supervisor.stop(hasFailed ? 0 : config.shutdownTimeout * MS_PER_SECOND);
   await broker.close();

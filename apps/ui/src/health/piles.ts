@@ -19,7 +19,7 @@ const SMOOTH_MS = 1_500;
  */
 const LEAST_PER_ENGINE = 2;
 const LEAST_SHARE = 0.1;
-/** Share of these bounds below which a pile is a bottleneck no more. */
+/** Share of these bounds below which a pile is no longer a bottleneck. */
 const STAYS_ABOVE = 0.5;
 /** Share of held KV from which prefill engines wait for decode engines to fetch. */
 const BLOCKED_BY_HELD = 0.5;

@@ -30,7 +30,7 @@ export function widened(figure: number, [low, high]: Interval, by: ErrorFactors)
   return [figure * Math.exp(-below), figure * Math.exp(above)];
 }
 
-/** As `widened`, for shares, whose distances are added on a linear scale. */
+/** Like `widened`, for shares: distances are added on a linear scale. */
 export function widenedShare(figure: number, one: Interval, other: Interval): Interval {
   const below = Math.hypot(figure - Math.min(figure, one[0]), figure - Math.min(figure, other[0]));
   const above = Math.hypot(Math.max(figure, one[1]) - figure, Math.max(figure, other[1]) - figure);

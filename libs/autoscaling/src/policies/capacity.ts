@@ -2,7 +2,7 @@ import { usToSeconds } from '@baton/kernel';
 import type { Topology } from '@baton/placement';
 import { forEstimates, prefillUs, type StepTimeModel } from '@baton/step-time';
 
-/** What an engine's capacity depends on. */
+/** The facts on which the capacity of an engine depends. */
 export interface CapacityFacts {
   readonly stepTime: StepTimeModel;
   readonly maxNumBatchedTokens: number;

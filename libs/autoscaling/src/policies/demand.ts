@@ -14,7 +14,7 @@ export interface DemandOptions {
 
 /**
  * Engines that a trace needs in each window: `busyEngines` of the requests that arrive in it, over
- * the utilisation, rounded up. Cached prompts are unknown, so prefill may need less; the output of
+ * the utilisation, rounded up. Cached prompts are unknown, so prefill can need less; the output of
  * a request counts in the window of its arrival.
  */
 export function demandCurve(trace: TraceColumns, options: DemandOptions): WindowCounts {

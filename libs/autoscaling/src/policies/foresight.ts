@@ -72,9 +72,7 @@ function prefillCounts(trace: TraceColumns, role: Role & { readonly most: number
 class PromptQueue {
   /** Prompts that an idle engine serves in time. */
   readonly attainable: number;
-  /**
-   * By row: time of the prompt by itself, and its share of the time of an engine with full steps.
-   */
+  /** By row: time of the prompt alone, and its share of the time of an engine with full steps. */
   private readonly aloneUs: Float64Array;
   private readonly shareUs: Float64Array;
 

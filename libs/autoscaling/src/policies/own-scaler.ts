@@ -12,7 +12,7 @@ import type { ScaleContext, ScaleDecision, ScalePolicy } from '../policy';
 import { enginesIn, ROLES } from '../sample';
 import type { Capacities } from './capacity';
 
-/** What a user's policy may read when it decides. */
+/** The facts that a user's policy can read when it decides. */
 export interface OwnScaleContext extends ScaleContext {
   /** Capacity of an engine without a queue, by role, from the step-time model. */
   readonly capacities: Capacities;
@@ -31,7 +31,7 @@ export interface OwnScalePolicy {
 export interface OwnScalerParts {
   readonly random: RandomStream;
   readonly capacities: Capacities;
-  /** Decides when the module does not; called every time, because it may have state. */
+  /** Decides when the module does not. It is called every time, because it can have state. */
   readonly fallback: ScalePolicy;
   readonly watch: PolicyWatch;
 }

@@ -29,9 +29,9 @@ type Step = -1 | 0 | 1;
  *     one engine more: the load of every engine is above the target
  *     one engine less: it is below target × (n - 1) / n × sensitivity / 100 in every engine
  *
- * Aggregated engines follow both lines: one more when either asks for it, one less when both do. A
- * role with an engine that starts is only observed. With `throughputSeconds` the throughput-based
- * planner sets lower bounds; like Dynamo it then has no correction factors.
+ * Aggregated engines follow both lines: one more when either line requires it, one less when both
+ * allow it. A role with an engine that starts is only observed. With `throughputSeconds` the
+ * throughput-based planner sets lower bounds; like Dynamo it then has no correction factors.
  *
  * Source: "Planner Design" of Dynamo (docs.nvidia.com/dynamo), "Load-Based Scaling", and its
  * prefill_planner.py, decode_planner.py and agg_planner.py. There a scrape has latencies and tokens

@@ -7,7 +7,7 @@ import type { VirtualEngine } from '../virtual-engine';
  */
 export interface EngineCache extends WarmCache {
   readonly role: EngineRole;
-  /** Its place among the engines that began in its pool, from 0. */
+  /** Number of the engine among all that have started in its pool, from 0. */
   readonly place: number;
 }
 

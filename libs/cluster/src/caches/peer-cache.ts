@@ -5,7 +5,7 @@ import type { VirtualEngine } from '../virtual-engine';
 /** A prefix cache that an engine fetches from another one. */
 export interface PeerCache {
   readonly cache: WarmCache;
-  /** How long it is on the link of the engine that fetches it. */
+  /** Time for which the cache occupies the link of the engine that fetches it. */
   readonly fetchUs: Micros;
 }
 

@@ -65,7 +65,9 @@ export class VirtualFlowGate {
     this.pumpAt(atUs);
   }
 
-  /** From this instant on there may be more room. */
+  /**
+   * Checks the queues at this instant, because more requests may go to the engines from then on.
+   */
   pumpAt(atUs: Micros): void {
     const { calendar, slot } = this.parts;
     if (this.control.waiting > 0 && atUs < calendar.dueUs(slot)) {

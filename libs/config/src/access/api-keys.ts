@@ -92,7 +92,7 @@ export function unnamedTenant(key: string): string {
   return `${UNNAMED}${digest.slice(0, SHOWN_DIGITS)}`;
 }
 
-/** A map of names to keys, or to lists of keys; a name may come several times. */
+/** A map of names to keys or to lists of keys; a name can occur several times. */
 function readNamedKeys(path: string): ApiKey[] {
   const lines = new LineCounter();
   const refuse: Refuse = (offset, complaint) => {
@@ -100,7 +100,8 @@ function readNamedKeys(path: string): ApiKey[] {
     throw new UsageError(`api_keys_file: ${path}:${line}:${col}: ${complaint}`);
   };
   const text = readOptionFile('api_keys_file', path);
-  // Every scalar is text: a key may look like a number. A name with several keys is no error.
+  // Every scalar is read as text, because a key can look like a number. A name with several keys is
+  // valid.
   const options = { schema: 'failsafe', uniqueKeys: false, prettyErrors: false } as const;
   const document = parseDocument(text, { ...options, lineCounter: lines });
   const [syntaxError] = document.errors;

@@ -65,8 +65,7 @@ describe("xPyD-sim's configuration file", () => {
       maxNumSeqs: 32,
     });
     expect(notes).toEqual([
-      'logging.request_log has no effect: there is no log of requests; metrics and replay ' +
-        'have what it holds.',
+      'logging.request_log has no effect: log_requests names a file for the events of requests.',
     ]);
   });
 
@@ -101,7 +100,7 @@ describe('variables of xPyD-sim', () => {
       maxNumSeqs: 9,
     });
     expect(notes).toEqual([
-      'XPYD_SIM_SCHEDULING_ENABLED has no effect: requests are always batched here.',
+      'XPYD_SIM_SCHEDULING_ENABLED has no effect: Baton always batches requests.',
     ]);
     expect(configFromEnv(env)).toEqual(config);
   });
@@ -125,7 +124,7 @@ describe('variables of xPyD-sim', () => {
         'XPYD_SIM_PREFILL_DELAY_MS?',
     ],
     [{ XPYD_SIM_PREFILL_DELAY_MS: 'x' }, 'XPYD_SIM_PREFILL_DELAY_MS must be a number'],
-    [{ XPYD_SIM_MODE: 'decode' }, 'XPYD_SIM_MODE cannot be had: engines of one stage'],
+    [{ XPYD_SIM_MODE: 'decode' }, 'XPYD_SIM_MODE is not supported: use a topology'],
   ])('are refused in one sentence: %j', (env, sentence) => {
     expect(() => resolveConfig({ env })).toThrow(sentence);
   });
@@ -196,11 +195,11 @@ describe('latencies without a model', () => {
 
 describe('unsupported settings', () => {
   it.each([
-    ['eos:\n  min_ratio: 0.5\n', 'f.yaml:2:3: eos.min_ratio cannot be had: answers have a length'],
-    ['warmup: {requests: 3}\n', 'warmup.requests cannot be had: warm-up is counted in steps'],
-    ['mode: prefill\n', 'f.yaml:1:1: mode cannot be had: engines of one stage'],
-    ['self-signed-certs: true\n', 'self_signed_certs cannot be had: certificates are given by'],
-    ['engine: sglang\n', 'engine cannot be had: engines behave like those of vLLM'],
+    ['eos:\n  min_ratio: 0.5\n', 'f.yaml:2:3: eos.min_ratio is not supported: Baton draws'],
+    ['warmup: {requests: 3}\n', "warmup.requests is not supported: Baton's warm-up has steps"],
+    ['mode: prefill\n', 'f.yaml:1:1: mode is not supported: use a topology'],
+    ['self-signed-certs: true\n', 'self_signed_certs is not supported: certificates are given by'],
+    ['engine: sglang\n', 'engine is not supported: engines behave like those of vLLM'],
     ['latency:\n  prefil_delay_ms: 1\n', "f.yaml:2:3: unknown option 'latency.prefil_delay_ms'"],
     ['latency: 5\n', "f.yaml:1:1: unknown option 'latency'"],
     ['latency: {prefill_delay_ms: fast}\n', 'time_to_first_token must be a number'],

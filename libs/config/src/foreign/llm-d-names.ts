@@ -4,7 +4,7 @@ import type { ForeignMeaning, ForeignName, ForeignNames } from './foreign-name';
 
 const same = (key: keyof BatonConfig): ForeignMeaning => ({ kind: 'option', key });
 
-/** Options that llm-d-inference-sim may also keep in a section `latencies`. */
+/** Options that a file of llm-d-inference-sim can also have in a section `latencies`. */
 const LATENCIES: readonly ConfigKey[] = [
   'timeToFirstToken',
   'timeToFirstTokenStdDev',
@@ -20,12 +20,15 @@ const LATENCIES: readonly ConfigKey[] = [
 
 const TRANSFER_JITTER: ForeignMeaning = {
   kind: 'left-out',
-  why: 'transfers of KV take the time they are given, without jitter',
+  why: 'transfers of KV have no jitter',
 };
-const KV_EVENTS: ForeignMeaning = { kind: 'left-out', why: 'no KV events are published' };
+const KV_EVENTS: ForeignMeaning = {
+  kind: 'left-out',
+  why: 'KV events are published with kv_events_endpoint',
+};
 const CPU_LORAS: ForeignMeaning = {
   kind: 'left-out',
-  why: 'adapters take no memory here, on GPU or CPU',
+  why: 'in Baton adapters take no memory',
 };
 
 /** An empty value means llm-d's rule of precedence, which Baton always applies. */
@@ -37,7 +40,7 @@ const engine: ForeignName = (given) =>
     ? { kind: 'granted' }
     : { kind: 'refused', why: 'engines behave like those of vLLM' };
 
-/** Certificates come only from files. */
+/** Baton makes no certificate of its own. */
 const selfSigned: ForeignName = (given) =>
   given === false
     ? { kind: 'granted' }
@@ -61,7 +64,7 @@ const JITTER = {
   kv_cache_transfer_time_std_dev: TRANSFER_JITTER,
 } as const;
 
-/** YAML of `llm-d-inference-sim --config`; what has the same name here is not listed. */
+/** Names in the YAML of `llm-d-inference-sim --config` that differ from Baton's. */
 export const LLM_D_NAMES: ForeignNames = {
   engine,
   latency_calculator: calculator,
@@ -71,7 +74,7 @@ export const LLM_D_NAMES: ForeignNames = {
   max_cpu_loras: CPU_LORAS,
   fake_metrics_refresh_interval: {
     kind: 'left-out',
-    why: 'functions are computed anew for each scrape',
+    why: 'Baton computes the functions for each scrape',
   },
   ...KV_CACHE,
   ...JITTER,

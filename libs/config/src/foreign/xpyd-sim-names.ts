@@ -17,15 +17,15 @@ const same = (key: keyof BatonConfig): ForeignMeaning => ({ kind: 'option', key 
 
 const MIN_RATIO: ForeignMeaning = {
   kind: 'refused',
-  why: 'answers have a length of their own here, not one drawn below max_tokens; use output_length',
+  why: 'Baton draws the length of an answer from output_length, not below max_tokens',
 };
 const WARMUP: ForeignMeaning = {
   kind: 'refused',
-  why: 'warm-up is counted in steps and percent here; use warmup_steps and warmup_penalty',
+  why: "Baton's warm-up has steps and percent; use warmup_steps and warmup_penalty",
 };
 const REQUEST_LOG: ForeignMeaning = {
   kind: 'left-out',
-  why: 'there is no log of requests; metrics and replay have what it holds',
+  why: 'log_requests names a file for the events of requests',
 };
 const PROFILE: ForeignMeaning = {
   kind: 'option',
@@ -37,7 +37,7 @@ const PROFILE: ForeignMeaning = {
 const scheduling: ForeignName = (given) =>
   given === true || given === 'true' || given === '1'
     ? { kind: 'granted' }
-    : { kind: 'left-out', why: 'requests are always batched here' };
+    : { kind: 'left-out', why: 'Baton always batches requests' };
 
 /** A single prefill or decode process waits for a proxy; a Baton topology has both. */
 export const mode: ForeignName = (given) => {
@@ -51,7 +51,7 @@ export const mode: ForeignName = (given) => {
     default:
       return {
         kind: 'refused',
-        why: 'engines of one stage come with a topology, and with --expose-engines each has a port',
+        why: 'use a topology with both stages (1P1D); --expose-engines gives each engine a port',
       };
   }
 };
@@ -73,7 +73,7 @@ export const XPYD_SIM_NAMES: ForeignNames = {
   'scheduling.enabled': scheduling,
 };
 
-/** Its environment variables. */
+/** Environment variables of xPyD-sim. */
 export const XPYD_SIM_VARIABLES: ForeignNames = {
   XPYD_SIM_MODE: mode,
   XPYD_SIM_PORT: same('port'),

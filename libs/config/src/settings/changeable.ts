@@ -68,7 +68,7 @@ export function changeableValues(config: BatonConfig): Record<string, unknown> {
   );
 }
 
-/** A module runs with the rights of the cluster, so none may be set over the network. */
+/** A module runs with the rights of the cluster, so no module can be set over the network. */
 function refuseNewModule(key: ChangeableKey, value: OptionValue, now: BatonConfig): void {
   const isModule = optionOf(key).form.kind === 'choice' && isModulePath(String(value));
   if (!isModule || value === now.placement || value === now.decodePlacement) return;
@@ -84,7 +84,7 @@ function changeable(name: string): ChangeableKey {
   if (found !== undefined) return found;
   if (isConfigKey(key) && optionOf(key).hidden !== true) {
     throw new UsageError(
-      `${fileName(key)} cannot change while the cluster runs; what can: ` +
+      `${fileName(key)} cannot change while the cluster runs; these can: ` +
         `${CHANGEABLE.map(fileName).join(', ')}.`,
     );
   }

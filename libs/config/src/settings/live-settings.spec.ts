@@ -79,7 +79,7 @@ describe('settings that change at run time', () => {
   });
 
   it.each([
-    [{ speedup: 2 }, 'speedup cannot change while the cluster runs; what can: faults, failure'],
+    [{ speedup: 2 }, 'speedup cannot change while the cluster runs; these can: faults, failure'],
     [{ fualts: [] }, "unknown option 'fualts'; did you mean 'faults'?"],
     [{ crash_after: 'held' }, "unknown option 'crash_after'"],
     [{ failure_injection_rate: 101 }, 'failure_injection_rate must be an integer from 0 to 100.'],

@@ -62,7 +62,7 @@ export class LiveSettings {
     return this.settings;
   }
 
-  /** Called at once, and after every change. */
+  /** Calls the listener immediately, and after every change. */
   follow(listener: (settings: Settings) => void): void {
     this.listeners.push(listener);
     listener(this.settings);

@@ -108,8 +108,8 @@ export const ACCESS = {
   }),
   enableRequestIdHeaders: toggle(false, {
     help:
-      'dialect vllm: answer with X-Request-Id, that of the request or a new one. In the ' +
-      'openai dialect every answer has it.',
+      'With dialect vllm: send the header X-Request-Id, that of the request or a new one. With ' +
+      'dialect openai every answer has it.',
   }),
   maxRequestBodyMb: number(16, [0.001, 1024], {
     help: 'Largest request body, counted while it is read; beyond it 413.',

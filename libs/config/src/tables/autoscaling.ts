@@ -12,8 +12,16 @@ export const AUTOSCALING = {
       'decides; without one the engines stay. Needs max.',
     ...{ pattern: /.\.m?js$/, like: './my-scaler.mjs', unset: 'autoscaler decides' },
   }),
-  min: optionalText({ help: 'Fewest engines by role.', like: '1P1D', unset: 'one of each role' }),
-  max: optionalText({ help: 'Most engines by role.', like: '8P16D', unset: 'no autoscaler' }),
+  min: optionalText({
+    help: 'Fewest engines of each role for the autoscaler.',
+    like: '1P1D',
+    unset: 'one of each role',
+  }),
+  max: optionalText({
+    help: 'Most engines of each role for the autoscaler.',
+    like: '8P16D',
+    unset: 'no autoscaler',
+  }),
   scaleInterval: duration(15, [0.1, 86_400], { help: 'Time between two decisions.', unit: 's' }),
   scaleMetricsAge: duration(0, [0, 3_600], {
     help: 'Age of the newest metrics that the autoscaler sees; 0 = current ones.',

@@ -55,8 +55,8 @@ export const ENGINE = {
   }),
   evictionPolicy: choice(['lru', 'fifo'], 'lru', {
     help:
-      'The unused KV block that is evicted first: the least recently used (lru, as in vLLM), or ' +
-      'the one filled first (fifo).',
+      'Unused KV block that is evicted first: the least recently used one (lru, as in vLLM) or ' +
+      'the one that was filled first (fifo).',
   }),
   /** 0 = off. */
   kvOffloadingSize: number(0, [0, 1e6], {
@@ -72,9 +72,9 @@ export const ENGINE = {
   }),
   kvPool: choice(['none', 'global'], 'none', {
     help:
-      'global: the host memory of all engines (kv_offloading_size each) is one KV pool. An ' +
-      'engine stores what it computes in its own memory, and fetches a longer prefix from the ' +
-      'memory of another when that takes less time than computing it.',
+      'KV pool: none, or global, where the host memory of all engines (kv_offloading_size each) ' +
+      'is one pool. An engine stores the KV that it computes in its own memory, and fetches a ' +
+      'longer prefix from another engine when that takes less time than computing it.',
   }),
   kvPoolBandwidth: optionalNumber([0.001, 10_000], {
     help:
@@ -119,8 +119,8 @@ export const ENGINE = {
   /** 0 = none. */
   sjfAging: number(0, [0, 1e9], {
     help:
-      'sjf: how much one second of waiting shortens a prompt in the order, so that long ones ' +
-      'do not starve.',
+      'With scheduling_policy sjf: tokens by which one second of waiting shortens a prompt in ' +
+      'the order, so that long prompts do not starve.',
     unit: 'tokens/s, simulated',
   }),
   schedulerRecvInterval: integer(1, [1, 10_000], {
@@ -209,15 +209,15 @@ export const ENGINE = {
   }),
   kvEventsEndpoint: optionalText({
     help:
-      'Where KV-cache events are published in the format of vLLM over ZeroMQ, for example ' +
-      'tcp://*:5557; the port rises by the number of the engine. Needs packages/kv-events to be ' +
-      'installed.',
+      "ZeroMQ address at which KV-cache events are published in vLLM's format, for example " +
+      'tcp://*:5557; the number of the engine is added to the port. Needs the package ' +
+      'packages/kv-events.',
     unset: 'no events',
   }),
   kvEventsReplayEndpoint: optionalText({
     help:
-      'Where subscribers request KV-cache events that they missed, for example tcp://*:6557; the ' +
-      'port rises by the number of the engine.',
+      'ZeroMQ address at which subscribers request missed KV-cache events, for example ' +
+      'tcp://*:6557; the number of the engine is added to the port.',
     unset: 'no replay',
   }),
   kvEventsTopic: optionalText({
@@ -232,17 +232,17 @@ export const ENGINE = {
   /** Simulated seconds. */
   startupDuration: durationByCause(STARTUP_CAUSES, [0, 86_400], {
     help:
-      'How long an engine loads before it takes work, as a real one loads weights; simulated ' +
-      'time. With causes (image-pull=20s,weights=35s,warm-up=5s) it is their sum, which reports ' +
-      'and metrics show one by one. weights-from-peer=8s replaces weights while another engine ' +
-      'of the role is ready.',
+      'Simulated time for which an engine loads before it takes work, as a real engine loads ' +
+      'weights. With causes (image-pull=20s,weights=35s,warm-up=5s) it is their sum, and reports ' +
+      'and metrics show each. weights-from-peer=8s replaces weights while another engine of the ' +
+      'role is ready.',
     unit: 's',
   }),
   warmStart: optionalChoice(['peer'], {
     help:
-      'Prefix cache of an engine that joins: peer = it fetches that of the ready engine of its ' +
-      'role that has most, before it takes work. A replay also takes a file of --save-cache, for ' +
-      'the engines of its start.',
+      'Prefix cache of an engine that joins. peer: before it takes work, the engine fetches the ' +
+      'cache of the ready engine of its role that has most. A replay also takes a file of ' +
+      '--save-cache, for the engines of its start.',
     unset: 'empty',
   }),
   /** Percent of the step. */

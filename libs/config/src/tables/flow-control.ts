@@ -28,17 +28,17 @@ export const FLOW_CONTROL = {
     unit: 'requests',
   }),
   flowControlQueue: integer(1_000, [0, 1_000_000], {
-    help: 'Requests of one class and tenant that may wait; beyond it 429 with Retry-After.',
+    help: 'Requests of one class and tenant that wait in the API; beyond it 429 with Retry-After.',
     unit: 'requests',
   }),
   flowControlTotalQueue: integer(10_000, [0, 10_000_000], {
     help:
-      'Requests that may wait in all. One more takes the place of the newest of a lower class, ' +
-      'which gets 429; without such a request it gets 429 itself.',
+      'Requests that wait in the API in total. One more takes the place of the newest of a ' +
+      'lower class, which gets 429; without such a request it gets 429 itself.',
     unit: 'requests',
   }),
   flowControlTimeout: duration(60, [0.001, 86_400], {
-    help: 'How long a request may wait; then 503 with Retry-After.',
+    help: 'Longest wait of a request in the queues of the API; then 503 with Retry-After.',
     unit: 's',
   }),
 } as const;

@@ -19,7 +19,7 @@ export const HARDWARE = {
       'chat template, if there are any, count the texts of a live cluster.',
     alsoEnv: ['SIM_MODEL'],
   }),
-  /** Names in requests; the first stands in answers. */
+  /** Names in requests; answers have the first one. */
   servedModelName: optionalList({
     help:
       'Names under which clients ask for the model. GET /v1/models lists all of them; answers ' +

@@ -21,7 +21,9 @@ export const LIVENESS = {
     unit: 's',
   }),
   presenceTtl: number(3, [1, 3_600], {
-    help: 'How long a punctual engine or API process counts as alive after its last heartbeat.',
+    help:
+      'How long an engine or API process that is on time counts as alive after its last ' +
+      'heartbeat.',
     unit: 's',
   }),
   engineLostAfter: number(1.5, [0, 3_600], {

@@ -14,10 +14,10 @@ const POLICIES = ['pull', ...POLICY_KINDS] as const;
 export const PLACEMENT = {
   placement: choiceOrModule(POLICIES, 'pull', {
     help:
-      'How the engine for a prompt is chosen: an engine with room takes the oldest prompt ' +
-      '(pull), or a policy sends it to one engine: one of these names, or your own from an ES ' +
-      'module (docs/policies.md). `baton replay` of a recording also takes recorded: the ' +
-      'engines that each request had.',
+      'How the engine for a prompt is chosen. pull: an engine with room takes the oldest prompt. ' +
+      'A policy by name, or your own ES module (docs/policies.md), sends the prompt to one ' +
+      'engine. `baton replay` of a recording also takes recorded: the engines that each request ' +
+      'had.',
   }),
   decodePlacement: optionalChoiceOrModule(POLICIES, {
     help: 'How the engine that generates after a hand-over is chosen.',
@@ -28,8 +28,8 @@ export const PLACEMENT = {
   }),
   decodeChoice: choice(['late', 'early'], 'late', {
     help:
-      'When the decode engine is chosen: when the prompt is computed, or early, on arrival. ' +
-      'Has no effect under pull.',
+      'When the decode engine is chosen: late, after the prompt is computed, or early, on the ' +
+      'arrival of the request. No effect with placement pull.',
   }),
   /** 0 = off. */
   disaggregationThreshold: integer(0, [0, 1_048_576], {
@@ -44,19 +44,19 @@ export const PLACEMENT = {
   }),
   prefixBalanceThreshold: number(1, [1, 1_000], {
     help:
-      'prefix-aware, on stages that compute prompts: keep the engine with the longest prefix ' +
-      'while its estimated TTFT is at most this many times the smallest.',
+      'With placement prefix-aware, on stages that compute prompts: keep the engine with the ' +
+      'longest prefix while its estimated TTFT is at most this many times the smallest.',
   }),
   prefixOverlapWeight: number(1, [0, 1_000], {
-    help: 'prefix-aware, for decode: tokens of load that one cached token outweighs.',
+    help: 'With placement prefix-aware, on decode: tokens of load that one cached token outweighs.',
   }),
   stickyVirtualNodes: integer(128, [1, 4_096], {
-    help: 'session-sticky: points of each engine on the hash ring.',
+    help: 'With placement session-sticky: points of each engine on the hash ring.',
   }),
   stickyLoadFactor: number(1.25, [1.001, 1_000_000], {
     help:
-      'session-sticky: most requests on an engine, as a multiple of the mean; beyond it the next ' +
-      'engine on the ring takes the request.',
+      'With placement session-sticky: most requests on an engine, as a multiple of the mean; ' +
+      'beyond it the next engine on the ring takes the request.',
   }),
   admission: optionalChoiceOrModule(['all', 'slo-ttft'], {
     help:

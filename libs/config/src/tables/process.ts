@@ -14,7 +14,7 @@ export const PROCESS = {
       'Level of one module of a process, as module=level (recovery=debug, engine=trace); ' +
       'lines name their module. May be repeated.',
   }),
-  /** Where a worker process serves its own /health and /metrics. */
+  /** Address of a worker process's own /health and /metrics. */
   workerHost: text('127.0.0.1', {
     help: "Address of a worker process's own /health, /health/ready and /metrics.",
   }),

@@ -6,26 +6,26 @@ import { integer, list, number, optionalText } from '../option';
 export const RECORDING = {
   record: optionalText({
     help:
-      'Write one line per request into this file: lengths, hashes of blocks, engines and ' +
-      'times, never a text. `baton replay --trace` replays it and compares.',
+      'Write one line per request to this file: lengths, hashes of blocks, engines and times, ' +
+      'never a text. `baton replay --trace` replays the file and compares the results.',
     unset: 'nothing is recorded',
   }),
   recordEndpointHeader: list([], {
     help:
       'Header of a mirrored request in which a router names its engine; in --record it takes the ' +
-      "place of this cluster's engines and times (shadow mode, docs/policies.md). Two: that of " +
-      'the prompt and that of the tokens.',
+      "place of this cluster's engines and times (shadow mode, docs/policies.md). With two " +
+      'headers, the first names the prefill engine and the second the decode engine.',
   }),
   logSteps: optionalText({
     help:
-      'Write one line per engine step into this file: its batch and how long it took. `baton ' +
-      'calibrate --input` fits step times to it.',
+      'Write one line per engine step to this file: its batch and its duration. `baton calibrate ' +
+      '--input` fits step times to the file.',
     unset: 'steps are not logged',
   }),
   recordAnswers: optionalText({
     help:
-      'Write each request with its whole answer into this file, texts included and ' +
-      'credentials redacted. `--play` serves it again.',
+      'Write each request with its whole answer to this file, with texts and with credentials ' +
+      'redacted. `--play` serves the answers again.',
     unset: 'no answer is recorded',
   }),
   play: optionalText({

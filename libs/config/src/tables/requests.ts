@@ -25,14 +25,14 @@ export const REQUESTS = {
     unit: 'tokens',
   }),
   outputLengthSigma: number(0.6, [0, 10], {
-    help: 'lognormal: standard deviation of the logarithm of the length.',
+    help: 'With output_length lognormal: standard deviation of the logarithm of the length.',
   }),
   outputLengthMin: integer(1, [1, 1_048_576], {
-    help: 'Shortest natural length; lower bound of uniform.',
+    help: 'Shortest natural length of an answer; with output_length uniform the lower bound.',
     unit: 'tokens',
   }),
   outputLengthMax: integer(8192, [1, 1_048_576], {
-    help: 'Longest natural length; upper bound of uniform.',
+    help: 'Longest natural length of an answer; with output_length uniform the upper bound.',
     unit: 'tokens',
   }),
   reasoning: toggle(false, {
@@ -69,13 +69,13 @@ export const REQUESTS = {
   }),
   enableAutoToolChoice: toggle(false, {
     help:
-      'strict: behave as a server started with this flag; without it tool_choice auto is ' +
-      'refused.',
+      'With strict: behave as a vLLM server that was started with this flag; without it ' +
+      'tool_choice auto is refused.',
   }),
   toolCallParser: optionalText({
     help:
-      'strict: behave as a server started with this parser; without one tool_choice auto and ' +
-      'required are refused.',
+      'With strict: behave as a vLLM server that was started with this parser; without one ' +
+      'tool_choice auto and required are refused.',
     like: 'hermes',
     unset: 'the server has none',
   }),
@@ -92,7 +92,7 @@ export const REQUESTS = {
     unset: 'the model takes no audio',
   }),
   embeddingDimensions: integer(1024, [2, 4096], {
-    help: 'Length of an embedding; `dimensions` asks for fewer.',
+    help: 'Numbers of an embedding; the field `dimensions` of a request can lower it.',
   }),
   goodputTtft: number(2_000, [0.001, 86_400_000], {
     help:
@@ -164,13 +164,15 @@ export const REQUESTS = {
   }),
   /** Simulated seconds. */
   decoderKvBlocksTtl: number(480, [0.1, 86_400], {
-    help: 'bidirectional_kv_xfer: how long decode keeps the blocks of a leg for its next turn.',
+    help:
+      'With bidirectional_kv_xfer: how long decode keeps the blocks of a leg for its next ' +
+      'turn.',
     unit: 's, simulated',
   }),
   kvRecomputeThreshold: integer(64, [0, 10_000_000], {
     help:
-      'bidirectional_kv_xfer: fewest tokens that prefill reads back from decode; it computes ' +
-      'fewer itself.',
+      'With bidirectional_kv_xfer: fewest tokens that prefill reads back from decode; it ' +
+      'computes a smaller number itself.',
     unit: 'tokens',
   }),
   kvLoadFailurePolicy: choice(['fail', 'recompute'], 'fail', {
@@ -192,8 +194,8 @@ export const REQUESTS = {
   }),
   workerLossPolicy: choice(['retry', 'fail'], 'retry', {
     help:
-      'What happens to requests of a worker that dies: they run again elsewhere (retry), or fail ' +
-      'with 500 as on a bare cluster (fail).',
+      'What happens to requests of a worker that ends unexpectedly: they run again on another ' +
+      '(retry), or fail with 500 as on a cluster without retries (fail).',
   }),
   maxRuns: integer(3, [1, 100], {
     help: 'Runs of one stage that a request may take before it fails with attempts_exhausted.',
@@ -206,7 +208,7 @@ export const REQUESTS = {
   }),
   /** Wall seconds. */
   shutdownTimeout: number(30, [0, 3600], {
-    help: 'How long running requests may go on after SIGTERM or Ctrl-C.',
+    help: 'Longest time for which running requests continue after SIGTERM or Ctrl-C.',
     unit: 's',
   }),
 } as const;

@@ -27,12 +27,12 @@ export const STEP_TIME = {
     'auto',
     {
       help:
-        'Step-time model: auto takes what step_time_file holds, without one constant or ' +
-        'per-token when their times are given, else composed where operators of the GPU were ' +
+        'Step-time model. auto takes the model of step_time_file; without a file constant or ' +
+        'per-token when their times are set, else composed where operators of the GPU were ' +
         'measured, else calibrated where the shipped table has model, GPU and ' +
-        'tensor_parallel_size, else roofline. composed puts steps together from measured ' +
-        'operators; constant and per-token use the options below, table a CSV grid, ' +
-        'polynomial fitted coefficients, blis those of BLIS.',
+        'tensor_parallel_size, else roofline. composed adds up measured operators; constant ' +
+        'and per-token use time_to_first_token and the times after it; table is a CSV grid; ' +
+        'polynomial has fitted coefficients, blis those of BLIS.',
     },
   ),
   stepNoise: choice(['none', 'measured'], 'none', {
@@ -92,7 +92,7 @@ export const STEP_TIME = {
       'for the busy part of its pass. A live cluster does not use it.',
   }),
   timeToFirstToken: duration(0, MILLISECONDS, {
-    help: 'constant: time of a prompt, whatever its length.',
+    help: 'With step_time constant: time of a step with a prompt of any length.',
     unit: 'ms',
   }),
   timeToFirstTokenStdDev: duration(0, MILLISECONDS, {
@@ -100,7 +100,7 @@ export const STEP_TIME = {
     unit: 'ms',
   }),
   interTokenLatency: duration(0, MILLISECONDS, {
-    help: 'constant and per-token: time between two tokens of a sequence.',
+    help: 'With step_time constant or per-token: time between two tokens of a sequence.',
     unit: 'ms',
   }),
   interTokenLatencyStdDev: duration(0, MILLISECONDS, {
@@ -108,25 +108,25 @@ export const STEP_TIME = {
     unit: 'ms',
   }),
   prefillOverhead: duration(0, MILLISECONDS, {
-    help: 'per-token: fixed part of the time of a prompt.',
+    help: 'With step_time per-token: fixed part of the time of a prompt.',
     unit: 'ms',
   }),
   prefillTimePerToken: duration(0, MILLISECONDS, {
-    help: 'per-token: time per prompt token that the cache does not hold.',
+    help: 'With step_time per-token: time per prompt token that is not in the prefix cache.',
     unit: 'ms',
   }),
   prefillTimeStdDev: duration(0, MILLISECONDS, {
-    help: 'Standard deviation of the time of a prompt under per-token.',
+    help: 'With step_time per-token: standard deviation of the time of a prompt.',
     unit: 'ms',
   }),
   timeFactorUnderLoad: number(1, [1, 1_000], {
     help:
-      'constant and per-token: factor on all times when max_num_seqs sequences run; 1 with a ' +
-      'single one, linear between.',
+      'With step_time constant or per-token: factor on all times when max_num_seqs sequences ' +
+      'run; the factor is 1 for a single sequence, and linear between.',
   }),
   /** Replaces base latency plus bytes over bandwidth. */
   kvCacheTransferLatency: optionalDuration(MILLISECONDS, {
-    help: 'Time of a KV transfer, whatever its size.',
+    help: 'Time of a KV transfer of any size.',
     unit: 'ms',
     unset: 'computed from link, missing bytes and active transfers',
   }),
@@ -137,16 +137,17 @@ export const STEP_TIME = {
   }),
   kvHandshakeTime: duration(0, MILLISECONDS, {
     help:
-      'Time of the first contact of an engine with one that it fetches KV from; its reads ' +
-      'wait for its end. 0.2 s to 2 s were measured with NIXL (docs/kv-transfer-links.md), too ' +
-      'different for a default.',
+      'Time of the first contact between an engine and one that it fetches KV from; reads wait ' +
+      'for its end. 0.2 s to 2 s were measured with NIXL (docs/kv-transfer-links.md); the ' +
+      'values differ too much for a default.',
     unit: 'ms',
   }),
   kvDescriptorTime: number(0, [0, 1_000_000], {
     help:
-      'Time of posting one descriptor of a KV transfer: a rank has one per block, layer, and K ' +
-      'or V. About 2.4 was measured where none could be merged (docs/kv-transfer-links.md); 0, ' +
-      "because the link's latency contains the posting of typical transfers.",
+      'Time to post one descriptor of a KV transfer: a rank has one per block and layer, for K ' +
+      'and for V. About 2.4 was measured where none could be merged ' +
+      "(docs/kv-transfer-links.md). The default is 0, because the link's latency includes the " +
+      'posting of typical transfers.',
     unit: 'µs',
   }),
 } as const;

@@ -18,7 +18,7 @@ export const TEXT = {
     unset: 'no rules',
   }),
   outputLengthHistogram: optionalText({
-    help: 'output_length histogram: ranges of lengths with their weights.',
+    help: 'With output_length histogram: ranges of lengths in tokens, with their weights.',
     pattern: /^\d{1,7}-\d{1,7}:\d{1,9}(\.\d{1,9})?(,\d{1,7}-\d{1,7}:\d{1,9}(\.\d{1,9})?){0,99}$/,
     like: '1-64:20,65-256:50,257-1024:30',
     unset: 'needed only by output_length histogram',

@@ -32,7 +32,7 @@ export interface EndingsParts {
   readonly frames: Frames;
   readonly clock: LiveClock;
   readonly stats: EngineStats;
-  /** The next three: undefined when not configured. */
+  /** This and the next two are undefined when they are not configured. */
   readonly spans: RunSpans | undefined;
   readonly kvEvents: KvEvents | undefined;
   readonly faults: FaultPlan | undefined;
@@ -40,9 +40,9 @@ export interface EndingsParts {
 }
 
 /**
- * All ways in which a run ends here. Each frees the resources of the run at once. The name of a
- * method says what ends besides the run: the request (its result is stored in the ledger), the job
- * (it leaves the queue), or only the run.
+ * All ways in which a run ends in this process. Each frees the resources of the run immediately.
+ * The name of a method states what ends besides the run: the request (its result is stored in the
+ * ledger), the job (it leaves the queue), or nothing.
  */
 export class Endings {
   private readonly entry = emptyFrameEntry();
@@ -98,7 +98,7 @@ export class Endings {
     this.excuseRun(run);
   }
 
-  /** A run that a living worker has lost does not count among the runs of its request. */
+  /** A run whose lock is lost while its worker is alive does not count as a run of the request. */
   excuseRun({ job: { requestId }, epoch }: Run): void {
     if (epoch === 0) return;
     const { stats, ledger, log } = this.parts;
@@ -125,7 +125,7 @@ export class Endings {
     return this.settled(withdrawn.then(back, back), run.taken);
   }
 
-  /** Run and job end; the request continues elsewhere, or is over. */
+  /** Run and job end; the request continues elsewhere or has ended. */
   dropJob(run: Run): void {
     this.release(run, 'superseded');
     this.removeJob(run.taken);
@@ -160,7 +160,7 @@ export class Endings {
     void this.settled(taken.giveBack(), taken);
   }
 
-  /** Takes the run out of the engine; job and request stay as they are. Idempotent. */
+  /** Removes the run from the engine; job and request do not change. Idempotent. */
   private release(run: Run, why: LettingGo): void {
     const { slot, loop, runs } = this.parts;
     if (run.state === 'over') return;
@@ -174,7 +174,7 @@ export class Endings {
     this.leave(run, 'released');
   }
 
-  /** For a run whose sequence has left the engine by itself. */
+  /** Frees the resources of a run whose sequence has already left the engine. */
   private leave(run: Run, outcome: RunOutcome): void {
     const { spans, runs, kvEvents, frames, clock } = this.parts;
     spans?.ended(run, outcome, clock.wall.nowUs());
@@ -195,7 +195,7 @@ export class Endings {
     this.parts.frames.flushSoon();
   }
 
-  /** The result is stored and the job leaves, in one step. */
+  /** Stores the result and removes the job, in one step. */
   private async store(finished: FinishedRun, run: Run): Promise<void> {
     const { faults } = this.parts;
     faults?.reached('ended');

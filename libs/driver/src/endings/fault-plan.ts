@@ -1,7 +1,7 @@
 import { hashString, mix, unitOf } from '@baton/kernel';
 import type { FaultOptions } from '../options';
 
-/** The steps of a request after which a test may end the process, in order. */
+/** The steps of a request after which a test can end the process, in order. */
 export const CRASH_POINTS = [
   'taken',
   'held',
@@ -27,11 +27,11 @@ export class FaultPlan {
 
   constructor(
     private readonly options: FaultOptions,
-    /** Ends the process without notice, as a power cut would. */
+    /** Ends the process without any clean-up, like a power cut. */
     private readonly crash: () => void,
   ) {}
 
-  /** Whether reaching this point ends the process. */
+  /** Whether the process ends when it reaches this point. */
   awaits(point: CrashPoint): boolean {
     return this.options.crashAfter === point;
   }

@@ -23,7 +23,7 @@ export interface FinishedRun {
 const KEPT_RUNS = 8_192;
 /** Limit of all payloads together; those of the oldest runs are dropped first. */
 const KEPT_CHARS = 64 * 1024 * 1024;
-/** Wall µs; the same time as the ledger keeps its tombstones. */
+/** Time for which ends are kept, wall µs: that of the ledger's tombstones. */
 const KEPT_US = 60_000_000;
 
 export interface FinishedRunsParts {

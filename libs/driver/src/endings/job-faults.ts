@@ -21,7 +21,10 @@ type EngineFaultAction = ActionOf<'error' | 'crash-engine' | 'kill-process'>;
 /** Wall µs between the last message of a process and its end. */
 const LAST_WORDS_US = 20_000;
 
-/** Marks of requests that have already killed a process; small, and dropped with the request. */
+/**
+ * Prefix of the marks of requests that have already killed a process. A mark is small and is
+ * dropped with the request.
+ */
 const SPENT = {
   collection: 'spent-faults',
   bounds: { maxEntries: 10_000, ttlMs: 600_000 },
@@ -30,7 +33,7 @@ const SPENT = {
 export interface JobFaultsParts {
   readonly documents: DocumentStore;
   readonly clock: LiveClock;
-  /** Ends this process without notice, as a power cut would. */
+  /** Ends this process without any clean-up, like a power cut. */
   readonly endProcess: () => void;
   readonly slot: EngineSlot;
   readonly loop: StepLoop;
@@ -59,7 +62,7 @@ export class JobFaults {
   /** Calls `enter` now, later or never. */
   onPrefill(run: Run, enter: () => void): void {
     if (run.stage === 'decode') return enter();
-    // An engine that does both stages has no point between prompt and generation.
+    // An engine with both stages has no point between prompt and generation.
     const stages =
       run.stage === 'aggregated' ? (['prefill', 'decode'] as const) : (['prefill'] as const);
     const delayUs = stages.reduce((sum, stage) => sum + this.delayUs(run, stage), 0);
@@ -93,8 +96,8 @@ export class JobFaults {
   }
 
   /**
-   * Called when a token beyond those let through has come: true when neither it nor anything else
-   * of this run may be published.
+   * Called when the run has a token beyond those that the fault lets through. True when neither
+   * that token nor any later one may be published.
    */
   meetsToken(run: Run): boolean {
     const isMet = this.dueFaults(run, 'decode').length > 0;
@@ -122,7 +125,9 @@ export class JobFaults {
     return true;
   }
 
-  /** The next engine that takes the job is spared, so that a request kills only one process. */
+  /**
+   * The next engine that takes the job does not crash, so that a request kills only one process.
+   */
   private kill(run: Run, fault: Fault): void {
     const { documents, clock, endProcess, loop } = this.parts;
     loop.pause();

@@ -19,10 +19,10 @@ export interface FailedFetchesParts {
 }
 
 /**
- * Decides about a request whose KV will not come. A routed one has lost its source: by
- * `worker_loss_policy` it is computed again or fails. `kv_load_failure_policy` decides about
- * parameters from outside and injected faults. A prefill leg whose earlier turn is gone computes
- * it.
+ * Decides what happens to a request whose KV will not arrive. A routed request has lost its source:
+ * by `worker_loss_policy` it is computed again or fails. `kv_load_failure_policy` applies to
+ * parameters from outside and to injected faults. A prefill leg without the KV of its earlier turn
+ * computes it.
  */
 export class FailedFetches {
   constructor(private readonly parts: FailedFetchesParts) {}
@@ -62,7 +62,7 @@ export class FailedFetches {
     });
   }
 
-  /** The engine computes the prompt itself, reserved or not. */
+  /** The engine computes the prompt itself, with or without reserved blocks. */
   recompute(run: Run): void {
     const { loop, clock, slot } = this.parts;
     loop.enter(clock.nowUs(), () => {

@@ -47,7 +47,7 @@ export class Handoff {
     if (await this.send(run, held, true)) this.parts.endings.passOn(run);
   }
 
-  /** Like `pass`, but run and job continue. False when the run is over by then. */
+  /** Like `pass`, but run and job continue. False when the run has ended by then. */
   offer(run: Run, held: HeldPrompt): Promise<boolean> {
     return this.send(run, held, false);
   }

@@ -27,7 +27,7 @@ export interface Held {
   readonly run: Run;
   readonly handle: SequenceHandle;
   readonly heldUs: Micros;
-  /** Sent only to outside routers; Baton's decode engines use the generation. */
+  /** Ids of the blocks, sent only to outside routers; Baton's decode engines use the generation. */
   readonly blockIds: readonly number[] | undefined;
   /** 0 until the coordinator has numbered the holding. */
   generation: number;
@@ -44,7 +44,7 @@ const SIDE_CHANNEL_PORT = 5600;
 /** Longest time from the answer of a prefill leg to the arrival of the decode leg (wall µs). */
 const ROUTER_TAKES_US = 2_000_000;
 
-/** Expired holdings that are kept in mind for reads that end late. */
+/** Number of expired holdings that are remembered for reads that end late. */
 const MAX_EXPIRED = 1_024;
 
 export interface HeldKvParts {
@@ -83,8 +83,8 @@ export class HeldKv {
   }
 
   /**
-   * The number of holdings with a possible reader: a router sends its decode leg within two
-   * seconds, or never.
+   * The number of holdings that can still be read. A router sends its decode leg within two seconds
+   * or not at all.
    */
   awaited(): number {
     const { clock } = this.parts;
@@ -155,12 +155,12 @@ export class HeldKv {
     if (reason === 'expired') this.remember(held.generation);
     timelines?.note(held.run, 'released', { atUs: clock.nowUs() });
     slot.engine.releaseHeld(held.handle);
-    // A prompt may have waited for these blocks in an idle engine.
+    // A prompt in an idle engine can have waited for these blocks.
     loop.enter(clock.nowUs());
     return held;
   }
 
-  /** Records the notification of a reader that has read blocks which were already free. */
+  /** Counts a reader's notification about blocks that were already free. */
   noteReadEnd({ generation, outcome }: Extract<EngineMessage, { kind: 'read-end' }>): void {
     if (outcome !== 'done' || !this.expired.delete(generation)) return;
     this.parts.stats.add('nixl_num_notifications_after_expiry');

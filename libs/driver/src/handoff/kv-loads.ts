@@ -84,12 +84,12 @@ export class Reservations {
 
   private note(run: Run, fetching: Fetching, { startUs, tokens }: Reserved): void {
     const { options, loop, timelines, stats } = this.parts;
-    // A loop that catches up may begin steps before the instant at which the KV was held.
+    // A loop that catches up can begin steps before the instant at which the KV was held.
     const atUs = loop.logicalUs(Math.max(startUs, run.causeUs));
     fetching.reservedUs = atUs;
     fetching.missingTokens = tokens;
     timelines?.note(run, 'reserved', { atUs, tokens });
-    // Too few tokens to be worth a transfer count as none missing: the holder may free them.
+    // Missing tokens below the threshold of a transfer count as none: the holder can free them.
     const isLittle = tokens > 0 && tokens < options.kvRecomputeThreshold;
     fetching.isDeclined = run.stage === 'prefill' && isLittle;
     stats.add('external_prefix_cache_queries', fetching.isDeclined ? 0 : tokens);
@@ -219,8 +219,8 @@ export interface TransfersParts {
 }
 
 /**
- * The transfers into one engine on the wall clock: `TransferSet` computes their durations; this
- * class wakes up when one ends.
+ * The transfers into one engine on the wall clock. `TransferSet` computes their durations, and this
+ * class sets an alarm for the end of the next one.
  */
 export class Transfers {
   private set = new TransferSet();

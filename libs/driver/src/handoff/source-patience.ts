@@ -12,8 +12,8 @@ export interface SourcePatienceParts {
 }
 
 /**
- * Decides how many further reads a source without an answer gets: more when it, or this process,
- * was late.
+ * Decides how many further reads a source gets that has not answered: more when the source or this
+ * process was late.
  */
 export class SourcePatience {
   private latenessMs: ReadonlyMap<string, number> = new Map();

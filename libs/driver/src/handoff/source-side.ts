@@ -19,7 +19,10 @@ import type { HeldKv } from './held-kv';
 type Action<K extends SourceAction['kind']> = Extract<SourceAction, { kind: K }>;
 type Message<K extends EngineMessage['kind']> = Extract<EngineMessage, { kind: K }>;
 
-/** More than any engine's count of holdings, so that a rebuilt engine repeats no generation. */
+/**
+ * Distance between the generations of two engines in a row: more than an engine has holdings, so
+ * that a rebuilt engine repeats no generation.
+ */
 const GENERATIONS_PER_ENGINE = 2 ** 24;
 
 export interface SourceSideParts {
@@ -122,7 +125,7 @@ export class SourceSide {
     this.observe({ kind: 'release-requested', requestId, generation, reader: from, nowUs });
   }
 
-  /** The engine has been replaced: all held blocks are gone, and readers get that answer. */
+  /** The engine has been replaced: all held blocks are gone, and readers are answered so. */
   reset(): void {
     this.parts.heldKv.reset();
     this.incarnation += 1;
@@ -153,7 +156,7 @@ export class SourceSide {
   private newCoordinator(): SourceCoordinator {
     const { options, clock } = this.parts;
     const { kvLeaseUs, kvKeepUs, maxLeaseWallUs } = options;
-    // A Baton reader that is late on the wall clock is not late in the simulated cluster.
+    // The lateness of a Baton reader on the wall clock does not count in the simulated cluster.
     const factor = Math.max(1, clock.speedup);
     const routedUs = Math.round(Math.min(kvLeaseUs, maxLeaseWallUs) * factor);
     return new SourceCoordinator({
@@ -211,7 +214,7 @@ export class SourceSide {
       ...{ readerRequestId, attempt, outcome, heldTokens, activeReads },
       bytesPerSecond: options.facts.link.bytesPerSecond,
     });
-    // After the mail of this turn.
+    // This runs after the messages of the current turn.
     if (faults?.awaits('read-answered') !== true) return;
     clock.wall.soon(() => faults.reached('read-answered'));
   }

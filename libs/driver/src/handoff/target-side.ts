@@ -60,7 +60,7 @@ export class TargetSide {
     this.wakeUp = new WakeUp(clock, slot, () => this.tick());
   }
 
-  /** Runs that wait for room, beyond which no more jobs should be taken. */
+  /** The number of runs that wait for room. Above a limit the engine takes no more jobs. */
   get waitingForRoom(): number {
     return this.parts.reservations.waiting;
   }
@@ -93,7 +93,7 @@ export class TargetSide {
       source: fetching.source,
       nowUs: this.parts.clock.nowUs(),
     });
-    // An idle engine must begin a step to give blocks to the run.
+    // Only the begin of a step gives blocks to the run, also in an idle engine.
     loop.enter(run.causeUs);
   }
 

@@ -18,7 +18,7 @@ export interface CrashRecoveryParts {
 }
 
 /**
- * A new engine takes the place of one that threw; every request of the old one ends with
+ * Replaces an engine that threw by a new one. Every request of the old engine ends with
  * `engine_error`.
  */
 export class CrashRecovery {

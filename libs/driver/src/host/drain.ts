@@ -15,8 +15,8 @@ export interface DrainParts {
 const LOOK_EVERY_US = 20_000;
 
 /**
- * Makes an engine leave: jobs that have not started go back at once, runs may finish, held KV may
- * be fetched; the rest goes back at the deadline.
+ * Drains an engine that leaves. Jobs that have not started go back to their queue immediately.
+ * Until the deadline, runs can finish and held KV can be fetched; then the rest goes back.
  */
 export class EngineDrain {
   /** Wall µs; jobs whose runs have not ended by then go back to their queue. */

@@ -43,7 +43,7 @@ export function engineGauges(parts: EngineGaugesParts, isUpstreamUp?: boolean): 
   };
 }
 
-/** The factor when nothing like the step was measured; JSON has no infinity. */
+/** The factor of a step of which nothing similar was measured, because JSON has no infinity. */
 const FARTHEST = 1e6;
 
 function farthestOutside({

@@ -42,9 +42,9 @@ export interface HostDependencies {
 }
 
 /**
- * One engine in the cluster, on the wall clock. Jobs and messages come in, frames and ledger
- * entries go out; the engine and the hand-over coordinators decide everything in between. The parts
- * are built in order, each from those before it; three listeners close the circle at the end.
+ * One engine in the cluster, on the wall clock. Jobs and messages come in; frames and ledger
+ * entries go out. The engine and the hand-over coordinators make all decisions. The parts are built
+ * in order, each from those before it; three listeners connect the last parts to the first.
  */
 export class EngineHost {
   private readonly site: Site;
@@ -97,7 +97,7 @@ export class EngineHost {
     return this.core.runs;
   }
 
-  /** The present engine: a new one after a crash. */
+  /** The current engine; after a crash it is a new one. */
   get engine(): EnginePort {
     return this.core.slot.engine;
   }
@@ -129,9 +129,8 @@ export class EngineHost {
   }
 
   /**
-   * Takes no more jobs, lets running ones finish for at most `timeoutMs` of wall time, returns the
-   * rest to their queue, and leaves the cluster. A second call while it drains sets the earlier end
-   * of the two.
+   * Takes no more jobs, waits for running ones for at most `timeoutMs` of wall time, returns the
+   * rest to their queue, and leaves the cluster. Of two calls the earlier deadline applies.
    */
   stop(timeoutMs: number): Promise<void> {
     this.duties.drain.endWithin(timeoutMs);
@@ -162,7 +161,10 @@ export class EngineHost {
     await this.duties.beacon.enter('ready');
   }
 
-  /** While the executor's server is down, no request should wait for this engine. */
+  /**
+   * Reports whether the executor's server is up: no request should wait for an engine without its
+   * server.
+   */
   private onExecutor(isUp: boolean): void {
     if (this.state === 'draining') return;
     void this.tolerate(this.duties.beacon.enter(isUp ? 'ready' : 'starting'));
@@ -202,7 +204,7 @@ export class EngineHost {
     await kvEvents?.close();
   }
 
-  /** The broker may be gone while this host ends; that must not stop it. */
+  /** This host ends even when the broker is not available. */
   private async tolerate(work: Promise<void>): Promise<void> {
     await work.catch((error: unknown) => {
       this.site.log.debug({ err: error }, 'while stopping');

@@ -19,7 +19,7 @@ export interface EngineNumbersParts {
   readonly executor: Executor | undefined;
 }
 
-/** Smaller changes of the lateness show later. */
+/** Smaller changes of the lateness are published with the next change of another number. */
 const LATENESS_GRAIN_MS = 100;
 
 /** Everything that one engine publishes to the cluster, at this instant. */
@@ -47,8 +47,8 @@ export class EngineNumbers {
   }
 
   /**
-   * Changes with every event that a reader of the presence may wait for. The numbers of an executor
-   * may change at any time.
+   * A number that changes with every event that a reader of the presence can wait for. The numbers
+   * of an executor can change at any time.
    */
   fingerprint(): string {
     const { slot, stats, gauges, executor } = this.parts;

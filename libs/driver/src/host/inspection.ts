@@ -34,7 +34,7 @@ export class Inspection {
     }
   }
 
-  /** Frees blocks whose request will no longer reach decode, without waiting for their lease. */
+  /** Frees blocks whose request will not reach decode, before their lease ends. */
   async inspectHoldings(): Promise<void> {
     const { heldKv, slot, source } = this.parts;
     const holdings = heldKv.routed();
@@ -49,7 +49,10 @@ export class Inspection {
     }
   }
 
-  /** Checks prefill legs that run beside decode's, which may have given up. */
+  /**
+   * Checks prefill legs that run at the same time as decode legs, because the decode leg can have
+   * ended.
+   */
   async inspectPaired(): Promise<void> {
     const { executor, slot, endings } = this.parts;
     const runs = executor?.pairedRuns() ?? [];
@@ -74,9 +77,9 @@ export class Inspection {
   }
 
   /**
-   * Ends only this run, not the request in all its epochs: an API that was paused and considered
-   * dead resubmits when it wakes. Without a record the broker has lost its data, and the API
-   * resubmits as well.
+   * Ends only this run, not the request in all its epochs: an API that was paused and counted as
+   * dead resubmits after the pause. Without a record the broker has lost its data, and the API also
+   * resubmits.
    */
   private judge(run: Run, view: RequestView | undefined): void {
     const { stats, endings } = this.parts;

@@ -36,7 +36,7 @@ export class LoadBeacon {
     });
   }
 
-  /** Publishes at once, after a change of state. */
+  /** Publishes immediately after a change of state. */
   tellNow(): void {
     if (this.alarm === undefined) return;
     this.published = '';
@@ -75,7 +75,7 @@ export class LoadBeacon {
     };
   }
 
-  /** All uncached tokens of prompts that are not done; partial progress is not known. */
+  /** All uncached tokens of unfinished prompts, because their partial progress is not known. */
   private promptTokens(): number {
     const { slot, runs } = this.parts;
     const { engine } = slot;

@@ -59,7 +59,7 @@ export class MailDelivery implements MailReaders {
     }
   };
 
-  /** Ends this engine's runs of requests that their clients have given up. */
+  /** Ends this engine's runs of requests whose clients have disconnected. */
   readonly onAborts = (requestIds: readonly string[]): void => {
     const { runs, endings, source, intake } = this.parts;
     for (const requestId of requestIds) {

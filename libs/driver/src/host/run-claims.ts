@@ -24,7 +24,7 @@ export class RunClaims {
     executor?.cancel(run);
     if (run.fetching) target.letGo(run, why);
     if (run.stage === 'prefill') source.letGo(run.job.requestId, run.epoch, why);
-    // Another sequence may wait for these blocks in an otherwise idle engine.
+    // Another sequence in an otherwise idle engine can wait for these blocks.
     loop.enter(clock.nowUs());
   };
 }

@@ -53,7 +53,7 @@ export class Startup {
     this.parts.warmStart.stop();
   }
 
-  /** Only a start by cause can be a different one beside a peer. */
+  /** A peer changes the start only when the configuration has a cause for it. */
   private async hasPeer(): Promise<boolean> {
     const { startup } = this.parts.options;
     return startup !== undefined && (await readyPeers(this.parts)).length > 0;

@@ -25,7 +25,7 @@ export interface SweepParts {
 
 /**
  * Finds changes without a message, once a second. It ends requests that were aborted, taken over or
- * orphaned, gives up KV sources that left the cluster, and stores results that could not be stored
+ * orphaned, drops KV sources that left the cluster, and stores results that could not be stored
  * before.
  */
 export class Sweep {
@@ -54,7 +54,7 @@ export class Sweep {
       await this.inspectSources();
       await finished.storeAgain();
     } catch (error) {
-      log.debug({ err: error }, 'sweep cut short');
+      log.debug({ err: error }, 'a sweep over the runs failed; the next one retries');
     } finally {
       this.isSweeping = false;
     }

@@ -30,8 +30,8 @@ export async function readyPeers({
 }
 
 /**
- * Begins an engine with the prefix cache of the ready engine of its role that has most, and tells
- * others the cache of this one.
+ * Starts an engine with the prefix cache of the ready engine of its role that has most, and sends
+ * the cache of this engine to others on request.
  */
 export class WarmStart {
   private alarm: Alarm | undefined;
@@ -40,8 +40,8 @@ export class WarmStart {
   constructor(private readonly parts: WarmStartParts) {}
 
   /**
-   * Resolves when the cache has come over this engine's link; at once where no peer has anything.
-   * An engine whose peer does not answer begins empty.
+   * Resolves when the cache has come over this engine's link, and immediately when no peer has a
+   * cache. An engine whose peer does not answer begins with an empty cache.
    *
    * @param loadedUs when it was loaded, simulated
    */
@@ -55,7 +55,7 @@ export class WarmStart {
     log.info({ from, blocks: cache.freeOrder.length }, 'begins with the cache of another engine');
   }
 
-  /** Another engine wants to begin with the cache of this one. */
+  /** Called when another engine requests the cache of this one. */
   sendCache({ from }: Message<'tell-cache'>): void {
     const { slot, mailbox } = this.parts;
     mailbox.send(from, { kind: 'cache', cache: slot.engine.sharedCache() });

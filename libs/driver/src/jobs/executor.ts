@@ -25,7 +25,7 @@ export interface Executor extends StageWork {
   cancel(run: Run): void;
   /** Runs whose leg continues although decode already has their request. */
   pairedRuns(): readonly Run[];
-  /** Engines whose leg must do its part for one here to go on. */
+  /** Engines whose leg must end before a leg of this engine can continue. */
   sources(): readonly string[];
   onSourceLost(engineId: string): void;
   /** State and counters of its server; the counters have their names in the presence. */

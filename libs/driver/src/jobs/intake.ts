@@ -51,7 +51,7 @@ export class Intake {
     );
   }
 
-  /** Tries to take more jobs, because room may have grown. */
+  /** Tries to take more jobs; call it when room can have grown. */
   wake(): void {
     for (const consumer of this.consumers) consumer.wake();
   }
@@ -84,7 +84,7 @@ export class Intake {
     return { begins, isIdle: () => this.isIdle };
   }
 
-  /** No work is here or on its way here. */
+  /** True when the engine has no work and none is on its way to it. */
   private get isIdle(): boolean {
     const { executor, runs, slot, incoming, target } = this.parts;
     if (!this.isOpen || incoming.sequences > 0) return false;
@@ -127,8 +127,8 @@ export class Intake {
   }
 
   /**
-   * For an older submission this worker still removes the job; for the same job there is a new
-   * lock.
+   * A run of an older submission: this worker still removes its job. The same job again: it has a
+   * new lock.
    */
   private replace(former: Run, job: EngineJob): void {
     const { endings } = this.parts;

@@ -145,7 +145,7 @@ export interface RunStarterParts {
   readonly work: StageWork;
 }
 
-/** Requests the ledger's permit for a run, and starts its work. */
+/** Begins a run in the ledger and, if the ledger permits it, starts its work. */
 export class RunStarter {
   constructor(private readonly parts: RunStarterParts) {}
 

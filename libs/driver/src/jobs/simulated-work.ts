@@ -61,8 +61,8 @@ export class SimulatedWork implements StageWork {
   }
 
   /**
-   * Decode may hold the beginning of the next turn's prompt: whole blocks of it are read from
-   * there, and the rest is computed.
+   * Decode can hold the beginning of the next turn's prompt. Its whole blocks are read from decode,
+   * and the rest is computed.
    */
   private prefill(run: Run): void {
     const { job } = run;
@@ -98,7 +98,7 @@ export class SimulatedWork implements StageWork {
     }
     const { params, generation, epoch } = handoff;
     if (generation === EXECUTED) {
-      // Its prompt is on a server that only another server can read.
+      // The KV of the prompt is on a server that only another server can read.
       this.enter(run, 'generate');
       return;
     }
@@ -120,7 +120,10 @@ export class SimulatedWork implements StageWork {
     this.reserve(run, newFetching(source, claim));
   }
 
-  /** Into the engine while a step is under way, too: blocks come with its next one. */
+  /**
+   * The sequence enters the engine even while a step is under way; it gets blocks with the next
+   * step.
+   */
   private reserve(
     run: Run,
     fetching: Fetching,

@@ -1,6 +1,9 @@
 import type { OwnQueue } from '@baton/contract';
 
-/** Routers come and go with their processes; the latest ones are enough. */
+/**
+ * Number of routers to remember: routers change with their processes, and only the latest ones
+ * matter.
+ */
 const MAX_ROUTERS = 64;
 
 /**

@@ -9,8 +9,9 @@ export interface ResenderParts {
 }
 
 /**
- * Resends missed frames to an API process, for a sequence that runs or has lately ended here. For a
- * running sequence it also reports that there is nothing new. An unknown sequence gets no answer.
+ * Sends missed frames again to an API process, for a sequence of this engine that runs or ended
+ * recently. For a running sequence it also reports that there is nothing new. A request about an
+ * unknown sequence gets no answer.
  */
 export class FrameResender {
   private readonly entry = emptyFrameEntry();

@@ -106,8 +106,8 @@ export class StepFrames {
   }
 
   /**
-   * Whether a fault comes before these tokens: they are never published, and the run ends after the
-   * step.
+   * Whether a fault ends the run before these tokens: they are never published, and the run ends
+   * after the step.
    */
   private isStruck(run: Run, first: number): boolean {
     if (!this.parts.jobFaults.meetsToken(run)) return false;
@@ -145,7 +145,9 @@ export class StepFrames {
     this.parts.endings.finishRequest(run, { reason: endReason, tokens, ...payload }, kept);
   }
 
-  /** Ends a run whose prompt was cached too little for the client's or the engine's threshold. */
+  /**
+   * Ends a run whose cached share of the prompt is below the client's or the engine's threshold.
+   */
   private rejected(handle: SequenceHandle): void {
     const run = this.parts.runs.at(handle);
     if (run === undefined) return;
@@ -207,7 +209,7 @@ export interface StepReportsParts {
   readonly stepFrames: StepFrames;
   readonly target: TargetSide;
   readonly slot: EngineSlot;
-  /** Takes further jobs: room may have grown. */
+  /** Takes further jobs after the step, because room can have grown. */
   readonly intake: { wake(): void };
 }
 
@@ -233,7 +235,7 @@ export class StepReports implements StepListener {
     this.hasMadeRoom = scheduled.length + left > 0;
   }
 
-  /** What waited for room does not enter the batch that was due before there was any. */
+  /** Sequences that waited for room do not enter the batch that was due before there was room. */
   onFormed(): void {
     if (this.hasMadeRoom) this.parts.intake.wake();
     this.hasMadeRoom = false;

@@ -2,7 +2,7 @@ import { type Micros, secondsToUs } from '@baton/kernel';
 import type { BlockList, BlockPool } from '@baton/kvcache';
 import type { CacheState, EnginePort, WarmCache } from '../port/engine-port';
 
-/** The findable content of the pool, and that of its free blocks. O(blocks). */
+/** The content of the pool that a prefix match can find, and that of its free blocks. O(blocks). */
 export function cacheStateOf(pool: BlockPool): CacheState {
   return {
     ...{ contents: pool.contents(), hostContents: pool.hostContents() },
@@ -44,7 +44,9 @@ function contentsInUse(pool: BlockPool, lists: readonly BlockList[]): number[] {
 /** An engine whose prefix cache another one may fetch. */
 export type CachePeer = Pick<EnginePort, 'cachedBlocks'>;
 
-/** The one that has most, of equal ones the first; undefined: none has anything. */
+/**
+ * The engine with most cached content; of equal ones the first. Undefined when no engine has any.
+ */
 export function fullestPeer<P extends CachePeer>(peers: readonly P[]): P | undefined {
   const most = Math.max(0, ...peers.map(({ cachedBlocks }) => cachedBlocks));
   return most === 0 ? undefined : peers.find(({ cachedBlocks }) => cachedBlocks === most);

@@ -16,7 +16,7 @@ export interface LockstepRank {
    * the batch, 0 when the step only rejects sequences, or undefined when nothing can run.
    */
   formStep(startUs: Micros): number | undefined;
-  /** When this rank would be done with that step by itself. */
+  /** When this rank alone would end that step. */
   stepEndBeside(share: StepShare): Micros;
   /** Sets the end of the step; `endStep` may follow. */
   endStepAt(endUs: Micros): void;
@@ -25,9 +25,9 @@ export interface LockstepRank {
 }
 
 /**
- * Largest batch that vLLM captures in a CUDA graph (`max_cudagraph_capture_size`). Ranks are padded
- * to the largest of them while all run graphs (`_post_process_dp_padding` of
- * `vllm/v1/worker/dp_utils.py`), and one larger batch makes all run without.
+ * Largest batch that vLLM captures in a CUDA graph (`max_cudagraph_capture_size`). While all ranks
+ * run graphs, each is padded to the largest rank (`_post_process_dp_padding` of
+ * `vllm/v1/worker/dp_utils.py`). One larger batch makes all ranks run without graphs.
  */
 const PADDED_MAX = 512;
 /**

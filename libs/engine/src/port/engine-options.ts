@@ -73,7 +73,7 @@ export interface EngineOptions {
    * one filled first.
    */
   readonly evictionPolicy?: 'lru' | 'fifo';
-  /** Receives the changes of the prefix cache's content. Unset: no watcher. */
+  /** Listener to the changes of the prefix cache's content. Unset: no listener. */
   readonly contentWatcher?: ContentWatcher;
   /** Unset: blocks evicted from the GPU are lost. */
   readonly hostTier?: HostTierOptions;
@@ -98,8 +98,8 @@ export interface EngineOptions {
   /** The order of the waiting queue: a built-in one, or a policy. */
   readonly schedulingPolicy: SchedulingName | SchedulingPolicy;
   /**
-   * `sjf`: tokens by which each second of waiting shortens a sequence in the order. Unset or 0: a
-   * long sequence may starve.
+   * With `sjf`: tokens by which each second of waiting shortens a sequence in the order. Unset or
+   * 0: a long sequence can starve.
    */
   readonly sjfAgingTokensPerSecond?: number;
   /**
@@ -114,7 +114,7 @@ export interface EngineOptions {
    * prompts join the steps of decoding sequences, as in vLLM.
    */
   readonly promptsFirst?: boolean;
-  /** Most LoRA adapters that one batch may mix (vLLM's `max_loras`), >= 1. Unset: any number. */
+  /** Most LoRA adapters in one batch (vLLM's `max_loras`), >= 1. Unset: any number. */
   readonly maxAdapters?: number;
   /** Unset: no speculation. */
   readonly speculation?: SpeculationOptions;
@@ -125,8 +125,8 @@ export interface EngineOptions {
   readonly asyncScheduling?: boolean;
   readonly stepTime: StepTimeModel;
   /**
-   * Random scatter of step times around the model. Such steps follow no line and are taken one by
-   * one. Unset: no scatter.
+   * Random scatter of step times around the model. Such steps follow no line, so the engine takes
+   * single steps. Unset: no scatter.
    */
   readonly stepNoise?: StepNoise;
   /** Names the random stream of that noise among engines with the same seed. Unset: empty. */

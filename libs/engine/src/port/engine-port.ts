@@ -3,14 +3,14 @@ import type { Micros } from '@baton/kernel';
 import type { LockstepRank } from '../lockstep/lockstep';
 
 /**
- * Handle of a sequence inside one engine: a small integer that is reused after the sequence has
- * gone.
+ * Handle of a sequence inside one engine: a small integer that is reused after the end of the
+ * sequence.
  */
 export type SequenceHandle = number;
 
 /**
  * The engine copies the fields and keeps references only to `blockHashes` and `parameters`, so a
- * caller may reuse one object.
+ * caller can reuse one object.
  */
 export interface SequenceSpec {
   /** Seeds the jitter of step-time models that have one; otherwise unused. */
@@ -19,8 +19,8 @@ export interface SequenceSpec {
   readonly requestHash?: number;
   readonly promptTokens: number;
   /**
-   * True length of the output, >= 1. The batch former needs it to end the sequence; no policy may
-   * read it.
+   * True length of the output, >= 1. The batch former needs it to end the sequence; policies must
+   * not read it.
    */
   readonly outputTokens: number;
   /**
@@ -29,8 +29,8 @@ export interface SequenceSpec {
    */
   readonly endReason: 'stop' | 'length';
   /**
-   * Chained hashes of the full blocks of prompt and output, in order; may be shorter (the rest is
-   * private) and empty.
+   * Chained hashes of the full blocks of prompt and output, in order. A shorter list leaves the
+   * rest private; an empty one leaves all private.
    */
   readonly blockHashes: ArrayLike<number>;
   /**
@@ -61,7 +61,8 @@ export interface SequenceSpec {
   /** The client's parameters for the engine; kept by reference, so they must not change. */
   readonly parameters?: EngineParameters;
   /**
-   * Names the LoRA adapter that computes it: an integer above 0. Unset or 0: the base model alone.
+   * Number of the LoRA adapter that computes the sequence, above 0. Unset or 0: the base model
+   * alone.
    */
   readonly adapter?: number;
 }
@@ -69,8 +70,8 @@ export interface SequenceSpec {
 export type AdmissionResult =
   | { readonly kind: 'accepted'; readonly handle: SequenceHandle }
   /**
-   * The sequence can never run here: it is longer than the model's context, or needs more blocks
-   * than the engine has.
+   * The sequence can never run in this engine: it is longer than the model's context, or needs more
+   * blocks than the engine has.
    */
   | { readonly kind: 'refused'; readonly why: 'exceeds-context' | 'exceeds-kv-capacity' };
 
@@ -79,10 +80,12 @@ export type AdmissionResult =
  * object: copy what you keep.
  */
 export interface StepFacts {
-  /** End of the step before, or when the engine was woken: steps lie end to end. */
+  /**
+   * Start of the step: the end of the step before, or the instant at which an idle engine got work.
+   */
   readonly startUs: Micros;
   /**
-   * When the batch was formed, which is also when its decoding sequences got the token before:
+   * The instant at which the batch was formed and its decoding sequences got their previous token:
    * `startUs`, or earlier with pipeline stages.
    */
   readonly formedUs: Micros;
@@ -101,7 +104,7 @@ export interface StepFacts {
   readonly emitted: readonly SequenceHandle[];
   /**
    * Sequences that got their first token, at the end of the first of these steps (`boundaryUs(1)`);
-   * some may have been aborted since.
+   * some can have been aborted since.
    */
   readonly firstTokens: readonly SequenceHandle[];
   /**
@@ -115,8 +118,8 @@ export interface StepFacts {
   readonly finished: readonly SequenceHandle[];
   readonly preempted: readonly SequenceHandle[];
   /**
-   * Those of `preempted` that still got a token in this step: with async scheduling they left the
-   * batch after it.
+   * The sequences among `preempted` that still got a token in this step: with async scheduling they
+   * left the batch after it.
    */
   readonly preemptedWithToken: readonly SequenceHandle[];
   /**
@@ -153,10 +156,7 @@ export interface EngineCounters {
   /** Speculation: pairs of a sequence and a step in which tokens were drafted for it. */
   readonly drafts: number;
   readonly draftTokens: number;
-  /**
-   * Drafted tokens that were right, including those beyond the end of an output, as vLLM counts
-   * them.
-   */
+  /** Accepted draft tokens, including those beyond the end of an output, as vLLM counts them. */
   readonly acceptedTokens: number;
 }
 
@@ -180,8 +180,8 @@ export interface EnginePort extends LockstepRank {
    */
   kvArrived(handle: SequenceHandle): void;
   /**
-   * Records that the reserved KV will not come: frees the reservation and computes the prompt here
-   * (kv_load_failure_policy: recompute).
+   * Records that the reserved KV will not arrive: frees the reservation and computes the prompt in
+   * this engine (kv_load_failure_policy: recompute).
    */
   kvFailed(handle: SequenceHandle): void;
   /**

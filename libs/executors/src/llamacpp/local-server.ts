@@ -12,7 +12,7 @@ const NATIVE_PART = join('node_modules', 'node-llama-cpp', 'package.json');
 export interface LocalServer {
   /** `http://host:port`. */
   readonly url: string;
-  /** Its name in `kv_transfer_params`. */
+  /** Name of the server in `kv_transfer_params`. */
   readonly engineId: string;
   close(): Promise<void>;
 }
@@ -32,7 +32,7 @@ export interface LocalServerOptions {
   readonly log: (sentence: string) => void;
 }
 
-/** Where a request locates its KV. */
+/** The server that has the KV of a request. */
 export interface Peer {
   readonly origin: string;
   readonly engineId: string;

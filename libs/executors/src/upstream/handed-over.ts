@@ -21,8 +21,8 @@ export function hasTransfer({ params, generation }: HandoffRecord): boolean {
 }
 
 /**
- * Whether the KV cannot be read: the record is gone, or an earlier decode run may have used it, and
- * a server reads garbage under a used name.
+ * Whether the KV cannot be read: the record does not exist any more, or an earlier decode run can
+ * have used it. Under a used name a server reads invalid data.
  */
 export function isSpent({ epoch }: Run, handoff: HandoffRecord | undefined): boolean {
   if (handoff === undefined) return true;

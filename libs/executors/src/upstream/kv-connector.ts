@@ -32,7 +32,7 @@ export interface KvConnector {
    * them. Missing: it needs none.
    */
   isReady?(): Promise<boolean>;
-  /** Called when the server goes down, since another one may come up at its address. */
+  /** Called when the server stops, because another one can start at its address. */
   forget?(): void;
 }
 

@@ -29,7 +29,7 @@ export class NixlPush implements KvConnector {
     return decodeBody(body, params);
   }
 
-  /** A restarted server may have another engine id. */
+  /** A restarted server can have another engine id. */
   forget(): void {
     this.coordinates = undefined;
   }

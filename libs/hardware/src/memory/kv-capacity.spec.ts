@@ -132,7 +132,7 @@ describe('kvCapacityBlocks', () => {
     expect(failure).toThrow(HardwareError);
     expect(failure).toThrow(
       'llama-3.1-70b needs 131.4 GiB of weights on each of 1 h100, where 67.9 GiB are usable; ' +
-        'tensor_parallel_size 2 would do, which is 2 h100 in all.',
+        'tensor_parallel_size 2 would do, which is 2 h100 per engine.',
     );
   });
 

@@ -96,5 +96,5 @@ function remedyOf(query: KvCapacityQuery): string {
   if (tp === undefined)
     return 'no engine of one node of these GPUs is large enough; use a larger GPU';
   const gpus = engineGpus({ tp, pp }) * dp;
-  return `tensor_parallel_size ${tp} would do, which is ${gpus} ${gpu.name} in all`;
+  return `tensor_parallel_size ${tp} would do, which is ${gpus} ${gpu.name} per engine`;
 }

@@ -62,7 +62,7 @@ export function kvBytesPerToken(model: ModelGeometry, tp = 1): number {
 
 /** The KV of a sequence in layers with a sliding window. */
 export interface KvWindow {
-  /** Only of the last tokens, at most this many. */
+  /** The group keeps the KV of the last tokens only, at most this many. */
   readonly tokens: number;
   /** Bytes per token in all these layers, counted as `kvBytesPerToken` does. */
   readonly bytesPerToken: number;

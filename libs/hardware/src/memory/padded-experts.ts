@@ -44,7 +44,7 @@ export function expertHidden({ experts, hidden, precision }: ModelGeometry, gpu:
   return isPadded ? upTo(multiplesOf(gpu).hidden, hidden) : hidden;
 }
 
-/** Of gate, up and down of one expert on one GPU. */
+/** Bytes of the gate, up and down matrices of one expert on one GPU. */
 function paddedBytes(gpu: Gpu, { hidden, width }: Multiples): number {
   if (isHopper(gpu)) {
     const own = upTo(TRITON_WIDTH, width);

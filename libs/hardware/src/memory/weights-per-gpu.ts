@@ -37,7 +37,7 @@ function uncutParameters({ attention, layers, hidden }: ModelGeometry): number {
   return layers * hidden * (attention.queryRank + attention.kvRank + attention.ropeDim);
 }
 
-/** Those, and the parts of KV heads that a GPU has beyond its share. */
+/** Parameters that are not cut, and the parts of KV heads beyond the share of a GPU. */
 function copiedParameters(model: ModelGeometry, tp: number): number {
   const { attention, layers, hidden } = model;
   if (attention.kind === 'latent') return uncutParameters(model);

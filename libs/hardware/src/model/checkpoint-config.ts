@@ -54,6 +54,10 @@ export class CheckpointConfig {
     return this.fields[name] !== undefined;
   }
 
+  isNull(name: string): boolean {
+    return this.fields[name] === null;
+  }
+
   unusable(why: string): HardwareError {
     return new HardwareError('bad-config', `${this.name} cannot be used: it ${why}.`);
   }

@@ -5,7 +5,7 @@ const QWEN_2 = { kvHeads: 8, headDim: 128, vocabulary: 152_064, maxContext: 32_7
 const SMALL_QWEN_2 = { vocabulary: 151_936, tiedEmbeddings: true } as const;
 const GEMMA_3 = { vocabulary: 262_208, tiedEmbeddings: true, qkNorm: true } as const;
 
-/** Five layers of Gemma 3 see 1,024 tokens, the sixth sees all. */
+/** In Gemma 3, five layers attend to 1,024 tokens and every sixth to the whole context. */
 const gemma3Window = (layers: number) => ({
   tokens: 1024,
   layers: layers - Math.floor(layers / 6),

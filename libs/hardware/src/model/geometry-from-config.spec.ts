@@ -22,6 +22,8 @@ const DEEPSEEK_V3 = {
   quantization_config: { quant_method: 'fp8', fmt: 'e4m3', weight_block_size: [128, 128] },
 };
 
+const MOE_WIDTH = 'moe_intermediate_size';
+
 const without = (config: object, ...names: string[]) =>
   Object.fromEntries(Object.entries(config).filter(([name]) => !names.includes(name)));
 
@@ -37,6 +39,37 @@ describe('the geometry of a config.json', () => {
   it('names the field that is missing', () => {
     const read = () => geometryFromConfig(without(QWEN_3_8B, 'hidden_size'), 'config.json');
     expect(read).toThrow("config.json cannot be used: it has no 'hidden_size' or 'n_embd'.");
+  });
+
+  it.each([
+    [DEEPSEEK_V3, 'kv_lora_rank'],
+    [DEEPSEEK_V3, 'q_lora_rank'],
+    [DEEPSEEK_V3, 'moe_intermediate_size'],
+    [{ ...QWEN_3_8B, model_type: 'qwen3_moe', num_experts: 8, num_experts_per_tok: 2 }, MOE_WIDTH],
+  ])('puts no other field in place of one that the family needs (%#)', (config, name) => {
+    const read = () => geometryFromConfig(without(config, name), 'mine');
+    expect(read).toThrow(`mine cannot be used: it has no '${name}'.`);
+  });
+
+  it('counts whole queries where DeepSeek-V2-Lite has no rank for them', () => {
+    const full = parameterCount(geometryFromConfig(DEEPSEEK_V3, 'mine'));
+    const { layers, heads, hidden, ...lite } = geometryFromConfig(
+      { ...DEEPSEEK_V3, q_lora_rank: null },
+      'mine',
+    );
+    const queries = heads * (128 + 64);
+    const saved = hidden * 1536 + 1536 * queries - hidden * queries;
+    expect(parameterCount({ ...lite, layers, heads, hidden })).toBe(full - layers * saved);
+  });
+
+  it("counts Qwen2's wide shared expert as several", () => {
+    const moe = { num_experts: 60, num_experts_per_tok: 4, moe_intermediate_size: 1408 };
+    const config = { ...QWEN_3_8B, ...moe, model_type: 'qwen2_moe' };
+    const { experts } = geometryFromConfig(
+      { ...config, shared_expert_intermediate_size: 5632 },
+      'mine',
+    );
+    expect(experts).toMatchObject({ sharedExperts: 4, expertIntermediate: 1408 });
   });
 
   it('refuses a hybrid with the reason', () => {

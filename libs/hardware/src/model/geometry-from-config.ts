@@ -54,8 +54,11 @@ export function geometryFromConfig(content: unknown, name: string): ModelGeometr
 /** Llama 4 has a separate width for layers without experts. */
 const INTERMEDIATE = ['intermediate_size_mlp', 'intermediate_size', 'ffn_dim', 'n_inner'] as const;
 
+/** Fields that only latent attention has. */
+const LATENT = ['kv_lora_rank', 'qk_rope_head_dim', 'qk_nope_head_dim'] as const;
+
 function attentionOf(config: CheckpointConfig, layers: number): GroupedAttention | LatentAttention {
-  if (config.has('kv_lora_rank')) return latentOf(config);
+  if (LATENT.some((name) => config.has(name))) return latentOf(config);
   const heads = config.count('num_attention_heads', 'n_head');
   const window = windowOf(config, layers);
   return {
@@ -69,7 +72,7 @@ function attentionOf(config: CheckpointConfig, layers: number): GroupedAttention
 function latentOf(config: CheckpointConfig): LatentAttention {
   return {
     kind: 'latent',
-    queryRank: config.count('q_lora_rank'),
+    queryRank: config.isNull('q_lora_rank') ? 0 : config.count('q_lora_rank'),
     kvRank: config.count('kv_lora_rank'),
     nopeDim: config.count('qk_nope_head_dim'),
     ropeDim: config.count('qk_rope_head_dim'),
@@ -104,17 +107,32 @@ function expertsOf(config: CheckpointConfig, layers: number): MixtureOfExperts |
   const isLlama4 = config.has('intermediate_size_mlp');
   const step = config.optionalCount('interleave_moe_layer_step', 'decoder_sparse_step') ?? 1;
   const interleaved = step > 1 ? layers - Math.floor(layers / step) : 0;
+  const expertIntermediate = expertIntermediateOf(config);
   return {
     experts,
     activeExperts: config.count('num_experts_per_tok', 'num_experts_per_token', 'moe_topk'),
-    sharedExperts: config.optionalCount('n_shared_experts') ?? (isLlama4 ? 1 : 0),
-    expertIntermediate: config.count('moe_intermediate_size', 'intermediate_size'),
+    sharedExperts: sharedExpertsOf(config, expertIntermediate) ?? (isLlama4 ? 1 : 0),
+    expertIntermediate,
     denseLayers: config.optionalCount('first_k_dense_replace') ?? interleaved,
     ...(ROUTER_FLOAT32.test(config.text('model_type') ?? '') ? { isRouterFloat32: true } : {}),
   };
 }
 
-/** As vLLM reads `quantization_config`. */
+/** Experts of these families are narrower than the dense layers that `intermediate_size` is for. */
+function expertIntermediateOf(config: CheckpointConfig): number {
+  const type = config.text('model_type') ?? '';
+  const isOwn = config.has('n_routed_experts') || /^qwen\d_moe$/.test(type);
+  return config.count('moe_intermediate_size', ...(isOwn ? [] : ['intermediate_size']));
+}
+
+/** Qwen2's one shared expert is as wide as several routed ones. */
+function sharedExpertsOf(config: CheckpointConfig, expertIntermediate: number): number | undefined {
+  const width = config.optionalCount('shared_expert_intermediate_size');
+  if (width !== undefined) return width / expertIntermediate;
+  return config.optionalCount('n_shared_experts');
+}
+
+/** Reads `quantization_config` as vLLM does. */
 function precisionOf(config: CheckpointConfig): Precision {
   const quantized = config.mapping('quantization_config');
   if (quantized === undefined) return BF16;

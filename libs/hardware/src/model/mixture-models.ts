@@ -16,7 +16,7 @@ const GPT_OSS = {
   ...{ vocabulary: 201_088, maxContext: 131_072, precision: MXFP4_EXPERTS },
 } as const;
 
-/** Every second layer of gpt-oss sees 128 tokens. */
+/** Every second layer of gpt-oss attends to 128 tokens. */
 const gptOssWindow = (layers: number) => ({ tokens: 128, layers: layers / 2 });
 
 const DEEPSEEK_ATTENTION: LatentAttention = {
@@ -38,7 +38,8 @@ const DEEPSEEK = {
 const QWEN_3 = { headDim: 128, qkNorm: true, vocabulary: 151_936 } as const;
 const LLAMA_4 = {
   ...{ layers: 48, hidden: 5120, heads: 40, kvHeads: 8, headDim: 128, vocabulary: 202_048 },
-  // Three layers of four see 8,192 tokens. A context beyond a million exceeds the memory of a GPU.
+  // Three of four layers attend to 8,192 tokens. A context beyond a million exceeds the memory of a
+  // GPU.
   ...{ slidingWindow: { tokens: 8192, layers: 36, isChunked: true }, maxContext: 1_048_576 },
 } as const;
 

@@ -29,6 +29,7 @@ export interface SlidingWindow {
  */
 export interface LatentAttention {
   readonly kind: 'latent';
+  /** 0: queries are not projected down first, as in DeepSeek-V2-Lite. */
   readonly queryRank: number;
   readonly kvRank: number;
   readonly nopeDim: number;
@@ -89,7 +90,8 @@ export function attentionParameters(model: ModelGeometry): number {
     return hidden * attention.headDim * (2 * heads + 2 * attention.kvHeads);
   }
   const { queryRank, kvRank, nopeDim, ropeDim, valueDim } = attention;
-  const query = hidden * queryRank + queryRank * heads * (nopeDim + ropeDim);
+  const queries = heads * (nopeDim + ropeDim);
+  const query = queryRank === 0 ? hidden * queries : (hidden + queries) * queryRank;
   const keyValue = hidden * (kvRank + ropeDim) + kvRank * heads * (nopeDim + valueDim);
   return query + keyValue + heads * valueDim * hidden;
 }

@@ -23,7 +23,7 @@ export class Tournament {
     return this.winners[1]!;
   }
 
-  /** Its key, Infinity when no place has one. */
+  /** The key of the first place; Infinity when no place has a key. */
   get firstKey(): number {
     return this.keys[this.winners[1]!]!;
   }

@@ -24,7 +24,7 @@ const NO_COUNTS: EngineCounters = {
 
 /** Holds the current engine; a new one replaces it after a crash. */
 export class EngineSlot {
-  /** Only `replace` changes it. */
+  /** The current engine; only `replace` changes it. */
   engine: EnginePort;
   /** Counters of engines that were replaced. */
   private former = NO_COUNTS;

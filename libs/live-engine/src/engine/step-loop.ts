@@ -5,8 +5,8 @@ import type { EngineSlot } from './engine-slot';
 import type { BarrierRank, StepBarrier } from './step-barrier';
 
 /**
- * How far an idle engine may back-date a step to its cause, so that delivery does not add to
- * latency (wall µs).
+ * Longest time by which an idle engine dates a step back to its cause, so that delivery does not
+ * add to latency (wall µs).
  */
 export const BACK_DATING_US = 20_000;
 
@@ -14,8 +14,8 @@ export const BACK_DATING_US = 20_000;
 const RE_ANCHOR_US = secondsToUs(1);
 
 /**
- * A batch is due at its own end, so it is formed up to this share of the last step after that has
- * ended: what happened before may still be on its way here.
+ * A batch is due at its own end, and it is formed later by up to this share of the last step:
+ * messages about events before its end can still be on their way.
  */
 const GRACE_SHARE = 0.5;
 
@@ -33,8 +33,8 @@ export interface StepLoopParts {
    */
   readonly isPrecise: boolean;
   /**
-   * Whether batches are formed a moment after they are due; not where they look at what others have
-   * by then.
+   * Whether batches are formed a moment after they are due; false where they depend on what others
+   * have by then.
    */
   readonly hasGrace: boolean;
 }
@@ -274,7 +274,7 @@ export class StepLoop implements BarrierRank {
     const facts = slot.engine.endStep();
     this.listener?.onFacts(facts);
     if (lateUs > RE_ANCHOR_US) this.reAnchor();
-    // Without a running sequence there may be no step, and later arrivals would come first.
+    // Without a running sequence there can be no step, and later arrivals would come first.
     const hasStep = slot.engine.snapshot().running > 0;
     if (barrier === undefined && hasGrace && hasStep) this.formSoon(endUs);
     else this.form();

@@ -69,7 +69,7 @@ export class TimelineFacts {
     for (const [handle, prompt] of this.prompts) this.advance(handle, prompt, facts);
   }
 
-  /** Publishes the remaining facts; collects no more. */
+  /** Publishes the remaining facts and collects no further ones. */
   stop(): void {
     this.isOn = false;
     this.alarm?.cancel();
@@ -94,7 +94,7 @@ export class TimelineFacts {
 
   private advance(handle: SequenceHandle, prompt: Prompt, { startUs, endUs }: StepFacts): void {
     const { run } = prompt;
-    // Once the run has gone, the handle is free or names another run.
+    // After the end of the run, the handle is free or names another run.
     if (run.handle !== handle) {
       this.end(handle, prompt);
       return;

@@ -10,7 +10,7 @@ interface Peer {
   number: number;
   /** Wall µs. */
   heardUs: number;
-  /** When it was last asked for its whole content, wall µs. */
+  /** Time of the last request for the peer's whole content, wall µs. */
   askedUs: number;
 }
 
@@ -41,7 +41,9 @@ export class PoolPeers {
     return this.names[node];
   }
 
-  /** Takes a message; true when an earlier one is missing, so that the engine must be asked. */
+  /**
+   * Takes a message. True when an earlier one is missing, so that the content must be requested.
+   */
   takeNews({ from, number, blocks, isWhole }: KvPoolNews, nowUs: number): boolean {
     const peer = this.peers.get(from) ?? this.meet(from);
     peer.heardUs = nowUs;

@@ -9,7 +9,7 @@ export interface FrameOutbox {
   hasEntries: boolean;
   /** Logical end of the step whose entries wait for others. */
   stepEndUs: number | undefined;
-  /** Number of runs that may still write here. */
+  /** Number of runs that can still write entries. */
   users: number;
 }
 

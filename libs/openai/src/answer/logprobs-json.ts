@@ -75,7 +75,7 @@ export class LogprobsWriter {
     );
   }
 
-  /** The same with the key that only OpenAI has. */
+  /** Like `chat`, with the key `refusal` that only OpenAI has. */
   openaiChat(tokens: readonly ScoredToken[]): RawJson {
     return `${this.chat(tokens).slice(0, -1)},"refusal":null}`;
   }

@@ -2,7 +2,7 @@ import { asciiJson, rawArray, type RawJson, rawObject } from '@baton/text';
 import type { GenerationRequest } from '../generation-request';
 import type { FinalChoice, FinalParts } from './render-final';
 
-/** OpenAI's JSON answers. vLLM's additional keys appear when the request asks for them. */
+/** OpenAI's JSON answers. vLLM's additional keys appear when the request has their fields. */
 export function openaiBody(parts: FinalParts, choices: readonly RawJson[]): RawJson {
   const { request, head } = parts;
   const isChat = request.endpoint === 'chat';

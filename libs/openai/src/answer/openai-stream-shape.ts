@@ -3,7 +3,7 @@ import type { ChunkFacts, StreamShape, StreamShapeInput } from './stream-shape';
 
 /**
  * OpenAI's stream: first the role alone, then one field per delta, and last an empty delta with the
- * finish reason. vLLM's additional keys appear when the request asks for them.
+ * finish reason. vLLM's additional keys appear when the request has their fields.
  */
 export class OpenaiStreamShape implements StreamShape {
   readonly finishesApart = true;

@@ -53,11 +53,11 @@ export interface FinalChoice {
   readonly logprobs: RawJson;
   readonly reason: FinishReason;
   readonly stopReason: string | number | null;
-  /** Undefined: the request did not ask for ids. */
+  /** Undefined when the request does not request ids. */
   readonly tokenIds: RawJson | undefined;
   readonly promptTokenIds: RawJson | undefined;
   readonly promptLogprobs: RawJson | undefined;
-  /** Undefined: the request did not ask for it. */
+  /** Undefined when the request does not request it. */
   readonly promptText: RawJson | undefined;
   readonly disaggregatedParams?: RawJson | undefined;
 }
@@ -197,7 +197,7 @@ class ChoiceWriter {
     return asciiJson(segmentText(this.options.tokenizer, { plan, segment, count }));
   }
 
-  /** The opened calls. The arguments of the last one may be cut. */
+  /** The calls that have begun. The arguments of the last one can be cut. */
   private calls({ plan, count }: FinishedSequence, choice: number): RawJson[] {
     const { request, options, head } = this.context;
     const opened = (plan.segments ?? []).filter(({ kind, to }) => kind === 'call' && to <= count);

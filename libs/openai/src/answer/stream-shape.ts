@@ -7,12 +7,12 @@ import type { FinishReason } from './finish-reason';
 export interface ChunkFacts {
   readonly logprobs?: RawJson | undefined;
   readonly finish?: FinishFacts | undefined;
-  /** Ids of the chunk's tokens, when the request asked for them. */
+  /** Ids of the chunk's tokens, with `return_token_ids`. */
   readonly tokenIds?: RawJson | undefined;
   readonly promptTokenIds?: RawJson | undefined;
-  /** The prompt as text, when the request asked for it. */
+  /** The prompt as text, with `return_prompt_text`. */
   readonly promptText?: RawJson | undefined;
-  /** Usage so far, when the request asked for it in every chunk. */
+  /** Usage so far, with `continuous_usage_stats`. */
   readonly usage?: RawJson | undefined;
 }
 

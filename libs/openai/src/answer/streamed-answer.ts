@@ -52,8 +52,8 @@ export class StreamedAnswer {
   }
 
   /**
-   * The end of the stream, after all sequences: the usage frame if the request asks for it, the
-   * blocks kept for the next turn, and the final mark.
+   * The end of the stream, after all sequences: the usage frame with `include_usage`, the blocks
+   * kept for the next turn, and the final mark.
    */
   close(facts: FinalFacts = {}): string {
     const { kvTransferParams: params } = facts;

@@ -5,7 +5,7 @@ export type TokenRun = Pick<OutputPlan, 'tokenIds' | 'cut'>;
 
 /**
  * Tracks the shown text of a run. While the sequence continues, it holds back the characters that
- * may belong to a stop string; at the end it shows the rest up to the cut.
+ * can belong to a stop string; at the end it shows the rest up to the cut.
  */
 export class VisibleText {
   private readonly fragments: JsonFragments;

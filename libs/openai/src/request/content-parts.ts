@@ -31,10 +31,7 @@ type Piece = Exclude<TurnContent, string>[number];
  * equal ones share a prefix cache. No content is fetched or decoded.
  */
 export class ContentReader {
-  /**
-   * Ids made for media so far. At most the model's context, since a longer prompt is refused in any
-   * case.
-   */
+  /** Ids made for media so far. At most the model's context, because a longer prompt is refused. */
   private placed = 0;
 
   constructor(private readonly limits: RequestLimits) {}

@@ -60,10 +60,7 @@ export class ContextLength {
     );
   }
 
-  /**
-   * Output tokens that a prompt may have, at least 1. Throws when the requested number does not
-   * fit.
-   */
+  /** Most output tokens of a prompt, at least 1. Throws when the requested number does not fit. */
   room({ tokens, isAtLeast }: PromptLength): number {
     const { maxModelLen } = this.limits;
     if (tokens > this.maxInputTokens) {
@@ -148,7 +145,7 @@ export class PromptTotal {
   private tokens = 0;
   private readonly most: number;
 
-  /** One prompt may fill the context of its model, of any length. */
+  /** One prompt can fill the context of its model, of any length. */
   constructor({ maxModelLen }: Pick<RequestLimits, 'maxModelLen'>) {
     this.most = Math.max(MAX_PROMPT_TOKENS, maxModelLen);
   }

@@ -25,7 +25,7 @@ const LONG_IDS = /("(?:disagg|ctx)_request_id"\s*:\s*)(-?\d{16,20})(?=\s*[,}])/g
 const MAX_DEPTH = 200;
 
 /**
- * Walks the body level by level without recursion, because it may have as many levels as
+ * Walks the body level by level without recursion, because a body can have as many levels as
  * characters.
  */
 function checkDepth(body: object): void {

@@ -8,8 +8,8 @@ import { StrictChatDto } from './strict.dto';
 const INT64_END = 2 ** 63;
 
 /**
- * vLLM's checks that Baton does not need by itself: Baton serves such requests, or refuses them
- * with another message.
+ * vLLM's checks that Baton makes only with `strict`. Without it Baton serves such requests, or
+ * refuses them with another message.
  */
 export function checkStrictly(dto: ChatDto | CompletionDto, strict: Strictness): void {
   for (const field of ['seed', 'priority'] as const) checkInt64(field, dto[field]);

@@ -18,7 +18,7 @@ export interface ToolSource {
   readonly choiceField: 'tool_choice' | 'function_call';
 }
 
-/** The tools that the answer may or must call. */
+/** The tools that the answer can or must call. */
 export interface ToolWish {
   readonly kind: 'none' | 'auto' | 'required';
   /** Undefined: all tools. */

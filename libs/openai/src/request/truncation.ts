@@ -5,7 +5,7 @@ import type { SamplingDto } from './sampling.dto';
 
 /** First guess of characters per token when only the end of a long text is needed. */
 const FIRST_GUESS = 8;
-/** Tokens at the cut of a text that may differ from those of the whole text. */
+/** Tokens at the cut of a text that can differ from those of the whole text. */
 const MARGIN = 32;
 
 /** `truncate_prompt_tokens`: the number of prompt tokens to keep, and from which side. */

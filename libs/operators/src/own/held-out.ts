@@ -20,7 +20,7 @@ export interface HeldOutErrors {
 
 export interface OwnTableAt {
   readonly system: string;
-  /** As `gemm.bf16`. */
+  /** Name of the operator, for example `gemm.bf16`. */
   readonly name: string;
   readonly layout: TableLayout;
   readonly table: OwnTable;

@@ -154,7 +154,10 @@ export function splitEnds({ ttft_ms, tpot_ms, itl_ms, intervals }: SplitDocument
   ];
 }
 
-/** The splits that are not told apart from the winner, and the meaning of the brackets. */
+/**
+ * The splits whose goodput cannot be distinguished from the winner's, and the meaning of the
+ * brackets.
+ */
 export function intervalNote({ not_told_apart: names, intervals }: PlanDocument): string {
   const level = `In brackets: ${formatShare(intervals.level)} intervals of each split by itself.`;
   if (names.length === 0) return level;

@@ -117,7 +117,7 @@ export interface PlanDocument {
   readonly best_disaggregated: string | null;
   readonly best_aggregated: string | null;
   readonly margin_over_aggregated: Rate;
-  /** Splits that are not told apart from the winner, best first. */
+  /** Splits whose goodput cannot be distinguished from the winner's, best first. */
   readonly not_told_apart: readonly string[];
   /** The interval of the margin. */
   readonly intervals: { readonly level: number; readonly margin_over_aggregated: Ends };

@@ -39,7 +39,7 @@ function notApart(winner: SplitResult, rival: SplitResult): string {
   return `The two cannot be told apart: step times are too uncertain for less than ${needed}.`;
 }
 
-/** Splits of either kind whose goodput is not told apart from the winner's, best first. */
+/** Splits of either kind whose goodput cannot be distinguished from the winner's, best first. */
 export function likeWinner({ winner, rivals }: PlanResult): SplitResult[] {
   const alike = rivals.filter((one) => {
     return one !== winner && goodputOf(one) > 0 && !isToldApart(winner, one);

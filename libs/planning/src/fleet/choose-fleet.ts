@@ -21,7 +21,7 @@ export function least(
   }, undefined);
 }
 
-/** Of all engines, or of those that an autoscaler has used. */
+/** Price of all engines per hour; with an autoscaler, of those that it used. */
 export function usdPerHour({ fleet, measured }: FleetResult): number {
   const used = measured.figures?.cost?.usd_per_hour;
   return autoscalerIn(fleet.varied) === undefined ? fleet.usdPerHour : (used ?? fleet.usdPerHour);

@@ -71,7 +71,7 @@ export function overridesOf({ pools, varied }: Pick<Fleet, 'pools' | 'varied'>) 
   return Object.assign({}, base, ...own, options, { topology }, scaled) as Partial<BatonConfig>;
 }
 
-/** Its name: `2P3D h200 tp2 + h100, placement pull`. */
+/** The name of a fleet, for example `2P3D h200 tp2 + h100, placement pull`. */
 function nameOf(pools: readonly FleetPool[], varied: Partial<BatonConfig>): string {
   const engines = pools.map(({ engine: { gpu, tensorParallelSize: size } }) => {
     return size === 1 ? gpu : `${gpu} tp${size}`;

@@ -20,7 +20,7 @@ export function openTaskPool(context: PlanningContext, threads: number): TaskPoo
   return threads === 1 ? new OneThread(context) : new Threads(context, threads);
 }
 
-/** Only other threads, so that the calling thread stays free. */
+/** Opens a pool of other threads only, so that the calling thread stays free. */
 export function openThreads(context: PlanningContext, threads: number): TaskPool {
   return new Threads(context, threads);
 }

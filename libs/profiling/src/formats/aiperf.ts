@@ -42,7 +42,7 @@ export function readAiperfSummary(path: string, summary: Entry): Measured {
 }
 
 /**
- * The same summary as CSV: rows of `Metric (unit),avg,min,max,…`, then rows of `Metric
+ * Reads AIPerf's summary as CSV: rows of `Metric (unit),avg,min,max,…`, then rows of `Metric
  * (unit),value`.
  */
 export function readAiperfCsv(path: string, text: string): Measured {

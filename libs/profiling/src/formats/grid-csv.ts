@@ -106,6 +106,6 @@ function undecided(path: string, placements: readonly string[], wanted: number):
   if (placements.length === 0) return new UsageError(`${path} holds no measurements.`);
   const shown = placements.slice(0, 4).join(', ');
   const more = placements.length > 4 ? ` and ${placements.length - 4} more` : '';
-  const which = wanted === 0 ? 'none is the one asked for' : 'choose one';
+  const which = wanted === 0 ? 'none matches; choose one' : 'choose one';
   return new UsageError(`${path} holds ${shown}${more}: ${which} with --model, --gpu and --tp.`);
 }

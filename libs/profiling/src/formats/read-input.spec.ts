@@ -45,7 +45,7 @@ describe('our CSV', () => {
     const { steps } = read('c.csv', csv, { gpu: 'h100', model: 'llama-3.1-8b', tp: 2 });
     expect(steps).toEqual([decodeStep(1, 100, 4)]);
     expect(() => read('c.csv', csv, { tp: 2 })).toThrow('choose one with --model, --gpu and --tp');
-    expect(() => read('c.csv', csv, { tp: 3 })).toThrow('none is the one asked for');
+    expect(() => read('c.csv', csv, { tp: 3 })).toThrow('none matches; choose one');
   });
 
   it.each([

@@ -19,7 +19,7 @@ export interface RequestSteps {
   readonly steps: readonly MeasuredStep[];
   /** Requests whose first token no other request delayed. */
   readonly alone: number;
-  /** Those among them whose prompt took several steps. */
+  /** Number of these requests whose prompt took several steps. */
   readonly tooLong: number;
 }
 

@@ -10,7 +10,7 @@ export interface ConstantBatch {
   /** Prompt and output tokens per sequence that a step attends to. */
   readonly context: number;
   readonly gaps: number;
-  /** From the first stream's first token to the last one's. */
+  /** Time from the first token of the first stream to that of the last stream. */
   readonly staggerMs: number;
 }
 

@@ -18,7 +18,7 @@ export interface Measurements {
   readonly kvBytesPerToken: number | undefined;
 }
 
-/** The same times, attributed to engines, transfers and overhead. */
+/** The measured times, attributed to engines, transfers and overhead. */
 export interface EngineTimes {
   readonly steps: readonly MeasuredStep[];
   /**
@@ -26,7 +26,7 @@ export interface EngineTimes {
    */
   readonly overheadMs: number;
   readonly overheadFrom: string;
-  /** One per length of prompt. Empty when they cannot be separated from prefill. */
+  /** One transfer per prompt length. Empty when transfers cannot be separated from prefill. */
   readonly transfers: readonly KvTransfer[];
   readonly transfersFrom: string;
   readonly kvBytesPerToken: number | undefined;

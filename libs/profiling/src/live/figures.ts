@@ -24,7 +24,7 @@ export interface Figures {
 const US_PER_SECOND = 1e6;
 const COMPLETED = outcomeCode('completed');
 
-/** What is logged of a run. */
+/** The records of a run. */
 export interface Logged {
   readonly log: RequestLog;
   readonly itl: IntervalHistogram;
@@ -64,7 +64,7 @@ function totalsOf(runs: readonly Logged[]): Totals {
   return [sum(0), sum(1), sum(2)];
 }
 
-/** From the first request to the last token. */
+/** Totals of a run, from the first request to the last token. */
 function totalsIn(log: RequestLog): Totals {
   let [completed, tokens, beginUs, endUs] = [0, 0, Infinity, -Infinity];
   for (let row = 0; row < log.count; row++) {

@@ -6,7 +6,7 @@ import type { Counters, Part } from './counters';
 export interface FirstTokenParts {
   /** Until the prompt is computed, including its wait. */
   readonly promptMs: number;
-  /** From there to the first token: hand-over, wait on decode, first step. */
+  /** Time from the end of prefill to the first token: hand-over, wait on decode, first step. */
   readonly handOverMs: number;
 }
 
@@ -28,7 +28,7 @@ export function partsBetween(
   });
 }
 
-/** The same parts of simulated runs. Undefined without hand-overs. */
+/** The parts of simulated runs. Undefined without hand-overs. */
 export function simulatedParts(logs: readonly RequestLog[]): FirstTokenParts | undefined {
   const requests = logs.reduce((sum, { count }) => sum + count, 0);
   const phases = logs.map((log) => ({ ...meanPhases(log), weight: log.count / requests }));

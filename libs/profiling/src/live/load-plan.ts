@@ -25,7 +25,7 @@ export interface LoadPlan {
   readonly seed: number;
 }
 
-/** The load in this many pieces, each starting by itself. Equal plans give equal requests. */
+/** The load in this many pieces that start independently. Equal plans give equal requests. */
 export function loadOf(plan: LoadPlan, pieces: number): readonly Workload[] {
   const { requests } = plan;
   const ends = Array.from({ length: pieces }, (_none, k) =>

@@ -55,7 +55,7 @@ export class PromptRounds {
     }
   }
 
-  /** One per cell. */
+  /** The measured points, one per cell. */
   points(): readonly PromptPoint[] {
     return this.measured.map((own, i) => pointOf(own, this.cells[i]!));
   }
@@ -101,7 +101,7 @@ function gainsBetween(
 function pointOf(rounds: readonly Round[], { prefix }: PromptCell): PromptPoint {
   const of = (value: (round: Round) => number | undefined): number | undefined => {
     const known = rounds.flatMap((round) => value(round) ?? []);
-    // Under load the metrics of a part may come too late. Most rounds have them.
+    // Under load the metrics of a part can arrive too late. Most rounds have them.
     return 2 * known.length > rounds.length ? median(known) : undefined;
   };
   const parts = PARTS.flatMap((part) => {

@@ -109,7 +109,7 @@ export class ServerTarget implements LiveTarget {
       const isBusy = counters.running + counters.waiting > 0;
       if (isBusy && waitedMs > REST_MS) {
         throw new Failure(
-          `${this.request.server.origin} does not come to rest: other requests run there.`,
+          `${this.request.server.origin} does not become idle. Stop the other requests to it.`,
         );
       }
       if (!isBusy && (counters.succeeded >= expected || waitedMs > LAG_MS)) {

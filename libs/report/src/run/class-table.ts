@@ -17,7 +17,7 @@ export function classTable(classes: readonly ClassSummary[] = []): string {
   return consoleTable(columns, classes.map(rowOf));
 }
 
-/** The same as sections of the report. */
+/** The table of SLO classes as sections of the report. */
 export function classSections(classes: readonly ClassSummary[] = []): ReportSection[] {
   if (classes.length === 0) return [];
   const columns = NAMES.map((name) => ({ name }));

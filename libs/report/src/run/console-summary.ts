@@ -144,8 +144,11 @@ function outside({
   farthest_outside: times,
 }: StepTimesSummary): string {
   if (steps === null || steps === 0) return '';
-  const far = times === null ? '' : `, up to ${formatNumber(times)} times what was measured`;
-  return `; ${formatNumber(steps)} steps outside of the measured range${far}`;
+  if (times === null || !Number.isFinite(times)) {
+    return `; ${formatNumber(steps)} steps of a shape that was not measured`;
+  }
+  const far = `up to ${formatNumber(times)} times what was measured`;
+  return `; ${formatNumber(steps)} steps outside of the measured range, ${far}`;
 }
 
 /** Two lines per latency: the figures, and below them their intervals in the same unit. */

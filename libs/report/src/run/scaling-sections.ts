@@ -43,7 +43,7 @@ function supplyChart(role: EngineRoleName, { over_time }: Scaling): LineChartSec
   };
 }
 
-/** What each engine that started has loaded, and when. */
+/** The timeline of engine starts: each engine's loading phases. */
 function startTimeline({ startups }: Scaling): GanttSection[] {
   if (startups === undefined) return [];
   const { starts, engine_hours, each } = startups;

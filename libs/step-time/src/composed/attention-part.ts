@@ -1,13 +1,14 @@
-import type { GroupedAttention, WeightFormat } from '@baton/hardware';
+import type { GroupedAttention, ModelGeometry, WeightFormat } from '@baton/hardware';
 import type { AttentionShape, AttentionTable, LatentAttentionTable } from '@baton/operators';
 import { needed, type StepParts } from './step-parts';
+import { Uncovered } from './uncovered';
 
 /** Prompts of one step, alike. */
 export interface PromptShape {
   readonly prompts: number;
   /** Tokens of each with those before it, cached or computed in earlier steps. */
   readonly length: number;
-  /** Those before it. */
+  /** Tokens before the new ones, cached or computed in earlier steps. */
   readonly cached: number;
 }
 
@@ -63,7 +64,7 @@ function grouped(parts: StepParts, attention: GroupedAttention): AttentionPart {
   };
 }
 
-/** Layers that see everything, and those that see a window. */
+/** Layers that attend to everything, and layers that attend to a window. */
 function layersOfWindows(
   full: AttentionShape,
   { slidingWindow }: GroupedAttention,
@@ -120,18 +121,30 @@ function latent(parts: StepParts): AttentionPart {
   const { tables, placement } = parts;
   const { model, tp } = placement;
   const { linear, kvCache } = model.precision;
+  if (model.attention.kind === 'latent' && model.attention.queryRank === 0) {
+    throw new Uncovered('latent attention was measured with a down-projection of queries alone');
+  }
   const formats = { weights: blockFormat(linear), kv: kvCache };
   const context = needed(tables.latentContext(formats), 'latent attention of this format');
   const decode = needed(tables.latentGeneration(formats), 'latent attention of this format');
   const heads = model.heads / tp;
+  const isOwn = hasMeasuredWidths(model);
   return {
     prefillUs: (shape) => model.layers * latentPrefillUs(context, heads, shape),
     decodeUs: ({ sequences, context: tokens }) =>
       model.layers * decode.timeUs(heads, sequences, tokens + 1),
-    isMeasuredPrefill: ({ length, prompts }) => context.covers(heads, length, prompts),
+    isMeasuredPrefill: ({ length, prompts }) => isOwn && context.covers(heads, length, prompts),
     isMeasuredDecode: ({ sequences, context: tokens }) =>
-      decode.covers(heads, sequences, tokens + 1),
+      isOwn && decode.covers(heads, sequences, tokens + 1),
   };
+}
+
+/** Those of DeepSeek-V3: the tables have whole blocks, projections included, by heads alone. */
+function hasMeasuredWidths({ hidden, attention }: ModelGeometry): boolean {
+  if (attention.kind !== 'latent') return false;
+  const { queryRank, kvRank, nopeDim, ropeDim, valueDim } = attention;
+  const widths = [hidden, queryRank, kvRank, nopeDim, ropeDim, valueDim];
+  return widths.join() === '7168,1536,512,128,64,128';
 }
 
 function latentPrefillUs(table: LatentAttentionTable, heads: number, shape: PromptShape): number {

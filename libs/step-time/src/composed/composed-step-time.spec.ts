@@ -140,6 +140,24 @@ describe('the model chosen by auto', () => {
     expect(outside.what).toBe('tokens of a prompt with those before it');
     expect(outside.value / outside.range[1]).toBeGreaterThan(2);
   });
+
+  it('reports blocks of latent attention that are as wide as no measured one', () => {
+    const { model, ...rest } = place('deepseek-v3', 'h200', 8);
+    const own = { ...rest, model: { ...model, hidden: 5_120 } };
+    const [wide, narrow] = [{ ...rest, model }, own].map((placement) =>
+      buildStepTimeModel(auto, placement, SHIPPED_OPERATORS),
+    );
+    expect(wide!.outsideRange!(prompts(1, 2_048))).toBeUndefined();
+    const what = 'prefill attention of this shape';
+    expect(narrow!.outsideRange!(prompts(1, 2_048))).toMatchObject({ what });
+  });
+
+  it('estimates latent attention without a rank of queries', () => {
+    const { model, ...rest } = place('deepseek-v3', 'h200', 8);
+    const attention = { ...model.attention, queryRank: 0 } as typeof model.attention;
+    const own = { ...rest, model: { ...model, attention } };
+    expect(buildStepTimeModel(auto, own, SHIPPED_OPERATORS).method).toBe('estimated');
+  });
 });
 
 describe('a step of one of several data-parallel ranks', () => {

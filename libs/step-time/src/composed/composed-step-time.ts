@@ -101,6 +101,7 @@ export class ComposedStepTime implements StepTimeModel {
     if (prefillTokens === 0) return undefined;
     const length = meanLength(batch);
     if (length <= promptLength) return undefined;
+    if (promptLength === 0) return outside('prefill attention of this shape', length, 0);
     return outside('tokens of a prompt with those before it', length, promptLength);
   }
 
@@ -121,6 +122,7 @@ export class ComposedStepTime implements StepTimeModel {
     }
     const { decode, measured } = this.step;
     const most = decode.sequences.filter((_, i) => measured.decodeContexts[i]! > 0).at(-1) ?? 0;
+    if (most === 0) return outside('decode attention of this shape', decodeSeqs, 0);
     return outside('decoding sequences', decodeSeqs, most);
   }
 

@@ -11,7 +11,7 @@ export interface KernelChoice {
   readonly framework?: Framework | undefined;
   /** In what experts with MXFP4 weights get their input; unset: bf16. */
   readonly mxfp4Activations?: Mxfp4Activations | undefined;
-  /** Of routers in 32 bits; unset: highest. */
+  /** Precision of routers in 32 bits; unset: highest. */
   readonly float32?: Float32Precision | undefined;
   /** The y of vLLM 0.y; unset: 30. */
   readonly vllmMinor?: number | undefined;

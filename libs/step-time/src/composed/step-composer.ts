@@ -123,12 +123,12 @@ export class StepComposer {
     return { name: 'around attention', us: this.placement.model.layers * this.aroundUs(tokens) };
   }
 
-  /** From the scores of experts to those of each token; AIConfigurator leaves it out. */
+  /** Choosing each token's experts by their scores; AIConfigurator leaves this operator out. */
   choice(tokens: number): StepOperator {
     return { name: 'choice of experts', us: this.choiceUs(tokens) };
   }
 
-  /** From logits to tokens; AIConfigurator leaves it out. */
+  /** Sampling tokens from logits; AIConfigurator leaves this operator out. */
   sampler(rows: number): StepOperator {
     return { name: 'sampler', us: this.samplerUs(rows) };
   }

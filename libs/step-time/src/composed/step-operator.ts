@@ -21,7 +21,7 @@ export type OperatorName =
   | 'experts'
   | 'dispatch'
   | 'combine'
-  /** Of the input of experts, and the cut of their output. */
+  /** Padding the input of experts, and cutting their output. */
   | 'padding'
   | 'shared experts'
   /** Shared and routed experts side by side. */

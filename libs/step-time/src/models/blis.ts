@@ -47,7 +47,10 @@ export class BlisStepTime implements StepTimeModel {
   private readonly beta: readonly number[];
   private readonly isPrefillSplit: boolean;
   private readonly isDecodeSplit: boolean;
-  /** By decoding sequences: where computing decides, and where reading KV does. */
+  /**
+   * Laws by number of decoding sequences, where computing is the larger part and where reading KV
+   * is.
+   */
   private readonly computeLaws: (DecodeLaw | undefined)[] = [];
   private readonly kvLaws: (DecodeLaw | undefined)[] = [];
 

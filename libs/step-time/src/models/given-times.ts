@@ -10,7 +10,7 @@ import { TokenJitter } from '../port/token-jitter';
 /** llm-d-inference-sim's `constant` calculator. */
 export interface ConstantSpec extends LoadSpec {
   readonly kind: 'constant';
-  /** Time of a step that computes prompt tokens, whatever their number. */
+  /** Time of a step that computes prompt tokens, for any number of them. */
   readonly timeToFirstTokenMs: number;
   readonly timeToFirstTokenStdDevMs?: number | undefined;
   /** Time of a step that only decodes. */

@@ -90,7 +90,7 @@ function cellsOf(header: readonly string[], line: string): Cells {
   return new Map(header.map((name, i) => [name, (values[i] ?? '').trim()]));
 }
 
-/** A row may hold a prompt, a decode point, or one of each side by side. */
+/** A row has a prompt, a decode point, or both. */
 function readRow(cells: Cells, line: number, rows: Rows): void {
   const isGiven = (names: readonly string[]) => names.some((name) => cells.get(name) !== '');
   const number = (name: string, min: number) =>

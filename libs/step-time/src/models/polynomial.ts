@@ -80,8 +80,8 @@ export class PolynomialStepTime implements StepTimeModel {
   }
 
   /**
-   * None over KV usage, which no line over Σ context follows, nor when the fit is curved or falls
-   * with the context.
+   * There is no law over KV usage, which is not linear in Σ context, nor for a fit that is curved
+   * or falls with the context.
    */
   decodeLaw(decodeSeqs: number, decodeContext = 0): DecodeLaw | undefined {
     const { decode } = this;
@@ -129,7 +129,7 @@ function perContextUsOf({ coefficients: k }: BatchContextPolynomial, decodeSeqs:
   return (k[2] / decodeSeqs + k[3]) * 1000;
 }
 
-/** Where both fits hold. */
+/** The range in which both fits are valid. */
 export function polynomialRange(
   prefill: PolynomialSpec['prefill'],
   decode: PolynomialSpec['decode'],

@@ -15,7 +15,9 @@ export interface GridPoint {
  * `locate` leaves its answer in fields, so that a lookup allocates nothing.
  */
 export class RaggedGrid {
-  /** Of the last `locate`: the surface along its row is `intercept + slope · x`, up to `end`. */
+  /**
+   * Result of the last `locate`: the surface along its row is `intercept + slope · x`, up to `end`.
+   */
   intercept = 0;
   slope = 0;
   end = Infinity;

@@ -69,9 +69,9 @@ interface Copies {
 }
 
 /**
- * All to all: a token goes to each GPU that holds one of its k experts, at most k of them. To
- * another node it goes once and is handed on there (DeepEP's kernels for large batches; those for
- * low latency send every copy over the fabric, which from k nodes on is the same).
+ * All to all: a token goes to each GPU that holds one of its k experts, at most k of them. It goes
+ * to another node once and is forwarded there (DeepEP's kernels for large batches; those for low
+ * latency send every copy over the fabric, which from k nodes on is the same).
  */
 function routed(placement: EnginePlacement): Copies {
   const group = expertGroupOf(placement);

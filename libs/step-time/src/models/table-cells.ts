@@ -8,7 +8,7 @@ export function readHeader(csv: string): string[] {
 
 export interface Cell {
   readonly text: string;
-  /** Of its column. */
+  /** Name of the column. */
   readonly name: string;
   readonly line: number;
   /** Lowest number allowed. */

@@ -81,7 +81,7 @@ export interface StepTimeModel {
    * nothing. With pipeline stages: of a single step.
    */
   stepUs(batch: BatchAggregates): number;
-  /** Of an engine with pipeline stages. Unset: it has one. */
+  /** Times of the stages of an engine with pipeline stages. Unset: the engine has one stage. */
   readonly pipeline?: PipelineTimes;
   /**
    * The line that decode-only steps of this many sequences follow, from Σ context `decodeContext`

@@ -9,7 +9,7 @@ export const WORD_CHAR = 1;
 export const OTHER_CHAR = 2;
 export type Neighbour = typeof EDGE | typeof WORD_CHAR | typeof OTHER_CHAR;
 
-/** Steps after which a match is given up, far below one second of a core. */
+/** Steps after which the search for a match ends, far below one second of a core. */
 const MAX_STEPS = 4_000_000;
 /** Nodes whose marks are allocated in the time of one step. */
 const NODES_PER_UNIT = 64;

@@ -78,7 +78,7 @@ export class StringLanguage {
     return found;
   }
 
-  /** Whether the ways of this length are known or may be computed. */
+  /** Whether the ways of this length are known or can be computed. */
   private hasTable(length: number): boolean {
     return (length + 1) * this.graph.states.length <= MAX_TABLE;
   }

@@ -150,7 +150,7 @@ class ObjectBuilder {
     const patterns = nodes.flatMap(({ object }) => object.patterns);
     const chosen = patterns[attempt % (patterns.length + 1)];
     if (chosen !== undefined) {
-      // A whole pattern may have only one text; after the first round a name may only contain a
+      // A whole pattern can have only one text; after the first round a name need only contain a
       // match.
       const isFirstRound = attempt <= patterns.length;
       const { must, mustNot } = chosen.pattern.demands(isFirstRound ? 'whole' : 'anywhere');

@@ -144,7 +144,7 @@ export class InstanceBuilder implements Search {
     const costOf = (type: JsonType): number =>
       Math.max(...nodes.map((node) => costs.ofType(type, node)));
     const finite = types.filter((type) => costOf(type) < Infinity);
-    // Where no type has a value, the attempt gives the place of the fault.
+    // When no type has a value, the attempt finds the place of the fault.
     const possible = finite.length === 0 ? types : finite;
     const isFree = types.length === PLAIN_TYPES.length;
     if (isFree && (this.easeAt(depth) > 0 || depth <= MAX_HINT_DEPTH))

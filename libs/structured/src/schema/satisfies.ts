@@ -46,7 +46,7 @@ export class Validator {
     return isFulfilled;
   }
 
-  /** The same for a value inside the present one. */
+  /** Like `satisfies`, for a value inside the current one. */
   isMember(node: SchemaNode, value: Json): boolean {
     const before = this.base;
     this.base = this.asked.length;
@@ -122,7 +122,7 @@ export class Validator {
   }
 }
 
-/** The schemas that one schema by itself applies to a property. */
+/** The schemas that one schema alone applies to a property. */
 export function memberNodes({ object }: SchemaNode, name: string): SchemaNode[] {
   const nodes: SchemaNode[] = [];
   const own = object.properties.get(name);

@@ -39,7 +39,7 @@ export interface SearchFailure {
 export const NONE = Symbol('no value');
 export type Built = Json | typeof NONE;
 
-/** The search for one value, as the builders of arrays and objects see it. */
+/** The search for one value, as the builders of arrays and objects use it. */
 export interface Search {
   readonly tools: BuilderTools;
   /** The failure of the innermost value. */

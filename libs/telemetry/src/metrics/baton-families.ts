@@ -44,7 +44,7 @@ export const BATON_FAMILIES: readonly MetricFamily[] = [
   ),
   gauge(
     'baton:starved_seconds',
-    'The worst pause of the process of the engine of late, fading by half in lateness_half_life.',
+    'Longest recent pause of the process; it loses half of its weight in lateness_half_life.',
     (engine) => (engine.gauges.latenessMs ?? 0) / 1_000,
   ),
   counter(

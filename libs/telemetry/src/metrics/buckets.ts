@@ -3,7 +3,7 @@ export const ITERATION_TOKENS = [1, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 40
 /** vllm/distributed/kv_transfer/kv_connector/v1/nixl/stats.py. */
 export const TRANSFER_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.2, 0.3, 0.5, 0.75, 1, 5];
 export const TRANSFER_BYTES = Array.from({ length: 12 }, (_, i) => 2 ** (11 + 2 * i));
-/** As above. */
+/** Buckets for the number of descriptors of a transfer, chosen like those above. */
 export const TRANSFER_DESCRIPTORS = [
   10, 20, 30, 50, 75, 100, 200, 400, 1_000, 2_000, 4_000, 10_000, 20_000, 50_000,
 ];

@@ -25,7 +25,10 @@ export interface CounterFamily extends FamilyHead {
     readonly labels: SeriesLabels;
     readonly key: CounterKey | SpeculationKey | OptionalKey | UpstreamKey;
   }[];
-  /** Only engines that count it have the series; otherwise those that do not have 0. */
+  /**
+   * True when only engines that count it have the series. Otherwise the other engines have the
+   * value 0.
+   */
   readonly isOptional?: true;
 }
 
@@ -115,7 +118,7 @@ export type PoolKey =
   | 'kv_pool_blocks_evicted';
 
 /**
- * How the legs of an executing engine may end on its server: the labels of
+ * The possible ends of a leg on the server of an executing engine: the labels of
  * `baton:upstream_requests_total`.
  */
 export const UPSTREAM_OUTCOMES = [

@@ -29,9 +29,9 @@ const ENDS = [
   ...['<|eot_id|>', '<|im_end|>'],
 ];
 /**
- * Characters that are encoded at once. The library's time grows faster than the length of a word,
- * so a text is cut before a space, where words begin. Only a word longer than this can get a token
- * or two more.
+ * Most characters that one call encodes. The library's time grows faster than the length of a text,
+ * so a text is cut before a space, where words begin. Only a word longer than this can get one or
+ * two tokens more.
  */
 const LONGEST_SLICE = 1_024;
 /** Highest id of a vocabulary. A file with a higher one is refused. */

@@ -87,7 +87,7 @@ let shared: Tokenizer | undefined;
 /** The table of o200k_base as a file; scripts/build-vocabulary.mjs writes it. */
 export const O200K_FILE = join(__dirname, 'o200k_base.tokens');
 
-/** The same table from the package's list, which takes 0.2 s and 60 MiB. */
+/** The table built from the package's list, which takes 0.2 s and 60 MiB. */
 export function o200kTable(): TokenTable {
   return tokenTableOf(o200kRanks);
 }

@@ -26,7 +26,7 @@ export interface Ranks {
  */
 const MAX_PIECE_BYTES = 1 << 16;
 
-/** Characters that are cut into pieces at once: one piece of millions overflows V8's stack. */
+/** Most characters that one call cuts into pieces, because millions of them overflow V8's stack. */
 const MAX_PART = 1 << 20;
 
 /** Byte-pair encoding over a table of ranks. */

@@ -135,7 +135,7 @@ class MemoryAdmission implements AdmissionCounters {
     });
   }
 
-  /** Never refused: a share belongs to its API, which writes it when the broker is back. */
+  /** Never refused: an API owns its share and writes it again after a loss of the broker. */
   async shift(
     apiId: string,
     deltas: Readonly<Partial<Record<Stage, number>>>,

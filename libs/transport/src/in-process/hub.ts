@@ -16,8 +16,8 @@ export const monotonicMs = (): number => performance.now();
 
 /**
  * The memory that several in-process transports share instead of a Redis server. Each attached
- * transport represents one process, which can die (`close`) while the others continue. The hub
- * itself can go away and come back, with or without its data, as a server can.
+ * transport represents one process, which can end (`close`) while the others continue. The hub
+ * itself can disconnect and come back, with or without its data, like a server.
  */
 export class InProcessHub {
   readonly times: TransportTimes;
@@ -89,7 +89,9 @@ export class InProcessHub {
     return () => this.listeners.delete(listener);
   }
 
-  /** Requests that wait for the stage, over living APIs and `own`; drops shares of dead ones. */
+  /**
+   * Requests that wait for the stage, over living APIs and `own`; drops the shares of other APIs.
+   */
   livingTotal(stage: Stage, own?: string): number {
     let total = 0;
     for (const [apiId, share] of this.shares[stage]) {

@@ -2,7 +2,7 @@ import type { Stage } from '@baton/contract';
 
 /**
  * Counts the requests that wait for a stage, over all API processes, with atomic decisions. Each
- * API owns a share, which vanishes with the API's presence, so that counts cannot drift.
+ * API owns a share, which is dropped with the API's presence, so that counts cannot drift.
  */
 export interface AdmissionCounters {
   /**

@@ -1,6 +1,6 @@
 /**
- * Fire-and-forget messages. A subscriber may miss messages of a publisher, but gets the rest in
- * order.
+ * Messages without delivery guarantee. A subscriber can miss messages of a publisher and gets the
+ * others in order.
  */
 export interface Bus {
   publish(channel: string, payload: Buffer): void;

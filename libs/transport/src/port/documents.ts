@@ -1,6 +1,6 @@
 /**
- * Documents that any process may read: small, few, and dropped after a while. A collection keeps
- * the most recently used ones; evicted, expired and removed documents are equally gone.
+ * Documents that any process can read: small, few, and dropped after a time. A collection keeps the
+ * most recently used ones. An evicted, expired or removed document does not exist any more.
  */
 export interface DocumentStore {
   /** Stores or overwrites. `too-large`: nothing was stored. */
@@ -28,7 +28,7 @@ export interface DocumentStore {
     entries: string,
     bounds: CollectionBounds,
   ): Promise<'extended' | 'gone' | 'too-large'>;
-  /** Counts as a use. */
+  /** Reads a document; this counts as a use. */
   get(place: DocumentPlace): Promise<string | undefined>;
   /**
    * The ids of a collection, least recently used first, at most its limit. Some documents may have
@@ -40,7 +40,7 @@ export interface DocumentStore {
    * use.
    */
   firstLines(collection: string, ids: readonly string[]): Promise<readonly (string | undefined)[]>;
-  /** False when it does not exist. Of two concurrent callers, one gets true. */
+  /** Removes a document. False when it does not exist. Of two concurrent callers, one gets true. */
   remove(place: DocumentPlace): Promise<boolean>;
 }
 

@@ -1,8 +1,8 @@
 import type { EndReason, Epoch, KvTransferParams, Placed, Stage } from '@baton/contract';
 
 /**
- * The record of each request under way, and its tombstone afterwards. Every method is atomic. The
- * ledger fences: a call with an older epoch than the record's is refused and changes nothing.
+ * The record of each request under way, and its tombstone afterwards. Every method is atomic. A
+ * call with an older epoch than the record's is fenced out: it is refused and changes nothing.
  */
 export interface RequestLedger {
   /** Opens a run of `stage`. The first run creates the record. */
@@ -20,9 +20,9 @@ export interface RequestLedger {
    */
   returnToPrefill(requestId: string, epoch: Epoch): Promise<number | undefined>;
   /**
-   * A run ends because its engine leaves or was late, not because of the request: it does not count
-   * against `maxRuns`, even when a newer run has begun. Changes nothing when repeated, or when the
-   * run has done its part.
+   * Ends a run because its engine leaves or was late, not because of the request. The run does not
+   * count towards `maxRuns`, even when a newer run has begun. A repeated call, or a call for a
+   * completed run, changes nothing.
    */
   withdraw(requestId: string, epoch: Epoch): Promise<void>;
   /**
@@ -41,9 +41,9 @@ export interface RequestLedger {
    */
   resubmit(again: Resubmission): Promise<void>;
   /**
-   * The API that awaits it seems dead, as for `not-awaited` from `begin`: `inspect` shows it as
-   * aborted until that API resubmits it. Nothing happens when the record is terminal, names no API,
-   * or its API lives.
+   * Drops a request whose API has no presence, as for `not-awaited` from `begin`: `inspect` shows
+   * it as aborted until that API resubmits it. Changes nothing when the record is terminal, names
+   * no API, or its API has a presence.
    */
   abandon(requestId: string): Promise<void>;
   /** One view per id, in order; undefined when there is no record. */
@@ -74,9 +74,9 @@ export type RunPermit =
       readonly why: 'aborted' | 'finished' | 'superseded' | 'moved-on' | 'not-awaited';
     }
   /**
-   * The caller must not run it. Its worker may have died between the ledger's answer and the next
-   * job, so the caller adds the decode job (`handed-over`), or the prefill job of `submission`
-   * (`returned`), before it removes this one. Adding an existing job changes nothing.
+   * The caller must not run it. The earlier worker can have ended between the ledger's answer and
+   * the next job. So the caller adds the decode job (`handed-over`), or the prefill job of
+   * `submission` (`returned`), before it removes this one. Adding an existing job changes nothing.
    */
   | { readonly kind: 'drop'; readonly why: 'handed-over'; readonly handoff: HandoffRecord }
   | { readonly kind: 'drop'; readonly why: 'returned'; readonly submission: number }
@@ -125,8 +125,8 @@ export interface RequestView {
   readonly epoch: Epoch;
   readonly engineId: string;
   /**
-   * Aborted, or dropped because its API seemed dead (`not-awaited`); a living API resubmits it
-   * under a higher number.
+   * Aborted, or dropped because its API had no presence (`not-awaited`). If that API still runs, it
+   * resubmits the request under a higher number.
    */
   readonly isAborted: boolean;
   readonly isApiAlive: boolean;

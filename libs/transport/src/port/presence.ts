@@ -11,8 +11,7 @@ export interface PresenceBoard {
   removeEngine(engineId: string): Promise<void>;
   engines(): Promise<readonly EnginePresence[]>;
   /**
-   * The smallest index without a living engine, claimed for `engineId` as long as it keeps
-   * announcing itself.
+   * The smallest free index, claimed for `engineId` for as long as that engine announces itself.
    */
   claimIndex(engineId: string): Promise<number>;
   announceApi(apiId: string, ttlMs: number): Promise<void>;

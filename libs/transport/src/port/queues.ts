@@ -33,8 +33,8 @@ export interface ConsumeOptions {
    */
   room(): number;
   /**
-   * Whether the consumer has nothing to do: of several with room, such a one takes before one that
-   * has. Absent: it never counts as idle. Asked before each take, and after `JobConsumer.wake()`.
+   * Whether the consumer is idle. Of several consumers with room, an idle one takes first. Absent:
+   * the consumer never counts as idle. Called before each take, and after `JobConsumer.wake()`.
    */
   isIdle?(): boolean;
   /**
@@ -45,8 +45,8 @@ export interface ConsumeOptions {
   /** A taken job. It stays locked, its lock renewed, until `done` or `giveBack`. */
   onJob(job: TakenJob): void;
   /**
-   * The lock of a taken job is lost: another worker has taken the job since (this process was
-   * late), or the broker forgot it. End the run now.
+   * Called when the lock of a taken job is lost: another worker has taken the job since, because
+   * this process was late, or the broker has lost its data. End the run now.
    */
   onLockLost(job: TakenJob): void;
 }
@@ -56,7 +56,7 @@ export type RunClaim = Pick<RunStart, 'stage' | 'engineId' | 'maxRuns'>;
 
 export interface TakenJob {
   readonly job: EngineJob;
-  /** The ledger's answer when the job was taken; undefined when it was not asked. */
+  /** The ledger's answer at the take; undefined for a take without `begin`. */
   readonly permit: RunPermit | undefined;
   /** Removes the job. Resolves false when the lock was lost. */
   done(): Promise<boolean>;
@@ -70,7 +70,7 @@ export interface TakenJob {
    * `leaves`, `done`, in one step. Resolves to the ledger's answer.
    */
   handOver(handOver: HandOver): Promise<boolean>;
-  /** Puts the job back to the front of the queue, for a worker that drains. */
+  /** Puts the job back at the front of the queue, for a worker that drains. */
   giveBack(): Promise<void>;
 }
 
@@ -88,7 +88,7 @@ export interface HandOver {
 }
 
 export interface JobConsumer {
-  /** Room may have grown, or the last work may have ended. */
+  /** Call it when room can have grown or the last work has ended. */
   wake(): void;
   /** Stops taking; keeps renewing the locks of running jobs. */
   pause(): void;

@@ -8,9 +8,9 @@ import type { JobQueues } from './queues';
 import type { RateBudgets } from './rates';
 
 /**
- * The one port between processes, stated in semantics. Two adapters implement it, Redis (bullmq +
- * ioredis) and in-process, and one conformance suite runs on both. Every call has a deadline: it
- * rejects with a `TransportUnavailable` instead of hanging.
+ * The only port between processes. It has two adapters, Redis (bullmq + ioredis) and in-process,
+ * and one conformance suite runs on both. Every call has a deadline, after which it rejects with
+ * `TransportUnavailable`.
  */
 export interface Transport {
   /** A description for the log: `Redis 7.0.15 at unix:...`, `in-process`. */

@@ -30,7 +30,7 @@ return 1
 
 /**
  * KEYS: shares, one hash per stage. ARGV: API id, prefix of API keys, one delta per stage. A share
- * never falls below nothing. Answers one total per stage.
+ * is never below 0. Answers one total per stage.
  */
 export const SHIFT: Script = {
   name: 'shift',

@@ -7,10 +7,10 @@ import type { RedisLink } from './connection/link';
 type Shares = Record<Stage, number>;
 
 /**
- * Admission over all API processes. Redis decides; this object also keeps the shares granted to the
- * API processes of this transport, because no other process has them. Shares that Redis has lost or
- * missed are written again as absolute numbers, when the link is restored and when an API was
- * considered dead: no other change is under way at those moments.
+ * Admission over all API processes. Redis decides. This object also keeps the shares granted to the
+ * API processes of this transport, because no other process has them. It writes lost or missed
+ * shares again as absolute numbers, when the link is restored and when an API counted as dead. No
+ * other change is under way at those moments.
  */
 export class RedisAdmission implements AdmissionCounters {
   private readonly granted = new Map<string, Shares>();
@@ -33,8 +33,7 @@ export class RedisAdmission implements AdmissionCounters {
     const ask = async (): Promise<boolean> => {
       const reply = await this.link.scripts.run(TRY_ENTER, [this.keys.waiting(stage)], args);
       if (reply !== 1) return false;
-      // The caller already got a failure for lack of an answer, so a grant that comes later goes
-      // back.
+      // The caller already got a failure, so a later grant is returned.
       if (hasGivenUp) await this.write(apiId, { [stage]: -count });
       else this.grant(apiId, { [stage]: count });
       return true;

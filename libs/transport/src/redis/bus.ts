@@ -2,7 +2,7 @@ import type { Bus, Unsubscribe } from '../port/bus';
 import type { Keys } from './keys';
 import type { RedisLink } from './connection/link';
 
-/** Beyond this many unsent bytes messages are dropped, because the broker does not read. */
+/** Limit of unsent bytes. Beyond it the broker does not read, and further messages are dropped. */
 const MAX_UNSENT_BYTES = 32 * 1024 * 1024;
 
 type Listener = (payload: Buffer) => void;

@@ -1,8 +1,6 @@
 import type { Script } from './connection/script';
 
-/**
- * Marks an id as used now. Scores come from a counter in the set itself, so that no clock matters.
- */
+/** Marks an id as used now. Scores come from a counter in the set, so that no clock is needed. */
 const USE = `
 local function use(uses, id)
   local newest = redis.call('ZREVRANGE', uses, 0, 0, 'WITHSCORES')

@@ -21,8 +21,8 @@ import type { RedisLink } from './connection/link';
 /** Documents read at once. Other commands wait behind them, and one may have 8 MiB. */
 const MAX_READS = 4;
 /**
- * Longer documents are written one by one, because everything sent at once is copied at once, and
- * each copy of such a document has a turn of the event loop of its own, read or written.
+ * Longer documents are read and written one by one, each in its own turn of the event loop, because
+ * ioredis copies everything that is sent in one turn at the same time.
  */
 const LARGE_CHARACTERS = 262_144;
 
@@ -152,7 +152,7 @@ export class RedisDocuments implements DocumentStore {
   }
 }
 
-/** What is sent: ioredis copies a long text more often than its bytes. Undefined: too long. */
+/** The bytes to send: ioredis copies a long text more often. Undefined: too long. */
 function bytesOf(document: string): Buffer | undefined {
   if (document.length > MAX_DOCUMENT_BYTES) return undefined;
   const bytes = Buffer.from(document);

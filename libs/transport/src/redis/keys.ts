@@ -40,7 +40,7 @@ export class Keys {
     return `${this.tag}claim:${engineId}`;
   }
 
-  /** Set of engine ids that may be alive, so that nothing ever scans. */
+  /** Set of the engine ids that can have a presence, so that no command scans the keys. */
   get engines(): string {
     return `${this.tag}engines`;
   }

@@ -7,7 +7,7 @@ import { WorkerProbe } from './worker-probe';
 export class WorkerController {
   constructor(private readonly probe: WorkerProbe) {}
 
-  /** 200 while the process runs, whatever the state of its engines. */
+  /** Answers 200 while the process runs, in any state of its engines. */
   @Get('health')
   health(): void {
     return undefined;

@@ -16,7 +16,7 @@ export interface EngineStarter {
    */
   start(role: Stage, count: number): Promise<void>;
   /**
-   * Ends processes that are not ready; resolves to their number. Unset: all engines start at once.
+   * Ends processes that are not ready; resolves to their number. Unset: all engines start together.
    */
   cancel?(): Promise<number>;
 }
@@ -142,7 +142,8 @@ export class LiveMembership {
     const { role, state } = engine;
     if (state !== 'ready' || readyCounts(engines)[role] > 1) return engine;
     const message =
-      `It is the last ${role} engine that is ready: what waits for one would ` + 'wait for ever.';
+      `It is the last ${role} engine that is ready, and requests for this role would wait ` +
+      'forever. Start another one first.';
     throw new BatonError('engine_needed', message);
   }
 

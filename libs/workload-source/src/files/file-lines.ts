@@ -99,7 +99,7 @@ class LineSplitter {
     return true;
   }
 
-  /** The last line may end without a line feed. */
+  /** The last line can end without a line feed. */
   end(): false {
     const last = this.rest + this.decoder.end();
     if (last !== '') this.reader.onLine(last, this.lineNumber + 1);

@@ -9,7 +9,7 @@ import { lengthsFor, workloadStream } from './draw-lengths';
 export interface MultiTurnSpec {
   /** Starts of conversations, ascending. Only as many as `count` needs are used. */
   readonly arrivalUs: Float64Array;
-  /** Requests in total. The last conversation may be cut. */
+  /** Requests in total. The last conversation can be cut. */
   readonly count: number;
   /** Turns per conversation. */
   readonly turns: LengthSpec;

@@ -20,7 +20,7 @@ export class RequestCollector {
     return this.builder.count;
   }
 
-  /** Adds a request and returns its row so far. Token counts may be 0. */
+  /** Adds a request and returns its current row. Token counts can be 0. */
   add(row: Row): number {
     if (row.promptTokens === 0) this.emptyPrompts += 1;
     if (row.outputTokens === 0) this.emptyOutputs += 1;

@@ -49,7 +49,7 @@ export class VllmLogReader implements TraceReader {
     return this.requests.size;
   }
 
-  /** Outputs of the requests read so far may follow in later lines. */
+  /** The outputs of earlier requests can follow in later lines. */
   readonly isFull = false;
 
   push(line: string, lineNumber: number): void {

@@ -8,7 +8,10 @@ import type { Tenant } from '../../http/request-context';
 import { DocumentCollection } from '../document-collection';
 import { CONFIG, LOGGER, TRANSPORT } from '../../tokens';
 
-/** Far more than any engine holds; a list of this length still fits in one document. */
+/**
+ * Limit of adapters in a list: far more than an engine holds, and such a list still fits in one
+ * document.
+ */
 const MAX_ADAPTERS = 1_000;
 const ALL = 'all';
 const KEPT_MS = 31 * 86_400_000;
@@ -35,7 +38,7 @@ class Known {
  */
 @Injectable()
 export class AdapterRegistry implements OnApplicationShutdown, OnModuleInit {
-  /** Adapters are configured, or may be loaded while the cluster runs. */
+  /** True when adapters are configured or can be loaded while the cluster runs. */
   readonly isOn: boolean;
   private readonly configured: Known;
   private readonly changed = new Map<Tenant, Known>();
@@ -128,7 +131,7 @@ export class AdapterRegistry implements OnApplicationShutdown, OnModuleInit {
       if (list !== undefined) this.changed.set(owner, new Known(list.adapters));
       return list !== undefined;
     } catch (error) {
-      this.logger.warn({ err: error }, 'list of adapters not read');
+      this.logger.warn({ err: error }, 'reading the list of LoRA adapters failed');
       return false;
     }
   }

@@ -2,7 +2,7 @@ import { type Adapter, isAdapter } from '@baton/engine-setup';
 import { isObject, type JsonFields } from '@baton/kernel';
 import { RequestError } from '@baton/openai';
 
-/** The body of a request to load one. @throws RequestError in vLLM's words */
+/** The body of a request to load an adapter. @throws RequestError with vLLM's message */
 export function adapterOfBody(body: unknown): Adapter & { readonly inPlace: boolean } {
   const { lora_name: name, lora_path: path, load_inplace: inPlace = false } = adapterFields(body);
   if (!isGiven(name) || !isGiven(path)) {
@@ -14,7 +14,7 @@ export function adapterOfBody(body: unknown): Adapter & { readonly inPlace: bool
   return { name: name as string, path: path as string, inPlace };
 }
 
-/** The body of a request to unload one. @throws RequestError in vLLM's words */
+/** The body of a request to unload an adapter. @throws RequestError with vLLM's message */
 export function adapterNameOfBody(body: unknown): string {
   const { lora_name: name } = adapterFields(body);
   if (!isGiven(name)) throw invalid("'lora_name' needs to be provided to unload a LoRA adapter.");

@@ -18,7 +18,10 @@ const TEXT = 'text/plain; charset=utf-8';
 export class AdaptersController {
   constructor(private readonly registry: AdapterRegistry) {}
 
-  @Describe('Models', 'Load a LoRA adapter', { body: 'Object', answers: ['text'] })
+  @Describe('Models', 'Load a LoRA adapter', {
+    ...{ body: 'Object', answers: ['text'] },
+    example: { lora_name: 'relay', lora_path: '/adapters/relay' },
+  })
   @Post('load_lora_adapter')
   @HttpCode(200)
   @Header('content-type', TEXT)
@@ -31,7 +34,9 @@ export class AdaptersController {
     return `Success: LoRA adapter '${adapter.name}' added successfully.`;
   }
 
-  @Describe('Models', 'Unload a LoRA adapter', { body: 'Object', answers: ['text'] })
+  @Describe('Models', 'Unload a LoRA adapter', {
+    ...{ body: 'Object', answers: ['text'], example: { lora_name: 'relay' } },
+  })
   @Post('unload_lora_adapter')
   @HttpCode(200)
   @Header('content-type', TEXT)

@@ -22,8 +22,7 @@ export function roleOf(body: unknown): Stage {
 }
 
 /**
- * The number of engines that a request asks for; default 1. @throws BatonError `invalid_type`,
- * `invalid_value`
+ * The number of engines in an order; default 1. @throws BatonError `invalid_type`, `invalid_value`
  */
 function engineCountOf(body: unknown): number {
   const { count = 1 } = bodyFields(body);

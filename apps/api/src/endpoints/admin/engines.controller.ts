@@ -18,14 +18,17 @@ const BEGUN = 202;
 export class EnginesController {
   constructor(@Inject(LiveMembership) private readonly membership: LiveMembership) {}
 
-  @Describe('Administration', 'List the engines')
+  @Describe('Administration', 'List the engines', { result: 'EngineList' })
   @Get()
   async list(): Promise<{ object: 'list'; data: ListedEngine[] }> {
     const engines = await served(this.membership.engines());
     return { object: 'list', data: engines.map(engineEntry) };
   }
 
-  @Describe('Administration', 'Let engines join', { body: 'Object' })
+  @Describe('Administration', 'Start engines', {
+    ...{ body: 'Object', example: { role: 'decode', count: 1 }, result: 'Joining' },
+    ...{ status: BEGUN, detail: 'The list of engines shows the progress.' },
+  })
   @Post()
   @HttpCode(BEGUN)
   async join(
@@ -36,13 +39,16 @@ export class EnginesController {
   }
 
   /** Engines that the list already shows leave by their ids. */
-  @Describe('Administration', 'Cancel what has not joined yet')
+  @Describe('Administration', 'Cancel engines that have not joined yet', { result: 'Cancelled' })
   @Delete()
   async cancel(): Promise<{ cancelled: number }> {
     return { cancelled: await served(this.membership.cancelJoins()) };
   }
 
-  @Describe('Administration', 'Let an engine leave')
+  @Describe('Administration', 'Remove an engine', {
+    ...{ status: BEGUN, result: 'Leaving' },
+    detail: 'The engine finishes its requests first.',
+  })
   @Delete(':id')
   @HttpCode(BEGUN)
   async leave(@Param('id') id: string): Promise<{ id: string; state: 'draining' }> {
@@ -50,7 +56,11 @@ export class EnginesController {
     return { id: engineId, state: 'draining' };
   }
 
-  @Describe('Administration', 'Change the role of an engine', { body: 'Object' })
+  @Describe('Administration', 'Change the role of an engine', {
+    ...{ body: 'Object', example: { role: 'prefill' }, result: 'Becoming' },
+    status: BEGUN,
+    detail: 'The engine finishes its requests first.',
+  })
   @Post(':id/role')
   @HttpCode(BEGUN)
   async changeRole(

@@ -32,13 +32,16 @@ export class SettingsController {
     @Inject(CONFIG) private readonly config: BatonConfig,
   ) {}
 
-  @Describe('Administration', 'What can be changed while the cluster runs')
+  @Describe('Administration', 'Show the settings', { result: 'Settings' })
   @Get()
   show(): SettingsView {
     return this.view(this.settings.current);
   }
 
-  @Describe('Administration', 'Change it', { body: 'Object' })
+  @Describe('Administration', 'Change settings while the cluster runs', {
+    ...{ body: 'Object', example: { failure_injection_rate: 0 }, result: 'Settings' },
+    detail: 'A refused change leaves every setting as it is.',
+  })
   @Post()
   @HttpCode(200)
   async change(@Body(new ReadPipe(bodyFields)) fields: Fields): Promise<SettingsView> {

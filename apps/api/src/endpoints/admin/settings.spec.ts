@@ -112,7 +112,7 @@ describe('/admin/config', () => {
   });
 
   it.each([
-    [{ speedup: 2 }, 'speedup cannot change while the cluster runs; what can: faults, '],
+    [{ speedup: 2 }, 'speedup cannot change while the cluster runs; these can: faults, '],
     [{ placment: 'pull' }, "unknown option 'placment'; did you mean 'placement'?"],
     [{ faults: [{ ...BUSY, rate: 3 }] }, 'faults[0].rate must be a number from 0.000001 to 1.'],
     [[], 'The body must be a JSON object.'],

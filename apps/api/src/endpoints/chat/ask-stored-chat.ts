@@ -9,8 +9,8 @@ interface StoredChatReading extends Reading {
 }
 
 /**
- * A chat that may have `store`: a body that is not parsed yet does not show it. The extra reading
- * is the time of arrival.
+ * A chat with or without `store`, because a body that is not parsed yet does not show the field.
+ * The extra input of the reader is the time of arrival.
  */
 export const askStoredChat: Ask<StoredChatReading> = {
   name: 'stored-chat',

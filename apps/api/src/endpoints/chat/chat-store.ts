@@ -6,7 +6,7 @@ import { StoredDocuments } from '../../cluster/stored-documents';
 import type { Tenant } from '../../http/request-context';
 import { CONFIG, TRANSPORT } from '../../tokens';
 
-/** Heads read at once; the largest have 64 KiB each. */
+/** Heads that one call reads; the largest have 64 KiB each. */
 const HEADS_AT_ONCE = 64;
 
 /** Chat completions made with `store`. They have the bounds of stored responses. */

@@ -30,7 +30,7 @@ export class ChatController {
     return this.generation.answer(callOf(ask, received));
   }
 
-  @Describe('Text', 'Answer several conversations at once', {
+  @Describe('Text', 'Answer several conversations in one request', {
     ...{ body: 'ChatCompletionBatchRequest', result: 'ChatCompletion' },
   })
   @Post('batch')

@@ -33,7 +33,7 @@ export class StoredChatsController {
   }
 
   @Describe('Text', 'Change the metadata of a stored chat completion', {
-    ...{ body: 'Object', result: 'ChatCompletion' },
+    ...{ body: 'Object', example: { metadata: { topic: 'relay' } }, result: 'ChatCompletion' },
   })
   @Post(':id')
   @HttpCode(200)

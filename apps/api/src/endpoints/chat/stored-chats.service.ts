@@ -90,7 +90,7 @@ export class StoredChatsService {
       const isStored = await this.store.addText(at, await document());
       if (!isStored) this.logger.warn({ chat: at.id }, 'chat completion too large to store');
     } catch (error) {
-      this.logger.warn({ chat: at.id, err: error }, 'chat completion not stored');
+      this.logger.warn({ chat: at.id, err: error }, 'storing a chat completion failed');
     }
   }
 }

@@ -6,9 +6,7 @@ import { StoredDocuments } from '../../cluster/stored-documents';
 import type { Owned } from '../../http/access/tenant';
 import { CONFIG, TRANSPORT } from '../../tokens';
 
-/**
- * The conversations. Their texts may be long, so they are changed without parsing where possible.
- */
+/** The stored conversations. Their texts can be long, so most changes do not parse them. */
 @Injectable()
 export class ConversationStore extends StoredDocuments<StoredConversation> {
   constructor(@Inject(CONFIG) config: BatonConfig, @Inject(TRANSPORT) transport: Transport) {

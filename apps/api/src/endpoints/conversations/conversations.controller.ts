@@ -24,7 +24,7 @@ type Parameters = Readonly<Record<string, unknown>>;
 export class ConversationsController {
   constructor(private readonly conversations: ConversationsService) {}
 
-  @Describe('Conversations', 'Begin a conversation', {
+  @Describe('Conversations', 'Create a conversation', {
     ...{ body: 'ConversationRequest', result: 'Conversation' },
   })
   @Post()
@@ -42,7 +42,8 @@ export class ConversationsController {
   }
 
   @Describe('Conversations', 'Change the metadata of a conversation', {
-    body: 'ConversationRequest',
+    ...{ body: 'ConversationRequest', result: 'Conversation' },
+    example: { metadata: { topic: 'relay' } },
   })
   @Post(':id')
   @HttpCode(200)
@@ -59,7 +60,10 @@ export class ConversationsController {
     return asciiJson({ id: at.id, object: 'conversation.deleted', deleted: true });
   }
 
-  @Describe('Conversations', 'Add items to a conversation', { body: 'ConversationRequest' })
+  @Describe('Conversations', 'Add items to a conversation', {
+    ...{ body: 'ConversationRequest', result: 'List' },
+    example: { items: [{ type: 'message', role: 'user', content: 'Hello' }] },
+  })
   @Post(':id/items')
   @HttpCode(200)
   @Header('content-type', JSON_TYPE)
@@ -74,14 +78,14 @@ export class ConversationsController {
     return this.conversations.listItems(at, query);
   }
 
-  @Describe('Conversations', 'Read an item of a conversation')
+  @Describe('Conversations', 'Read an item of a conversation', { result: 'ConversationItem' })
   @Get(':id/items/:item')
   @Header('content-type', JSON_TYPE)
   item(@OwnedId() at: Owned, @Param('item') item: string): Promise<string> {
     return this.conversations.item(at, item);
   }
 
-  @Describe('Conversations', 'Delete an item of a conversation')
+  @Describe('Conversations', 'Delete an item of a conversation', { result: 'Conversation' })
   @Delete(':id/items/:item')
   @Header('content-type', JSON_TYPE)
   async removeItem(@OwnedId() at: Owned, @Param('item') item: string): Promise<string> {

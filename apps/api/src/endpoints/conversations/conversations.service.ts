@@ -16,7 +16,10 @@ import {
 
 type View = AnswerExtra<'stored-conversation'>;
 
-/** The operations of clients on conversations; responses read and append by themselves. */
+/**
+ * The operations of clients on conversations. Responses read and extend conversations without this
+ * service.
+ */
 @Injectable()
 export class ConversationsService {
   constructor(

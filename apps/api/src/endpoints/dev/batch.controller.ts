@@ -36,7 +36,7 @@ export class BatchController {
     private readonly operator: Operator,
   ) {}
 
-  @Describe('Development mode', 'What the engines compute at this moment')
+  @Describe('Development mode', 'Show the current batches of the engines', { result: 'Batch' })
   @Get('batch')
   async batch(): Promise<ClusterBatch> {
     try {

@@ -27,10 +27,11 @@ export class DevController {
   ) {}
 
   /** `success` is false while requests run or KV is held, as in vLLM. */
-  @Describe('Development mode', 'Forget the KV of prompts', {
+  @Describe('Development mode', 'Clear the prefix caches of the engines', {
+    result: 'CacheReset',
     query: [
       { name: 'reset_running_requests', type: 'boolean', meaning: 'Not supported.' },
-      { name: 'reset_external', type: 'boolean', meaning: 'Forget what host memory holds too.' },
+      { name: 'reset_external', type: 'boolean', meaning: 'Clear host memory too.' },
     ],
   })
   @Post('reset_prefix_cache')
@@ -42,21 +43,28 @@ export class DevController {
   }
 
   /** Does nothing: no engine has these two caches. */
-  @Describe('Development mode', 'Forget images; there are none', NOTHING)
+  @Describe('Development mode', 'Clear the image caches', {
+    ...NOTHING,
+    detail: 'No engine has one, so nothing happens.',
+  })
   @Post('reset_mm_cache')
   @HttpCode(200)
   resetImages(): void {}
 
-  @Describe('Development mode', 'Forget encodings; there are none', NOTHING)
+  @Describe('Development mode', 'Clear the encoder caches', {
+    ...NOTHING,
+    detail: 'No engine has one, so nothing happens.',
+  })
   @Post('reset_encoder_cache')
   @HttpCode(200)
   resetEncodings(): void {}
 
-  @Describe('Development mode', 'Let the engines sleep', {
+  @Describe('Development mode', 'Put the engines to sleep', {
+    detail: 'The KV caches are emptied, except with mode `keep`.',
     ...NOTHING,
     query: [
-      { name: 'level', type: 'integer', meaning: 'How deeply, 0 to 2.' },
-      { name: 'mode', type: 'string', meaning: 'What becomes of requests: abort, wait or keep.' },
+      { name: 'level', type: 'integer', meaning: 'Level of sleep, 0 to 2.' },
+      { name: 'mode', type: 'string', meaning: 'Effect on requests: abort, wait or keep.' },
     ],
   })
   @Post('sleep')
@@ -67,8 +75,11 @@ export class DevController {
 
   /** Parts may wake one by one; requests resume when all parts are awake. */
   @Describe('Development mode', 'Wake the engines', {
+    detail: 'Requests resume when all parts are awake.',
     ...NOTHING,
-    query: [{ name: 'tags', type: 'string', meaning: 'weights or kv_cache; may be repeated.' }],
+    query: [
+      { name: 'tags', type: 'string', meaning: 'Part to wake: weights or kv_cache. Repeatable.' },
+    ],
   })
   @Post('wake_up')
   @HttpCode(200)
@@ -76,16 +87,15 @@ export class DevController {
     await this.orders.wake(tags);
   }
 
-  @Describe('Development mode', 'Whether the engines sleep')
+  @Describe('Development mode', 'Show whether the engines sleep', { result: 'Asleep' })
   @Get('is_sleeping')
   isSleeping(): { is_sleeping: boolean } {
     return { is_sleeping: this.operator.isSleeping };
   }
 
-  @Describe('Development mode', 'Stop the engines', {
-    query: [
-      { name: 'mode', type: 'string', meaning: 'What becomes of requests: abort, wait or keep.' },
-    ],
+  @Describe('Development mode', 'Pause the engines', {
+    result: 'Status',
+    query: [{ name: 'mode', type: 'string', meaning: 'Effect on requests: abort, wait or keep.' }],
   })
   @Post('pause')
   @HttpCode(200)
@@ -94,7 +104,7 @@ export class DevController {
     return { status: 'paused' };
   }
 
-  @Describe('Development mode', 'Let the engines go on')
+  @Describe('Development mode', 'Resume the engines', { result: 'Status' })
   @Post('resume')
   @HttpCode(200)
   async resume(): Promise<{ status: 'resumed' }> {
@@ -102,13 +112,16 @@ export class DevController {
     return { status: 'resumed' };
   }
 
-  @Describe('Development mode', 'Whether the engines are stopped')
+  @Describe('Development mode', 'Show whether the engines are paused', { result: 'Paused' })
   @Get('is_paused')
   isPaused(): { is_paused: boolean } {
     return { is_paused: this.operator.isPaused };
   }
 
-  @Describe('Development mode', 'End requests early', { body: 'Object' })
+  @Describe('Development mode', 'Abort requests', {
+    ...{ body: 'Object', example: { request_ids: ['chatcmpl-1'] }, result: 'Aborted' },
+    detail: 'Without `request_ids` all requests end.',
+  })
   @Post('abort_requests')
   @HttpCode(200)
   async abort(

@@ -1,6 +1,8 @@
 import { BatonError } from '@baton/contract';
 
-/** What happens to requests under way when the engines pause. */
+/**
+ * The effect of a pause on requests under way: they end, the pause waits for them, or they wait.
+ */
 export type PauseMode = 'abort' | 'wait' | 'keep';
 
 export interface SleepOrder {
@@ -27,7 +29,10 @@ export function modeOf({ mode = 'abort' }: Query): PauseMode {
   throw badQuery('mode', "'abort', 'wait' or 'keep'");
 }
 
-/** Sleep levels differ in what real engines unload; here all of them discard the KV cache. */
+/**
+ * On real engines the sleep levels differ in what is unloaded. Here every level discards the KV
+ * cache, and only the gauge of the sleep state shows the level.
+ */
 function levelOf({ level = '1' }: Query): 0 | 1 | 2 {
   if (typeof level !== 'string' || !LEVELS.includes(level)) throw badQuery('level', '0, 1 or 2');
   return Number(level) as 0 | 1 | 2;
@@ -39,7 +44,7 @@ export function sleepOrderOf(query: Query): SleepOrder {
   return { level, mode: modeOf(query) };
 }
 
-/** None means all. */
+/** The parts to wake; without `tags` all parts. */
 export function tagsOf({ tags }: Query): readonly SleepTag[] {
   if (tags === undefined) return SLEEP_TAGS;
   return [tags].flat().map((tag) => {

@@ -8,9 +8,11 @@ import { ClusterView } from '../../cluster/cluster-view';
 import { ExchangeStep } from '../../request/exchange';
 import { API_IDENTITY, type ApiIdentity, CONFIG, TRANSPORT } from '../../tokens';
 
-/** How long engines have to answer; a slower one counts as one without an answer. */
+/** Time limit for the answers of engines; a later answer counts as missing. */
 const REPLY_TIMEOUT_MS = 2_000;
-/** API processes have no list of each other, so all answers within this time count. */
+/**
+ * Time during which answers of API processes count; there is no list of API processes to wait for.
+ */
 const API_REPLIES_MS = 150;
 const LOOK_EVERY_MS = 5;
 
@@ -46,7 +48,7 @@ export class Operator implements OnApplicationShutdown, OnModuleInit {
     await this.unsubscribe?.().catch(() => undefined);
   }
 
-  /** True when every engine has done it. */
+  /** True when every engine has carried out the order. */
   async askEngines(operation: WithoutAddress<Operation>): Promise<boolean> {
     await this.cluster.refresh();
     const engines = this.cluster.living().map(({ engineId }) => engineId);

@@ -10,7 +10,7 @@ interface Entry {
   readonly operation: DescribedOperation;
 }
 
-/** The description as an HTML page without scripts and without external resources. */
+/** The OpenAPI document as an HTML page without scripts and without external resources. */
 export function docsPage(document: OpenApiDocument): string {
   const entries = Object.entries(document.paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) => ({ method, path, operation })),
@@ -40,18 +40,18 @@ function isTagged({ tags }: DescribedOperation, name: string): boolean {
 }
 
 function operationHtml({ method, path, operation }: Entry, document: OpenApiDocument): string {
-  const { operationId, summary, parameters = [], requestBody, responses } = operation;
+  const { operationId, summary, description, parameters = [], requestBody, responses } = operation;
   const schema = requestBody?.content['application/json']?.schema;
   const body =
     schema === undefined ? '' : fieldsHtml('Body', schemaFields(resolved(schema, document)));
-  const given = parameters.map(({ name, required, description = '', schema: form }) => ({
+  const given = parameters.map(({ name, required, description: note = '', schema: form }) => ({
     ...{ name, isRequired: required, form: typeName(form) },
-    note: description,
+    note,
   }));
-  const types = Object.keys((responses['200']?.['content'] ?? {}) as object);
+  const types = Object.keys(((responses['200'] ?? responses['202'])?.['content'] ?? {}) as object);
   const answer = types.length === 0 ? 'no body' : types.map(escaped).join(' or ');
   return `<details id="${operationId}"><summary><b class="${method}">${method.toUpperCase()}</b> <code>${escaped(path)}</code> <span>${escaped(summary)}</span></summary>
-${fieldsHtml('Parameters', given)}${body}<p>Answers with ${answer}.</p></details>`;
+<p>${escaped(description)}</p>${fieldsHtml('Parameters', given)}${body}<p>Answers with ${answer}.</p></details>`;
 }
 
 interface FieldRow {

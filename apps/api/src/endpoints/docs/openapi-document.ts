@@ -11,6 +11,7 @@ import {
   TAGS,
 } from '../../http/operation';
 import { requestSchemas } from '../../http/request-schemas';
+import { ANSWERS } from './answer-examples';
 import { EXAMPLES } from './request-examples';
 
 /** An OpenAPI 3.1 document. */
@@ -28,6 +29,7 @@ export interface DescribedOperation {
   readonly operationId: string;
   readonly tags: readonly string[];
   readonly summary: string;
+  readonly description: string;
   readonly parameters?: readonly DescribedParameter[];
   readonly requestBody?: {
     readonly required: true;
@@ -53,13 +55,16 @@ const MEDIA_TYPES: Readonly<Record<Exclude<Media, 'nothing'>, string>> = {
   file: 'application/octet-stream',
 };
 
-/** The rule for fields that the schemas do not name. */
+/** Statement in the document about fields that the schemas do not list. */
 const FURTHER_FIELDS = {
   openai:
     'Request fields that are not named here are accepted where servers of this kind document ' +
     'them, and refused otherwise.',
   vllm: 'Request fields that are not named here are accepted.',
 } as const;
+
+/** Statement about the operations of operators. */
+const KEYED = 'It needs the admin key, except on this machine while no key is configured.';
 
 /** Paths with these prefixes need a key when keys are set. */
 const GUARDED = /^\/(v1|v2|inference|cohere)/;
@@ -99,7 +104,7 @@ export function openApiDocument(
     components: {
       schemas: {
         ...requestSchemas(),
-        ...answerSchemas(),
+        ...shownAnswers(),
         Error: config.dialect === 'vllm' ? vllmErrorSchema() : openAiErrorSchema(),
         MessageError: messageErrorSchema(),
         ResponseError: openAiErrorSchema(),
@@ -133,13 +138,36 @@ function operationOf(method: string, path: string, operation: HttpOperation): De
     operationId: operationId(method, path),
     tags: [operation.tag],
     summary: operation.summary,
+    description: descriptionOf(operation),
     ...(parameters.length === 0 ? {} : { parameters }),
     ...bodyOf(operation),
     responses: {
-      '200': answerOf(operation),
+      [operation.status ?? 200]: answerOf(operation),
       default: ref(`responses/${failureOf(path)}`),
     },
   };
+}
+
+/** The summary as a sentence, and the limits that follow from the other facts. */
+function descriptionOf(operation: HttpOperation): string {
+  const { summary, detail, answers = ['json'] } = operation;
+  const isStreamed = answers.includes('json') && answers.includes('events');
+  const sentences = [
+    `${summary}.`,
+    detail,
+    isStreamed ? 'With `stream` true the answer is a stream of server-sent events.' : undefined,
+    isOperators(operation) ? KEYED : undefined,
+  ];
+  return sentences.filter((sentence) => sentence !== undefined).join(' ');
+}
+
+/** The schemas of answers, each with its description and an example. */
+function shownAnswers(): Record<string, JsonSchema> {
+  const shown = Object.entries(answerSchemas()).map(([name, schema]: [string, JsonSchema]) => {
+    const { description, example } = ANSWERS[name as keyof typeof ANSWERS];
+    return [name, { ...schema, description, examples: [example] }] as const;
+  });
+  return Object.fromEntries(shown);
 }
 
 function operationId(method: string, path: string): string {
@@ -152,11 +180,15 @@ function queryParameter({ name, type, meaning }: QueryParameter): DescribedParam
   return { name, in: 'query', required: false, description: meaning, schema: { type } };
 }
 
-function bodyOf({ body, requires }: HttpOperation): Pick<DescribedOperation, 'requestBody'> {
+function bodyOf({
+  body,
+  requires,
+  example: own,
+}: HttpOperation): Pick<DescribedOperation, 'requestBody'> {
   if (body === undefined) return {};
-  const own = body === 'Object' ? { type: 'object' } : ref(`schemas/${body}`);
-  const schema = requires === undefined ? own : { ...own, required: requires };
-  const example = requires === undefined ? EXAMPLES[body] : undefined;
+  const named = body === 'Object' ? { type: 'object' } : ref(`schemas/${body}`);
+  const schema = requires === undefined ? named : { ...named, required: requires };
+  const example = own ?? EXAMPLES[body];
   const media = { schema, ...(example === undefined ? {} : { example }) };
   return { requestBody: { required: true, content: { 'application/json': media } } };
 }

@@ -17,13 +17,13 @@ export class OpenApiController {
     @Inject(CONFIG) private readonly config: BatonConfig,
   ) {}
 
-  @Describe('Pages', 'This description')
+  @Describe('Pages', 'Show the OpenAPI document')
   @Get('openapi.json')
   document(): OpenApiDocument {
     return openApiDocument(this.routes.list(), this.config);
   }
 
-  @Describe('Pages', 'This description, to be read', { answers: ['html'] })
+  @Describe('Pages', 'Show the API as a page', { answers: ['html'] })
   @Get('docs')
   @Header('content-type', 'text/html; charset=utf-8')
   @Header('content-security-policy', POLICY)

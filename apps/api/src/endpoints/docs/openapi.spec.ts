@@ -3,9 +3,13 @@ import Ajv2020 from 'ajv/dist/2020';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ApiFixture } from '../../../test/api-fixture';
 import { type KnownRoute, KnownRoutes } from '../../http/known-routes';
-import { type OpenApiDocument, openApiDocument } from './openapi-document';
+import { answerSchemas } from '../../http/answer-schemas';
+import { type DescribedOperation, type OpenApiDocument, openApiDocument } from './openapi-document';
 
 const METHODS = ['get', 'post', 'put', 'patch', 'delete', 'head', 'options', 'trace'];
+/** Engines start only where a supervisor runs. */
+const FOR_SUPERVISORS: ReadonlySet<string> = new Set(['/admin/engines']);
+type Shown = { readonly description: string; readonly examples: readonly unknown[] };
 type Media = Readonly<Record<string, { readonly schema?: { readonly $ref: string } }>>;
 
 const everything = {
@@ -13,6 +17,12 @@ const everything = {
   enableDevMode: true,
   allowRuntimeLoraUpdating: true,
 } as const;
+
+function schemaOf({ responses }: DescribedOperation): string | undefined {
+  const success = responses['200'] ?? responses['202'];
+  const content = success?.['content'] as Media | undefined;
+  return content?.['application/json']?.schema?.$ref;
+}
 
 describe('the description of the API', () => {
   let fixture: ApiFixture;
@@ -98,27 +108,66 @@ describe('the description of the API', () => {
     }
   });
 
-  it('gives example bodies that the server accepts, and schemas that the answers match', async () => {
+  it.each(['openai', 'vllm'] as const)(
+    'gives example bodies that a server of the %s dialect accepts, and schemas of its answers',
+    async (dialect) => {
+      const ajv = new Ajv2020({ strict: false });
+      ajv.addSchema(document, 'api');
+      const config = { ...everything, dialect };
+      const server = await ApiFixture.start({ config, engines: [{ isEager: true }] });
+      const shown = operations().flatMap(({ path, method, operation }) => {
+        const { example } = operation.requestBody?.content['application/json'] ?? {};
+        const isPlain = !path.includes('{') && method === 'post' && !FOR_SUPERVISORS.has(path);
+        return isPlain && example !== undefined
+          ? [{ path, example, name: schemaOf(operation) }]
+          : [];
+      });
+      expect(shown.length).toBeGreaterThan(20);
+      for (const { path, example, name } of shown) {
+        const answer = await server.post(path, example);
+        const text = await answer.text();
+        const body: unknown = text.startsWith('Success') ? text : JSON.parse(text);
+        expect(answer.status, `${path}: ${JSON.stringify(body)}`).toBe(200);
+        const isFit = name === undefined || ajv.validate(`api${name}`, body);
+        expect(isFit, `${path}: ${ajv.errorsText()}`).toBe(true);
+      }
+      await server.stop();
+    },
+  );
+
+  it('describes every operation, and every answer schema with an example that fits', () => {
     const ajv = new Ajv2020({ strict: false });
     ajv.addSchema(document, 'api');
-    const server = await ApiFixture.start({ engines: [{ isEager: true }] });
-    const shown = operations().flatMap(({ path, method, operation }) => {
-      const { requestBody, responses } = operation;
-      const { example } = requestBody?.content['application/json'] ?? {};
-      const media = (responses['200']?.['content'] as Media | undefined)?.['application/json'];
-      const name = media?.schema?.$ref;
-      const isPlain = !path.includes('{') && method === 'post';
-      return isPlain && example !== undefined ? [{ path, example, name }] : [];
-    });
-    expect(shown.length).toBeGreaterThan(8);
-    for (const { path, example, name } of shown) {
-      const answer = await server.post(path, example);
-      const body: unknown = await answer.json();
-      expect(answer.status, `${path}: ${JSON.stringify(body)}`).toBe(200);
-      const isFit = name === undefined || ajv.validate(`api${name}`, body);
-      expect(isFit, `${path}: ${ajv.errorsText()}`).toBe(true);
+    for (const { path, operation } of operations()) {
+      expect(operation.description, path).toMatch(/^[A-Z].*\.$/);
+      expect(operation.description, path).toContain(operation.summary);
+      const body = operation.requestBody?.content['application/json'];
+      if (body !== undefined) expect(body.example, path).toBeDefined();
+    }
+    const names = Object.keys(answerSchemas());
+    expect(names.length).toBeGreaterThan(30);
+    for (const name of names) {
+      const { description, examples } = document.components.schemas[name] as Shown;
+      expect(description, name).toMatch(/\.$/);
+      const isFit = ajv.validate(`api#/components/schemas/${name}`, examples[0]);
+      expect(isFit, `${name}: ${ajv.errorsText()}`).toBe(true);
+    }
+  });
+
+  it('gives the answers of plain operations their schemas', async () => {
+    const ajv = new Ajv2020({ strict: false });
+    ajv.addSchema(document, 'api');
+    const server = await ApiFixture.start({ config: everything, engines: [{ isEager: true }] });
+    let checked = 0;
+    for (const { path, method, operation } of operations()) {
+      const name = schemaOf(operation);
+      if (method !== 'get' || path.includes('{') || name === undefined) continue;
+      const answer: unknown = await (await fetch(`${server.api.url}${path}`)).json();
+      expect(ajv.validate(`api${name}`, answer), `${path}: ${ajv.errorsText()}`).toBe(true);
+      checked += 1;
     }
     await server.stop();
+    expect(checked).toBeGreaterThan(10);
   });
 
   it('requires a body wherever the server reads one', () => {

@@ -23,4 +23,12 @@ export const EXAMPLES: Partial<Record<BodyName, object>> = {
   GenerateRequest: { token_ids: [1, 2, 3], sampling_params: { max_tokens: 8 } },
   SglangGenerateRequest: { text: 'A relay needs a baton because', sampling_params: {} },
   DetokenizeRequest: { tokens: [1, 2, 3] },
+  DerenderChatRequest: {
+    generate_response: { choices: [{ index: 0, token_ids: [1, 2, 3], finish_reason: 'length' }] },
+    prompt_tokens: 9,
+  },
+  DerenderCompletionRequest: {
+    generate_responses: [{ choices: [{ index: 0, token_ids: [1, 2, 3], finish_reason: 'stop' }] }],
+    prompt_tokens: 9,
+  },
 };

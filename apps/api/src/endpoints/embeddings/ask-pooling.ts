@@ -23,7 +23,7 @@ const TASKS = {
 
 export type PoolingName = keyof typeof TASKS;
 
-/** `local` is the task itself: its answer is a function of the prompts. */
+/** `local` computes the answer of the task, which is a function of the prompts. */
 interface PoolingReading extends Reading {
   readonly idPrefix: string;
   readonly local: PoolingTask;

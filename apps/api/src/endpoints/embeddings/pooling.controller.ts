@@ -34,8 +34,8 @@ export class PoolingController {
     return this.answer('embeddings', { body, request, reply });
   }
 
-  @Describe('Embeddings and scores', 'Vectors of texts, one per token or text', {
-    body: 'PoolingRequest',
+  @Describe('Embeddings and scores', 'Turn texts into vectors, in the shape of vLLM', {
+    ...{ body: 'PoolingRequest', result: 'PooledList' },
   })
   @Post('pooling')
   pooling(
@@ -46,7 +46,9 @@ export class PoolingController {
     return this.answer('pooling', { body, request, reply });
   }
 
-  @Describe('Embeddings and scores', 'Put texts into classes', { body: 'PoolingRequest' })
+  @Describe('Embeddings and scores', 'Classify texts', {
+    ...{ body: 'PoolingRequest', result: 'PooledList' },
+  })
   @Post('classify')
   classify(
     @Body() body: unknown,
@@ -56,7 +58,9 @@ export class PoolingController {
     return this.answer('classify', { body, request, reply });
   }
 
-  @Describe('Embeddings and scores', 'Score pairs of texts', { body: 'ScoreRequest' })
+  @Describe('Embeddings and scores', 'Score pairs of texts', {
+    ...{ body: 'ScoreRequest', result: 'PooledList' },
+  })
   @Post(['score', 'v1/score'])
   score(
     @Body() body: unknown,
@@ -66,7 +70,9 @@ export class PoolingController {
     return this.answer('score', { body, request, reply });
   }
 
-  @Describe('Embeddings and scores', 'Order documents by a query', { body: 'RerankRequest' })
+  @Describe('Embeddings and scores', 'Order documents by a query', {
+    ...{ body: 'RerankRequest', result: 'RankedDocuments' },
+  })
   @Post(['rerank', 'v1/rerank', 'v2/rerank'])
   rerank(
     @Body() body: unknown,

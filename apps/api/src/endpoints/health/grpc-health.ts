@@ -103,6 +103,6 @@ export class GrpcHealth implements OnApplicationBootstrap, OnApplicationShutdown
 
 type Answer = sendUnaryData<HealthStatus>;
 
-/** From google.rpc.Code. */
+/** `NOT_FOUND` of google.rpc.Code. */
 const NOT_FOUND = 5;
 const RESOURCE_EXHAUSTED = 8;

@@ -16,14 +16,20 @@ export class HealthController {
     @Inject(API_IDENTITY) private readonly identity: ApiIdentity,
   ) {}
 
-  @Describe('Health and metrics', 'Whether requests would be served', NOTHING)
+  @Describe('Health and metrics', 'Check whether requests are served', {
+    ...NOTHING,
+    detail: 'Status 503 when they are not.',
+  })
   @Get(['health', 'ping', 'health_generate'])
   health(@Req() request: FastifyRequest, @Res() reply: FastifyReply): void {
     const { engineId } = contextOf(request.raw);
     void reply.code(this.readiness.isServing(engineId) ? 200 : 503).send();
   }
 
-  @Describe('Health and metrics', 'Whether requests would be served', NOTHING)
+  @Describe('Health and metrics', 'Check whether requests are served', {
+    ...NOTHING,
+    detail: 'Status 503 when they are not.',
+  })
   @Post('ping')
   @HttpCode(200)
   ping(@Req() request: FastifyRequest, @Res() reply: FastifyReply): void {
@@ -31,13 +37,16 @@ export class HealthController {
   }
 
   /** Answers while the process runs, whatever the state of the cluster. */
-  @Describe('Health and metrics', 'Whether the process runs')
+  @Describe('Health and metrics', 'Check whether the process runs', { result: 'Alive' })
   @Get('health/live')
   live(): { status: 'ok'; pid: number; api_id: string } {
     return { status: 'ok', pid: process.pid, api_id: this.identity.apiId };
   }
 
-  @Describe('Health and metrics', 'Whether every stage has an engine')
+  @Describe('Health and metrics', 'Check whether every stage has an engine', {
+    result: 'Readiness',
+    detail: 'Status 503, and the missing stages, when one has none.',
+  })
   @Get('health/ready')
   ready(@Res() reply: FastifyReply): void {
     const missing = this.readiness.missing();

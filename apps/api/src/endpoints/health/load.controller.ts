@@ -7,7 +7,9 @@ import { ExchangeStep } from '../../request/exchange';
 export class LoadController {
   constructor(private readonly exchanges: ExchangeStep) {}
 
-  @Describe('Health and metrics', 'Requests under way in this process')
+  @Describe('Health and metrics', 'Count the requests under way in this process', {
+    result: 'Load',
+  })
   @Get('load')
   load(): { server_load: number } {
     return { server_load: this.exchanges.count };

@@ -37,14 +37,14 @@ export class UiController {
     @Inject(CONFIG) private readonly config: BatonConfig,
   ) {}
 
-  /** With the slash, so that the relative addresses of the page resolve. */
-  @Describe('Pages', 'The live page', { answers: ['html'] })
+  /** Redirects to the address with a slash, so that the relative addresses of the page resolve. */
+  @Describe('Pages', 'Redirect to the live page', { answers: ['html'] })
   @Get()
   redirect(@Res() reply: FastifyReply): void {
     void reply.code(308).header('location', 'ui/').send();
   }
 
-  @Describe('Pages', 'Pictures of the cluster as they come', { answers: ['events'] })
+  @Describe('Pages', 'Stream the state of the cluster to the live page', { answers: ['events'] })
   @Get('stream')
   stream(@Res() reply: FastifyReply): void {
     this.viewers.refuseWhenFull();
@@ -54,7 +54,7 @@ export class UiController {
   }
 
   /** The settings that can change while the cluster runs, and their values, as JSON Schemas. */
-  @Describe('Pages', 'Schemas of what the live page can change')
+  @Describe('Pages', 'Show the schemas of the settings that the live page changes')
   @Get('options')
   options(): object {
     if (!this.config.enableAdmin) throw new BatonError('not_found');
@@ -63,7 +63,10 @@ export class UiController {
     return Object.fromEntries(names.map((name) => [name, properties[name] ?? {}]));
   }
 
-  @Describe('Pages', 'The live page and its files', { answers: ['html', 'file'], star: 'file' })
+  @Describe('Pages', 'Serve the live page and its files', {
+    answers: ['html', 'file'],
+    star: 'file',
+  })
   @Get('*')
   file(@Param('*') name: string, @Res() reply: FastifyReply): void {
     const file = this.files.find(name === '' ? 'index.html' : name);

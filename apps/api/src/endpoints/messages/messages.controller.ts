@@ -31,7 +31,7 @@ export class MessagesController {
     return this.generation.answer(callOf(askMessage, { body, request, reply }));
   }
 
-  @Describe('Messages', 'Count the tokens of such a conversation', {
+  @Describe('Messages', "Count the tokens of a conversation in Anthropic's shape", {
     ...{ body: 'CountTokensRequest', result: 'MessageTokens' },
   })
   @Post('count_tokens')

@@ -10,7 +10,7 @@ import { SharedWork } from './shared-work';
 /** One scrape shows the whole cluster; at an engine's own port it shows that engine alone. */
 @Controller('metrics')
 export class MetricsController {
-  /** By the engine at whose port they are asked for. */
+  /** Pages under way, by the engine at whose port they were requested. */
   private readonly pages = new SharedWork((engineId: string | undefined) => this.page(engineId));
 
   constructor(
@@ -19,7 +19,9 @@ export class MetricsController {
     private readonly ofFront: FrontFamilies,
   ) {}
 
-  @Describe('Health and metrics', 'Metrics of the cluster for Prometheus', { answers: ['text'] })
+  @Describe('Health and metrics', 'Show the metrics of the cluster for Prometheus', {
+    answers: ['text'],
+  })
   @Get()
   @Header('content-type', 'text/plain; version=0.0.4; charset=utf-8')
   scrape(@Req() { raw }: FastifyRequest): Promise<string> {

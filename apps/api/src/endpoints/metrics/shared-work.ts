@@ -1,8 +1,8 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
 /**
- * Work that many may ask for at once: one piece runs at a time, each begins in a turn of the event
- * loop of its own, and those who ask before it begins share its result.
+ * Work that several callers can request at once. One piece runs at a time and begins in its own
+ * turn of the event loop. Callers that request it before it begins share its result.
  */
 export class SharedWork<Key, Result> {
   private readonly waiting = new Map<Key, Promise<Result>>();

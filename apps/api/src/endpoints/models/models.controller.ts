@@ -28,8 +28,9 @@ export class ModelsController {
   }
 
   /** OpenAI deletes fine-tuned models of the caller; no caller owns a model served here. */
-  @Describe('Models', 'Refuse to delete a model: what is served cannot be deleted', {
+  @Describe('Models', 'Refuse to delete a model', {
     star: 'model',
+    detail: 'A served model cannot be deleted.',
   })
   @Delete('v1/models/*')
   remove(@Param('*') id: string, @ByTenant() tenant: Tenant): never {
@@ -37,7 +38,7 @@ export class ModelsController {
     throw new BatonError('model_not_deletable');
   }
 
-  @Describe('Health and metrics', 'Version of the server', { result: 'Version' })
+  @Describe('Health and metrics', 'Show the version of the server', { result: 'Version' })
   @Get('version')
   @Header('content-type', 'application/json')
   version(): string {

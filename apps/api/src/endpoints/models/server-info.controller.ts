@@ -25,13 +25,13 @@ export class ServerInfoController {
 
   /**
    * At the port of the cluster this is the endpoint of vLLM's development mode: the configuration
-   * without fields that may hold a password.
+   * without fields that can hold a password.
    */
-  @Describe(
-    'Health and metrics',
-    "What an engine is, at its own port, as SGLang's and TensorRT-LLM's routers ask; the " +
-      'configuration in development mode',
-  )
+  @Describe('Health and metrics', 'Describe an engine to a router', {
+    detail:
+      "At an engine's port it has the facts that routers of SGLang and TensorRT-LLM read. At the " +
+      "cluster's port it has the configuration, in development mode.",
+  })
   @Get('server_info')
   serverInfo(
     @Req() request: FastifyRequest,
@@ -44,7 +44,7 @@ export class ServerInfoController {
     return { vllm_config: withoutSecrets(this.config) };
   }
 
-  @Describe('Health and metrics', "The same, as SGLang's older routers ask")
+  @Describe('Health and metrics', 'Describe an engine to an older router of SGLang')
   @Get('get_server_info')
   olderServerInfo(@Req() { raw }: FastifyRequest): object {
     const { engineId } = contextOf(raw);
@@ -52,7 +52,9 @@ export class ServerInfoController {
     return this.shownOf(engineId, raw);
   }
 
-  @Describe('Health and metrics', "What is served, as SGLang's routers ask")
+  @Describe('Health and metrics', "Describe the served model in SGLang's shape", {
+    result: 'ModelInfo',
+  })
   @Get('model_info')
   modelInfo(): object {
     const { id } = this.card();
@@ -65,7 +67,9 @@ export class ServerInfoController {
     };
   }
 
-  @Describe('Health and metrics', "The same, as SGLang's older routers ask")
+  @Describe('Health and metrics', 'Describe the served model to an older router of SGLang', {
+    result: 'ModelInfo',
+  })
   @Get('get_model_info')
   olderModelInfo(): object {
     return this.modelInfo();

@@ -17,7 +17,7 @@ import {
 import { WholeAnswer } from '../../request/answer/whole';
 import type { AnswerParts, Ask, Reading } from '../../request/take/call';
 
-/** What is read for a response beside its body. */
+/** The data that is read for a response beside its body. */
 export interface ResponseExtra {
   readonly loaded: LoadedTexts;
   /** True when the body came as an unread message over a WebSocket. */
@@ -60,7 +60,7 @@ export function responseAsks(
   };
 }
 
-/** Ids of answers are made before they are needed. */
+/** The ids of the answer, made in advance. */
 const SILENT = { answerId: (id: string): string => id };
 
 interface ReadParts {
@@ -113,7 +113,7 @@ export function wholeResponse(
   });
 }
 
-/** A conversation in short, written by the model. */
+/** A summary of a conversation, written by the model. */
 function compactionAnswer(
   { local }: ResponseReading,
   { http, head, plans, options }: AnswerParts,

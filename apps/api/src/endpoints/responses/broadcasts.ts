@@ -15,7 +15,10 @@ import { StreamListener } from './stream-listener';
 
 /** Interval of the store checks for a followed response, in case its events do not come. */
 const LOOK_EVERY_MS = 250;
-/** Characters of a message. What is longer, the end of a response, followers read in the store. */
+/**
+ * Most characters of one message. Followers read a longer part, the end of a response, from the
+ * store.
+ */
 const MOST_PUBLISHED = 1024 * 1024;
 
 /** A response under way in this process: the events so far, and their listener. */
@@ -33,16 +36,16 @@ interface FollowRequest {
   readonly from: number;
 }
 
-/** A listener to a response that is under way in any process. */
+/** A listener to a response that any process generates. */
 export interface Follower extends Listener {
   readonly hasLeft: boolean;
 }
 
 /**
  * The events of background responses, for clients that listen from the start and for those that
- * join later through any API process. A process that follows a response asks for it; the process
- * that makes it publishes all events so far, and new ones from then on. Messages may be lost: the
- * store decides.
+ * join later through any API process. A process that follows a response requests its events. The
+ * process that generates the response publishes all events so far and every new one. Messages can
+ * be lost; the store has the authoritative state.
  */
 @Injectable()
 export class Broadcasts implements OnApplicationShutdown, OnModuleInit {
@@ -71,7 +74,10 @@ export class Broadcasts implements OnApplicationShutdown, OnModuleInit {
     await this.unsubscribe?.().catch(() => undefined);
   }
 
-  /** The client behind this reply, which it takes over. One that stops reading is cut off. */
+  /**
+   * The client of this reply; it takes over the connection. A client that stops reading is
+   * disconnected.
+   */
   listenerAt(reply: FastifyReply): StreamListener {
     const listener = new StreamListener(reply);
     const { response } = listener;
@@ -109,7 +115,7 @@ export class Broadcasts implements OnApplicationShutdown, OnModuleInit {
       let found: string | undefined;
       let asked = -1;
       do {
-        // The first time, and again when nothing has come since.
+        // Sent the first time, and again when no event has arrived since.
         if (asked === heard.next || asked < 0) this.ask({ id: at.id, from: heard.next });
         asked = heard.next;
         await delay(LOOK_EVERY_MS);
@@ -148,7 +154,10 @@ export class Broadcasts implements OnApplicationShutdown, OnModuleInit {
   }
 }
 
-/** Where the event with this number begins; at the end when it has not been told yet. */
+/**
+ * The position at which the event with this number begins; the end of the text when that event does
+ * not exist yet.
+ */
 function startOf(told: string, number: number): number {
   const at = told.indexOf(`"sequence_number":${number}`);
   if (at === -1) return told.length;

@@ -4,8 +4,8 @@ import { ExchangeStep } from '../../request/exchange';
 import { TRANSPORT } from '../../tokens';
 
 /**
- * Ends the generation of cancelled responses in any API process. A lost message only wastes the
- * work.
+ * Ends the generation of cancelled responses in any API process. When a message is lost, the
+ * generation goes on and its result is dropped.
  */
 @Injectable()
 export class Cancellations implements OnApplicationShutdown, OnModuleInit {

@@ -11,7 +11,7 @@ export interface Drained extends Answer {
 }
 
 /**
- * An answer whose end may be long: each of its last events then has a turn of the event loop, and
+ * An answer whose end can be long: each of its last events then has a turn of the event loop and
  * waits for a client that is behind.
  */
 export class GradualAnswer extends PassingAnswer<Drained> {
@@ -33,7 +33,7 @@ export class GradualAnswer extends PassingAnswer<Drained> {
     void this.sendAll(facts);
   }
 
-  /** A short end goes out at once. */
+  /** A short end is sent in one write. */
   private async sendAll(facts: AnswerFacts): Promise<void> {
     while (this.rendered.isLate) {
       this.inner.tokens(0, this.count, 0);

@@ -36,7 +36,7 @@ export interface ResponseParts {
   readonly request: ResponseRequest;
   /** Items of the earlier turns that it continues, as a JSON list. */
   readonly context: string;
-  /** Its own items, as a JSON list. */
+  /** The items of the request itself, as a JSON list. */
   readonly input: string;
   readonly reasoningEvents?: ReasoningEvents | undefined;
   /** Takes the events; unset when the HTTP response of the request takes them. */
@@ -172,7 +172,8 @@ export class ResponseAnswers {
 
   /**
    * A background response is in the store already: a cancelled one stays cancelled, a deleted one
-   * stays deleted. One whose end cannot be stored has failed: it would be under way for ever.
+   * stays deleted. If its end cannot be stored, it is stored as failed; otherwise it would stay
+   * under way forever.
    */
   private async keepLate(owner: Tenant, { id, status, text }: KeptResponse): Promise<void> {
     try {
@@ -204,7 +205,7 @@ export class ResponseAnswers {
     try {
       await act();
     } catch (error) {
-      this.logger.warn({ response: id, err: error }, 'response not stored');
+      this.logger.warn({ response: id, err: error }, 'storing a response failed');
     }
   }
 }

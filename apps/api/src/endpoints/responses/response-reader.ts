@@ -18,11 +18,11 @@ import { requestOf, responseAsks, type ResponseReading } from './ask-response';
 import type { ResponseParts } from './response-answers';
 import { type Recall, ResponseMemory } from './response-memory';
 
-/** How a body arrived. */
+/** The transport and the connection of a body. */
 export interface Arrival {
   /** True for an unread message over a WebSocket; default false. */
   readonly isMessage?: boolean;
-  /** Reads from the memory of its connection. */
+  /** Reads the earlier responses that only this connection has. */
   readonly recall?: Recall;
 }
 

@@ -21,7 +21,11 @@ import { ResponseSockets } from './socket/response-sockets';
 const JSON_TYPE = 'application/json';
 const REPLAY: readonly QueryParameter[] = [
   { name: 'stream', type: 'boolean', meaning: 'Send the events of the stream again.' },
-  { name: 'starting_after', type: 'integer', meaning: 'Number of the last event that is known.' },
+  {
+    name: 'starting_after',
+    type: 'integer',
+    meaning: 'Number of the last event that the client has.',
+  },
 ];
 
 type Parameters = Readonly<Record<string, unknown>>;
@@ -36,7 +40,7 @@ export class ResponsesController {
     private readonly sockets: ResponseSockets,
   ) {}
 
-  @Describe('Responses', 'Make a response', {
+  @Describe('Responses', 'Create a response', {
     ...{ body: 'ResponseRequest', result: 'Response', ...STREAMED },
   })
   @Post()
@@ -48,8 +52,8 @@ export class ResponsesController {
     return this.responses.create({ body, request, reply });
   }
 
-  /** Serves clients that ask for a WebSocket. */
-  @Describe('Responses', 'Make responses over a WebSocket', { upgrades: true })
+  /** Serves clients that request a WebSocket. */
+  @Describe('Responses', 'Create responses over a WebSocket', { upgrades: true })
   @Get()
   connect(@Req() request: FastifyRequest, @Res() reply: FastifyReply): void {
     this.sockets.accept(request, reply);
@@ -69,8 +73,9 @@ export class ResponsesController {
     return this.responses.countTokens({ body, request, reply });
   }
 
-  @Describe('Responses', 'Shorten what a conversation has come to', {
-    ...{ body: 'ResponseRequest', requires: ['model'] },
+  @Describe('Responses', 'Shorten a conversation to items that the next request continues', {
+    ...{ body: 'ResponseRequest', requires: ['model'], result: 'CompactedResponse' },
+    example: { model: 'llama-3.1-8b', input: 'Why does a relay need a baton?' },
   })
   @Post('compact')
   compact(
@@ -105,14 +110,14 @@ export class ResponsesController {
     return asciiJson({ id: at.id, object: 'response', deleted: true });
   }
 
-  @Describe('Responses', 'List what a response answered', { query: PAGING, result: 'List' })
+  @Describe('Responses', 'List the input items of a response', { query: PAGING, result: 'List' })
   @Get(':id/input_items')
   @Header('content-type', JSON_TYPE)
   inputItems(@OwnedId() at: Owned, @Query() query: Parameters): Promise<string> {
     return this.responses.show(at, { kind: 'input', query });
   }
 
-  @Describe('Responses', 'End a response that runs in the background', { result: 'Response' })
+  @Describe('Responses', 'Cancel a response that runs in the background', { result: 'Response' })
   @Post(':id/cancel')
   @HttpCode(200)
   @Header('content-type', JSON_TYPE)

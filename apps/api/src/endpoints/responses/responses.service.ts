@@ -54,7 +54,7 @@ export class ResponsesService {
     return { ...call, ask: askedAlready(this.inPieces(asked, parts, call), call.ask) };
   }
 
-  /** A conversation in short, written by the model. */
+  /** A summary of a conversation, written by the model. */
   async compact(received: Received): Promise<void> {
     const { reading, threaded, call, limits } = await this.reader.read('compaction', received);
     const id = newId('resp');
@@ -116,13 +116,13 @@ export class ResponsesService {
   private nameSkipped({ id, request }: ResponseParts, reply: FastifyReply): void {
     const tools = [...new Set(request.skippedTools)];
     if (tools.length === 0) return;
-    this.logger.info({ response: id, tools }, 'tools left out of a response');
+    this.logger.info({ response: id, tools }, 'a response leaves out tools that only OpenAI runs');
     const names = tools.join(', ').replace(/[^\x20-\x7e]/g, '?');
-    // Set on Node's own response, because the framework may not send this answer.
+    // The header is set on Node's own response, because the framework does not send every answer.
     reply.raw.setHeader(SKIPPED_TOOLS, names.slice(0, MAX_HEADER_LENGTH));
   }
 
-  /** Answers at once; the output goes into the store. */
+  /** Answers immediately; the output goes into the store. */
   private async inBackground(read: ReadResponse, reply: FastifyReply): Promise<void> {
     const { parts } = read;
     const { stream } = parts.request.generation;

@@ -17,7 +17,9 @@ type Format = 'json' | 'perfetto';
 export class TimelinesController {
   constructor(private readonly timelines: Timelines) {}
 
-  @Describe('Health and metrics', 'What became of a request, and when')
+  @Describe('Health and metrics', 'Show the phases of a request with their times', {
+    query: [{ name: 'format', type: 'string', meaning: 'json or perfetto.' }],
+  })
   @Get(':id/timeline')
   async timeline(
     @OwnedId() at: Owned,

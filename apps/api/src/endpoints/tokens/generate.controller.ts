@@ -10,7 +10,9 @@ import { askTokens } from './ask-tokens';
 export class GenerateController {
   constructor(private readonly generation: RequestWay) {}
 
-  @Describe('Text', 'Continue token ids with token ids', { body: 'GenerateRequest', ...STREAMED })
+  @Describe('Text', 'Continue token ids with token ids', {
+    ...{ body: 'GenerateRequest', result: 'GeneratedTokens', ...STREAMED },
+  })
   @Post()
   generate(
     @Body() body: unknown,

@@ -23,8 +23,8 @@ export class RenderController {
     private readonly threads: RequestThreads,
   ) {}
 
-  @Describe('Text', 'Tokens of a conversation, without an answer', {
-    body: 'ChatCompletionRequest',
+  @Describe('Text', 'Turn a conversation into tokens, without an answer', {
+    ...{ body: 'ChatCompletionRequest', result: 'Rendered' },
   })
   @Post('chat/completions/render')
   @HttpCode(200)
@@ -33,7 +33,9 @@ export class RenderController {
     return this.written('render-chat', { body, request }, answerId('chat', idOf(request)));
   }
 
-  @Describe('Text', 'Tokens of prompts, without an answer', { body: 'CompletionRequest' })
+  @Describe('Text', 'Turn prompts into tokens, without an answer', {
+    ...{ body: 'CompletionRequest', result: 'RenderedList' },
+  })
   @Post('completions/render')
   @HttpCode(200)
   @Header('content-type', JSON_TYPE)
@@ -45,7 +47,9 @@ export class RenderController {
     );
   }
 
-  @Describe('Text', 'A chat answer made of tokens', { body: 'DerenderChatRequest' })
+  @Describe('Text', 'Turn generated tokens into a chat answer', {
+    ...{ body: 'DerenderChatRequest', result: 'ChatCompletion' },
+  })
   @Post('chat/completions/derender')
   @HttpCode(200)
   @Header('content-type', JSON_TYPE)
@@ -57,7 +61,9 @@ export class RenderController {
     );
   }
 
-  @Describe('Text', 'A completion made of tokens', { body: 'DerenderCompletionRequest' })
+  @Describe('Text', 'Turn generated tokens into a completion', {
+    ...{ body: 'DerenderCompletionRequest', result: 'Completion' },
+  })
   @Post('completions/derender')
   @HttpCode(200)
   @Header('content-type', JSON_TYPE)

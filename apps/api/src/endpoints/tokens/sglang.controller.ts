@@ -10,9 +10,8 @@ import { askSglang } from './ask-sglang';
 export class SglangController {
   constructor(private readonly generation: RequestWay) {}
 
-  @Describe('Text', "Continue texts or token ids, in SGLang's way", {
-    body: 'SglangGenerateRequest',
-    ...STREAMED,
+  @Describe('Text', "Continue texts or token ids in SGLang's shape", {
+    ...{ body: 'SglangGenerateRequest', result: 'SglangGenerated', ...STREAMED },
   })
   @Post()
   generate(

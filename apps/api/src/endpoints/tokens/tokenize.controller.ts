@@ -16,7 +16,7 @@ export class TokenizeController {
     private readonly threads: RequestThreads,
   ) {}
 
-  @Describe('Tokens', 'Token ids of a text', { body: 'TokenizeRequest', result: 'Tokens' })
+  @Describe('Tokens', 'Turn a text into token ids', { body: 'TokenizeRequest', result: 'Tokens' })
   @Post('tokenize')
   @HttpCode(200)
   @Header('content-type', 'application/json')
@@ -24,7 +24,7 @@ export class TokenizeController {
     return this.threads.answer('tokenize', { body, limits: this.catalog.limitsOf(tenant) });
   }
 
-  @Describe('Tokens', 'Text of token ids', { body: 'DetokenizeRequest', result: 'Text' })
+  @Describe('Tokens', 'Turn token ids into a text', { body: 'DetokenizeRequest', result: 'Text' })
   @Post('detokenize')
   @HttpCode(200)
   @Header('content-type', 'application/json')
@@ -32,7 +32,7 @@ export class TokenizeController {
     return this.threads.answer('detokenize', { body, limits: this.catalog.limitsOf(tenant) });
   }
 
-  @Describe('Tokens', 'Which tokenizer counts')
+  @Describe('Tokens', 'Describe the tokenizer', { result: 'TokenizerInfo' })
   @Get('tokenizer_info')
   @Header('content-type', 'application/json')
   info(@ByTenant() tenant: Tenant): string {

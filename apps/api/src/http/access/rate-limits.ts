@@ -184,7 +184,7 @@ function refuse(takes: readonly BudgetTake[], { isTaken, states }: BudgetAnswer)
   if (isTaken) return;
   const shortages = takes.map(({ budget, limit, amount }, i) => {
     const { remaining = 0, fullInMs = 0 } = states[i] ?? {};
-    // The deficit may be at most this much for the amount to be available.
+    // Largest deficit at which the amount is still available.
     const waitMs = fullInMs - ((limit - amount) * MINUTE_MS) / limit;
     return { budget, limit, amount, used: limit - remaining, waitMs };
   });

@@ -14,7 +14,7 @@ export class BodyBytes {
   private readonly pieces: Buffer[] = [];
   private shared: Buffer | undefined;
 
-  /** @param announced how many may come; 0: unknown */
+  /** @param announced the announced number of bytes; 0: unknown */
   constructor(
     private readonly maxBytes: number,
     private readonly announced = 0,

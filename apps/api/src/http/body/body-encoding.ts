@@ -18,7 +18,10 @@ const DECODERS: ReadonlyMap<string, Decode> = new Map<string, Decode>([
   ...(createZstdDecompress === undefined ? [] : [['zstd', createZstdDecompress] as const]),
 ]);
 
-/** Bodies that are decoded at once: their pieces, 16 MiB each, come to the event loop together. */
+/**
+ * Number of bodies that are decoded at the same time. Their pieces, 16 MiB each, arrive on the
+ * event loop together.
+ */
 const decoding = new Turns(2);
 
 /** Decodes the body of a message. */

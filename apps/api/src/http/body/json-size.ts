@@ -1,6 +1,9 @@
 import { BatonError } from '@baton/contract';
 
-/** What a parser makes of a body takes memory by its values, of which bytes tell little. */
+/**
+ * Most values of each kind in a body. The memory of a parsed body depends on its values, not on its
+ * bytes.
+ */
 const MOST: Readonly<Record<string, number>> = {
   '{': 250_000,
   '[': 250_000,

@@ -33,7 +33,7 @@ export function bodyOfText(text: string): unknown {
   return new LargeBody(bytes);
 }
 
-/** The same for JSON that came as a message. @throws BatonError */
+/** Like `bodyOfText`, for JSON that arrived as a message. @throws BatonError */
 export function bodyOfBytes(bytes: Uint8Array): unknown {
   return bytes.length > MAX_PARSED_BYTES ? largeBody(bytes) : parsedBytes(bytes);
 }

@@ -15,7 +15,7 @@ const fresh = new WeakMap<Socket, FreshConnection>();
 
 const noted = new WeakMap<IncomingMessage, number>();
 
-/** Of a request that has arrived and is handled later. */
+/** Records the arrival time of a request that is handled later. */
 export function noteArrival(message: IncomingMessage): void {
   noted.set(message, arrivalUsOf(message));
 }

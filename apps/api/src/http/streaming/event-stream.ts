@@ -31,7 +31,7 @@ export class EventStream {
     return this.response.headersSent;
   }
 
-  /** Sends status and headers at once. `headers` come on top of those of an event stream. */
+  /** Sends status and headers immediately. `headers` are added to those of an event stream. */
   open(headers: Readonly<Record<string, string>>): void {
     const { response } = this;
     if (response.headersSent || response.destroyed) return;

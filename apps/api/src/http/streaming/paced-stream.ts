@@ -1,9 +1,9 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type EventStream, EVENT_END } from './event-stream';
 
-/** Characters that are written at once: what is written at once is copied at once. */
+/** Most characters of one write, because a write copies its characters in one piece. */
 const MOST_AT_ONCE = 262_144;
-/** Characters that may wait for a client: more than the events of the longest response. */
+/** Limit of the characters that wait for a client: more than the events of the longest response. */
 const MOST_WAITING = 128 * 1024 * 1024;
 
 /**
@@ -62,7 +62,10 @@ export class PacedStream {
   }
 }
 
-/** Where the part of the events that begins here ends: it is long where an event is long. */
+/**
+ * The end of the part that begins at `from`. A part has whole events, so a long event makes a long
+ * part.
+ */
 export function partEnd(events: string, from: number): number {
   const end = events.indexOf(EVENT_END, from + MOST_AT_ONCE);
   return end === -1 ? events.length : end + EVENT_END.length;

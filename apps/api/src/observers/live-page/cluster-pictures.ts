@@ -37,7 +37,10 @@ export function picturePhaseOf(
   return received > 0 || stage === 'decode' ? DECODE : PREFILL;
 }
 
-/** Takes pictures of the cluster for the live page from state that the process has anyway. */
+/**
+ * Takes pictures of the cluster for the live page from the state of this process; no request is
+ * sent for them.
+ */
 @Injectable()
 export class ClusterPictures {
   /** Names of the requests under way in the last picture. */

@@ -59,7 +59,7 @@ export class Viewers implements BeforeApplicationShutdown {
       ...headers,
       'content-type': 'text/event-stream; charset=utf-8',
       'cache-control': 'no-store',
-      // Proxies that buffer answers would deliver many pictures at once.
+      // Without this header, proxies could buffer the answer and deliver many pictures together.
       'x-accel-buffering': 'no',
     });
     response.write(event('hello', this.hello()));

@@ -66,7 +66,7 @@ export class QueueMetrics {
     return counts.reduce((sum, count) => sum + count, 0);
   }
 
-  /** Ages are counted from the last news of a sequence, which came when it began to wait. */
+  /** Ages count from the last event of a sequence, which is the beginning of its wait. */
   private ages(nowMs: number): PerStage {
     const ages = { prefill: 0, decode: 0, aggregated: 0 };
     for (const { waitingIn, heardMs } of this.sequences) {

@@ -38,7 +38,7 @@ for (const key of FAMILY_KEYS) {
   KEYS_BY_NAME.set(name, [...(KEYS_BY_NAME.get(name) ?? []), key]);
 }
 
-/** What the front has observed of the requests that one engine finished. */
+/** Counters and histograms of the requests that one engine finished. */
 class EngineObservations {
   readonly histograms: Readonly<Record<RequestFamilyKey, BucketCounts>>;
   readonly finished: Record<FinishedReason, number> = {
@@ -282,7 +282,7 @@ function seconds(fromMs: number, toMs: number): number {
   return Math.max(0, (toMs - fromMs) / 1_000);
 }
 
-/** From the simulated instant until now, never less than 0. */
+/** Seconds from the simulated instant until now, at least 0. */
 function lateSeconds(nowMs: number, simulatedUs: number): number {
   return Math.max(0, (performance.timeOrigin + nowMs) / 1_000 - simulatedUs / 1_000_000);
 }

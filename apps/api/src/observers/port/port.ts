@@ -92,7 +92,7 @@ export interface SequenceNote {
   readonly waitsIn: Stage | undefined;
 }
 
-/** Tokens that have just come. One object serves all news: copy what you keep. */
+/** Tokens that have just arrived. The object is reused for every call: copy what you keep. */
 export interface TokenNews {
   /** Index of the first new token. */
   readonly from: number;
@@ -124,7 +124,7 @@ export interface RequestEnd extends End {
 export interface ObservedEvents {
   /** Nothing of the call was queued. */
   refused(call: ObservedCall, error: BatonError): void;
-  /** Its jobs are about to be submitted. */
+  /** Called before the jobs of the request are submitted. */
   opened(request: ObservedRequest): void;
   noted(sequence: ObservedSequence, note: SequenceNote): void;
   /** An engine carried out a fault on purpose. */

@@ -5,7 +5,7 @@ import type { ObservedSequence } from './port';
 export interface LiveSequence extends ObservedSequence {
   /** Stage in whose queue it waits; undefined: in none. */
   readonly waitingIn: Stage | undefined;
-  /** Time of the last news of it, ms of `performance.now()`. */
+  /** Time of the last event of the sequence, ms of `performance.now()`. */
   readonly heardMs: number;
 }
 
@@ -18,9 +18,9 @@ export abstract class LiveSequences implements Iterable<LiveSequence> {
   abstract [Symbol.iterator](): Iterator<LiveSequence>;
 }
 
-/** How many sequences wait in the cluster, by stage. */
+/** The number of waiting sequences in the cluster, by stage. */
 export abstract class WaitingTotals {
-  /** As of the last refresh. */
+  /** The numbers of the last refresh. */
   abstract readonly waiting: Readonly<Record<Stage, number>>;
   abstract refreshTotals(): Promise<void>;
 }

@@ -2,9 +2,9 @@
 const GAP_BITS = 8;
 
 /**
- * How often each gap between tokens was seen. Tokens that come at once have no gap between them.
- * Its size depends only on the number of different gaps, which are rounded to 1/256 of their
- * length.
+ * The number of times that each gap between tokens occurred. Tokens that arrive together have no
+ * gap between them. The size of this table depends only on the number of different gaps, which are
+ * rounded to 1/256 of their length.
  */
 export class Gaps {
   private readonly counts = new Map<number, number>();

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { MeasuredRequest } from '@baton/workload';
 
-/** What a router in front, whose requests are mirrored here, has decided. */
+/** The engines that an outside router chose for a mirrored request. */
 export type OutsideDecision = Pick<MeasuredRequest, 'prefillEngine' | 'decodeEngine'>;
 
 /**

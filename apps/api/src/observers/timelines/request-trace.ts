@@ -12,7 +12,7 @@ const MOST_FACTS = 128;
  */
 export type TracedJob = Pick<EngineJob, 'requestId' | 'promptTokens' | 'flow'>;
 
-/** What the engine of one stage sent. */
+/** The facts that the engine of one stage sent. */
 export interface StageFacts {
   readonly engineId: string;
   readonly epoch: Epoch;
@@ -95,14 +95,14 @@ export function hasEnded({ sequences }: RequestTrace): boolean {
 }
 
 /**
- * When tokens came: rows of an instant and the number of tokens by then. The memory is bounded
- * whatever the length of the answer: when the rows are used up, pairs of rows are merged, and each
- * row stands for twice as many steps from then on.
+ * When tokens came: rows of an instant and the number of tokens by then. The memory is limited for
+ * any length of the answer: when the rows are used up, pairs of rows are merged, and from then on
+ * each row covers twice as many steps.
  */
 export class StepMarks {
   /** Steps that brought tokens. */
   count = 0;
-  /** Steps per row; the last row may have fewer. */
+  /** Steps per row; the last row can have fewer. */
   perRow = 1;
   firstUs: number | undefined;
   private rows = new Float64Array(2 * FIRST_ROWS);

@@ -19,7 +19,7 @@ import { type RequestTrace, SequenceTrace } from './request-trace';
 import { timelineOf } from './timeline-document';
 import { TraceStore } from './trace-store';
 
-/** How long other API processes have to answer that a request is theirs. */
+/** Time limit for other API processes to answer that they have a request, ms. */
 const ANSWER_WITHIN_MS = 400;
 
 interface Live {
@@ -32,9 +32,9 @@ interface Question extends Owned {
 }
 
 /**
- * Keeps the events of each request and serves them on demand: its own at once, those of other API
- * processes after a question to all of them. Engines send their facts once per request. It is off
- * with `timeline_max_entries` 0.
+ * Keeps the events of each request and serves them on demand: those of this process immediately,
+ * those of other API processes after a request to all of them. Engines send their facts once per
+ * request. It is off with `timeline_max_entries` 0.
  */
 @Injectable()
 export class Timelines implements RequestObserver {
@@ -136,7 +136,7 @@ export class Timelines implements RequestObserver {
           .catch(reject);
       });
     } catch (error) {
-      this.logger.debug({ err: error }, 'other processes not asked for a timeline');
+      this.logger.debug({ err: error }, 'requesting a timeline from other processes failed');
       return undefined;
     } finally {
       clearTimeout(timer);

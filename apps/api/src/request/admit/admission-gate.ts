@@ -24,7 +24,7 @@ interface Entry {
  * Limits the waiting requests. Owns this process's share of the cluster-wide counts of waiting
  * sequences. Far from the limit this process admits a request and counts it afterwards; near the
  * limit one atomic decision of the broker does both. News of the sequence end its wait. A sequence
- * is counted in one stage at a time, so that repeated or lost news never make the counts drift.
+ * is counted in one stage at a time, so that repeated or lost events never make the counts drift.
  */
 @Injectable()
 export class AdmissionGate {
@@ -61,7 +61,7 @@ export class AdmissionGate {
     this.shift(stage, -count);
   }
 
-  /** From now on the sequence waits in the queue of `stage`; undefined for none. */
+  /** Records that the sequence now waits in the queue of `stage`; undefined: in none. */
   moved(sequence: Waiting, stage: Stage | undefined): void {
     const before = sequence.waitingIn;
     if (before === stage) return;
@@ -83,7 +83,7 @@ export class AdmissionGate {
   }
 
   async refreshTotals(): Promise<void> {
-    // Only then do the counts include every admitted sequence.
+    // Without a send under way the counts include every admitted sequence.
     const marked = this.isScheduled || this.isSending ? undefined : this.own.mark();
     this.waiting = await this.transport.admission.totals();
     this.own.read(this.waiting, marked);

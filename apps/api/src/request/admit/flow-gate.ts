@@ -97,8 +97,8 @@ export class FlowGate implements OnApplicationShutdown {
   }
 
   /**
-   * Resolves when it is the request's turn, at once while the gate is open. The caller must settle
-   * the pass.
+   * Resolves when it is the request's turn; immediately while the gate is open. The caller must
+   * settle the pass.
    *
    * @throws BatonError `flow_queue_full`, `flow_shed`, `flow_timeout`
    */

@@ -10,18 +10,19 @@ const NONE: PerStage = { prefill: 0, decode: 0, aggregated: 0 };
  * while its entries are on the way to the broker.
  */
 const PLACES_SHARED_BY = 32;
-/** Counts older than this allow no entry: the broker may be silent. */
+/** Greatest age of counts that allow an entry. Older counts mean that the broker is silent. */
 const FRESH_MS = 1_000;
 
 /**
- * The waiting sequences of all processes, as last counted by the broker, and those that this
- * process has admitted by itself since. Far from the limit it need not ask before each request.
+ * The waiting sequences of all processes at the broker's last count, and those that this process
+ * has admitted without the broker since. Far from the limit it decides without the broker.
  */
 export class OwnEntries {
   private counted: PerStage = { ...NONE };
   private countedMs = -Infinity;
   /**
-   * All entries that this process has admitted by itself, and how many of them the counts include.
+   * All entries that this process has admitted without the broker, and the number of them that the
+   * counts include.
    */
   private readonly entered: Record<Stage, number> = { ...NONE };
   private readonly included: Record<Stage, number> = { ...NONE };

@@ -5,7 +5,7 @@ export interface AnswerFacts {
   readonly cachedTokens: number;
   /** The eleven fields of a held prompt, as the engine sent them. */
   readonly kvTransferParams: Readonly<Record<string, unknown>> | undefined;
-  /** The same in TensorRT-LLM's way. */
+  /** The hand-over parameters in TensorRT-LLM's form. */
   readonly disaggregated?: { readonly id: string | undefined; readonly state: string };
   /** True for LMCache's proxy, which continues after the first token and needs its id. */
   readonly includesFirstToken?: boolean;

@@ -59,7 +59,7 @@ export class PassThroughAnswer implements Answer {
   }
 }
 
-/** In JSON non-ASCII characters occur only in strings, where they may be escaped. */
+/** In JSON, non-ASCII characters occur only in strings, where they can be escaped. */
 function ascii(json: string): string {
   return json.replace(
     NOT_ASCII,

@@ -6,7 +6,10 @@ import type { SequenceEnd } from './threaded';
 /** Stores a finished answer. Does not reject: the answer is sent whether it is stored or not. */
 export type Keep = (ends: readonly SequenceEnd[], facts: AnswerFacts) => Promise<void>;
 
-/** An answer that is stored before its last bytes are sent, so that the client finds it at once. */
+/**
+ * An answer that is stored before its last bytes are sent, so that the client can read it as soon
+ * as it ends.
+ */
 export class KeptAnswer extends PassingAnswer {
   private readonly ends: SequenceEnd[] = [];
 

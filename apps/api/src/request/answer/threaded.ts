@@ -2,7 +2,7 @@ import type { BatonError, EndReason } from '@baton/contract';
 import type { HttpAnswer } from '../../http/http-answer';
 import type { Answer, AnswerFacts, TokenSpan } from './answer';
 
-/** How a sequence ended. */
+/** The end of a sequence: its reason and its tokens. */
 export interface SequenceEnd {
   readonly span: TokenSpan;
   readonly reason: EndReason;

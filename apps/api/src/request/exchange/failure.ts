@@ -12,7 +12,7 @@ export function sequenceFailure(sequence: Sequence, code: ErrorCode): BatonError
 
 function injectedFailureOf({ job, struckRule }: Sequence): BatonError {
   const errors = (job.faults ?? []).filter(({ action }) => action.kind === 'error');
-  // The frame entry with the rule's name may have been lost.
+  // The frame entry with the rule's name can be lost.
   const fault = errors.find(({ rule }) => rule === struckRule) ?? errors[0];
   return fault?.action.kind === 'error'
     ? new InjectedError(fault.action)

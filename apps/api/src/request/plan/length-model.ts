@@ -57,7 +57,7 @@ function bucketsOf({ outputLengthHistogram: text }: BatonConfig): LengthBucket[]
     const [min = 0, max = 0, weight = 0] = bucket.split(/[-:]/).map(Number);
     if (min >= 1 && min <= max && weight > 0) return { min, max, weight };
     throw new UsageError(
-      `output_length_histogram: '${bucket}' is no range from 1 with a weight above 0.`,
+      `output_length_histogram: '${bucket}' is not a range from 1 with a weight above 0.`,
     );
   });
 }

@@ -28,7 +28,7 @@ export function fixedLimits(
   };
 }
 
-/** What an answer depends on besides its request. */
+/** The state besides the request on which an answer depends. */
 export function planContext(config: BatonConfig, parts: TextParts): PlanContext {
   const { tokenizer, template, words, lengths } = parts;
   return {

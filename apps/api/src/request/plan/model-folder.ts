@@ -50,7 +50,7 @@ function known(jinja: string, place: string): ChatTemplate {
   );
 }
 
-/** One text, or several by name, of which the one named default counts. */
+/** One template, or several by name, of which Baton uses `default`. */
 function jinjaOf(value: unknown, place: string): string | undefined {
   if (value === undefined || value === null) return undefined;
   if (typeof value === 'string') return value;

@@ -97,7 +97,7 @@ describe('missing parameters', () => {
     [{ textModel: 'rules' }, 'text_model rules needs rules_path'],
     [{ outputLength: 'dataset' }, 'output_length dataset needs dataset_path'],
     [{ outputLength: 'histogram' }, 'needs output_length_histogram'],
-    [{ outputLength: 'histogram', outputLengthHistogram: '9-3:1' }, "'9-3:1' is no range"],
+    [{ outputLength: 'histogram', outputLengthHistogram: '9-3:1' }, "'9-3:1' is not a range"],
     [{ textModel: 'rules', rulesPath: 'none.yaml' }, 'none.yaml cannot be read: ENOENT.'],
   ])('%j is said in one sentence', async (config, sentence) => {
     await expect(open(config)).rejects.toThrow(sentence);

@@ -68,7 +68,7 @@ function exchangeIn(line: string, place: string): RecordedExchange {
   return exchange;
 }
 
-/** Equal bodies are equal whatever the order of their keys. */
+/** Bodies with the same keys and values are equal, in any order of their keys. */
 function askOf(path: string, body: unknown): string {
   return `${path} ${JSON.stringify(sorted(body))}`;
 }

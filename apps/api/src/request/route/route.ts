@@ -14,7 +14,10 @@ export interface Route {
   /** True when its blocks are kept at the end (`bidirectional_kv_xfer`). */
   readonly mayKeep?: boolean;
   readonly engineId: string | undefined;
-  /** Where it waits, unless its flow alone determines that. */
+  /**
+   * The engine in whose queue the request waits. Unset: the request waits in the shared queue of
+   * its flow.
+   */
   readonly placed?: Placed;
   /** When it could start, µs since the Unix epoch; unset if that was its arrival. */
   readonly causeUs?: number;
@@ -38,7 +41,7 @@ export function wishedRoute(
     case 'attach': {
       const stage = engine?.stage ?? 'decode';
       const { params: kvTransferParams, causeUs } = leg;
-      // For legs that are sent at once, no client reads the parameters in the answer.
+      // No client reads the parameters in the answer of legs that are sent at the same time.
       const since = causeUs === undefined ? { mayKeep: true } : { causeUs };
       return { ...BASE, flow: 'attach', stage, engineId, kvTransferParams, ...since };
     }

@@ -1,7 +1,10 @@
 import { fieldsIn, hashString } from '@baton/kernel';
 import type { Call } from '../take/call';
 
-/** From the most to the least specific: a session, a group with common prompts, a user. */
+/**
+ * Sources of the key, from the most to the least specific: a session, a group with common prompts,
+ * a user.
+ */
 const SOURCES = [
   { header: 'x-session-id', field: 'session_id' },
   { header: undefined, field: 'prompt_cache_key' },

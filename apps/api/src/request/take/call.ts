@@ -62,7 +62,7 @@ export function callOf(ask: Ask, { body, request, reply }: Received): Call {
 export interface AnswerParts {
   readonly http: HttpAnswer;
   readonly head: AnswerHead;
-  /** One per sequence. */
+  /** One plan per sequence. */
   readonly plans: readonly OutputPlan[];
   readonly options: AnswerOptions;
 }
@@ -116,9 +116,9 @@ export interface Asked {
 
 /** Reads one kind of request for work of the engines. */
 export interface Ask<Read extends Reading = Reading> {
-  /** Its name in a thread; undefined when its bodies are read on the event loop. */
+  /** Name of the reader in a thread; undefined when bodies are read on the event loop. */
   readonly name?: string;
-  /** What is read beside the body, as data. */
+  /** Additional input of the reader beside the body, as data. */
   readonly extra?: unknown;
   /** True when `extra` is long, so that a thread reads it. */
   readonly isHeavy?: boolean;

@@ -19,7 +19,7 @@ const LENGTHS = [
   ...['max_completion_tokens', 'max_tokens', 'max_output_tokens', 'max_new_tokens'],
   ...['min_tokens', 'min_new_tokens'],
 ];
-/** Fields that ask for log-probabilities, and those that say of how many tokens at each place. */
+/** Fields that request log-probabilities, and fields with the number of tokens at each place. */
 const SCORING = ['logprobs', 'return_logprob'];
 const SHOWN = ['top_logprobs', 'logprobs', 'top_logprobs_num'];
 /** The value of `include` that corresponds to `logprobs` of the other endpoints. */

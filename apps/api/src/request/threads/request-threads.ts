@@ -43,7 +43,7 @@ const THREAD = join(__dirname, '../../thread/request-thread.js');
 const LOOP_WORK = 10_000;
 
 const BOUNDS = {
-  /** One long request must not keep all others waiting. */
+  /** A limit per request, so that one long request does not make all others wait. */
   threads: 2,
   maxWaiting: 64,
   maxWaitMs: 10_000,
@@ -99,7 +99,7 @@ export class RequestThreads implements OnApplicationShutdown {
     return this.readInThread(call, limits, budget);
   }
 
-  /** The same request; a thread writes its answer if that is in one piece. */
+  /** The request with an answer that a thread writes, if the answer is not streamed. */
   threadedAsk(asked: Asked, { threaded, call, keep = asItIs }: ThreadedParts): Asked {
     if (asked.request.stream) return { ...asked, threaded };
     const answer = (parts: AnswerParts): ThreadedAnswer =>
@@ -111,7 +111,7 @@ export class RequestThreads implements OnApplicationShutdown {
     return { ...asked, threaded, answer };
   }
 
-  /** The same request; the document of its answer, if any, is stored. */
+  /** The request with an answer whose document, if any, is stored. */
   private keptAsk(asked: Asked, { threaded, call }: ReadCall): Asked {
     const { document, answer } = asked;
     const { keep } = call.ask;
@@ -295,8 +295,8 @@ function readHere<Read extends Reading>(
 }
 
 /**
- * For requests that threads cannot read. @throws BatonError when the work is too much for the event
- * loop
+ * Reads a request that threads cannot read. @throws BatonError when the work is too much for the
+ * event loop
  */
 function bounded<Result>(run: () => Result): Result {
   const result = onLoop(run);

@@ -1,6 +1,6 @@
 import type { ScalingTrial } from './trial';
 
-/** What a share of these many points less still counts as equal to. */
+/** Difference of two shares up to which they count as equal. */
 const AS_GOOD = 0.005;
 
 /** The share of requests within the SLO, and of each SLO class within its own targets. */

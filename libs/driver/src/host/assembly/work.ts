@@ -7,7 +7,7 @@ import type { Core } from './core';
 import type { Sides } from './sides';
 import type { Site } from './site';
 
-/** From a job in a queue to the frames of its tokens. */
+/** The parts that turn a job of a queue into the frames of its tokens. */
 export interface Work {
   /** Undefined when the simulated engine does the work. */
   readonly executor: Executor | undefined;

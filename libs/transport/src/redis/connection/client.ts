@@ -17,8 +17,8 @@ const DRAINING = [
 ];
 
 /**
- * Duration of one blocking wait. A shorter one costs an idle worker more round trips; a longer one
- * outlives the patience of firewalls with silent connections.
+ * Duration of one blocking wait. A shorter one costs more round trips; during a longer one a
+ * firewall can close the connection.
  */
 export const BLOCK_SECONDS = 20;
 
@@ -52,8 +52,8 @@ function draining(name: string, definition: CommandDefinition): CommandDefinitio
 }
 
 /**
- * Connections to one Redis. Without a connection commands fail at once instead of waiting, and the
- * caller decides. No command is sent twice, because most of them are not idempotent.
+ * Connections to one Redis. Without a connection a command fails immediately, and the caller
+ * decides what to do. No command is sent twice, because most of them are not idempotent.
  *
  * Both classes let BullMQ define its commands, keep the definitions for scripts that contain them,
  * and mark the draining ones once the server supports the mark. They report errors to one function
@@ -141,7 +141,7 @@ class ClusterClient extends Cluster {
   }
 }
 
-/** A connection is duplicated for blocking waits, in which the server rightly says nothing. */
+/** A connection is duplicated for blocking waits, during which the server sends nothing. */
 function blocking<Options extends Pick<RedisOptions, 'socketTimeout'>>(options: Options): Options {
   const { socketTimeout = 0 } = options;
   return { ...options, socketTimeout: socketTimeout + BLOCK_SECONDS * 1_000 };
@@ -155,7 +155,7 @@ function withErrorListener<Emitter extends Redis | Cluster>(client: Emitter): Em
 
 export type MarkingClient = SingleClient | ClusterClient;
 
-/** Connects at once and retries without end; the caller listens for `ready` and `close`. */
+/** Connects and retries without end; the caller listens for `ready` and `close`. */
 export function openClient(address: RedisAddress, deadlineMs: number): MarkingClient {
   const silenceMs = Math.ceil(deadlineMs * 1.25);
   const options: RedisOptions = {

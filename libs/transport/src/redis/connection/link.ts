@@ -15,13 +15,13 @@ export type LinkEvent = 'lost' | 'restored' | 'replaced';
 type Restorer = () => Promise<unknown>;
 
 const HEARTBEAT_MS = 1_000;
-/** Heartbeats between two checks of things that seldom go wrong. */
+/** Number of heartbeats between two checks for rare faults. */
 const BEATS_PER_LOOK = 4;
 
 /**
- * Owns the two connections that a process shares, one for commands and one for subscriptions. It is
- * up when both work and when everything that must be repeated after a reconnection has been sent.
- * It never sends a command twice.
+ * Owns the two connections of a process, one for commands and one for subscriptions. The link is up
+ * when both work and everything that must be repeated after a reconnection has been sent. It never
+ * sends a command twice.
  */
 export class RedisLink {
   readonly commands: MarkingClient;
@@ -110,8 +110,9 @@ export class RedisLink {
   }
 
   /**
-   * Like `call`, for what a client waits for, and whose late effect does no harm: a server that has
-   * answered nothing for `silenceMs` counts as lost. Nothing more is asked until it answers again.
+   * Like `call`, for commands that a client waits for and whose late effect does no harm. A server
+   * without any answer for `silenceMs` counts as lost, and no further command is sent until it
+   * answers again.
    */
   ask<T>(what: string, send: () => Promise<T>): Promise<T> {
     if (this.isSilent) return Promise.reject(new TransportUnavailable(`${what}: no answer`));
@@ -181,7 +182,7 @@ export class RedisLink {
     } catch (error) {
       this.lastError = describe(error);
       if (error instanceof TransportForeign) await this.waitOutside(error);
-      // A server that answers with refusals gets a new connection; a lost one reconnects by itself.
+      // A server that refuses commands gets a new connection; ioredis reconnects to a lost one.
       if (attempt === this.attempt) this.commands.disconnect(true);
     }
   }
@@ -238,9 +239,8 @@ export class RedisLink {
   }
 
   /**
-   * Sends a ping, and occasionally checks that the keys still belong to Baton. With
-   * `socketTimeout`, a ping without an answer ends the connection; without pings a silent
-   * subscriber would never notice.
+   * Sends a ping, and at times checks that the keys still belong to Baton. With `socketTimeout`, a
+   * ping without an answer ends the connection, also that of a silent subscription.
    */
   private beat(): void {
     if (!this.up) return;

@@ -41,7 +41,7 @@ export class ScriptRunner {
 
   /**
    * Runs several scripts as one. `order` calls them as Lua functions, by their names in `calls`;
-   * each has `KEYS` and `ARGV` of its own, which `order` sees as `nameKeys` and `nameArgs`.
+   * each has `KEYS` and `ARGV` of its own, which are `nameKeys` and `nameArgs` in `order`.
    */
   runFolded(order: Script, calls: ScriptCalls): Promise<ScriptReply> {
     const parts = Object.values(calls);

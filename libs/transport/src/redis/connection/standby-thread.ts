@@ -25,7 +25,7 @@ function named<Address extends StandbyData['address']>(address: Address): Addres
   return { ...address, options: { ...address.options, connectionName: 'baton-standby' } };
 }
 
-/** A punctual event loop renews its own leases; one that hangs for good must lose them. */
+/** An event loop that is on time renews its own leases. One that never continues must lose them. */
 async function extendIfLate(): Promise<void> {
   const lateMs = heartbeat.ageMs();
   if (isExtending || lateMs < data.renewMs || lateMs > data.ceilingMs) return;
@@ -33,7 +33,7 @@ async function extendIfLate(): Promise<void> {
   try {
     if (await extendAll(leases.read())) extension.mark();
   } catch {
-    // Not extended; the next tick tries again.
+    // The leases were not extended; the next tick retries.
   } finally {
     isExtending = false;
   }

@@ -24,7 +24,7 @@ export interface StandbyData {
   readonly leases: SharedArrayBuffer;
 }
 
-/** Exists in the build. Tests that run the sources have no thread. */
+/** The compiled file of the thread, which tests that run the sources do not have. */
 const THREAD = join(__dirname, 'standby-thread.js');
 
 /** The thread starts after its process, because it would slow down the start. */
@@ -35,8 +35,8 @@ const HEAP_MB = { maxOldGenerationSizeMb: 12, maxYoungGenerationSizeMb: 1 };
 
 /**
  * A thread with a Redis connection of its own. It extends the leases of this process while the
- * event loop is too busy to renew them, up to the ceiling of a lease: a process that hangs for good
- * is found dead. It starts with the first lease.
+ * event loop is too busy to renew them, up to the maximum of a lease. It starts with the first
+ * lease.
  */
 export class Standby {
   private readonly leases = new LeaseTable();

@@ -12,13 +12,13 @@ import type { JobSteps } from './job-steps';
 import { LOOK } from './queue-scripts';
 import type { BatchJob, JobTaking } from './job-taking';
 
-/** Timers may fire a little early, and a pause counts for up to 0.3 s. */
+/** Margin for timers that fire early and for pauses, which count up to 0.3 s. */
 const CHECK_SLACK = 0.9;
 
 /** Pause after a refused take, for example by a server that is out of memory. */
 const REST_MS = 100;
 
-/** Jobs per round trip once they come one after the other. */
+/** Jobs per round trip while takes follow each other without a wait. */
 const MAX_BURST = 4;
 
 export interface ConsumerParts {
@@ -44,12 +44,12 @@ export class RedisConsumer implements JobConsumer {
   private readonly stalledCheck: Beat;
   private readonly id = randomUUID();
   private takes = 0;
-  /** When it took last, ms since the Unix epoch. */
+  /** Time of the last take, ms since the Unix epoch. */
   private tookMs = Date.now();
   /** The connection of a blocking wait, during the wait. */
   private blocked: Redis | undefined;
   private burst = 1;
-  /** Jobs that may be waiting: the number that the latest take has left, or one after a wait. */
+  /** Estimated waiting jobs: the number that the last take left, or one after a wait. */
   private left = 1;
   /** Awake time of the next check for stalled jobs. */
   private checkDueMs = 0;
@@ -69,7 +69,7 @@ export class RedisConsumer implements JobConsumer {
       onLockLost: (job) => options.onLockLost(job),
       onRelease: () => this.changed.fire(),
     });
-    // What cut the link may have cut the blocked connection, which would not notice for long.
+    // The blocked connection can be cut too, and would detect it only much later.
     link.onEvent((event) => {
       if (event !== 'lost') this.blocked?.disconnect(true);
     });
@@ -114,13 +114,13 @@ export class RedisConsumer implements JobConsumer {
         this.left = 1;
       }
     } catch {
-      // The failed wait may have been given a marker.
+      // The failed wait can have taken a marker.
       this.left = 1;
       await this.rest(REST_MS);
     }
   }
 
-  /** Takes as many jobs as one round trip may bring, in one step. */
+  /** Takes several jobs in one round trip and one atomic step. */
   private async take(wanted: number): Promise<void> {
     this.takes += 1;
     const token = `${this.id}:${this.takes}`;
@@ -142,7 +142,7 @@ export class RedisConsumer implements JobConsumer {
     return this.options.isIdle?.() === true;
   }
 
-  /** An idle consumer lets others leave jobs to it. If that fails, it takes in its turn. */
+  /** Registers an idle consumer, so that busy ones leave jobs to it. */
   private offer(): void {
     if (this.state !== 'taking' || !this.link.isUp || !this.isIdle) return;
     this.taking.offer(this.id, this.tookMs).catch(() => undefined);
@@ -153,15 +153,15 @@ export class RedisConsumer implements JobConsumer {
       this.options.onJob(this.held.add(bull, { token, permit, lockedMs }));
       return;
     }
-    // It arrived after the close; without this it would only stall.
+    // The job arrived after the close; without this it would stall.
     if (!this.link.isUp) return;
     this.taking.uncountRun(bull.data, permit).catch(() => undefined);
     bull.moveToWait(token).catch(() => undefined);
   }
 
   /**
-   * Blocks until BullMQ's marker, or another consumer, says that there may be a job. A marker that
-   * this worker can no longer use goes to the next one.
+   * Blocks until BullMQ's marker or another consumer signals a job. A marker that this worker
+   * cannot use goes to the next one.
    */
   private async waitForJob(): Promise<void> {
     const blocking = (await this.worker.waitUntilReady()) as unknown as Redis;
@@ -208,7 +208,7 @@ export class RedisConsumer implements JobConsumer {
           this.worker.scripts.moveStalledJobsToWait(),
         );
     } catch {
-      // The check failed; the next beat tries again.
+      // The check failed; the next beat retries.
     }
   }
 

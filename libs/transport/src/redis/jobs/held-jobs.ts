@@ -15,7 +15,7 @@ export type BullJob = Job<EngineJob, null>;
 interface Take {
   readonly token: string;
   readonly permit: RunPermit | undefined;
-  /** When the take was sent, by `performance.now()`. */
+  /** Time at which the take was sent, by `performance.now()`. */
   readonly lockedMs: number;
 }
 
@@ -118,7 +118,7 @@ export class HeldJobs {
     return isOurs;
   }
 
-  /** Without jobs there is no timer, which would only wake an idle process. */
+  /** Without jobs there is no timer, so that an idle process stays idle. */
   private tick(): void {
     const { link, times } = this.options;
     if (!link.isUp) this.loseOverdue(performance.now());
@@ -150,7 +150,7 @@ export class HeldJobs {
         else held.lockEndMs = sentMs + leaseMs;
       }
     } catch {
-      // The renewal failed; the next tick tries again, or decides when the broker is unavailable.
+      // The next tick retries, or ends expired locks when the broker is unavailable.
     } finally {
       this.isRenewing = false;
     }

@@ -59,7 +59,7 @@ export class JobSteps {
     const handOver = this.parts.ledger.handOver(job.requestId, epoch, handoff);
     const queue = this.parts.queueOf(next.queue);
     const add = await this.bull.add(queue, next.job);
-    // Without a job that leaves, the step only fills the server.
+    // A step without a job that leaves only adds data to the server.
     const isRefusedWhenFull = leaving === undefined ? true : undefined;
     const [body, calls] = isOwn(queue)
       ? [HAND_ON_KEPT, { handOver, add, keep: keepAdded(queue, next.job) }]

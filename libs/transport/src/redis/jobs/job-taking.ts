@@ -10,12 +10,12 @@ import type { BullJob, BullWorker } from './held-jobs';
 import { keepTaken } from './queue-life';
 import { DEFERS, LEFT } from './queue-scripts';
 
-/** What wakes a consumer that has gone is soon forgotten. */
+/** Time to live of the wake-up of a consumer that may have ended. */
 const WAKE_TTL_MS = 10_000;
 
 /**
- * Takes one job after the other, until there are enough, none is left, or an idle consumer is to
- * take them. One that has taken is not idle any more. `permitOf` begins the run of a job.
+ * Takes one job after the other, until there are enough, none is left, or an idle consumer has to
+ * take them. A consumer that takes a job is no longer idle. `permitOf` begins the run of a job.
  */
 const TAKE_JOBS = `
 local jobs, isDeferred = {}, false
@@ -68,7 +68,7 @@ export interface TakenBatch {
   readonly jobs: readonly BatchJob[];
   /** Jobs that wait in the queue after it. */
   readonly left: number;
-  /** True when the jobs are left to an idle consumer, which has been woken. */
+  /** True when the jobs are left to an idle consumer, which was woken. */
   readonly isDeferred: boolean;
 }
 
@@ -123,13 +123,13 @@ export class JobTaking {
     await link.scripts.run(script, keys, args);
   }
 
-  /** Says that a consumer is idle, until it takes or another leaves jobs to it. */
+  /** Registers a consumer as idle, until it takes or another leaves jobs to it. */
   async offer(id: string, tookMs: number): Promise<void> {
     const { link } = this.parts;
     await link.call('offer to take', () => link.commands.zadd(this.idleKey, tookMs, id));
   }
 
-  /** Something in this key wakes the consumer. */
+  /** A value in this key wakes the consumer. */
   wakeKey(id: string): string {
     return this.parts.worker.toKey(`wake:${id}`);
   }

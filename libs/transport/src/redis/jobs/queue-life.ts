@@ -10,12 +10,12 @@ import { EXTEND_QUEUE, MORTAL } from './queue-scripts';
 /** Prefix of the names of engines' own queues, as BullMQ has them. */
 const OWN = withoutColons('engine:');
 
-/** The keys of shared queues stay. */
+/** Keys of shared queues have no time to live. */
 export function isOwn({ name }: { readonly name: string }): boolean {
   return name.startsWith(OWN);
 }
 
-/** Gives what an added job has made in an own queue a time to live. */
+/** Gives a time to live to the keys that an added job has created. */
 export function keepAdded(queue: BullQueue, job: EngineJob): ScriptCall {
   const { wait, prioritized, pc, marker, meta, id, events } = queue.keys;
   const made = [wait, prioritized, pc, marker, meta, id, events].map((key) => key ?? '');
@@ -23,7 +23,7 @@ export function keepAdded(queue: BullQueue, job: EngineJob): ScriptCall {
   return { script: MORTAL, keys, args: [LIVE_RECORD_TTL_MS] };
 }
 
-/** Gives the list of taken jobs a time to live; none to that of a shared queue. */
+/** Gives a time to live to the list of taken jobs, except in a shared queue. */
 export function keepTaken(worker: BullWorker): ScriptCall {
   const { active = '' } = worker.keys;
   return { script: MORTAL, keys: [active], args: [isOwn(worker) ? LIVE_RECORD_TTL_MS : 0] };
@@ -31,7 +31,7 @@ export function keepTaken(worker: BullWorker): ScriptCall {
 
 /**
  * Renews the time to live of the keys of an engine's own queue, so that keys in a shared Redis
- * expire an hour after their whole cluster has died.
+ * expire an hour after their whole cluster has ended.
  */
 export class QueueLife {
   private readonly timer: NodeJS.Timeout;

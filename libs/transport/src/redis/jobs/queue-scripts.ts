@@ -39,7 +39,7 @@ return 0
 `,
 };
 
-/** Gives KEYS a time to live. ARGV: TTL; 0 for none. */
+/** Sets the time to live of KEYS. ARGV: TTL; 0 for none. */
 export const MORTAL: Script = {
   name: 'keep',
   body: `
@@ -63,10 +63,10 @@ return left
 };
 
 /**
- * Whether a busy consumer leaves the jobs that wait to an idle one, which it wakes: the one that
- * took the longest ago. It does so once for each that has said that it is idle, so a dead one
- * delays one take. KEYS: the idle consumers by when they took last, marker. ARGV: 1 for a consumer
- * that is idle, its id, prefix of the keys that wake consumers, TTL of such a key.
+ * Whether a busy consumer leaves the waiting jobs to an idle one. If so, the script wakes the idle
+ * consumer whose last take is the oldest. This happens once per registration as idle, so a dead
+ * consumer delays one take. KEYS: the idle consumers by when they took last, marker. ARGV: 1 for a
+ * consumer that is idle, its id, prefix of the keys that wake consumers, TTL of such a key.
  */
 export const DEFERS: Script = {
   name: 'defers',

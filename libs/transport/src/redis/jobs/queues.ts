@@ -15,7 +15,7 @@ import { ABANDON, RECLAIM } from './queue-scripts';
 import type { Script, ScriptReply } from '../connection/script';
 import { JobTaking } from './job-taking';
 
-/** BullMQ's event streams feed its dashboards; nothing here reads them, so they stay short. */
+/** Length of BullMQ's event streams. Only BullMQ's dashboards read them, so they are short. */
 const KEPT_EVENTS = 200;
 
 /** Adds a job to an engine's own queue. */
@@ -43,15 +43,14 @@ export class RedisQueues implements JobQueues {
     });
   }
 
-  /** The build loads BullMQ with its first use, which takes a fifth of a second. */
+  /** The first use loads BullMQ, which takes a fifth of a second. */
   load(): void {
     assert(Queue, 'BullMQ is loaded');
   }
 
   async add(queue: QueueName, jobs: readonly EngineJob[]): Promise<void> {
     const bull = this.queue(queue);
-    // Not `addBulk`: its pipeline copies all of BullMQ's commands each time. Commands of one turn
-    // leave in one write anyway.
+    // Without `addBulk`, whose pipeline copies all of BullMQ's commands each time.
     const add = isOwn(bull)
       ? (job: EngineJob): Promise<unknown> => this.addKept(bull, job)
       : (job: EngineJob): Promise<unknown> => bull.add('run', job, bullOptions(job));
@@ -129,7 +128,7 @@ export class RedisQueues implements JobQueues {
     await Promise.all([...this.queues.values()].map((queue) => queue.close()));
   }
 
-  /** BullMQ writes it once per queue object; a replaced server has lost it. */
+  /** Writes the metadata again, which BullMQ writes once per queue object. */
   private async shortenEvents(meta = ''): Promise<void> {
     await this.link.commands.hset(meta, 'opts.maxLenEvents', KEPT_EVENTS);
   }

@@ -16,7 +16,7 @@ import type { ResponsesService } from '../responses.service';
 
 /** OpenAI's limit. */
 const MAX_CONNECTION_MS = 60 * 60 * 1_000;
-/** Turns that may wait for the running one, and their bytes. */
+/** Limits of the turns that wait for the running one: their number and their bytes. */
 const MAX_WAITING = 16;
 const MAX_WAITING_BYTES = 16 * 1024 * 1024;
 /** A client with more unsent bytes than this counts as not reading. */
@@ -121,7 +121,7 @@ export class ResponseSocket {
     if (this.socket.readyState !== this.socket.OPEN) response.close();
     await closed;
     this.turn = undefined;
-    // The exchange has given up on a client that does not read.
+    // The exchange has ended because the client does not read.
     if (response.destroyed) this.socket.terminate();
   }
 

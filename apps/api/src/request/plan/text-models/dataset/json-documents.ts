@@ -4,7 +4,7 @@ import { UsageError } from '@baton/config';
 /** A JSON document within a file. */
 export interface JsonDocument {
   readonly text: string;
-  /** Its first line, from 1. */
+  /** Number of the document's first line, from 1. */
   readonly line: number;
 }
 

@@ -43,7 +43,7 @@ export async function openDataset(
   const ms = Math.round(performance.now() - startedMs);
   logger.info({ dataset: path, answers, ms }, 'dataset read');
   if (leftOut > 0)
-    logger.warn({ dataset: path, leftOut }, 'the dataset is too large: answers left out');
+    logger.warn({ dataset: path, leftOut }, 'the dataset is too large; some answers are left out');
   return { dataset, lengths };
 }
 

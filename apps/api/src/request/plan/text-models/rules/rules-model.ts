@@ -59,7 +59,7 @@ export class RulesModel implements TextModel {
       if (!(error instanceof UsageError)) throw error;
       this.logger.error(
         { problem: error.message },
-        'rules are not valid, the earlier ones stay in use',
+        'the changed rules are not valid; the earlier ones stay in use',
       );
     }
   }

@@ -18,7 +18,7 @@ export function readYaml(path: string, content: string): YamlValue {
 export class YamlValue {
   constructor(
     private readonly node: Node | null,
-    /** Its name in errors. */
+    /** Name of the object in errors. */
     private readonly name: string,
     private readonly at: (offset: number) => string,
   ) {}
