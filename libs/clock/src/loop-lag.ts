@@ -17,7 +17,7 @@ export class LoopLag {
     // The smallest value of a histogram is 1 ns.
     const note = (lateMs: number): void =>
       this.histogram.record(1 + Math.round(lateMs * NS_PER_MS));
-    this.beat = new Beat(LAG_SAMPLING_MS, note).unref();
+    this.beat = new Beat(LAG_SAMPLING_MS, note, () => true).unref();
   }
 
   /** The 99th percentile in ms since the last call; 0 before the first sample. */

@@ -1,6 +1,6 @@
 import { AwakeTime, Patience } from '@baton/kernel';
 import { SharedInstant } from '@baton/shared-memory';
-import { Beat } from './beat';
+import { Beat, type Wheel } from './beat';
 
 export interface PunctualityTimes {
   /** Longest lease of a process that has been late. */
@@ -9,10 +9,17 @@ export interface PunctualityTimes {
   readonly latenessHalfLifeMs: number;
 }
 
-/** A running process reads its clock five times a second; each reading wakes an idle one. */
+/** A running process reads its clock five times a second, and once a second while it is idle. */
 const READ_EVERY_MS = 200;
-/** Readings further apart show a pause. It is less than the time between two stalled checks. */
-const STRIDE_MS = 300;
+/**
+ * Readings that are further apart than their interval and this show a pause. With the interval of a
+ * process that is not idle it is less than the time between two stalled checks.
+ */
+const SLACK_MS = 100;
+/** Interval of readings while an answer is awaited; shorter than a stride. */
+const AWAITING_EVERY_MS = 250;
+/** A process that has lately been later than this is not idle. */
+const LATE_MS = 50;
 
 /**
  * Measures the pauses of one process: those of its event loop, and those in which the system did
@@ -23,29 +30,65 @@ const STRIDE_MS = 300;
 export class Punctuality {
   /** Updated at each reading, so that other threads can check that the event loop runs. */
   readonly heartbeat = new SharedInstant();
-  private readonly awake = new AwakeTime(STRIDE_MS);
+  private readonly awake = new AwakeTime(READ_EVERY_MS + SLACK_MS);
   private readonly patience: Patience;
   private readonly readings: Beat;
   private readMs = performance.now();
+  /** Number of `whileAwaited` under way. */
+  private awaited = 0;
 
-  constructor(private readonly times: PunctualityTimes) {
+  /** @param wheel  for tests; unset: that of the process */
+  constructor(
+    private readonly times: PunctualityTimes,
+    wheel?: Wheel,
+  ) {
     this.patience = new Patience({
       floorMs: 0,
       ceilingMs: times.lockCeilingMs,
       halfLifeMs: times.latenessHalfLifeMs,
     });
-    this.readings = new Beat(READ_EVERY_MS, () => this.awakeMs()).unref();
+    const isPunctual = (): boolean => this.latenessMs() < LATE_MS;
+    this.readings = new Beat(READ_EVERY_MS, () => this.awakeMs(), isPunctual, wheel).unref();
   }
 
   /** Monotonic time, ms; it stops while the process does not run. */
   awakeMs(): number {
     const nowMs = performance.now();
     const awakeMs = this.awake.at(nowMs);
-    const gapMs = nowMs - this.readMs;
+    const pauseMs = nowMs - this.readMs - this.awake.strideMs;
+    const intervalMs = this.awaited > 0 ? READ_EVERY_MS : this.readings.intervalMs;
     this.readMs = nowMs;
-    this.heartbeat.mark();
-    if (gapMs > STRIDE_MS) this.patience.observe(gapMs - STRIDE_MS, awakeMs);
+    this.awake.strideMs = intervalMs + SLACK_MS;
+    this.heartbeat.mark(intervalMs - READ_EVERY_MS);
+    if (pauseMs > 0) this.patience.observe(pauseMs, awakeMs);
     return awakeMs;
+  }
+
+  /**
+   * Waits for an answer in awake time. Until then it also reads the clock of an idle process often
+   * enough to see each pause.
+   *
+   * @param leftMs  of the present awake time and that of the call; when it is 0 or less, `expire`
+   * runs
+   * @returns the end of the wait, which answers the awake time
+   */
+  whileAwaited(
+    leftMs: (awakeMs: number, beganMs: number) => number,
+    expire: () => void,
+  ): () => number {
+    this.awaited += 1;
+    const beganMs = this.awakeMs();
+    const look = (): void => {
+      const waitMs = leftMs(this.awakeMs(), beganMs);
+      if (waitMs <= 0) expire();
+      else timer = setTimeout(look, Math.min(AWAITING_EVERY_MS, Math.ceil(waitMs)));
+    };
+    let timer = setTimeout(look, AWAITING_EVERY_MS);
+    return () => {
+      clearTimeout(timer);
+      this.awaited -= 1;
+      return this.awakeMs();
+    };
   }
 
   /** The worst recent pause, which decays by half in each half-life. */

@@ -1,4 +1,4 @@
-import { msToBeat } from './beat';
+import { Beat } from './beat';
 import { wallUsOf } from './instants';
 
 /**
@@ -17,8 +17,8 @@ export interface WallClock {
    * nothing while it waits.
    */
   around(wallUs: number, ring: () => void): Alarm;
-  /** Like `around`, once, at the next `Beat` of this period. */
-  atBeat(periodUs: number, ring: () => void): Alarm;
+  /** Runs `ring` at each `Beat` of this period. */
+  onBeats(periodUs: number, ring: () => void, mayBeSlow?: () => boolean): Alarm;
   /** Runs `turn` after the I/O that is ready now has been read. */
   soon(turn: () => void): void;
 }
@@ -51,9 +51,9 @@ export class SystemWallClock implements WallClock {
     return new RoughAlarm(this, wallUs, ring);
   }
 
-  atBeat(periodUs: number, ring: () => void): Alarm {
-    const timer = setTimeout(ring, msToBeat(periodUs / 1_000));
-    return { cancel: () => clearTimeout(timer) };
+  onBeats(periodUs: number, ring: () => void, mayBeSlow?: () => boolean): Alarm {
+    const beat = new Beat(periodUs / 1_000, ring, mayBeSlow);
+    return { cancel: () => beat.stop() };
   }
 
   soon(turn: () => void): void {

@@ -7,8 +7,11 @@ export class AwakeTime {
   private lastMs: number | undefined;
   private awakeMs = 0;
 
-  /** @param strideMs  > 0; the process takes a reading more often than this while it runs */
-  constructor(private readonly strideMs: number) {}
+  /**
+   * @param strideMs  > 0; the process takes a reading more often than this while it runs. A change
+   * holds from the latest reading.
+   */
+  constructor(public strideMs: number) {}
 
   /** @param nowMs  a monotonic clock; @returns the awake time up to now */
   at(nowMs: number): number {

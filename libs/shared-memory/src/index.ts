@@ -1,2 +1,3 @@
 export { type Lease, LeaseTable } from './lease-table';
 export { SharedInstant } from './shared-instant';
+export { watchHeartbeat } from './watch-heartbeat';

@@ -7,10 +7,17 @@ export { engineLabels } from './metrics/engine-labels';
 export {
   type EngineMetricsSource,
   isSimulatedFamily,
-  registerEngineMetrics,
-  renderClusterMetrics,
+  renderEngineMetrics,
 } from './metrics/engine-metrics';
 export { EngineStats } from './metrics/engine-stats';
+export {
+  type FamilyHead,
+  type Labels,
+  type MetricSeries,
+  renderHistogram,
+  renderNumbers,
+  renderSummary,
+} from './metrics/exposition';
 export { acceptedAt, type OptionalKey, type PoolKey } from './metrics/families';
 export { UPSTREAM_OUTCOMES, type UpstreamKey, type UpstreamOutcome } from './metrics/metric-family';
 export { contextOfTraceparent, timeOf, traceparentOf } from './tracing/trace-context';

@@ -35,8 +35,9 @@ const MAX_REVIVALS = 3;
 
 /**
  * Handles silent sequences: requests the missing frames from the engine, reads the ledger, submits
- * again what the broker lost, and ends what cannot go on. One sweep every 500 ms and the broker's
- * connection events drive it; it never touches a sequence that makes progress.
+ * again what the broker lost, and ends what cannot go on. One sweep every 500 ms, or once a second
+ * in an idle process, and the connection events of the broker drive it; it never touches a sequence
+ * that makes progress.
  */
 @Injectable()
 export class Recovery implements OnApplicationBootstrap, OnApplicationShutdown {
@@ -64,7 +65,9 @@ export class Recovery implements OnApplicationBootstrap, OnApplicationShutdown {
     this.transport.onConnection((event) => this.onConnection(event));
     this.sweptMs = performance.now();
     this.sweptAwakeMs = this.transport.punctuality.awakeMs();
-    this.beat = new Beat(SWEEP_EVERY_MS, () => void this.sweep(performance.now()));
+    const sweep = (): void => void this.sweep(performance.now());
+    const mayBeSlow = (): boolean => this.table.size === 0 && this.disconnectedMs === undefined;
+    this.beat = new Beat(SWEEP_EVERY_MS, sweep, mayBeSlow);
   }
 
   onApplicationShutdown(): void {

@@ -41,7 +41,9 @@ export class Rehomer implements OnApplicationBootstrap, OnApplicationShutdown {
   ) {}
 
   onApplicationBootstrap(): void {
-    this.beat = new Beat(SWEEP_EVERY_MS, () => void this.sweep());
+    const mayBeSlow = (): boolean =>
+      this.homeless.length === 0 && this.routing.unavailableEngines().length === 0;
+    this.beat = new Beat(SWEEP_EVERY_MS, () => void this.sweep(), mayBeSlow);
   }
 
   onApplicationShutdown(): void {

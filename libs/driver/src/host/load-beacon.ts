@@ -30,9 +30,7 @@ export class LoadBeacon {
   constructor(private readonly parts: LoadBeaconParts) {}
 
   start(): void {
-    const { wall } = this.parts;
-    this.alarm = wall.atBeat(LOOK_EVERY_US, () => {
-      this.start();
+    this.alarm = this.parts.wall.onBeats(LOOK_EVERY_US, () => {
       this.looks += 1;
       this.publishChange(JSON.stringify(this.load()));
     });

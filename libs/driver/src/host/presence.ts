@@ -1,4 +1,5 @@
-import type { Alarm, WallClock } from '@baton/clock';
+import { isDeepStrictEqual } from 'node:util';
+import { type Alarm, quicken, type WallClock } from '@baton/clock';
 import type { EnginePresence } from '@baton/contract';
 import type { EngineIdentity } from '@baton/live-engine';
 import type { Logger } from '@baton/telemetry';
@@ -7,12 +8,12 @@ import type { DriverOptions } from '../options';
 import type { EngineNumbers } from './engine-numbers';
 
 /**
- * An engine whose numbers change announces itself five times a second. An idle one only renews its
- * entry, once a second; every fifth time it announces itself again, for numbers that no event
- * changes.
+ * An engine whose numbers change announces itself five times a second. An idle one looks once a
+ * second and renews its entry; every fifth time it also compares the numbers that no event changes.
  */
 const LOOK_EVERY_US = 200_000;
-const LOOKS_PER_SECOND = 5;
+/** One second, less what a beat may be early. */
+const RENEW_AFTER_US = 990_000;
 const RENEWALS = 4;
 
 export interface PresenceParts {
@@ -28,16 +29,21 @@ export interface PresenceParts {
 export class PresenceBeacon {
   private alarm: Alarm | undefined;
   private isAnnouncing = false;
-  private looks = 0;
+  /** Instant of the latest announcement or renewal. */
+  private sentUs = 0;
   private renewals = 0;
+  /** The fingerprint of the announced numbers. */
   private announced = '';
+  private announcement: EnginePresence | undefined;
   private hasIndex = false;
 
   constructor(private readonly parts: PresenceParts) {}
 
   /** Resolves when this engine is announced for the first time. */
   async start(): Promise<void> {
-    this.repeat();
+    // The look quickens the beats itself when something has changed.
+    const mayBeSlow = (): boolean => true;
+    this.alarm = this.parts.wall.onBeats(LOOK_EVERY_US, () => this.look(), mayBeSlow);
     await this.announce();
   }
 
@@ -53,25 +59,29 @@ export class PresenceBeacon {
     await transport.presence.removeEngine(identity.engineId);
   }
 
-  private repeat(): void {
+  private look(): void {
     const { wall, numbers, transport, log } = this.parts;
-    this.alarm = wall.atBeat(LOOK_EVERY_US, () => {
-      this.repeat();
-      this.looks += 1;
-      const hasChanged = numbers.fingerprint() !== this.announced;
-      if (!hasChanged && this.looks < LOOKS_PER_SECOND) return;
-      if (this.isAnnouncing || !transport.isConnected) return;
-      const isRenewal = !hasChanged && this.renewals < RENEWALS;
-      (isRenewal ? this.renew() : this.announce()).catch((error: unknown) => {
-        log.debug({ err: error }, 'presence not announced');
-      });
+    const hasChanged = numbers.fingerprint() !== this.announced;
+    if (hasChanged) quicken();
+    else if (wall.nowUs() - this.sentUs < RENEW_AFTER_US) return;
+    if (this.isAnnouncing || !transport.isConnected) return;
+    const isNews = hasChanged || this.hasOtherNumbers();
+    (isNews ? this.announce() : this.renew()).catch((error: unknown) => {
+      log.debug({ err: error }, 'presence not announced');
     });
+  }
+
+  /** At every fifth renewal: whether numbers have changed without an event. */
+  private hasOtherNumbers(): boolean {
+    if (this.renewals < RENEWALS) return false;
+    this.renewals = 0;
+    return !isDeepStrictEqual(this.parts.numbers.snapshot(), this.announcement);
   }
 
   /** An entry that has expired is announced at the next check. */
   private async renew(): Promise<void> {
-    const { identity, transport } = this.parts;
-    this.looks = 0;
+    const { identity, transport, wall } = this.parts;
+    this.sentUs = wall.nowUs();
     this.renewals += 1;
     if (!(await transport.presence.renewEngine(identity.engineId, this.ttlMs))) this.announced = '';
   }
@@ -82,16 +92,16 @@ export class PresenceBeacon {
   }
 
   private async announce(): Promise<void> {
-    const { identity, numbers, transport } = this.parts;
+    const { identity, numbers, transport, wall } = this.parts;
     const { presence } = transport;
     this.isAnnouncing = true;
-    this.looks = 0;
+    this.sentUs = wall.nowUs();
     this.renewals = 0;
     try {
       if (!this.hasIndex) identity.index = await presence.claimIndex(identity.engineId);
-      const snapshot = numbers.snapshot();
+      this.announcement = numbers.snapshot();
       this.announced = numbers.fingerprint();
-      this.hasIndex = await presence.announceEngine(snapshot, this.ttlMs);
+      this.hasIndex = await presence.announceEngine(this.announcement, this.ttlMs);
       // The next check claims an index and announces it.
       if (!this.hasIndex) this.announced = '';
     } finally {

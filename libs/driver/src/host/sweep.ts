@@ -35,11 +35,7 @@ export class Sweep {
   constructor(private readonly parts: SweepParts) {}
 
   start(): void {
-    const { wall } = this.parts;
-    this.alarm = wall.atBeat(SWEEP_EVERY_US, () => {
-      this.start();
-      void this.sweep();
-    });
+    this.alarm = this.parts.wall.onBeats(SWEEP_EVERY_US, () => void this.sweep());
   }
 
   stop(): void {

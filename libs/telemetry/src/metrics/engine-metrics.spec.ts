@@ -2,7 +2,7 @@ import { type BatonConfig, defaultConfig } from '@baton/config';
 import type { EnginePresence } from '@baton/contract';
 import { describe, expect, it } from 'vitest';
 import { cacheConfigLabels } from './cache-config';
-import { renderClusterMetrics } from './engine-metrics';
+import { renderEngineMetrics } from './engine-metrics';
 import { EngineStats } from './engine-stats';
 
 function presence(index: number, stats: EngineStats): EnginePresence {
@@ -32,8 +32,8 @@ function presence(index: number, stats: EngineStats): EnginePresence {
 const render = (
   presences: EnginePresence[],
   flavour: BatonConfig['metricsFlavour'] = 'vllm',
-): Promise<string> =>
-  renderClusterMetrics(presences, {
+): string =>
+  renderEngineMetrics(presences, {
     cacheConfig: cacheConfigLabels(defaultConfig(), 1_000),
     flavour,
   });
@@ -41,10 +41,10 @@ const render = (
 const blocks = 'nv_trt_llm_kv_cache_block_metrics{engine="0",model_name="m",kv_cache_block_type=';
 
 describe('engine metrics', () => {
-  it("show vLLM's families with its label set, one series per engine", async () => {
+  it("show vLLM's families with its label set, one series per engine", () => {
     const stats = new EngineStats();
     stats.add('generation_tokens', 7);
-    const text = await render([presence(0, stats), presence(1, new EngineStats())]);
+    const text = render([presence(0, stats), presence(1, new EngineStats())]);
     expect(text).toContain('vllm:num_requests_running{engine="0",model_name="m"} 3');
     expect(text).toContain('vllm:num_requests_waiting{engine="0",model_name="m"} 3');
     expect(text).toContain(
@@ -54,10 +54,10 @@ describe('engine metrics', () => {
     expect(text).toContain('vllm:generation_tokens_total{engine="1",model_name="m"} 0');
   });
 
-  it('have cumulative buckets, sum and count', async () => {
+  it('have cumulative buckets, sum and count', () => {
     const stats = new EngineStats();
     for (const tokens of [1, 9, 9, 20_000]) stats.observe('iteration_tokens_total', tokens);
-    const text = await render([presence(0, stats)]);
+    const text = render([presence(0, stats)]);
     const series = '{engine="0",model_name="m"';
     expect(text).toContain(`vllm:iteration_tokens_total_bucket${series},le="8.0"} 1`);
     expect(text).toContain(`vllm:iteration_tokens_total_bucket${series},le="16.0"} 3`);
@@ -66,10 +66,10 @@ describe('engine metrics', () => {
     expect(text).toContain(`vllm:iteration_tokens_total_count${series}} 4`);
   });
 
-  it('show the step-time model only of engines that simulate steps', async () => {
+  it('show the step-time model only of engines that simulate steps', () => {
     const stepTimes = { method: 'composed', description: 'of h200_sxm' };
     const simulated = { ...presence(1, new EngineStats()), stepTimes };
-    const text = await render([presence(0, new EngineStats()), simulated]);
+    const text = render([presence(0, new EngineStats()), simulated]);
     const lines = text.split('\n').filter((line) => line.startsWith('baton:step_time_info'));
     expect(lines).toEqual([
       'baton:step_time_info{engine="1",model_name="m",stage="decode",method="composed"' +
@@ -78,7 +78,7 @@ describe('engine metrics', () => {
     expect(text).not.toMatch(/^baton:step_farthest_outside_range_ratio\{/m);
   });
 
-  it('show drafts only of engines that make them', async () => {
+  it('show drafts only of engines that make them', () => {
     const drafting = { ...presence(1, new EngineStats()) };
     const counters = {
       ...drafting.counters,
@@ -86,7 +86,7 @@ describe('engine metrics', () => {
       spec_decode_num_accepted_tokens_per_pos_0: 3,
       spec_decode_num_accepted_tokens_per_pos_1: 2,
     };
-    const text = await render([presence(0, new EngineStats()), { ...drafting, counters }]);
+    const text = render([presence(0, new EngineStats()), { ...drafting, counters }]);
     const lines = text.split('\n').filter((line) => line.startsWith('vllm:spec_decode'));
     const series = 'engine="1",model_name="m"';
     expect(lines).toEqual([
@@ -123,25 +123,25 @@ describe('engine metrics', () => {
         `${blocks}"max"} 100`,
       ],
     ],
-  ])("have the names of %s beside vLLM's when asked for", async (flavour, series) => {
+  ])("have the names of %s beside vLLM's when asked for", (flavour, series) => {
     const presences = [presence(0, new EngineStats())];
-    const usual = (await render(presences)).split('\n');
-    const lines = (await render(presences, flavour)).split('\n');
+    const usual = render(presences).split('\n');
+    const lines = render(presences, flavour).split('\n');
     const added = lines.filter((line) => !usual.includes(line) && !line.startsWith('#'));
     expect(added).toEqual(series);
     expect(usual.filter((line) => !lines.includes(line))).toEqual([]);
   });
 
-  it('name the cache configuration, without a model name', async () => {
-    const text = await render([presence(0, new EngineStats())]);
+  it('name the cache configuration, without a model name', () => {
+    const text = render([presence(0, new EngineStats())]);
     const info = text.split('\n').find((line) => line.startsWith('vllm:cache_config_info{'));
     expect(info).toContain('kv_cache_size_tokens="1616"');
     expect(info).toContain('kv_cache_max_concurrency="1.616"');
     expect(info).not.toContain('model_name');
   });
 
-  it('describe each family even before there is an engine', async () => {
-    const text = await render([]);
+  it('describe each family even before there is an engine', () => {
+    const text = render([]);
     expect(text).toContain('# TYPE vllm:iteration_tokens_total histogram');
     expect(text).toContain('# TYPE vllm:prompt_tokens_by_source_total counter');
   });

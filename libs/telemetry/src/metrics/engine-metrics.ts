@@ -1,66 +1,79 @@
-import type { EnginePresence } from '@baton/contract';
-import {
-  Counter,
-  Gauge,
-  Histogram,
-  type MetricObjectWithValues,
-  type MetricValue,
-  type MetricValueWithName,
-  Registry,
-} from 'prom-client';
-import { boundLabel } from './bucket-counts';
+import type { EnginePresence, HistogramSnapshot } from '@baton/contract';
 import type { CacheConfigLabels } from './cache-config';
 import { engineLabels } from './engine-labels';
+import {
+  type FamilyHead,
+  type Labels,
+  type MetricSeries,
+  renderHistogram,
+  renderNumbers,
+} from './exposition';
 import {
   type CounterFamily,
   ENGINE_METRICS,
   type GaugeFamily,
   type HistogramFamily,
   type MetricFamily,
-  type SeriesLabels,
 } from './families';
 import {
+  engineLoadOf,
   FLAVOUR_FAMILIES,
   type FlavourFamily,
-  engineLoadOf,
   type MetricsFlavour,
 } from './flavours';
 import { VLLM_FAMILIES } from './vllm-families';
 
-const CACHE_CONFIG_INFO = 'vllm:cache_config_info';
-
-/** The engines that a scrape shows; called once per family and scrape. */
-export type PresenceSource = () => readonly EnginePresence[];
-
 export interface EngineMetricsSource {
-  readonly presences: PresenceSource;
   readonly cacheConfig: (engine: EnginePresence) => CacheConfigLabels;
   readonly flavour: MetricsFlavour;
 }
 
-/**
- * Registers every family of `ENGINE_METRICS` so that a scrape of `registry` shows the engines that
- * `presences` returns: a worker's own, or all those that announced themselves.
- */
-export function registerEngineMetrics(registry: Registry, source: EngineMetricsSource): void {
-  for (const family of ENGINE_METRICS) registry.registerMetric(metricOf(family, source.presences));
-  for (const family of FLAVOUR_FAMILIES[source.flavour]) {
-    registry.registerMetric(new FlavourGauge(family, source));
-  }
-  registry.registerMetric(new CacheConfigInfo(source));
-  registry.registerMetric(new EngineInfo(source));
-  registry.registerMetric(new StepTimeInfo(source));
+/** An engine with the labels that all its series have. */
+interface Labelled {
+  readonly engine: EnginePresence;
+  readonly labels: Labels;
 }
 
-/** The text of all engine families for these engines. */
-export async function renderClusterMetrics(
+type Series<V> = readonly MetricSeries<V>[];
+
+/** The text of every family of `ENGINE_METRICS`, also without an engine. */
+export function renderEngineMetrics(
   presences: readonly EnginePresence[],
-  source: Omit<EngineMetricsSource, 'presences'>,
-): Promise<string> {
-  const registry = new Registry();
-  registerEngineMetrics(registry, { ...source, presences: () => presences });
-  return registry.metrics();
+  { cacheConfig, flavour }: EngineMetricsSource,
+): string {
+  const engines = presences.map((engine) => ({
+    engine,
+    labels: { ...engineLabels(engine), model_name: engine.model },
+  }));
+  return [
+    ...ENGINE_METRICS.map((family) => renderFamily(family, engines)),
+    ...FLAVOUR_FAMILIES[flavour].map((family) => renderFlavour(family, engines, cacheConfig)),
+    renderNumbers(CACHE_CONFIG_INFO, 'gauge', cacheConfigs(presences, cacheConfig)),
+    renderNumbers(ENGINE_INFO, 'gauge', stages(engines)),
+    renderNumbers(STEP_TIME_INFO, 'gauge', stepTimeModels(engines)),
+  ].join('');
 }
+
+/** vLLM's configuration as labels; it has no model_name. */
+const CACHE_CONFIG_INFO: FamilyHead = {
+  name: 'vllm:cache_config_info',
+  help: 'Information of the LLMEngine CacheConfig',
+};
+
+/**
+ * The stage of each engine, which vLLM's families have no label for: to be joined with them on
+ * `engine` (and `replica`).
+ */
+const ENGINE_INFO: FamilyHead = {
+  name: 'baton:engine_info',
+  help: 'Stage of the engine; join it with the families of engines.',
+};
+
+/** The step-time model of each simulated engine. */
+const STEP_TIME_INFO: FamilyHead = {
+  name: 'baton:step_time_info',
+  help: 'How the step times of the engine are made: composed, calibrated, estimated or given.',
+};
 
 /** Whether a family shows the work of a simulated engine under the name of a server. */
 export function isSimulatedFamily(name: string): boolean {
@@ -68,191 +81,94 @@ export function isSimulatedFamily(name: string): boolean {
 }
 
 const SIMULATED = new Set([
-  CACHE_CONFIG_INFO,
+  CACHE_CONFIG_INFO.name,
   ...[VLLM_FAMILIES, ...Object.values(FLAVOUR_FAMILIES)].flat().map((family) => family.name),
 ]);
 
-function metricOf(family: MetricFamily, presences: PresenceSource): Gauge | Counter | Histogram {
+function renderFamily(family: MetricFamily, engines: readonly Labelled[]): string {
   switch (family.kind) {
     case 'gauge':
-      return new EngineGauge(family, presences);
+      return renderNumbers(family, 'gauge', gauges(family, engines));
     case 'counter':
-      return new EngineCounter(family, presences);
+      return renderNumbers(family, 'counter', counters(family, engines));
     case 'histogram':
-      return new EngineHistogram(family, presences);
+      return renderHistogram(family, histograms(family, engines));
   }
 }
 
-function labelsOf(engine: EnginePresence, extra: SeriesLabels): Record<string, string> {
-  return { ...engineLabels(engine), model_name: engine.model, ...extra };
+function gauges({ series }: GaugeFamily, engines: readonly Labelled[]): Series<number> {
+  return numbers(series, engines, ({ value }, engine) => value(engine));
 }
 
-/** The fields that prom-client requires of a metric besides its values. */
-function head(family: { name: string; help: string }): { name: string; help: string } {
-  return { name: family.name, help: family.help };
+function counters(
+  { series, isOptional }: CounterFamily,
+  engines: readonly Labelled[],
+): Series<number> {
+  const uncounted = isOptional ? undefined : 0;
+  return numbers(series, engines, ({ key }, engine) => engine.counters[key] ?? uncounted);
 }
 
-class EngineGauge extends Gauge {
-  constructor(
-    private readonly family: GaugeFamily,
-    private readonly presences: PresenceSource,
-  ) {
-    super({ ...head(family), registers: [] });
+/** Without the series that an engine does not have, whose value is undefined. */
+function numbers<One extends { readonly labels: Labels }>(
+  series: readonly One[],
+  engines: readonly Labelled[],
+  valueOf: (one: One, engine: EnginePresence) => number | undefined,
+): Series<number> {
+  const found: MetricSeries<number>[] = [];
+  for (const { engine, labels } of engines) {
+    for (const one of series) {
+      const value = valueOf(one, engine);
+      if (value !== undefined) found.push({ labels: { ...labels, ...one.labels }, value });
+    }
   }
-
-  override async get(): Promise<MetricObjectWithValues<MetricValue<string>>> {
-    const values = this.presences().flatMap((engine) =>
-      this.family.series.flatMap(({ labels, value: of }) => {
-        const value = of(engine);
-        return value === undefined ? [] : [{ labels: labelsOf(engine, labels), value }];
-      }),
-    );
-    return { ...(await super.get()), values };
-  }
+  return found;
 }
 
-class EngineCounter extends Counter {
-  constructor(
-    private readonly family: CounterFamily,
-    private readonly presences: PresenceSource,
-  ) {
-    super({ ...head(family), registers: [] });
-  }
-
-  override async get(): Promise<MetricObjectWithValues<MetricValue<string>>> {
-    const { series, isOptional = false } = this.family;
-    const values = this.presences().flatMap((engine) =>
-      series
-        .filter(({ key }) => !isOptional || key in engine.counters)
-        .map(({ labels, key }) => ({
-          labels: labelsOf(engine, labels),
-          value: engine.counters[key] ?? 0,
-        })),
-    );
-    return { ...(await super.get()), values };
-  }
-}
-
-interface HistogramText {
-  readonly name: string;
-  readonly help: string;
-  readonly type: 'histogram';
-  readonly aggregator: 'sum';
-  values: MetricValueWithName<string>[];
-}
-
-class EngineHistogram extends Histogram {
-  constructor(
-    private readonly family: HistogramFamily,
-    private readonly presences: PresenceSource,
-  ) {
-    super({ ...head(family), buckets: [...family.buckets], registers: [] });
-  }
-
-  /**
-   * The hook through which prom-client reads a histogram, for the text form and for `get` alike.
-   */
-  getForPromString(): Promise<HistogramText> {
-    const { name, help } = this.family;
-    const values = this.presences().flatMap((engine) => this.seriesOf(engine));
-    return Promise.resolve({ name, help, type: 'histogram', aggregator: 'sum', values });
-  }
-
-  private seriesOf(engine: EnginePresence): MetricValueWithName<string>[] {
-    const { name, key, buckets } = this.family;
-    const snapshot = engine.histograms[key];
-    const labels = labelsOf(engine, {});
-    const bounds = [...(snapshot?.le ?? buckets).map(boundLabel), '+Inf'];
-    const series = bounds.map((le, i) => ({
-      metricName: `${name}_bucket`,
-      labels: { ...labels, le },
-      value: snapshot?.counts[i] ?? 0,
-    }));
-    return [
-      ...series,
-      { metricName: `${name}_sum`, labels, value: snapshot?.sum ?? 0 },
-      { metricName: `${name}_count`, labels, value: snapshot?.count ?? 0 },
-    ];
-  }
-}
-
-/** vLLM's configuration as labels; it has no model_name. */
-class CacheConfigInfo extends Gauge {
-  constructor(private readonly source: EngineMetricsSource) {
-    super({
-      name: CACHE_CONFIG_INFO,
-      help: 'Information of the LLMEngine CacheConfig',
-      registers: [],
-    });
-  }
-
-  override async get(): Promise<MetricObjectWithValues<MetricValue<string>>> {
-    const values = this.source.presences().map((engine) => ({
-      labels: { ...engineLabels(engine), ...this.source.cacheConfig(engine) },
-      value: 1,
-    }));
-    return { ...(await super.get()), values };
-  }
+/** An engine that has not counted yet has a histogram of zeros. */
+function histograms(
+  { key, buckets }: HistogramFamily,
+  engines: readonly Labelled[],
+): Series<HistogramSnapshot> {
+  const none: HistogramSnapshot = { le: buckets, counts: [], sum: 0, count: 0 };
+  return engines.map(({ engine, labels }) => ({ labels, value: engine.histograms[key] ?? none }));
 }
 
 /** The load of each engine under the name that another server has for it. */
-class FlavourGauge extends Gauge {
-  constructor(
-    private readonly family: FlavourFamily,
-    private readonly source: EngineMetricsSource,
-  ) {
-    super({ ...head(family), registers: [] });
-  }
-
-  override async get(): Promise<MetricObjectWithValues<MetricValue<string>>> {
-    const values = this.source
-      .presences()
-      .flatMap((engine) =>
-        this.family
-          .series(engineLoadOf(engine, this.source.cacheConfig(engine)))
-          .map(({ labels = {}, value }) => ({ labels: labelsOf(engine, labels), value })),
-      );
-    return { ...(await super.get()), values };
-  }
+function renderFlavour(
+  { series, ...head }: FlavourFamily,
+  engines: readonly Labelled[],
+  cacheConfig: EngineMetricsSource['cacheConfig'],
+): string {
+  const all = engines.flatMap(({ engine, labels: own }) =>
+    series(engineLoadOf(engine, cacheConfig(engine))).map(({ labels, value }) => ({
+      labels: { ...own, ...labels },
+      value,
+    })),
+  );
+  return renderNumbers(head, 'gauge', all);
 }
 
-/**
- * The stage of each engine, which vLLM's families have no label for: to be joined with them on
- * `engine` (and `replica`).
- */
-class EngineInfo extends Gauge {
-  constructor(private readonly source: EngineMetricsSource) {
-    super({
-      name: 'baton:engine_info',
-      help: 'Stage of the engine; join it with the families of engines.',
-      registers: [],
-    });
-  }
-
-  override async get(): Promise<MetricObjectWithValues<MetricValue<string>>> {
-    const values = this.source
-      .presences()
-      .map((engine) => ({ labels: labelsOf(engine, { stage: engine.stage }), value: 1 }));
-    return { ...(await super.get()), values };
-  }
+function cacheConfigs(
+  presences: readonly EnginePresence[],
+  cacheConfig: EngineMetricsSource['cacheConfig'],
+): Series<number> {
+  return presences.map((engine) => ({
+    labels: { ...engineLabels(engine), ...cacheConfig(engine) },
+    value: 1,
+  }));
 }
 
-/** The step-time model of each simulated engine. */
-class StepTimeInfo extends Gauge {
-  constructor(private readonly source: EngineMetricsSource) {
-    super({
-      name: 'baton:step_time_info',
-      help: 'How the step times of the engine are made: composed, calibrated, estimated or given.',
-      registers: [],
-    });
-  }
+function stages(engines: readonly Labelled[]): Series<number> {
+  return engines.map(({ engine: { stage }, labels }) => ({
+    labels: { ...labels, stage },
+    value: 1,
+  }));
+}
 
-  override async get(): Promise<MetricObjectWithValues<MetricValue<string>>> {
-    const values = this.source.presences().flatMap((engine) => {
-      if (engine.stepTimes === undefined) return [];
-      const { method, description } = engine.stepTimes;
-      return [{ labels: labelsOf(engine, { stage: engine.stage, method, description }), value: 1 }];
-    });
-    return { ...(await super.get()), values };
-  }
+function stepTimeModels(engines: readonly Labelled[]): Series<number> {
+  return engines.flatMap(({ engine: { stage, stepTimes }, labels }) => {
+    if (stepTimes === undefined) return [];
+    const { method, description } = stepTimes;
+    return [{ labels: { ...labels, stage, method, description }, value: 1 }];
+  });
 }

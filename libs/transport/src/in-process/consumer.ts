@@ -1,3 +1,4 @@
+import { quicken } from '@baton/clock';
 import type { EngineJob } from '@baton/contract';
 import type {
   ConsumeOptions,
@@ -38,6 +39,8 @@ export class MemoryConsumer implements JobConsumer, Taker {
   offer(queued: QueuedJob): boolean {
     if (!this.isTaking || this.options.room() <= 0) return false;
     tokens += 1;
+    // The lock counts awake time, and a slow clock would count a pause.
+    quicken();
     queued.token = tokens;
     queued.lockEndMs = this.hub.punctuality.awakeMs() + this.hub.times.lockMs;
     const older = this.held.get(queued.id);

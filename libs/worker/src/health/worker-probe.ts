@@ -2,7 +2,7 @@ import { LoopLag, SystemWallClock } from '@baton/clock';
 import { LiveSettings, shownEngines } from '@baton/config';
 import type { EnginePresence } from '@baton/contract';
 import { withUpstreamMetrics } from '@baton/executors';
-import { cacheConfigLabels, registerEngineMetrics } from '@baton/telemetry';
+import { cacheConfigLabels, renderEngineMetrics } from '@baton/telemetry';
 import {
   Inject,
   Injectable,
@@ -29,11 +29,6 @@ export class WorkerProbe implements OnApplicationBootstrap, OnApplicationShutdow
     @Inject(LiveSettings) private readonly settings: LiveSettings,
   ) {
     const { registry, lag } = this;
-    registerEngineMetrics(registry, {
-      presences: () => this.shown(),
-      cacheConfig: cacheConfigLabels(worker.config, worker.maxModelLen),
-      flavour: worker.config.metricsFlavour,
-    });
     collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: OWN_SAMPLING_MS });
     const gauge: Gauge = new Gauge({
       name: 'baton:event_loop_lag_seconds',
@@ -60,7 +55,10 @@ export class WorkerProbe implements OnApplicationBootstrap, OnApplicationShutdow
 
   /** The page that Prometheus scrapes. */
   async metrics(): Promise<string> {
-    const page = await this.registry.metrics();
+    const { config, maxModelLen } = this.worker;
+    const cacheConfig = cacheConfigLabels(config, maxModelLen);
+    const source = { cacheConfig, flavour: config.metricsFlavour };
+    const page = renderEngineMetrics(this.shown(), source) + (await this.registry.metrics());
     return withUpstreamMetrics(page, this.hosts.presences(), this.worker);
   }
 

@@ -1,7 +1,7 @@
 import { type BatonConfig, LiveSettings, shownEngines } from '@baton/config';
 import type { EnginePresence } from '@baton/contract';
 import { withUpstreamMetrics } from '@baton/executors';
-import { cacheConfigLabels, renderClusterMetrics } from '@baton/telemetry';
+import { cacheConfigLabels, renderEngineMetrics } from '@baton/telemetry';
 import type { Transport } from '@baton/transport';
 import { Inject, Injectable } from '@nestjs/common';
 import { ModelCatalog } from '../../cluster/model-catalog';
@@ -19,10 +19,10 @@ export class EngineFamilies {
     private readonly catalog: ModelCatalog,
   ) {}
 
-  render(engines: readonly EnginePresence[]): Promise<string> {
+  render(engines: readonly EnginePresence[]): string {
     const shown = shownEngines(engines, this.settings.current, Date.now() * 1_000);
     const cacheConfig = cacheConfigLabels(this.config, this.catalog.maxModelLen);
-    return renderClusterMetrics(shown, { cacheConfig, flavour: this.config.metricsFlavour });
+    return renderEngineMetrics(shown, { cacheConfig, flavour: this.config.metricsFlavour });
   }
 
   renderLoras(engines: readonly EnginePresence[]): string {

@@ -36,7 +36,7 @@ export class MetricsController {
       .filter((engine) => engineId === undefined || engine.engineId === engineId);
     const queues = engineId === undefined ? await this.ofFront.renderQueues(engines) : [];
     const parts = [
-      await this.ofEngines.render(engines),
+      this.ofEngines.render(engines),
       ...this.ofFront.renderRequests(engines),
       this.ofEngines.renderLoras(engines),
       ...queues,

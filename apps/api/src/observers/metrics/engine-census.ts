@@ -1,8 +1,8 @@
 import { STARTUP_CAUSES } from '@baton/config';
 import { type EnginePresence, type Stage, STAGES } from '@baton/contract';
+import { renderNumbers } from '@baton/telemetry';
 import { Injectable } from '@nestjs/common';
 import { ClusterView } from '../../cluster/cluster-view';
-import { renderNumbers } from './exposition';
 
 const STATES = ['starting', 'ready', 'draining'] as const;
 const CAUSES = ['startup', ...STARTUP_CAUSES, 'cache'];

@@ -1,5 +1,5 @@
+import { renderNumbers } from '@baton/telemetry';
 import { type BatonConfig, fakeMetricsOf } from '@baton/config';
-import { renderNumbers } from './exposition';
 
 const HEAD = { name: 'vllm:lora_requests_info', help: 'Running stats on lora requests.' };
 

@@ -1,8 +1,8 @@
 import { FAULT_STAGES, type FaultKind, type FaultNote, type FaultStage } from '@baton/contract';
 import { KINDS } from '@baton/faults';
+import { renderNumbers } from '@baton/telemetry';
 import { Injectable } from '@nestjs/common';
 import type { RequestObserver } from '../port/port';
-import { renderNumbers } from './exposition';
 
 const HEAD = {
   name: 'baton:faults_injected_total',

@@ -1,7 +1,6 @@
 import type { DropReason, FlowQueue, SloClass } from '@baton/flow-control';
-import { BucketCounts } from '@baton/telemetry';
+import { BucketCounts, type MetricSeries, renderHistogram, renderNumbers } from '@baton/telemetry';
 import { Injectable } from '@nestjs/common';
-import { type MetricSeries, renderHistogram, renderNumbers } from './exposition';
 
 /**
  * Limit of tenants with their own series, so that a scrape stays small; the first to come get one.

@@ -1,15 +1,15 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { BucketCounts } from '@baton/telemetry';
-import { Injectable, type OnModuleInit } from '@nestjs/common';
-import { HttpAdapterHost } from '@nestjs/core';
-import type { FastifyInstance } from 'fastify';
 import {
+  BucketCounts,
   type Labels,
+  type MetricSeries,
   renderHistogram,
   renderNumbers,
   renderSummary,
-  type MetricSeries,
-} from './exposition';
+} from '@baton/telemetry';
+import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { HttpAdapterHost } from '@nestjs/core';
+import type { FastifyInstance } from 'fastify';
 
 /** Paths that vLLM's instrumentation leaves out. */
 const UNCOUNTED = new Set(['/metrics', '/health', '/load', '/ping', '/version', '/server_info']);

@@ -1,11 +1,11 @@
 import { LoopLag } from '@baton/clock';
+import { renderHistogram, renderNumbers } from '@baton/telemetry';
 import {
   Injectable,
   type OnApplicationBootstrap,
   type OnApplicationShutdown,
 } from '@nestjs/common';
 import { Listeners } from '../../http/listeners';
-import { renderHistogram, renderNumbers } from './exposition';
 
 /** The event loop of the front: its utilization, and the wait of new connections. */
 @Injectable()

@@ -1,6 +1,6 @@
 import type { BatonConfig } from '@baton/config';
+import { renderNumbers } from '@baton/telemetry';
 import type { EnginePresence } from '@baton/contract';
-import { renderNumbers } from './exposition';
 
 const HEAD = { name: 'vllm:lora_requests_info', help: 'Running stats on lora requests.' };
 

@@ -2,10 +2,9 @@ import { LiveSettings, placerSpec } from '@baton/config';
 import { policyName } from '@baton/placement';
 import { PolicyFaultBook } from '@baton/routing';
 import type { BatonError, EnginePresence, Stage } from '@baton/contract';
-import { engineLabels } from '@baton/telemetry';
+import { engineLabels, type MetricSeries, renderNumbers } from '@baton/telemetry';
 import { Inject, Injectable } from '@nestjs/common';
 import type { ObservedCall, ObservedRequest, RequestObserver } from '../port/port';
-import { renderNumbers, type MetricSeries } from './exposition';
 
 const NO_POLICIES = { prefill: 'pull', decode: 'pull', aggregated: 'pull' } as const;
 

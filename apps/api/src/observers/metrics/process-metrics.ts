@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
+import { renderNumbers } from '@baton/telemetry';
 import { Injectable } from '@nestjs/common';
 import { LiveSequences } from '../port/state';
-import { renderNumbers } from './exposition';
 
 const BYTES_PER_PAGE = 4_096;
 

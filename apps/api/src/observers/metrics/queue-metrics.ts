@@ -1,11 +1,11 @@
 import { type BatonConfig, placerSpec } from '@baton/config';
 import { type EnginePresence, type Stage, STAGES } from '@baton/contract';
 import { engineQueue, sharedQueue } from '@baton/routing';
+import { renderNumbers } from '@baton/telemetry';
 import type { QueueName, Transport } from '@baton/transport';
 import { Inject, Injectable } from '@nestjs/common';
 import { CONFIG, TRANSPORT } from '../../tokens';
 import { LiveSequences, WaitingTotals } from '../port/state';
-import { renderNumbers } from './exposition';
 
 type PerStage = Readonly<Record<Stage, number>>;
 

@@ -1,5 +1,4 @@
-import { OVERHEAD_SECONDS, REQUEST_TOKENS } from '@baton/telemetry';
-import type { FamilyHead, Labels } from './exposition';
+import { type FamilyHead, type Labels, OVERHEAD_SECONDS, REQUEST_TOKENS } from '@baton/telemetry';
 
 export interface RequestFamily extends FamilyHead {
   readonly buckets: readonly number[];

@@ -1,7 +1,14 @@
 import { processMsOf } from '@baton/clock';
 import type { BatonConfig } from '@baton/config';
 import type { EndReason, EnginePresence, FrameHeader, HistogramSnapshot } from '@baton/contract';
-import { BucketCounts, engineLabels, tokensUpTo } from '@baton/telemetry';
+import {
+  BucketCounts,
+  engineLabels,
+  type MetricSeries,
+  renderHistogram,
+  renderNumbers,
+  tokensUpTo,
+} from '@baton/telemetry';
 import { Inject, Injectable } from '@nestjs/common';
 import { ModelCatalog } from '../../cluster/model-catalog';
 import { CONFIG } from '../../tokens';
@@ -14,7 +21,6 @@ import type {
   TokenNews,
 } from '../port/port';
 import { LiveSequences } from '../port/state';
-import { renderHistogram, renderNumbers, type MetricSeries } from './exposition';
 import {
   FINISHED_REASONS,
   type FinishedReason,

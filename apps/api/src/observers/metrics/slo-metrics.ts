@@ -1,7 +1,7 @@
 import type { BatonConfig } from '@baton/config';
 import type { SloClass } from '@baton/flow-control';
 import { msToUs } from '@baton/kernel';
-import { BucketCounts } from '@baton/telemetry';
+import { BucketCounts, type MetricSeries, renderHistogram, renderNumbers } from '@baton/telemetry';
 import { Inject, Injectable } from '@nestjs/common';
 import { CallClasses } from '../../http/access/call-classes';
 import { CONFIG } from '../../tokens';
@@ -12,7 +12,6 @@ import type {
   RequestEnd,
   RequestObserver,
 } from '../port/port';
-import { type MetricSeries, renderHistogram, renderNumbers } from './exposition';
 
 const TTFT_SECONDS = [0.01, 0.05, 0.1, 0.2, 0.3, 0.5, 0.75, 1, 1.5, 2, 3, 5, 10, 20, 40, 80];
 const TPOT_SECONDS = [0.005, 0.01, 0.015, 0.02, 0.03, 0.04, 0.05, 0.075, 0.1, 0.2, 0.5, 1];

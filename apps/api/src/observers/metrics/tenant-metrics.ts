@@ -1,4 +1,5 @@
 import { type BatonConfig, needsApiKey, readApiKeys } from '@baton/config';
+import { type MetricSeries, renderNumbers } from '@baton/telemetry';
 import { Inject, Injectable } from '@nestjs/common';
 import type { Tenant } from '../../http/request-context';
 import { CONFIG } from '../../tokens';
@@ -9,7 +10,6 @@ import type {
   RequestEnd,
   RequestObserver,
 } from '../port/port';
-import { type MetricSeries, renderNumbers } from './exposition';
 
 /**
  * Limit of tenants with their own series, so that a scrape stays small; the first in the list get

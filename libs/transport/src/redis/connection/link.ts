@@ -1,4 +1,4 @@
-import { Beat, Punctuality } from '@baton/clock';
+import { Beat, Punctuality, quicken } from '@baton/clock';
 import type { RedisAddress } from '@baton/redis-address';
 import { TransportForeign, TransportUnavailable } from '../../port/failures';
 import type { TransportTimes } from '../../times';
@@ -127,26 +127,22 @@ export class RedisLink {
   call<T>(what: string, send: () => Promise<T>, quietMs = this.times.callDeadlineMs): Promise<T> {
     if (!this.up) return Promise.reject(new TransportUnavailable(`${what}: not connected`));
     return new Promise((resolve, reject) => {
-      const beganMs = this.punctuality.awakeMs();
-      const expire = (): void => {
-        const nowMs = this.punctuality.awakeMs();
-        const quietLeftMs = Math.max(beganMs, this.answeredMs) + quietMs - nowMs;
-        const leftMs = Math.min(quietLeftMs, beganMs + this.times.callDeadlineMs - nowMs);
-        if (leftMs <= 0) {
-          this.isSilent ||= nowMs - this.answeredMs >= this.times.silenceMs;
-          reject(new TransportUnavailable(`${what}: no answer`));
-        } else deadline = setTimeout(expire, Math.ceil(leftMs));
-      };
-      let deadline = setTimeout(expire, quietMs);
+      const { punctuality, times } = this;
+      const leftMs = (nowMs: number, beganMs: number): number =>
+        Math.min(Math.max(beganMs, this.answeredMs) + quietMs, beganMs + times.callDeadlineMs) -
+        nowMs;
+      const settle = punctuality.whileAwaited(leftMs, () => {
+        this.isSilent ||= punctuality.awakeMs() - this.answeredMs >= times.silenceMs;
+        reject(new TransportUnavailable(`${what}: no answer`));
+      });
       send().then(
         (value) => {
-          clearTimeout(deadline);
-          this.answeredMs = this.punctuality.awakeMs();
+          this.answeredMs = settle();
           this.isSilent = false;
           resolve(value);
         },
         (error: unknown) => {
-          clearTimeout(deadline);
+          settle();
           reject(asTransportFailure(error, what));
         },
       );
@@ -207,8 +203,7 @@ export class RedisLink {
   private async readLife(): Promise<string> {
     const info = await this.commands.info('server');
     this.serverVersion = /^(?:valkey|redis)_version:(\S+)/m.exec(info)?.[1] ?? '';
-    this.commands.understandsFlags =
-      /^redis_version:(\d+)/m.exec(info)?.[1] !== undefined && majorOf(info) >= 7;
+    this.commands.understandsFlags = majorOf(info) >= 7;
     if (this.address.kind === 'single') return /^run_id:(\S+)/m.exec(info)?.[1] ?? '';
     await this.commands.set(this.keys.life, crypto.randomUUID(), 'NX');
     return (await this.commands.get(this.keys.life)) ?? '';
@@ -239,6 +234,7 @@ export class RedisLink {
   }
 
   private emit(event: LinkEvent): void {
+    quicken();
     for (const listener of this.listeners) listener(event);
   }
 

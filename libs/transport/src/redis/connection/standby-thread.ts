@@ -1,5 +1,5 @@
 import { workerData } from 'node:worker_threads';
-import { type Lease, LeaseTable, SharedInstant } from '@baton/shared-memory';
+import { type Lease, LeaseTable, SharedInstant, watchHeartbeat } from '@baton/shared-memory';
 import { openClient } from './client';
 import { EXTEND_LEASES } from './lease-scripts';
 import { ScriptRunner } from './script';
@@ -18,7 +18,7 @@ const client = openClient(named(data.address), data.callDeadlineMs);
 const scripts = new ScriptRunner(client);
 let isExtending = false;
 
-setInterval(() => void extendIfLate(), data.renewMs);
+watchHeartbeat(heartbeat, { everyMs: data.renewMs, forMs: data.lockMs }, extendIfLate);
 
 /** Names the connection for `CLIENT LIST`. */
 function named<Address extends StandbyData['address']>(address: Address): Address {

@@ -16,6 +16,7 @@ export interface StandbyOptions {
 export interface StandbyData {
   readonly address: RedisAddress;
   readonly renewMs: number;
+  readonly lockMs: number;
   readonly ceilingMs: number;
   readonly callDeadlineMs: number;
   readonly heartbeat: SharedInstant['cell'];
@@ -74,6 +75,7 @@ export class Standby {
     const workerData: StandbyData = {
       address,
       renewMs: times.lockRenewMs,
+      lockMs: times.lockMs,
       ceilingMs: times.lockCeilingMs,
       callDeadlineMs: times.callDeadlineMs,
       heartbeat: heartbeat.cell,

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
-import { Beat } from '@baton/clock';
+import { Beat, quicken, SLOW_BEAT_MS } from '@baton/clock';
 import { Signal } from '@baton/kernel';
 import type { Redis } from 'ioredis';
 import type { ConsumeOptions, JobConsumer } from '../../port/queues';
@@ -53,6 +53,8 @@ export class RedisConsumer implements JobConsumer {
   private left = 1;
   /** Awake time of the next check for stalled jobs. */
   private checkDueMs = 0;
+  /** Jobs that consumers of the queue hold, as last seen. */
+  private taken = 0;
 
   constructor(
     { link, worker, times, steps, taking }: ConsumerParts,
@@ -67,12 +69,13 @@ export class RedisConsumer implements JobConsumer {
       onLockLost: (job) => options.onLockLost(job),
       onRelease: () => this.changed.fire(),
     });
-    this.checkDueMs = link.punctuality.awakeMs() + times.stalledCheckMs * CHECK_SLACK;
     // The blocked connection can be cut too, and would detect it only much later.
     link.onEvent((event) => {
       if (event !== 'lost') this.blocked?.disconnect(true);
     });
-    this.stalledCheck = new Beat(times.stalledCheckMs, () => void this.recoverStalled());
+    const mayBeSlow = (): boolean => this.taken === 0 && times.lockMs > SLOW_BEAT_MS;
+    const check = (): void => void this.recoverStalled();
+    this.stalledCheck = new Beat(times.stalledCheckMs, check, mayBeSlow);
     void this.takeJobs();
   }
 
@@ -125,7 +128,10 @@ export class RedisConsumer implements JobConsumer {
     this.worker.opts.lockDuration = this.held.leaseMs;
     const taker = { id: this.id, isIdle: this.isIdle };
     const { jobs, left, isDeferred } = await this.taking.take(token, wanted, taker);
-    if (jobs.length > 0) this.tookMs = Date.now();
+    if (jobs.length > 0) {
+      quicken();
+      this.tookMs = Date.now();
+    }
     this.left = left;
     this.burst = jobs.length === wanted ? Math.min(MAX_BURST, this.burst * 2) : 1;
     for (const job of jobs) this.receive(job, token, lockedMs);
@@ -180,9 +186,9 @@ export class RedisConsumer implements JobConsumer {
 
   /**
    * Measured in awake time: a process that was paused together with the holder of a lock leaves the
-   * holder time to renew it. A queue without taken jobs has no lock that expires within the
-   * shortest lock duration, so its next check comes one interval before. A marker that died with
-   * the worker that had popped it is set again.
+   * holder time to renew it. A queue without taken jobs is checked twice per lock duration, and the
+   * first check that finds some only quickens the beats: the slow clock of an idle process does not
+   * show every pause. A marker that died with the worker that had popped it is set again.
    */
   private async recoverStalled(): Promise<void> {
     const { stalledCheckMs, lockMs } = this.times;
@@ -190,14 +196,17 @@ export class RedisConsumer implements JobConsumer {
     if (!this.link.isUp || awakeMs < this.checkDueMs) return;
     this.checkDueMs = awakeMs + stalledCheckMs * CHECK_SLACK;
     try {
+      const before = this.taken;
       const [taken, waiting] = await this.look();
+      this.taken = taken;
       if (waiting > 0 && this.blocked !== undefined) await this.mark();
-      if (taken > 0)
+      if (taken === 0)
+        this.checkDueMs = awakeMs + Math.max(stalledCheckMs, lockMs / 2) * CHECK_SLACK;
+      else if (before === 0) quicken();
+      else
         await this.link.call('recover stalled jobs', () =>
           this.worker.scripts.moveStalledJobsToWait(),
         );
-      else
-        this.checkDueMs = awakeMs + Math.max(stalledCheckMs, lockMs - stalledCheckMs) * CHECK_SLACK;
     } catch {
       // The check failed; the next beat retries.
     }
@@ -205,8 +214,8 @@ export class RedisConsumer implements JobConsumer {
 
   private async look(): Promise<readonly [number, number]> {
     const { active = '', wait = '', prioritized = '' } = this.worker.keys;
-    const { link } = this;
-    const send = (): Promise<unknown> => link.scripts.run(LOOK, [active, wait, prioritized], []);
-    return (await link.call('look into a queue', send)) as [number, number];
+    const keys = [active, wait, prioritized];
+    const look = (): Promise<unknown> => this.link.scripts.run(LOOK, keys, []);
+    return (await this.link.call('look into a queue', look)) as [number, number];
   }
 }
