@@ -3,7 +3,6 @@ import { formatTopology, parseEngines } from '@baton/placement';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { contextOf, type Shown } from '../../test/test-cluster';
-import type { ScaleContext } from '../policy';
 import { buildAutoscaler } from '../written/build-autoscaler';
 import { parseAutoscaler } from '../written/parse-autoscaler';
 import { EngineCapacity } from './capacity';
