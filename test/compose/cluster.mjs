@@ -9,9 +9,9 @@ import { chat, Flood, prompts } from './streams.mjs';
 export const SCALE = { prefill: 2, decode: 3 };
 export const EVERY = { redis: 1, api: 1, ...SCALE, prometheus: 1 };
 const OURS = ['api', 'prefill', 'decode'];
-/** The engine checks every 20 s. */
-const IDLE_SECONDS = 40;
-const IDLE_WINDOWS = 3;
+/** The engine checks every 30 s. */
+const IDLE_SECONDS = 60;
+const IDLE_WINDOWS = 4;
 const IDLE_SHARE = 0.05;
 /** Under other load the same instructions take longer: the window is void. */
 const QUIET_SHARE = 0.5;
@@ -42,7 +42,7 @@ export async function isIdle({ project, engine }) {
   }
 }
 
-/** The first windows may include the start-up. */
+/** The first windows include the start-up: V8 compiles and collects garbage for some two minutes. */
 async function costsLittle(project, engine) {
   const services = ['redis', ...OURS];
   const ids = (await Promise.all(services.map((each) => project.containers(each)))).flat();

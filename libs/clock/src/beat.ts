@@ -69,6 +69,11 @@ export class Wheel {
 
 const WHEEL = new Wheel();
 
+/** Whether the beats of this process that may be slow come once a second now. */
+export function areBeatsSlow(): boolean {
+  return WHEEL.isSlow;
+}
+
 /** Something begins that beats watch over: slow ones come at their own periods again. */
 export const { quicken } = WHEEL;
 

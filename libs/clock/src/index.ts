@@ -1,4 +1,4 @@
-export { Beat, quicken, SLOW_BEAT_MS } from './beat';
+export { areBeatsSlow, Beat, quicken, SLOW_BEAT_MS } from './beat';
 export { processMsOf, wallUsOf } from './instants';
 export { LiveClock } from './live-clock';
 export { LoopLag } from './loop-lag';

@@ -2,13 +2,16 @@ import type { AdaptersInHand, EnginePresence } from './presence';
 
 /**
  * The load of an engine, for routers: JSON on the `loads` channel. Sent on every change, at most
- * ten times a second, and a few times a second without a change, as a sign of life.
+ * ten times a second, and a few times a second without a change, as a sign of life; once a second
+ * when the process is idle.
  */
 export interface EngineLoad {
   readonly engineId: string;
   readonly stage: EnginePresence['stage'];
   readonly index: number;
   readonly state: EnginePresence['state'];
+  /** True: the process is idle, and the next sign of life comes after a second. */
+  readonly isSlow?: true;
   /** Data-parallel rank; absent when an engine has only one. */
   readonly rank?: number;
   /**

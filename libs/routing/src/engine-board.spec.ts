@@ -116,6 +116,15 @@ describe('EngineBoard', () => {
     expect(unavailable(SECOND + 2)).toEqual(['drains']);
   });
 
+  it('waits longer for an engine whose process is idle, until it has work again', () => {
+    board.onLoad(load({ requests: 0, isSlow: true }), 0);
+    expect(board.ready('prefill', 2.5 * SECOND)).toHaveLength(1);
+    expect(board.ready('prefill', 2.5 * SECOND + 1)).toEqual([]);
+    board.onLoad(load(), 3 * SECOND);
+    expect(board.ready('prefill', 4 * SECOND)).toHaveLength(1);
+    expect(board.ready('prefill', 4 * SECOND + 1)).toEqual([]);
+  });
+
   it('does not count its own pause as silence', () => {
     board.listenAfresh(10 * SECOND);
     expect(board.unavailableRows(11 * SECOND)).toEqual([]);

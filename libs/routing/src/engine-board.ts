@@ -3,10 +3,10 @@ import { secondsToUs } from '@baton/kernel';
 import type { EngineAdapters, EngineView } from '@baton/placement';
 
 /**
- * An engine publishes its load at least three times a second. An engine that is silent for this
- * long gets no jobs, and its waiting jobs are placed again.
+ * An engine publishes its load at least three times a second, and once a second when its process is
+ * idle. An engine that is silent for this long gets no jobs, and its waiting jobs are placed again.
  */
-const SILENT_AFTER_US = secondsToUs(1);
+const SILENT_AFTER_US = { busy: secondsToUs(1), idle: secondsToUs(2.5) };
 /**
  * Time after which a silent engine is dropped, long after the last job that a router could have put
  * into its queue.
@@ -111,7 +111,7 @@ export class EngineBoard {
   }
 
   private isSilent(row: Row, nowUs: number): boolean {
-    return this.silenceUs(row, nowUs) > SILENT_AFTER_US;
+    return this.silenceUs(row, nowUs) > row.silentAfterUs;
   }
 
   private silenceUs({ heardUs }: Row, nowUs: number): number {
@@ -141,6 +141,7 @@ class Row implements EngineView {
   index = 0;
   rank = 0;
   heardUs = 0;
+  silentAfterUs = SILENT_AFTER_US.busy;
   private readUs = -Infinity;
   private state: EngineLoad['state'] = 'starting';
   private ordinal = 0;
@@ -167,6 +168,7 @@ class Row implements EngineView {
 
   take(load: EngineLoad, taken: number, nowUs: number): void {
     this.heardUs = nowUs;
+    this.silentAfterUs = SILENT_AFTER_US[load.isSlow === true ? 'idle' : 'busy'];
     this.state = load.state;
     if (nowUs - this.readUs < this.options.keepUs) return;
     this.readUs = nowUs;

@@ -1,4 +1,4 @@
-import type { Alarm, WallClock } from '@baton/clock';
+import { type Alarm, areBeatsSlow, type WallClock } from '@baton/clock';
 import type { EngineLoad } from '@baton/contract';
 import type { EngineIdentity, EngineSlot, IncomingRuns, RunTable } from '@baton/live-engine';
 import { type Bus, channels } from '@baton/transport';
@@ -30,10 +30,11 @@ export class LoadBeacon {
   constructor(private readonly parts: LoadBeaconParts) {}
 
   start(): void {
-    this.alarm = this.parts.wall.onBeats(LOOK_EVERY_US, () => {
-      this.looks += 1;
+    const look = (): void => {
+      this.looks += areBeatsSlow() ? LOOKS_PER_SIGN : 1;
       this.publishChange(JSON.stringify(this.load()));
-    });
+    };
+    this.alarm = this.parts.wall.onBeats(LOOK_EVERY_US, look, () => this.requests() === 0);
   }
 
   /** Publishes immediately after a change of state. */
@@ -54,6 +55,12 @@ export class LoadBeacon {
     this.parts.bus.publish(channels.loads, Buffer.from(load));
   }
 
+  /** Sequences in the engine or on their way into it. */
+  private requests(): number {
+    const { running, waiting, deferred } = this.parts.slot.engine.snapshot();
+    return running + waiting + deferred + this.parts.incoming.sequences;
+  }
+
   private load(): EngineLoad {
     const { identity, options, slot, runs, incoming, takenJobs } = this.parts;
     const { engineId, role, index, state, dataParallel } = identity;
@@ -64,8 +71,9 @@ export class LoadBeacon {
       stage: role,
       index,
       state,
+      ...(areBeatsSlow() ? { isSlow: true } : {}),
       ...(dataParallel === undefined ? {} : { rank: dataParallel.rank }),
-      requests: now.running + now.waiting + now.deferred + incoming.sequences,
+      requests: this.requests(),
       waitingRequests: now.waiting + now.deferred + incoming.sequences,
       waitingTokens: incoming.promptTokens + Math.max(this.promptTokens(), now.waitingTokens),
       usedBlocks: numBlocks - now.freeBlocks,
