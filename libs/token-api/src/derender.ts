@@ -89,7 +89,7 @@ export function derenderChatBody(body: unknown, limits: RequestLimits, head: Hea
   return written('chat', {
     ...answer,
     generated: [dto.generate_response],
-    promptTokens: dto.prompt_tokens ?? 0,
+    promptTokens: counted([dto.prompt_tokens ?? 0]),
   });
 }
 
@@ -99,9 +99,14 @@ export function derenderChatBody(body: unknown, limits: RequestLimits, head: Hea
 export function derenderCompletionBody(body: unknown, limits: RequestLimits, head: Head): string {
   const dto = validateBody(new DerenderCompletionDto(), objectBody(body));
   const { prompt_tokens: counts = 0, generate_responses: generated } = dto;
-  const promptTokens = [counts ?? 0].flat().reduce((sum, count) => sum + count, 0);
+  const promptTokens = counted([counts ?? 0].flat());
   const answer = { model: servedModel(dto.model, limits), head, limits };
   return written('completions', { ...answer, generated, promptTokens });
+}
+
+/** The sum. A negative count is valid in a request, as in vLLM, but no usage is negative. */
+function counted(counts: readonly number[]): number {
+  return counts.reduce((sum, count) => sum + Math.max(0, count), 0);
 }
 
 interface Derendered {
