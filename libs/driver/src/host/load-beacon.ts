@@ -26,6 +26,8 @@ export class LoadBeacon {
   private alarm: Alarm | undefined;
   private looks = 0;
   private published = '';
+  /** Of the last look. */
+  private requests = 0;
 
   constructor(private readonly parts: LoadBeaconParts) {}
 
@@ -34,7 +36,7 @@ export class LoadBeacon {
       this.looks += areBeatsSlow() ? LOOKS_PER_SIGN : 1;
       this.publishChange(JSON.stringify(this.load()));
     };
-    this.alarm = this.parts.wall.onBeats(LOOK_EVERY_US, look, () => this.requests() === 0);
+    this.alarm = this.parts.wall.onBeats(LOOK_EVERY_US, look, () => this.requests === 0);
   }
 
   /** Publishes immediately after a change of state. */
@@ -55,16 +57,11 @@ export class LoadBeacon {
     this.parts.bus.publish(channels.loads, Buffer.from(load));
   }
 
-  /** Sequences in the engine or on their way into it. */
-  private requests(): number {
-    const { running, waiting, deferred } = this.parts.slot.engine.snapshot();
-    return running + waiting + deferred + this.parts.incoming.sequences;
-  }
-
   private load(): EngineLoad {
     const { identity, options, slot, runs, incoming, takenJobs } = this.parts;
     const { engineId, role, index, state, dataParallel } = identity;
     const now = slot.engine.snapshot();
+    this.requests = now.running + now.waiting + now.deferred + incoming.sequences;
     const { numBlocks } = options.facts;
     return {
       engineId,
@@ -73,7 +70,7 @@ export class LoadBeacon {
       state,
       ...(areBeatsSlow() ? { isSlow: true } : {}),
       ...(dataParallel === undefined ? {} : { rank: dataParallel.rank }),
-      requests: this.requests(),
+      requests: this.requests,
       waitingRequests: now.waiting + now.deferred + incoming.sequences,
       waitingTokens: incoming.promptTokens + Math.max(this.promptTokens(), now.waitingTokens),
       usedBlocks: numBlocks - now.freeBlocks,
