@@ -1,3 +1,4 @@
+import { reasonOf } from '@baton/kernel';
 import {
   type BatonConfig,
   configFromEnv,
@@ -49,8 +50,7 @@ export async function runApi(): Promise<void> {
     const ready: ChildMessage = { kind: 'ready', role: 'api', url: parts.server.url };
     process.send?.(ready);
   } catch (error) {
-    const sentence = error instanceof Error ? error.message : String(error);
-    process.stderr.write(`${sentence}\n`);
+    process.stderr.write(`${reasonOf(error)}\n`);
     const isWrongUsage = error instanceof UsageError || error instanceof TopologyError;
     process.exit(isWrongUsage ? 2 : 1);
   }

@@ -20,12 +20,9 @@ describe('the command line', () => {
       ['up', '--port', 'eighty'],
       "baton: --port must be an integer from 0 to 65535; 'eighty' is not.\n",
     ],
-    [['up', '--port'], "baton: option '--port <n>' argument missing\n"],
-    [['upp'], "baton: unknown command 'upp'\n"],
-    [['up', '2P2D', '1P'], "baton: too many arguments for 'up'. Expected 1 argument but got 2.\n"],
     [
       ['up', '--config', 'absent.yaml'],
-      'baton: The configuration file absent.yaml cannot be read.\n',
+      'baton: The configuration file absent.yaml cannot be read: ENOENT: no such file or directory.\n',
     ],
     [
       ['up', '--role', 'decode'],

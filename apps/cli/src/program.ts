@@ -1,8 +1,7 @@
-import { Failure, VERSION } from '@baton/kernel';
+import { Failure, isSystemError, reasonOf, VERSION } from '@baton/kernel';
 import { Command, CommanderError, Help } from 'commander';
 import { COMMANDS } from './commands';
 import { spelledWithDashes } from './spelled-with-dashes';
-import { isSystemError, reasonOf } from './system-error';
 
 const DONE = 0;
 const FAILED = 1;
@@ -47,7 +46,8 @@ export async function runProgram(args: readonly string[]): Promise<number> {
     await program.parseAsync(await spelledOut(program, args), { from: 'user' });
     return exitCode;
   } catch (error) {
-    return explain(error, flagsOf(program, args[0]));
+    const named = program.commands.find((command) => command.name() === args[0]);
+    return explain(error, named ?? program);
   }
 }
 
@@ -92,17 +92,8 @@ function helpWidth(): number {
   return Math.min(process.stdout.columns ?? HELP_WIDTH, HELP_WIDTH);
 }
 
-/** The flags in the help of a command. */
-function flagsOf(program: Command, name: string | undefined): string[] {
-  const command = program.commands.find((each) => each.name() === name) ?? program;
-  return command
-    .createHelp()
-    .visibleOptions(command)
-    .flatMap((option) => option.long ?? []);
-}
-
-async function explain(error: unknown, flags: readonly string[]): Promise<number> {
-  if (error instanceof CommanderError) return explainUsage(error, flags);
+async function explain(error: unknown, command: Command): Promise<number> {
+  if (error instanceof CommanderError) return explainUsage(error, command);
   const { UsageError } = await import('@baton/config');
   const { HardwareError } = await import('@baton/hardware');
   if (error instanceof UsageError) return say(error.message, WRONG_USAGE);
@@ -123,15 +114,12 @@ function withPath(error: NodeJS.ErrnoException): string {
   );
 }
 
-async function explainUsage(error: CommanderError, flags: readonly string[]): Promise<number> {
+async function explainUsage(error: CommanderError, command: Command): Promise<number> {
   if (error.exitCode === DONE) return DONE;
   // Without a command, the help text has been printed already.
   if (error.code === 'commander.help') return WRONG_USAGE;
-  const [, name] = /'(.*?)'/.exec(error.message) ?? [];
-  const isUnknownFlag = error.code === 'commander.unknownOption' && name !== undefined;
-  if (!isUnknownFlag) return say(error.message.replace(/^error: /, ''), WRONG_USAGE);
-  const { unknownFlag } = await import('@baton/config');
-  return say(unknownFlag(name, flags), WRONG_USAGE);
+  const { usageSentence } = await import('./usage-sentence');
+  return say(usageSentence(error, command), WRONG_USAGE);
 }
 
 function say(sentence: string, exitCode: number): number {

@@ -1,4 +1,4 @@
-import { parseEngines, TopologyError } from '@baton/placement';
+import { isTopology } from './is-topology';
 
 /**
  * Rewrites `--served-model-name a b` as `--served-model-name=a --served-model-name=b`: a flag with
@@ -28,14 +28,4 @@ export function spreadLists(args: readonly string[], listFlags: readonly string[
 
 function isFlag(word: string): boolean {
   return word.length > 1 && word.startsWith('-');
-}
-
-function isTopology(word: string): boolean {
-  try {
-    parseEngines(word);
-    return true;
-  } catch (error) {
-    if (error instanceof TopologyError) return false;
-    throw error;
-  }
 }

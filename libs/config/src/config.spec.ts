@@ -137,7 +137,7 @@ describe('resolving', () => {
       'unknown environment variable BATON_PROT; did you mean BATON_PORT?',
     ],
     [{ flags: { dialect: 'grpc' } }, "--dialect must be one of openai, vllm; 'grpc' is not."],
-    [{ file: 'absent.yaml' }, 'The configuration file absent.yaml cannot be read.'],
+    [{ file: 'absent.yaml' }, 'The configuration file absent.yaml cannot be read: ENOENT: no such'],
   ])('refuses %j in one sentence', (sources, message) => {
     expect(() => resolveConfig(sources)).toThrow(message);
   });

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { reasonOf } from '@baton/kernel';
 import {
   type BatonConfig,
   type ConfigKey,
@@ -125,8 +126,9 @@ function readFile(path: string): ConfigFile {
   let content: string;
   try {
     content = readFileSync(path, 'utf8');
-  } catch {
-    throw new UsageError(`The configuration file ${path} cannot be read.`);
+  } catch (error) {
+    const why = reasonOf(error);
+    throw new UsageError(`The configuration file ${path} cannot be read: ${why}.`);
   }
   return readConfigFile(path, content);
 }

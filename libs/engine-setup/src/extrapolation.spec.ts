@@ -96,7 +96,7 @@ describe('a step-time file', () => {
   it.each<[Partial<BatonConfig>, string]>([
     [{ stepTime: 'table' }, 'step_time table needs step_time_file.'],
     [{ stepTime: 'calibrated', stepTimeFile: XPYD }, 'which holds a model of kind polynomial.'],
-    [{ stepTimeFile: join(folder, 'absent') }, 'step_time_file cannot be read: ENOENT'],
+    [{ stepTimeFile: join(folder, 'absent') }, 'absent cannot be read: ENOENT: no such'],
     [{ stepTimeFile: fileWith('bad.yaml', 'a: [1\n') }, 'cannot be read: Flow sequence'],
     [
       { stepTimeFile: fileWith('perf.npz', 'PK\u0003\u0004...') },

@@ -1,5 +1,6 @@
 import { readFileSync, statSync } from 'node:fs';
 import { parse, YAMLError } from 'yaml';
+import { reasonOf } from '@baton/kernel';
 import { UsageError } from '@baton/config';
 
 const BYTES_MAX = 2 ** 20;
@@ -31,8 +32,7 @@ function contentOf(option: string, path: string): string {
   try {
     return readFileSync(path, 'utf8');
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
-    throw new UsageError(`${option} ${path} cannot be read: ${why}.`);
+    throw new UsageError(`${option} ${path} cannot be read: ${reasonOf(error)}.`);
   }
 }
 
@@ -41,6 +41,6 @@ function parsed(option: string, text: string, where: string): GivenFields {
     return { content: parse(text), where };
   } catch (error) {
     if (!(error instanceof YAMLError)) throw error;
-    throw new UsageError(`${option} ${where} cannot be read: ${error.message.split('\n')[0]}`);
+    throw new UsageError(`${option} ${where} cannot be read: ${reasonOf(error)}.`);
   }
 }

@@ -1,5 +1,6 @@
 import { readFileSync, statSync } from 'node:fs';
 import { basename, dirname, extname, join, resolve } from 'node:path';
+import { reasonOf } from '@baton/kernel';
 import { findModel, geometryFromConfig, type ModelGeometry } from '@baton/hardware';
 import { UsageError } from '@baton/config';
 
@@ -51,7 +52,6 @@ function jsonOf(file: string): unknown {
   try {
     return JSON.parse(readFileSync(file, 'utf8'));
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
-    throw new UsageError(`model ${file} cannot be read: ${why}.`);
+    throw new UsageError(`model ${file} cannot be read: ${reasonOf(error)}.`);
   }
 }

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
-import { isObject } from '@baton/kernel';
+import { isObject, reasonOf } from '@baton/kernel';
 import {
   isProblem,
   layoutOf,
@@ -158,8 +158,7 @@ function parsed(path: string): unknown {
   try {
     return JSON.parse(readFileSync(path, 'utf8'));
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
-    throw new UsageError(`${path} cannot be read: ${why}.`);
+    throw new UsageError(`${path} cannot be read: ${reasonOf(error)}.`);
   }
 }
 
@@ -170,7 +169,6 @@ function contentOf(file: string): Buffer {
     const content = readFileSync(file);
     return file.endsWith('.gz') ? gunzipSync(content) : content;
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
-    throw new UsageError(`${file} cannot be read: ${why}.`);
+    throw new UsageError(`${file} cannot be read: ${reasonOf(error)}.`);
   }
 }

@@ -1,4 +1,4 @@
-import { isObject } from '@baton/kernel';
+import { isObject, reasonOf } from '@baton/kernel';
 import { kvTimingFromXpydProfile, stepTimeFromProfile } from '@baton/profile-files';
 import { type StepTimeSpec } from '@baton/step-time';
 import { readFileSync, statSync } from 'node:fs';
@@ -61,8 +61,7 @@ function readBounded(path: string): string {
     return readFileSync(path, 'utf8');
   } catch (error) {
     if (error instanceof UsageError) throw error;
-    const why = error instanceof Error ? error.message : String(error);
-    throw new UsageError(`step_time_file cannot be read: ${why}.`);
+    throw new UsageError(`step_time_file ${path} cannot be read: ${reasonOf(error)}.`);
   }
 }
 
@@ -71,7 +70,6 @@ function parsed(path: string, text: string): unknown {
     return parse(text);
   } catch (error) {
     if (!(error instanceof YAMLError)) throw error;
-    const [why = ''] = error.message.split('\n');
-    throw new UsageError(`step_time_file ${path} cannot be read: ${why}`);
+    throw new UsageError(`step_time_file ${path} cannot be read: ${reasonOf(error)}.`);
   }
 }

@@ -29,6 +29,7 @@ export { lastSegment } from './last-segment';
 export { Patience } from './patience';
 export type { PatienceOptions } from './patience';
 export { RandomStream } from './random-stream';
+export { isSystemError, reasonOf } from './reason';
 export { Signal } from './signal';
 export { startupLength, startupPhases } from './startup';
 export type { StartupPhase, StartupTimes } from './startup';

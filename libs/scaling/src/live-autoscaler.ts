@@ -6,7 +6,7 @@ import {
 } from '@baton/autoscaling';
 import type { WallClock } from '@baton/clock';
 import { type BatonConfig, startupSeconds } from '@baton/config';
-import { type Micros, secondsToUs } from '@baton/kernel';
+import { type Micros, reasonOf, secondsToUs } from '@baton/kernel';
 import { type EngineRole, parseTopology } from '@baton/placement';
 import {
   carryOut,
@@ -68,7 +68,7 @@ export class LiveAutoscaler {
     for (let tick = 1; ;) {
       await this.pace.sleepUntil(this.startUs + (tick * intervalUs) / config.speedup);
       await this.decide().catch((error: unknown) => {
-        this.options.say(`autoscaler: no decision: ${why(error)}`);
+        this.options.say(`autoscaler: no decision: ${reasonOf(error)}`);
       });
       // A decision that takes longer than an interval skips the decisions in between.
       tick = Math.max(tick + 1, Math.ceil(this.nowUs() / intervalUs));
@@ -104,7 +104,7 @@ export class LiveAutoscaler {
       }
       this.options.say(`autoscaler: ${name}`);
     } catch (error) {
-      this.options.say(`autoscaler: ${name} was not carried out: ${why(error)}`);
+      this.options.say(`autoscaler: ${name} was not carried out: ${reasonOf(error)}`);
     }
   }
 
@@ -191,8 +191,4 @@ function nameOf(change: EngineChange): string {
   const engines = `${change.count}${LETTERS[change.role]}`;
   if (change.kind === 'become') return `${engines}>${LETTERS[change.to]}`;
   return `${change.kind === 'join' ? '+' : '-'}${engines}`;
-}
-
-function why(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

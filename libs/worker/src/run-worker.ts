@@ -1,3 +1,4 @@
+import { reasonOf } from '@baton/kernel';
 import { type BatonConfig, configFromEnv, transportTimes, UsageError } from '@baton/config';
 import { engineSetup } from '@baton/engine-setup';
 import type { ChildMessage, Stage } from '@baton/contract';
@@ -51,8 +52,7 @@ function sendToParent(message: ChildMessage): void {
 }
 
 function endWith(error: unknown): never {
-  const sentence = error instanceof Error ? error.message : String(error);
-  process.stderr.write(`${sentence}\n`);
+  process.stderr.write(`${reasonOf(error)}\n`);
   const isWrongUsage = error instanceof UsageError || error instanceof TopologyError;
   process.exit(isWrongUsage ? 2 : 1);
 }

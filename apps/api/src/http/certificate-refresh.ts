@@ -1,3 +1,4 @@
+import { reasonOf } from '@baton/kernel';
 import { type BatonConfig, type Certificate, readCertificate } from '@baton/config';
 import type { Logger } from '@baton/telemetry';
 
@@ -37,7 +38,7 @@ export class CertificateRefresh {
       this.complaint = undefined;
       this.logger.info({ file: this.config.sslCertfile }, 'certificate refreshed');
     } catch (error) {
-      const complaint = error instanceof Error ? error.message : String(error);
+      const complaint = reasonOf(error);
       if (complaint === this.complaint) return;
       this.complaint = complaint;
       this.logger.warn(

@@ -1,4 +1,5 @@
-import { Argument, Command } from 'commander';
+import { UsageError } from '@baton/config';
+import { Command } from 'commander';
 import type { CommandRow } from '../commands';
 
 const SHELLS = ['bash', 'zsh'];
@@ -10,9 +11,12 @@ Examples:
 /** Makes `command` print a completion script for the commands `rows`. */
 export function completeCompletion(command: Command, rows: readonly CommandRow[]): void {
   command
-    .addArgument(new Argument('<shell>', 'the shell').choices(SHELLS))
+    .argument('<shell>', SHELLS.join(' or '))
     .addHelpText('after', EXAMPLES)
     .action(async (shell: string) => {
+      if (!SHELLS.includes(shell)) {
+        throw new UsageError(`<shell> must be ${SHELLS.join(' or ')}; '${shell}' is not.`);
+      }
       const flags = new Map<string, string[]>();
       for (const { name, complete } of rows) {
         const described = new Command(name);

@@ -80,6 +80,7 @@ export function addPlanOptions(command: Command): void {
   addWorkloadOptions(command);
   addCostOptions(command);
   addConfigOptions(command);
+  command.options.find(({ long }) => long === '--topology')?.hideHelp();
 }
 
 /** @throws UsageError, one sentence */

@@ -41,15 +41,18 @@ export function completePolicy(command: Command): void {
 async function run(action: string, modules: string[], given: GivenReplayFlags): Promise<void> {
   const { kind = 'placement', ...flags } = given;
   if (action === 'ask') return ask(String(kind), modules, flags);
+  if (action !== 'new' && action !== 'test') {
+    throw new UsageError(`<action> must be new, test or ask; '${action}' is not.`);
+  }
+  if (modules.length === 0) {
+    const example = action === 'new' ? 'my-policy' : './my-policy.mjs --trace azure-code-2023';
+    throw new UsageError(`policy ${action} needs a module: \`baton policy ${action} ${example}\`.`);
+  }
   const { policyKind, writeExample } = await import('./new-policy');
   const chosen = policyKind(String(kind));
-  if (modules.length === 0)
-    throw new UsageError(`policy ${action} needs a module. Add its name or path.`);
-  if (action === 'new') {
-    const written = modules.flatMap((name) => writeExample(name, chosen));
-    process.stdout.write(`wrote ${written.join(' and ')}\n`);
-  } else if (action === 'test') await test(chosen, modules, flags);
-  else throw new UsageError(`'${action}' must be new, test or ask.`);
+  if (action === 'test') return test(chosen, modules, flags);
+  const written = modules.flatMap((name) => writeExample(name, chosen));
+  process.stdout.write(`wrote ${written.join(' and ')}\n`);
 }
 
 async function ask(kind: string, modules: string[], flags: GivenReplayFlags): Promise<void> {

@@ -112,7 +112,7 @@ describe('baton policy', () => {
   });
 
   it.each([
-    [['policy', 'tests', 'x.mjs'], "'tests' must be new, test or ask."],
+    [['policy', 'tests', 'x.mjs'], "<action> must be new, test or ask; 'tests' is not."],
     [['policy', 'test', 'absent.mjs', ...WORKLOAD], 'The policy absent.mjs does not exist.'],
     [
       ['policy', 'new', 'x', '--kind', 'router'],

@@ -28,6 +28,15 @@ Examples:
   baton profiles plot own.yaml --points steps.jsonl --out own.html
   baton profiles plot --model qwen3-32b --gpu h100 --chart prefill --out prefill.svg`;
 
+const PLOT_FLAGS = ['points', 'chart', 'out'] as const;
+const DEPLOYMENT_FLAGS = ['model', 'gpu', 'tp', 'quantization', 'stepTime'] as const;
+/** By action, the flags without an effect on it. */
+const IDLE_FLAGS: Readonly<Record<string, readonly (keyof ProfileFlags)[]>> = {
+  list: [...DEPLOYMENT_FLAGS, ...PLOT_FLAGS],
+  show: PLOT_FLAGS,
+  plot: ['json'],
+};
+
 /** Makes `command` the view of step times. Its modules are loaded when it runs. */
 export function completeProfiles(command: Command): void {
   command
@@ -55,19 +64,30 @@ export function completeProfiles(command: Command): void {
 }
 
 async function run(action: string, files: readonly string[], flags: ProfileFlags): Promise<void> {
+  refuseIdle(action, flags);
   if (action === 'list') {
     const { listText } = await import('./list');
     process.stdout.write(listText(files, flags.json === true));
     return;
   }
   if (action !== 'show' && action !== 'plot') {
-    throw new UsageError(`'${action}' must be list, show or plot.`);
+    throw new UsageError(`<action> must be list, show or plot; '${action}' is not.`);
   }
-  if (files.length > 1) throw new UsageError(`${action} accepts one profile, not ${files.length}.`);
+  if (files.length > 1) {
+    throw new UsageError(`profiles ${action} accepts one profile. Remove ${files[1]}.`);
+  }
   if (action === 'plot') claimFile(outOf(flags), '--out');
   const { surfaceOf } = await import('./surface');
   const surface = surfaceOf(files[0], flags);
   await (action === 'show' ? show(surface, flags) : plot(surface, flags));
+}
+
+/** @throws UsageError for a flag that has no effect on the action */
+function refuseIdle(action: string, flags: ProfileFlags): void {
+  const idle = IDLE_FLAGS[action]?.find((flag) => flags[flag] !== undefined);
+  if (idle === undefined) return;
+  const spelled = `--${idle.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
+  throw new UsageError(`${spelled} has no effect on profiles ${action}. Remove it.`);
 }
 
 async function show(surface: Surface, { json = false }: ProfileFlags): Promise<void> {
@@ -86,5 +106,5 @@ async function plot(surface: Surface, flags: ProfileFlags): Promise<void> {
 /** @throws UsageError */
 function outOf({ out }: ProfileFlags): string {
   if (out !== undefined && /\.(html|svg)$/.test(out)) return out;
-  throw new UsageError('plot needs --out FILE.html or --out FILE.svg.');
+  throw new UsageError('profiles plot needs --out FILE.html or --out FILE.svg.');
 }

@@ -62,7 +62,9 @@ function composedRows(): Row[] {
 /** A file, or the profiles in a folder. */
 function filesIn(place: string): string[] {
   const found = statSync(place, { throwIfNoEntry: false });
-  if (found === undefined) throw new UsageError(`There is no ${place}.`);
+  if (found === undefined) {
+    throw new UsageError(`There is no ${place}. Give a profile file, or a folder with profiles.`);
+  }
   if (!found.isDirectory()) return [place];
   return readdirSync(place)
     .filter((name) => /\.(ya?ml|json)$/.test(name))

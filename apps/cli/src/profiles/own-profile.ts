@@ -1,5 +1,6 @@
+import { isSystemError, reasonOf } from '@baton/kernel';
 import { UsageError } from '@baton/config';
-import { HardwareError } from '@baton/hardware';
+import { goesBy, GPUS, HardwareError, MODELS } from '@baton/hardware';
 import { type Section, stepTimeFromProfile } from '@baton/profile-files';
 import { readFileSync } from 'node:fs';
 import { parse } from 'yaml';
@@ -19,10 +20,25 @@ export function readProfile(path: string): OwnProfile {
     const { kind } = stepTimeFromProfile(content);
     return { path, kind, content: content as Section };
   } catch (error) {
-    const why = error instanceof Error ? error.message.split('\n')[0]! : String(error);
+    if (isSystemError(error) && error.code === 'ENOENT') throw noProfile(path);
+    const why = reasonOf(error);
     const isOurs = error instanceof HardwareError;
     throw new UsageError(isOurs ? `${path}: ${why}` : `${path} cannot be read: ${why}.`);
   }
+}
+
+/** For a word that names no file; the word may name a model or a GPU. */
+function noProfile(word: string): UsageError {
+  const deployment = (what: string, model: string, gpu: string): UsageError =>
+    new UsageError(
+      `${word} is a ${what}, not a profile file. Write --model ${model} and --gpu ${gpu}.`,
+    );
+  if (MODELS.some((model) => goesBy(model, word))) return deployment('model', word, 'NAME');
+  if (GPUS.some((gpu) => goesBy(gpu, word))) return deployment('GPU', 'NAME', word);
+  return new UsageError(
+    `There is no profile file ${word}. Give a file of \`baton calibrate --out\`, or a deployment ` +
+      'with --model and --gpu.',
+  );
 }
 
 /** `llama-3.1-8b`, or a dash. */

@@ -82,13 +82,30 @@ describe('baton profiles', () => {
   });
 
   it.each<[string[], string]>([
-    [['draw'], "baton: 'draw' must be list, show or plot.\n"],
+    [['draw'], "baton: <action> must be list, show or plot; 'draw' is not.\n"],
     [['show'], 'baton: The deployment is missing. Add a profile file, or --model and --gpu.\n'],
     [['show', OWN, '--gpu', 'h200'], 'was fitted for llama-3.1-8b on h100 TP1, not for'],
     [['show', path('other.yaml')], 'other.yaml: The step-time profile cannot be used'],
-    [['show', path('none.yaml')], 'none.yaml cannot be read: ENOENT'],
-    [['list', path('none')], `baton: There is no ${path('none')}.\n`],
-    [['plot', OWN], 'baton: plot needs --out FILE.html or --out FILE.svg.\n'],
+    [
+      ['show', path('none.yaml')],
+      `baton: There is no profile file ${path('none.yaml')}. Give a file`,
+    ],
+    [
+      ['show', 'llama-3.1-8b'],
+      'is a model, not a profile file. Write --model llama-3.1-8b and --gpu',
+    ],
+    [
+      ['show', 'h100'],
+      'baton: h100 is a GPU, not a profile file. Write --model NAME and --gpu h100',
+    ],
+    [['show', OWN, OWN], `baton: profiles show accepts one profile. Remove ${OWN}.\n`],
+    [
+      ['show', OWN, '--chart', 'decode'],
+      'baton: --chart has no effect on profiles show. Remove it.',
+    ],
+    [['list', '--step-time', 'auto'], '--step-time has no effect on profiles list. Remove it.'],
+    [['list', path('none')], `baton: There is no ${path('none')}. Give a profile file, or`],
+    [['plot', OWN], 'baton: profiles plot needs --out FILE.html or --out FILE.svg.\n'],
     [['plot', OWN, '--out', path('a.svg'), '--chart', 'x'], '--chart must be decode or prefill'],
   ])('refuses %j with one sentence and exit code 2', async (args, sentence) => {
     const { exitCode, stderr } = await baton('profiles', ...args);

@@ -1,5 +1,6 @@
 import { closeSync, existsSync, openSync, readSync, rmSync, statSync } from 'node:fs';
 import { hostname } from 'node:os';
+import { reasonOf } from '@baton/kernel';
 import { type BatonConfig, UsageError } from '@baton/config';
 import { isRecordingHeader, parseRecordingHeader, TraceError } from '@baton/workload';
 
@@ -75,8 +76,7 @@ function withFile<T>(path: string, flags: 'a' | 'r', use: (file: number) => T): 
       closeSync(file);
     }
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
-    throw new UsageError(`${path} cannot be written: ${why}.`);
+    throw new UsageError(`${path} cannot be written: ${reasonOf(error)}.`);
   }
 }
 

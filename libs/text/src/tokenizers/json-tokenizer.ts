@@ -1,4 +1,5 @@
 import type { Tokenizer as Encoder } from '@huggingface/tokenizers';
+import { reasonOf } from '@baton/kernel';
 import { SpecialTokenTable } from './special-token-table';
 import { SpelledTokens } from './spelled-tokens';
 import { TokenTable } from './token-table';
@@ -80,7 +81,7 @@ export async function readTokenizerJson(
     const encoder = new EncoderClass(plain, {});
     return new JsonTokenizer({ name, added, spelling, encoder, end });
   } catch (error) {
-    throw new TokenizerError(error instanceof Error ? error.message : String(error));
+    throw new TokenizerError(reasonOf(error));
   }
 }
 

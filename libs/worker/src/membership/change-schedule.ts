@@ -1,3 +1,4 @@
+import { reasonOf } from '@baton/kernel';
 import type { WallClock } from '@baton/clock';
 import type { BatonConfig } from '@baton/config';
 import {
@@ -57,8 +58,7 @@ export class ChangeSchedule {
       await carryOut(change, this.options.membership);
       this.options.say(`change ${name}`);
     } catch (error) {
-      const why = error instanceof Error ? error.message : String(error);
-      this.options.say(`change ${name} was not carried out: ${why}`);
+      this.options.say(`change ${name} was not carried out: ${reasonOf(error)}`);
     }
   }
 }

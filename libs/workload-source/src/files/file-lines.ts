@@ -3,6 +3,7 @@ import { stat } from 'node:fs/promises';
 import { pipeline, type Readable } from 'node:stream';
 import { StringDecoder } from 'node:string_decoder';
 import { createGunzip } from 'node:zlib';
+import { reasonOf } from '@baton/kernel';
 import { UsageError } from '@baton/config';
 
 const CHUNK_BYTES = 1 << 20;
@@ -68,8 +69,7 @@ async function nextOf(chunks: AsyncIterator<Buffer>, path: string): Promise<Buff
 }
 
 function unreadable(path: string, error: unknown): UsageError {
-  const why = error instanceof Error ? error.message : String(error);
-  return new UsageError(`${path} cannot be read: ${why}.`);
+  return new UsageError(`${path} cannot be read: ${reasonOf(error)}.`);
 }
 
 /** Cuts pieces of a file into lines. */

@@ -1,4 +1,5 @@
 import { createReadStream } from 'node:fs';
+import { reasonOf } from '@baton/kernel';
 import { UsageError } from '@baton/config';
 import { type Workload, WorkloadBuilder } from '@baton/workload';
 import { datasetArrivals } from '../dataset';
@@ -86,7 +87,7 @@ async function readChunks(path: string, objects: JsonObjects): Promise<void> {
     for await (const chunk of source) if (!objects.push(chunk as Buffer)) return;
   } catch (error) {
     if (error instanceof UsageError) throw error;
-    throw new UsageError(`${path} cannot be read: ${(error as Error).message}.`);
+    throw new UsageError(`${path} cannot be read: ${reasonOf(error)}.`);
   }
 }
 

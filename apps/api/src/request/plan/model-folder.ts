@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { reasonOf } from '@baton/kernel';
 import { UsageError } from '@baton/config';
 import { type ChatTemplate, KNOWN_MARKUP, templateOfJinja, type Tokenizer } from '@baton/text';
 import { readTokenizer } from './open-tokenizer';
@@ -86,7 +87,6 @@ async function contentOf(path: string): Promise<string> {
   try {
     return await readFile(path, 'utf8');
   } catch (error) {
-    const code = (error as { readonly code?: string }).code ?? String(error);
-    throw new UsageError(`${path} cannot be read: ${code}.`);
+    throw new UsageError(`${path} cannot be read: ${reasonOf(error)}.`);
   }
 }

@@ -98,7 +98,7 @@ describe('missing parameters', () => {
     [{ outputLength: 'dataset' }, 'output_length dataset needs dataset_path'],
     [{ outputLength: 'histogram' }, 'needs output_length_histogram'],
     [{ outputLength: 'histogram', outputLengthHistogram: '9-3:1' }, "'9-3:1' is not a range"],
-    [{ textModel: 'rules', rulesPath: 'none.yaml' }, 'none.yaml cannot be read: ENOENT.'],
+    [{ textModel: 'rules', rulesPath: 'none.yaml' }, 'none.yaml cannot be read: ENOENT: no such'],
   ])('%j is said in one sentence', async (config, sentence) => {
     await expect(open(config)).rejects.toThrow(sentence);
   });

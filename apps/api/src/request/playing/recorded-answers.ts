@@ -1,5 +1,6 @@
 import { createReadStream } from 'node:fs';
 import { createInterface } from 'node:readline';
+import { reasonOf } from '@baton/kernel';
 import { UsageError } from '@baton/config';
 import type { RecordedExchange } from '../../observers/recording/recorded-exchange';
 
@@ -32,7 +33,7 @@ export class RecordedAnswers {
       }
     } catch (error) {
       if (error instanceof UsageError) throw error;
-      throw new UsageError(`${file} cannot be read: ${(error as Error).message}.`);
+      throw new UsageError(`${file} cannot be read: ${reasonOf(error)}.`);
     }
     if (answers.size === 0) throw new UsageError(`${file} holds no answers.`);
     return answers;

@@ -72,7 +72,7 @@ describe('a dataset that cannot be read', () => {
 
   it('is refused when it does not exist', async () => {
     await expect(openDataset('nowhere.jsonl', tokenizer, logger)).rejects.toThrow(
-      'nowhere.jsonl cannot be read: ENOENT.',
+      'nowhere.jsonl cannot be read: ENOENT: no such file or directory.',
     );
   });
 });

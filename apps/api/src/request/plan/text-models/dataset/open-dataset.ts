@@ -1,4 +1,5 @@
 import { stat } from 'node:fs/promises';
+import { reasonOf } from '@baton/kernel';
 import { UsageError } from '@baton/config';
 import type { Logger } from '@baton/telemetry';
 import type { Tokenizer } from '@baton/text';
@@ -22,8 +23,8 @@ export async function openDataset(
   tokenizer: Tokenizer,
   logger: Logger,
 ): Promise<OpenedDataset> {
-  const { size } = await stat(path).catch((error: NodeJS.ErrnoException) => {
-    throw new UsageError(`${path} cannot be read: ${error.code ?? error.message}.`);
+  const { size } = await stat(path).catch((error: unknown) => {
+    throw new UsageError(`${path} cannot be read: ${reasonOf(error)}.`);
   });
   const dataset = new Dataset();
   const startedMs = performance.now();

@@ -1,4 +1,5 @@
 import { readFileSync, statSync } from 'node:fs';
+import { reasonOf } from '@baton/kernel';
 import { UsageError } from '@baton/config';
 import type { Logger } from '@baton/telemetry';
 import type { GivenAnswer } from '@baton/text';
@@ -96,8 +97,7 @@ function load(path: string): RuleSet {
   try {
     content = readFileSync(path, 'utf8');
   } catch (error) {
-    const { code, message } = error as NodeJS.ErrnoException;
-    throw new UsageError(`${path} cannot be read: ${code ?? message}.`);
+    throw new UsageError(`${path} cannot be read: ${reasonOf(error)}.`);
   }
   if (content.length > MAX_BYTES) {
     throw new UsageError(`${path} is larger than ${MAX_BYTES / 2 ** 20} MiB.`);

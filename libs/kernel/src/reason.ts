@@ -1,0 +1,16 @@
+/**
+ * Why something failed, in a few words. A failed system call gives
+ * `ENOENT: no such file or directory`, without the call and the path that Node adds; an error of
+ * the YAML parser comes without its picture of the place.
+ */
+export function reasonOf(error: unknown): string {
+  const message = error instanceof Error ? error.message : String(error);
+  return isSystemError(error)
+    ? message.replace(/, \w+( '.*)?$/s, '')
+    : message.replace(/:\n\n.*$/s, '');
+}
+
+/** Whether an error comes from a system call. */
+export function isSystemError(error: unknown): error is NodeJS.ErrnoException {
+  return error instanceof Error && 'syscall' in error && 'code' in error;
+}
