@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util';
+import { median } from '@baton/kernel';
 import { type Agreement, type ComparedRun, liveAgainstVirtual } from './live-virtual';
 
 export const PLACEMENTS = ['round-robin', 'pull'] as const;
@@ -74,8 +75,4 @@ function tableOf(runs: readonly Agreement[]): string {
     ([name = '', ...cells]) => name.padEnd(14) + cells.map((cell) => cell.padStart(11)).join(''),
   );
   return `${title}\n${lines.join('\n')}\n`;
-}
-
-function median(values: readonly number[]): number {
-  return [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)] ?? NaN;
 }

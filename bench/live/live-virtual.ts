@@ -5,7 +5,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { NEVER, type RunRecord } from '@baton/analysis';
 import { simulate } from '@baton/cluster';
 import { defaultConfig } from '@baton/config';
-import { RandomStream } from '@baton/kernel';
+import { mean, RandomStream } from '@baton/kernel';
 import { scenarioOf } from '@baton/scenario';
 import { type Workload, WorkloadBuilder } from '@baton/workload';
 import { BenchCluster } from './cluster';
@@ -190,7 +190,6 @@ function ttftsOf(log: RunRecord['log']): number[] {
 
 function latencyOf(values: readonly number[]): Latency {
   const sorted = Float64Array.from(values).sort();
-  const mean = sorted.reduce((sum, one) => sum + one, 0) / sorted.length;
   const at = (quantile: number): number => sorted[Math.ceil(quantile * sorted.length) - 1] ?? NaN;
-  return { mean, p50: at(0.5), p99: at(0.99) };
+  return { mean: mean(sorted), p50: at(0.5), p99: at(0.99) };
 }

@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
-import { RandomStream } from '@baton/kernel';
+import { mean, RandomStream } from '@baton/kernel';
 import { BenchCluster, cpuUs } from './cluster';
 import { histogramOf } from './exposition';
 import { hammer, openStream, type RawTarget } from './raw-client';
@@ -65,7 +65,7 @@ export async function steadyRate(seconds: number): Promise<Record<string, unknow
   return {
     requests: first.length,
     ttft_over_simulated_ms: quantiles(measured),
-    mean_itl_over_simulated: ratios.reduce((a, b) => a + b, 0) / ratios.length,
+    mean_itl_over_simulated: mean(ratios),
     job_delivery_seconds_per_hop: histogramOf(metrics, 'baton:job_delivery_seconds'),
   };
 }

@@ -1,3 +1,4 @@
+import { median } from '@baton/kernel';
 import type { RequestLog } from '@baton/analysis';
 import { WorkloadBuilder, type Workload } from '@baton/workload';
 
@@ -85,8 +86,4 @@ function resultOf({ point, from, to }: Repeat, log: RequestLog): SweepResult {
     tokensPerSecond: (point.prompts * point.outputTokens) / ((endUs - log.arrivalUs[from]!) / 1e6),
     ttftP95Ms: ttfts.sort()[Math.ceil(0.95 * ttfts.length) - 1]! / 1000,
   };
-}
-
-function median(values: readonly number[]): number {
-  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)]!;
 }

@@ -1,3 +1,4 @@
+import { mean } from '@baton/kernel';
 import { summarise, type Summary } from '@baton/analysis';
 import { simulate } from '@baton/cluster';
 import { defaultConfig } from '@baton/config';
@@ -49,7 +50,7 @@ function run(topology: string, load: Load, seed: number): Summary {
 
 function utilisation({ engines }: Summary, role: string): number {
   const shares = engines.filter((each) => each.role === role).map((each) => each.utilisation ?? 0);
-  return shares.reduce((sum, share) => sum + share, 0) / shares.length;
+  return mean(shares);
 }
 
 describe.each(SEEDS)('disaggregation at equal GPUs (seed %i)', (seed) => {

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { mean } from '@baton/kernel';
 import { readTrace } from '@baton/workload';
 import { describe, expect, it } from 'vitest';
 import { type StreamedAnswer, stream } from '../support/client';
@@ -96,7 +97,7 @@ function meanTpotMs(answers: readonly StreamedAnswer[]): number {
     if (tokens < 2) return [];
     return [((tokenTimesMs.at(-1) ?? 0) - (tokenTimesMs[0] ?? 0)) / (tokens - 1)];
   });
-  return perRequest.reduce((sum, one) => sum + one, 0) / perRequest.length;
+  return mean(perRequest);
 }
 
 /**

@@ -1,5 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { median, quantile } from '@baton/kernel';
 import { benchOutput } from '../support/bench-output';
 import { untilNotVoid } from '../support/on-time';
 import { ReferenceServer, type Stamp } from '../support/reference-server';
@@ -44,12 +45,8 @@ async function bench(...args: string[]): Promise<{ result: Result; stamps: Stamp
   };
 }
 
-/** Quantile with linear interpolation, as numpy computes it. */
-function quantile(values: readonly number[], share = 0.25): number {
-  const sorted = values.toSorted((a, b) => a - b);
-  const at = share * (sorted.length - 1);
-  const [low, high] = [sorted[Math.floor(at)]!, sorted[Math.ceil(at)]!];
-  return low + (high - low) * (at % 1);
+function lowerQuartile(values: readonly number[]): number {
+  return quantile(Float64Array.from(values).sort(), 0.25);
 }
 
 /**
@@ -58,7 +55,7 @@ function quantile(values: readonly number[], share = 0.25): number {
  */
 function lateServer(stamps: readonly Stamp[]): string | null {
   const late = stamps.map(({ receivedMs, writtenMs }) => writtenMs[0]! - receivedMs - TTFT_MS);
-  const half = quantile(late, 0.5);
+  const half = median(late);
   return half > MOST_LATE_MS ? `half of the first tokens left ${half.toFixed(1)} ms late` : null;
 }
 
@@ -77,13 +74,13 @@ describe('baton bench', () => {
             itl: gaps.map((gap, k) => Math.abs(result.itls[i]![k]! * 1e3 - gap)),
           };
         });
-        expect(result.median_ttft_ms).toBeCloseTo(1e3 * quantile(result.ttfts, 0.5), 3);
+        expect(result.median_ttft_ms).toBeCloseTo(1e3 * median(result.ttfts), 3);
         expect(result).toMatchObject({ completed: 50, failed: 0, total_output_tokens: 400 });
-        const itlOff = Math.abs(result.median_itl_ms / quantile(result.itls.flat(), 0.5) / 1e3 - 1);
+        const itlOff = Math.abs(result.median_itl_ms / median(result.itls.flat()) / 1e3 - 1);
         const check = (): void => {
           expect(itlOff).toBeLessThan(0.01);
-          expect(quantile(off.map(({ ttft }) => ttft))).toBeLessThan(1);
-          expect(quantile(off.flatMap(({ itl }) => itl))).toBeLessThan(1);
+          expect(lowerQuartile(off.map(({ ttft }) => ttft))).toBeLessThan(1);
+          expect(lowerQuartile(off.flatMap(({ itl }) => itl))).toBeLessThan(1);
         };
         return { check, void: result.load_generator.void ?? lateServer(stamps) };
       }),

@@ -1,3 +1,4 @@
+import { median } from '@baton/kernel';
 import type { ServingResult } from './serving-run';
 
 /** One line of the scoreboard: errors of a group in percent of the measured figures. */
@@ -83,10 +84,4 @@ export function servingPointsCsv(results: readonly ServingResult[]): string {
 
 function percent(value: number): string {
   return `${value < 0 ? '−' : '+'}${Math.abs(value).toFixed(1)} %`;
-}
-
-function median(values: readonly number[]): number {
-  const sorted = [...values].sort((a, b) => a - b);
-  const middle = sorted.length >> 1;
-  return sorted.length % 2 === 1 ? sorted[middle]! : (sorted[middle - 1]! + sorted[middle]!) / 2;
 }

@@ -1,5 +1,5 @@
+import { mean, quantile } from '@baton/kernel';
 import { latenciesOf } from './latencies';
-import { quantile } from './distribution';
 import { outcomeCode, type RequestLog } from './request-log';
 import { roundTo } from './round-to';
 import type { RunRecord } from './run-record';
@@ -167,10 +167,10 @@ function statisticsOf({ log, itl, itlSquareSum }: BenchmarkRecord): Record<Objec
 
 function statistics(ascending: Float64Array): Statistics {
   if (ascending.length === 0) return { mean: 0, std: 0, at: () => 0 };
-  const mean = ascending.reduce((sum, value) => sum + value, 0) / ascending.length;
-  const squares = ascending.reduce((sum, value) => sum + (value - mean) ** 2, 0);
+  const average = mean(ascending);
+  const squares = ascending.reduce((sum, value) => sum + (value - average) ** 2, 0);
   return {
-    mean,
+    mean: average,
     std: Math.sqrt(squares / ascending.length),
     at: (share) => quantile(ascending, share),
   };

@@ -1,5 +1,4 @@
-import type { Micros } from '@baton/kernel';
-import { quantile } from './distribution';
+import { type Micros, quantile } from '@baton/kernel';
 import type { IntervalHistogram } from './interval-histogram';
 
 /**

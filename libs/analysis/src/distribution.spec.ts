@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { quantile } from '@baton/kernel';
 import { cumulativeShare, cumulativeShareOfGaps } from './cumulative-share';
-import { distributionOf, distributionOfGaps, quantile } from './distribution';
+import { distributionOf, distributionOfGaps } from './distribution';
 import { IntervalHistogram } from './interval-histogram';
 
 const NOTHING = { mean: null, p50: null, p90: null, p95: null, p99: null, max: null };

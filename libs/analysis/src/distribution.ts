@@ -1,4 +1,4 @@
-import { assert, type Micros } from '@baton/kernel';
+import { mean, type Micros, quantile } from '@baton/kernel';
 import type { IntervalHistogram } from './interval-histogram';
 import { roundTo } from './round-to';
 
@@ -23,12 +23,9 @@ const US_PER_MS = 1_000;
  * default, and so vLLM's benchmark.
  */
 export function distributionOf(ascendingUs: Float64Array): Distribution {
-  const count = ascendingUs.length;
-  if (count === 0) return inMilliseconds(NaN, []);
-  let sumUs = 0;
-  for (let i = 0; i < count; i++) sumUs += ascendingUs[i]!;
+  if (ascendingUs.length === 0) return inMilliseconds(NaN, []);
   return inMilliseconds(
-    sumUs / count,
+    mean(ascendingUs),
     SHARES.map((share) => quantile(ascendingUs, share)),
   );
 }
@@ -41,20 +38,6 @@ export function distributionOfGaps(gaps: IntervalHistogram): Distribution {
   return gaps.count === 0
     ? inMilliseconds(NaN, [])
     : inMilliseconds(gaps.meanUs, gaps.quantilesUs(SHARES));
-}
-
-/**
- * The value below which a share of 0..1 of ascending values lies, interpolated between its
- * neighbours. NaN without values.
- */
-export function quantile(ascending: Float64Array, share: number): number {
-  assert(share >= 0 && share <= 1, `a share lies in 0..1: ${share}`);
-  if (ascending.length === 0) return NaN;
-  const position = share * (ascending.length - 1);
-  const below = Math.floor(position);
-  const low = ascending[below]!;
-  const high = ascending[Math.min(below + 1, ascending.length - 1)]!;
-  return low + (high - low) * (position - below);
 }
 
 function inMilliseconds(meanUs: Micros, quantilesUs: readonly Micros[]): Distribution {

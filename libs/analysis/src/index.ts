@@ -21,7 +21,7 @@ export { costSummary } from './costs';
 export type { CostRates, CostSummary, GpuCost, GpuRate, GpuWatts, Served } from './costs';
 export { cumulativeShare, cumulativeShareOfGaps } from './cumulative-share';
 export type { CumulativeShare } from './cumulative-share';
-export { distributionOf, distributionOfGaps, quantile } from './distribution';
+export { distributionOf, distributionOfGaps } from './distribution';
 export type { Distribution } from './distribution';
 export type { EngineSummary } from './engine-summary';
 export { EXACT_MODEL } from './intervals/figure-intervals';

@@ -1,6 +1,6 @@
+import { NormalEquations } from '@baton/kernel';
 import type { StepTimeProfile } from '@baton/step-time';
 import type { MeasuredStep } from './measured-step';
-import { NormalEquations } from './normal-equations';
 
 /** Columns after those of `linear`: g0, g1, g2, h0, h1. */
 const DECODE_COLUMNS = 3;

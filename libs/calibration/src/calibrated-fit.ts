@@ -1,6 +1,7 @@
 import { RandomStream } from '@baton/kernel';
 import { CalibratedStepTime, type StepTimeProfile } from '@baton/step-time';
 import { CalibratedDesign, linearPoints, type WeightedStep } from './calibrated-design';
+import { huberWeights } from './huber-weights';
 import { type MeasuredStep, phaseOf } from './measured-step';
 
 /** Numbers of segments of `linear` that are tried. */
@@ -25,12 +26,6 @@ export type Pieces = 'cross-validated' | 'all';
 
 /** Rounds of fitting and weighing again. */
 const ROUNDS = 6;
-/** Standard deviations up to which errors count in full (Huber 1964). */
-const HUBER = 1.345;
-/** Factor from the median of |error| to a standard deviation, for normal errors. */
-const DEVIATION_PER_MEDIAN = 1.4826;
-/** Smallest relative standard deviation of a measurement. */
-const SMALLEST_DEVIATION = 1e-3;
 
 /**
  * Fits the calibrated model to measured steps by non-negative least squares of the relative error,
@@ -83,18 +78,14 @@ function fitWith(design: CalibratedDesign, points: readonly WeightedStep[]): Fit
   return { ...design.profileOf(best.x), mixedDecodeFactor: best.factor };
 }
 
-/** Lowers the weight of outliers: a pause of a client or a network is not a property of a step. */
+/** The points with the weights of their errors under the law. */
 function weighted(points: readonly WeightedStep[], law: FittedLaw): WeightedStep[] {
   const model = new CalibratedStepTime({ ...law, overheadMs: 0, valid: {} });
   const errors = points.map(({ step }) =>
     Math.abs(model.stepUs({ ...step, kvUsage: 0 }) / 1000 / step.ms - 1),
   );
-  const median = [...errors].sort((a, b) => a - b)[Math.floor(errors.length / 2)]!;
-  const full = HUBER * Math.max(SMALLEST_DEVIATION, DEVIATION_PER_MEDIAN * median);
-  return points.map(({ step }, i) => ({
-    step,
-    weight: errors[i]! <= full ? 1 : Math.sqrt(full / errors[i]!),
-  }));
+  const weights = huberWeights(errors);
+  return points.map(({ step }, i) => ({ step, weight: Math.sqrt(weights[i]!) }));
 }
 
 /** Mean squared relative error over the folds, each predicted from the others. */

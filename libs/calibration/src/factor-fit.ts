@@ -1,6 +1,7 @@
+import { NormalEquations } from '@baton/kernel';
 import { type BatchAggregates, factorParts, type StepTimeModel } from '@baton/step-time';
+import { huberWeights } from './huber-weights';
 import type { MeasuredStep } from './measured-step';
-import { NormalEquations } from './normal-equations';
 
 /** A fitted number and its standard error. Null: the points do not determine it. */
 export interface Estimate {
@@ -14,14 +15,8 @@ export interface Factors {
   readonly constantMs: Estimate;
 }
 
-/**
- * Rounds of fitting and weighing again, and the deviations up to which errors count in full
- * (Huber).
- */
+/** Rounds of fitting and weighing again. */
 const ROUNDS = 5;
-const HUBER = 1.345;
-const DEVIATION_PER_MEDIAN = 1.4826;
-const SMALLEST_DEVIATION = 1e-3;
 
 /**
  * The factors on a composed model that fit measured steps best, by least squares of the relative
@@ -97,7 +92,5 @@ function weighted(rows: readonly Row[], x: readonly number[]): number[] {
   const errors = rows.map(({ parts, ms }) =>
     Math.abs(parts.reduce((sum, part, i) => sum + part * x[i]!, 0) / ms - 1),
   );
-  const median = [...errors].sort((a, b) => a - b)[Math.floor(errors.length / 2)]!;
-  const full = HUBER * Math.max(SMALLEST_DEVIATION, DEVIATION_PER_MEDIAN * median);
-  return errors.map((error) => (error <= full ? 1 : full / error));
+  return huberWeights(errors);
 }

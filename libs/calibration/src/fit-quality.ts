@@ -1,3 +1,4 @@
+import { mean } from '@baton/kernel';
 import type { BatchAggregates, StepTimeModel } from '@baton/step-time';
 import { type MeasuredStep, type Phase, PHASES, phaseOf } from './measured-step';
 
@@ -29,13 +30,13 @@ function qualityOfPhase(
   phase: Phase,
   steps: readonly MeasuredStep[],
 ): FitQuality {
-  const mean = steps.reduce((sum, step) => sum + step.ms, 0) / steps.length;
+  const meanMs = mean(steps.map((step) => step.ms));
   let [unexplained, total, errors, worst] = [0, 0, 0, 0];
   for (const step of steps) {
     const predicted = model.stepUs(batchOf(step)) / 1000;
     const error = predicted / step.ms - 1;
     unexplained += (predicted - step.ms) ** 2;
-    total += (step.ms - mean) ** 2;
+    total += (step.ms - meanMs) ** 2;
     errors += Math.abs(error);
     if (Math.abs(error) > Math.abs(worst)) worst = error;
   }

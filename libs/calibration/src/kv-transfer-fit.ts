@@ -1,5 +1,5 @@
+import { NormalEquations } from '@baton/kernel';
 import type { Section } from '@baton/profile-files';
-import { NormalEquations } from './normal-equations';
 
 /** A straight line through measured transfers of KV. */
 export interface KvTransferFit {

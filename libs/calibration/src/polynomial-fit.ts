@@ -1,7 +1,7 @@
+import { NormalEquations } from '@baton/kernel';
 import { HardwareError } from '@baton/hardware';
 import type { BatchContextPolynomial, PolynomialSpec } from '@baton/step-time';
 import { type MeasuredStep, phaseOf } from './measured-step';
-import { NormalEquations } from './normal-equations';
 
 /** Fewest different values; those of xPyD-sim's `calibrate`. */
 const FEWEST_PROMPTS = 3;

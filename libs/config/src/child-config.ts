@@ -1,3 +1,4 @@
+import { isObject } from '@baton/kernel';
 import { type BatonConfig, configKeys, optionOf } from './config';
 import { fileName } from './names';
 import type { OptionValue } from './option';
@@ -57,7 +58,7 @@ function configFromJson(json: string): BatonConfig {
 function parseObject(json: string): object {
   try {
     const parsed: unknown = JSON.parse(json);
-    if (typeof parsed === 'object' && parsed !== null && !Array.isArray(parsed)) return parsed;
+    if (isObject(parsed)) return parsed;
   } catch {
     // falls through to the one sentence below
   }

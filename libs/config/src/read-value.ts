@@ -1,4 +1,4 @@
-import { parseDuration } from '@baton/kernel';
+import { isObject, parseDuration } from '@baton/kernel';
 import {
   isModulePath,
   type NumberTable,
@@ -174,7 +174,7 @@ function isText(given: unknown): given is string {
 }
 
 function isTable(columns: readonly string[], given: unknown): given is NumberTable {
-  if (typeof given !== 'object' || given === null || Array.isArray(given)) return false;
+  if (!isObject(given)) return false;
   return Object.entries(given).every(
     ([name, row]) =>
       isText(name) &&

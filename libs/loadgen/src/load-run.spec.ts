@@ -1,3 +1,4 @@
+import { median } from '@baton/kernel';
 import { OUTCOMES } from '@baton/analysis';
 import { type Row, WorkloadBuilder } from '@baton/workload';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -51,10 +52,6 @@ async function load({ rows, protocol = 'openai', reference = {}, ...options }: W
 
 function outcomes({ run }: LoadRecord): (string | undefined)[] {
   return Array.from(run.log.outcome, (code) => OUTCOMES[code]);
-}
-
-function median(values: readonly number[]): number {
-  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? NaN;
 }
 
 /** A machine where half of the timers are later than this is too busy to judge the generator. */

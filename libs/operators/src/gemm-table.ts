@@ -1,3 +1,4 @@
+import { median } from '@baton/kernel';
 import { Curve } from './curve';
 import { FORMAT_BYTES, type OperatorFormat, peakOf } from './number-format';
 import { forEachNumberRowIn, forEachRun, readNumbers, type TextRange } from './number-rows';
@@ -178,10 +179,4 @@ function firstOf(
     if (isWanted(neighbour)) found.push(neighbour);
   }
   return found;
-}
-
-function median(values: number[]): number {
-  const sorted = [...values].sort((a, b) => a - b);
-  const middle = sorted.length >> 1;
-  return sorted.length % 2 === 1 ? sorted[middle]! : (sorted[middle - 1]! + sorted[middle]!) / 2;
 }

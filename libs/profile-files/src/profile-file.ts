@@ -1,3 +1,4 @@
+import { isObject } from '@baton/kernel';
 import type {
   BlisSpec,
   CalibratedSpec,
@@ -9,7 +10,6 @@ import {
   asSection,
   badProfile,
   checkKeys,
-  isSection,
   listOf,
   numberOf,
   numbersOf,
@@ -58,7 +58,7 @@ export function stepTimeFromProfile(
   const profile = asSection(parsed, 'it');
   const blis = sectionOf(profile, 'trained_physics_coefficients') ?? profile;
   if (blis['beta_coeffs'] !== undefined) return { kind: 'blis', beta: listOf(blis, 'beta_coeffs') };
-  if (isSection(profile['prefill']) || isSection(profile['decode'])) {
+  if (isObject(profile['prefill']) || isObject(profile['decode'])) {
     return polynomialFromXpydProfile(profile);
   }
   if (profile['kind'] === 'calibrated') {

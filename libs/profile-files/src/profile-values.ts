@@ -1,3 +1,4 @@
+import { isObject } from '@baton/kernel';
 import { HardwareError } from '@baton/hardware';
 import type { Range } from '@baton/step-time';
 
@@ -6,7 +7,7 @@ export type Section = Readonly<Record<string, unknown>>;
 
 /** @throws HardwareError `bad-profile` */
 export function asSection(value: unknown, name: string): Section {
-  if (isSection(value)) return value;
+  if (isObject(value)) return value;
   throw badProfile(`${name} is not a mapping`);
 }
 
@@ -14,10 +15,6 @@ export function asSection(value: unknown, name: string): Section {
 export function sectionOf(from: Section, key: string): Section | undefined {
   const value = from[key];
   return value === undefined ? undefined : asSection(value, key);
-}
-
-export function isSection(value: unknown): value is Section {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /** Exactly `count` finite numbers. */

@@ -1,4 +1,4 @@
-import { RandomStream } from '@baton/kernel';
+import { mean, RandomStream } from '@baton/kernel';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type ArrivalLimits, type ArrivalSpec, drawArrivals } from './arrivals';
@@ -13,9 +13,9 @@ const draw = (spec: ArrivalSpec, limits: ArrivalLimits | number, seed = 1): Floa
 /** Mean and coefficient of variation of the gaps, including the one before the first arrival. */
 function gapsOf(arrivalUs: Float64Array): { mean: number; variation: number } {
   const gaps = Array.from(arrivalUs, (at, i) => at - (arrivalUs[i - 1] ?? 0));
-  const mean = gaps.reduce((sum, gap) => sum + gap, 0) / gaps.length;
-  const variance = gaps.reduce((sum, gap) => sum + (gap - mean) ** 2, 0) / gaps.length;
-  return { mean, variation: Math.sqrt(variance) / mean };
+  const gap = mean(gaps);
+  const variance = mean(gaps.map((each) => (each - gap) ** 2));
+  return { mean: gap, variation: Math.sqrt(variance) / gap };
 }
 
 const specs = fc.oneof(

@@ -1,4 +1,4 @@
-import { hashString } from '@baton/kernel';
+import { hashString, mean } from '@baton/kernel';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { buildLengthModel, type LengthSpec } from './length-model';
@@ -7,8 +7,6 @@ function lengths(spec: LengthSpec, count: number, seed = 1): number[] {
   const model = buildLengthModel(spec);
   return Array.from({ length: count }, (_, i) => model(seed, hashString(`request ${i}`)));
 }
-
-const mean = (values: number[]): number => values.reduce((a, b) => a + b, 0) / values.length;
 
 describe('length models', () => {
   it('gives a constant', () => {

@@ -1,3 +1,4 @@
+import { isObject } from '@baton/kernel';
 import { UsageError } from '@baton/config';
 import { ENDPOINTS, type Protocol, type ServerAccess } from '@baton/loadgen';
 import type { FlagValues } from '@baton/workload-source';
@@ -80,9 +81,7 @@ function extraBodyOf(values: FlagValues<BenchFlag>): Readonly<Record<string, unk
   const expected = 'a JSON object such as {"temperature": 0}';
   try {
     const body: unknown = JSON.parse(text);
-    if (typeof body === 'object' && body !== null && !Array.isArray(body)) {
-      return body as Record<string, unknown>;
-    }
+    if (isObject(body)) return body;
   } catch {
     throw values.wrongValue('extraBody', expected);
   }

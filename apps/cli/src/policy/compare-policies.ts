@@ -1,3 +1,4 @@
+import { mean } from '@baton/kernel';
 import { type EngineSummary, summarise, type Summary } from '@baton/analysis';
 import { simulate } from '@baton/cluster';
 import { type ModulePath, placerSpec, UsageError } from '@baton/config';
@@ -161,8 +162,8 @@ function imbalanceOf(engines: readonly EngineSummary[]): number | null {
   const roles = [...new Set(engines.map(({ role }) => role))];
   const ratios = roles.map((role) => {
     const busy = engines.filter((each) => each.role === role).map((each) => each.busy_seconds ?? 0);
-    const mean = busy.reduce((sum, seconds) => sum + seconds, 0) / busy.length;
-    return mean === 0 ? 0 : Math.max(...busy) / mean;
+    const average = mean(busy);
+    return average === 0 ? 0 : Math.max(...busy) / average;
   });
   const worst = Math.max(...ratios);
   return worst > 0 ? worst : null;

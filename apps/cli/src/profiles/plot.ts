@@ -1,3 +1,4 @@
+import { mean } from '@baton/kernel';
 import { type MeasuredStep, phaseOf } from '@baton/calibration';
 import { UsageError } from '@baton/config';
 import { readInput } from '@baton/profiling';
@@ -98,7 +99,7 @@ function pointsAt(
 ): (number | null)[] {
   return xs.map((x) => {
     const own = steps.filter((step) => xOf(step) === x);
-    return own.length === 0 ? null : own.reduce((sum, { ms }) => sum + ms, 0) / own.length;
+    return own.length === 0 ? null : mean(own.map(({ ms }) => ms));
   });
 }
 

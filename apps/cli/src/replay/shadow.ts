@@ -1,6 +1,5 @@
-import { quantile } from '@baton/analysis';
 import type { ShadowDecision } from '@baton/cluster';
-import { msToUs, usToMs, usToSeconds } from '@baton/kernel';
+import { msToUs, quantile, usToMs, usToSeconds } from '@baton/kernel';
 import { requestIdOf, type Workload } from '@baton/workload';
 
 /** The comparison of a policy with the recorded router. */

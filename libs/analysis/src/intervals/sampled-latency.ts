@@ -1,4 +1,5 @@
-import { type Distribution, quantile } from '../distribution';
+import { quantile } from '@baton/kernel';
+import type { Distribution } from '../distribution';
 import {
   blockCount,
   inBlocks,

@@ -1,3 +1,4 @@
+import { mean } from '@baton/kernel';
 /**
  * Replica counts of Kubernetes' HorizontalPodAutoscaler, before behaviour is applied. Source:
  * kubernetes/kubernetes, pkg/controller/podautoscaler/replica_calculator.go, and
@@ -61,14 +62,11 @@ function isWithin(ratio: number, tolerance: number): boolean {
 }
 
 /**
- * Kubernetes counts in integers of a thousandth; here 0.1 + 0.2 must not become another replica.
+ * Kubernetes counts in whole thousandths. This slack keeps 0.1 + 0.2 in floating point from adding
+ * a replica.
  */
 const ROUNDING = 1e-9;
 
 function roundUp(value: number): number {
   return Math.max(0, Math.ceil(value - ROUNDING));
-}
-
-function mean(values: readonly number[]): number {
-  return values.reduce((sum, value) => sum + value, 0) / values.length;
 }

@@ -17,13 +17,13 @@ function predicted(values: readonly number[]): number {
 
 describe('the ARIMA predictor', () => {
   it("fits R's example ar.ols(lh): 0.586 for order 1", () => {
-    const { weights, constant } = fitOrder(LH, 1, 1)!;
+    const { weights, constant } = fitOrder(LH, 1, 1);
     expect(weights.map((weight) => weight.toFixed(3))).toEqual(['0.586']);
     // R's fit is of deviations from the mean 2.4, with the intercept 0.006234.
     expect(constant).toBeCloseTo(2.4 * (1 - weights[0]!) + 0.006234, 5);
   });
 
-  it("takes order 3 for it, as R's ar(lh), and predicts as R's arima(lh, c(3, 0, 0))", () => {
+  it("chooses order 3 for this series, as R's ar(lh), and predicts as R's arima(lh, c(3, 0, 0))", () => {
     expect(bestFit(LH).weights).toHaveLength(3);
     // R fits by maximum likelihood: 2.460.
     expect(Math.abs(predicted(LH) - 2.46)).toBeLessThan(0.02);
@@ -49,7 +49,7 @@ describe('the ARIMA predictor', () => {
     expect(predicted(falling)).toBe(0);
   });
 
-  it('predicts the value of a constant series, and the last one before the fifth', () => {
+  it('predicts the value of a constant series, and the last of fewer than five values', () => {
     expect(predicted([7, 7, 7, 7, 7, 7, 7])).toBeCloseTo(7, 9);
     expect(predicted([1, 2, 3, 9])).toBe(9);
     expect(predicted([])).toBe(0);

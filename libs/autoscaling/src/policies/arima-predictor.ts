@@ -1,3 +1,5 @@
+import { mean, NormalEquations } from '@baton/kernel';
+
 /** Fewest observations: Dynamo's minimum_data_points. */
 const FEWEST_POINTS = 5;
 /** Observations that the model is fitted to; older ones are dropped. */
@@ -13,9 +15,9 @@ export interface Autoregression {
 }
 
 /**
- * ARIMA(p, d, 0), p from 0 to 3, d 0 or 1, fitted anew to each prediction. As `auto_arima` of
- * pmdarima, which Dynamo's planner calls, it differences the series when the KPSS test rejects that
- * it has a level, and takes the order with the lowest AIC (Hyndman and Khandakar, J. Stat. Softw.
+ * ARIMA(p, d, 0), p from 0 to 3, d 0 or 1, fitted anew for each prediction. As `auto_arima` of
+ * pmdarima, which Dynamo's planner calls, it differences the series when the KPSS test rejects a
+ * constant level, and chooses the order with the lowest AIC (Hyndman and Khandakar, J. Stat. Softw.
  * 27(3), 2008). The fit is by least squares, conditional on the first values.
  */
 export class ArimaPredictor {
@@ -26,15 +28,14 @@ export class ArimaPredictor {
     if (this.seen.length > WINDOW) this.seen.shift();
   }
 
-  /** At least 0. The last value before the fifth one; 0 before the first. */
+  /** At least 0. Of fewer than five values: the last one, or 0 without any. */
   next(): number {
     const { seen } = this;
     const last = seen.at(-1) ?? 0;
     if (seen.length < FEWEST_POINTS) return last;
     const isLevel = kpss(seen) <= KPSS_CRITICAL;
     const series = isLevel ? seen : differences(seen);
-    const { constant, weights } = bestFit(series);
-    const step = weights.reduce((sum, weight, i) => sum + weight * series.at(-1 - i)!, constant);
+    const step = expectedAt(series.length, series, bestFit(series));
     return Math.max(0, isLevel ? step : last + step);
   }
 }
@@ -70,68 +71,46 @@ export function bestFit(series: readonly number[]): Autoregression {
   let lowest = Infinity;
   for (let order = 0; order <= highest; order++) {
     const fit = fitOrder(series, order, highest);
-    if (fit === undefined) break;
     const count = series.length - highest;
     const aic = count * Math.log(Math.max(fit.squares / count, Number.MIN_VALUE)) + 2 * order;
     if (aic >= lowest) continue;
-    [best, lowest] = [fitOrder(series, order, order) ?? fit, aic];
+    [best, lowest] = [fitOrder(series, order, order), aic];
   }
   return best;
 }
 
 /**
- * The least squares over all values behind the first `from` (at least `order`). Undefined when they
- * do not determine it.
+ * The least-squares fit to all values after the first `from` (at least `order`). The fit is of
+ * deviations from the mean, as R's `ar.ols`, so that a high level costs no precision.
  */
 export function fitOrder(
   series: readonly number[],
   order: number,
   from: number,
-): (Autoregression & { readonly squares: number }) | undefined {
-  const rows: number[][] = [];
+): Autoregression & { readonly squares: number } {
+  const level = mean(series);
+  const deviations = series.map((value) => value - level);
+  const inputsAt = (at: number): number[] => [1, ...deviations.slice(at - order, at).reverse()];
+  const system = new NormalEquations(order + 1);
+  for (let at = from; at < series.length; at++) system.add(inputsAt(at), deviations[at]!, 1);
+  const [offset = 0, ...weights] = system.solve();
+  const constant = offset + weights.reduce((sum, weight) => sum - weight * level, level);
+  let squares = 0;
   for (let at = from; at < series.length; at++) {
-    const past = Array.from({ length: order }, (_none, i) => series[at - 1 - i]!);
-    rows.push([1, ...past, series[at]!]);
+    squares += (series[at]! - expectedAt(at, series, { constant, weights })) ** 2;
   }
-  const solved = solve(normalEquations(rows));
-  if (solved === undefined) return undefined;
-  const [constant = 0, ...weights] = solved;
-  const squares = rows.reduce((sum, row) => {
-    const expected = solved.reduce((total, factor, i) => total + factor * row[i]!, 0);
-    return sum + (row.at(-1)! - expected) ** 2;
-  }, 0);
   return { constant, weights, squares };
 }
 
-/** Of rows with the inputs and, last, the output: XᵀX beside Xᵀy. */
-function normalEquations(rows: readonly (readonly number[])[]): number[][] {
-  const width = rows[0]!.length;
-  return Array.from({ length: width - 1 }, (_none, i) =>
-    Array.from({ length: width }, (_other, j) =>
-      rows.reduce((sum, row) => sum + row[i]! * row[j]!, 0),
-    ),
-  );
-}
-
-/** Gauss and Jordan without exchanges, for a positive definite matrix; undefined for another. */
-function solve(equations: number[][]): number[] | undefined {
-  for (const [at, pivot] of equations.entries()) {
-    const scale = pivot[at]!;
-    if (scale <= 1e-9 * (1 + Math.abs(equations[0]![0]!))) return undefined;
-    for (let j = at; j < pivot.length; j++) pivot[j]! /= scale;
-    for (const row of equations) {
-      const factor = row[at]!;
-      if (row === pivot || factor === 0) continue;
-      for (let j = at; j < row.length; j++) row[j]! -= factor * pivot[j]!;
-    }
-  }
-  return equations.map((row) => row.at(-1)!);
+/** The value expected at an index, from those before it. */
+function expectedAt(
+  at: number,
+  series: readonly number[],
+  { constant, weights }: Autoregression,
+): number {
+  return weights.reduce((sum, weight, i) => sum + weight * series[at - 1 - i]!, constant);
 }
 
 function differences(series: readonly number[]): number[] {
   return series.slice(1).map((value, i) => value - series[i]!);
-}
-
-function mean(values: readonly number[]): number {
-  return values.reduce((sum, value) => sum + value, 0) / values.length;
 }

@@ -1,3 +1,4 @@
+import { isObject } from '@baton/kernel';
 import { type BatonConfig, type ConfigKey, configKeys, isConfigKey, optionOf } from '../config';
 import { fileName, keyOf, nearestName } from '../names';
 import { isModulePath, type OptionValue } from '../option';
@@ -95,8 +96,7 @@ function changeable(name: string): ChangeableKey {
 }
 
 function withEarlier(wanted: unknown, earlier: string | undefined): unknown {
-  const isMap = typeof wanted === 'object' && wanted !== null && !Array.isArray(wanted);
-  if (!isMap || earlier === undefined) return wanted;
+  if (!isObject(wanted) || earlier === undefined) return wanted;
   return { ...dashed(JSON.parse(earlier) as object), ...dashed(wanted) };
 }
 

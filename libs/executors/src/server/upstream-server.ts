@@ -1,3 +1,4 @@
+import { isObject } from '@baton/kernel';
 import type { ExecutedRequest, UpstreamFailure } from '@baton/contract';
 import { Agent, type Dispatcher } from 'undici';
 import type { Body, JsonObjectText } from './json-object-text';
@@ -179,7 +180,7 @@ export async function wholeText(
 /** @throws UpstreamLost */
 export function upstreamBody(text: string): Body {
   const value = parsed(text);
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+  if (!isObject(value)) {
     throw new UpstreamLost('garbled', new GarbledStream('no JSON object'));
   }
   return value as Record<string, unknown>;

@@ -1,3 +1,4 @@
+import { isObject } from '@baton/kernel';
 import { HardwareError } from '../hardware-error';
 import type { Gpu, GpuInterconnect } from './gpu';
 import { efficiency, gpu } from './gpu-row';
@@ -10,9 +11,9 @@ const REQUIRED = {
 } as const;
 
 const OPTIONAL = {
-  /** Without it the GPU has no FP8 units. */
+  /** Unset: the GPU has no FP8 units. */
   fp8_tflops: [0.1, 1_000_000],
-  /** Without it the GPU has no NVFP4 units. */
+  /** Unset: the GPU has no NVFP4 units. */
   fp4_tflops: [0.1, 1_000_000],
   /** The memory that the driver reports. Default: 0.99 of it. */
   shown_memory_gib: [1, 10_000],
@@ -36,8 +37,8 @@ type Fields = Readonly<Record<string, unknown>>;
 
 /**
  * A user's own GPU, from the fields of docs/step-time.md. Its steps come from the roofline or from
- * a profile, unless `operators` names the folder of its measured operators. Efficiencies that are
- * not given are those assumed for unmeasured cards of the catalogue.
+ * a profile, unless `operators` names the folder of its measured operators. Missing efficiencies
+ * get the values assumed for unmeasured cards of the catalogue.
  *
  * @param where  the user's value, for errors
  * @throws HardwareError `bad-config`, which names the field
@@ -85,7 +86,7 @@ function interconnectOf(fields: Fields): GpuInterconnect {
 }
 
 function checkedFields(content: unknown, where: string): Fields {
-  if (typeof content !== 'object' || content === null || Array.isArray(content)) {
+  if (!isObject(content)) {
     throw unusable(where, 'it is not a map of fields');
   }
   for (const [name, value] of Object.entries(content)) checkField(name, value, where);

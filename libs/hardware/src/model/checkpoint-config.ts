@@ -1,6 +1,7 @@
+import { isObject, type JsonFields } from '@baton/kernel';
 import { HardwareError } from '../hardware-error';
 
-/** The fields of a Hugging Face `config.json`, those of the text model where it has several. */
+/** The fields of a Hugging Face `config.json`; of several models, those of the text model. */
 export class CheckpointConfig {
   private readonly fields: Readonly<Record<string, unknown>>;
 
@@ -63,7 +64,6 @@ export class CheckpointConfig {
   }
 }
 
-function mappingOf(value: unknown): Readonly<Record<string, unknown>> | undefined {
-  const isMapping = typeof value === 'object' && value !== null && !Array.isArray(value);
-  return isMapping ? (value as Readonly<Record<string, unknown>>) : undefined;
+function mappingOf(value: unknown): JsonFields | undefined {
+  return isObject(value) ? value : undefined;
 }

@@ -1,3 +1,4 @@
+import { mean } from '@baton/kernel';
 import { OperatorTables } from '../operator-tables';
 import type { ExpertShape } from '../expert-table';
 import type { KvFormat } from '../attention-tables';
@@ -53,14 +54,9 @@ export function heldOutErrors(
   return {
     points: table.size,
     heldOut: errors.length,
-    meanPercent: mean(sizes),
+    meanPercent: sizes.length === 0 ? undefined : mean(sizes),
     largestPercent: errors[sizes.indexOf(Math.max(...sizes))],
   };
-}
-
-function mean(values: readonly number[]): number | undefined {
-  if (values.length === 0) return undefined;
-  return values.reduce((sum, value) => sum + value, 0) / values.length;
 }
 
 /** The tables' value at the place of a point. Undefined: no measured shape is near. */

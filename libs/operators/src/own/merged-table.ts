@@ -1,3 +1,4 @@
+import { mean } from '@baton/kernel';
 import type { OwnPoint, OwnTable } from './own-table';
 
 interface Row {
@@ -36,7 +37,7 @@ export function mergedTable(own: OwnTable, shipped: string | undefined, header: 
 
 /** The mean of the measurements at one place, µs. */
 export function meanUs({ us }: Pick<OwnPoint, 'us'>): number {
-  return us.reduce((sum, one) => sum + one, 0) / us.length;
+  return mean(us);
 }
 
 function spansOf(points: Iterable<OwnPoint>): ReadonlyMap<string, Span> {

@@ -1,3 +1,4 @@
+import { mean } from '@baton/kernel';
 import {
   type ClassSummary,
   type CostSummary,
@@ -251,7 +252,7 @@ function utilisationOf({ engines }: PlanFigures): SplitDocument['utilisation'] {
   const roles = [...new Set(engines.map(({ role }) => role))];
   const means = roles.map((role) => {
     const shares = engines.filter((one) => one.role === role).map((one) => one.utilisation ?? 0);
-    return [role, roundTo(shares.reduce((sum, one) => sum + one, 0) / shares.length, 6)] as const;
+    return [role, roundTo(mean(shares), 6)] as const;
   });
   return Object.fromEntries(means);
 }

@@ -1,5 +1,6 @@
+import { countIn, type JsonFields, isObject } from '@baton/kernel';
 import { UsageError } from '@baton/config';
-import { countOf, type Entry, type InputOptions, isEntry, type Measured } from './measured';
+import type { InputOptions, Measured } from './measured';
 import { notesOfRequests } from './request-notes';
 import { type RequestTiming, stepsOfRequests } from './request-steps';
 import { stepsOfRun } from './run-steps';
@@ -19,7 +20,7 @@ export function readAiperfRecords(
   records: readonly unknown[],
   options: InputOptions,
 ): Measured {
-  const requests = records.filter(isEntry).flatMap((record) => timingOf(record) ?? []);
+  const requests = records.filter(isObject).flatMap((record) => timingOf(record) ?? []);
   if (requests.length === 0) {
     throw new UsageError(
       `${path} has no record of a finished request with time_to_first_token and both ` +
@@ -31,11 +32,11 @@ export function readAiperfRecords(
 }
 
 /** The summary of a run (`profile_export_aiperf.json`): one point. */
-export function readAiperfSummary(path: string, summary: Entry): Measured {
+export function readAiperfSummary(path: string, summary: JsonFields): Measured {
   const figure = (metric: string, ...statistics: readonly string[]): number | undefined => {
     const block = summary[metric];
-    if (!isEntry(block)) return undefined;
-    const value = statistics.map((name) => countOf(block[name])).find((each) => each !== undefined);
+    if (!isObject(block)) return undefined;
+    const value = statistics.map((name) => countIn(block[name])).find((each) => each !== undefined);
     return value === undefined ? undefined : value * (MS_PER_UNIT[String(block['unit'])] ?? 1);
   };
   return pointOf(path, figure);
@@ -95,16 +96,16 @@ function pointOf(
   return { steps, notes: [`${path}: ${note}.`] };
 }
 
-function timingOf(record: Entry): RequestTiming | undefined {
+function timingOf(record: JsonFields): RequestTiming | undefined {
   const { metadata, metrics, error } = record;
-  if (!isEntry(metadata) || !isEntry(metrics) || (error ?? null) !== null) return undefined;
+  if (!isObject(metadata) || !isObject(metrics) || (error ?? null) !== null) return undefined;
   if (metadata['was_cancelled'] === true || metadata['benchmark_phase'] === 'warmup') {
     return undefined;
   }
-  const startNs = countOf(metadata['request_start_ns']);
-  const ttftMs = countOf(valueOf(metrics, 'time_to_first_token'));
-  const inputTokens = countOf(valueOf(metrics, 'input_sequence_length'));
-  const outputTokens = countOf(valueOf(metrics, 'output_sequence_length'));
+  const startNs = countIn(metadata['request_start_ns']);
+  const ttftMs = countIn(valueOf(metrics, 'time_to_first_token'));
+  const inputTokens = countIn(valueOf(metrics, 'input_sequence_length'));
+  const outputTokens = countIn(valueOf(metrics, 'output_sequence_length'));
   if (startNs === undefined || !ttftMs || !inputTokens || !outputTokens) return undefined;
   return {
     ...{ startMs: startNs / NS_PER_MS, ttftMs, inputTokens, outputTokens },
@@ -114,19 +115,19 @@ function timingOf(record: Entry): RequestTiming | undefined {
 
 /** Gaps between pieces if exported, else their mean. */
 function gapsOf(
-  metrics: Entry,
+  metrics: JsonFields,
   outputTokens: number,
 ): Pick<RequestTiming, 'gapsMs' | 'isAveraged'> {
   const gaps = valueOf(metrics, 'inter_chunk_latency');
-  if (Array.isArray(gaps)) return { gapsMs: (gaps as unknown[]).map((gap) => countOf(gap) ?? 0) };
-  const meanMs = countOf(valueOf(metrics, 'inter_token_latency')) ?? 0;
+  if (Array.isArray(gaps)) return { gapsMs: (gaps as unknown[]).map((gap) => countIn(gap) ?? 0) };
+  const meanMs = countIn(valueOf(metrics, 'inter_token_latency')) ?? 0;
   return { gapsMs: new Float64Array(outputTokens - 1).fill(meanMs), isAveraged: true };
 }
 
 /** The value of a metric; times in milliseconds. */
-function valueOf(metrics: Entry, name: string): unknown {
+function valueOf(metrics: JsonFields, name: string): unknown {
   const metric = metrics[name];
-  if (!isEntry(metric)) return undefined;
+  if (!isObject(metric)) return undefined;
   const factor = MS_PER_UNIT[String(metric['unit'])] ?? 1;
   const { value } = metric;
   if (Array.isArray(value)) return (value as unknown[]).map((each) => Number(each) * factor);

@@ -1,5 +1,6 @@
+import { countIn, type JsonFields, isObject } from '@baton/kernel';
 import { UsageError } from '@baton/config';
-import { countOf, type Entry, type InputOptions, isEntry, type Measured } from './measured';
+import type { InputOptions, Measured } from './measured';
 import { notesOfRequests } from './request-notes';
 import { type RequestTiming, stepsOfRequests } from './request-steps';
 import { stepsOfRun } from './run-steps';
@@ -12,29 +13,29 @@ const MS_PER_SECOND = 1000;
  * requests gives one point.
  */
 export function readGuidellm(path: string, document: unknown, options: InputOptions): Measured {
-  const benchmarks = isEntry(document) ? document['benchmarks'] : undefined;
+  const benchmarks = isObject(document) ? document['benchmarks'] : undefined;
   if (!Array.isArray(benchmarks)) throw new UsageError(`${path} has no list of benchmarks.`);
   const parts = (benchmarks as unknown[])
-    .filter(isEntry)
+    .filter(isObject)
     .map((benchmark) => readBenchmark(path, benchmark, options));
   return { steps: parts.flatMap(({ steps }) => steps), notes: parts.flatMap(({ notes }) => notes) };
 }
 
-function readBenchmark(path: string, benchmark: Entry, options: InputOptions): Measured {
+function readBenchmark(path: string, benchmark: JsonFields, options: InputOptions): Measured {
   const successful = within(benchmark, 'requests', 'successful');
   const listed = Array.isArray(successful) ? (successful as unknown[]) : [];
-  const requests = listed.filter(isEntry).flatMap((request) => timingOf(request) ?? []);
+  const requests = listed.filter(isObject).flatMap((request) => timingOf(request) ?? []);
   if (requests.length === 0) return readSummary(path, benchmark);
   const found = stepsOfRequests(requests, options.maxNumBatchedTokens);
   return { steps: found.steps, notes: notesOfRequests(path, requests.length, found) };
 }
 
-function timingOf(request: Entry): RequestTiming | undefined {
-  const start = countOf(request['request_start_time']) ?? countOf(request['start_time']);
-  const ttftMs = countOf(request['time_to_first_token_ms']);
-  const gapMs = countOf(request['inter_token_latency_ms']) ?? 0;
-  const inputTokens = countOf(request['prompt_tokens']);
-  const outputTokens = countOf(request['output_tokens']);
+function timingOf(request: JsonFields): RequestTiming | undefined {
+  const start = countIn(request['request_start_time']) ?? countIn(request['start_time']);
+  const ttftMs = countIn(request['time_to_first_token_ms']);
+  const gapMs = countIn(request['inter_token_latency_ms']) ?? 0;
+  const inputTokens = countIn(request['prompt_tokens']);
+  const outputTokens = countIn(request['output_tokens']);
   if (start === undefined || !ttftMs || !inputTokens || !outputTokens) return undefined;
   return {
     startMs: start * MS_PER_SECOND,
@@ -46,9 +47,9 @@ function timingOf(request: Entry): RequestTiming | undefined {
   };
 }
 
-function readSummary(path: string, benchmark: Entry): Measured {
+function readSummary(path: string, benchmark: JsonFields): Measured {
   const figure = (metric: string, statistic: string): number | undefined =>
-    countOf(within(benchmark, 'metrics', metric, 'successful', statistic));
+    countIn(within(benchmark, 'metrics', metric, 'successful', statistic));
   const input = figure('prompt_token_count', 'mean');
   const output = figure('output_token_count', 'mean');
   if (input === undefined || output === undefined) {
@@ -70,8 +71,8 @@ function readSummary(path: string, benchmark: Entry): Measured {
   return { steps, notes: [`${path}: ${note}.`] };
 }
 
-function within(from: Entry, ...keys: readonly string[]): unknown {
+function within(from: JsonFields, ...keys: readonly string[]): unknown {
   let value: unknown = from;
-  for (const key of keys) value = isEntry(value) ? value[key] : undefined;
+  for (const key of keys) value = isObject(value) ? value[key] : undefined;
   return value;
 }

@@ -24,18 +24,6 @@ export interface InputOptions {
   readonly maxNumBatchedTokens: number;
 }
 
-/** A parsed JSON or YAML object. */
-export type Entry = Readonly<Record<string, unknown>>;
-
-export function isEntry(value: unknown): value is Entry {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
-/** A finite number from 0. Undefined for any other value. */
-export function countOf(value: unknown): number | undefined {
-  return typeof value === 'number' && Number.isFinite(value) && value >= 0 ? value : undefined;
-}
-
 /** @throws UsageError when the value is not a finite number above `above` */
 export function measuredNumber(value: unknown, where: string, above: number): number {
   if (typeof value === 'number' && Number.isFinite(value) && value > above) return value;

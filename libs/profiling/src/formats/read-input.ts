@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { readFileSync, statSync } from 'node:fs';
+import { isObject, reasonOf } from '@baton/kernel';
 import { UsageError } from '@baton/config';
 import { parse, YAMLError } from 'yaml';
 import { readAiperfCsv, readAiperfRecords, readAiperfSummary } from './aiperf';
@@ -7,7 +8,7 @@ import { FORMATS, type InputFormat } from './formats';
 import { readGridCsv } from './grid-csv';
 import { readGuidellm } from './guidellm';
 import { readInferenceX } from './inferencex';
-import { type InputOptions, isEntry, type Measured } from './measured';
+import type { InputOptions, Measured } from './measured';
 import { readStepLog } from './step-log-file';
 import { readVllmBench } from './vllm-bench';
 import { readXpydPoints } from './xpyd-points';
@@ -65,7 +66,7 @@ const READERS: Readonly<Record<InputFormat, (source: Source, options: InputOptio
 function readAiperf({ path, text, documents }: Source, options: InputOptions): Measured {
   if (isAiperfCsv(text)) return readAiperfCsv(path, text);
   const [first] = documents();
-  const isSummary = isEntry(first) && !('metadata' in first);
+  const isSummary = isObject(first) && !('metadata' in first);
   return isSummary ? readAiperfSummary(path, first) : readAiperfRecords(path, documents(), options);
 }
 
@@ -74,7 +75,7 @@ function formatOf({ path, text, documents }: Source): InputFormat {
   if (/^\uFEFF?\s*\w+(\s*,\s*\w+)+\s*(\r?\n|$)/.test(text)) return 'csv';
   const [head] = documents();
   const first: unknown = Array.isArray(head) ? (head as unknown[])[0] : head;
-  if (isEntry(first)) {
+  if (isObject(first)) {
     const has = (...keys: readonly string[]) => keys.some((key) => key in first);
     if (has('step_ms')) return 'baton-log';
     if (has('conc') && has('isl') && has('osl')) return 'inferencex';
@@ -118,8 +119,7 @@ function yamlOf(path: string, text: string): unknown {
     return parse(text);
   } catch (error) {
     if (!(error instanceof YAMLError)) throw error;
-    const [why = ''] = error.message.split('\n');
-    throw new UsageError(`${path} cannot be read: ${why.replace(/:$/, '')}.`);
+    throw new UsageError(`${path} cannot be read: ${reasonOf(error)}.`);
   }
 }
 
@@ -127,8 +127,7 @@ function fileText(path: string): string {
   try {
     if (statSync(path).size <= BYTES_MAX) return readFileSync(path, 'utf8');
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
-    throw new UsageError(`${path} cannot be read: ${why}.`);
+    throw new UsageError(`${path} cannot be read: ${reasonOf(error)}.`);
   }
   throw new UsageError(`${path} is larger than ${BYTES_MAX / 2 ** 20} MiB; give a part of it.`);
 }

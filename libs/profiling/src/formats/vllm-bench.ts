@@ -1,6 +1,7 @@
+import { countIn, type JsonFields, isObject } from '@baton/kernel';
 import type { MeasuredStep } from '@baton/calibration';
 import { UsageError } from '@baton/config';
-import { countOf, type Entry, type InputOptions, isEntry, type Measured } from './measured';
+import type { InputOptions, Measured } from './measured';
 import { notesOfRequests, sequentially } from './request-notes';
 import { type RequestTiming, stepsOfRequests } from './request-steps';
 import { stepsOfRun } from './run-steps';
@@ -19,13 +20,13 @@ export function readVllmBench(
   options: InputOptions,
 ): Measured {
   const parts = documents.map((document) => {
-    if (isEntry(document)) return readRun(path, document, options);
+    if (isObject(document)) return readRun(path, document, options);
     throw new UsageError(`${path} holds an entry that is not a result of vllm bench serve.`);
   });
   return { steps: parts.flatMap(({ steps }) => steps), notes: parts.flatMap(({ notes }) => notes) };
 }
 
-function readRun(path: string, run: Entry, options: InputOptions): Measured {
+function readRun(path: string, run: JsonFields, options: InputOptions): Measured {
   const requests = requestsOf(run);
   if (requests === undefined || requests.length === 0) return readSummary(path, run);
   const found = stepsOfRequests(requests, options.maxNumBatchedTokens);
@@ -33,11 +34,11 @@ function readRun(path: string, run: Entry, options: InputOptions): Measured {
 }
 
 /** Undefined when the result has no details, or they have no place in time. */
-function requestsOf(run: Entry): RequestTiming[] | undefined {
+function requestsOf(run: JsonFields): RequestTiming[] | undefined {
   const { input_lens: inputs, output_lens: outputs, ttfts, itls, start_times: starts } = run;
   if (![inputs, outputs, ttfts, itls].every(Array.isArray)) return undefined;
   const errors = Array.isArray(run['errors']) ? (run['errors'] as unknown[]) : [];
-  const isSequential = countOf(run['max_concurrency']) === 1;
+  const isSequential = countIn(run['max_concurrency']) === 1;
   if (!Array.isArray(starts) && !isSequential) return undefined;
   const requests = (inputs as unknown[]).flatMap((inputTokens, i) => {
     if (errors[i]) return [];
@@ -56,22 +57,22 @@ function requestsOf(run: Entry): RequestTiming[] | undefined {
 /** A request of the result, times in seconds. Undefined when it got no token. */
 function timingOf(request: Readonly<Record<string, unknown>>): RequestTiming | undefined {
   const [input, output, ttft, start] = ['inputTokens', 'outputTokens', 'ttft', 'start'].map((key) =>
-    countOf(request[key]),
+    countIn(request[key]),
   );
   const { gaps } = request;
   if (!input || !output || !ttft || start === undefined || !Array.isArray(gaps)) return undefined;
   return {
     startMs: start * MS_PER_SECOND,
     ttftMs: ttft * MS_PER_SECOND,
-    gapsMs: (gaps as unknown[]).map((gap) => (countOf(gap) ?? 0) * MS_PER_SECOND),
+    gapsMs: (gaps as unknown[]).map((gap) => (countIn(gap) ?? 0) * MS_PER_SECOND),
     inputTokens: input,
     outputTokens: output,
   };
 }
 
-function readSummary(path: string, run: Entry): Measured {
+function readSummary(path: string, run: JsonFields): Measured {
   const [completed, input, output] = ['completed', 'total_input_tokens', 'total_output_tokens'].map(
-    (key) => countOf(run[key]),
+    (key) => countIn(run[key]),
   );
   if (!completed || input === undefined || output === undefined) {
     throw new UsageError(
@@ -80,11 +81,11 @@ function readSummary(path: string, run: Entry): Measured {
     );
   }
   const { steps, note } = stepsOfRun({
-    concurrency: countOf(run['max_concurrency']),
-    outputTokensPerSecond: countOf(run['output_throughput']),
-    meanTokenGapMs: countOf(run['mean_itl_ms']) ?? countOf(run['mean_tpot_ms']),
-    medianTokenGapMs: countOf(run['median_itl_ms']) ?? countOf(run['median_tpot_ms']),
-    medianTtftMs: countOf(run['median_ttft_ms']) ?? countOf(run['mean_ttft_ms']),
+    concurrency: countIn(run['max_concurrency']),
+    outputTokensPerSecond: countIn(run['output_throughput']),
+    meanTokenGapMs: countIn(run['mean_itl_ms']) ?? countIn(run['mean_tpot_ms']),
+    medianTokenGapMs: countIn(run['median_itl_ms']) ?? countIn(run['median_tpot_ms']),
+    medianTtftMs: countIn(run['median_ttft_ms']) ?? countIn(run['mean_ttft_ms']),
     meanInputTokens: input / completed,
     meanOutputTokens: output / completed,
   });

@@ -1,6 +1,7 @@
+import { type JsonFields, isObject } from '@baton/kernel';
 import { decodeStep, type MeasuredStep, prefillStep } from '@baton/calibration';
 import { UsageError } from '@baton/config';
-import { type Entry, isEntry, type KvTransfer, type Measured, measuredNumber } from './measured';
+import { type KvTransfer, type Measured, measuredNumber } from './measured';
 
 const SECTIONS = ['prefill', 'kv_transfer', 'decode'];
 
@@ -10,7 +11,7 @@ const SECTIONS = ['prefill', 'kv_transfer', 'decode'];
  * point counts as one prompt.
  */
 export function readXpydPoints(path: string, document: unknown): Measured {
-  if (!isEntry(document)) throw new UsageError(`${path} is not a mapping of points.`);
+  if (!isObject(document)) throw new UsageError(`${path} is not a mapping of points.`);
   const unknown = Object.keys(document).find((key) => !SECTIONS.includes(key));
   if (unknown !== undefined) {
     throw new UsageError(`${path}: unknown section '${unknown}'; use ${SECTIONS.join(', ')}.`);
@@ -40,7 +41,7 @@ interface Point {
   number(key: string): number;
 }
 
-function pointsOf(path: string, document: Entry, section: string): Point[] {
+function pointsOf(path: string, document: JsonFields, section: string): Point[] {
   const points = document[section] ?? [];
   if (!Array.isArray(points)) {
     throw new UsageError(`${path}: ${section} must be a list of points.`);
@@ -48,7 +49,7 @@ function pointsOf(path: string, document: Entry, section: string): Point[] {
   return points.map((point: unknown, i) => ({
     number: (key) =>
       measuredNumber(
-        isEntry(point) ? point[key] : undefined,
+        isObject(point) ? point[key] : undefined,
         `${path}: ${key} of point ${i + 1} in ${section}`,
         0,
       ),

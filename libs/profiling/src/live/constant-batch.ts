@@ -1,4 +1,5 @@
-import { mean, median, midMean } from './statistics';
+import { mean, median } from '@baton/kernel';
+import { midMean } from './statistics';
 import type { Answered } from './target';
 
 /** The decode step of streams that started together, over the time in which all of them decode. */

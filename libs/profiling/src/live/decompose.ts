@@ -1,8 +1,9 @@
+import { median } from '@baton/kernel';
 import { decodeStep, type MeasuredStep, prefillStep } from '@baton/calibration';
 import type { KvTransfer } from '../formats/measured';
 import type { DecodePoint } from './measure-decode';
 import type { PromptPoint } from './measure-prompts';
-import { median, straight } from './statistics';
+import { straight } from './statistics';
 
 /** Measurements of an otherwise idle cluster. */
 export interface Measurements {

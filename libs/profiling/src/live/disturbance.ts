@@ -1,10 +1,10 @@
-import { msToUs } from '@baton/kernel';
+import { mean, median, msToUs } from '@baton/kernel';
 import { WorkloadBuilder } from '@baton/workload';
 import { type Measurements, wholePrompts } from './decompose';
 import type { DecodePoint } from './measure-decode';
 import type { PromptPoint } from './measure-prompts';
 import type { Measuring } from './measuring';
-import { mean, median, midMean } from './statistics';
+import { midMean } from './statistics';
 import type { Answered } from './target';
 
 /** The delay that a prompt and a decoding stream cause each other, though on different engines. */

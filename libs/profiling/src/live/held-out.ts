@@ -1,4 +1,4 @@
-import { Failure } from '@baton/kernel';
+import { Failure, mean } from '@baton/kernel';
 import type { Workload } from '@baton/workload';
 import type { Counters } from './counters';
 import { type EngineTimes, type Measurements, wholePrompts } from './decompose';
@@ -6,7 +6,7 @@ import { type Beside, type Figures, figuresOf, sideBySide } from './figures';
 import { type FirstTokenParts, partsBetween, simulatedParts } from './first-token-parts';
 import type { LoadRequest } from './live-request';
 import { asSent, loadOf, type LoadPlan } from './load-plan';
-import { mean, straight } from './statistics';
+import { straight } from './statistics';
 import type { LiveTarget, TargetRun } from './target';
 import type { EngineCounts } from './topology-of';
 import { type TwinOptions, type TwinRuns, twinRuns } from './twin';

@@ -1,7 +1,7 @@
+import { median } from '@baton/kernel';
 import { WorkloadBuilder } from '@baton/workload';
 import { type ConstantBatch, constantBatch } from './constant-batch';
 import { failed } from './measure-prompts';
-import { median } from './statistics';
 import type { Answered, LiveTarget } from './target';
 
 /** Decode steps of an unchanged batch: medians over the rounds, ms. */

@@ -1,7 +1,6 @@
-import { Failure } from '@baton/kernel';
+import { Failure, median } from '@baton/kernel';
 import { type Workload, WorkloadBuilder } from '@baton/workload';
 import { type Counters, onlyNewMs, type Part, PARTS } from './counters';
-import { median } from './statistics';
 import type { Answered, LiveTarget } from './target';
 
 /** A prompt computed on an otherwise idle cluster: medians over the rounds, ms. */

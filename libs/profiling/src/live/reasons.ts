@@ -1,9 +1,9 @@
+import { mean, median } from '@baton/kernel';
 import type { Calibration } from '@baton/calibration';
 import type { Contention, Followed } from './disturbance';
 import type { EngineTimes, Measurements } from './decompose';
 import type { Beside } from './figures';
 import type { HeldOut } from './held-out';
-import { mean, median } from './statistics';
 
 /** Measured reasons why a simulated figure may differ from a real one. Shares: 0.1 is a tenth. */
 export interface Reasons {

@@ -1,13 +1,4 @@
-import { quantile } from '@baton/analysis';
-
-/** NaN without values. */
-export function median(values: Iterable<number>): number {
-  return quantile(Float64Array.from(values).sort(), 0.5);
-}
-
-export function mean(values: readonly number[]): number {
-  return values.reduce((sum, value) => sum + value, 0) / values.length;
-}
+import { mean } from '@baton/kernel';
 
 /**
  * Mean of the middle half. It ignores pauses like the median, and handles two tokens that arrive

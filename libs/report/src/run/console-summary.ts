@@ -1,3 +1,4 @@
+import { mean } from '@baton/kernel';
 import type {
   EngineRoleName,
   EngineSummary,
@@ -195,14 +196,10 @@ function poolRow(role: EngineRoleName, pool: readonly EngineSummary[]): (string 
     role,
     pool.length,
     pool.reduce((sum, engine) => sum + engine.gpus, 0),
-    formatShare(meanOf(busy)),
+    formatShare(mean(busy)),
     formatShare(Math.min(...busy)),
     formatShare(Math.max(...busy)),
-    formatShare(meanOf(usage)),
+    formatShare(mean(usage)),
     formatShare(Math.max(...pool.map((engine) => engine.kv_usage_max ?? 0))),
   ];
-}
-
-function meanOf(values: readonly number[]): number {
-  return values.reduce((sum, value) => sum + value, 0) / values.length;
 }

@@ -5,7 +5,7 @@ import type {
   SeriesRecord,
   Summary,
 } from '@baton/analysis';
-import { usToSeconds } from '@baton/kernel';
+import { mean, usToSeconds } from '@baton/kernel';
 import { formatBytes, formatShare } from '../format-number';
 import type {
   BarsSection,
@@ -99,10 +99,9 @@ function lines(
 function envelope(curves: readonly number[][], tone: EngineRoleName): Series[] {
   const across = (merge: (values: number[]) => number): number[] =>
     curves[0]!.map((_value, point) => merge(curves.map((curve) => curve[point]!)));
-  const mean = across((values) => values.reduce((sum, value) => sum + value, 0) / values.length);
   return [
     { name: 'highest', values: across((values) => Math.max(...values)), tone, style: 'dashed' },
-    { name: `mean of ${curves.length}`, values: mean, tone },
+    { name: `mean of ${curves.length}`, values: across(mean), tone },
     { name: 'lowest', values: across((values) => Math.min(...values)), tone, style: 'dashed' },
   ];
 }

@@ -1,4 +1,4 @@
-import { assert } from '@baton/kernel';
+import { assert, mean } from '@baton/kernel';
 import { PiecewiseLinear } from '../port/piecewise-linear';
 import type { Range } from '../port/valid-range';
 
@@ -97,5 +97,5 @@ function lineOf(points: readonly GridPoint[], slope: number): PiecewiseLinear {
 
 /** A point measured several times counts with its mean. */
 function meanOf(points: readonly GridPoint[]): number {
-  return points.reduce((sum, point) => sum + point.y, 0) / points.length;
+  return mean(points.map((point) => point.y));
 }

@@ -1,3 +1,4 @@
+import { quantile } from '@baton/kernel';
 /**
  * The scatter of step durations around a model, by regime: steps that only decode, and steps that
  * also compute prompts. A regime is a list of factors, the quantiles of `NOISE_PROBABILITIES`,
@@ -23,9 +24,9 @@ const FEWEST = 50;
 export function noiseFrom(ratios: readonly number[]): readonly number[] | undefined {
   if (ratios.length < FEWEST) return undefined;
   const sorted = [...ratios].sort((a, b) => a - b);
-  const quantiles = NOISE_PROBABILITIES.map((p) => quantileOf(sorted, p));
+  const quantiles = NOISE_PROBABILITIES.map((p) => quantile(sorted, p));
   const mean = meanOf(quantiles);
-  return quantiles.map((quantile) => quantile / mean);
+  return quantiles.map((each) => each / mean);
 }
 
 /** The factor at a uniform draw from [0, 1): straight between two quantiles. */
@@ -45,11 +46,4 @@ export function meanOf(quantiles: readonly number[]): number {
     sum += (width * (quantiles[i - 1]! + quantiles[i]!)) / 2;
   }
   return sum;
-}
-
-function quantileOf(sorted: readonly number[], probability: number): number {
-  const at = probability * (sorted.length - 1);
-  const below = Math.floor(at);
-  const [low, high] = [sorted[below]!, sorted[Math.min(below + 1, sorted.length - 1)]!];
-  return low + (high - low) * (at - below);
 }

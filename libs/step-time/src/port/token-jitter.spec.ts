@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { hashString } from '@baton/kernel';
+import { hashString, mean } from '@baton/kernel';
 import { TokenJitter } from './token-jitter';
 
 const MEAN_MS = 20;
@@ -14,8 +14,8 @@ function intervalsMs(jitter: TokenJitter, count: number): number[] {
 }
 
 function stdDev(values: readonly number[]): number {
-  const mean = values.reduce((sum, v) => sum + v, 0) / values.length;
-  return Math.sqrt(values.reduce((sum, v) => sum + (v - mean) ** 2, 0) / values.length);
+  const middle = mean(values);
+  return Math.sqrt(mean(values.map((value) => (value - middle) ** 2)));
 }
 
 describe('TokenJitter', () => {
@@ -59,8 +59,7 @@ describe('TokenJitter', () => {
     const intervals = intervalsMs(jitterOf(sd), 20_000);
     expect(stdDev(intervals) / sd).toBeGreaterThan(0.97);
     expect(stdDev(intervals) / sd).toBeLessThan(1.03);
-    const mean = intervals.reduce((sum, v) => sum + v, 0) / intervals.length;
-    expect(Math.abs(mean - MEAN_MS)).toBeLessThan(0.001 * MEAN_MS);
+    expect(Math.abs(mean(intervals) - MEAN_MS)).toBeLessThan(0.001 * MEAN_MS);
   });
 
   it('is not rounded to milliseconds', () => {

@@ -1,4 +1,4 @@
-import { hashString } from '@baton/kernel';
+import { hashString, isObject, reasonOf } from '@baton/kernel';
 import { MOST_TOKENS } from '../workload';
 import { quoted, TraceError } from './trace-reader';
 
@@ -17,10 +17,9 @@ export class TraceFields {
     try {
       value = JSON.parse(text);
     } catch (error) {
-      const why = error instanceof Error ? error.message : String(error);
-      throw new TraceError(file, line, `${quoted(text)} is broken JSON (${why})`);
+      throw new TraceError(file, line, `${quoted(text)} is broken JSON (${reasonOf(error)})`);
     }
-    if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    if (!isObject(value)) {
       throw new TraceError(file, line, `${quoted(text)} is not a JSON object`);
     }
     return new TraceFields(value as Record<string, unknown>, file, line);

@@ -1,3 +1,4 @@
+import { isObject } from '@baton/kernel';
 import { BatonError, type Stage, STAGES } from '@baton/contract';
 import { MAX_ENGINES } from '@baton/placement';
 
@@ -34,8 +35,6 @@ function engineCountOf(body: unknown): number {
 }
 
 export function bodyFields(body: unknown): Readonly<Record<string, unknown>> {
-  if (typeof body === 'object' && body !== null && !Array.isArray(body)) {
-    return body as Record<string, unknown>;
-  }
+  if (isObject(body)) return body;
   throw new BatonError('invalid_type', 'The body must be a JSON object.');
 }

@@ -1,13 +1,6 @@
-import {
-  NEVER,
-  overTime,
-  quantile,
-  type RequestLog,
-  type RunRecord,
-  tpotOf,
-} from '@baton/analysis';
+import { NEVER, overTime, type RequestLog, type RunRecord, tpotOf } from '@baton/analysis';
 import type { ClusterPicture, PictureEngine, PictureRates, RequestName } from '@baton/contract';
-import { type Micros, usToMs, usToSeconds } from '@baton/kernel';
+import { type Micros, quantile, usToMs, usToSeconds } from '@baton/kernel';
 import { EnginesOverTime } from './engines-over-time';
 import { spanOf, stateAt } from './pictured-request';
 

@@ -1,4 +1,4 @@
-import { assert } from '@baton/kernel';
+import { assert } from '../assert';
 
 /** Added to the unit diagonal, so that linearly dependent columns have a solution. */
 const RIDGE = 1e-10;
