@@ -21,8 +21,8 @@ describe('the command line', () => {
       "baton: --port must be an integer from 0 to 65535; 'eighty' is not.\n",
     ],
     [
-      ['up', '--config', 'absent.yaml'],
-      'baton: The configuration file absent.yaml cannot be read: ENOENT: no such file or directory.\n',
+      ['up', '--config', 'no.yaml'],
+      'baton: The configuration file no.yaml cannot be read: ENOENT: no such file or directory.\n',
     ],
     [
       ['up', '--role', 'decode'],

@@ -90,7 +90,9 @@ export function clusterValue(
   }
 }
 
-/** Requests without a batch: those that no engine has taken, and those that wait in engines. */
+/**
+ * Requests outside any batch: those that no engine has taken, and those that wait in an engine.
+ */
 export function waitingFor(sample: ClusterSample, role: EngineRole): number {
   const inside = enginesIn(sample, role).reduce((sum, { waiting }) => sum + waiting, 0);
   return sample.queued[role] + inside;

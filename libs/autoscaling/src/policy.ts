@@ -2,7 +2,7 @@ import type { Micros } from '@baton/kernel';
 import type { EngineRole, Topology } from '@baton/placement';
 import type { ClusterSample } from './sample';
 
-/** Fewest and most engines of each role. A role with a most of 0 is not in the cluster. */
+/** Fewest and most engines of each role. A role whose maximum is 0 is not in the cluster. */
 export interface ScaleBounds {
   readonly min: Topology;
   readonly max: Topology;
@@ -31,7 +31,9 @@ export interface RoleChange {
 /** The engines that a cluster should have; counts are cut to the bounds. */
 export interface ScaleDecision {
   readonly counts: Topology;
-  /** Carried out first; `counts` are those after it. Unset: engines join and leave. */
+  /**
+   * Changes of role, carried out first; `counts` are the counts after them. Unset: no role changes.
+   */
   readonly roleChanges?: readonly RoleChange[];
 }
 

@@ -28,7 +28,7 @@ describe('clients of a closed loop', () => {
     expect(sent(10, {})).toEqual([0, 0, 0, 0, 1_000, 1_000, 1_000, 1_000, 2_000, 2_000]);
   });
 
-  it('with think time send it later, and drift apart', () => {
+  it('with a think time send it later, and drift apart', () => {
     const sentUs = sent(40, { thinkUs: 500 });
     expect(new Set(sentUs.slice(4)).size).toBeGreaterThan(30);
     expect(sentUs).toEqual([...sentUs].sort((a, b) => a - b));
@@ -42,20 +42,20 @@ describe('clients of a closed loop', () => {
     }
   });
 
-  it('think for the given time on average', () => {
+  it('have the given think time on average', () => {
     const sentUs = sent(4_000, { maxConcurrency: 1, thinkUs: 700 });
     const meanUs = sentUs.at(-1)! / (sentUs.length - 1) - REQUEST_US;
     // The mean of 4,000 exponential pauses is within four of its standard errors.
     expect(Math.abs(meanUs - 700)).toBeLessThan((4 * 700) / Math.sqrt(4_000));
   });
 
-  it('think the same with the same seed, and differently with another', () => {
+  it('have the same think times with the same seed, and others with another seed', () => {
     const once = sent(50, { thinkUs: 500 });
     expect(sent(50, { thinkUs: 500 })).toEqual(once);
     expect(sent(50, { thinkUs: 500, seed: 2 })).not.toEqual(once);
   });
 
-  it('pause before they continue, however often the next arrival is read', () => {
+  it('pause before the next turn, however often the next arrival is read', () => {
     const builder = new WorkloadBuilder();
     for (let row = 0; row < 2; row++)
       builder.add({ arrivalUs: 0, promptTokens: 1, outputTokens: 1 });

@@ -10,17 +10,17 @@ export interface Clients {
   /** Most requests under way, one per client. Infinity: an open loop. */
   readonly maxConcurrency: number;
   /**
-   * Mean time between the end of a client's request and its next one, exponentially distributed; 0
-   * for none.
+   * Mean think time: from the end of a client's request to its next one, exponentially distributed.
+   * 0: none.
    */
   readonly thinkUs: Micros;
   readonly seed: number;
 }
 
 /**
- * The next request and its instant: rows in order, turns of a conversation a pause after the
- * previous turn, and never more under way than the clients' concurrency allows. A thinking client
- * keeps its place.
+ * The next request and its instant. Rows come in order; a turn of a conversation comes a pause
+ * after the previous turn. The concurrency of the clients limits the requests under way, and a
+ * client keeps its place during its think time.
  */
 export class Arrivals {
   private nextRow = 0;
@@ -30,7 +30,7 @@ export class Arrivals {
   private readonly thinking: EventQueue | undefined;
   /** Turns whose former turn has ended; unused without conversations. */
   private readonly turns: EventQueue | undefined;
-  /** By row: the first turn that waits for it, and the next turn that waits for the same row. */
+  /** By row: the first turn that waits for it; and the next turn that waits for the same row. */
   private readonly firstTurn = new Int32Array(0);
   private readonly otherTurn = new Int32Array(0);
 
@@ -39,7 +39,7 @@ export class Arrivals {
     private readonly clients: Clients,
   ) {
     assert(clients.maxConcurrency >= 1, 'clients have at least one request under way');
-    assert(clients.thinkUs >= 0, 'clients think for no time or longer');
+    assert(clients.thinkUs >= 0, 'a think time is at least 0');
     if (clients.thinkUs > 0) this.thinking = new EventQueue();
     const { after, count, arrivalUs } = workload;
     if (after.length === 0) return;
@@ -58,8 +58,8 @@ export class Arrivals {
   }
 
   /**
-   * When the next request comes, not before `nowUs`; Infinity when none comes, or none before
-   * another ends.
+   * When the next request comes, at least `nowUs`. Infinity: none comes, or none before another one
+   * ends.
    */
   nextUs(nowUs: Micros): Micros {
     const freeUs = this.isFull ? (this.thinking?.peekTimeUs() ?? Infinity) : nowUs;
@@ -70,7 +70,7 @@ export class Arrivals {
     return this.nextRow < count ? Math.max(fromUs, arrivalUs[this.nextRow]!) : Infinity;
   }
 
-  /** The row that comes now. */
+  /** Takes the row that is due now. */
   take(): number {
     if (this.isFull) this.thinking!.pop();
     else this.busy++;

@@ -4,8 +4,8 @@ import { assert, type Micros, Tournament } from '@baton/kernel';
  * The kinds of entries due at one instant, in the order in which they are handled. Steps end before
  * anything that may join the next one, and batches form last, so every event of an instant can join
  * the batch that begins there. Arrivals come after transfers and leases, because earlier requests
- * go first. Within one of these, the lower slot comes first (engines in the order in which they
- * joined).
+ * go first. Within one kind, the lower slot comes first; slots of engines are in the order of
+ * joining.
  */
 export const TIE = {
   stepEnd: 0,
@@ -19,8 +19,8 @@ export const TIE = {
 const TIES = 8;
 
 /**
- * The next due instant of each slot, in a tournament: the next slot is known at once, and nothing
- * is allocated. A slot has one entry; setting it again replaces it.
+ * The next due instant of each slot, in a tournament, which knows the next slot at once and
+ * allocates nothing. A slot has one entry; setting it again replaces it.
  */
 export class Calendar {
   /** Instant times `TIES` plus the tie order: one exact number up to 2^50 µs (35 years). */
@@ -40,7 +40,7 @@ export class Calendar {
     return this.tournament.first === slot;
   }
 
-  /** When it is due; Infinity when nothing is. */
+  /** When the first slot is due. Infinity: none is. */
   get nextUs(): Micros {
     return Math.floor(this.tournament.firstKey / TIES);
   }

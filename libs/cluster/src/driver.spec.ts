@@ -17,8 +17,8 @@ describe('a request in a cluster of its own', () => {
     expect(log.transferStartUs[0]).toBe(1580);
     expect(log.transferEndUs[0]).toBe(1688);
     expect(log.transferredTokens[0]).toBe(8);
-    // The last prompt token is computed again after 7 others; then 9, 10 and 11 tokens are attended
-    // to.
+    // Decode computes the last prompt token again after 7 others, and then attends to 9, 10 and 11
+    // tokens.
     expect(log.firstTokenUs[0]).toBe(1688 + 1008);
     expect(log.finishUs[0]).toBe(1688 + 1008 + 1009 + 1010 + 1011);
     expect(endUs).toBe(log.finishUs[0]);
@@ -71,10 +71,10 @@ describe('the features of engines', () => {
 });
 
 describe('a preempted request that is rejected', () => {
-  it('leaves no token gap when others take its place', () => {
+  it('leaves no token gap when others use its place', () => {
     const options = {
       ...{ maxNumSeqs: 2, maxNumBatchedTokens: 8, blockSize: 16, numBlocks: 12, maxModelLen: 300 },
-      // With prefix caching it would find its own blocks again, and stay.
+      // With prefix caching the request would find its own blocks again, and stay.
       ...{ enablePrefixCaching: false, enableChunkedPrefill: false, globalCacheHitThreshold: 0.3 },
     };
     const requests = [
@@ -97,7 +97,7 @@ describe('a workload', () => {
     expect([run.log.count, run.steps, run.endUs, run.itl.count]).toEqual([0, 0, 0, 0]);
   });
 
-  it('is served completely by every kind of cluster', () => {
+  it('is completed by every kind of cluster', () => {
     const requests = Array.from({ length: 40 }, (_, i) => ({ atUs: i * 300, output: 1 + (i % 9) }));
     for (const topology of ['1P1D', '2P3D', '3A', '1P1D1A']) {
       const run = simulate(scenarioWith(topology, workloadOf(requests)));
@@ -122,7 +122,7 @@ describe('a workload', () => {
     expect(outcomes(simulate({ ...scenario, pools }))).toEqual(['failed']);
   });
 
-  it('waits for its clients: never has more requests under way than their concurrency', () => {
+  it('never has more requests under way than the concurrency of its clients', () => {
     const workload = workloadOf(Array.from({ length: 12 }, () => ({})));
     const { log } = simulate(scenarioWith('1P1D', workload, { maxConcurrency: 3 }));
     for (let row = 3; row < 12; row++) {
@@ -206,7 +206,7 @@ describe('prefixes', () => {
 
 describe('a lease', () => {
   it('that ends before decode reads sends the request back to prefill, then fails it', () => {
-    // One slot on decode, taken for long: the requests behind it find their blocks gone.
+    // One slot on decode, in use for long: later requests find their blocks gone.
     const requests = [
       { output: 300 },
       ...Array.from({ length: 6 }, () => ({ atUs: 10, output: 2 })),

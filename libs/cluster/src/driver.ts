@@ -18,18 +18,15 @@ const PROGRESS_EVERY = 1 << 14;
 
 type Mutable<T> = { -readonly [K in keyof T]: T[K] };
 
-/**
- * Runs the scenario from its first arrival until every request has ended, or nothing can happen any
- * more.
- */
+/** Runs the scenario from its first arrival until every request has ended, or no event is left. */
 export function simulate(scenario: ClusterScenario, observer: RunObserver = {}): RunRecord {
   return new ClusterRun(scenario, observer).run();
 }
 
 /**
- * The virtual-time driver: takes the next due entry from the calendar and carries it out. All
- * decisions are made by the same code that the live workers drive (engines, coordinators,
- * policies); this class only carries facts between them, at their instants.
+ * The virtual-time driver: it takes the next due entry from the calendar and carries it out.
+ * Engines, coordinators and policies make all decisions, with the same code as in the live workers.
+ * This class only passes facts between them, at their instants.
  */
 export class ClusterRun {
   private readonly scenario: ClusterScenario;
@@ -206,8 +203,8 @@ export class ClusterRun {
   }
 
   /**
-   * A job takes a moment from the queue to the engine, so jobs that a step made room for come after
-   * the next step has begun.
+   * On a live cluster a job takes a moment from the queue to the engine. So jobs for which a step
+   * made room enter after the next step has begun.
    */
   private onBegun(engine: VirtualEngine, nowUs: Micros): void {
     this.lifecycle.onStepBegun(engine, nowUs);

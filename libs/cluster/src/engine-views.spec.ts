@@ -50,7 +50,7 @@ afterEach(() => {
 });
 
 describe('the engine with the least load', () => {
-  it('is the same that a scan finds, in every placement', () => {
+  it('is the one that a scan finds, in every placement', () => {
     fc.assert(
       fc.property(fc.nat(), (seed) => {
         const ranked = simulate(scenarioOf(seed));

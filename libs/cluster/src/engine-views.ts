@@ -45,7 +45,7 @@ export class VirtualEngineView implements EngineView, Ranked {
     return this.requests - this.running;
   }
 
-  /** Counts a request that is sent there, even when the measurement is older. */
+  /** Counts a request sent to the engine, also when the measurement is older. */
   sent(promptTokens: number): void {
     if (this.look.keepUs === 0) return;
     this.count += 1;
@@ -88,9 +88,9 @@ export class VirtualEngineView implements EngineView, Ranked {
 }
 
 /**
- * The policies' view of the engines of a stage, in the order in which they joined. They are ranked
- * by a measure once a policy first requests it; then a choice costs log2(engines) for each engine
- * that has changed since the last choice.
+ * The policies' view of the engines of a stage, in the order in which they joined. The first use of
+ * a measure ranks all engines by it. Later choices cost log2(engines) for each engine that has
+ * changed since the last choice.
  */
 export class EngineViews {
   readonly all: VirtualEngineView[] = [];
@@ -128,7 +128,7 @@ export class EngineViews {
     this.look.number++;
   }
 
-  /** See `PlacementContext.leastLoaded`. Loads that are kept are not ranked. */
+  /** See `PlacementContext.leastLoaded`. Cached loads are not ranked. */
   leastLoaded(by: LoadMeasure): number | undefined {
     // On engines that generate, the KV in use grows with every step.
     if (this.look.keepUs > 0) return undefined;
@@ -153,7 +153,7 @@ export class EngineViews {
 
   private rank(view: VirtualEngineView): void {
     view.isOutdated = false;
-    // The engine can have left since.
+    // The engine may have left since.
     if (view.engine.ranked !== view) return;
     const { place, requests } = view;
     this.rankings.get('requests')?.set(place, requests);

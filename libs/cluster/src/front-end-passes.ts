@@ -17,14 +17,14 @@ interface Entering {
 }
 
 /**
- * Requests on their way through the servers in front of the engines: at their arrival, and once
- * more when their prompt is held for decode. A pass begins when a server is free; its length
- * follows from the prompt.
+ * Requests on their way through the servers in front of the engines: at arrival, and again when
+ * their prompt is held for decode. A pass begins when a server is free; its length depends on the
+ * prompt.
  */
 export class FrontEndPasses {
   private readonly underWay = new EventQueue();
   private readonly columns: FrontEndColumns;
-  /** The queues in front of the engines that take new requests, and of those that decode. */
+  /** The queues in front of the engines for new requests, and in front of the decode engines. */
   private readonly arriving = new ServerQueue();
   private readonly handedOver = new ServerQueue();
 
@@ -45,8 +45,8 @@ export class FrontEndPasses {
   }
 
   /**
-   * Starts the pass of a request whose prompt is held. Servers that got the request at the same
-   * time have both passed it by now, because their passes are equally long.
+   * Starts the pass of a request whose prompt is held. Where both servers got the request at its
+   * arrival, both passes have ended by now, because they are equally long.
    *
    * @param engines  that decode, each with its own servers
    */

@@ -15,7 +15,7 @@ import { type Calendar, TIE } from './calendar';
 import { type Facts, HandoffFacts } from './handoff-facts';
 import type { VirtualEngine } from './virtual-engine';
 
-/** No message is lost between virtual engines, so a read request is answered at its own instant. */
+/** Virtual engines lose no message, so a read request is answered at its own instant. */
 const ANSWER_WITHIN_US = 1_000_000;
 
 export interface HandoffEvents {
@@ -93,7 +93,7 @@ export class Handoffs {
     this.setups[index] = setup && new TransferSetup(setup, setup);
   }
 
-  /** Runs of the first stage that the row has had so far. */
+  /** Runs of the first stage of the row so far. */
   runsOf(row: number): number {
     return this.epochs[row]!;
   }
@@ -180,8 +180,8 @@ export class Handoffs {
     const actions = target.handle(fact);
     this.parts.onHandoff?.({ side: 'target', engineId: engine, fact: { ...fact }, actions });
     for (const action of actions) this.carryOutTarget(engine, action, nowUs);
-    // A just accepted fetch is announced at the end of its instant, unless its read does so by
-    // then.
+    // A fetch is announced at the end of the instant that accepted it, unless its read announces it
+    // first.
     if (fact.kind !== 'accepted') this.settle(engine);
   }
 
@@ -297,7 +297,7 @@ export class Handoffs {
   }
 
   /**
-   * The end of a transfer that was found complete when another began is reported at this instant.
+   * When a transfer begins, others can be found complete; their ends are reported at this instant.
    */
   private setTransferAlarm(nowUs: Micros): void {
     const { calendar, slots } = this.parts;
@@ -308,8 +308,8 @@ export class Handoffs {
   }
 
   /**
-   * An alarm only moves to an earlier instant. One that rings too early finds nothing due and is
-   * set again, which costs less than moving it with every fact.
+   * An alarm only moves to an earlier instant. An early alarm finds nothing due and is set again,
+   * which costs less than moving it at every fact.
    */
   private setAlarm(slot: number, dueUs: Micros | undefined): void {
     const { calendar } = this.parts;

@@ -15,16 +15,16 @@ const CODES = {
 interface Interrupted {
   readonly handle: SequenceHandle;
   readonly row: number;
-  /** Tokens it had produced, and when the last of them came. */
+  /** Its tokens so far, and the instant of the last one. */
   readonly tokens: number;
   readonly lastUs: Micros;
 }
 
 /**
- * Records the outcome of steps. A decoding request gets a token at every boundary of its engine's
- * steps, so the gaps between tokens are the lengths of the steps, each counted for all running
- * requests (with pipeline stages: of the batches, from their forming). Only a preempted request has
- * gaps of its own.
+ * Records the outcome of steps. A decoding request gets a token at every step boundary of its
+ * engine. So the gaps between tokens are the lengths of steps, counted once for each running
+ * request. With pipeline stages they are the times of the batches from their forming. Only
+ * preempted requests have other gaps.
  */
 export class Journal {
   readonly log: RequestLog;
@@ -32,7 +32,7 @@ export class Journal {
   ended = 0;
   /** Undefined when no autoscaler reads it. */
   readonly meter: RequestMeter | undefined;
-  /** By engine: preempted requests that have not got a token since. */
+  /** By engine: preempted requests without a token since. */
   private readonly interrupted: Interrupted[][] = [];
 
   constructor({
@@ -112,7 +112,7 @@ export class Journal {
   private noteFirstGaps(engine: VirtualEngine, facts: StepFacts, emitted: number): void {
     const endUs = firstEndUs(engine, facts);
     const resumed = this.noteResumed(engine, endUs);
-    // For a client the tokens of a burst come at once: one gap for any number of them.
+    // A client gets the tokens of a burst at once: one gap for any number of them.
     const speculates = engine.pool.options.speculation !== undefined;
     const comings = speculates ? facts.emitted.length : emitted;
     this.itl.add(endUs - facts.formedUs, comings - facts.firstTokens.length - resumed);

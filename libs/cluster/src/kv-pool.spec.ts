@@ -55,7 +55,8 @@ describe('a cluster with a KV pool', () => {
     const next = { prompt: 22, output: 1, content: [1, 2, 3, 4, 5] };
     const turn = { prompt: 14, output: 7, content: [1, 2, 3, 4, 5] };
     const { engines } = simulate(pooled('1P1D', [turn, { ...next, atUs: 100_000 }]));
-    // The GPUs of prefill hold the prompt, three blocks; decode those of the output as well.
+    // The prefill GPUs hold the three blocks of the prompt; the decode GPUs also hold those of the
+    // output.
     expect(engines[0]!.kvPool).toMatchObject({ deviceTokens: 12, fetchedTokens: 8 });
   });
 

@@ -114,7 +114,7 @@ export class Lifecycle {
     else this.place(row, nowUs);
   }
 
-  /** Requests that flow control holds may proceed, or have waited too long. */
+  /** Requests in the queues of flow control may proceed, or have waited too long. */
   onFlowDue(nowUs: Micros): void {
     this.gate!.releaseWaiting(nowUs);
   }
@@ -192,7 +192,7 @@ export class Lifecycle {
     if (refusal !== undefined) this.end(row, refusal, nowUs);
   }
 
-  /** The row goes into an engine that has room for it. */
+  /** Moves the row into an engine that has room for it. */
   private enter(row: number, engine: VirtualEngine, nowUs: Micros): void {
     engine.interrupt(nowUs);
     const mode = this.router.modeOf(row, engine);
@@ -236,9 +236,7 @@ export class Lifecycle {
     engine.wake(nowUs);
   }
 
-  /**
-   * A step of the engine has begun, or could not begin: starts the pulls for which it found room.
-   */
+  /** A step of the engine has begun, or could not begin. Starts the pulls that have room. */
   onStepBegun(engine: VirtualEngine, nowUs: Micros): void {
     while (engine.waitingForRoom > 0) {
       const reservation = engine.engine.reserveNext();

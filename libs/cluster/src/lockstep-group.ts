@@ -4,8 +4,8 @@ import { type Calendar, TIE } from './calendar';
 import type { VirtualEngine } from './virtual-engine';
 
 /**
- * The data-parallel ranks of one engine that step together, on the virtual clock. They have one
- * entry in the calendar: that of the first rank.
+ * The data-parallel ranks of one engine that step together, on the virtual clock. They share the
+ * calendar entry of the first rank.
  */
 export class LockstepGroup {
   readonly ranks: VirtualEngine[] = [];
@@ -40,7 +40,7 @@ export class LockstepGroup {
   }
 
   /**
-   * Call it when something can have become ready to run: a step begins at the next common boundary.
+   * Call it when something may have become ready to run. A step begins at the next common boundary.
    */
   wake(nowUs: Micros): void {
     if (this.stepping) return;

@@ -14,7 +14,7 @@ import type { ClusterScenario, MembershipChange } from './scenario';
 import { type EngineWatcher, VirtualEngine } from './virtual-engine';
 
 export interface MembershipParts {
-  /** Grows as engines join; engines that have left stay in it. */
+  /** Grows as engines join; engines that left stay in it. */
   readonly engines: VirtualEngine[];
   readonly calendar: Calendar;
   readonly watcher: EngineWatcher;
@@ -35,7 +35,7 @@ export interface MembershipParts {
 
 const NOWHERE = -1;
 
-/** Number of engines that a run can have over its whole length. */
+/** Number of engines that a run can have in total. */
 export function mostEngines({ pools, changes, scaling }: ClusterScenario): number {
   const first = pools.reduce(
     (sum, { count, role }) => sum + Math.max(count, scaling?.most[role] ?? 0),
@@ -54,7 +54,7 @@ export class VirtualMembership {
    * then.
    */
   private readonly due = new EventQueue();
-  /** By engine: the pool that its GPUs go to. */
+  /** By engine: the pool that gets its GPUs. */
   private readonly next: number[] = [];
   /** By pool: the ranks that joined last, for engines whose ranks step together. */
   private readonly groups: (LockstepGroup | undefined)[] = [];
@@ -148,8 +148,8 @@ export class VirtualMembership {
   }
 
   /**
-   * An autoscaler starts engines without end, so a new engine reuses the object of one that has
-   * gone. Engines of a schedule are new ones, each with its own record.
+   * An autoscaler can start any number of engines, so a new engine reuses the object of one that
+   * left. Each engine of a schedule is new, with its own record.
    */
   private goneEngine(poolIndex: number): VirtualEngine | undefined {
     if (this.scenario.scaling === undefined) return undefined;
@@ -170,7 +170,7 @@ export class VirtualMembership {
       ...{ pool, poolIndex, calendar, watcher, leap, group },
       kvPool: pool.kvPool && new KvPoolMember(pool.kvPool, this.kvPool, index),
       place: this.begun[poolIndex]!++,
-      // Without contents 1 gives the smallest table; 0 would mean a table for any hashes.
+      // Without contents, 1 gives the smallest table; 0 would mean a table for any hashes.
       contentCount: Math.max(1, workload.contentCount),
     });
     engines.push(engine);

@@ -39,7 +39,7 @@ function placementOf(places: readonly Place[]): RecordedPlacement {
 }
 
 describe('a recorded placement', () => {
-  it('sends every request to the engines that it had, whatever the policy', () => {
+  it('sends every request to its recorded engines, under any policy', () => {
     const policies = fc.constantFrom('pull' as const, { kind: 'round-robin' as const });
     const places = fc.array(fc.oneof(split, local, whole), { minLength: 1, maxLength: 40 });
     fc.assert(

@@ -1,9 +1,9 @@
 import { type ArrivalChoice, SHARED_QUEUE } from '@baton/placement';
 
 /**
- * The engines that computed the rows of a recorded run, so that the rows go there again: by row,
- * the index of the engine among those of its role at the start, -1 when it did not run. A row with
- * only a decode engine had its prompt computed there too; the policies place a row without any.
+ * The engines that computed the rows of a recorded run, so that the rows go there again. By row:
+ * the index of the engine among the initial engines of its role; -1: the stage did not run. A row
+ * with only a decode engine was also prefilled there. The policies place a row without any engine.
  */
 export interface RecordedPlacement {
   readonly prefill: Int16Array;

@@ -27,7 +27,7 @@ export interface RouterParts {
   readonly onShadow?: RunObserver['onShadow'];
 }
 
-/** No engine was chosen on arrival: it is chosen at the hand-over. */
+/** No engine was chosen on arrival: the choice is made at the hand-over. */
 const LATER = -1;
 
 /**
@@ -88,7 +88,7 @@ export class Router {
     return undefined;
   }
 
-  /** Places a prompt that must be computed (again). */
+  /** Places a prompt that must be computed, for the first time or again. */
   placePrompt(row: number, nowUs: Micros): void {
     if (this.isWhole[row] === 1) this.placeWhole(row, nowUs);
     else this.placeSplit(row, nowUs);

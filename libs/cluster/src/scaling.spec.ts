@@ -162,7 +162,7 @@ describe('INV-1: a cluster that scales at random', () => {
     );
   });
 
-  it('starts no engine in place of one that still drains to change its role', () => {
+  it('starts no engine in place of one that drains to change its role', () => {
     const requests = [
       { atUs: 0, prompt: 1, output: 1 },
       { atUs: 1_660_875, prompt: 57, output: 53 },

@@ -119,7 +119,7 @@ export class VirtualScaling {
       engines: present.map((engine) => {
         const shown = engineSample(engine, nowUs);
         const role = this.parts.nextRoleOf(engine);
-        // An engine that changes its role counts in the new one.
+        // An engine that changes its role counts in the new role.
         if (role === undefined) return shown;
         return { ...shown, role, formerRole: shown.role, state: 'starting' };
       }),

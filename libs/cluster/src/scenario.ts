@@ -19,7 +19,7 @@ import type { EngineCache } from './caches/engine-caches';
 import type { RecordedPlacement } from './recorded-placement';
 import type { RowClasses } from './flow/row-classes';
 
-/** Equal engines of one role. Those of the start do not load. */
+/** Equal engines of one role. The initial ones need no loading. */
 export interface EnginePool extends StartupTimes {
   readonly role: EngineRole;
   /** Engines at the start; a pool of 0 only gets engines later. */
@@ -44,7 +44,7 @@ export interface EnginePool extends StartupTimes {
   readonly transferSetup?: TransferSetupTimes & TransferShape;
   /** Initial content of the prefix caches of the initial engines. Unset: empty. */
   readonly warmCaches?: readonly WarmCache[];
-  /** Each engine's share in the KV pool of the cluster. Unset: no pool. */
+  /** The share of each engine in the KV pool of the cluster. Unset: no pool. */
   readonly kvPool?: KvPoolTerms;
 }
 
@@ -83,8 +83,8 @@ export interface ClusterScenario {
   readonly pools: readonly EnginePool[];
   readonly changes: readonly MembershipChange[];
   /**
-   * An engine that joins fetches the prefix cache of another one of its pool over its link when it
-   * has loaded, and takes work then. Unset: it begins with an empty one.
+   * A joining engine that has loaded fetches the prefix cache of another engine of its pool over
+   * its link, and accepts work afterwards. Unset: it begins with an empty cache.
    */
   readonly fetchesCaches?: boolean;
   /** Unset: only the initial engines and `changes`. */
@@ -93,8 +93,8 @@ export interface ClusterScenario {
   readonly workload: Workload;
   readonly placement: PlacerSpec;
   /**
-   * Replaces the policies for its rows, in clusters whose engines do not change. Unset: the
-   * policies place all rows.
+   * The placement of some rows, instead of by the policies, in clusters whose engines do not
+   * change. Unset: the policies place all rows.
    */
   readonly recordedPlacement?: RecordedPlacement;
   /** The servers in front of the engines; unset: requests reach the engines at their arrival. */
@@ -113,8 +113,7 @@ export interface ClusterScenario {
    */
   readonly maxWaitingRequests: number;
   /**
-   * Most requests that clients have under way; the next one is sent when one ends. Infinity = open
-   * loop.
+   * Limit of requests under way; a client sends the next one when one ends. Infinity = open loop.
    */
   readonly maxConcurrency: number;
   /**
@@ -158,7 +157,7 @@ export interface RunObserver {
    * indices.
    */
   readonly onHandoff?: (entry: HandoffEntry<number>) => void;
-  /** A policy of the user's own made no choice. Without this the first such fault throws. */
+  /** A user's own policy made no choice. Without this callback, the first such fault throws. */
   readonly onPolicyFault?: (fault: PolicyFault) => void;
   /** Makes the policies choose on each recorded arrival too; they must not be `pull`. */
   readonly onShadow?: (decision: ShadowDecision) => void;

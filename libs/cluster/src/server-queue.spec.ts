@@ -31,7 +31,7 @@ describe('servers in front of the engines', () => {
     expect(queue.begin(0, { busyUs: 5, servers: 1 })).toBe(20);
   });
 
-  it('never leave a request waiting while a server is free, nor serve more than one each', () => {
+  it('never keep a request waiting while a server is free, and serve one request each', () => {
     fc.assert(
       fc.property(coming, fc.integer({ min: 1, max: 4 }), (requests, servers) => {
         const served = serve(requests, servers);

@@ -26,7 +26,7 @@ export interface StageParts {
   readonly metricsIntervalUs?: Micros | undefined;
   /** Brings a row into an engine that has room for it. */
   readonly enter: (row: number, engine: VirtualEngine, nowUs: Micros) => void;
-  /** The engine of the row leaves before it has taken the row. */
+  /** The engine of the row leaves before it takes the row. */
   readonly onStranded: (row: number, nowUs: Micros) => void;
 }
 
@@ -34,9 +34,10 @@ export interface StageParts {
 export type RowPromise = Pick<AdmissionContext, 'ttftTargetUs'> & { readonly waitedUs: Micros };
 
 /**
- * The engines of one role and the requests that wait for them: in the shared queue, whose oldest
- * request goes to the engine with room that has waited longest, or in the own queue of the engine
- * that a policy chose. In either case an engine takes only requests that it has room for.
+ * The engines of one role and the requests that wait for them. A request waits in the shared queue,
+ * or in the queue of the engine that a policy chose. The oldest request of the shared queue goes to
+ * the engine with room that has waited longest. An engine takes only requests for which it has
+ * room.
  */
 export class VirtualStage {
   /** The ready engines, in the order in which they joined. */
@@ -87,7 +88,7 @@ export class VirtualStage {
     this.refill(engine, nowUs);
   }
 
-  /** Removes an engine: it takes no more requests, and its waiting ones go elsewhere. */
+  /** Removes an engine: it takes no more requests, and its waiting requests go to others. */
   remove(engine: VirtualEngine, nowUs: Micros): void {
     const at = this.engines.indexOf(engine);
     if (at < 0) return;
@@ -139,7 +140,7 @@ export class VirtualStage {
     return this.contextFor(row, nowUs);
   }
 
-  /** Call it when the engine can have room again. */
+  /** Call it when the engine may have room again. */
   refill(engine: VirtualEngine, nowUs: Micros): void {
     if (!engine.isReady) return;
     const { directed } = engine;

@@ -61,7 +61,7 @@ const move = fc.record({
   roomForUs: fc.nat(12),
 });
 
-describe('the order in which engines take', () => {
+describe('the order in which engines take requests', () => {
   it('equals that of a scan from the longest waiting engine, idle ones first, after any history', () => {
     fc.assert(
       fc.property(fc.array(move, { maxLength: 300 }), (moves) => {
@@ -98,7 +98,7 @@ describe('the order in which engines take', () => {
     );
   });
 
-  it('does not ask full engines again before something happens to them', () => {
+  it('checks a full engine again only after an event of it', () => {
     const desks = Array.from({ length: 100 }, (_none, index) => new Desk(index));
     const order = new TakingOrder<Desk>();
     for (const desk of desks) order.add(desk);

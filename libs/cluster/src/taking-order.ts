@@ -5,11 +5,11 @@ export interface QueueTaker {
   readonly index: number;
   /** Whether it has nothing to do. Call `takesIn` when that changes. */
   readonly isIdle: boolean;
-  /** The turn in which it took last, or joined. */
+  /** The turn of its last take, or of its joining. */
   lastTurn: number;
-  /** Undefined: it takes from no queue. */
+  /** Undefined: it takes requests from no queue. */
   takesIn: TakingOrder<this> | undefined;
-  /** Whether it was found full. Call `takesIn` before something happens to it then. */
+  /** Whether the last check found it full. If so, call `takesIn` before anything happens to it. */
   isPassedOver: boolean;
   /**
    * Whether the taker has room. Time alone turns it from true to false; only an event at the taker
@@ -19,10 +19,9 @@ export interface QueueTaker {
 }
 
 /**
- * Which engine takes next from a shared queue: of those with room an idle one before a busy one,
- * and of several the one that took the longest ago, or joined. One that was found full is passed
- * over until something happens to it, so a choice costs log2(engines), however many of them are
- * full.
+ * Which engine takes next from a shared queue. Of the engines with room, an idle one comes before a
+ * busy one, and then the one whose last take, or joining, is longest ago. A full engine is skipped
+ * until an event of it, so a choice costs log2(engines), however many are full.
  */
 export class TakingOrder<T extends QueueTaker> {
   /** Engines, idle ones first, by the turn of their last take; full ones have no key. */

@@ -2,7 +2,7 @@ import type { SeriesRecord } from '@baton/analysis';
 import type { Micros } from '@baton/kernel';
 import type { EngineWatcher, VirtualEngine } from './virtual-engine';
 
-/** Samples kept; at twice as many the interval doubles and every second one is dropped. */
+/** Samples kept. At twice as many, the interval doubles and every second sample is dropped. */
 const MOST_SAMPLES = 512;
 const FIRST_INTERVAL_US = 10_000;
 const GAUGES = ['running', 'waiting', 'kvUsage', 'heldBlocks'] as const;
@@ -11,9 +11,9 @@ type Gauge = (typeof GAUGES)[number];
 
 /**
  * Samples the gauges of every engine at equal intervals in constant memory: the interval begins
- * with 10 ms and doubles whenever there are too many samples. An engine is read before something
- * happens to it, for all samples since the last reading: in between only the blocks that a leap
- * fills have changed.
+ * with 10 ms and doubles whenever there are too many samples. An engine is read before anything
+ * happens to it, for all samples since the last reading. In between, only the blocks that a leap
+ * fills change.
  */
 export class Telemetry implements EngineWatcher {
   private intervalUs: Micros = FIRST_INTERVAL_US;

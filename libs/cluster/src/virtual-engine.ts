@@ -22,7 +22,7 @@ export type EngineState = 'starting' | 'ready' | 'draining' | 'gone';
 
 const NOTHING_INCOMING = { sequences: 0, promptTokens: 0 };
 
-/** Reads an engine before something happens to it. */
+/** Reads an engine before anything happens to it. */
 export interface EngineWatcher {
   onChange(engine: VirtualEngine): void;
 }
@@ -34,9 +34,9 @@ export interface Ranked {
 }
 
 /**
- * One engine on the virtual clock: steps lie end to end, and a step is extended to several as long
- * as nothing can change. A caller that changes something calls `interrupt` first, which takes back
- * the rest of a leap. It maps each sequence to its row of the workload.
+ * One engine on the virtual clock. Steps follow each other without gaps, and a step is extended to
+ * several as long as nothing can change. A caller that changes something calls `interrupt` first,
+ * which takes back the rest of a leap. It maps each sequence to its row of the workload.
  */
 export class VirtualEngine implements LockstepRank, QueueTaker {
   readonly engineId: string;
@@ -63,8 +63,7 @@ export class VirtualEngine implements LockstepRank, QueueTaker {
   /** The counter of generated tokens after the last step. */
   generatedBefore = 0;
   /**
-   * True when the last step has made room, or pulls have got theirs, and nothing has been taken
-   * since.
+   * True when the last step made room, or pulls got their room, and nothing has been taken since.
    */
   mayTakeMore = false;
   private rows = new Int32Array(64);
@@ -117,7 +116,7 @@ export class VirtualEngine implements LockstepRank, QueueTaker {
     return this.parts.place;
   }
 
-  /** The ranks that it steps together with, including itself. */
+  /** The ranks of its engine, including itself; they step together. */
   get group(): LockstepGroup | undefined {
     return this.parts.group;
   }
@@ -227,7 +226,7 @@ export class VirtualEngine implements LockstepRank, QueueTaker {
   }
 
   /**
-   * Call it when something can have become ready to run: a step begins at this instant unless one
+   * Call it when something may have become ready to run. A step begins at this instant unless one
    * is under way.
    */
   wake(nowUs: Micros): void {
@@ -262,7 +261,7 @@ export class VirtualEngine implements LockstepRank, QueueTaker {
     if (this.engine.hasAdmittedAhead) this.mayTakeMore = true;
     if (leap) {
       const singleUs = endUs;
-      // The leap ends at the first boundary after that: steps grow with their context, but not by
+      // The leap ends at the first boundary after that. Steps grow with their context, by less than
       // half.
       const untilUs = readUs - 2 * (singleUs - nowUs);
       endUs = this.engine.extendStep(untilUs, leapsAtOnce);
@@ -302,14 +301,14 @@ export class VirtualEngine implements LockstepRank, QueueTaker {
     this.countBusy(facts.endUs - facts.startUs);
     const { scheduled, finished, held, rejected } = facts;
     const left = finished.length + held.length + rejected.length;
-    // After a leap the room of its first step is not used: nothing waited for it.
+    // After a leap the room of its first step stays unused, because nothing waited for it.
     this.mayTakeMore = left > 0 || (facts.steps === 1 && scheduled.length > 0);
     const { calendar, group } = this.parts;
     if (group === undefined) calendar.set(this.index, facts.endUs, TIE.stepBegin);
     return facts;
   }
 
-  /** Starts another engine on the GPUs of one that has gone; it loads, with an empty cache. */
+  /** Starts a new engine on the GPUs of one that left. It loads, and its cache is empty. */
   startAgain(): void {
     this.upBeforeUs += this.goneUs - this.readyUs;
     this.goneUs = -1;

@@ -37,7 +37,7 @@ describe.each(CATALOGUES)('the %s catalogue', (kind, entries, find) => {
 });
 
 describe('names', () => {
-  it('may differ in case and punctuation and carry an organisation', () => {
+  it('may differ in case and punctuation, and may begin with an organisation', () => {
     expect(findModel('meta-llama/Llama-3.1-8B-Instruct').name).toBe('llama-3.1-8b');
     expect(findModel('Qwen/Qwen3_30B_A3B').name).toBe('qwen3-30b-a3b');
     expect(findModel('deepseek-ai/DeepSeek-R1').name).toBe('deepseek-v3');

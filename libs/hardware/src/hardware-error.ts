@@ -1,5 +1,5 @@
 export type HardwareErrorCode =
-  /** A model, GPU or link that is in no catalogue. */
+  /** A model, GPU or link that no catalogue has. */
   | 'unknown-name'
   /** A tensor-parallel degree that the model's heads do not allow. */
   | 'bad-tensor-parallel'

@@ -42,7 +42,7 @@ describe('a constrained text', () => {
 });
 
 describe('a constraint that was read', () => {
-  it('is kept for the next request, until others have taken much work', () => {
+  it('is kept for the next request, until others have used much work', () => {
     const small: Constraint = { kind: 'regex', pattern: 'a+b?' };
     const kept = constrain(small);
     expect(constrain(small)).toBe(kept);
@@ -61,7 +61,7 @@ describe('a structural tag', () => {
   const begin = '<function=weather>';
   const end = '</function>';
 
-  it('in its older form writes tagged JSON into free text', () => {
+  it('in the older form writes tagged JSON into free text', () => {
     const structures = [{ begin, schema: weather, end }];
     const tag = { type: 'structural_tag', structures, triggers: ['<function='] };
     for (const text of texts({ kind: 'structural-tag', tag })) {

@@ -28,10 +28,10 @@ export type Constraint =
 
 const ANY_OBJECT: Json = { type: 'object', minProperties: 1 };
 
-/** Constraints that are kept, the most recently used; a benchmark sends one schema many times. */
+/** Constraints that are kept: the most recently used. A benchmark sends one schema many times. */
 const MAX_KEPT = 512;
 /**
- * Limit of the work for all of them together, in units of `spendWork`: up to 50 MB of automata and
+ * Limit of the work for all kept constraints, in units of `spendWork`: up to 50 MB of automata and
  * texts.
  */
 const MAX_KEPT_WORK = 1_000_000;
@@ -47,7 +47,7 @@ const kept = new Map<string, RepeatedTexts>();
 
 /**
  * Reads a constraint. Every text of the result meets it. Throws `ConstraintError` when the
- * constraint is malformed or cannot be met: before any text is generated, never after.
+ * constraint is malformed or cannot be met. Later calls never throw it.
  */
 export function constrain(constraint: Constraint): StructuredText {
   checkDepth(constraint as unknown as Json);
@@ -60,7 +60,7 @@ export function constrain(constraint: Constraint): StructuredText {
   return text;
 }
 
-/** A constraint grows as it is used, so all are weighed each time. */
+/** A constraint grows with its use, so every call weighs all of them. */
 function forgetOldest(): void {
   let work = 0;
   for (const text of kept.values()) work += text.work;
@@ -97,7 +97,7 @@ class RepeatedTexts implements StructuredText {
   work = 0;
   private readonly texts = new Map<string, string>();
   private readonly source: StructuredText;
-  /** Replaces the text of the few seeds for which the search ends at its work limit. */
+  /** The text for the few seeds whose search ends at its work limit. */
   private readonly least: string;
 
   constructor(read: () => StructuredText) {

@@ -10,6 +10,6 @@ export interface StructuredText {
    * 0) and the options.
    */
   write(seed: number, options: WriteOptions): string;
-  /** Whether a text from elsewhere meets the constraint. Missing: that cannot be decided. */
+  /** Whether a given text meets the constraint. Unset: no test exists. */
   accepts?(text: string): boolean;
 }

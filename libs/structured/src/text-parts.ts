@@ -38,7 +38,7 @@ export function sequenceText(parts: readonly StructuredText[]): StructuredText {
   };
 }
 
-/** A text of one of the parts; of the first at ease 0. */
+/** A text of one of the parts; at ease 0, of the first part. */
 export function oneOfTexts(parts: readonly StructuredText[]): StructuredText {
   return {
     write: (seed, options) => {

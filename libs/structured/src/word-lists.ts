@@ -1,6 +1,6 @@
 /**
- * The words of simulated text by their part in a sentence. Words that are not one token of the
- * tokenizer are skipped, so the lists are long.
+ * The words of simulated text, by part of speech. The lists are long, because words that are not
+ * one token of the tokenizer are skipped.
  */
 const words = (text: string): readonly string[] => text.trim().split(/\s+/);
 

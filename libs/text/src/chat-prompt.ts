@@ -11,11 +11,11 @@ export interface ChatTemplateOptions {
   /** Whether the answer begins with reasoning. */
   readonly thinks?: boolean;
   /**
-   * Whether the last turn stays open, so that the answer continues it. No other turn is opened
-   * then.
+   * Whether the last turn stays open, so that the answer continues it. If so, the prompt opens no
+   * other turn.
    */
   readonly continueFinalTurn?: boolean;
-  /** Most ids. A longer conversation gives exactly `limit + 1` ids. */
+  /** Limit of ids. A longer conversation gives exactly `limit + 1` ids. */
   readonly limit?: number;
 }
 

@@ -5,14 +5,11 @@ const BEYOND_ASCII = /[^\u0000-\u007f]/;
 
 export interface EncodedText {
   readonly tokenIds: Int32Array;
-  /** Undefined when the text of each token is visible without change. */
+  /** Undefined: the text of each token is visible unchanged. */
   readonly cut: TextCut | undefined;
 }
 
-/**
- * The tokens of a given text. A character that spans several tokens becomes visible with the last
- * of them.
- */
+/** The tokens of a given text. A character of several tokens becomes visible with the last one. */
 export function encodeText(tokenizer: Tokenizer, text: string, limit = Infinity): EncodedText {
   const all = tokenizer.encode(text, limit);
   const tokenIds = Int32Array.from(all.length > limit ? all.slice(0, limit) : all);

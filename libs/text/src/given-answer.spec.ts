@@ -75,7 +75,7 @@ describe('a given answer', () => {
     expect(shown(planned({ content }))).toBe(content);
   });
 
-  it('is repeated when the request needs more tokens than it has', () => {
+  it('is repeated when the request needs more tokens', () => {
     const whole = planned({ content: TEXT }, { ignoreEos: true, maxTokens: 100 });
     expect([whole.count, whole.endReason]).toEqual([100, 'length']);
     expect(shown(whole).startsWith(`${TEXT}\n\n${TEXT}`)).toBe(true);
@@ -162,12 +162,12 @@ describe('a given answer under a constraint', () => {
     expect([shown(plan), plan.endReason]).toEqual(['{"a": 7}', 'stop']);
   });
 
-  it.each(['{"a": "x"}', 'no JSON', '', TEXT])('yields to a simulated one for %j', (content) => {
+  it.each(['{"a": "x"}', 'no JSON', '', TEXT])('gives way to a simulated one for %j', (content) => {
     const text = shown(planned({ content }, { constraint }));
     expect(JSON.parse(text)).toEqual({ a: expect.any(Number) as number });
   });
 
-  it('is sent even so with isAsWritten', () => {
+  it('is sent unchanged with isAsWritten', () => {
     const plan = planned({ content: '{"a": "x"}', isAsWritten: true }, { constraint });
     expect(shown(plan)).toBe('{"a": "x"}');
   });
@@ -199,7 +199,7 @@ describe('given calls and reasoning', () => {
     expect(JSON.parse(simulated!)).toEqual({ city: expect.any(String) as string });
   });
 
-  it('get simulated arguments where theirs miss the schema, except with isAsWritten', () => {
+  it('get simulated arguments where the given miss the schema, except with isAsWritten', () => {
     const calls = [{ name: 'weather', arguments: '{"town":1}' }];
     expect(argumentsOf(planned({ calls }, { tools: OFFER }))).not.toEqual(['{"town":1}']);
     const plan = planned({ calls, isAsWritten: true }, { tools: OFFER });

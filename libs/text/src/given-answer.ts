@@ -29,7 +29,7 @@ export interface GivenCall {
 export interface SequenceFacts {
   /** Hash of prompt, model, seed and choice. */
   readonly hash: number;
-  /** Tokens that a simulated answer would have; at most the limit of the request. */
+  /** Number of tokens of a simulated answer; at most the limit of the request. */
   readonly tokens: number;
 }
 
@@ -58,7 +58,7 @@ function calledAs(tool: OfferedTool, call: GivenCall, isAsWritten: boolean): Off
   return { ...tool, arguments: constantText(text) };
 }
 
-/** Whether a text is known to meet a constraint. */
+/** Whether the test of a constraint accepts a text. */
 export function isAccepted(constraint: StructuredText, text: string): boolean {
   return constraint.accepts?.(text) ?? false;
 }

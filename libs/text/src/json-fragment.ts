@@ -4,7 +4,10 @@ const BEYOND_ASCII = /[\u0080-\uffff]+/g;
 /** A byte as two hexadecimal digits. */
 const HEX = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'));
 const DIGITS = Buffer.from('0123456789abcdef');
-/** UTF-16 units from which a run is written into a buffer. Shorter runs are faster to join. */
+/**
+ * Length in UTF-16 units from which a run is written into a buffer. Shorter runs are faster to
+ * join.
+ */
 const LONG_RUN = 8;
 
 /** `text` as the inside of a JSON string, in ASCII only, so that it can be written as latin1. */
@@ -41,7 +44,7 @@ function escapedLongRun(units: string): string {
 
 const cache = new WeakMap<Tokenizer, JsonFragments>();
 
-/** The text of each token as the inside of a JSON string. Each is made once and kept. */
+/** The text of each token as the inside of a JSON string, made once per token and kept. */
 export class JsonFragments {
   private readonly fragments: (string | undefined)[] = [];
 

@@ -54,13 +54,12 @@ export interface ReasoningWish {
   readonly lengthModel: OutputLengthModel;
   /** Factor on that length; above 0. */
   readonly effort: number;
-  /** Most tokens, from 0. Infinity: no limit of its own. */
+  /** Limit of tokens, from 0. Infinity: only the limit of the request applies. */
   readonly maxTokens: number;
 }
 
 /**
- * The output of one sequence. It is fixed at admission and is the same in every run on every
- * engine.
+ * The output of one sequence. It is fixed at admission, and equal in every run and on every engine.
  */
 export interface OutputPlan {
   /** Sampled tokens, including those of a stop string. */
@@ -74,8 +73,8 @@ export interface OutputPlan {
   /** Hash of prompt, model, seed and choice. Log-probabilities are drawn from it. */
   readonly hash: number;
   /**
-   * Set when the visible text differs from the tokens' texts. Undefined: each token's text is
-   * visible at once.
+   * The visible text, where it differs from the texts of the tokens. Undefined: the text of each
+   * token is visible at once.
    */
   readonly cut: TextCut | undefined;
   /** Runs of tokens by meaning, in order and without gaps. Undefined: all tokens are content. */
@@ -83,8 +82,8 @@ export interface OutputPlan {
 }
 
 /**
- * The visible text of a run of tokens, where it differs from the text of the tokens. Offsets are
- * UTF-16 units of the whole text of the run.
+ * The visible text of a run of tokens that differs from the text of the tokens. Offsets are UTF-16
+ * units of the whole text of the run.
  */
 export interface TextCut {
   /** The text, cut where a stop string begins (where it ends with `includeStop`). */

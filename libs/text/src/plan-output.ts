@@ -4,7 +4,9 @@ import type { OutputPlan, PlanInput } from './output-plan';
 import { SegmentedPlan } from './segmented-plan';
 import { writeContent } from './write-content';
 
-/** Choices of one prompt with structured texts of their own. Further choices repeat them. */
+/**
+ * Number of choices of one prompt with different structured texts. Further choices repeat them.
+ */
 const STRUCTURED_CHOICES = 32;
 
 /**
@@ -57,9 +59,7 @@ function sequenceHash(
   return mix(mix(prompt, hashString(model)), mix(Math.abs(seed), choice * 2 + (seed < 0 ? 1 : 0)));
 }
 
-/**
- * Whether the first word has no leading space: after white space and special tokens it needs none.
- */
+/** Whether the first word has no leading space, as after white space and special tokens. */
 function startsBare({ promptIds, tokenizer }: PlanInput): boolean {
   const last = promptIds[promptIds.length - 1];
   if (last === undefined || tokenizer.special.has(last)) return true;

@@ -112,7 +112,7 @@ describe('a plan under a constraint', () => {
     expect(visibleText(tokenizer, plan)).toBe('');
   });
 
-  it('grows towards min_tokens as far as the constraint allows', () => {
+  it('grows towards min_tokens, as far as the constraint allows', () => {
     const constraint = constrain({
       kind: 'schema',
       schema: { type: 'array', items: { type: 'string' } },
@@ -232,7 +232,7 @@ describe('a plan with reasoning', () => {
     expect(visibleText(tokenizer, plan)).not.toContain(' ');
   });
 
-  it('can have a constraint as well', () => {
+  it('can also have a constraint', () => {
     const plan = planOutput(input({ reasoning, constraint: WEATHER }));
     expect(JSON.parse(visibleText(tokenizer, plan))).toHaveProperty('city');
   });

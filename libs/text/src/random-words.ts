@@ -4,13 +4,15 @@ import type { Tokenizer } from './tokenizers/tokenizer';
 
 const INNER = /^ \p{L}+$/u;
 const BARE = /^\p{L}+$/u;
-/** Failed draws after which the next word is taken, even if it does not stay one token. */
+/**
+ * Number of failed draws after which the next word is used, even if it does not stay one token.
+ */
 const MAX_REDRAWS = 32;
 const pools = new WeakMap<Tokenizer, WordPool>();
 
 /**
- * The words of letters in a vocabulary. It keeps which of them stay one token when they are encoded
- * again.
+ * The words of letters in a vocabulary. It remembers which words stay one token when they are
+ * encoded again.
  */
 export class WordPool {
   /** Words with a leading space; all words where there are none. */
@@ -37,7 +39,7 @@ export class WordPool {
     return pool;
   }
 
-  /** A word of the list; each is equally likely. */
+  /** A word of the list; all are equally likely. */
   draw(words: Int32Array, unit: () => number): number {
     let id = words[0]!;
     for (let draw = 0; draw < MAX_REDRAWS; draw++) {

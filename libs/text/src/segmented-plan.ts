@@ -94,7 +94,7 @@ export class SegmentedPlan {
     this.stopReason = written.stopReason;
   }
 
-  /** Adds as many calls as fit; the first one always. */
+  /** Adds as many calls as fit, and always the first one. */
   private addCalls(calls: readonly OfferedTool[]): void {
     for (let call = 0; call < calls.length; call++) {
       const { name, kind: callKind, arguments: args } = calls[call]!;
@@ -139,7 +139,7 @@ export class SegmentedPlan {
     }
     const encoded = encodeText(this.input.tokenizer, text, this.room);
     this.add(kind, encoded, of);
-    // A segment that fills the last place leaves none for the end token.
+    // A segment that fills the last place leaves no place for the end token.
     if (this.room === 0) this.isCut = true;
   }
 

@@ -27,7 +27,7 @@ const AFTER_VERB: readonly (readonly number[])[] = [
 
 const MIN_SENTENCE = 6;
 const SENTENCE_SPREAD = 12;
-/** Most tokens of a last sentence that is stretched to the end of the text. */
+/** Limit of tokens of a last sentence that is stretched to the end of the text. */
 const LONGEST_SENTENCE = MIN_SENTENCE + SENTENCE_SPREAD;
 
 /**
@@ -82,8 +82,7 @@ export class SentenceGenerator {
   }
 
   /**
-   * Tokens of the next sentence, including its full stop. The last sentence ends where the text
-   * does.
+   * Tokens of the next sentence, including its full stop. The last sentence ends with the text.
    */
   private sentenceLength(random: number): number {
     const length = MIN_SENTENCE + (random % SENTENCE_SPREAD);

@@ -35,7 +35,7 @@ const shareOf = (id: number, ids: readonly number[]): number =>
   ids.filter((one) => one === id).length / ids.length;
 
 describe('steering', () => {
-  it('bans a token at -100 and takes only it at 100', () => {
+  it('bans a token at -100, and writes no other token at 100', () => {
     const { steering: _none, ...rest } = input({});
     const plain = [...planOutput(rest).tokenIds];
     expect(shareOf(the!, plain)).toBeGreaterThanOrEqual(0);
@@ -56,7 +56,7 @@ describe('steering', () => {
     expect(rarer).toBeLessThan(shareOf(common, plain));
   });
 
-  it('takes only allowed tokens, except when all of them are banned', () => {
+  it('writes only allowed tokens, except when all of them are banned', () => {
     const allowed = tokenizer.encode(' one two three');
     expect(new Set(idsOf({ allowed }))).toEqual(new Set(allowed));
     const bias = new Map([[allowed[0]!, -100]]);
@@ -74,7 +74,7 @@ describe('steering', () => {
     },
   );
 
-  it('works together with stop strings', () => {
+  it('applies together with stop strings', () => {
     const plan = planOutput(input({ badWords: ['e'] }, { stop: ['a'] }));
     expect(visibleText(tokenizer, plan)).not.toMatch(/[ea]/);
     expect(plan.stopReason).toBe('a');

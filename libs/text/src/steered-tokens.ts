@@ -16,7 +16,7 @@ export interface TokenSource {
 
 /** Absolute bias that bans a token (-100) or excludes all others (100), as in OpenAI's API. */
 const ABSOLUTE = 100;
-/** Failed draws after which any other allowed token is taken. */
+/** Number of failed draws after which any other allowed token is used. */
 const MAX_REDRAWS = 64;
 const SPARE_TEXTS = ['\n', ' ', '.', 'a', '0', '!'];
 
@@ -83,7 +83,7 @@ export class SteeredTokens implements TokenSource {
     return this.badWords.some((word) => text.includes(word));
   }
 
-  /** A token for when no word is acceptable. */
+  /** The token in place of a word when no word is acceptable. */
   private anyOther(): number {
     const spare = SPARE_TEXTS.flatMap((text) => this.tokenizer.encode(text)[0]!);
     const candidates = this.allowed ?? [...this.wanted, ...spare];

@@ -5,11 +5,13 @@
  * per token does not grow with the text.
  */
 export class StopSearch {
-  /** The text so far. It is read only at the end, so that it stays a rope (joined lazily). */
+  /** The text so far. Only its end is read, so that it stays a rope (joined lazily). */
   private grown = '';
   private tail = '';
   private tokens = 0;
-  /** Characters that a stream keeps back, so that it never shows a part of a stop string. */
+  /**
+   * Number of characters that a stream keeps back, so that it never shows a part of a stop string.
+   */
   readonly heldBack: number;
 
   constructor(

@@ -9,7 +9,7 @@ export interface TokenLimit {
   readonly endReason: 'stop' | 'length';
 }
 
-/** Draws tokens until a stop string, a stop token or the limit. */
+/** Draws tokens up to a stop string, a stop token or the limit. */
 export class StoppableTokens {
   private readonly search: StopSearch;
   private readonly ids: number[] = [];

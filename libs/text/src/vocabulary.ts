@@ -31,20 +31,18 @@ export interface Vocabulary {
   readonly inner: readonly Int32Array[];
   /** First words of a sentence that follows another. */
   readonly openers: Int32Array;
-  /**
-   * First words where no space may precede: after a line break and at the start of a chat answer.
-   */
+  /** First words without a leading space: after a line break and at the start of a chat answer. */
   readonly bareOpeners: Int32Array;
   readonly comma: number;
   readonly fullStop: number;
   /**
-   * A full stop with an empty line, as one token. The ordinary full stop where the tokenizer has
-   * none.
+   * A full stop with an empty line, as one token. If the tokenizer has no such token: the ordinary
+   * full stop.
    */
   readonly paragraphEnd: number;
 }
 
-/** Most words that replace an empty list. */
+/** Limit of words that replace an empty list. */
 const MOST_WORDS = 1_000;
 
 const cache = new WeakMap<Tokenizer, Vocabulary>();
@@ -58,7 +56,7 @@ export function vocabularyOf(tokenizer: Tokenizer): Vocabulary {
   return vocabulary;
 }
 
-/** Words for a vocabulary that has no word of a list. */
+/** The words in place of a list of which a vocabulary has no word. */
 function anyWords(tokenizer: Tokenizer): Int32Array {
   return WordPool.of(tokenizer).inner.slice(0, MOST_WORDS);
 }

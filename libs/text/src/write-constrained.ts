@@ -31,12 +31,12 @@ export function writeConstrained(tokenizer: Tokenizer, wish: ConstrainedWish): W
   const attempt = (ease: number): WrittenTokens => {
     const text = constraint.write(seed, { ease });
     if (text === '') return endAlone(tokenizer);
-    // Encoding stops here: a longer text is too long in any case.
+    // Encoding stops here, because a longer text is too long in any case.
     const most = (maxTokens + 1) * tokenizer.longestToken;
     const encoded = text.slice(0, most);
     spendWork(encoded.length / CHARACTERS_PER_UNIT);
     const { tokenIds, cut } = encodeText(tokenizer, encoded, maxTokens);
-    // The end token needs a place too, so an end exactly at the limit is a cut.
+    // The end token also needs a place, so an end exactly at the limit is a cut.
     const isWhole = tokenIds.length < maxTokens && text.length <= most;
     return { tokenIds, cut, endReason: isWhole ? 'stop' : 'length', stopReason: null };
   };

@@ -5,7 +5,7 @@ import { StoppableTokens } from './stoppable-tokens';
 import type { Tokenizer } from './tokenizers/tokenizer';
 import { type SentencesWish, spelledCut, type WrittenTokens } from './write-sentences';
 
-/** Separates a text from its repetition. */
+/** The text between a text and its repetition. */
 const SEAM = '\n\n';
 
 /**

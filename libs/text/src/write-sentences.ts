@@ -42,8 +42,8 @@ export function writeSentences(wish: SentencesWish): WrittenTokens {
 }
 
 /**
- * Words that end with a full stop after `endAt` tokens; steered or random where the request
- * requires it.
+ * Words that end with a full stop after `endAt` tokens. They are steered or random where the
+ * request requires it.
  */
 export function tokenSource(
   { input, hash, startsBare }: SentencesWish,

@@ -1,4 +1,4 @@
-/** A small tokenizer.json, trained in the test, so that tests need no model's file. */
+/** A small tokenizer.json, trained in the test, so that tests need no file of a model. */
 
 const CORPUS = (
   'the a this every green quiet early small river city window table engine system reader ' +

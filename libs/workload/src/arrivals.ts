@@ -28,7 +28,7 @@ export type ArrivalSpec =
 export interface ArrivalLimits {
   /** Maximum number of arrivals. Infinity is allowed with a duration and finite rates. */
   readonly count: number;
-  /** Arrivals from this instant on are left out. */
+  /** Arrivals at and after this instant are left out. */
   readonly durationUs?: Micros | undefined;
   /**
    * Stretches random gaps so that the last of `count` arrivals falls on count / rate, as `vllm
@@ -52,7 +52,7 @@ export function drawArrivals(
   const untilUs = limits.durationUs ?? Infinity;
   const isBounded = Number.isFinite(limits.count);
   const canEnd = spec.kind !== 'ramp' && spec.kind !== 'at-once' && Number.isFinite(untilUs);
-  assert(isBounded || canEnd, 'arrivals end by their number or by a duration');
+  assert(isBounded || canEnd, 'arrivals need a limit: a number or a duration');
   const instantUs = instants(spec, limits, random);
   const arrivalUs = new Column(Float64Array);
   for (let i = 0; i < limits.count; i++) {

@@ -47,7 +47,7 @@ function split(workload: Workload, blockTokens: number): Workload {
   return withContents(workload, { start, ids, blockTokens, contentCount, contentNames });
 }
 
-/** A large block has the id of its last small one, which implies all before it. */
+/** A large block has the id of its last small block, which implies all earlier ones. */
 function joined(workload: Workload, blockTokens: number): Workload {
   const parts = blockTokens / workload.contentBlockTokens;
   const start = fullBlockStarts(workload, blockTokens);
@@ -91,9 +91,7 @@ function withContents(workload: Workload, contents: Contents): Workload {
   };
 }
 
-/**
- * Where the lists of the rows begin when each row has the full blocks among its tokens with ids.
- */
+/** The start of each row's list, when a row lists the full blocks among its tokens with ids. */
 function fullBlockStarts(workload: Workload, blockTokens: number): Float64Array {
   const { contentStart, contentSpan, contentBlockTokens, promptTokens, outputTokens } = workload;
   const start = new Float64Array(workload.count + 1);

@@ -13,7 +13,7 @@ export interface LengthSummary {
 
 export interface WorkloadDescription {
   readonly requests: number;
-  /** Requests among them that are later turns of conversations. */
+  /** Number of requests that are later turns of conversations. */
   readonly laterTurns: number;
   /** From the first to the last arrival. */
   readonly durationSeconds: number;
@@ -33,8 +33,8 @@ export interface WorkloadDescription {
 }
 
 /**
- * The figures of a workload. It takes two sorts and one pass over the contents: meant for reports,
- * not for inner loops.
+ * The figures of a workload. They take two sorts and one pass over the contents, so they are meant
+ * for reports, not for inner loops.
  */
 export function describeWorkload(workload: Workload): WorkloadDescription {
   const firsts = firstCount(workload);
@@ -53,7 +53,7 @@ export function describeWorkload(workload: Workload): WorkloadDescription {
   };
 }
 
-/** Requests that arrive at the fullest instant, without later turns of conversations. */
+/** Number of requests that arrive at the busiest instant, without later turns of conversations. */
 export function mostAtOneInstant(workload: Workload): number {
   const { arrivalUs, after } = workload;
   let most = 0;

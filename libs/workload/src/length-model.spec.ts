@@ -28,7 +28,7 @@ describe('length models', () => {
     expect(Math.abs(spread / 0.6 - 1)).toBeLessThan(0.02);
   });
 
-  it('gives a geometric its mean, and starts it at 1', () => {
+  it('gives a geometric its mean, from 1 token on', () => {
     const drawn = lengths({ kind: 'geometric', mean: 20 }, 50_000);
     expect(Math.abs(mean(drawn) / 20 - 1)).toBeLessThan(0.03);
     expect(Math.min(...drawn)).toBe(1);

@@ -43,7 +43,10 @@ export interface Bounds {
 export type LengthModel = (seed: number, requestHash: number) => number;
 
 const LONGEST = 2 ** 31 - 1;
-/** Separate the draws of a length from each other and from other uses of the same hash. */
+/**
+ * Constants that separate the draws of a length from each other and from other uses of the same
+ * hash.
+ */
 const FIRST_DRAW = 0x4c45_4e31;
 const SECOND_DRAW = 0x4c45_4e32;
 

@@ -83,8 +83,8 @@ function mergedAfter(workloads: readonly Workload[], rows: readonly number[]): I
 }
 
 /**
- * Joins a column. A workload without it gets `blank` in its rows. It stays empty when no workload
- * has it.
+ * Joins a column. The rows of a workload without the column get `blank`. Without any such column,
+ * the result is empty.
  */
 function joinedColumn<T extends Numbers>(
   workloads: readonly Workload[],

@@ -36,7 +36,10 @@ export class PromptContents {
     return words;
   }
 
-  /** `tokens` words that no other row has, for the messages of a user in a conversation. */
+  /**
+   * `tokens` words that differ from those of every other row, for the messages of a user in a
+   * conversation.
+   */
   own(row: number, tokens: number): Int32Array {
     const words = new Int32Array(tokens);
     const key = mix(this.ownKey, row);

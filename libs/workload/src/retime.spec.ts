@@ -39,8 +39,8 @@ describe('scaleRate', () => {
   });
 });
 
-describe('workloads on other arrivals', () => {
-  it('start at zero, and take the given instants', () => {
+describe('workloads with other arrivals', () => {
+  it('start at zero, and have the given instants', () => {
     expect(arrivals(fromZero(arrivingAt([7, 9])))).toEqual([0, 2]);
     expect(arrivals(fromZero(arrivingAt([])))).toEqual([]);
     expect(arrivals(withArrivals(arrivingAt([7, 9]), Float64Array.of(1, 5)))).toEqual([1, 5]);

@@ -4,8 +4,8 @@ import type { Workload } from './workload';
 
 /**
  * A copy whose columns lie in shared memory. A worker thread that gets it (workerData, postMessage)
- * uses the same bytes and rebuilds nothing. Its users must not write. The copy has no names of
- * contents: only the thread that reads and writes files needs them.
+ * uses the same bytes and rebuilds nothing. Its users must not write to it. The copy has no names
+ * of contents, because only the thread that reads and writes files needs them.
  */
 export function shareWorkload({ contentNames: _none, ...workload }: Workload): Workload {
   return {

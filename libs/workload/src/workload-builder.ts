@@ -29,9 +29,9 @@ export interface WorkloadBuilderOptions {
 }
 
 /**
- * Collects rows into a `Workload`. Rows may come in any order of arrival. The end sorts them once
- * (stable; later turns follow the first of their conversation). Content ids may be any numbers from
- * 1 and become dense. Columns that no row needs take no memory.
+ * Collects rows into a `Workload`. Rows may be added in any order of arrival. The end sorts them
+ * once (stable; later turns follow the first of their conversation). Content ids may be any numbers
+ * from 1 and become dense. Columns that no row needs take no memory.
  */
 export class WorkloadBuilder {
   private readonly arrivalUs = new Column(Float64Array);

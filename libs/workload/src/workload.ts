@@ -3,10 +3,10 @@ import type { NamedColumn } from './named/named-column';
 
 /**
  * The requests of a run as columns. Rows that wait for no other ascend by arrival. A row with
- * `after` stands behind the row that it waits for, directly behind it in generated conversations.
- * The columns are plain numbers and typed arrays, so a workload can be posted to a worker thread;
- * with the columns of `shareWorkload` no byte is copied. It takes about 32 bytes per request plus 4
- * per content id.
+ * `after` comes after the row that it waits for; in generated conversations, directly after it. The
+ * columns are plain numbers and typed arrays, so a workload can be posted to a worker thread; with
+ * the columns of `shareWorkload` no byte is copied. It takes about 32 bytes per request plus 4 per
+ * content id.
  */
 export interface Workload {
   readonly count: number;
@@ -64,11 +64,11 @@ export interface Workload {
 }
 
 /**
- * Maximum length in tokens. Longer ones are refused as mistakes; the sum of prompt and output fits
- * 32 bits.
+ * Maximum length in tokens. Greater lengths are refused as mistakes. The sum of prompt and output
+ * fits 32 bits.
  */
 export const MOST_TOKENS = 1_000_000_000;
-/** Maximum of content ids in all requests, and of different ones: the size of one column. */
+/** Maximum number of content ids in all requests, and of different ids: the size of one column. */
 export const MOST_CONTENTS = 2 ** 31 - 1;
 
 /** A request of the user that a workload cannot satisfy. The message is one sentence. */

@@ -26,12 +26,12 @@ describe('a decision becomes changes', () => {
     ['no fewer than the bounds allow', '1P', { engines: '1P2D' }, ['leave 1 decode']],
     ['engines that start count', '3P1D', { engines: '1P1D', starting: '2P' }, []],
     [
-      'engines that drain have their GPUs still',
+      'draining engines still hold their GPUs',
       '4P1D',
       { engines: '2P1D', draining: '1P' },
       ['join 1 prefill'],
     ],
-    ['the last one that takes work stays', '1P1D', { engines: '1P1D', starting: '3P' }, []],
+    ['the last engine that accepts work stays', '1P1D', { engines: '1P1D', starting: '3P' }, []],
   ])('%s', (_name, wanted, shown, expected) => {
     expect(changes(wanted, shown)).toEqual(expected);
   });
@@ -56,7 +56,7 @@ describe('a decision becomes changes', () => {
     expect(changesTo(decision, { sample, bounds: BOUNDS })).toEqual([]);
   });
 
-  it('keeps the bounds and an engine that takes work for any decision', () => {
+  it('keeps the bounds and an engine that accepts work, for any decision', () => {
     const some = fc.integer({ min: 1, max: 6 });
     const counts = fc.record({ prefill: some, decode: some, aggregated: fc.constant(0) });
     fc.assert(

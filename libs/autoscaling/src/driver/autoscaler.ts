@@ -30,9 +30,9 @@ type Counts = Record<EngineRole, number>;
 
 /**
  * Calls a policy once per interval and turns its counts into changes that keep the bounds. A role
- * always keeps an engine that accepts work. Draining engines still occupy their GPUs: all present
- * engines count for the maximum when one joins, and those that change their role count for both. A
- * starting engine is not stopped; it can leave once it accepts work.
+ * always keeps an engine that accepts work. Draining engines still occupy their GPUs, so all
+ * present engines count against the maximum when one joins. An engine that changes its role counts
+ * in both roles. A starting engine is not stopped; it can leave once it accepts work.
  */
 export class Autoscaler {
   private scrapes: ClusterSample[] = [];
@@ -137,7 +137,7 @@ class Now {
     return Math.min(this.bounds.max[role], Math.max(this.bounds.min[role], whole(asked[role])));
   }
 
-  /** Engines that take work and are not the last to do so. */
+  /** Engines that accept work, without the last one of their role. */
   private spareEngines(role: EngineRole): number {
     return atLeastZero(this.ready[role] - 1);
   }

@@ -11,8 +11,8 @@ export class AutoscalerError extends Error {
 }
 
 /**
- * Reads the bounds of `--min 1P1D --max 8P16D`. Without a minimum it is one engine of each role of
- * the maximum: a role must keep an engine, because its requests would otherwise wait forever.
+ * Reads the bounds of `--min 1P1D --max 8P16D`. The default minimum is one engine of each role of
+ * the maximum. Without an engine, the requests of a role would wait forever.
  *
  * @throws AutoscalerError for other text, or a minimum that is not within the maximum
  */

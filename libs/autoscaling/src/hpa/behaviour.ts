@@ -1,6 +1,6 @@
 import { type Micros, secondsToUs } from '@baton/kernel';
 
-/** Limit of replicas, or percent of them, per period. */
+/** Largest change in a period: a number of replicas, or a percentage of them. */
 export interface ScalingPolicy {
   readonly kind: 'pods' | 'percent';
   readonly value: number;
@@ -19,7 +19,7 @@ export interface Behaviour {
   readonly down: ScalingRules;
 }
 
-/** `behavior` where the object has none: pkg/apis/autoscaling/v2/defaults.go. */
+/** The `behavior` of an object that sets none: pkg/apis/autoscaling/v2/defaults.go. */
 export const DEFAULT_BEHAVIOUR: Behaviour = {
   up: {
     windowSeconds: 0,
@@ -97,7 +97,7 @@ export class Stabiliser {
     return Math.min(...limits);
   }
 
-  /** Replicas that were added less those that were removed in the period. */
+  /** Replicas added in the period, minus those removed. */
   private changed(nowUs: Micros, periodSeconds: number): number {
     const fromUs = nowUs - secondsToUs(periodSeconds);
     return this.changes.reduce((sum, { atUs, value }) => (atUs > fromUs ? sum + value : sum), 0);

@@ -23,9 +23,9 @@ export interface HpaSpec {
 }
 
 /**
- * Kubernetes' HorizontalPodAutoscaler, version 2: one for each role, as for one Deployment each.
- * The metric with the highest count decides. A metric without a value is ignored, but while one has
- * none the others cannot scale down. A role without metrics keeps its count.
+ * Kubernetes' HorizontalPodAutoscaler, version 2. Each role has its own, as if it were a
+ * Deployment. The metric with the highest count decides. A metric without a value is ignored, but
+ * it keeps the others from scaling down. A role without metrics keeps its count.
  */
 export class Hpa implements ScalePolicy {
   private readonly roles: Readonly<Record<EngineRole, Stabiliser>>;

@@ -41,10 +41,10 @@ describe('a value of each replica (type Pods, AverageValue)', () => {
     ['scale down (TestReplicaCalcScaleDownCM)', [12, 12, 12, 12, 12], 20, 5, 3],
     ['stay within the tolerance (TestReplicaCalcToleranceCM)', [20, 21, 21], 20, 3, 3],
     ['a missing replica counts as 0 to scale up', [40, 40, none], 20, 3, 4],
-    ['a missing replica damps a scale-up to nothing', [25, none], 20, 2, 2],
+    ['a missing replica can cancel a scale-up', [25, none], 20, 2, 2],
     ['a missing replica counts as the target to scale down', [5, 5, none], 20, 3, 2],
-    ['missing ones never turn a change round', [30, none, none, none], 20, 4, 4],
-    ['no metrics of any replica', [none, none], 20, 2, undefined],
+    ['missing replicas never reverse a change', [30, none, none, none], 20, 4, 4],
+    ['no replica has metrics', [none, none], 20, 2, undefined],
   ])('%s', (_name, values, target, current, desired) => {
     const counts = { current, ready: values.length, tolerance: TOLERANCE };
     expect(engineReplicas(values, target, counts)).toBe(desired);

@@ -7,7 +7,7 @@ export interface CapacityFacts {
   readonly stepTime: StepTimeModel;
   readonly maxNumBatchedTokens: number;
   readonly maxNumSeqs: number;
-  /** Tokens of KV that it holds. */
+  /** Size of its KV cache, in tokens. */
   readonly kvTokens: number;
 }
 
@@ -29,8 +29,8 @@ export interface MeanStep {
 }
 
 /**
- * The capacity of one engine by its step times, without a queue and without cached prompts;
- * Dynamo's planner interpolates the same from profiles.
+ * The capacity of one engine, computed from its step times, without a queue and without cached
+ * prompts. Dynamo's planner interpolates the same figures from profiles.
  */
 export class EngineCapacity {
   private readonly facts: CapacityFacts;
@@ -43,7 +43,7 @@ export class EngineCapacity {
     return this.facts.maxNumBatchedTokens;
   }
 
-  /** Tokens of KV that it holds. */
+  /** Size of its KV cache, in tokens. */
   get kvTokens(): number {
     return this.facts.kvTokens;
   }
@@ -66,12 +66,12 @@ export class EngineCapacity {
     return usToSeconds(us);
   }
 
-  /** Time of a prompt alone in the engine, seconds. */
+  /** Time of a prompt that is alone in the engine, seconds. */
   ttftSeconds(promptTokens: number): number {
     return usToSeconds(this.promptUs(promptTokens));
   }
 
-  /** Rate with steps full of such prompts. */
+  /** Prompt tokens per second when every step is full of such prompts. */
   promptTokensPerSecond(promptTokens: number): number {
     const { stepTime, maxNumBatchedTokens } = this.facts;
     const tokens = wholeTokens(promptTokens);
@@ -98,7 +98,8 @@ export class EngineCapacity {
   }
 
   /**
-   * The highest rate of tokens whose gaps keep the objective; that of one sequence if none does.
+   * The highest token rate at which gaps keep the objective. If no batch keeps it: the rate of one
+   * sequence.
    */
   outputTokensPerSecond(itlSeconds: number, contextTokens: number): number {
     const sequences = this.sequencesWithin(itlSeconds, contextTokens);
@@ -109,7 +110,7 @@ export class EngineCapacity {
   sequencesWithin(itlSeconds: number, contextTokens: number): number {
     let low = 1;
     let high = this.mostSequences(contextTokens);
-    // Blocks bound most batches before the gaps do.
+    // For most batches the blocks are the tighter bound.
     if (this.itlSeconds(high, contextTokens) <= itlSeconds) return high;
     while (low < high) {
       const middle = Math.ceil((low + high) / 2);
@@ -131,7 +132,7 @@ export class EngineCapacity {
   }
 }
 
-/** Step times are of batches that exist. */
+/** Step-time models accept whole tokens only, at least one. */
 function wholeTokens(mean: number): number {
   return Math.max(1, Math.round(mean));
 }
@@ -140,9 +141,9 @@ function wholeTokens(mean: number): number {
 export type Capacities = Readonly<Partial<Record<keyof Topology, EngineCapacity>>>;
 
 /**
- * Engines that a load keeps busy, with fractions: prompt tokens per second over what a prefill
- * engine computes, output tokens per second over what a decode engine generates within the
- * objective; an aggregated engine does one after the other.
+ * The number of engines that a load keeps busy, with fractions. Prefill: prompt tokens per second
+ * over the rate of one engine. Decode: output tokens per second over the rate of one engine within
+ * the objective. Aggregated: the sum of both.
  */
 export function busyEngines(
   { requestsPerSecond, promptTokens, outputTokens }: Load,

@@ -17,7 +17,7 @@ describe('the cheapest path through late requests', () => {
     expect(path).toEqual([1, 1, 1, 3, 3, 1]);
   });
 
-  it('keeps an engine over a pause that is shorter than its start', () => {
+  it('keeps an engine through a pause that is shorter than its start', () => {
     const lates = latesOf([BUSY, QUIET, QUIET, BUSY]);
     expect(cheapestPath(lates, { mostLate: 0, startupWindows: 3 })).toEqual([3, 3, 3, 3]);
     expect(cheapestPath(lates, { mostLate: 0, startupWindows: 1 })).toEqual([3, 1, 1, 3]);

@@ -1,22 +1,28 @@
 export interface PathBounds {
-  /** Most late requests of the whole path; if no path has so few, the best one is taken. */
+  /**
+   * Limit of late requests on the whole path. If no path keeps it, the one with the dearest late
+   * requests is used.
+   */
   readonly mostLate: number;
-  /** Windows for which an engine costs before it works. */
+  /** Windows in which a starting engine costs without working. */
   readonly startupWindows: number;
 }
 
-/** Engine-windows that a late request may cost: below the first no engine is worth it. */
+/**
+ * Range of the price of a late request, in engine-windows. Below it, no engine is worth its cost.
+ */
 const CHEAPEST = 1e-3;
 const DEAREST = 1e4;
 const HALVINGS = 24;
 
 /**
- * The numbers of engines over windows with the fewest engine-windows, starts included, that keep
- * the limit of late requests. By Lagrange's method: a late request has a price, dynamic programming
- * finds the cheapest path for each price, and the search finds the lowest price that keeps the
- * limit. The backlog of a window is assumed to be that of a constant number of engines.
+ * The number of engines in each window, such that the limit of late requests holds at the fewest
+ * engine-windows, starts included. The method is Lagrange's: a late request has a price, dynamic
+ * programming finds the cheapest path for each price, and the search finds the lowest price that
+ * keeps the limit. Each window is assumed to begin with the backlog of a constant number of
+ * engines.
  *
- * @param lates by number of engines less one, the late requests of each window
+ * @param lates the late requests of each window, at the index of the number of engines minus one
  */
 export function cheapestPath(lates: readonly Float64Array[], bounds: PathBounds): number[] {
   let [low, high] = [Math.log(CHEAPEST), Math.log(DEAREST)];
@@ -82,7 +88,7 @@ function bestBefore(
   return { costs: best, engines };
 }
 
-/** The first one of equal values. */
+/** The index of the least value; of equal values, the first. */
 export function indexOfLeast(values: Float64Array): number {
   let least = 0;
   for (let i = 1; i < values.length; i++) if (values[i]! < values[least]!) least = i;

@@ -31,7 +31,7 @@ function needs(bursts: readonly (readonly [number, number, number, number])[], l
 
 describe('the engines that a trace needs', () => {
   it('include enough prefill engines for a burst within a window', () => {
-    // 20 prompts of 0.1 s, of which an engine has 8 done in 0.9 of the second.
+    // 20 prompts of 0.1 s each. One engine completes 8 within 0.9 of the objective.
     const windows = needs([
       [0, 1, 1_000, 1],
       [15, 20, 1_000, 1],
@@ -40,7 +40,7 @@ describe('the engines that a trace needs', () => {
     expect([0, 1, 2].map((window) => windows.ofWindow(window).prefill)).toEqual([1, 3, 1]);
   });
 
-  it('count a prompt that no engine serves in time only as work', () => {
+  it('count a prompt that no engine can serve in time as work only', () => {
     expect(needs([[0, 1, 20_000, 1]]).ofWindow(0).prefill).toBe(1);
   });
 

@@ -124,11 +124,11 @@ function decodeCounts(trace: TraceColumns, role: Role): number[] {
     load += share;
     if (at < most.length) most[at] = Math.max(most[at]!, load);
   }
-  // Sums of shares that went and came are off by rounding.
+  // Adding and removing shares leaves rounding errors.
   return Array.from(most, (engines) => Math.ceil(engines - 1e-6));
 }
 
-/** When sequences begin and end to take their share of an engine, in order of time. */
+/** Instants at which sequences begin and stop using their share of an engine, ascending. */
 function sharesOver(
   { arrivalUs, promptTokens, outputTokens }: TraceColumns,
   { one, itlSeconds }: Role,

@@ -9,14 +9,14 @@ export interface OracleSpec {
 }
 
 /**
- * Reads the trace: keeps the engines ready that the windows need until an engine that starts at the
- * next decision could be ready. It shows the value of knowing the future; because the needs come
- * from a model, it is not a proven optimum.
+ * Reads the trace. It keeps as many engines ready as the windows need until an engine that starts
+ * at the next decision could be ready. It shows the value of knowing the future. It is no proven
+ * optimum, because a model estimates the needs.
  */
 export class Oracle implements ScalePolicy {
   constructor(
     private readonly needs: WindowCounts,
-    /** Time from one decision until the engines of the next one take work. */
+    /** Time from one decision until engines started by the next one accept work. */
     private readonly aheadUs: Micros,
   ) {}
 

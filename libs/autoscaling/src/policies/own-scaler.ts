@@ -31,7 +31,7 @@ export interface OwnScalePolicy {
 export interface OwnScalerParts {
   readonly random: RandomStream;
   readonly capacities: Capacities;
-  /** Decides when the module does not. It is called every time, because it can have state. */
+  /** Decides when the module does not. It runs at every decision, because it may have state. */
   readonly fallback: ScalePolicy;
   readonly watch: PolicyWatch;
 }

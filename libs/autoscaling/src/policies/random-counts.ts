@@ -6,7 +6,9 @@ export interface RandomCountsSpec {
   readonly kind: 'random';
 }
 
-/** Random counts within the bounds, and changes of role: for tests that no request is lost. */
+/**
+ * Random counts within the bounds, and random changes of role, to test that no request is lost.
+ */
 export class RandomCounts implements ScalePolicy {
   constructor(private readonly random: RandomStream) {}
 

@@ -3,10 +3,10 @@ import type { ScaleContext, ScaleDecision, ScalePolicy } from '../policy';
 
 export interface RatioSpec<Inner> {
   readonly kind: 'ratio';
-  /** Prefill part of the ratio to decode engines. */
+  /** P of the ratio P:D. */
   readonly prefill: number;
   readonly decode: number;
-  /** Decides on the decode engines. */
+  /** Decides the number of decode engines. */
   readonly inner: Inner;
 }
 

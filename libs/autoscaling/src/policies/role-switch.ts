@@ -11,10 +11,10 @@ export interface RoleSwitchSpec {
 }
 
 /**
- * Turns engines of the calm stage into ones of the stage that misses its objective, one at a time,
- * and keeps their number: prefill is the bottleneck while the mean TTFT is above its objective,
- * decode while the mean gap between tokens is. After Arrow (arXiv 2505.11916), which flips
- * instances between prefill and decode by TTFT and token intervals.
+ * Moves one engine at a time from the calm stage to the stage that misses its objective, and keeps
+ * their total. Prefill is the bottleneck while the mean TTFT is above its objective, decode while
+ * the mean gap between tokens is. After Arrow (arXiv 2505.11916), which flips instances between
+ * prefill and decode by TTFT and token intervals.
  */
 export class RoleSwitch implements ScalePolicy {
   constructor(private readonly spec: RoleSwitchSpec) {}

@@ -32,8 +32,8 @@ interface Replica {
  * The saturation analyzer (version 1) of llm-d's workload-variant-autoscaler, with each role as a
  * variant: spare capacity is the threshold less the load, averaged over the engines that are not
  * saturated. One more engine when the spare KV or queue is below its trigger or every engine is
- * saturated; one less when the same load on one engine less leaves both above their triggers.
- * While an engine starts, its role gets no further one. Source: llm-d-workload-variant-autoscaler,
+ * saturated; one less when the same load on one engine less leaves both above their triggers. While
+ * an engine starts, its role grows no further. Source: llm-d-workload-variant-autoscaler,
  * docs/user-guide and internal/saturation.
  */
 export class Saturation implements ScalePolicy {
@@ -54,7 +54,7 @@ export class Saturation implements ScalePolicy {
     const ready = engines.filter(({ state }) => state === 'ready');
     if (ready.length === 0) return 0;
     const inside = ready.reduce((sum, { waiting }) => sum + waiting, 0);
-    // Baton's jobs wait in front of the engines, where vLLM's wait inside: each has its share.
+    // Baton's jobs wait in front of the engines, vLLM's wait inside: each engine counts its share.
     const share = (waitingFor(sample, role) - inside) / ready.length;
     const replicas = ready.map(({ kvUsage, waiting }) => ({ kv: kvUsage, queue: waiting + share }));
     const isStarting = engines.some(({ state }) => state === 'starting');

@@ -18,8 +18,8 @@ export interface ScheduleSpec {
 export const DAY_US: Micros = secondsToUs(86_400);
 
 /**
- * Counts by the time of day, as KEDA's cron scaler: an entry holds until the next one, the last one
- * of a period until the first one of the next.
+ * Counts by the time of day, as KEDA's cron scaler. An entry holds until the next one. The last
+ * entry of a period holds until the first entry of the next period.
  */
 export class Scheduled implements ScalePolicy {
   constructor(private readonly spec: ScheduleSpec) {}

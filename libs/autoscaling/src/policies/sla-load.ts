@@ -27,16 +27,16 @@ type Step = -1 | 0 | 1;
  *     one engine less: it is below objective × sensitivity / 100 in every engine
  *
  * In aggregated engines the chunks run beside the decoding sequences, and a decode step computes
- * sequences × isl / osl prompt tokens. They get one more when either objective requires it, one
- * less when both allow it. A role with an engine that starts is only observed. With
+ * sequences × isl / osl prompt tokens. An aggregated pool grows when either objective requires it
+ * and shrinks when both allow it. A role with a starting engine does not change. With
  * `throughputSeconds` the throughput-based planner sets lower bounds; like Dynamo it then has no
  * correction factors.
  *
- * Source: ai-dynamo/dynamo, components/src/dynamo/planner/core: load_scaling.py
- * (`_scale_decision`) and perf_model (`estimate_next_ttft`, `estimate_next_itl`, and the prompt
- * tokens of a step in `find_best_engine_agg_rps`). There a performance model estimates steps,
- * tuned by the steps seen, and engines report queued tokens; here the step-time model does, and
- * queued requests count as mean prompts of the requests that finished last.
+ * Source: ai-dynamo/dynamo, components/src/dynamo/planner/core: load_scaling.py (`_scale_decision`)
+ * and perf_model (`estimate_next_ttft`, `estimate_next_itl`, and the prompt tokens of a step in
+ * `find_best_engine_agg_rps`). In Dynamo a performance model, tuned by past steps, estimates steps,
+ * and engines report queued tokens. Here the step-time model estimates steps, and a queued request
+ * counts as the mean prompt of the requests that finished last.
  */
 export class SlaLoad implements ScalePolicy {
   private readonly throughput: SlaPlanner;
@@ -111,7 +111,7 @@ interface Facts {
 
 /** The work of one engine. */
 interface Work extends Facts {
-  /** Requests without a batch, with its share of those in front of all engines. */
+  /** Requests outside any batch, with its share of those in front of all engines. */
   readonly waiting: number;
   readonly decodeSeqs: number;
   /** Σ tokens in KV of the decoding sequences. */

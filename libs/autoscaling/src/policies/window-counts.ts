@@ -21,12 +21,12 @@ export class WindowCounts {
     return this.windows.length;
   }
 
-  /** The engines of the window with this number; none after the last one. */
+  /** The engines of a window by its index. After the last window: none. */
   ofWindow(window: number): Topology {
     return this.windows[window] ?? NO_ENGINES;
   }
 
-  /** The most of each role in the windows that a span of time touches. */
+  /** The most engines of each role over the windows that a time span touches. */
   most(fromUs: Micros, untilUs: Micros): Topology {
     const most = { prefill: 0, decode: 0, aggregated: 0 };
     const last = Math.min(this.windows.length - 1, Math.floor(untilUs / this.windowUs));

@@ -85,7 +85,7 @@ describe('built-in autoscalers follow their formulas', () => {
     ],
     ['ratio: prefill follows decode', 'ratio:1P2D:kv=0.4', { engines: '2P4D', kv: 0.6 }, '3P6D'],
     [
-      'schedule: before the first entry of a day holds the last',
+      'schedule: the last entry of a day holds until the first of the next',
       'schedule:8h=4P8D+20h=1P2D',
       {},
       '1P2D',
@@ -108,7 +108,12 @@ describe('built-in autoscalers follow their formulas', () => {
       { engines: '1P2D', waiting: 3, kv: 0.5 },
       '2P3D',
     ],
-    ['wva: one less when the load fits on one less', 'wva', { engines: '1P3D', kv: 0.4 }, '1P2D'],
+    [
+      'wva: one engine fewer when the load fits on the others',
+      'wva',
+      { engines: '1P3D', kv: 0.4 },
+      '1P2D',
+    ],
     ['wva: no change when the load would not fit', 'wva', { engines: '1P2D', kv: 0.4 }, '1P2D'],
     [
       'wva: no further engine while one starts',
@@ -225,23 +230,23 @@ describe('the oracle', () => {
 
 describe('an invalid autoscaler', () => {
   it.each([
-    ['speed', 'There is no autoscaler "speed". There are: hpa, keda'],
-    ['hpa', 'There is no metric "" to scale by. There are: ttft, itl'],
+    ['speed', 'There is no autoscaler "speed". Use one of hpa, keda'],
+    ['hpa', 'There is no metric "" to scale by. Use one of ttft, itl'],
     ['hpa:cpu=3', 'There is no metric "cpu=3"'],
     ['hpa:rps', 'rps needs a target above 0, for example rps=20.'],
     ['hpa:ttft=0', 'ttft needs a target above 0'],
-    ['hpa:kv=0.5@router', 'There is no role "router". There are: prefill'],
+    ['hpa:kv=0.5@router', 'There is no role "router". Use one of prefill'],
     ['hpa:kv=0.5:speed=2', 'hpa has no option speed.'],
     ['hpa:kv=0.5:tolerance=2', 'hpa: tolerance must be a number from 0 to 1; "2" is not.'],
     ['hpa:kv=0.5:up-pods=4', 'hpa: up-pods must be written as 4/15s'],
     ['ratio:4A', 'ratio needs both pools'],
-    ['schedule:8h', 'schedule: "8h" is not understood'],
+    ['schedule:8h', 'schedule: "8h" must be written as'],
     ['schedule:25h=1P1D', 'schedule: each time must be before the end of the period.'],
     [
       'sla:predictor=oracle',
       'sla: predictor must be constant or kalman or arima; "oracle" is not.',
     ],
-    ['oracle:3', 'oracle: "3" is not of the form option=value.'],
+    ['oracle:3', 'oracle: "3" must be written as option=value.'],
   ])('%s is refused in one sentence', (text, sentence) => {
     expect(() => parseAutoscaler(text)).toThrow(sentence);
   });

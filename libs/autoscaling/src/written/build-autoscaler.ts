@@ -19,7 +19,9 @@ export interface AutoscalerWorld {
   /** Capacities of the engines that the cluster can have. */
   readonly capacities: Capacities;
   readonly random: RandomStream;
-  /** The needs of the trace, and the lead time of an engine's start. Unset when live. */
+  /**
+   * The engines that the trace needs, and the start-up time of an engine. Unset on a live cluster.
+   */
   readonly future?: { readonly needs: WindowCounts; readonly aheadUs: Micros };
 }
 

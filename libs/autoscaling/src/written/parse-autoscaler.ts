@@ -54,7 +54,7 @@ export function parseAutoscaler(text: string, objectives: Objectives = {}): Auto
       options(0).end();
       return { kind: name };
     default:
-      throw new AutoscalerError(`There is no autoscaler "${name}". There are: ${NAMES}.`);
+      throw new AutoscalerError(`There is no autoscaler "${name}". Use one of ${NAMES}.`);
   }
 }
 
@@ -93,8 +93,8 @@ function hpaMetric(text: string, objectives: Objectives): HpaMetric {
   const metric = SCALE_METRICS.find((each) => each === name);
   if (metric === undefined) {
     throw new AutoscalerError(
-      `There is no metric "${text}" to scale by. There are: ${SCALE_METRICS.join(', ')}; ` +
-        'write, for example, hpa:ttft=2s or hpa:kv=0.7@decode.',
+      `There is no metric "${text}" to scale by. Use one of ${SCALE_METRICS.join(', ')}, ` +
+        'for example hpa:ttft=2s or hpa:kv=0.7@decode.',
     );
   }
   const value = target === undefined ? targetOf(metric, objectives) : secondsIn(target);
@@ -115,7 +115,7 @@ function targetOf(metric: HpaMetric['metric'], objectives: Objectives): number {
 function roleNamed(name: string): EngineRole {
   const role = ROLES.find((each) => each === name);
   if (role !== undefined) return role;
-  throw new AutoscalerError(`There is no role "${name}". There are: ${ROLES.join(', ')}.`);
+  throw new AutoscalerError(`There is no role "${name}". Use one of ${ROLES.join(', ')}.`);
 }
 
 function behaviour(options: WrittenOptions): Behaviour {
@@ -166,9 +166,7 @@ function scheduleEntry(text: string): ScheduleEntry {
   const [time = '', counts = ''] = text.split('=');
   const seconds = secondsIn(time);
   if (seconds === undefined || counts === '') {
-    throw new AutoscalerError(
-      `schedule: "${text}" is not understood; write for example schedule:0h=1P1D+8h=4P8D.`,
-    );
+    throw new AutoscalerError(`schedule: "${text}" must be written as schedule:0h=1P1D+8h=4P8D.`);
   }
   return { atUs: secondsToUs(seconds), counts: engines('schedule', counts) };
 }

@@ -3,7 +3,7 @@ import { AutoscalerError } from '../driver/bounds';
 
 /**
  * The options behind an autoscaler's name, `:down-window=60s:tolerance=0.05`. Each is read once;
- * `end` refuses those that nothing has read.
+ * `end` refuses the options that no call has read.
  */
 export class WrittenOptions {
   private readonly values = new Map<string, string>();
@@ -15,7 +15,7 @@ export class WrittenOptions {
     for (const part of parts) {
       const at = part.indexOf('=');
       if (at < 1)
-        throw new AutoscalerError(`${autoscaler}: "${part}" is not of the form option=value.`);
+        throw new AutoscalerError(`${autoscaler}: "${part}" must be written as option=value.`);
       this.values.set(part.slice(0, at), part.slice(at + 1));
     }
   }

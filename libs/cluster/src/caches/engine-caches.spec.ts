@@ -23,7 +23,7 @@ const requests: fc.Arbitrary<Asked[]> = fc.array(
   { minLength: 1, maxLength: 25 },
 );
 
-/** Under `fifo` blocks that were passed over while in use are free at the end of the run. */
+/** Under `fifo`, blocks that were skipped while in use are free at the end of the run. */
 const PASSED_OVER = [
   ...[asked(0, [0]), asked(2012, [0]), asked(3069, [1, 0]), asked(3070, [0, 1, 0])],
   ...[asked(4075, [2, 0, 0]), asked(4075, [0, 0, 0, 0]), asked(4075, [1, 0, 0, 0])],
@@ -41,7 +41,7 @@ function runOf(scenario: ClusterScenario): { run: RunRecord; caches: readonly En
   return { run, caches };
 }
 
-/** Contents are numbered by their first appearance, which the same requests have in common. */
+/** Contents are numbered by first appearance, so equal requests give equal numbers. */
 function warmed(scenario: ClusterScenario, caches: readonly EngineCache[]): ClusterScenario {
   const pools = scenario.pools.map((pool) => ({
     ...pool,

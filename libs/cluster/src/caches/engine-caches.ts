@@ -2,9 +2,7 @@ import type { WarmCache } from '@baton/engine';
 import type { EngineRole } from '@baton/placement';
 import type { VirtualEngine } from '../virtual-engine';
 
-/**
- * The prefix cache of an engine at the end of a run, without blocks that a request under way uses.
- */
+/** The prefix cache of an engine at the end of a run, without the blocks of requests under way. */
 export interface EngineCache extends WarmCache {
   readonly role: EngineRole;
   /** Number of the engine among all that have started in its pool, from 0. */

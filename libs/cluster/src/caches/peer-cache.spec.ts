@@ -31,12 +31,12 @@ function foundOn({ log }: RunRecord, engine: number): number[] {
 }
 
 describe('an engine that joins', () => {
-  it('finds what its peer has computed, and nothing without a fetch', () => {
+  it('finds the prompts of its peer, and nothing without a fetch', () => {
     expect(foundOn(simulate(joining(REQUESTS, false)), 1)).toEqual([0]);
     expect(foundOn(simulate(joining(REQUESTS, true)), 1)).toEqual([16]);
   });
 
-  it('takes work when the cache has come over its link after it has loaded', () => {
+  it('accepts work when it has loaded and the cache has come over its link', () => {
     const burst = Array.from({ length: 40 }, () => ({ atUs: 0, prompt: 17, output: 9 }));
     const asked = [{ ...REQUESTS[0]!, atUs: 0 }, ...burst.map((each) => ({ ...each, atUs: 1 }))];
     const startOf = ({ log }: RunRecord): number => {
@@ -49,13 +49,13 @@ describe('an engine that joins', () => {
     expect(startOf(simulate(joining(asked, true)))).toBe(JOINED_US + STARTUP_US + 100 + 16);
   });
 
-  it('has the blocks that its peer uses at that instant, too', () => {
+  it('also has the blocks that its peer uses at that instant', () => {
     const long = { atUs: 0, prompt: 17, output: 250, content: CONTENT };
     const later = { atUs: 200_000, prompt: 17, output: 2, content: CONTENT };
     expect(foundOn(simulate(joining([long, later, later], true)), 1)).toEqual([16]);
   });
 
-  it('is the same to the microsecond where nothing is cached', () => {
+  it('runs the same to the microsecond where nothing is cached', () => {
     const asked = fc.record({
       atUs: fc.integer({ min: 0, max: 150_000 }),
       prompt: fc.integer({ min: 1, max: 60 }),

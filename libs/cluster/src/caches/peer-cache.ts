@@ -10,8 +10,8 @@ export interface PeerCache {
 }
 
 /**
- * The prefix cache of the ready engine of the same pool that has most. Undefined: none has any.
- * O(engines + blocks).
+ * The largest prefix cache of the ready engines of a pool. Undefined: all are empty. O(engines +
+ * blocks).
  */
 export function peerCacheFor(
   { pool, poolIndex }: VirtualEngine,

@@ -1,14 +1,14 @@
 import type { SloClass, SloClasses } from '@baton/flow-control';
 import { rowName, type Workload } from '@baton/workload';
 
-/** The SLO classes of a run, and that of each row. */
+/** The SLO classes of a run, and the class of each row. */
 export interface RowClasses {
   readonly all: readonly SloClass[];
   of(row: number): SloClass;
 }
 
 /**
- * The class of each row: the one it names, else that of its priority, else the default one.
+ * The class of each row: the one that it names, else the one of its priority, else the default.
  *
  * @returns a class that a row names and that does not exist, if any
  */

@@ -64,7 +64,7 @@ describe('flow control on the virtual clock', () => {
   );
 
   it.each(['fcfs', 'priority', 'wfq', 'edf'] as const)(
-    '%s: every request ends, and no more are under way than the gate lets in',
+    '%s: every request ends, and the gate limits those under way',
     (policy) => {
       for (const seed of [1, 2, 3, 4, 5]) {
         const scenario = withClasses(overload(seed, '1P1D'));
@@ -100,7 +100,7 @@ describe('flow control on the virtual clock', () => {
     expect(ratios[2]).toBeGreaterThan(ratios[1]!);
   });
 
-  it('rejects requests without a place or with too long a wait, the lower class first', () => {
+  it('rejects requests that find no place or wait too long, the lower class first', () => {
     const scenario = withClasses(overload(3));
     const limits = { perFlow: 8, total: 10, timeoutUs: SECOND };
     const flowControl = { policy: 'priority', limits, concurrency: 1 } as const;

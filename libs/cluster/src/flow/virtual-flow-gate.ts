@@ -17,8 +17,8 @@ export interface FlowGateParts {
 }
 
 /**
- * Drives the flow control of a run. Requests that an end makes room for are released through the
- * calendar, because the ended step of the engine is still being handled.
+ * Drives the flow control of a run. When a request ends, the calendar releases the next ones,
+ * because the step that ended it is still being handled.
  */
 export class VirtualFlowGate {
   private readonly control: FlowControl<number>;
@@ -56,7 +56,7 @@ export class VirtualFlowGate {
     this.expectTimeout();
   }
 
-  /** Records the end of a request, successful or not; ignores one that never passed. */
+  /** Records the end of a request, successful or not; ignores a request that never passed. */
   ended(row: number, atUs: Micros): void {
     const ticket = this.tickets[row];
     if (ticket === undefined) return;
@@ -66,7 +66,7 @@ export class VirtualFlowGate {
   }
 
   /**
-   * Checks the queues at this instant, because more requests may go to the engines from then on.
+   * Checks the queues at this instant, because more requests may enter the engines from then on.
    */
   pumpAt(atUs: Micros): void {
     const { calendar, slot } = this.parts;

@@ -27,9 +27,9 @@ function assumed(gpu: string, limitWatts: number): GpuPower {
 }
 
 /**
- * Prompts draw the limit of the board: splitwise-sim's perf_model.csv has peaks of 1.0 to 1.09 of
- * it at all sizes of prompts and batches (A100, Llama 2 70B, TP2). Decodes draw 0.74 to 0.79 of it
- * there, with little difference between batch sizes.
+ * Prompts draw the limit of the board: the peaks in splitwise-sim's perf_model.csv are 1.0 to 1.09
+ * times the limit at all sizes of prompts and batches (A100, Llama 2 70B, TP2). Decodes draw 0.74
+ * to 0.79 of the limit in that file, with little difference between batch sizes.
  */
 export const GPU_POWER: readonly GpuPower[] = [
   {

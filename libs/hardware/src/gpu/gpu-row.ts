@@ -82,5 +82,5 @@ export const efficiency = (
   layerOverheadUs,
 });
 
-/** For rows without a measured efficiency. */
+/** For GPUs without a measured efficiency. */
 export const ASSUMED = 'assumed: between the fitted cards; not measured';

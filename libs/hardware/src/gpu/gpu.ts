@@ -34,9 +34,9 @@ export interface Gpu extends Named {
   readonly fp8Factor?: number;
   /** The data sheet's factor of FP4 over BF16; unset: no FP4 units. */
   readonly fp4Factor?: number;
-  /** By the data sheet. */
+  /** According to the data sheet. */
   readonly memoryBytes: number;
-  /** The part of it that the driver reports: the total of `cudaMemGetInfo`. */
+  /** The part of this memory that the driver reports: the total of `cudaMemGetInfo`. */
   readonly shownMemoryBytes: number;
   readonly memoryBytesPerSecond: number;
   readonly interconnect: GpuInterconnect;

@@ -25,8 +25,8 @@ const LARGEST_ON_BLACKWELL = 1024;
  * Tokens of the batches for which vLLM 0.30 captures CUDA graphs, rising
  * (`VllmConfig._set_cudagraph_sizes`): 1, 2, 4, from 8 in steps of 8, from 256 in steps of 16, up
  * to `min(2 · max_num_seqs, 512)`, or 1024 on data-center Blackwell, and `max_num_batched_tokens`
- * itself where that is smaller. A batch is padded to the next size; above the largest it runs
- * without a graph, as it is. Sizes that drafts add are left out.
+ * itself where that is smaller. A batch is padded to the next size; above the largest size it runs
+ * without a graph, unpadded. Sizes that drafts add are left out.
  *
  * @throws HardwareError `bad-cuda-graphs`
  */
@@ -51,7 +51,7 @@ function givenSizes(text: string, query: CudaGraphQuery): readonly number[] {
   if (!given.every((size) => Number.isInteger(size) && size >= 1 && size <= 65_535)) {
     throw new HardwareError(
       'bad-cuda-graphs',
-      `cudagraph_capture_sizes takes integers from 1 to 65535, such as 1,2,4,8, not '${text}'.`,
+      `cudagraph_capture_sizes must be integers from 1 to 65535, such as 1,2,4,8, not '${text}'.`,
     );
   }
   const { maxNumBatchedTokens, maxCudagraphCaptureSize: largest } = query;

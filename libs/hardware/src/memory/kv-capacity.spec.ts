@@ -111,8 +111,8 @@ describe('kvCapacityBlocks', () => {
   );
 
   it.each([
-    // 3 · 2,880² weights of an expert, held as the kernel of each takes them: 16 of 17 bytes are
-    // values, whose inputs Hopper pads, the rest scales, whose outputs it pads.
+    // An expert has 3 · 2,880² weights, stored in the layout of each kernel. 16 of 17 bytes are
+    // values, whose inputs Hopper pads; the rest are scales, whose outputs it pads.
     ['h100', 1, ((3_072 / 2_880) * 16 + (5_888 + 3_072) / (3 * 2_880)) / 17],
     ['a100-80g', 1, (3_072 * 2_944) / 2_880 ** 2],
     ['b200', 1, (3_072 * 3_072) / 2_880 ** 2],

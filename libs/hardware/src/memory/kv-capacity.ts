@@ -30,13 +30,13 @@ export const NULL_BLOCKS = 1;
 /**
  * KV blocks of an engine, the null block among them, as vLLM finds them by a trial step:
  * `floor((shown memory · utilisation − weights − reserved) / (KV bytes of a token and layer ·
- * layers of a group · block size))`, all on one GPU, with the groups of `kvGroupsOf`. Of pipeline
- * stages the one with the fewest blocks decides (vLLM's `get_kv_cache_configs`). Known errors are
- * in the README of data/measured/kv-capacity: below 2 % where KV has half the memory or more, but
- * for one log, and some tenths of a GiB in any case.
+ * layers of a group · block size))`, all on one GPU, with the groups of `kvGroupsOf`. The pipeline
+ * stage with the fewest blocks decides (vLLM's `get_kv_cache_configs`). Known errors are in the
+ * README of data/measured/kv-capacity: below 2 % where KV has half the memory or more, but for one
+ * log, and some tenths of a GiB in any case.
  *
  * @throws HardwareError `bad-tensor-parallel`, `bad-pipeline-parallel`, `bad-expert-parallel`, or
- *   `does-not-fit` when there is no room for a single block beside the null block
+ * `does-not-fit` when there is no room for a single block beside the null block
  */
 export function kvCapacityBlocks(query: KvCapacityQuery): number {
   checkParallel(query);
@@ -63,7 +63,7 @@ interface StageQuery extends KvCapacityQuery {
   readonly groups: KvLayerGroups | undefined;
 }
 
-/** The stage with room for the fewest blocks. The engine itself when it has one stage. */
+/** The stage with room for the fewest blocks. An engine with one stage is that stage. */
 function fullestStage(query: KvCapacityQuery): StageQuery {
   const groups = kvGroupsOf(query.model);
   const stages = stagesOf(query).map(({ model }) => ({ ...query, model, groups }));

@@ -49,12 +49,12 @@ export function layersPerBlock(model: ModelGeometry, groups = kvGroupsOf(model))
 
 /**
  * Bytes of KV per token of context, in all layers that keep the whole context: `2 · layers ·
- * kv_heads · head_dim · 2 B`, or for latent attention `layers · (kv_rank + rope_dim) · 2 B`. What
- * layers with a sliding window keep does not grow with the context: see `kvWindowOf`.
+ * kv_heads · head_dim · 2 B`, or for latent attention `layers · (kv_rank + rope_dim) · 2 B`. The KV
+ * of layers with a sliding window does not grow with the context: see `kvWindowOf`.
  *
- * @param tp without it, each KV head counts once (what has to cross the wire in all). With it:
- * bytes on one GPU, that is 1/tp, but never less than one KV head, and latent vectors whole. Ranks
- * transfer side by side, each over its own port.
+ * @param tp Unset: each KV head counts once, as in the total of a transfer. Set: bytes on one GPU,
+ *   which is 1/tp, but at least one KV head, and latent vectors whole. Ranks transfer side by side,
+ *   each over its own port.
  */
 export function kvBytesPerToken(model: ModelGeometry, tp = 1): number {
   return (model.layers - (windowOf(model)?.layers ?? 0)) * kvBytesPerLayer(model, tp);
@@ -62,7 +62,7 @@ export function kvBytesPerToken(model: ModelGeometry, tp = 1): number {
 
 /** The KV of a sequence in layers with a sliding window. */
 export interface KvWindow {
-  /** The group keeps the KV of the last tokens only, at most this many. */
+  /** Number of last tokens whose KV the group keeps. */
   readonly tokens: number;
   /** Bytes per token in all these layers, counted as `kvBytesPerToken` does. */
   readonly bytesPerToken: number;

@@ -36,8 +36,8 @@ export function expertPadding({ model, gpu, tp, dp = 1, ...rest }: EnginePlaceme
 }
 
 /**
- * Hidden size in which experts take their input: wider than the model's where vLLM holds MXFP4 in
- * padded weights. On Hopper the kernel pads by itself.
+ * Hidden size of the input of experts. It is wider than the hidden size of the model where vLLM
+ * stores MXFP4 in padded weights. On Hopper the kernel itself pads.
  */
 export function expertHidden({ experts, hidden, precision }: ModelGeometry, gpu: Gpu): number {
   const isPadded = experts !== undefined && precision.experts === 'mxfp4' && !isHopper(gpu);

@@ -51,9 +51,9 @@ function outsideTorchBytes({ tp, pp = 1, dp = 1, vllmMinor }: ProfileRun): numbe
 const MASKS_BY_KERNEL_FROM_MINOR = 17;
 
 /**
- * Bytes per sequence and entry of the vocabulary while the sampler draws from dummy logits. By
- * sorting: 38.2 to 38.4 in eight logs of 0.11 with three vocabularies. By a kernel: logits in 16
- * and 32 bits, probabilities, noise and the kernel's buffer, between 17 and 23 in two logs of 0.30.
+ * Bytes per sequence and entry of the vocabulary while the sampler draws from dummy logits. Sorting
+ * takes 38.2 to 38.4 in eight logs of 0.11 with three vocabularies. A kernel takes 17 to 23 in two
+ * logs of 0.30: logits in 16 and 32 bits, probabilities, noise and the buffer of the kernel.
  */
 const SAMPLER_BYTES = { sorting: 38.3, kernel: 20 } as const;
 
@@ -67,7 +67,7 @@ function samplerBytes(run: ProfileRun): number {
 
 /**
  * Activations at the widest place of a layer: hidden state and residual, and beside them either
- * queries, keys, values and what attention gives, or what the feed-forward works on.
+ * queries, keys, values and the output of attention, or the activations of the feed-forward.
  */
 function forwardBytes(run: ProfileRun): number {
   const { model, tp, maxNumBatchedTokens: tokens } = run;
@@ -102,7 +102,7 @@ function expertElements({ model, tp, dp = 1, maxNumBatchedTokens, ...run }: Prof
 const GRAPH_POOL_BYTES = 0.4 * GIB;
 const BYTES_PER_GRAPH = 3 * MIB;
 
-/** Piecewise graphs serve any step; whole ones those that only decode. */
+/** Piecewise graphs serve any step; full graphs serve steps that only decode. */
 function graphBytes(run: ProfileRun): number {
   const piecewise = cudaGraphSizes(run);
   if (piecewise.length === 0) return 0;

@@ -46,7 +46,7 @@ describe('the geometry of a config.json', () => {
     [DEEPSEEK_V3, 'q_lora_rank'],
     [DEEPSEEK_V3, 'moe_intermediate_size'],
     [{ ...QWEN_3_8B, model_type: 'qwen3_moe', num_experts: 8, num_experts_per_tok: 2 }, MOE_WIDTH],
-  ])('puts no other field in place of one that the family needs (%#)', (config, name) => {
+  ])('replaces no field that the family needs by another (%#)', (config, name) => {
     const read = () => geometryFromConfig(without(config, name), 'mine');
     expect(read).toThrow(`mine cannot be used: it has no '${name}'.`);
   });
@@ -77,7 +77,7 @@ describe('the geometry of a config.json', () => {
     expect(read).toThrow('a hybrid (qwen3_next) of attention and state-space layers');
   });
 
-  it('takes layers with a window from their types', () => {
+  it('reads layers with a window from the layer types', () => {
     const types = ['sliding_attention', 'full_attention', 'sliding_attention', 'full_attention'];
     const config = { ...without(QWEN_3_8B, 'use_sliding_window'), sliding_window: 128 };
     const { attention } = geometryFromConfig({ ...config, layer_types: types }, 'mine');
@@ -86,7 +86,7 @@ describe('the geometry of a config.json', () => {
 });
 
 describe('a model that is served in another format', () => {
-  it('has weights of that size, but for the vocabulary', () => {
+  it('has weights of the size of that format, except for the vocabulary', () => {
     const model = findModel('llama-3.1-8b');
     const fp8 = servedIn(model, findGpu('h100'), { quantization: 'fp8' });
     const linear = parameterCount(model) - 2 * model.vocabulary * model.hidden;

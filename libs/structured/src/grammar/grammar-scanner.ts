@@ -13,7 +13,7 @@ export class GrammarScanner {
   private at = 0;
   private depth = 0;
 
-  /** @param blanks what may stand between symbols, including comments; sticky */
+  /** @param blanks pattern of the text between symbols, including comments; sticky */
   constructor(
     private readonly text: string,
     private readonly blanks: RegExp,
@@ -29,7 +29,10 @@ export class GrammarScanner {
     return this.at >= this.text.length;
   }
 
-  /** Reads the match of a sticky pattern here, and the blanks behind it. Undefined: no match. */
+  /**
+   * Reads the match of a sticky pattern at this position, and the blanks behind it. Undefined: no
+   * match.
+   */
   take(pattern: RegExp): RegExpExecArray | undefined {
     const found = this.peek(pattern);
     if (found === undefined) return undefined;

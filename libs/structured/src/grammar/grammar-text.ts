@@ -7,14 +7,17 @@ import type { Grammar, GrammarNode } from './grammar';
 import { parseGbnf } from './parse-gbnf';
 import { parseLark } from './parse-lark';
 
-/** Depth from which every choice is the cheapest, plus the further depth per degree of ease. */
+/**
+ * Depth at which every choice becomes the cheapest one, plus the additional depth per degree of
+ * ease.
+ */
 const LEAN_DEPTH = 4;
 const DEPTH_PER_EASE = 6;
-/** Pieces after which a text takes only the cheapest choices. */
+/** Number of pieces after which a text makes only the cheapest choices. */
 const MANY_PIECES = 300;
 const MAX_PIECES = 100_000;
 const MAX_DEPTH = 1000;
-/** Rules measured before the search for cheaper ways ends. */
+/** Limit of rules measured in the search for cheaper ways. */
 const MAX_LOOKS = 200_000;
 
 /** Texts of a grammar in GBNF (`::=`) or Lark notation. */
@@ -85,7 +88,7 @@ class Writer {
     private readonly tools: WriterTools,
   ) {}
 
-  /** The pieces of a text, before separators are put between them. */
+  /** The pieces of a text, without separators. */
   pieces(node: GrammarNode, depth: number): string[] {
     spendWork(1);
     if (depth > MAX_DEPTH)

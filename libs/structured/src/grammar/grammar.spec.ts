@@ -50,7 +50,7 @@ describe('texts of a GBNF grammar', () => {
     }
   });
 
-  it('differ between seeds, and are the same for one', () => {
+  it('differ between seeds, and are equal for equal seeds', () => {
     expect(new Set(texts('root ::= [a-z]{8,12}')).size).toBeGreaterThan(100);
     expect(texts(SQL)).toEqual(texts(SQL));
   });
@@ -64,7 +64,7 @@ describe('texts of a GBNF grammar', () => {
 });
 
 describe('texts of a Lark grammar', () => {
-  it('belong to the language, with a blank where blanks are ignored', () => {
+  it('belong to the language, with blanks where the grammar ignores them', () => {
     for (const text of texts(LARK_SQL)) {
       expect(text).toMatch(/^SELECT col_[12] from table_[12] where col_[12] = [12]$/);
     }

@@ -3,7 +3,10 @@ import type { CharSet } from './char-set';
 import { type Place, RegexError, type RegexNode } from './regex-node';
 
 const MAX_NODES = 10_000;
-/** Optional copies from which a run counts as endless. No text written here is that long. */
+/**
+ * Number of optional copies at which a repetition counts as endless. No generated text is that
+ * long.
+ */
 const MAX_COPIES = 2000;
 
 export type AutomatonNode =
@@ -13,7 +16,8 @@ export type AutomatonNode =
   | { readonly kind: 'accept' };
 
 /**
- * Thompson's automaton of a regular expression, with places (`^`, `$`, `\b`) as conditional steps.
+ * Thompson's automaton of a regular expression, in which places (`^`, `$`, `\b`) are conditional
+ * steps.
  */
 export interface Automaton {
   readonly nodes: readonly AutomatonNode[];

@@ -17,7 +17,7 @@ const MAX_EDGES = 40_000;
 const MAX_PIECES = 200;
 /** Work of a new state or edge in nodes: it is stored, under a key of its own. */
 const EDGE_WORK = 4;
-/** Most nodes visited while the states are found: a fraction of a second. */
+/** Limit of nodes visited in the search for states: a fraction of a second. */
 const MAX_STEPS = 1_500_000;
 
 export interface GraphState {
@@ -35,7 +35,7 @@ export interface GraphEdge {
 
 /**
  * One node of each automaton that must accept, all live nodes of each that must not, and the
- * character before.
+ * previous character.
  */
 interface Position {
   readonly before: Neighbour;
@@ -113,7 +113,7 @@ export class LanguageGraph {
     return this.reach(automaton, nodes, { before, after: EDGE }).accepts;
   }
 
-  /** Adds the edges with characters of `allowed`, all of which are neighbours of one kind. */
+  /** Adds the edges for the characters of `allowed`, which are neighbours of one kind. */
   private expandBy(state: State, after: Neighbour, allowed: CharSet): void {
     const { before, must, mustNot } = state.position;
     const sides = { before, after };

@@ -11,7 +11,7 @@ export type Neighbour = typeof EDGE | typeof WORD_CHAR | typeof OTHER_CHAR;
 
 /** Steps after which the search for a match ends, far below one second of a core. */
 const MAX_STEPS = 4_000_000;
-/** Nodes whose marks are allocated in the time of one step. */
+/** Number of nodes whose marks are allocated in the time of one step. */
 const NODES_PER_UNIT = 64;
 
 export function neighbourOf(point: number): Neighbour {

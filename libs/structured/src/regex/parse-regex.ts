@@ -116,7 +116,7 @@ class RegexParser {
     // Flags without a body apply to the rest of the group around them.
     if (isFlags) return NOTHING_MORE;
     Object.assign(this, before);
-    // A place alone cannot be repeated, but a group with a place can.
+    // A place alone cannot be repeated; a group with a place can.
     return node.kind === 'place' ? { kind: 'sequence', parts: [node] } : node;
   }
 

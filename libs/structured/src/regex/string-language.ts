@@ -20,12 +20,12 @@ export interface LanguageBounds {
 const FURTHER_LENGTHS = 64;
 /** Most states times lengths in one table of ways. */
 const MAX_TABLE = 10_000_000;
-/** States whose way of one length is computed in the time of one step. */
+/** Number of states whose way of one length is computed in the time of one step. */
 const STATES_PER_UNIT = 4;
 
 /**
- * The set of texts that several patterns allow together, and a way to sample it. Made once, sampled
- * often.
+ * The set of texts that several patterns allow together, and a way to sample it. It is built once
+ * and sampled often.
  */
 export class StringLanguage {
   private readonly graph: LanguageGraph;
@@ -36,8 +36,8 @@ export class StringLanguage {
   readonly shortest: number | undefined;
 
   /**
-   * Throws `RegexError` when the patterns together are too large, also if only for the required
-   * lengths. No later call throws.
+   * Throws `RegexError` when the patterns together are too large, for any or for the required
+   * lengths. Later calls never throw.
    */
   constructor(private readonly bounds: LanguageBounds) {
     this.graph = new LanguageGraph(bounds.must, bounds.mustNot);

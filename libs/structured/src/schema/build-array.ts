@@ -4,7 +4,7 @@ import { type Json, jsonKey } from '../json';
 import type { SchemaNode } from './schema-node';
 import { type Built, NONE, pointerOf, type Search, type Wish } from './search';
 
-/** Most items of an array; no output limit has room for more. */
+/** Limit of items of an array; no output has room for more. */
 const MAX_ITEMS = 10_000;
 
 /**

@@ -10,7 +10,7 @@ import { type Built, NONE, pointerOf, type Search, type Wish } from './search';
 /** Chance of each property that is not required. */
 const OPTIONAL_CHANCE = 0.6;
 const NAME_ATTEMPTS = 40;
-/** Most properties of an object; no output limit has room for more. */
+/** Limit of properties of an object; no output has room for more. */
 const MAX_PROPERTIES = 10_000;
 const TEXT: SchemaNode = { ...FREE, pointer: '', types: new Set(['string']) };
 

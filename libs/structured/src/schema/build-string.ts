@@ -9,7 +9,7 @@ import type { SchemaNode } from './schema-node';
 
 /** Characters by which a text of a pattern may exceed the shortest one, per degree of ease. */
 const SLACK = 4;
-/** Most characters of a text; no output limit has room for more. */
+/** Limit of characters of a text; no output has room for more. */
 const MAX_LENGTH = 1_000_000;
 
 export interface StringWish {

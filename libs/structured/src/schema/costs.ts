@@ -3,7 +3,8 @@ import type { JsonType } from '../json';
 import type { SchemaNode } from './schema-node';
 
 /**
- * Schemas measured before the search for cheaper ways ends. In a good order each is measured twice.
+ * Limit of schemas measured in the search for cheaper ways. In a good order, each is measured
+ * twice.
  */
 const MAX_LOOKS = 2_000_000;
 /** Characters of the shortest value of a type that has no keywords of its own. */
@@ -97,7 +98,7 @@ export class SchemaCosts {
     const beyond = Math.max(0, array.minItems - items.length);
     const last = items.at(-1) ?? 0;
     const containing = contains === undefined || needed === 0 ? 0 : this.of(contains);
-    // No multiplication for zero items: 0 times Infinity is NaN.
+    // Zero items are not multiplied: 0 times Infinity is NaN.
     const repeated = beyond === 0 ? 0 : beyond * last;
     return 2 + items.reduce((sum, cost) => sum + cost, 0) + repeated + containing;
   }

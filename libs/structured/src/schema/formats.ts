@@ -84,8 +84,8 @@ export function formatWriter(format: string | undefined): Pattern | undefined {
 }
 
 /**
- * Whether a text is of a format. The test is coarse: it accepts everything that another validator
- * accepts.
+ * Whether a text has a format. The test is coarse: it accepts at least every text that other
+ * validators accept.
  */
 export function isOfFormat(format: string | undefined, text: string): boolean {
   const found = formatOf(format);

@@ -15,7 +15,10 @@ import {
 } from './search';
 
 const MAX_DEPTH = 64;
-/** Values tried per type: `not`, `oneOf` and similar keywords are tested, not constructed. */
+/**
+ * Number of values tried per type, because `not`, `oneOf` and similar keywords are tested, not
+ * constructed.
+ */
 const ATTEMPTS = 40;
 const COMPOSITE_ATTEMPTS = 12;
 /**
@@ -23,7 +26,7 @@ const COMPOSITE_ATTEMPTS = 12;
  * cheapest one.
  */
 const MAX_HINT_DEPTH = 4;
-/** Chance that a `default` or an example is taken. */
+/** Chance that a `default` or an example becomes the value. */
 const SUGGESTION_CHANCE = 0.4;
 const PLAIN_TYPES: readonly JsonType[] = ['string', 'number', 'boolean', 'object', 'array', 'null'];
 
@@ -144,7 +147,7 @@ export class InstanceBuilder implements Search {
     const costOf = (type: JsonType): number =>
       Math.max(...nodes.map((node) => costs.ofType(type, node)));
     const finite = types.filter((type) => costOf(type) < Infinity);
-    // When no type has a value, the attempt finds the place of the fault.
+    // When no type has a value, this attempt finds the place of the fault.
     const possible = finite.length === 0 ? types : finite;
     const isFree = types.length === PLAIN_TYPES.length;
     if (isFree && (this.easeAt(depth) > 0 || depth <= MAX_HINT_DEPTH))

@@ -13,7 +13,7 @@ const ONLY = process.env['BATON_SCHEMA_SEED'];
 const seeds = (count: number): number[] =>
   ONLY === undefined ? Array.from({ length: count }, (_, i) => i) : [Number(ONLY)];
 
-// To optimise the code of a schema takes longer than its few runs.
+// Optimising the code of a schema takes longer than its few runs.
 const ajv = new Ajv2020({ strict: false, code: { optimize: false } });
 addFormats(ajv);
 

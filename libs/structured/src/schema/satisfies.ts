@@ -14,7 +14,7 @@ import { isOfFormat } from './formats';
 import type { SchemaNode } from './schema-node';
 import type { WorkBudget } from './work-budget';
 
-/** Deeper than any value that is built. */
+/** Depth beyond that of any generated value. */
 const MAX_DEPTH = 300;
 /** Characters of a text whose check costs as much as one value. */
 const CHARACTERS_PER_UNIT = 64;

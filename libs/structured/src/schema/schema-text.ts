@@ -11,7 +11,7 @@ import { FREE, type SchemaNode } from './schema-node';
 import { NONE } from './search';
 import { WorkBudget } from './work-budget';
 
-/** Most schemas visited and values tried for one text: at most a fifth of a second. */
+/** Limit of schemas visited and values tried for one text: a fifth of a second. */
 const MAX_WORK = 60_000;
 const MOST_EASE = 3;
 
@@ -101,7 +101,7 @@ interface Attempt {
   readonly work: number;
 }
 
-/** The given degree, then leaner ones, then richer ones, which have more ways to try. */
+/** The given degree of ease, then lower ones, then higher ones, which have more ways to try. */
 function easesFrom(ease: number): number[] {
   const leaner = Array.from({ length: ease + 1 }, (_, i) => ease - i);
   const richer = Array.from({ length: Math.max(0, MOST_EASE - ease) }, (_, i) => ease + 1 + i);

@@ -5,7 +5,7 @@ import { ConstraintError } from '../constraint-error';
 import type { Json } from '../json';
 import { SchemaText } from './schema-text';
 
-// To optimise the code of a schema takes longer than its few runs.
+// Optimising the code of a schema takes longer than its few runs.
 const ajv = new Ajv2020({ strict: false, code: { optimize: false } });
 addFormats(ajv);
 
@@ -230,7 +230,7 @@ describe('a text of a schema', () => {
     expect(new Set(check({ type: 'string', minLength: 20 })).size).toBeGreaterThan(50);
   });
 
-  it('takes every alternative of a choice for some seed', () => {
+  it('chooses every alternative for some seed', () => {
     expect(new Set(check({ enum: [1, 2, 3] })).size).toBe(3);
     expect(new Set(check({ anyOf: [{ const: 1 }, { const: 2 }, { const: 3 }] })).size).toBe(3);
   });

@@ -4,11 +4,7 @@ import { mark, type Markup } from './markup';
 const START = mark('<|im_start|>');
 const CLOSE: Markup = [mark('<|im_end|>'), '\n'];
 
-/**
- * `<|im_start|>role
- * content<|im_end|>
- * ` per turn; the template of models without a known one.
- */
+/** `<|im_start|>role content<|im_end|> ` per turn; the template of unknown models. */
 export const CHATML: ChatTemplate = {
   name: 'chatml',
   begin: undefined,

@@ -9,7 +9,7 @@ export function mark(marker: Marker): { readonly marker: Marker } {
 }
 
 /**
- * Encodes each piece separately, so that no text becomes a marker and no tokens join across pieces.
+ * Encodes each piece separately, so that no text becomes a marker and no token spans two pieces.
  */
 export function encodeMarkup(tokenizer: Tokenizer, markup: Markup): number[] {
   const ids: number[] = [];

@@ -30,7 +30,7 @@ describe.each<TinyKind>(['byte-level', 'sentencepiece'])('a tokenizer.json (%s)'
     expect(eot).toBeLessThan(tokenizer.vocabSize);
   });
 
-  it('gives markers of other models ids above its own', async () => {
+  it('gives markers of other models ids above those of the vocabulary', async () => {
     const tokenizer = await open();
     const foreign = tokenizer.special.idOf('<|im_start|>');
     expect(foreign).toBeGreaterThanOrEqual(tokenizer.vocabSize);

@@ -9,7 +9,7 @@ import { TokenizerError } from './tokenizer-error';
 import type { Tokenizer } from './tokenizer';
 import { toBytes } from './utf8-bytes';
 
-/** The parts of a tokenizer.json that are read. */
+/** The parts of a tokenizer.json that the reader uses. */
 interface TokenizerFile {
   readonly model: { readonly type?: string };
   readonly added_tokens?: readonly AddedToken[] | null;
@@ -32,7 +32,7 @@ const ENDS = [
 /**
  * Most characters that one call encodes. The library's time grows faster than the length of a text,
  * so a text is cut before a space, where words begin. Only a word longer than this can get one or
- * two tokens more.
+ * two more tokens.
  */
 const LONGEST_SLICE = 1_024;
 /** Highest id of a vocabulary. A file with a higher one is refused. */

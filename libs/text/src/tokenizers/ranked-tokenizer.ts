@@ -5,7 +5,7 @@ import { TokenTable } from './token-table';
 import type { Tokenizer } from './tokenizer';
 import { toBytes } from './utf8-bytes';
 
-/** Tokens by rank: text where they are UTF-8, else bytes. There may be holes. */
+/** Tokens by rank: text if valid UTF-8, else bytes. The list may have holes. */
 export type RankList = readonly (string | readonly number[] | undefined)[];
 
 /** A vocabulary in tiktoken's format. */
@@ -13,7 +13,7 @@ export interface Ranks {
   readonly name: string;
   /** By rank. */
   readonly tokens: TokenTable;
-  /** Cuts a text into pieces, each of which is merged separately; a global pattern. */
+  /** Global pattern that cuts a text into pieces. Each piece is merged separately. */
   readonly pieces: RegExp;
   /** Special tokens by id. */
   readonly special: ReadonlyMap<number, string>;
@@ -22,7 +22,7 @@ export interface Ranks {
 /**
  * Most bytes of a piece. A longer one is cut before merging, so that one very long word cannot
  * block the process. Equal cuts in a row, as in a run of one character, are merged once. Only such
- * text can differ from tiktoken, by a token or two at each cut.
+ * text can differ from tiktoken, by one or two tokens at each cut.
  */
 const MAX_PIECE_BYTES = 1 << 16;
 

@@ -2,7 +2,7 @@ import { assert } from '@baton/kernel';
 import { type Marker, MARKERS } from './markers';
 import type { SpecialTokens } from './tokenizer';
 
-/** Special tokens of a vocabulary and, above them, one id for each marker of other models. */
+/** The special tokens of a vocabulary and, above them, one id for each marker of other models. */
 export class SpecialTokenTable implements SpecialTokens {
   readonly endOfText: number;
   private readonly idsByName = new Map<string, number>();

@@ -8,8 +8,8 @@ export interface TextStep {
 }
 
 /**
- * The step without its space before every text, so that a text is the joined text of its tokens
- * wherever it stands. Null: no step is left.
+ * The step without its space before every text, so that a text is always the joined text of its
+ * tokens. Null: nothing of the step is left.
  */
 export function withoutPrefix(step: TextStep | null | undefined): TextStep | null {
   if (step === null || step === undefined || step.type === 'Prepend') return null;

@@ -23,8 +23,8 @@ function kindsOf(decoder: DecoderNode | null | undefined): string[] {
 }
 
 /**
- * GPT-2's alphabet: every byte has a visible character. Bytes without a visible character of their
- * own have those from U+0100.
+ * GPT-2's alphabet: every byte has a visible character. Bytes that are not visible have the
+ * characters from U+0100.
  */
 const BYTE_OF = new Map<string, string>();
 for (let byte = 0, further = 0x100; byte < 0x100; byte++) {

@@ -11,14 +11,14 @@ const FNV_PRIME = 0x0100_0193;
 
 /**
  * The tokens of a vocabulary as bytes, with a hash table of their ids: 5 MB for 200,000 tokens,
- * where strings and a map take 40 MB. Bytes go in and out as the characters of a string.
+ * where strings and a map take 40 MB. Bytes are passed as the characters of a string.
  */
 export class TokenTable {
   /** Ids from 0, holes included. */
   readonly size: number;
   /** Bytes of the longest token, at least 1. */
   readonly longest: number;
-  /** Ids + 1, at or after the slots of their hashes; 0: free. Made by the first search. */
+  /** Ids + 1, at or after the slots of their hashes; 0: free. The first search builds it. */
   private slots: Uint32Array | undefined;
 
   /** @param ranges place and length of each id's bytes */

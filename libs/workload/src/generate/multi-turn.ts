@@ -7,9 +7,9 @@ import { assertContents } from './single-turn';
 import { lengthsFor, workloadStream } from './draw-lengths';
 
 export interface MultiTurnSpec {
-  /** Starts of conversations, ascending. Only as many as `count` needs are used. */
+  /** Starts of conversations, ascending. `count` decides how many are used. */
   readonly arrivalUs: Float64Array;
-  /** Requests in total. The last conversation can be cut. */
+  /** Number of requests. The last conversation can be cut. */
   readonly count: number;
   /** Turns per conversation. */
   readonly turns: LengthSpec;
@@ -31,8 +31,8 @@ export interface MultiTurnSpec {
 
 /**
  * Conversations. Each prompt is the whole history (system prompt, messages, answers) and a new
- * message, and arrives a pause after the answer before. Contents cover prompt and output, so that a
- * turn finds the KV of all earlier ones. The rows of a conversation are adjacent.
+ * message. It arrives a pause after the previous answer. Contents cover prompt and output, so that
+ * a turn finds the KV of all earlier ones. The rows of a conversation are adjacent.
  *
  * @throws WorkloadError when the histories of all turns have more than 2^31 blocks
  */

@@ -1,8 +1,6 @@
 import { assert, type RandomStream } from '@baton/kernel';
 
-/**
- * How often each of several items is drawn: all equally, or item k in proportion to 1 / k^exponent.
- */
+/** The popularity of items: equal, or in proportion to 1 / k^exponent for item k. */
 export type Popularity =
   { readonly kind: 'uniform' } | { readonly kind: 'zipf'; readonly exponent: number };
 

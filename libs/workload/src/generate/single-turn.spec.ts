@@ -21,7 +21,7 @@ describe('generateSingleTurn', () => {
     expect(workload.contentStart.length).toBe(workload.count + 1);
   });
 
-  it('draws lengths that do not depend on how many requests there are', () => {
+  it('draws lengths that do not depend on the number of requests', () => {
     const all = generateSingleTurn(SPEC);
     const few = generateSingleTurn({ ...SPEC, arrivalUs: SPEC.arrivalUs.subarray(0, 10) });
     expect(few.promptTokens).toEqual(all.promptTokens.subarray(0, 10));

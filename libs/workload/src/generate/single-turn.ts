@@ -4,7 +4,7 @@ import { MOST_CONTENTS, MOST_TOKENS, type Workload, WorkloadError } from '../wor
 import { lengthsFor, workloadStream } from './draw-lengths';
 import { picker, type Popularity } from './popularity';
 
-/** The prefixes that prompts have in common. */
+/** The prefixes that prompts share. */
 export type SharedPrefixes = {
   /** Number of different prefixes. */
   readonly prefixes: number;

@@ -47,10 +47,10 @@ const KEYS = new Set([
 ]);
 
 /**
- * Reads our own JSON lines, which hold a whole workload and all fields that the replay of a
+ * Reads Baton's own JSON lines, which hold a whole workload and all fields that the replay of a
  * recorded run needs. Stamps count from the start of the run; those of a recording, which has a
- * header, count from its earliest request. An unknown key is refused, because it may be a misspelt
- * one.
+ * header, count from its earliest request. An unknown key is refused, because it may be a
+ * misspelled one.
  */
 export class BatonTraceReader implements TraceReader {
   readonly format = 'baton';
@@ -106,8 +106,8 @@ export class BatonTraceReader implements TraceReader {
     const collector = this.collector ?? new RequestCollector();
     if (!this.isRecording) return collector.finish(this.format, 'as-written');
     const { workload, report } = collector.finish(this.format, 'first-request');
-    // A request is recorded when it ends, so its line may precede lines of earlier arrivals. The
-    // report counts none as out of order.
+    // A request is recorded when it ends, so its line may precede lines of earlier arrivals. None
+    // of them counts as out of order.
     return { workload, report: { ...report, outOfOrder: 0 } };
   }
 
@@ -209,7 +209,7 @@ export interface TraceRow {
   readonly measured?: MeasuredRequest | undefined;
 }
 
-/** One line of our format, without its line feed. `BatonTraceReader` reads it back. */
+/** One line of this format, without its line feed. `BatonTraceReader` reads it back. */
 export function traceLine(row: TraceRow): string {
   const hasHashes = row.blockHashes !== undefined && row.blockHashes.length > 0;
   return JSON.stringify({
@@ -229,7 +229,7 @@ export function traceLine(row: TraceRow): string {
 }
 
 /**
- * A workload as lines of our format. Contents and sessions are numbers. The contents of a partly
+ * A workload as lines of this format. Contents and sessions are numbers. The contents of a partly
  * filled block are left out.
  *
  * @throws WorkloadError for a row that waits for a row other than the previous one of its session:

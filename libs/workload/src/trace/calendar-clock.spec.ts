@@ -8,7 +8,7 @@ describe('CalendarClock', () => {
     fc.nat(most).map((n) => String(n).padStart(2, '0'));
   /**
    * Times that are close together, some of them invalid, so that both the short way and the full
-   * parse are taken.
+   * parse run.
    */
   const times = fc
     .tuple(two(1), two(2), two(61), fc.constantFrom('', '.', '.5', '.123456789', '.1234567890'))

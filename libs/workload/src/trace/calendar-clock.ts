@@ -9,9 +9,9 @@ const DOT = '.';
 const COLON = ':';
 
 /**
- * Reads the calendar times of one file quickly. Most have the same minute as the one before, so
- * only their seconds are parsed. `parseTimestamp` parses all others and defines which times are
- * valid.
+ * Reads the calendar times of one file quickly. Most times have the same minute as the previous
+ * one, so only their seconds are parsed. `parseTimestamp` parses the others and defines which times
+ * are valid.
  */
 export class CalendarClock {
   /**
@@ -36,7 +36,7 @@ export class CalendarClock {
     return time.seconds * US_PER_SECOND + Math.round(time.nanos / 1_000);
   }
 
-  /** µs within the minute when the rest of the text is as usual. -1 otherwise. */
+  /** µs within the minute, when the rest of the text has the usual form; else -1. */
   private secondUs(text: string): Micros {
     const second = digits(text, MINUTE_LENGTH + 1, SECOND_LENGTH);
     if (!(second >= 0 && second < 60) || text.length < SECOND_LENGTH) return -1;

@@ -111,7 +111,7 @@ describe('Azure traces', () => {
 });
 
 describe('BurstGPT traces', () => {
-  it('start at the earliest request, and leave failures out and count them', () => {
+  it('start at the earliest request, and count failures without keeping them', () => {
     const trace = read(
       BURST,
       '45,ChatGPT,1087,230,1317,Conversation log',

@@ -21,9 +21,7 @@ export interface CsvLayout {
   readonly arrival: string;
   readonly prompt: string;
   readonly output: string;
-  /**
-   * `calendar`: 2023-11-16 18:15:46.68; `seconds`: seconds since an instant of the trace's choice.
-   */
+  /** `calendar`: 2023-11-16 18:15:46.68; `seconds`: seconds since any instant. */
   readonly clock: 'calendar' | 'seconds';
   /** Column with the key of the conversation, if the file has it. A field may be blank. */
   readonly session?: string;
@@ -39,7 +37,7 @@ export interface CsvLayout {
  * - burstgpt: HPMLL/BurstGPT, BurstGPT_{1,2}.csv, and _3 with sessions; its README says that no
  *   response tokens mean a failure;
  * - vidur: microsoft/vidur, data/processed_traces;
- * - splitwise: Mutinifni/splitwise-sim, what generate_trace.py writes.
+ * - splitwise: Mutinifni/splitwise-sim, the output of generate_trace.py.
  */
 export const CSV_LAYOUTS: readonly CsvLayout[] = [
   {

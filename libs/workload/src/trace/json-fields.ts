@@ -5,7 +5,7 @@ import { quoted, TraceError } from './trace-reader';
 /** The fields of one line of JSON. Errors name file and line. */
 export class TraceFields {
   private constructor(
-    /** As they were written. */
+    /** The fields as written. */
     readonly values: Readonly<Record<string, unknown>>,
     private readonly file: string,
     private readonly line: number,

@@ -12,9 +12,9 @@ const MOST_ID = Number.MAX_SAFE_INTEGER;
 
 /**
  * Reads Mooncake's JSON lines: `timestamp` in ms, `input_length`, `output_length`, and `hash_ids`,
- * one per block of the prompt; the prompt may fill the last block in part. It reads Dynamo's
- * additions too: a row of a `session_id` without `timestamp` arrives `delay` ms after the previous
- * row of its session. Dynamo's agentic graphs (`wait_for`) are refused. Arrivals count from the
+ * one per block of the prompt; the prompt may fill the last block in part. It also reads Dynamo's
+ * additions: a row of a `session_id` without `timestamp` arrives `delay` ms after the previous row
+ * of its session. Dynamo's agentic graphs (`wait_for`) are refused. Arrivals count from the
  * earliest request.
  */
 export class MooncakeTraceReader implements TraceReader {
@@ -76,7 +76,7 @@ export class MooncakeTraceReader implements TraceReader {
     const ids = fields.list('hash_ids');
     for (let i = 0; i < ids.length; i++) {
       const id = ids[i];
-      // The common case first: this runs for every block of the trace.
+      // The common case comes first, because this runs for every block of the trace.
       if (typeof id === 'number' && id >= 0 && id < MOST_ID && id === Math.floor(id)) continue;
       throw fields.error(
         `hash_ids holds ${quoted(JSON.stringify(id))}, which is not a whole number from 0 ` +

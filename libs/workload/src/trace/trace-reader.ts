@@ -37,7 +37,7 @@ export interface TraceReader {
    * @throws TraceError on a line that violates the format
    */
   push(line: string, lineNumber: number): void;
-  /** Sorts the requests and returns the trace. Call it once, at the end. */
+  /** Sorts the requests and returns the trace. Call it once, after the last line. */
   end(): Trace;
 }
 
@@ -76,7 +76,7 @@ export class TraceError extends Error {
 
 const SHOWN = 40;
 
-/** Foreign text for a message: one line, cut to a short length. */
+/** A text of the file for a message: one line, cut to a short length. */
 export function quoted(text: string): string {
   const line = text.replace(/[\p{C}\s]+/gu, ' ');
   return `"${line.length > SHOWN ? `${line.slice(0, SHOWN)}…` : line}"`;

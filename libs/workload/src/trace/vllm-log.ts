@@ -25,7 +25,7 @@ interface LoggedRequest {
   readonly lineNumber: number;
   readonly arrivalUs: Micros;
   readonly maxTokens: number | undefined;
-  /** Undefined until a line has it. */
+  /** Undefined before a line gives it. */
   prompt: readonly string[] | undefined;
   outputTokens: number | undefined;
 }
