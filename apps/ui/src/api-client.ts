@@ -1,11 +1,11 @@
-/** The result of a call: the answer, or one sentence with the reason why there is none. */
+/** The result of a call: the answer, or one sentence with the reason for its absence. */
 export type ApiReply =
   | { readonly kind: 'answer'; readonly body: unknown }
   | { readonly kind: 'refused'; readonly status: number; readonly sentence: string };
 
 /**
  * Calls to the API that serves the page, with the reader's keys where needed: one for the API, one
- * for administration. Keys are kept as long as the page is open.
+ * for administration. The page keeps them until it is closed.
  */
 export class ApiClient {
   private shownKey: string | undefined;

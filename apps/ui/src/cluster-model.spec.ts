@@ -153,7 +153,7 @@ describe('the line of step times', () => {
   it('has the number of steps outside of the measured range, and their distance', () => {
     const far = { ...COMPOSED, outsideSteps: 1_200, farthestOutside: 1.4567 };
     expect(stepTimesText(far)).toMatch(
-      /; 1200 steps outside of the measured range, up to 1\.46 times$/,
+      /; 1200 steps outside of the measured range, up to 1\.46 times the measured maximum$/,
     );
     expect(stepTimesText({ ...far, outsideSteps: 1 })).toContain('; 1 step outside');
     expect(stepTimesText({ ...far, outsideSteps: null })).not.toContain('outside');

@@ -21,7 +21,7 @@ export interface RequestState {
   readonly promptTokens: number;
   readonly maxTokens: number;
   phase: PicturePhase | 'ended';
-  /** Id of its engine. Undefined: it has none. */
+  /** Id of its engine. Undefined: no engine has the request. */
   engine: string | undefined;
   tokens: number;
   /** Wall ms of its first picture, and of the beginning of its phase. */

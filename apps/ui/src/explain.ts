@@ -3,32 +3,32 @@ import { make } from './element';
 /** Explanations of the parts of the page. */
 const TEXTS = {
   inFlight:
-    'Requests that this API process has accepted and not finished, and those of them that no ' +
-    'engine has taken yet.',
+    'Requests that this API process has accepted and not finished. "In the queue" are those that ' +
+    'no engine has taken yet.',
   ttft:
-    'Time to first token: from the arrival of a request to its first token, of the requests that ' +
-    'got theirs in the last second. Half are faster than the large figure, 99 % than the small ' +
-    'one.',
+    'Time to first token: from the arrival of a request to its first token, over the first ' +
+    'tokens of the last second. Half of them take less than the large figure, 99 % less than the ' +
+    'small figure.',
   itl:
     'Inter-token latency: the time between two tokens of one request, in the last second. Half ' +
-    'are shorter than the large figure, 99 % than the small one.',
+    'are shorter than the large figure, 99 % are shorter than the small figure.',
   output: 'Tokens that all requests together received in the last second.',
   requests: 'Requests that arrived, and sequences that ended, per second of the last second.',
   queue:
-    'Requests that no engine has taken yet. They grow when prefill is short, or when a limit on ' +
-    'running requests holds them back.',
+    'Requests that no engine has taken yet. Their number grows when prefill is too slow, or when ' +
+    'a limit on running requests holds them back.',
   prefill:
     'Engines that compute prompts. "Running" are sequences in the batch, "waiting" those that ' +
     'the engine has taken but not begun. The bar is the KV cache: grey is in use, yellow is held ' +
     'until a decode engine has fetched it.',
   transfer: 'Requests between prefill and decode: their KV is held, on its way, or just arrived.',
   decode:
-    'Engines that generate tokens. A square is a request; it fills up from below as its tokens ' +
-    'come. "Waiting" also counts requests whose KV is on its way.',
+    'Engines that generate tokens. A square is a request; it fills from below as its tokens ' +
+    'arrive. "Waiting" includes requests whose KV is on its way.',
   aggregated: 'Engines that compute prompts and generate tokens in the same steps.',
   charts:
-    'The scale follows the level that most values keep. A triangle at the upper edge marks a ' +
-    'value beyond it; point at it for the value.',
+    'The scale covers the usual values. A triangle at the upper edge marks a value above the ' +
+    'scale; point at the triangle to read the value.',
 } as const;
 
 export type ExplainedPart = keyof typeof TEXTS;

@@ -18,7 +18,7 @@ import { StepTimesView } from './step-times/step-times-view';
 import { SettingsPanel } from './settings-panel';
 import { TimelineDialog } from './timeline-dialog';
 
-const RECORDED = 'This is a recorded run: it has no live cluster.';
+const RECORDED = 'This page shows a recorded run, without a live cluster.';
 
 /**
  * Builds the page and updates it from the stream of a cluster, or from a recording.

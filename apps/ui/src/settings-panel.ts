@@ -121,7 +121,7 @@ export class SettingsPanel {
   private show({ settings, fixed }: SettingsView): void {
     for (const [name, field] of this.fields) field.show(settings[name] ?? null);
     const held = Object.entries(fixed).map(([name, value]) => `${name} ${String(value)}`);
-    setText(this.fixed, `Fixed until the cluster is started again: ${held.join(', ')}.`);
+    setText(this.fixed, `These settings change only with a restart: ${held.join(', ')}.`);
   }
 
   private async refresh(): Promise<void> {

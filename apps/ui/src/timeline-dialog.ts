@@ -70,7 +70,7 @@ export class TimelineDialog {
     this.timer = window.setTimeout(() => void this.refresh(name), REFRESH_MS);
   }
 
-  /** Shows why there is no timeline. Without a valid key, shows a field for it. */
+  /** Shows the reason for a missing timeline; without a valid key, also a field for the key. */
   private refused(status: number, sentence: string): void {
     const parts: HTMLElement[] = [make('p', {}, [sentence])];
     if (status === 401) {

@@ -51,7 +51,7 @@ function bracketed([low, high]: NonNullable<Ends>, format: (end: number) => stri
   return `[${format(low)}, ${format(high)}]`;
 }
 
-/** `0.61 s`, `59 min`. More than two hours stay minutes, which are easier to add up. */
+/** `0.61 s`, `59 min`. More than two hours are also in minutes, which are easier to add up. */
 export function formatSeconds(seconds: number | null): string {
   if (seconds === null || !Number.isFinite(seconds)) return NOTHING;
   if (seconds < 10 * SECONDS_PER_MINUTE) return `${threeDigits(seconds)} s`;

@@ -80,7 +80,9 @@ export class Charts {
     return this.history.columns(lines.map(({ key }) => key)) as uPlot.AlignedData;
   }
 
-  /** Builds the charts; again when the colours change, because a chart reads them only once. */
+  /**
+   * Builds the charts, again after each change of colours, because a chart reads them only once.
+   */
   private build(): void {
     for (const { plot } of this.plots) plot.destroy();
     const frames = PLANS.map(({ title, unit }) =>

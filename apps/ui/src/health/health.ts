@@ -68,7 +68,7 @@ export class Health {
         id: 'replaced',
         level: 'busy',
         word: 'gone',
-        detail: 'Another engine has taken its place.',
+        detail: 'Another engine replaces it.',
       }),
     ];
   }

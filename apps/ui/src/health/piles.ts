@@ -11,7 +11,7 @@ export interface Pile {
   readonly engines: number;
 }
 
-/** Time constant of a pile, in ms. A burst of one second is not a bottleneck. */
+/** Time constant of a pile, in ms. A burst of one second is no bottleneck. */
 const SMOOTH_MS = 1_500;
 /**
  * Waiting requests per engine, and their share of all requests in flight, from which a pile is a

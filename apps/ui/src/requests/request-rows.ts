@@ -12,7 +12,10 @@ const LINGER_MS = 4_000;
 export class RequestRows {
   readonly rows: (RequestState | undefined)[] = Array.from({ length: ROWS }, () => undefined);
 
-  /** @param held request that keeps its row: it has the keyboard focus, or its timeline is open */
+  /**
+   * @param held request that keeps its row, because it has the keyboard focus or its timeline is
+   *   open
+   */
   update(model: ClusterModel, held: RequestState | undefined): void {
     const shown = new Set(this.rows);
     const fresh = [...model.requests.values()].filter((each) => !shown.has(each)).reverse();

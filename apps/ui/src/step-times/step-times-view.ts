@@ -34,5 +34,5 @@ function outsideText({ outsideSteps, farthestOutside }: PictureStepTimes): strin
   if (outsideSteps === null || outsideSteps === 0) return '';
   const times = formatCount(Math.round(farthestOutside * 100) / 100);
   const steps = formatOf(outsideSteps, 'step');
-  return `; ${steps} outside of the measured range, up to ${times} times`;
+  return `; ${steps} outside of the measured range, up to ${times} times the measured maximum`;
 }

@@ -47,7 +47,7 @@ export interface BenchmarkReport {
  */
 export function benchmarkReport(report: BenchmarkReport): ReportPage {
   const { run, slo = {}, title, subtitle } = report;
-  // There are no engines or GPUs here, so the summary's figures per GPU are hidden.
+  // A load run has no engines or GPUs, so the summary's figures per GPU are hidden.
   const summary = summarise(run, {
     ...(report.slo === undefined ? {} : { slo }),
     ...{ gpus: 1, seed: 0, wallSeconds: usToSeconds(run.endUs) },
@@ -77,7 +77,7 @@ function intervalsOf({ endUs }: BenchmarkRecord): number {
   return Math.min(MOST_INTERVALS, Math.max(LEAST_INTERVALS, Math.ceil(usToSeconds(endUs))));
 }
 
-/** The answer of the page. A void run has no other answer than that it is void. */
+/** The answer of the page. The answer of a void run says only that it is void. */
 function answer({ run, figures }: BenchmarkReport, summary: Summary): ReportAnswer {
   const { ttft_ms: ttft, tpot_ms: tpot } = summary;
   const reason = run.lateness.void;

@@ -148,7 +148,7 @@ function outside({
   if (times === null || !Number.isFinite(times)) {
     return `; ${formatNumber(steps)} steps of a shape that was not measured`;
   }
-  const far = `up to ${formatNumber(times)} times what was measured`;
+  const far = `up to ${formatNumber(times)} times the measured maximum`;
   return `; ${formatNumber(steps)} steps outside of the measured range, ${far}`;
 }
 
