@@ -67,9 +67,9 @@ export function h100ClosedLoop(): { findings: Finding[]; note: string } {
   });
   const steps = fitted.linear.map(([tokens, ms]) => `${tokens}: ${ms.toFixed(2)}`).join(', ');
   const note =
-    `Fitted to ${FIT_SHAPE}: the linear part of steps by tokens, ms (${steps}), from the ` +
-    'median ITL; ' +
-    `${fitted.requestMs.toFixed(1)} ms per request, from the TTFT at concurrency 1.`;
+    `On the H100, the linear part of steps is fitted to the median ITL of ${FIT_SHAPE} (ms by ` +
+    `tokens: ${steps}), and the time per request, ${fitted.requestMs.toFixed(1)} ms, to its TTFT ` +
+    'at concurrency 1.';
   return { findings, note };
 }
 

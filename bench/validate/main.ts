@@ -15,19 +15,20 @@ const PAGE = join(DOCS, 'validation.md');
 const POINTS = join(DOCS, 'validation-serving.csv');
 const SERVING = [
   '## Published serving points, blind\n\n',
-  'Closed loops of `data/measured/serving/given.csv` replayed with composed step times; ',
-  'no constant was fitted to them. Errors of these points led to these effects: ',
+  'This part replays the closed loops of `data/measured/serving/given.csv` with composed step ',
+  'times. ',
+  'No constant is fitted to them. Their errors led to some effects of the model: ',
   "MiniMax's router in 32 bits, norms in the all-reduce, gpt-oss's padded experts, SGLang's ",
   'launching of prefill and its prompts first, the settings of published scripts, and the turns ',
-  'and limits of engines that decode. Only points outside of that search can test them. Aims: ',
-  '12 % of mean absolute error in TPOT (vLLM 8 %), 20 % in the TTFT of up to four clients, ',
-  '40 % for racks. Every point: ',
-  '[validation-serving.csv](validation-serving.csv).',
+  'and limits of decode engines. Only other points can test these effects. Aims: a mean absolute ',
+  'error of 12 % in TPOT (vLLM 8 %), 20 % in TTFT with up to four clients, 40 % for racks. ',
+  '[validation-serving.csv](validation-serving.csv) has every point.',
 ].join('');
 
 const HEAD =
-  `# Validation\n\nWhat \`npm run validate\` prints: the virtual clock beside what ` +
-  'others have measured or published. Errors are of Baton against theirs.';
+  '# Validation\n\nThis page is the output of `npm run validate`. It compares figures ' +
+  'of the virtual clock with figures that others measured or published; errors are relative to ' +
+  'the latter.';
 const BY_HAND = '## What could not be matched, and why';
 
 /**
@@ -57,8 +58,8 @@ function summary(findings: readonly Finding[]): string {
   const aimed = findings.filter(({ aim, isFitted }) => aim !== undefined && isFitted !== true);
   const missed = aimed.filter(isMissed);
   return (
-    `${findings.length} figures; of ${aimed.length} with an aim ` +
-    `${aimed.length - missed.length} meet it and ${missed.length} miss it.`
+    `The tables have ${findings.length} figures. ${aimed.length} of them have an aim: ` +
+    `${aimed.length - missed.length} meet it, ${missed.length} miss it.`
   );
 }
 

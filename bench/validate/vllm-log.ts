@@ -58,8 +58,8 @@ export function vllmLog(): { findings: Finding[]; note: string } {
       finding('mean latency', 'latencyMs'),
     ],
     note:
-      `Fitted: ${overheadMs.toFixed(2)} ms of overhead per step, to the mean TPOT of every ` +
-      'third request; the table shows the others.',
+      `The overhead per step, ${overheadMs.toFixed(2)} ms, is fitted to the mean TPOT of every ` +
+      'third request of the vLLM log; its table shows the other requests.',
   };
 }
 

@@ -82,7 +82,7 @@ function pointOf(row: Row): ServingPoint | string {
   try {
     return readyPoint(row, quantization);
   } catch (error) {
-    if (error instanceof HardwareError) return `model or GPU: ${modelName(row)}`;
+    if (error instanceof HardwareError) return `model or GPU in no catalogue: ${modelName(row)}`;
     throw error;
   }
 }

@@ -48,7 +48,8 @@ export function servingReport(choice: ServingChoice): ServingReport {
     scoreOf('all', results),
   ];
   const rest = [...why].map(([reason, count]) => `* ${count} rows: ${reason}`).join('\n');
-  const text = `${scoreboard(heads)}\n\n${scoreboard(scoresOf(results))}\n\nLeft out:\n\n${rest}\n`;
+  const boards = [scoreboard(heads), scoreboard(scoresOf(results))].join('\n\n');
+  const text = `${boards}\n\nRows that are left out, by reason:\n\n${rest}\n`;
   return { results, text };
 }
 
