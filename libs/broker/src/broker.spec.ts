@@ -4,10 +4,10 @@ import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createConnection } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { setTimeout as pause } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { attachInProcess, connectRedisTransport, TransportUnavailable } from '@baton/transport';
 import { onTime } from '../../../test/support/on-time';
+import { waitUntil } from '../../../test/support/wait';
 import { startPrivateServer } from './private-server';
 import { detectBroker, resolveBroker } from './resolve-broker';
 
@@ -86,7 +86,7 @@ describe('a private server', () => {
     transport.onConnection((event) => events.push(event));
     transport.bus.publish('x', Buffer.from('x'));
     await shutDown(outcome.server.socketPath);
-    await until(() => events.length === 2);
+    await waitUntil(() => events.length === 2, { what: 'two events are there' });
     expect(events).toEqual(['lost', 'replaced']);
     await transport.close();
     await outcome.server.close();
@@ -99,7 +99,9 @@ describe('a private server', () => {
     );
     expect(await accepts(socketPath)).toBe(true);
     parent.kill('SIGKILL');
-    await until(async () => !(await accepts(socketPath)) && !existsSync(dirname(socketPath)));
+    const isGone = async (): Promise<boolean> =>
+      !(await accepts(socketPath)) && !existsSync(dirname(socketPath));
+    await waitUntil(isGone, { what: 'socket and folder are gone' });
   });
 });
 
@@ -142,12 +144,4 @@ function accepts(socketPath: string): Promise<boolean> {
     });
     socket.once('error', () => resolve(false));
   });
-}
-
-async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
-  const endMs = performance.now() + 120_000;
-  while (!(await holds())) {
-    if (performance.now() > endMs) throw new Error('gave up waiting');
-    await pause(15);
-  }
 }
