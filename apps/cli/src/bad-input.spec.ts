@@ -77,6 +77,7 @@ describe('bad input', () => {
   it.each<[string[], string]>([
     [['upp'], "unknown command 'upp'; did you mean 'up'?"],
     [['xyzzy-quux'], "unknown command 'xyzzy-quux'. Run `baton --help` for the list."],
+    [['help', 'upp'], "unknown command 'upp'; did you mean 'up'?"],
     [['--port', '80', 'up'], "unknown option '--port'. Write the command before its options"],
     [
       ['calibrate', 'a.jsonl'],

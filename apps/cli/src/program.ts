@@ -51,9 +51,15 @@ export async function runProgram(args: readonly string[]): Promise<number> {
   }
 }
 
-/** The arguments in the form that commander parses. */
+/**
+ * The arguments in the form that commander parses. `help nope` becomes `nope`, which is refused by
+ * name.
+ */
 async function spelledOut(program: Command, args: readonly string[]): Promise<string[]> {
-  const dashed = args.map(spelledWithDashes);
+  const [first, asked] = args;
+  const isUnknown = asked !== undefined && COMMANDS.every(({ name }) => name !== asked);
+  const words = first === 'help' && isUnknown ? args.slice(1) : args;
+  const dashed = words.map(spelledWithDashes);
   const listFlags = program.commands
     .flatMap(({ options }) => options)
     .flatMap(({ variadic, long }) => (variadic && long !== undefined ? [long] : []));
