@@ -1,11 +1,12 @@
-// Base images: pulled where a registry answers, else made from Debian's packages and this Node,
-// under the names in the Dockerfile and the compose file.
+// Base images: pulled where a registry answers, else made from Debian's packages and npm's copy of
+// Node, under the names in the Dockerfile and the compose file.
 import {
   copyFileSync,
   cpSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
+  readdirSync,
   rmSync,
   writeFileSync,
 } from 'node:fs';
@@ -13,7 +14,8 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { demand, execute } from './shell.mjs';
 
-export const NODE = 'node:20-slim';
+const NODE_MAJOR = 24;
+export const NODE = `node:${NODE_MAJOR}-slim`;
 export const REDIS = 'redis:7-alpine';
 export const PROMETHEUS = 'prom/prometheus:v2.55.1';
 const DEBIAN = 'baton-test-debian';
@@ -82,22 +84,35 @@ async function importDebian(folder, env, say) {
 async function make(image, context, env, say) {
   say(`${image}: made of ${DEBIAN}`);
   mkdirSync(context, { recursive: true });
-  if (image === NODE) copyNode(context);
+  if (image === NODE) await provideNode(context, env);
   const recipe = `${context}.Dockerfile`;
   writeFileSync(recipe, RECIPES[image]);
   await demand(['docker', 'build', '--tag', image, '--file', recipe, context], { env });
 }
 
-/** This Node with its npm, and the certificates that this machine trusts. */
-function copyNode(context) {
+/** Node of the image's version, this Node's npm, and the certificates that this machine trusts. */
+async function provideNode(context, env) {
   const npm = npmFolder();
   const local = join(context, 'usr', 'local');
-  mkdirSync(join(local, 'bin'), { recursive: true });
-  copyFileSync(process.execPath, join(local, 'bin', 'node'));
+  mkdirSync(local, { recursive: true });
+  await fetchNode(local, env);
   cpSync(npm, join(local, 'lib', 'node_modules', 'npm'), { recursive: true });
   if (!existsSync(CERTIFICATES)) return;
   mkdirSync(join(context, dirname(CERTIFICATES)), { recursive: true });
   copyFileSync(CERTIFICATES, join(context, CERTIFICATES));
+}
+
+/** npm carries each Node as a package, with the program at `bin/node`. */
+async function fetchNode(local, env) {
+  const name = `node-linux-${process.arch}@${NODE_MAJOR}`;
+  await demand(['npm', 'pack', '--silent', '--pack-destination', local, name], { env });
+  const archive = join(
+    local,
+    readdirSync(local).find((file) => file.endsWith('.tgz')),
+  );
+  const words = ['tar', '-xzf', archive, '-C', local, '--strip-components=1', 'package/bin/node'];
+  await demand(words, { env });
+  rmSync(archive);
 }
 
 function npmFolder() {

@@ -151,7 +151,7 @@ describe('the Dockerfile', () => {
   });
 
   it('keeps npm’s downloads and development packages out of the image', () => {
-    const [build = '', image = ''] = read('deploy/docker/Dockerfile').split('FROM node:20-slim\n');
+    const [build = '', image = ''] = read('deploy/docker/Dockerfile').split('FROM node:24-slim\n');
     for (const line of build.match(/^RUN .*npm (ci|install).*$/gm) ?? []) {
       expect(line).toMatch(
         /^RUN --mount=type=cache,target=(\/var\/cache\/npm) npm \w+ --cache \1 .*--omit=dev/,
