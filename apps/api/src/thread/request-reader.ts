@@ -124,8 +124,8 @@ export class RequestReader {
   }
 
   /**
-   * The reading of an earlier task of the request, or a new one. Which of the two depends on chance,
-   * so the work of a new one is not counted again.
+   * The reading of an earlier task of the request, or a new one. Chance decides which, so the work
+   * of a new one is not counted again.
    */
   private readingOf(source: ThreadSource): Read {
     const kept = this.kept.get(source.ticket);

@@ -11,7 +11,7 @@ function listBytes(values: number): number {
   return WORD_BYTES * (values + (values >> 1) + 16);
 }
 
-/** Bytes of an object with so many members as a table: three words a place (V8: `ComputeCapacity`). */
+/** Bytes of the table of so many members: three words a place (V8: `ComputeCapacity`). */
 function tableBytes(members: number): number {
   return 3 * WORD_BYTES * 2 ** Math.ceil(Math.log2(members + (members >> 1)));
 }
