@@ -88,10 +88,14 @@ function collect(message: IncomingMessage, bytes: BodyBytes): Promise<Buffer | '
   return new Promise((resolve, reject) => {
     const onData = (chunk: Buffer): void => {
       const fault = bytes.add(chunk);
-      // The connection ends without an answer, before the rest of it is read.
-      if (fault === 'crumbled') message.destroy();
-      if (fault !== 'too-large') return;
+      if (fault === undefined) return;
+      // The parser still passes on the pieces that it has read.
       message.off('data', onData);
+      if (fault === 'crumbled') {
+        // The connection ends without an answer, before the rest of it is read.
+        message.destroy();
+        return;
+      }
       message.resume();
       resolve('too-large');
     };

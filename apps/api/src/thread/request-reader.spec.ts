@@ -10,12 +10,13 @@ import { writtenBody } from '../request/answer/written';
 import { fixedLimits, planContext } from '../request/plan/model-context';
 import { openTextParts, type TextParts } from '../request/plan/text-setup';
 import type { ThreadSource } from '../request/take/call';
-import type {
-  AnswerForm,
-  Taken,
-  ThreadData,
-  ThreadResult,
-  ThreadTask,
+import {
+  type AnswerForm,
+  MAX_WORK,
+  type Taken,
+  type ThreadData,
+  type ThreadResult,
+  type ThreadTask,
 } from '../request/threads/messages';
 import { type PackedPlans, packPlans, unpackPlans } from '../request/threads/packed-plans';
 import { refusalFrom } from '../request/threads/plain-refusal';
@@ -51,7 +52,7 @@ function sourceOf(ask: string, body: unknown): ThreadSource {
 
 /** The result of a task, copied as between two threads. */
 function performed<Value>(task: ThreadTask, by = reader): Value {
-  const { value } = by.perform(structuredClone(task));
+  const { value } = by.perform(structuredClone({ task, work: MAX_WORK }));
   const result = structuredClone(value) as ThreadResult<Value>;
   if (result.refusal !== undefined) throw refusalFrom(result.refusal);
   return result.value;
@@ -105,6 +106,7 @@ describe('a thread that reads, plans and answers', () => {
     ['chat', { messages: [USER], tools: [TOOL], tool_choice: 'required' }],
     ['chat', { messages: [USER], response_format: FORMAT, n: 3 }],
     ['chat', { messages: [USER], stop: ['e'], logprobs: true, top_logprobs: 3, seed: 5 }],
+    ['chat', { messages: [USER], logit_bias: { 785: 100, 576: -100 }, bad_words: ['the'] }],
     ['chat-batch', { messages: [[USER], [USER]] }],
     ['completions', { prompt: ['one', 'two'], n: 2, prompt_logprobs: 2, echo: true, logprobs: 1 }],
     ['completions', { prompt: [[11, 12], [13]], return_token_ids: true }],
@@ -141,6 +143,13 @@ describe('a thread that reads, plans and answers', () => {
     expect(fields).toEqual({ max_tokens: 7, kv_transfer_params });
   });
 
+  it('does not send back what only plans need', () => {
+    const body = { messages: [USER], logit_bias: { 785: 100 }, tools: [TOOL] };
+    const { reading } = performed<Taken>({ kind: 'take', source: sourceOf('chat', body) });
+    expect(reading.request.steering).toBeUndefined();
+    expect(reading.request.tools?.tools).toMatchObject([{ name: 'run', arguments: {} }]);
+  });
+
   it('passes a refusal on in the words of both dialects', () => {
     const source = sourceOf('chat', { messages: [USER], top_logprobs: -2, logprobs: true });
     const ask = namedAsks(config).get('chat')!;
@@ -164,6 +173,38 @@ describe('a thread that reads, plans and answers', () => {
     const source = sourceOf('chat', { messages: [USER], response_format });
     const refused = caught(() => performed({ kind: 'take', source }));
     expect(refused).toMatchObject({ code: 'request_too_complex' });
+  });
+
+  describe('counts the work of a request', () => {
+    const p = { type: 'string', pattern: '^a{100}b*c{50}$' };
+    // A constraint of this length is not cached, so that its work is the same each time.
+    const description = 'x'.repeat(40_000);
+    const json_schema = { name: 'p', schema: { type: 'object', properties: { p }, description } };
+    const body = { messages: [USER], response_format: { type: 'json_schema', json_schema } };
+    const source = { ...sourceOf('chat', body), ticket: 9 };
+    const places = [{ index: 0, room: Infinity, isPrefillLeg: false, given: undefined }];
+    const workOf = (by: RequestReader, task: ThreadTask, work = MAX_WORK): number => {
+      const result = by.perform({ task, work }).value as ThreadResult<unknown>;
+      if (result.refusal !== undefined) throw refusalFrom(result.refusal);
+      return result.work;
+    };
+
+    it('once, whichever thread has its tasks', () => {
+      const [one, other] = [new RequestReader(DATA, parts), new RequestReader(DATA, parts)];
+      const taken = workOf(one, { kind: 'take', source });
+      expect(taken).toBeGreaterThan(100);
+      const planned = workOf(one, { kind: 'plan', source, places });
+      expect(planned).toBeLessThan(taken);
+      expect(workOf(other, { kind: 'plan', source, places })).toBe(planned);
+    });
+
+    it('over all its tasks, up to what it has left', () => {
+      const taken = workOf(new RequestReader(DATA, parts), { kind: 'take', source });
+      const of = (work: number): number =>
+        workOf(new RequestReader(DATA, parts), { kind: 'take', source }, work);
+      expect(of(taken)).toBe(taken);
+      expect(caught(() => of(taken - 1))).toMatchObject({ code: 'request_too_complex' });
+    });
   });
 
   it('refuses to write more log-probabilities than fit into its memory', () => {

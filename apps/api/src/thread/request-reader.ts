@@ -1,5 +1,5 @@
 import { BatonError } from '@baton/contract';
-import { assert, isObject, withinWork, WorkExceeded } from '@baton/kernel';
+import { assert, isObject, withinWork, WorkExceeded, workSpent } from '@baton/kernel';
 import {
   type GenerationRequest,
   type PlanContext,
@@ -16,7 +16,13 @@ import { fixedLimits, planContext } from '../request/plan/model-context';
 import type { TextParts } from '../request/plan/text-setup';
 import type { Ask, Reading, ThreadSource } from '../request/take/call';
 import { bodyAnswer } from '../request/threads/body-answers';
-import type { Taken, ThreadData, ThreadTask } from '../request/threads/messages';
+import {
+  type AllowedTask,
+  MAX_WORK,
+  type Taken,
+  type ThreadData,
+  type ThreadTask,
+} from '../request/threads/messages';
 import { packPlans, unpackPlans } from '../request/threads/packed-plans';
 import { plainRefusal } from '../request/threads/plain-refusal';
 import { namedAsks } from './asks';
@@ -26,13 +32,6 @@ import { KeptReadings } from './kept-readings';
 const MAX_FIELD = 4_096;
 /** Most members of such a field when it is an object or a list. */
 const MAX_MEMBERS = 64;
-
-/**
- * Most units of `spendWork` of one task: schemas, patterns, grammars and log-probabilities of so
- * many units take up to 1 s of CPU time and 150 MiB (docs/limits.md). The count is the same on
- * every machine.
- */
-const MAX_WORK = 3_000_000;
 
 type Task<Kind extends ThreadTask['kind']> = Extract<ThreadTask, { readonly kind: Kind }>;
 
@@ -48,6 +47,8 @@ export class RequestReader {
   private readonly limits: RequestLimits;
   private readonly plans: PlanContext;
   private readonly kept = new KeptReadings<Read>();
+  /** Units of work of the present task that an earlier task of the request has paid for. */
+  private paidBefore = 0;
 
   constructor({ config, keepsText }: ThreadData, parts: TextParts) {
     this.asks = namedAsks(config);
@@ -56,9 +57,13 @@ export class RequestReader {
   }
 
   /** A refusal is returned as a result, because an error would lose its class between threads. */
-  perform(task: unknown): Performed {
+  perform(allowed: unknown): Performed {
+    const { task, work: mostWork } = allowed as AllowedTask;
+    const before = workSpent();
+    this.paidBefore = 0;
     try {
-      return withinWork(MAX_WORK, () => this.done(task as ThreadTask));
+      const { value, transfer = [] } = withinWork(mostWork, () => this.done(task));
+      return { value: { value, work: workSpent() - before - this.paidBefore }, transfer };
     } catch (error) {
       const refusal = error instanceof WorkExceeded ? TOO_COMPLEX : error;
       if (refusal instanceof BatonError) return { value: { refusal: plainRefusal(refusal) } };
@@ -69,7 +74,7 @@ export class RequestReader {
   private done(task: ThreadTask): Performed {
     switch (task.kind) {
       case 'take':
-        return { value: { value: this.take(task.source) } };
+        return { value: this.take(task.source) };
       case 'answer':
         return this.answer(task);
       case 'plan':
@@ -84,7 +89,7 @@ export class RequestReader {
     const { reading } = this.keep(source, body);
     const { local: _local, ...rest } = reading;
     return {
-      reading: { ...rest, request: withoutTexts(reading.request) },
+      reading: { ...rest, request: withoutPlanned(reading.request) },
       fields: smallFields(body),
     };
   }
@@ -104,7 +109,7 @@ export class RequestReader {
       ),
     );
     const packed = packPlans(plans);
-    return { value: { value: packed }, transfer: [packed.ids.buffer as ArrayBuffer] };
+    return { value: packed, transfer: [packed.ids.buffer as ArrayBuffer] };
   }
 
   private render({ source, form, head, plans: packed, ends, facts }: Task<'render'>): Performed {
@@ -118,9 +123,17 @@ export class RequestReader {
     return inBytes(writtenBody((http) => make({ http, head, plans, options }), ends, facts));
   }
 
-  /** The reading of an earlier task of the request, or a new one. */
+  /**
+   * The reading of an earlier task of the request, or a new one. Chance decides which, so the work
+   * of a new one is not counted again.
+   */
   private readingOf(source: ThreadSource): Read {
-    return this.kept.get(source.ticket) ?? this.keep(source, bodyOf(source));
+    const kept = this.kept.get(source.ticket);
+    if (kept !== undefined) return kept;
+    const before = workSpent();
+    const read = withinWork(MAX_WORK, () => this.keep(source, bodyOf(source)));
+    this.paidBefore += workSpent() - before;
+    return read;
   }
 
   private keep(source: ThreadSource, body: unknown): Read {
@@ -141,7 +154,7 @@ export class RequestReader {
 /** JSON in its own buffer, which is transferred without a copy. */
 function inBytes(json: string): Performed {
   const bytes = new TextEncoder().encode(json);
-  return { value: { value: bytes }, transfer: [bytes.buffer] };
+  return { value: bytes, transfer: [bytes.buffer] };
 }
 
 function bodyOf({ body }: ThreadSource): unknown {
@@ -155,12 +168,16 @@ function lengthOf({ body, extra }: ThreadSource): number {
   return continued + (body instanceof Uint8Array ? body.length : 0);
 }
 
-/** The event loop neither writes nor checks constrained texts of such a request. */
-function withoutTexts(request: GenerationRequest): GenerationRequest {
+/**
+ * The event loop neither writes nor checks constrained texts of such a request, nor favours tokens.
+ * A copy of 100,000 favoured tokens would block it.
+ */
+function withoutPlanned(request: GenerationRequest): GenerationRequest {
   const { tools } = request;
-  if (tools === undefined) return { ...request, constraint: undefined };
+  const rest = { ...request, constraint: undefined, steering: undefined };
+  if (tools === undefined) return rest;
   const named = tools.tools.map((tool) => ({ ...tool, arguments: NO_TEXT }));
-  return { ...request, constraint: undefined, tools: { ...tools, tools: named } };
+  return { ...rest, tools: { ...tools, tools: named } };
 }
 
 const TOO_COMPLEX = new BatonError('request_too_complex');

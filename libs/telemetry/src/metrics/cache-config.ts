@@ -29,6 +29,7 @@ export function cacheConfigLabels(
       gpu_memory_utilization: String(own.gpuMemoryUtilization),
       kv_cache_max_concurrency: String(concurrency ?? cacheTokens / maxModelLen),
       kv_cache_size_tokens: String(cacheTokens),
+      kv_offloading_size: own.kvOffloadingSize === 0 ? 'None' : String(own.kvOffloadingSize),
       num_gpu_blocks: String(gpuBlocks),
       num_gpu_blocks_override:
         own.numGpuBlocksOverride === undefined ? 'None' : String(own.numGpuBlocksOverride),

@@ -106,6 +106,7 @@ describe('engine metrics', () => {
         'sglang:cache_config_info{engine="0",model_name="m",page_size="16",num_pages="100"} 1',
         'sglang:page_size{engine="0",model_name="m"} 16',
         'sglang:num_pages{engine="0",model_name="m"} 100',
+        'sglang:max_total_num_tokens{engine="0",model_name="m"} 1600',
       ],
     ],
     [

@@ -43,6 +43,11 @@ export const FLAVOUR_FAMILIES: Readonly<Record<MetricsFlavour, readonly FlavourF
     },
     gauge('sglang:page_size', 'Page size of the KV cache in tokens.', 'blockSize'),
     gauge('sglang:num_pages', 'Number of pages of the KV cache.', 'blocks'),
+    {
+      name: 'sglang:max_total_num_tokens',
+      help: 'Maximum total number of tokens in the KV cache pool.',
+      series: ({ blockSize, blocks }) => [{ value: blockSize * blocks }],
+    },
   ],
   trtllm: [
     gauge('trtllm_num_requests_waiting', 'Number of queued requests.', 'waiting'),

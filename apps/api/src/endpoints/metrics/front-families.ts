@@ -34,13 +34,21 @@ export class FrontFamilies {
     ];
   }
 
-  /**
-   * The queues of the whole cluster, from the broker; the last known values while it is
-   * unavailable.
-   */
-  async renderQueues(engines: readonly EnginePresence[]): Promise<string[]> {
+  /** Reads the queues of these engines; the last known lengths stay while the broker is away. */
+  async refreshQueues(engines: readonly EnginePresence[]): Promise<void> {
     await this.queues.refresh(engines).catch(() => undefined);
-    return [this.queues.render(), this.census.render()];
+  }
+
+  /** Some of the engines, with the jobs in queues among their waiting requests. */
+  withQueued(
+    engines: readonly EnginePresence[],
+    sharing: readonly EnginePresence[],
+  ): EnginePresence[] {
+    return this.queues.withQueued(engines, sharing);
+  }
+
+  renderQueues(engines: readonly EnginePresence[]): string[] {
+    return [this.queues.render(engines), this.census.render()];
   }
 
   renderProcess(): string[] {

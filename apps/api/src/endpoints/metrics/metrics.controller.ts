@@ -31,12 +31,14 @@ export class MetricsController {
   private async page(engineId: string | undefined): Promise<string> {
     // The last known state is shown while the broker is unavailable.
     await this.cluster.refresh().catch(() => undefined);
-    const engines = this.cluster
-      .living()
-      .filter((engine) => engineId === undefined || engine.engineId === engineId);
-    const queues = engineId === undefined ? await this.ofFront.renderQueues(engines) : [];
+    const living = this.cluster.living();
+    const engines = living.filter(
+      (engine) => engineId === undefined || engine.engineId === engineId,
+    );
+    await this.ofFront.refreshQueues(engines);
+    const queues = engineId === undefined ? this.ofFront.renderQueues(engines) : [];
     const parts = [
-      this.ofEngines.render(engines),
+      this.ofEngines.render(this.ofFront.withQueued(engines, living)),
       ...this.ofFront.renderRequests(engines),
       this.ofEngines.renderLoras(engines),
       ...queues,

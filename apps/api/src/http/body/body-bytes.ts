@@ -1,7 +1,7 @@
 import { MAX_PARSED_BYTES } from './large-body';
 
 /** Pieces after which their length counts, and the least they have on average, bytes. */
-const MANY_PIECES = 4_096;
+const MANY_PIECES = 1_024;
 const LEAST_PIECE = 16;
 
 /**

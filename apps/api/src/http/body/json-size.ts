@@ -2,13 +2,15 @@ import { BatonError } from '@baton/contract';
 
 /**
  * Most values of each kind in a body. The memory of a parsed body depends on its values, not on its
- * bytes.
+ * bytes. A thread at its heap limit gets 16 MiB more (docs/limits.md). A list of so many values
+ * stays below that, with the half that V8 adds as it grows; so does an object or map of so many
+ * members, for which V8 has up to 524,288 places of 24 to 28 bytes.
  */
 const MOST: Readonly<Record<string, number>> = {
   '{': 250_000,
   '[': 250_000,
-  ':': 400_000,
-  ',': 2_500_000,
+  ':': 340_000,
+  ',': 1_300_000,
 };
 
 /**

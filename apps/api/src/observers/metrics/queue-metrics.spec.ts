@@ -66,7 +66,39 @@ describe('the queue metrics', () => {
       await scrape();
       return of('baton:queue_depth', 'aggregated') === 1;
     });
+    expect(sumOf(page, 'vllm:num_requests_waiting')).toBe(1);
+    const own = await fetch('http://127.0.0.1:22150/metrics');
+    expect(sumOf(parseExposition(await own.text()), 'vllm:num_requests_waiting')).toBe(1);
     leaving.abort();
     await asked;
+  });
+
+  it('count jobs of a shared queue once, among the waiting requests of its engines', async () => {
+    const closed = { stage: 'aggregated' as const, takes: () => false };
+    fixture = await ApiFixture.start({
+      engines: [
+        { ...closed, engineId: 'fake-1' },
+        { ...closed, engineId: 'fake-2', index: 1 },
+      ],
+    });
+    const leaving = new AbortController();
+    const { signal } = leaving;
+    const asked = [1, 2, 3].map(() =>
+      fetch(`${fixture.api.url}/v1/completions`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify(BODY),
+        signal,
+      }).catch(() => undefined),
+    );
+    await until(async () => {
+      await scrape();
+      return of('baton:queue_depth', 'aggregated') === 3;
+    });
+    const waiting = page.get('vllm:num_requests_waiting')!.samples.map(({ value }) => value);
+    expect(waiting.sort()).toEqual([1, 2]);
+    expect(sumOf(page, 'vllm:num_requests_waiting_by_reason', { reason: 'capacity' })).toBe(3);
+    leaving.abort();
+    await Promise.all(asked);
   });
 });

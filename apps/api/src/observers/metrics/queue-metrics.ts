@@ -12,7 +12,8 @@ type PerStage = Readonly<Record<Stage, number>>;
 /** The number and age of requests that wait for each stage: the input of an autoscaler. */
 @Injectable()
 export class QueueMetrics {
-  private depths: PerStage = { prefill: 0, decode: 0, aggregated: 0 };
+  /** Jobs of each queue that no engine has taken, at the last refresh. */
+  private counts: ReadonlyMap<QueueName, number> = new Map();
   /** True when jobs also wait in the engines' own queues. */
   private readonly isPlaced: boolean;
 
@@ -28,17 +29,43 @@ export class QueueMetrics {
 
   /** Reads the broker; the last known values are shown while it is unavailable. */
   async refresh(engines: readonly EnginePresence[]): Promise<void> {
-    const depths = STAGES.map(async (stage) => [stage, await this.depthOf(stage, engines)]);
-    const [counted] = await Promise.all([Promise.all(depths), this.totals.refreshTotals()]);
-    this.depths = Object.fromEntries(counted) as Record<Stage, number>;
+    const queues = new Set(STAGES.flatMap((stage) => this.queuesOf(stage, engines)));
+    const counting = [...queues].map(
+      async (queue) => [queue, await this.transport.jobs.waiting(queue)] as const,
+    );
+    const [counted] = await Promise.all([Promise.all(counting), this.totals.refreshTotals()]);
+    this.counts = new Map(counted);
   }
 
-  render(nowMs = performance.now()): string {
+  /**
+   * The engines with the jobs that no engine has taken among their waiting requests, because the
+   * waiting requests of a vLLM server are all that it has accepted. Jobs of a shared queue are
+   * divided among its engines.
+   *
+   * @param sharing the engines of the whole cluster
+   */
+  withQueued(
+    engines: readonly EnginePresence[],
+    sharing: readonly EnginePresence[],
+  ): EnginePresence[] {
+    return engines.map((engine) => {
+      const own = this.countOf(engineQueue(engine.engineId));
+      const shared = [...new Set(sharedQueuesOf(engine))].reduce((sum, queue) => {
+        const takers = sharing.filter((other) => sharedQueuesOf(other).includes(queue));
+        const place = takers.findIndex(({ engineId }) => engineId === engine.engineId);
+        return sum + shareOf(this.countOf(queue), takers.length, place);
+      }, 0);
+      const waitingCapacity = engine.gauges.waitingCapacity + own + shared;
+      return { ...engine, gauges: { ...engine.gauges, waitingCapacity } };
+    });
+  }
+
+  render(engines: readonly EnginePresence[], nowMs = performance.now()): string {
     return [
       perStage(
         'baton:queue_depth',
         'Jobs in the queues of a stage that no engine has taken.',
-        this.depths,
+        this.depths(engines),
       ),
       perStage(
         'baton:waiting_sequences',
@@ -54,16 +81,23 @@ export class QueueMetrics {
     ].join('');
   }
 
-  private async depthOf(stage: Stage, engines: readonly EnginePresence[]): Promise<number> {
+  private depths(engines: readonly EnginePresence[]): PerStage {
+    const depthOf = (stage: Stage): number =>
+      [...new Set(this.queuesOf(stage, engines))].reduce((sum, one) => sum + this.countOf(one), 0);
+    return Object.fromEntries(STAGES.map((stage) => [stage, depthOf(stage)])) as PerStage;
+  }
+
+  private countOf(queue: QueueName): number {
+    return this.counts.get(queue) ?? 0;
+  }
+
+  private queuesOf(stage: Stage, engines: readonly EnginePresence[]): QueueName[] {
     const here = engines.filter((engine) => engine.stage === stage);
-    const ranks = new Set(here.flatMap(({ dataParallel: dp }) => (dp ? [dp.rank] : [])));
-    const queues: QueueName[] = [
+    return [
       stage,
-      ...[...ranks].map((rank) => sharedQueue(stage, rank)),
+      ...here.flatMap(sharedQueuesOf),
       ...(this.isPlaced ? here.map(({ engineId }) => engineQueue(engineId)) : []),
     ];
-    const counts = await Promise.all(queues.map((queue) => this.transport.jobs.waiting(queue)));
-    return counts.reduce((sum, count) => sum + count, 0);
   }
 
   /** Ages count from the last event of a sequence, which is the beginning of its wait. */
@@ -75,6 +109,16 @@ export class QueueMetrics {
     }
     return ages;
   }
+}
+
+/** The queues from which an engine takes jobs beside its own one. */
+function sharedQueuesOf({ stage, dataParallel }: EnginePresence): QueueName[] {
+  return [stage, sharedQueue(stage, dataParallel?.rank)];
+}
+
+/** A whole number for each of several takers; together they have the count. */
+function shareOf(count: number, takers: number, place: number): number {
+  return Math.floor((count + takers - 1 - place) / takers);
 }
 
 function perStage(name: string, help: string, values: PerStage): string {

@@ -92,8 +92,15 @@ export interface ThreadSource {
 /** A body that a thread has read. */
 export interface ThreadWork {
   readonly source: ThreadSource;
-  /** CPU time left for this request in the threads, ms. */
-  readonly budget: { cpuMs: number };
+  readonly budget: ThreadBudget;
+}
+
+/** What is left for one request in the threads, over all its tasks. */
+export interface ThreadBudget {
+  /** CPU time, ms. */
+  cpuMs: number;
+  /** Units of `spendWork`. */
+  work: number;
 }
 
 /** A checked call: the cluster's work for it, and the form of its answer. */

@@ -5,7 +5,7 @@ import { BatonError } from '@baton/contract';
 import { withinWork, WorkExceeded } from '@baton/kernel';
 import type { RequestLimits } from '@baton/openai';
 import type { OutputPlan } from '@baton/text';
-import { type CpuBudget, WorkPool, WorkRefused } from '@baton/work-pool';
+import { WorkPool, WorkRefused } from '@baton/work-pool';
 import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import { LargeBody, wholeBody } from '../../http/body/large-body';
 import { CONFIG } from '../../tokens';
@@ -20,18 +20,21 @@ import type {
   Asked,
   Call,
   Reading,
+  ThreadBudget,
   ThreadSource,
   ThreadWork,
 } from '../take/call';
 import { weightOf } from '../take/weight';
 import { type AnswerExtra, type BodyAnswer, bodyAnswer } from './body-answers';
-import type {
-  AnswerForm,
-  PlacedSequence,
-  Taken,
-  ThreadData,
-  ThreadResult,
-  ThreadTask,
+import {
+  type AllowedTask,
+  type AnswerForm,
+  MAX_WORK,
+  type PlacedSequence,
+  type Taken,
+  type ThreadData,
+  type ThreadResult,
+  type ThreadTask,
 } from './messages';
 import { type PackedPlans, packPlans, unpackPlans } from './packed-plans';
 import { refusalFrom } from './plain-refusal';
@@ -39,8 +42,8 @@ import { refusalFrom } from './plain-refusal';
 /** Exists only in the build. Tests that run the sources do everything on the event loop. */
 const THREAD = join(__dirname, '../../thread/request-thread.js');
 
-/** Steps of an automaton that take 20 ms on a slow core; see docs/limits.md. */
-const LOOP_WORK = 10_000;
+/** Steps of an automaton that take 10 ms on a slow core, as much as the rest of the reading may. */
+const LOOP_WORK = 5_000;
 
 const BOUNDS = {
   /** A limit per request, so that one long request does not make all others wait. */
@@ -87,7 +90,7 @@ export class RequestThreads implements OnApplicationShutdown {
   async read<Read extends Reading>(
     call: CallFor<Read>,
     limits: RequestLimits,
-    budget: CpuBudget = newBudget(),
+    budget: ThreadBudget = newBudget(),
   ): Promise<ReadBody<Read>> {
     const { ask, body } = call;
     if (this.pool === undefined) return { reading: readHere<Read>(call, limits) };
@@ -181,7 +184,7 @@ export class RequestThreads implements OnApplicationShutdown {
   private async readInThread<Read extends Reading>(
     call: Call,
     limits: RequestLimits,
-    budget: CpuBudget,
+    budget: ThreadBudget,
   ): Promise<ReadBody<Read>> {
     const source = this.sourceOf(call, limits);
     const threaded = { source, budget };
@@ -205,19 +208,19 @@ export class RequestThreads implements OnApplicationShutdown {
   /** @param call ends the task with its connection; undefined: the task's own bounds end it */
   private async run<Value>(
     task: ThreadTask,
-    { budget }: { readonly budget: CpuBudget },
+    { budget }: { readonly budget: ThreadBudget },
     call?: Call,
   ): Promise<Value> {
     const gone = new AbortController();
     const leave = (): void => gone.abort();
     call?.response.once('close', leave);
     try {
-      const result = (await this.pool!.run(task, {
-        signal: gone.signal,
-        budget,
-      })) as ThreadResult<Value>;
-      if (result.refusal === undefined) return result.value;
-      throw refusalFrom(result.refusal);
+      const allowed: AllowedTask = { task, work: budget.work };
+      const options = { signal: gone.signal, budget };
+      const result = (await this.pool!.run(allowed, options)) as ThreadResult<Value>;
+      if (result.refusal !== undefined) throw refusalFrom(result.refusal);
+      budget.work -= result.work;
+      return result.value;
     } catch (error) {
       throw error instanceof WorkRefused ? refused(error) : error;
     } finally {
@@ -231,7 +234,7 @@ export interface AnswerInput<Name extends BodyAnswer> {
   readonly limits: RequestLimits;
   readonly extra?: AnswerExtra<Name> | undefined;
   /** Default: the budget of a new request. */
-  readonly budget?: CpuBudget | undefined;
+  readonly budget?: ThreadBudget | undefined;
 }
 
 /** A call with its reader. */
@@ -279,9 +282,9 @@ const asItIs: KeepBody = () => Promise.resolve();
 /** An answer without an engine needs no reader. */
 const NO_ASK = {} as Ask;
 
-/** The CPU time of one request in the threads, over all its tasks. */
-export function newBudget(): CpuBudget {
-  return { cpuMs: BOUNDS.cpuMs };
+/** The time and the work of one request in the threads, over all its tasks. */
+export function newBudget(): ThreadBudget {
+  return { cpuMs: BOUNDS.cpuMs, work: MAX_WORK };
 }
 
 /** Used when there are no threads. */
