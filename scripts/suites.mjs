@@ -80,7 +80,7 @@ export const SUITES = {
     lanes: () => [[program(process.execPath, ['test/compose/run.mjs']), vitest(COMPOSE)]],
   },
   kubernetes: {
-    what: 'the manifests, rendered and checked against the schema of Kubernetes (go)',
+    what: 'the manifests against the schema of Kubernetes and on a real control plane (go)',
     lanes: () => [[program(process.execPath, ['test/kubernetes/run.mjs'])]],
   },
   proxies: {

@@ -1,10 +1,12 @@
-// npm run test:kubernetes: every overlay, rendered by kustomize, fits the schema of Kubernetes.
-// Ends with `N passed, N failed`.
+// npm run test:kubernetes: every overlay, rendered by kustomize, fits the schema of Kubernetes, and
+// a real API server with its controllers accepts it and scales it. Ends with `N passed, N failed`.
 import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { parse, parseAllDocuments } from 'yaml';
 import { demand, execute, expectThat } from '../compose/shell.mjs';
+import { startControlPlane } from './control-plane/start.mjs';
+import { appliesWhole, deletes, installKinds, scalesAsOurs } from './control-plane/steps.mjs';
 import { checkerOf } from './schema.mjs';
 
 /** Go modules with schemas, and the checksums of their content. */
@@ -20,6 +22,7 @@ const OPERATOR_KINDS = ['prometheusrules', 'servicemonitors'];
 const KUSTOMIZE = 'sigs.k8s.io/kustomize/kustomize/v5@v5.5.0';
 const CACHE = join(homedir(), '.cache', 'baton', 'kubernetes');
 const OVERLAYS = 'deploy/k8s/overlays';
+const AUTOSCALED = 'autoscaled';
 
 const count = { passed: 0, failed: 0 };
 
@@ -37,6 +40,36 @@ async function main() {
   for (const overlay of readdirSync(OVERLAYS)) {
     await step(`${overlay} fits the schema`, () => fits(join(OVERLAYS, overlay), tools));
   }
+  await onAControlPlane();
+}
+
+async function onAControlPlane() {
+  const plane = await step('a control plane starts', startControlPlane);
+  if (plane === undefined) return;
+  try {
+    await step('the kinds of the Prometheus operator are installed', () => withOperator(plane));
+    for (const overlay of readdirSync(OVERLAYS)) {
+      await step(`the API server accepts ${overlay}`, () => appliesWhole(plane, overlay));
+      if (overlay === AUTOSCALED) {
+        await step('its autoscalers decide as ours', () => scalesAsOurs(plane));
+      }
+      await step(`${overlay} is deleted`, () => deletes(plane, overlay));
+    }
+  } finally {
+    await plane.stop();
+  }
+}
+
+async function withOperator(plane) {
+  const operator = await folderOf(OPERATOR);
+  await installKinds(
+    plane,
+    OPERATOR_KINDS.map((kind) => kindFile(operator, kind)),
+  );
+}
+
+function kindFile(operator, kind) {
+  return join(operator, `example/prometheus-operator-crd/monitoring.coreos.com_${kind}.yaml`);
 }
 
 /** kubectl includes kustomize. Without kubectl it is built from its Go module. */
@@ -59,8 +92,7 @@ async function checker() {
     readFileSync(join(kubernetes, 'api/openapi-spec/swagger.json'), 'utf8'),
   );
   const added = OPERATOR_KINDS.map((kind) => {
-    const file = `example/prometheus-operator-crd/monitoring.coreos.com_${kind}.yaml`;
-    return parse(readFileSync(join(operator, file), 'utf8'));
+    return parse(readFileSync(kindFile(operator, kind), 'utf8'));
   });
   return checkerOf(openApi, added);
 }

@@ -10,7 +10,8 @@ describe('a value of the whole cluster (type Object, Value)', () => {
     ['the documented halving, 50m against 100m', 50, 100, 2, 2, 1],
     ['rounded up', 2.1, 2, 10, 10, 10],
     ['above the tolerance', 2.3, 2, 10, 10, 12],
-    ['at the tolerance, where nothing changes', 1.1, 1, 5, 5, 5],
+    ['at the tolerance, which floating point puts outside', 1.1, 1, 5, 5, 6],
+    ['just within the tolerance', 1.099, 1, 5, 5, 5],
     ['below 1 within the tolerance', 0.91, 1, 5, 5, 5],
     ['of the ready replicas alone', 3, 1, 4, 2, 6],
     ['without load', 0, 1, 4, 4, 0],
@@ -27,6 +28,8 @@ describe('a total that replicas share (type External, AverageValue)', () => {
     ['within the tolerance of the current share', 32, 10, 3, 3],
     ['beyond it', 34, 10, 3, 4],
     ['nothing to do', 0, 10, 3, 0],
+    ['one more at the tolerance, as a real controller does', 4.4, 4, 1, 2],
+    ['a sum in floating point as its decimal value', 0.1 + 0.2, 0.3, 2, 1],
   ])('gives %s', (_name, total, target, current, desired) => {
     const counts = { current, ready: current, tolerance: TOLERANCE };
     expect(totalReplicas(total, target, counts)).toBe(desired);

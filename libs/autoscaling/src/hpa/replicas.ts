@@ -1,4 +1,3 @@
-import { mean } from '@baton/kernel';
 /**
  * Replica counts of Kubernetes' HorizontalPodAutoscaler, before behaviour is applied. Source:
  * kubernetes/kubernetes, pkg/controller/podautoscaler/replica_calculator.go, and
@@ -18,8 +17,8 @@ export function objectReplicas(
   target: number,
   { current, ready, tolerance }: ReplicaCounts & { readonly tolerance: number },
 ): number {
-  const ratio = value / target;
-  return isWithin(ratio, tolerance) ? current : roundUp(ratio * ready);
+  const ratio = thousandths(value) / thousandths(target);
+  return isWithin(ratio, tolerance) ? current : Math.ceil(ratio * ready);
 }
 
 /** `desired = ceil(total / target)`; the tolerance is on the share of each current replica. */
@@ -28,8 +27,8 @@ export function totalReplicas(
   target: number,
   { current, tolerance }: ReplicaCounts & { readonly tolerance: number },
 ): number {
-  const ratio = total / (target * current);
-  return isWithin(ratio, tolerance) ? current : roundUp(total / target);
+  const [usage, share] = [thousandths(total), thousandths(target)];
+  return isWithin(usage / (share * current), tolerance) ? current : Math.ceil(usage / share);
 }
 
 /**
@@ -44,29 +43,34 @@ export function engineReplicas(
 ): number | undefined {
   const known = values.filter((value) => value !== undefined);
   if (known.length === 0) return undefined;
-  const ratio = mean(known) / target;
+  const ratio = usageRatio(known, target);
   if (known.length === values.length) {
-    return isWithin(ratio, tolerance) ? current : roundUp(ratio * known.length);
+    return isWithin(ratio, tolerance) ? current : Math.ceil(ratio * known.length);
   }
   const filled = values.map((value) => value ?? (ratio < 1 ? target : 0));
-  const damped = mean(filled) / target;
+  const damped = usageRatio(filled, target);
   const isTurned = (ratio < 1 && damped > 1) || (ratio > 1 && damped < 1);
   if (isWithin(damped, tolerance) || isTurned) return current;
-  const desired = roundUp(damped * filled.length);
+  const desired = Math.ceil(damped * filled.length);
   const isAgainst = (damped < 1 && desired > current) || (damped > 1 && desired < current);
   return isAgainst ? current : desired;
 }
 
-function isWithin(ratio: number, tolerance: number): boolean {
-  return Math.abs(1 - ratio) <= tolerance + ROUNDING;
+/** The mean in whole thousandths over the target, as `GetMetricUsageRatio` computes it. */
+function usageRatio(values: readonly number[], target: number): number {
+  const total = values.reduce((sum, value) => sum + thousandths(value), 0);
+  return Math.floor(total / values.length) / thousandths(target);
 }
 
-/**
- * Kubernetes counts in whole thousandths. This slack keeps 0.1 + 0.2 in floating point from adding
- * a replica.
- */
-const ROUNDING = 1e-9;
+/** In floating point, as in Kubernetes: a ratio of 1.1 is outside a tolerance of 0.1. */
+function isWithin(ratio: number, tolerance: number): boolean {
+  return Math.abs(1 - ratio) <= tolerance;
+}
 
-function roundUp(value: number): number {
-  return Math.max(0, Math.ceil(value - ROUNDING));
+/** Far below a thousandth of a thousandth, and far above the error of a sum in floating point. */
+const ROUNDING = 1e-6;
+
+/** Kubernetes counts in whole thousandths, rounded up (`MilliValue`). */
+function thousandths(value: number): number {
+  return Math.max(0, Math.ceil(value * 1_000 - ROUNDING));
 }
