@@ -15,7 +15,7 @@ const SIGNALS = ['SIGINT', 'SIGTERM'] as const;
  * Serves the guide on 127.0.0.1 until a signal ends it. Builds the guide if needed.
  *
  * @returns the exit code; a script that fails has already printed the reason
- * @throws UsageError for an invalid port, Failure when the port is taken or the generator is missing
+ * @throws UsageError for an invalid port, Failure for a taken port or a missing generator
  */
 export async function serveDocs(port: string, mustBuild: boolean): Promise<number> {
   if (!/^\d{1,5}$/.test(port) || Number(port) < 1 || Number(port) > 65_535) {
