@@ -4,14 +4,16 @@ import { spawnSync } from 'node:child_process';
 import { cpSync, existsSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { reasonOf } from '../../scripts/failed-command.mjs';
 
 const here = dirname(fileURLToPath(import.meta.url));
 const vitepress = join(here, 'node_modules/vitepress/bin/vitepress.js');
 
 if (!existsSync(vitepress)) {
-  process.stdout.write('docs:site: installing VitePress below packages/docs-site (once) …\n');
+  say('installing VitePress below packages/docs-site (once) …');
   run('npm', ['ci', '--no-audit', '--no-fund', '--prefix', here]);
 }
+say('building the pages (about a minute) …');
 // The generator finds its own packages only from pages that lie below them.
 const pages = join(here, 'dist/pages');
 rmSync(pages, { recursive: true, force: true });
@@ -19,11 +21,17 @@ cpSync(join(here, '../../docs'), pages, { recursive: true });
 // The first page of the guide is also that of the site.
 cpSync(join(pages, 'start.md'), join(pages, 'index.md'));
 run(process.execPath, [vitepress, 'build', here]);
-process.stdout.write('docs:site: built into dist/site. See it with `bin/baton docs`.\n');
+say('built into dist/site. See it with `bin/baton docs`.');
 
+function say(sentence) {
+  process.stdout.write(`docs:site: ${sentence}\n`);
+}
+
+/** Hides the output of the command: a failure is one sentence. */
 function run(command, args) {
-  const { status, error } = spawnSync(command, args, { stdio: 'inherit' });
+  const { status, error, stdout, stderr } = spawnSync(command, args, { encoding: 'utf8' });
   if (status === 0) return;
-  process.stderr.write(`docs:site: ${command} failed (${error?.message ?? `exit ${status}`}).\n`);
+  const reason = reasonOf(error?.message ?? `${stdout}\n${stderr}`);
+  process.stderr.write(`docs:site: the guide is not built: ${reason}\n`);
   process.exit(1);
 }

@@ -91,6 +91,29 @@ describe('baton up', () => {
   });
 });
 
+describe('the guide', () => {
+  it('is not built for a port that is taken', async () => {
+    const squatter = await listening(() => undefined);
+    const outcome = await baton(['docs', '--build', '--port', String(squatter.port)]);
+    squatter.server.close();
+    expectSentence(outcome, `port ${squatter.port} on 127.0.0.1 is already taken; choose another`);
+  });
+
+  it('is not built when its generator cannot be installed', async () => {
+    for (const path of ['packages/docs-site/build.mjs', 'scripts/failed-command.mjs']) {
+      cpSync(join(ROOT, path), join(folder, 'tree', path));
+    }
+    program('npm', `echo 'npm error code EAI_AGAIN' >&2; exit 1`);
+    const script = join(folder, 'tree', 'packages', 'docs-site', 'build.mjs');
+    const { code, stdout, stderr } = await node([script], {
+      env: { PATH: join(folder, 'bin') },
+    });
+    expect(code).toBe(1);
+    expect(stdout).toMatch(/^docs:site: installing VitePress .*\n$/);
+    expect(stderr).toMatch(/^docs:site: the guide is not built: npm does not reach .*\n$/);
+  });
+});
+
 describe('results on a full disk', () => {
   it('end the command with one sentence', async () => {
     const outcome = await run('sh', [

@@ -91,9 +91,9 @@ export const COMMANDS: readonly CommandRow[] = [
     name: 'docs',
     usage: '[options]',
     description: 'Serve the guide on this machine, with search.',
-    complete: async (command) => {
+    complete: async (command, finish) => {
       const { completeDocs } = await import('./docs/command');
-      completeDocs(command);
+      completeDocs(command, finish);
     },
   },
   {

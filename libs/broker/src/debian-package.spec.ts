@@ -17,6 +17,12 @@ case "$*" in
 esac`;
 const APT_WITHOUT_NETWORK = `echo "$@" >>"$0.log"
 echo "E: Could not resolve 'deb.invalid'" >&2; exit 100`;
+/** Answers like apt-get without package lists, on a machine that reaches no mirror. */
+const APT_WITHOUT_LISTS = `case "$*" in
+  *Error-Mode=any*) echo 'E: Failed to fetch deb.invalid' >&2 ;;
+  *) echo 'E: Unable to locate package redis-server' >&2 ;;
+esac
+echo 'E: Some index files failed to download.' >&2; exit 100`;
 /** Unpacks a server that only prints its version. */
 const DPKG = `PATH=/usr/bin:/bin
 mkdir -p "$3/usr/bin"; printf '#!/bin/sh\\necho v7\\n' >"$3/usr/bin/redis-server"
@@ -81,6 +87,12 @@ describe('the package of the distribution', () => {
     expect(lines[0]).toBe(fetchNotice(options));
     expect(lines[1]).toMatch(/Could not resolve 'deb.invalid'\); .*install redis-server or set/);
     expect(await readdir(options.cacheDirectory)).toEqual([]);
+  });
+
+  it('names the list that cannot be fetched, not the package that is missing in it', async () => {
+    await program('apt-get', APT_WITHOUT_LISTS);
+    const outcome = await fetchDebianServer(options);
+    expect(outcome).toEqual({ kind: 'failed', why: 'E: Failed to fetch deb.invalid' });
   });
 
   it.each([{ mayInstall: false }, { isInProcess: true }])('is not fetched with %j', async (no) => {

@@ -16,6 +16,8 @@ const PACKAGE = 'redis-server';
 const WORK = 'fetch-';
 /** A work folder older than this belongs to a killed start, because no fetch takes that long. */
 const STALE_WORK_MS = 15 * 60_000;
+/** Without it, apt only warns of a list that it cannot fetch. Old versions of apt ignore it. */
+const ALL_LISTS = ['-o', 'APT::Update::Error-Mode=any'];
 /** The package takes about 10 MiB; separate package lists, if needed, take most of the rest. */
 const LEAST_FREE_BYTES = 128 * 2 ** 20;
 
@@ -86,9 +88,10 @@ async function download(work: string, options: FetchOptions): Promise<CommandOut
   // The machine's package lists are missing or old, and only root can renew them, so this fetches
   // separate lists.
   const own = { ...options, aptOptions: [...(options.aptOptions ?? []), ...ownLists(work)] };
-  const updated = await apt(['update', '-qq'], UPDATE_DEADLINE_MS, own);
+  const updated = await apt(['update', '-qq', ...ALL_LISTS], UPDATE_DEADLINE_MS, own);
+  const retried = await downloadPackages(downloads, own);
   // The error of fetching the lists is more useful than that of a package missing in them.
-  return updated.kind === 'failed' ? updated : downloadPackages(downloads, own);
+  return retried.kind === 'failed' && updated.kind === 'failed' ? updated : retried;
 }
 
 /** @throws CacheUnusable */

@@ -34,13 +34,15 @@ export function runCommand(
       else
         resolve({
           kind: 'failed',
-          why: lastLine(complaints) ?? lastLine(error.message) ?? 'failed',
+          why: reasonIn(complaints) ?? reasonIn(error.message) ?? 'failed',
         });
     });
     // Some failures of a start are thrown synchronously, such as a file in the place of a folder.
   }).catch((error: Error) => ({ kind: 'failed', why: error.message }));
 }
 
-function lastLine(text: string): string | undefined {
-  return text.trim().split('\n').at(-1)?.trim() || undefined;
+/** The first error of apt, which names the cause; the last line of another program. */
+function reasonIn(text: string): string | undefined {
+  const lines = text.trim().split('\n');
+  return (lines.find((line) => line.startsWith('E: ')) ?? lines.at(-1))?.trim() || undefined;
 }

@@ -6,7 +6,7 @@ interface PendingAlarm {
   readonly ring: () => void;
 }
 
-/** Turns of the event loop given to promises and messages between two alarms. */
+/** At most this many turns of the event loop for promises and messages between two alarms. */
 const SETTLING_TURNS = 12;
 
 /**
@@ -67,13 +67,7 @@ export class ManualWallClock implements WallClock {
   async advance(byUs: number): Promise<void> {
     const until = this.now + byUs;
     await settle();
-    for (let next = this.nextUpTo(until); next; next = this.nextUpTo(until)) {
-      this.alarms.delete(next);
-      this.now = Math.max(this.now, next.wallUs);
-      next.ring();
-      await settle();
-    }
-    this.now = until;
+    await this.ringUpTo(until);
   }
 
   /** As `advance`, in this turn of the event loop: nothing settles between two alarms. */
@@ -94,9 +88,19 @@ export class ManualWallClock implements WallClock {
     while (!isReached()) {
       const next = this.nextUpTo(until);
       if (!next) return false;
-      await this.advance(Math.max(0, next.wallUs - this.now));
+      await this.ringUpTo(Math.max(this.now, next.wallUs));
     }
     return true;
+  }
+
+  private async ringUpTo(until: number): Promise<void> {
+    for (let next = this.nextUpTo(until); next; next = this.nextUpTo(until)) {
+      this.alarms.delete(next);
+      this.now = Math.max(this.now, next.wallUs);
+      next.ring();
+      await settle();
+    }
+    this.now = until;
   }
 
   private nextUpTo(untilUs: number): PendingAlarm | undefined {
@@ -113,9 +117,12 @@ function isBefore(a: PendingAlarm, b: PendingAlarm): boolean {
   return a.wallUs === b.wallUs ? a.order < b.order : a.wallUs < b.wallUs;
 }
 
-/** Runs everything that waits only for the event loop. */
+/**
+ * Runs everything that waits only for the event loop: turns, until one leaves nothing for the next.
+ */
 export async function settle(): Promise<void> {
   for (let turn = 0; turn < SETTLING_TURNS; turn += 1) {
     await new Promise((resolve) => setImmediate(resolve));
+    if (!process.getActiveResourcesInfo().includes('Immediate')) return;
   }
 }

@@ -6,12 +6,12 @@ import { Failure } from '@baton/kernel';
 const IN_USE = 'EADDRINUSE';
 
 /**
- * The port the API will listen on: the configured one when it is free, or a free one for 0.
+ * The port a server will listen on: the configured one when it is free, or a free one for 0.
  *
  * @throws Failure naming the port that is taken, or the address that is not this machine's
  */
-export function claimPort(config: BatonConfig): Promise<number> {
-  return tryListen(config.host, config.port, '--port');
+export function claimPort({ host, port }: Pick<BatonConfig, 'host' | 'port'>): Promise<number> {
+  return tryListen(host, port, '--port');
 }
 
 /** Checks the ports of `engines` exposed engines. @throws as `claimPort` */

@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import type { Finish } from '../commands';
 
 const EXAMPLES = `
 The first run installs the generator (VitePress, 130 MiB, below packages/docs-site) and builds the
@@ -14,13 +15,13 @@ interface DocsFlags {
 }
 
 /** Makes `command` serve the guide. */
-export function completeDocs(command: Command): void {
+export function completeDocs(command: Command, finish: Finish): void {
   command
     .option('--port <port>', 'Port of the guide on 127.0.0.1 (1 to 65535).', '8010')
     .option('--build', 'Build the pages again before serving them.')
     .addHelpText('after', EXAMPLES)
     .action(async ({ port, build }: DocsFlags) => {
       const { serveDocs } = await import('./serve-docs');
-      await serveDocs(port, build === true);
+      finish(await serveDocs(port, build === true));
     });
 }

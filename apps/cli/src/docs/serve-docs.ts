@@ -3,16 +3,21 @@ import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { optionalFolder, UsageError } from '@baton/config';
 import { Failure } from '@baton/kernel';
+import { claimPort } from '@baton/supervisor';
 
+const DONE = 0;
+const FAILED = 1;
 const PACKAGE = join('packages', 'docs-site');
+const HOST = '127.0.0.1';
 const SIGNALS = ['SIGINT', 'SIGTERM'] as const;
 
 /**
  * Serves the guide on 127.0.0.1 until a signal ends it. Builds the guide if needed.
  *
- * @throws UsageError for an invalid port, Failure when the generator is missing or fails
+ * @returns the exit code; a script that fails has already printed the reason
+ * @throws UsageError for an invalid port, Failure for a taken port or a missing generator
  */
-export async function serveDocs(port: string, mustBuild: boolean): Promise<void> {
+export async function serveDocs(port: string, mustBuild: boolean): Promise<number> {
   if (!/^\d{1,5}$/.test(port) || Number(port) < 1 || Number(port) > 65_535) {
     throw new UsageError(`--port ${port} is not a port. Use a number from 1 to 65535.`);
   }
@@ -20,21 +25,28 @@ export async function serveDocs(port: string, mustBuild: boolean): Promise<void>
   if (folder === undefined) {
     throw new Failure(`This installation has no ${PACKAGE}. Run baton docs in a checkout.`);
   }
+  // The first build takes minutes, so a port that is taken is refused before it.
+  await claimPort({ host: HOST, port: Number(port) });
   const site = join(dirname(dirname(folder)), 'dist', 'site', 'index.html');
-  if (mustBuild || !existsSync(site)) await runToEnd([join(folder, 'build.mjs')]);
-  process.stdout.write(`baton: the guide is at http://127.0.0.1:${port}/ (Ctrl-C ends it)\n`);
-  await runToEnd([join(folder, 'serve.mjs'), port]);
+  const isBuilt = mustBuild || !existsSync(site) ? await isDone([join(folder, 'build.mjs')]) : true;
+  if (!isBuilt) return FAILED;
+  process.stdout.write(`baton: the guide is at http://${HOST}:${port}/ (Ctrl-C ends it)\n`);
+  return (await isDone([join(folder, 'serve.mjs'), port])) ? DONE : FAILED;
 }
 
-/** Runs a script of the generator. A signal to this process also ends the script. */
-async function runToEnd(args: readonly string[]): Promise<void> {
+/**
+ * Runs a script of the generator. A signal to this process also ends the script.
+ *
+ * @returns whether the script ended well, or by that signal
+ */
+async function isDone(args: readonly string[]): Promise<boolean> {
   const child = spawn(process.execPath, args, { stdio: ['ignore', 'inherit', 'inherit'] });
   const forwards = SIGNALS.map((signal) => [signal, () => void child.kill(signal)] as const);
   for (const [signal, forward] of forwards) process.on(signal, forward);
   const { code, signal } = await endOf(child);
   for (const [name, forward] of forwards) process.off(name, forward);
   const isAsked = signal !== null && SIGNALS.some((name) => name === signal);
-  if (code !== 0 && !isAsked) throw new Failure('The guide cannot be built or served.');
+  return code === 0 || isAsked;
 }
 
 function endOf(child: ChildProcess): Promise<{ code: number | null; signal: string | null }> {

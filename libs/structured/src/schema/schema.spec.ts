@@ -1,6 +1,7 @@
 import Ajv2020 from 'ajv/dist/2020';
 import addFormats from 'ajv-formats';
 import { describe, expect, it } from 'vitest';
+import { runsOf } from '../../../../test/support/runs';
 import { ConstraintError } from '../constraint-error';
 import type { Json } from '../json';
 import { SchemaText } from './schema-text';
@@ -179,7 +180,7 @@ const CASES: Record<string, object | boolean> = {
 
 describe('a text of a schema', () => {
   it.each(Object.entries(CASES))('%s is JSON that ajv accepts', (_name, schema) => {
-    check(schema);
+    check(schema, runsOf(60));
   });
 
   it.each([

@@ -1,6 +1,7 @@
 import { constants } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { UsageError } from '@baton/config';
+import { reasonOf } from '@baton/kernel';
 import type { Logger } from './logger';
 
 /** Time for which lines wait for others. */
@@ -86,7 +87,8 @@ export class LineFile {
       this.hasFailed = true;
       this.leftOut += this.waiting.length;
       this.waiting = [];
-      this.log.error({ err: error, file: this.path }, 'the file cannot be written any more');
+      const reason = reasonOf(error);
+      this.log.error({ file: this.path, reason }, 'the file cannot be written any more');
     }
   }
 
