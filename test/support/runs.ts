@@ -1,8 +1,8 @@
 /** `npm test` makes one in this many runs of a large property test. */
-const SHARE = 6;
+const SHARE = 3;
 
 /**
- * The number of runs of a large property test: a sixth of `full`, and all of them in `npm run
+ * The number of runs of a large property test: a third of `full`, and all of them in `npm run
  * test:all` (`PROPERTY_RUNS=full`). At least 1.
  */
 export function runsOf(full: number): number {
