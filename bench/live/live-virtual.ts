@@ -10,7 +10,7 @@ import { scenarioOf } from '@baton/scenario';
 import { type Workload, WorkloadBuilder } from '@baton/workload';
 import { BenchCluster } from './cluster';
 import { histogramQuantile } from './exposition';
-import { openStream } from './raw-client';
+import { completionRequest, openStream, type RawTarget } from './raw-client';
 
 const TOPOLOGY = '2P2D';
 const MEAN_PROMPT_TOKENS = 1_024;
@@ -96,28 +96,28 @@ async function drive(
   speedup: number,
 ): Promise<Seen[]> {
   const random = RandomStream.root(1).stream('arrivals');
+  const target = { host: '127.0.0.1', port: cluster.port };
+  const bodies = prompts.map((tokens, row) => completionRequest(target, bodyOf(row, tokens)));
   const startMs = performance.now();
   let dueMs = 0;
   const ended: Promise<Seen>[] = [];
-  for (const [row, tokens] of prompts.entries()) {
+  for (const body of bodies) {
     dueMs += random.exponential(1000 / (REQUESTS_PER_SECOND * speedup));
     const waitMs = startMs + dueMs - performance.now();
     if (waitMs > 0) await pause(waitMs);
-    ended.push(request(cluster, { row, tokens, startMs }));
+    ended.push(request(target, body, startMs));
   }
   return Promise.all(ended);
 }
 
-function request(
-  cluster: BenchCluster,
-  { row, tokens, startMs }: { row: number; tokens: number; startMs: number },
-): Promise<Seen> {
-  // No two prompts share a prefix, so the cache plays no part.
-  const prompt = Array.from(
-    { length: tokens },
-    (_none, i) => 1000 + ((row * 7919 + i * 31) % 90_000),
-  );
-  const body = { prompt, max_tokens: OUTPUT_TOKENS, ignore_eos: true, stream: true };
+/** No two prompts share a prefix, so the cache plays no part. */
+function bodyOf(row: number, tokens: number): object {
+  const tokenOf = (i: number): number => 1000 + ((row * 7919 + i * 31) % 90_000);
+  const prompt = Array.from({ length: tokens }, (_none, i) => tokenOf(i));
+  return { prompt, max_tokens: OUTPUT_TOKENS, ignore_eos: true, stream: true };
+}
+
+function request(target: RawTarget, body: string, startMs: number): Promise<Seen> {
   const tokenMs: number[] = [];
   return new Promise((resolve, reject) => {
     const sentMs = performance.now() - startMs;
@@ -128,7 +128,7 @@ function request(
       },
       onEnd: (): void => resolve({ sentMs, tokenMs }),
     };
-    openStream({ host: '127.0.0.1', port: cluster.port }, body, listener).catch(reject);
+    openStream(target, body, listener).catch(reject);
   });
 }
 

@@ -21,15 +21,18 @@ export interface TokenListener {
  * A streamed completion over a bare socket. A benchmark client must cost less than the server that
  * it measures: this one finds event starts in the bytes and parses nothing. Resolves when the
  * headers have arrived.
+ *
+ * @param request the bytes of `completionRequest`; a long one is made before the measurement,
+ * because its making delays what the client reads
  */
 export function openStream(
   target: RawTarget,
-  body: object,
+  request: string,
   listener: TokenListener,
 ): Promise<Socket> {
   const socket = connect(target.port, target.host);
   socket.setNoDelay(true);
-  socket.write(requestOf(target, '/v1/completions', body));
+  socket.write(request);
   return new Promise((resolve, reject) => {
     let isOpen = false;
     let tokens = 0;
@@ -58,7 +61,7 @@ export function hammer(
   body: object,
   onAnswer: (tookMs: number) => void,
 ): () => void {
-  const request = requestOf(target, '/v1/completions', body);
+  const request = completionRequest(target, body);
   const socket = connect(target.port, target.host);
   socket.setNoDelay(true);
   let sentMs = performance.now();
@@ -90,10 +93,10 @@ function contentLength(head: string): number {
   return Number(/content-length: (\d+)/i.exec(head)?.[1] ?? 0);
 }
 
-function requestOf({ host, port }: RawTarget, path: string, body: object): string {
+export function completionRequest({ host, port }: RawTarget, body: object): string {
   const json = JSON.stringify(body);
   return [
-    `POST ${path} HTTP/1.1`,
+    'POST /v1/completions HTTP/1.1',
     `Host: ${host}:${port}`,
     'Content-Type: application/json',
     `Content-Length: ${Buffer.byteLength(json)}`,

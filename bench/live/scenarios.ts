@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { mean, RandomStream } from '@baton/kernel';
 import { BenchCluster, cpuUs } from './cluster';
 import { histogramOf } from './exposition';
-import { hammer, openStream, type RawTarget } from './raw-client';
+import { completionRequest, hammer, openStream, type RawTarget } from './raw-client';
 import { quantiles, type ExactQuantiles } from './quantiles';
 import { Stamps } from './stamps';
 
@@ -133,7 +133,8 @@ async function openAll(cluster: BenchCluster, options: OpenOptions): Promise<Soc
       stream: true,
     };
     const onToken = (index: number, atMs: number): void => options.delays.add(i, index, atMs);
-    sockets.push(await openStream(target, body, { onToken, onEnd: () => undefined }));
+    const listener = { onToken, onEnd: (): void => undefined };
+    sockets.push(await openStream(target, completionRequest(target, body), listener));
   }
   return sockets;
 }
@@ -152,7 +153,8 @@ async function oneRequest(cluster: BenchCluster, i: number, samples: RateSamples
       onToken: (_index: number, atMs: number): void => void times.push(atMs),
       onEnd: resolve,
     };
-    openStream({ host: HOST, port: cluster.port }, body, listener).catch(reject);
+    const target = { host: HOST, port: cluster.port };
+    openStream(target, completionRequest(target, body), listener).catch(reject);
   });
   const made = samples.stamps.madeAtMs(i, 0);
   const last = samples.stamps.madeAtMs(i, 63);
