@@ -47,5 +47,5 @@ export type {
   TimelineState,
 } from './request-timeline';
 export type { ChildMessage, SupervisorMessage } from './supervision';
-export { emptyFrameEntry, FrameWriter, readFrame } from './token-frame';
+export { emptyFrameEntry, frameDueUs, FrameWriter, readFrame } from './token-frame';
 export type { FrameEntry, FrameHeader } from './token-frame';

@@ -175,6 +175,11 @@ export function readFrame(
   return true;
 }
 
+/** The logical end of the step in a frame, the instant at which it is due; 0 when cut short. */
+export function frameDueUs(frame: Buffer): number {
+  return frame.length < 13 ? 0 : frame.readDoubleLE(4);
+}
+
 export function emptyFrameEntry(): FrameEntry {
   return {
     streamId: 0,

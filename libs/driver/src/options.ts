@@ -80,6 +80,11 @@ export interface DriverOptions extends StartupTimes {
   readonly buildEngine: (watcher?: ContentWatcher, kvPool?: KvPoolMember) => EnginePort;
   /** Makes the publisher of KV-cache events for the engine of this number. Unset: no events. */
   readonly kvEvents?: (engine: number) => KvEventPublisher;
+  /**
+   * Wall µs before the logical end of a step at which its results are sent; their readers wait for
+   * that end. Unset: 0.
+   */
+  readonly resultLeadUs?: number;
   readonly kvLeaseUs: Micros;
   /** Time for which blocks of a finished decode leg wait for the next turn. */
   readonly kvKeepUs: Micros;

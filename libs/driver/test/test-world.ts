@@ -13,6 +13,8 @@ import { EngineHost, type HostOptions } from '../src/host/engine-host';
 /** 20 ms per prompt, 10 ms per token, for any batch. */
 export const PROMPT_US = 20_000;
 export const TOKEN_US = 10_000;
+/** Results of a step are sent by this much before its end. */
+export const LEAD_US = 5_000;
 /** Duration of a transfer of a few kilobytes. */
 export const TRANSFER_US = 1_000;
 const API = 'api-test';
@@ -240,6 +242,7 @@ function hostOptions(role: Stage, engine: EngineOptions, world: WorldOptions): H
         ...(watcher && { contentWatcher: watcher }),
         ...(kvPool && { kvPool }),
       }),
+    resultLeadUs: LEAD_US,
     kvLeaseUs: secondsToUs(30),
     kvKeepUs: secondsToUs(480),
     kvRecomputeThreshold: 0,

@@ -5,7 +5,7 @@ import type { HostOptions } from '@baton/driver';
 import { publishers } from '@baton/live-engine';
 import { Engine, type EngineOptions } from '@baton/engine';
 import { executedBy, type ServerAddress } from '@baton/executors';
-import { secondsToUs } from '@baton/kernel';
+import { msToUs, secondsToUs } from '@baton/kernel';
 import { needsLoads } from '@baton/routing';
 
 /** Speed of a link without a limit (bytes per second), because JSON has no infinity. */
@@ -79,6 +79,7 @@ export function hostOptions(config: BatonConfig, role: Stage, setup: ExecutingSe
     ...stepTimeFacts(setup),
     ...(kvEvents && { kvEvents }),
     ...workOf(config, role, setup),
+    resultLeadUs: msToUs(config.resultLead),
     kvLeaseUs: secondsToUs(config.kvLeaseDuration),
     kvKeepUs: secondsToUs(config.decoderKvBlocksTtl),
     kvRecomputeThreshold: config.kvRecomputeThreshold,

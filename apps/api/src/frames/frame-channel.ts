@@ -1,7 +1,10 @@
+import { SystemWallClock } from '@baton/clock';
 import type { BatonConfig } from '@baton/config';
+import { msToUs } from '@baton/kernel';
 import { channels, type Transport, type Unsubscribe } from '@baton/transport';
 import { Inject, Injectable, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
 import { API_IDENTITY, type ApiIdentity, CONFIG, TRANSPORT } from '../tokens';
+import { DueFrames } from './due-frames';
 import { frameFaults } from './frame-faults';
 import { FrameInbox } from './frame-inbox';
 
@@ -9,6 +12,7 @@ import { FrameInbox } from './frame-inbox';
 @Injectable()
 export class FrameChannel implements OnModuleInit, OnApplicationShutdown {
   private unsubscribe: Unsubscribe | undefined;
+  private due: DueFrames | undefined;
 
   constructor(
     @Inject(CONFIG) private readonly config: BatonConfig,
@@ -20,12 +24,14 @@ export class FrameChannel implements OnModuleInit, OnApplicationShutdown {
   async onModuleInit(): Promise<void> {
     const { receive } = this.inbox;
     const fault = frameFaults(this.config);
-    const take = fault ? (frame: Buffer): void => fault(frame, receive) : receive;
+    const pass = fault ? (frame: Buffer): void => fault(frame, receive) : receive;
+    this.due = new DueFrames(new SystemWallClock(), msToUs(this.config.resultLead), pass);
     const channel = channels.api(this.identity.apiId);
-    this.unsubscribe = await this.transport.bus.subscribe(channel, take);
+    this.unsubscribe = await this.transport.bus.subscribe(channel, this.due.take);
   }
 
   async onApplicationShutdown(): Promise<void> {
     await this.unsubscribe?.().catch(() => undefined);
+    this.due?.stop();
   }
 }

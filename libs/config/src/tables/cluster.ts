@@ -71,6 +71,14 @@ export const CLUSTER = {
       'Simulated seconds per wall second. 10 makes every step, transfer and lease ten times ' +
       'shorter on the wall clock.',
   }),
+  /** Wall ms by which results travel before they are due. */
+  resultLead: number(5, [0, 20], {
+    help:
+      'How long before the end of a simulated step its results are sent, at most half of the ' +
+      'step, so that their delivery does not add to it. The API writes them, and decode starts a ' +
+      'request, when the step has ended. Wall time; all processes need the same value.',
+    unit: 'ms',
+  }),
   seed: integer(0, [0, Number.MAX_SAFE_INTEGER], {
     help:
       'Seed of everything random: texts, output lengths, jitter. The same seed gives the same ' +

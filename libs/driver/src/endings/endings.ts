@@ -1,4 +1,3 @@
-import type { LiveClock } from '@baton/clock';
 import {
   emptyFrameEntry,
   type EndReason,
@@ -30,7 +29,6 @@ export interface EndingsParts {
   readonly finished: FinishedRuns;
   readonly ledger: RequestLedger;
   readonly frames: Frames;
-  readonly clock: LiveClock;
   readonly stats: EngineStats;
   /** This and the next two are undefined when they are not configured. */
   readonly spans: RunSpans | undefined;
@@ -176,8 +174,8 @@ export class Endings {
 
   /** Frees the resources of a run whose sequence has already left the engine. */
   private leave(run: Run, outcome: RunOutcome): void {
-    const { spans, runs, kvEvents, frames, clock } = this.parts;
-    spans?.ended(run, outcome, clock.wall.nowUs());
+    const { spans, runs, kvEvents, frames } = this.parts;
+    spans?.ended(run, outcome, frames.nowUs());
     runs.remove(run);
     kvEvents?.forget(run.job);
     frames.release(run.outbox);

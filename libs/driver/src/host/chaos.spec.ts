@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { runsOf } from '../../../../test/support/runs';
 import type { EngineHost } from './engine-host';
-import { PROMPT_US, World } from '../../test/test-world';
+import { LEAD_US, PROMPT_US, World } from '../../test/test-world';
 
 type Operation =
   | { readonly kind: 'submit' | 'abort' | 'resubmit'; readonly which: number }
@@ -102,13 +102,13 @@ class Chaos {
   }
 
   /**
-   * Expects that no token is published before its step has ended, and that no step of a sequence
-   * begins before its cause.
+   * Expects that no token is published earlier than by the lead of its step, and that no step of a
+   * sequence begins before its cause.
    */
   checkCauses(): void {
     for (const [id, { causeUs }] of this.jobs) {
       for (const { kind, stepEndUs, first, atUs } of this.world.of(id)) {
-        expect(atUs).toBeGreaterThanOrEqual(stepEndUs);
+        expect(atUs).toBeGreaterThanOrEqual(stepEndUs - LEAD_US);
         const begunUs = kind === 'scheduled' ? stepEndUs - first : stepEndUs;
         expect(begunUs).toBeGreaterThanOrEqual(causeUs);
       }

@@ -267,7 +267,7 @@ describe('engine hosts under faults', () => {
     await world.submit(1, { flow: 'local', outputTokens: 100 });
     await until(() => world.tokens(1).length > 0);
     isBroken = true;
-    await world.wall.advance(TOKEN_US);
+    await until(() => world.ended(1) !== undefined);
     isBroken = false;
     expect(world.ended(1)).toMatchObject({ reason: 'error', tail: '"engine_error"' });
     await world.submit(2, { flow: 'local' });

@@ -28,7 +28,7 @@ import type { DriverOptions } from '../options';
 import type { StageWork } from './run-start';
 
 export interface SimulatedWorkParts {
-  readonly options: Pick<DriverOptions, 'facts'>;
+  readonly options: Pick<DriverOptions, 'facts' | 'resultLeadUs'>;
   readonly loop: StepLoop;
   readonly slot: EngineSlot;
   readonly runs: RunTable;
@@ -47,7 +47,21 @@ export interface SimulatedWorkParts {
 export class SimulatedWork implements StageWork {
   constructor(private readonly parts: SimulatedWorkParts) {}
 
+  /** A job that came before its cause, by the lead of its sender, waits for that instant. */
   start(run: Run, handoff: HandoffRecord | undefined): void {
+    const { clock, options, slot } = this.parts;
+    const nowUs = clock.nowUs();
+    const aheadUs = Math.min(run.causeUs - nowUs, (options.resultLeadUs ?? 0) * clock.speedup);
+    if (aheadUs <= 0) {
+      this.startNow(run, handoff);
+      return;
+    }
+    clock.aroundSim(nowUs + aheadUs, () => {
+      if (run.state === 'running') slot.guard(() => this.startNow(run, handoff));
+    });
+  }
+
+  private startNow(run: Run, handoff: HandoffRecord | undefined): void {
     switch (run.stage) {
       case 'prefill':
         return this.prefill(run);

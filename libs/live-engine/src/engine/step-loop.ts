@@ -22,6 +22,15 @@ const GRACE_SHARE = 0.5;
 /** Shorter ones are left out, since timers have a grain of 1 ms (wall µs). */
 const SHORTEST_GRACE_US = 2_000;
 
+/** The batch of a step is formed in its first half, and its results are sent in the second. */
+const LEAD_SHARE = 0.5;
+
+/** Shorter leads are left out, for the same reason (wall µs). */
+const TIMER_GRAIN_US = 1_000;
+
+/** Shorter steps end by timers alone, so that they never turn into a busy loop (wall µs). */
+const SHORTEST_PRECISE_US = 4_000;
+
 export interface StepLoopParts {
   readonly clock: LiveClock;
   readonly slot: EngineSlot;
@@ -37,11 +46,16 @@ export interface StepLoopParts {
    * have by then.
    */
   readonly hasGrace: boolean;
+  /**
+   * Longest time before the logical end of a step at which its results are sent (wall µs); 0: at
+   * its end. The results of ranks that step together are always sent at the end.
+   */
+  readonly leadUs: number;
 }
 
-/** Called at the end of each step, before the next one begins. */
+/** Called when the results of a step are due, before the next one begins. */
 export interface StepListener {
-  /** `lateUs`: wall µs between the step's logical end and now. */
+  /** `lateUs`: wall µs from the step's logical end to now; negative with a lead. */
   onStep(durationUs: Micros, lateUs: number): void;
   onFacts(facts: StepFacts): void;
   /** A step has begun at this instant, or could not begin. */
@@ -226,9 +240,7 @@ export class StepLoop implements BarrierRank {
       const endUs = this.parts.slot.engine.beginStep(startUs);
       if (endUs !== undefined) {
         this.stepStartUs = startUs;
-        const { clock, isPrecise } = this.parts;
-        const ring = (): void => this.guard(() => this.end(endUs));
-        this.alarm = isPrecise ? clock.atSim(endUs, ring) : clock.aroundSim(endUs, ring);
+        this.alarm = this.ringAtEnd(endUs);
       }
       this.listener?.onBegun(startUs);
       if (endUs !== undefined) return;
@@ -264,6 +276,22 @@ export class StepLoop implements BarrierRank {
     for (const { enter } of due) enter?.();
   }
 
+  /**
+   * The result of a simulated step is known when the step begins. With a lead it is sent before the
+   * logical end, so that the delivery to its readers does not add to the step.
+   */
+  private ringAtEnd(endUs: Micros): Alarm {
+    const { clock, isPrecise } = this.parts;
+    const ring = (): void => this.guard(() => this.end(endUs));
+    const stepUs = this.wallUsOf(endUs - this.stepStartUs);
+    const leadUs = Math.min(this.parts.leadUs, stepUs * LEAD_SHARE);
+    if (leadUs > TIMER_GRAIN_US) {
+      return clock.wall.around(clock.toWallUs(endUs) - leadUs, ring);
+    }
+    const isLong = stepUs >= SHORTEST_PRECISE_US;
+    return isPrecise && isLong ? clock.atSim(endUs, ring) : clock.aroundSim(endUs, ring);
+  }
+
   private end(endUs: Micros): void {
     const { clock, slot, barrier, hasGrace } = this.parts;
     const lateUs = clock.wall.nowUs() - clock.toWallUs(endUs);
@@ -276,24 +304,31 @@ export class StepLoop implements BarrierRank {
     if (lateUs > RE_ANCHOR_US) this.reAnchor();
     // Without a running sequence there can be no step, and later arrivals would come first.
     const hasStep = slot.engine.snapshot().running > 0;
-    if (barrier === undefined && hasGrace && hasStep) this.formSoon(endUs);
-    else this.form();
+    if (barrier !== undefined) this.form();
+    else this.formAt(clock.toWallUs(endUs) + (hasGrace && hasStep ? this.graceOf(endUs) : 0));
   }
 
-  /** Forms the batch behind the step that ended at `endUs`, within its grace. */
-  private formSoon(endUs: Micros): void {
-    const { clock } = this.parts;
-    const stepUs = (endUs - this.stepStartUs) / clock.speedup;
-    const graceUs = Math.min(BACK_DATING_US, stepUs * GRACE_SHARE);
-    const dueUs = clock.toWallUs(endUs) + graceUs;
-    if (graceUs < SHORTEST_GRACE_US || dueUs <= clock.wall.nowUs()) {
+  /** Forms the next batch, not before this instant of the wall clock. */
+  private formAt(dueUs: number): void {
+    const { wall } = this.parts.clock;
+    if (dueUs <= wall.nowUs()) {
       this.form();
       return;
     }
-    this.forming = clock.wall.around(dueUs, () => {
+    this.forming = wall.around(dueUs, () => {
       this.forming = undefined;
       this.guard(() => this.form());
     });
+  }
+
+  /** Wall µs for which the batch behind the step that ended at `endUs` may wait. */
+  private graceOf(endUs: Micros): number {
+    const graceUs = Math.min(BACK_DATING_US, this.wallUsOf(endUs - this.stepStartUs) * GRACE_SHARE);
+    return graceUs < SHORTEST_GRACE_US ? 0 : graceUs;
+  }
+
+  private wallUsOf(stepUs: Micros): number {
+    return stepUs / this.parts.clock.speedup;
   }
 
   private form(): void {

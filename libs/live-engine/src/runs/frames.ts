@@ -25,14 +25,24 @@ const COMPANY_US = 5_000;
 
 /**
  * One frame per engine step and API process; entries between steps are sent at the end of the turn.
+ * The results of a step can be sent before its logical end, and the API keeps them until then. No
+ * later frame is stamped with an earlier instant, so the API reads the frames of an engine in the
+ * order in which they were sent.
  */
 export class Frames {
   private readonly outboxes = new Map<string, FrameOutbox>();
   private readonly filled: FrameOutbox[] = [];
   private isFlushDue = false;
   private isDeferred = false;
+  /** Logical end of the last step whose results were sent. */
+  private lastStepEndUs = 0;
 
   constructor(private readonly options: FramesOptions) {}
+
+  /** The instant of what happens now: not before the end of a step whose results were sent. */
+  nowUs(): number {
+    return Math.max(this.options.wall.nowUs(), this.lastStepEndUs);
+  }
 
   /** The outbox of an API process, kept until it has been `release`d as often as taken. */
   take(apiId: string): FrameOutbox {
@@ -52,7 +62,7 @@ export class Frames {
   }
 
   add(outbox: FrameOutbox, entry: Readonly<FrameEntry>): void {
-    if (outbox.writer.isFull) this.publish(outbox, this.options.wall.nowUs());
+    if (outbox.writer.isFull) this.publish(outbox, this.nowUs());
     outbox.writer.add(entry);
     if (outbox.hasEntries) return;
     outbox.hasEntries = true;
@@ -65,12 +75,13 @@ export class Frames {
    */
   defer(stepEndUs: number): void {
     const { wall } = this.options;
+    this.lastStepEndUs = stepEndUs;
     for (const outbox of this.filled) outbox.stepEndUs ??= stepEndUs;
     if (this.filled.length === 0 || this.isDeferred) return;
     this.isDeferred = true;
     wall.around(wall.nowUs() + COMPANY_US, () => {
       this.isDeferred = false;
-      this.flush(wall.nowUs());
+      this.flush(this.nowUs());
     });
   }
 
@@ -80,7 +91,7 @@ export class Frames {
     this.isFlushDue = true;
     this.options.wall.soon(() => {
       this.isFlushDue = false;
-      this.flush(this.options.wall.nowUs());
+      this.flush(this.nowUs());
     });
   }
 
@@ -89,6 +100,7 @@ export class Frames {
    * of all entries.
    */
   flushStep(stepEndUs: number): void {
+    this.lastStepEndUs = stepEndUs;
     for (const outbox of this.filled) outbox.stepEndUs = stepEndUs;
     this.flush(stepEndUs);
   }
