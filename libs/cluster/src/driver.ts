@@ -176,10 +176,20 @@ export class ClusterRun {
       this.stepTogether(engine.group, nowUs);
       return;
     }
-    if (engine.isStepping) this.endStep(engine);
+    if (engine.isStepping) {
+      this.endStep(engine);
+      if (engine.hasNothingToDo) this.rest(engine);
+    }
     // The next step begins at the same instant, unless another event of this instant comes first.
     if (!engine.isStepping && this.calendar.isNext(engine.index)) this.beginStep(engine, nowUs);
     if (engine.state === 'draining') this.membership.checkEmpty(engine, nowUs);
+  }
+
+  /** Drops the next step, unless it would refill the engine. */
+  private rest(engine: VirtualEngine): void {
+    if (this.lifecycle.stages[engine.pool.role].waiting > 0) return;
+    engine.mayTakeMore = false;
+    this.calendar.clear(engine.index);
   }
 
   private beginStep(engine: VirtualEngine, nowUs: Micros): void {

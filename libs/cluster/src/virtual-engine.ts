@@ -227,12 +227,20 @@ export class VirtualEngine implements LockstepRank, QueueTaker {
 
   /**
    * Call it when something may have become ready to run. A step begins at this instant unless one
-   * is under way.
+   * is under way or there is nothing to do.
    */
   wake(nowUs: Micros): void {
     const { group } = this.parts;
     if (group !== undefined) group.wake(nowUs);
-    else if (!this.stepping) this.parts.calendar.set(this.index, nowUs, TIE.stepBegin);
+    else if (!this.stepping && !this.hasNothingToDo) {
+      this.parts.calendar.set(this.index, nowUs, TIE.stepBegin);
+    }
+  }
+
+  /** True when a step would find nothing to do, and the engine stays. */
+  get hasNothingToDo(): boolean {
+    if (this.state !== 'ready' || this.group !== undefined) return false;
+    return this.arrivals === 0 && !this.engine.hasWork();
   }
 
   /** The KV of the sequence has arrived: it counts from the next step on, as on live engines. */

@@ -96,8 +96,19 @@ export class Heartbeats<Id extends AnyId> {
       send(due.owner.sourceId, requestIds);
       this.dues.set(due, nowUs + this.everyUs);
     }
-    if (this.unannouncedCount === 0) return;
-    for (const [sourceId, requestIds] of this.unannounced()) send(sourceId, requestIds);
+    if (this.unannouncedCount === 1) this.announceOne(send);
+    else if (this.unannouncedCount > 1) {
+      for (const [sourceId, requestIds] of this.unannounced()) send(sourceId, requestIds);
+    }
+  }
+
+  /** The same as for several, without a map: nearly all fetches are accepted alone. */
+  private announceOne(send: (sourceId: Id, requestIds: Id[]) => void): void {
+    let at = this.joinedCount - 1;
+    while (!this.joined[at]!.isUnannounced) at--;
+    const fetch = this.joined[at]!;
+    this.announced(fetch);
+    send(fetch.source.engineId, [fetch.source.requestId]);
   }
 
   /** Announces all fetches that are not yet announced, by source. */
