@@ -56,10 +56,10 @@ describe("a cluster of processes with a user's policies", () => {
     return new Map(lines.map((line) => [line, Number(line.split(' ').at(-1))]));
   }
 
-  /** Without slow answers: a busy machine can pause a process in the middle of one. */
+  /** Without late answers: a busy machine can pause a process in the middle of one. */
   async function faults(target: TestCluster): Promise<string[]> {
     const counted = await metric(target, 'baton:policy_faults_total');
-    return [...counted.keys()].filter((line) => !line.includes('reason="slow"'));
+    return [...counted.keys()].filter((line) => !/reason="(slow|no_answer)"/.test(line));
   }
 
   it('sends prompts where a router says, and to the fallback where it fails', async () => {
@@ -98,6 +98,24 @@ describe("a cluster of processes with a user's policies", () => {
     ]);
     expect(target.log).toContain('choose (prefill) threw Error: too long (last.mjs:3:');
     expect(target.log).toMatch(/choose \(prefill\) returned -1; .* \(last\.mjs:1\)/);
+  });
+
+  it('ends a call that does not return, on the way of a request and in an engine', async () => {
+    const loop = 'for (;;) {}';
+    const choose = moduleOf('loop.mjs', `choose({ request }) { ${loop} return request.none; }`);
+    const key = moduleOf('order.mjs', `key(sequence) { ${loop} return sequence.order; }`);
+    const flags = ['--placement', choose, '--scheduling-policy', key];
+    const target = await start('1P1D', ...flags);
+    const isCounted = async (policy: string): Promise<boolean> => {
+      await send(target, ['one']);
+      const lines = [...(await metric(target, 'baton:policy_faults_total')).keys()];
+      const labels = `policy="${policy}",stage="prefill",reason="no_answer"`;
+      return lines.some((line) => line.includes(labels));
+    };
+    for (const policy of ['loop.mjs', 'order.mjs']) {
+      await waitUntil(() => isCounted(policy), { what: `the faults of ${policy} are counted` });
+    }
+    expect(target.log).toContain('choose (prefill) did not return within 50 ms (loop.mjs:1)');
   });
 
   it('follows the decisions of an autoscaler, and keeps its engines where it throws', async () => {

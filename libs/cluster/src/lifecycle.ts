@@ -24,7 +24,7 @@ export interface LifecycleParts {
   readonly handoffs: Handoffs;
   readonly slots: { readonly arrivals: number; readonly passes: number; readonly flow: number };
   readonly onEnd: (row: number) => void;
-  readonly onPolicyFault: RunObserver['onPolicyFault'];
+  readonly policyWatch: RunObserver['policyWatch'];
   readonly onShadow: RunObserver['onShadow'];
 }
 
@@ -66,7 +66,7 @@ export class Lifecycle {
     this.passes = scenario.frontEnd && new FrontEndPasses(scenario.frontEnd, at);
     this.spec = newSpec(scenario.workload.contentIds);
     this.router = new Router(scenario, {
-      ...{ engines: parts.engines, onPolicyFault: parts.onPolicyFault },
+      ...{ engines: parts.engines, policyWatch: parts.policyWatch },
       onShadow: parts.onShadow,
       ageUs: (row, nowUs) => nowUs - journal.log.arrivalUs[row]!,
       enter: (row, engine, nowUs) => this.enter(row, engine, nowUs),
@@ -75,7 +75,7 @@ export class Lifecycle {
     this.gate =
       flowControl &&
       new VirtualFlowGate(flowControl, scenario, {
-        ...{ calendar, slot: slots.flow, log: journal.log, onPolicyFault: parts.onPolicyFault },
+        ...{ calendar, slot: slots.flow, log: journal.log, policyWatch: parts.policyWatch },
         generating: () => this.stages.decode.engines.length + this.stages.aggregated.engines.length,
         pass: (row, nowUs) => this.admit(row, nowUs),
         refuse: (row, nowUs) => this.end(row, 'rejected', nowUs),
