@@ -26,6 +26,7 @@ import { writeFile } from '../calibrate/write-file';
 import { claimFile, claimFolder } from '../claim-output';
 import { withProgress } from '../progress';
 import { say } from '../say';
+import { followShadow } from './follow-shadow';
 import { type GivenReplayFlags, readReplayFlags, type ReplayFlags } from './replay-flags';
 import { runWatched } from './run-watched';
 import { summaryJson, writeResultFiles } from './result-files';
@@ -45,6 +46,11 @@ export async function replay(given: GivenReplayFlags): Promise<void> {
   const flags = readReplayFlags(given);
   if (wantsTraceList(flags.workload)) {
     process.stdout.write(shippedTracesText());
+    return;
+  }
+  const { shadow: shadowPolicy, followMs } = flags;
+  if (shadowPolicy !== undefined && followMs !== undefined) {
+    await followShadow({ ...flags, shadow: shadowPolicy });
     return;
   }
   claimFolder(flags.out, '--out');
