@@ -1,13 +1,16 @@
+import { execFile } from 'node:child_process';
 import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import type { RequestTimeline } from '@baton/contract';
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
 import { post, stream } from '../support/client';
 import { PLAIN_STEPS, TestCluster } from '../support/cluster';
 import { waitUntil } from '../support/wait';
 
+const BATON = fileURLToPath(new URL('../../bin/baton', import.meta.url));
 const EXAMPLES = fileURLToPath(new URL('../../examples/policies/', import.meta.url));
 const folder = mkdtempSync(join(tmpdir(), 'baton-live-policies-'));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -56,10 +59,10 @@ describe("a cluster of processes with a user's policies", () => {
     return new Map(lines.map((line) => [line, Number(line.split(' ').at(-1))]));
   }
 
-  /** Without slow answers: a busy machine can pause a process in the middle of one. */
+  /** Without late answers: a busy machine can pause a process in the middle of one. */
   async function faults(target: TestCluster): Promise<string[]> {
     const counted = await metric(target, 'baton:policy_faults_total');
-    return [...counted.keys()].filter((line) => !line.includes('reason="slow"'));
+    return [...counted.keys()].filter((line) => !/reason="(slow|no_answer)"/.test(line));
   }
 
   it('sends prompts where a router says, and to the fallback where it fails', async () => {
@@ -98,6 +101,43 @@ describe("a cluster of processes with a user's policies", () => {
     ]);
     expect(target.log).toContain('choose (prefill) threw Error: too long (last.mjs:3:');
     expect(target.log).toMatch(/choose \(prefill\) returned -1; .* \(last\.mjs:1\)/);
+  });
+
+  it('ends a call that does not return, on the way of a request and in an engine', async () => {
+    const loop = 'for (;;) {}';
+    const choose = moduleOf('loop.mjs', `choose({ request }) { ${loop} return request.none; }`);
+    const key = moduleOf('order.mjs', `key(sequence) { ${loop} return sequence.order; }`);
+    const flags = ['--placement', choose, '--scheduling-policy', key];
+    const target = await start('1P1D', ...flags);
+    const isCounted = async (policy: string): Promise<boolean> => {
+      await send(target, ['one']);
+      const lines = [...(await metric(target, 'baton:policy_faults_total')).keys()];
+      const labels = `policy="${policy}",stage="prefill",reason="no_answer"`;
+      return lines.some((line) => line.includes(labels));
+    };
+    for (const policy of ['loop.mjs', 'order.mjs']) {
+      await waitUntil(() => isCounted(policy), { what: `the faults of ${policy} are counted` });
+    }
+    expect(target.log).toContain('choose (prefill) did not return within 50 ms (loop.mjs:1)');
+  });
+
+  it('ends such a call in a replay too, which then gives the same result each time', async () => {
+    const choose = `n: 0, choose({ engines }) {
+      this.n += 1;
+      while (this.n === 20);
+      return this.n % engines.length;
+    }`;
+    const workload = ['--dataset', 'random', '--num-prompts', '40', '--request-rate', '10'];
+    const flags = ['--topology', '2A', '--placement', moduleOf('once.mjs', choose), '--json'];
+    const replay = async (): Promise<{ steps: number; note: string }> => {
+      const args = [BATON, 'replay', ...workload, ...flags];
+      const { stdout, stderr } = await promisify(execFile)(process.execPath, args);
+      return { ...(JSON.parse(stdout) as { steps: number; ttft_ms: object }), note: stderr };
+    };
+    const { steps, note } = await replay();
+    expect(note).toContain('choose (aggregated) did not return within 1000 ms (once.mjs:1)');
+    expect(note).toContain('A built-in policy made that choice');
+    expect((await replay()).steps).toBe(steps);
   });
 
   it('follows the decisions of an autoscaler, and keeps its engines where it throws', async () => {

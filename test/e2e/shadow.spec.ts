@@ -1,7 +1,9 @@
-import { execFile } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, describe, expect, it } from 'vitest';
@@ -20,6 +22,9 @@ interface Line {
   readonly measured: { readonly prefill_engine: string };
 }
 
+/** While the cluster runs; `more` sends one more request that the router has placed. */
+type Then = (more: () => Promise<void>) => Promise<void>;
+
 /** The lines of `shadow.csv` for the decisions in a trace. */
 async function shadowOf(trace: string, name: string): Promise<string[]> {
   const out = join(folder, name);
@@ -30,7 +35,7 @@ async function shadowOf(trace: string, name: string): Promise<string[]> {
 
 describe('a cluster that gets the mirrored requests of a router', () => {
   /** The router sends two of three requests to one engine, and names it in a header. */
-  async function mirror(record: string): Promise<void> {
+  async function mirror(record: string, then?: Then): Promise<void> {
     const flags = [...PLAIN_STEPS, '--record', record, '--record-endpoint-header', 'X-Chosen'];
     const cluster = await TestCluster.start({ topology: '1A', flags });
     try {
@@ -52,6 +57,7 @@ describe('a cluster that gets the mirrored requests of a router', () => {
       await Promise.all(sent);
       // A request that the router has not placed is no decision.
       await post({ prompt: 'one', max_tokens: 1 });
+      await then?.(() => post({ prompt: 'two', max_tokens: 1 }, { 'x-chosen': '10.0.0.1:8000' }));
     } finally {
       await cluster.stop();
     }
@@ -78,5 +84,30 @@ describe('a cluster that gets the mirrored requests of a router', () => {
     const decisions = await shadowOf(record, 'by-header');
     expect(decisions).toHaveLength(1 + 12);
     expect(decisions).toEqual(await shadowOf(access, 'by-log'));
+  });
+
+  it('reports the decisions while they are recorded, until Ctrl-C', async () => {
+    const record = join(folder, 'live.jsonl');
+    const counts: number[] = [];
+    await mirror(record, async (more) => {
+      const flags = [...PLAIN_STEPS, '--topology', '2A', '--shadow', 'least-requests', '--json'];
+      const args = [BATON, 'replay', '--trace', record, ...flags, '--follow', '0.2'];
+      const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
+      const lines = createInterface(child.stdout)[Symbol.asyncIterator]();
+      const decisions = async (): Promise<number> => {
+        const { value } = (await lines.next()) as { value: string };
+        return (JSON.parse(value) as { decisions: number }).decisions;
+      };
+      try {
+        do counts.push(await decisions());
+        while (counts.at(-1)! < 12);
+        await more();
+        counts.push(await decisions());
+      } finally {
+        child.kill('SIGINT');
+      }
+      expect(await once(child, 'exit')).toEqual([0, null]);
+    });
+    expect(counts.slice(-2)).toEqual([12, 13]);
   });
 });

@@ -76,7 +76,7 @@ export class ClusterRun {
     });
     this.lifecycle = new Lifecycle(scenario, {
       ...{ engines, calendar, journal: this.journal, handoffs: this.handoffs },
-      ...{ slots, onPolicyFault: observer.onPolicyFault, onShadow: observer.onShadow },
+      ...{ slots, policyWatch: observer.policyWatch, onShadow: observer.onShadow },
       onEnd: (row) => {
         if (observer.onEnd?.(row, this.journal.log) === false) this.isStopped = true;
       },
@@ -112,7 +112,7 @@ export class ClusterRun {
       new VirtualScaling(scenario.scaling, {
         ...{ engines, calendar, pools: scenario.pools, slot: slots.scaling },
         ...{ stages: this.lifecycle.stages, meter: this.journal.meter! },
-        onPolicyFault: observer.onPolicyFault,
+        policyWatch: observer.policyWatch,
         nextRoleOf: (engine) => this.membership.nextRoleOf(engine),
         onChange: (change, nowUs) => this.membership.change(change, nowUs),
       });
@@ -283,12 +283,11 @@ function assertScenario(scenario: ClusterScenario): void {
 }
 
 /** The engines of a pool share one policy for their queues; its faults go to the observer. */
-function watched(scenario: ClusterScenario, { onPolicyFault }: RunObserver): ClusterScenario {
-  if (onPolicyFault === undefined) return scenario;
-  const watch = { onFault: onPolicyFault };
+function watched(scenario: ClusterScenario, { policyWatch }: RunObserver): ClusterScenario {
+  if (policyWatch === undefined) return scenario;
   const pools = scenario.pools.map((pool) => ({
     ...pool,
-    options: watchedScheduling(pool.options, watch),
+    options: watchedScheduling(pool.options, policyWatch),
   }));
   return { ...scenario, pools };
 }

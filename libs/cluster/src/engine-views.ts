@@ -1,5 +1,11 @@
 import { type Micros, Tournament } from '@baton/kernel';
-import { type EngineRole, type EngineView, type LoadMeasure, tokenLoad } from '@baton/placement';
+import {
+  type EngineAdapters,
+  type EngineRole,
+  type EngineView,
+  type LoadMeasure,
+  tokenLoad,
+} from '@baton/placement';
 import type { Ranked, VirtualEngine } from './virtual-engine';
 
 /** One reading of the engines of a stage. */
@@ -22,6 +28,7 @@ export class VirtualEngineView implements EngineView, Ranked {
   private running = 0;
   private tokens = 0;
   private usage = 0;
+  private seenAdapters: EngineAdapters | undefined;
 
   constructor(
     readonly engine: VirtualEngine,
@@ -67,6 +74,12 @@ export class VirtualEngineView implements EngineView, Ranked {
     return this.usage;
   }
 
+  get adapters(): EngineAdapters | undefined {
+    if (this.look.keepUs === 0) return this.engine.adapters?.view;
+    this.measure();
+    return this.seenAdapters;
+  }
+
   markStale(): void {
     if (this.isOutdated) return;
     this.isOutdated = true;
@@ -84,6 +97,7 @@ export class VirtualEngineView implements EngineView, Ranked {
     this.running = running;
     this.tokens = waitingTokens + engine.directedTokens;
     this.usage = kvUsage;
+    if (look.keepUs > 0) this.seenAdapters = engine.adapters?.view;
   }
 }
 

@@ -24,7 +24,7 @@ export interface LifecycleParts {
   readonly handoffs: Handoffs;
   readonly slots: { readonly arrivals: number; readonly passes: number; readonly flow: number };
   readonly onEnd: (row: number) => void;
-  readonly onPolicyFault: RunObserver['onPolicyFault'];
+  readonly policyWatch: RunObserver['policyWatch'];
   readonly onShadow: RunObserver['onShadow'];
 }
 
@@ -66,7 +66,7 @@ export class Lifecycle {
     this.passes = scenario.frontEnd && new FrontEndPasses(scenario.frontEnd, at);
     this.spec = newSpec(scenario.workload.contentIds);
     this.router = new Router(scenario, {
-      ...{ engines: parts.engines, onPolicyFault: parts.onPolicyFault },
+      ...{ engines: parts.engines, policyWatch: parts.policyWatch },
       onShadow: parts.onShadow,
       ageUs: (row, nowUs) => nowUs - journal.log.arrivalUs[row]!,
       enter: (row, engine, nowUs) => this.enter(row, engine, nowUs),
@@ -75,7 +75,7 @@ export class Lifecycle {
     this.gate =
       flowControl &&
       new VirtualFlowGate(flowControl, scenario, {
-        ...{ calendar, slot: slots.flow, log: journal.log, onPolicyFault: parts.onPolicyFault },
+        ...{ calendar, slot: slots.flow, log: journal.log, policyWatch: parts.policyWatch },
         generating: () => this.stages.decode.engines.length + this.stages.aggregated.engines.length,
         pass: (row, nowUs) => this.admit(row, nowUs),
         refuse: (row, nowUs) => this.end(row, 'rejected', nowUs),
@@ -159,7 +159,7 @@ export class Lifecycle {
     engine.interrupt(nowUs);
     engine.engine.abort(this.outputHandle[row]!);
     this.outputHandle[row] = NONE;
-    engine.leave();
+    engine.leave(row);
     if (this.awaitsRoom[row] === 1) engine.stopAwaitingRoom();
     this.awaitsRoom[row] = 0;
     engine.wake(nowUs);
@@ -211,7 +211,7 @@ export class Lifecycle {
       this.end(row, 'refused', nowUs);
       return;
     }
-    engine.enter();
+    engine.enter(row);
     this.promptHandle[row] = handle;
     log.prefillEngine[row] = engine.index;
     if (mode === 'generate') log.decodeEngine[row] = engine.index;
@@ -227,7 +227,7 @@ export class Lifecycle {
       this.end(row, 'refused', nowUs);
       return;
     }
-    engine.enter();
+    engine.enter(row);
     this.outputHandle[row] = handle;
     this.awaitsRoom[row] = 1;
     engine.awaitRoom();
@@ -252,7 +252,7 @@ export class Lifecycle {
   private hold(engine: VirtualEngine, handle: SequenceHandle, nowUs: Micros): void {
     const { journal, handoffs } = this.parts;
     const row = engine.rowOf(handle);
-    engine.leave();
+    engine.leave(row);
     journal.log.heldUs[row] = nowUs;
     handoffs.held(row, engine, { tokens: journal.log.promptTokens[row]!, nowUs });
   }
@@ -260,15 +260,16 @@ export class Lifecycle {
   private finish(engine: VirtualEngine, handle: SequenceHandle, nowUs: Micros): void {
     const { log } = this.parts.journal;
     const row = engine.rowOf(handle);
-    engine.leave();
+    engine.leave(row);
     log.emittedTokens[row] = log.outputTokens[row]!;
     this.end(row, 'completed', nowUs + engine.engine.tokenOffsetUs(handle));
   }
 
   /** Too little of the prompt was cached: the engine rejects it. */
   private reject(engine: VirtualEngine, handle: SequenceHandle, nowUs: Micros): void {
-    engine.leave();
-    this.end(engine.rowOf(handle), 'rejected', nowUs);
+    const row = engine.rowOf(handle);
+    engine.leave(row);
+    this.end(row, 'rejected', nowUs);
   }
 
   private end(row: number, outcome: Parameters<Journal['end']>[1], nowUs: Micros): void {
@@ -289,6 +290,7 @@ export class Lifecycle {
     spec.arrivalUs = this.parts.journal.log.arrivalUs[row]!;
     spec.blockFrom = workload.contentStart[row]!;
     spec.blockCount = workload.contentStart[row + 1]! - spec.blockFrom;
+    if (workload.adapter !== undefined) spec.adapter = workload.adapter.places[row]!;
     spec.requestHash = row + 1;
     spec.mode = mode;
     return spec;

@@ -7,6 +7,7 @@ import {
 } from '@baton/kernel';
 import { KvPool, KvPoolMember } from '@baton/kv-pool';
 import type { EngineRole } from '@baton/placement';
+import { AdapterBook } from './adapter-book';
 import { type Calendar, TIE } from './calendar';
 import { peerCacheFor } from './caches/peer-cache';
 import { LockstepGroup } from './lockstep-group';
@@ -166,9 +167,11 @@ export class VirtualMembership {
     const pool = pools[poolIndex]!;
     const group = this.groupFor(poolIndex);
     const index = engines.length;
+    const { adapter } = workload;
     const engine = new VirtualEngine(index, {
       ...{ pool, poolIndex, calendar, watcher, leap, group },
       kvPool: pool.kvPool && new KvPoolMember(pool.kvPool, this.kvPool, index),
+      adapters: adapter && new AdapterBook(adapter, pool.options.maxAdapters ?? 1),
       place: this.begun[poolIndex]!++,
       // Without contents, 1 gives the smallest table; 0 would mean a table for any hashes.
       contentCount: Math.max(1, workload.contentCount),

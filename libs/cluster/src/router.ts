@@ -23,7 +23,7 @@ export interface RouterParts {
   readonly enter: (row: number, engine: VirtualEngine, nowUs: Micros) => void;
   /** Age of the row. */
   readonly ageUs: (row: number, nowUs: Micros) => Micros;
-  readonly onPolicyFault?: RunObserver['onPolicyFault'];
+  readonly policyWatch?: RunObserver['policyWatch'];
   readonly onShadow?: RunObserver['onShadow'];
 }
 
@@ -54,9 +54,8 @@ export class Router {
     const { workload, placement, seed, admission } = scenario;
     this.isWhole = new Uint8Array(workload.count);
     this.decodeEngine = new Int16Array(workload.count).fill(LATER);
-    const onFault = parts.onPolicyFault;
+    const { policyWatch: watch } = parts;
     const random = RandomStream.root(seed).stream('placement');
-    const watch = onFault && { onFault };
     this.placer = new Placer(placement, random, watch);
     this.admissionOf =
       admission && buildAdmission(admission, RandomStream.root(seed).stream('admission'), watch);

@@ -28,7 +28,7 @@ export interface VirtualScalingParts {
   readonly meter: RequestMeter;
   readonly slot: number;
   readonly nextRoleOf: (engine: VirtualEngine) => EngineRole | undefined;
-  readonly onPolicyFault: RunObserver['onPolicyFault'];
+  readonly policyWatch: RunObserver['policyWatch'];
   readonly onChange: (change: MembershipChange, nowUs: Micros) => void;
 }
 
@@ -47,8 +47,7 @@ export class VirtualScaling {
     private readonly options: ClusterScaling,
     private readonly parts: VirtualScalingParts,
   ) {
-    const { onPolicyFault } = parts;
-    this.autoscaler = options.create(onPolicyFault && { onFault: onPolicyFault });
+    this.autoscaler = options.create(parts.policyWatch);
   }
 
   /** When the next decision is due. */

@@ -10,7 +10,6 @@ import type {
   AdmissionSpec,
   EngineRole,
   PlacerSpec,
-  PolicyFault,
   PolicyWatch,
   Topology,
 } from '@baton/placement';
@@ -157,8 +156,8 @@ export interface RunObserver {
    * indices.
    */
   readonly onHandoff?: (entry: HandoffEntry<number>) => void;
-  /** A user's own policy made no choice. Without this callback, the first such fault throws. */
-  readonly onPolicyFault?: (fault: PolicyFault) => void;
+  /** Counts the faults of users' own policies. Without it, the first fault throws. */
+  readonly policyWatch?: PolicyWatch | undefined;
   /** Makes the policies choose on each recorded arrival too; they must not be `pull`. */
   readonly onShadow?: (decision: ShadowDecision) => void;
   /** Called at the end of the run with the content of the prefix caches. */

@@ -8,7 +8,7 @@ import {
   type PrefixDirectory,
 } from '@baton/placement';
 import { prefillUs } from '@baton/step-time';
-import type { Workload } from '@baton/workload';
+import { rowName, type Workload } from '@baton/workload';
 import { EngineViews, type VirtualEngineView } from './engine-views';
 import { TakingOrder } from './taking-order';
 import type { VirtualEngine } from './virtual-engine';
@@ -164,6 +164,7 @@ export class VirtualStage {
     const request = this.context.request as Mutable<AdmissionContext['request']>;
     request.promptTokens = workload.promptTokens[row]!;
     request.sessionKey = workload.session.length === 0 ? 0 : workload.session[row]!;
+    if (workload.adapter !== undefined) request.adapter = rowName(workload.adapter, row);
     request.blockFrom = workload.contentStart[row]!;
     request.blockCount = workload.contentStart[row + 1]! - request.blockFrom;
   }

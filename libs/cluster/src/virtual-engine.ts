@@ -13,6 +13,7 @@ import {
 import type { KvPoolMember } from '@baton/kv-pool';
 import { Room } from '@baton/placement';
 import { type Calendar, TIE } from './calendar';
+import type { AdapterBook } from './adapter-book';
 import type { LockstepGroup } from './lockstep-group';
 import type { EnginePool } from './scenario';
 import type { QueueTaker, TakingOrder } from './taking-order';
@@ -93,6 +94,8 @@ export class VirtualEngine implements LockstepRank, QueueTaker {
       readonly group?: LockstepGroup | undefined;
       /** Unset: no KV pool. */
       readonly kvPool?: KvPoolMember | undefined;
+      /** Unset: the workload has no adapters. */
+      readonly adapters?: AdapterBook | undefined;
     },
   ) {
     this.engineId = `${parts.pool.role}-${index}`;
@@ -126,6 +129,10 @@ export class VirtualEngine implements LockstepRank, QueueTaker {
     return this.parts.kvPool;
   }
 
+  get adapters(): AdapterBook | undefined {
+    return this.parts.adapters;
+  }
+
   get poolIndex(): number {
     return this.parts.poolIndex;
   }
@@ -157,14 +164,16 @@ export class VirtualEngine implements LockstepRank, QueueTaker {
     return this.rowsInside === 0;
   }
 
-  enter(): void {
+  enter(row: number): void {
     this.rowsInside++;
+    this.adapters?.enter(row);
     if (this.rowsInside === 1) this.takesIn?.onChange(this);
     this.ranked?.markStale();
   }
 
-  leave(): void {
+  leave(row: number): void {
     this.rowsInside--;
+    this.adapters?.leave(row);
     if (this.isIdle) this.takesIn?.onChange(this);
     this.ranked?.markStale();
   }
@@ -311,7 +320,8 @@ export class VirtualEngine implements LockstepRank, QueueTaker {
     const left = finished.length + held.length + rejected.length;
     // After a leap the room of its first step stays unused, because nothing waited for it.
     this.mayTakeMore = left > 0 || (facts.steps === 1 && scheduled.length > 0);
-    const { calendar, group } = this.parts;
+    const { calendar, group, adapters } = this.parts;
+    if (adapters) for (const handle of scheduled) adapters.begin(this.rowOf(handle));
     if (group === undefined) calendar.set(this.index, facts.endUs, TIE.stepBegin);
     return facts;
   }

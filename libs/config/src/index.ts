@@ -29,7 +29,7 @@ export { envName, fileName, flagName, keyOf, nearestName } from './names';
 export { isModulePath, type ModulePath, type ValueForm } from './option';
 export { optionalFolder, requireFrom } from './optional-package';
 export { ownPolicy } from './own-policy-file';
-export { admissionSpec, placerSpec } from './placement-spec';
+export { admissionSpec, hasOwnPolicy, placerSpec } from './placement-spec';
 export { readTyped, whereIn } from './read-value';
 export { recordableConfig } from './recorded-values';
 export { resolveConfig, type ResolvedConfig, unknownFlag } from './resolve-config';

@@ -29,6 +29,13 @@ export function placerSpec(config: BatonConfig): PlacerSpec {
   };
 }
 
+/** Whether any policy of a configuration is a module of the user's own. */
+export function hasOwnPolicy(config: BatonConfig): boolean {
+  const { placement, decodePlacement, admission, flowControl, schedulingPolicy } = config;
+  const named = [placement, decodePlacement, admission, flowControl, schedulingPolicy];
+  return [...named, config.scalePolicy].some((each) => isModulePath(each ?? ''));
+}
+
 function stageSpec(config: BatonConfig, named: BatonConfig['placement']): StagePolicySpec {
   if (named === 'pull') return named;
   return isModulePath(named) ? ownPolicy<Policy>(named, 'choose') : policySpecOf(named, config);

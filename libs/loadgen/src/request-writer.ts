@@ -1,4 +1,4 @@
-import { PromptContents, type Workload } from '@baton/workload';
+import { PromptContents, rowName, type Workload } from '@baton/workload';
 import type { PromptWords } from './prompt-words';
 import { type Protocol, protocolAt } from './protocol/protocol';
 
@@ -137,7 +137,7 @@ export class RequestWriter {
     const { model, ignoreEos, extraBody } = this.options;
     const priority = this.workload.priority[row] ?? 0;
     return JSON.stringify({
-      model,
+      model: rowName(this.workload.adapter, row) ?? model,
       ...this.question(messages, this.workload.outputTokens[row]!),
       stream: true,
       ...(ignoreEos ? { ignore_eos: true } : {}),

@@ -3,6 +3,12 @@ import type { EngineRole } from './topology';
 
 /** Longest time for one answer of a user's module on the live clock, ms of wall time. */
 const MAX_ANSWER_MS = 50;
+/**
+ * A method is not called again after so many calls without an answer among so many calls, because
+ * each of them blocks its process.
+ */
+const SILENT_CALLS = 3;
+const AMONG_CALLS = 1_000;
 
 /**
  * The subject of a policy: requests of a stage, requests in front of all stages, or the engines.
@@ -80,15 +86,27 @@ function tryOut(
 export interface PolicyFault {
   readonly path: string;
   readonly stage: PolicyStage;
-  readonly kind: 'threw' | 'wrong_answer' | 'slow';
+  readonly kind: 'threw' | 'wrong_answer' | 'slow' | 'no_answer';
   /** One sentence with file and line where they are known. */
   readonly message: string;
+}
+
+/** Calls a policy. @throws NoAnswer when it had to end the call */
+export type PolicyCall = <Answer>(ask: () => Answer) => Answer;
+
+/** A call of a policy that did not return and was ended. */
+export class NoAnswer extends Error {
+  constructor(readonly afterMs: number) {
+    super(`no answer within ${afterMs} ms`);
+  }
 }
 
 export interface PolicyWatch {
   readonly onFault: (fault: PolicyFault) => void;
   /** Wall ms. Undefined on the virtual clock, where no answer is slow. */
   readonly nowMs?: () => number;
+  /** Undefined: a call that does not return blocks its caller. */
+  readonly call?: PolicyCall | undefined;
 }
 
 /** Called when a user's policy gave no valid answer. */
@@ -130,11 +148,16 @@ export interface PolicyQuestion<Input, Answer> {
 
 /**
  * Calls one method of a user's policy. An answer that is missing, invalid or later than 50 ms of
- * wall time is a fault, and the caller uses a built-in policy instead.
+ * wall time is a fault, and the caller uses a built-in policy instead. A method that does
+ * not return too often is not called again.
  */
 export class Guarded<Input, Answer> {
   /** Found at the first fault, because the search reads the file. */
   private origin: { readonly place: string | undefined } | undefined;
+  private calls = 0;
+  /** The numbers of the last calls that did not return. */
+  private silent: number[] = [];
+  private isSuspended = false;
 
   constructor(
     private readonly asked: PolicyQuestion<Input, Answer>,
@@ -144,12 +167,18 @@ export class Guarded<Input, Answer> {
 
   /** Undefined for a fault, which is reported. */
   answer(input: Input): (Answer & {}) | undefined {
-    const { nowMs } = this.watch;
+    if (this.isSuspended) {
+      const often = `${SILENT_CALLS} calls did not return`;
+      return this.fault('no_answer', `is not called any more, because ${often}`);
+    }
+    this.calls += 1;
+    const { nowMs, call } = this.watch;
     const startMs = nowMs?.() ?? 0;
     let given: unknown;
     try {
-      given = this.asked.ask(input);
+      given = call === undefined ? this.asked.ask(input) : call(() => this.asked.ask(input));
     } catch (error) {
+      if (error instanceof NoAnswer) return this.silence(error);
       return this.fault('threw', `threw ${named(error)}`, thrownAt(error, this.from.path));
     }
     const tookMs = (nowMs?.() ?? 0) - startMs;
@@ -160,6 +189,13 @@ export class Guarded<Input, Answer> {
     if (tookMs <= MAX_ANSWER_MS) return given;
     const took = `took ${Math.round(tookMs)} ms; at most ${MAX_ANSWER_MS} ms are allowed`;
     return this.fault('slow', took);
+  }
+
+  private silence({ afterMs }: NoAnswer): undefined {
+    this.silent = [...this.silent, this.calls].slice(-SILENT_CALLS);
+    this.isSuspended =
+      this.silent.length === SILENT_CALLS && this.calls - this.silent[0]! < AMONG_CALLS;
+    return this.fault('no_answer', `did not return within ${afterMs} ms`);
   }
 
   private fault(kind: PolicyFault['kind'], what: string, thrown?: string): undefined {

@@ -6,11 +6,12 @@ export type { PolicySpec } from './build-policy';
 export { ChangesError, checkChanges, formatChanges, parseChanges } from './changes';
 export type { ScheduledChange } from './changes';
 export { isPrefilledOnDecode } from './disaggregation';
-export { Guarded, originOf, PolicyError, readOwnModule, STRICT } from './guarded';
+export { Guarded, NoAnswer, originOf, PolicyError, readOwnModule, STRICT } from './guarded';
 export type {
   OwnModule,
   OwnPolicyParts,
   OwnSpec,
+  PolicyCall,
   PolicyFault,
   PolicyStage,
   PolicyWatch,

@@ -1,6 +1,6 @@
 import { RandomStream } from '@baton/kernel';
 import { describe, expect, it } from 'vitest';
-import { type OwnModule, PolicyError, type PolicyFault } from './guarded';
+import { NoAnswer, type OwnModule, PolicyError, type PolicyFault } from './guarded';
 import type { OwnPolicySpec } from './own-policy';
 import { Placer, policyName } from './placer';
 import type { PlacementContext, Policy } from './policy';
@@ -40,6 +40,43 @@ describe("a policy of the user's own", () => {
     });
     expect(stages).toEqual(['prefill', 'aggregated', 'decode', 'decode']);
     expect(new Set(draws).size).toBe(4);
+  });
+
+  it('gives way to the fallback when a call was ended, and after three is not called', () => {
+    const faults: PolicyFault[] = [];
+    let calls = 0;
+    const call = (): never => {
+      calls += 1;
+      throw new NoAnswer(50);
+    };
+    const onFault = (fault: PolicyFault): unknown => faults.push(fault);
+    const placer = placerOf(
+      moduleOf(() => 0),
+      { onFault, call },
+    );
+    for (let i = 0; i < 5; i++) expect(placer.onPrefill(CONTEXT)).toBe(1);
+    expect(calls).toBe(3);
+    expect(faults.map(({ kind }) => kind)).toEqual(Array(5).fill('no_answer'));
+    expect(faults[0]?.message).toContain(
+      'choose (prefill) did not return within 50 ms (mine.mjs:4)',
+    );
+    expect(faults[4]?.message).toContain('is not called any more, because 3 calls did not return');
+  });
+
+  it('is called again while few of its calls do not return', () => {
+    let calls = 0;
+    const call = <Answer>(ask: () => Answer): Answer => {
+      calls += 1;
+      if (calls % 600 === 0) throw new NoAnswer(50);
+      return ask();
+    };
+    const watch = { onFault: () => undefined, call };
+    const placer = placerOf(
+      moduleOf(() => 0),
+      watch,
+    );
+    for (let i = 0; i < 3_000; i++) placer.onPrefill(CONTEXT);
+    expect(calls).toBe(3_000);
   });
 
   it.each([

@@ -41,7 +41,7 @@ export interface PlacementRequest {
   readonly promptTokens: number;
   /** A hash of session or user that groups the requests of one conversation; 0 = none. */
   readonly sessionKey: number;
-  /** Name of its LoRA adapter. Unset: the base model; workloads of replays name no adapters. */
+  /** Name of its LoRA adapter. Unset: the base model. */
   readonly adapter?: string | undefined;
   /**
    * Chained hashes of the prompt's full blocks, `blockCount` of them from `blockFrom` on. 0 =

@@ -5,7 +5,7 @@ import {
   summarise,
   type Summary,
 } from '@baton/analysis';
-import { classOptions, type ClusterScenario, simulate } from '@baton/cluster';
+import { classOptions, type ClusterScenario, type RunObserver, simulate } from '@baton/cluster';
 import { usToSeconds } from '@baton/kernel';
 import type { Assumption } from './assumption';
 import type { Candidate } from './candidates';
@@ -55,6 +55,8 @@ export interface TaskOptions {
   readonly rates?: CostRates | undefined;
   /** Relative width of the last interval of a search; default: `TOLERANCE`. */
   readonly tolerance?: number;
+  /** Watches users' own policies; by default, their first fault throws. */
+  readonly policyWatch?: RunObserver['policyWatch'];
   /** Most runs of a search; 1 tries only the rate of the task. Default: 40. */
   readonly mostTries?: number;
 }
@@ -66,14 +68,15 @@ export function performTask(
   options: TaskOptions,
 ): TaskResult {
   if (task.kind === 'measure') {
-    const run = simulate(atRate(scenario, task.rate));
+    const { policyWatch } = options;
+    const run = simulate(atRate(scenario, task.rate), { policyWatch });
     return { rate: task.rate, ...figuresOf(scenario, run, options), simulations: 1 };
   }
   const { rate, result, tries } = findRate({
     startRate: task.rate,
     tolerance: options.tolerance ?? TOLERANCE,
     mostTries: options.mostTries ?? MOST_TRIES,
-    tryRate: (tried) => runWithin(scenario, tried, options.target),
+    tryRate: (tried) => runWithin(scenario, tried, options.target, options.policyWatch),
   });
   return { rate, ...figuresOf(scenario, result, options), simulations: tries };
 }

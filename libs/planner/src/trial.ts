@@ -1,5 +1,5 @@
 import { sloTest, type RequestLog, type RunRecord, type Slo } from '@baton/analysis';
-import { classOptions, type ClusterScenario, simulate } from '@baton/cluster';
+import { classOptions, type ClusterScenario, type RunObserver, simulate } from '@baton/cluster';
 import { meanRatePerSecond, scaleRate } from '@baton/workload';
 
 /** The target of a cluster. */
@@ -22,10 +22,12 @@ export function runWithin(
   scenario: ClusterScenario,
   ratePerSecond: number,
   target: SloTarget,
+  policyWatch?: RunObserver['policyWatch'],
 ): RunRecord | undefined {
   const misses = new MissCount(scenario, target);
   const run = simulate(atRate(scenario, ratePerSecond), {
     onEnd: (row, log) => misses.admits(row, log),
+    policyWatch,
   });
   return misses.isLost || misses.ended < scenario.workload.count ? undefined : run;
 }

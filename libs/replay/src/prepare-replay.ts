@@ -50,6 +50,8 @@ export interface ReplayRequest {
   readonly asPlaced: boolean;
   /** File with the prefix caches at the start. Undefined: caches start empty. */
   readonly warmStart?: string | undefined;
+  /** Whether another process writes to the trace: its last line may be incomplete. */
+  readonly isGrowing?: boolean;
 }
 
 /** All inputs of a prepared replay. */
@@ -77,7 +79,7 @@ export async function prepareReplay(
   onProgress: NonNullable<ReadingOptions['onProgress']>,
 ): Promise<PreparedReplay> {
   const saved = flags.warmStart === undefined ? undefined : readCaches(flags.warmStart);
-  const recording = await findRecording(flags.workload);
+  const recording = await findRecording(flags.workload, flags.isGrowing === true);
   const resolved = resolvedFor(flags, recording, env);
   const asRecorded = recording?.header && noteOnConfig(recording.header, resolved);
   try {
@@ -95,7 +97,7 @@ export async function prepareReplay(
       );
     }
     const read = await configuredWorkload(resolved, flags.workload, {
-      ...{ maxModelLen, onProgress },
+      ...{ maxModelLen, onProgress, isGrowing: flags.isGrowing === true },
     });
     const { leap, concurrency, thinkUs } = flags;
     const bound = {
@@ -171,7 +173,7 @@ async function useRecording(
   if (!isCompared && !asPlaced) return { scenario: {}, notes };
   const recorded = recording && (await readRecorded(recording, loaded.workload));
   if (recorded === undefined || recorded.requests === 0) {
-    if (compare !== true && !asPlaced) return { scenario: {}, notes };
+    if ((compare !== true && !asPlaced) || flags.isGrowing) return { scenario: {}, notes };
     const flag = asPlaced ? '--placement recorded' : '--compare';
     throw new UsageError(`${flag} needs a trace that \`baton up --record\` wrote.`);
   }

@@ -23,6 +23,8 @@ export interface Recording {
   readonly path: string;
   /** Undefined: the trace does not begin like a file of `baton up --record`. */
   readonly header: RecordingHeader | undefined;
+  /** Whether another process writes to it: its last line may be incomplete. */
+  readonly isGrowing: boolean;
 }
 
 /**
@@ -30,15 +32,21 @@ export interface Recording {
  *
  * @throws UsageError when it begins like a recording but is not one
  */
-export async function findRecording({ trace }: WorkloadFlags): Promise<Recording | undefined> {
+export async function findRecording(
+  { trace }: WorkloadFlags,
+  isGrowing: boolean,
+): Promise<Recording | undefined> {
   if (trace === undefined || SHIPPED_TRACES.some(({ name }) => name === trace)) return undefined;
   if (statSync(trace, { throwIfNoEntry: false })?.isFile() !== true) return undefined;
   let header: RecordingHeader | undefined;
-  await readTrace(trace, (line, lineNumber) => {
-    if (isRecordingHeader(line)) header = parseRecordingHeader(line, trace, lineNumber);
-    return line.trim() === '';
+  await readTrace(trace, {
+    isGrowing,
+    onLine: (line, lineNumber) => {
+      if (isRecordingHeader(line)) header = parseRecordingHeader(line, trace, lineNumber);
+      return line.trim() === '';
+    },
   });
-  return { path: trace, header };
+  return { path: trace, header, isGrowing };
 }
 
 /** A recording's facts about requests. */
@@ -55,14 +63,14 @@ export interface Recorded {
  * @throws UsageError, with file and line, when a line contradicts the workload
  */
 export async function readRecorded(
-  { path, header }: Recording,
+  { path, header, isGrowing }: Recording,
   workload: Workload,
 ): Promise<Recorded> {
   const rows = rowsById(workload);
   const places = new PlacementGatherer(workload.count);
   let requests = 0;
   const run = new RunBuilder(workload, Number(header?.config['speedup'] ?? 1));
-  await readTrace(path, (line, lineNumber) => {
+  const onLine = (line: string, lineNumber: number): boolean => {
     const found = line.trim() === '' ? undefined : measuredIn(line, path, lineNumber);
     const row = found?.id === undefined ? undefined : rows.get(found.id);
     if (found === undefined || row === undefined) return true;
@@ -70,7 +78,8 @@ export async function readRecorded(
     places.add(row, found.measured);
     requests += 1;
     return true;
-  });
+  };
+  await readTrace(path, { isGrowing, onLine });
   return { run, places, requests };
 }
 
@@ -133,12 +142,9 @@ function rowsById(workload: Workload): ReadonlyMap<string, number> {
   return rows;
 }
 
-async function readTrace(
-  path: string,
-  onLine: (line: string, lineNumber: number) => boolean,
-): Promise<void> {
+async function readTrace(path: string, reader: Parameters<typeof readLines>[1]): Promise<void> {
   try {
-    await readLines(path, { onLine });
+    await readLines(path, reader);
   } catch (error) {
     if (error instanceof TraceError) throw new UsageError(error.message);
     throw error;

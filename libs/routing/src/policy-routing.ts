@@ -16,6 +16,7 @@ import {
   PrefixDirectory,
   SHARED_QUEUE,
 } from '@baton/placement';
+import { liveWatch } from '@baton/policy-calls';
 import { prefillUs } from '@baton/step-time';
 import { channels, type Transport, type Unsubscribe } from '@baton/transport';
 import { EngineBoard } from './engine-board';
@@ -125,8 +126,7 @@ export class PolicyRouting implements JobRouting {
   private newPlacer(): Placer {
     const { config, role, onPolicyFault } = this.options;
     const random = RandomStream.root(config.seed).stream(`placement ${role}`);
-    const nowMs = (): number => performance.now();
-    return new Placer(this.spec, random, { onFault: onPolicyFault, nowMs });
+    return new Placer(this.spec, random, liveWatch(onPolicyFault));
   }
 
   async stop(): Promise<void> {

@@ -1,5 +1,6 @@
 import type { BatonConfig } from '@baton/config';
 import { parseTopology, type PolicyFault } from '@baton/placement';
+import { liveWatch } from '@baton/policy-calls';
 import { baseUrl } from '@baton/supervisor';
 import type { LiveMembership } from '@baton/worker';
 import { configuredAutoscaler } from './configured-autoscaler';
@@ -24,9 +25,8 @@ export function liveAutoscaler(
 ): LiveAutoscaler {
   const { create, intervalUs } = configuredAutoscaler(config, parseTopology(config.topology))!;
   const url = baseUrl(config);
-  const watch = { onFault: onPolicyFault, nowMs: () => performance.now() };
   return new LiveAutoscaler({
-    ...{ config, autoscaler: create(watch), intervalUs, membership, say },
+    ...{ config, autoscaler: create(liveWatch(onPolicyFault)), intervalUs, membership, say },
     scrape: async () => readPage(await fetchPage(config, url)),
   });
 }

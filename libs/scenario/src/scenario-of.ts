@@ -53,7 +53,8 @@ export function scenarioOf(
   countRanks(config, topology);
   const ranks = config.dataParallelSize;
   const roles = STAGES.filter((role) => topology[role] > 0 || isEver(role, changes));
-  const pools = roles.map((role) => poolOf(config, role, topology[role] * ranks));
+  const engines = workload.adapter === undefined ? config : { ...config, enableLora: true };
+  const pools = roles.map((role) => poolOf(engines, role, topology[role] * ranks));
   checkLongestPrompt(pools, workload);
   const frontEnd = frontEndOf(config);
   const admission = admissionSpec(config);

@@ -10,7 +10,7 @@ export interface ConfiguredWorkload {
   readonly notes: readonly string[];
 }
 
-export interface ReadingOptions extends Pick<WorkloadContext, 'onProgress'> {
+export interface ReadingOptions extends Pick<WorkloadContext, 'onProgress' | 'isGrowing'> {
   /** Largest sum of prompt and output of the engines, tokens. */
   readonly maxModelLen: number;
 }

@@ -17,6 +17,7 @@ import {
   TraceError,
   type TraceFormat,
   type TraceReport,
+  withAdapterContents,
   withArrivals,
   withContentBlock,
   withMix,
@@ -51,6 +52,8 @@ export interface WorkloadContext extends Partial<DatasetContext> {
   readonly blockSize: number;
   /** True: a trace with larger blocks keeps them. */
   readonly mayCoarsen?: boolean;
+  /** True: another process writes to the trace, and its last line may be incomplete. */
+  readonly isGrowing?: boolean;
   /** While a file is read: bytes so far and in total (0: unknown). */
   onProgress?(doneBytes: number, totalBytes: number): void;
 }
@@ -110,14 +113,18 @@ export async function loadWorkload(
   }
 }
 
-/** The workload with the SLO classes and tenants that the flags draw. */
+const MIXES = { sloMix: 'sloClass', tenantMix: 'tenant', adapterMix: 'adapter' } as const;
+
+/** The workload with the SLO classes, tenants and adapters that the flags draw. */
 function withNames(workload: Workload, values: FlagValues, seed: number): Workload {
-  const mixed = (given: Workload, flag: 'sloMix' | 'tenantMix'): Workload => {
+  const mixed = (given: Workload, flag: keyof typeof MIXES): Workload => {
     const shares = values.shares(flag);
-    const key = flag === 'sloMix' ? 'sloClass' : 'tenant';
-    return shares ? withMix(given, key, { shares, random: workloadStream(seed, flag) }) : given;
+    const random = workloadStream(seed, flag);
+    return shares ? withMix(given, MIXES[flag], { shares, random }) : given;
   };
-  return mixed(mixed(workload, 'sloMix'), 'tenantMix');
+  const named = mixed(mixed(workload, 'sloMix'), 'tenantMix');
+  const withAdapters = mixed(named, 'adapterMix');
+  return withAdapters === named ? named : withAdapterContents(withAdapters);
 }
 
 async function loadSource(
@@ -231,6 +238,7 @@ async function readTraceFile(
   const options = { file: path, limit: values.count('limit', 0), blockTokens };
   const reader = format === undefined ? openAnyTrace(options) : openTrace(format, options);
   await readLines(path, {
+    isGrowing: context.isGrowing === true,
     onLine: (line, lineNumber) => {
       reader.push(line, lineNumber);
       return !reader.isFull;

@@ -82,6 +82,12 @@ export const WORKLOAD_FLAG_ROWS = {
     value: 'shares',
     help: 'Tenants of the requests, for example alice=0.9,bob=0.1 (default: their own).',
   },
+  adapterMix: {
+    value: 'shares',
+    help:
+      'LoRA adapters of the requests, for example sql=0.4,chat=0.3,base=0.3; base is the model ' +
+      'without an adapter (default: their own).',
+  },
   arrivals: {
     value: 'process',
     help:

@@ -17,8 +17,9 @@ export type { Bounds, LengthBucket, LengthModel, LengthSpec } from './length-mod
 export { mergeWorkloads } from './merge';
 export { fromZero, scaleRate, spreadStamps, withArrivals } from './retime';
 export type { SpreadOptions } from './retime';
+export { withAdapterContents } from './named/adapter-contents';
 export { withMix } from './named/mix';
-export type { Share } from './named/mix';
+export type { MixedColumn, Share } from './named/mix';
 export { rowName } from './named/named-column';
 export type { NamedColumn } from './named/named-column';
 export { PromptContents } from './prompt-contents';

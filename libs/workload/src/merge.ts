@@ -1,4 +1,5 @@
 import { type Numbers } from './column';
+import type { MixedColumn } from './named/mix';
 import { joinNamed } from './named/named-column';
 import { inOrderOfArrival } from './rows';
 import { type Workload, WorkloadError } from './workload';
@@ -44,6 +45,7 @@ export function mergeWorkloads(workloads: readonly [Workload, ...Workload[]]): W
     priority: column((each) => each.priority),
     ...named(workloads, 'sloClass'),
     ...named(workloads, 'tenant'),
+    ...named(workloads, 'adapter'),
     contentStart: content.start,
     contentIds: content.values,
     contentCount: contents.at(-1)!,
@@ -52,10 +54,7 @@ export function mergeWorkloads(workloads: readonly [Workload, ...Workload[]]): W
   });
 }
 
-function named(
-  workloads: readonly Workload[],
-  key: 'sloClass' | 'tenant',
-): Pick<Workload, 'sloClass' | 'tenant'> {
+function named(workloads: readonly Workload[], key: MixedColumn): Pick<Workload, MixedColumn> {
   const joined = joinNamed(workloads.map((each) => ({ count: each.count, column: each[key] })));
   return joined === undefined ? {} : { [key]: joined };
 }

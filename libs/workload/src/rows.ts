@@ -96,12 +96,13 @@ function firstArrivals(workload: Workload): Float64Array {
 
 /** The columns of names of the workload, with other rows. */
 function withNamed(
-  { sloClass, tenant }: Workload,
+  { sloClass, tenant, adapter }: Workload,
   change: (places: Int32Array) => Int32Array,
-): Pick<Workload, 'sloClass' | 'tenant'> {
+): Pick<Workload, 'sloClass' | 'tenant' | 'adapter'> {
   return {
     ...(sloClass && { sloClass: withPlaces(sloClass, change) }),
     ...(tenant && { tenant: withPlaces(tenant, change) }),
+    ...(adapter && { adapter: withPlaces(adapter, change) }),
   };
 }
 

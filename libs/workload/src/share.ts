@@ -19,6 +19,7 @@ export function shareWorkload({ contentNames: _none, ...workload }: Workload): W
     priority: shared(workload.priority),
     ...(workload.sloClass && { sloClass: withPlaces(workload.sloClass, shared) }),
     ...(workload.tenant && { tenant: withPlaces(workload.tenant, shared) }),
+    ...(workload.adapter && { adapter: withPlaces(workload.adapter, shared) }),
     contentStart: shared(workload.contentStart),
     contentIds: shared(workload.contentIds),
     requestIdStart: shared(workload.requestIdStart),

@@ -18,6 +18,7 @@ export interface Row {
   readonly priority?: number | undefined;
   readonly sloClass?: string | undefined;
   readonly tenant?: string | undefined;
+  readonly adapter?: string | undefined;
   readonly requestId?: string | undefined;
 }
 
@@ -43,6 +44,7 @@ export class WorkloadBuilder {
   private readonly priority = new Column(Int32Array);
   private readonly sloClass = new NamedRows();
   private readonly tenant = new NamedRows();
+  private readonly adapter = new NamedRows();
   private readonly contentStart = new Column(Float64Array);
   private readonly contentIds = new Column(Int32Array);
   private readonly requestIdStart = new Column(Float64Array);
@@ -72,6 +74,7 @@ export class WorkloadBuilder {
     if (row.priority !== undefined && row.priority !== 0) put(this.priority, index, row.priority);
     this.sloClass.put(index, row.sloClass);
     this.tenant.put(index, row.tenant);
+    this.adapter.put(index, row.adapter);
     if (row.requestId !== undefined) this.addRequestId(index, row.requestId);
     return index;
   }
@@ -100,6 +103,7 @@ export class WorkloadBuilder {
     };
     const sloClass = this.sloClass.build(count);
     const tenant = this.tenant.build(count);
+    const adapter = this.adapter.build(count);
     const ofSource = this.denseIds.names();
     return inOrderOfArrival({
       count,
@@ -112,6 +116,7 @@ export class WorkloadBuilder {
       priority: filled(this.priority, 0),
       ...(sloClass && { sloClass }),
       ...(tenant && { tenant }),
+      ...(adapter && { adapter }),
       contentStart: this.contentStart.take(),
       contentIds: this.contentIds.take(),
       contentBlockTokens: this.options.contentBlockTokens ?? 16,

@@ -37,6 +37,8 @@ export interface Workload {
   readonly sloClass?: NamedColumn | undefined;
   /** Tenants of the rows; unset when no row has one. */
   readonly tenant?: NamedColumn | undefined;
+  /** LoRA adapters of the rows; unset when all use the base model. */
+  readonly adapter?: NamedColumn | undefined;
   /**
    * The contents of the blocks of a request. Row i has the ids `contentIds[contentStart[i]]` up to
    * `contentStart[i + 1]`, each for `contentBlockTokens` tokens, from the start of the prompt.

@@ -2,11 +2,13 @@ import { type ClassSummary, summarise, type Summary } from '@baton/analysis';
 import { classOptions, simulate } from '@baton/cluster';
 import { flowControlSpec, type ModulePath, UsageError } from '@baton/config';
 import { FLOW_POLICY_KINDS } from '@baton/flow-control';
+import type { PolicyFault } from '@baton/placement';
 import { type PreparedReplay, prepareReplay } from '@baton/replay';
 import { mostGpus } from '@baton/scenario';
 import { basename } from 'node:path';
 import { withProgress } from '../progress';
 import { type GivenReplayFlags, readReplayFlags, type ReplayFlags } from '../replay/replay-flags';
+import { runWatched } from '../replay/run-watched';
 import { say } from '../say';
 
 /** The results of one policy on the workload. */
@@ -53,15 +55,15 @@ function tryPolicy(
 ): Outcome {
   const flowControl = flowControlSpec({ ...config, flowControl: named });
   let faults = 0;
-  const run = simulate(
-    { ...scenario, ...(flowControl && { flowControl }) },
-    {
-      onPolicyFault: ({ message }) => {
-        if (faults === 0) say(message);
-        faults += 1;
-      },
-    },
-  );
+  const onFault = ({ message }: PolicyFault): void => {
+    if (faults === 0) say(message);
+    faults += 1;
+  };
+  const run = runWatched({ ...config, flowControl: named }, (call) => {
+    faults = 0;
+    const flow = flowControl && { flowControl };
+    return simulate({ ...scenario, ...flow }, { policyWatch: { onFault, call } });
+  });
   const summary = summarise(run, {
     ...(slo === undefined ? {} : { slo }),
     ...{ gpus: mostGpus(scenario), wallSeconds: NaN, seed: config.seed },

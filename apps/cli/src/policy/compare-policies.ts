@@ -2,11 +2,12 @@ import { mean } from '@baton/kernel';
 import { type EngineSummary, summarise, type Summary } from '@baton/analysis';
 import { simulate } from '@baton/cluster';
 import { type ModulePath, placerSpec, UsageError } from '@baton/config';
-import { POLICY_KINDS, policyName } from '@baton/placement';
+import { POLICY_KINDS, type PolicyFault, policyName } from '@baton/placement';
 import { type PreparedReplay, prepareReplay } from '@baton/replay';
 import { mostGpus } from '@baton/scenario';
 import { withProgress } from '../progress';
 import { type GivenReplayFlags, readReplayFlags, type ReplayFlags } from '../replay/replay-flags';
+import { runWatched } from '../replay/run-watched';
 import { say } from '../say';
 import { type LiveFigures, livePolicies } from './live-policies';
 import { ChoiceTimer } from './timed-policy';
@@ -68,15 +69,15 @@ function tryPolicy(
   const spec = placerSpec({ ...config, placement });
   let faults = 0;
   const beganMs = performance.now();
-  const run = simulate(
-    { ...scenario, placement: timer.timed(spec) },
-    {
-      onPolicyFault: ({ message }) => {
-        if (faults === 0) say(message);
-        faults += 1;
-      },
-    },
-  );
+  const onFault = ({ message }: PolicyFault): void => {
+    if (faults === 0) say(message);
+    faults += 1;
+  };
+  const run = runWatched({ ...config, placement }, (call) => {
+    faults = 0;
+    const timed = { ...scenario, placement: timer.timed(spec) };
+    return simulate(timed, { policyWatch: { onFault, call } });
+  });
   const wallSeconds = (performance.now() - beganMs) / 1_000;
   const summary = summarise(run, {
     ...(slo === undefined ? {} : { slo }),

@@ -23,7 +23,7 @@ export const EXAMPLE_POLICY = `// A placement policy for Baton.
  * @property {number} kvTokens tokens of KV cache in use
  * @property {number} kvUsage share of the KV cache in use, 0 to 1
  * @property {{ running: string[], waiting: string[], most: number }} [adapters]
- *   LoRA adapters of its sequences, and the most of one batch; only in live clusters with LoRA
+ *   LoRA adapters of its sequences, and the most of one batch; only with LoRA
  *
  * @typedef {object} Request
  * @property {number} promptTokens

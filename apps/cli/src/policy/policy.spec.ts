@@ -37,6 +37,40 @@ async function replayed(placement: string): Promise<Record<string, unknown>> {
 afterEach(() => vi.restoreAllMocks());
 afterAll(() => rmSync(folder, { recursive: true }));
 
+describe('a replay with LoRA adapters', () => {
+  it('shows a policy the adapters, and repeats its result', async () => {
+    const choice =
+      'engines.findIndex(({ adapters }) => adapters.waiting.length === 0) + engines.length';
+    const path = moduleOf('adapters.mjs', `(${choice}) % engines.length`);
+    const args = ['--adapter-mix', 'sql=1,chat=1,base=1', '--topology', '3A', '--json'];
+    const run = (): ReturnType<typeof baton> =>
+      baton('replay', ...WORKLOAD, ...args, '--placement', path);
+    const { stdout, stderr, exitCode } = await run();
+    expect(stderr).not.toContain('built-in policy');
+    expect(exitCode).toBe(0);
+    const timeless = (text: string): string => text.replaceAll(/"[a-z_]*wall[a-z_]*": .*/g, '');
+    expect(timeless((await run()).stdout)).toBe(timeless(stdout));
+  });
+});
+
+describe('a replay with a policy that does not return', () => {
+  it('ends, names file and line, and repeats its result', async () => {
+    const path = join(folder, 'endless.mjs');
+    const choose =
+      '({ engines, request }) {\n if (n++ === 90) for (;;); return n % engines.length; }';
+    writeFileSync(
+      path,
+      `export default { create() { let n = 0; return { choose${choose} }; } };\n`,
+    );
+    const args = ['replay', ...WORKLOAD, '--placement', path];
+    const { exitCode, stderr } = await baton(...args);
+    expect(exitCode).toBe(0);
+    expect(stderr).toContain('did not return within 1000 ms (endless.mjs:1).');
+    expect(stderr).toContain('A built-in policy made 2 such choices');
+    expect(await replayed(path)).toEqual(await replayed(path));
+  });
+});
+
 describe('baton policy', () => {
   it('writes a policy that runs, with a test that passes, and overwrites no file', async () => {
     const name = join(folder, 'scores');

@@ -21,6 +21,8 @@ export interface ReplayFlags extends ReplayRequest {
   readonly out: string | undefined;
   /** A policy whose choices are compared with the recorded ones. Undefined: none. */
   readonly shadow: string | undefined;
+  /** Time between two reports of --shadow while the trace grows. Undefined: one report. */
+  readonly followMs: number | undefined;
   readonly perfetto: boolean;
   readonly svg: boolean;
   readonly page: boolean;
@@ -29,6 +31,8 @@ export interface ReplayFlags extends ReplayRequest {
 }
 
 const MOST_CONCURRENCY = 1_000_000_000;
+const MOST_FOLLOW_SECONDS = 86_400;
+const MS_PER_SECOND = 1_000;
 
 export function addReplayOptions(command: Command): void {
   const flag = (text: string, help: string): void => {
@@ -54,6 +58,10 @@ export function addReplayOptions(command: Command): void {
     'Send requests to the engines in a recording or the log of a router, and report the choices ' +
       'that this policy would make (docs/policies.md).',
   );
+  flag(
+    '--follow <seconds>',
+    'With --shadow: report again at this interval while the trace grows, until Ctrl-C.',
+  );
   flag('--compare', 'Compare with the measurements in the trace (default: if it is a recording).');
   flag('--no-compare', 'Do not compare with the measurements in the trace.');
   flag('--json', 'Print the result as one JSON document.');
@@ -75,6 +83,7 @@ export function readReplayFlags(given: GivenReplayFlags): ReplayFlags {
   const { warmStart, config: asked } = withoutCaches(options);
   const { asPlaced, config } = withoutRecorded(withShadow(asked, shadow));
   const out = flagText(own['out']);
+  const followMs = readFollow(flagText(own['follow']), shadow);
   const concurrency = readConcurrency(flagText(own['concurrency']));
   for (const name of ['perfetto', 'svg', 'page']) {
     if (own[name] === true && out === undefined) {
@@ -91,8 +100,8 @@ export function readReplayFlags(given: GivenReplayFlags): ReplayFlags {
     thinkUs: readThinkTime(flagText(own['thinkTime']), concurrency),
     leap: own['leap'] !== false,
     asPlaced: asPlaced || shadow !== undefined,
-    shadow,
-    compare: typeof own['compare'] === 'boolean' ? own['compare'] : undefined,
+    ...{ shadow, followMs, isGrowing: followMs !== undefined },
+    compare: followMs !== undefined ? false : flagToggle(own['compare']),
     json: own['json'] === true,
     out,
     perfetto: own['perfetto'] === true,
@@ -101,6 +110,20 @@ export function readReplayFlags(given: GivenReplayFlags): ReplayFlags {
     saveCache: flagText(own['saveCache']),
     warmStart,
   };
+}
+
+function readFollow(given: string | undefined, shadow: string | undefined): number | undefined {
+  if (given === undefined) return undefined;
+  if (shadow === undefined) throw new UsageError('--follow needs --shadow.');
+  const seconds = Number(given);
+  if (seconds > 0 && seconds <= MOST_FOLLOW_SECONDS) return seconds * MS_PER_SECOND;
+  throw new UsageError(
+    `--follow ${given} is no number of seconds from 0 to ${MOST_FOLLOW_SECONDS}.`,
+  );
+}
+
+function flagToggle(given: FlagValue | undefined): boolean | undefined {
+  return typeof given === 'boolean' ? given : undefined;
 }
 
 /** Separates the options of the configuration from a command's own flags. */

@@ -17,7 +17,7 @@ import {
 } from '@baton/cluster';
 import { ratesOf } from '@baton/costs';
 import { deploymentErrors } from '@baton/error-bars';
-import type { PolicyFault } from '@baton/placement';
+import type { PolicyFault, PolicyWatch } from '@baton/placement';
 import { cachesText, type PreparedReplay, prepareReplay, resolvedOptions } from '@baton/replay';
 import type { ComparisonReport } from '@baton/report';
 import { mostGpus } from '@baton/scenario';
@@ -26,7 +26,9 @@ import { writeFile } from '../calibrate/write-file';
 import { claimFile, claimFolder } from '../claim-output';
 import { withProgress } from '../progress';
 import { say } from '../say';
+import { followShadow } from './follow-shadow';
 import { type GivenReplayFlags, readReplayFlags, type ReplayFlags } from './replay-flags';
+import { runWatched } from './run-watched';
 import { summaryJson, writeResultFiles } from './result-files';
 import { ShadowLog, shadowText } from './shadow';
 import { StepSpans } from './step-log';
@@ -46,6 +48,11 @@ export async function replay(given: GivenReplayFlags): Promise<void> {
     process.stdout.write(shippedTracesText());
     return;
   }
+  const { shadow: shadowPolicy, followMs } = flags;
+  if (shadowPolicy !== undefined && followMs !== undefined) {
+    await followShadow({ ...flags, shadow: shadowPolicy });
+    return;
+  }
   claimFolder(flags.out, '--out');
   claimFile(flags.saveCache, '--save-cache');
   const prepared = await withProgress('reading', (onProgress) =>
@@ -54,14 +61,8 @@ export async function replay(given: GivenReplayFlags): Promise<void> {
   const roles = prepared.scenario.pools.map(({ role }) => role);
   const rates = flags.prices && ratesOf(prepared.config, roles, flags.prices);
   for (const note of prepared.notes) say(note);
-  const steps = flags.perfetto ? new StepSpans(TRACED_STEPS) : undefined;
-  const faults = new PolicyFaults();
-  const shadow = flags.shadow === undefined ? undefined : new ShadowLog(basename(flags.shadow));
-  let caches: readonly EngineCache[] = [];
-  const { run, wallSeconds } = await timed(prepared.scenario, {
-    ...{ steps, faults, shadow },
-    onCaches: flags.saveCache === undefined ? undefined : (found) => (caches = found),
-  });
+  const { watched, wallSeconds } = await timed(prepared, flags);
+  const { run, steps, faults, shadow, caches } = watched;
   faults.report();
   const stepTimes = stepTimesOf(prepared.scenario.pools);
   const { frontEnd } = prepared.scenario;
@@ -87,41 +88,58 @@ export async function replay(given: GivenReplayFlags): Promise<void> {
 /** The choices that the fallback made because the user's own policy failed. */
 class PolicyFaults {
   private count = 0;
+  private first = '';
 
   add({ message }: PolicyFault): void {
-    if (this.count === 0) say(message);
+    if (this.count === 0) this.first = message;
     this.count += 1;
   }
 
   report(): void {
     if (this.count === 0) return;
+    say(this.first);
     const choices = this.count === 1 ? 'that choice' : `${this.count} such choices`;
     say(`A built-in policy made ${choices}; the result is not that of your policy.`);
   }
 }
 
-interface Watchers {
+/** A run, and what was noted beside it. */
+interface Watched {
+  readonly run: RunRecord;
   readonly steps: StepSpans | undefined;
   readonly faults: PolicyFaults;
   readonly shadow: ShadowLog | undefined;
-  readonly onCaches: RunObserver['onCaches'] | undefined;
+  readonly caches: readonly EngineCache[];
 }
 
 function timed(
-  scenario: ClusterScenario,
-  { steps, faults, shadow, onCaches }: Watchers,
-): Promise<{ run: RunRecord; wallSeconds: number }> {
+  { config, scenario }: PreparedReplay,
+  flags: ReplayFlags,
+): Promise<{ watched: Watched; wallSeconds: number }> {
   return withProgress('replay', (onProgress) => {
     const beganMs = performance.now();
-    const run = simulate(scenario, {
-      onProgress,
-      onPolicyFault: (fault) => faults.add(fault),
-      ...(shadow && { onShadow: (decision) => shadow.add(decision) }),
-      ...(steps === undefined ? {} : { onSteps: (span) => steps.add(span) }),
-      ...(onCaches && { onCaches }),
-    });
-    return { run, wallSeconds: (performance.now() - beganMs) / MS_PER_SECOND };
+    const watched = runWatched(config, (call) => watch(scenario, flags, { onProgress, call }));
+    return { watched, wallSeconds: (performance.now() - beganMs) / MS_PER_SECOND };
   });
+}
+
+function watch(
+  scenario: ClusterScenario,
+  flags: ReplayFlags,
+  { onProgress, call }: Pick<RunObserver, 'onProgress'> & Pick<PolicyWatch, 'call'>,
+): Watched {
+  const steps = flags.perfetto ? new StepSpans(TRACED_STEPS) : undefined;
+  const faults = new PolicyFaults();
+  const shadow = flags.shadow === undefined ? undefined : new ShadowLog(basename(flags.shadow));
+  let caches: readonly EngineCache[] = [];
+  const run = simulate(scenario, {
+    ...(onProgress && { onProgress }),
+    policyWatch: { onFault: (fault) => faults.add(fault), call },
+    ...(shadow && { onShadow: (decision) => shadow.add(decision) }),
+    ...(steps === undefined ? {} : { onSteps: (span) => steps.add(span) }),
+    ...(flags.saveCache !== undefined && { onCaches: (found) => (caches = found) }),
+  });
+  return { run, steps, faults, shadow, caches };
 }
 
 function comparedWith({ recorded }: PreparedReplay, run: RunRecord): ComparisonReport | undefined {

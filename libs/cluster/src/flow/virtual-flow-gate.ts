@@ -13,7 +13,7 @@ export interface FlowGateParts {
   readonly generating: () => number;
   readonly pass: (row: number, nowUs: Micros) => void;
   readonly refuse: (row: number, nowUs: Micros) => void;
-  readonly onPolicyFault: RunObserver['onPolicyFault'];
+  readonly policyWatch: RunObserver['policyWatch'];
 }
 
 /**
@@ -31,9 +31,8 @@ export class VirtualFlowGate {
     private readonly parts: FlowGateParts,
   ) {
     const random = RandomStream.root(scenario.seed).stream('flow control');
-    const onFault = parts.onPolicyFault;
     const built = buildFlowPolicy(policy, {
-      ...{ timeoutUs: limits.timeoutUs, random, watch: onFault && { onFault } },
+      ...{ timeoutUs: limits.timeoutUs, random, watch: parts.policyWatch },
     });
     const capacity = (): number => concurrency * Math.max(1, parts.generating());
     this.control = new FlowControl(built, limits, capacity, {

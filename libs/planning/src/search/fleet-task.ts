@@ -2,6 +2,7 @@ import type { CostRates } from '@baton/analysis';
 import { stepTimesOf } from '@baton/cluster';
 import type { BatonConfig } from '@baton/config';
 import { deploymentErrors } from '@baton/error-bars';
+import type { PolicyWatch } from '@baton/placement';
 import { performTask, type TaskResult } from '@baton/planner';
 import { scenarioOf } from '@baton/scenario';
 import { head } from '@baton/workload';
@@ -26,7 +27,11 @@ export interface FleetTask {
 }
 
 /** The result depends only on context and task. */
-export function performFleet(context: PlanningContext, task: FleetTask): TaskResult {
+export function performFleet(
+  context: PlanningContext,
+  task: FleetTask,
+  policyWatch?: PolicyWatch,
+): TaskResult {
   const { target } = context;
   const config = { ...context.config, ...task.fleet };
   const scaling = task.fleet.autoscaler && scalingOf(config, target.slo);
@@ -35,7 +40,8 @@ export function performFleet(context: PlanningContext, task: FleetTask): TaskRes
   const errorsAt = deploymentErrors(config, stepTimesOf(scenario.pools));
   const { rates, tolerance, rate } = task;
   const mostTries = task.kind === 'keep' ? { mostTries: 1 } : {};
-  const options = { target, seed: config.seed, errorsAt, rates, tolerance, ...mostTries };
+  const shared = { target, seed: config.seed, errorsAt, policyWatch };
+  const options = { ...shared, rates, tolerance, ...mostTries };
   const kind = task.kind === 'keep' ? 'search' : task.kind;
   return performTask(scenario, { kind, rate }, options);
 }

@@ -1,4 +1,7 @@
+import { hasOwnPolicy } from '@baton/config';
+import { type PolicyWatch, STRICT } from '@baton/placement';
 import type { PlanTask, TaskResult } from '@baton/planner';
+import { runWatched } from '@baton/policy-calls';
 import { type FleetTask, performFleet } from './fleet-task';
 import { performIn, type PlanningContext } from './planning-context';
 
@@ -7,5 +10,12 @@ export type PoolTask = PlanTask | FleetTask;
 
 /** The result depends only on context and task, not on the thread or machine. */
 export function performAny(context: PlanningContext, task: PoolTask): TaskResult {
-  return 'fleet' in task ? performFleet(context, task) : performIn(context, task);
+  const { config } = context;
+  const isOwn = hasOwnPolicy('fleet' in task ? { ...config, ...task.fleet } : config);
+  if (!isOwn) return perform(context, task);
+  return runWatched((call) => perform(context, task, { ...STRICT, call }));
+}
+
+function perform(context: PlanningContext, task: PoolTask, watch?: PolicyWatch): TaskResult {
+  return 'fleet' in task ? performFleet(context, task, watch) : performIn(context, task, watch);
 }

@@ -2,6 +2,7 @@ import type { CostRates } from '@baton/analysis';
 import { stepTimesOf } from '@baton/cluster';
 import type { BatonConfig } from '@baton/config';
 import { deploymentErrors } from '@baton/error-bars';
+import type { PolicyWatch } from '@baton/placement';
 import { performTask, type PlanTask, type SloTarget, type TaskResult } from '@baton/planner';
 import type { Workload } from '@baton/workload';
 import { scenarioUnder } from './assumed-scenario';
@@ -15,9 +16,14 @@ export interface PlanningContext {
   readonly rates?: CostRates | undefined;
 }
 
-export function performIn(context: PlanningContext, task: PlanTask): TaskResult {
+export function performIn(
+  context: PlanningContext,
+  task: PlanTask,
+  policyWatch?: PolicyWatch,
+): TaskResult {
   const { config, target, rates } = context;
   const scenario = scenarioUnder(task.assumption, task.split, context);
   const errorsAt = deploymentErrors(config, stepTimesOf(scenario.pools));
-  return performTask(scenario, task, { target, seed: config.seed, errorsAt, rates });
+  const options = { target, seed: config.seed, errorsAt, rates, policyWatch };
+  return performTask(scenario, task, options);
 }

@@ -3,6 +3,7 @@ import { Worker } from 'node:worker_threads';
 import { UsageError } from '@baton/config';
 import { HardwareError } from '@baton/hardware';
 import { Failure } from '@baton/kernel';
+import { PolicyError } from '@baton/placement';
 import type { TaskResult } from '@baton/planner';
 import { performAny, type PoolTask } from './perform-any';
 import type { PlanningContext } from './planning-context';
@@ -48,8 +49,9 @@ class OneThread implements TaskPool {
     try {
       return performAny(this.context, task);
     } catch (error) {
-      const isRefused = error instanceof UsageError || error instanceof HardwareError;
-      throw isRefused ? new Failure(error.message) : error;
+      const refusals = [UsageError, HardwareError, PolicyError];
+      const isRefused = refusals.some((refusal) => error instanceof refusal);
+      throw error instanceof Error && isRefused ? new Failure(error.message) : error;
     }
   }
 }

@@ -11,6 +11,8 @@ const CHUNK_BYTES = 1 << 20;
 const LONGEST_LINE = 1 << 26;
 
 export interface LineReader {
+  /** True: text after the last line feed is not a line yet. */
+  readonly isGrowing?: boolean;
   /** Gets each line without its line feed, with its number from 1. Returns false to stop. */
   onLine(line: string, lineNumber: number): boolean;
   /**
@@ -102,7 +104,8 @@ class LineSplitter {
   /** The last line can end without a line feed. */
   end(): false {
     const last = this.rest + this.decoder.end();
-    if (last !== '') this.reader.onLine(last, this.lineNumber + 1);
+    if (last !== '' && this.reader.isGrowing !== true)
+      this.reader.onLine(last, this.lineNumber + 1);
     return false;
   }
 }

@@ -2,6 +2,12 @@ import type { RandomStream } from '@baton/kernel';
 import { isFirst, type Workload } from '../workload';
 import { NamedRows } from './named-column';
 
+/** The name of rows without an adapter in a mix of adapters. */
+export const BASE_MODEL = 'base';
+
+/** The columns of names that a mix can replace. */
+export type MixedColumn = 'sloClass' | 'tenant' | 'adapter';
+
 /**
  * A name and its part of the requests. The parts of a mix are relative: their sum is any number >
  * 0.
@@ -18,7 +24,7 @@ export interface Share {
  */
 export function withMix(
   workload: Workload,
-  key: 'sloClass' | 'tenant',
+  key: MixedColumn,
   { shares, random }: { readonly shares: readonly Share[]; readonly random: RandomStream },
 ): Workload {
   const rows = new NamedRows();
@@ -26,7 +32,7 @@ export function withMix(
   for (let row = 0; row < workload.count; row++) {
     const name = isFirst(workload, row) ? drawn(shares, random) : names[workload.after[row]!]!;
     names.push(name);
-    rows.put(row, name);
+    rows.put(row, key === 'adapter' && name === BASE_MODEL ? undefined : name);
   }
   return { ...workload, [key]: rows.build(workload.count) };
 }

@@ -20,7 +20,7 @@ import {
 
 const MOST_SECONDS = 4e9;
 const LONGEST_ID = 1024;
-/** Maximum length of an SLO class or a tenant, in characters. */
+/** Maximum length of an SLO class, a tenant or an adapter, in characters. */
 const LONGEST_NAME = 256;
 const INT32 = 2 ** 31 - 1;
 const BLOCK_TOKENS = 16;
@@ -41,6 +41,7 @@ const KEYS = new Set([
   'priority',
   'slo_class',
   'tenant',
+  'adapter',
   'block_size',
   'block_hashes',
   'measured',
@@ -96,6 +97,7 @@ export class BatonTraceReader implements TraceReader {
       priority: fields.has('priority') ? fields.integer('priority', -INT32, INT32) : undefined,
       sloClass: fields.text('slo_class', LONGEST_NAME),
       tenant: fields.text('tenant', LONGEST_NAME),
+      adapter: fields.text('adapter', LONGEST_NAME),
       requestId: fields.text('id', LONGEST_ID),
     });
     if (session !== undefined) this.lastRows.set(session, row);
@@ -199,6 +201,7 @@ export interface TraceRow {
   readonly priority?: number | undefined;
   readonly sloClass?: string | undefined;
   readonly tenant?: string | undefined;
+  readonly adapter?: string | undefined;
   readonly blockSize?: number | undefined;
   /**
    * Chained hashes of the full blocks of prompt and output, 0 = private. The list may end early:
@@ -222,6 +225,7 @@ export function traceLine(row: TraceRow): string {
     priority: row.priority,
     slo_class: row.sloClass,
     tenant: row.tenant,
+    adapter: row.adapter,
     block_size: row.blockSize,
     block_hashes: hasHashes ? row.blockHashes : undefined,
     measured: row.measured === undefined ? undefined : measuredObject(row.measured),
@@ -258,6 +262,7 @@ export function* traceLines(given: Workload): Generator<string, void> {
       priority: workload.priority[row] || undefined,
       sloClass: rowName(workload.sloClass, row),
       tenant: rowName(workload.tenant, row),
+      adapter: rowName(workload.adapter, row),
       blockSize: hasContents ? contentBlockTokens : undefined,
       blockHashes: Array.from(contentIds.subarray(contentStart[row], contentStart[row + 1])),
     });

@@ -37,6 +37,7 @@ export function recordedRow(sequence: ObservedSequence, end: End, context: RowCo
     session: request.sessionKey,
     priority: priority || undefined,
     sloClass,
+    adapter: job.adapter,
     blockSize,
     blockHashes: job.blockHashes.slice(0, fullBlocks),
     measured: { ...measuredOf(sequence, end, context), ...(outside && unmeasured(outside)) },

@@ -13,6 +13,7 @@ import {
 import { type Micros, RandomStream, usToMs, usToSeconds } from '@baton/kernel';
 import type { GenerationRequest } from '@baton/openai';
 import { retryAfterSeconds } from '@baton/placement';
+import { liveWatch } from '@baton/policy-calls';
 import { PolicyFaultBook } from '@baton/routing';
 import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import { ClusterView } from '../../cluster/cluster-view';
@@ -78,7 +79,7 @@ export class FlowGate implements OnApplicationShutdown {
     const spec = flowControlSpec(config);
     const limits = spec?.limits ?? NO_LIMITS;
     const random = RandomStream.root(config.seed).stream('flow control');
-    const watch = { onFault: faults.add.bind(faults), nowMs: () => performance.now() };
+    const watch = liveWatch(faults.add.bind(faults));
     const parts = { timeoutUs: limits.timeoutUs, random, watch };
     const policy: FlowPolicy = buildFlowPolicy(spec?.policy ?? 'fcfs', parts);
     this.isOn = spec !== undefined;

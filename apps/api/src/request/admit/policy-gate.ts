@@ -8,6 +8,7 @@ import {
   buildAdmission,
   retryAfterSeconds,
 } from '@baton/placement';
+import { liveWatch } from '@baton/policy-calls';
 import { type JobRouting, PolicyFaultBook, type PromptFacts } from '@baton/routing';
 import { Inject, Injectable } from '@nestjs/common';
 import { CallClasses } from '../../http/access/call-classes';
@@ -46,7 +47,7 @@ export class PolicyGate {
   ) {
     const spec = admissionSpec(config);
     const random = RandomStream.root(config.seed).stream('admission');
-    const watch = { onFault: faults.add.bind(faults), nowMs: () => performance.now() };
+    const watch = liveWatch(faults.add.bind(faults));
     this.policyOf = spec && buildAdmission(spec, random, watch);
     this.refusal = spec?.kind === 'own' ? 'admission_refused' : 'slo_unattainable';
     this.usPerSecond = US_PER_SECOND * config.speedup;

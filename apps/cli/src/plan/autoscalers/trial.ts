@@ -5,6 +5,7 @@ import type { CostRates, RoleScaling, StartupSummary } from '@baton/analysis';
 import type { PolicyFault } from '@baton/placement';
 import { type PreparedReplay, scaledReplay } from '@baton/replay';
 import { scenarioOf } from '@baton/scenario';
+import { runWatched } from '../../replay/run-watched';
 import type { ReplayFlags } from '../../replay/replay-flags';
 
 /** The result of one autoscaler or one fixed split on the workload. */
@@ -69,10 +70,13 @@ export function tryScaling(
   const begun = { ...config, topology: begin };
   const scenario = scenarioOf(begun, workload, { leap: flags.leap, scaling: decided });
   let faults = 0;
-  const onPolicyFault = (fault: PolicyFault): void => {
-    if (faults++ === 0) onFault(fault);
-  };
-  const run = simulate(scenario, { onPolicyFault });
+  const run = runWatched(config, (call) => {
+    faults = 0;
+    const count = (fault: PolicyFault): void => {
+      if (faults++ === 0) onFault(fault);
+    };
+    return simulate(scenario, { policyWatch: { onFault: count, call } });
+  });
   // The demand of a fixed split has the same lower bound as that of an autoscaler.
   const scaling = { ...scaled.measures, fewest: prepared.scaling!.fewest };
   const summary = summarise(run, {

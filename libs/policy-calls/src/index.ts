@@ -1,0 +1,1 @@
+export { liveWatch, runWatched } from './policy-calls';
