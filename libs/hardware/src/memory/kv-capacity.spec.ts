@@ -144,7 +144,7 @@ describe('kvCapacityBlocks', () => {
         'tensor_parallel_size 8 and pipeline_parallel_size 2 would be, which is 16 h100.',
     );
     expect(kvCapacityBlocks({ ...large, tp: 8, pp: 2 })).toBeGreaterThan(1);
-    expect(() => kvCapacityBlocks(query('deepseek-v3', 't4', 8))).toThrow('use a larger GPU');
+    expect(() => kvCapacityBlocks(query('kimi-k2', 't4', 8))).toThrow('use a larger GPU');
   });
 
   it('names the limit of a node for degrees beyond it', () => {
