@@ -77,23 +77,21 @@ export function servingPoints(): ServingPoints {
 function pointOf(row: Row): ServingPoint | string {
   if (row['concurrency'] === '' || row['tpot_mean_ms'] === '') return 'no closed loop';
   if (row['spec_decode']!.startsWith('mtp')) return 'speculative decoding';
-  const quantization = quantizationOf(row);
-  if (quantization === undefined) return `weights in ${row['dtype']!}`;
   try {
-    return readyPoint(row, quantization);
+    return readyPoint(row, quantizationOf(row));
   } catch (error) {
     if (error instanceof HardwareError) return `model or GPU in no catalogue: ${modelName(row)}`;
     throw error;
   }
 }
 
-function readyPoint(row: Row, quantization: Quantization): ServingPoint {
+function readyPoint(row: Row, quantization: Quantization | undefined): ServingPoint {
   const gpu = findGpu(row['gpu']!);
   const model = withKvCache(servedIn(findModel(modelName(row)), gpu, { quantization }), row);
   const framework = frameworkOf(row['framework']!);
   const isDisaggregated = row['pd_split'] !== 'agg';
   const split = isDisaggregated ? ' P/D' : '';
-  const doubt = row['note']!.includes('does not fit the time per token') ? ' doubtful' : '';
+  const doubt = isDoubtful(row) ? ' doubtful' : '';
   return {
     row: row['row']!,
     group: `${row['gpu']!} ${framework} ${model.name} ${row['dtype']!}${split}${doubt}`,
@@ -108,11 +106,19 @@ function readyPoint(row: Row, quantization: Quantization): ServingPoint {
     ...(isDisaggregated ? poolsOf(row, { model, gpu }) : { engines: alone(row, { model, gpu }) }),
     promptTokens: Number(row['isl']),
     outputTokens: Number(row['osl']),
-    shortest: row['length_rule'] === '' ? 1 : 0.8,
+    // NVIDIA's rows of Kimi repeat runs of InferenceX to the last figure, without this column.
+    shortest: row['length_rule'] === '' && !row['model']!.includes('Kimi') ? 1 : 0.8,
     concurrency: Number(row['concurrency']),
     tpotMs: Number(row['tpot_mean_ms']),
     ttftMs: Number(row['ttft_mean_ms']),
   };
+}
+
+/** Rows of Kimi by ranks have the very figures of rows that another source lists without ranks. */
+function isDoubtful(row: Row): boolean {
+  const note = row['note']!;
+  if (note.includes('does not fit the time per token')) return true;
+  return row['model']!.includes('Kimi') && note.includes('the file gives tp=dp=4');
 }
 
 type Served = Pick<EnginePlacement, 'model' | 'gpu'>;
@@ -197,6 +203,7 @@ function modelName(row: Row): string {
 
 /**
  * The format of these measurements' checkpoints: blocks where a vendor publishes so, else static.
+ * Undefined: as the model was published, which is Kimi's INT4.
  */
 function quantizationOf(row: Row): Quantization | undefined {
   const isBlockwise = /DeepSeek|MiniMax|Qwen3/.test(row['model']!);
@@ -219,11 +226,12 @@ function quantizationOf(row: Row): Quantization | undefined {
  * that of the activations then. Nor do InferenceX's scripts for MiniMax on Hopper and, with vLLM
  * 0.17, on B200 (benchmarks/single_node/minimaxm2.5_fp8_{h100,h200,b200}.sh at 34bc7c4, 1c3aa8b
  * and 07e171a); those of April for Blackwell ask for FP8 (minimaxm2.5_fp{4,8}_b300.sh at 5632483).
+ * NVFP4 checkpoints of Kimi ask for FP8 themselves (model card of nvidia/Kimi-K2.6-NVFP4).
  */
 function withKvCache(model: ModelGeometry, row: Row): ModelGeometry {
   const { linear, experts } = model.precision;
   const isDefault = isCacheUnnamed(row);
-  const isFp8 = linear.startsWith('fp8') || linear === 'nvfp4';
+  const isFp8 = linear.startsWith('fp8') || experts === 'nvfp4';
   const isAsked = isFp8 ? !isDefault : experts === 'mxfp4' && isBlackwell(row);
   const precision: Precision = { ...model.precision, kvCache: isAsked ? 'fp8' : 'bf16' };
   return { ...model, precision };
@@ -231,6 +239,7 @@ function withKvCache(model: ModelGeometry, row: Row): ModelGeometry {
 
 function isCacheUnnamed(row: Row): boolean {
   if (row['model']!.includes('MiniMax')) return /^0\.1[678]\./.test(row['version']!);
+  if (row['model']!.includes('Kimi')) return false;
   return row['source']!.includes('NVIDIA run') && !row['framework']!.includes('trt');
 }
 

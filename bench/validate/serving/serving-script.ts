@@ -26,6 +26,8 @@ type Row = Readonly<Record<string, string>>;
  * own runs. Empty for others.
  */
 export function servingScript(row: Row): ServingScript {
+  // NVIDIA's rows of Kimi are runs of InferenceX.
+  if (row['model']!.includes('Kimi')) return kimiScript(row);
   if (row['source']!.includes('NVIDIA run')) return generatedScript(row);
   if (!row['source']!.includes('InferenceX')) return {};
   if (row['framework'] === 'sglang') return sglangScript(row);
@@ -78,6 +80,19 @@ function generatedScript(row: Row): ServingScript {
   if (row['framework'] !== 'sglang') return {};
   if (row['version'] === '0.5.1.post1') return { maxNumBatchedTokens: prompts, isWhole: true };
   return { ...whole, isMixed: true };
+}
+
+/**
+ * kimik2.5_fp4_b200.sh at 04107b3, kimik2.5_int4_h200.sh at 34bc7c4 and kimik2.5_int4_b200.sh at
+ * 2b7b694. Those of disaggregated runs were not found.
+ */
+function kimiScript(row: Row): ServingScript {
+  if (row['framework'] !== 'vllm' || row['pd_split'] !== 'agg') return {};
+  const fused = { isNormInAllReduce: true };
+  const maxNumSeqs = Number(row['concurrency']);
+  if (row['dtype'] === 'fp4') return { ...fused, maxNumSeqs };
+  if (row['gpu'] === 'h200_sxm') return { ...fused, maxNumSeqs, gpuMemoryUtilization: 0.95 };
+  return { ...fused, gpuMemoryUtilization: 0.97 };
 }
 
 /**

@@ -48,6 +48,9 @@ describe('learned errors', () => {
     expect(rows.map(({ system }) => system)).toEqual(['all', 'hopper']);
     const asked = { system: 'blackwell', figure: 'tpot', load: 4 } as const;
     expect(errorRowFor(rows, asked)!.system).toBe('all');
+    const racks = madeUp(4, 3).map((point) => ({ ...point, system: 'rack' }));
+    const more = learnErrors([...madeUp(10, 10), ...racks]);
+    expect(errorRowFor(more, { ...asked, system: 'rack' })!.points).toBe(12);
   });
 
   it('round-trip through a file', () => {

@@ -56,15 +56,23 @@ export function checkParallel(placement: EnginePlacement): void {
 
 /** @throws HardwareError `bad-tensor-parallel` */
 export function checkTensorParallel(model: ModelGeometry, tp: number): void {
-  const kvHeads = model.attention.kind === 'grouped' ? model.attention.kvHeads : 1;
   const allowed = tensorParallelDegrees(model);
   if (allowed.includes(tp)) return;
+  const why =
+    tp > GPUS_PER_NODE
+      ? `${model.name} cannot be spread over ${tp} GPUs: tensor parallelism is simulated within ` +
+        `a node of ${GPUS_PER_NODE} GPUs. For more GPUs add pipeline_parallel_size, or ` +
+        'data_parallel_size for a mixture of experts.'
+      : `${model.name} has ${headsOf(model)}, which cannot be spread over ${tp} GPUs.`;
   throw new HardwareError(
     'bad-tensor-parallel',
-    `${model.name} has ${model.heads} attention and ${kvHeads} KV heads, which cannot be ` +
-      'spread over ' +
-      `${tp} GPUs. Possible: ${allowed.join(', ')}.`,
+    `${why} Possible tensor_parallel_size: ${allowed.join(', ')}.`,
   );
+}
+
+function headsOf({ heads, attention }: ModelGeometry): string {
+  if (attention.kind === 'latent') return `${heads} attention heads`;
+  return `${heads} attention and ${attention.kvHeads} KV heads`;
 }
 
 /** @throws HardwareError `bad-pipeline-parallel` when a stage would have no layer */

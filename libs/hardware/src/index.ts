@@ -43,7 +43,14 @@ export type {
   SlidingWindow,
 } from './model/model-geometry';
 export { pipelinePartition, stagesOf } from './pipeline-stages';
-export { BF16, describePrecision, isFp8, linearFormat } from './model/precision';
+export {
+  attentionFormat,
+  attentionOutputFormat,
+  BF16,
+  describePrecision,
+  isFp8,
+  linearFormat,
+} from './model/precision';
 export type { KvCacheFormat, Precision, WeightFormat } from './model/precision';
 export { KV_CACHE_DTYPES, QUANTIZATIONS, servedIn } from './model/quantise';
 export type { KvCacheDtype, PrecisionRequest, Quantization } from './model/quantise';

@@ -94,7 +94,8 @@ export async function preparePlan(
   const rates = flags.prices && ratesOf(asked, ROLES, flags.prices);
   if (candidates.length === 0) {
     throw new UsageError(
-      `No engines of these sizes use all ${flags.gpus} GPUs. Change --gpus or --tp.`,
+      `No engines use all ${flags.gpus} GPUs. The model fits engines of ` +
+        `${engines.gpuCounts.join(', ')} GPUs. Change --gpus or --tp.`,
     );
   }
   const workloadFlags = withRate(flags.workload);

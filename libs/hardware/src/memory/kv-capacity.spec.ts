@@ -136,6 +136,25 @@ describe('kvCapacityBlocks', () => {
     );
   });
 
+  it('suggests pipeline stages where no node is large enough', () => {
+    const large = query('llama-3.1-405b', 'h100', 4);
+    const refused = () => kvCapacityBlocks(large);
+    expect(refused).toThrow(
+      'no engine of one node of these GPUs is large enough; an aggregated one with ' +
+        'tensor_parallel_size 8 and pipeline_parallel_size 2 would be, which is 16 h100.',
+    );
+    expect(kvCapacityBlocks({ ...large, tp: 8, pp: 2 })).toBeGreaterThan(1);
+    expect(() => kvCapacityBlocks(query('kimi-k2', 't4', 8))).toThrow('use a larger GPU');
+  });
+
+  it('names the limit of a node for degrees beyond it', () => {
+    expect(() => kvCapacityBlocks(query('deepseek-v3', 'h200', 16))).toThrow(
+      'deepseek-v3 cannot be spread over 16 GPUs: tensor parallelism is simulated within a node ' +
+        'of 8 GPUs. For more GPUs add pipeline_parallel_size, or data_parallel_size for a mixture ' +
+        'of experts. Possible tensor_parallel_size: 1, 2, 4, 8.',
+    );
+  });
+
   it.each([
     ['llama-3.1-8b', 3],
     ['llama-3.1-8b', 16],

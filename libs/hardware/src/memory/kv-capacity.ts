@@ -24,6 +24,9 @@ export interface KvCapacityQuery extends EnginePlacement, CudaGraphOptions {
   readonly vllmMinor?: number | undefined;
 }
 
+/** Numbers of pipeline stages that are suggested for a model that no node can hold. */
+const PIPELINES = [2, 4, 8] as const;
+
 /** Number of blocks without KV in each engine: vLLM's `BlockPool.null_block`. */
 export const NULL_BLOCKS = 1;
 
@@ -89,12 +92,25 @@ function usableBytes(query: KvCapacityQuery): number {
   return gpu.shownMemoryBytes * gpuMemoryUtilization - reserved;
 }
 
-/** The smallest engine of the same GPUs that fits the model. */
+/** The smallest engine of the same GPUs that fits the model, of one node if there is one. */
 function remedyOf(query: KvCapacityQuery): string {
   const { model, gpu, pp, dp = 1 } = query;
-  const tp = tensorParallelDegrees(model).find((degree) => blocksOf({ ...query, tp: degree }) >= 1);
-  if (tp === undefined)
-    return 'no engine of one node of these GPUs is large enough; use a larger GPU';
-  const gpus = engineGpus({ tp, pp }) * dp;
-  return `tensor_parallel_size ${tp} would do, which is ${gpus} ${gpu.name} per engine`;
+  const degrees = tensorParallelDegrees(model);
+  const isEnough = (size: Pick<KvCapacityQuery, 'tp' | 'pp'>): boolean =>
+    blocksOf({ ...query, ...size }) > NULL_BLOCKS;
+  const tp = degrees.find((degree) => isEnough({ tp: degree, pp }));
+  if (tp !== undefined) {
+    const gpus = engineGpus({ tp, pp }) * dp;
+    return `tensor_parallel_size ${tp} would do, which is ${gpus} ${gpu.name} per engine`;
+  }
+  const none = 'no engine of one node of these GPUs is large enough';
+  const widest = degrees.at(-1)!;
+  const isStageable = (stages: number): boolean =>
+    dp === 1 && stages <= model.layers && isEnough({ tp: widest, pp: stages });
+  const stages = PIPELINES.find(isStageable);
+  if (stages === undefined) return `${none}; use a larger GPU`;
+  return (
+    `${none}; an aggregated one with tensor_parallel_size ${widest} and ` +
+    `pipeline_parallel_size ${stages} would be, which is ${widest * stages} ${gpu.name}`
+  );
 }

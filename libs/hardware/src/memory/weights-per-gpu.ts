@@ -1,5 +1,7 @@
 import type { EnginePlacement } from '../engine-placement';
 import {
+  attentionParameters,
+  attentionWeightBytes,
   type ModelGeometry,
   routedParameters,
   routerParameters,
@@ -22,13 +24,16 @@ export function weightBytesPerGpu(placement: EnginePlacement): number {
   const { precision } = model;
   const linearBytes = WEIGHT_BYTES[linearFormat(precision)];
   const router = routerParameters(model);
+  const attention = model.layers * attentionParameters(model);
   const whole = copiedParameters(model, tp);
-  const cut = sharedLayerParameters(model) - router - uncutParameters(model);
+  const cut = sharedLayerParameters(model) - router - attention;
+  const attentionShare = (attention - uncutParameters(model)) / tp + whole;
   const share = (routedParameters(model) / (tp * dp)) * expertPadding(placement);
   const experts = share * WEIGHT_BYTES[precision.experts];
   const vocabulary = (vocabularyParameters(model) * vocabularySides(model)) / tp;
   const plain = (vocabulary + router) * WEIGHT_BYTES.bf16;
-  return (cut / tp + whole) * linearBytes + experts + plain + rotaryTableBytes(model);
+  const linear = (cut / tp) * linearBytes + attentionShare * attentionWeightBytes(model);
+  return linear + experts + plain + rotaryTableBytes(model);
 }
 
 /** Parameters that are not cut by the degree. */

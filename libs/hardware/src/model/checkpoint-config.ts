@@ -18,8 +18,10 @@ export class CheckpointConfig {
   /** @throws HardwareError `bad-config`, which names the field */
   count(...names: readonly string[]): number {
     const found = this.optionalCount(...names);
-    if (found !== undefined) return found;
-    throw this.unusable(`has no ${names.map((name) => `'${name}'`).join(' or ')}`);
+    const listed = names.map((name) => `'${name}'`).join(' or ');
+    if (found === undefined) throw this.unusable(`has no ${listed}`);
+    if (found === 0) throw this.unusable(`has 0 for ${listed}`);
+    return found;
   }
 
   /** The first of these fields that is set, as a whole number from 0. */

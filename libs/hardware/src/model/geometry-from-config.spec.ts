@@ -41,6 +41,11 @@ describe('the geometry of a config.json', () => {
     expect(read).toThrow("config.json cannot be used: it has no 'hidden_size' or 'n_embd'.");
   });
 
+  it('names the field that is 0', () => {
+    const read = () => geometryFromConfig({ ...QWEN_3_8B, num_attention_heads: 0 }, 'mine');
+    expect(read).toThrow("mine cannot be used: it has 0 for 'num_attention_heads' or 'n_head'.");
+  });
+
   it.each([
     [DEEPSEEK_V3, 'kv_lora_rank'],
     [DEEPSEEK_V3, 'q_lora_rank'],
@@ -82,6 +87,79 @@ describe('the geometry of a config.json', () => {
     const config = { ...without(QWEN_3_8B, 'use_sliding_window'), sliding_window: 128 };
     const { attention } = geometryFromConfig({ ...config, layer_types: types }, 'mine');
     expect(attention).toMatchObject({ slidingWindow: { tokens: 128, layers: 2 } });
+  });
+});
+
+describe('the formats in a config.json', () => {
+  /** As moonshotai/Kimi-K2.5 publishes it: only routed experts are in INT4. */
+  const KIMI = {
+    ...{ quant_method: 'compressed-tensors', format: 'pack-quantized' },
+    config_groups: {
+      group_0: { targets: ['Linear'], weights: { num_bits: 4, type: 'int', group_size: 32 } },
+    },
+    ignore: [
+      ...['lm_head', 're:.*self_attn.*', 're:.*shared_experts.*'],
+      're:.*mlp\\.(gate|up|gate_up|down)_proj.*',
+    ],
+  };
+
+  const precisionOf = (quantization: object, base: object = DEEPSEEK_V3) =>
+    geometryFromConfig({ ...base, quantization_config: quantization }, 'mine').precision;
+
+  it('leave in BF16 what the checkpoint leaves out', () => {
+    const own = { linear: 'bf16', experts: 'int4_group32', kvCache: 'bf16' };
+    expect(precisionOf(KIMI)).toEqual(own);
+    expect(findModel('kimi-k2.5').precision).toEqual(own);
+  });
+
+  it("are read of a model's text part", () => {
+    const text = { ...DEEPSEEK_V3, quantization_config: KIMI };
+    const { precision } = geometryFromConfig({ model_type: 'kimi_k25', text_config: text }, 'mine');
+    expect(precision.experts).toBe('int4_group32');
+  });
+
+  it('may differ into and behind attention', () => {
+    const out = ['*.q_a_proj*', '*.q_b_proj*', '*.kv_a_proj*', '*.kv_b_proj*', 'lm_head'];
+    const modelopt = { quant_method: 'modelopt', quant_algo: 'NVFP4', exclude_modules: out };
+    const parts = { linear: 'nvfp4', experts: 'nvfp4', kvCache: 'bf16' };
+    const own = { ...parts, attention: 'bf16', attentionOutput: 'nvfp4' };
+    expect(precisionOf(modelopt)).toEqual(own);
+    const { model } = { model: findModel('deepseek-v3') };
+    const served = servedIn(model, findGpu('b200'), { quantization: 'nvfp4' });
+    expect(served.precision).toEqual(own);
+    const whole = { ...modelopt, exclude_modules: ['model.layers.*.self_attn*', 'lm_head'] };
+    expect(precisionOf(whole)).toEqual({ ...parts, attention: 'bf16' });
+  });
+
+  it.each([
+    ['a part of the name', ['self_attn']],
+    [
+      'every layer by its name',
+      Array.from({ length: 36 }, (_, i) => `model.layers.${i}.self_attn`),
+    ],
+    ['a pattern', ['re:.*self_attn']],
+  ])('are BF16 where %s is left out', (_how, ignored) => {
+    const fp8 = {
+      quant_method: 'fp8',
+      activation_scheme: 'dynamic',
+      modules_to_not_convert: ignored,
+    };
+    const { linear, attention } = precisionOf(fp8, QWEN_3_8B);
+    expect({ linear, attention }).toEqual({ linear: 'fp8_static', attention: 'bf16' });
+  });
+
+  it.each([
+    ['a list of other layers', ['model.layers.1.self_attn', 'lm_head', 'mlp.gate']],
+    ['a pattern that cannot be read', ['re:(self_attn']],
+  ])('are those of the checkpoint in spite of %s', (_how, ignored) => {
+    const awq = { quant_method: 'awq', bits: 4, group_size: 128, modules_to_not_convert: ignored };
+    const all = { linear: 'int4', experts: 'int4', kvCache: 'bf16' };
+    expect(precisionOf(awq, QWEN_3_8B)).toEqual(all);
+  });
+
+  it('are refused with the width that is not simulated', () => {
+    const read = () => precisionOf({ quant_method: 'gptq', bits: 8 }, QWEN_3_8B);
+    expect(read).toThrow("a quantization_config of unknown method 'gptq' with 8 bits");
   });
 });
 

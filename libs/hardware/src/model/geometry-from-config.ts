@@ -1,11 +1,12 @@
 import { CheckpointConfig } from './checkpoint-config';
+import { precisionFromConfig } from './checkpoint-precision';
 import type {
   GroupedAttention,
   LatentAttention,
   MixtureOfExperts,
   ModelGeometry,
 } from './model-geometry';
-import { BF16, type Precision, type WeightFormat } from './precision';
+import { NVFP4_LAYERS } from './nvfp4-layers';
 
 /** Model types with state-space or linear attention, without measured times. */
 const HYBRID = /mamba|jamba|falcon_h1|nemotron_h|qwen3_next|qwen3_5|granitemoehybrid|rwkv|zamba/;
@@ -43,11 +44,12 @@ export function geometryFromConfig(content: unknown, name: string): ModelGeometr
     feedForwardMatrices: UNGATED.test(type) ? 2 : 3,
     vocabulary: config.count('vocab_size'),
     tiedEmbeddings: config.isTrue('tie_word_embeddings'),
-    precision: precisionOf(config),
+    precision: precisionFromConfig(config, { layers, experts }),
     maxContext: config.count('max_position_embeddings', 'n_positions'),
     ...(QK_NORM.test(type) ? { qkNorm: true } : {}),
     ...(QK_NORM_ACROSS.test(type) ? { qkNorm: 'across heads' } : {}),
     ...(experts ? { experts } : {}),
+    ...(NVFP4_LAYERS[type] ? { nvfp4Layers: NVFP4_LAYERS[type] } : {}),
   };
 }
 
@@ -130,28 +132,4 @@ function sharedExpertsOf(config: CheckpointConfig, expertIntermediate: number): 
   const width = config.optionalCount('shared_expert_intermediate_size');
   if (width !== undefined) return width / expertIntermediate;
   return config.optionalCount('n_shared_experts');
-}
-
-/** Reads `quantization_config` as vLLM does. */
-function precisionOf(config: CheckpointConfig): Precision {
-  const quantized = config.mapping('quantization_config');
-  if (quantized === undefined) return BF16;
-  const format = formatOf(config, quantized);
-  const kvScheme = quantized['kv_cache_scheme'] ?? quantized['kv_cache_quant_algo'];
-  return { linear: format, experts: format, kvCache: kvScheme ? 'fp8' : 'bf16' };
-}
-
-function formatOf(
-  config: CheckpointConfig,
-  quantized: Readonly<Record<string, unknown>>,
-): WeightFormat {
-  const text = JSON.stringify(quantized).toLowerCase();
-  const method = String(quantized['quant_method'] ?? '').toLowerCase();
-  if (method === 'mxfp4') return 'mxfp4';
-  if (text.includes('nvfp4')) return 'nvfp4';
-  if (method === 'awq' || method === 'gptq' || text.includes('"num_bits":4')) return 'int4';
-  if (text.includes('weight_block_size":[')) return 'fp8_block';
-  const isFp8 = text.includes('fp8') || text.includes('"type":"float"');
-  if (isFp8) return text.includes('"dynamic":true') ? 'fp8' : 'fp8_static';
-  throw config.unusable(`has a quantization_config of unknown method '${method}'`);
 }

@@ -1,9 +1,11 @@
 import { grouped } from './grouped-model';
 import type { LatentAttention, MixtureOfExperts, ModelGeometry } from './model-geometry';
+import { DEEPSEEK_NVFP4, KIMI_NVFP4 } from './nvfp4-layers';
 import { BF16, type Precision } from './precision';
 
 const MXFP4_EXPERTS: Precision = { ...BF16, linear: 'mxfp4', experts: 'mxfp4' };
 const BLOCKWISE_FP8: Precision = { ...BF16, linear: 'fp8_block', experts: 'fp8_block' };
+const INT4_EXPERTS: Precision = { ...BF16, experts: 'int4_group32' };
 
 /** Experts of all layers, none shared. */
 const routed = (experts: number, activeExperts: number, expertIntermediate: number) => ({
@@ -34,6 +36,12 @@ const DEEPSEEK = {
   feedForwardMatrices: 3 as const,
   ...{ tiedEmbeddings: false, precision: BLOCKWISE_FP8 },
 };
+
+/** Kimi K2 is DeepSeek-V3 with more experts, and fewer heads. */
+const KIMI = {
+  ...{ ...DEEPSEEK, heads: 64, vocabulary: 163_840, nvfp4Layers: KIMI_NVFP4 },
+  experts: { ...DEEPSEEK_EXPERTS, experts: 384, denseLayers: 1 },
+} as const;
 
 const QWEN_3 = { headDim: 128, qkNorm: true, vocabulary: 151_936 } as const;
 const LLAMA_4 = {
@@ -92,12 +100,16 @@ export const MIXTURE_MODELS: readonly ModelGeometry[] = [
       ...['deepseek-v3.1-terminus'],
     ],
     ...{ heads: 128, experts: DEEPSEEK_EXPERTS, vocabulary: 129_280, maxContext: 163_840 },
+    nvfp4Layers: DEEPSEEK_NVFP4,
   },
   {
-    ...{ ...DEEPSEEK, name: 'kimi-k2' },
-    aliases: ['kimi-k2-instruct', 'kimi-k2-instruct-0905'],
-    ...{ heads: 64, vocabulary: 163_840, maxContext: 131_072 },
-    experts: { ...DEEPSEEK_EXPERTS, experts: 384, denseLayers: 1 },
+    ...{ ...KIMI, name: 'kimi-k2', aliases: ['kimi-k2-instruct', 'kimi-k2-instruct-0905'] },
+    maxContext: 131_072,
+  },
+  {
+    ...{ ...KIMI, name: 'kimi-k2.5', aliases: ['kimi-k2-thinking', 'kimi-k2.6'] },
+    // Routed experts in INT4 by groups of 32, all else in BF16 (`ignore` of its config.json).
+    ...{ precision: INT4_EXPERTS, maxContext: 262_144 },
   },
   grouped({
     ...{ name: 'minimax-m2', aliases: ['minimax-m2.1', 'minimax-m2.5'], qkNorm: 'across heads' },

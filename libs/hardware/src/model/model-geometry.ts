@@ -1,5 +1,12 @@
 import type { Named } from '../find-by-name';
-import { KV_CACHE_BYTES, linearFormat, type Precision, WEIGHT_BYTES } from './precision';
+import {
+  attentionFormat,
+  attentionOutputFormat,
+  KV_CACHE_BYTES,
+  linearFormat,
+  type Precision,
+  WEIGHT_BYTES,
+} from './precision';
 
 /** Grouped-query attention; multi-head when kvHeads = heads. */
 export interface GroupedAttention {
@@ -70,6 +77,8 @@ export interface ModelGeometry extends Named {
   readonly qkNorm?: boolean | 'across heads';
   /** The format in which it is served; by default that of the published checkpoint. */
   readonly precision: Precision;
+  /** The layers that are in other formats in its published NVFP4 checkpoint. Unset: none. */
+  readonly nvfp4Layers?: Omit<Partial<Precision>, 'kvCache' | 'experts'>;
   readonly maxContext: number;
   /**
    * The part of the model in this pipeline stage: the first has the embedding, the last the output
@@ -94,6 +103,24 @@ export function attentionParameters(model: ModelGeometry): number {
   const query = queryRank === 0 ? hidden * queries : (hidden + queries) * queryRank;
   const keyValue = hidden * (kvRank + ropeDim) + kvRank * heads * (nopeDim + valueDim);
   return query + keyValue + heads * valueDim * hidden;
+}
+
+/** Parameters of the projection behind one layer's attention. */
+export function attentionOutputParameters({ hidden, heads, attention }: ModelGeometry): number {
+  const width = attention.kind === 'grouped' ? attention.headDim : attention.valueDim;
+  return heads * width * hidden;
+}
+
+/**
+ * Bytes of one weight of attention, the mean of the projections into and behind it.
+ */
+export function attentionWeightBytes(model: ModelGeometry): number {
+  const behind = attentionOutputParameters(model) / attentionParameters(model);
+  const { precision } = model;
+  return (
+    (1 - behind) * WEIGHT_BYTES[attentionFormat(precision)] +
+    behind * WEIGHT_BYTES[attentionOutputFormat(precision)]
+  );
 }
 
 /** Parameters of one routed or shared expert. */
@@ -166,10 +193,12 @@ export function activeParameterCount(model: ModelGeometry): number {
  */
 export function meanWeightBytes(model: ModelGeometry): number {
   const routed = routedParameters(model);
-  const linear = sharedLayerParameters(model) - routerParameters(model);
+  const attention = model.layers * attentionParameters(model);
+  const linear = sharedLayerParameters(model) - routerParameters(model) - attention;
   const all = parameterCount(model);
-  const plain = all - routed - linear;
+  const plain = all - routed - linear - attention;
   const bytes =
+    attention * attentionWeightBytes(model) +
     linear * WEIGHT_BYTES[linearFormat(model.precision)] +
     routed * WEIGHT_BYTES[model.precision.experts] +
     plain * WEIGHT_BYTES.bf16;

@@ -10,7 +10,9 @@ export type WeightFormat =
   | 'nvfp4'
   /** Four-bit experts that compute in BF16. */
   | 'mxfp4'
-  | 'int4';
+  | 'int4'
+  /** INT4 with a scale per 32 weights and no zeros, as Moonshot publishes Kimi. */
+  | 'int4_group32';
 
 export type KvCacheFormat = 'bf16' | 'fp8';
 
@@ -19,6 +21,10 @@ export interface Precision {
   readonly linear: WeightFormat;
   readonly experts: WeightFormat;
   readonly kvCache: KvCacheFormat;
+  /** Of the projections into and behind attention, where it is another one than `linear`. */
+  readonly attention?: WeightFormat;
+  /** Of the projection behind attention, where it is another one than `attention`. */
+  readonly attentionOutput?: WeightFormat;
 }
 
 export const BF16: Precision = { linear: 'bf16', experts: 'bf16', kvCache: 'bf16' };
@@ -36,19 +42,32 @@ export const WEIGHT_BYTES: Readonly<Record<WeightFormat, number>> = {
   mxfp4: 0.5 + 1 / 32,
   // Groups of 128 with a scale of two bytes and a zero of half a byte.
   int4: 0.5 + 2.5 / 128,
+  int4_group32: 0.5 + 2 / 32,
 };
 
 export const KV_CACHE_BYTES: Readonly<Record<KvCacheFormat, number>> = { bf16: 2, fp8: 1 };
 
 /** Text for logs and results, such as `FP8 (KV cache BF16)`. */
-export function describePrecision({ linear, experts, kvCache }: Precision): string {
+export function describePrecision(precision: Precision): string {
+  const { linear, experts, kvCache, attention } = precision;
   const weights = linear === experts ? linear : `${linear}, experts ${experts}`;
-  return `${weights}, KV cache ${kvCache}`.replaceAll('_', ' ');
+  const own = attention === undefined ? '' : `, attention ${attention}`;
+  return `${weights}${own}, KV cache ${kvCache}`.replaceAll('_', ' ');
 }
 
 /** Only the experts of MXFP4 checkpoints are in four bits. */
 export function linearFormat({ linear }: Precision): WeightFormat {
   return linear === 'mxfp4' ? 'bf16' : linear;
+}
+
+/** The format of the projections into attention. */
+export function attentionFormat(precision: Precision): WeightFormat {
+  return precision.attention ?? linearFormat(precision);
+}
+
+/** The format of the projection behind attention. */
+export function attentionOutputFormat(precision: Precision): WeightFormat {
+  return precision.attentionOutput ?? attentionFormat(precision);
 }
 
 /** True when experts, or the linear layers of a model without experts, compute in FP8. */

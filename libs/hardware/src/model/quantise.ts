@@ -1,7 +1,12 @@
 import type { Gpu } from '../gpu/gpu';
 import { HardwareError } from '../hardware-error';
 import type { ModelGeometry } from './model-geometry';
-import type { KvCacheFormat, Precision, WeightFormat } from './precision';
+import {
+  attentionFormat,
+  type KvCacheFormat,
+  type Precision,
+  type WeightFormat,
+} from './precision';
 
 /** vLLM's names of weight formats, with the formats in which engines compute. */
 const FORMATS = {
@@ -51,7 +56,8 @@ export function servedIn(model: ModelGeometry, gpu: Gpu, request: PrecisionReque
     quantization === undefined ? model.precision : precisionOf(FORMATS[quantization], model);
   const kvCache = kvCacheDtype === 'auto' ? weights.kvCache : KV_FORMATS[kvCacheDtype];
   const precision = { ...weights, kvCache };
-  for (const format of [precision.linear, precision.experts]) checkFormat(format, gpu);
+  const { linear, experts } = precision;
+  for (const format of [linear, experts, attentionFormat(precision)]) checkFormat(format, gpu);
   const { attention } = model;
   const keepsAll = request.disableHybridKvCacheManager === true;
   if (!keepsAll || attention.kind === 'latent' || attention.slidingWindow === undefined)
@@ -61,17 +67,20 @@ export function servedIn(model: ModelGeometry, gpu: Gpu, request: PrecisionReque
 }
 
 /** Only the experts of a mixture in MXFP4 are in four bits. */
-function precisionOf(format: WeightFormat, { precision }: ModelGeometry): Precision {
-  return { linear: format, experts: format, kvCache: precision.kvCache };
+function precisionOf(format: WeightFormat, { precision, nvfp4Layers }: ModelGeometry): Precision {
+  const own = format === 'nvfp4' ? nvfp4Layers : {};
+  return { linear: format, experts: format, kvCache: precision.kvCache, ...own };
 }
 
-const NAMES: Readonly<Record<WeightFormat, string>> = {
+type Named = Exclude<WeightFormat, 'int4_group32'>;
+
+const NAMES: Readonly<Record<Named, string>> = {
   ...{ bf16: 'none', fp8: 'fp8', fp8_static: 'modelopt (static FP8)', fp8_block: 'fp8_block' },
   ...{ nvfp4: 'nvfp4', mxfp4: 'mxfp4', int4: 'awq, gptq (INT4 weights)' },
 };
 
 /** Weight-only formats compute in BF16, which every GPU of the catalogue supports. */
-export function formatsOf(gpu: Gpu): WeightFormat[] {
+export function formatsOf(gpu: Gpu): Named[] {
   const fp8 = gpu.fp8Factor === undefined ? [] : (['fp8', 'fp8_static', 'fp8_block'] as const);
   const fp4 = gpu.fp4Factor === undefined ? [] : (['nvfp4'] as const);
   return ['bf16', ...fp8, ...fp4, 'mxfp4', 'int4'];
@@ -79,7 +88,7 @@ export function formatsOf(gpu: Gpu): WeightFormat[] {
 
 function checkFormat(format: WeightFormat, gpu: Gpu): void {
   const possible = formatsOf(gpu);
-  if (possible.includes(format)) return;
+  if (format === 'int4_group32' || possible.includes(format)) return;
   const names = possible.map((one) => NAMES[one]).join(', ');
   throw new HardwareError(
     'not-possible',

@@ -45,6 +45,7 @@ describe('engine choices', () => {
   it('leave out sizes above the number of GPUs', () => {
     const engines = new EngineChoices(LARGE, ALL, 4);
     expect(engines.choices.prefillTp).toEqual([2]);
+    expect(engines.gpuCounts).toEqual([2, 4]);
     expect(() => new EngineChoices(LARGE, { ...ALL, aggregated: [8] }, 1)).toThrow(/needs/);
     const eight = { prefill: [8], decode: [8], aggregated: [8] };
     expect(() => new EngineChoices(LARGE, eight, 4)).toThrow('need more than 4 GPUs');

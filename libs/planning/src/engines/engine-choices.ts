@@ -78,6 +78,12 @@ export class EngineChoices {
     };
   }
 
+  /** Numbers of GPUs of the engines that the plan chooses from, rising. */
+  get gpuCounts(): number[] {
+    const counts = [...this.pools.values()].map(({ gpus }) => gpus);
+    return [...new Set(counts)].sort((a, b) => a - b);
+  }
+
   /** Sizes that were left out, with the reasons. */
   get notes(): string[] {
     const left = new Map<string, string[]>();

@@ -1,6 +1,13 @@
-import type { GroupedAttention, ModelGeometry, WeightFormat } from '@baton/hardware';
-import type { AttentionShape, AttentionTable, LatentAttentionTable } from '@baton/operators';
-import { needed, type StepParts } from './step-parts';
+import {
+  attentionFormat,
+  attentionOutputFormat,
+  type GroupedAttention,
+  type LatentAttention,
+  type ModelGeometry,
+  type WeightFormat,
+} from '@baton/hardware';
+import type { AttentionShape, AttentionTable } from '@baton/operators';
+import { layersOf, type Linear, linearOf, needed, type StepParts } from './step-parts';
 import { Uncovered } from './uncovered';
 
 /** Prompts of one step, alike. */
@@ -32,7 +39,7 @@ export interface AttentionPart {
 /** @throws Uncovered */
 export function attentionPartOf(parts: StepParts): AttentionPart {
   const { attention } = parts.placement.model;
-  return attention.kind === 'latent' ? latent(parts) : grouped(parts, attention);
+  return attention.kind === 'latent' ? latent(parts, attention) : grouped(parts, attention);
 }
 
 /** Contexts of a batch lie around their mean; the table is averaged over this spread. */
@@ -117,22 +124,25 @@ function meanAround(context: number, usAt: (tokens: number) => number): number {
   return sum / SPREAD_POINTS;
 }
 
-function latent(parts: StepParts): AttentionPart {
+function latent(parts: StepParts, attention: LatentAttention): AttentionPart {
   const { tables, placement } = parts;
   const { model, tp } = placement;
-  const { linear, kvCache } = model.precision;
-  if (model.attention.kind === 'latent' && model.attention.queryRank === 0) {
+  if (attention.queryRank === 0) {
     throw new Uncovered('latent attention was measured with a down-projection of queries alone');
   }
-  const formats = { weights: blockFormat(linear), kv: kvCache };
+  const weights = blockFormat(attentionFormat(model.precision));
+  const formats = { weights, kv: model.precision.kvCache };
   const context = needed(tables.latentContext(formats), 'latent attention of this format');
   const decode = needed(tables.latentGeneration(formats), 'latent attention of this format');
   const heads = model.heads / tp;
   const isOwn = hasMeasuredWidths(model);
+  const savedUs = savedBehind(parts, heads * attention.valueDim);
+  const blockUs = ({ prompts, length }: PromptShape) =>
+    context.timeUs(heads, length, prompts) - savedUs(prompts * length);
   return {
-    prefillUs: (shape) => model.layers * latentPrefillUs(context, heads, shape),
+    prefillUs: (shape) => model.layers * blockUs(shape) * newShare(shape),
     decodeUs: ({ sequences, context: tokens }) =>
-      model.layers * decode.timeUs(heads, sequences, tokens + 1),
+      model.layers * (decode.timeUs(heads, sequences, tokens + 1) - savedUs(sequences)),
     isMeasuredPrefill: ({ length, prompts }) => isOwn && context.covers(heads, length, prompts),
     isMeasuredDecode: ({ sequences, context: tokens }) =>
       isOwn && decode.covers(heads, sequences, tokens + 1),
@@ -147,8 +157,19 @@ function hasMeasuredWidths({ hidden, attention }: ModelGeometry): boolean {
   return widths.join() === '7168,1536,512,128,64,128';
 }
 
-function latentPrefillUs(table: LatentAttentionTable, heads: number, shape: PromptShape): number {
-  return table.timeUs(heads, shape.length, shape.prompts) * newShare(shape);
+/**
+ * What one layer saves because the projection behind attention is in another format than the rest
+ * of the block, as in the second version of NVIDIA's NVFP4 checkpoints of DeepSeek. May be negative
+ * where quantising takes longer than it saves.
+ */
+function savedBehind(parts: StepParts, width: number): Linear {
+  const { hidden, precision } = parts.placement.model;
+  const format = attentionOutputFormat(precision);
+  if (format === attentionFormat(precision)) return () => 0;
+  const shape = { n: hidden, k: width };
+  const inBlock = linearOf(layersOf(parts, blockFormat(attentionFormat(precision))), shape);
+  const own = linearOf(layersOf(parts, format), shape);
+  return (tokens) => inBlock(tokens) - own(tokens);
 }
 
 /** Blocks of latent attention were measured in three formats. */

@@ -6,7 +6,9 @@ import type { Linear, StepParts } from './step-parts';
  * The tables of these formats time experts that were chosen before (AIConfigurator,
  * collector/vllm/collect_moe.py); that of MXFP4 chooses them, that of NVFP4 packs the choice.
  */
-const CHOSEN_BEFORE: readonly WeightFormat[] = ['bf16', 'fp8', 'fp8_static', 'fp8_block', 'int4'];
+const CHOSEN_BEFORE: readonly WeightFormat[] = [
+  ...(['bf16', 'fp8', 'fp8_static', 'fp8_block', 'int4', 'int4_group32'] as const),
+];
 const SCORE_BYTES = 4;
 
 /** Choosing the experts of all layers, one kernel in each (`topk_softmax`), µs by tokens. */

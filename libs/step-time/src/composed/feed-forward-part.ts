@@ -203,7 +203,7 @@ function expertShape({ placement }: StepParts, experts: MixtureOfExperts): Exper
 function expertFormat(format: WeightFormat, activations: Mxfp4Activations): OperatorFormat {
   if (format === 'mxfp4' && activations === 'mxfp8') return 'mxfp4_mxfp8';
   if (format === 'fp8_static') return 'fp8';
-  return format === 'int4' ? 'int4_wo' : format;
+  return format === 'int4' || format === 'int4_group32' ? 'int4_wo' : format;
 }
 
 /**

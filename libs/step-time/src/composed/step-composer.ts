@@ -1,9 +1,10 @@
 import {
+  attentionFormat,
+  attentionOutputFormat,
   type EnginePlacement,
   expertLayers,
   hasEmbedding,
   hasOutputHead,
-  linearFormat,
 } from '@baton/hardware';
 import { elementwiseUs, type OperatorTables } from '@baton/operators';
 import {
@@ -177,18 +178,19 @@ function projectionsOf(parts: StepParts): StepOperatorLaw[] {
   const { headDim } = attention;
   const kvHeads = Math.max(1, Math.ceil(attention.kvHeads / tp));
   const width = (heads / tp) * headDim;
-  const layers = layersOf(parts, linearFormat(model.precision));
+  const into = layersOf(parts, attentionFormat(model.precision));
+  const behind = layersOf(parts, attentionOutputFormat(model.precision));
   return [
     {
       name: 'qkv',
-      us: linearOf(layers, {
+      us: linearOf(into, {
         ...{ n: width + 2 * kvHeads * headDim, k: hidden },
         mayArriveQuantised: isNormQuantising(parts),
       }),
     },
     {
       name: 'output projection',
-      us: linearOf(layers, { n: hidden, k: width, mayArriveQuantised: true }),
+      us: linearOf(behind, { n: hidden, k: width, mayArriveQuantised: true }),
     },
   ];
 }
