@@ -128,7 +128,7 @@ const IDLE: Found = {
 function healthy({ inFlight }: ClusterModel): Found {
   return {
     ...{ id: 'healthy', level: 'good', title: 'Healthy' },
-    detail: `${formatOf(inFlight, 'request')} in flight; none waits for long.`,
+    detail: `${formatOf(inFlight, 'request')} in flight; none waits long.`,
     advice:
       'No engine is lost, no request is refused, and fewer than two requests per engine wait for ' +
       'prefill, for the link or for decode.',
@@ -138,7 +138,7 @@ function healthy({ inFlight }: ClusterModel): Found {
 function starved(engines: number): Found {
   return {
     ...{ id: 'starved', level: 'bad', title: 'This machine is too slow' },
-    detail: `The processes of ${formatOf(engines, 'engine')} get too little CPU time.`,
+    detail: `${formatOf(engines, 'engine')} ${engines === 1 ? 'gets' : 'get'} too little CPU time.`,
     advice:
       'Steps end later than simulated, so the latencies on this page are too long. Simulate ' +
       'fewer engines, lower the speedup, or use a larger machine.',
