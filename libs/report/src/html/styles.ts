@@ -46,8 +46,8 @@ dl.list{columns:3 260px;column-gap:2rem;font-size:.85rem}
 .list div{display:flex;justify-content:space-between;gap:1rem;padding:.12rem 0;border-bottom:1px dotted var(--line);break-inside:avoid}
 .list dd{text-align:right}
 .scroll{overflow-x:auto;max-height:32rem}
-table{border-collapse:collapse;width:100%;font-size:.85rem;font-variant-numeric:tabular-nums}
-th,td{padding:.28rem .5rem;text-align:left;white-space:nowrap;border-bottom:1px solid var(--line)}
+table{border-collapse:collapse;width:100%;font-size:.8rem;font-variant-numeric:tabular-nums}
+th,td{padding:.28rem .3rem;text-align:left;white-space:nowrap;border-bottom:1px solid var(--line)}
 thead th{color:var(--muted);font-weight:500;position:sticky;top:0;background:var(--panel)}
 tbody th{font-weight:500}
 tbody th:first-child,tbody td:first-child{white-space:normal;min-width:8rem}
