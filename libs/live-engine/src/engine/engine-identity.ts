@@ -28,7 +28,7 @@ export class EngineIdentity {
   readonly role: Stage;
   /** Undefined for an engine of one rank. */
   readonly dataParallel: RankOptions | undefined;
-  /** vLLM's engine number, unique among living engines; the wanted one until the cluster gives it. */
+  /** vLLM's engine number, unique among living engines. Before: the wanted one. */
   index: number;
   state: EnginePresence['state'] = 'starting';
   /** The cause of its start that is under way. */

@@ -36,7 +36,10 @@ const NO_THROUGHPUT =
 
 function notApart(winner: SplitResult, rival: SplitResult): string {
   const needed = formatShare(apartFactor(winner, rival) - 1);
-  return `The two cannot be told apart: differences below ${needed} are within the error of the step times.`;
+  return (
+    `The two cannot be told apart: differences below ${needed} are within the error of the ` +
+    'step times.'
+  );
 }
 
 /** Splits of either kind whose goodput cannot be distinguished from the winner's, best first. */

@@ -92,7 +92,7 @@ function sentences({ failures, parts, void: isVoid }: HeldOut, reasons: Reasons)
   const { overheadShare, contention, followed, wavering, pauses, typical } = reasons;
   const { fit, stepsOutsideRange, steps } = reasons;
   return [
-    `overhead of requests: ${percent(overheadShare)} of the mean TTFT, included in the simulated figures`,
+    `overhead of requests: ${percent(overheadShare)} of the mean TTFT, included in *simulated*`,
     ...(contention === undefined
       ? []
       : [
