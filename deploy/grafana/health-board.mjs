@@ -70,7 +70,8 @@ export function healthBoard() {
             'Leases expired',
             {
               ...{ unit: 'short', warn: 1, bad: 3 },
-              description: 'Holdings that no engine fetched within their lease, since the start.',
+              description:
+                'Holdings since the start whose lease ended before an engine fetched their KV.',
             },
             'sum(baton:kv_releases_total{reason="expired"})',
           ),
@@ -83,35 +84,61 @@ export function healthBoard() {
             },
             'sum(vllm:nixl_num_notifications_after_expiry_total)',
           ),
-          lines('Engines by state', 'short', [
-            { expr: 'max by (stage, state) (baton:engines)', legend: '{{stage}} {{state}}' },
-          ]),
-          lines('Runs of jobs', 'ops', [
-            { expr: `sum(${rate('baton:runs_started_total')})`, legend: 'started' },
-            { expr: `sum(${rate('baton:runs_failed_total')})`, legend: 'failed' },
-            { expr: `sum(${rate('baton:runs_aborted_total')})`, legend: 'aborted' },
-            { expr: `sum(${rate('baton:job_locks_lost_total')})`, legend: 'lock lost' },
-          ]),
-          lines('Jobs placed again, requests refused', 'ops', [
+          lines(
+            'Engines by state',
             {
-              expr: 'sum(rate(baton:rehomed_jobs_total[$__rate_interval]))',
-              legend: 'placed again',
+              unit: 'short',
+              description:
+                'Engines by stage and state. A draining engine finishes its requests and leaves.',
             },
+            [{ expr: 'max by (stage, state) (baton:engines)', legend: '{{stage}} {{state}}' }],
+          ),
+          lines(
+            'Runs of jobs',
             {
-              expr: 'sum(rate(baton:slo_refusals_total[$__rate_interval]))',
-              legend: 'refused for its predicted TTFT',
+              unit: 'ops',
+              description:
+                'Runs per second that started, failed, were aborted, or lost the lock of their job. A job whose lock is lost runs again.',
             },
+            [
+              { expr: `sum(${rate('baton:runs_started_total')})`, legend: 'started' },
+              { expr: `sum(${rate('baton:runs_failed_total')})`, legend: 'failed' },
+              { expr: `sum(${rate('baton:runs_aborted_total')})`, legend: 'aborted' },
+              { expr: `sum(${rate('baton:job_locks_lost_total')})`, legend: 'lock lost' },
+            ],
+          ),
+          lines(
+            'Jobs placed again, requests refused',
             {
-              expr: 'sum(rate(baton:slow_readers_total[$__rate_interval]))',
-              legend: 'ended for a slow reader',
+              unit: 'ops',
+              description:
+                'Jobs per second that moved from a lost engine to another, and requests per second that were refused or ended.',
             },
-          ]),
-          lines('Faults injected', 'ops', [
-            {
-              expr: 'sum by (fault, stage) (rate(baton:faults_injected_total[$__rate_interval]))',
-              legend: '{{fault}} {{stage}}',
-            },
-          ]),
+            [
+              {
+                expr: 'sum(rate(baton:rehomed_jobs_total[$__rate_interval]))',
+                legend: 'placed again',
+              },
+              {
+                expr: 'sum(rate(baton:slo_refusals_total[$__rate_interval]))',
+                legend: 'refused for its predicted TTFT',
+              },
+              {
+                expr: 'sum(rate(baton:slow_readers_total[$__rate_interval]))',
+                legend: 'ended for a slow reader',
+              },
+            ],
+          ),
+          lines(
+            'Faults injected',
+            { unit: 'ops', description: 'Injected faults per second. Empty without fault rules.' },
+            [
+              {
+                expr: 'sum by (fault, stage) (rate(baton:faults_injected_total[$__rate_interval]))',
+                legend: '{{fault}} {{stage}}',
+              },
+            ],
+          ),
         ],
       },
       {
@@ -129,7 +156,11 @@ export function healthBoard() {
           ),
           lines(
             'Job delivery, p50 and p99',
-            's',
+            {
+              unit: 's',
+              description:
+                'Wall time from the cause of a job (arrival, hold) to its arrival at an engine.',
+            },
             quantiles('baton:job_delivery_seconds').filter((_q, i) => i !== 1),
           ),
           lines(
@@ -143,15 +174,22 @@ export function healthBoard() {
           ),
           lines(
             'Delay from the end of a step to the client',
-            's',
+            {
+              unit: 's',
+              description: 'From the end of a step until its tokens are written to the connection.',
+            },
             quantiles('baton:frame_delay_seconds'),
           ),
-          lines('Time per output token, simulated and measured', 's', [
-            { expr: mean('baton:intended_time_per_output_token_seconds'), legend: 'simulated' },
-            { expr: mean('vllm:request_time_per_output_token_seconds'), legend: 'measured' },
-          ]),
           lines(
-            'Steps outside of the measured range',
+            'Time per output token, simulated and measured',
+            { unit: 's', description: 'Means. The lines agree while the machine keeps up.' },
+            [
+              { expr: mean('baton:intended_time_per_output_token_seconds'), legend: 'simulated' },
+              { expr: mean('vllm:request_time_per_output_token_seconds'), legend: 'measured' },
+            ],
+          ),
+          lines(
+            'Steps outside the measured range',
             {
               unit: 'ops',
               description:
@@ -169,35 +207,58 @@ export function healthBoard() {
       {
         name: 'Processes',
         panels: [
-          lines('CPU', 'percentunit', [
-            {
-              expr: 'rate(process_cpu_seconds_total[$__rate_interval])',
-              legend: '{{job}} {{instance}}',
-            },
-          ]),
-          lines('Memory', 'bytes', [
+          lines(
+            'CPU',
+            { unit: 'percentunit', description: 'Processor time by process; 100 % is one core.' },
+            [
+              {
+                expr: 'rate(process_cpu_seconds_total[$__rate_interval])',
+                legend: '{{job}} {{instance}}',
+              },
+            ],
+          ),
+          lines('Memory', { unit: 'bytes', description: 'Resident memory by process.' }, [
             { expr: 'process_resident_memory_bytes', legend: '{{job}} {{instance}}' },
           ]),
-          lines('Event loop lag', 's', [
-            { expr: 'baton:api_event_loop_lag_seconds', legend: 'api {{instance}}' },
-            { expr: 'baton:event_loop_lag_seconds', legend: '{{instance}}' },
-          ]),
-          lines('Duration of an event loop turn', 's', [
+          lines(
+            'Event loop lag',
+            { unit: 's', description: 'How late the event loop of a process runs its timers.' },
+            [
+              { expr: 'baton:api_event_loop_lag_seconds', legend: 'api {{instance}}' },
+              { expr: 'baton:event_loop_lag_seconds', legend: '{{instance}}' },
+            ],
+          ),
+          lines(
+            'Duration of an event loop turn',
             {
-              expr: 'rate(baton:api_event_loop_busy_seconds_total[$__rate_interval]) / rate(baton:api_event_loop_turns_total[$__rate_interval])',
-              legend: 'api {{instance}}',
+              unit: 's',
+              description: 'Mean busy time of one turn of the API. A long turn delays all streams.',
             },
-          ]),
-          lines('Waiting time of new connections', 's', [
+            [
+              {
+                expr: 'rate(baton:api_event_loop_busy_seconds_total[$__rate_interval]) / rate(baton:api_event_loop_turns_total[$__rate_interval])',
+                legend: 'api {{instance}}',
+              },
+            ],
+          ),
+          lines(
+            'Waiting time of new connections',
             {
-              expr: 'baton:api_accept_queue / rate(baton:api_connections_total[$__rate_interval])',
-              legend: 'until accepted, {{instance}}',
+              unit: 's',
+              description:
+                'Time until the API accepts a connection, and from there until it handles the request.',
             },
-            {
-              expr: 'histogram_quantile(0.99, sum by (le) (rate(baton:api_accept_to_request_seconds_bucket[$__rate_interval])))',
-              legend: 'until handled, p99',
-            },
-          ]),
+            [
+              {
+                expr: 'baton:api_accept_queue / rate(baton:api_connections_total[$__rate_interval])',
+                legend: 'until accepted, {{instance}}',
+              },
+              {
+                expr: 'histogram_quantile(0.99, sum by (le) (rate(baton:api_accept_to_request_seconds_bucket[$__rate_interval])))',
+                legend: 'until handled, p99',
+              },
+            ],
+          ),
         ],
       },
     ],

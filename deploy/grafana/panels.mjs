@@ -101,8 +101,13 @@ function thresholds(warn, bad) {
   return builder.steps(steps.map(([value, color]) => ({ value, color })));
 }
 
-export function heatmap(title, expr) {
-  const panel = new HeatmapBuilder().title(title).datasource(SOURCE).span(8).height(8);
+export function heatmap(title, description, expr) {
+  const panel = new HeatmapBuilder()
+    .title(title)
+    .description(description)
+    .datasource(SOURCE)
+    .span(8)
+    .height(8);
   panel.withTarget(
     new DataqueryBuilder().expr(expr).legendFormat('{{le}}').format('heatmap').refId('A'),
   );

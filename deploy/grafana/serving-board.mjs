@@ -45,14 +45,14 @@ function slo() {
     ),
     stat(
       'TTFT p99',
-      { unit: 's', description: 'Within this time 99 % of the requests get their first token.' },
+      { unit: 's', description: '99 % of the requests get their first token within this time.' },
       quantiles('vllm:time_to_first_token_seconds')[2].expr,
     ),
     stat(
       'ITL p99',
       {
         unit: 's',
-        description: 'Time between two tokens of a request that 99 % of all gaps do not exceed.',
+        description: '99 % of the gaps between two tokens of a request are at most this long.',
       },
       quantiles('vllm:inter_token_latency_seconds')[2].expr,
     ),
@@ -64,18 +64,50 @@ function slo() {
       },
       'sum(rate(http_requests_total{status="5xx"}[$__rate_interval])) / sum(rate(http_requests_total[$__rate_interval])) or vector(0)',
     ),
-    stat('Completed requests', 'reqps', `sum(${rate('vllm:request_success_total')})`),
-    stat('Generated tokens', TOKENS, `sum(${rate('vllm:generation_tokens_total')})`),
-    lines('Time to first token', 's', quantiles('vllm:time_to_first_token_seconds')),
-    lines('Inter-token latency', 's', quantiles('vllm:inter_token_latency_seconds')),
-    lines('End-to-end latency', 's', quantiles('vllm:e2e_request_latency_seconds')),
-    lines('Requests by finish reason', 'reqps', [
+    stat(
+      'Completed requests',
+      { unit: 'reqps', description: 'Requests per second that ended with an answer.' },
+      `sum(${rate('vllm:request_success_total')})`,
+    ),
+    stat(
+      'Generated tokens',
+      { unit: TOKENS, description: 'Output tokens per second of all engines.' },
+      `sum(${rate('vllm:generation_tokens_total')})`,
+    ),
+    lines(
+      'Time to first token',
       {
-        expr: `sum by (finished_reason) (${rate('vllm:request_success_total')})`,
-        legend: '{{finished_reason}}',
+        unit: 's',
+        description:
+          'From the arrival of a request to its first token: queue, prefill, hand-over, first decode step.',
       },
-      { expr: `sum(${rate('baton:requests_good_total')})`, legend: 'good' },
-    ]),
+      quantiles('vllm:time_to_first_token_seconds'),
+    ),
+    lines(
+      'Inter-token latency',
+      { unit: 's', description: 'Gap between two tokens of a request.' },
+      quantiles('vllm:inter_token_latency_seconds'),
+    ),
+    lines(
+      'End-to-end latency',
+      { unit: 's', description: 'From the arrival of a request to its last token.' },
+      quantiles('vllm:e2e_request_latency_seconds'),
+    ),
+    lines(
+      'Requests by finish reason',
+      {
+        unit: 'reqps',
+        description:
+          'Ended requests per second. good: those that meet goodput_ttft and goodput_tpot.',
+      },
+      [
+        {
+          expr: `sum by (finished_reason) (${rate('vllm:request_success_total')})`,
+          legend: '{{finished_reason}}',
+        },
+        { expr: `sum(${rate('baton:requests_good_total')})`, legend: 'good' },
+      ],
+    ),
     lines(
       'HTTP answers',
       {
@@ -121,7 +153,14 @@ function time() {
         },
       ],
     ),
-    lines('Steps', 'suffix: steps/s', [{ expr: byStage(rate('baton:steps_total')), ...perStage }]),
+    lines(
+      'Steps',
+      {
+        unit: 'suffix: steps/s',
+        description: 'Engine steps per second, all engines of a stage together.',
+      },
+      [{ expr: byStage(rate('baton:steps_total')), ...perStage }],
+    ),
     lines(
       'Prefix cache hits',
       {
@@ -135,9 +174,14 @@ function time() {
         },
       ],
     ),
-    lines('Cached tokens computed again', TOKENS, [
-      { expr: byStage(rate('vllm:prompt_tokens_recomputed_total')), ...perStage },
-    ]),
+    lines(
+      'Cached tokens computed again',
+      {
+        unit: TOKENS,
+        description: 'Cached prompt tokens per second that an engine computed again.',
+      },
+      [{ expr: byStage(rate('vllm:prompt_tokens_recomputed_total')), ...perStage }],
+    ),
   ];
 }
 
@@ -152,9 +196,11 @@ function pools() {
       },
       [{ expr: 'max by (stage) (baton:waiting_sequences)', ...perStage }],
     ),
-    lines('Running in batches', SEQUENCES, [
-      { expr: byStage(`vllm:num_requests_running{${MODEL}}`), ...perStage },
-    ]),
+    lines(
+      'Running in batches',
+      { unit: SEQUENCES, description: 'Sequences in the batches of all engines of a stage.' },
+      [{ expr: byStage(`vllm:num_requests_running{${MODEL}}`), ...perStage }],
+    ),
     lines(
       'KV cache in use',
       {
@@ -187,14 +233,17 @@ function pools() {
       },
       [{ expr: byStage(rate('vllm:num_preemptions_total')), ...perStage }],
     ),
-    lines('Generated tokens', TOKENS, [
-      { expr: byStage(rate('vllm:generation_tokens_total')), ...perStage },
-    ]),
     lines(
-      'Placed by a policy',
+      'Generated tokens',
+      { unit: TOKENS, description: 'Output tokens per second by the stage that decodes them.' },
+      [{ expr: byStage(rate('vllm:generation_tokens_total')), ...perStage }],
+    ),
+    lines(
+      'Placement decisions',
       {
         unit: 'ops',
-        description: 'Placement decisions per second. Empty when engines pull their jobs.',
+        description:
+          'Decisions of the placement policy per second, by chosen engine. Empty under pull, where engines take their jobs.',
       },
       [
         {
@@ -212,7 +261,8 @@ function handOver() {
       'Leases expired',
       {
         ...{ unit: 'short', warn: 1, bad: 3 },
-        description: 'Holdings of the last 5 minutes that no engine fetched within their lease.',
+        description:
+          'Holdings whose lease ended in the last 5 minutes before an engine fetched their KV.',
       },
       'sum(increase(baton:kv_releases_total{reason="expired"}[5m])) or vector(0)',
     ),
@@ -220,7 +270,7 @@ function handOver() {
       'Failed transfers',
       {
         ...{ unit: 'short', warn: 1, bad: 3 },
-        description: 'Transfers of the last 5 minutes that failed.',
+        description: 'KV transfers that failed in the last 5 minutes.',
       },
       'sum(increase(vllm:nixl_num_failed_transfers_total[5m])) or vector(0)',
     ),
@@ -242,16 +292,30 @@ function handOver() {
       },
       [{ expr: byEngine('baton:kv_held_blocks'), ...perEngine }],
     ),
-    lines('Transfer time', 's', quantiles('vllm:nixl_xfer_time_seconds')),
-    lines('Transferred', 'Bps', [
-      { expr: `sum(${rate('vllm:nixl_bytes_transferred_sum')})`, legend: 'bytes' },
-    ]),
-    lines('Released holdings by reason', 'ops', [
-      { expr: `sum by (reason) (${rate('baton:kv_releases_total')})`, legend: '{{reason}}' },
-    ]),
-    lines('Fetches by outcome', 'ops', [
-      { expr: `sum by (outcome) (${rate('baton:kv_fetches_total')})`, legend: '{{outcome}}' },
-    ]),
+    lines(
+      'Transfer time',
+      { unit: 's', description: 'Duration of one KV transfer from prefill to decode.' },
+      quantiles('vllm:nixl_xfer_time_seconds'),
+    ),
+    lines(
+      'Transferred KV',
+      { unit: 'Bps', description: 'Bytes of KV per second over all links.' },
+      [{ expr: `sum(${rate('vllm:nixl_bytes_transferred_sum')})`, legend: 'bytes' }],
+    ),
+    lines(
+      'Released holdings by reason',
+      {
+        unit: 'ops',
+        description:
+          'Holdings per second that prefill engines released. Healthy hand-overs end with read_done.',
+      },
+      [{ expr: `sum by (reason) (${rate('baton:kv_releases_total')})`, legend: '{{reason}}' }],
+    ),
+    lines(
+      'Fetches by outcome',
+      { unit: 'ops', description: 'Fetches of KV per second by decode engines.' },
+      [{ expr: `sum by (outcome) (${rate('baton:kv_fetches_total')})`, legend: '{{outcome}}' }],
+    ),
   ];
 }
 
@@ -259,17 +323,28 @@ function requests() {
   return [
     heatmap(
       'Prompt lengths',
+      'Tokens of the prompts; a darker field has more requests.',
       `sum by (le) (increase(vllm:request_prompt_tokens_bucket{${MODEL}}[$__rate_interval]))`,
     ),
     heatmap(
       'Output lengths',
+      'Tokens of the answers; a darker field has more requests.',
       `sum by (le) (increase(vllm:request_generation_tokens_bucket{${MODEL}}[$__rate_interval]))`,
     ),
-    lines('Prompt tokens by source', { unit: TOKENS, stacked: true }, [
+    lines(
+      'Prompt tokens by source',
       {
-        expr: `sum by (source) (${rate('vllm:prompt_tokens_by_source_total')})`,
-        legend: '{{source}}',
+        unit: TOKENS,
+        stacked: true,
+        description:
+          'Prompt tokens per second that were computed, found in a prefix cache, or received from prefill.',
       },
-    ]),
+      [
+        {
+          expr: `sum by (source) (${rate('vllm:prompt_tokens_by_source_total')})`,
+          legend: '{{source}}',
+        },
+      ],
+    ),
   ];
 }

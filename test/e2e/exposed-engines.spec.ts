@@ -29,6 +29,12 @@ describe('engines on separate ports, for an outside router', () => {
     return `http://127.0.0.1:${firstPort + (engine?.index ?? 0)}/v1/completions`;
   }
 
+  it('have the ports in the order of the topology', async () => {
+    const engines = [...(await cluster.engines())];
+    const stages = engines.sort((a, b) => a.index - b.index).map(({ stage }) => stage);
+    expect(stages).toEqual(['prefill', 'decode']);
+  });
+
   it('answer a plain request by themselves, each with the same text', async () => {
     const body = { prompt: PROMPT, max_tokens: 15, ignore_eos: true };
     const viaPrefill = await stream(await urlOf('prefill'), body);

@@ -1,9 +1,17 @@
-import { type ConfigKey, flagName, optionOf, SECTIONS, type ValueForm } from '@baton/config';
+import {
+  type ConfigKey,
+  fileName,
+  flagName,
+  optionOf,
+  SECTIONS,
+  type ValueForm,
+} from '@baton/config';
 import { type Command, Option } from 'commander';
 
 const FOOTER = `
-Every option can also be set in a YAML file (--config FILE) as max_model_len, or in the
-environment as BATON_MAX_MODEL_LEN. Flags precede the environment, which precedes the file.`;
+Each option from "Cluster" on can also be set in a YAML file (--config FILE) or in the environment:
+--max-model-len is max_model_len in the file and BATON_MAX_MODEL_LEN in the environment. A flag takes
+precedence over the environment, and the environment over the file.`;
 
 /**
  * Adds a flag for every row of the table of options, under the headings of docs/configuration.md.
@@ -30,7 +38,10 @@ function optionsFor(key: ConfigKey): Option[] {
     return [row.hidden ? option.hideHelp() : option, ...shortFlagFor(key)];
   }
   const on = new Option(flag, description(key));
-  const off = new Option(flag.replace('--', '--no-'), `Switch off: ${description(key)}`);
+  const off = new Option(
+    flag.replace('--', '--no-'),
+    `Turn off ${fileName(key)}: ${description(key)}`,
+  );
   return [on.hideHelp(row.default === true), off.hideHelp(row.default === false)];
 }
 
@@ -79,9 +90,18 @@ const PLACEHOLDERS = {
 function description(key: ConfigKey): string {
   const { form, help, unit, default: fallback, unset } = optionOf(key);
   const choices = form.kind === 'choice' ? ` One of ${namesOf(form)}.` : '';
-  const standard = Array.isArray(fallback) ? fallback.join(' ') : fallback;
-  const measure = unit === undefined || fallback === undefined ? '' : ` ${unit}`;
-  return `${help}${choices} (default: ${String(standard ?? unset ?? 'none') || 'none'}${measure})`;
+  const measure = unit === undefined || fallback === undefined ? '' : ` ${unitOf(fallback, unit)}`;
+  return `${help}${choices} (default: ${shown(fallback) || unset || 'none'}${measure})`;
+}
+
+function shown(fallback: unknown): string {
+  if (typeof fallback === 'boolean') return fallback ? 'on' : 'off';
+  return Array.isArray(fallback) ? fallback.join(' ') : String(fallback ?? '');
+}
+
+/** `1 token`, but `1 ms`. */
+function unitOf(value: unknown, unit: string): string {
+  return value === 1 ? unit.replace(/(?<=\w{3})s\b/, '') : unit;
 }
 
 function namesOf({ choices, orModule }: Extract<ValueForm, { kind: 'choice' }>): string {

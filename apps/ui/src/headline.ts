@@ -52,7 +52,7 @@ export class Headline {
 
   show({ hello, engines, rates, inFlight, counts }: ClusterModel): void {
     if (hello) {
-      const pace = hello.speedup === 1 ? '' : ` · ${formatCount(hello.speedup)} × as fast`;
+      const pace = hello.speedup === 1 ? '' : ` · speedup ${formatCount(hello.speedup)}`;
       const now = topologyNow(engines);
       const first = now === hello.topology ? '' : ` (started as ${hello.topology})`;
       setText(this.about, `${hello.model} · ${now}${first}${pace} · version ${hello.version}`);

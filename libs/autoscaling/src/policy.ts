@@ -2,7 +2,10 @@ import type { Micros } from '@baton/kernel';
 import type { EngineRole, Topology } from '@baton/placement';
 import type { ClusterSample } from './sample';
 
-/** Fewest and most engines of each role. A role whose maximum is 0 is not in the cluster. */
+/**
+ * Minimum and maximum number of engines of each role. A role whose maximum is 0 is not in the
+ * cluster.
+ */
 export interface ScaleBounds {
   readonly min: Topology;
   readonly max: Topology;

@@ -7,7 +7,7 @@ const THINKING = hashString('think time');
 
 /** The clients of a closed loop. */
 export interface Clients {
-  /** Most requests under way, one per client. Infinity: an open loop. */
+  /** Maximum number of requests under way, one per client. Infinity: an open loop. */
   readonly maxConcurrency: number;
   /**
    * Mean think time: from the end of a client's request to its next one, exponentially distributed.
@@ -28,7 +28,7 @@ export class Arrivals {
   private busy = 0;
   /** The ends of think times; undefined when there is no think time. */
   private readonly thinking: EventQueue | undefined;
-  /** Turns whose former turn has ended; unused without conversations. */
+  /** Turns whose previous turn has ended; unused without conversations. */
   private readonly turns: EventQueue | undefined;
   /** By row: the first turn that waits for it; and the next turn that waits for the same row. */
   private readonly firstTurn = new Int32Array(0);

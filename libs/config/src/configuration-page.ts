@@ -7,10 +7,12 @@ const INTRODUCTION = `# Configuration
 
 <!-- Written by \`npm run docs\` from the table of options in libs/config/src/tables; do not edit. -->
 
-Every option has one name in three spellings: \`--max-model-len\` as a flag of \`baton up\`, \`BATON_MAX_MODEL_LEN\` in the environment,
-\`max_model_len\` in a YAML file given by \`--config FILE\` (or \`BATON_CONFIG_FILE\`). A flag wins over the environment, that over the file,
-that over the default. Unknown names are refused with the nearest known one, in a file with line and column.
-Editors can check a file against [baton.schema.json](baton.schema.json):
+For users who look up an option. Every option has one name in three spellings:
+\`--max-model-len\` as a flag of \`baton up\`, \`BATON_MAX_MODEL_LEN\` in the environment, and
+\`max_model_len\` in a YAML file that \`--config FILE\` (or \`BATON_CONFIG_FILE\`) names. A flag takes
+precedence over the environment, the environment over the file, and the file over the default. An
+unknown name is refused, with the nearest known name, and in a file with its line and column. Editors
+can check a file against [baton.schema.json](baton.schema.json):
 
 \`\`\`yaml
 # yaml-language-server: $schema=docs/baton.schema.json
@@ -20,8 +22,9 @@ gpu: h100
 speedup: 4
 \`\`\`
 
-A toggle is switched on by \`--enable-prefix-caching\` and off by \`--no-enable-prefix-caching\`. Times marked *simulated* shrink with
-\`speedup\`; the others are wall time.
+A toggle has a flag for on, as in \`--enable-prefix-caching\`, and one for off, as in
+\`--no-enable-prefix-caching\`. \`speedup\` divides the times that are marked *simulated*; the others
+are wall time.
 `;
 
 /** docs/configuration.md, one table per section. */

@@ -56,7 +56,7 @@ export const ERRORS = {
     'Unsupported Media Type',
     'invalid_request_error',
     'unsupported_content_encoding',
-    'The Content-Encoding of the request is not known.',
+    'The Content-Encoding of the request is not supported. Send gzip, br or no encoding.',
   ),
   /** A value is outside its range (vLLM's own checks). */
   invalid_value: invalid('A value is out of range.', 'invalid_value'),
@@ -68,14 +68,14 @@ export const ERRORS = {
   ),
   /** `strict_kv`: kv_transfer_params that name no blocks held for this prompt. */
   kv_reference_refused: invalid(
-    'kv_transfer_params name no KV blocks that are held for this prompt: unknown, expired, ' +
-      'or read before.',
+    'kv_transfer_params name no KV blocks that are held for this prompt: they are unknown, ' +
+      'expired or already read.',
     'kv_reference_refused',
   ),
   /** More time or memory than one request may take, before any engine sees it. */
   request_too_complex: invalid(
-    'The request takes too long to read: its schema, pattern, grammar, prompt or answer is too ' +
-      'complex. Please simplify it.',
+    'The request is too complex: it exceeds the time or memory that one request may use. ' +
+      'Simplify its schema, pattern, grammar or prompt, or ask for a shorter answer.',
     'request_too_complex',
   ),
   missing_api_key: entry(
@@ -83,7 +83,7 @@ export const ERRORS = {
     'Unauthorized',
     'invalid_request_error',
     null,
-    'No API key was given: send one as `Authorization: Bearer KEY`.',
+    'The request has no API key. Send one as `Authorization: Bearer KEY`.',
   ),
   invalid_api_key: entry(
     401,
@@ -98,7 +98,7 @@ export const ERRORS = {
     'Forbidden',
     'invalid_request_error',
     'host_refused',
-    'This path needs the admin key, or a request of the same machine that asks localhost.',
+    'This path needs the admin key, or a request from the same machine to localhost.',
   ),
   origin_refused: entry(
     403,
@@ -143,7 +143,7 @@ export const ERRORS = {
     'NotFoundError',
     'invalid_request_error',
     'not_recorded',
-    'There is no recorded answer to this request.',
+    'The recording has no answer to this request.',
   ),
   /** The upstream server of a stage refused; its own status and message are shown. */
   upstream_error: internal('upstream_error', 'The upstream server failed.'),
@@ -188,7 +188,7 @@ export const ERRORS = {
     'Conflict',
     'invalid_request_error',
     'engine_needed',
-    'The engine is the last one of its role.',
+    'The engine is the last one of its role. Add another one first.',
   ),
   engine_leaving: entry(
     409,
@@ -245,7 +245,7 @@ export const ERRORS = {
   ),
   /** A WebSocket may stay open for an hour. */
   websocket_connection_limit_reached: invalid(
-    'The connection has been open for 60 minutes. Open a new one to go on.',
+    'The connection has been open for 60 minutes. Open a new one to continue.',
     'websocket_connection_limit_reached',
   ),
   not_found: entry(404, 'Not Found', 'invalid_request_error', null, 'Not Found'),
@@ -293,13 +293,13 @@ export const ERRORS = {
   ),
   /** `admission_slo_ttft`: the first token would come too late. */
   slo_unattainable: overloaded(
-    'The server is overloaded: the first token would come later than its objective. Please ' +
-      'retry later.',
+    'The server is overloaded: the first token would come after its TTFT limit. Please retry ' +
+      'later.',
   ),
   /** `flow_control_queue` or `flow_control_total_queue`. */
   flow_queue_full: overloaded(
-    'The server is overloaded: too many requests of this class and tenant wait. Please retry ' +
-      'later.',
+    'The server is overloaded: too many requests of this class and tenant are waiting. Please ' +
+      'retry later.',
   ),
   /** A request of a higher class took its place in the queue. */
   flow_shed: overloaded(
@@ -342,7 +342,7 @@ export const ERRORS = {
   /** Requests that take long to read wait for a thread, and too many do. */
   threads_busy: unavailable(
     'threads_busy',
-    'Too many large requests wait to be read. Please retry later.',
+    'Too many large requests are waiting to be read. Please retry later.',
   ),
   no_engine: unavailable(
     'no_engine',

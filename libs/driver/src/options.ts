@@ -63,6 +63,8 @@ export interface DriverOptions extends StartupTimes {
   readonly role: Stage;
   /** Unset: the engine has one rank. */
   readonly dataParallel?: RankOptions;
+  /** The index that it takes if it is free. Unset: the smallest free one. */
+  readonly index?: number;
   readonly facts: HostedEngineFacts;
   /** End of vLLM's token buckets. Unset: no end. */
   readonly maxModelLen?: number;

@@ -127,7 +127,7 @@ describe('a step outside of the range', () => {
     model.stepUs({ ...DECODE, decodeSeqs: 66 });
     modelOf({ stepTimeFile: PROFILE }).stepUs({ ...DECODE, decodeSeqs: 65 });
     expect(written).toEqual([
-      'baton: warning: decoding sequences: 65 lies outside of 1 to 64, for which the ' +
+      'baton: warning: decoding sequences: 65 is outside 1 to 64, the range for which the ' +
         'step-time model was measured or fitted; its answers there are extrapolations.\n',
     ]);
     expect(model.stepsOutsideRange).toBe(2);

@@ -23,7 +23,7 @@ export type HardwareErrorCode =
   | 'bad-profile'
   /** Measured points that no model can be fitted to. */
   | 'bad-points'
-  /** A batch outside of the measured range of a model, while extrapolation is refused. */
+  /** A batch outside the measured range of a model, while extrapolation is refused. */
   | 'outside-range';
 
 /**

@@ -11,6 +11,6 @@ export function noteOnConfig(
     if (!isConfigKey(key) || origins[key] === 'recording' || config[key] === value) return [];
     return `${flagName(key)} ${String(config[key])} (recorded: ${String(value)})`;
   });
-  const but = others.length === 0 ? '' : `, but ${others.join(', ')}`;
-  return `The configuration is that of the recording, by baton ${version}${but}.`;
+  const but = others.length === 0 ? '' : `, except ${others.join(', ')}`;
+  return `The configuration comes from the recording (baton ${version})${but}.`;
 }

@@ -1,7 +1,7 @@
 import { spendWork } from '@baton/kernel';
 import { ConstraintError } from './constraint-error';
 
-/** Most levels of a document, so that recursive readers are safe. */
+/** Maximum depth of a document, so that recursive readers are safe. */
 const MAX_DEPTH = 500;
 
 /** A decoded JSON value. */

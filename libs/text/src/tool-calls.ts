@@ -1,7 +1,7 @@
 import { RandomStream } from '@baton/kernel';
 import type { StructuredText } from '@baton/structured';
 
-/** Most calls of one answer. */
+/** Maximum number of calls in one answer. */
 const MAX_CALLS = 4;
 
 /** `function`: the arguments are JSON. `custom`: the input is any text. */
@@ -29,7 +29,7 @@ export interface ToolOffer {
   readonly callProbability: number;
   /** Chance of each further call, in [0, 1]. */
   readonly extraCallProbability: number;
-  /** Most calls of one answer, from 1. */
+  /** Maximum number of calls in one answer, from 1. */
   readonly maxCalls?: number;
 }
 

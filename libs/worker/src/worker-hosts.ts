@@ -11,7 +11,7 @@ import { type EnginePresence, type MembershipOrder, type Stage, STAGES } from '@
 import { EngineHost, type HostOptions } from '@baton/driver';
 import { StepBarrier, StepLog } from '@baton/live-engine';
 import { executes, LocalServers, type ServerAddress, upstreamAt } from '@baton/executors';
-import { watchedScheduling } from '@baton/placement';
+import { parseTopology, watchedScheduling } from '@baton/placement';
 import { liveWatch } from '@baton/policy-calls';
 import { buildRouting, faultReporter, type JobRouting } from '@baton/routing';
 import { type Logger, startTracing, type Tracing } from '@baton/telemetry';
@@ -44,6 +44,8 @@ interface RoleParts {
 export class WorkerHosts {
   /** Number of engines named so far. */
   private named = 0;
+  /** Hosts created so far, by role. */
+  private readonly created = new Map<Stage, number>();
   private readonly engines = new Set<EngineRanks>();
   /** Draining engines, and the role that replaces each. */
   private readonly leaving = new Map<EngineRanks, Stage | undefined>();
@@ -143,7 +145,7 @@ export class WorkerHosts {
     const clock = new LiveClock(this.wall, config.speedup);
     const barrier = barrierFor(setup, clock);
     const engine: EngineRanks = new EngineRanks(role, config.dataParallelSize, (rank) => {
-      const options = this.optionsFor(role, setup);
+      const options = { ...this.optionsFor(role, setup), ...this.nextIndex(role) };
       const dataParallel = rank && { ...rank, barrier };
       return new EngineHost(dataParallel === undefined ? options : { ...options, dataParallel }, {
         ...{ clock, transport, log, routing },
@@ -153,6 +155,12 @@ export class WorkerHosts {
     });
     this.local.lend(engine);
     return engine;
+  }
+
+  private nextIndex(role: Stage): Pick<HostOptions, 'index'> {
+    const ordinal = this.created.get(role) ?? 0;
+    this.created.set(role, ordinal + 1);
+    return wantedIndex(this.options, role, ordinal);
   }
 
   private optionsFor(role: Stage, shared: EngineSetup): HostOptions {
@@ -258,4 +266,23 @@ function nameOf(config: BatonConfig, role: Stage, ordinal: number): string {
   if (isNumbered && ordinal < enginesPerProcess) return `${role}-${firstEngine + ordinal}`;
   const own = process.env['BATON_PROCESS'] ?? `${role}-0`;
   return ordinal === 0 ? own : `${own}.${ordinal}`;
+}
+
+/**
+ * The index that the `ordinal`-th host of a role wants, by its place in the topology, so that the
+ * ports of exposed engines have the same order at every start. An engine of a process that was
+ * started by hand wants none.
+ */
+function wantedIndex(
+  { config, engines }: WorkerHostsOptions,
+  role: Stage,
+  ordinal: number,
+): Pick<HostOptions, 'index'> {
+  const isAlone = config.role === undefined;
+  const { firstEngine = isAlone ? 0 : undefined, workerEngines, dataParallelSize } = config;
+  if (firstEngine === undefined || workerEngines !== undefined) return {};
+  const counts = isAlone ? engines : parseTopology(config.topology);
+  const earlier = STAGES.slice(0, STAGES.indexOf(role)).map((stage) => counts[stage] ?? 0);
+  const first = earlier.reduce((sum, each) => sum + each, firstEngine);
+  return { index: first * dataParallelSize + ordinal };
 }

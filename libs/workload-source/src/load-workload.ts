@@ -289,7 +289,7 @@ function notesOn(workload: Workload, plan: ArrivalPlan, report: TraceReport): st
     [report.outOfOrder, 'Requests out of order, now sorted'],
     [
       most >= COARSE ? most : 0,
-      "Requests at one instant; the trace's clock is coarse (--arrivals spread spreads them)",
+      "Most requests with one arrival time; the trace's clock is coarse (--arrivals spread helps)",
     ],
   ];
   return facts.filter(([count]) => count > 0).map(([count, fact]) => `${fact}: ${count}.`);

@@ -8,7 +8,7 @@ const SALT = 0x6964;
 /**
  * Gives different ids the numbers 1, 2, 3 … in the order of their first appearance. Ids that are
  * small relative to the number of ids seen (such as Mooncake's, which are already dense) use a
- * table. All others use a hash table of 12 bytes per slot.
+ * table. All other ids use a hash table of 12 bytes per slot.
  */
 export class DenseIds {
   private table = new Int32Array(FIRST_SLOTS);

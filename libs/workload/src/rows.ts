@@ -4,7 +4,7 @@ import { withPlaces } from './named/named-column';
 import { isFirst, type Workload } from './workload';
 
 /**
- * The rows of `order`, in that order. A row that waits for another must stand behind it in `order`.
+ * The rows of `order`, in that order. A row that waits for another must come after it in `order`.
  *
  * @throws InvariantError when it does not
  */

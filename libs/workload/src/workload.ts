@@ -42,7 +42,7 @@ export interface Workload {
   /**
    * The contents of the blocks of a request. Row i has the ids `contentIds[contentStart[i]]` up to
    * `contentStart[i + 1]`, each for `contentBlockTokens` tokens, from the start of the prompt.
-   * Equal ids mean equal content *and* equal content before it. An id of 0 and all blocks behind
+   * Equal ids mean equal content *and* equal content before it. An id of 0 and all blocks after
    * the list are private. Ids are dense: 1..contentCount. `contentStart` has count + 1 entries.
    */
   readonly contentStart: Float64Array;

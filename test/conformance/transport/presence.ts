@@ -72,6 +72,14 @@ export function describePresence(makeWorld: WorldFactory): void {
       expect(await a.presence.claimIndex('e3')).toBe(claims[3]);
     });
 
+    it('claims the wanted index while it is free, else the smallest free one', async () => {
+      expect(await a.presence.claimIndex('decode', 2)).toBe(2);
+      expect(await b.presence.claimIndex('prefill', 0)).toBe(0);
+      expect(await b.presence.claimIndex('second', 2)).toBe(1);
+      expect(await a.presence.claimIndex('third', 0)).toBe(3);
+      expect(await a.presence.claimIndex('decode', 7)).toBe(2);
+    });
+
     it('frees the index of an engine that is gone, and no other', async () => {
       for (const id of ['zero', 'one', 'two']) {
         const index = await a.presence.claimIndex(id);

@@ -174,19 +174,24 @@ async function printResult(
   const document = resultDocument(prepared, record, figures);
   if (flags.result.json) process.stdout.write(`${JSON.stringify(document, null, 2)}\n`);
   else {
-    const { classTable, consoleBenchmark, stepTimesLines } = await import('@baton/report');
+    const { classTable, consoleBenchmark, stepTimesLines, wrapWords } =
+      await import('@baton/report');
     const { maxConcurrency, percentiles } = flags;
     const requestRate = requestRateOf(prepared);
     process.stdout.write(
       consoleBenchmark({ run, figures, percentiles, maxConcurrency, requestRate }) +
         classTable(document['slo_classes'] as Summary['slo_classes']) +
         stepTimesLines(record.stepTimes)
-          .map((line) => `Step times: ${line}\n`)
+          .map((line) => wrapWords(`Step times: ${line}`))
           .join(''),
     );
   }
   if (record.wasInterrupted) say('interrupted: the figures cover only the requests that had ended');
-  if (run.lateness.void !== null) say(`this run is void: ${run.lateness.void}`);
+  if (run.lateness.void !== null) {
+    say(
+      `this run is void: ${run.lateness.void}. Repeat it on a less busy machine or at a lower rate`,
+    );
+  }
   const { origin, prefix } = flags.server;
   await saveResult(prepared, document, {
     ...{ run, figures, slo: flags.slo, settings: settingsOf(prepared) },

@@ -68,7 +68,7 @@ describe('the replay of a recorded run', () => {
     const answer = await replay('--trace', path, '--json');
     expect(answer.exitCode).toBe(0);
     expect(answer.stderr).toBe(
-      'baton: The configuration is that of the recording, by baton 0.1.0.\n',
+      'baton: The configuration comes from the recording (baton 0.1.0).\n',
     );
     const { config, comparison } = resultOf(answer);
     expect(config).toMatchObject({ topology: '2A', time_to_first_token: 100 });
@@ -91,7 +91,7 @@ describe('the replay of a recorded run', () => {
 
   it('reports options that differ', async () => {
     const answer = await replay('--trace', path, '--json', '--topology', '1P1D');
-    expect(answer.stderr).toContain('by baton 0.1.0, but --topology 1P1D (recorded: 2A).\n');
+    expect(answer.stderr).toContain('(baton 0.1.0), except --topology 1P1D (recorded: 2A).\n');
     expect(resultOf(answer)).toMatchObject({ config: { topology: '1P1D' } });
     expect(resultOf(answer).comparison?.ttft_ms.error_percent.mean).toBeGreaterThan(5);
   });

@@ -103,6 +103,16 @@ describe('the health of a cluster', () => {
     expect(health.findings.map(({ id }) => id)).toEqual(['idle']);
   });
 
+  it('names several lost engines, before a bottleneck', () => {
+    const health = new Health();
+    watch(health, { engines: [engine('P0'), engine('D0'), engine('D1')] }, 0, 500);
+    watch(health, { engines: [engine('P0')] }, 750, 3_000);
+    expect(health.findings[0]).toMatchObject({
+      ...{ level: 'bad', title: 'Engines D0, D1 are lost' },
+      detail: 'Their roles have fewer engines.',
+    });
+  });
+
   it('reports no loss of an engine that the reader has removed', () => {
     const health = new Health();
     watch(health, { engines: [...PAIR, engine('D1')] }, 0, 500);

@@ -4,6 +4,7 @@ import { type Departed, Departures } from './departures';
 import { type Pile, type PileName, Piles } from './piles';
 
 export type Level = 'good' | 'busy' | 'bad';
+const URGENCY: readonly Level[] = ['bad', 'busy', 'good'];
 
 /** One finding about the state of the cluster. */
 export interface HealthFinding {
@@ -34,6 +35,7 @@ export class Health {
   update(model: ClusterModel): void {
     this.departures.update(model.engines, model.atMs, model.hello?.topology ?? '');
     const found = [...this.losses(), ...this.refusals(model), ...this.shortages(model)];
+    found.sort((a, b) => URGENCY.indexOf(a.level) - URGENCY.indexOf(b.level));
     if (found.length === 0) found.push(model.inFlight === 0 ? IDLE : healthy(model));
     this.findings = found.map((each) => ({
       ...each,
@@ -62,13 +64,16 @@ export class Health {
         id: 'lost',
         level: 'bad',
         word: 'lost',
-        detail: 'Its role has fewer engines than at the start.',
+        detail: [
+          'Its role has fewer engines than at the start.',
+          'Their roles have fewer engines.',
+        ],
       }),
       ...departure(replaced, {
         id: 'replaced',
         level: 'busy',
         word: 'gone',
-        detail: 'Another engine replaces it.',
+        detail: ['Another engine replaces it.', 'Other engines replace them.'],
       }),
     ];
   }
@@ -98,8 +103,10 @@ export class Health {
   }
 }
 
-interface DepartureTexts extends Pick<Found, 'id' | 'level' | 'detail'> {
+interface DepartureTexts extends Pick<Found, 'id' | 'level'> {
   readonly word: string;
+  /** For one engine, and for several. */
+  readonly detail: readonly [one: string, several: string];
 }
 
 function departure(
@@ -112,7 +119,7 @@ function departure(
   return [
     {
       ...{ id, level, title: `${subject} ${word}`, sinceMs: gone[0]!.atMs },
-      detail,
+      detail: detail[gone.length === 1 ? 0 : 1],
       advice:
         'The engine sends no heartbeat: its process has ended or hangs, or it left while it was ' +
         'idle. Its requests run again on other engines. The log of the cluster has the cause.',
@@ -128,7 +135,7 @@ const IDLE: Found = {
 function healthy({ inFlight }: ClusterModel): Found {
   return {
     ...{ id: 'healthy', level: 'good', title: 'Healthy' },
-    detail: `${formatOf(inFlight, 'request')} in flight; none waits for long.`,
+    detail: `${formatOf(inFlight, 'request')} in flight; none waits long.`,
     advice:
       'No engine is lost, no request is refused, and fewer than two requests per engine wait for ' +
       'prefill, for the link or for decode.',
@@ -138,7 +145,7 @@ function healthy({ inFlight }: ClusterModel): Found {
 function starved(engines: number): Found {
   return {
     ...{ id: 'starved', level: 'bad', title: 'This machine is too slow' },
-    detail: `The processes of ${formatOf(engines, 'engine')} get too little CPU time.`,
+    detail: `${formatOf(engines, 'engine')} ${engines === 1 ? 'gets' : 'get'} too little CPU time.`,
     advice:
       'Steps end later than simulated, so the latencies on this page are too long. Simulate ' +
       'fewer engines, lower the speedup, or use a larger machine.',

@@ -19,7 +19,7 @@ export type ScaleChange =
 export interface AutoscalerOptions {
   readonly policy: ScalePolicy;
   readonly bounds: ScaleBounds;
-  /** Least age of the scrapes that the policy reads. Zero: the current one. */
+  /** Minimum age of the scrapes that the policy reads. Zero: the current one. */
   readonly metricsAgeUs: Micros;
 }
 

@@ -1,6 +1,6 @@
 import { mean, NormalEquations } from '@baton/kernel';
 
-/** Fewest observations: Dynamo's minimum_data_points. */
+/** Minimum number of observations: Dynamo's minimum_data_points. */
 const FEWEST_POINTS = 5;
 /** Observations that the model is fitted to; older ones are dropped. */
 const WINDOW = 256;

@@ -10,7 +10,7 @@ export interface ForesightOptions {
   readonly ttftSeconds: number;
   /** Objective of the mean gap between tokens. */
   readonly itlSeconds: number;
-  /** Most engines of each role. */
+  /** Maximum number of engines of each role. */
   readonly max: Topology;
   /** Share of attainable prompts that may be late beyond those with the most engines. */
   readonly late: number;

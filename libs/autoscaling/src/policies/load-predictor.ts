@@ -28,7 +28,10 @@ class ConstantPredictor implements LoadPredictor {
   }
 }
 
-/** Variances of level, trend and measurement, and the fewest observations: Dynamo's defaults. */
+/**
+ * Variances of level, trend and measurement, and the minimum number of observations: Dynamo's
+ * defaults.
+ */
 const LEVEL_NOISE = 1;
 const TREND_NOISE = 0.1;
 const MEASUREMENT_NOISE = 10;

@@ -10,8 +10,8 @@ export interface OracleSpec {
 
 /**
  * Reads the trace. It keeps as many engines ready as the windows need until an engine that starts
- * at the next decision could be ready. It shows the value of knowing the future. It is no proven
- * optimum, because a model estimates the needs.
+ * at the next decision could be ready. It shows the value of knowing the future. It is not a
+ * proven optimum, because a model estimates the needs.
  */
 export class Oracle implements ScalePolicy {
   constructor(

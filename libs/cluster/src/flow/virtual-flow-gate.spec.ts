@@ -15,7 +15,7 @@ const CLASSES = new SloClasses([URGENT, CALM], CALM);
 const LIMITS = { perFlow: 1_000, total: 1_000, timeoutUs: 100 * SECOND };
 const OPEN: ClusterFlowControl = { policy: 'fcfs', limits: LIMITS, concurrency: 1_000 };
 
-/** Requests of two classes at random instants, more than the engines can serve at once. */
+/** More requests of two classes, at random instants, than the engines can serve at once. */
 function overload(seed: number, topology = '1A'): ClusterScenario {
   const random = RandomStream.root(seed);
   const builder = new WorkloadBuilder({ contentBlockTokens: 4 });

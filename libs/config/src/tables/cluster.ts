@@ -21,31 +21,31 @@ export const CLUSTER = {
   /** One role in the foreground instead of a whole cluster. */
   role: optionalChoice(['api', 'prefill', 'decode', 'aggregated', 'planner'], {
     help:
-      'Run this one role in the foreground, to join others over the same Redis (needs ' +
-      '--redis).',
+      'Run only this role, in the foreground, and join the other processes of the cluster in ' +
+      'the Redis of --redis (required).',
     unset: 'the whole topology, supervised',
   }),
   /** The schedule of engines that join, leave or change their role. */
   changes: optionalText({
     help:
-      'Engines that join, leave or change their role while the cluster runs, in simulated ' +
-      'time since its start: 60s:+1D starts a decode engine, 120s:-1P removes a prefill engine ' +
-      'once it is empty, 180s:1P>D turns a prefill engine into a decode engine.',
+      'Changes of the topology while the cluster runs, in simulated time since its start: ' +
+      '60s:+1D adds a decode engine, 120s:-1P removes a prefill engine once it is empty, ' +
+      '180s:1P>D turns a prefill engine into a decode engine.',
     like: '60s:+1D,120s:-1P,180s:1P>D',
     unset: 'the topology stays',
   }),
   maxProcesses: optionalInteger([1, 1024], {
     help:
-      'Processes of this cluster on this machine beyond which no further engine joins; the ' +
-      'topology of the start is not limited.',
+      'Maximum number of processes of this cluster on this machine. An engine that would ' +
+      'exceed it cannot join; the initial topology is not limited.',
     unit: 'processes',
     unset: '16 per core, and no more than fit the available memory at 64 MiB each',
   }),
   enableAdmin: toggle(false, {
     help:
-      'Serve /admin/engines, which lets engines join, leave or change their role, and ' +
-      '/admin/config, which changes faults and placement while the cluster runs. It takes the ' +
-      'admin key; without any configured key, requests of this machine need none.',
+      'Serve /admin/engines, which adds, removes and changes engines, and /admin/config, which ' +
+      'changes faults and placement, while the cluster runs. Both need the admin key; if no ' +
+      'key is configured, requests from this machine need none.',
   }),
   /** The engines of a worker process that is restarted after its engines have changed. */
   workerEngines: optionalText({
@@ -57,13 +57,13 @@ export const CLUSTER = {
   }),
   /** Address the API listens on. */
   host: text('127.0.0.1', {
-    help: 'Address the API listens on; 0.0.0.0 for every interface.',
+    help: 'Address that the API listens on; 0.0.0.0 listens on every interface.',
   }),
   port: integer(8000, [0, 65535], {
-    help: 'Port of the API; 0 takes a free one and the ready line names it.',
+    help: 'Port of the API. With 0 the API takes a free port, which the ready line names.',
   }),
   dialect: choice(['openai', 'vllm'], 'openai', {
-    help: "Shape of answers and errors: OpenAI's own, or vLLM's byte for byte.",
+    help: "Format of answers and errors: OpenAI's, or vLLM's byte for byte.",
   }),
   /** Simulated seconds per wall second. */
   speedup: number(1, [0.001, 100_000], {
@@ -81,17 +81,17 @@ export const CLUSTER = {
   }),
   seed: integer(0, [0, Number.MAX_SAFE_INTEGER], {
     help:
-      'Seed of everything random: texts, output lengths, jitter. The same seed gives the same ' +
+      'Seed of all random choices: texts, output lengths, jitter. The same seed gives the same ' +
       'bytes.',
   }),
   enginesPerProcess: optionalInteger([1, 1024], {
     help:
-      'Engines of one role that share a worker process. Fewer processes take less memory and ' +
-      'processor time; a killed one takes all its engines with it.',
+      'Number of engines of one role that share a worker process. Fewer processes use less ' +
+      'memory and processor time; when a process is killed, all its engines are lost.',
     unit: 'engines',
     unset:
-      'as many as leave the roles no more worker processes than the machine has cores, and ' +
-      'one for an engine that joins later',
+      'as few as keep the number of worker processes within the number of cores; 1 for an ' +
+      'engine that joins later',
   }),
   /** Engines of a cluster's role are numbered over its processes. */
   firstEngine: optionalInteger([0, 4096], {
@@ -102,12 +102,15 @@ export const CLUSTER = {
   /** A port of its own for each engine. */
   exposeEngines: toggle(false, {
     help:
-      "Give every engine its own OpenAI port, so that another router's prefill/decode logic " +
-      'can be tested against them.',
+      'Give every engine an OpenAI port of its own, to test the prefill/decode logic of ' +
+      'another router.',
   }),
   /** Port of engine 0; engine i has this plus i. */
   exposeEnginesPort: integer(8100, [1, 65535], {
-    help: 'Port of the first exposed engine; the others follow.',
+    help:
+      'Port of the first exposed engine. The other engines have the ports after it, in the ' +
+      'order of the topology: prefill, decode, aggregated. An engine that joins takes the ' +
+      'lowest free port.',
   }),
   /** Broker; unset: found by the rule of docs/ARCHITECTURE.md. */
   redis: optionalText({
@@ -126,15 +129,15 @@ export const CLUSTER = {
   /** Whether `broker: auto` may fetch a missing server. */
   install: choice(['auto', 'never'], 'auto', {
     help:
-      "Whether a missing redis-server is unpacked from the distribution's package into " +
-      '~/.cache/baton (XDG_CACHE_HOME), only for Baton.',
+      "Whether Baton may unpack a missing redis-server from the distribution's package into " +
+      '~/.cache/baton (or below XDG_CACHE_HOME), for its own use.',
   }),
   redisPrefix: text('baton', {
-    help: 'Prefix of every key, so that several clusters share one Redis.',
+    help: 'Prefix of every key in Redis, so that several clusters can share one Redis.',
     pattern: /^[\w.:-]+$/,
   }),
   redisMaxmemory: text('1gb', {
-    help: 'Memory limit of a privately started Redis; beyond it requests are refused with 503.',
+    help: 'Memory limit of the private Redis. When it is full, requests get 503.',
     pattern: /^\d+(kb|mb|gb)?$/i,
     like: '512mb',
   }),

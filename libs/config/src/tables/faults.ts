@@ -21,7 +21,7 @@ export const FAULTS = {
   faults: optionalDocument({
     help:
       'Faults to inject: a list of rules, each with a stage (at), a fault and its conditions. ' +
-      'docs/faults.md has every field.',
+      'docs/faults.md lists every field.',
     like: '[{"at": "queue", "fault": "error", "status": 429, "rate": 0.1}]',
     read: readFaults,
     schema: { type: 'array', items: RULE_SCHEMA },

@@ -12,33 +12,36 @@ export const FLOW_CONTROL = {
     unset: 'requests have no class',
   }),
   sloDefaultClass: optionalText({
-    help: 'Class of requests that name none.',
+    help: 'Class of requests that name no class.',
     unset: 'the first of slo_classes',
   }),
   flowControl: choiceOrModule(['none', ...FLOW_POLICY_KINDS], 'none', {
     help:
       'Order of the requests beyond flow_control_concurrency, which wait in the API by class ' +
-      'and tenant: first come first served, strict priority, weighted fair queueing, earliest ' +
-      'deadline first, or that of your own ES module (docs/flow-control.md).',
+      'and tenant: first come first served (fcfs), strict priority, weighted fair queueing ' +
+      '(wfq), earliest deadline first (edf), or that of your own ES module ' +
+      '(docs/flow-control.md).',
   }),
   flowControlConcurrency: integer(100, [1, 1_000_000], {
     help:
-      'Requests that one API process has under way per ready engine that generates; beyond it ' +
-      'they wait.',
+      'Maximum number of requests that one API process sends to the cluster per ready engine ' +
+      'that decodes; further ones wait.',
     unit: 'requests',
   }),
   flowControlQueue: integer(1_000, [0, 1_000_000], {
-    help: 'Requests of one class and tenant that wait in the API; beyond it 429 with Retry-After.',
+    help:
+      'Maximum number of requests of one class and tenant that wait in the API; a further one ' +
+      'gets 429 with Retry-After.',
     unit: 'requests',
   }),
   flowControlTotalQueue: integer(10_000, [0, 10_000_000], {
     help:
-      'Requests that wait in the API in total. One more takes the place of the newest of a ' +
-      'lower class, which gets 429; without such a request it gets 429 itself.',
+      'Maximum number of requests that wait in the API in total. A further one takes the place ' +
+      'of the newest of a lower class, which gets 429; if there is none, it gets 429 itself.',
     unit: 'requests',
   }),
   flowControlTimeout: duration(60, [0.001, 86_400], {
-    help: 'Longest wait of a request in the queues of the API; then 503 with Retry-After.',
+    help: 'Maximum wait of a request in the queues of the API; then it gets 503 with Retry-After.',
     unit: 's',
   }),
 } as const;

@@ -8,8 +8,8 @@ export const LIVENESS = {
   }),
   lockDurationMax: number(30, [0.2, 3_600], {
     help:
-      'Longest lock_duration and presence_ttl of a worker that has lately been late: both grow ' +
-      'by three times its worst pause, up to this.',
+      'Maximum of lock_duration and presence_ttl for a worker that was late recently: both ' +
+      'grow by three times its worst pause, up to this.',
     unit: 's',
   }),
   lockRenewInterval: number(0.45, [0.05, 600], {
@@ -27,11 +27,11 @@ export const LIVENESS = {
     unit: 's',
   }),
   engineLostAfter: number(1.5, [0, 3_600], {
-    help: 'Time after the end of presence_ttl from which an engine counts as lost.',
+    help: 'How long after the end of presence_ttl an engine counts as lost.',
     unit: 's',
   }),
   requestSilentAfter: number(2, [0.1, 3_600], {
-    help: 'Time without news of a request after which the API asks the engines about it.',
+    help: 'How long the API gets no news of a request before it asks the engines about it.',
     unit: 's',
   }),
   kvReadTimeout: number(1, [0.05, 600], {
@@ -41,7 +41,7 @@ export const LIVENESS = {
     unit: 's',
   }),
   latenessHalfLife: number(10, [0.1, 3_600], {
-    help: 'Time, while the process runs, in which an observed pause loses half of its weight.',
+    help: 'Running time of the process in which an observed pause loses half of its weight.',
     unit: 's',
   }),
   starvedAfter: number(0.5, [0.05, 600], {

@@ -14,32 +14,34 @@ const POLICIES = ['pull', ...POLICY_KINDS] as const;
 export const PLACEMENT = {
   placement: choiceOrModule(POLICIES, 'pull', {
     help:
-      'How the engine for a prompt is chosen. pull: an engine with room takes the oldest prompt. ' +
-      'A policy by name, or your own ES module (docs/policies.md), sends the prompt to one ' +
-      'engine. `baton replay` of a recording also takes recorded: the engines that each request ' +
-      'had.',
+      'How the engine for a prompt is chosen. With pull, an engine with room takes the oldest ' +
+      'prompt. A policy, by name or as your own ES module (docs/policies.md), sends the prompt ' +
+      'to one engine. `baton replay` of a recording also accepts recorded: the engines that ' +
+      'each request had.',
   }),
   decodePlacement: optionalChoiceOrModule(POLICIES, {
-    help: 'How the engine that generates after a hand-over is chosen.',
+    help: 'How the engine that decodes after a hand-over is chosen.',
     unset: 'as placement',
   }),
   placementFallback: choice(POLICY_KINDS, 'least-requests', {
-    help: 'The policy that chooses when your own policy throws, names no engine, or is slow.',
+    help: 'Policy that chooses when your own policy throws, returns no valid engine, or is slow.',
   }),
   decodeChoice: choice(['late', 'early'], 'late', {
     help:
-      'When the decode engine is chosen: late, after the prompt is computed, or early, on the ' +
-      'arrival of the request. No effect with placement pull.',
+      'When the decode engine is chosen: late, after the prompt is computed, or early, when ' +
+      'the request arrives. No effect with placement pull.',
   }),
   /** 0 = off. */
   disaggregationThreshold: integer(0, [0, 1_048_576], {
     help:
-      'Most uncached tokens of a prompt that its decode engine computes itself, without prefill ' +
-      'and hand-over; 0 = off.',
+      'Maximum number of uncached prompt tokens for which the decode engine computes the ' +
+      'prompt itself, without prefill and hand-over; 0 = off.',
     unit: 'tokens',
   }),
   policyMetricsInterval: number(0, [0, 60_000], {
-    help: 'How long a router caches the loads of engines, plus the requests it sends; 0 = off.',
+    help:
+      'How long a router uses the same loads of the engines, to which it adds the requests ' +
+      'that it sends; 0 = always the newest.',
     unit: 'ms, simulated',
   }),
   prefixBalanceThreshold: number(1, [1, 1_000], {
@@ -51,25 +53,25 @@ export const PLACEMENT = {
     help: 'With placement prefix-aware, on decode: tokens of load that one cached token outweighs.',
   }),
   stickyVirtualNodes: integer(128, [1, 4_096], {
-    help: 'With placement session-sticky: points of each engine on the hash ring.',
+    help: 'With placement session-sticky: number of points of each engine on the hash ring.',
   }),
   stickyLoadFactor: number(1.25, [1.001, 1_000_000], {
     help:
-      'With placement session-sticky: most requests on an engine, as a multiple of the mean; ' +
-      'beyond it the next engine on the ring takes the request.',
+      'With placement session-sticky: maximum number of requests on an engine, as a multiple ' +
+      'of the mean. Beyond it, the next engine on the ring takes the request.',
   }),
   admission: optionalChoiceOrModule(['all', 'slo-ttft'], {
     help:
-      'Which requests are accepted; the others get 429: all, those predicted to meet ' +
-      'admission_slo_ttft or the TTFT of their SLO class (slo-ttft), or those that your own ES ' +
-      'module admits (docs/policies.md).',
+      'Which requests are accepted; the others get 429. all accepts every request, slo-ttft ' +
+      'those that are predicted to meet admission_slo_ttft or the TTFT of their SLO class, and ' +
+      'your own ES module decides by its own rule (docs/policies.md).',
     unset: 'slo-ttft with admission_slo_ttft, else all',
   }),
   /** Simulated ms. */
   admissionSloTtft: optionalNumber([0.001, 86_400_000], {
     help:
-      'Refuse a request with 429 slo_unattainable when its first token is predicted to come ' +
-      'later than this. If your own admission policy fails, this decides.',
+      'Maximum predicted TTFT; a request with a higher prediction gets 429 slo_unattainable. ' +
+      'If your own admission policy fails, this limit decides.',
     unit: 'ms, simulated',
     unset: 'no request is refused for its prediction',
   }),

@@ -7,25 +7,25 @@ const METRICS_FLAVOURS = ['vllm', 'sglang', 'trtllm'] as const;
 /** Logs, and hooks by which tests inject faults. */
 export const PROCESS = {
   logLevel: choice(LOG_LEVELS, 'info', {
-    help: 'Lowest level of log lines on stderr.',
+    help: 'Minimum level of log lines on stderr.',
   }),
   logLevels: list([], {
     help:
-      'Level of one module of a process, as module=level (recovery=debug, engine=trace); ' +
+      'Level of one module of a process, as module=level (recovery=debug, engine=trace). Log ' +
       'lines name their module. May be repeated.',
   }),
   /** Address of a worker process's own /health and /metrics. */
   workerHost: text('127.0.0.1', {
-    help: "Address of a worker process's own /health, /health/ready and /metrics.",
+    help: 'Address of /health, /health/ready and /metrics of a worker process.',
   }),
   workerPort: integer(0, [0, 65535], {
     help:
-      "Port of a worker process's own /health, /health/ready and /metrics; 0 takes a free " +
-      'one, which its log names.',
+      'Port of /health, /health/ready and /metrics of a worker process. With 0 the process ' +
+      'takes a free port, which its log names.',
   }),
   metricsFlavour: choice(METRICS_FLAVOURS, 'vllm', {
     help:
-      "Names of the engine load on /metrics in addition to vLLM's: those that routers of the " +
+      "Further names of the engine load on /metrics, beside vLLM's: those that routers of the " +
       'Gateway API inference extension read from SGLang or from TensorRT-LLM.',
   }),
   grpcHealthPort: optionalInteger([1, 65535], {

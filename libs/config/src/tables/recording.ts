@@ -7,14 +7,14 @@ export const RECORDING = {
   record: optionalText({
     help:
       'Write one line per request to this file: lengths, hashes of blocks, engines and times, ' +
-      'never a text. `baton replay --trace` replays the file and compares the results.',
+      'but no text. `baton replay --trace` replays the file and compares the results.',
     unset: 'nothing is recorded',
   }),
   recordEndpointHeader: list([], {
     help:
-      'Header of a mirrored request in which a router names its engine; in --record it takes the ' +
-      "place of this cluster's engines and times (shadow mode, docs/policies.md). With two " +
-      'headers, the first names the prefill engine and the second the decode engine.',
+      'Header of a mirrored request in which a router names its engine. In --record it ' +
+      'replaces the engines and times of this cluster (shadow mode, docs/policies.md). With ' +
+      'two headers, the first names the prefill engine and the second the decode engine.',
   }),
   logSteps: optionalText({
     help:
@@ -24,7 +24,7 @@ export const RECORDING = {
   }),
   recordAnswers: optionalText({
     help:
-      'Write each request with its whole answer to this file, with texts and with credentials ' +
+      'Write each request with its whole answer, texts included, to this file; credentials are ' +
       'redacted. `--play` serves the answers again.',
     unset: 'no answer is recorded',
   }),
@@ -53,7 +53,7 @@ export const RECORDING = {
   }),
   timelineMaxEntries: integer(1000, [0, 100_000], {
     help:
-      'Ended requests whose timelines an API process keeps for GET ' +
+      'Number of ended requests whose timelines an API process keeps for GET ' +
       '/v1/requests/{id}/timeline; 0 keeps none.',
     unit: 'requests',
   }),

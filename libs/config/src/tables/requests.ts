@@ -16,8 +16,8 @@ export const REQUESTS = {
     'lognormal',
     {
       help:
-        'Distribution of the natural length of an answer (it ends with `stop`); max_tokens ' +
-        'cuts it (`length`), ignore_eos gives exactly max_tokens.',
+        'Distribution of the natural length of an answer, which ends with `stop`. max_tokens ' +
+        'cuts it (`length`); ignore_eos gives exactly max_tokens.',
     },
   ),
   outputLengthMean: number(128, [1, 1_048_576], {
@@ -28,16 +28,16 @@ export const REQUESTS = {
     help: 'With output_length lognormal: standard deviation of the logarithm of the length.',
   }),
   outputLengthMin: integer(1, [1, 1_048_576], {
-    help: 'Shortest natural length of an answer; with output_length uniform the lower bound.',
+    help: 'Minimum natural length of an answer; with output_length uniform, the lower bound.',
     unit: 'tokens',
   }),
   outputLengthMax: integer(8192, [1, 1_048_576], {
-    help: 'Longest natural length of an answer; with output_length uniform the upper bound.',
+    help: 'Maximum natural length of an answer; with output_length uniform, the upper bound.',
     unit: 'tokens',
   }),
   reasoning: toggle(false, {
     help:
-      'The model reasons before it answers a chat, with a length by reasoning_effort; the ' +
+      'The model reasons before it answers a chat. reasoning_effort sets the length; the ' +
       'reasoning is separate from the content.',
   }),
   reasoningLengthMean: number(256, [1, 1_048_576], {
@@ -48,14 +48,14 @@ export const REQUESTS = {
   }),
   toolCallProbability: optionalNumber([0, 1], {
     help:
-      'Chance that tool_choice auto calls a tool, drawn from prompt and seed. After the ' +
+      'Probability that tool_choice auto calls a tool, drawn from prompt and seed. After the ' +
       'result of a tool the answer is text.',
     unset:
-      "a call for a user's message that shares a word with the name or description of a tool, " +
-      'or when there is only one tool',
+      "a call when the user's message shares a word with the name or description of a tool, or " +
+      'when there is only one tool',
   }),
   toolCallExtraCallProbability: number(0.45, [0, 1], {
-    help: 'Chance of each further call in one answer, where parallel calls are allowed.',
+    help: 'Probability of each further call in one answer, where parallel calls are allowed.',
   }),
   acceptUnknownFields: toggle(false, {
     help:
@@ -65,7 +65,7 @@ export const REQUESTS = {
   strict: toggle(false, {
     help:
       'Check requests as a vLLM server does, even where Baton would serve them: every ' +
-      'documented check, in the words of the dialect (docs/limits.md).',
+      'documented check, with the messages of the dialect (docs/limits.md).',
   }),
   enableAutoToolChoice: toggle(false, {
     help:
@@ -82,8 +82,8 @@ export const REQUESTS = {
   /** 24 x 24 patches of 14 pixels, as LLaVA-1.5 cuts an image of 336 pixels (CLIP ViT-L/14). */
   imageTokens: integer(576, [0, 65_536], {
     help:
-      'Prompt tokens of one image part, whatever its size: nothing is fetched or decoded. 0: the ' +
-      'model takes no images, and refuses requests with one.',
+      'Prompt tokens of one image part of any size. Images are neither fetched nor decoded. ' +
+      'With 0 the model takes no images, and a request with one is refused.',
     unit: 'tokens',
   }),
   audioTokens: optionalInteger([1, 65_536], {
@@ -92,24 +92,24 @@ export const REQUESTS = {
     unset: 'the model takes no audio',
   }),
   embeddingDimensions: integer(1024, [2, 4096], {
-    help: 'Numbers of an embedding; the field `dimensions` of a request can lower it.',
+    help: 'Length of an embedding vector; the field `dimensions` of a request can lower it.',
   }),
   goodputTtft: number(2_000, [0.001, 86_400_000], {
     help:
-      'A request counts as good for `baton:requests_good_total` when its first token came within ' +
-      'this, and its further tokens within goodput_tpot.',
+      'Maximum TTFT of a good request. `baton:requests_good_total` counts the requests that ' +
+      'also meet goodput_tpot.',
     unit: 'ms',
   }),
   goodputTpot: number(50, [0.001, 86_400_000], {
     help:
-      'A request counts as good for `baton:requests_good_total` when its mean time per further ' +
-      'token is within this, and its first token came within goodput_ttft.',
+      'Maximum mean time per further token of a good request. `baton:requests_good_total` ' +
+      'counts the requests that also meet goodput_ttft.',
     unit: 'ms',
   }),
   responsesMaxEntries: integer(1000, [1, 1_000_000], {
     help:
-      'Limit of stored responses, of conversations, and of chat completions with `store`; ' +
-      'the least recently used make room for new ones.',
+      'Maximum number of stored responses, of conversations, and of chat completions with ' +
+      '`store`, per tenant. A new one replaces the least recently used.',
     unit: 'responses',
   }),
   responsesTtl: number(86_400, [1, 31_536_000], {
@@ -117,44 +117,46 @@ export const REQUESTS = {
     unit: 's',
   }),
   maxWebsockets: integer(1000, [0, 1_000_000], {
-    help: 'WebSockets at /v1/responses that one API process holds; more are refused with 429.',
+    help:
+      'Maximum number of WebSockets at /v1/responses per API process; a further one is refused ' +
+      'with 429.',
     unit: 'connections',
   }),
   refusalProbability: number(0, [0, 1], {
-    help: 'Chance that a response of /v1/responses is a refusal, drawn from prompt and seed.',
+    help: 'Probability that a response of /v1/responses is a refusal, drawn from prompt and seed.',
   }),
   reasoningEvents: choice(['openai', 'open_responses'], 'openai', {
     help:
-      'Names of the reasoning events in the streams of /v1/responses: reasoning_text as OpenAI ' +
-      'has them, or reasoning as Open Responses does.',
+      'Names of the reasoning events in the streams of /v1/responses: reasoning_text as in ' +
+      'OpenAI (openai), or reasoning as in Open Responses (open_responses).',
   }),
   unsupportedTools: choice(['skip', 'reject'], 'skip', {
     help:
-      'What /v1/responses does with tools that only OpenAI runs (web search and the like): ' +
-      'leave them out and name them in a header, or refuse the request.',
+      'What /v1/responses does with tools that only OpenAI runs, such as web search: skip ' +
+      'leaves them out and names them in a header, reject refuses the request.',
   }),
   /** Per stage. */
   maxWaitingRequests: integer(4096, [1, 10_000_000], {
     help:
-      'Requests that may wait for one stage over all API processes; beyond it 429 with ' +
-      'Retry-After.',
+      'Maximum number of requests that wait for one stage, over all API processes; a further ' +
+      'one gets 429 with Retry-After.',
     unit: 'requests',
   }),
   enableDevMode: toggle(false, {
     help:
       "Serve the endpoints of vLLM's development mode: /sleep, /wake_up, /pause, /resume, " +
-      '/abort_requests, /reset_prefix_cache, /server_info. They take the admin key, as ' +
-      'enable_admin does.',
+      '/abort_requests, /reset_prefix_cache, /server_info. They need the admin key, as those ' +
+      'of enable_admin do.',
     alsoEnv: ['VLLM_SERVER_DEV_MODE'],
   }),
   /** Answer of GET /version. */
   reportedVersion: optionalText({
-    help: 'Version that GET /version answers, for clients that expect a certain server.',
+    help: 'Version in the answer of GET /version, for clients that expect a certain server.',
     unset: "Baton's own version",
   }),
   /** Simulated seconds. */
   kvLeaseDuration: number(30, [0.1, 86_400], {
-    help: 'How long prefill holds KV blocks that no engine fetches and no heartbeat renews.',
+    help: 'How long prefill keeps KV blocks that no engine fetches and no heartbeat renews.',
     unit: 's, simulated',
   }),
   bidirectionalKvXfer: toggle(false, {
@@ -171,44 +173,46 @@ export const REQUESTS = {
   }),
   kvRecomputeThreshold: integer(64, [0, 10_000_000], {
     help:
-      'With bidirectional_kv_xfer: fewest tokens that prefill reads back from decode; it ' +
-      'computes a smaller number itself.',
+      'With bidirectional_kv_xfer: minimum number of tokens that prefill reads back from ' +
+      'decode; it computes a smaller number itself.',
     unit: 'tokens',
   }),
   kvLoadFailurePolicy: choice(['fail', 'recompute'], 'fail', {
     help:
-      'What happens when KV that kv_transfer_params from outside name cannot be loaded: the ' +
+      'What happens when KV that a router names in kv_transfer_params cannot be loaded: the ' +
       'request ends with an error (fail), or decode computes the prompt again (recompute).',
   }),
   strictKv: toggle(false, {
     help:
-      'Refuse kv_transfer_params that are malformed, unknown, expired or used before with ' +
-      '400, where vLLM serves the request without a transfer or goes by kv_load_failure_policy.',
+      'Refuse kv_transfer_params that are malformed, unknown, expired or already used with ' +
+      '400. vLLM serves such a request without a transfer, or applies kv_load_failure_policy.',
   }),
   /** Wall seconds. */
   kvLegTimeout: number(30, [0, 86_400], {
     help:
-      'How long a decode leg that an outside router sends at once with its prefill leg waits for ' +
-      'the prefill leg to arrive.',
+      'How long a decode leg waits for its prefill leg, when an outside router sends both at ' +
+      'once.',
     unit: 's',
   }),
   workerLossPolicy: choice(['retry', 'fail'], 'retry', {
     help:
-      'What happens to requests of a worker that ends unexpectedly: they run again on another ' +
-      '(retry), or fail with 500 as on a cluster without retries (fail).',
+      'What happens to the requests of a worker that ends unexpectedly: they run again on ' +
+      'another worker (retry), or fail with 500 as on a cluster without retries (fail).',
   }),
   maxRuns: integer(3, [1, 100], {
-    help: 'Runs of one stage that a request may take before it fails with attempts_exhausted.',
+    help:
+      'Maximum number of runs of one stage per request; then the request fails with ' +
+      'attempts_exhausted.',
     unit: 'runs',
   }),
   /** Wall seconds. */
   brokerGrace: number(10, [0, 3600], {
-    help: 'Time without a broker and without progress after which a running request fails.',
+    help: 'How long a running request may make no progress without a broker before it fails.',
     unit: 's',
   }),
   /** Wall seconds. */
   shutdownTimeout: number(30, [0, 3600], {
-    help: 'Longest time for which running requests continue after SIGTERM or Ctrl-C.',
+    help: 'Maximum time that running requests get to finish after SIGTERM or Ctrl-C.',
     unit: 's',
   }),
 } as const;

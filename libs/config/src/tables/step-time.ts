@@ -27,26 +27,26 @@ export const STEP_TIME = {
     'auto',
     {
       help:
-        'Step-time model. auto takes the model of step_time_file; without a file constant or ' +
-        'per-token when their times are set, else composed where operators of the GPU were ' +
-        'measured, else calibrated where the shipped table has model, GPU and ' +
-        'tensor_parallel_size, else roofline. composed adds up measured operators; constant ' +
-        'and per-token use time_to_first_token and the times after it; table is a CSV grid; ' +
+        'Step-time model. auto uses the model of step_time_file. Without a file it uses constant ' +
+        'or per-token if their times are set, else composed if the operators of the GPU were ' +
+        'measured, else calibrated if the shipped table has the model, GPU and ' +
+        'tensor_parallel_size, else roofline. composed adds measured operators; constant and ' +
+        'per-token use time_to_first_token and the times after it; table is a CSV grid; ' +
         'polynomial has fitted coefficients, blis those of BLIS.',
     },
   ),
   stepNoise: choice(['none', 'measured'], 'none', {
     help:
-      'Scatter of steps with equal batches: measured draws each duration around the model, with ' +
-      'the spread of the profile or of repeated measurements of own operators. It is refused ' +
-      'when no spread is known.',
+      'Random variation of steps with equal batches. measured draws each duration around the ' +
+      'model, with the spread in the profile or in repeated measurements of your own ' +
+      'operators; it is refused if no spread is known.',
   }),
   /** The reaction to a step outside of the measured or fitted range. */
   stepTimeExtrapolation: choice(['warn', 'refuse'], 'warn', {
     help:
-      'What happens when a step lies outside of the range that its step-time model was measured ' +
-      'or fitted for: it is reported once and counted (warn), or refused, as ' +
-      '--refuse-extrapolation does.',
+      'What happens when a step lies outside the range for which its step-time model was ' +
+      'measured or fitted: warn reports it once and counts it, refuse (or ' +
+      '--refuse-extrapolation) ends with an error.',
     flagFor: { flag: '--refuse-extrapolation', value: 'refuse' },
   }),
   /** Fixed milliseconds added to each step of composed, calibrated and roofline. */
@@ -59,40 +59,41 @@ export const STEP_TIME = {
   }),
   mixedDecodeFactor: optionalNumber([1, 100], {
     help:
-      'Factor on decode attention in steps that also prefill; 1 is an assumption, measured ' +
-      'cards lie between 1.75 and 3.2.',
+      'Factor on the time of decode attention in steps that also prefill. 1 is an assumption; ' +
+      'measured GPUs lie between 1.75 and 3.2.',
     unset: "the profile's own, else 1",
   }),
   stepTimeFile: optionalText({
     help:
-      'File of the step-time model: a profile that `baton calibrate` wrote, a CSV grid, ' +
+      'File of the step-time model: a profile written by `baton calibrate`, a CSV grid, ' +
       'polynomial coefficients of xPyD-sim, or coefficients of BLIS.',
     unset: 'what is built in; table: required',
   }),
   operators: optionalText({
     help:
-      'Folder of measured operators of your own for composed steps, <system>/<operator>.csv ' +
-      'as in data/operators: your points come before the shipped ones (docs/calibrate.md).',
+      'Folder of your own measured operators for composed steps, <system>/<operator>.csv as in ' +
+      'data/operators. Your points take precedence over the shipped ones (docs/calibrate.md).',
     unset: 'only the shipped tables',
   }),
   /** For replay and plan only: a live API is itself the server in front of its engines. */
   frontend: optionalText({
     help:
-      'Server in front of the engines, in replay and plan: the time of a request outside of the ' +
-      'engine. vllm is 5.7 ms and 6.3 us a prompt token, once more at a hand-over; none is no ' +
-      'time; else a YAML file or {fields}: request_ms, prompt_token_us, request_busy_ms, ' +
-      'prompt_token_busy_us, dispatch (docs/front-end.md). A live cluster does not use it.',
+      'In replay and plan: server in front of the engines, that is, the time of a request ' +
+      'outside the engine. vllm takes 5.7 ms and 6.3 us per prompt token, and again at a ' +
+      'hand-over; none takes no time; otherwise a YAML file or its fields in braces: ' +
+      'request_ms, prompt_token_us, request_busy_ms, prompt_token_busy_us, dispatch ' +
+      '(docs/front-end.md). A live cluster does not use it.',
     unset:
       'what step_time_file was fitted with, else vllm; none when a recording of ' +
       "simulated engines is replayed, and with constant and per-token, a client's times",
   }),
   apiServerCount: integer(1, [1, 1_024], {
     help:
-      'Server processes of each engine, in replay and plan. Each serves one request at a time, ' +
-      'for the busy part of its pass. A live cluster does not use it.',
+      'In replay and plan: number of server processes of each engine. Each serves one request ' +
+      'at a time, for the busy part of its pass. A live cluster does not use it.',
   }),
   timeToFirstToken: duration(0, MILLISECONDS, {
-    help: 'With step_time constant: time of a step with a prompt of any length.',
+    help: 'With step_time constant: duration of a step with a prompt of any length.',
     unit: 'ms',
   }),
   timeToFirstTokenStdDev: duration(0, MILLISECONDS, {
@@ -122,7 +123,7 @@ export const STEP_TIME = {
   timeFactorUnderLoad: number(1, [1, 1_000], {
     help:
       'With step_time constant or per-token: factor on all times when max_num_seqs sequences ' +
-      'run; the factor is 1 for a single sequence, and linear between.',
+      'run. It is 1 for a single sequence, and linear in between.',
   }),
   /** Replaces base latency plus bytes over bandwidth. */
   kvCacheTransferLatency: optionalDuration(MILLISECONDS, {
@@ -137,15 +138,15 @@ export const STEP_TIME = {
   }),
   kvHandshakeTime: duration(0, MILLISECONDS, {
     help:
-      'Time of the first contact between an engine and one that it fetches KV from; reads wait ' +
-      'for its end. 0.2 s to 2 s were measured with NIXL (docs/kv-transfer-links.md); the ' +
-      'values differ too much for a default.',
+      'Duration of the first contact between an engine and another from which it fetches KV; ' +
+      'reads wait until it ends. 0.2 s to 2 s were measured with NIXL ' +
+      '(docs/kv-transfer-links.md), too wide a range for a default other than 0.',
     unit: 'ms',
   }),
   kvDescriptorTime: number(0, [0, 1_000_000], {
     help:
-      'Time to post one descriptor of a KV transfer: a rank has one per block and layer, for K ' +
-      'and for V. About 2.4 was measured where none could be merged ' +
+      'Time to post one descriptor of a KV transfer. A rank has one descriptor per block and ' +
+      'layer, for K and for V. About 2.4 was measured where none could be merged ' +
       "(docs/kv-transfer-links.md). The default is 0, because the link's latency includes the " +
       'posting of typical transfers.',
     unit: 'µs',

@@ -14,7 +14,7 @@ export const TEXT = {
   rulesPath: optionalText({
     help:
       'YAML file of rules that give requests an answer, a delay or an error, for text_model ' +
-      'rules; read again when it changes.',
+      'rules. It is read again when it changes.',
     unset: 'no rules',
   }),
   outputLengthHistogram: optionalText({
@@ -34,7 +34,7 @@ export const TEXT = {
     'auto',
     {
       help:
-        'Template that turns conversations into prompts. auto takes the chat template in the ' +
+        'Template that turns conversations into prompts. auto uses the chat template in the ' +
         "folder that model names, else that of the model's name; chatml for unknown names.",
     },
   ),

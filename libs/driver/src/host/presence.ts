@@ -98,7 +98,9 @@ export class PresenceBeacon {
     this.sentUs = wall.nowUs();
     this.renewals = 0;
     try {
-      if (!this.hasIndex) identity.index = await presence.claimIndex(identity.engineId);
+      if (!this.hasIndex) {
+        identity.index = await presence.claimIndex(identity.engineId, identity.index);
+      }
       this.announcement = numbers.snapshot();
       this.announced = numbers.fingerprint();
       this.hasIndex = await presence.announceEngine(this.announcement, this.ttlMs);

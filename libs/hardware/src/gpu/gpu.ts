@@ -21,7 +21,7 @@ export interface GpuEfficiency {
   readonly attentionCompute: number;
   /** Weights and KV read from memory. */
   readonly memory: number;
-  /** Time per layer outside of computing and reading: launches, norms, gaps between kernels, µs. */
+  /** Time per layer outside computing and reading: launches, norms, gaps between kernels, µs. */
   readonly layerOverheadUs: number;
 }
 

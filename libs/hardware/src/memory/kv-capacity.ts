@@ -35,8 +35,8 @@ export const NULL_BLOCKS = 1;
  * `floor((shown memory · utilisation − weights − reserved) / (KV bytes of a token and layer ·
  * layers of a group · block size))`, all on one GPU, with the groups of `kvGroupsOf`. The pipeline
  * stage with the fewest blocks decides (vLLM's `get_kv_cache_configs`). Known errors are in the
- * README of data/measured/kv-capacity: below 2 % where KV has half the memory or more, but for one
- * log, and some tenths of a GiB in any case.
+ * README of data/measured/kv-capacity: below 2 % where KV has half the memory or more, except for
+ * one log, and some tenths of a GiB in any case.
  *
  * @throws HardwareError `bad-tensor-parallel`, `bad-pipeline-parallel`, `bad-expert-parallel`, or
  * `does-not-fit` when there is no room for a single block beside the null block

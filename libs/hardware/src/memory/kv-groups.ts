@@ -68,7 +68,7 @@ export interface KvWindow {
   readonly bytesPerToken: number;
 }
 
-/** Undefined when no layer frees the KV outside of its window. */
+/** Undefined when no layer frees the KV outside its window. */
 export function kvWindowOf(model: ModelGeometry, tp = 1): KvWindow | undefined {
   const window = windowOf(model);
   if (window === undefined) return undefined;
@@ -83,7 +83,7 @@ export function kvBytesPerLayer(model: ModelGeometry, tp: number): number {
   return 2 * Math.max(1, attention.kvHeads / tp) * attention.headDim * bytes;
 }
 
-/** The window of layers that free KV outside of it, in a model with other layers too. */
+/** The window of layers that free KV outside it, in a model with other layers too. */
 function windowOf({ attention, layers, stage }: ModelGeometry): SlidingWindow | undefined {
   if (attention.kind === 'latent') return undefined;
   const { slidingWindow: window } = attention;

@@ -24,7 +24,7 @@ export interface ProfileRun extends EnginePlacement, CudaGraphOptions {
 /**
  * Bytes of one GPU that are neither weights nor KV cache: those that vLLM's
  * `determine_available_memory` finds by one step of `max_num_batched_tokens` with a sample of
- * `max_num_seqs`, and those outside of torch. The README of data/measured/kv-capacity lists each
+ * `max_num_seqs`, and those outside torch. The README of data/measured/kv-capacity lists each
  * log and the error.
  */
 export function reservedBytes(run: ProfileRun): number {

@@ -17,6 +17,8 @@ export interface IdentityOptions {
   readonly role: Stage;
   /** Unset: the engine has one rank. */
   readonly dataParallel?: RankOptions;
+  /** The index that it takes if it is free. Unset: the smallest free one. */
+  readonly index?: number;
 }
 
 /** The identity of one engine in the cluster. The presence beacon writes index and state. */
@@ -26,14 +28,15 @@ export class EngineIdentity {
   readonly role: Stage;
   /** Undefined for an engine of one rank. */
   readonly dataParallel: RankOptions | undefined;
-  /** vLLM's engine number, unique among living engines; 0 until the cluster has given it. */
-  index = 0;
+  /** vLLM's engine number, unique among living engines. Before: the wanted one. */
+  index: number;
   state: EnginePresence['state'] = 'starting';
   /** The cause of its start that is under way. */
   loading: string | undefined;
 
-  constructor({ role, dataParallel }: IdentityOptions) {
+  constructor({ role, dataParallel, index = 0 }: IdentityOptions) {
     this.role = role;
     this.dataParallel = dataParallel;
+    this.index = index;
   }
 }

@@ -33,25 +33,25 @@ function verdictOf(disaggregated: number, aggregated: number, apart = 1): string
 describe('the verdict', () => {
   it('states the lead of the winner over the other kind', () => {
     expect(verdictOf(12, 10)).toBe(
-      '1P1D (disaggregated) keeps 12 requests/s, 20 % more than 2A, the best aggregated ' +
+      '1P1D (disaggregated) sustains 12 requests/s, 20 % more than 2A, the best aggregated ' +
         'split (10 requests/s).',
     );
   });
 
   it('states when disaggregation loses', () => {
     expect(verdictOf(10, 12)).toMatch(
-      /^2A \(aggregated\) keeps 12 requests\/s, 20 % more than 1P1D/,
+      /^2A \(aggregated\) sustains 12 requests\/s, 20 % more than 1P1D/,
     );
     expect(verdictOf(10, 12)).toMatch(/it does not add throughput\.$/);
   });
 
   it('states no lead within the tolerance of the search', () => {
-    expect(verdictOf(10.1, 10)).toContain('The search cannot tell that apart');
+    expect(verdictOf(10.1, 10)).toContain('The search cannot distinguish that from');
   });
 
   it('states that step times are too uncertain', () => {
     expect(verdictOf(12, 10, 1.24)).toMatch(
-      /20 % more than 2A.*cannot be told apart.* less than 24.1 %\.$/,
+      /20 % more than 2A.*cannot be told apart: differences below 24.1 % are .*\.$/,
     );
     expect(verdictOf(10, 12, 1.24)).not.toContain('it does not add throughput');
     expect(verdictOf(12, 10, 1.1)).not.toContain('told apart');
@@ -66,7 +66,7 @@ describe('the verdict', () => {
   });
 
   it('states that there is no other kind to compare with', () => {
-    expect(verdictOf(10, 0)).toContain('no aggregated split keeps the target');
+    expect(verdictOf(10, 0)).toContain('no aggregated split meets the target');
     const winner = result('2A', 3);
     const contenders = { disaggregated: undefined, aggregated: winner };
     const alone = verdict({ winner, contenders } as unknown as PlanResult);

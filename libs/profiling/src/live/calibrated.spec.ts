@@ -175,7 +175,7 @@ describe('calibrate --live on a cluster of known step times', () => {
     expect(errorsOf(otherwise)['E2E p50']).toBeGreaterThan(0.3);
     expect(isTooFar(otherwise, 0.1)).toBe(true);
     expect(isTooFar(otherwise, undefined)).toBe(false);
-    expect(liveText(otherwise)).toContain('Further off than 10.0 %: ');
+    expect(liveText(otherwise)).toContain('Errors above 10.0 %: ');
   });
 
   it('gives the same result each time, and again from its saved points', async () => {

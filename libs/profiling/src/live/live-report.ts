@@ -31,7 +31,7 @@ function measuredText({ times, topology, name, base }: LiveResult): string {
       : `${formatMs(transfer.latencyMs)} + ${formatMs(transfer.perTokenMs)} a token, from `;
   return [
     `${name} as ${topology}`,
-    `overhead   ${formatMs(overheadMs)} a request, outside of all steps (${overheadFrom})`,
+    `overhead   ${formatMs(overheadMs)} a request (${overheadFrom})`,
     `transfers  ${line}${transfersFrom}`,
     ...(kvBytesPerToken === undefined
       ? []
@@ -60,8 +60,8 @@ function describe({ plan, real }: HeldOut): string {
       : `Poisson, ${arrivals.ratePerSecond} a second`;
   const span = ([low, high]: readonly [number, number]): string => `${low} to ${high}`;
   return (
-    `${real.completed} of ${requests} requests answered, ${come}, prompts of ` +
-    `${span(promptTokens)}, answers of ${span(outputTokens)} tokens, seed ${seed}`
+    `${real.completed} of ${requests} requests answered\n(${come}, prompts of ` +
+    `${span(promptTokens)}, answers of ${span(outputTokens)} tokens, seed ${seed})`
   );
 }
 
@@ -84,27 +84,27 @@ function verdict(rows: readonly Explained[]): string[] {
   const far = rows.filter(({ error, isJudged }) => isJudged && Math.abs(error) > FAR);
   const bound = plain(FAR);
   if (far.length === 0) return [`Every mean, median and rate is within ${bound}.`, ''];
-  const names = far.map(({ name, remainder }) => `${name} (left: ${percent(remainder)})`);
-  return [`Further off than ${bound}: ${names.join(', ')}. What was measured of the reasons:`, ''];
+  const names = far.map(({ name, remainder }) => `${name} (${percent(remainder)} unexplained)`);
+  return [`Errors above ${bound}: ${names.join(', ')}. Measured causes:`, ''];
 }
 
 function sentences({ failures, parts, void: isVoid }: HeldOut, reasons: Reasons): string[] {
   const { overheadShare, contention, followed, wavering, pauses, typical } = reasons;
   const { fit, stepsOutsideRange, steps } = reasons;
   return [
-    `overhead of requests: ${percent(overheadShare)} of the mean TTFT, counted in`,
+    `overhead of requests: ${percent(overheadShare)} of the mean TTFT, included in *simulated*`,
     ...(contention === undefined
       ? []
       : [
-          'stages disturb each other: beside a stream that decodes a prompt of ' +
-            `${contention.promptTokens} tokens takes ${percent(contention.prompt)}, and holds ` +
-            `the stream up by ${formatMs(contention.holdUpMs)} in all`,
+          'stages delay each other: beside a decoding stream, a prompt of ' +
+            `${contention.promptTokens} tokens takes ${percent(contention.prompt)} longer, and ` +
+            `delays the stream by ${formatMs(contention.holdUpMs)} in total`,
         ]),
     ...(followed === undefined
       ? []
       : [
-          `a prompt of ${followed.promptTokens} tokens behind which another comes has its ` +
-            `first token ${formatMs(followed.laterMs)} later`,
+          `the first token of a prompt of ${followed.promptTokens} tokens comes ` +
+            `${formatMs(followed.laterMs)} later when another prompt follows it`,
         ]),
     ...(parts === undefined
       ? []
@@ -112,14 +112,12 @@ function sentences({ failures, parts, void: isVoid }: HeldOut, reasons: Reasons)
           `until a prompt is computed: ${realAndSimulated('promptMs', parts)}; from there to its ` +
             `first token: ${realAndSimulated('handOverMs', parts)}`,
         ]),
-    `rounds of the same point lie off their median by ${plain(wavering.prompt)} (prompts) ` +
-      `and ${plain(wavering.decode)} (decode steps) on average: the machine’s own speed`,
+    `repeated measurements differ from their median by ${plain(wavering.prompt)} (prompts) ` +
+      `and ${plain(wavering.decode)} (decode steps) on average: the speed of the machine varies`,
     `gaps of an unchanged batch: ${percent(pauses)} on average over their middle half, ` +
       `${percent(typical)} in the median`,
-    ...fit.map(
-      ({ phase, error }) => `fit: points of ${phase} are met within ${plain(error)} on average`,
-    ),
-    `steps outside of the range that was measured: ${stepsOutsideRange} of ${steps}`,
+    ...fit.map(({ phase, error }) => `fit: mean error of the ${phase} points ${plain(error)}`),
+    `steps outside the measured range: ${stepsOutsideRange} of ${steps}`,
     ...failures.map(({ error, count, example }) => `not answered: ${count} (${error}: ${example})`),
     ...(isVoid === null ? [] : [`the sender was late: ${isVoid}`]),
   ];

@@ -46,10 +46,11 @@ dl.list{columns:3 260px;column-gap:2rem;font-size:.85rem}
 .list div{display:flex;justify-content:space-between;gap:1rem;padding:.12rem 0;border-bottom:1px dotted var(--line);break-inside:avoid}
 .list dd{text-align:right}
 .scroll{overflow-x:auto;max-height:32rem}
-table{border-collapse:collapse;width:100%;font-size:.85rem;font-variant-numeric:tabular-nums}
-th,td{padding:.28rem .5rem;text-align:left;white-space:nowrap;border-bottom:1px solid var(--line)}
+table{border-collapse:collapse;width:100%;font-size:.8rem;font-variant-numeric:tabular-nums}
+th,td{padding:.28rem .3rem;text-align:left;white-space:nowrap;border-bottom:1px solid var(--line)}
 thead th{color:var(--muted);font-weight:500;position:sticky;top:0;background:var(--panel)}
 tbody th{font-weight:500}
+tbody th:first-child,tbody td:first-child{white-space:normal;min-width:8rem}
 .right{text-align:right}
 .bars th{width:1%}.bars td.right{width:1%}
 .bars td,.bars th{border:0;padding:.18rem .5rem}
@@ -83,6 +84,7 @@ section.answer{border-left:8px solid hsl(var(--queue) var(--tone-light))}
 .answer.missed,.answer.void{border-left-color:hsl(var(--bad) var(--tone-light))}
 .answer .verdict{margin:0;font-size:1rem;font-weight:700;color:var(--text)}
 .answer .sentence{margin:.2rem 0 .8rem;font-size:1.25rem;color:var(--text);max-width:70ch}
+.answer.void dd{color:var(--muted);text-decoration:line-through}
 .answer.void .verdict{font-size:1.8rem;color:hsl(var(--bad) var(--tone-light))}
 body.void main>section:not(.answer){opacity:.45;background:repeating-linear-gradient(135deg,var(--panel) 0 24px,hsl(var(--bad) 50% / .13) 24px 48px)}
 summary{cursor:pointer}

@@ -72,7 +72,7 @@ describe('outsideOf', () => {
 
   it('reports in one sentence which range was left, and by how much', () => {
     expect(describeOutside(outsideOf(VALID, decode(65, 65))!)).toBe(
-      'decoding sequences: 65 lies outside of 1 to 64, for which the step-time model was ' +
+      'decoding sequences: 65 is outside 1 to 64, the range for which the step-time model was ' +
         'measured or fitted',
     );
     const none = outsideOf({ prefillTokens: [0, 0] }, prompt(5))!;
@@ -100,7 +100,7 @@ describe('the guard', () => {
     guard.stepUs(prompt(3001));
     expect(guard.stepsOutsideRange).toBe(2);
     expect(told).toEqual([
-      'prompt tokens per step: 3,000 lies outside of 16 to 2,048, for which the step-time ' +
+      'prompt tokens per step: 3,000 is outside 16 to 2,048, the range for which the step-time ' +
         'model was measured or fitted',
     ]);
   });

@@ -62,8 +62,8 @@ export function describeOutside({ what, value, range }: OutsideRange): string {
   const format = (number: number) => Number(number.toPrecision(6)).toLocaleString('en-US');
   if (range[1] === 0) return `the step-time model has no measurement of ${what}`;
   return (
-    `${what}: ${format(value)} lies outside of ${format(range[0])} to ${format(range[1])}, ` +
-    'for which the step-time model was measured or fitted'
+    `${what}: ${format(value)} is outside ${format(range[0])} to ${format(range[1])}, ` +
+    'the range for which the step-time model was measured or fitted'
   );
 }
 

@@ -16,9 +16,9 @@ export interface LanguageBounds {
   readonly maxLength: number;
 }
 
-/** Most characters by which a sample may exceed the shortest text. */
+/** Maximum number of characters by which a sample may exceed the shortest text. */
 const FURTHER_LENGTHS = 64;
-/** Most states times lengths in one table of ways. */
+/** Maximum of states times lengths in one table of ways. */
 const MAX_TABLE = 10_000_000;
 /** Number of states whose way of one length is computed in the time of one step. */
 const STATES_PER_UNIT = 4;

@@ -71,7 +71,7 @@ class ArrayBuilder {
   }
 
   /**
-   * Places a required item behind the prefix, else in the prefix, else merges it with another
+   * Places a required item after the prefix, else in the prefix, else merges it with another
    * required item.
    */
   private place(demand: SchemaNode): boolean {

@@ -43,7 +43,7 @@ export interface StringKeywords {
 
 export interface ArrayKeywords {
   readonly prefix: readonly SchemaNode[];
-  /** Schema of the items behind the prefix. Undefined: no condition. */
+  /** Schema of the items after the prefix. Undefined: no condition. */
   readonly rest: SchemaNode | undefined;
   readonly contains: SchemaNode | undefined;
   readonly minContains: number;

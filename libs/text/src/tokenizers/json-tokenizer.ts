@@ -24,15 +24,15 @@ interface AddedToken {
   readonly special: boolean;
 }
 
-/** Names of end-of-text tokens, the most usual first. */
+/** Names of end-of-text tokens, the most common first. */
 const ENDS = [
   ...['<|endoftext|>', '<|end_of_text|>', '</s>', '<eos>', '<｜end▁of▁sentence｜>'],
   ...['<|eot_id|>', '<|im_end|>'],
 ];
 /**
- * Most characters that one call encodes. The library's time grows faster than the length of a text,
- * so a text is cut before a space, where words begin. Only a word longer than this can get one or
- * two more tokens.
+ * Maximum number of characters that one call encodes. The library's time grows faster than the
+ * length of a text, so a text is cut before a space, where words begin. Only a word longer than
+ * this can get one or two more tokens.
  */
 const LONGEST_SLICE = 1_024;
 /** Highest id of a vocabulary. A file with a higher one is refused. */
@@ -44,7 +44,7 @@ const MAX_VOCABULARY = 4_000_000;
  * `TokenizerError` for other kinds.
  *
  * @param name the tokenizer's name in answers
- * @param end special token that ends a text; default: the first usual one in the file
+ * @param end special token that ends a text; default: the first common one in the file
  */
 export async function readTokenizerJson(
   content: string,

@@ -20,13 +20,16 @@ export interface Ranks {
 }
 
 /**
- * Most bytes of a piece. A longer one is cut before merging, so that one very long word cannot
- * block the process. Equal cuts in a row, as in a run of one character, are merged once. Only such
- * text can differ from tiktoken, by one or two tokens at each cut.
+ * Maximum size of a piece in bytes. A longer one is cut before merging, so that one very long word
+ * cannot block the process. Equal cuts in a row, as in a run of one character, are merged once.
+ * Only such text can differ from tiktoken, by one or two tokens at each cut.
  */
 const MAX_PIECE_BYTES = 1 << 16;
 
-/** Most characters that one call cuts into pieces, because millions of them overflow V8's stack. */
+/**
+ * Maximum number of characters that one call cuts into pieces, because millions of them overflow
+ * V8's stack.
+ */
 const MAX_PART = 1 << 20;
 
 /** Byte-pair encoding over a table of ranks. */

@@ -13,7 +13,7 @@ export interface Tokenizer {
   /**
    * Ids of plain text. A special token in `text` is encoded as ordinary characters.
    *
-   * @param limit most ids; longer text gives exactly `limit + 1` ids
+   * @param limit maximum number of ids; a longer text gives exactly `limit + 1` ids
    */
   encode(text: string, limit?: number): number[];
   /** Text of ids. Bytes that are not UTF-8 become U+FFFD, special tokens become their names. */

@@ -34,7 +34,7 @@ export class MemoryPresence implements PresenceBoard {
     return this.hub.call('engines', () => this.hub.engines.values());
   }
 
-  claimIndex(engineId: string): Promise<number> {
+  claimIndex(engineId: string, wanted = 0): Promise<number> {
     return this.hub.call('claimIndex', () => {
       const { indexes, claims, engines } = this.hub;
       let own: number | undefined;
@@ -44,7 +44,7 @@ export class MemoryPresence implements PresenceBoard {
       }
       claims.set(engineId, true, CLAIM_TTL_MS);
       if (own !== undefined) return own;
-      let free = 0;
+      let free = indexes.has(wanted) ? 0 : wanted;
       while (indexes.has(free)) free += 1;
       indexes.set(free, engineId);
       return free;

@@ -11,9 +11,10 @@ export interface PresenceBoard {
   removeEngine(engineId: string): Promise<void>;
   engines(): Promise<readonly EnginePresence[]>;
   /**
-   * The smallest free index, claimed for `engineId` for as long as that engine announces itself.
+   * Claims an index for `engineId` for as long as that engine announces itself: its own, else
+   * `wanted` if that is free, else the smallest free one.
    */
-  claimIndex(engineId: string): Promise<number>;
+  claimIndex(engineId: string, wanted?: number): Promise<number>;
   announceApi(apiId: string, ttlMs: number): Promise<void>;
   removeApi(apiId: string): Promise<void>;
   aliveApis(apiIds: readonly string[]): Promise<boolean[]>;

@@ -59,7 +59,7 @@ return {revision, living}
 
 /**
  * KEYS: indexes, claim of this engine. ARGV: engine id, prefix of engine keys, prefix of claims,
- * claim TTL. Answers the index.
+ * claim TTL, wanted index. Answers the index.
  */
 export const CLAIM_INDEX: Script = {
   name: 'claimIndex',
@@ -78,7 +78,8 @@ for i = 1, #indexes, 2 do
 end
 redis.call('SET', KEYS[2], '1', 'PX', ARGV[4])
 if own then return own end
-local free = 0
+local free = tonumber(ARGV[5])
+if taken[free] then free = 0 end
 while taken[free] do free = free + 1 end
 redis.call('HSET', KEYS[1], free, ARGV[1])
 return free

@@ -74,9 +74,9 @@ export class RedisPresence implements PresenceBoard {
     return parsed;
   }
 
-  async claimIndex(engineId: string): Promise<number> {
+  async claimIndex(engineId: string, wanted = 0): Promise<number> {
     const keys = [this.keys.indexes, this.keys.claim(engineId)];
-    const args = [engineId, this.keys.engine(''), this.keys.claim(''), CLAIM_TTL_MS];
+    const args = [engineId, this.keys.engine(''), this.keys.claim(''), CLAIM_TTL_MS, wanted];
     return Number(await this.run(CLAIM_INDEX, keys, args));
   }
 

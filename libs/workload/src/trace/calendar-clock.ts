@@ -50,7 +50,7 @@ export class CalendarClock {
   }
 }
 
-/** Position behind the decimals of the seconds, or behind the seconds when there are none. */
+/** Position after the decimals of the seconds, or after the seconds when there are none. */
 function decimalsEnd(text: string): number {
   if (text[SECOND_LENGTH] !== DOT) return SECOND_LENGTH;
   let end = SECOND_LENGTH + 1;

@@ -150,7 +150,9 @@
       ctx.stroke();
       const gap = 5 * ratio * (isLate ? -1 : 1);
       const x = axis === 'x' ? place + gap : bbox.left + gap;
-      ctx.fillText(label, x, axis === 'x' ? bbox.top + bbox.height - 8 * ratio : place - 5 * ratio);
+      // A label above a line at the upper edge would be cut.
+      const below = place - bbox.top < 16 * ratio ? 13 * ratio : -5 * ratio;
+      ctx.fillText(label, x, axis === 'x' ? bbox.top + bbox.height - 8 * ratio : place + below);
     }
     ctx.restore();
   }
