@@ -44,7 +44,8 @@ end
 local function item()
 ${order.body}
 end
-local items, keys, args = tonumber(ARGV[${argCount + 1}]), ARGV[${argCount + 2}], ARGV[${argCount + 3}]
+local items = tonumber(ARGV[${argCount + 1}])
+local keys, args = ARGV[${argCount + 2}], ARGV[${argCount + 3}]
 local replies, key, arg = {}, ${keyCount}, ${argCount + 3} + keys + args
 for i = 1, items do
   if i > 1 then
