@@ -15,6 +15,7 @@ export { type AnyId, IdMap } from './containers/id-map';
 export { IntegerMap } from './containers/integer-map';
 export { Pool } from './containers/pool';
 export { RecentContents } from './containers/recent-contents';
+export { Fifo } from './containers/fifo';
 export { RowQueue } from './containers/row-queue';
 export { Tournament } from './containers/tournament';
 export { truncate } from './containers/truncate';

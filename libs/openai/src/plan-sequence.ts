@@ -58,7 +58,6 @@ export function planSequence(
   };
   if (place.isPrefillLeg === true) return planOutput({ ...own, ...ONE_TOKEN });
   return planOutput({
-    ...own,
     maxTokens: Math.min(prompt.maxTokens, room),
     minTokens: request.minTokens,
     ignoreEos: request.ignoreEos,
@@ -70,6 +69,7 @@ export function planSequence(
     tools: request.tools,
     reasoning: request.reasoning && reasoningOf(request.reasoning, context),
     answers: place.answers,
+    ...own,
   });
 }
 

@@ -25,8 +25,8 @@ export function planOutput(input: PlanInput): OutputPlan {
     return new SegmentedPlan(input, seeds, given).make();
   }
   const { maxTokens, minTokens } = input;
-  const written = writeContent({ ...seeds, input, maxTokens, minTokens }, given);
-  return { ...written, count: written.tokenIds.length, hash, segments: undefined };
+  const written = writeContent({ input, maxTokens, minTokens, ...seeds }, given);
+  return { count: written.tokenIds.length, hash, segments: undefined, ...written };
 }
 
 /** The facts from which an answer that the user wrote is chosen. */

@@ -6,6 +6,9 @@ import { asciiJson } from './json-fragment';
  */
 export type RawJson = string;
 
+/** Keys that JSON writes as they are. */
+const PLAIN = /^\w+$/;
+
 /** Keys in the given order. Undefined values are left out. */
 export function rawObject(fields: Readonly<Record<string, RawJson | undefined>>): RawJson {
   return rawEntries(Object.entries(fields));
@@ -15,7 +18,8 @@ export function rawEntries(entries: readonly (readonly [string, RawJson | undefi
   let members = '';
   for (const [key, value] of entries) {
     if (value === undefined) continue;
-    members += `${members === '' ? '' : ','}${asciiJson(key)}:${value}`;
+    const name = PLAIN.test(key) ? `"${key}"` : asciiJson(key);
+    members += `${members === '' ? '' : ','}${name}:${value}`;
   }
   return `{${members}}`;
 }

@@ -1,9 +1,10 @@
-import type { Transport } from '@baton/transport';
+import { packEpoch } from '@baton/contract';
+import type { TakenJob, Transport } from '@baton/transport';
 import { type JobType, Queue } from 'bullmq';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { PrivateRedis } from '../../support/redis-server';
 import { waitUntil } from '../../support/wait';
-import { handoff, job, redisWorld, start, Taking, type World, withAdmin } from './world';
+import { handoff, job, jobs, redisWorld, start, Taking, type World, withAdmin } from './world';
 
 /** A request as BullMQ's own tools show it, and its cost in commands of the server. */
 export function describeBullTools(server: () => PrivateRedis): void {
@@ -57,26 +58,60 @@ export function describeBullTools(server: () => PrivateRedis): void {
       });
     });
 
+    const scripts = (): Promise<number> =>
+      withAdmin(server(), async (admin) => {
+        const stats = await admin.info('commandstats');
+        return Number(/cmdstat_evalsha:calls=(\d+)/.exec(stats)?.[1] ?? 0);
+      });
+
+    function handedOver(taken: TakenJob, epoch: number): Promise<boolean> {
+      const next = { queue: 'decode', job: taken.job } as const;
+      return taken.handOver({ epoch, handoff: handoff(epoch), next, leaves: true });
+    }
+
     it('leave a step of the ledger with a job one script', async () => {
       const taking = new Taking(a, 'prefill');
       await a.jobs.add('prefill', [job('warm'), job('r')]);
       await taking.untilTaken(2);
-      const scripts = (): Promise<number> =>
-        withAdmin(server(), async (admin) => {
-          const stats = await admin.info('commandstats');
-          return Number(/cmdstat_evalsha:calls=(\d+)/.exec(stats)?.[1] ?? 0);
-        });
       taking.consumer.pause();
-      const step = (index: number, epoch: number): Promise<boolean> =>
-        taking.taken[index]!.handOver({
-          ...{ epoch, handoff: handoff(epoch), leaves: true },
-          next: { queue: 'decode', job: taking.taken[index]!.job },
-        });
-      await step(0, 1);
+      const [warm, r] = taking.taken as [TakenJob, TakenJob];
+      await handedOver(warm, 1);
       const before = await scripts();
-      await step(1, 1);
+      await handedOver(r, 1);
       // One more may be a check of the transport's own keys.
       expect((await scripts()) - before).toBeLessThanOrEqual(2);
+    });
+
+    it('leave the steps of one turn of the event loop one script', async () => {
+      const taking = new Taking(a, 'prefill');
+      await a.jobs.add('prefill', [job('warm'), ...jobs(20)]);
+      await taking.untilTaken(21);
+      taking.consumer.pause();
+      const [warm, ...others] = taking.taken as [TakenJob, ...TakenJob[]];
+      await handedOver(warm, 1);
+      const before = await scripts();
+      await Promise.all(others.map((taken) => handedOver(taken, 1)));
+      // One more may be a check of the transport's own keys.
+      expect((await scripts()) - before).toBeLessThanOrEqual(2);
+    });
+
+    it('let a step fail alone among those of its turn', async () => {
+      const begins = { stage: 'prefill', engineId: 'engine-a', maxRuns: 3 } as const;
+      const taking = new Taking(a, 'prefill', { begins });
+      await a.jobs.add('prefill', jobs(3));
+      await taking.untilTaken(3);
+      const [broken] = taking.taken as [TakenJob];
+      await withAdmin(server(), (admin) =>
+        admin.set(`{${world.prefix}}:req:${broken.job.requestId}`, 'not a record'),
+      );
+      const steps = taking.taken.map((taken) => handedOver(taken, packEpoch(1, 1)));
+      const settled = await Promise.allSettled(steps);
+      expect(settled).toMatchObject([
+        { status: 'rejected' },
+        { status: 'fulfilled', value: true },
+        { status: 'fulfilled', value: true },
+      ]);
+      expect(await a.jobs.waiting('decode')).toBe(2);
     });
   });
 }

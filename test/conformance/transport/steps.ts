@@ -112,6 +112,45 @@ export function describeSteps(makeWorld: WorldFactory): void {
       });
     });
 
+    it('of many jobs in one turn each have their own answer and effect', async () => {
+      const ids = Array.from({ length: 40 }, (_, i) => `r${i}`);
+      await a.jobs.add(
+        'prefill',
+        ids.map((id, i) => job(id, { streamId: i, priority: i % 3 })),
+      );
+      const begins = { stage: 'prefill', engineId: 'engine-a', maxRuns: 3 } as const;
+      const taking = new Taking(a, 'prefill', { begins });
+      await taking.untilTaken(ids.length);
+      const isAborted = (id: string): boolean => id.endsWith('3');
+      await a.ledger.abort(ids.filter(isAborted));
+      const epoch = packEpoch(1, 1);
+      const answers = await Promise.all(
+        taking.taken.map((held) => {
+          const next = { queue: 'decode', job: held.job } as const;
+          return held.handOver({ epoch, handoff: handoff(epoch), next, leaves: true });
+        }),
+      );
+      expect(answers).toEqual(taking.ids.map((id) => !isAborted(id)));
+      const going = ids.filter((id) => !isAborted(id));
+      const decode = new Taking(a, 'decode', { begins: { ...begins, stage: 'decode' } });
+      await decode.untilTaken(going.length);
+      const sorted = [...decode.taken].sort((one, other) => one.job.streamId - other.job.streamId);
+      expect(sorted.map(({ job: { requestId } }) => requestId)).toEqual(going);
+      expect(sorted.map(({ job: { streamId } }) => streamId)).toEqual(
+        going.map((id) => Number(id.slice(1))),
+      );
+      const results = going.map((_, i) => ({ reason: 'stop', tokens: i }) as const);
+      const ends = sorted.map((held, i) =>
+        held.finish({ epoch: packEpoch(1, i === 5 ? 9 : 2), result: results[i]! }),
+      );
+      expect(await Promise.all(ends)).toEqual(going.map((_, i) => i !== 5));
+      const views = await a.ledger.inspect(going);
+      expect(views.map((view) => view?.result)).toEqual(
+        results.map((result, i) => (i === 5 ? undefined : result)),
+      );
+      expect(await a.jobs.waiting('decode')).toBe(0);
+    });
+
     it('change nothing while there is no broker', async () => {
       const { taking, epoch } = await taken();
       await world.kill();

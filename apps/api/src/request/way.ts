@@ -75,7 +75,7 @@ export class RequestWay {
     try {
       const plans = await this.planning.plan(routed);
       await this.admitting.enter(routed);
-      return { ...routed, plans, charge, faults };
+      return { plans, charge, faults, ...routed };
     } catch (error) {
       charge?.settle(0);
       throw error;

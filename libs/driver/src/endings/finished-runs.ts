@@ -1,5 +1,6 @@
 import type { LiveClock } from '@baton/clock';
 import type { Epoch } from '@baton/contract';
+import { Fifo } from '@baton/kernel';
 import type { KeptPayloads, Run } from '@baton/live-engine';
 import type { Logger } from '@baton/telemetry';
 import type { RequestLedger, RequestResult, TakenJob } from '@baton/transport';
@@ -16,8 +17,6 @@ export interface FinishedRun {
   /** Payloads of an executed run. */
   readonly payloads: KeptPayloads | undefined;
   readonly endedUs: number;
-  /** True when the ledger has it; until then the sweep tries again. */
-  isStored: boolean;
 }
 
 const KEPT_RUNS = 8_192;
@@ -38,6 +37,9 @@ export interface FinishedRunsParts {
  */
 export class FinishedRuns {
   private readonly runs = new Map<string, FinishedRun>();
+  private readonly byAge = new Fifo<FinishedRun>();
+  /** Those that the ledger does not have yet. */
+  private readonly unstored = new Set<FinishedRun>();
 
   constructor(private readonly parts: FinishedRunsParts) {}
 
@@ -48,15 +50,15 @@ export class FinishedRuns {
   keep(run: Run, result: RequestResult, tail: string | undefined): FinishedRun {
     const { requestId, apiId, streamId } = run.job;
     const finished = {
-      ...{ requestId, apiId, streamId, result, tail },
       endedUs: this.parts.clock.wall.nowUs(),
       epoch: run.epoch,
       payloads: run.payloads,
-      isStored: false,
+      ...{ requestId, apiId, streamId, result, tail },
     };
-    this.runs.delete(requestId);
     this.runs.set(requestId, finished);
-    if (this.runs.size > KEPT_RUNS) this.dropOldest();
+    this.byAge.push(finished);
+    this.unstored.add(finished);
+    if (this.byAge.length > KEPT_RUNS) this.dropOldest();
     if (run.payloads) this.forgetPayloads();
     return finished;
   }
@@ -68,8 +70,7 @@ export class FinishedRuns {
 
   async storeAgain(): Promise<void> {
     const { ledger } = this.parts;
-    const unstored = [...this.runs.values()].filter(({ isStored }) => !isStored);
-    for (const finished of unstored) {
+    for (const finished of [...this.unstored]) {
       const { requestId, epoch, result } = finished;
       await this.settled(finished, ledger.finish(requestId, epoch, result));
     }
@@ -79,7 +80,7 @@ export class FinishedRuns {
   private async settled(finished: FinishedRun, storing: Promise<boolean>): Promise<boolean> {
     try {
       await storing;
-      finished.isStored = true;
+      this.unstored.delete(finished);
       return true;
     } catch (error) {
       const { requestId } = finished;
@@ -90,9 +91,9 @@ export class FinishedRuns {
 
   forgetOld(): void {
     const nowUs = this.parts.clock.wall.nowUs();
-    for (const run of this.runs.values()) {
+    for (let run = this.byAge.peek(); run !== undefined; run = this.byAge.peek()) {
       if (run.endedUs + KEPT_US > nowUs) return;
-      this.runs.delete(run.requestId);
+      this.dropOldest();
     }
   }
 
@@ -107,7 +108,9 @@ export class FinishedRuns {
   }
 
   private dropOldest(): void {
-    const [oldest] = this.runs.keys();
-    if (oldest !== undefined) this.runs.delete(oldest);
+    const oldest = this.byAge.shift();
+    if (oldest === undefined) return;
+    this.unstored.delete(oldest);
+    if (this.runs.get(oldest.requestId) === oldest) this.runs.delete(oldest.requestId);
   }
 }

@@ -58,7 +58,7 @@ export class Handoff {
     faults?.reached('held');
     const next = routing.atHandoff({ ...job, causeUs: heldUs });
     const handoff = {
-      ...{ ...held, heldUs, epoch },
+      ...{ heldUs, epoch, ...held },
       ...(next.job.placed === undefined ? {} : { decode: next.job.placed }),
     };
     const isOurs = await run.taken.handOver({ epoch, handoff, next, leaves });

@@ -111,7 +111,7 @@ export class HeldKv {
     const blockIds = isNamed ? slot.engine.blockIds(handle) : undefined;
     runs.unbind(run);
     const unnamed = { generation: 0, leaseEndsUs: what.heldUs };
-    const held = { ...what, ...unnamed, run, handle, blockIds };
+    const held = { run, handle, blockIds, ...unnamed, ...what };
     this.held.set(keyOf({ requestId: job.requestId, epoch }), held);
   }
 

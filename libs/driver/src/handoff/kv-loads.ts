@@ -168,7 +168,7 @@ export class KvLoads {
     timelines?.note(run, 'transfer', { atUs, endUs: readyUs, tokens });
     if (spans !== undefined) {
       const instants = { startUs: clock.toWallUs(atUs), endUs: clock.toWallUs(readyUs) };
-      spans.transferred(run, { ...instants, tokens });
+      spans.transferred(run, { tokens, ...instants });
     }
     run.transferredTokens = tokens;
     stats.add('external_prefix_cache_hits', tokens);
@@ -248,7 +248,7 @@ export class Transfers {
     const { link } = this.parts.options.facts;
     const handshakeUs = this.setup?.handshakeLeftUs(order.sourceId, phase.startUs) ?? 0;
     const setupUs = handshakeUs + (this.setup?.postingUs(order.bytes) ?? 0);
-    this.underWay.set(id, { ...phase, handshakeUs });
+    this.underWay.set(id, { handshakeUs, ...phase });
     this.set.start({
       id,
       sourceId: order.sourceId,

@@ -96,11 +96,11 @@ export class SourceSide {
     }
     this.observe({
       kind: 'read-requested',
-      ...{ requestId, readerRequestId, attempt },
       epoch: read.claim === undefined ? read.epoch : heldKv.epochClaimed(read, read.claim),
       generation: read.generation,
       reader: read.from,
       nowUs: this.parts.clock.nowUs(),
+      ...{ requestId, readerRequestId, attempt },
     });
   }
 
@@ -109,9 +109,9 @@ export class SourceSide {
     this.parts.heldKv.noteReadEnd(end);
     this.observe({
       kind: 'read-ended',
-      ...{ requestId, generation, readerRequestId, outcome },
       reader: end.from,
       nowUs: this.parts.clock.nowUs(),
+      ...{ requestId, generation, readerRequestId, outcome },
     });
   }
 
@@ -147,9 +147,9 @@ export class SourceSide {
     this.parts.heldKv.hold(run, what);
     this.observe({
       kind: 'prompt-held',
-      ...{ requestId, epoch, tokens, isKept },
       isRouted: !isKept && job.flow === 'route',
       nowUs: heldUs,
+      ...{ requestId, epoch, tokens, isKept },
     });
   }
 
@@ -211,8 +211,8 @@ export class SourceSide {
     mailbox.send(to, {
       kind: 'read-answer',
       from: identity.engineId,
-      ...{ readerRequestId, attempt, outcome, heldTokens, activeReads },
       bytesPerSecond: options.facts.link.bytesPerSecond,
+      ...{ readerRequestId, attempt, outcome, heldTokens, activeReads },
     });
     // This runs after the messages of the current turn.
     if (faults?.awaits('read-answered') !== true) return;

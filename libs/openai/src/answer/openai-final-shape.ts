@@ -46,7 +46,9 @@ export function openaiChoice(request: GenerationRequest, choice: FinalChoice): R
   return rawObject({
     text: choice.text,
     index,
-    ...outcome,
+    logprobs: outcome.logprobs,
+    finish_reason: outcome.finish_reason,
+    disaggregated_params: outcome.disaggregated_params,
     token_ids: choice.tokenIds,
     prompt_token_ids: choice.promptTokenIds,
     prompt_logprobs: request.promptLogprobs === undefined ? undefined : choice.promptLogprobs,

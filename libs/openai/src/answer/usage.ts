@@ -35,6 +35,8 @@ export function runningUsageJson(usage: Usage, options: AnswerOptions): RawJson 
     : rawObject(vllmCounts(usage));
 }
 
+type OpenaiCounts = Record<'prompt_tokens' | 'completion_tokens' | 'total_tokens', RawJson>;
+
 function vllmCounts({ promptTokens, completionTokens }: Usage): Record<string, RawJson> {
   return {
     prompt_tokens: String(promptTokens),
@@ -43,7 +45,7 @@ function vllmCounts({ promptTokens, completionTokens }: Usage): Record<string, R
   };
 }
 
-function openaiCounts({ promptTokens, completionTokens }: Usage): Record<string, RawJson> {
+function openaiCounts({ promptTokens, completionTokens }: Usage): OpenaiCounts {
   return {
     prompt_tokens: String(promptTokens),
     completion_tokens: String(completionTokens),
@@ -52,8 +54,11 @@ function openaiCounts({ promptTokens, completionTokens }: Usage): Record<string,
 }
 
 function openaiUsage(usage: Usage): RawJson {
+  const counts = openaiCounts(usage);
   return rawObject({
-    ...openaiCounts(usage),
+    prompt_tokens: counts.prompt_tokens,
+    completion_tokens: counts.completion_tokens,
+    total_tokens: counts.total_tokens,
     prompt_tokens_details: rawObject({
       cached_tokens: String(usage.cachedTokens ?? 0),
       audio_tokens: '0',

@@ -49,7 +49,6 @@ export function parseChat(body: unknown, limits: RequestLimits): GenerationReque
     limits,
   );
   return {
-    ...part,
     endpoint: 'chat',
     model,
     prompts: [promptOf(dto, turns, limits)],
@@ -60,6 +59,7 @@ export function parseChat(body: unknown, limits: RequestLimits): GenerationReque
     logprobs,
     promptLogprobs: dto.prompt_logprobs ?? undefined,
     returnPromptText: dto.return_prompt_text ?? false,
+    ...part,
   };
 }
 

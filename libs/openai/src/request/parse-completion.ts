@@ -50,7 +50,6 @@ export function parseCompletion(body: unknown, limits: RequestLimits): Generatio
   const prompts = new Prompts(dto, limits).read(sources);
   if (part.stream && dto.echo === true) checkStreamedScores(dto, prompts, choices);
   return {
-    ...part,
     endpoint: 'completions',
     model,
     prompts,
@@ -61,6 +60,7 @@ export function parseCompletion(body: unknown, limits: RequestLimits): Generatio
     returnPromptText: false,
     logprobs: dto.logprobs ?? undefined,
     promptLogprobs: dto.prompt_logprobs ?? undefined,
+    ...part,
   };
 }
 

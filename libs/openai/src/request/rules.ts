@@ -76,7 +76,7 @@ export function declareField(target: object, name: string, part: Partial<Rule>):
 }
 
 /**
- * Copies the declared fields of a body into its DTO and checks them. First come the shapes of all
+ * Copies the declared fields of a body into its new DTO and checks them. First come the shapes of all
  * fields, with all faults in one error as in pydantic; then the ranges, with the first fault.
  * Throws `BatonError`.
  */
@@ -89,7 +89,10 @@ export function validateBody<Dto extends object>(
   const faults: SchemaFault[] = [];
   for (const rule of asChecked) {
     // Inherited properties of a body (`constructor`, `__proto__`) are not fields.
-    const value = Object.hasOwn(body, rule.name) ? body[rule.name] : undefined;
+    const isThere = Object.hasOwn(body, rule.name);
+    // The field of a new DTO is undefined already.
+    if (!isThere && rule.isRequired !== true) continue;
+    const value = isThere ? body[rule.name] : undefined;
     fields[rule.name] = value;
     const found = checkField(value, rule, body);
     for (const fault of found) faults.push(below(rule.name, fault));
@@ -97,7 +100,8 @@ export function validateBody<Dto extends object>(
   if (faults.length > 0) throw schemaError(faults);
   for (const { name, check } of ranged) {
     const value = fields[name];
-    const complaint = value === undefined || value === null ? undefined : check(value, fields);
+    if (value === undefined || value === null) continue;
+    const complaint = check(value, fields);
     if (complaint !== undefined) throw valueError({ field: name, ...complaint });
   }
   return dto;

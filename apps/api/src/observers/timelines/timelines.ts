@@ -74,9 +74,9 @@ export class Timelines implements RequestObserver {
   opened({ call, id, model, endpoint, sequences }: ObservedRequest): void {
     const { requestId, arrivalUs, tenant: owner } = call;
     const request: RequestTrace = {
-      ...{ owner, id, requestId, model, endpoint, arrivalUs },
       sequences: [],
       endedMs: undefined,
+      ...{ owner, id, requestId, model, endpoint, arrivalUs },
     };
     for (const sequence of sequences) {
       const trace = new SequenceTrace(sequence.job, sequence.index, sequence.history);

@@ -1,3 +1,4 @@
+import { Fifo } from '@baton/kernel';
 import type { Owned } from '../../http/access/tenant';
 import type { Tenant } from '../../http/request-context';
 import { hasEnded, type RequestTrace, type SequenceTrace } from './request-trace';
@@ -14,7 +15,7 @@ export interface StoreBounds {
  * its own tenant finds it.
  */
 export class TraceStore {
-  private readonly ended = new Set<RequestTrace>();
+  private readonly ended = new Fifo<RequestTrace>();
   private readonly byName = new Map<string, RequestTrace>();
   private readonly bySequence = new Map<string, SequenceTrace>();
 
@@ -22,7 +23,7 @@ export class TraceStore {
 
   /** Ended requests that are kept. */
   get size(): number {
-    return this.ended.size;
+    return this.ended.length;
   }
 
   add(request: RequestTrace): void {
@@ -36,7 +37,7 @@ export class TraceStore {
   settle(request: RequestTrace, nowMs: number): void {
     if (!hasEnded(request) || request.endedMs !== undefined) return;
     request.endedMs = nowMs;
-    this.ended.add(request);
+    this.ended.push(request);
     this.forget(nowMs);
   }
 
@@ -50,15 +51,15 @@ export class TraceStore {
   }
 
   private forget(nowMs: number): void {
-    for (const oldest of this.ended) {
+    for (let oldest = this.ended.peek(); oldest !== undefined; oldest = this.ended.peek()) {
       const isOld = (oldest.endedMs ?? nowMs) + this.bounds.ttlMs <= nowMs;
-      if (!isOld && this.ended.size <= this.bounds.maxEntries) return;
+      if (!isOld && this.ended.length <= this.bounds.maxEntries) return;
+      this.ended.shift();
       this.drop(oldest);
     }
   }
 
   private drop(request: RequestTrace): void {
-    this.ended.delete(request);
     for (const name of namesOf(request)) {
       if (this.byName.get(name) === request) this.byName.delete(name);
     }

@@ -49,12 +49,12 @@ export interface Received {
 /** A call as the framework delivered it. */
 export function callOf(ask: Ask, { body, request, reply }: Received): Call {
   return {
-    ...contextOf(request.raw),
     ask,
     body,
     message: request.raw,
     response: reply.raw,
     takeOver: () => void reply.hijack(),
+    ...contextOf(request.raw),
   };
 }
 

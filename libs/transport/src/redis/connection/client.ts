@@ -66,22 +66,31 @@ class SingleClient extends Redis {
   understandsFlags = false;
   onFailure: ((error: Error) => void) | undefined;
   private corked: NetStream | undefined;
+  private isUrgent = false;
 
   /**
    * Sends the commands of one turn of the event loop in one write; ioredis makes a system call per
-   * command.
+   * command. A message does not wait for the end of the turn, because it can carry tokens.
    */
   override sendCommand(...args: Parameters<Redis['sendCommand']>): unknown {
     const { stream } = this;
     if (this.corked !== stream && this.status === 'ready') {
       this.corked = stream;
       stream.cork();
-      process.nextTick(() => {
-        this.corked = undefined;
-        stream.uncork();
-      });
+      setImmediate(() => this.uncork(stream));
+    }
+    if (args[0].name === 'publish' && !this.isUrgent) {
+      this.isUrgent = true;
+      process.nextTick(() => this.uncork(stream));
     }
     return super.sendCommand(...args);
+  }
+
+  private uncork(stream: NetStream): void {
+    this.isUrgent = false;
+    if (this.corked !== stream) return;
+    this.corked = undefined;
+    stream.uncork();
   }
 
   override defineCommand(name: string, definition: CommandDefinition): void {

@@ -1,4 +1,6 @@
 import { ALLOW_OOM, type MarkingClient } from './client';
+import { fold, repeated } from './fold';
+import { ScriptBatch } from './script-batch';
 
 /** A Lua script. `KEYS` are given per call; parts shared by several scripts precede `body`. */
 export interface Script {
@@ -31,6 +33,8 @@ type Command = (...args: readonly ScriptValue[]) => Promise<ScriptReply>;
  */
 export class ScriptRunner {
   private readonly commands = new Map<string, Command>();
+  /** The calls of this turn that are not sent yet, by the name of their script. */
+  private readonly batches = new Map<string, ScriptBatch>();
 
   constructor(private readonly client: MarkingClient) {}
 
@@ -45,10 +49,41 @@ export class ScriptRunner {
    */
   runFolded(order: Script, calls: ScriptCalls): Promise<ScriptReply> {
     const parts = Object.values(calls);
-    const name = [order.name, ...parts.map(({ script }) => script.name)].join('+');
+    const name = foldedName(order, parts);
     const command = this.commands.get(name) ?? this.define(name, fold(order, calls));
     const keys = parts.flatMap((part) => part.keys);
     return command(keys.length, ...keys, ...parts.flatMap(({ args }) => args));
+  }
+
+  /**
+   * Like `runFolded`, but calls of one turn of the event loop that have the same parts run as one
+   * script, in their order. Each has its own reply, and fails alone. `order` may not change the
+   * keys and arguments of a part.
+   */
+  runTogether(order: Script, calls: ScriptCalls): Promise<ScriptReply> {
+    const parts = Object.values(calls);
+    const name = foldedName(order, parts);
+    const open = this.batches.get(name) ?? this.openBatch(name, order, calls);
+    const reply = open.add(parts);
+    if (open.isFull) this.close(name, open);
+    return reply;
+  }
+
+  private openBatch(name: string, order: Script, calls: ScriptCalls): ScriptBatch {
+    const opened = new ScriptBatch((keys, args) => {
+      const command =
+        this.commands.get(name) ?? this.define(name, { ...order, body: repeated(order, calls) });
+      return command(keys.length, ...keys, ...args);
+    });
+    this.batches.set(name, opened);
+    setImmediate(() => this.close(name, opened));
+    return opened;
+  }
+
+  private close(name: string, batch: ScriptBatch): void {
+    if (this.batches.get(name) !== batch) return;
+    this.batches.delete(name);
+    batch.send();
   }
 
   private define(name: string, { body, isRefusedWhenFull }: Script): Command {
@@ -63,19 +98,6 @@ export class ScriptRunner {
   }
 }
 
-/** The text depends on the scripts and on the number of their keys and arguments, not on values. */
-function fold(order: Script, calls: ScriptCalls): Script {
-  let [key, arg] = [0, 0];
-  const functions = Object.entries(calls).map(([name, { script, keys, args }]) => {
-    const ownKeys = `{unpack(KEYS, ${key + 1}, ${(key += keys.length)})}`;
-    const ownArgs = `{unpack(ARGV, ${arg + 1}, ${(arg += args.length)})}`;
-    return `
-local ${name}Keys, ${name}Args = ${ownKeys}, ${ownArgs}
-local function ${name}()
-local KEYS, ARGV = ${name}Keys, ${name}Args
-${script.body}
-end
-`;
-  });
-  return { ...order, body: functions.join('') + order.body };
+function foldedName(order: Script, parts: readonly ScriptCall[]): string {
+  return [order.name, ...parts.map(({ script }) => script.name)].join('+');
 }

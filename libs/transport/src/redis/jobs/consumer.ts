@@ -18,8 +18,8 @@ const CHECK_SLACK = 0.9;
 /** Pause after a refused take, for example by a server that is out of memory. */
 const REST_MS = 100;
 
-/** Jobs per round trip while takes follow each other without a wait. */
-const MAX_BURST = 4;
+/** Jobs per round trip at most; more would leave too few to the other consumers of a queue. */
+const MOST_AT_ONCE = 4;
 
 export interface ConsumerParts {
   readonly link: RedisLink;
@@ -48,7 +48,6 @@ export class RedisConsumer implements JobConsumer {
   private tookMs = Date.now();
   /** The connection of a blocking wait, during the wait. */
   private blocked: Redis | undefined;
-  private burst = 1;
   /** Estimated waiting jobs: the number that the last take left, or one after a wait. */
   private left = 1;
   /** Awake time of the next check for stalled jobs. */
@@ -108,7 +107,7 @@ export class RedisConsumer implements JobConsumer {
 
   private async takeOrWait(room: number): Promise<void> {
     try {
-      if (this.left > 0) await this.take(Math.min(room, this.burst));
+      if (this.left > 0) await this.take(Math.min(room, MOST_AT_ONCE));
       else {
         await this.waitForJob();
         this.left = 1;
@@ -133,7 +132,6 @@ export class RedisConsumer implements JobConsumer {
       this.tookMs = Date.now();
     }
     this.left = left;
-    this.burst = jobs.length === wanted ? Math.min(MAX_BURST, this.burst * 2) : 1;
     for (const job of jobs) this.receive(job, token, lockedMs);
     if (isDeferred) await this.rest(this.times.deferenceMs);
   }

@@ -72,6 +72,6 @@ export class JobSteps {
     const complete = leaving && (await this.bull.complete(worker, leaving.bull, leaving.token));
     const body = `${order.body}${complete ? 'complete()' : ''}\nreturn isOurs\n`;
     const all = { ...calls, ...(complete && { complete }) };
-    return (await link.scripts.runFolded({ ...order, body }, all)) === 1;
+    return (await link.scripts.runTogether({ ...order, body }, all)) === 1;
   }
 }

@@ -100,8 +100,8 @@ export class JobTaking {
     const keys = [wait, prioritized, delayed, marker];
     const left = { script: LEFT, keys, args: [wanted] };
     const defers = {
-      ...{ script: DEFERS, keys: [this.idleKey, marker] },
       args: [isIdle ? 1 : 0, id, this.wakeKey(''), WAKE_TTL_MS],
+      ...{ script: DEFERS, keys: [this.idleKey, marker] },
     };
     const take = await this.bull.take(worker, token);
     const calls = { take, left, defers, keep: keepTaken(worker) };
@@ -109,8 +109,8 @@ export class JobTaking {
       begins === undefined
         ? await link.scripts.runFolded(TAKE, calls)
         : await link.scripts.runFolded(TAKE_AND_BEGIN, {
-            ...calls,
             begin: ledger.beginTaken(begins),
+            ...calls,
           });
     return this.read(reply);
   }

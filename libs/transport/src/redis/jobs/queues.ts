@@ -3,7 +3,7 @@ import { assert } from '@baton/kernel';
 import { Queue, Worker } from 'bullmq';
 import type { ConsumeOptions, JobConsumer, JobQueues, QueueName } from '../../port/queues';
 import type { TransportTimes } from '../../times';
-import { BullCalls, bullOptions, type BullQueue } from './bull-calls';
+import { BullCalls, type BullQueue } from './bull-calls';
 import { RedisConsumer } from './consumer';
 import type { BullWorker } from './held-jobs';
 import { type Keys, withoutColons } from '../keys';
@@ -17,6 +17,9 @@ import { JobTaking } from './job-taking';
 
 /** Length of BullMQ's event streams. Only BullMQ's dashboards read them, so they are short. */
 const KEPT_EVENTS = 200;
+
+/** Adds a job to a shared queue. */
+const ADD: Script = { name: 'addOne', body: 'add()', isRefusedWhenFull: true };
 
 /** Adds a job to an engine's own queue. */
 const ADD_KEPT: Script = { name: 'addKept', body: 'add()\nkeep()', isRefusedWhenFull: true };
@@ -50,16 +53,16 @@ export class RedisQueues implements JobQueues {
 
   async add(queue: QueueName, jobs: readonly EngineJob[]): Promise<void> {
     const bull = this.queue(queue);
-    // Without `addBulk`, whose pipeline copies all of BullMQ's commands each time.
-    const add = isOwn(bull)
-      ? (job: EngineJob): Promise<unknown> => this.addKept(bull, job)
-      : (job: EngineJob): Promise<unknown> => bull.add('run', job, bullOptions(job));
-    await this.link.ask('add jobs', () => Promise.all(jobs.map(add)));
+    await this.link.ask('add jobs', () =>
+      Promise.all(jobs.map(async (job) => this.addOne(bull, job))),
+    );
   }
 
-  private async addKept(bull: BullQueue, job: EngineJob): Promise<void> {
-    const calls = { add: await this.bull.add(bull, job), keep: keepAdded(bull, job) };
-    await this.link.scripts.runFolded(ADD_KEPT, calls);
+  private async addOne(bull: BullQueue, job: EngineJob): Promise<void> {
+    const { scripts } = this.link;
+    const add = await this.bull.add(bull, job);
+    if (isOwn(bull)) await scripts.runTogether(ADD_KEPT, { add, keep: keepAdded(bull, job) });
+    else await scripts.runTogether(ADD, { add });
   }
 
   consume(queue: QueueName, options: ConsumeOptions): JobConsumer {
