@@ -1,4 +1,4 @@
-import type { Script } from './connection/script';
+import type { Script } from '@baton/redis-scripts';
 
 const LIVING_TOTAL = `
 local function livingTotal(shares, own, apiPrefix)

@@ -1,5 +1,5 @@
 import { STAGES } from '@baton/contract';
-import type { Script } from './connection/script';
+import type { Script } from '@baton/redis-scripts';
 import type { Keys } from './keys';
 
 /**

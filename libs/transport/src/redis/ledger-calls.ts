@@ -1,9 +1,9 @@
 import type { Epoch } from '@baton/contract';
+import type { ScriptCall, ScriptReply } from '@baton/redis-scripts';
 import { EXHAUSTED_RESULT, LIVE_RECORD_TTL_MS } from '../limits';
 import type { HandoffRecord, RequestResult, RunPermit, RunStart } from '../port/ledger';
 import type { RunClaim } from '../port/queues';
 import type { TransportTimes } from '../times';
-import type { ScriptCall, ScriptReply } from './connection/script';
 import type { Keys } from './keys';
 import { BEGIN, FINISH, HAND_OVER, WITHDRAW } from './ledger-scripts';
 

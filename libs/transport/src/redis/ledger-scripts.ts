@@ -1,4 +1,4 @@
-import type { Script } from './connection/script';
+import type { Script } from '@baton/redis-scripts';
 
 /*
  * The record of a request is one hash:

@@ -1,4 +1,5 @@
 import type { Epoch } from '@baton/contract';
+import type { Script, ScriptCall, ScriptReply, ScriptValue } from '@baton/redis-scripts';
 import type {
   HandoffRecord,
   RequestLedger,
@@ -13,7 +14,6 @@ import { LIVE_RECORD_TTL_MS, MAX_PROMPT_BYTES } from '../limits';
 import type { Keys } from './keys';
 import { ABANDON_REQUEST, ABORT, INSPECT, RESUBMIT, RETURN_TO_PREFILL } from './ledger-scripts';
 import type { RedisLink } from './connection/link';
-import type { Script, ScriptCall, ScriptReply, ScriptValue } from './connection/script';
 import { LedgerCalls, readPermit } from './ledger-calls';
 
 /** Ids per script call, so that no call blocks the server for long. */

@@ -1,4 +1,4 @@
-import type { Script } from './connection/script';
+import type { Script } from '@baton/redis-scripts';
 
 /** Of the board: engine id and instant, so that no value comes twice, not even on a new server. */
 const REVISE = `

@@ -1,4 +1,5 @@
 import type { EnginePresence } from '@baton/contract';
+import type { ScriptReply, Script } from '@baton/redis-scripts';
 import { CLAIM_TTL_MS } from '../limits';
 import type { PresenceBoard } from '../port/presence';
 import type { RedisAdmission } from './admission';
@@ -11,7 +12,6 @@ import {
   LIST_ENGINES,
   REMOVE_ENGINE,
 } from './presence-scripts';
-import type { ScriptReply, Script } from './connection/script';
 
 /** The engines as read at a revision of the board. */
 interface Board {

@@ -1,4 +1,4 @@
-import type { Script } from './connection/script';
+import type { Script } from '@baton/redis-scripts';
 
 /**
  * The server's clock is the only one, so that all API processes agree. Instants are written with

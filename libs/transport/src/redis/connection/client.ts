@@ -1,5 +1,6 @@
 import { assert } from '@baton/kernel';
 import type { RedisAddress } from '@baton/redis-address';
+import { ALLOW_OOM } from '@baton/redis-scripts';
 import { Cluster, type ClusterNode, type ClusterOptions, Redis, type RedisOptions } from 'ioredis';
 
 type NetStream = Redis['stream'];
@@ -28,9 +29,6 @@ export interface CommandDefinition {
   readonly numberOfKeys?: number;
   readonly readOnly?: boolean;
 }
-
-/** The first line that lets a script write beyond `maxmemory` (Redis 7 and later). */
-export const ALLOW_OOM = '#!lua flags=allow-oom\n';
 
 /** BullMQ appends its version after a colon. */
 function plainName(name: string): string {

@@ -1,12 +1,12 @@
 import { Beat, Punctuality, quicken } from '@baton/clock';
 import type { RedisAddress } from '@baton/redis-address';
+import { ScriptRunner } from '@baton/redis-scripts';
 import { TransportForeign, TransportUnavailable } from '../../port/failures';
 import type { TransportTimes } from '../../times';
 import { type MarkingClient, openClient } from './client';
 import { asTransportFailure } from './failures';
 import { FIND_FOREIGN, typesOf } from '../foreign-keys';
 import type { Keys } from '../keys';
-import { ScriptRunner } from './script';
 import { Standby } from './standby';
 
 export type LinkEvent = 'lost' | 'restored' | 'replaced';

@@ -1,8 +1,8 @@
 import { workerData } from 'node:worker_threads';
+import { ScriptRunner } from '@baton/redis-scripts';
 import { type Lease, LeaseTable, SharedInstant, watchHeartbeat } from '@baton/shared-memory';
 import { openClient } from './client';
 import { EXTEND_LEASES } from './lease-scripts';
-import { ScriptRunner } from './script';
 import type { StandbyData } from './standby';
 
 /** The thread of a `Standby`. */

@@ -1,7 +1,7 @@
 import { type EngineJob, jobId } from '@baton/contract';
+import type { ScriptCall, ScriptValue } from '@baton/redis-scripts';
 import { Job, type JobsOptions, PRIORITY_LIMIT, type Queue, type RedisClient } from 'bullmq';
 import type { MarkingClient } from '../connection/client';
-import type { ScriptCall, ScriptValue } from '../connection/script';
 import { withoutColons } from '../keys';
 import type { BullJob, BullWorker } from './held-jobs';
 

@@ -1,7 +1,7 @@
 import type { EngineJob } from '@baton/contract';
+import type { Script, ScriptCalls } from '@baton/redis-scripts';
 import type { JobFinish, HandOver, QueueName } from '../../port/queues';
 import type { RedisLink } from '../connection/link';
-import type { Script, ScriptCalls } from '../connection/script';
 import type { LedgerCalls } from '../ledger-calls';
 import { BullCalls, type BullQueue } from './bull-calls';
 import type { BullJob, BullWorker } from './held-jobs';

@@ -1,9 +1,9 @@
 import type { EngineJob } from '@baton/contract';
+import type { Script, ScriptReply } from '@baton/redis-scripts';
 import { Job, type JobJsonRaw } from 'bullmq';
 import type { RunPermit } from '../../port/ledger';
 import type { RunClaim } from '../../port/queues';
 import type { RedisLink } from '../connection/link';
-import type { Script, ScriptReply } from '../connection/script';
 import { type LedgerCalls, readPermit } from '../ledger-calls';
 import { BullCalls } from './bull-calls';
 import type { BullJob, BullWorker } from './held-jobs';

@@ -1,7 +1,7 @@
 import { type EngineJob, jobId } from '@baton/contract';
+import type { ScriptCall } from '@baton/redis-scripts';
 import { LIVE_RECORD_TTL_MS } from '../../limits';
 import type { RedisLink } from '../connection/link';
-import type { ScriptCall } from '../connection/script';
 import { withoutColons } from '../keys';
 import type { BullQueue } from './bull-calls';
 import type { BullWorker } from './held-jobs';

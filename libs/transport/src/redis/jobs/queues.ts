@@ -1,5 +1,6 @@
 import type { EngineJob } from '@baton/contract';
 import { assert } from '@baton/kernel';
+import type { Script, ScriptReply } from '@baton/redis-scripts';
 import { Queue, Worker } from 'bullmq';
 import type { ConsumeOptions, JobConsumer, JobQueues, QueueName } from '../../port/queues';
 import type { TransportTimes } from '../../times';
@@ -12,7 +13,6 @@ import { isOwn, keepAdded, QueueLife } from './queue-life';
 import type { RedisLink } from '../connection/link';
 import { LedgerCalls } from '../ledger-calls';
 import { ABANDON, RECLAIM } from './queue-scripts';
-import type { Script, ScriptReply } from '../connection/script';
 import { JobTaking } from './job-taking';
 
 /** Length of BullMQ's event streams. Only BullMQ's dashboards read them, so they are short. */

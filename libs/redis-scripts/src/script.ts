@@ -1,6 +1,16 @@
-import { ALLOW_OOM, type MarkingClient } from './client';
 import { fold, repeated } from './fold';
 import { ScriptBatch } from './script-batch';
+
+/** The first line that lets a script write beyond `maxmemory` (Redis 7 and later). */
+export const ALLOW_OOM = '#!lua flags=allow-oom\n';
+
+/** The part of a client of Redis that a runner needs. */
+export interface ScriptClient {
+  /** True when the server accepts flags in the first line of a script. */
+  readonly understandsFlags: boolean;
+  /** Adds a method of this name, which calls the script. */
+  defineCommand(name: string, definition: { readonly lua: string }): void;
+}
 
 /** A Lua script. `KEYS` are given per call; parts shared by several scripts precede `body`. */
 export interface Script {
@@ -36,7 +46,7 @@ export class ScriptRunner {
   /** The calls of this turn that are not sent yet, by the name of their script. */
   private readonly batches = new Map<string, ScriptBatch>();
 
-  constructor(private readonly client: MarkingClient) {}
+  constructor(private readonly client: ScriptClient) {}
 
   run(script: Script, keys: readonly string[], args: readonly ScriptValue[]): Promise<ScriptReply> {
     const command = this.commands.get(script.name) ?? this.define(script.name, script);
