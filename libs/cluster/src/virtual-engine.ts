@@ -1,8 +1,7 @@
 import { type Micros, RowQueue } from '@baton/kernel';
-import type { EngineRecord, KvPoolRecord } from '@baton/analysis';
+import type { EngineRecord } from '@baton/analysis';
 import {
   Engine,
-  type EngineCounters,
   type LockstepRank,
   type SequenceHandle,
   type SequenceSpec,
@@ -12,9 +11,10 @@ import {
 } from '@baton/engine';
 import type { KvPoolMember } from '@baton/kv-pool';
 import { Room } from '@baton/placement';
-import { type Calendar, TIE } from './calendar';
 import type { AdapterBook } from './adapter-book';
+import { type Calendar, TIE } from './calendar';
 import type { LockstepGroup } from './lockstep-group';
+import { poolRecord } from './caches/pool-record';
 import type { EnginePool } from './scenario';
 import type { QueueTaker, TakingOrder } from './taking-order';
 
@@ -391,18 +391,4 @@ export class VirtualEngine implements LockstepRank, QueueTaker {
     grown.set(this.rows);
     this.rows = grown;
   }
-}
-
-function poolRecord(member: KvPoolMember, counters: EngineCounters): KvPoolRecord {
-  const { terms } = member;
-  const { stored, evicted, fetched, declined, fetchUs } = member.counters;
-  const { promptTokensLoadedFromHost: hostTokens, promptTokensFetched: fetchedTokens } = counters;
-  return {
-    deviceTokens: counters.promptTokensCached - hostTokens - fetchedTokens,
-    ...{ hostTokens, fetchedTokens, fetchUs, blocks: terms.blocks },
-    fetchedBytes: fetched * terms.bytesPerBlock,
-    storedBlocks: stored,
-    evictedBlocks: evicted,
-    declinedFetches: declined,
-  };
 }

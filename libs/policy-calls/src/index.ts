@@ -1,1 +1,1 @@
-export { liveWatch, runWatched } from './policy-calls';
+export { liveWatch, runBounded } from './policy-calls';

@@ -1,6 +1,6 @@
 import { NoAnswer } from '@baton/placement';
 import { describe, expect, it } from 'vitest';
-import { liveWatch, runWatched } from './policy-calls';
+import { liveWatch, runBounded } from './policy-calls';
 
 const call = liveWatch(() => undefined).call!;
 
@@ -67,7 +67,7 @@ describe('a call of a policy', () => {
 describe('a run with policies', () => {
   it('goes on after a call that does not return, with the same result for the same run', () => {
     const run = (): unknown =>
-      runWatched((ask) => {
+      runBounded((ask) => {
         const answers: unknown[] = [];
         for (let i = 0; i < 4; i++) {
           try {

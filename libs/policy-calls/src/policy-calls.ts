@@ -30,7 +30,7 @@ export function liveWatch(onFault: PolicyWatch['onFault']): PolicyWatch {
  * @param run gets the way to call policies; it is called again from the beginning, with another
  *   way, when a call of the first run was ended
  */
-export function runWatched<T>(run: (call: PolicyCall) => T): T {
+export function runBounded<T>(run: (call: PolicyCall) => T): T {
   const watch = CallWatch.start(VIRTUAL_LIMIT_MS);
   if (watch !== undefined) {
     boundary ??= new Boundary();

@@ -1,6 +1,6 @@
 import { type BatonConfig, hasOwnPolicy } from '@baton/config';
 import type { PolicyCall } from '@baton/placement';
-import { runWatched as runOwn } from '@baton/policy-calls';
+import { runBounded } from '@baton/policy-calls';
 
 /**
  * A run of a configuration on the virtual clock. Policies of the user's own are watched.
@@ -8,5 +8,5 @@ import { runWatched as runOwn } from '@baton/policy-calls';
  * @param run gets the way to call them; called again from the beginning when a call did not return
  */
 export function runWatched<T>(config: BatonConfig, run: (call?: PolicyCall) => T): T {
-  return hasOwnPolicy(config) ? runOwn(run) : run();
+  return hasOwnPolicy(config) ? runBounded(run) : run();
 }

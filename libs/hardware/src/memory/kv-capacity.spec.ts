@@ -150,8 +150,8 @@ describe('kvCapacityBlocks', () => {
   it('names the limit of a node for degrees beyond it', () => {
     expect(() => kvCapacityBlocks(query('deepseek-v3', 'h200', 16))).toThrow(
       'deepseek-v3 cannot be spread over 16 GPUs: tensor parallelism is simulated within a node ' +
-        'of 8 GPUs. For more GPUs add pipeline_parallel_size, or data_parallel_size for a mixture ' +
-        'of experts. Possible tensor_parallel_size: 1, 2, 4, 8.',
+        'of 8 GPUs. For more GPUs add pipeline_parallel_size, or data_parallel_size for a ' +
+        'mixture of experts. Possible tensor_parallel_size: 1, 2, 4, 8.',
     );
   });
 

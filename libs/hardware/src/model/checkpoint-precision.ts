@@ -71,7 +71,7 @@ function isLeftOut(quantized: JsonFields, names: readonly string[], layer: numbe
   return patterns.some((pattern) => full.some((name) => matches(pattern, name)));
 }
 
-/** `re:` is a regular expression from the start, `*` stands for anything; else parts of the name. */
+/** `re:` is a regular expression from the start, `*` is anything; else parts of the name. */
 function matches(pattern: string, name: string): boolean {
   if (pattern.startsWith('re:')) return isMatch(`^(?:${pattern.slice(3)})`, name);
   if (pattern.includes('*')) {

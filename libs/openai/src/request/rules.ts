@@ -76,8 +76,8 @@ export function declareField(target: object, name: string, part: Partial<Rule>):
 }
 
 /**
- * Copies the declared fields of a body into its new DTO and checks them. First come the shapes of all
- * fields, with all faults in one error as in pydantic; then the ranges, with the first fault.
+ * Copies the declared fields of a body into its new DTO and checks them. First come the shapes of
+ * all fields, with all faults in one error as in pydantic; then the ranges, with the first fault.
  * Throws `BatonError`.
  */
 export function validateBody<Dto extends object>(

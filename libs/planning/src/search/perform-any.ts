@@ -1,7 +1,7 @@
 import { hasOwnPolicy } from '@baton/config';
 import { type PolicyWatch, STRICT } from '@baton/placement';
 import type { PlanTask, TaskResult } from '@baton/planner';
-import { runWatched } from '@baton/policy-calls';
+import { runBounded } from '@baton/policy-calls';
 import { type FleetTask, performFleet } from './fleet-task';
 import { performIn, type PlanningContext } from './planning-context';
 
@@ -13,7 +13,7 @@ export function performAny(context: PlanningContext, task: PoolTask): TaskResult
   const { config } = context;
   const isOwn = hasOwnPolicy('fleet' in task ? { ...config, ...task.fleet } : config);
   if (!isOwn) return perform(context, task);
-  return runWatched((call) => perform(context, task, { ...STRICT, call }));
+  return runBounded((call) => perform(context, task, { ...STRICT, call }));
 }
 
 function perform(context: PlanningContext, task: PoolTask, watch?: PolicyWatch): TaskResult {
