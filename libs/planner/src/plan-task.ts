@@ -76,7 +76,8 @@ export function performTask(
     startRate: task.rate,
     tolerance: options.tolerance ?? TOLERANCE,
     mostTries: options.mostTries ?? MOST_TRIES,
-    tryRate: (tried) => runWithin(scenario, tried, options.target, options.policyWatch),
+    tryRate: (tried) =>
+      runWithin(scenario, tried, { ...options.target, policyWatch: options.policyWatch }),
   });
   return { rate, ...figuresOf(scenario, result, options), simulations: tries };
 }

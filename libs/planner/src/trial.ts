@@ -21,8 +21,7 @@ export interface SloTarget {
 export function runWithin(
   scenario: ClusterScenario,
   ratePerSecond: number,
-  target: SloTarget,
-  policyWatch?: RunObserver['policyWatch'],
+  { policyWatch, ...target }: SloTarget & Pick<RunObserver, 'policyWatch'>,
 ): RunRecord | undefined {
   const misses = new MissCount(scenario, target);
   const run = simulate(atRate(scenario, ratePerSecond), {
