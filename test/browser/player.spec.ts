@@ -80,7 +80,7 @@ describe('the page of a recorded run', () => {
 
   it('explains that a recorded run has no timelines', async () => {
     await page.locator('.request-name:visible').first().press('Enter');
-    await page.getByRole('dialog').getByText('This is a recorded run').waitFor();
+    await page.getByRole('dialog').getByText('This page shows a recorded run').waitFor();
     await page.keyboard.press('Escape');
   });
 });

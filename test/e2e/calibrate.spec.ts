@@ -52,7 +52,9 @@ describe('baton calibrate --live', () => {
     expect(stdout).toContain(`${cluster.baseUrl} as 1P1D`);
     expect(stdout).toMatch(/^overhead +\S+ m?µ?s a request/m);
     expect(stdout).toMatch(/^KV +131 kB a token \(vllm:nixl_bytes_transferred\)$/m);
-    expect(stdout).toMatch(/8 of 8 requests answered, Poisson, \S+ a second, prompts of 16 to 255/);
+    expect(stdout).toMatch(
+      /8 of 8 requests answered\n\(Poisson, \S+ a second, prompts of 16 to 255/,
+    );
     for (const name of ['TTFT p50', 'TTFT p99', 'ITL p50', 'TPOT mean', 'E2E p50', 'requests']) {
       expect(stdout).toMatch(new RegExp(`^${name} +\\S+ .+ [+−]\\S+ %$`, 'm'));
     }

@@ -2,13 +2,16 @@ import { mean } from '@baton/kernel';
 import type { BatchAggregates, StepTimeModel } from '@baton/step-time';
 import { type MeasuredStep, type Phase, PHASES, phaseOf } from './measured-step';
 
+/** The clocks that measure steps count in whole µs. */
+const RESOLUTION_MS = 1e-3;
+
 /** The distance of a model from measured steps of one phase. */
 export interface FitQuality {
   readonly phase: Phase;
   readonly points: number;
   /**
-   * 1 − Σ (measured − model)² / Σ (measured − mean)², at most 1. It is 1 when all values are equal
-   * and exact.
+   * 1 − Σ (measured − model)² / Σ (measured − mean)², at most 1. For values that are
+   * equal within a µs it is 1 when the model meets them within a µs, and 0 otherwise.
    */
   readonly r2: number;
   /** Mean of |model / measured − 1|, percent. */
@@ -43,10 +46,16 @@ function qualityOfPhase(
   return {
     phase,
     points: steps.length,
-    r2: total > 0 ? 1 - unexplained / total : unexplained === 0 ? 1 : 0,
+    r2: r2Of(unexplained / steps.length, total / steps.length),
     meanErrorPercent: (errors / steps.length) * 100,
     maxErrorPercent: worst * 100,
   };
+}
+
+/** Share of the variance that the model explains, from mean squares in ms². */
+function r2Of(unexplained: number, variance: number): number {
+  if (variance > RESOLUTION_MS ** 2) return 1 - unexplained / variance;
+  return unexplained <= RESOLUTION_MS ** 2 ? 1 : 0;
 }
 
 function batchOf(step: MeasuredStep): BatchAggregates {

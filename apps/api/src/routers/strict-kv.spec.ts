@@ -79,7 +79,7 @@ describe('strict_kv', () => {
     const params = await held();
     const first = await router.leg('decode', { ...ASKED, kv_transfer_params: params });
     expect(first.status).toBe(200);
-    await expectRefused(params, /read before/);
+    await expectRefused(params, /already read/);
   });
 
   it('refuses a reference whose lease has run out', async () => {

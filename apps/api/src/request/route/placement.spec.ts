@@ -169,7 +169,7 @@ describe('a cluster with a placement policy', () => {
     expect(refused.length).toBeGreaterThanOrEqual(10);
     const { error } = (await refused[0]?.json()) as { error: { code: string; message: string } };
     expect(error.code).toBe('rate_limit_exceeded');
-    expect(error.message).toContain('objective');
+    expect(error.message).toContain('TTFT limit');
     expect(refused[0]?.headers.get('retry-after')).toBe('1');
     expect(await cluster.metric('baton:slo_refusals_total')).toBe(refused.length);
   });

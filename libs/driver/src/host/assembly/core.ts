@@ -43,7 +43,7 @@ export function buildCore(site: Site, { tracer, endProcess = killProcess }: Host
       ...{ clock, slot, barrier: options.dataParallel?.barrier },
       isPrecise: site.identity.role !== 'prefill',
       hasGrace: poolNode === undefined,
-      leadUs: options.resultLeadUs ?? 0,
+      leadUs: poolNode === undefined ? (options.resultLeadUs ?? 0) : 0,
     }),
     pace: new StepPace(),
     mailbox: new Mailbox({ ...site, slot }),
