@@ -33,7 +33,9 @@ function plan(...flags: string[]): Promise<Answer> {
  * it.
  */
 function warningsOf({ stderr }: Answer): string[] {
-  const lines = stderr.split('\n').map((line) => line.replace(/: [\d,.]+ is outside/, ' is outside'));
+  const lines = stderr
+    .split('\n')
+    .map((line) => line.replace(/: [\d,.]+ is outside/, ' is outside'));
   return [...new Set(lines)].sort();
 }
 

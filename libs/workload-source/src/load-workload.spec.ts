@@ -84,7 +84,9 @@ describe('a trace', () => {
 
   it('with a coarse clock gets a note, and is spread on demand', async () => {
     const asIs = await load({ trace: 'mooncake-conversation' });
-    expect(asIs.notes).toEqual([expect.stringMatching(/one arrival time.*--arrivals spread.*: 28\.$/)]);
+    expect(asIs.notes).toEqual([
+      expect.stringMatching(/one arrival time.*--arrivals spread.*: 28\.$/),
+    ]);
     const spread = await load({ trace: 'mooncake-conversation', arrivals: 'spread' });
     expect(spread.notes).toEqual([]);
     const { mostAtOneInstant, ratePerSecond, durationSeconds } = describeWorkload(spread.workload);

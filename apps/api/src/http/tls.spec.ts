@@ -163,7 +163,11 @@ describe('the API over TLS', () => {
   });
 
   it.each<[string, Partial<BatonConfig>, RegExp]>([
-    ['a missing file', { ...SERVER, sslCertfile: '/no/such.pem' }, /^ssl_certfile: .*be read: ENOENT.*\.$/],
+    [
+      'a missing file',
+      { ...SERVER, sslCertfile: '/no/such.pem' },
+      /^ssl_certfile: .*be read: ENOENT.*\.$/,
+    ],
     ['a file that is no certificate', { ...SERVER, sslCertfile: pem('first.key') }, /no certif/],
     ['a file that is no key', { ...SERVER, sslKeyfile: pem('first.pem') }, /no private key/],
     ['a key of another', { ...SERVER, sslKeyfile: pem('second.key') }, /does not belong/],
