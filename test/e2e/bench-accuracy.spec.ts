@@ -1,6 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { median, quantile } from '@baton/kernel';
+import { loadWorkload } from '@baton/workload-source';
 import { benchOutput } from '../support/bench-output';
 import { untilNotVoid } from '../support/on-time';
 import { ReferenceServer, type Stamp } from '../support/reference-server';
@@ -26,6 +27,7 @@ interface Result {
   readonly median_itl_ms: number;
   readonly ttfts: number[];
   readonly itls: number[][];
+  readonly start_times: number[];
   readonly load_generator: { readonly void: string | null };
 }
 
@@ -85,4 +87,19 @@ describe('baton bench', () => {
         return { check, void: result.load_generator.void ?? lateServer(stamps) };
       }),
   );
+
+  it('sends at the instants of its workload', () =>
+    untilNotVoid(async () => {
+      const load = ['--num-prompts', '30', '--request-rate', '50', '--burstiness', '0.5'];
+      const schedule = ['--seed', '3', '--save-detailed'];
+      const { result } = await bench(...load, ...schedule);
+      const { workload } = await loadWorkload(
+        { dataset: 'random', numPrompts: '30', requestRate: '50', burstiness: '0.5' },
+        { seed: 3, blockSize: 16 },
+      );
+      const late = result.start_times.map((s, i) => s * 1e3 - workload.arrivalUs[i]! / 1e3);
+      expect(Math.min(...late)).toBeGreaterThanOrEqual(0);
+      const check = (): void => expect(lowerQuartile(late)).toBeLessThan(3);
+      return { check, void: result.load_generator.void };
+    }));
 });

@@ -1,8 +1,6 @@
-import { median } from '@baton/kernel';
 import { OUTCOMES } from '@baton/analysis';
 import { type Row, WorkloadBuilder } from '@baton/workload';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { onTime } from '../../../test/support/on-time';
 import { ReferenceServer } from '../../../test/support/reference-server';
 import { HttpStreams } from './http-stream';
 import { type LoadOptions, type LoadRecord, runLoad } from './load-run';
@@ -15,6 +13,8 @@ beforeAll(async () => {
 afterAll(() => server.stop());
 
 const TOKENS = 6;
+/** Two processes read the same clock, each with an origin of its own resolution. */
+const CLOCK_ERROR_MS = 0.2;
 const row = (arrivalMs: number): Row => {
   return { arrivalUs: arrivalMs * 1_000, promptTokens: 7, outputTokens: TOKENS };
 };
@@ -54,65 +54,55 @@ function outcomes({ run }: LoadRecord): (string | undefined)[] {
   return Array.from(run.log.outcome, (code) => OUTCOMES[code]);
 }
 
-/** A machine where half of the timers are later than this is too busy to judge the generator. */
-const MOST_LATE_MS = 0.5;
-
-/**
- * A busy machine adds to the errors of many requests. The lowest tenth shows the generator's own
- * error.
- */
-function lowestTenth(values: readonly number[]): number {
-  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 10)] ?? NaN;
-}
-
 type Stamps = Awaited<ReturnType<ReferenceServer['stamps']>>;
 
-/** The measurement error of each request in ms, against the server's stamps. */
-function errorsOf({ run, details }: LoadRecord, idPrefix: string, stamps: Stamps) {
-  return stamps.map(({ id, receivedMs, writtenMs }) => {
+/**
+ * By how much each token came later here than the server wrote it, counted from the sending here
+ * and from the arrival there, in ms. It is negative only when the generator reports a time too
+ * short.
+ */
+function laterMs({ run, details }: LoadRecord, idPrefix: string, stamps: Stamps): number[] {
+  return stamps.flatMap(({ id, receivedMs, writtenMs }) => {
     const i = Number(id.slice(idPrefix.length));
-    const ttftMs = (run.log.firstTokenUs[i]! - run.log.arrivalUs[i]!) / 1_000;
-    const gapsMs = writtenMs.slice(1).map((ms, k) => ms - writtenMs[k]!);
-    expect(details?.[i]?.gapsUs).toHaveLength(gapsMs.length);
-    return {
-      ttft: Math.abs(ttftMs - (writtenMs[0]! - receivedMs)),
-      itl: gapsMs.map((ms, k) => Math.abs(details![i]!.gapsUs[k]! / 1_000 - ms)),
-    };
+    const { gapsUs } = details![i]!;
+    expect(gapsUs).toHaveLength(writtenMs.length - 1);
+    let afterUs = run.log.firstTokenUs[i]! - run.log.arrivalUs[i]!;
+    return writtenMs.map((ms, k) => {
+      if (k > 0) afterUs += gapsUs[k - 1]!;
+      return afterUs / 1_000 - (ms - receivedMs);
+    });
   });
 }
 
 describe('the load generator', () => {
+  // test/e2e/bench-accuracy.spec.ts has the upper limit of the error, on a machine left alone.
   it.each(['openai', 'openai-chat', 'responses'] as const)(
-    'measures TTFT and ITL of %s within 1 ms of the server’s stamps',
-    (protocol) =>
-      onTime(MOST_LATE_MS, async () => {
-        const rows = Array.from({ length: 40 }, (_none, i) => row(i * 13));
-        const reference = { ttft_ms: 23, itl_ms: 7 };
-        const { record, idPrefix } = await load({ rows, protocol, reference });
-        const off = errorsOf(record, idPrefix, await server.stamps(idPrefix));
-        expect(off).toHaveLength(rows.length);
-        expect(new Set(outcomes(record))).toEqual(new Set(['completed']));
-        expect(record.run.countedBy).toEqual({ usage: rows.length, events: 0 });
-        expect(record.run.promptUsage).toEqual({ tokens: 7 * rows.length, requests: rows.length });
-        return () => {
-          expect(lowestTenth(off.map(({ ttft }) => ttft))).toBeLessThan(1);
-          expect(lowestTenth(off.flatMap(({ itl }) => itl))).toBeLessThan(1);
-        };
-      }),
+    'reports no token of %s earlier than the server wrote it',
+    async (protocol) => {
+      const rows = Array.from({ length: 40 }, (_none, i) => row(i * 13));
+      const reference = { ttft_ms: 23, itl_ms: 7 };
+      const { record, idPrefix } = await load({ rows, protocol, reference });
+      const later = laterMs(record, idPrefix, await server.stamps(idPrefix));
+      expect(later).toHaveLength(rows.length * TOKENS);
+      expect(Math.min(...later)).toBeGreaterThan(-CLOCK_ERROR_MS);
+      expect(new Set(outcomes(record))).toEqual(new Set(['completed']));
+      expect(record.run.countedBy).toEqual({ usage: rows.length, events: 0 });
+      expect(record.run.promptUsage).toEqual({ tokens: 7 * rows.length, requests: rows.length });
+    },
   );
 
-  it('sends at the instants of the workload, for answers of any duration', () =>
-    onTime(MOST_LATE_MS, async () => {
-      const rows = Array.from({ length: 30 }, (_none, i) => row(i * 10));
-      const { record } = await load({ rows, reference: { ttft_ms: 200 } });
-      const sentMs = Array.from(record.run.log.arrivalUs, (us) => us / 1_000);
-      const late = sentMs.map((ms, i) => ms - i * 10);
-      expect(Math.min(...late)).toBeGreaterThanOrEqual(0);
-      return () => {
-        expect(lowestTenth(late)).toBeLessThan(3);
-        expect(record.run.lateness.schedule_lag_ms.p50).toBeCloseTo(median(late.slice(1)), 0);
-      };
-    }));
+  it('sends at the instants of the workload, before the first answer begins', async () => {
+    const rows = Array.from({ length: 30 }, (_none, i) => row(i * 10));
+    const { record } = await load({ rows, reference: { ttft_ms: 3_000 } });
+    const { log, lateness } = record.run;
+    const sentMs = Array.from(log.arrivalUs, (us) => us / 1_000);
+    const late = sentMs.map((ms, i) => ms - i * 10).sort((a, b) => a - b);
+    expect(late[0]).toBeGreaterThanOrEqual(0);
+    expect(Math.max(...log.arrivalUs)).toBeLessThan(Math.min(...log.firstTokenUs));
+    // The histogram of lags rounds by up to 5 %, and the first request is sent without a timer.
+    expect(lateness.schedule_lag_ms.p50).toBeGreaterThan(0.95 * late[13]! - 0.5);
+    expect(lateness.schedule_lag_ms.p50).toBeLessThan(1.05 * late[17]! + 0.5);
+  });
 
   it('keeps the number of requests under way within its limit', async () => {
     const rows = Array.from({ length: 9 }, () => row(0));
