@@ -30,11 +30,12 @@ function plan(...flags: string[]): Promise<Answer> {
 
 /**
  * The warnings by task. Each thread warns once of a limit, with the value of its first step beyond
- * it.
+ * it. Lines of progress appear in runs of ten seconds and more.
  */
 function warningsOf({ stderr }: Answer): string[] {
   const lines = stderr
     .split('\n')
+    .filter((line) => !/^baton: searching \d+ %/.test(line))
     .map((line) => line.replace(/: [\d,.]+ is outside/, ' is outside'));
   return [...new Set(lines)].sort();
 }

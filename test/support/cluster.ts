@@ -140,6 +140,17 @@ export class TestCluster {
     await waitUntil(() => this.isServing(), { what: 'the cluster is ready' });
   }
 
+  /** The same after a restart of Redis, to which this object connects again as well. */
+  async untilServingAgain(): Promise<void> {
+    const isConnected = (): Promise<boolean> =>
+      this.engines().then(
+        () => true,
+        () => false,
+      );
+    await waitUntil(isConnected, { what: 'the test is connected to Redis again' });
+    await this.untilServing();
+  }
+
   async stop(): Promise<void> {
     await this.transport.close();
     if (this.supervisor.exitCode === null && this.supervisor.signalCode === null) {
