@@ -6,6 +6,9 @@ import { SequenceTable } from '../../frames/sequence-table';
 
 const BODY = { prompt: 'the baton', max_tokens: 50, ignore_eos: true, stream: true };
 
+/** A starved API admits fewer requests, and a busy machine starves it. */
+const NEVER_STARVED = { starvedAfter: 600 };
+
 let fixture: ApiFixture;
 
 afterEach(() => fixture.stop());
@@ -107,7 +110,7 @@ describe('a full queue', () => {
   it('answers 429 with Retry-After, and admits requests again as it drains', async () => {
     let isOpen = false;
     fixture = await ApiFixture.start({
-      config: { maxWaitingRequests: 2 },
+      config: { maxWaitingRequests: 2, ...NEVER_STARVED },
       engines: [{ takes: () => isOpen, isEager: true }],
     });
     const waiting = [1, 2].map(() => fixture.post('/v1/completions', BODY));
@@ -124,7 +127,7 @@ describe('a full queue', () => {
 
   it('refuses a burst beyond the limit and admits the rest of it', async () => {
     fixture = await ApiFixture.start({
-      config: { maxWaitingRequests: 5 },
+      config: { maxWaitingRequests: 5, ...NEVER_STARVED },
       engines: [{ takes: () => false }],
     });
     const leave = new AbortController();

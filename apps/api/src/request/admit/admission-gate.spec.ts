@@ -8,6 +8,9 @@ import { until } from '../../../test/until';
 import type { Sequence } from '../../frames/sequence';
 import { AdmissionGate, DrainRate } from './admission-gate';
 
+/** A busy machine delays this process by less. */
+const STARVED_AFTER_S = 60;
+
 describe('the admission gate', () => {
   let transport: Transport;
   let gate: AdmissionGate;
@@ -18,7 +21,7 @@ describe('the admission gate', () => {
     gate = new AdmissionGate(
       transport,
       { apiId: 'api-1', startedAt: 0 },
-      defaultConfig({ maxWaitingRequests: 10 }),
+      defaultConfig({ maxWaitingRequests: 10, starvedAfter: STARVED_AFTER_S }),
     );
   });
 
@@ -39,13 +42,13 @@ describe('the admission gate', () => {
     async () => {
       const engine = (latenessMs: number): EnginePresence =>
         ({ stage: 'prefill', state: 'ready', gauges: { latenessMs } }) as EnginePresence;
-      gate.noteEngines([engine(2_500), engine(2_500)]);
+      gate.noteEngines([engine(5_000 * STARVED_AFTER_S), engine(5_000 * STARVED_AFTER_S)]);
       await gate.enter('prefill', 2);
       const error = await gate.enter('prefill', 1).catch((thrown: unknown) => thrown);
       expect((error as BatonError).code).toBe('queue_full');
       expect((error as BatonError).retryAfterSeconds).toBeGreaterThanOrEqual(1);
       await gate.enter('decode', 10);
-      gate.noteEngines([engine(2_500), engine(0)]);
+      gate.noteEngines([engine(5_000 * STARVED_AFTER_S), engine(0)]);
       await gate.enter('prefill', 8);
     },
   );
@@ -62,7 +65,7 @@ describe('the admission gate', () => {
 
   it('admits as many as fit, including those admitted without asking the broker', async () => {
     const limit = 320;
-    const config = defaultConfig({ maxWaitingRequests: limit });
+    const config = defaultConfig({ maxWaitingRequests: limit, starvedAfter: STARVED_AFTER_S });
     const large = new AdmissionGate(transport, { apiId: 'api-1', startedAt: 0 }, config);
     await large.refreshTotals();
     const enter = vi.spyOn(transport.admission, 'tryEnter');
