@@ -7,14 +7,17 @@
 const { setInterval } = require('node:timers');
 const { connectRedisTransport } = require('../../dist/libs/transport/src/index.js');
 
-const { engine, ...options } = JSON.parse(process.argv[2]);
+const { engine, presenceMs, ...options } = JSON.parse(process.argv[2]);
 const tell = (message) => process.send(message);
 
 async function main() {
   const transport = await connectRedisTransport(options);
   const { presence, jobs } = transport;
   const announce = () =>
-    Promise.all([presence.announceEngine(engine, 2_000), presence.announceApi('api-busy', 2_000)]);
+    Promise.all([
+      presence.announceEngine(engine, presenceMs),
+      presence.announceApi('api-busy', presenceMs),
+    ]);
   await announce();
   setInterval(() => void announce(), 500);
   let lost = 0;

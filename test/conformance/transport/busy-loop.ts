@@ -29,9 +29,9 @@ export function describeBusyLoop(server: () => PrivateRedis): void {
     });
 
     /** Resolves when the worker holds the job and can lose it to another one. */
-    async function start(times: Partial<TransportTimes>): Promise<Taking> {
-      const options = { url: server().url, prefix: world.prefix, times, engine: engine('busy', 0) };
-      worker = fork(BUSY_WORKER, [JSON.stringify(options)]);
+    async function start(presenceMs: number, times: Partial<TransportTimes>): Promise<Taking> {
+      const place = { url: server().url, prefix: world.prefix, engine: engine('busy', 0) };
+      worker = fork(BUSY_WORKER, [JSON.stringify({ ...place, presenceMs, times })]);
       const taken = once(worker, 'message');
       await observer.jobs.add('prefill', [job('r')]);
       expect((await taken)[0]).toEqual({ kind: 'taken' });
@@ -41,10 +41,12 @@ export function describeBusyLoop(server: () => PrivateRedis): void {
     }
 
     it('keeps its job and its presence for many times their duration', async () => {
-      const heir = await start({ lockMs: 2_000, lockRenewMs: 200 });
+      // The standby thread must run within half of it, also on a machine with other work.
+      const heldMs = 4_000;
+      const heir = await start(heldMs, { lockMs: heldMs, lockRenewMs: heldMs / 10 });
       let ending: unknown;
       worker.once('message', (message) => (ending = message));
-      worker.send({ busyMs: 7_000 });
+      worker.send({ busyMs: 3.5 * heldMs });
       let timesSeen = 0;
       const isOver = async (): Promise<boolean> => {
         expect(await isSeen(observer)).toBe(true);
@@ -58,7 +60,8 @@ export function describeBusyLoop(server: () => PrivateRedis): void {
     });
 
     it('loses both when it is busy for longer than the longest lock', async () => {
-      const heir = await start({ lockMs: 500, lockRenewMs: 100, lockCeilingMs: 1_500 });
+      const times = { lockMs: 500, lockRenewMs: 100, lockCeilingMs: 1_500 };
+      const heir = await start(2_000, times);
       worker.send({ busyMs: 600_000 });
       await heir.untilTaken(1);
       await waitUntil(async () => !(await isSeen(observer)), { what: 'its presence runs out' });

@@ -9,6 +9,8 @@ import { until } from '../../../test/until';
 
 const SPLIT = { prefill: 2, decode: 2 };
 const BODY = { max_tokens: 4, ignore_eos: true };
+/** The requests of an engine that a busy machine delays are not placed a second time. */
+const PATIENT = { presenceTtl: 60, lockDuration: 60, requestSilentAfter: 60 };
 
 describe('a cluster with a placement policy', () => {
   let cluster: ClusterFixture;
@@ -19,7 +21,7 @@ describe('a cluster with a placement policy', () => {
     config: Partial<BatonConfig>,
     roles: Parameters<typeof ClusterFixture.start>[0] = SPLIT,
   ): Promise<void> {
-    cluster = await ClusterFixture.start(roles, config);
+    cluster = await ClusterFixture.start(roles, { ...PATIENT, ...config });
   }
 
   /** Expects complete answers; returns the number of decisions for each engine of the stage. */
@@ -48,7 +50,7 @@ describe('a cluster with a placement policy', () => {
     let seen: number[] = [];
     await until(async () => {
       seen = await decisions(stage);
-      return seen.reduce((sum, each) => sum + each, 0) === count;
+      return seen.reduce((sum, each) => sum + each, 0) >= count;
     });
     return seen;
   }
