@@ -21,7 +21,7 @@ cpSync(join(here, '../../docs'), pages, { recursive: true });
 // The first page of the guide is also that of the site.
 cpSync(join(pages, 'start.md'), join(pages, 'index.md'));
 run(process.execPath, [vitepress, 'build', here]);
-say('built into dist/site. See it with `bin/baton docs`.');
+say('built. Open dist/site/index.html, or serve it with `bin/baton docs`.');
 
 function say(sentence) {
   process.stdout.write(`docs:site: ${sentence}\n`);

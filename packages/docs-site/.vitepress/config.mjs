@@ -2,13 +2,16 @@ import { copyFileSync, existsSync, readdirSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { makeReadableFromFiles } from '../from-files.mjs';
 import { GUIDE } from '../guide.mjs';
 import { drawings, linksOfTheSite, readersOfThePage, tagsAsText } from '../markdown.mjs';
 
 const here = dirname(fileURLToPath(import.meta.url));
 const root = join(here, '../../..');
 const docs = join(root, 'docs');
-const mermaid = createRequire(import.meta.url).resolve('mermaid/dist/mermaid.min.js');
+const { resolve } = createRequire(import.meta.url);
+const mermaid = resolve('mermaid/dist/mermaid.min.js');
+const miniSearch = join(dirname(resolve('minisearch')), '../umd/index.js');
 const decisions = readdirSync(join(docs, 'decisions')).sort();
 
 export default {
@@ -34,6 +37,7 @@ export default {
   },
   buildEnd({ outDir }) {
     copyFileSync(mermaid, join(outDir, 'mermaid.min.js'));
+    makeReadableFromFiles(outDir, join(here, '..'), miniSearch);
   },
 };
 
