@@ -47,7 +47,7 @@ describe.each(COMMANDS)('bad input of baton $name', (row) => {
   it('names an unknown option, and the option meant or the list', async () => {
     expect(await sentenceOf([name, '--hlep'])).toContain("'--hlep'; did you mean '--help'?");
     expect(await sentenceOf([name, '--xyzzy-quux'])).toBe(
-      `unknown option '--xyzzy-quux'. Run \`baton ${name} --help\` for the list.`,
+      `unknown option '--xyzzy-quux'. Run \`baton ${name} --help=all\` for the list.`,
     );
   });
 
@@ -97,6 +97,8 @@ describe('bad input', () => {
     [['policy', 'new', 'x', '--kind', 'y'], '--kind must be one of placement, scaling,'],
     [['docs', '--port', 'x'], '--port x is not a port. Use a number from 1 to 65535.'],
     [['completion', 'fish'], "<shell> must be bash or zsh; 'fish' is not."],
+    [['up', '--help=modell'], 'no option of baton up; did you mean --help=model?'],
+    [['bench', '--help=xyzzy'], 'Run `baton bench --help=listgroup` for the groups.'],
     [['calibrate'], 'There is nothing to fit. Add --input FILE…'],
   ])('%j is refused with the remedy', async (args, sentence) => {
     expect(await sentenceOf(args)).toContain(sentence);

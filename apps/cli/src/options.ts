@@ -9,9 +9,9 @@ import {
 import { type Command, Option } from 'commander';
 
 const FOOTER = `
-Each option from "Cluster" on can also be set in a YAML file (--config FILE) or in the environment:
---max-model-len is max_model_len in the file and BATON_MAX_MODEL_LEN in the environment. A flag
-takes precedence over the environment, and the environment over the file.`;
+Each option of the groups from Cluster on can also be set in a YAML file (--config FILE) or in the
+environment: --max-model-len is max_model_len in the file and BATON_MAX_MODEL_LEN in the
+environment. A flag takes precedence over the environment, and the environment over the file.`;
 
 /**
  * Adds a flag for every row of the table of options, under the headings of docs/configuration.md.

@@ -20,7 +20,7 @@ const FIRST_STEPS = `Baton load-tests a disaggregated LLM serving design before 
                      Find the split of GPUs that serves a trace best.
   baton docs         Read the guide.
 
-All commands: baton --help. The options of one: baton up --help.
+All commands: baton --help. The options of one: baton up --help, baton up --help=all.
 `;
 
 /**
@@ -43,12 +43,24 @@ export async function runProgram(args: readonly string[]): Promise<number> {
     });
   }
   try {
-    await program.parseAsync(await spelledOut(program, args), { from: 'user' });
+    const words = await withHelp(program, args);
+    await program.parseAsync(await spelledOut(program, words), { from: 'user' });
     return exitCode;
   } catch (error) {
     const named = program.commands.find((command) => command.name() === args[0]);
     return explain(error, named ?? program);
   }
+}
+
+/** Chooses the help of a command. `--help=TOPIC` becomes `--help`, which commander parses. */
+async function withHelp(program: Command, args: readonly string[]): Promise<readonly string[]> {
+  const name = args[0] === 'help' ? args[1] : args[0];
+  const command = program.commands.find((each) => each.name() === name);
+  const asked = args.find((argument) => /^(-h|--help(=.*)?)$/.test(argument));
+  if (command === undefined || (asked === undefined && args[0] !== 'help')) return args;
+  const { chooseHelp } = await import('./help/show-help');
+  chooseHelp(command, /=(.*)/.exec(asked ?? '')?.[1]);
+  return args.map((argument) => (argument === asked ? '--help' : argument));
 }
 
 /**

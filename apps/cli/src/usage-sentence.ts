@@ -1,5 +1,5 @@
 import { nearestName, unknownFlag } from '@baton/config';
-import type { Command, CommanderError } from 'commander';
+import { type Command, type CommanderError, Help } from 'commander';
 import { isTopology } from './is-topology';
 
 /** The flag for a word without one: the first row that matches and that the command has. */
@@ -42,7 +42,7 @@ function unknownOption(name: string, command: Command): string {
   if (sentence.endsWith('?')) return sentence;
   return command.parent === null
     ? `${sentence} Write the command before its options, as in \`baton up --port 8000\`.`
-    : `${sentence} Run \`${helpOf(command)}\` for the list.`;
+    : `${sentence} Run \`${helpOf(command)}=all\` for the list.`;
 }
 
 function missingArgument(name: string, command: Command): string {
@@ -64,12 +64,9 @@ function excessArgument(command: Command): string {
   return `${name} accepts no argument '${word}'. ${advice}`;
 }
 
-/** The flags in the help of a command. */
+/** The flags in the whole help of a command. */
 function flagsOf(command: Command): string[] {
-  return command
-    .createHelp()
-    .visibleOptions(command)
-    .flatMap(({ long }) => long ?? []);
+  return new Help().visibleOptions(command).flatMap(({ long }) => long ?? []);
 }
 
 function helpOf(command: Command): string {

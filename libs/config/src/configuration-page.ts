@@ -11,7 +11,8 @@ For users who look up an option. Every option has one name in three spellings:
 \`--max-model-len\` as a flag of \`baton up\`, \`BATON_MAX_MODEL_LEN\` in the environment, and
 \`max_model_len\` in a YAML file that \`--config FILE\` (or \`BATON_CONFIG_FILE\`) names. A flag takes
 precedence over the environment, the environment over the file, and the file over the default. An
-unknown name is refused, with the nearest known name, and in a file with its line and column. Editors
+unknown name is refused, with the nearest known name, and in a file with its line and column.
+\`baton up --help=max-model-len\` shows one option, and \`baton up --help=engine\` one section. Editors
 can check a file against [baton.schema.json](baton.schema.json):
 
 \`\`\`yaml

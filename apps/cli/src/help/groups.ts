@@ -1,0 +1,27 @@
+/** The contents of each group of options, by its heading in the help. */
+export const GROUP_CONTENTS: Readonly<Record<string, string>> = {
+  Workload: 'A trace or generated requests: lengths, prefixes, turns, classes, arrivals.',
+  Replay: 'Closed loop, latency targets, comparison, and files of the result.',
+  Plan: 'GPUs and splits to search, latency targets, and files of the result.',
+  Cost: 'Cost and energy of the GPUs.',
+  Server: 'URL, API, key and headers of the server.',
+  Load: 'Concurrency, warm-up, seed and time limit of the requests.',
+  Result: 'Latency targets, percentiles, and files of the result.',
+  Cluster: 'Topology, address of the API, Redis, simulated speed and seed.',
+  'Model and hardware': 'Model, GPU, quantization, parallelism, link and KV memory.',
+  Engine: 'Batches, prefix cache, KV offloading and pool, speculation, LoRA, start of engines.',
+  'Step time': 'Sources of step times, their noise, fixed latencies, and the front end.',
+  Requests: 'Answers, tools, limits, and the hand-over and loss of requests.',
+  Text: 'Texts of the answers, the tokenizer and the chat template.',
+  Access: 'API keys, rate limits, TLS, CORS and limits of HTTP.',
+  Placement: 'Policies that choose engines, and admission of requests.',
+  'SLO classes and flow control': 'Classes of requests, and their queue in front of the engines.',
+  Autoscaling: 'Autoscaler, its bounds and its interval.',
+  Liveness: 'Leases, signs of life, and the tolerance for slow hosts.',
+  'Prefill and decode alone':
+    'GPU, parallelism and batch limits of prefill or decode engines only.',
+  Executing: 'Engines that call real servers or compute a real model.',
+  Faults: 'Faults on purpose, failing requests and fixed metrics.',
+  Recording: 'Recordings, step logs, request logs, traces and timelines.',
+  Process: 'Log levels, ports of the workers, and health checks.',
+};
