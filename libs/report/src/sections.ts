@@ -113,6 +113,12 @@ export interface NoteSection extends Heading {
   readonly text: string;
 }
 
+/** Command lines to copy. */
+export interface CommandsSection extends Heading {
+  readonly kind: 'commands';
+  readonly commands: readonly string[];
+}
+
 /** A part of a report. All texts are plain text. */
 export type ReportSection =
   | KeyValuesSection
@@ -121,6 +127,7 @@ export type ReportSection =
   | BarsSection
   | HeatMapSection
   | GanttSection
+  | CommandsSection
   | NoteSection;
 
 /** The verdict of a result on its SLO; `void` when its figures are invalid. */

@@ -8,8 +8,8 @@ const LIST = 'listgroup';
 const ALL = 'all';
 
 /**
- * Makes the help of `command` show `topic`, with the names in vLLM: `listgroup`, a group, an option,
- * a part of the name of options, or `all`. Without a topic, a command with many options shows those
+ * Makes the help of `command` show `topic`, with vLLM's names: `listgroup`, a group, an option, a
+ * part of the name of options, or `all`. Without a topic, a command with many options shows those
  * that most runs need, and its groups.
  *
  * @throws UsageError if nothing has the name

@@ -59,9 +59,9 @@ export function planReport(
         text: [intervalNote(document), ...notes].join('\n\n'),
       },
       {
-        kind: 'note',
+        kind: 'commands',
         title: 'Start it',
-        text: [command, ...(replay === null ? [] : [replay])].join('\n\n'),
+        commands: [command, ...(replay === null ? [] : [replay])],
       },
       heatMapOf(document),
       frontierChart(document, 'ttft'),

@@ -14,7 +14,9 @@ export function fleetsReport(
     sections: foldExcept(
       [
         { kind: 'note', title: 'Answers', text: [...answersText(document), ...notes].join('\n\n') },
-        ...(command === null ? [] : [{ kind: 'note' as const, title: 'Start it', text: command }]),
+        ...(command === null
+          ? []
+          : [{ kind: 'commands' as const, title: 'Start it', commands: [command] }]),
         {
           kind: 'table',
           title: 'Fleets: each at its highest rate within the SLO',

@@ -55,6 +55,20 @@ describe('the order of a page', () => {
   });
 });
 
+describe('a command to copy', () => {
+  it('breaks between its words only, and reads as one line', () => {
+    const command = `bin/baton up 2A --tensor-parallel-size 2 --faults '{"a": "<b>"}'`;
+    const html = pageOf([{ kind: 'commands', title: 'Start it', commands: [command] }]);
+    const [, shown = ''] = /<pre><code>(.*)<\/code><\/pre>/.exec(html) ?? [];
+    expect(shown).toContain('<span>--tensor-parallel-size</span> <span>2</span>');
+    expect(html).toContain('.commands span{white-space:nowrap}');
+    const text = shown.replaceAll(/<[^>]*>/g, '').replaceAll('&quot;', '"');
+    expect(text.replaceAll('&lt;', '<').replaceAll('&gt;', '>').replaceAll('&#39;', "'")).toBe(
+      command,
+    );
+  });
+});
+
 describe('a page', () => {
   it('has no external references, and a policy against loading anything', () => {
     const page = htmlReport(reportOf(200, 2));

@@ -2,6 +2,7 @@ import { formatNumber } from '../format-number';
 import type {
   BarsSection,
   CellValue,
+  CommandsSection,
   GanttSection,
   HeatMapSection,
   KeyValuesSection,
@@ -74,6 +75,8 @@ function renderBody(section: ReportSection, id: string): string {
       return renderHeatMap(section);
     case 'note':
       return renderNote(section);
+    case 'commands':
+      return renderCommands(section);
     case 'lineChart':
     case 'gantt':
       return isDrawn(section) ? renderDrawn(section, id) : '<p>Nothing was measured.</p>';
@@ -158,6 +161,16 @@ function renderHeatMap(section: HeatMapSection): string {
 function renderNote({ text }: NoteSection): string {
   const paragraphs = text.split(/\n{2,}/).map((each) => `<p>${escapeText(each)}</p>`);
   return paragraphs.join('\n');
+}
+
+/** A browser breaks lines after hyphens, also between `--rate-` and `scale`; a span stays whole. */
+function renderCommands({ commands }: CommandsSection): string {
+  const whole = (command: string): string =>
+    command
+      .split(' ')
+      .map((word) => `<span>${escapeText(word)}</span>`)
+      .join(' ');
+  return commands.map((command) => `<pre><code>${whole(command)}</code></pre>`).join('\n');
 }
 
 function renderDrawn(section: LineChartSection | GanttSection, id: string): string {

@@ -45,6 +45,8 @@ dd small{display:block;font-size:.78rem;font-weight:400;color:var(--muted)}
 dl.list{columns:3 260px;column-gap:2rem;font-size:.85rem}
 .list div{display:flex;justify-content:space-between;gap:1rem;padding:.12rem 0;border-bottom:1px dotted var(--line);break-inside:avoid}
 .list dd{text-align:right}
+.commands pre{margin:.4rem 0;font-size:.85rem;white-space:pre-wrap;overflow-x:auto}
+.commands span{white-space:nowrap}
 .scroll{overflow-x:auto;max-height:32rem}
 table{border-collapse:collapse;width:100%;font-size:.8rem;font-variant-numeric:tabular-nums}
 th,td{padding:.28rem .3rem;text-align:left;white-space:nowrap;border-bottom:1px solid var(--line)}
