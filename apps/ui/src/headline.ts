@@ -1,3 +1,4 @@
+import type { Quantiles } from '@baton/contract';
 import { type ClusterModel, topologyNow } from './cluster-model';
 import { make, setText } from './element';
 import { type ExplainedPart, explainer } from './explain';
@@ -59,11 +60,27 @@ export class Headline {
     }
     const [queue = 0] = counts;
     this.fill(0, formatCount(inFlight), `${formatCount(queue)} in the queue`);
-    this.fill(1, readableMs(rates?.ttftMs?.p50), `p99 ${readableMs(rates?.ttftMs?.p99)}`);
-    this.fill(2, readableMs(rates?.itlMs?.p50), `p99 ${readableMs(rates?.itlMs?.p99)}`);
+    const isLate = rates?.lateShare !== undefined;
+    this.fillLatency(1, rates?.ttftMs, isLate);
+    this.fillLatency(2, rates?.itlMs, isLate);
     this.fill(3, formatCount(rates && Math.round(rates.tokensPerSecond)), 'tokens/s');
     const finished = formatCount(rates?.finishedPerSecond);
     this.fill(4, `${formatCount(rates?.requestsPerSecond)} /s`, `${finished} finished /s`);
+  }
+
+  /** A latency of tokens that came late is no figure of the simulated cluster. */
+  private fillLatency(
+    tile: number,
+    quantiles: Quantiles | null | undefined,
+    isLate: boolean,
+  ): void {
+    const isVoid = isLate && quantiles != null;
+    this.fill(
+      tile,
+      readableMs(quantiles?.p50),
+      `${isVoid ? 'VOID · ' : ''}p99 ${readableMs(quantiles?.p99)}`,
+    );
+    this.tiles[tile]!.value.classList.toggle('void', isVoid);
   }
 
   private fill(tile: number, value: string, detail: string): void {

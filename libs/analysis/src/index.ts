@@ -58,4 +58,5 @@ export { attainmentOf, formatSlo, sloTest, OBJECTIVES, parseSlo, SloError } from
 export type { Attainment, Objective, Slo } from './slo';
 export { summarise } from './summary';
 export type { StepTimesSummary } from './step-times';
+export { areTooLate, LATE_MS } from './too-late';
 export type { FrontEndSummary, Summary, SummaryOptions } from './summary';

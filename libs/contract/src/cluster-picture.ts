@@ -92,6 +92,11 @@ export interface PictureRates {
   readonly finishedPerSecond: number;
   /** Requests that got 429 or 503 before they were queued. */
   readonly refusedPerSecond: number;
+  /**
+   * Share of the tokens that came too late after the end of their step, 0..1, when so many void the
+   * latencies. Unset: they do not, or the run is on the virtual clock.
+   */
+  readonly lateShare?: number;
 }
 
 export interface Quantiles {

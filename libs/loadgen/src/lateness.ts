@@ -1,13 +1,10 @@
 import { type IntervalHistogram as DelayHistogram, monitorEventLoopDelay } from 'node:perf_hooks';
-import { type Delay, IntervalHistogram, type Lateness } from '@baton/analysis';
+import { areTooLate, type Delay, IntervalHistogram, LATE_MS, type Lateness } from '@baton/analysis';
 
 /** Interval of samples of the event loop's delay; it is subtracted from them. */
 const SAMPLING_MS = 5;
 const NS_PER_MS = 1e6;
 const US_PER_MS = 1_000;
-/** A run is void when more than 1 of 100 requests or events is later than this, ms. */
-const VOID_MS = 10;
-const VOID_SHARE = 0.01;
 
 /** Measures the generator's deviation from its schedule. */
 export class LatenessMeter {
@@ -46,13 +43,12 @@ export class LatenessMeter {
   }
 
   private verdict(loop: Delay): string | null {
-    const late = this.lag.count - this.lag.countUpTo(VOID_MS * US_PER_MS);
-    // One late request of a short run does not void it.
-    if (late > Math.max(1, VOID_SHARE * this.lag.count)) {
-      return `${late} of ${this.lag.count} requests were sent more than ${VOID_MS} ms late`;
+    const late = this.lag.count - this.lag.countUpTo(LATE_MS * US_PER_MS);
+    if (areTooLate(late, this.lag.count)) {
+      return `${late} of ${this.lag.count} requests were sent more than ${LATE_MS} ms late`;
     }
-    if (loop.p99 > VOID_MS) {
-      return `events may have been stamped ${loop.p99} ms late (p99), more than ${VOID_MS} ms`;
+    if (loop.p99 > LATE_MS) {
+      return `events may have been stamped ${loop.p99} ms late (p99), more than ${LATE_MS} ms`;
     }
     return null;
   }

@@ -6,18 +6,28 @@ interface Engine {
   readonly stage: string;
   readonly steps: number;
   readonly late: number;
+  /** Frames and those of them that were written late. */
+  readonly frames?: readonly [all: number, late: number];
 }
 
 /** Lags of the engines of a server, numbered from 0. */
 function lags(...engines: readonly Engine[]) {
-  const lines = engines.flatMap(({ stage, steps, late }, i) => [
+  const lines = engines.flatMap(({ stage, steps, late, frames }, i) => [
     `baton:step_time_info{engine="${i}",stage="${stage}",method="given",description="c"} 1`,
     `baton:step_lag_seconds_bucket{engine="${i}",le="0.0075"} 0`,
     `baton:step_lag_seconds_bucket{engine="${i}",le="0.01"} ${steps - late}`,
     `baton:step_lag_seconds_bucket{engine="${i}",le="+Inf"} ${steps}`,
     `baton:step_lag_seconds_count{engine="${i}"} ${steps}`,
+    ...(frames === undefined ? [] : frameLines(i, ...frames)),
   ]);
   return figuresIn(lines.join('\n')).stepLags;
+}
+
+function frameLines(engine: number, all: number, late: number): string[] {
+  return [
+    `baton:frame_delay_seconds_bucket{engine="${engine}",model_name="m",le="0.01"} ${all - late}`,
+    `baton:frame_delay_seconds_count{engine="${engine}",model_name="m"} ${all}`,
+  ];
 }
 
 const prefill = (steps: number, late: number): Engine => ({ stage: 'prefill', steps, late });
@@ -30,6 +40,15 @@ describe('the verdict on the engines of a server', () => {
     expect(lateEngines(before, after)).toBe(
       '2 of 100 prefill steps of the server ended more than 10 ms late',
     );
+  });
+
+  it('names frames that an API wrote late, though the steps ended on time', () => {
+    const before = lags({ ...decode(0, 0), frames: [0, 0] });
+    const after = lags({ ...decode(900, 0), frames: [900, 10] });
+    expect(lateEngines(before, after)).toBe(
+      '10 of 900 decode frames of the server were written more than 10 ms late',
+    );
+    expect(lateEngines(before, lags({ ...decode(900, 0), frames: [900, 9] }))).toBeNull();
   });
 
   it('is none for one late step, and for up to 1 % of many', () => {

@@ -1,61 +1,99 @@
+import { areTooLate, LATE_MS } from '@baton/analysis';
 import { engineKeyOf, type Sample } from './metric-samples';
 
-/** A bound of the buckets of `baton:step_lag_seconds`. */
-const LATE_SECONDS = '0.01';
-const LATE_MS = 10;
-const VOID_SHARE = 0.01;
+/** A bound of the buckets of both histograms: `LATE_MS` in seconds. */
+const BOUND = String(LATE_MS / 1_000);
 
-/** Steps of one simulated engine since its start. */
-export interface EngineStepLag {
+/** What can be late, with the end of the sentence on it. */
+const EVENTS = {
+  steps: { family: 'baton:step_lag_seconds', are: 'ended' },
+  frames: { family: 'baton:frame_delay_seconds', are: 'were written' },
+} as const;
+type EventName = keyof typeof EVENTS;
+const EVENT_NAMES = Object.keys(EVENTS) as EventName[];
+
+interface Counted {
+  readonly all: number;
+  /** More than 10 ms late on the wall clock. */
+  readonly late: number;
+}
+
+const NONE: Counted = { all: 0, late: 0 };
+
+/** Events of one simulated engine since its start. */
+export interface EngineStepLag extends Readonly<Record<EventName, Counted>> {
   /** Distinguishes the engine from the others of its page. */
   readonly key: string;
   readonly stage: string;
-  readonly steps: number;
-  /** Steps that ended more than 10 ms late on the wall clock. */
-  readonly lateSteps: number;
 }
 
 /** The lag of each engine's steps; empty when the server simulates no steps or reports none. */
 export function stepLagsIn(samples: readonly Sample[]): EngineStepLag[] {
+  const stages = new Map(
+    samples
+      .filter(({ name }) => name === 'baton:step_time_info')
+      .map((one) => [engineKeyOf(one), one.labels['stage'] ?? '']),
+  );
+  const steps = countedIn(samples, 'steps');
+  const frames = countedIn(samples, 'frames');
+  return Array.from(steps, ([key, counted]) => ({
+    ...{ key, stage: stages.get(key) ?? '', steps: counted },
+    frames: frames.get(key) ?? NONE,
+  }));
+}
+
+/** The events of each engine, by its key. */
+function countedIn(samples: readonly Sample[], event: EventName): Map<string, Counted> {
+  const { family } = EVENTS[event];
   const onTime = new Map<string, number>();
-  const all = new Map<string, number>();
-  const stages = new Map<string, string>();
   for (const one of samples) {
-    const key = engineKeyOf(one);
-    if (one.name === 'baton:step_lag_seconds_count') all.set(key, one.value);
-    if (one.name === 'baton:step_time_info') stages.set(key, one.labels['stage'] ?? '');
-    if (one.name === 'baton:step_lag_seconds_bucket' && one.labels['le'] === LATE_SECONDS) {
-      onTime.set(key, one.value);
-    }
+    const isBound = one.name === `${family}_bucket` && one.labels['le'] === BOUND;
+    if (isBound) onTime.set(engineKeyOf(one), one.value);
   }
-  return Array.from(all, ([key, steps]) => {
-    const lateSteps = steps - (onTime.get(key) ?? steps);
-    return { key, stage: stages.get(key) ?? '', steps, lateSteps };
-  });
+  const counts = samples.filter(({ name }) => name === `${family}_count`);
+  return new Map(
+    counts.map((one) => {
+      const key = engineKeyOf(one);
+      return [key, { all: one.value, late: one.value - (onTime.get(key) ?? one.value) }];
+    }),
+  );
 }
 
 /**
- * Why the engines were too late between two readings for the figures to be believed: over 1 % of
- * the steps of a stage, and more than one, ended over 10 ms late. Null when they were not.
+ * Why the server was too late between two readings for the figures to be believed: over 1 % of the
+ * steps of a stage, or of the frames with their tokens, and more than one, came over 10 ms late.
+ * Null when they did not.
  */
 export function lateEngines(
   before: readonly EngineStepLag[],
   after: readonly EngineStepLag[],
 ): string | null {
   const earlier = new Map(before.map((one) => [one.key, one]));
-  const stages = new Map<string, { steps: number; late: number }>();
-  for (const { key, stage, steps, lateSteps } of after) {
-    const was = earlier.get(key);
-    // An engine that has begun again counts from 0.
-    const isSame = was !== undefined && was.steps <= steps;
-    const sums = stages.get(stage) ?? { steps: 0, late: 0 };
-    sums.steps += steps - (isSame ? was.steps : 0);
-    sums.late += lateSteps - (isSame ? was.lateSteps : 0);
-    stages.set(stage, sums);
-  }
-  for (const [stage, { steps, late }] of stages) {
-    if (late <= Math.max(1, VOID_SHARE * steps)) continue;
-    return `${late} of ${steps} ${stage} steps of the server ended more than ${LATE_MS} ms late`;
+  const stages = new Set(after.map(({ stage }) => stage));
+  for (const event of EVENT_NAMES) {
+    for (const stage of stages) {
+      const counts = after.filter((one) => one.stage === stage);
+      const [all, late] = sumOf(
+        counts.map((one) => since(earlier.get(one.key)?.[event], one[event])),
+      );
+      if (!areTooLate(late, all)) continue;
+      const { are } = EVENTS[event];
+      const events = `${late} of ${all} ${stage} ${event} of the server`;
+      return `${events} ${are} more than ${LATE_MS} ms late`;
+    }
   }
   return null;
+}
+
+/** The events after an earlier reading. An engine that has begun again counts from 0. */
+function since(was: Counted | undefined, { all, late }: Counted): Counted {
+  if (was === undefined || was.all > all) return { all, late };
+  return { all: all - was.all, late: late - was.late };
+}
+
+function sumOf(counts: readonly Counted[]): [all: number, late: number] {
+  return counts.reduce<[number, number]>(
+    ([all, late], one) => [all + one.all, late + one.late],
+    [0, 0],
+  );
 }

@@ -9,6 +9,7 @@ interface State {
   readonly engines: readonly PictureEngine[];
   readonly inFlight?: number;
   readonly refused?: number;
+  readonly lateShare?: number;
   readonly queued?: Partial<Record<Role, number>>;
 }
 
@@ -23,7 +24,7 @@ function engine(id: string, more: Partial<PictureEngine> = {}): PictureEngine {
 
 /** Shows the same state four times a second until `untilMs`. */
 function watch(health: Health, state: State, fromMs: number, untilMs: number): void {
-  const { engines, inFlight = 0, refused = 0, queued } = state;
+  const { engines, inFlight = 0, refused = 0, lateShare, queued } = state;
   const model = new ClusterModel();
   model.begin({
     ...{ api: 'a', version: '0', model: 'm', topology: '1P2D', speedup: 1, intervalMs: 250 },
@@ -34,7 +35,10 @@ function watch(health: Health, state: State, fromMs: number, untilMs: number): v
     model.update({
       ...{ at, engines, phases: [0, 0, 0, inFlight], requests: [], names: [], stepTimes: [] },
       waiting: { prefill: 0, decode: 0, aggregated: 0, ...queued },
-      rates: { ...rates, finishedPerSecond: 0, refusedPerSecond: refused },
+      rates: {
+        ...{ ...rates, finishedPerSecond: 0, refusedPerSecond: refused },
+        ...(lateShare === undefined ? {} : { lateShare }),
+      },
     });
     health.update(model);
   }
@@ -63,6 +67,24 @@ describe('the health of a cluster', () => {
     ['aggregated', [engine('A0', { waiting: 9 })], {}],
   ] as const)('names %s as the bottleneck where requests wait for it', (id, engines, queued) => {
     expect(idsAfter({ engines, queued, inFlight: 20 })).toEqual([id]);
+  });
+
+  it('says that the machine is too slow, for 5 s after tokens that came late', () => {
+    const health = new Health();
+    const slow = { engines: PAIR, inFlight: 9, lateShare: 0.38 };
+    watch(health, slow, 0, 1_000);
+    expect(health.findings).toMatchObject([
+      { id: 'starved', level: 'bad', detail: '38 % of the tokens came late.', sinceMs: 0 },
+    ]);
+    watch(health, { engines: PAIR, inFlight: 9 }, 1_250, 6_000);
+    expect(health.findings.map(({ id }) => id)).toEqual(['starved']);
+    watch(health, { engines: PAIR, inFlight: 9 }, 6_250, 6_500);
+    expect(health.findings.map(({ id }) => id)).toEqual(['healthy']);
+    const starved = [engine('P0', { starvedMs: 900 }), engine('D0')];
+    watch(health, { ...slow, engines: starved }, 7_000, 7_000);
+    expect(health.findings[0]!.detail).toBe(
+      '38 % of the tokens came late. 1 engine gets too little CPU time.',
+    );
   });
 
   it('reports decode as the bottleneck when prefill waits for fetches of its held KV', () => {

@@ -21,8 +21,8 @@ export interface HealthFinding {
 
 type Found = Omit<HealthFinding, 'sinceMs'> & { readonly sinceMs?: number };
 
-/** Time for which the finding stays after the last refusal, in ms. Refusals come in bursts. */
-const REFUSALS_STAY_MS = 5_000;
+/** Time for which a finding stays after its last cause, in ms. Some causes come in bursts. */
+const STAY_MS = 5_000;
 
 /** The health of the cluster: its level, its bottleneck, and their start. */
 export class Health {
@@ -31,6 +31,7 @@ export class Health {
   private readonly piles = new Piles();
   private since = new Map<string, number>();
   private refused: { readonly perSecond: number; readonly atMs: number } | undefined;
+  private late: { readonly share: number; readonly atMs: number } | undefined;
 
   update(model: ClusterModel): void {
     this.departures.update(model.engines, model.atMs, model.hello?.topology ?? '');
@@ -55,6 +56,7 @@ export class Health {
     this.piles.clear();
     this.since.clear();
     this.refused = undefined;
+    this.late = undefined;
   }
 
   private losses(): Found[] {
@@ -81,7 +83,7 @@ export class Health {
   private refusals({ rates, atMs }: ClusterModel): Found[] {
     const perSecond = rates?.refusedPerSecond ?? 0;
     if (perSecond > 0) this.refused = { perSecond, atMs };
-    if (this.refused === undefined || atMs - this.refused.atMs > REFUSALS_STAY_MS) return [];
+    if (this.refused === undefined || atMs - this.refused.atMs > STAY_MS) return [];
     return [
       {
         ...{ id: 'admission', level: 'bad', title: 'Admission refuses requests' },
@@ -93,13 +95,22 @@ export class Health {
     ];
   }
 
-  private shortages(model: ClusterModel): Found[] {
-    const late = model.engines.filter(({ starvedMs }) => starvedMs !== undefined);
-    const pile = this.piles.bottleneckOf(model);
-    return [
-      ...(late.length > 0 ? [starved(late.length)] : []),
-      ...(pile === undefined ? [] : [shortage(pile, model)]),
+  private delays({ engines, rates, atMs }: ClusterModel): Found[] {
+    const share = rates?.lateShare;
+    if (share !== undefined) this.late = { share, atMs };
+    else if (this.late !== undefined && atMs - this.late.atMs > STAY_MS) this.late = undefined;
+    const starved = engines.filter(({ starvedMs }) => starvedMs !== undefined).length;
+    const verb = starved === 1 ? 'gets' : 'get';
+    const details = [
+      ...(this.late ? [`${readableShare(this.late.share)} of the tokens came late.`] : []),
+      ...(starved > 0 ? [`${formatOf(starved, 'engine')} ${verb} too little CPU time.`] : []),
     ];
+    return details.length === 0 ? [] : [{ ...TOO_SLOW, detail: details.join(' ') }];
+  }
+
+  private shortages(model: ClusterModel): Found[] {
+    const pile = this.piles.bottleneckOf(model);
+    return [...this.delays(model), ...(pile === undefined ? [] : [shortage(pile, model)])];
   }
 }
 
@@ -142,15 +153,13 @@ function healthy({ inFlight }: ClusterModel): Found {
   };
 }
 
-function starved(engines: number): Found {
-  return {
-    ...{ id: 'starved', level: 'bad', title: 'This machine is too slow' },
-    detail: `${formatOf(engines, 'engine')} ${engines === 1 ? 'gets' : 'get'} too little CPU time.`,
-    advice:
-      'Steps end later than simulated, so the latencies on this page are too long. Simulate ' +
-      'fewer engines, lower the speedup, or use a larger machine.',
-  };
-}
+const TOO_SLOW: Omit<Found, 'detail'> = {
+  ...{ id: 'starved', level: 'bad', title: 'This machine is too slow' },
+  advice:
+    'Steps end or tokens arrive later than simulated, and several tokens of a request arrive at ' +
+    'once. TTFT and ITL on this page are wrong. Simulate fewer engines, lower the speedup, or ' +
+    'use a larger machine.',
+};
 
 interface Shortage {
   readonly title: string;

@@ -135,7 +135,8 @@ describe('a picture', () => {
 /** News of tokens as the frame inbox gives them; these came at `nowMs`. */
 function tell(meter: RateMeter, sequence: Sequence, news: Partial<TokenNews>): void {
   const header = { engineId: 'e', stage: 'decode', stepEndUs: 0 } as const;
-  const none = { from: 0, count: 1, nowMs: 0, previousMs: 0, stampedUs: 0, header };
+  const stampedUs = (performance.timeOrigin + (news.nowMs ?? 0)) * 1_000;
+  const none = { from: 0, count: 1, nowMs: 0, previousMs: 0, stampedUs, header };
   const told = { ...none, ...news };
   if (told.from === 0) sequence.history.firstTokenMs = told.nowMs;
   meter.tokens(sequence, told);
@@ -160,6 +161,23 @@ describe('rates', () => {
     expect(rates.finishedPerSecond).toBeCloseTo(1 / 2.5);
     for (const nowMs of [1_500, 1_750, 2_000]) meter.take(nowMs);
     expect(meter.take(2_250)).toMatchObject({ ttftMs: null, itlMs: null, tokensPerSecond: 0 });
+  });
+
+  it('have the share of late tokens when it voids the latencies', () => {
+    const meter = new RateMeter(defaultConfig({ speedup: 10 }));
+    const sequence = open(new SequenceTable());
+    const arrive = (count: number, lateMs: number): void => {
+      const stampedUs = (performance.timeOrigin + 2_000 - lateMs) * 1_000;
+      tell(meter, sequence, { from: 1, count, nowMs: 2_000, previousMs: 1_999, stampedUs });
+    };
+    meter.switchOn(1_000);
+    arrive(198, 9);
+    arrive(2, 11);
+    expect(meter.take(2_000)).not.toHaveProperty('lateShare');
+    arrive(1, 400);
+    expect(meter.take(2_250).lateShare).toBeCloseTo(3 / 201);
+    for (const nowMs of [2_500, 2_750, 3_000]) meter.take(nowMs);
+    expect(meter.take(3_250)).not.toHaveProperty('lateShare');
   });
 
   it('count refusals for lack of capacity, not invalid requests', () => {

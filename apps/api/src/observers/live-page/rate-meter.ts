@@ -1,4 +1,4 @@
-import { IntervalHistogram } from '@baton/analysis';
+import { areTooLate, IntervalHistogram, LATE_MS } from '@baton/analysis';
 import type { BatonConfig } from '@baton/config';
 import type { BatonError, PictureRates, Quantiles } from '@baton/contract';
 import { Inject, Injectable } from '@nestjs/common';
@@ -20,6 +20,7 @@ class Slot {
   ttft = new IntervalHistogram();
   itl = new IntervalHistogram();
   tokens = 0;
+  late = 0;
   arrived = 0;
   finished = 0;
   refused = 0;
@@ -29,6 +30,7 @@ class Slot {
     this.ttft = new IntervalHistogram();
     this.itl = new IntervalHistogram();
     this.tokens = 0;
+    this.late = 0;
     this.arrived = 0;
     this.finished = 0;
     this.refused = 0;
@@ -68,9 +70,11 @@ export class RateMeter implements RequestObserver {
     this.slot.arrived += sequences.length;
   }
 
-  tokens({ history }: ObservedSequence, { from, count, nowMs, previousMs }: TokenNews): void {
+  tokens({ history }: ObservedSequence, news: TokenNews): void {
+    const { from, count, nowMs, previousMs, stampedUs } = news;
     const { slot, speedup } = this;
     slot.tokens += count;
+    if (performance.timeOrigin + nowMs - stampedUs / 1_000 > LATE_MS) slot.late += count;
     if (from === 0) slot.ttft.add(Math.max(0, history.ttftMs * 1_000 * speedup));
     else slot.itl.add(Math.max(0, ((nowMs - previousMs) / count) * 1_000 * speedup), count);
   }
@@ -83,8 +87,11 @@ export class RateMeter implements RequestObserver {
   take(nowMs: number): PictureRates {
     const { slots, speedup } = this;
     const seconds = ((nowMs - Math.min(...slots.map(({ startMs }) => startMs))) / 1_000) * speedup;
+    const sumOf = (value: (slot: Slot) => number): number =>
+      slots.reduce((sum, slot) => sum + value(slot), 0);
     const perSecond = (value: (slot: Slot) => number): number =>
-      seconds > 0 ? slots.reduce((sum, slot) => sum + value(slot), 0) / seconds : 0;
+      seconds > 0 ? sumOf(value) / seconds : 0;
+    const [tokens, late] = [sumOf(({ tokens }) => tokens), sumOf(({ late }) => late)];
     const rates = {
       ttftMs: quantiles(slots.map(({ ttft }) => ttft)),
       itlMs: quantiles(slots.map(({ itl }) => itl)),
@@ -92,6 +99,7 @@ export class RateMeter implements RequestObserver {
       requestsPerSecond: perSecond(({ arrived }) => arrived),
       finishedPerSecond: perSecond(({ finished }) => finished),
       refusedPerSecond: perSecond(({ refused }) => refused),
+      ...(areTooLate(late, tokens) ? { lateShare: late / tokens } : {}),
     };
     this.at = (this.at + 1) % SLOTS;
     this.slot.begin(nowMs);
