@@ -26,6 +26,14 @@ describe('the bundles of the build', () => {
     }
   });
 
+  it('draw an image with a library that only import() loads', () => {
+    const out = join(mkdtempSync(join(tmpdir(), 'bundle-')), 'steps.svg');
+    const deployment = ['--model', 'llama-3.1-8b', '--gpu', 'a100', '--step-time', 'calibrated'];
+    const baton = join(ROOT, 'bin', 'baton');
+    expect(node(baton, 'profiles', 'plot', ...deployment, '--out', out)).toBe(`wrote ${out}\n`);
+    expect(readFileSync(out, 'utf8')).toMatch(/^<svg [^]*<\/svg>\n$/);
+  });
+
   it('run without compiled code, and with code that is cut off', () => {
     const copy = join(mkdtempSync(join(tmpdir(), 'bundle-')), 'commands.js');
     copyFileSync(join(BUNDLES, 'commands.js'), copy);

@@ -91,6 +91,28 @@ describe('bad input', () => {
     [['up', '2P2D', '1P'], "up accepts one topology. Remove '1P'."],
     [['up', '2X'], 'Topology "2X" is not understood: write for example 2P3D'],
     [['profiles', 'show', 'llama-3.1-8b', 'b.yaml'], 'profiles show accepts one profile. Remove b'],
+    [
+      ['profiles', 'show', 'llama-3.1-8b', 'h200'],
+      'Remove h200, or name a deployment as --model NAME --gpu NAME.',
+    ],
+    [
+      ['profiles', 'show', tmpdir()],
+      `${tmpdir()} is a folder. Name one of its files; \`baton profile`,
+    ],
+    [
+      ['profiles', 'list', 'h200'],
+      'There is no file or folder h200. Without a path, `baton profiles',
+    ],
+    [
+      ['bench', '--dataset', 'nope', '--port', '1'],
+      '--dataset must be one of trace, random, shared',
+    ],
+    [['demo', '--trace', 'nope'], "'nope' is neither a file nor a shipped trace (mooncake-conv"],
+    [
+      ['demo', '--dataset', 'random', '--limit', '3'],
+      '--limit has no effect on the dataset random.',
+    ],
+    [['policy', 'new', ''], "'' is no name of a policy. Use for example my-policy."],
     [['policy', 'new'], 'policy new needs a module: `baton policy new my-policy`.'],
     [['policy', 'test'], 'policy test needs a module: `baton policy test ./my-policy.mjs'],
     [['policy', 'ask', 'x'], 'policy ask uses a program on stdin and stdout. Remove x.'],

@@ -1,9 +1,11 @@
 /**
  * Why something failed, in a few words. A failed system call gives
- * `ENOENT: no such file or directory`, without the call and the path that Node adds; an error of
- * the YAML parser comes without its picture of the place.
+ * `ENOENT: no such file or directory`, without the call and the path that Node adds; a folder in
+ * place of a file is named as that; an error of the YAML parser comes without its picture of the
+ * place.
  */
 export function reasonOf(error: unknown): string {
+  if (isSystemError(error) && error.code === 'EISDIR') return 'it is a folder';
   const message = error instanceof Error ? error.message : String(error);
   return isSystemError(error)
     ? message.replace(/, \w+( '.*)?$/s, '')

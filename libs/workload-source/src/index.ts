@@ -5,7 +5,7 @@ export { FlagValues } from './flag-values';
 export type { NumberBounds } from './flag-values';
 export { readLines } from './files/file-lines';
 export { SHIPPED_TRACES, shippedTracesText } from './files/shipped-traces';
-export { loadWorkload, shownWorkload, wantsTraceList } from './load-workload';
+export { checkSource, loadWorkload, shownWorkload, wantsTraceList } from './load-workload';
 export type { LoadedWorkload, WorkloadContext } from './load-workload';
 export {
   flagNameOf,

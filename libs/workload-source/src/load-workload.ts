@@ -87,6 +87,16 @@ export function wantsTraceList(flags: WorkloadFlags): boolean {
 }
 
 /**
+ * Checks the source of the requests without reading it, before a server is started for them.
+ *
+ * @throws UsageError
+ */
+export function checkSource(flags: WorkloadFlags): void {
+  const isTrace = sourceOf(flags) === 'trace';
+  if (isTrace && !wantsTraceList(flags)) pathOfTrace(flags.trace!);
+}
+
+/**
  * The requests of the flags.
  *
  * @throws UsageError, one sentence; for a malformed line `file:line: reason`
@@ -225,14 +235,25 @@ async function loadExchanges(
   };
 }
 
+function shippedTrace(name: string): (typeof SHIPPED_TRACES)[number] | undefined {
+  return SHIPPED_TRACES.find((trace) => trace.name === name);
+}
+
+/** @throws UsageError for a name that is neither */
+function pathOfTrace(name: string): string {
+  const shipped = shippedTrace(name);
+  if (shipped !== undefined) return shippedTracePath(shipped);
+  if (existsSync(name)) return name;
+  throw unknownTrace(name);
+}
+
 async function readTraceFile(
   name: string,
   values: FlagValues,
   context: WorkloadContext,
 ): Promise<Trace> {
-  const shipped = SHIPPED_TRACES.find((trace) => trace.name === name);
-  const path = shipped === undefined ? name : shippedTracePath(shipped);
-  if (shipped === undefined && !existsSync(path)) throw unknownTrace(name);
+  const shipped = shippedTrace(name);
+  const path = pathOfTrace(name);
   const format = values.choice('traceFormat', TRACE_FORMATS) ?? shipped?.format;
   const blockTokens = values.count('traceBlockSize');
   const options = { file: path, limit: values.count('limit', 0), blockTokens };
@@ -255,7 +276,7 @@ function unknownTrace(name: string): UsageError {
   if (name === 'list') return new UsageError(`Shipped traces:\n${shippedTracesText()}`);
   const names = SHIPPED_TRACES.map((trace) => trace.name);
   const nearest = nearestName(name, names);
-  const hint = nearest === undefined ? '' : `; did you mean '${nearest}'?`;
+  const hint = nearest === undefined ? '.' : `; did you mean '${nearest}'?`;
   return new UsageError(
     `'${name}' is neither a file nor a shipped trace (${names.join(', ')})${hint}`,
   );

@@ -3,6 +3,7 @@ import { UsageError } from '@baton/config';
 import { msToUs } from '@baton/kernel';
 import type { ServerAccess } from '@baton/loadgen';
 import {
+  checkSource,
   flagNameOf,
   FlagValues,
   splitWorkloadFlags,
@@ -76,6 +77,7 @@ function addOptions(command: Command, rows: typeof BENCH_ROWS): void {
 /** @throws UsageError, one sentence */
 export function readBenchFlags(given: Given): BenchFlags {
   const { workload, others } = splitWorkloadFlags(withDatasetFile(given));
+  checkSource(workload);
   const lists = (name: BenchFlag): readonly string[] => {
     const value = others[name];
     return Array.isArray(value) ? (value as string[]) : [];

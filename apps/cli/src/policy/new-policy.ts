@@ -30,6 +30,9 @@ export function policyKind(given: string): PolicyKind {
  */
 export function writeExample(name: string, kind: PolicyKind): readonly string[] {
   const path = name.replace(/\.m?js$/, '');
+  if (basename(path) === '' || path.endsWith('/')) {
+    throw new UsageError(`'${name}' is no name of a policy. Use for example my-policy.`);
+  }
   const files = [
     { path: `${path}.mjs`, text: EXAMPLES[kind].policy },
     { path: `${path}.test.mjs`, text: EXAMPLES[kind].test },

@@ -74,7 +74,10 @@ async function run(action: string, files: readonly string[], flags: ProfileFlags
     throw new UsageError(`<action> must be list, show or plot; '${action}' is not.`);
   }
   if (files.length > 1) {
-    throw new UsageError(`profiles ${action} accepts one profile. Remove ${files[1]}.`);
+    throw new UsageError(
+      `profiles ${action} accepts one profile. Remove ${files[1]}, or name a deployment as ` +
+        '--model NAME --gpu NAME.',
+    );
   }
   if (action === 'plot') claimFile(outOf(flags), '--out');
   const { surfaceOf } = await import('./surface');

@@ -63,7 +63,10 @@ function composedRows(): Row[] {
 function filesIn(place: string): string[] {
   const found = statSync(place, { throwIfNoEntry: false });
   if (found === undefined) {
-    throw new UsageError(`There is no ${place}. Give a profile file, or a folder with profiles.`);
+    throw new UsageError(
+      `There is no file or folder ${place}. Without a path, \`baton profiles list\` lists the ` +
+        'shipped profiles of all GPUs.',
+    );
   }
   if (!found.isDirectory()) return [place];
   return readdirSync(place)

@@ -20,7 +20,13 @@ export function readProfile(path: string): OwnProfile {
     const { kind } = stepTimeFromProfile(content);
     return { path, kind, content: content as Section };
   } catch (error) {
-    if (isSystemError(error) && error.code === 'ENOENT') throw noProfile(path);
+    const code = isSystemError(error) ? error.code : undefined;
+    if (code === 'ENOENT') throw noProfile(path);
+    if (code === 'EISDIR') {
+      throw new UsageError(
+        `${path} is a folder. Name one of its files; \`baton profiles list ${path}\` lists them.`,
+      );
+    }
     const why = reasonOf(error);
     const isOurs = error instanceof HardwareError;
     throw new UsageError(isOurs ? `${path}: ${why}` : `${path} cannot be read: ${why}.`);

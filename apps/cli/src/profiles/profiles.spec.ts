@@ -98,13 +98,13 @@ describe('baton profiles', () => {
       ['show', 'h100'],
       'baton: h100 is a GPU, not a profile file. Write --model NAME and --gpu h100',
     ],
-    [['show', OWN, OWN], `baton: profiles show accepts one profile. Remove ${OWN}.\n`],
+    [['show', OWN, OWN], `baton: profiles show accepts one profile. Remove ${OWN}, or name`],
     [
       ['show', OWN, '--chart', 'decode'],
       'baton: --chart has no effect on profiles show. Remove it.',
     ],
     [['list', '--step-time', 'auto'], '--step-time has no effect on profiles list. Remove it.'],
-    [['list', path('none')], `baton: There is no ${path('none')}. Give a profile file, or`],
+    [['list', path('none')], `baton: There is no file or folder ${path('none')}. Without`],
     [['plot', OWN], 'baton: profiles plot needs --out FILE.html or --out FILE.svg.\n'],
     [['plot', OWN, '--out', path('a.svg'), '--chart', 'x'], '--chart must be decode or prefill'],
   ])('refuses %j with one sentence and exit code 2', async (args, sentence) => {

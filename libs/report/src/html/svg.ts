@@ -1,5 +1,7 @@
+import { createRequire } from 'node:module';
 import type * as Vega from 'vega';
 import type * as VegaLite from 'vega-lite';
+import type { ModuleLoader } from './import-module';
 import { type Axis, type HeatMapSection, type LineChartSection, TONES } from '../sections';
 
 const WIDTH = 560;
@@ -7,13 +9,10 @@ const HEIGHT = 300;
 
 type Spec = Readonly<Record<string, unknown>>;
 
-type ModuleLoader = (name: string) => Promise<unknown>;
-
-/**
- * An `import()` that the build keeps. The build turns other imports into `require`, which cannot
- * load Vega: its modules await at their top level.
- */
-const importModule = new Function('name', 'return import(name)') as ModuleLoader;
+const importModule: ModuleLoader = (name) => {
+  const load = createRequire(__filename);
+  return (load('./import-module') as { readonly importModule: ModuleLoader }).importModule(name);
+};
 
 /**
  * A chart as an SVG image, for papers and pages without scripts. The first call loads Vega-Lite,
