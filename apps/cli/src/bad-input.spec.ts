@@ -112,6 +112,14 @@ describe('bad input', () => {
       ['demo', '--dataset', 'random', '--limit', '3'],
       '--limit has no effect on the dataset random.',
     ],
+    [
+      ['up', '--text-model', 'rules'],
+      'needs a YAML file of rules. Name it with --rules-path FILE.',
+    ],
+    [
+      ['up', '--text-model', 'dataset', '--dataset-path', 'no.jsonl'],
+      'no.jsonl cannot be read: ENO',
+    ],
     [['policy', 'new', ''], "'' is no name of a policy. Use for example my-policy."],
     [['policy', 'new'], 'policy new needs a module: `baton policy new my-policy`.'],
     [['policy', 'test'], 'policy test needs a module: `baton policy test ./my-policy.mjs'],

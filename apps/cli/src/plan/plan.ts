@@ -66,7 +66,8 @@ async function printResult(
   flags: PlanFlags,
 ): Promise<void> {
   const { config, target } = prepared.context;
-  const title = `Plan of ${document.gpus} GPUs for ${prepared.loaded.source.name}`;
+  const gpus = document.gpus === 1 ? '1 GPU' : `${document.gpus} GPUs`;
+  const title = `Plan of ${gpus} for ${prepared.loaded.source.name}`;
   const subtitle =
     `${config.model}, ${config.gpu}, ${formatShare(target.attainment)} of ` +
     'requests within ' +

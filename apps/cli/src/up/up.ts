@@ -6,6 +6,7 @@ import {
   readApiKeys,
   readCertificate,
   resolveConfig,
+  textFilesOf,
 } from '@baton/config';
 import { countRanks } from '@baton/scenario';
 import {
@@ -49,6 +50,7 @@ export async function up(topology: string | undefined, flags: UpFlags): Promise<
   readCertificate(resolved);
   readApiKeys(resolved);
   readAdminKey(resolved);
+  textFilesOf(resolved);
   // The library for changes is loaded only when there are some.
   const changes = resolved.changes === undefined ? [] : configuredChanges(resolved);
   checkEngines(resolved, withScheduledChanges(engines, changes));

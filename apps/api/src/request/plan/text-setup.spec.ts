@@ -93,9 +93,9 @@ describe('lengths', () => {
 
 describe('missing parameters', () => {
   it.each<[Partial<BatonConfig>, string]>([
-    [{ textModel: 'dataset' }, 'text_model dataset needs dataset_path'],
-    [{ textModel: 'rules' }, 'text_model rules needs rules_path'],
-    [{ outputLength: 'dataset' }, 'output_length dataset needs dataset_path'],
+    [{ textModel: 'dataset' }, 'text_model dataset needs a JSONL or ShareGPT file. Name it with'],
+    [{ textModel: 'rules' }, 'text_model rules needs a YAML file of rules. Name it with --rules-p'],
+    [{ outputLength: 'dataset' }, 'output_length dataset needs a JSONL or ShareGPT file. Name it'],
     [{ outputLength: 'histogram' }, 'needs output_length_histogram'],
     [{ outputLength: 'histogram', outputLengthHistogram: '9-3:1' }, "'9-3:1' is not a range"],
     [{ textModel: 'rules', rulesPath: 'none.yaml' }, 'none.yaml cannot be read: ENOENT: no such'],

@@ -1,4 +1,4 @@
-import { type BatonConfig, UsageError } from '@baton/config';
+import { type BatonConfig, type TextFiles, textFilesOf } from '@baton/config';
 import { modelFolderOf } from '@baton/engine-setup';
 import { unreachable } from '@baton/kernel';
 import type { Logger } from '@baton/telemetry';
@@ -45,11 +45,13 @@ export class TextSetup implements OnApplicationShutdown {
 
   /** Throws a `UsageError` for an unknown name and an unusable file. */
   static async open(config: BatonConfig, logger: Logger): Promise<TextSetup> {
+    const files = textFilesOf(config);
     const tokenizer = await tokenizerOf(config);
-    const opened = await datasetOf(config, tokenizer, logger);
+    const opened =
+      files.dataset === undefined ? undefined : await openDataset(files.dataset, tokenizer, logger);
     return new TextSetup({
       ...(await textParts(config, tokenizer, opened?.lengths)),
-      model: modelOf(config, opened, logger),
+      model: modelOf(config, { files, dataset: opened }, logger),
       datasetTokens: opened?.lengths,
     });
   }
@@ -102,20 +104,14 @@ async function templateOf({ chatTemplate, model }: BatonConfig): Promise<ChatTem
   return own ?? templateOfModel(model);
 }
 
-async function datasetOf(
-  { textModel, outputLength, datasetPath }: BatonConfig,
-  tokenizer: Tokenizer,
-  logger: Logger,
-): Promise<OpenedDataset | undefined> {
-  if (textModel !== 'dataset' && outputLength !== 'dataset') return undefined;
-  if (datasetPath !== undefined) return openDataset(datasetPath, tokenizer, logger);
-  const needs = textModel === 'dataset' ? 'text_model dataset' : 'output_length dataset';
-  throw new UsageError(`${needs} needs dataset_path: a JSONL or ShareGPT file.`);
+interface Opened {
+  readonly files: TextFiles;
+  readonly dataset: OpenedDataset | undefined;
 }
 
 function modelOf(
-  { textModel, rulesPath }: BatonConfig,
-  opened: OpenedDataset | undefined,
+  { textModel }: BatonConfig,
+  { files, dataset }: Opened,
   logger: Logger,
 ): TextModel | undefined {
   switch (textModel) {
@@ -125,10 +121,9 @@ function modelOf(
     case 'echo':
       return ECHO;
     case 'dataset':
-      return opened && datasetModel(opened.dataset);
+      return dataset && datasetModel(dataset.dataset);
     case 'rules':
-      if (rulesPath !== undefined) return RulesModel.open(rulesPath, logger);
-      throw new UsageError('text_model rules needs rules_path: a YAML file of rules.');
+      return RulesModel.open(files.rules!, logger);
     default:
       return unreachable(textModel);
   }

@@ -1,0 +1,42 @@
+import { accessSync, constants } from 'node:fs';
+import { reasonOf } from '@baton/kernel';
+import type { BatonConfig } from './config';
+import { UsageError } from './usage-error';
+
+/** The files that the source of answers and of their lengths reads. Undefined: none. */
+export interface TextFiles {
+  readonly dataset: string | undefined;
+  readonly rules: string | undefined;
+}
+
+/** @throws UsageError for a file that is needed and not named, or cannot be opened */
+export function textFilesOf(config: BatonConfig): TextFiles {
+  const { textModel, outputLength, datasetPath, rulesPath } = config;
+  const user =
+    textModel === 'dataset'
+      ? 'text_model dataset'
+      : outputLength === 'dataset'
+        ? 'output_length dataset'
+        : undefined;
+  const dataset =
+    user === undefined
+      ? undefined
+      : readable('dataset_path', datasetPath, `${user} needs a JSONL or ShareGPT file`);
+  const rules =
+    textModel === 'rules'
+      ? readable('rules_path', rulesPath, 'text_model rules needs a YAML file of rules')
+      : undefined;
+  return { dataset, rules };
+}
+
+function readable(option: string, path: string | undefined, need: string): string {
+  if (path === undefined) {
+    throw new UsageError(`${need}. Name it with --${option.replace('_', '-')} FILE.`);
+  }
+  try {
+    accessSync(path, constants.R_OK);
+    return path;
+  } catch (error) {
+    throw new UsageError(`${option}: ${path} cannot be read: ${reasonOf(error)}.`);
+  }
+}
