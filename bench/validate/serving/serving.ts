@@ -47,9 +47,11 @@ export function servingReport(choice: ServingChoice): ServingReport {
     ...scored('P/D, GB200 and GB300', results, (one) => isSplit(one) && isRack(one)),
     scoreOf('all', results),
   ];
-  const rest = [...why].map(([reason, count]) => `* ${count} rows: ${reason}`).join('\n');
+  const rest = [...why].map(([reason, count]) => {
+    return `* ${count} ${count === 1 ? 'row' : 'rows'}: ${reason}`;
+  });
   const boards = [scoreboard(heads), scoreboard(scoresOf(results))].join('\n\n');
-  const text = `${boards}\n\nRows that are left out, by reason:\n\n${rest}\n`;
+  const text = `${boards}\n\nRows that are left out, by reason:\n\n${rest.join('\n')}\n`;
   return { results, text };
 }
 

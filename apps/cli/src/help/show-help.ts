@@ -79,7 +79,7 @@ function optionsNamed(command: Command, topic: string): Option[] {
   const near = nearestName(asked, [...titles.map(topicOf), ...options.flatMap(nameOf)]);
   const advice = near === undefined ? '' : `; did you mean --help=${near}?`;
   throw new UsageError(
-    `--help=${topic} is no group and no option of baton ${command.name()}` +
+    `--help=${topic} is neither a group nor an option of baton ${command.name()}` +
       `${advice || `. Run \`baton ${command.name()} --help=${LIST}\` for the groups.`}`,
   );
 }

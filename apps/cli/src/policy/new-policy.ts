@@ -31,7 +31,7 @@ export function policyKind(given: string): PolicyKind {
 export function writeExample(name: string, kind: PolicyKind): readonly string[] {
   const path = name.replace(/\.m?js$/, '');
   if (basename(path) === '' || path.endsWith('/')) {
-    throw new UsageError(`'${name}' is no name of a policy. Use for example my-policy.`);
+    throw new UsageError(`'${name}' is not a name for a policy. Use for example my-policy.`);
   }
   const files = [
     { path: `${path}.mjs`, text: EXAMPLES[kind].policy },

@@ -118,7 +118,7 @@ function readFollow(given: string | undefined, shadow: string | undefined): numb
   const seconds = Number(given);
   if (seconds > 0 && seconds <= MOST_FOLLOW_SECONDS) return seconds * MS_PER_SECOND;
   throw new UsageError(
-    `--follow ${given} is no number of seconds from 0 to ${MOST_FOLLOW_SECONDS}.`,
+    `--follow must be seconds above 0, up to ${MOST_FOLLOW_SECONDS}; '${given}' is not.`,
   );
 }
 
@@ -212,7 +212,7 @@ function readThinkTime(
 ): Micros | undefined {
   if (text === undefined) return undefined;
   if (concurrency === undefined) {
-    throw new UsageError('--think-time is a pause of clients. Add --concurrency.');
+    throw new UsageError('--think-time needs a closed loop. Add --concurrency.');
   }
   const ms = parseDuration(text, 'ms');
   if (ms !== undefined && ms > 0 && ms <= MOST_THINK_MS) return msToUs(ms);

@@ -207,7 +207,7 @@ describe('baton replay', () => {
   it.each([
     [['--slo', 'ttft=2'], '--slo: SLO "ttft=2" needs a unit, us, ms or s'],
     [['--concurrency', '0'], '--concurrency must be an integer from 1 to'],
-    [['--think-time', '5ms'], '--think-time is a pause of clients. Add --concurrency.'],
+    [['--think-time', '5ms'], '--think-time needs a closed loop. Add --concurrency.'],
     [['--concurrency', '2', '--think-time', '5'], "such as 5ms; '5' is not"],
     [['--concurrency', '2', '--think-time', '2h'], "such as 5ms; '2h' is not"],
     [['--perfetto'], '--perfetto writes a file. Add --out DIR.'],

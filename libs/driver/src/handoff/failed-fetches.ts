@@ -57,7 +57,10 @@ export class FailedFetches {
     run.state = 'moving-on';
     this.leaveEngine(run);
     this.endReturned(run).catch((error: unknown) => {
-      log.warn({ err: error, requestId: run.job.requestId }, 'not sent back to prefill');
+      log.warn(
+        { err: error, requestId: run.job.requestId },
+        'sending a request back to prefill failed',
+      );
       if (run.state !== 'over') slot.guard(() => endings.returnJob(run));
     });
   }

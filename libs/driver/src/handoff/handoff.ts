@@ -102,7 +102,7 @@ export class HeldOffers {
     const moving = run.job.flow === 'hold' ? this.answerRouter(held) : this.passToDecode(held);
     moving.catch((error: unknown) => {
       const { requestId } = run.job;
-      this.parts.log.warn({ err: error, requestId }, 'hand-over not completed');
+      this.parts.log.warn({ err: error, requestId }, 'a hand-over failed');
       this.takeBack(run);
     });
   }

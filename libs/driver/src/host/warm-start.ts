@@ -52,7 +52,7 @@ export class WarmStart {
     if (cache === undefined || cache.freeOrder.length === 0) return;
     await this.waitUntil(loadedUs + cacheFetchUs(cache, options.facts));
     slot.guard(() => slot.engine.resetPrefixCache(false, cache));
-    log.info({ from, blocks: cache.freeOrder.length }, 'begins with the cache of another engine');
+    log.info({ from, blocks: cache.freeOrder.length }, 'started with the cache of another engine');
   }
 
   /** Called when another engine requests the cache of this one. */
@@ -86,7 +86,8 @@ export class WarmStart {
       this.alarm = clock.wall.at(deadlineUs, () => settle(undefined));
     });
     this.alarm?.cancel();
-    if (answer === undefined) log.warn({ peer }, 'no answer: begins with an empty cache');
+    if (answer === undefined)
+      log.warn({ peer }, 'another engine did not send its cache; started with an empty one');
     return answer;
   }
 

@@ -66,7 +66,7 @@ export class WireTaps implements RequestObserver {
     const file =
       (await LineFile.open(path, 'new', logger)) ??
       (await LineFile.open(pathOfApi(path, this.identity.apiId), 'new', logger));
-    if (file === undefined) throw new UsageError(`${path} is there already.`);
+    if (file === undefined) throw new UsageError(`${path} already exists. Choose another file.`);
     logger.info({ file: file.path }, 'recording the answers to clients');
     return file;
   }

@@ -55,7 +55,7 @@ function namesIn(list: string, given: GivenReplayFlags): string[] {
     );
   }
   if (topology !== undefined) {
-    throw new UsageError('--autoscalers begins with --min engines. Remove --topology.');
+    throw new UsageError('--autoscalers starts with the engines of --min. Remove --topology.');
   }
   const names = list.split(',').map((name) => name.trim());
   if (names.every((name) => name !== ''))
