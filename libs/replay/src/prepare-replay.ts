@@ -12,7 +12,7 @@ import { withFrontEnd } from '@baton/engine-setup';
 import { type Micros, usToMs } from '@baton/kernel';
 import { parseTopology, TopologyError } from '@baton/placement';
 import { withStart } from '@baton/scaling';
-import { poolOf, scenarioOf } from '@baton/scenario';
+import { poolOf, scenarioOf, type ScenarioExtras } from '@baton/scenario';
 import { configuredChanges } from '@baton/worker';
 import {
   configuredWorkload,
@@ -65,6 +65,12 @@ export interface PreparedReplay {
   readonly scaling: ScalingOptions | undefined;
   /** Notes for the user, as sentences. */
   readonly notes: readonly string[];
+  /**
+   * The same workload and start under another configuration of the same cluster.
+   *
+   * @throws UsageError
+   */
+  readonly under: (config: BatonConfig) => PreparedReplay;
 }
 
 /**
@@ -99,31 +105,50 @@ export async function prepareReplay(
     const read = await configuredWorkload(resolved, flags.workload, {
       ...{ maxModelLen, onProgress, isGrowing: flags.isGrowing === true },
     });
-    const { leap, concurrency, thinkUs } = flags;
-    const bound = {
-      ...(concurrency === undefined ? {} : { maxConcurrency: concurrency }),
-      ...(thinkUs === undefined ? {} : { thinkUs }),
-    };
     const { loaded, notes } = read;
-    const scaled = scaledReplay(read.config, loaded.workload, flags.slo);
-    const begin = resolved.origins.topology === 'default' ? scaled?.begin : undefined;
-    const config = begin === undefined ? read.config : { ...read.config, topology: begin };
-    const use = await useRecording(flags, recording, { config, loaded });
-    const { scaling } = scaled ?? {};
-    const scenario = scenarioOf(config, loaded.workload, { leap, changes, scaling, ...bound });
-    const warm = startOf(scenario, saved, { replayed: { config, loaded }, flags });
-    return {
-      ...{ config, loaded, recorded: use.run, scaling: scaled?.measures },
-      scenario: { ...warm.scenario, ...use.scenario },
+    const isFree = resolved.origins.topology === 'default';
+    const basis = { flags, saved, loaded, changes };
+    const first = runOf(read.config, { ...basis, isFree });
+    const use = await useRecording(flags, recording, { config: first.config, loaded });
+    const prepared = (run: Run): PreparedReplay => ({
+      ...{ config: run.config, loaded, recorded: use.run, scaling: run.scaling },
+      scenario: { ...run.scenario, ...use.scenario },
       notes: [
         ...(asRecorded === undefined ? [] : [asRecorded]),
-        ...[...notes, ...use.notes, ...warm.notes],
+        ...[...notes, ...use.notes, ...run.notes],
       ],
-    };
+      under: (other) => prepared(runOf(other, { ...basis, isFree: false })),
+    });
+    return prepared(first);
   } catch (error) {
     if (error instanceof TopologyError) throw new UsageError(error.message);
     throw error;
   }
+}
+
+/** The parts of a replay that a configuration does not change. */
+interface Basis extends Pick<PreparedReplay, 'loaded'> {
+  readonly flags: ReplayRequest;
+  readonly saved: SavedCaches | undefined;
+  readonly changes: NonNullable<ScenarioExtras['changes']>;
+  /** Whether the autoscaler may choose the engines of the start. */
+  readonly isFree: boolean;
+}
+
+type Run = Pick<PreparedReplay, 'config' | 'scenario' | 'scaling' | 'notes'>;
+
+function runOf(given: BatonConfig, { flags, saved, loaded, changes, isFree }: Basis): Run {
+  const { leap, concurrency, thinkUs } = flags;
+  const scaled = scaledReplay(given, loaded.workload, flags.slo);
+  const begin = isFree ? scaled?.begin : undefined;
+  const config = begin === undefined ? given : { ...given, topology: begin };
+  const scenario = scenarioOf(config, loaded.workload, {
+    ...{ leap, changes, scaling: scaled?.scaling },
+    ...(concurrency === undefined ? {} : { maxConcurrency: concurrency }),
+    ...(thinkUs === undefined ? {} : { thinkUs }),
+  });
+  const warm = startOf(scenario, saved, { replayed: { config, loaded }, flags });
+  return { config, scaling: scaled?.measures, ...warm };
 }
 
 /**

@@ -1,7 +1,6 @@
 import { isModulePath, type ModulePath, UsageError } from '@baton/config';
 import type { Command } from 'commander';
 import { addReplayOptions, type GivenReplayFlags } from '../replay/replay-flags';
-import type { PolicyKind } from './new-policy';
 
 const EXAMPLES = `
 Actions:
@@ -15,7 +14,8 @@ Examples:
   baton policy new my-scaler --kind scaling
   baton policy new my-gate --kind flow-control
   baton policy test ./my-policy.mjs --trace mooncake-conversation --topology 4P4D --slo ttft=2s
-  baton policy test examples/policies/*-*.mjs --trace mooncake-conversation --topology 4P4D
+  baton policy test examples/policies/llm*.mjs --trace mooncake-conversation --topology 4P4D
+  baton policy test ./my-gate.mjs --kind flow-control --trace azure-code-2023 --topology 1P1D
   baton policy ask --trace mooncake-conversation --topology 4P4D --slo ttft=2s
   baton replay --trace mooncake-conversation --topology 4P4D --placement ./my-policy.mjs
   baton up 2P2D --placement ./my-policy.mjs`;
@@ -27,8 +27,8 @@ export function completePolicy(command: Command): void {
     .argument('[modules...]', 'name of a new policy, or paths of policies')
     .option(
       '--kind <kind>',
-      'Kind of policy: placement, flow-control (new, test), scaling (new, ask) or ' +
-        'decode-placement (ask) (default: placement).',
+      'Kind of policy: placement, decode-placement, admission, flow-control, scheduling or ' +
+        'scaling; ask has placement, decode-placement and scaling (default: placement).',
     )
     .option('--live', 'With test: also run each policy on a live cluster.')
     .addHelpText('after', EXAMPLES)
@@ -48,9 +48,13 @@ async function run(action: string, modules: string[], given: GivenReplayFlags): 
     const example = action === 'new' ? 'my-policy' : './my-policy.mjs --trace azure-code-2023';
     throw new UsageError(`policy ${action} needs a module: \`baton policy ${action} ${example}\`.`);
   }
-  const { policyKind, writeExample } = await import('./new-policy');
-  const chosen = policyKind(String(kind));
-  if (action === 'test') return test(chosen, modules, flags);
+  const { KINDS_OF_POLICIES, policyKindNamed } = await import('./policy-kinds');
+  const chosen = policyKindNamed(String(kind));
+  if (action === 'test') {
+    const { comparePolicies } = await import('./compare-policies');
+    return comparePolicies(KINDS_OF_POLICIES[chosen], modules.map(modulePath), flags);
+  }
+  const { writeExample } = await import('./new-policy');
   const written = modules.flatMap((name) => writeExample(name, chosen));
   process.stdout.write(`wrote ${written.join(' and ')}\n`);
 }
@@ -67,22 +71,6 @@ async function ask(kind: string, modules: string[], flags: GivenReplayFlags): Pr
   }
   const { askProgram } = await import('./ask/ask-program');
   await askProgram(kind, flags);
-}
-
-async function test(kind: PolicyKind, modules: string[], flags: GivenReplayFlags): Promise<void> {
-  if (kind === 'scaling') {
-    throw new UsageError(
-      'policy test has no scaling. Compare autoscalers with baton plan --autoscalers.',
-    );
-  }
-  const own = modules.map(modulePath);
-  if (kind === 'placement') {
-    const { comparePolicies } = await import('./compare-policies');
-    await comparePolicies(own, flags);
-  } else {
-    const { compareFlowPolicies } = await import('./compare-flow-policies');
-    await compareFlowPolicies(own, flags);
-  }
 }
 
 function modulePath(given: string): ModulePath {

@@ -1,38 +1,29 @@
+import type { Slo } from '@baton/analysis';
 import { flagName } from '@baton/config';
 import { readBenchFlags } from '../bench/bench-flags';
 import { quietBench } from '../bench/bench';
 import { DemoCluster } from '../bench/demo-cluster';
-import type { PreparedReplay } from '@baton/replay';
 import { partConfig, type GivenReplayFlags, type ReplayFlags } from '../replay/replay-flags';
 import { say } from '../say';
 import { StopRequests } from '../up/stop-requests';
-
-/** The results of a policy on the live clock, in simulated time. */
-export interface LiveFigures {
-  readonly ttft_ms: number;
-  readonly tpot_ms: number;
-  readonly completed: number;
-  /** Choices that the fallback made in the API process. */
-  readonly policy_faults: number;
-}
+import type { LiveFigures, PolicyTrial } from './policy-outcome';
 
 /**
- * Sends the workload to a cluster of processes for each placement, one after the other, and stops
+ * Sends the workload to a cluster of processes for each policy, one after the other, and stops
  * each cluster, also on Ctrl-C. A cluster with a speedup gets its requests faster by the same
  * factor.
  */
 export async function livePolicies(
-  placements: readonly string[],
-  { prepared, flags, given }: LiveTrial,
-): Promise<Map<string, LiveFigures>> {
+  trials: readonly PolicyTrial[],
+  asked: LiveTest,
+): Promise<LiveFigures[]> {
   const stops = new StopRequests();
-  const figures = new Map<string, LiveFigures>();
+  const figures: LiveFigures[] = [];
   try {
-    for (const placement of placements) {
+    for (const trial of trials) {
       if (stops.first.aborted) break;
-      say(`${placement}: a live cluster of ${prepared.config.topology} …`);
-      const parts = { prepared, flags, given, stop: stops.first };
-      figures.set(placement, await measured(placement, parts));
+      say(`${trial.choice.name}: a live cluster of ${trial.prepared.config.topology} …`);
+      figures.push(await measured(trial, { ...asked, stop: stops.first }));
     }
   } finally {
     stops.close();
@@ -40,34 +31,42 @@ export async function livePolicies(
   return figures;
 }
 
-export interface LiveTrial {
-  readonly prepared: PreparedReplay;
+export interface LiveTest {
   readonly flags: ReplayFlags;
   /** The flags of the command line. */
   readonly given: GivenReplayFlags;
 }
 
 async function measured(
-  placement: string,
-  { prepared, flags, given, stop }: LiveTrial & { readonly stop: AbortSignal },
+  { choice, prepared }: PolicyTrial,
+  { flags, given, stop }: LiveTest & { readonly stop: AbortSignal },
 ): Promise<LiveFigures> {
   const { speedup, topology, seed } = prepared.config;
-  const { topology: _named, ...config } = partConfig(given).config;
-  const cluster = new DemoCluster(topology, upFlags({ ...config, placement }));
+  const config = { ...partConfig(given).config, ...choice.options };
+  const { topology: _named, ...options } = config;
+  const cluster = new DemoCluster(topology, upFlags(options));
   try {
     const baseUrl = await cluster.ready();
     const rateScale = String(speedup * Number(flags.workload.rateScale ?? 1));
     const load = { ...flags.workload, rateScale, baseUrl, seed: String(seed), disableTqdm: true };
-    const document = await quietBench(readBenchFlags(load), stop);
+    const slo = flags.slo && onWallClock(flags.slo, speedup);
+    const document = await quietBench({ ...readBenchFlags(load), slo }, stop);
+    const { request_goodput: goodput } = document as { request_goodput?: number | null };
     return {
       ttft_ms: Number(document['mean_ttft_ms']) * speedup,
+      ttft_ms_p99: Number(document['p99_ttft_ms']) * speedup,
       tpot_ms: Number(document['mean_tpot_ms']) * speedup,
+      goodput_rps: goodput == null ? null : goodput / speedup,
       completed: Number(document['completed']),
       policy_faults: await faultsAt(baseUrl),
     };
   } finally {
     await cluster.stop();
   }
+}
+
+function onWallClock(slo: Slo, speedup: number): Slo {
+  return Object.fromEntries(Object.entries(slo).map(([name, us]) => [name, us / speedup]));
 }
 
 function upFlags(config: GivenReplayFlags): string[] {

@@ -2,24 +2,32 @@ import { UsageError } from '@baton/config';
 import { existsSync, writeFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import { cannotWrite } from '../claim-output';
+import { ADMISSION_EXAMPLE, ADMISSION_TEST } from './admission-example';
 import { EXAMPLE_POLICY, EXAMPLE_TEST } from './example';
 import { FLOW_EXAMPLE, FLOW_TEST } from './flow-example';
+import type { PolicyKindName } from './policy-kinds';
 import { SCALING_EXAMPLE, SCALING_TEST } from './scaling-example';
+import { SCHEDULING_EXAMPLE, SCHEDULING_TEST } from './scheduling-example';
 
-const EXAMPLES = {
+interface Example {
+  readonly policy: string;
+  readonly test: string;
+}
+
+const EXAMPLES: Readonly<Record<PolicyKindName, Example>> = {
   placement: { policy: EXAMPLE_POLICY, test: EXAMPLE_TEST },
-  scaling: { policy: SCALING_EXAMPLE, test: SCALING_TEST },
+  'decode-placement': { policy: decodeExample(), test: EXAMPLE_TEST },
+  admission: { policy: ADMISSION_EXAMPLE, test: ADMISSION_TEST },
   'flow-control': { policy: FLOW_EXAMPLE, test: FLOW_TEST },
-} as const;
+  scheduling: { policy: SCHEDULING_EXAMPLE, test: SCHEDULING_TEST },
+  scaling: { policy: SCALING_EXAMPLE, test: SCALING_TEST },
+};
 
-export type PolicyKind = keyof typeof EXAMPLES;
-
-/** @throws UsageError */
-export function policyKind(given: string): PolicyKind {
-  if (given in EXAMPLES) return given as PolicyKind;
-  throw new UsageError(
-    `--kind must be one of ${Object.keys(EXAMPLES).join(', ')}, not '${given}'.`,
-  );
+/** The same interface, with the commands for the other stage. */
+function decodeExample(): string {
+  return EXAMPLE_POLICY.replace('an engine for', 'the engine that generates the answer of')
+    .replace('NAME.mjs --trace', 'NAME.mjs --kind decode-placement --trace')
+    .replace('--placement', '--decode-placement');
 }
 
 /**
@@ -28,7 +36,7 @@ export function policyKind(given: string): PolicyKind {
  * @returns the paths of both files
  * @throws UsageError when one of them exists; Failure when one cannot be written
  */
-export function writeExample(name: string, kind: PolicyKind): readonly string[] {
+export function writeExample(name: string, kind: PolicyKindName): readonly string[] {
   const path = name.replace(/\.m?js$/, '');
   if (basename(path) === '' || path.endsWith('/')) {
     throw new UsageError(`'${name}' is not a name for a policy. Use for example my-policy.`);

@@ -123,7 +123,9 @@ describe('baton policy', () => {
       ...['gate.mjs', 'none', 'fcfs', 'priority', 'wfq', 'edf'],
     ]);
     // The example has the rule of a built-in policy.
-    expect(of('gate.mjs')).toEqual({ ...of('edf'), policy: 'gate.mjs' });
+    const timeless = { decisions_per_second: 0, requests_per_wall_second: 0 };
+    const edf = { ...of('edf'), ...timeless, policy: 'gate.mjs' };
+    expect({ ...of('gate.mjs'), ...timeless }).toEqual(edf);
     expect(of('gate.mjs').slo_classes).not.toEqual(of('fcfs').slo_classes);
     expect((await baton(...args)).stdout).toMatch(/^gate\.mjs +quick +/m);
   });
@@ -150,16 +152,21 @@ describe('baton policy', () => {
     [['policy', 'test', 'absent.mjs', ...WORKLOAD], 'The policy absent.mjs does not exist.'],
     [
       ['policy', 'new', 'x', '--kind', 'router'],
-      "--kind must be one of placement, scaling, flow-control, not 'router'.",
+      '--kind must be one of placement, decode-placement, admission, flow-control, scheduling, ' +
+        "scaling, not 'router'.",
     ],
-    [['policy', 'test', 'x.mjs', '--kind', 'scaling'], 'Compare autoscalers with baton plan'],
+    [['policy', 'test', 'x.mjs', '--kind', 'scaling'], 'autoscaler needs a maximum of engines'],
     [
       ['policy', 'test', 'x.mjs', '--kind', 'flow-control', '--flow-control', 'edf'],
-      'policy test sets the flow control. Remove --flow-control.',
+      'policy test sets the policy itself. Remove --flow-control.',
     ],
     [
-      ['policy', 'test', 'x.mjs', '--placement', 'random'],
-      'policy test sets the placement. Remove --placement and --decode-placement.',
+      ['policy', 'test', 'x.mjs', '--placement', 'random', '--decode-placement', 'random'],
+      'policy test sets the policy itself. Remove --placement and --decode-placement.',
+    ],
+    [
+      ['policy', 'test', 'x.mjs', '--kind', 'scaling', '--autoscaler', 'wva', '--max', '2P2D'],
+      'policy test sets the policy itself. Remove --autoscaler.',
     ],
   ])('refuses %j', async (args, complaint) => {
     const { exitCode, stderr } = await baton(...args);

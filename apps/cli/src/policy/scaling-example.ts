@@ -2,6 +2,7 @@
 export const SCALING_EXAMPLE = `// An autoscaler for Baton.
 // This policy sets the number of engines of each role.
 //
+//   baton policy test ./NAME.mjs --kind scaling --trace mooncake-conversation --max 8P16D
 //   baton plan --autoscalers ./NAME.mjs,hpa:ttft --trace mooncake-conversation --max 8P16D
 //   baton up 1P1D --scale-policy ./NAME.mjs --max 4P4D
 //

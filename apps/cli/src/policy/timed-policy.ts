@@ -1,56 +1,55 @@
-import {
-  buildPolicy,
-  type OwnPolicySpec,
-  type PlacerSpec,
-  type Policy,
-  type StagePolicySpec,
-} from '@baton/placement';
+import type { OwnSpec } from '@baton/placement';
 
-/** Measures the time of policies' choices on the wall clock. */
-export class ChoiceTimer {
-  private choices = 0;
+/** Measures the time of a policy's decisions on the wall clock. */
+export class DecisionTimer {
+  private decisions = 0;
   private ms = 0;
+  /** The policies' own methods, by those with a timer. */
+  private readonly methods = new Map<unknown, unknown>();
 
   /**
-   * Choices per second of wall time. Null: no policy chooses, as under `pull`, where engines take
+   * Decisions per second of wall time. Null: no policy decides, as under `pull`, where engines take
    * jobs.
    */
   get perSecond(): number | null {
-    return this.choices === 0 || this.ms === 0 ? null : (1_000 * this.choices) / this.ms;
+    return this.decisions === 0 || this.ms === 0 ? null : (1_000 * this.decisions) / this.ms;
   }
 
-  /** The same placement, with a timer on every choice. */
-  timed(spec: PlacerSpec): PlacerSpec {
-    return { ...spec, prefill: this.stage(spec.prefill), decode: this.stage(spec.decode) };
-  }
-
-  private stage(spec: StagePolicySpec): StagePolicySpec {
-    if (spec === 'pull') return spec;
-    const isOwn = spec.kind === 'own';
-    /** The policies' own methods, by those with a timer. */
-    const methods = new Map<unknown, unknown>();
-    const create: OwnPolicySpec['module']['create'] = (parts) => {
-      const policy = isOwn ? spec.module.create(parts) : buildPolicy(spec, parts.random);
-      const watched = this.watched(policy);
-      methods.set(watched.choose, policy.choose);
-      return watched;
-    };
-    const placeOf: OwnPolicySpec['placeOf'] = (method) =>
-      isOwn ? spec.placeOf?.(methods.get(method)) : undefined;
-    return { kind: 'own', path: isOwn ? spec.path : spec.kind, module: { create }, placeOf };
-  }
-
-  private watched(policy: Policy): Policy {
+  /** A module whose policies have a timer on this method. */
+  module<P extends object, Spec extends OwnSpec<P>>(
+    spec: Spec & OwnSpec<P>,
+    method: keyof P & string,
+  ): Spec {
+    const { module, placeOf } = spec;
     return {
-      choose: (context) => {
-        const beganMs = performance.now();
-        try {
-          return policy.choose(context);
-        } finally {
-          this.choices += 1;
-          this.ms += performance.now() - beganMs;
-        }
-      },
+      ...spec,
+      module: { create: (parts) => this.policy(module.create(parts), method) },
+      ...(placeOf && { placeOf: (timed) => placeOf(this.methods.get(timed) ?? timed) }),
     };
+  }
+
+  /** A built-in policy as such a module. */
+  builtIn<P extends object>(
+    name: string,
+    create: OwnSpec<P>['module']['create'],
+    method: keyof P & string,
+  ): OwnSpec<P> {
+    return this.module<P, OwnSpec<P>>({ kind: 'own', path: name, module: { create } }, method);
+  }
+
+  /** The policy with a timer on this method. */
+  policy<P extends object>(policy: P, method: keyof P & string): P {
+    const plain = policy[method] as (...given: unknown[]) => unknown;
+    const timed = (...given: unknown[]): unknown => {
+      const beganMs = performance.now();
+      try {
+        return plain.apply(policy, given);
+      } finally {
+        this.decisions += 1;
+        this.ms += performance.now() - beganMs;
+      }
+    };
+    this.methods.set(timed, plain);
+    return Object.create(policy, { [method]: { value: timed } }) as P;
   }
 }
