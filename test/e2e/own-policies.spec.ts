@@ -103,8 +103,8 @@ describe("a cluster of processes with a user's policies", () => {
     expect(target.log).toMatch(/choose \(prefill\) returned -1; .* \(last\.mjs:1\)/);
   });
 
-  it('ends a call that does not return, on the way of a request and in an engine', async () => {
-    const loop = 'for (;;) {}';
+  it('ends a call that does not return, and names the line of the loop, also in an engine', async () => {
+    const loop = '\nfor (;;) {\n}';
     const choose = moduleOf('loop.mjs', `choose({ request }) { ${loop} return request.none; }`);
     const key = moduleOf('order.mjs', `key(sequence) { ${loop} return sequence.order; }`);
     const flags = ['--placement', choose, '--scheduling-policy', key];
@@ -118,7 +118,8 @@ describe("a cluster of processes with a user's policies", () => {
     for (const policy of ['loop.mjs', 'order.mjs']) {
       await waitUntil(() => isCounted(policy), { what: `the faults of ${policy} are counted` });
     }
-    expect(target.log).toContain('choose (prefill) did not return within 50 ms (loop.mjs:1)');
+    expect(target.log).toContain('choose (prefill) did not return within 50 ms (loop.mjs:2)');
+    expect(target.log).toContain('key (prefill) did not return within 50 ms (order.mjs:2)');
   });
 
   it('ends such a call in a replay too, which then gives the same result each time', async () => {
@@ -135,7 +136,7 @@ describe("a cluster of processes with a user's policies", () => {
       return { ...(JSON.parse(stdout) as { steps: number; ttft_ms: object }), note: stderr };
     };
     const { steps, note } = await replay();
-    expect(note).toContain('choose (aggregated) did not return within 1000 ms (once.mjs:1)');
+    expect(note).toContain('choose (aggregated) did not return within 1000 ms (once.mjs:3)');
     expect(note).toContain('A built-in policy made that choice');
     expect((await replay()).steps).toBe(steps);
   });

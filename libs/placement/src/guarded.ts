@@ -96,7 +96,11 @@ export type PolicyCall = <Answer>(ask: () => Answer) => Answer;
 
 /** A call of a policy that did not return and was ended. */
 export class NoAnswer extends Error {
-  constructor(readonly afterMs: number) {
+  /** @param place file and line of the code that ran; undefined: unknown */
+  constructor(
+    readonly afterMs: number,
+    readonly place?: string,
+  ) {
     super(`no answer within ${afterMs} ms`);
   }
 }
@@ -107,6 +111,8 @@ export interface PolicyWatch {
   readonly nowMs?: () => number;
   /** Undefined: a call that does not return blocks its caller. */
   readonly call?: PolicyCall | undefined;
+  /** Called for each user's policy before its first call. */
+  readonly prepare?: () => void;
 }
 
 /** Called when a user's policy gave no valid answer. */
@@ -163,7 +169,9 @@ export class Guarded<Input, Answer> {
     private readonly asked: PolicyQuestion<Input, Answer>,
     private readonly from: PolicyOrigin,
     private readonly watch: PolicyWatch,
-  ) {}
+  ) {
+    watch.prepare?.();
+  }
 
   /** Undefined for a fault, which is reported. */
   answer(input: Input): (Answer & {}) | undefined {
@@ -191,18 +199,18 @@ export class Guarded<Input, Answer> {
     return this.fault('slow', took);
   }
 
-  private silence({ afterMs }: NoAnswer): undefined {
+  private silence({ afterMs, place }: NoAnswer): undefined {
     this.silent = [...this.silent, this.calls].slice(-SILENT_CALLS);
     this.isSuspended =
       this.silent.length === SILENT_CALLS && this.calls - this.silent[0]! < AMONG_CALLS;
-    return this.fault('no_answer', `did not return within ${afterMs} ms`);
+    return this.fault('no_answer', `did not return within ${afterMs} ms`, place);
   }
 
-  private fault(kind: PolicyFault['kind'], what: string, thrown?: string): undefined {
+  private fault(kind: PolicyFault['kind'], what: string, at?: string): undefined {
     const { path, stage } = this.from;
     const { method } = this.asked;
     this.origin ??= { place: this.from.placeOf(method) };
-    const place = thrown ?? this.origin.place;
+    const place = at ?? this.origin.place;
     const where = place === undefined ? '' : ` (${place})`;
     this.watch.onFault({
       path,

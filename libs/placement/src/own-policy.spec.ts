@@ -47,7 +47,7 @@ describe("a policy of the user's own", () => {
     let calls = 0;
     const call = (): never => {
       calls += 1;
-      throw new NoAnswer(50);
+      throw calls === 1 ? new NoAnswer(50, 'loop.mjs:7') : new NoAnswer(50);
     };
     const onFault = (fault: PolicyFault): unknown => faults.push(fault);
     const placer = placerOf(
@@ -57,9 +57,10 @@ describe("a policy of the user's own", () => {
     for (let i = 0; i < 5; i++) expect(placer.onPrefill(CONTEXT)).toBe(1);
     expect(calls).toBe(3);
     expect(faults.map(({ kind }) => kind)).toEqual(Array(5).fill('no_answer'));
-    expect(faults[0]?.message).toContain(
-      'choose (prefill) did not return within 50 ms (mine.mjs:4)',
-    );
+    const ended = 'choose (prefill) did not return within 50 ms';
+    expect(faults[0]?.message).toContain(`${ended} (loop.mjs:7)`);
+    // The line of the method, where that of the running code is unknown.
+    expect(faults[1]?.message).toContain(`${ended} (mine.mjs:4)`);
     expect(faults[4]?.message).toContain('is not called any more, because 3 calls did not return');
   });
 

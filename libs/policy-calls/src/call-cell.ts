@@ -3,13 +3,23 @@ export type CallCell = Int32Array;
 
 /** Number of the call under way. 0: none. Negative: the watching thread is ending it. */
 export const CALL = 0;
-/** Looks at the same call until it is ended. */
+/** Looks at the same call after which it is ended at the next one. */
 export const MOST_LOOKS = 1;
+/** Time between two looks. */
+export const LOOK_MS = 2;
+/** 1: the thread looks. */
+const READY = 3;
+/** Bytes of the place at which the last ended call was. */
+const PLACE_BYTES = 4;
+const FIELDS = 5;
+const MOST_PLACE_BYTES = 256;
 
-export const LOOK_MS = 25;
-
-export function newCell(): CallCell {
-  return new Int32Array(new SharedArrayBuffer(2 * Int32Array.BYTES_PER_ELEMENT));
+export function newCell(limitMs: number, lookMs: number): CallCell {
+  const bytes = FIELDS * Int32Array.BYTES_PER_ELEMENT + MOST_PLACE_BYTES;
+  const cell = new Int32Array(new SharedArrayBuffer(bytes));
+  cell[MOST_LOOKS] = Math.ceil(limitMs / lookMs) - 1;
+  cell[LOOK_MS] = lookMs;
+  return cell;
 }
 
 /** Numbers repeat; two looks at one number must not see different calls. */
@@ -17,4 +27,30 @@ const MOST_NUMBERS = 2 ** 30;
 
 export function numberAfter(number: number): number {
   return (number % MOST_NUMBERS) + 1;
+}
+
+export function setReady(cell: CallCell): void {
+  Atomics.store(cell, READY, 1);
+}
+
+export function isReady(cell: CallCell): boolean {
+  return Atomics.load(cell, READY) === 1;
+}
+
+/** @param place undefined: unknown */
+export function notePlace(cell: CallCell, place: string | undefined): void {
+  const { written } = new TextEncoder().encodeInto(place ?? '', placeOf(cell));
+  Atomics.store(cell, PLACE_BYTES, written);
+}
+
+/** The noted place, which is then forgotten. Undefined: unknown. */
+export function takePlace(cell: CallCell): string | undefined {
+  const bytes = Atomics.exchange(cell, PLACE_BYTES, 0);
+  if (bytes === 0) return undefined;
+  // A decoder takes no shared memory.
+  return new TextDecoder().decode(Uint8Array.from(placeOf(cell).subarray(0, bytes)));
+}
+
+function placeOf(cell: CallCell): Uint8Array {
+  return new Uint8Array(cell.buffer, FIELDS * Int32Array.BYTES_PER_ELEMENT, MOST_PLACE_BYTES);
 }

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { isMainThread, Worker } from 'node:worker_threads';
-import { CALL, LOOK_MS, MOST_LOOKS, newCell, numberAfter } from './call-cell';
+import { CALL, isReady, newCell, numberAfter, takePlace } from './call-cell';
 
 /** The compiled file of the thread, which tests that run the sources do not have. */
 const THREAD = join(__dirname, 'watch-thread.js');
@@ -20,10 +20,9 @@ export class CallWatch {
   ) {}
 
   /** Undefined outside of the main thread, for only the code of that can be ended by another. */
-  static start(limitMs: number): CallWatch | undefined {
+  static start(limitMs: number, lookMs: number): CallWatch | undefined {
     if (!isMainThread || !existsSync(THREAD)) return undefined;
-    const cell = newCell();
-    cell[MOST_LOOKS] = Math.ceil(limitMs / LOOK_MS);
+    const cell = newCell(limitMs, lookMs);
     const options = { workerData: cell, execArgv: [], resourceLimits: THREAD_MEMORY };
     const thread = new Worker(THREAD, options);
     thread.unref();
@@ -33,6 +32,11 @@ export class CallWatch {
     return new CallWatch(cell, thread);
   }
 
+  /** Whether the thread looks. */
+  get isReady(): boolean {
+    return isReady(this.cell);
+  }
+
   during<T>(ask: () => T): T {
     const { cell } = this;
     this.number = numberAfter(this.number);
@@ -40,17 +44,27 @@ export class CallWatch {
     try {
       return ask();
     } finally {
-      // If the thread has begun to end this call, nothing else may run until it has.
-      if (Atomics.compareExchange(cell, CALL, this.number, 0) !== this.number) awaitEnd();
+      this.close();
     }
+  }
+
+  /**
+   * Returns when the thread does not end this call any more. While it does, it ends all code that
+   * runs, so the caller must be inside a boundary.
+   */
+  close(): void {
+    const { cell, number } = this;
+    if (Atomics.compareExchange(cell, CALL, number, 0) !== -number) return;
+    const untilMs = performance.now() + END_MS;
+    while (Atomics.load(cell, CALL) === -number && performance.now() < untilMs);
+  }
+
+  /** File and line at which the last ended call was. Undefined: unknown. */
+  takePlace(): string | undefined {
+    return takePlace(this.cell);
   }
 
   stop(): void {
     void this.thread.terminate();
   }
-}
-
-function awaitEnd(): void {
-  const untilMs = performance.now() + END_MS;
-  while (performance.now() < untilMs);
 }
