@@ -322,6 +322,7 @@ function largePicture(prefills: number): string {
       requestsPerSecond: 70,
       finishedPerSecond: 70,
       refusedPerSecond: 0,
+      refusals: [],
     },
   };
   const hello = {

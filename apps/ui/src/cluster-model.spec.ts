@@ -23,7 +23,7 @@ function picture(at: number, requests: number[], names: ClusterPicture['names'])
   return {
     ...{ at, engines: ENGINES, phases: [0, 0, 0, 0], requests, names },
     waiting: { prefill: 0, decode: 0, aggregated: 0 },
-    rates: { ...rates, finishedPerSecond: 0, refusedPerSecond: 0 },
+    rates: { ...rates, finishedPerSecond: 0, refusedPerSecond: 0, refusals: [] },
     stepTimes: [],
   };
 }

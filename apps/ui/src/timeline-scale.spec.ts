@@ -8,6 +8,7 @@ const RATES: PictureRates = {
   ...{ ttftMs: { p50: 1, p99: 2 }, itlMs: null },
   ...{ tokensPerSecond: 3, requestsPerSecond: 4, finishedPerSecond: 5 },
   refusedPerSecond: 0,
+  refusals: [],
 };
 
 describe('a time scale', () => {

@@ -92,11 +92,18 @@ export interface PictureRates {
   readonly finishedPerSecond: number;
   /** Requests that got 429 or 503 before they were queued. */
   readonly refusedPerSecond: number;
+  /** Their parts by error code, the largest first; empty in a recorded run. */
+  readonly refusals: readonly PictureRefusal[];
   /**
    * Share of the tokens that came too late after the end of their step, 0..1, when so many void the
    * latencies. Unset: they do not, or the run is on the virtual clock.
    */
   readonly lateShare?: number;
+}
+
+export interface PictureRefusal {
+  readonly code: string;
+  readonly perSecond: number;
 }
 
 export interface Quantiles {

@@ -1,17 +1,22 @@
-import type { PictureEngine } from '@baton/contract';
+import { ERRORS, type PictureEngine } from '@baton/contract';
 import { describe, expect, it } from 'vitest';
 import { ClusterModel } from '../cluster-model';
 import { Health } from './health';
+import { refusalTexts } from './refusals';
 
 type Role = PictureEngine['role'];
 
 interface State {
   readonly engines: readonly PictureEngine[];
   readonly inFlight?: number;
-  readonly refused?: number;
   readonly lateShare?: number;
+  /** Requests per second by error code. */
+  readonly refused?: Readonly<Record<string, number>>;
   readonly queued?: Partial<Record<Role, number>>;
 }
+
+/** Answers of the live page and of the administration. */
+const NOT_OF_REQUESTS = new Set(['too_many_viewers', 'engine_silent', 'supervisor_silent']);
 
 function engine(id: string, more: Partial<PictureEngine> = {}): PictureEngine {
   const role = ({ P: 'prefill', D: 'decode', A: 'aggregated' } as const)[id[0] as 'P'];
@@ -24,19 +29,24 @@ function engine(id: string, more: Partial<PictureEngine> = {}): PictureEngine {
 
 /** Shows the same state four times a second until `untilMs`. */
 function watch(health: Health, state: State, fromMs: number, untilMs: number): void {
-  const { engines, inFlight = 0, refused = 0, lateShare, queued } = state;
+  const { engines, inFlight = 0, refused = {}, lateShare, queued } = state;
   const model = new ClusterModel();
   model.begin({
     ...{ api: 'a', version: '0', model: 'm', topology: '1P2D', speedup: 1, intervalMs: 250 },
     ...{ hasSettings: false, names: [] },
   });
+  const parts = Object.entries(refused).map(([code, perSecond]) => ({ code, perSecond }));
+  const refusals = {
+    refusals: parts,
+    refusedPerSecond: parts.reduce((sum, { perSecond }) => sum + perSecond, 0),
+  };
   const rates = { ttftMs: null, itlMs: null, tokensPerSecond: 0, requestsPerSecond: 0 };
   for (let at = fromMs; at <= untilMs; at += 250) {
     model.update({
       ...{ at, engines, phases: [0, 0, 0, inFlight], requests: [], names: [], stepTimes: [] },
       waiting: { prefill: 0, decode: 0, aggregated: 0, ...queued },
       rates: {
-        ...{ ...rates, finishedPerSecond: 0, refusedPerSecond: refused },
+        ...{ ...rates, finishedPerSecond: 0, ...refusals },
         ...(lateShare === undefined ? {} : { lateShare }),
       },
     });
@@ -152,10 +162,36 @@ describe('the health of a cluster', () => {
 
   it('reports refusals for five seconds after the last one', () => {
     const health = new Health();
-    watch(health, { engines: PAIR, refused: 3 }, 0, 500);
+    watch(health, { engines: PAIR, refused: { queue_full: 3 } }, 0, 500);
     watch(health, { engines: PAIR }, 750, 4_000);
     expect(health.findings[0]).toMatchObject({ id: 'admission', level: 'bad', sinceMs: 0 });
+    expect(health.findings[0]!.title).toContain('the queue of waiting requests is full');
     watch(health, { engines: PAIR }, 4_250, 6_000);
     expect(health.findings[0]!.id).toBe('idle');
+  });
+
+  it('says which limits refuse requests, and which options change them', () => {
+    const health = new Health();
+    watch(health, { engines: PAIR, refused: { flow_timeout: 2, token_rate_exceeded: 1 } }, 0, 500);
+    expect(health.findings[0]).toMatchObject({
+      title: 'Admission refuses requests: they wait too long for their turn in flow control',
+      detail:
+        '3 requests/s get status 429 or 503: they wait too long for their turn in flow control ' +
+        '(2/s); a tenant exceeds its tokens per minute (1/s).',
+      advice: expect.stringMatching(/flow_control_timeout.* limit_tokens_per_minute/) as string,
+    });
+  });
+
+  it('has a reason in words for every refusal with status 429 or 503', () => {
+    const refused = Object.entries(ERRORS).filter(([code, { status }]) => {
+      return [429, 503].includes(status) && !NOT_OF_REQUESTS.has(code);
+    });
+    for (const [code] of [...refused, ['injected_fault']] as const) {
+      const { title } = refusalTexts({
+        refusedPerSecond: 1,
+        refusals: [{ code, perSecond: 1 }],
+      });
+      expect(title).not.toContain(code);
+    }
   });
 });

@@ -1,6 +1,8 @@
+import type { PictureRates } from '@baton/contract';
 import type { ClusterModel } from '../cluster-model';
-import { formatCount, formatOf, readableShare } from '../format';
+import { formatOf, readableShare } from '../format';
 import { type Departed, Departures } from './departures';
+import { refusalTexts } from './refusals';
 import { type Pile, type PileName, Piles } from './piles';
 
 export type Level = 'good' | 'busy' | 'bad';
@@ -30,7 +32,7 @@ export class Health {
   private readonly departures = new Departures();
   private readonly piles = new Piles();
   private since = new Map<string, number>();
-  private refused: { readonly perSecond: number; readonly atMs: number } | undefined;
+  private refused: { readonly rates: PictureRates; readonly atMs: number } | undefined;
   private late: { readonly share: number; readonly atMs: number } | undefined;
 
   update(model: ClusterModel): void {
@@ -81,18 +83,9 @@ export class Health {
   }
 
   private refusals({ rates, atMs }: ClusterModel): Found[] {
-    const perSecond = rates?.refusedPerSecond ?? 0;
-    if (perSecond > 0) this.refused = { perSecond, atMs };
+    if (rates && rates.refusedPerSecond > 0) this.refused = { rates, atMs };
     if (this.refused === undefined || atMs - this.refused.atMs > STAY_MS) return [];
-    return [
-      {
-        ...{ id: 'admission', level: 'bad', title: 'Admission refuses requests' },
-        detail: `${formatCount(this.refused.perSecond)} requests/s get status 429 or 503.`,
-        advice:
-          'A limit of the cluster, of a tenant, or an injected fault refuses requests before ' +
-          'they are queued. Raise the limit, add engines, or send less.',
-      },
-    ];
+    return [{ id: 'admission', level: 'bad', ...refusalTexts(this.refused.rates) }];
   }
 
   private delays({ engines, rates, atMs }: ClusterModel): Found[] {

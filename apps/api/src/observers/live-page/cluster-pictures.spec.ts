@@ -189,6 +189,21 @@ describe('rates', () => {
     expect(meter.take(1_000).refusedPerSecond).toBe(1);
   });
 
+  it('count refusals by their reason, the most frequent first', () => {
+    const meter = new RateMeter(defaultConfig());
+    meter.switchOn(0);
+    for (const code of ['queue_full', 'flow_timeout', 'flow_timeout'] as const) {
+      meter.refused({} as ObservedCall, new BatonError(code));
+    }
+    expect(meter.take(1_000)).toMatchObject({
+      refusedPerSecond: 3,
+      refusals: [
+        { code: 'flow_timeout', perSecond: 2 },
+        { code: 'queue_full', perSecond: 1 },
+      ],
+    });
+  });
+
   it('are counted only while a live page is open', () => {
     const meter = new RateMeter(defaultConfig());
     const observers = new Observers([meter]);

@@ -1,6 +1,6 @@
 import { areTooLate, IntervalHistogram, LATE_MS } from '@baton/analysis';
 import type { BatonConfig } from '@baton/config';
-import type { BatonError, PictureRates, Quantiles } from '@baton/contract';
+import type { BatonError, ErrorCode, PictureRates, Quantiles } from '@baton/contract';
 import { Inject, Injectable } from '@nestjs/common';
 import { CONFIG } from '../../tokens';
 import type {
@@ -23,7 +23,7 @@ class Slot {
   late = 0;
   arrived = 0;
   finished = 0;
-  refused = 0;
+  refused = new Map<ErrorCode, number>();
   startMs = 0;
 
   begin(nowMs: number): void {
@@ -33,7 +33,7 @@ class Slot {
     this.late = 0;
     this.arrived = 0;
     this.finished = 0;
-    this.refused = 0;
+    this.refused = new Map();
     this.startMs = nowMs;
   }
 }
@@ -62,8 +62,9 @@ export class RateMeter implements RequestObserver {
     this.isOn = false;
   }
 
-  refused(_call: ObservedCall, { entry }: BatonError): void {
-    if (OVERLOAD.has(entry.status)) this.slot.refused += 1;
+  refused(_call: ObservedCall, { code, entry }: BatonError): void {
+    const { refused } = this.slot;
+    if (OVERLOAD.has(entry.status)) refused.set(code, (refused.get(code) ?? 0) + 1);
   }
 
   opened({ sequences }: ObservedRequest): void {
@@ -92,13 +93,17 @@ export class RateMeter implements RequestObserver {
     const perSecond = (value: (slot: Slot) => number): number =>
       seconds > 0 ? sumOf(value) / seconds : 0;
     const [tokens, late] = [sumOf(({ tokens }) => tokens), sumOf(({ late }) => late)];
+    const refusals = [...new Set(slots.flatMap(({ refused }) => [...refused.keys()]))]
+      .map((code) => ({ code, perSecond: perSecond(({ refused }) => refused.get(code) ?? 0) }))
+      .sort((a, b) => b.perSecond - a.perSecond);
     const rates = {
       ttftMs: quantiles(slots.map(({ ttft }) => ttft)),
       itlMs: quantiles(slots.map(({ itl }) => itl)),
       tokensPerSecond: perSecond(({ tokens }) => tokens),
       requestsPerSecond: perSecond(({ arrived }) => arrived),
       finishedPerSecond: perSecond(({ finished }) => finished),
-      refusedPerSecond: perSecond(({ refused }) => refused),
+      refusedPerSecond: refusals.reduce((sum, part) => sum + part.perSecond, 0),
+      refusals,
       ...(areTooLate(late, tokens) ? { lateShare: late / tokens } : {}),
     };
     this.at = (this.at + 1) % SLOTS;

@@ -127,6 +127,7 @@ function ratesOver({ log, endUs }: RunRecord, intervals: number): PictureRates[]
     requestsPerSecond: arrivals[i]!,
     finishedPerSecond: completions[i]!,
     refusedPerSecond: refused[i]!.length / usToSeconds(intervalUs),
+    refusals: [],
   }));
 }
 
