@@ -9,7 +9,7 @@ export interface SlaLoadSpec {
   readonly kind: 'sla-load';
   readonly ttftSeconds: number;
   readonly itlSeconds: number;
-  /** Percent of an objective below which an engine counts as idle, 0..100. */
+  /** Percent of the room within an objective that fewer engines may use, 0..100. */
   readonly sensitivity: number;
   /** Seconds between two lower bounds of the throughput-based planner. Zero: no bound. */
   readonly throughputSeconds: number;
@@ -24,7 +24,9 @@ type Step = -1 | 0 | 1;
  *     TTFT = Σ step(chunk) over queued prompt tokens + isl, in chunks of max_num_batched_tokens
  *     ITL = step(sequences + 1, KV of running and queued sequences + KV of one)
  *     one engine more: the estimate of every engine is above the objective
- *     one engine less: it is below objective × sensitivity / 100 in every engine
+ *     one engine less: with the work of every engine × N / (N - 1),
+ *       TTFT - TTFT without a queue < (objective - TTFT without a queue) × sensitivity / 100
+ *       ITL < objective × sensitivity / 100, and the KV fits
  *
  * In aggregated engines the chunks run beside the decoding sequences, and a decode step computes
  * sequences × isl / osl prompt tokens. An aggregated pool grows when either objective requires it
@@ -32,11 +34,13 @@ type Step = -1 | 0 | 1;
  * `throughputSeconds` the throughput-based planner sets lower bounds; like Dynamo it then has no
  * correction factors.
  *
- * Source: ai-dynamo/dynamo, components/src/dynamo/planner/core: load_scaling.py (`_scale_decision`)
- * and perf_model (`estimate_next_ttft`, `estimate_next_itl`, and the prompt tokens of a step in
+ * Source: ai-dynamo/dynamo, components/src/dynamo/planner/core: load_scaling.py (`_scale_decision`,
+ * `_prefill_load_decision`, `_decode_load_decision`, `_agg_…_scaling`; with consolidation, as of
+ * commit 0c6da1ec) and perf_model (`estimate_next_ttft`, `estimate_next_itl`, and the prompt tokens of a step in
  * `find_best_engine_agg_rps`). In Dynamo a performance model, tuned by past steps, estimates steps,
  * and engines report queued tokens. Here the step-time model estimates steps, and a queued request
- * counts as the mean prompt of the requests that finished last.
+ * counts as the mean prompt of the requests that finished last. Dynamo estimates every ITL with the
+ * mean number of sequences; here it is the engine's own number, × N / (N - 1) with fewer engines.
  */
 export class SlaLoad implements ScalePolicy {
   private readonly throughput: SlaPlanner;
@@ -88,20 +92,47 @@ export class SlaLoad implements ScalePolicy {
     if (engines.length !== counts[role]) return 0;
     const share = sample.queued[role] / engines.length;
     const works = engines.map((engine) => workOf(engine, share, { capacity, lengths }));
-    const ttft = (): Step => this.stepAt(works.map(ttftSeconds), spec.ttftSeconds);
-    const itl = (): Step => this.stepAt(works.map(itlSeconds), spec.itlSeconds);
+    const after = works.map((work) => consolidated(work, engines.length));
+    const ttft = (): Step =>
+      stepOf(works.map(ttftSeconds), spec.ttftSeconds, () => this.keepsTtft(after));
+    const itl = (): Step =>
+      stepOf(works.map(itlSeconds), spec.itlSeconds, () => this.keepsItl(after));
     if (role === 'prefill') return ttft();
     if (role === 'decode') return itl();
     const both = [ttft(), itl()] as const;
     return both.includes(1) ? 1 : (Math.max(...both) as Step);
   }
 
-  private stepAt(estimates: readonly number[], objective: number): Step {
-    if (estimates.every((seconds) => seconds > objective)) return 1;
-    const low = objective * (this.spec.sensitivity / 100);
-    const isIdle = estimates.length > 1 && estimates.every((seconds) => seconds < low);
-    return isIdle ? -1 : 0;
+  /** Whether queues take a small part of the TTFT. Fewer engines shorten no prompt's own time. */
+  private keepsTtft(works: readonly Work[]): boolean {
+    return works.every((work) => {
+      const ownSeconds = ttftSeconds({ ...work, waiting: 0 });
+      const room = (this.spec.ttftSeconds - ownSeconds) * this.share;
+      return room > 0 && ttftSeconds(work) - ownSeconds < room;
+    });
   }
+
+  private keepsItl(works: readonly Work[]): boolean {
+    const most = this.spec.itlSeconds * this.share;
+    return works.every((work) => {
+      const tokens = work.decodeContext + work.waiting * meanContext(work);
+      return tokens < work.capacity.kvTokens && itlSeconds(work) < most;
+    });
+  }
+
+  private get share(): number {
+    return this.spec.sensitivity / 100;
+  }
+}
+
+/** @param keepsWithFewer whether the objective holds with one engine less */
+function stepOf(
+  estimates: readonly number[],
+  objective: number,
+  keepsWithFewer: () => boolean,
+): Step {
+  if (estimates.every((seconds) => seconds > objective)) return 1;
+  return estimates.length > 1 && keepsWithFewer() ? -1 : 0;
 }
 
 interface Facts {
@@ -131,6 +162,23 @@ function workOf(engine: EngineSample, share: number, facts: Facts): Work {
   };
 }
 
+/** The work of an engine when one of `engines` equal ones has left. */
+function consolidated(work: Work, engines: number): Work {
+  const factor = engines === 1 ? 1 : engines / (engines - 1);
+  return {
+    ...work,
+    waiting: work.waiting * factor,
+    decodeSeqs: work.decodeSeqs * factor,
+    decodeContext: work.decodeContext * factor,
+  };
+}
+
+/** Tokens in KV of a decoding sequence. */
+function meanContext({ lengths, decodeSeqs, decodeContext }: Work): number {
+  const { promptTokens, outputTokens } = lengths;
+  return decodeSeqs > 0 ? decodeContext / decodeSeqs : promptTokens + outputTokens / 2;
+}
+
 /** TTFT of a request that enters now. */
 function ttftSeconds({ capacity, lengths, waiting, decodeSeqs, decodeContext }: Work): number {
   const { promptTokens } = lengths;
@@ -148,13 +196,12 @@ function ttftSeconds({ capacity, lengths, waiting, decodeSeqs, decodeContext }: 
 function itlSeconds(work: Work): number {
   const { capacity, lengths, waiting, decodeSeqs, decodeContext } = work;
   const { promptTokens, outputTokens } = lengths;
-  const mean = decodeSeqs > 0 ? decodeContext / decodeSeqs : promptTokens + outputTokens / 2;
   const sequences = decodeSeqs + waiting + 1;
   const prompts = work.promptsDecodeBeside ? (sequences * promptTokens) / outputTokens : 0;
   return capacity.stepSeconds({
     prefillTokens: Math.min(prompts, capacity.maxNumBatchedTokens),
     promptTokens,
     decodeSeqs: sequences,
-    decodeContext: decodeContext + (waiting + 1) * mean,
+    decodeContext: decodeContext + (waiting + 1) * meanContext(work),
   });
 }
