@@ -1,3 +1,4 @@
+import { statSync } from 'node:fs';
 import { basename } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { simulate } from '@baton/cluster';
@@ -17,7 +18,8 @@ interface Report {
 
 /**
  * `baton replay --shadow --follow`: replays a trace again while another process writes to it, and
- * prints the report of the decisions whenever there are new ones, until Ctrl-C.
+ * prints the report of the decisions whenever there are new ones, until Ctrl-C. It reads a file only
+ * when it has grown.
  */
 export async function followShadow(flags: ReplayFlags & { shadow: string }): Promise<void> {
   const stop = new AbortController();
@@ -30,18 +32,36 @@ export async function followShadow(flags: ReplayFlags & { shadow: string }): Pro
     said.add(sentence);
   };
   let printed = 0;
+  let bytes: number | undefined;
   while (!stop.signal.aborted) {
-    const { shadow, workload } = await reportOf(flags, sayOnce);
-    const summary = shadow.summary();
-    if (summary.decisions > printed) {
-      process.stdout.write(flags.json ? `${JSON.stringify(summary)}\n` : await shadowText(summary));
-      if (flags.out !== undefined)
-        await writeFiles(flags.out, [['shadow.csv', shadow.csv(workload)]]);
-      printed = summary.decisions;
+    const before = bytes;
+    bytes = bytesOf(flags.workload.trace);
+    if (bytes === undefined || bytes !== before) {
+      printed = await printReport(flags, await reportOf(flags, sayOnce), printed);
     }
     await sleep(flags.followMs, undefined, { signal: stop.signal }).catch(() => undefined);
   }
   process.off('SIGINT', onSignal);
+}
+
+/** Undefined: the trace is no file, and may have grown. */
+function bytesOf(trace: string | undefined): number | undefined {
+  return trace === undefined ? undefined : statSync(trace, { throwIfNoEntry: false })?.size;
+}
+
+/** Returns the number of decisions that are printed then. */
+async function printReport(
+  flags: ReplayFlags,
+  { shadow, workload }: Report,
+  printed: number,
+): Promise<number> {
+  const summary = shadow.summary();
+  if (summary.decisions <= printed) return printed;
+  process.stdout.write(flags.json ? `${JSON.stringify(summary)}\n` : await shadowText(summary));
+  if (flags.out !== undefined) {
+    await writeFiles(flags.out, [['shadow.csv', shadow.csv(workload)]]);
+  }
+  return summary.decisions;
 }
 
 async function reportOf(
