@@ -18,7 +18,7 @@ export const SCHEDULING_EXAMPLE = `// A scheduling policy for Baton.
  * @property {number} computed tokens of them that the KV cache holds
  * @property {number} priority the request's own, or that of its SLO class; 0: the most urgent
  * @property {number} arrivalUs simulated µs
- * @property {string} [adapter] its LoRA adapter; unset: the base model
+ * @property {number} adapter number of its LoRA adapter; 0: the base model
  * @property {number} order grows with each sequence that enters the queue
  *
  * @typedef {object} Random
