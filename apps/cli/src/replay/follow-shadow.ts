@@ -18,8 +18,8 @@ interface Report {
 
 /**
  * `baton replay --shadow --follow`: replays a trace again while another process writes to it, and
- * prints the report of the decisions whenever there are new ones, until Ctrl-C. It reads a file only
- * when it has grown.
+ * prints the report of the decisions whenever there are new ones, until Ctrl-C. It reads a file
+ * only when it has grown.
  */
 export async function followShadow(flags: ReplayFlags & { shadow: string }): Promise<void> {
   const stop = new AbortController();

@@ -34,9 +34,10 @@ type Step = -1 | 0 | 1;
  * `throughputSeconds` the throughput-based planner sets lower bounds; like Dynamo it then has no
  * correction factors.
  *
- * Source: ai-dynamo/dynamo, components/src/dynamo/planner/core: load_scaling.py (`_scale_decision`,
- * `_prefill_load_decision`, `_decode_load_decision`, `_agg_…_scaling`; with consolidation, as of
- * commit 0c6da1ec) and perf_model (`estimate_next_ttft`, `estimate_next_itl`, and the prompt tokens of a step in
+ * Source: ai-dynamo/dynamo, components/src/dynamo/planner/core: load_scaling.py
+ * (`_scale_decision`, `_prefill_load_decision`, `_decode_load_decision`, `_agg_prefill_scaling`,
+ * `_agg_decode_scaling`, with consolidation, as of commit 0c6da1ec) and perf_model
+ * (`estimate_next_ttft`, `estimate_next_itl`, and the prompt tokens of a step in
  * `find_best_engine_agg_rps`). In Dynamo a performance model, tuned by past steps, estimates steps,
  * and engines report queued tokens. Here the step-time model estimates steps, and a queued request
  * counts as the mean prompt of the requests that finished last. Dynamo estimates every ITL with the
