@@ -17,8 +17,6 @@ export interface Attack {
   readonly method?: 'GET' | 'POST';
   /** Default `request`. */
   readonly way?: Way;
-  /** CPU time for which it may hold the loop, ms; default 20. */
-  readonly mostHeldMs?: number;
   /** Encodes the body. */
   readonly isZipped?: boolean;
 }

@@ -62,9 +62,29 @@ export const CONNECTION_ROWS: readonly Attack[] = [
     body: () => pipelined(60),
     way: 'wire',
     times: 300,
-    // Node's parser makes objects of each request first: docs/limits.md.
-    mostHeldMs: 60,
     statuses: [200],
+  },
+  {
+    title: '300 connections with 60 requests behind each other that leave',
+    path: MODELS,
+    body: () => pipelined(60),
+    way: 'glance',
+    times: 300,
+    statuses: [200],
+  },
+  {
+    title: '20,000 requests without a host',
+    path: MODELS,
+    body: () => 'GET / HTTP/1.1\r\n\r\n'.repeat(20_000),
+    way: 'wire',
+    statuses: [0, 400],
+  },
+  {
+    title: '20,000 requests that expect what is unknown',
+    path: MODELS,
+    body: () => head('GET', '/', 'expect: x').repeat(20_000),
+    way: 'wire',
+    statuses: [0, 417],
   },
   {
     title: '20 bodies at once that decode to more than one may have',

@@ -8,6 +8,9 @@ import type { OnApplicationShutdown } from '@nestjs/common';
 import { CertificateRefresh } from './certificate-refresh';
 import { answerClientError } from './client-error';
 import { NewConnections } from './connections/arrivals';
+import { ConnectionRequest, ConnectionResponse } from './connections/discarded';
+import { FairReads } from './connections/fair-reads';
+import { withStrictHeads } from './connections/strict-heads';
 import { type RequestListener, Turnstile } from './connections/turnstile';
 
 const MS_PER_SECOND = 1_000;
@@ -26,6 +29,7 @@ const CERT_REQUIRED = 2;
 export class Listeners implements OnApplicationShutdown {
   /** The connections of all listeners. */
   readonly arrivals = new NewConnections();
+  private readonly reads = new FairReads();
   private readonly secure = new Set<SecureServer>();
   private readonly refresh: CertificateRefresh | undefined;
 
@@ -45,12 +49,14 @@ export class Listeners implements OnApplicationShutdown {
   }
 
   create(listener: RequestListener): Server | SecureServer {
-    const { pass } = new Turnstile(listener);
+    const { pass } = new Turnstile(withStrictHeads(listener), this.reads);
     const server =
       this.certificate === undefined
         ? createServer(serverLimits(this.config), pass)
         : this.createSecure(this.certificate, pass);
     this.arrivals.watch(server);
+    server.on('checkExpectation', pass);
+    server.on(this.scheme === 'http' ? 'connection' : 'secureConnection', this.reads.watch);
     server.maxConnections = this.config.maxConnections;
     // One more than allowed, so that an excess is visible: Node drops the headers beyond the limit.
     server.maxHeadersCount = this.config.h11MaxHeaderCount + 1;
@@ -109,5 +115,9 @@ function serverLimits(config: BatonConfig) {
     connectionsCheckingInterval: Math.min(TIMEOUT_CHECK_MS, headersTimeout),
     keepAliveTimeout: config.httpTimeoutKeepAlive * MS_PER_SECOND,
     noDelay: true,
+    // `withStrictHeads` requires it.
+    requireHostHeader: false,
+    IncomingMessage: ConnectionRequest,
+    ServerResponse: ConnectionResponse,
   };
 }

@@ -4,6 +4,7 @@ import { type AddressInfo, Socket } from 'node:net';
 import { setImmediate as turn } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from 'vitest';
 import { exchange } from '../../../test/raw-http';
+import { FairReads } from './fair-reads';
 import { Turnstile } from './turnstile';
 
 /** As many as may wait, and the first. */
@@ -15,7 +16,7 @@ describe('the turnstile', () => {
 
   it('lets a few of the requests in that come together, and more in each turn', async () => {
     const begun: IncomingMessage[] = [];
-    const { pass } = new Turnstile((message) => begun.push(message));
+    const { pass } = new Turnstile((message) => begun.push(message), new FairReads());
     const sent = Array.from({ length: 40 }, () => new IncomingMessage(new Socket()));
     for (const message of sent) {
       const response = new ServerResponse(message);
@@ -34,7 +35,7 @@ describe('the turnstile', () => {
 
   it('lets a probe in before the requests that wait', async () => {
     const begun: (string | undefined)[] = [];
-    const { pass } = new Turnstile(({ url }) => begun.push(url));
+    const { pass } = new Turnstile(({ url }) => begun.push(url), new FairReads());
     for (const url of [...Array<string>(30).fill('/v1/models'), '/health']) {
       const message = Object.assign(new IncomingMessage(new Socket()), { url });
       const response = new ServerResponse(message);
@@ -54,7 +55,7 @@ describe('the turnstile', () => {
         open -= 1;
         response.end(message.url);
       });
-    });
+    }, new FairReads());
     server = createServer(pass).listen(0, '127.0.0.1');
     await once(server, 'listening');
     const { port } = server.address() as AddressInfo;

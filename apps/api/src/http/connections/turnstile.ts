@@ -1,11 +1,15 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { noteArrival } from './arrivals';
+import type { FairReads } from './fair-reads';
+import { allowDestroy, endWithoutTraces, spareDestroy } from './waiting-requests';
 
 export type RequestListener = (message: IncomingMessage, response: ServerResponse) => void;
 
 /** Requests that begin in one turn of the event loop: as many as need some 10 ms on a slow core. */
 const MOST_PER_TURN = 16;
+/** The same while connections wait to be read: a probe may be among their requests. */
+const MOST_WHILE_READING = 4;
 /** Requests of one connection that wait for the answers before them; one more closes it. */
 const MOST_PIPELINED = 64;
 /** A load balancer would take a process out whose probes wait behind thousands of requests. */
@@ -20,7 +24,10 @@ export class Turnstile {
   private readonly pipelined = new WeakMap<Socket, number>();
   private inTurn = 0;
 
-  constructor(private readonly listener: RequestListener) {}
+  constructor(
+    private readonly listener: RequestListener,
+    private readonly reads: FairReads,
+  ) {}
 
   readonly pass: RequestListener = (message, response) => {
     // A response has no socket before those of earlier requests are over.
@@ -43,7 +50,8 @@ export class Turnstile {
   };
 
   private readonly nextTurn = (): void => {
-    const next = this.queue.splice(0, MOST_PER_TURN);
+    const most = this.reads.isHolding ? MOST_WHILE_READING : MOST_PER_TURN;
+    const next = this.queue.splice(0, most);
     this.inTurn = next.length;
     if (next.length > 0) setImmediate(this.nextTurn);
     for (const begin of next) begin();
@@ -51,16 +59,20 @@ export class Turnstile {
 
   private pipeline(message: IncomingMessage, response: ServerResponse): void {
     const { socket } = message;
+    this.reads.count();
     if (socket.destroyed) return;
-    const waiting = this.pipelined.get(socket) ?? 0;
+    spareDestroy(message);
+    const waiting = this.pipelined.get(socket);
+    if (waiting === undefined) endWithoutTraces(socket);
     if (waiting === MOST_PIPELINED) {
       socket.destroy();
       return;
     }
     noteArrival(message);
-    this.pipelined.set(socket, waiting + 1);
+    this.pipelined.set(socket, (waiting ?? 0) + 1);
     response.once('socket', () => {
       this.pipelined.set(socket, (this.pipelined.get(socket) ?? 0) - 1);
+      allowDestroy(message);
       this.pass(message, response);
     });
   }
