@@ -4,6 +4,7 @@ import type { Transport } from '@baton/transport';
 import { LiveMembership } from '@baton/worker';
 import { type DynamicModule, Global, Module, type Provider, Scope } from '@nestjs/common';
 import { INQUIRER } from '@nestjs/core';
+import { CalmMemory } from './calm-memory';
 import { API_IDENTITY, type ApiIdentity, CONFIG, LOGGER, TRANSPORT } from './tokens';
 
 /** The dependencies that the process gets from outside. */
@@ -29,6 +30,7 @@ export class ProcessModule {
         { provide: API_IDENTITY, useValue: identity },
         { provide: LiveMembership, useValue: membership },
         loggerProvider(logger),
+        CalmMemory,
       ],
       exports: [CONFIG, TRANSPORT, API_IDENTITY, LiveMembership, LOGGER],
     };

@@ -35,9 +35,10 @@ export interface ProcessEvents {
 
 /**
  * With an arena for each thread (mallopt(3), M_ARENA_MAX) glibc keeps what threads have freed:
- * 217 MB in place of 190 after requests that threads worked on.
+ * 217 MB in place of 190 after requests that threads worked on. With its growing M_MMAP_THRESHOLD
+ * it also keeps large buffers: 201 MiB in place of 127 after bodies of 15 MiB.
  */
-const MALLOC = { MALLOC_ARENA_MAX: '2' };
+const MALLOC = { MALLOC_ARENA_MAX: '2', MALLOC_MMAP_THRESHOLD_: '131072' };
 /**
  * Streams of a process with the leash. The last pipe is the leash: it closes when this process
  * ends.

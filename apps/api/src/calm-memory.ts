@@ -1,0 +1,48 @@
+import { memoryUsage } from 'node:process';
+import { Injectable, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
+
+const LOOK_EVERY_MS = 5_000;
+/** Growth that is worth a collection, bytes. */
+const WORTH = 32 * 2 ** 20;
+/** Growth between two looks beyond which V8 soon collects by itself, bytes. */
+const BUSY = 8 * 2 ** 20;
+/**
+ * V8 starts to mark when external memory has grown by 64 MiB since the last collection
+ * (`kExternalAllocationSoftLimit` in src/heap/heap.h of V8).
+ */
+const NUDGE = 65 * 2 ** 20;
+
+/**
+ * Lets V8 collect garbage after a load. V8 collects when a program allocates, so a process without
+ * requests keeps the hundreds of megabytes that large bodies and answers have left. A new empty
+ * buffer, whose pages stay untouched, makes V8 mark in its own threads, without holding the event
+ * loop as a call of `gc` would. A process with requests is left alone.
+ */
+@Injectable()
+export class CalmMemory implements OnModuleInit, OnApplicationShutdown {
+  private floor = Infinity;
+  private last = 0;
+  private timer: NodeJS.Timeout | undefined;
+
+  onModuleInit(): void {
+    this.timer = setInterval(() => {
+      const { heapUsed, arrayBuffers } = memoryUsage();
+      if (this.isWorthIt(heapUsed + arrayBuffers)) void new ArrayBuffer(NUDGE);
+    }, LOOK_EVERY_MS).unref();
+  }
+
+  onApplicationShutdown(): void {
+    clearInterval(this.timer);
+  }
+
+  /** Takes note of the memory in use, bytes. True when a collection may free much of it. */
+  isWorthIt(used: number): boolean {
+    const isCalm = Math.abs(used - this.last) < BUSY;
+    this.last = used;
+    this.floor = Math.min(this.floor, used);
+    if (!isCalm || used - this.floor < WORTH) return false;
+    // What a collection leaves is in use.
+    this.floor = used;
+    return true;
+  }
+}
