@@ -26,11 +26,12 @@ export class FairReads {
     socket.once('close', () => this.open.delete(socket));
   };
 
-  /** Counts a request that was read behind an unanswered one. */
-  count(): void {
-    this.inTurn += 1;
-    if (this.inTurn === 1) setImmediate(this.nextTurn);
-    if (this.inTurn === MOST_READ) this.holdAll();
+  /** Counts requests that were read behind an unanswered one, or that end with their connection. */
+  count(requests = 1): void {
+    const before = this.inTurn;
+    this.inTurn += requests;
+    if (before === 0) setImmediate(this.nextTurn);
+    if (before < MOST_READ && this.inTurn >= MOST_READ) this.holdAll();
   }
 
   private holdAll(): void {

@@ -63,7 +63,7 @@ export class Turnstile {
     if (socket.destroyed) return;
     spareDestroy(message);
     const waiting = this.pipelined.get(socket);
-    if (waiting === undefined) endWithoutTraces(socket);
+    if (waiting === undefined) this.expectEnd(socket);
     if (waiting === MOST_PIPELINED) {
       socket.destroy();
       return;
@@ -75,5 +75,12 @@ export class Turnstile {
       allowDestroy(message);
       this.pass(message, response);
     });
+  }
+
+  /** Connections that end together end in several turns. */
+  private expectEnd(socket: Socket): void {
+    endWithoutTraces(socket);
+    const countWaiting = (): void => this.reads.count(this.pipelined.get(socket));
+    socket.once('end', countWaiting).once('error', countWaiting);
   }
 }
