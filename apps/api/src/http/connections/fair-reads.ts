@@ -7,9 +7,9 @@ const RELEASED_PER_TURN = 256;
 
 /**
  * Bounds the requests that one turn of the event loop reads behind unanswered ones. Node's parser
- * makes the objects of all requests in a chunk at once, and a turn reads a chunk of every connection
- * that has one. When a turn has read its share, no other connection is read before the next one;
- * the oldest come first. A client that waits for each answer never causes this.
+ * makes the objects of all requests in a chunk at once, and a turn reads a chunk of every
+ * connection that has one. When a turn has read its share, no other connection is read before the
+ * next one; the oldest come first. A client that waits for each answer never causes this.
  */
 export class FairReads {
   private readonly open = new Set<Socket>();
