@@ -124,7 +124,7 @@ describe('bad input', () => {
     [['policy', 'new'], 'policy new needs a module: `baton policy new my-policy`.'],
     [['policy', 'test'], 'policy test needs a module: `baton policy test ./my-policy.mjs'],
     [['policy', 'ask', 'x'], 'policy ask uses a program on stdin and stdout. Remove x.'],
-    [['policy', 'new', 'x', '--kind', 'y'], '--kind must be one of placement, scaling,'],
+    [['policy', 'new', 'x', '--kind', 'y'], '--kind must be one of placement, decode-placement,'],
     [['docs', '--port', 'x'], '--port x is not a port. Use a number from 1 to 65535.'],
     [['completion', 'fish'], "<shell> must be bash or zsh; 'fish' is not."],
     [['up', '--help=modell'], 'nor an option of baton up; did you mean --help=model?'],
