@@ -14,12 +14,14 @@ import { describeQueues } from './transport/queues';
 import { describeRates } from './transport/rates';
 import { describeRedisOnly } from './transport/redis-only';
 import { describeSteps } from './transport/steps';
+import { describeTurns } from './transport/turns';
 import { inProcessWorld, redisWorld, type WorldFactory } from './transport/world';
 
 /** Both adapters of the transport port have the same contract: one suite runs on each. */
 
 function describeAll(makeWorld: WorldFactory): void {
   describeQueues(makeWorld);
+  describeTurns(makeWorld);
   describeLocks(makeWorld);
   describeBus(makeWorld);
   describeLedger(makeWorld);

@@ -7,3 +7,4 @@ export {
   ScriptRunner,
   type ScriptValue,
 } from './script';
+export { type JobTaker, placeOf, TAKING_ORDER } from './taking-order';

@@ -6,7 +6,7 @@ export interface TransportTimes {
   readonly lockCeilingMs: number;
   readonly lockRenewMs: number;
   readonly stalledCheckMs: number;
-  /** For how long a busy consumer leaves a job to an idle one. */
+  /** For how long a consumer leaves a job to another one whose turn it is. */
   readonly deferenceMs: number;
   /** Awake ms in which an observed lateness decays by half. */
   readonly latenessHalfLifeMs: number;

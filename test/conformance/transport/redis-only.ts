@@ -226,6 +226,20 @@ export function describeRedisOnly(server: () => PrivateRedis): void {
       await world.close();
     });
 
+    it('gives a job to a living consumer after those whose turn it was have died', async () => {
+      const world = redisWorld(server(), { deferenceMs: 1, stalledCheckMs: 60_000 });
+      const transport = await world.connect();
+      const alive = new Taking(transport, 'prefill');
+      await world.untilWaiting('prefill', 0, 1);
+      const places = `{${world.prefix}}:queue:prefill:takers`;
+      const dead = [1, 'dead-idle', 2, 'dead-idle-too', 4e15, 'dead-busy'];
+      await withAdmin(server(), (admin) => admin.zadd(places, ...dead));
+      await transport.jobs.add('prefill', jobs(3));
+      await alive.untilTaken(3);
+      await world.untilWaiting('prefill', 0, 1);
+      await world.close();
+    });
+
     it('leaves no key without expiry except the queues themselves', async () => {
       const world = redisWorld(server());
       const transport = await world.connect();

@@ -29,6 +29,8 @@ export interface World {
   restart(): Promise<void>;
   /** Breaks all connections, which may reconnect at once. Only messages are lost. */
   breakConnections(): Promise<void>;
+  /** Resolves when so many idle and busy consumers with room wait for a job of the queue. */
+  untilWaiting(queue: QueueName, idle: number, busy: number): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -61,6 +63,8 @@ export function inProcessWorld(times: Partial<TransportTimes> = {}): World {
       await Promise.resolve();
       hub.comeBack();
     },
+    // A consumer waits as soon as it has joined; deliveries come with the next turn.
+    untilWaiting: () => new Promise((resolve) => setImmediate(resolve)),
     close: async () => {
       await Promise.all(transports.map((transport) => transport.close()));
     },
@@ -100,6 +104,14 @@ export function redisWorld(server: PrivateRedis, times: Partial<TransportTimes> 
         { what: 'all transports have noticed the break' },
       );
     },
+    untilWaiting: (queue, idle, busy) =>
+      withAdmin(server, async (admin) => {
+        const places = `{${prefix}}:queue:${queue.replace(':', '%3A')}:takers`;
+        const count = (from: string, to: string): Promise<number> => admin.zcount(places, from, to);
+        const isSo = async (): Promise<boolean> =>
+          (await count('-inf', '(4e15')) === idle && (await count('4e15', '+inf')) === busy;
+        await waitUntil(isSo, { what: `${idle} idle and ${busy} busy consumers wait` });
+      }),
     close: async () => {
       await Promise.all(transports.map((transport) => transport.close()));
     },

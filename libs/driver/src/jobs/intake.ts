@@ -1,5 +1,12 @@
 import type { EngineJob } from '@baton/contract';
-import type { EngineIdentity, EngineSlot, IncomingRuns, Run, RunTable } from '@baton/live-engine';
+import type {
+  EngineIdentity,
+  EngineSlot,
+  IncomingRuns,
+  Run,
+  RunTable,
+  StepLoop,
+} from '@baton/live-engine';
 import { Room } from '@baton/placement';
 import { engineQueue, sharedQueue } from '@baton/routing';
 import type { EngineStats, Logger } from '@baton/telemetry';
@@ -15,6 +22,7 @@ export interface IntakeParts {
   readonly options: Pick<DriverOptions, 'role' | 'facts' | 'maxRuns'>;
   readonly jobs: JobQueues;
   readonly slot: EngineSlot;
+  readonly loop: Pick<StepLoop, 'isStepping'>;
   readonly runs: RunTable;
   readonly incoming: IncomingRuns;
   readonly target: TargetSide;
@@ -84,11 +92,15 @@ export class Intake {
     return { begins, isIdle: () => this.isIdle };
   }
 
-  /** True when the engine has no work and none is on its way to it. */
+  /**
+   * True when the engine has no work and none is on its way to it. A step whose results are sent
+   * ahead is work until its end.
+   */
   private get isIdle(): boolean {
-    const { executor, runs, slot, incoming, target } = this.parts;
+    const { executor, runs, slot, loop, incoming, target } = this.parts;
     if (!this.isOpen || incoming.sequences > 0) return false;
     if (executor !== undefined) return runs.size === 0;
+    if (loop.isStepping) return false;
     const { running, waiting, deferred } = slot.engine.snapshot();
     return running + waiting + deferred + target.waitingForRoom === 0;
   }

@@ -230,9 +230,10 @@ export class StepReports implements StepListener {
     const { timelines, stepFrames, pace } = this.parts;
     timelines?.step(facts);
     stepFrames.publish(facts, pace.stepUs);
-    const { scheduled, finished, held, rejected } = facts;
+    const { scheduled, emitted, finished, held, rejected } = facts;
     const left = finished.length + held.length + rejected.length;
-    this.hasMadeRoom = scheduled.length + left > 0;
+    // Without tokens, the sequences of the step may have been aborted, and the engine be idle.
+    this.hasMadeRoom = scheduled.length + left > 0 || emitted.length === 0;
   }
 
   /** Sequences that waited for room do not enter the batch that was due before there was room. */

@@ -17,7 +17,7 @@ return false
 `,
 };
 
-/** The keys of a queue, with their types in Redis; all but `idle` are BullMQ's. */
+/** The keys of a queue, with their types in Redis; all but the last two are BullMQ's. */
 const OF_QUEUE: readonly (readonly [string, string])[] = [
   ['wait', 'list'],
   ['active', 'list'],
@@ -27,7 +27,8 @@ const OF_QUEUE: readonly (readonly [string, string])[] = [
   ['meta', 'hash'],
   ['events', 'stream'],
   ['id', 'string'],
-  ['idle', 'zset'],
+  ['takers', 'zset'],
+  ['woken', 'hash'],
 ];
 
 /** The keys that every cluster has, with their types: another program's keys show here. */

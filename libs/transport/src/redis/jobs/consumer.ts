@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Beat, quicken, SLOW_BEAT_MS } from '@baton/clock';
 import { Signal } from '@baton/kernel';
+import type { JobTaker } from '@baton/redis-scripts';
 import type { Redis } from 'ioredis';
 import type { ConsumeOptions, JobConsumer } from '../../port/queues';
 import type { TransportTimes } from '../../times';
@@ -44,12 +45,15 @@ export class RedisConsumer implements JobConsumer {
   private readonly stalledCheck: Beat;
   private readonly id = randomUUID();
   private takes = 0;
-  /** Time of the last take, ms since the Unix epoch. */
-  private tookMs = Date.now();
+  /** Its turn in the order of takers, and whether it is there as idle; undefined: it is not there. */
+  private turn = 0;
+  private entered: 'idle' | 'busy' | undefined;
   /** The connection of a blocking wait, during the wait. */
   private blocked: Redis | undefined;
   /** Estimated waiting jobs: the number that the last take left, or one after a wait. */
   private left = 1;
+  /** Runs while jobs are left to another consumer. */
+  private moment: NodeJS.Timeout | undefined;
   /** Awake time of the next check for stalled jobs. */
   private checkDueMs = 0;
   /** Jobs that consumers of the queue hold, as last seen. */
@@ -80,16 +84,19 @@ export class RedisConsumer implements JobConsumer {
 
   wake(): void {
     this.changed.fire();
-    if (this.blocked !== undefined) this.offer();
+    if (this.blocked !== undefined) this.enter();
   }
 
   pause(): void {
     if (this.state === 'taking') this.state = 'paused';
+    this.withdraw();
     this.changed.fire();
   }
 
   async close(): Promise<void> {
     this.state = 'closed';
+    this.withdraw();
+    clearTimeout(this.moment);
     this.changed.fire();
     this.stalledCheck.stop();
     this.held.close();
@@ -99,15 +106,17 @@ export class RedisConsumer implements JobConsumer {
   private async takeJobs(): Promise<void> {
     while (this.state === 'taking') {
       const room = this.options.room();
-      if (room <= 0) await this.changed.wait();
-      else if (!this.link.isUp) await Promise.race([this.link.whenUp(), this.changed.wait()]);
+      if (room <= 0) {
+        this.withdraw();
+        await this.changed.wait();
+      } else if (!this.link.isUp) await Promise.race([this.link.whenUp(), this.changed.wait()]);
       else await this.takeOrWait(room);
     }
   }
 
   private async takeOrWait(room: number): Promise<void> {
     try {
-      if (this.left > 0) await this.take(Math.min(room, MOST_AT_ONCE));
+      if (this.left > 0) await this.take(room);
       else {
         await this.waitForJob();
         this.left = 1;
@@ -120,30 +129,45 @@ export class RedisConsumer implements JobConsumer {
   }
 
   /** Takes several jobs in one round trip and one atomic step. */
-  private async take(wanted: number): Promise<void> {
+  private async take(room: number): Promise<void> {
     this.takes += 1;
     const token = `${this.id}:${this.takes}`;
     const lockedMs = performance.now();
     this.worker.opts.lockDuration = this.held.leaseMs;
-    const taker = { id: this.id, isIdle: this.isIdle };
-    const { jobs, left, isDeferred } = await this.taking.take(token, wanted, taker);
-    if (jobs.length > 0) {
-      quicken();
-      this.tookMs = Date.now();
-    }
-    this.left = left;
+    const taker = this.takerWith(room);
+    const { jobs, left, isDeferred, turn } = await this.taking.take(
+      token,
+      Math.min(room, MOST_AT_ONCE),
+      taker,
+    );
+    if (jobs.length > 0) quicken();
+    this.turn = turn;
+    if (jobs.length >= room || !this.taking.hasOrder) this.entered = undefined;
+    else this.entered = taker.isIdle && jobs.length === 0 ? 'idle' : 'busy';
+    this.left = isDeferred ? 0 : left;
+    clearTimeout(this.moment);
+    if (isDeferred) this.moment = setTimeout(this.remind, this.times.deferenceMs + 1);
     for (const job of jobs) this.receive(job, token, lockedMs);
-    if (isDeferred) await this.rest(this.times.deferenceMs);
+    if (this.state !== 'taking') this.withdraw();
   }
 
-  private get isIdle(): boolean {
-    return this.options.isIdle?.() === true;
+  private takerWith(room: number): JobTaker {
+    return { id: this.id, isIdle: this.options.isIdle?.() === true, turn: this.turn, room };
   }
 
-  /** Registers an idle consumer, so that busy ones leave jobs to it. */
-  private offer(): void {
-    if (this.state !== 'taking' || !this.link.isUp || !this.isIdle) return;
-    this.taking.offer(this.id, this.tookMs).catch(() => undefined);
+  /** Gives it a place in the order, or the right one when it has become idle or busy since. */
+  private enter(): void {
+    const taker = this.takerWith(1);
+    const kind = taker.isIdle ? 'idle' : 'busy';
+    if (!this.taking.hasOrder || this.entered === kind || !this.link.isUp) return;
+    this.entered = kind;
+    this.taking.enter(taker).catch(() => undefined);
+  }
+
+  private withdraw(): void {
+    if (this.entered === undefined || !this.link.isUp) return;
+    this.entered = undefined;
+    this.taking.withdraw(this.takerWith(0)).catch(() => undefined);
   }
 
   private receive({ bull, permit }: BatchJob, token: string, lockedMs: number): void {
@@ -164,13 +188,20 @@ export class RedisConsumer implements JobConsumer {
   private async waitForJob(): Promise<void> {
     const blocking = (await this.worker.waitUntilReady()) as unknown as Redis;
     this.blocked = blocking;
-    this.offer();
+    this.enter();
     const popped = await blocking
       .bzpopmin(this.worker.toKey('marker'), this.taking.wakeKey(this.id), BLOCK_SECONDS)
       .finally(() => (this.blocked = undefined));
     if (popped === null || (this.state === 'taking' && this.options.room() > 0)) return;
+    this.withdraw();
     if (this.link.isUp) await this.mark();
   }
+
+  /** Wakes a worker for jobs that were left to another consumer, which may have ended. */
+  private readonly remind = (): void => {
+    const marked = this.look().then(([, waiting]) => (waiting > 0 ? this.mark() : undefined));
+    marked.catch(() => undefined);
+  };
 
   /** Wakes one worker that waits for a job. */
   private async mark(): Promise<void> {

@@ -1,35 +1,41 @@
 import type { EngineJob } from '@baton/contract';
-import type { Script, ScriptReply } from '@baton/redis-scripts';
+import {
+  type JobTaker,
+  placeOf,
+  type Script,
+  type ScriptCall,
+  type ScriptReply,
+  TAKING_ORDER,
+} from '@baton/redis-scripts';
 import { Job, type JobJsonRaw } from 'bullmq';
 import type { RunPermit } from '../../port/ledger';
 import type { RunClaim } from '../../port/queues';
+import { BLOCK_SECONDS } from '../connection/client';
 import type { RedisLink } from '../connection/link';
 import { type LedgerCalls, readPermit } from '../ledger-calls';
 import { BullCalls } from './bull-calls';
 import type { BullJob, BullWorker } from './held-jobs';
-import { keepTaken } from './queue-life';
-import { DEFERS, LEFT } from './queue-scripts';
+import { isOwn, keepTaken } from './queue-life';
+import { LEFT } from './queue-scripts';
 
-/** Time to live of the wake-up of a consumer that may have ended. */
-const WAKE_TTL_MS = 10_000;
+/** Time to live of the order of consumers. Each of them enters again whenever a wait ends. */
+const ORDER_TTL_MS = 3_000 * BLOCK_SECONDS;
 
 /**
- * Takes one job after the other, until there are enough, none is left, or an idle consumer has to
- * take them. A consumer that takes a job is no longer idle. `permitOf` begins the run of a job.
+ * Takes one job after the other, until the consumer has enough or its share of those that wait.
+ * `order` keeps the order of consumers, and `permitOf` begins the run of a job.
  */
 const TAKE_JOBS = `
-local jobs, isDeferred = {}, false
-for i = 1, tonumber(leftArgs[1]) do
-  if left() == 0 then break end
-  isDeferred = defers()
-  if isDeferred then break end
+local jobs, order = {}, order()
+for i = 1, math.min(tonumber(leftArgs[1]), order.share(left())) do
   local taken = take()
   if type(taken[1]) ~= 'table' then break end
   jobs[i] = {taken[2], taken[1], permitOf(taken[2], taken[1])}
-  defersArgs[1] = '0'
 end
+order.took(#jobs)
 keep()
-return {left(), jobs, isDeferred}
+local rest = left()
+return {rest, jobs, rest > 0 and order.leaves(), order.turn}
 `;
 
 const TAKE: Script = { name: 'takeJobs', body: `local function permitOf() end${TAKE_JOBS}` };
@@ -68,14 +74,10 @@ export interface TakenBatch {
   readonly jobs: readonly BatchJob[];
   /** Jobs that wait in the queue after it. */
   readonly left: number;
-  /** True when the jobs are left to an idle consumer, which was woken. */
+  /** True when those are for another consumer, which was woken. */
   readonly isDeferred: boolean;
-}
-
-/** A consumer that takes jobs. */
-export interface JobTaker {
-  readonly id: string;
-  readonly isIdle: boolean;
+  /** The turn of the consumer from now on. */
+  readonly turn: number;
 }
 
 export interface JobTakingParts {
@@ -83,28 +85,29 @@ export interface JobTakingParts {
   readonly worker: BullWorker;
   readonly ledger: LedgerCalls;
   readonly begins: RunClaim | undefined;
+  /** Time that a woken consumer has before others take the job. */
+  readonly momentMs: number;
 }
 
 /** Takes jobs by BullMQ's own command, and begins their runs, as one script. */
 export class JobTaking {
+  /** An engine's own queue has one consumer, and no order. */
+  readonly hasOrder: boolean;
   private readonly bull: BullCalls;
 
   constructor(private readonly parts: JobTakingParts) {
+    this.hasOrder = !isOwn(parts.worker);
     this.bull = new BullCalls(parts.link.commands);
   }
 
   /** @param token of the locks; @param wanted most jobs */
-  async take(token: string, wanted: number, { id, isIdle }: JobTaker): Promise<TakenBatch> {
+  async take(token: string, wanted: number, taker: JobTaker): Promise<TakenBatch> {
     const { link, worker, ledger, begins } = this.parts;
     const { wait = '', prioritized = '', delayed = '', marker = '' } = worker.keys;
     const keys = [wait, prioritized, delayed, marker];
     const left = { script: LEFT, keys, args: [wanted] };
-    const defers = {
-      args: [isIdle ? 1 : 0, id, this.wakeKey(''), WAKE_TTL_MS],
-      ...{ script: DEFERS, keys: [this.idleKey, marker] },
-    };
     const take = await this.bull.take(worker, token);
-    const calls = { take, left, defers, keep: keepTaken(worker) };
+    const calls = { take, left, order: this.orderOf(taker), keep: keepTaken(worker) };
     const reply =
       begins === undefined
         ? await link.scripts.runFolded(TAKE, calls)
@@ -123,10 +126,18 @@ export class JobTaking {
     await link.scripts.run(script, keys, args);
   }
 
-  /** Registers a consumer as idle, until it takes or another leaves jobs to it. */
-  async offer(id: string, tookMs: number): Promise<void> {
+  /** Changes the place of a consumer that waits. */
+  async enter(taker: JobTaker): Promise<void> {
     const { link } = this.parts;
-    await link.call('offer to take', () => link.commands.zadd(this.idleKey, tookMs, id));
+    const [takers] = this.orderKeys;
+    await link.call('wait for jobs', () => link.commands.zadd(takers, placeOf(taker), taker.id));
+  }
+
+  /** No job is left to a consumer that has gone or has no room. */
+  async withdraw({ id }: JobTaker): Promise<void> {
+    const { link } = this.parts;
+    const [takers] = this.orderKeys;
+    await link.call('wait no longer', () => link.commands.zrem(takers, id));
   }
 
   /** A value in this key wakes the consumer. */
@@ -134,14 +145,22 @@ export class JobTaking {
     return this.parts.worker.toKey(`wake:${id}`);
   }
 
-  /** Sorted set of the consumers that are idle, by when they took last. */
-  private get idleKey(): string {
-    return this.parts.worker.toKey('idle');
+  private orderOf({ id, isIdle, turn, room }: JobTaker): ScriptCall {
+    const { worker, momentMs } = this.parts;
+    const { marker = '' } = worker.keys;
+    const order = [this.hasOrder ? id : '', isIdle ? 1 : 0, turn, room];
+    const args = [...order, this.wakeKey(''), ORDER_TTL_MS, momentMs];
+    return { script: TAKING_ORDER, keys: [...this.orderKeys, marker], args };
+  }
+
+  private get orderKeys(): readonly [takers: string, woken: string] {
+    const { worker } = this.parts;
+    return [worker.toKey('takers'), worker.toKey('woken')];
   }
 
   private read(reply: ScriptReply): TakenBatch {
-    const [left, jobs, isDeferred] = reply as readonly [number, readonly RawJob[], 1 | null];
-    return { left, jobs: jobs.map((raw) => this.jobOf(raw)), isDeferred: isDeferred === 1 };
+    const [left, jobs, isDeferred, turn] = reply as RawBatch;
+    return { left, turn, jobs: jobs.map((raw) => this.jobOf(raw)), isDeferred: isDeferred === 1 };
   }
 
   private jobOf([id, fields, permit]: RawJob): BatchJob {
@@ -156,4 +175,5 @@ export class JobTaking {
   }
 }
 
+type RawBatch = readonly [left: number, jobs: readonly RawJob[], deferred: 1 | null, turn: number];
 type RawJob = readonly [id: string, fields: readonly string[], permit?: ScriptReply];

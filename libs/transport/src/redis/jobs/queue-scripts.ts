@@ -62,26 +62,6 @@ return left
 `,
 };
 
-/**
- * Whether a busy consumer leaves the waiting jobs to an idle one. If so, the script wakes the idle
- * consumer whose last take is the oldest. This happens once per registration as idle, so a dead
- * consumer delays one take. KEYS: the idle consumers by when they took last, marker. ARGV: 1 for a
- * consumer that is idle, its id, prefix of the keys that wake consumers, TTL of such a key.
- */
-export const DEFERS: Script = {
-  name: 'defers',
-  body: `
-redis.call('ZREM', KEYS[1], ARGV[2])
-if ARGV[1] == '1' then return false end
-local idle = redis.call('ZPOPMIN', KEYS[1])[1]
-if not idle then return false end
-redis.call('ZREM', KEYS[2], '0')
-redis.call('ZADD', ARGV[3] .. idle, 0, '0')
-redis.call('PEXPIRE', ARGV[3] .. idle, ARGV[4])
-return true
-`,
-};
-
 /** KEYS: active, wait, prioritized. Answers how many jobs are taken, and how many wait. */
 export const LOOK: Script = {
   name: 'look',

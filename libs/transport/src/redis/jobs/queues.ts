@@ -82,7 +82,10 @@ export class RedisQueues implements JobQueues {
     worker.on('error', () => undefined);
     const { link, ledger, times } = this;
     const steps = new JobSteps({ link, worker, ledger, queueOf: (name) => this.queue(name) });
-    const taking = new JobTaking({ link, worker, ledger, begins: options.begins });
+    const taking = new JobTaking({
+      ...{ link, worker, ledger, begins: options.begins },
+      momentMs: times.deferenceMs,
+    });
     const consumer = new RedisConsumer({ link, worker, times, steps, taking }, options);
     const life = isOwn(worker)
       ? new QueueLife(this.link, worker, this.times.queueLifeMs)
