@@ -6,7 +6,10 @@ export interface TransportTimes {
   readonly lockCeilingMs: number;
   readonly lockRenewMs: number;
   readonly stalledCheckMs: number;
-  /** For how long a consumer leaves a job to another one whose turn it is. */
+  /**
+   * For how long a consumer leaves a job to another one whose turn it is. An idle engine dates a
+   * step back by more.
+   */
   readonly deferenceMs: number;
   /** Awake ms in which an observed lateness decays by half. */
   readonly latenessHalfLifeMs: number;
@@ -27,7 +30,7 @@ export const DEFAULT_TIMES: TransportTimes = {
   lockCeilingMs: 30_000,
   lockRenewMs: 450,
   stalledCheckMs: 400,
-  deferenceMs: 5,
+  deferenceMs: 15,
   latenessHalfLifeMs: 10_000,
   tombstoneMs: 60_000,
   promptTtlMs: 600_000,

@@ -22,6 +22,9 @@ const REST_MS = 100;
 /** Jobs per round trip at most; more would leave too few to the other consumers of a queue. */
 const MOST_AT_ONCE = 4;
 
+/** Moments of a woken consumer after which one that has not taken since looks for jobs. */
+const MOMENTS = 4;
+
 export interface ConsumerParts {
   readonly link: RedisLink;
   readonly worker: BullWorker;
@@ -53,7 +56,7 @@ export class RedisConsumer implements JobConsumer {
   /** Estimated waiting jobs: the number that the last take left, or one after a wait. */
   private left = 1;
   /** Runs while jobs are left to another consumer. */
-  private moment: NodeJS.Timeout | undefined;
+  private reminder: NodeJS.Timeout | undefined;
   /** Awake time of the next check for stalled jobs. */
   private checkDueMs = 0;
   /** Jobs that consumers of the queue hold, as last seen. */
@@ -96,7 +99,7 @@ export class RedisConsumer implements JobConsumer {
   async close(): Promise<void> {
     this.state = 'closed';
     this.withdraw();
-    clearTimeout(this.moment);
+    clearTimeout(this.reminder);
     this.changed.fire();
     this.stalledCheck.stop();
     this.held.close();
@@ -145,8 +148,8 @@ export class RedisConsumer implements JobConsumer {
     if (jobs.length >= room || !this.taking.hasOrder) this.entered = undefined;
     else this.entered = taker.isIdle && jobs.length === 0 ? 'idle' : 'busy';
     this.left = isDeferred ? 0 : left;
-    clearTimeout(this.moment);
-    if (isDeferred) this.moment = setTimeout(this.remind, this.times.deferenceMs + 1);
+    clearTimeout(this.reminder);
+    if (isDeferred) this.reminder = setTimeout(this.remind, MOMENTS * this.times.deferenceMs);
     for (const job of jobs) this.receive(job, token, lockedMs);
     if (this.state !== 'taking') this.withdraw();
   }
