@@ -48,8 +48,9 @@ export class RedisConsumer implements JobConsumer {
   private readonly stalledCheck: Beat;
   private readonly id = randomUUID();
   private takes = 0;
-  /** Its turn in the order of takers, and whether it is there as idle; undefined: it is not there. */
+  /** Its turn in the order of takers. */
   private turn = 0;
+  /** How it is in that order; undefined: it is not there. */
   private entered: 'idle' | 'busy' | undefined;
   /** The connection of a blocking wait, during the wait. */
   private blocked: Redis | undefined;
