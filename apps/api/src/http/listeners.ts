@@ -8,10 +8,14 @@ import type { OnApplicationShutdown } from '@nestjs/common';
 import { CertificateRefresh } from './certificate-refresh';
 import { answerClientError } from './client-error';
 import { NewConnections } from './connections/arrivals';
-import { ConnectionRequest, ConnectionResponse } from './connections/discarded';
 import { FairReads } from './connections/fair-reads';
-import { withStrictHeads } from './connections/strict-heads';
-import { type RequestListener, Turnstile } from './connections/turnstile';
+import {
+  ConnectionRequest,
+  ConnectionResponse,
+  type RequestListener,
+  Turnstile,
+  withStrictHeads,
+} from './connections/turnstile';
 
 const MS_PER_SECOND = 1_000;
 /** Interval at which Node checks for requests that take too long. */

@@ -1,5 +1,5 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Socket } from 'node:net';
+import { IncomingMessage, ServerResponse } from 'node:http';
+import { Socket } from 'node:net';
 import { noteArrival } from './arrivals';
 import type { FairReads } from './fair-reads';
 import { allowDestroy, endWithoutTraces, spareDestroy } from './waiting-requests';
@@ -14,6 +14,8 @@ const MOST_WHILE_READING = 4;
 const MOST_PIPELINED = 64;
 /** A load balancer would take a process out whose probes wait behind thousands of requests. */
 const PROBE = '/health';
+/** The expectation that Node's server meets itself. */
+const CONTINUE = /(?:^|\W)100-continue(?:$|\W)/i;
 
 /**
  * Begins a few requests in each turn of the event loop, probes first, so that requests that arrive
@@ -84,3 +86,54 @@ export class Turnstile {
     socket.once('end', countWaiting).once('error', countWaiting);
   }
 }
+
+/**
+ * Refuses requests without `Host` and with an unknown expectation as Node's server does: 400 and
+ * 417. Node's server would refuse all of a chunk in one turn of the event loop, before it calls a
+ * listener.
+ */
+export function withStrictHeads(listener: RequestListener): RequestListener {
+  return (message, response) => {
+    const { host, expect } = message.headers;
+    if (host === undefined && message.httpVersion === '1.1') {
+      response.writeHead(400, { connection: 'close' }).end();
+    } else if (expect !== undefined && !CONTINUE.test(expect)) {
+      response.writeHead(417).end();
+    } else {
+      listener(message, response);
+    }
+  };
+}
+
+/**
+ * Classes for the requests of a server. Node's parser finishes a chunk of bytes though the
+ * connection has been closed, and makes two objects for each of up to 3,600 requests in it. Those
+ * that come after the end share one request and one response, which ignore everything.
+ */
+export class ConnectionRequest extends IncomingMessage {
+  constructor(socket: Socket) {
+    if (socket.destroyed) return DISCARDED_REQUEST;
+    super(socket);
+  }
+}
+
+export class ConnectionResponse extends ServerResponse<IncomingMessage> {
+  constructor(...args: ConstructorParameters<typeof ServerResponse<IncomingMessage>>) {
+    if (args[0] === DISCARDED_REQUEST) return DISCARDED_RESPONSE;
+    super(...args);
+  }
+}
+
+const DISCARDED_REQUEST = new IncomingMessage(new Socket().destroy());
+const DISCARDED_RESPONSE = new ServerResponse(DISCARDED_REQUEST);
+
+Object.assign(DISCARDED_REQUEST, {
+  destroy: () => DISCARDED_REQUEST,
+  push: () => false,
+});
+// Node keeps the headers that it has parsed once.
+Object.defineProperty(DISCARDED_REQUEST, 'headers', { value: {} });
+Object.assign(DISCARDED_RESPONSE, {
+  on: () => DISCARDED_RESPONSE,
+  assignSocket: () => undefined,
+});
