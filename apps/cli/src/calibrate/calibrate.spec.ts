@@ -267,6 +267,6 @@ describe('baton calibrate', () => {
   it('fails when the profile cannot be written', async () => {
     const { exitCode, stderr } = await baton('calibrate', '--input', LOG, '--out', folder);
     expect(exitCode).toBe(1);
-    expect(stderr).toContain('cannot be written (EISDIR');
+    expect(stderr).toContain('cannot be written (it is a folder)');
   });
 });
