@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { Agent, get, type IncomingMessage } from 'node:http';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { median, quantile } from '@baton/kernel';
@@ -61,11 +63,30 @@ function lateServer(stamps: readonly Stamp[]): string | null {
   return half > MOST_LATE_MS ? `half of the first tokens left ${half.toFixed(1)} ms late` : null;
 }
 
+/** The time of an empty request to the server and its answer on this machine, median, in ms. */
+async function plainRoundTripMs(): Promise<number> {
+  const agent = new Agent({ keepAlive: true });
+  const tookMs: number[] = [];
+  for (let i = 0; i < 100; i += 1) {
+    const startMs = performance.now();
+    const [answer] = (await once(get(`${server.origin}/v1/models`, { agent }), 'response')) as [
+      IncomingMessage,
+    ];
+    tookMs.push(performance.now() - startMs);
+    answer.resume();
+    await once(answer, 'end');
+  }
+  agent.destroy();
+  return median(tookMs.slice(50));
+}
+
 describe('baton bench', () => {
   it.each(['openai', 'openai-chat', 'responses'])(
-    'reports TTFT and ITL of %s within 1 ms of the server’s stamps',
+    'reports TTFT and ITL of %s within 1 ms of the server’s stamps, or three plain round trips',
     (backend) =>
       untilNotVoid(async () => {
+        // A slow machine needs longer for a plain request, and for one of the load as well.
+        const mostMs = Math.max(1, 3 * (await plainRoundTripMs()));
         const load = ['--num-prompts', '50', '--request-rate', '80', '--backend', backend];
         const { result, stamps } = await bench(...load, ...DELAYS, '--save-detailed');
         const off = stamps.map(({ id, receivedMs, writtenMs }) => {
@@ -81,8 +102,8 @@ describe('baton bench', () => {
         const itlOff = Math.abs(result.median_itl_ms / median(result.itls.flat()) / 1e3 - 1);
         const check = (): void => {
           expect(itlOff).toBeLessThan(0.01);
-          expect(lowerQuartile(off.map(({ ttft }) => ttft))).toBeLessThan(1);
-          expect(lowerQuartile(off.flatMap(({ itl }) => itl))).toBeLessThan(1);
+          expect(lowerQuartile(off.map(({ ttft }) => ttft))).toBeLessThan(mostMs);
+          expect(lowerQuartile(off.flatMap(({ itl }) => itl))).toBeLessThan(mostMs);
         };
         return { check, void: result.load_generator.void ?? lateServer(stamps) };
       }),
