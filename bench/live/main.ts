@@ -65,5 +65,17 @@ async function compare(args: readonly string[]): Promise<void> {
   process.stdout.write(`${JSON.stringify(result, null, 2)}\n`);
 }
 
+const HELP = `npm run bench -- [flags], or npm run bench -- live-virtual [flags]
+
+Measures the live budgets, which takes some 10 minutes, and prints one JSON document. live-virtual
+compares only the two clocks.
+
+  --quick       shortens every part; such a result must not be committed
+  --save        writes the result to bench/results/live.json
+
+  live-virtual --runs 5 --requests 2000 --speedup 1 --placement pull|round-robin
+`;
+
 const [, , part, ...args] = process.argv;
-void (part === 'live-virtual' ? compare(args) : main());
+if (process.argv.includes('--help')) process.stdout.write(HELP);
+else void (part === 'live-virtual' ? compare(args) : main());
