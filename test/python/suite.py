@@ -150,7 +150,7 @@ class AnEnvironment(unittest.TestCase):
         self.assertEqual(summary["completed"], 40)
 
     def test_ends_with_the_sentence_of_the_command_line(self):
-        with self.assertRaisesRegex(baton.BatonError, "leave placement out"):
+        with self.assertRaisesRegex(baton.BatonError, "Remove --placement"):
             PlacementEnv(**FEW, placement="random")
         env = self.env_of(PlacementEnv, topology="3P2D")
         env.reset(seed=0)
