@@ -1,13 +1,22 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { gunzipSync } from 'node:zlib';
 
-const DATA = join(__dirname, '..', '..', '..', 'data');
+export const DATA = join(__dirname, '..', '..', '..', 'data');
 
 /** The lines of a shipped file, without its last line break. */
 export function linesOf(...path: string[]): string[] {
   return readFileSync(join(DATA, ...path), 'utf8')
     .trimEnd()
     .split(/\r?\n/);
+}
+
+/** The lines of a shipped gzip file, without its last line break. */
+export function zippedLinesOf(...path: string[]): string[] {
+  return gunzipSync(readFileSync(join(DATA, ...path)))
+    .toString()
+    .trimEnd()
+    .split('\n');
 }
 
 /** The rows of a CSV without quotes, by the names of its columns. */

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { withProgress } from '../../apps/cli/src/progress';
 import { type Finding, isMissed, tableOf } from './finding';
 import { h100ClosedLoop } from './h100-closed-loop';
+import { measuredSteps } from './measured-steps';
 import { hitRates, prefillSeconds } from './mooncake';
 import { pooledHitRates, pooledPrefillSeconds } from './mooncake-pool';
 import { servingPointsCsv } from './serving/scoreboard';
@@ -13,6 +14,13 @@ import { vllmLog } from './vllm-log';
 const DOCS = join(__dirname, '..', '..', '..', 'docs');
 const PAGE = join(DOCS, 'validation.md');
 const POINTS = join(DOCS, 'validation-serving.csv');
+const STEPS = [
+  '## Engine steps of PyTorch on our own H100 and H200, blind\n\n',
+  'Composed steps without overhead, and the medians of steps that `python -m baton.measure` took ',
+  '(`data/measured/pytorch-hopper`). Nothing is fitted to them. In BF16 the products are the same ',
+  'cuBLAS kernels as in the tables; FP8 products, attention and elementwise kernels are others. ',
+  'Errors are of composed over measured.',
+].join('');
 const SERVING = [
   '## Published serving points, blind\n\n',
   'This part replays the closed loops of `data/measured/serving/given.csv` with composed step ',
@@ -46,7 +54,8 @@ async function main(): Promise<void> {
     servingReport({ ...servingArguments(process.argv), onProgress }),
   );
   const listed = notes.map((note) => `* ${note}`).join('\n');
-  const parts = [summary(findings), listed, tables(findings), SERVING, serving.text];
+  const steps = `${STEPS}\n\n${measuredSteps()}`;
+  const parts = [summary(findings), listed, tables(findings), steps, SERVING, serving.text];
   const text = parts.join('\n\n');
   process.stdout.write(text);
   if (!process.argv.includes('--save')) return;

@@ -3,6 +3,7 @@
 import json
 import os
 import subprocess
+import sys
 import tempfile
 import unittest
 import warnings
@@ -11,6 +12,8 @@ from pathlib import Path
 import baton
 import pandas as pd
 from baton.environments import DecodePlacementEnv, PlacementEnv, ScalingEnv, good_requests
+from baton.measure.batches import batches
+from baton.measure.shapes import read_shapes
 from baton.program import arguments
 from gymnasium.utils.env_checker import check_env
 
@@ -94,6 +97,66 @@ class APlan(unittest.TestCase):
         self.assertEqual(splits.loc[found.winner, "ttft_ms_p90"], best["ttft_ms"]["p90"])
         self.assertEqual(splits["goodput_rps"].max(), best["goodput_rps"])
         self.assertGreater(len(found.frontier), 0)
+
+
+class AMeasurement(unittest.TestCase):
+    """Without PyTorch: what is read and checked before it is needed."""
+
+    LLAMA = {
+        "hidden_size": 4096,
+        "intermediate_size": 14336,
+        "num_attention_heads": 32,
+        "num_key_value_heads": 8,
+        "num_hidden_layers": 32,
+        "vocab_size": 128256,
+    }
+
+    def shapes_of(self, tp: int = 1, **fields):
+        with tempfile.TemporaryDirectory() as folder:
+            file = Path(folder, "config.json")
+            file.write_text(json.dumps({**self.LLAMA, **fields}))
+            return read_shapes(Path(folder), tp)
+
+    def test_has_the_matrices_of_one_rank(self):
+        of_inputs = {"qkv": (768, 4096), "gate_up": (3584, 4096)}
+        of_outputs = {"output": (4096, 512), "down": (4096, 1792)}
+        self.assertEqual(self.shapes_of(tp=8).matrices(), {**of_inputs, **of_outputs})
+
+    def test_refuses_what_it_cannot_measure_in_one_sentence(self):
+        for fields, tp, sentence in (
+            ({"num_local_experts": 8}, 1, "Only dense models are measured."),
+            ({"vocab_size": None}, 1, "has no vocab_size."),
+            ({}, 3, "does not divide the 32 heads"),
+        ):
+            with self.assertRaisesRegex(baton.BatonError, sentence):
+                self.shapes_of(tp, **fields)
+
+    def test_takes_batches_that_fit_with_some_of_each_kind_first(self):
+        found = batches(2048, 100_000)
+        self.assertTrue(all(one.tokens <= 2048 and one.kv_tokens <= 100_000 for one in found))
+        kinds = {(one.prompts > 0, one.seqs > 0) for one in found[:3]}
+        self.assertEqual(kinds, {(True, False), (False, True), (True, True)})
+
+    def test_logs_steps_that_calibrate_reads(self):
+        with tempfile.TemporaryDirectory() as folder:
+            log = Path(folder, "steps.jsonl")
+            lines = [one.entry(5 + one.tokens / 100) for one in batches(8192, 500_000)]
+            log.write_text("".join(json.dumps(line) + "\n" for line in lines))
+            flags = ["--model", "llama-3.1-8b", "--gpu", "h100", "--fit", "factors"]
+            printed = said_by([BIN, "calibrate", "--json", "--input", str(log), *flags])
+            self.assertIn("factors", json.dumps(printed))
+
+    def test_needs_pytorch_only_for_measuring(self):
+        with tempfile.TemporaryDirectory() as folder:
+            Path(folder, "config.json").write_text(json.dumps(self.LLAMA))
+            command = [sys.executable, "-m", "baton.measure", "--model", folder]
+            ended = subprocess.run(
+                [*command, "--out", f"{folder}/out", "--system", "own"],
+                capture_output=True,
+                text=True,
+            )
+        self.assertEqual(ended.stderr, "baton.measure: PyTorch is missing. Install torch.\n")
+        self.assertEqual(ended.returncode, 1)
 
 
 def episode(env, seed: int, choose) -> tuple[list, float, dict]:

@@ -82,6 +82,7 @@ export function servingPointsCsv(results: readonly ServingResult[]): string {
   return `${[head, ...rows].join('\n')}\n`;
 }
 
-function percent(value: number): string {
+/** With its sign. */
+export function percent(value: number): string {
   return `${value < 0 ? '−' : '+'}${Math.abs(value).toFixed(1)} %`;
 }
