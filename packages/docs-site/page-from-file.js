@@ -18,7 +18,10 @@
     const fold = () => group.classList.toggle('collapsed');
     group.querySelector('.item').addEventListener('click', fold);
   }
-  on('.VPLocalNav .menu', () => document.querySelector('.VPSidebar').classList.add('open'));
+  // In a narrow window both buttons open the list of pages, which has every link of the bar.
+  on('.VPLocalNav .menu, .VPNavBarHamburger', () => {
+    document.querySelector('.VPSidebar').classList.toggle('open');
+  });
   on('#VPContent', () => document.querySelector('.VPSidebar')?.classList.remove('open'));
   on('.VPSwitchAppearance', () => {
     const isDark = document.documentElement.classList.toggle('dark');

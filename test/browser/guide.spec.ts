@@ -65,4 +65,17 @@ describe('the guide, opened from its files', () => {
     await group.getByText('Decisions', { exact: true }).click();
     expect(await entry.isVisible()).toBe(false);
   });
+
+  it.each(['.VPNavBarHamburger', '.VPLocalNav .menu'])(
+    'opens the list of pages with %s in a narrow window',
+    async (button) => {
+      await page.setViewportSize({ width: 390, height: 800 });
+      await page.goto(fileOf('replay.html'));
+      const pages = page.locator('.VPSidebar');
+      expect((await pages.boundingBox())!.x).toBeLessThan(0);
+      await page.locator(button).click();
+      await pages.getByText('Test a gateway or router').click();
+      expect(page.url()).toBe(fileOf('tutorials/gateway.html'));
+    },
+  );
 });
