@@ -7,6 +7,7 @@ import type { GenerationRequest } from '@baton/openai';
 import { RandomStream } from '@baton/kernel';
 import { PolicyFaultBook } from '@baton/routing';
 import { scenarioOf } from '@baton/scenario';
+import type { Transport } from '@baton/transport';
 import { type Workload, WorkloadBuilder } from '@baton/workload';
 import { describe, expect, it } from 'vitest';
 import type { ClusterView } from '../../apps/api/src/cluster/cluster-view';
@@ -53,7 +54,8 @@ async function live(config: BatonConfig, { arrivals, ends }: Facts): Promise<Map
   const classes = new CallClasses(config);
   const wall = new ManualWallClock(0);
   const clock = new LiveClock(wall);
-  const gate = new FlowGate(config, classes, cluster, new FlowMetrics(), faults, clock);
+  const broker = { isConnected: true, onConnection: () => undefined } as unknown as Transport;
+  const gate = new FlowGate(config, classes, cluster, new FlowMetrics(), faults, clock, broker);
   const passes = new Map<number, FlowPass>();
   const passedUs = new Map<number, number>();
   const events = [

@@ -188,6 +188,23 @@ describe('the flow gate', () => {
     expect(await outcomes()).toEqual(['left', 'passed']);
   });
 
+  it('keeps its requests while the broker is away, and releases them when it is back', async () => {
+    await start(ONE);
+    const leaving = new AbortController();
+    const first = send('a', {}, { signal: leaving.signal });
+    await fixture.engine.next();
+    const second = send('a');
+    await untilWaiting(1);
+    fixture.hub.goAway();
+    leaving.abort();
+    await expect(first).rejects.toThrow();
+    await until(async () => (await series('baton:flow_under_way_requests'))[0]!.endsWith(' 0'));
+    await untilWaiting(1);
+    fixture.hub.comeBack();
+    await played(1);
+    expect((await second).status).toBe(200);
+  });
+
   it('gives up with 503 after the timeout', async () => {
     await start({ ...ONE, flowControlTimeout: 0.05 });
     const first = send('a');

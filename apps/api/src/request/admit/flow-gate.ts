@@ -15,12 +15,13 @@ import type { GenerationRequest } from '@baton/openai';
 import { retryAfterSeconds } from '@baton/placement';
 import { liveWatch } from '@baton/policy-calls';
 import { PolicyFaultBook } from '@baton/routing';
+import type { Transport } from '@baton/transport';
 import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import { ClusterView } from '../../cluster/cluster-view';
 import type { Charge } from '../../http/access/rate-limits';
 import { CallClasses } from '../../http/access/call-classes';
 import { FlowMetrics } from '../../observers/metrics/flow-metrics';
-import { CONFIG } from '../../tokens';
+import { CONFIG, TRANSPORT } from '../../tokens';
 import type { Call } from '../take/call';
 import { DrainRate } from './admission-gate';
 
@@ -75,6 +76,7 @@ export class FlowGate implements OnApplicationShutdown {
     private readonly metrics: FlowMetrics,
     @Inject(PolicyFaultBook) faults: PolicyFaultBook,
     private readonly clock: LiveClock,
+    @Inject(TRANSPORT) private readonly transport: Transport,
   ) {
     const spec = flowControlSpec(config);
     const limits = spec?.limits ?? NO_LIMITS;
@@ -91,6 +93,7 @@ export class FlowGate implements OnApplicationShutdown {
     if (!this.isOn) return;
     metrics.follow(this.control);
     cluster.onEngines(() => this.releaseWaiting());
+    transport.onConnection(() => this.releaseWaiting());
   }
 
   onApplicationShutdown(): void {
@@ -162,8 +165,10 @@ export class FlowGate implements OnApplicationShutdown {
     this.alarm = this.clock.wall.around(dueUs, () => this.releaseWaiting());
   }
 
+  /** Without a broker the next step would refuse one request after the other: they wait. */
   private capacity(): number {
     const { cluster } = this;
+    if (!this.transport.isConnected) return 0;
     const generating = cluster.readyEngines('decode') + cluster.readyEngines('aggregated');
     return this.concurrency * Math.max(1, generating);
   }
