@@ -7,6 +7,7 @@ import type { Logger } from '@baton/telemetry';
 import type { OnApplicationShutdown } from '@nestjs/common';
 import { CertificateRefresh } from './certificate-refresh';
 import { answerClientError } from './client-error';
+import { Acceptors } from './connections/acceptors';
 import { NewConnections } from './connections/arrivals';
 import { FairReads } from './connections/fair-reads';
 import {
@@ -61,7 +62,8 @@ export class Listeners implements OnApplicationShutdown {
     this.arrivals.watch(server);
     server.on('checkExpectation', pass);
     server.on(this.scheme === 'http' ? 'connection' : 'secureConnection', this.reads.watch);
-    server.maxConnections = this.config.maxConnections;
+    const allowHalfOpen = this.scheme === 'http';
+    new Acceptors(server, { mostConnections: this.config.maxConnections, allowHalfOpen });
     // One more than allowed, so that an excess is visible: Node drops the headers beyond the limit.
     server.maxHeadersCount = this.config.h11MaxHeaderCount + 1;
     server.on('clientError', (error, socket) =>
