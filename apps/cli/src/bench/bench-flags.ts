@@ -10,6 +10,7 @@ import {
   type WorkloadFlags,
 } from '@baton/workload-source';
 import { type Command, Option } from 'commander';
+import { readSlo } from '../replay/replay-flags';
 import { addWorkloadOptions } from '../workload-options';
 import { BENCH_ROWS, type BenchFlag } from './bench-options';
 import { pairOf } from './name-value';
@@ -95,7 +96,7 @@ export function readBenchFlags(given: Given): BenchFlags {
     seed: values.count('seed', 0) ?? 0,
     deadlineMs: deadlineOf(values),
     requestIdPrefix: values.text('requestIdPrefix'),
-    slo: readGoodput(lists('goodput')),
+    slo: readTargets(values.text('slo'), lists('goodput')),
     classSlos: readClassSlos(lists('sloClass')),
     metrics: readMetrics(values),
     percentiles: readPercentiles(values),
@@ -140,6 +141,13 @@ function readResultFlags(
     metadata: Object.fromEntries(metadata.map((entry) => pairOf('metadata', entry))),
     hasBar: !isOn('disableTqdm'),
   };
+}
+
+function readTargets(slo: string | undefined, goodput: readonly string[]): Slo | undefined {
+  if (slo !== undefined && goodput.length > 0) {
+    throw new UsageError('--slo and --goodput both name latency targets. Remove one.');
+  }
+  return readSlo(slo) ?? readGoodput(goodput);
 }
 
 /** `ttft:200 tpot:50`, in ms. */

@@ -84,6 +84,11 @@ export const BENCH_FLAGS = {
     help: 'Latency targets of each request in ms: ttft, tpot, itl or e2el, as in ttft:500 tpot:50.',
     group: 'Result',
   },
+  slo: {
+    value: 'bounds',
+    help: 'The same in the form of replay and plan: ttft=500ms,tpot=50ms.',
+    group: 'Result',
+  },
   sloClass: {
     value: 'name:bounds...',
     help: 'Latency targets of SLO classes (--slo-mix), as in interactive:ttft=500ms,tpot=50ms.',

@@ -65,6 +65,14 @@ describe('baton bench', () => {
     expect([exitCode, stderr]).toEqual([2, expect.stringContaining("'chat' is not")]);
   });
 
+  it('takes its latency targets in the form of replay, too', async () => {
+    const load = [...SHORT, '--num-prompts', '4', '--json'];
+    const result = resultOf(await bench(...load, '--slo', 'ttft=5s,tpot=1s'));
+    expect(result['request_goodput']).toBe(result['request_throughput']);
+    const missed = resultOf(await bench(...load, '--slo', 'ttft=1us'));
+    expect(missed['request_goodput']).toBe(0);
+  });
+
   it('uses the names of vllm bench serve in its result', async () => {
     const flags = ['--metric-percentiles', '50,99.9', '--percentile-metrics', 'ttft,e2el'];
     const answer = await bench(
@@ -211,6 +219,11 @@ describe('wrong usage', () => {
       /^--goodput takes ttft, tpot, itl, e2el with ms/,
     ],
     [['--dataset', 'random', '--goodput', 'ttft:0'], /--goodput takes/],
+    [['--dataset', 'random', '--slo', 'ttft=5'], /^--slo: /],
+    [
+      ['--dataset', 'random', '--slo', 'ttft=1s', '--goodput', 'ttft:1000'],
+      /--slo and --goodput both name latency targets. Remove one./,
+    ],
     [
       ['--dataset', 'random', '--backend', 'tgi'],
       /--backend must be one of openai, vllm, openai-chat/,
