@@ -8,15 +8,8 @@ const DIST = join(__dirname, '..', '..', '..');
 /** Code pauses within some 10 ms; with many scripts in the process the first time takes longer. */
 const PAUSE_MS = 500;
 
-/**
- * Looks at code that seems to be at its first line: a loop whose optimised code begins just then
- * is there for a moment.
- */
-const LOOKS_AT_FIRST_LINE = 3;
-
 interface Frame {
   readonly location: { readonly scriptId: string; readonly lineNumber: number };
-  readonly functionLocation?: { readonly lineNumber: number } | undefined;
 }
 
 /**
@@ -26,29 +19,17 @@ interface Frame {
 export async function placeOfCode(session: Session): Promise<string | undefined> {
   const urls = new Map<string, string>();
   session.on('Debugger.scriptParsed', ({ params }) => urls.set(params.scriptId, params.url));
-  session.post('Debugger.enable');
-  let place: string | undefined;
-  for (let look = 0; look < LOOKS_AT_FIRST_LINE; look++) {
-    const own = (await pausedFrames(session)).flatMap((frame) => {
-      const file = fileOf(urls.get(frame.location.scriptId));
-      return file === undefined ? [] : [{ frame, file }];
-    });
-    const [innermost] = own;
-    if (innermost === undefined) break;
-    const { lineNumber } = innermost.frame.location;
-    place = `${basename(innermost.file)}:${lineNumber + 1}`;
-    if (lineNumber !== innermost.frame.functionLocation?.lineNumber) break;
-    if (look + 1 < LOOKS_AT_FIRST_LINE) session.post('Debugger.resume');
-  }
-  return place;
-}
-
-async function pausedFrames(session: Session): Promise<readonly Frame[]> {
   const paused = new Promise<readonly Frame[]>((resolve) => {
     session.once('Debugger.paused', ({ params }) => resolve(params.callFrames));
   });
+  session.post('Debugger.enable');
   session.post('Debugger.pause');
-  return Promise.race([paused, sleep(PAUSE_MS, [])]);
+  const frames = await Promise.race([paused, sleep(PAUSE_MS, [])]);
+  for (const { location } of frames) {
+    const file = fileOf(urls.get(location.scriptId));
+    if (file !== undefined) return `${basename(file)}:${location.lineNumber + 1}`;
+  }
+  return undefined;
 }
 
 /** Undefined for code of Node and of Baton. */
