@@ -11,14 +11,29 @@ export const LOOK_MS = 2;
 const READY = 3;
 /** Bytes of the place at which the last ended call was. */
 const PLACE_BYTES = 4;
-const FIELDS = 5;
+/** Maximum time until the code pauses, so that its line can be read. */
+export const PAUSE_MS = 5;
+const FIELDS = 6;
 const MOST_PLACE_BYTES = 256;
 
-export function newCell(limitMs: number, lookMs: number): CallCell {
+/** How long a call may take, and how it is watched. */
+export interface CallLimits {
+  readonly limitMs: number;
+  /** Time between two looks of the watching thread. */
+  readonly lookMs: number;
+  /**
+   * Maximum time until the code pauses, so that its line can be read: some 10 ms, on a busy machine
+   * or the first time in a large program far longer.
+   */
+  readonly pauseMs: number;
+}
+
+export function newCell({ limitMs, lookMs, pauseMs }: CallLimits): CallCell {
   const bytes = FIELDS * Int32Array.BYTES_PER_ELEMENT + MOST_PLACE_BYTES;
   const cell = new Int32Array(new SharedArrayBuffer(bytes));
   cell[MOST_LOOKS] = Math.ceil(limitMs / lookMs) - 1;
   cell[LOOK_MS] = lookMs;
+  cell[PAUSE_MS] = pauseMs;
   return cell;
 }
 

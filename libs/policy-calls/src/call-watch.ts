@@ -1,14 +1,14 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { isMainThread, Worker } from 'node:worker_threads';
-import { CALL, isReady, newCell, numberAfter, takePlace } from './call-cell';
+import { CALL, type CallLimits, isReady, newCell, numberAfter, takePlace } from './call-cell';
 
 /** The compiled file of the thread, which tests that run the sources do not have. */
 const THREAD = join(__dirname, 'watch-thread.js');
 /** The heap of a thread without a task; with 4 MiB it ends for lack of memory. */
 const THREAD_MEMORY = { maxOldGenerationSizeMb: 12, maxYoungGenerationSizeMb: 1, stackSizeMb: 1 };
-/** The end of a call reaches its thread within a few ms. */
-const END_MS = 10_000;
+/** The end of a call reaches its thread within a few ms, on a busy machine within seconds. */
+const END_MS = 60_000;
 
 /** Tells a thread which call is under way. The thread ends calls that do not return. */
 export class CallWatch {
@@ -20,9 +20,9 @@ export class CallWatch {
   ) {}
 
   /** Undefined outside of the main thread, for only the code of that can be ended by another. */
-  static start(limitMs: number, lookMs: number): CallWatch | undefined {
+  static start(limits: CallLimits): CallWatch | undefined {
     if (!isMainThread || !existsSync(THREAD)) return undefined;
-    const cell = newCell(limitMs, lookMs);
+    const cell = newCell(limits);
     const options = { workerData: cell, execArgv: [], resourceLimits: THREAD_MEMORY };
     const thread = new Worker(THREAD, options);
     thread.unref();

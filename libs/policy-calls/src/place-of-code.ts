@@ -5,8 +5,6 @@ import { fileURLToPath } from 'node:url';
 
 /** Baton's own code. */
 const DIST = join(__dirname, '..', '..', '..');
-/** Code pauses within some 10 ms; with many scripts in the process the first time takes longer. */
-const PAUSE_MS = 500;
 
 interface Frame {
   readonly location: { readonly scriptId: string; readonly lineNumber: number };
@@ -16,7 +14,7 @@ interface Frame {
  * File and line of the innermost code of a user that another thread runs, `my-policy.mjs:12`. The
  * code stays paused. Undefined: it did not pause, or Baton's own code runs.
  */
-export async function placeOfCode(session: Session): Promise<string | undefined> {
+export async function placeOfCode(session: Session, pauseMs: number): Promise<string | undefined> {
   const urls = new Map<string, string>();
   session.on('Debugger.scriptParsed', ({ params }) => urls.set(params.scriptId, params.url));
   const paused = new Promise<readonly Frame[]>((resolve) => {
@@ -24,7 +22,7 @@ export async function placeOfCode(session: Session): Promise<string | undefined>
   });
   session.post('Debugger.enable');
   session.post('Debugger.pause');
-  const frames = await Promise.race([paused, sleep(PAUSE_MS, [])]);
+  const frames = await Promise.race([paused, sleep(pauseMs, [])]);
   for (const { location } of frames) {
     const file = fileOf(urls.get(location.scriptId));
     if (file !== undefined) return `${basename(file)}:${location.lineNumber + 1}`;

@@ -1,7 +1,15 @@
 import { Session } from 'node:inspector';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { workerData } from 'node:worker_threads';
-import { CALL, type CallCell, LOOK_MS, MOST_LOOKS, notePlace, setReady } from './call-cell';
+import {
+  CALL,
+  type CallCell,
+  LOOK_MS,
+  MOST_LOOKS,
+  notePlace,
+  PAUSE_MS,
+  setReady,
+} from './call-cell';
 import { placeOfCode } from './place-of-code';
 
 // Looks at the call under way of the main thread, and ends the code that runs there when the call
@@ -31,7 +39,7 @@ async function watch(): Promise<void> {
 async function endCode(): Promise<void> {
   const session = new Session();
   session.connectToMainThread();
-  notePlace(cell, await placeOfCode(session));
+  notePlace(cell, await placeOfCode(session, Atomics.load(cell, PAUSE_MS)));
   const ended = new Promise<void>((resolve) => {
     session.post('Runtime.terminateExecution', () => resolve());
   });
