@@ -84,6 +84,8 @@ export class Acceptors {
       this.server.emit('connection', connection);
     });
     copy.on('drop', (dropped) => this.server.emit('drop', dropped));
+    // Its connections wait for another acceptor.
+    copy.on('error', () => undefined);
     copy.listen(socket);
     this.copies.set(copy, 0);
     this.shareLimit();
