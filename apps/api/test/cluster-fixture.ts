@@ -93,9 +93,22 @@ export class ClusterFixture {
     return this.untilLoads(({ requests }) => requests === 0);
   }
 
-  /** Routers have an engine's load once its first presence is out. */
-  private untilKnown(): Promise<void> {
-    return this.untilLoads(({ state }) => state === 'ready');
+  /**
+   * Routers have an engine's load once its first presence is out. The API process reads presences
+   * later than that, once a second while it is idle, and chooses only engines that it knows.
+   */
+  private async untilKnown(): Promise<void> {
+    await this.untilLoads(({ state }) => state === 'ready');
+    if (!this.publishesLoad) return;
+    await until(async () => (await this.metric('baton:engine_ready')) === this.hostCount);
+  }
+
+  private get publishesLoad(): boolean {
+    return [...this.workers.values()].some(({ hosts }) => hosts[0]?.options.publishesLoad);
+  }
+
+  private get hostCount(): number {
+    return [...this.workers.values()].reduce((sum, { hosts }) => sum + hosts.length, 0);
   }
 
   /**
@@ -104,9 +117,8 @@ export class ClusterFixture {
    */
   private async untilLoads(holds: (load: EngineLoad) => boolean): Promise<void> {
     const heard = new Set<string>();
-    const count = [...this.workers.values()].reduce((sum, { hosts }) => sum + hosts.length, 0);
-    const isTold = [...this.workers.values()].some(({ hosts }) => hosts[0]?.options.publishesLoad);
-    if (!isTold) return;
+    const count = this.hostCount;
+    if (!this.publishesLoad) return;
     const unsubscribe = await this.front.bus.subscribe(channels.loads, (payload) => {
       const load = JSON.parse(payload.toString()) as EngineLoad;
       if (holds(load)) heard.add(load.engineId);
