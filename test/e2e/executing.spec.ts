@@ -59,20 +59,33 @@ describe('a cluster whose stages execute on the exposed engines of a second one'
     return lines.reduce((sum, line) => sum + Number(line.split(' ').at(-1)), 0);
   }
 
+  async function runsOf(cluster: TestCluster): Promise<number> {
+    const engines = await cluster.engines();
+    return engines.reduce((sum, { counters }) => sum + (counters['runs_started'] ?? 0), 0);
+  }
+
   function ask({ baseUrl }: TestCluster): Promise<StreamedAnswer>[] {
     return prompts.map((prompt) => stream(`${baseUrl}/v1/completions`, { ...BODY, prompt }));
   }
 
   async function expectSameTexts(): Promise<void> {
     const [before, expired] = [await nixl(FETCHED), await nixl(EXPIRED)];
+    await router.untilAtRest();
+    const runsDue = (await runsOf(router)) + 2 * prompts.length;
     const through = await Promise.all(ask(router));
     const handedOver = (await nixl(FETCHED)) - before;
+    // A starved machine can make a run late. It is repeated, and its first blocks expire.
+    await waitUntil(async () => (await runsOf(router)) >= runsDue, {
+      what: 'all runs are counted',
+    });
+    const repeated = (await runsOf(router)) - runsDue;
     const direct = await Promise.all(ask(upstream));
     expect(through.map(({ text }) => text)).toEqual(direct.map(({ text }) => text));
     expect(through.map(({ finishReason }) => finishReason)).toEqual(prompts.map(() => 'length'));
-    expect(handedOver).toBe(prompts.length);
+    expect(handedOver).toBeGreaterThanOrEqual(prompts.length);
+    expect(handedOver - prompts.length).toBeLessThanOrEqual(repeated);
     expect(await nixl('nixl_num_failed_transfers_total')).toBe(0);
-    expect(await nixl(EXPIRED)).toBe(expired);
+    expect((await nixl(EXPIRED)) - expired).toBeLessThanOrEqual(repeated);
     await upstream.untilAtRest();
   }
 

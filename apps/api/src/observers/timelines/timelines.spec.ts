@@ -239,18 +239,20 @@ describe('a timeline', () => {
     await fixture.stop();
   });
 
-  it('is kept for the configured number of requests and time', async () => {
-    const config = { timelineMaxEntries: 2, timelineTtl: 0.3 };
+  it.each([
+    ['number of requests', { timelineMaxEntries: 2 }, [404, 200, 200]],
+    ['time', { timelineTtl: 0.001 }, [404, 404, 404]],
+  ] as const)('is kept for the configured %s', async (_name, config, statuses) => {
     const fixture = await ApiFixture.start({ config, engines: [{ isEager: true }] });
+    const ids = ['a', 'b', 'c'];
     const statusOf = async (id: string): Promise<number> =>
       (await fetch(`${fixture.api.url}/v1/requests/${id}/timeline`)).status;
-    for (const id of ['a', 'b', 'c']) {
+    for (const id of ids) {
       const init = { headers: { 'x-request-id': id } };
       await (await fixture.post('/v1/completions', SHORT, init)).text();
     }
-    expect([await statusOf('b'), await statusOf('c')]).toEqual([200, 200]);
-    expect(await statusOf('a')).toBe(404);
-    await until(async () => (await statusOf('c')) === 404);
+    await until(async () => (await statusOf('a')) === 404);
+    expect(await Promise.all(ids.map(statusOf))).toEqual(statuses);
     await fixture.stop();
   });
 
