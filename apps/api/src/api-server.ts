@@ -10,6 +10,8 @@ import { AdminKey } from './http/access/admin-key';
 import { KnownRoutes } from './http/known-routes';
 import { Listeners } from './http/listeners';
 import { createAdapter } from './http/server';
+import { Siblings } from './siblings/siblings';
+import { MADE_KEY_VARIABLE } from './siblings/variables';
 
 export interface ApiServerOptions {
   readonly config: BatonConfig;
@@ -17,6 +19,8 @@ export interface ApiServerOptions {
   readonly log: Logger;
   /** Starts engines that an operator adds; without it none can be started. */
   readonly starter?: EngineStarter | undefined;
+  /** The other API processes of this port; without it there are none. */
+  readonly siblings?: Siblings;
 }
 
 /** A running front: its address, and the call that stops it. */
@@ -37,18 +41,18 @@ export class ApiServer {
    * @throws UsageError when the certificate or a key file cannot be used
    */
   static async start(options: ApiServerOptions): Promise<ApiServer> {
-    const { config, transport, log: logger, starter } = options;
+    const { config, transport, log: logger, starter, siblings = Siblings.none() } = options;
     const identity = {
       apiId: `api-${randomUUID().slice(0, 12)}`,
       startedAt: Math.floor(Date.now() / 1_000),
     };
     const listeners = new Listeners(config, logger);
     const routes = new KnownRoutes();
-    const adminKey = new AdminKey(config);
+    const adminKey = new AdminKey(config, process.env[MADE_KEY_VARIABLE]);
     const http = { logger, listeners, routes, adminKey };
     const membership = new LiveMembership({ config, transport, starter });
     const app = await NestFactory.create<NestFastifyApplication>(
-      ApiModule.forRoot({ config, transport, identity, membership, ...http }),
+      ApiModule.forRoot({ config, transport, identity, membership, siblings, ...http }),
       createAdapter(config, { listeners, routes }),
       {
         bodyParser: false,

@@ -1,4 +1,4 @@
 import 'reflect-metadata';
-import { runApi } from './run-api';
+import { runProcess } from './run-process';
 
-void runApi();
+void runProcess();

@@ -5,6 +5,7 @@ import { LiveMembership } from '@baton/worker';
 import { type DynamicModule, Global, Module, type Provider, Scope } from '@nestjs/common';
 import { INQUIRER } from '@nestjs/core';
 import { CalmMemory } from './calm-memory';
+import { Siblings } from './siblings/siblings';
 import { API_IDENTITY, type ApiIdentity, CONFIG, LOGGER, TRANSPORT } from './tokens';
 
 /** The dependencies that the process gets from outside. */
@@ -14,6 +15,7 @@ export interface ProcessDependencies {
   readonly logger: Logger;
   readonly identity: ApiIdentity;
   readonly membership: LiveMembership;
+  readonly siblings: Siblings;
 }
 
 /** The configuration, the broker, the log and the name of this process, for every other module. */
@@ -21,7 +23,7 @@ export interface ProcessDependencies {
 @Module({})
 export class ProcessModule {
   static forRoot(dependencies: ProcessDependencies): DynamicModule {
-    const { config, transport, logger, identity, membership } = dependencies;
+    const { config, transport, logger, identity, membership, siblings } = dependencies;
     return {
       module: ProcessModule,
       providers: [
@@ -29,10 +31,11 @@ export class ProcessModule {
         { provide: TRANSPORT, useValue: transport },
         { provide: API_IDENTITY, useValue: identity },
         { provide: LiveMembership, useValue: membership },
+        { provide: Siblings, useValue: siblings },
         loggerProvider(logger),
         CalmMemory,
       ],
-      exports: [CONFIG, TRANSPORT, API_IDENTITY, LiveMembership, LOGGER],
+      exports: [CONFIG, TRANSPORT, API_IDENTITY, LiveMembership, LOGGER, Siblings],
     };
   }
 }

@@ -1,14 +1,6 @@
-import { reasonOf } from '@baton/kernel';
-import {
-  type BatonConfig,
-  configFromEnv,
-  isScaled,
-  needsApiKey,
-  transportTimes,
-  UsageError,
-} from '@baton/config';
+import { type BatonConfig, isScaled, needsApiKey, transportTimes } from '@baton/config';
 import type { ChildMessage } from '@baton/contract';
-import { parseTopology, TopologyError } from '@baton/placement';
+import { parseTopology } from '@baton/placement';
 import { faultReporter } from '@baton/routing';
 import { type Logger, processLogger } from '@baton/telemetry';
 import {
@@ -20,6 +12,8 @@ import {
 import { ChangeSchedule, type LiveMembership, WorkerHosts } from '@baton/worker';
 import { ApiServer } from './api-server';
 import { SupervisorLink } from './endpoints/admin/supervisor-link';
+import { apiProcessesOf } from './siblings/count';
+import { Siblings } from './siblings/siblings';
 
 interface Parts {
   readonly server: ApiServer;
@@ -29,31 +23,26 @@ interface Parts {
 }
 
 /**
- * The API process from its configuration (`configFromEnv`) to its end by a signal. Without Redis it
- * is the whole cluster: the engines of the topology run in it too. It sends its parent `ready` once
- * it listens.
+ * The API process from its configuration to its end by a signal. Without Redis it is the whole
+ * cluster: the engines of the topology run in it too. It sends its parent `ready` once it listens.
  */
-export async function runApi(): Promise<void> {
-  try {
-    const config = configFromEnv();
-    const log = processLogger(config, 'api');
-    const parts = await (config.redis === undefined
-      ? startCluster(config, log)
-      : startFront(config, config.redis, log));
-    for (const signal of ['SIGTERM', 'SIGINT'] as const) {
-      process.once(signal, () => void end(parts));
-    }
-    log.info({ url: parts.server.url }, 'listening');
-    const { madeAdminKey } = parts.server;
-    // Printed, not logged: log levels could hide it, and log files could expose it.
-    if (madeAdminKey !== undefined) process.stderr.write(adminKeyLine(config, madeAdminKey));
-    const ready: ChildMessage = { kind: 'ready', role: 'api', url: parts.server.url };
-    process.send?.(ready);
-  } catch (error) {
-    process.stderr.write(`${reasonOf(error)}\n`);
-    const isWrongUsage = error instanceof UsageError || error instanceof TopologyError;
-    process.exit(isWrongUsage ? 2 : 1);
+export async function runApi(config: BatonConfig): Promise<void> {
+  const log = processLogger(config, 'api');
+  const siblings = Siblings.ofThisProcess(apiProcessesOf(config));
+  const parts = await (config.redis === undefined
+    ? startCluster(config, log)
+    : startFront(config, config.redis, { log, siblings }));
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+    process.once(signal, () => void end(parts));
   }
+  log.info({ url: parts.server.url }, 'listening');
+  const { madeAdminKey } = parts.server;
+  // Printed, not logged: log levels could hide it, and log files could expose it.
+  if (madeAdminKey !== undefined && siblings.place === 0) {
+    process.stderr.write(adminKeyLine(config, madeAdminKey));
+  }
+  const ready: ChildMessage = { kind: 'ready', role: 'api', url: parts.server.url };
+  process.send?.(ready);
 }
 
 function adminKeyLine(config: BatonConfig, key: string): string {
@@ -62,7 +51,16 @@ function adminKeyLine(config: BatonConfig, key: string): string {
   return `Administration ${who} this key, made for this run (admin_api_key sets one): ${key}\n`;
 }
 
-async function startFront(config: BatonConfig, redis: string, log: Logger): Promise<Parts> {
+interface Surroundings {
+  readonly log: Logger;
+  readonly siblings: Siblings;
+}
+
+async function startFront(
+  config: BatonConfig,
+  redis: string,
+  { log, siblings }: Surroundings,
+): Promise<Parts> {
   const times = transportTimes(config);
   const { redisPrefix: prefix } = config;
   const transport = await connectRedisTransport({
@@ -73,7 +71,7 @@ async function startFront(config: BatonConfig, redis: string, log: Logger): Prom
   });
   log.info({ broker: transport.description }, 'connected');
   const starter = SupervisorLink.ofThisProcess();
-  const server = await ApiServer.start({ config, transport, log, starter });
+  const server = await ApiServer.start({ config, transport, log, starter, siblings });
   return { server, log, close: () => transport.close() };
 }
 

@@ -32,7 +32,7 @@ export type {
 } from './intervals/figure-intervals';
 export { INTERVAL_LEVEL, NO_ERROR, widened } from './intervals/interval';
 export type { ErrorFactors, Interval } from './intervals/interval';
-export { IntervalHistogram } from './interval-histogram';
+export { IntervalHistogram, type PlainHistogram } from './interval-histogram';
 export type { KvPoolRecord, KvPoolSummary } from './kv-pool-summary';
 export { latenciesOf, tpotOf } from './latencies';
 export type { Latencies } from './latencies';

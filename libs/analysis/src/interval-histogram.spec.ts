@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { IntervalHistogram } from './interval-histogram';
+import { IntervalHistogram, type PlainHistogram } from './interval-histogram';
 
 const SHARES = [0.001, 0.01, 0.1, 0.25, 0.5, 0.9, 0.95, 0.99, 1];
 
@@ -129,5 +129,15 @@ describe('a count up to a length', () => {
     expect([9, 10, 29, 30, 4_900, 5_000].map((us) => histogram.countUpTo(us))).toEqual([
       0, 1, 2, 3, 3, 4,
     ]);
+  });
+
+  it('is the same after its way to another process', () => {
+    const histogram = new IntervalHistogram();
+    for (const us of [3, 400, 70_000, 70_010]) histogram.add(us, 2);
+    const copy = JSON.parse(JSON.stringify(histogram.toPlain())) as PlainHistogram;
+    expect(IntervalHistogram.fromPlain(copy)).toEqual(histogram);
+    const empty = new IntervalHistogram();
+    const plain = JSON.parse(JSON.stringify(empty.toPlain())) as PlainHistogram;
+    expect(IntervalHistogram.fromPlain(plain)).toEqual(empty);
   });
 });

@@ -9,6 +9,17 @@ const INT32_LIMIT = 2 ** 31;
 /** Octaves by which lengths of 2^31 µs and more are scaled down to the range of 32-bit integers. */
 const HIGH_SHIFT = 23;
 
+/** The content of a histogram as plain numbers, for another process. */
+export interface PlainHistogram {
+  /** Bucket and count in turn, of the buckets that are not empty. */
+  readonly buckets: readonly number[];
+  readonly count: number;
+  readonly sumUs: number;
+  readonly maxUs: number;
+  /** Null when empty. */
+  readonly minUs: number | null;
+}
+
 /**
  * Counts of time intervals by length in µs. Lengths below 256 µs are exact; longer ones have 256
  * buckets per power of two, so a quantile is at most 0.4 % off. Count and sum are exact, and so are
@@ -57,6 +68,25 @@ export class IntervalHistogram {
     this.sumUs += other.sumUs;
     this.maxUs = Math.max(this.maxUs, other.maxUs);
     this.minUs = Math.min(this.minUs, other.minUs);
+  }
+
+  static fromPlain({ buckets, count, sumUs, maxUs, minUs }: PlainHistogram): IntervalHistogram {
+    const histogram = new IntervalHistogram();
+    for (let i = 0; i + 1 < buckets.length; i += 2) {
+      histogram.counts[buckets[i]!] = buckets[i + 1]!;
+    }
+    return Object.assign(histogram, { count, sumUs, maxUs, minUs: minUs ?? Infinity });
+  }
+
+  toPlain(): PlainHistogram {
+    const { count, sumUs, maxUs, minUs } = this;
+    const buckets: number[] = [];
+    if (count > 0) {
+      this.counts.forEach((times, bucket) => {
+        if (times > 0) buckets.push(bucket, times);
+      });
+    }
+    return { buckets, count, sumUs, maxUs, minUs: count === 0 ? null : minUs };
   }
 
   get meanUs(): number {

@@ -1,6 +1,6 @@
 import { defaultConfig } from '@baton/config';
 import { describe, expect, it } from 'vitest';
-import { checkEngines } from './checks';
+import { checkApiProcesses, checkEngines } from './checks';
 import { NO_ENGINES } from './cluster-plan';
 
 const PAIR = { ...NO_ENGINES, prefill: 1, decode: 1 };
@@ -36,5 +36,16 @@ describe('executors of the stages of one cluster', () => {
   it('refuses a placement policy that does not load', () => {
     const config = defaultConfig({ placement: './absent.mjs' });
     expect(() => checkEngines(config, PAIR)).toThrow('The policy ./absent.mjs does not exist.');
+  });
+});
+
+describe('several API processes', () => {
+  it('need a server that they share', () => {
+    for (const apiProcesses of ['1', 'auto']) {
+      expect(() => checkApiProcesses({ apiProcesses })).not.toThrow();
+    }
+    expect(() => checkApiProcesses({ apiProcesses: '2' })).toThrow(
+      '--api-processes 2 needs a Redis server that the processes share.',
+    );
   });
 });

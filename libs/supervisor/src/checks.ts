@@ -66,3 +66,12 @@ export function withScheduledChanges(
   }
   return counts;
 }
+
+/** @throws UsageError when one process has all roles, but several API processes are configured */
+export function checkApiProcesses({ apiProcesses }: Pick<BatonConfig, 'apiProcesses'>): void {
+  if (apiProcesses === '1' || apiProcesses === 'auto') return;
+  throw new UsageError(
+    `--api-processes ${apiProcesses} needs a Redis server that the processes share. Install ` +
+      'redis-server or add --redis URL.',
+  );
+}

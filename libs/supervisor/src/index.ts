@@ -1,10 +1,10 @@
-export { checkEngines, enginesOf, withScheduledChanges } from './checks';
+export { checkApiProcesses, checkEngines, enginesOf, withScheduledChanges } from './checks';
 export { entryOf, NO_ENGINES, planOneProcess, planProcesses } from './cluster-plan';
 export type { StageCounts } from './cluster-plan';
 export { checkEnginePorts, claimPort } from './ports';
 export { baseUrl, ClusterReadiness } from './readiness';
-export { LEASH, LEASHED, WARM_UP } from './supervised-process';
-export type { ProcessSpec } from './supervised-process';
+export { LEASH, LEASHED, SupervisedProcess, WARM_UP } from './supervised-process';
+export type { ProcessEvents, ProcessSpec } from './supervised-process';
 export { Supervisor } from './supervisor';
 export type { SupervisorEvents } from './supervisor';
 export { WorkerStarter } from './worker-starter';

@@ -17,6 +17,22 @@ export interface ProcessSpec {
    * supervisor has ended.
    */
   readonly preload?: string;
+  /** Starts the process. Unset: `spawn`, in a process group of its own. */
+  readonly launch?: Launch;
+}
+
+/** The parts of a start: modules to load, the main one last, and the environment. */
+export interface Start {
+  readonly preload: string;
+  readonly entry: string;
+  readonly env: NodeJS.ProcessEnv;
+}
+
+export type Launch = (start: Start) => ChildProcess;
+
+function spawnAlone({ preload, entry, env }: Start): ChildProcess {
+  const args = ['--require', preload, entry];
+  return spawn(process.execPath, args, { stdio: LEASHED, env, detached: true });
 }
 
 /** The events of processes, as the supervisor reports them. */
@@ -88,21 +104,18 @@ export class SupervisedProcess {
 
   start(): void {
     const spec = this.next ?? this.spec;
-    const { name, entry, preload = LEASH } = spec;
+    const { name, entry, preload = LEASH, launch = spawnAlone } = spec;
     // An injected crash happens once, so that the next start shows the recovery.
     const config = this.hasCrashed ? { ...spec.config, crashAfter: undefined } : spec.config;
     const startedMs = performance.now();
-    const child = spawn(process.execPath, ['--require', preload, entry], {
-      stdio: LEASHED,
-      env: {
-        ...MALLOC,
-        ...process.env,
-        BATON_CONFIG: configToJson(config),
-        BATON_PROCESS: name,
-        BATON_RESTARTS: String(this.starts++),
-      },
-      detached: true,
-    });
+    const env = {
+      ...MALLOC,
+      ...process.env,
+      BATON_CONFIG: configToJson(config),
+      BATON_PROCESS: name,
+      BATON_RESTARTS: String(this.starts++),
+    };
+    const child = launch({ preload, entry, env });
     this.child = child;
     for (const output of [child.stdout, child.stderr]) {
       if (output === null) continue;

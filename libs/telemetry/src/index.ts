@@ -19,6 +19,8 @@ export {
   renderSummary,
 } from './metrics/exposition';
 export { acceptedAt, type OptionalKey, type PoolKey } from './metrics/families';
+export { countedPart, mergePages } from './metrics/merged-page';
 export { UPSTREAM_OUTCOMES, type UpstreamKey, type UpstreamOutcome } from './metrics/metric-family';
+export { type PageFamily, type PageSample, parsePage, renderPage } from './metrics/page';
 export { contextOfTraceparent, timeOf, traceparentOf } from './tracing/trace-context';
 export { startTracing, tracesUrl, type Tracing } from './tracing/tracing';

@@ -13,6 +13,7 @@ import type { FastifyInstance } from 'fastify';
 import type { RequestListener } from '../http/connections/turnstile';
 import { Listeners } from '../http/listeners';
 import { directTo } from '../http/request-context';
+import { Siblings } from '../siblings/siblings';
 import { CONFIG, LOGGER } from '../tokens';
 import { ClusterView } from './cluster-view';
 
@@ -47,11 +48,15 @@ export class ExposedEngines implements OnModuleInit, BeforeApplicationShutdown {
     private readonly cluster: ClusterView,
     private readonly listeners: Listeners,
     private readonly host: HttpAdapterHost,
+    private readonly siblings: Siblings,
   ) {}
 
-  /** Opens the ports once the cluster's own is open. */
+  /**
+   * Opens the ports once the cluster's own is open, in one of several API processes: both legs of a
+   * hand-over must reach the same process.
+   */
   onModuleInit(): void {
-    if (!this.config.exposeEngines) return;
+    if (!this.config.exposeEngines || this.siblings.place !== 0) return;
     this.host.listen$.subscribe(() => {
       const fastify = this.host.httpAdapter.getInstance<FastifyInstance>();
       this.open((message, response) => fastify.routing(message, response));

@@ -10,6 +10,7 @@ import {
 } from '@baton/config';
 import { countRanks } from '@baton/scenario';
 import {
+  checkApiProcesses,
   checkEnginePorts,
   checkEngines,
   claimPort,
@@ -60,6 +61,7 @@ export async function up(topology: string | undefined, flags: UpFlags): Promise<
   clearOutputFiles(claimed);
   const broker = await obtainBroker(claimed, (line) => say(line));
   const isOneProcess = broker.kind === 'in-process';
+  if (isOneProcess) checkApiProcesses(claimed);
   const config = isOneProcess ? claimed : { ...claimed, redis: broker.url };
   const specs = isOneProcess ? planOneProcess(config) : planProcesses(config, engines);
   return supervise(specs, { config, broker, engines, startedMs });

@@ -93,6 +93,14 @@ export const CLUSTER = {
       'as few as keep the number of worker processes within the number of cores; 1 for an ' +
       'engine that joins later',
   }),
+  /** A number or `auto`; see `apiProcessesOf`. */
+  apiProcesses: text('1', {
+    pattern: /^(auto|[1-9]|[1-5]\d|6[0-4])$/,
+    like: '2',
+    help:
+      'Number of API processes that share the port of the API, 1 to 64, or auto: one for every ' +
+      'two cores. Metrics, load and live page show all of them together.',
+  }),
   /** Engines of a cluster's role are numbered over its processes. */
   firstEngine: optionalInteger([0, 4096], {
     help: 'Number of the first engine of this worker process among those of its role.',

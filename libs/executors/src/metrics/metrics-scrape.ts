@@ -1,5 +1,6 @@
+import { renderPage } from '@baton/telemetry';
 import type { UpstreamServer } from '../server/upstream-server';
-import { engineFamilies, renderPage } from './upstream-page';
+import { engineFamilies } from './upstream-page';
 
 /** Reads the metrics of one server on request, at most once per minimum interval. */
 export class MetricsScrape {

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import type { BatonConfig } from '@baton/config';
 import type { EngineMessage, EnginePresence, UpstreamMetrics } from '@baton/contract';
-import { engineLabels, isSimulatedFamily } from '@baton/telemetry';
+import { engineLabels, isSimulatedFamily, parsePage } from '@baton/telemetry';
 import { channels, type Transport } from '@baton/transport';
 import { executes } from '../server/executing';
-import { parsePage, withUpstreamPages } from './upstream-page';
+import { withUpstreamPages } from './upstream-page';
 
 /**
  * Time after which an engine that has not answered is left out of the page, in ms. Longer than a

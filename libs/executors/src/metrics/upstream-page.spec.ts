@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { engineFamilies, parsePage, renderPage, withUpstreamPages } from './upstream-page';
+import { parsePage, renderPage } from '@baton/telemetry';
+import { engineFamilies, withUpstreamPages } from './upstream-page';
 
 const OWN = `# HELP vllm:num_requests_running Ours.
 # TYPE vllm:num_requests_running gauge

@@ -1,6 +1,7 @@
 import { UsageError } from '@baton/config';
 import { BatonError, type ChildMessage, type Stage, type SupervisorMessage } from '@baton/contract';
 import type { EngineStarter } from '@baton/worker';
+import { SUPERVISED_VARIABLE } from '../../siblings/variables';
 
 /** The channel between this process and the one that started it. */
 export interface ParentChannel {
@@ -30,8 +31,9 @@ export class SupervisorLink implements EngineStarter {
 
   /** Undefined in a process that no supervisor has started. */
   static ofThisProcess(): SupervisorLink | undefined {
-    const isChild = process.send !== undefined && process.env['BATON_PROCESS'] !== undefined;
-    if (!isChild) return undefined;
+    const { env } = process;
+    const isChild = process.send !== undefined && env['BATON_PROCESS'] !== undefined;
+    if (!isChild || env[SUPERVISED_VARIABLE] === 'no') return undefined;
     return new SupervisorLink({
       send: (message) => void process.send?.(message),
       onMessage: (listener) => process.on('message', listener),

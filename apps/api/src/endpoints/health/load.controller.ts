@@ -1,17 +1,25 @@
 import { Controller, Get } from '@nestjs/common';
 import { Describe } from '../../http/operation';
 import { ExchangeStep } from '../../request/exchange';
+import { Siblings } from '../../siblings/siblings';
 
-/** The load of this process, as vLLM reports it with `--enable-server-load-tracking`. */
+/** The load of this server, as vLLM reports it with `--enable-server-load-tracking`. */
 @Controller()
 export class LoadController {
-  constructor(private readonly exchanges: ExchangeStep) {}
+  constructor(
+    private readonly exchanges: ExchangeStep,
+    private readonly siblings: Siblings,
+  ) {
+    siblings.answer('load', () => this.exchanges.count);
+  }
 
-  @Describe('Health and metrics', 'Count the requests under way in this process', {
+  @Describe('Health and metrics', 'Count the requests under way at this port', {
     result: 'Load',
   })
   @Get('load')
-  load(): { server_load: number } {
-    return { server_load: this.exchanges.count };
+  async load(): Promise<{ server_load: number }> {
+    const others = await this.siblings.ask('load', null);
+    const load = others.reduce<number>((sum, other) => sum + Number(other), this.exchanges.count);
+    return { server_load: load };
   }
 }

@@ -1,8 +1,11 @@
+import type { EnginePresence } from '@baton/contract';
+import { mergePages } from '@baton/telemetry';
 import { Controller, Get, Header, Req } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import { ClusterView } from '../../cluster/cluster-view';
 import { Describe } from '../../http/operation';
 import { contextOf } from '../../http/request-context';
+import { Siblings } from '../../siblings/siblings';
 import { EngineFamilies } from './engine-families';
 import { FrontFamilies } from './front-families';
 import { SharedWork } from './shared-work';
@@ -17,7 +20,12 @@ export class MetricsController {
     private readonly cluster: ClusterView,
     private readonly ofEngines: EngineFamilies,
     private readonly ofFront: FrontFamilies,
-  ) {}
+    private readonly siblings: Siblings,
+  ) {
+    siblings.answer('metrics', (engineId) =>
+      this.ownPage(this.enginesAt(typeof engineId === 'string' ? engineId : undefined)),
+    );
+  }
 
   @Describe('Health and metrics', 'Show the metrics of the cluster for Prometheus', {
     answers: ['text'],
@@ -31,20 +39,44 @@ export class MetricsController {
   private async page(engineId: string | undefined): Promise<string> {
     // The last known state is shown while the broker is unavailable.
     await this.cluster.refresh().catch(() => undefined);
+    const at = this.enginesAt(engineId);
+    await this.ofFront.refreshQueues(at.engines);
+    const ofEngines = this.ofEngines.render(this.ofFront.withQueued(at.engines, at.living));
+    const own = this.ownPage(at);
+    const others = await this.siblings.ask('metrics', engineId ?? null, own);
+    const ofFront = mergePages([own, ...others.map(String)]);
+    return this.ofEngines.withServers(joined([ofEngines, ofFront]), at.engines);
+  }
+
+  private enginesAt(engineId: string | undefined): EnginesAt {
     const living = this.cluster.living();
     const engines = living.filter(
       (engine) => engineId === undefined || engine.engineId === engineId,
     );
-    await this.ofFront.refreshQueues(engines);
-    const queues = engineId === undefined ? this.ofFront.renderQueues(engines) : [];
-    const parts = [
-      this.ofEngines.render(this.ofFront.withQueued(engines, living)),
+    return { living, engines, isWhole: engineId === undefined };
+  }
+
+  /** What this process counts itself. */
+  private ownPage({ engines, isWhole }: EnginesAt): string {
+    return joined([
       ...this.ofFront.renderRequests(engines),
       this.ofEngines.renderLoras(engines),
-      ...queues,
+      ...(isWhole ? this.ofFront.renderQueues(engines) : []),
       ...this.ofFront.renderProcess(),
-    ];
-    const page = parts.filter((part) => part !== '').map((part) => `${part.trimEnd()}\n`);
-    return this.ofEngines.withServers(page.join(''), engines);
+    ]);
   }
+}
+
+interface EnginesAt {
+  readonly living: readonly EnginePresence[];
+  /** The engines of the port: all of them, or the one whose port it is. */
+  readonly engines: readonly EnginePresence[];
+  readonly isWhole: boolean;
+}
+
+function joined(parts: readonly string[]): string {
+  return parts
+    .filter((part) => part !== '')
+    .map((part) => `${part.trimEnd()}\n`)
+    .join('');
 }

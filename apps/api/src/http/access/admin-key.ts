@@ -15,12 +15,15 @@ export class AdminKey {
   readonly isOpenHere: boolean;
   private readonly keys: ApiKeys;
 
-  /** @throws UsageError when the configured key cannot be read */
-  constructor(config: BatonConfig) {
+  /**
+   * @param shared the key made for all API processes of one port; unset: one is made here
+   * @throws UsageError when the configured key cannot be read
+   */
+  constructor(config: BatonConfig, shared?: string) {
     this.isNeeded = config.enableAdmin || config.enableDevMode;
     const given = readAdminKey(config);
     const needsMade = this.isNeeded && given === undefined;
-    this.made = needsMade ? randomBytes(MADE_KEY_BYTES).toString('base64url') : undefined;
+    this.made = needsMade ? (shared ?? makeKey()) : undefined;
     this.isOpenHere = given === undefined && !needsApiKey(config);
     const key = given ?? this.made;
     this.keys = new ApiKeys(key === undefined ? [] : [{ key, tenant: OPERATOR }]);
@@ -29,4 +32,8 @@ export class AdminKey {
   isIt(shown: string): boolean {
     return this.keys.find(shown) !== undefined;
   }
+}
+
+export function makeKey(): string {
+  return randomBytes(MADE_KEY_BYTES).toString('base64url');
 }

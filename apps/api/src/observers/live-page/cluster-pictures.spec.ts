@@ -7,9 +7,11 @@ import { SequenceTable } from '../../frames/sequence-table';
 import type { AdmissionGate } from '../../request/admit/admission-gate';
 import { Observers } from '../port/observers';
 import type { ObservedCall, ObservedRequest, TokenNews } from '../port/port';
+import { Siblings } from '../../siblings/siblings';
 import type { Timelines } from '../timelines/timelines';
 import { ClusterPictures, picturePhaseOf } from './cluster-pictures';
 import { RateMeter } from './rate-meter';
+import { pictureRatesOf } from './rates';
 import { pictureStepTimes } from './step-times';
 
 const OWNER = {} as SequenceOwner;
@@ -39,6 +41,7 @@ function picturesOf(table: SequenceTable, engines: readonly string[] = []): Clus
     { waiting: () => waiting } as unknown as AdmissionGate,
     new RateMeter(defaultConfig()),
     { takenBy: () => undefined } as unknown as Timelines,
+    Siblings.none(),
   );
 }
 
@@ -152,7 +155,7 @@ describe('rates', () => {
     tell(meter, sequence, { from: 0, count: 1, nowMs: 1_020 });
     tell(meter, sequence, { from: 1, count: 4, nowMs: 1_100, previousMs: 1_020 });
     meter.ended();
-    const rates = meter.take(1_250);
+    const rates = pictureRatesOf([meter.take(1_250)]);
     // Arrived at 1,000 ms; four tokens in 80 ms; a quarter of a second is 2.5 simulated ones.
     expect(rates.ttftMs!.p50).toBeCloseTo(200, 0);
     expect(rates.itlMs!.p99).toBeCloseTo(200, 0);
@@ -160,7 +163,11 @@ describe('rates', () => {
     expect(rates.requestsPerSecond).toBeCloseTo(3 / 2.5);
     expect(rates.finishedPerSecond).toBeCloseTo(1 / 2.5);
     for (const nowMs of [1_500, 1_750, 2_000]) meter.take(nowMs);
-    expect(meter.take(2_250)).toMatchObject({ ttftMs: null, itlMs: null, tokensPerSecond: 0 });
+    expect(pictureRatesOf([meter.take(2_250)])).toMatchObject({
+      ttftMs: null,
+      itlMs: null,
+      tokensPerSecond: 0,
+    });
   });
 
   it('have the share of late tokens when it voids the latencies', () => {
@@ -173,11 +180,11 @@ describe('rates', () => {
     meter.switchOn(1_000);
     arrive(198, 9);
     arrive(2, 11);
-    expect(meter.take(2_000)).not.toHaveProperty('lateShare');
+    expect(pictureRatesOf([meter.take(2_000)])).not.toHaveProperty('lateShare');
     arrive(1, 400);
-    expect(meter.take(2_250).lateShare).toBeCloseTo(3 / 201);
+    expect(pictureRatesOf([meter.take(2_250)]).lateShare).toBeCloseTo(3 / 201);
     for (const nowMs of [2_500, 2_750, 3_000]) meter.take(nowMs);
-    expect(meter.take(3_250)).not.toHaveProperty('lateShare');
+    expect(pictureRatesOf([meter.take(3_250)])).not.toHaveProperty('lateShare');
   });
 
   it('count refusals for lack of capacity, not invalid requests', () => {
@@ -186,7 +193,7 @@ describe('rates', () => {
     for (const code of ['admission_refused', 'model_not_found'] as const) {
       meter.refused({} as ObservedCall, new BatonError(code));
     }
-    expect(meter.take(1_000).refusedPerSecond).toBe(1);
+    expect(pictureRatesOf([meter.take(1_000)]).refusedPerSecond).toBe(1);
   });
 
   it('count refusals by their reason, the most frequent first', () => {
@@ -195,7 +202,7 @@ describe('rates', () => {
     for (const code of ['queue_full', 'flow_timeout', 'flow_timeout'] as const) {
       meter.refused({} as ObservedCall, new BatonError(code));
     }
-    expect(meter.take(1_000)).toMatchObject({
+    expect(pictureRatesOf([meter.take(1_000)])).toMatchObject({
       refusedPerSecond: 3,
       refusals: [
         { code: 'flow_timeout', perSecond: 2 },
@@ -210,14 +217,14 @@ describe('rates', () => {
     const request = { sequences: [open(new SequenceTable())] } as unknown as ObservedRequest;
     observers.opened(request);
     meter.switchOn(0);
-    expect(meter.take(1_000).requestsPerSecond).toBe(0);
+    expect(pictureRatesOf([meter.take(1_000)]).requestsPerSecond).toBe(0);
     observers.refresh();
     observers.opened(request);
-    expect(meter.take(2_000).requestsPerSecond).toBeCloseTo(1 / 2);
+    expect(pictureRatesOf([meter.take(2_000)]).requestsPerSecond).toBeCloseTo(1 / 2);
     meter.switchOff();
     observers.refresh();
     observers.opened(request);
     for (const nowMs of [3_000, 4_000, 5_000]) meter.take(nowMs);
-    expect(meter.take(6_000).requestsPerSecond).toBe(0);
+    expect(pictureRatesOf([meter.take(6_000)]).requestsPerSecond).toBe(0);
   });
 });

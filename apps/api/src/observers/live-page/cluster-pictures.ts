@@ -12,8 +12,10 @@ import { ClusterView } from '../../cluster/cluster-view';
 import { CONFIG } from '../../tokens';
 import type { ObservedSequence } from '../port/port';
 import { type LiveSequence, LiveSequences, WaitingTotals } from '../port/state';
+import { Siblings } from '../../siblings/siblings';
 import { Timelines } from '../timelines/timelines';
 import { RateMeter } from './rate-meter';
+import { type RateFacts, pictureRatesOf } from './rates';
 import { pictureStepTimes } from './step-times';
 
 /** Requests that one picture shows; the others are only counted. */
@@ -37,9 +39,25 @@ export function picturePhaseOf(
   return received > 0 || stage === 'decode' ? DECODE : PREFILL;
 }
 
+/** What one API process adds to a picture. Plain values, so that siblings can send it. */
+export interface PicturePart {
+  /** Requests by phase, including those not shown. */
+  readonly phases: readonly number[];
+  /** At most as many as a picture shows. */
+  readonly requests: readonly PictureRequest[];
+  readonly rates: RateFacts;
+}
+
+type PictureRequest = readonly [
+  name: RequestName,
+  phase: number,
+  engineId: string,
+  received: number,
+];
+
 /**
- * Takes pictures of the cluster for the live page from the state of this process; no request is
- * sent for them.
+ * Takes pictures of the cluster for the live page, from the state of this process and from the
+ * parts that its siblings send.
  */
 @Injectable()
 export class ClusterPictures {
@@ -53,6 +71,7 @@ export class ClusterPictures {
     private readonly totals: WaitingTotals,
     private readonly meter: RateMeter,
     private readonly timelines: Timelines,
+    private readonly siblings: Siblings,
   ) {}
 
   /** The names of the requests in the last picture. */
@@ -65,48 +84,73 @@ export class ClusterPictures {
     this.named.clear();
   }
 
-  take(nowMs: number): ClusterPicture {
-    const living = this.cluster.living();
-    const places = new Map(
-      living.map(({ engineId, stage }, place) => [engineId, { place, stage }]),
-    );
+  /** The part of this process. */
+  part(nowMs: number): PicturePart {
+    const stages = new Map(this.cluster.living().map(({ engineId, stage }) => [engineId, stage]));
     const phases = [0, 0, 0, 0];
-    const requests: number[] = [];
-    const names: RequestName[] = [];
-    const named = new Map<number, RequestName>();
+    const requests: PictureRequest[] = [];
     for (const sequence of this.sequences) {
       const engineId = sequence.engineId ?? this.timelines.takenBy(sequence) ?? '';
-      const { place = -1, stage } = places.get(engineId) ?? {};
-      const phase = picturePhaseOf(sequence, stage);
+      const phase = picturePhaseOf(sequence, stages.get(engineId));
       phases[phase]! += 1;
-      if (named.size >= MOST_REQUESTS) continue;
-      const { streamId } = sequence;
-      requests.push(streamId, phase, phase === QUEUE ? -1 : place, sequence.received);
-      const known = this.named.get(streamId);
-      const name = known ?? nameOf(sequence);
-      if (known === undefined) names.push(name);
-      named.set(streamId, name);
+      if (requests.length >= MOST_REQUESTS) continue;
+      requests.push([this.nameOf(sequence), phase, engineId, sequence.received]);
     }
-    this.named = named;
+    return { phases, requests, rates: this.meter.take(nowMs) };
+  }
+
+  /** A picture of the cluster. @param others the parts of the siblings */
+  take(nowMs: number, others: readonly PicturePart[] = []): ClusterPicture {
+    const living = this.cluster.living();
+    const parts = [this.part(nowMs), ...others];
     const waiting = this.totals.waiting;
     return {
       at: Math.round(performance.timeOrigin + nowMs),
       engines: living.map((engine) => engineOf(engine, this.config.starvedAfter * 1_000)),
-      phases,
+      phases: sumOfPhases(parts),
       waiting: Object.fromEntries(STAGES.map((stage) => [stage, waiting[stage]])) as Record<
         Stage,
         number
       >,
-      requests,
-      names,
-      rates: this.meter.take(nowMs),
+      ...this.show(parts, living),
+      rates: pictureRatesOf(parts.map(({ rates }) => rates)),
       stepTimes: pictureStepTimes(living),
     };
   }
+
+  /** The requests of all parts, and the names of those that no earlier picture has shown. */
+  private show(
+    parts: readonly PicturePart[],
+    living: readonly EnginePresence[],
+  ): Pick<ClusterPicture, 'requests' | 'names'> {
+    const places = new Map(living.map(({ engineId }, place) => [engineId, place]));
+    const requests: number[] = [];
+    const names: RequestName[] = [];
+    const named = new Map<number, RequestName>();
+    for (const [name, phase, engineId, received] of parts.flatMap((part) => part.requests)) {
+      if (named.size >= MOST_REQUESTS) break;
+      const [key] = name;
+      const place = phase === QUEUE ? undefined : places.get(engineId);
+      requests.push(key, phase, place ?? -1, received);
+      if (!this.named.has(key)) names.push(name);
+      named.set(key, name);
+    }
+    this.named = named;
+    return { requests, names };
+  }
+
+  /** Stream ids are unique in their process, the keys of pictures in all of a port. */
+  private nameOf({ streamId, job }: ObservedSequence): RequestName {
+    const { count, place } = this.siblings;
+    const key = streamId * count + place;
+    return [key, job.requestId, job.promptTokens, job.maxTokens];
+  }
 }
 
-function nameOf({ streamId, job }: ObservedSequence): RequestName {
-  return [streamId, job.requestId, job.promptTokens, job.maxTokens];
+function sumOfPhases(parts: readonly PicturePart[]): number[] {
+  return [QUEUE, PREFILL, TRANSFER, DECODE].map((phase) =>
+    parts.reduce((sum, { phases }) => sum + (phases[phase] ?? 0), 0),
+  );
 }
 
 function engineOf(engine: EnginePresence, starvedAfterMs: number): PictureEngine {

@@ -1,6 +1,6 @@
-import { areTooLate, IntervalHistogram, LATE_MS } from '@baton/analysis';
+import { IntervalHistogram, LATE_MS, type PlainHistogram } from '@baton/analysis';
 import type { BatonConfig } from '@baton/config';
-import type { BatonError, ErrorCode, PictureRates, Quantiles } from '@baton/contract';
+import type { BatonError, ErrorCode } from '@baton/contract';
 import { Inject, Injectable } from '@nestjs/common';
 import { CONFIG } from '../../tokens';
 import type {
@@ -10,9 +10,12 @@ import type {
   RequestObserver,
   TokenNews,
 } from '../port/port';
+import type { RateFacts } from './rates';
 
-/** Slots of the window over which rates are measured; one ends with each picture. */
+/** Slots of the window over which rates are measured. */
 const SLOTS = 4;
+/** A slot ends with the first picture after this time, so with each one in one process. */
+const SLOT_MS = 200;
 /** Statuses of requests that the cluster cannot take now; other statuses mean a faulty request. */
 const OVERLOAD: ReadonlySet<number> = new Set([429, 503]);
 
@@ -84,31 +87,31 @@ export class RateMeter implements RequestObserver {
     this.slot.finished += 1;
   }
 
-  /** Returns the content of the slots of the last second, and clears the oldest slot. */
-  take(nowMs: number): PictureRates {
+  /** The content of the slots of the last second. Clears the oldest slot when its time has come. */
+  take(nowMs: number): RateFacts {
     const { slots, speedup } = this;
-    const seconds = ((nowMs - Math.min(...slots.map(({ startMs }) => startMs))) / 1_000) * speedup;
+    const startMs = Math.min(...slots.map((slot) => slot.startMs));
     const sumOf = (value: (slot: Slot) => number): number =>
       slots.reduce((sum, slot) => sum + value(slot), 0);
-    const perSecond = (value: (slot: Slot) => number): number =>
-      seconds > 0 ? sumOf(value) / seconds : 0;
-    const [tokens, late] = [sumOf(({ tokens }) => tokens), sumOf(({ late }) => late)];
-    const refusals = [...new Set(slots.flatMap(({ refused }) => [...refused.keys()]))]
-      .map((code) => ({ code, perSecond: perSecond(({ refused }) => refused.get(code) ?? 0) }))
-      .sort((a, b) => b.perSecond - a.perSecond);
-    const rates = {
-      ttftMs: quantiles(slots.map(({ ttft }) => ttft)),
-      itlMs: quantiles(slots.map(({ itl }) => itl)),
-      tokensPerSecond: perSecond(({ tokens }) => tokens),
-      requestsPerSecond: perSecond(({ arrived }) => arrived),
-      finishedPerSecond: perSecond(({ finished }) => finished),
-      refusedPerSecond: refusals.reduce((sum, part) => sum + part.perSecond, 0),
-      refusals,
-      ...(areTooLate(late, tokens) ? { lateShare: late / tokens } : {}),
+    const codes = new Set(slots.flatMap(({ refused }) => [...refused.keys()]));
+    const facts = {
+      seconds: ((nowMs - startMs) / 1_000) * speedup,
+      ttft: merged(slots.map(({ ttft }) => ttft)),
+      itl: merged(slots.map(({ itl }) => itl)),
+      tokens: sumOf(({ tokens }) => tokens),
+      late: sumOf(({ late }) => late),
+      arrived: sumOf(({ arrived }) => arrived),
+      finished: sumOf(({ finished }) => finished),
+      refused: [...codes].map((code): [string, number] => [
+        code,
+        sumOf(({ refused }) => refused.get(code) ?? 0),
+      ]),
     };
-    this.at = (this.at + 1) % SLOTS;
-    this.slot.begin(nowMs);
-    return rates;
+    if (nowMs - this.slot.startMs >= SLOT_MS) {
+      this.at = (this.at + 1) % SLOTS;
+      this.slot.begin(nowMs);
+    }
+    return facts;
   }
 
   private get slot(): Slot {
@@ -116,10 +119,8 @@ export class RateMeter implements RequestObserver {
   }
 }
 
-function quantiles(histograms: readonly IntervalHistogram[]): Quantiles | null {
+function merged(histograms: readonly IntervalHistogram[]): PlainHistogram {
   const all = new IntervalHistogram();
   for (const each of histograms) if (each.count > 0) all.merge(each);
-  if (all.count === 0) return null;
-  const [p50 = 0, p99 = 0] = all.quantilesUs([0.5, 0.99]);
-  return { p50: p50 / 1_000, p99: p99 / 1_000 };
+  return all.toPlain();
 }

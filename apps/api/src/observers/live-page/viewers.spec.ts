@@ -2,6 +2,7 @@ import { EventEmitter } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { defaultConfig } from '@baton/config';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { Siblings } from '../../siblings/siblings';
 import { Observers } from '../port/observers';
 import type { ClusterPictures } from './cluster-pictures';
 import { RateMeter } from './rate-meter';
@@ -42,7 +43,9 @@ beforeEach(() => {
   } as unknown as ClusterPictures;
   const identity = { apiId: 'api-test', startedAt: 0 };
   const meter = new RateMeter(defaultConfig());
-  viewers = new Viewers(defaultConfig(), identity, pictures, meter, new Observers([meter]));
+  const observers = new Observers([meter]);
+  const siblings = Siblings.none();
+  viewers = new Viewers(defaultConfig(), identity, pictures, meter, observers, siblings);
 });
 afterEach(() => {
   viewers.beforeApplicationShutdown();

@@ -6,8 +6,9 @@ import { VERSION } from '@baton/kernel';
 import { type BeforeApplicationShutdown, Inject, Injectable } from '@nestjs/common';
 import { unsentBytes } from '../../http/streaming/event-stream';
 import { API_IDENTITY, type ApiIdentity, CONFIG } from '../../tokens';
+import { Siblings } from '../../siblings/siblings';
 import { Observers } from '../port/observers';
-import { ClusterPictures } from './cluster-pictures';
+import { ClusterPictures, type PicturePart } from './cluster-pictures';
 import { RateMeter } from './rate-meter';
 
 const PICTURE_EVERY_MS = 250;
@@ -16,6 +17,8 @@ export const MOST_VIEWERS = 16;
 const MOST_UNSENT_BYTES = 512 * 1024;
 /** Pictures in a row that a viewer may miss before its connection is closed. */
 const MOST_MISSED = 40;
+/** A sibling with an open live page asks for a part of each picture. */
+const SIBLING_LOOKS_MS = 2_000;
 
 interface Viewer {
   readonly response: ServerResponse;
@@ -31,6 +34,9 @@ interface Viewer {
 export class Viewers implements BeforeApplicationShutdown {
   private readonly viewers = new Set<Viewer>();
   private timer: NodeJS.Timeout | undefined;
+  /** Runs while a sibling has an open live page. */
+  private siblingLooks: NodeJS.Timeout | undefined;
+  private isTaking = false;
 
   constructor(
     @Inject(CONFIG) private readonly config: BatonConfig,
@@ -38,7 +44,13 @@ export class Viewers implements BeforeApplicationShutdown {
     private readonly pictures: ClusterPictures,
     private readonly meter: RateMeter,
     private readonly observers: Observers,
-  ) {}
+    private readonly siblings: Siblings,
+  ) {
+    siblings.answer('pictures', () => {
+      this.measureForSibling();
+      return this.pictures.part(performance.now());
+    });
+  }
 
   get size(): number {
     return this.viewers.size;
@@ -76,17 +88,36 @@ export class Viewers implements BeforeApplicationShutdown {
   }
 
   private startPictures(): void {
-    this.meter.switchOn(performance.now());
-    this.observers.refresh();
+    this.measure();
     this.timer = setInterval(() => this.tick(), PICTURE_EVERY_MS);
   }
 
   private stopPictures(): void {
     clearInterval(this.timer);
     this.timer = undefined;
+    this.pictures.forget();
+    this.rest();
+  }
+
+  private measureForSibling(): void {
+    clearTimeout(this.siblingLooks);
+    this.siblingLooks = setTimeout(() => {
+      this.siblingLooks = undefined;
+      this.rest();
+    }, SIBLING_LOOKS_MS).unref();
+    this.measure();
+  }
+
+  private measure(): void {
+    if (this.meter.isOn) return;
+    this.meter.switchOn(performance.now());
+    this.observers.refresh();
+  }
+
+  private rest(): void {
+    if (this.timer !== undefined || this.siblingLooks !== undefined) return;
     this.meter.switchOff();
     this.observers.refresh();
-    this.pictures.forget();
   }
 
   private leave(viewer: Viewer): void {
@@ -95,7 +126,20 @@ export class Viewers implements BeforeApplicationShutdown {
   }
 
   private tick(): void {
-    const text = event('picture', this.pictures.take(performance.now()));
+    if (!this.siblings.areThere) this.send([]);
+    else if (!this.isTaking) void this.takeTogether();
+  }
+
+  /** Skips pictures while siblings are late. */
+  private async takeTogether(): Promise<void> {
+    this.isTaking = true;
+    const others = await this.siblings.ask('pictures', null);
+    this.isTaking = false;
+    if (this.timer !== undefined) this.send(others as readonly PicturePart[]);
+  }
+
+  private send(others: readonly PicturePart[]): void {
+    const text = event('picture', this.pictures.take(performance.now(), others));
     for (const viewer of this.viewers) {
       if (unsentBytes(viewer.response) <= MOST_UNSENT_BYTES) {
         viewer.missed = 0;

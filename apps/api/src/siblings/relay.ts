@@ -1,0 +1,114 @@
+import type { AskSiblings, FromSibling, SiblingAnswers, ToSibling, Topic } from './messages';
+
+/** Time for siblings to answer. The event loop of a busy one is late by some tenths of a second. */
+const ANSWER_WITHIN_MS = 1_500;
+/** Questions whose last answers are kept, at most. */
+const MOST_KEPT = 1_024;
+
+/** How the last answers of processes that have ended are kept as one: by topic. */
+export type Fold = (kept: unknown, last: unknown) => unknown;
+
+interface Open {
+  readonly asker: number;
+  readonly askedAs: number;
+  readonly key: string;
+  readonly answers: Map<number, unknown>;
+  readonly missing: Set<number>;
+  readonly timer: NodeJS.Timeout;
+}
+
+/** Last answers to one question: of living processes by number, and of all that have ended. */
+interface Kept {
+  readonly living: Map<number, unknown>;
+  ended: unknown;
+}
+
+/**
+ * Carries questions from one API process to the others and their answers back. For topics with a
+ * fold, a process that is late has its last answer, and one that has ended leaves its last answer
+ * behind: what they counted does not vanish.
+ */
+export class Relay {
+  private asked = 0;
+  private readonly members = new Map<number, (message: ToSibling) => void>();
+  private readonly open = new Map<number, Open>();
+  private readonly kept = new Map<string, Kept>();
+
+  constructor(private readonly folds: Partial<Readonly<Record<Topic, Fold>>> = {}) {}
+
+  /** A process has started under this number. */
+  join(member: number, send: (message: ToSibling) => void): void {
+    this.members.set(member, send);
+  }
+
+  /** The process of this number has ended. */
+  leave(member: number): void {
+    this.members.delete(member);
+    for (const [key, { living, ended }] of this.kept) {
+      if (!living.has(member)) continue;
+      const fold = this.folds[topicOf(key)];
+      this.kept.get(key)!.ended = fold?.(ended, living.get(member));
+      living.delete(member);
+    }
+    for (const [id, open] of this.open) {
+      open.missing.delete(member);
+      this.settle(id, open);
+    }
+  }
+
+  receive(from: number, message: FromSibling): void {
+    if (message.kind === 'ask-siblings') this.ask(from, message);
+    else this.take(from, message);
+  }
+
+  private ask(asker: number, { id: askedAs, topic, question, own }: AskSiblings): void {
+    const missing = new Set([...this.members.keys()].filter((member) => member !== asker));
+    this.asked += 1;
+    const id = this.asked;
+    const key = `${topic} ${JSON.stringify(question)}`;
+    if (this.folds[topic] !== undefined) this.keep(key, asker, own);
+    const timer = setTimeout(() => this.finish(id), ANSWER_WITHIN_MS);
+    const open: Open = { asker, askedAs, key, answers: new Map(), missing, timer };
+    this.open.set(id, open);
+    for (const member of missing) {
+      this.members.get(member)?.({ kind: 'sibling-asks', id, topic, question });
+    }
+    this.settle(id, open);
+  }
+
+  private take(from: number, { id, answer }: SiblingAnswers): void {
+    const open = this.open.get(id);
+    if (open?.missing.delete(from) !== true) return;
+    open.answers.set(from, answer);
+    if (this.folds[topicOf(open.key)] !== undefined) this.keep(open.key, from, answer);
+    this.settle(id, open);
+  }
+
+  private settle(id: number, { missing }: Open): void {
+    if (missing.size === 0) this.finish(id);
+  }
+
+  private finish(id: number): void {
+    const open = this.open.get(id);
+    if (open === undefined) return;
+    clearTimeout(open.timer);
+    this.open.delete(id);
+    const { asker, askedAs, key, answers, missing } = open;
+    const kept = this.kept.get(key);
+    const late = [...missing].map((member) => kept?.living.get(member));
+    const all = [...answers.values(), ...late, kept?.ended].filter((each) => each !== undefined);
+    this.members.get(asker)?.({ kind: 'siblings-answered', id: askedAs, answers: all });
+  }
+
+  private keep(key: string, member: number, answer: unknown): void {
+    const kept = this.kept.get(key) ?? { living: new Map(), ended: undefined };
+    this.kept.set(key, kept);
+    kept.living.set(member, answer);
+    const [oldest] = this.kept.keys();
+    if (this.kept.size > MOST_KEPT && oldest !== undefined) this.kept.delete(oldest);
+  }
+}
+
+function topicOf(key: string): Topic {
+  return key.slice(0, key.indexOf(' ')) as Topic;
+}

@@ -1,0 +1,103 @@
+import cluster from 'node:cluster';
+import { type FromSibling, isToSibling, type SiblingAsks, type Topic } from './messages';
+import { PLACE_VARIABLE } from './variables';
+
+/** Time for the parent to answer; it waits less for the siblings. */
+const ANSWER_WITHIN_MS = 3_000;
+
+/** The channel to the parent of the processes. */
+export interface SiblingChannel {
+  send(message: FromSibling): void;
+  onMessage(listener: (message: object) => void): void;
+}
+
+export type SiblingReply = (question: unknown) => unknown;
+
+/**
+ * The other API processes behind the same port. A client reaches any of them, so what one process
+ * shows for all (metrics, live page, load) includes the others' part. A process that has the port
+ * to itself has none, and every question has no answers.
+ */
+export class Siblings {
+  private asked = 0;
+  private readonly waiting = new Map<number, (answers: readonly unknown[]) => void>();
+  private readonly answerTo = new Map<Topic, SiblingReply>();
+
+  /**
+   * @param count of the processes behind the port, this one included
+   * @param place of this process among them, from 0
+   */
+  constructor(
+    readonly count: number,
+    readonly place: number,
+    private readonly channel?: SiblingChannel,
+  ) {
+    channel?.onMessage((message) => {
+      if (!isToSibling(message)) return;
+      if (message.kind === 'sibling-asks') void this.reply(message);
+      else this.waiting.get(message.id)?.(message.answers);
+    });
+  }
+
+  /** Of a process that has its port to itself. */
+  static none(): Siblings {
+    return new Siblings(1, 0);
+  }
+
+  /** Those of a process that `runPrimary` started, which sets the place. */
+  static ofThisProcess(count: number): Siblings {
+    if (!cluster.isWorker) return Siblings.none();
+    return new Siblings(count, Number(process.env[PLACE_VARIABLE]), {
+      send: (message) => void process.send?.(message),
+      onMessage: (listener) => process.on('message', listener),
+    });
+  }
+
+  /** False when this process has the port to itself. */
+  get areThere(): boolean {
+    return this.channel !== undefined;
+  }
+
+  /** Sets what this process answers to its siblings. */
+  answer(topic: Topic, answer: SiblingReply): void {
+    this.answerTo.set(topic, answer);
+  }
+
+  /**
+   * The siblings' answers, without those that do not come in time.
+   *
+   * @param own the answer of this process, which counts for a sibling after its end
+   */
+  async ask(topic: Topic, question: unknown, own?: unknown): Promise<readonly unknown[]> {
+    const { channel } = this;
+    if (channel === undefined) return [];
+    this.asked += 1;
+    const id = this.asked;
+    try {
+      return await new Promise((resolve) => {
+        const timer = setTimeout(() => resolve([]), ANSWER_WITHIN_MS);
+        this.waiting.set(id, (answers) => {
+          clearTimeout(timer);
+          resolve(answers);
+        });
+        channel.send({ kind: 'ask-siblings', id, topic, question, own });
+      });
+    } finally {
+      this.waiting.delete(id);
+    }
+  }
+
+  /** Undefined when this process cannot answer, for example while the broker is away. */
+  private async ownAnswer(topic: Topic, question: unknown): Promise<unknown> {
+    try {
+      return await this.answerTo.get(topic)?.(question);
+    } catch {
+      return undefined;
+    }
+  }
+
+  private async reply({ id, topic, question }: SiblingAsks): Promise<void> {
+    const answer: unknown = await this.ownAnswer(topic, question);
+    this.channel?.send({ kind: 'sibling-answers', id, answer });
+  }
+}
