@@ -143,7 +143,7 @@ export class ClusterPictures {
   private nameOf({ streamId, job }: ObservedSequence): RequestName {
     const { count, place } = this.siblings;
     const key = streamId * count + place;
-    return [key, job.requestId, job.promptTokens, job.maxTokens];
+    return this.named.get(key) ?? [key, job.requestId, job.promptTokens, job.maxTokens];
   }
 }
 
