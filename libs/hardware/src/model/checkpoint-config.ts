@@ -1,7 +1,11 @@
 import { isObject, type JsonFields } from '@baton/kernel';
 import { HardwareError } from '../hardware-error';
+import { FAMILY_DEFAULTS } from './family-defaults';
 
-/** The fields of a Hugging Face `config.json`; of several models, those of the text model. */
+/**
+ * The fields of a Hugging Face `config.json`; of several models, those of the text model. A field
+ * that is left out has the default of its family.
+ */
 export class CheckpointConfig {
   private readonly fields: Readonly<Record<string, unknown>>;
 
@@ -12,7 +16,8 @@ export class CheckpointConfig {
   ) {
     const outer = mappingOf(content);
     if (outer === undefined) throw this.unusable('is not a JSON object');
-    this.fields = { ...outer, ...mappingOf(outer['text_config']) };
+    const given = { ...outer, ...mappingOf(outer['text_config']) };
+    this.fields = { ...FAMILY_DEFAULTS[String(given['model_type'])], ...given };
   }
 
   /** @throws HardwareError `bad-config`, which names the field */

@@ -101,10 +101,19 @@ function formatOf(config: CheckpointConfig, quantized: JsonFields): WeightFormat
   if (isInt4(text, method)) return groupOf(quantized) <= SMALL_GROUP ? 'int4_group32' : 'int4';
   if (text.includes('weight_block_size":[')) return 'fp8_block';
   const isFp8 = text.includes('fp8') || text.includes('"type":"float"');
-  if (isFp8) return text.includes('"dynamic":true') ? 'fp8' : 'fp8_static';
+  if (isFp8) return isDynamic(text, method) ? 'fp8' : 'fp8_static';
   const bits = /"(?:num_bits|bits)":(\d+)/.exec(text)?.[1];
   const width = bits === undefined ? '' : ` with ${bits} bits`;
   throw config.unusable(`has a quantization_config of unknown method '${method}'${width}`);
+}
+
+/**
+ * True when activations have no scale in the checkpoint: as compressed-tensors and as FP8 say it,
+ * and always with fbgemm.
+ */
+function isDynamic(text: string, method: string): boolean {
+  const says = text.includes('"dynamic":true') || text.includes('"activation_scheme":"dynamic"');
+  return says || method === 'fbgemm_fp8';
 }
 
 function isInt4(text: string, method: string): boolean {

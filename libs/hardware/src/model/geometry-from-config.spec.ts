@@ -22,6 +22,41 @@ const DEEPSEEK_V3 = {
   quantization_config: { quant_method: 'fp8', fmt: 'e4m3', weight_block_size: [128, 128] },
 };
 
+/** As published: what is left out has the default of Transformers' class. */
+const GEMMA_2_9B = {
+  ...{ model_type: 'gemma2', num_hidden_layers: 42, hidden_size: 3584, num_attention_heads: 16 },
+  ...{ num_key_value_heads: 8, head_dim: 256, intermediate_size: 14_336, vocab_size: 256_000 },
+  ...{ max_position_embeddings: 8192, sliding_window: 4096 },
+};
+
+const GEMMA_3_4B = {
+  model_type: 'gemma3',
+  text_config: {
+    ...{ model_type: 'gemma3_text', num_hidden_layers: 34, hidden_size: 2560 },
+    ...{ intermediate_size: 10_240, sliding_window: 1024 },
+  },
+};
+
+const GEMMA_3_12B = {
+  model_type: 'gemma3',
+  text_config: {
+    ...{ model_type: 'gemma3_text', num_hidden_layers: 48, hidden_size: 3840 },
+    ...{ num_attention_heads: 16, num_key_value_heads: 8, intermediate_size: 15_360 },
+    sliding_window: 1024,
+  },
+};
+
+const LLAMA_4_MAVERICK = {
+  model_type: 'llama4',
+  text_config: {
+    ...{ model_type: 'llama4_text', num_hidden_layers: 48, hidden_size: 5120 },
+    ...{ num_attention_heads: 40, num_key_value_heads: 8, head_dim: 128 },
+    ...{ intermediate_size: 8192, intermediate_size_mlp: 16_384, vocab_size: 202_048 },
+    ...{ num_local_experts: 128, num_experts_per_tok: 1, interleave_moe_layer_step: 2 },
+    ...{ attention_chunk_size: 8192, no_rope_layers: [], max_position_embeddings: 1_048_576 },
+  },
+};
+
 const MOE_WIDTH = 'moe_intermediate_size';
 
 const without = (config: object, ...names: string[]) =>
@@ -31,6 +66,10 @@ describe('the geometry of a config.json', () => {
   it.each([
     ['qwen3-8b', QWEN_3_8B],
     ['deepseek-v3', DEEPSEEK_V3],
+    ['gemma-2-9b', GEMMA_2_9B],
+    ['gemma-3-4b', GEMMA_3_4B],
+    ['gemma-3-12b', GEMMA_3_12B],
+    ['llama-4-maverick-17b-128e', LLAMA_4_MAVERICK],
   ])('of %s is that of the catalogue', (name, config) => {
     const { aliases: _aliases, ...known } = findModel(name);
     expect(geometryFromConfig(config, name)).toEqual({ ...known, aliases: [] });
@@ -77,14 +116,48 @@ describe('the geometry of a config.json', () => {
     expect(experts).toMatchObject({ sharedExperts: 4, expertIntermediate: 1408 });
   });
 
-  it('refuses a hybrid with the reason', () => {
-    const read = () => geometryFromConfig({ ...QWEN_3_8B, model_type: 'qwen3_next' }, 'mine');
-    expect(read).toThrow('a hybrid (qwen3_next) of attention and state-space layers');
+  it.each(['qwen3_next', 'minimax', 'kimi_linear', 'lfm2', 'bamba'])(
+    'refuses the hybrid %s with the reason',
+    (type) => {
+      const read = () => geometryFromConfig({ ...QWEN_3_8B, model_type: type }, 'mine');
+      expect(read).toThrow(`a hybrid (${type}) of attention and state-space layers`);
+    },
+  );
+
+  it.each([
+    [{ layer_types: ['full_attention', 'linear_attention'] }, "layers of type 'linear_attention'"],
+    [{ index_topk: 2048 }, "sparse attention ('index_topk')"],
+    [{ block_configs: [] }, "layers of several shapes ('block_configs')"],
+    [{ num_experts_per_tok: 8 }, "'num_experts_per_tok' but no number of experts"],
+  ])('refuses what it would simulate as another model (%#)', (fields, reason) => {
+    const read = () => geometryFromConfig({ ...QWEN_3_8B, ...fields }, 'mine');
+    expect(read).toThrow(reason);
+  });
+
+  it('reads the experts of ERNIE 4.5', () => {
+    const moe = { moe_num_experts: 64, moe_k: 6, moe_num_shared_experts: 2 };
+    const width = { moe_intermediate_size: 1536, moe_layer_start_index: 1 };
+    const config = { ...QWEN_3_8B, ...moe, ...width, model_type: 'ernie4_5_moe' };
+    const expected = { experts: 64, activeExperts: 6, sharedExperts: 2, denseLayers: 1 };
+    expect(geometryFromConfig(config, 'mine').experts).toMatchObject(expected);
+  });
+
+  it('believes the field about norms of queries and keys', () => {
+    const air = { ...QWEN_3_8B, model_type: 'glm4_moe', use_qk_norm: false };
+    expect(geometryFromConfig(air, 'mine').qkNorm).toBeUndefined();
+    expect(geometryFromConfig({ ...air, use_qk_norm: true }, 'mine').qkNorm).toBe(true);
+  });
+
+  it("counts Llama 4's layers with RoPE as chunked", () => {
+    const text_config = { ...LLAMA_4_MAVERICK.text_config, no_rope_layers: [1, 0, 1, 1] };
+    const { attention } = geometryFromConfig({ ...LLAMA_4_MAVERICK, text_config }, 'mine');
+    const slidingWindow = { tokens: 8192, layers: 3, isChunked: true };
+    expect(attention).toMatchObject({ slidingWindow });
   });
 
   it('reads layers with a window from the layer types', () => {
     const types = ['sliding_attention', 'full_attention', 'sliding_attention', 'full_attention'];
-    const config = { ...without(QWEN_3_8B, 'use_sliding_window'), sliding_window: 128 };
+    const config = { ...QWEN_3_8B, use_sliding_window: true, sliding_window: 128 };
     const { attention } = geometryFromConfig({ ...config, layer_types: types }, 'mine');
     expect(attention).toMatchObject({ slidingWindow: { tokens: 128, layers: 2 } });
   });
@@ -145,7 +218,15 @@ describe('the formats in a config.json', () => {
       modules_to_not_convert: ignored,
     };
     const { linear, attention } = precisionOf(fp8, QWEN_3_8B);
-    expect({ linear, attention }).toEqual({ linear: 'fp8_static', attention: 'bf16' });
+    expect({ linear, attention }).toEqual({ linear: 'fp8', attention: 'bf16' });
+  });
+
+  it.each([
+    [{ quant_method: 'fp8', activation_scheme: 'dynamic' }, 'fp8'],
+    [{ quant_method: 'fp8', activation_scheme: 'static' }, 'fp8_static'],
+    [{ quant_method: 'fbgemm_fp8', activation_scale_ub: 1200 }, 'fp8'],
+  ])('are FP8 with scales while running or in the checkpoint (%#)', (quantized, linear) => {
+    expect(precisionOf(quantized, QWEN_3_8B).linear).toBe(linear);
   });
 
   it.each([

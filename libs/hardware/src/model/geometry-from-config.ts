@@ -1,3 +1,4 @@
+import { windowOf } from './attention-window';
 import { CheckpointConfig } from './checkpoint-config';
 import { precisionFromConfig } from './checkpoint-precision';
 import type {
@@ -7,10 +8,9 @@ import type {
   ModelGeometry,
 } from './model-geometry';
 import { NVFP4_LAYERS } from './nvfp4-layers';
+import { refuseUnknownExperts, refuseUnsimulated } from './unsimulated-family';
 
-/** Model types with state-space or linear attention, without measured times. */
-const HYBRID = /mamba|jamba|falcon_h1|nemotron_h|qwen3_next|qwen3_5|granitemoehybrid|rwkv|zamba/;
-/** Families that normalise queries and keys, per head and over all heads. */
+/** Families that normalise queries and keys, per head and over all heads, unless a field says. */
 const QK_NORM = /^(qwen3|qwen3_moe|gemma3|gemma3_text|glm4_moe)$/;
 /** vLLM keeps the router in 32 bits (`params_dtype=torch.float32` of `gate`). */
 const ROUTER_FLOAT32 = /^minimax_m2$/;
@@ -28,11 +28,7 @@ const UNGATED = /^(opt|gpt2|gpt_neox|falcon|phi|starcoder2)$/;
 export function geometryFromConfig(content: unknown, name: string): ModelGeometry {
   const config = new CheckpointConfig(name, content);
   const type = config.text('model_type') ?? '';
-  if (HYBRID.test(type) || config.has('layers_block_type')) {
-    throw config.unusable(
-      `is a hybrid (${type}) of attention and state-space layers, not simulated`,
-    );
-  }
+  refuseUnsimulated(config);
   const layers = config.count('num_hidden_layers', 'n_layer');
   const experts = expertsOf(config, layers);
   return {
@@ -46,11 +42,15 @@ export function geometryFromConfig(content: unknown, name: string): ModelGeometr
     tiedEmbeddings: config.isTrue('tie_word_embeddings'),
     precision: precisionFromConfig(config, { layers, experts }),
     maxContext: config.count('max_position_embeddings', 'n_positions'),
-    ...(QK_NORM.test(type) ? { qkNorm: true } : {}),
+    ...(normalises(config, type) ? { qkNorm: true } : {}),
     ...(QK_NORM_ACROSS.test(type) ? { qkNorm: 'across heads' } : {}),
     ...(experts ? { experts } : {}),
     ...(NVFP4_LAYERS[type] ? { nvfp4Layers: NVFP4_LAYERS[type] } : {}),
   };
+}
+
+function normalises(config: CheckpointConfig, type: string): boolean {
+  return QK_NORM.test(type) && (!config.has('use_qk_norm') || config.isTrue('use_qk_norm'));
 }
 
 /** Llama 4 has a separate width for layers without experts. */
@@ -82,40 +82,29 @@ function latentOf(config: CheckpointConfig): LatentAttention {
   };
 }
 
-/**
- * By the list of layer types, else by the pattern; a window that is switched off does not count.
- */
-function windowOf(config: CheckpointConfig, layers: number): GroupedAttention['slidingWindow'] {
-  const tokens = config.optionalCount('sliding_window', 'attention_chunk_size');
-  const isOff = config.has('use_sliding_window') && !config.isTrue('use_sliding_window');
-  if (tokens === undefined || tokens === 0 || isOff) return undefined;
-  const isChunked = config.optionalCount('sliding_window') === undefined;
-  const kind = isChunked ? { tokens, isChunked } : { tokens };
-  const types = config.list('layer_types');
-  if (types !== undefined) {
-    const bounded = types.filter((type) => type !== 'full_attention').length;
-    return bounded === 0 ? undefined : { ...kind, layers: bounded };
-  }
-  const every = config.optionalCount('sliding_window_pattern');
-  const bounded = every === undefined ? layers : layers - Math.floor(layers / every);
-  return { ...kind, layers: bounded };
-}
-
-const EXPERTS = ['num_local_experts', 'n_routed_experts', 'num_experts'] as const;
+const EXPERTS = [
+  'num_local_experts',
+  'n_routed_experts',
+  'num_experts',
+  'moe_num_experts',
+] as const;
+const ACTIVE = ['num_experts_per_tok', 'num_experts_per_token', 'moe_topk', 'moe_k'] as const;
 
 function expertsOf(config: CheckpointConfig, layers: number): MixtureOfExperts | undefined {
-  const experts = config.optionalCount(...EXPERTS) ?? 0;
-  if (experts <= 1) return undefined;
+  const experts = config.optionalCount(...EXPERTS);
+  if (experts === undefined) refuseUnknownExperts(config);
+  if (experts === undefined || experts <= 1) return undefined;
   const isLlama4 = config.has('intermediate_size_mlp');
   const step = config.optionalCount('interleave_moe_layer_step', 'decoder_sparse_step') ?? 1;
   const interleaved = step > 1 ? layers - Math.floor(layers / step) : 0;
   const expertIntermediate = expertIntermediateOf(config);
   return {
     experts,
-    activeExperts: config.count('num_experts_per_tok', 'num_experts_per_token', 'moe_topk'),
+    activeExperts: config.count(...ACTIVE),
     sharedExperts: sharedExpertsOf(config, expertIntermediate) ?? (isLlama4 ? 1 : 0),
     expertIntermediate,
-    denseLayers: config.optionalCount('first_k_dense_replace') ?? interleaved,
+    denseLayers:
+      config.optionalCount('first_k_dense_replace', 'moe_layer_start_index') ?? interleaved,
     ...(ROUTER_FLOAT32.test(config.text('model_type') ?? '') ? { isRouterFloat32: true } : {}),
   };
 }
@@ -131,5 +120,5 @@ function expertIntermediateOf(config: CheckpointConfig): number {
 function sharedExpertsOf(config: CheckpointConfig, expertIntermediate: number): number | undefined {
   const width = config.optionalCount('shared_expert_intermediate_size');
   if (width !== undefined) return width / expertIntermediate;
-  return config.optionalCount('n_shared_experts');
+  return config.optionalCount('n_shared_experts', 'moe_num_shared_experts');
 }
