@@ -21,6 +21,9 @@ const STEPS = [
   'cuBLAS kernels as in the tables; FP8 products, attention and elementwise kernels are others. ',
   'Errors are of composed over measured.',
 ].join('');
+const FITTED =
+  '## What is fitted\n\nThe tables below compare runs whose step times are partly fitted. Rows ' +
+  'that were fitted say so and prove nothing.';
 const SERVING = [
   '## Published serving points, blind\n\n',
   'This part replays the closed loops of `data/measured/serving/given.csv` with composed step ',
@@ -55,8 +58,9 @@ async function main(): Promise<void> {
   );
   const listed = notes.map((note) => `* ${note}`).join('\n');
   const steps = `${STEPS}\n\n${measuredSteps()}`;
-  const parts = [summary(findings), listed, tables(findings), steps, SERVING, serving.text];
-  const text = parts.join('\n\n');
+  const fitted = `${FITTED}\n\n${listed}`;
+  const parts = [SERVING, serving.text.trim(), steps, fitted, tables(findings)];
+  const text = `${[summary(findings), ...parts].join('\n\n')}\n`;
   process.stdout.write(text);
   if (!process.argv.includes('--save')) return;
   writeFileSync(PAGE, page(text));
@@ -67,8 +71,11 @@ function summary(findings: readonly Finding[]): string {
   const aimed = findings.filter(({ aim, isFitted }) => aim !== undefined && isFitted !== true);
   const missed = aimed.filter(isMissed);
   return (
-    `The tables have ${findings.length} figures. ${aimed.length} of them have an aim: ` +
-    `${aimed.length - missed.length} meet it, ${missed.length} miss it.`
+    'Serving points and steps come first; nothing is fitted to them. The tables of single runs ' +
+    `follow: they have ${findings.length} figures, of which ${aimed.length} have an aim. ` +
+    `${aimed.length - missed.length} meet it, ${missed.length} miss it. The test ` +
+    '`libs/step-time/src/composed/reference-steps.spec.ts` holds 624 steps composed by ' +
+    'AIConfigurator within 0.5 %, without the operators that are left out there with the reason.'
   );
 }
 

@@ -11,11 +11,31 @@ export interface Score {
   readonly ttftMedianAbsolute: number;
   /** Points with at most four clients; undefined: no such point. */
   readonly ttftMedianAlone: number | undefined;
+  /** The point with the largest error in TPOT. */
+  readonly worst: ServingResult;
 }
+
+/** The largest error of a figure that meets the aim, in percent. */
+export interface Aim {
+  readonly figure: 'tpotMedian' | 'tpotMeanAbsolute' | 'ttftMedianAlone';
+  readonly percent: number;
+}
+
+/** A line of the scoreboard and what it aims at. */
+export interface Line {
+  readonly score: Score;
+  readonly aims: readonly Aim[];
+}
+
+const NAMES: Readonly<Record<Aim['figure'], string>> = {
+  tpotMedian: 'TPOT median',
+  tpotMeanAbsolute: 'TPOT mean',
+  ttftMedianAlone: 'TTFT',
+};
 
 const ALONE = 4;
 
-/** Errors by group, and of all points. */
+/** Errors by group, in the order of their names. */
 export function scoresOf(results: readonly ServingResult[]): Score[] {
   const groups = [...new Set(results.map(({ point }) => point.group))].sort();
   return groups.map((group) =>
@@ -29,6 +49,8 @@ export function scoresOf(results: readonly ServingResult[]): Score[] {
 export function scoreOf(group: string, results: readonly ServingResult[]): Score {
   const tpot = results.map(tpotError);
   const alone = results.filter(({ point }) => point.concurrency <= ALONE);
+  const farther = (a: ServingResult, b: ServingResult) =>
+    Math.abs(tpotError(b)) > Math.abs(tpotError(a)) ? b : a;
   return {
     ...{ group, count: results.length },
     method: [...new Set(results.map(({ method }) => method))].join(', '),
@@ -36,7 +58,14 @@ export function scoreOf(group: string, results: readonly ServingResult[]): Score
     tpotMeanAbsolute: tpot.reduce((sum, error) => sum + Math.abs(error), 0) / tpot.length,
     ttftMedianAbsolute: median(results.map((result) => Math.abs(ttftError(result)))),
     ttftMedianAlone: alone.length === 0 ? undefined : median(alone.map(ttftError)),
+    worst: results.reduce(farther),
   };
+}
+
+/** Whether a figure meets its aim; undefined: the group has no such figure. */
+export function isMet(score: Score, { figure, percent: most }: Aim): boolean | undefined {
+  const value = score[figure];
+  return value === undefined ? undefined : Math.abs(value) <= most;
 }
 
 export function tpotError({ tpotMs, point }: ServingResult): number {
@@ -48,18 +77,33 @@ export function ttftError({ ttftMs, point }: ServingResult): number {
 }
 
 /** The scoreboard as a Markdown table. */
-export function scoreboard(scores: readonly Score[]): string {
-  const head =
-    '| group | points | step times | TPOT median | TPOT mean abs | TTFT median abs | ' +
-    'TTFT median, <= 4 clients |';
-  const rows = scores.map((score) => {
-    const { group, count, method, ttftMedianAlone } = score;
-    const alone = ttftMedianAlone === undefined ? '' : percent(ttftMedianAlone);
-    const tpot = `${percent(score.tpotMedian)} | ${score.tpotMeanAbsolute.toFixed(1)} %`;
-    const ttft = `${score.ttftMedianAbsolute.toFixed(1)} %`;
-    return `| ${group} | ${count} | ${method} | ${tpot} | ${ttft} | ${alone} |`;
-  });
-  return [head, '| --- | --- | --- | --- | --- | --- | --- |', ...rows].join('\n');
+export function scoreboard(lines: readonly Line[]): string {
+  const head = [
+    ...['group', 'points', 'step times', 'TPOT median', 'TPOT mean abs', 'TPOT worst'],
+    ...['TTFT median abs', 'TTFT median, <= 4 clients', 'aim'],
+  ];
+  const rows = lines.map(cellsOf);
+  const ruler = head.map(() => '---');
+  return [head, ruler, ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n');
+}
+
+function cellsOf({ score, aims }: Line): string[] {
+  const { group, count, method, worst, ttftMedianAlone } = score;
+  return [
+    ...[group, String(count), method],
+    percent(score.tpotMedian),
+    `${score.tpotMeanAbsolute.toFixed(1)} %`,
+    `${percent(tpotError(worst))} (${worst.point.concurrency} clients, ${worst.point.row})`,
+    `${score.ttftMedianAbsolute.toFixed(1)} %`,
+    ttftMedianAlone === undefined ? '' : percent(ttftMedianAlone),
+    aims.map((aim) => verdictOf(score, aim)).join(', '),
+  ];
+}
+
+function verdictOf(score: Score, aim: Aim): string {
+  const met = isMet(score, aim);
+  if (met === undefined) return `${NAMES[aim.figure]} ${aim.percent} %: no point`;
+  return `${NAMES[aim.figure]} ${aim.percent} % ${met ? 'met' : '**missed**'}`;
 }
 
 /** Every point in CSV. */

@@ -1,5 +1,5 @@
 import type { Framework } from '@baton/step-time';
-import { type Score, scoreboard, scoreOf, scoresOf } from './scoreboard';
+import { type Aim, isMet, type Line, scoreboard, scoreOf, scoresOf } from './scoreboard';
 import { type ServingPoint, servingPoints } from './serving-point';
 import { runPoint, type ServingResult } from './serving-run';
 
@@ -36,23 +36,77 @@ export function servingReport(choice: ServingChoice): ServingReport {
     if (typeof result === 'string') why.set(result, (why.get(result) ?? 0) + 1);
     else results.push(result);
   });
-  const sound = results.filter(({ point }) => !point.isDoubtful && !isSplit(point));
-  const own = sound.filter(({ point }) => !isRack(point));
-  const vllm = own.filter(({ point }) => point.framework === 'vllm');
-  const heads = [
-    ...(own.length > 0 ? [scoreOf('aggregated, all but GB200 and GB300', own)] : []),
-    ...(vllm.length > 0 ? [scoreOf('of these vLLM', vllm)] : []),
-    ...scored('doubtful by their own data', results, ({ isDoubtful }) => isDoubtful),
-    ...scored('P/D, all but GB200 and GB300', results, (one) => isSplit(one) && !isRack(one)),
-    ...scored('P/D, GB200 and GB300', results, (one) => isSplit(one) && isRack(one)),
-    scoreOf('all', results),
-  ];
   const rest = [...why].map(([reason, count]) => {
     return `* ${count} ${count === 1 ? 'row' : 'rows'}: ${reason}`;
   });
-  const boards = [scoreboard(heads), scoreboard(scoresOf(results))].join('\n\n');
+  const boards = [
+    ...[scoreboard(heads(results)), 'By the number of clients, without racks and doubtful points:'],
+    ...[scoreboard(byClients(results)), groupsOf(results)],
+  ].join('\n\n');
   const text = `${boards}\n\nRows that are left out, by reason:\n\n${rest.join('\n')}\n`;
   return { results, text };
+}
+
+/** All points, in the parts that have an aim of their own. */
+function heads(results: readonly ServingResult[]): Line[] {
+  const isOwn = (point: ServingPoint) => isSound(point) && !isSplit(point) && !isRack(point);
+  const isVllm = (point: ServingPoint) => isOwn(point) && point.framework === 'vllm';
+  const alone: Aim = { figure: 'ttftMedianAlone', percent: 20 };
+  const isSplitRack = (point: ServingPoint) => isSplit(point) && isRack(point);
+  return [
+    ...lineOf('aggregated, all but GB200 and GB300', results, isOwn, [meanTpot(12), alone]),
+    ...lineOf('of these vLLM', results, isVllm, [meanTpot(8), alone]),
+    ...lineOf('doubtful by their own data', results, ({ isDoubtful }) => isDoubtful, []),
+    ...lineOf(
+      'P/D, all but GB200 and GB300',
+      results,
+      (point) => isSplit(point) && !isRack(point),
+      [meanTpot(12), alone],
+    ),
+    ...lineOf('P/D, GB200 and GB300', results, isSplitRack, [meanTpot(40), alone]),
+    ...lineOf('all', results, () => true, []),
+  ];
+}
+
+/** Fewer clients launch more, more clients compute more: the causes of errors differ. */
+const REGIMES = [
+  ['1 to 4 clients', 4],
+  ['5 to 32 clients', 32],
+  ['33 to 128 clients', 128],
+  ['over 128 clients', Infinity],
+] as const;
+
+function byClients(results: readonly ServingResult[]): Line[] {
+  return REGIMES.flatMap(([title, most], i) => {
+    const least = i === 0 ? 0 : REGIMES[i - 1]![1];
+    const isOf = (point: ServingPoint) =>
+      isSound(point) && !isRack(point) && point.concurrency > least && point.concurrency <= most;
+    return lineOf(title, results, isOf, []);
+  });
+}
+
+/** The groups, and how many of those with an aim meet it. */
+function groupsOf(results: readonly ServingResult[]): string {
+  const lines = scoresOf(results).map((score) => {
+    const isAimed = isSound(score.worst.point) && !isRack(score.worst.point);
+    return { score, aims: isAimed ? [GROUP_AIM] : [] };
+  });
+  const aimed = lines.filter(({ aims }) => aims.length > 0);
+  const met = aimed.filter(({ score }) => isMet(score, GROUP_AIM)).length;
+  return (
+    `By group. ${met} of ${aimed.length} groups that are neither racks nor doubtful have a median ` +
+    `error in TPOT of at most ${GROUP_AIM.percent} %.\n\n${scoreboard(lines)}`
+  );
+}
+
+const GROUP_AIM: Aim = { figure: 'tpotMedian', percent: 10 };
+
+function meanTpot(percent: number): Aim {
+  return { figure: 'tpotMeanAbsolute', percent };
+}
+
+function isSound({ isDoubtful }: ServingPoint): boolean {
+  return !isDoubtful;
 }
 
 function isSplit({ disaggregated }: ServingPoint): boolean {
@@ -64,11 +118,12 @@ function isRack({ system }: ServingPoint): boolean {
 }
 
 /** One line. Empty when no point is of the kind. */
-function scored(
+function lineOf(
   title: string,
   results: readonly ServingResult[],
   isOf: (point: ServingPoint) => boolean,
-): Score[] {
+  aims: readonly Aim[],
+): Line[] {
   const found = results.filter(({ point }) => isOf(point));
-  return found.length === 0 ? [] : [scoreOf(title, found)];
+  return found.length === 0 ? [] : [{ score: scoreOf(title, found), aims }];
 }
