@@ -53,7 +53,8 @@ async function asked(origin, { prompt, tokens, key }) {
     if (response.ok) return response;
     const said = await response.text();
     const seconds = response.headers.get('retry-after');
-    if (seconds === null || attempt >= ATTEMPTS) throw new Error(`HTTP ${response.status}: ${said}`);
+    if (seconds === null || attempt >= ATTEMPTS)
+      throw new Error(`HTTP ${response.status}: ${said}`);
     await delay(1e3 * Number(seconds));
   }
 }
