@@ -14,6 +14,7 @@ import {
 } from 'node:fs';
 import { homedir, tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
+import { findCompose } from './find-compose.mjs';
 import { leaveNoRules, rulesNow } from './firewall.mjs';
 import { demand, execute, until } from './shell.mjs';
 
@@ -166,17 +167,14 @@ async function withBuilder(env) {
   throw new Error('The docker client does not build with BuildKit. Install the plugin buildx.');
 }
 
-/** `BATON_COMPOSE` names a program; else the plugin (v2), else docker-compose. */
+/** The Compose of this machine, or Debian's. */
 async function composeOf(env, say) {
-  const named = process.env.BATON_COMPOSE;
-  const ways = named ? [[named]] : [['docker', 'compose'], ['docker-compose']];
-  for (const way of ways) {
-    const { code, stdout } = await execute([...way, 'version', '--short'], { env });
-    if (code !== 0) continue;
-    say(`compose: ${way.join(' ')} ${stdout.trim()}`);
-    return way;
+  let found = await findCompose(env);
+  if (found === undefined) {
+    await installMissing(['docker-compose'], env, say);
+    found = await findCompose(env);
   }
-  if (named) throw new Error(`BATON_COMPOSE=${named} does not run.`);
-  await installMissing(['docker-compose'], env, say);
-  return composeOf(env, say);
+  if (found === undefined) throw new Error('docker-compose does not run.');
+  say(`compose: ${found.way.join(' ')} ${found.version}`);
+  return found.way;
 }

@@ -52,9 +52,10 @@ async function asked(origin, { prompt, tokens, key }) {
     const response = await fetch(url, { method: 'POST', headers, body, signal });
     if (response.ok) return response;
     const said = await response.text();
-    const mayRetry = [429, 503].includes(response.status) && attempt < ATTEMPTS;
-    if (!mayRetry) throw new Error(`HTTP ${response.status}: ${said}`);
-    await delay(1e3 * Number(response.headers.get('retry-after') ?? 1));
+    const seconds = response.headers.get('retry-after');
+    if (seconds === null || attempt >= ATTEMPTS)
+      throw new Error(`HTTP ${response.status}: ${said}`);
+    await delay(1e3 * Number(seconds));
   }
 }
 

@@ -103,10 +103,11 @@ function withoutRedis(): NodeJS.ProcessEnv {
 describe('the README', () => {
   it('starts with npm start, and its curl and its client example stream an answer', async () => {
     await whileUp('npm start', async ({ port }) => {
-      const [curl] = commands('curl');
-      const { stdout } = await run('bash', ['-c', (curl ?? '').replace('8000', String(port))]);
-      expect(stdout).toMatch(/"delta":\{"content":"[^"]+"\}/);
-      expect(stdout.trimEnd()).toMatch(/data: \[DONE\]$/);
+      const [curl = ''] = commands('curl');
+      const answer = await requestOf(curl.replace('8000', String(port)));
+      const text = await answer.text();
+      expect(text).toMatch(/"delta":\{"content":"[^"]+"\}/);
+      expect(text.trimEnd()).toMatch(/data: \[DONE\]$/);
       expect(await clientExample(port)).not.toBe('');
     });
   });
@@ -196,6 +197,27 @@ describe('the README', () => {
     expect(stdout).toMatch(/redis/i);
   });
 });
+
+/** The request of a curl command, sent by Node: a minimal machine has no curl. */
+function requestOf(command: string): Promise<Response> {
+  const words = (command.match(/'[^']*'|\S+/g) ?? []).map((word) => word.replaceAll("'", ''));
+  const headers = new Headers();
+  let [url, body] = ['', ''];
+  expect(words.shift()).toBe('curl');
+  for (let word = words.shift(); word !== undefined; word = words.shift()) {
+    if (word === '-N') continue;
+    if (word === '-H') headers.append(...splitHeader(words.shift() ?? ''));
+    else if (word === '-d') body = words.shift() ?? '';
+    else if (url === '' && word.startsWith('http')) url = word;
+    else throw new Error(`curl ${word} is not known to this test`);
+  }
+  return fetch(url, { method: 'POST', headers, body });
+}
+
+function splitHeader(header: string): [name: string, value: string] {
+  const colon = header.indexOf(':');
+  return [header.slice(0, colon), header.slice(colon + 1).trim()];
+}
 
 /** Runs the README's JavaScript, with only the port replaced, and returns its output. */
 async function clientExample(port: number): Promise<string> {

@@ -129,7 +129,9 @@ async function untilTaken(
   for (;;) {
     const answer = await stream(url, body);
     if (answer.status !== 429 && answer.status !== 503) return answer;
-    await pause(answer.retryAfterMs ?? 1_000);
+    const { status, retryAfterMs } = answer;
+    if (retryAfterMs === undefined) throw new Error(`a ${status} has no Retry-After`);
+    await pause(retryAfterMs);
   }
 }
 

@@ -60,8 +60,9 @@ export async function stream(
   };
   if (!answer.ok || answer.body === null) {
     const failure = (await answer.json()) as Chunk;
-    const retryAfterMs = Number(answer.headers.get('retry-after') ?? 1) * 1_000;
-    return { ...seen, error: failure.error, retryAfterMs };
+    const wait = answer.headers.get('retry-after');
+    const retry = wait === null ? {} : { retryAfterMs: Number(wait) * 1_000 };
+    return { ...seen, error: failure.error, ...retry };
   }
   for await (const data of eventsOf(answer.body)) {
     if (data === '[DONE]') seen.endedWithDone = true;

@@ -2,7 +2,7 @@ import { constants } from 'node:fs';
 import { access, mkdtemp, readdir, rename, rm, stat, statfs } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
-import { makeFolder } from './make-folder';
+import { makeFolder } from '@baton/folders';
 import { CacheUnusable, type ServerProgram } from './broker';
 import { findProgram } from './find-program';
 import { libraryPath } from './private-server';

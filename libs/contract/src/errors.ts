@@ -1,7 +1,7 @@
 /**
  * The catalogue of every failure that a user can see: a stable code, its HTTP status, vLLM's
- * `type`, OpenAI's `type` and string code (null where OpenAI has none), and whether an SDK may
- * retry. The code is part of the public contract; never rename one.
+ * `type`, OpenAI's `type` and string code (null where OpenAI has none), and when a client may try
+ * again. The code is part of the public contract; never rename one.
  */
 export interface CatalogueEntry {
   readonly status: number;
@@ -9,7 +9,14 @@ export interface CatalogueEntry {
   readonly openaiType: string;
   readonly openaiCode: string | null;
   readonly message: string;
+  /** Seconds for `Retry-After` of an error that has no own time. Undefined: no such header. */
+  readonly retryAfterSeconds?: number;
 }
+
+/** Most obstacles of an overloaded or restarting cluster are gone after this time. */
+const RETRY_SECONDS = 1;
+/** Most late engines have returned after this time. */
+const NO_ENGINE_RETRY_SECONDS = 2;
 
 const entry = (
   status: number,
@@ -23,10 +30,21 @@ const invalid = (message: string, openaiCode: string | null = null): CatalogueEn
   entry(400, 'BadRequestError', 'invalid_request_error', openaiCode, message);
 const internal = (code: string, message: string): CatalogueEntry =>
   entry(500, 'InternalServerError', 'server_error', code, message);
-const unavailable = (code: string, message: string): CatalogueEntry =>
-  entry(503, 'ServiceUnavailableError', 'server_error', code, message);
-const overloaded = (message: string): CatalogueEntry =>
-  entry(429, 'Too Many Requests', 'requests', 'rate_limit_exceeded', message);
+const unavailable = (
+  code: string,
+  message: string,
+  retryAfterSeconds = RETRY_SECONDS,
+): CatalogueEntry => ({
+  ...entry(503, 'ServiceUnavailableError', 'server_error', code, message),
+  retryAfterSeconds,
+});
+/** Without a default time: waiting does not help a request that is larger than its limit. */
+const overRate = (openaiType: 'requests' | 'tokens', message: string): CatalogueEntry =>
+  entry(429, 'Too Many Requests', openaiType, 'rate_limit_exceeded', message);
+const overloaded = (message: string): CatalogueEntry => ({
+  ...overRate('requests', message),
+  retryAfterSeconds: RETRY_SECONDS,
+});
 
 export const ERRORS = {
   /** The body does not have the shape that the endpoint requires (pydantic's failures in vLLM). */
@@ -279,15 +297,9 @@ export const ERRORS = {
     'The request headers are too large.',
   ),
   /** `limit_requests_per_minute`. */
-  request_rate_exceeded: overloaded('Rate limit reached on requests per minute.'),
+  request_rate_exceeded: overRate('requests', 'Rate limit reached on requests per minute.'),
   /** `limit_tokens_per_minute`. */
-  token_rate_exceeded: entry(
-    429,
-    'Too Many Requests',
-    'tokens',
-    'rate_limit_exceeded',
-    'Rate limit reached on tokens per minute.',
-  ),
+  token_rate_exceeded: overRate('tokens', 'Rate limit reached on tokens per minute.'),
   queue_full: overloaded(
     'The server is overloaded: its queue of waiting requests is full. Please retry later.',
   ),
@@ -347,6 +359,7 @@ export const ERRORS = {
   no_engine: unavailable(
     'no_engine',
     'No engine is ready for a stage that the request needs. Please retry later.',
+    NO_ENGINE_RETRY_SECONDS,
   ),
   /** The engine did not follow an order to leave in time. */
   engine_silent: unavailable('engine_silent', 'The engine does not answer. Please retry later.'),
@@ -379,7 +392,7 @@ export class BatonError extends Error {
     readonly code: ErrorCode,
     detail?: string,
     readonly param: string | null = null,
-    /** Seconds for `Retry-After`, when waiting helps. */
+    /** Seconds for `Retry-After`. Undefined: those of the catalogue. */
     readonly retryAfterSeconds?: number,
   ) {
     super(detail ?? ERRORS[code].message);

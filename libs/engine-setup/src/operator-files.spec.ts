@@ -1,5 +1,6 @@
 import type { OperatorSource, TabulatedStep } from '@baton/step-time';
-import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, mkdtempSync } from 'node:fs';
+import { readdirSync, readFileSync, rmSync } from 'node:fs';
 import { utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -54,6 +55,12 @@ describe('the cache of tabulated steps', () => {
     writeFileSync(blocked, '');
     chmodSync(blocked, 0o400);
     const source = operatorFiles({ cache: join(blocked, 'steps') });
+    expect(() => source.keep('a', STEP)).not.toThrow();
+    expect(source.kept('a')).toEqual(STEP);
+  });
+
+  it.runIf(existsSync('/proc/self'))('works below a folder that accepts none, at once', () => {
+    const source = operatorFiles({ cache: '/proc/baton-none/steps' });
     expect(() => source.keep('a', STEP)).not.toThrow();
     expect(source.kept('a')).toEqual(STEP);
   });

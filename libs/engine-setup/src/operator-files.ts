@@ -1,8 +1,8 @@
+import { makeFolder } from '@baton/folders';
 import type { OperatorSource, TabulatedStep } from '@baton/step-time';
 import { createHash } from 'node:crypto';
 import {
   existsSync,
-  mkdirSync,
   readdirSync,
   readFileSync,
   renameSync,
@@ -126,7 +126,7 @@ function keepStep(path: string, key: string, step: TabulatedStep): void {
   remember(path, step);
   const draft = `${path}.${process.pid}-${threadId}`;
   try {
-    mkdirSync(dirname(path), { recursive: true });
+    makeFolder(dirname(path));
     const steps = JSON.stringify(step);
     const head: KeptHead = { key, sha256: sha256(steps) };
     writeFileSync(draft, `${JSON.stringify(head)}\n${steps}\n`);

@@ -115,9 +115,21 @@ describe('every failure of the catalogue', () => {
       renderError(new BatonError('queue_full', undefined, null, seconds), 'vllm').headers;
     expect(headers(2.1)['retry-after']).toBe('3');
     expect(headers(0)['retry-after']).toBe('1');
-    expect(
-      renderError(new BatonError('queue_full'), 'vllm').headers['retry-after'],
-    ).toBeUndefined();
+  });
+
+  /** Their own time is computed from a budget; without one, waiting does not help. */
+  const rates: readonly string[] = ['request_rate_exceeded', 'token_rate_exceeded'];
+
+  it('gives every 429 and 503 without an own time the one of the catalogue', () => {
+    const headerOf = (code: ErrorCode) =>
+      renderError(new BatonError(code), 'openai').headers['retry-after'];
+    const isRetried = (code: ErrorCode) => [429, 503].includes(ERRORS[code].status);
+    for (const code of codes) {
+      const isExpected = isRetried(code) && !rates.includes(code);
+      expect({ code, has: headerOf(code) !== undefined }).toEqual({ code, has: isExpected });
+    }
+    expect(headerOf('no_engine')).toBe('2');
+    expect(headerOf('broker_unavailable')).toBe('1');
   });
 
   it('an unsupported content type has vLLM’s message', () => {

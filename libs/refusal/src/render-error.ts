@@ -22,11 +22,10 @@ const UNAUTHORIZED = 401;
 
 /** A failure of the catalogue as an HTTP answer of the dialect. */
 export function renderError(error: BatonError, dialect: Dialect): RenderedError {
-  const { status } = error.entry;
+  const { status, retryAfterSeconds: usual } = error.entry;
   const headers: Record<string, string> = { 'content-type': 'application/json' };
-  if (error.retryAfterSeconds !== undefined) {
-    headers['retry-after'] = String(Math.max(1, Math.ceil(error.retryAfterSeconds)));
-  }
+  const seconds = error.retryAfterSeconds ?? usual;
+  if (seconds !== undefined) headers['retry-after'] = String(Math.max(1, Math.ceil(seconds)));
   if (status === UNAUTHORIZED) headers['www-authenticate'] = 'Bearer';
   return { status, headers, body: bodyOf(error, dialect) };
 }

@@ -1,7 +1,7 @@
 export { checkApiProcesses, checkEngines, enginesOf, withScheduledChanges } from './checks';
 export { entryOf, NO_ENGINES, planOneProcess, planProcesses } from './cluster-plan';
 export type { StageCounts } from './cluster-plan';
-export { checkEnginePorts, claimPort } from './ports';
+export { checkEnginePorts, claimPort, claimWorkerPort } from './ports';
 export { baseUrl, ClusterReadiness } from './readiness';
 export { LEASH, LEASHED, SupervisedProcess, WARM_UP } from './supervised-process';
 export type { ProcessEvents, ProcessSpec } from './supervised-process';

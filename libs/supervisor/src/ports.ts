@@ -14,6 +14,14 @@ export function claimPort({ host, port }: Pick<BatonConfig, 'host' | 'port'>): P
   return tryListen(host, port, '--port');
 }
 
+/** The same for the health and the metrics of a worker process. */
+export function claimWorkerPort({
+  workerHost,
+  workerPort,
+}: Pick<BatonConfig, 'workerHost' | 'workerPort'>): Promise<number> {
+  return tryListen(workerHost, workerPort, '--worker-port');
+}
+
 /** Checks the ports of `engines` exposed engines. @throws as `claimPort` */
 export async function checkEnginePorts(config: BatonConfig, engines: number): Promise<void> {
   const first = config.exposeEnginesPort;

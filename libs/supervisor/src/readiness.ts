@@ -6,7 +6,7 @@ import { isServing } from './probe';
 const POLL_MS = 40;
 
 /** The URL of the API for clients on this machine. */
-export function baseUrl(config: BatonConfig): string {
+export function baseUrl(config: Pick<BatonConfig, 'host' | 'port' | 'sslCertfile'>): string {
   const everywhere: Readonly<Record<string, string>> = { '0.0.0.0': '127.0.0.1', '::': '[::1]' };
   const host =
     everywhere[config.host] ?? (config.host.includes(':') ? `[${config.host}]` : config.host);

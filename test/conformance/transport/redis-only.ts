@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import {
   connectRedisTransport,
   type Transport,
@@ -59,6 +60,24 @@ export function describeRedisOnly(server: () => PrivateRedis): void {
       await withAdmin(server(), (admin) => admin.del(key));
       const hasRoom = (): Promise<boolean> => enter().catch(() => false);
       await waitUntil(hasRoom, { what: 'it is connected again, and there is room' });
+      await world.close();
+    });
+
+    it('writes the waiting requests again after a write that failed', async () => {
+      const world = redisWorld(server());
+      const transport = await world.connect();
+      const { admission, presence } = transport;
+      await presence.announceApi('api', 60_000);
+      await admission.tryEnter('api', 'prefill', 3, 10);
+      const key = `{${world.prefix}}:waiting:prefill`;
+      // Redis cannot add to a text, so that it fails the write while the link is up.
+      await withAdmin(server(), (admin) => admin.hset(key, 'api', 'x'));
+      await expect(admission.shift('api', { prefill: -1, decode: 1 })).rejects.toThrow();
+      expect(transport.isConnected).toBe(true);
+      const counts = (): Promise<unknown> => admission.totals().catch(() => undefined);
+      const isRight = async (): Promise<boolean> =>
+        isDeepStrictEqual(await counts(), { prefill: 2, decode: 1, aggregated: 0 });
+      await waitUntil(isRight, { what: 'the counts are right again' });
       await world.close();
     });
 

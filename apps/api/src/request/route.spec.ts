@@ -76,9 +76,6 @@ describe('routing a request', () => {
     ready = ['decode'];
     await expect(routeStep().route(CALL, asked())).rejects.toThrow(new BatonError('no_engine'));
     const gone = { ...CALL, engineId: 'gone' } as Call;
-    await expect(routeStep().route(gone, asked())).rejects.toMatchObject({
-      code: 'no_engine',
-      retryAfterSeconds: 2,
-    });
+    await expect(routeStep().route(gone, asked())).rejects.toThrow(new BatonError('no_engine'));
   });
 });

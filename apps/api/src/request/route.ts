@@ -10,9 +10,6 @@ import { AdmissionGate } from './admit/admission-gate';
 import { namesLeg, ownRoute, poolingRoute, type Route, wishedRoute } from './route/route';
 import type { Asked, Call } from './take/call';
 
-/** Most late engines have returned after this time. */
-const SILENT_RETRY_SECONDS = 2;
-
 const NO_LEG: SettledLeg = { kind: 'none' };
 
 /**
@@ -91,7 +88,7 @@ export class RouteStep {
 
   private engineAt(engineId: string): { engineId: string; stage: Stage } {
     const engine = this.cluster.find(engineId);
-    if (!engine) throw new BatonError('no_engine', undefined, null, SILENT_RETRY_SECONDS);
+    if (!engine) throw new BatonError('no_engine');
     return engine;
   }
 

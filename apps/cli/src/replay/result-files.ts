@@ -6,7 +6,7 @@ import { pipeline } from 'node:stream/promises';
 import type { Comparison, RunRecord, Slo, Summary } from '@baton/analysis';
 import type { StepSpan } from '@baton/cluster';
 import type { ComparisonReport } from '@baton/report';
-import { makeFolder } from '@baton/broker';
+import { makeFolder } from '@baton/folders';
 import { defaultConfig, shownConfig } from '@baton/config';
 import type { Workload } from '@baton/workload';
 import { cannotWrite } from '../claim-output';

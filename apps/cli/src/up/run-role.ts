@@ -1,6 +1,7 @@
 import { type BatonConfig, configToJson, UsageError } from '@baton/config';
 import { checkEngines, claimPort, entryOf, NO_ENGINES, WARM_UP } from '@baton/supervisor';
 import { obtainBroker } from './broker';
+import { withHealthFile } from './health-file';
 
 /**
  * `baton up --role`: runs this process as one role of a cluster, with other processes on the same
@@ -29,7 +30,7 @@ export async function runRole(config: BatonConfig): Promise<number> {
   const port = role === 'api' ? await claimPort(config) : config.port;
   const broker = await obtainBroker(config, (line) => process.stderr.write(`${line}\n`));
   await broker.close();
-  process.env['BATON_CONFIG'] = configToJson({ ...config, port });
+  process.env['BATON_CONFIG'] = configToJson(await withHealthFile({ ...config, port }));
   // The flags of a supervised process, which the compiled code of its bundle needs.
   await import(WARM_UP);
   await import(entryOf(role));

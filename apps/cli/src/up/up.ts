@@ -28,6 +28,7 @@ import type { Broker } from '@baton/broker';
 import { configuredChanges } from '@baton/worker';
 import { obtainBroker } from './broker';
 import type { FollowedChanges } from './follow-changes';
+import { withHealthFile } from './health-file';
 import { formatLine } from './log-lines';
 import { clearOutputFiles } from './output-files';
 import { readyText } from './ready-text';
@@ -63,6 +64,7 @@ export async function up(topology: string | undefined, flags: UpFlags): Promise<
   const isOneProcess = broker.kind === 'in-process';
   if (isOneProcess) checkApiProcesses(claimed);
   const config = isOneProcess ? claimed : { ...claimed, redis: broker.url };
+  await withHealthFile(config);
   const specs = isOneProcess ? planOneProcess(config) : planProcesses(config, engines);
   return supervise(specs, { config, broker, engines, startedMs });
 }

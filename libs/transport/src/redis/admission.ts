@@ -6,15 +6,23 @@ import type { RedisLink } from './connection/link';
 
 type Shares = Record<Stage, number>;
 
+/** The wait between a failed write and the next one of all shares. */
+const REWRITE_AFTER_MS = 1_000;
+
 /**
  * Admission over all API processes. Redis decides. This object also keeps the shares granted to the
  * API processes of this transport, because no other process has them. It writes lost or missed
- * shares again as absolute numbers, when the link is restored and when an API counted as dead. No
- * other change is under way at those moments.
+ * shares again as absolute numbers: when the link is restored, when an API counted as dead, and
+ * a second after a write that failed.
  */
 export class RedisAdmission implements AdmissionCounters {
   private readonly granted = new Map<string, Shares>();
   private readonly hashes: readonly string[];
+  /** API processes whose shares in Redis may differ from those here. */
+  private readonly doubtful = new Set<string>();
+  private isRewriteDue = false;
+  /** Absolute writes under way. */
+  private rewrites = 0;
 
   constructor(
     private readonly link: RedisLink,
@@ -33,6 +41,8 @@ export class RedisAdmission implements AdmissionCounters {
     const ask = async (): Promise<boolean> => {
       const reply = await this.link.scripts.run(TRY_ENTER, [this.keys.waiting(stage)], args);
       if (reply !== 1) return false;
+      // Redis answers in order: it granted before the write under way, which lacks this grant.
+      if (this.rewrites > 0) this.doubt(apiId);
       // The caller already got a failure, so a later grant is returned.
       if (hasGivenUp) await this.write(apiId, { [stage]: -count });
       else this.grant(apiId, { [stage]: count });
@@ -63,14 +73,41 @@ export class RedisAdmission implements AdmissionCounters {
   async rewrite(apiId: string): Promise<void> {
     const shares = this.granted.get(apiId);
     if (shares === undefined) return;
-    await this.link.scripts.run(SET_SHARES, this.hashes, [
-      apiId,
-      ...STAGES.map((stage) => shares[stage]),
-    ]);
+    this.rewrites += 1;
+    try {
+      const args = [apiId, ...STAGES.map((stage) => shares[stage])];
+      await this.link.scripts.run(SET_SHARES, this.hashes, args);
+    } catch (error) {
+      this.doubt(apiId);
+      throw error;
+    } finally {
+      this.rewrites -= 1;
+    }
   }
 
   forget(apiId: string): void {
     this.granted.delete(apiId);
+    this.doubtful.delete(apiId);
+  }
+
+  /** Schedules an absolute write of the shares; at most one is scheduled. */
+  private doubt(apiId: string): void {
+    this.doubtful.add(apiId);
+    if (this.isRewriteDue) return;
+    this.isRewriteDue = true;
+    setTimeout(() => this.rewriteDoubtful(), REWRITE_AFTER_MS).unref();
+  }
+
+  /** Without a link nothing is sent: its restoration writes all shares. */
+  private rewriteDoubtful(): void {
+    this.isRewriteDue = false;
+    const apiIds = [...this.doubtful];
+    this.doubtful.clear();
+    if (!this.link.isUp) return;
+    for (const apiId of apiIds) {
+      // A failure is noted where it occurs, and schedules the next attempt.
+      this.link.call('rewrite', () => this.rewrite(apiId)).catch(() => undefined);
+    }
   }
 
   private grant(apiId: string, deltas: Readonly<Partial<Shares>>): void {
@@ -81,7 +118,13 @@ export class RedisAdmission implements AdmissionCounters {
 
   private async write(apiId: string, deltas: Readonly<Partial<Shares>>): Promise<Shares> {
     const args = [apiId, this.keys.api(''), ...STAGES.map((stage) => deltas[stage] ?? 0)];
-    return totalsOf(await this.link.scripts.run(SHIFT, this.hashes, args));
+    try {
+      return totalsOf(await this.link.scripts.run(SHIFT, this.hashes, args));
+    } catch (error) {
+      // Some stages may have been written, others not.
+      this.doubt(apiId);
+      throw error;
+    }
   }
 }
 

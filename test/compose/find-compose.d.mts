@@ -1,0 +1,3 @@
+export function findCompose(
+  env: NodeJS.ProcessEnv,
+): Promise<{ readonly way: readonly string[]; readonly version: string } | undefined>;
