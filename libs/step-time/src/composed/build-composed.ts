@@ -79,7 +79,11 @@ export function composedStepTime(
   return new ComposedStepTime(step, { ...own, mixedDecodeFactor, cudaGraphSizes });
 }
 
-function originOf({ operators = '' }: EnginePlacement['gpu'], source: OperatorSource): string {
+/** `measured operators of h100_sxm with own tables of ./mine (gemm.bf16)`. */
+export function originOf(
+  { operators = '' }: EnginePlacement['gpu'],
+  source: OperatorSource,
+): string {
   const own = source.ownOf?.(operators);
   const shipped = `measured operators of ${operators}`;
   return own === undefined ? shipped : `${shipped} with ${own}`;
