@@ -9,6 +9,7 @@ import {
 import {
   CalibratedStepTime,
   FactoredStepTime,
+  type FactorProfile,
   type FitError,
   type HeldOutByPhase,
   polynomialRange,
@@ -27,15 +28,15 @@ import { fitPolynomial } from './polynomial-fit';
 
 export interface CalibrationOptions {
   readonly fit: 'calibrated' | 'factors' | 'polynomial';
-  /** For `factors` only: composed step times without overhead, and their formats. */
+  /** For `factors` only: composed step times without overhead, and what they depend on. */
   readonly base?: FactorBase;
   /** Every k-th of the shuffled points is held out of the fit. 0: none. */
   readonly holdOutEvery: number;
   readonly seed: number;
   /** Only for `linear`. Default: chosen by cross-validation. */
   readonly pieces?: Pieces;
-  /** The model, GPU and tensor parallelism of the measurements, where known. */
-  readonly placement: Pick<StepTimeProfile, 'model' | 'gpu' | 'tp'>;
+  /** The model, GPU, tensor parallelism and formats of the measurements, where known. */
+  readonly placement: Pick<StepTimeProfile, 'model' | 'gpu' | 'tp' | 'precision'>;
   /** Whether each point is one single step, so that the scatter of points is that of steps. */
   readonly hasSingleSteps?: boolean;
   /** Added to each step in use, in ms. 0 when whole steps were measured. */
@@ -44,10 +45,11 @@ export interface CalibrationOptions {
 
 export interface FactorBase {
   readonly model: ConstructorParameters<typeof FactoredStepTime>[0];
-  /** Formats of weights and KV cache. */
-  readonly precision: string;
-  /** Sum of the own operators from which the steps are composed. Undefined: there are none. */
-  readonly ownOperators?: string | undefined;
+  /** What the steps are composed of, beside model, GPU and tensor parallelism. */
+  readonly fittedAt: Pick<
+    FactorProfile,
+    'precision' | 'framework' | 'dp' | 'expertParallel' | 'ownOperators'
+  >;
 }
 
 export interface Calibration {
@@ -129,8 +131,7 @@ function factored(training: readonly MeasuredStep[], options: CalibrationOptions
     toFile: (fitted, measured) =>
       factorsToFile(
         {
-          ...{ ...placement, ...values, precision: base.precision, ...measured },
-          ownOperators: base.ownOperators,
+          ...{ ...placement, ...base.fittedAt, ...values, ...measured },
           prefillErrorPercent: errorOf(fitted, 'prefill'),
           decodeErrorPercent: errorOf(fitted, 'decode'),
         },

@@ -3,7 +3,6 @@ import type { EngineOptions, SchedulingPolicy } from '@baton/engine';
 import { type Micros, msToUs } from '@baton/kernel';
 import type { KvPoolTerms } from '@baton/kv-pool';
 import {
-  cudaGraphSizes,
   engineGpus,
   type EnginePlacement,
   expertLayers,
@@ -18,7 +17,6 @@ import {
   type Link,
   linkFromTiming,
   NULL_BLOCKS,
-  servedIn,
 } from '@baton/hardware';
 import { OwnScheduling } from '@baton/placement';
 import { buildStepTimeModel, type RangeGuard } from '@baton/step-time';
@@ -31,12 +29,12 @@ import {
 } from '@baton/config';
 import { asyncScheduling } from './async-scheduling';
 import { vllmMinorOf } from './vllm-minor';
+import { composedChoices } from './composed-choices';
 import { guarded } from './extrapolation';
-import { gpuOf } from './gpu-of';
 import { kvPoolOf } from './kv-pool-of';
 import { mostAdapters } from './lora-modules';
-import { modelOf } from './model-of';
 import { operatorFiles } from './operator-files';
+import { placementOf } from './placement-of';
 import { promptsFirst } from './prompts-first';
 import { refuseStages } from './pipeline-limits';
 import { schedulerLimits } from './scheduler-limits';
@@ -154,19 +152,6 @@ function regionsPerBlock({ model }: EnginePlacement): number {
   return layersPerBlock(model) * (model.attention.kind === 'latent' ? 1 : 2);
 }
 
-function placementOf(config: BatonConfig): EnginePlacement {
-  const gpu = gpuOf(config.gpu);
-  return {
-    model: servedIn(modelOf(config.model), gpu, config),
-    gpu,
-    tp: config.tensorParallelSize,
-    pp: config.pipelineParallelSize,
-    dp: config.dataParallelSize,
-    expertParallel: config.enableExpertParallel,
-    fabric: findLink(config.link),
-  };
-}
-
 function engineOptions(
   config: BatonConfig,
   placement: EnginePlacement,
@@ -188,16 +173,7 @@ function engineOptions(
   }
   const vllmMinor = vllmMinorOf(config);
   const capacity = { ...config, ...placement, ...limits, vllmMinor };
-  const isAsync = asyncScheduling(config);
-  const { framework } = config;
-  const steps = {
-    ...stepTimeSpec(config),
-    ...{ framework, vllmMinor },
-    // Baton has no data about the sizes of other frameworks.
-    cudaGraphSizes: framework === 'vllm' ? cudaGraphSizes(capacity) : [],
-    // Pipeline stages have several batches under way, which hides the time of the host.
-    isSynchronous: !isAsync && config.pipelineParallelSize === 1,
-  };
+  const steps = { ...stepTimeSpec(config), ...composedChoices(config, placement) };
   const operators = operatorFiles({ own: config.operators });
   const stepTime = guarded(buildStepTimeModel(steps, placement, operators), config);
   const kvGroups = kvGroupsOf(placement.model);
@@ -221,7 +197,7 @@ function engineOptions(
     promptsFirst: promptsFirst(config, stage),
     schedulerReserveFullIsl: config.schedulerReserveFullIsl,
     watermarkBlocks: Math.floor(config.watermark * gpuBlocks),
-    asyncScheduling: isAsync,
+    asyncScheduling: asyncScheduling(config),
     ...speculationOptions(config, hasConnector || vllmMinor < LOOKAHEAD_HASHES_MINOR),
     ...(maxAdapters === undefined ? {} : { maxAdapters }),
     stepTime,

@@ -1,9 +1,11 @@
+export { composedChoices } from './composed-choices';
 export { type GivenFields, givenFields } from './given-fields';
 export { gpuOf } from './gpu-of';
 export { modelFolderOf, modelOf } from './model-of';
 export { operatorFiles, ownOperators } from './operator-files';
 export type { OwnOperators } from './own-operators';
 export { frontEndOf, withFrontEnd } from './front-end-of';
+export { placementOf } from './placement-of';
 export { engineSetup, type EngineSetup } from './engine-factory';
 export { checkExtrapolation, withOwnGuard } from './extrapolation';
 export { kvLayoutOf, type KvLayoutOfStage } from './kv-layout-of';

@@ -49,7 +49,7 @@ function fromFile(config: BatonConfig, kind: FileKind): StepTimeSpec {
   }
   const spec = stepTimeFromFile(stepTimeFile);
   if (spec.kind === kind) return withOverheads(spec, config);
-  if (kind === 'calibrated' && spec.kind === 'factors') return spec;
+  if (kind === 'calibrated' && spec.kind === 'factors') return withOverheads(spec, config);
   throw new UsageError(
     `step_time ${kind} cannot use step_time_file ${stepTimeFile}, which holds a model of ` +
       `kind ${spec.kind}.`,
@@ -57,7 +57,8 @@ function fromFile(config: BatonConfig, kind: FileKind): StepTimeSpec {
 }
 
 function withOverheads(spec: StepTimeSpec, config: BatonConfig): StepTimeSpec {
-  return spec.kind === 'calibrated' ? { ...spec, ...overheads(config) } : spec;
+  const isFitted = spec.kind === 'calibrated' || spec.kind === 'factors';
+  return isFitted ? { ...spec, ...overheads(config) } : spec;
 }
 
 function overheads({ stepOverheadMs, mixedDecodeFactor }: BatonConfig) {

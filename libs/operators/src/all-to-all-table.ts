@@ -35,4 +35,9 @@ export class AllToAllTable {
     if (tokens < curve.firstX) return curve.us[0]!;
     return curve.at(tokens) ?? (curve.us.at(-1)! * tokens) / curve.lastX;
   }
+
+  /** Most tokens of one rank at which the phase of this shape was measured; 0: it was not. */
+  lastMeasured(phase: AllToAllPhase, { topK, hidden, ranks }: RoutedShape): number {
+    return this.curves.get(`${phase},${topK},${hidden},${ranks}`)?.lastX ?? 0;
+  }
 }

@@ -62,17 +62,34 @@ export class ExpertTable {
     const key = keyOf(shape);
     const known = this.measured.get(key);
     if (known !== undefined) return this.onCurve(known, tokens);
-    if (!this.nearest.has(key)) this.nearest.set(key, this.nearestTo(shape));
-    const near = this.nearest.get(key);
+    const near = this.nearestOf(key, shape);
     if (near === undefined) return undefined;
     const alike = Math.max(1, (tokens * rowsPerExpert(shape)) / rowsPerExpert(near.shape));
     const utilisation = this.speedOfLightUs(near.shape, alike) / this.onCurve(near, alike);
     return this.speedOfLightUs(shape, tokens) / utilisation;
   }
 
+  /** Most tokens of all ranks at which this shape was measured, or the one that predicts it. */
+  lastMeasured(shape: ExpertShape): number {
+    const key = keyOf(shape);
+    const known = this.measured.get(key) ?? this.nearestOf(key, shape);
+    if (known === undefined) return 0;
+    const alike = rowsPerExpert(known.shape) / rowsPerExpert(shape);
+    return Math.floor(this.curveOf(known).lastX * alike);
+  }
+
+  private nearestOf(key: string, shape: ExpertShape): Measured | undefined {
+    if (!this.nearest.has(key)) this.nearest.set(key, this.nearestTo(shape));
+    return this.nearest.get(key);
+  }
+
+  private curveOf(known: Measured): Curve {
+    return (known.curve ??= this.readCurve(known.range));
+  }
+
   private onCurve(known: Measured, tokens: number): number {
     const { shape } = known;
-    const curve = (known.curve ??= this.readCurve(known.range));
+    const curve = this.curveOf(known);
     const within = curve.at(tokens);
     if (within !== undefined) return within;
     const end = tokens < curve.firstX ? 0 : curve.xs.length - 1;

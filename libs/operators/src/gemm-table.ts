@@ -79,6 +79,13 @@ export class GemmTable {
     return [...all].sort((a, b) => a - b);
   }
 
+  /** Largest m at which this shape, or one that predicts it, was measured; 0: none is near. */
+  lastMeasured(n: number, k: number): number {
+    const known = this.shapes.get(`${n},${k}`);
+    const used = known === undefined ? this.predicting(n, k) : [known];
+    return used.reduce((most, shape) => Math.max(most, this.endsOf(shape)[1]), 0);
+  }
+
   speedOfLightUs(m: number, n: number, k: number): number {
     const bytes = FORMAT_BYTES[this.format] * (m * k + m * n + n * k);
     const peak = peakOf(this.system, this.format);
@@ -113,8 +120,12 @@ export class GemmTable {
    * match.
    */
   private covers(shape: Shape, m: number): boolean {
-    const [first, last] = (shape.ends ??= this.readEnds(shape.range));
+    const [first, last] = this.endsOf(shape);
     return m >= first && m <= last;
+  }
+
+  private endsOf(shape: Shape): readonly [first: number, last: number] {
+    return (shape.ends ??= this.readEnds(shape.range));
   }
 
   private readEnds([start, end]: TextRange): readonly [number, number] {
@@ -146,9 +157,15 @@ export class GemmTable {
     const isUsable = ({ shape }: Neighbour) => !isMeasured || this.covers(shape, m);
     const near = firstOf(ranked, (one) => one.distance <= REACH_OCTAVES && isUsable(one));
     if (near.length > 0) return near;
-    const logK = Math.log2(k);
-    const isDeepAlike = ({ shape }: Neighbour) => Math.abs(shape.logK - logK) <= REACH_OCTAVES;
-    return firstOf(ranked, (one) => isDeepAlike(one) && isUsable(one));
+    return firstOf(ranked, (one) => isDeepAlike(one, k) && isUsable(one));
+  }
+
+  /** Every shape that may predict (n, k) at some m. */
+  private predicting(n: number, k: number): Shape[] {
+    const ranked = this.rankedFor(n, k);
+    const near = ranked.filter(({ distance }) => distance <= REACH_OCTAVES);
+    const used = near.length > 0 ? near : ranked.filter((one) => isDeepAlike(one, k));
+    return used.map(({ shape }) => shape);
   }
 
   /** All shapes by their distance from (n, k), the nearest first. */
@@ -167,6 +184,10 @@ export class GemmTable {
     }
     return ranked;
   }
+}
+
+function isDeepAlike({ shape }: Neighbour, k: number): boolean {
+  return Math.abs(shape.logK - Math.log2(k)) <= REACH_OCTAVES;
 }
 
 function firstOf(

@@ -1,4 +1,4 @@
-import type { FactorProfile } from '@baton/step-time';
+import { type FactorProfile, FRAMEWORKS } from '@baton/step-time';
 import {
   errorsOf,
   errorsToFile,
@@ -13,6 +13,7 @@ import {
   asSection,
   badProfile,
   checkKeys,
+  flagOf,
   numberOf,
   type Section,
   sectionOf,
@@ -22,7 +23,7 @@ import {
 
 const KNOWN = [
   ...[...NOTES, 'model', 'gpu', 'tensor_parallel_size', 'precision'],
-  'own_operators',
+  ...['framework', 'data_parallel_size', 'expert_parallel', 'own_operators'],
   ...['factors', 'standard_errors', 'valid', ...MEASURED],
 ];
 
@@ -34,6 +35,9 @@ export function factorsToFile(profile: FactorProfile, standardErrors: Section): 
     gpu: profile.gpu,
     tensor_parallel_size: profile.tp,
     precision: profile.precision,
+    framework: profile.framework,
+    data_parallel_size: profile.dp,
+    expert_parallel: profile.expertParallel,
     own_operators: profile.ownOperators,
     formula: 'prefill * (step without decode) + decode * (what decode adds) + constant_ms',
     factors: {
@@ -55,6 +59,9 @@ export function factorsFromFile(from: Section): FactorProfile {
     gpu: textOf(from, 'gpu'),
     tp: numberOf(from, 'tensor_parallel_size'),
     precision: textOf(from, 'precision'),
+    framework: frameworkOf(from),
+    dp: numberOf(from, 'data_parallel_size'),
+    expertParallel: flagOf(from, 'expert_parallel'),
     ownOperators: textOf(from, 'own_operators'),
     prefill: factorOf(factors, 'prefill'),
     decode: factorOf(factors, 'decode'),
@@ -63,6 +70,13 @@ export function factorsFromFile(from: Section): FactorProfile {
     ...errorsOf(from),
     ...residualsOf(from),
   };
+}
+
+function frameworkOf(from: Section): FactorProfile['framework'] {
+  const name = textOf(from, 'framework');
+  const framework = FRAMEWORKS.find((each) => each === name);
+  if (name === framework) return framework;
+  throw badProfile(`framework must be one of ${FRAMEWORKS.join(', ')}`);
 }
 
 function factorOf(from: Section, key: string): number {

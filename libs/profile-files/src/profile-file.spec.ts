@@ -1,4 +1,4 @@
-import { findGpu, findModel, HardwareError } from '@baton/hardware';
+import { findGpu, findModel, HardwareError, servedIn } from '@baton/hardware';
 import { describe, expect, it } from 'vitest';
 import { buildStepTimeModel, type StepTimeProfile } from '@baton/step-time';
 import { kvTimingFromXpydProfile, profileToFile, stepTimeFromProfile } from '.';
@@ -36,6 +36,20 @@ describe('a profile file', () => {
     expect(() => build(1)).toThrow(
       'The step-time profile was fitted for llama-3.1-8b on h100 TP2, not for llama-3.1-8b ' +
         'on h100 TP1.',
+    );
+  });
+
+  it('serves only its formats', () => {
+    const precision = 'fp8, KV cache bf16';
+    const spec = stepTimeFromProfile(profileToFile({ ...PROFILE, precision }));
+    const build = (quantization?: 'fp8') => {
+      const gpu = findGpu('h100');
+      const model = servedIn(findModel('llama-3.1-8b'), gpu, { quantization });
+      return buildStepTimeModel(spec, { model, gpu, tp: 2 });
+    };
+    expect(build('fp8').method).toBe('calibrated');
+    expect(() => build()).toThrow(
+      'The step-time profile was fitted for fp8, KV cache bf16, not for bf16, KV cache bf16.',
     );
   });
 
@@ -79,6 +93,11 @@ describe('a profile file', () => {
     ['a short line', { ...FILE, linear: { tokens: [1, 2], ms: [1] } }, 'as many ms as tokens'],
     ['a text for a number', { ...FILE, overhead_ms: '1' }, 'overhead_ms must be a number'],
     ['a wrong range', { ...FILE, valid: { decode_seqs: [1] } }, 'decode_seqs must be two numbers'],
+    [
+      'another framework',
+      { kind: 'factors', factors: {}, framework: 'x' },
+      'framework must be one',
+    ],
     ['another fit', { prefill: { type: 'spline' } }, 'the type of prefill must be poly1d'],
   ])('refuses %s', (_, parsed, sentence) => {
     expect(() => stepTimeFromProfile(parsed)).toThrow(HardwareError);

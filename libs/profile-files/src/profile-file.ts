@@ -36,6 +36,7 @@ const CALIBRATED = [
   'model',
   'gpu',
   'tensor_parallel_size',
+  'precision',
   'linear',
   'decode_attention_ms',
   'prefill_attention_ms',
@@ -78,6 +79,7 @@ export function profileToFile(profile: StepTimeProfile): Section {
     model: profile.model,
     gpu: profile.gpu,
     tensor_parallel_size: profile.tp,
+    precision: profile.precision,
     unit: 'ms',
     formula:
       'linear(tokens) + [decode] g0 + g1 * sequences + g2 * sum(context) ' +
@@ -99,6 +101,7 @@ function calibratedOf(from: Section): StepTimeProfile {
     model: textOf(from, 'model'),
     gpu: textOf(from, 'gpu'),
     tp: numberOf(from, 'tensor_parallel_size'),
+    precision: textOf(from, 'precision'),
     linear: linearOf(asSection(from['linear'], 'linear')),
     decodeAttentionMs: numbersOf(from, 'decode_attention_ms', 3),
     prefillAttentionMs: numbersOf(from, 'prefill_attention_ms', 2),

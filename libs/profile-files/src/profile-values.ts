@@ -47,6 +47,12 @@ export function textOf(from: Section, key: string): string | undefined {
   throw badProfile(`${key} must be a text`);
 }
 
+export function flagOf(from: Section, key: string): boolean | undefined {
+  const value = from[key];
+  if (value === undefined || typeof value === 'boolean') return value;
+  throw badProfile(`${key} must be true or false`);
+}
+
 export function rangeOf(from: Section, key: string): Range | undefined {
   const value = from[key];
   if (value === undefined) return undefined;

@@ -1,35 +1,51 @@
 import type { FactorBase } from '@baton/calibration';
-import { UsageError } from '@baton/config';
-import { modelOf, operatorFiles } from '@baton/engine-setup';
-import { describePrecision, findGpu, HardwareError, servedIn } from '@baton/hardware';
+import { type BatonConfig, UsageError } from '@baton/config';
+import { composedChoices, operatorFiles, placementOf } from '@baton/engine-setup';
+import { describePrecision, HardwareError } from '@baton/hardware';
 import { buildStepTimeModel } from '@baton/step-time';
-import type { InputOptions } from './formats/measured';
-
-/** The number formats of weights and KV cache on the measured server, and the source of steps. */
-export type Formats = Parameters<typeof servedIn>[2] & {
-  /** Folder of the user's own operator tables. */
-  readonly operators?: string | undefined;
-};
 
 /**
- * Composed step times of the measured server, over which factors are fitted.
+ * Composed step times of the measured server, over which factors are fitted: those of a deployment
+ * that uses the profile, without its overhead.
  *
- * @throws UsageError when model or GPU is missing, or no steps can be composed for them
+ * @throws UsageError when no steps can be composed for it
  */
-export function factorBase({ model, gpu, tp = 1 }: InputOptions, formats: Formats): FactorBase {
-  if (model === undefined || gpu === undefined) {
-    throw new UsageError('--fit factors needs --model and --gpu: factors are over composed steps.');
-  }
-  try {
-    const found = findGpu(gpu);
-    const served = servedIn(modelOf(model), found, formats);
-    const placement = { model: served, gpu: found, tp, dp: 1, expertParallel: false };
-    const spec = { kind: 'composed', overheadMs: 0 } as const;
-    const source = operatorFiles({ own: formats.operators });
+export function factorBase(config: BatonConfig): FactorBase {
+  return withUsageErrors(() => {
+    const placement = placementOf(config);
+    const source = operatorFiles({ own: config.operators });
+    const spec = {
+      kind: 'composed',
+      overheadMs: 0,
+      ...composedChoices(config, placement),
+    } as const;
     const composed = buildStepTimeModel(spec, placement, source);
-    const precision = describePrecision(served.precision);
-    const { ownSum: ownOperators } = source;
-    return { model: composed as FactorBase['model'], precision, ownOperators };
+    const { framework, dataParallelSize: dp, enableExpertParallel } = config;
+    return {
+      model: composed as FactorBase['model'],
+      fittedAt: {
+        precision: describePrecision(placement.model.precision),
+        ...(framework === 'vllm' ? {} : { framework }),
+        ...(dp === 1 ? {} : { dp }),
+        ...(enableExpertParallel ? { expertParallel: true } : {}),
+        ownOperators: source.ownSum,
+      },
+    };
+  });
+}
+
+/**
+ * The formats of weights and KV cache of the measured server, for its profile.
+ *
+ * @throws UsageError for an unknown model or GPU, or a format that the GPU cannot compute in
+ */
+export function measuredPrecision(config: BatonConfig): string {
+  return withUsageErrors(() => describePrecision(placementOf(config).model.precision));
+}
+
+function withUsageErrors<T>(read: () => T): T {
+  try {
+    return read();
   } catch (error) {
     if (error instanceof HardwareError) throw new UsageError(error.message);
     throw error;

@@ -1,4 +1,4 @@
-export { factorBase } from './factor-base';
+export { factorBase, measuredPrecision } from './factor-base';
 export { fitSteps } from './fit-steps';
 export { FORMATS } from './formats/formats';
 export type { InputFormat } from './formats/formats';

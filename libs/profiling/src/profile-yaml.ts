@@ -9,9 +9,10 @@ const HEADING = ` Step times fitted by \`baton calibrate\`.
 /** More digits than any measurement has. */
 const DIGITS = 9;
 
-/** Provenance of a shared profile: its inputs, their dates, and its author. */
+/** Provenance of a profile that may be shared: its files and the date of the newest. */
 function provenanceOf({ inputs: paths, options }: Result['request'], inputs: Result['inputs']) {
-  if (options.fit !== 'factors') return {};
+  const hasFiles = inputs.every(({ file }) => file !== undefined);
+  if (options.fit === 'polynomial' || !hasFiles) return {};
   const files = inputs.map(({ format, steps, file }, i) => ({
     ...{ file: basename(paths[i]!), format, points: steps.length, sha256: file?.sha256 },
   }));

@@ -1,4 +1,4 @@
-import { describePrecision, type EnginePlacement, HardwareError, stagesOf } from '@baton/hardware';
+import { type EnginePlacement, expertLayers, HardwareError, stagesOf } from '@baton/hardware';
 import { unreachable } from '@baton/kernel';
 import {
   type ComposedSpec,
@@ -7,10 +7,15 @@ import {
   NO_OPERATORS,
   type OperatorSource,
 } from './composed/build-composed';
-import type { KernelChoice } from './composed/kernel-choice';
+import { type KernelChoice, kernelsOf } from './composed/kernel-choice';
 import { type BlisSpec, BlisStepTime } from './models/blis';
-import { type CalibratedSpec, calibratedStepTime, checkMeasuredOn } from './models/calibrated';
-import { FactoredStepTime, type FactorSpec } from './models/factors';
+import {
+  type CalibratedSpec,
+  calibratedStepTime,
+  checkMeasuredOn,
+  fittedFor,
+} from './models/calibrated';
+import { FactoredStepTime, type FactorProfile, type FactorSpec } from './models/factors';
 import {
   type ConstantSpec,
   constantStepTime,
@@ -134,25 +139,40 @@ function refuseComposing(why: string): never {
 
 /** @throws HardwareError `not-calibrated`, `not-measured` */
 function factored(
-  { profile }: FactorSpec,
+  { profile, overheadMs, ...choices }: FactorSpec,
   placement: EnginePlacement,
   operators: OperatorSource,
 ): FactoredStepTime {
   checkMeasuredOn(profile, placement);
-  const precision = describePrecision(placement.model.precision);
-  if (profile.precision !== undefined && profile.precision !== precision) {
-    throw new HardwareError(
-      'not-calibrated',
-      `The step-time profile was fitted for ${profile.precision}, not for ${precision}.`,
-    );
-  }
+  checkFittedAt(profile, choices, placement);
   if (profile.ownOperators !== operators.ownSum) throw otherOperators(profile.ownOperators);
-  const base = composedStepTime({ kind: 'composed', overheadMs: 0 }, placement, operators);
-  if (typeof base !== 'string') return new FactoredStepTime(base, profile);
+  const composed = { ...choices, kind: 'composed', overheadMs: 0 } as const;
+  const base = composedStepTime(composed, placement, operators);
+  const constantMs = overheadMs ?? profile.constantMs;
+  if (typeof base !== 'string') return new FactoredStepTime(base, { ...profile, constantMs });
   throw new HardwareError(
     'not-measured',
     `The factors of a profile need composed steps, and none can be composed: ${base}.`,
   );
+}
+
+/**
+ * Factors on the kernels of one framework are not those on another's. Ranks of a model without
+ * experts share nothing, so their number has no effect on its steps.
+ */
+function checkFittedAt(
+  profile: FactorProfile,
+  { framework }: KernelChoice,
+  { model, dp, expertParallel }: EnginePlacement,
+): void {
+  const hasExperts = expertLayers(model) > 0;
+  const describe = (one: Pick<FactorProfile, 'framework' | 'dp' | 'expertParallel'>): string => {
+    const ranks = hasExperts ? ` over ${one.dp ?? 1} data-parallel ranks` : '';
+    const experts = hasExperts && one.expertParallel === true ? ' with expert parallelism' : '';
+    return `${kernelsOf(one).framework}${ranks}${experts}`;
+  };
+  const [fitted, asked] = [describe(profile), describe({ framework, dp, expertParallel })];
+  if (fitted !== asked) throw fittedFor(fitted, asked);
 }
 
 function otherOperators(fitted: string | undefined): HardwareError {

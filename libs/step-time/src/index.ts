@@ -1,6 +1,6 @@
 export { buildStepTimeModel, stepTimeMethodOf, type StepTimeSpec } from './build-step-time-model';
 export type { OperatorSource } from './composed/build-composed';
-export type { Framework } from './composed/framework';
+export { type Framework, FRAMEWORKS } from './composed/framework';
 export type { Mxfp4Activations } from './composed/kernel-choice';
 export type { TabulatedStep } from './composed/tabulated-step';
 export type { BlisSpec } from './models/blis';

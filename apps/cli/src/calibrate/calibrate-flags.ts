@@ -1,6 +1,7 @@
 import { type CalibrationRequest, FORMATS } from '@baton/profiling';
 import { UsageError } from '@baton/config';
-import { findGpu, findModel, HardwareError } from '@baton/hardware';
+import { gpuOf, modelOf } from '@baton/engine-setup';
+import { HardwareError } from '@baton/hardware';
 import { type Command, Option } from 'commander';
 
 type FlagValue = string | boolean | readonly string[];
@@ -26,9 +27,13 @@ export function addCalibrateOptions(command: Command): void {
   );
   flag(
     '--model <name>',
-    'Measured model. It selects rows of a CSV. The profile is valid only for this model.',
+    'Measured model, by name or by its config.json. It selects rows of a CSV. The profile is ' +
+      'valid only for this model.',
   );
-  flag('--gpu <name>', 'Measured GPU. The profile is valid only for this GPU.');
+  flag(
+    '--gpu <name>',
+    'Measured GPU, by name or by its file. The profile is valid only for this GPU.',
+  );
   flag('--tp <n>', 'Number of GPUs of the measured engine.');
   flag(
     '--overhead-ms <x>',
@@ -59,8 +64,8 @@ export function readCalibrateFlags(flags: Flags): CalibrationRequest {
   const number = (name: string, rules: NumberRules) => numberOf(flags[name], rules);
   const tp = number('tp', { flag: '--tp', min: 1, fallback: undefined, isWhole: true });
   const placement = {
-    model: catalogued(flags['model'], (name) => findModel(name).name),
-    gpu: catalogued(flags['gpu'], (name) => findGpu(name).name),
+    model: nameOf(flags['model'], (given) => modelOf(given).name),
+    gpu: nameOf(flags['gpu'], (given) => gpuOf(given).name),
     tp,
   };
   const whole = { isWhole: true };
@@ -121,10 +126,8 @@ function choiceOf<C extends string>(
   throw new UsageError(`${flag} must be one of ${choices.join(', ')}; '${String(given)}' is not.`);
 }
 
-function catalogued(
-  given: FlagValue | undefined,
-  find: (name: string) => string,
-): string | undefined {
+/** The name of a model or GPU, which may be given as a file. */
+function nameOf(given: FlagValue | undefined, find: (given: string) => string): string | undefined {
   if (given === undefined) return undefined;
   try {
     return find(String(given));

@@ -13,17 +13,18 @@ import { say } from '../say';
 import { StopRequests } from '../up/stop-requests';
 import { type Flags, readCalibrateFlags } from './calibrate-flags';
 import { readLiveFlags } from './live-flags';
+import { withPrecision } from './measured-deployment';
 import { writeFile } from './write-file';
 
 /** `baton calibrate --live`: returns the exit code. */
 export async function calibrateLive(given: Flags): Promise<number> {
-  const request = readCalibrateFlags({ holdOut: '0', ...given });
+  const asked = readCalibrateFlags({ holdOut: '0', ...given });
   const live = readLiveFlags(given);
-  if (request.inputs.length > 0) throw new UsageError('--live measures a cluster. Remove --input.');
+  if (asked.inputs.length > 0) throw new UsageError('--live measures a cluster. Remove --input.');
   if (given['fit'] === 'factors') throw new UsageError('--fit factors needs files. Remove --live.');
+  const request = withPrecision(asked, simulatedConfig(live));
   claimFile(request.out, '--out');
   claimFile(live.savePoints, '--save-points');
-  simulatedConfig(live);
   const stops = new StopRequests();
   stops.second.addEventListener('abort', () => process.exit(1));
   try {

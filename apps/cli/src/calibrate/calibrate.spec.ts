@@ -40,6 +40,12 @@ function logOf(): string {
 const LOG = path('steps.jsonl');
 writeFileSync(LOG, logOf());
 
+const OWN_MODEL = {
+  ...{ architectures: ['LlamaForCausalLM'], model_type: 'llama', torch_dtype: 'bfloat16' },
+  ...{ hidden_size: 2048, intermediate_size: 8192, num_hidden_layers: 16, vocab_size: 128256 },
+  ...{ num_attention_heads: 32, num_key_value_heads: 8, max_position_embeddings: 8192 },
+};
+
 afterEach(() => vi.restoreAllMocks());
 
 describe('baton calibrate', () => {
@@ -65,10 +71,37 @@ describe('baton calibrate', () => {
     const yaml = readFileSync(out, 'utf8');
     expect(yaml).toContain('steps.jsonl (baton-log)');
     expect(yaml).not.toContain(folder);
-    expect(yaml).not.toMatch(/20\d\d-/);
+    expect(yaml).toMatch(/provenance:\n +date: 20\d\d-\d\d-\d\d\n +baton: /);
+    expect(yaml).toMatch(/sha256: [0-9a-f]{64}/);
     const { stepTime } = engineSetup(defaultConfig({ stepTimeFile: out }), 'decode').options;
     const ms = stepTime.stepUs({ ...decodeStep(10, 5000, 1), kvUsage: 0 }) / 1000;
     expect(ms).toBeCloseTo(4 + 0.3 + 0.2, 1);
+    const other = defaultConfig({ stepTimeFile: out, quantization: 'fp8' });
+    expect(() => engineSetup(other, 'decode')).toThrow(
+      'The step-time profile was fitted for bf16, KV cache bf16, not for fp8, KV cache bf16.',
+    );
+  });
+
+  it('names the formats of the measured server in the profile', async () => {
+    const flags = ['--model', 'llama-3.1-8b', '--gpu', 'h100', '--quantization', 'fp8'];
+    const out = path('fp8.yaml');
+    await baton('calibrate', '--input', LOG, ...flags, '--kv-cache-dtype', 'fp8', '--out', out);
+    expect(readFileSync(out, 'utf8')).toContain('precision: fp8, KV cache fp8\n');
+  });
+
+  it('takes the files of a model and a GPU, as a replay with the profile does', async () => {
+    const model = path('own-model');
+    mkdirSync(model);
+    writeFileSync(join(model, 'config.json'), JSON.stringify(OWN_MODEL));
+    const gpu = path('own-gpu.yaml');
+    writeFileSync(gpu, '{name: my-gpu, memory_gib: 80, memory_gb_per_s: 3000, bf16_tflops: 900}\n');
+    const out = path('own-files.yaml');
+    const flags = ['--model', model, '--gpu', gpu, '--out', out];
+    const { stderr } = await baton('calibrate', '--input', LOG, ...flags);
+    expect(stderr).toBe('');
+    expect(readFileSync(out, 'utf8')).toMatch(/model: own-model\ngpu: my-gpu\n/);
+    const config = defaultConfig({ model, gpu, stepTimeFile: out });
+    expect(engineSetup(config, 'decode').options.stepTime.method).toBe('calibrated');
   });
 
   it('prints the same as JSON, and equal bytes every time', async () => {
@@ -168,7 +201,35 @@ describe('baton calibrate', () => {
       expect(() => setup({ ...given, stepTimeFile: out, operators })).toThrow('the shipped operat');
     });
 
+    it('applies to the composed steps of the deployment', async () => {
+      const fitted = { ...PLACE, stepTime: 'auto', stepTimeFile: out } as const;
+      const bare = { ...PLACE, stepTime: 'composed', stepOverheadMs: 0 } as const;
+      const us = (config: object): number => {
+        const batch = { ...decodeStep(20, 30_000, 1), kvUsage: 0 };
+        return engineSetup(defaultConfig(config), 'decode').options.stepTime.stepUs(batch);
+      };
+      for (const own of [{ asyncScheduling: false }, { enforceEager: true }]) {
+        expect(us({ ...fitted, ...own })).toBeCloseTo(1.1 * us({ ...bare, ...own }) + 1_000, -1);
+      }
+      expect(us({ ...fitted, stepOverheadMs: 3 })).toBeCloseTo(1.1 * us(bare) + 3_000, -1);
+    });
+
+    it('writes the framework and the ranks of the measured server', async () => {
+      const other = path('sglang.yaml');
+      const flags = ['--framework', 'sglang', '--data-parallel-size', '2', '--out', other];
+      const outcome = await baton('calibrate', '--input', log, ...FLAGS, ...flags);
+      expect([outcome.exitCode, outcome.stderr]).toEqual([0, '']);
+      expect(readFileSync(other, 'utf8')).toContain('framework: sglang\ndata_parallel_size: 2\n');
+      const config = { ...PLACE, stepTime: 'auto', stepTimeFile: other } as const;
+      expect(() => engineSetup(defaultConfig(config), 'decode')).toThrow(
+        'The step-time profile was fitted for sglang, not for vllm.',
+      );
+      const same = defaultConfig({ ...config, framework: 'sglang' });
+      expect(engineSetup(same, 'decode').options.stepTime.method).toBe('calibrated');
+    });
+
     it.each([
+      [{ framework: 'sglang' }, 'fitted for vllm, not for sglang'],
       [{ gpu: 'h200' }, 'fitted for llama-3.1-8b on h100 TP1, not for llama-3.1-8b on h200 TP1.'],
       [{ quantization: 'fp8' }, 'fitted for bf16, KV cache bf16, not for fp8'],
     ] as const)('writes a profile that is refused for %j', (other, sentence) => {
@@ -251,6 +312,11 @@ describe('baton calibrate', () => {
     [['--input', LOG, '--fit', 'spline'], 'baton: --fit must be one of calibrated, factors,'],
     [['--input', LOG, '--gpu', 'h1000'], "baton: Unknown GPU 'h1000'. Nearest known: h100"],
     [['--input', LOG, '--fit', 'factors'], 'baton: --fit factors needs --model and --gpu'],
+    [['--input', LOG, '--quantization', 'fp8'], 'baton: --quantization needs --model and --gpu.'],
+    [
+      ['--input', LOG, '--framework', 'sglang'],
+      'baton: --framework has no effect without --fit factors. Remove it.',
+    ],
     [['--input', LOG, '--tp', '0'], "baton: --tp must be an integer from 1; '0' is not.\n"],
     [['--input', LOG, '--hold-out', '1'], 'baton: --hold-out 1 leaves no points to fit'],
     [

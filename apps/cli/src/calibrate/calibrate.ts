@@ -10,12 +10,13 @@ import {
   reportText,
   type Result,
 } from '@baton/profiling';
-import { resolveConfig, UsageError } from '@baton/config';
+import { UsageError } from '@baton/config';
 import { fitKvTransfer } from '@baton/calibration';
 import { claimFile } from '../claim-output';
 import { say } from '../say';
 import { type Flags, readCalibrateFlags } from './calibrate-flags';
-import { FORMAT_FLAGS, liveFlagsIn } from './live-flags';
+import { liveFlagsIn } from './live-flags';
+import { measuredConfig, withPrecision } from './measured-deployment';
 import { writeFile } from './write-file';
 
 /**
@@ -23,29 +24,31 @@ import { writeFile } from './write-file';
  * writes the profile when a flag names a file. The result goes to stdout, skipped input to stderr.
  */
 export function calibrateFiles(given: Flags): void {
-  const request = readCalibrateFlags(given);
+  const asked = readCalibrateFlags(given);
   const [idle] = liveFlagsIn(given);
   if (idle !== undefined) throw new UsageError(`${idle} has no effect without --live. Remove it.`);
   const { operators } = given;
-  if (request.inputs.length === 0 && typeof operators === 'string') {
-    const check = checkOperators(operators, request.options.holdOutEvery);
-    process.stdout.write(request.json ? operatorsJson(check) : operatorsText(check));
+  if (asked.inputs.length === 0 && typeof operators === 'string') {
+    const check = checkOperators(operators, asked.options.holdOutEvery);
+    process.stdout.write(asked.json ? operatorsJson(check) : operatorsText(check));
     return;
   }
-  if (request.inputs.length === 0) {
+  if (asked.inputs.length === 0) {
     throw new UsageError(
       'There is nothing to fit. Add --input FILE…, or --live to measure a running cluster; ' +
         '--operators FOLDER alone checks your own tables.',
     );
   }
-  if (operators !== undefined && request.options.fit !== 'factors') {
+  if (operators !== undefined && asked.options.fit !== 'factors') {
     throw new UsageError('--operators with --input needs --fit factors.');
   }
+  const config = measuredConfig(given, asked.options);
+  const request = withPrecision(asked, config);
   claimFile(request.out, '--out');
   const inputs = request.inputs.map((path) => readInput(path, request.format, request.input));
   for (const note of inputs.flatMap(({ notes }) => notes)) say(note);
-  const { options, input } = request;
-  const base = options.fit === 'factors' ? { base: factorBase(input, formatsOf(given)) } : {};
+  const { options } = request;
+  const base = options.fit === 'factors' ? { base: factorBase(config) } : {};
   const hasSingleSteps = inputs.every(({ format }) => format === 'baton-log');
   const calibration = fitSteps(
     inputs.flatMap(({ steps }) => steps),
@@ -56,13 +59,4 @@ export function calibrateFiles(given: Flags): void {
   const result: Result = { request, inputs, calibration, transfer };
   if (request.out !== undefined) writeFile(request.out, profileYaml(result), 'profile');
   process.stdout.write(request.json ? reportJson(result) : reportText(result));
-}
-
-function formatsOf(given: Flags) {
-  const config: Record<string, string> = {};
-  for (const key of FORMAT_FLAGS) {
-    const value = given[key];
-    if (typeof value === 'string') config[key] = value;
-  }
-  return resolveConfig({ flags: config }).config;
 }

@@ -70,11 +70,13 @@ const ROWS = {
   },
 } as const satisfies Record<string, FlagRow>;
 
-/**
- * The formats of weights and KV cache of the measured server, and the folder of operators from
- * which steps are composed.
- */
-export const FORMAT_FLAGS = ['quantization', 'dtype', 'kvCacheDtype', 'operators'];
+/** The formats of weights and KV cache of the measured server. */
+export const FORMAT_FLAGS = ['quantization', 'dtype', 'kvCacheDtype'];
+/** What composed steps of the measured server depend on besides, and the folder of operators. */
+export const FACTOR_FLAGS = [
+  ...['framework', 'vllmVersion', 'asyncScheduling', 'dataParallelSize', 'enableExpertParallel'],
+  'operators',
+];
 const WITH_FILES = ['model', 'gpu', 'tp', 'maxNumBatchedTokens', 'seed'];
 
 type LiveFlag = keyof typeof ROWS;
@@ -109,14 +111,14 @@ export function addLiveOptions(command: Command): void {
   command.addHelpText('after', FOOTER);
 }
 
-function flagOf(name: string): string {
+export function flagOf(name: string): string {
   return `--${name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
 }
 
 /** Returns the given flags that apply only with `--live`. */
 export function liveFlagsIn(flags: Flags): string[] {
   const { config, own } = partConfig(flags as Record<string, string>);
-  const alsoWithFiles = new Set([...WITH_FILES, ...FORMAT_FLAGS]);
+  const alsoWithFiles = new Set([...WITH_FILES, ...FORMAT_FLAGS, ...FACTOR_FLAGS]);
   const names = Object.keys(config).filter((name) => !alsoWithFiles.has(name));
   return [...names, ...Object.keys(own).filter((name) => name === 'config' || name in ROWS)].map(
     flagOf,

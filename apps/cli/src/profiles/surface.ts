@@ -41,12 +41,14 @@ function configFlags(
 ): Record<string, string> {
   const own = (key: string): string | undefined => {
     const value = profile?.content[key];
-    return typeof value === 'string' || typeof value === 'number' ? String(value) : undefined;
+    return ['string', 'number', 'boolean'].includes(typeof value) ? String(value) : undefined;
   };
   const named = {
     model: model ?? own('model'),
     gpu: gpu ?? own('gpu'),
     tensorParallelSize: tp ?? own('tensor_parallel_size'),
+    ...{ framework: own('framework'), dataParallelSize: own('data_parallel_size') },
+    enableExpertParallel: own('expert_parallel'),
     ...{ quantization, stepTime, stepTimeFile: profile?.path, numGpuBlocksOverride: ANY_BLOCKS },
   };
   if (named.model === undefined || named.gpu === undefined) {

@@ -4,6 +4,7 @@ import type { BatchAggregates, DecodeLaw, StepTimeModel } from '../port/step-tim
 import { TokenLine } from '../port/token-line';
 import type { OutsideRange } from '../port/valid-range';
 import { DecodeSurface } from './decode-surface';
+import type { StepKind } from './measured-ends';
 import type { Line, TabulatedStep } from './tabulated-step';
 
 export interface ComposedOptions {
@@ -94,9 +95,11 @@ export class ComposedStepTime implements StepTimeModel {
 
   outsideRange(batch: BatchAggregates): OutsideRange | undefined {
     const { prefillTokens, decodeSeqs, decodeContext, draftTokens = 0 } = batch;
-    const { stepTokens, promptLength } = this.step.measured;
+    const { promptLength } = this.step.measured;
     const tokens = prefillTokens + decodeSeqs + draftTokens;
-    if (tokens > stepTokens) return outside('tokens per step', tokens, stepTokens);
+    const kind = prefillTokens > 0 ? 'mixed' : 'decode';
+    const beyond = this.outsideTokens(kind, tokens, batch.expertTokens);
+    if (beyond !== undefined) return beyond;
     if (decodeContext > this.contextLimit(decodeSeqs)) return this.outsideDecode(batch);
     if (prefillTokens === 0) return undefined;
     const length = meanLength(batch);
@@ -105,7 +108,22 @@ export class ComposedStepTime implements StepTimeModel {
     return outside('tokens of a prompt with those before it', length, promptLength);
   }
 
+  /** The tokens of the step or those of all ranks, whichever are farther outside. */
+  private outsideTokens(
+    kind: StepKind,
+    tokens: number,
+    expertTokens = tokens,
+  ): OutsideRange | undefined {
+    const { tokens: ends, ranks } = this.step.measured;
+    const { ofStep, ofAllRanks } = ends[kind];
+    const all = expertTokens * ranks;
+    if (tokens <= ofStep && all <= ofAllRanks) return undefined;
+    if (tokens / ofStep >= all / ofAllRanks) return outside('tokens per step', tokens, ofStep);
+    return outside(ranks > 1 ? 'tokens of all ranks per step' : 'tokens per step', all, ofAllRanks);
+  }
+
   contextLimit(decodeSeqs: number): number {
+    if (this.outsideTokens('decode', decodeSeqs) !== undefined) return -1;
     return this.longestContext(decodeSeqs) * decodeSeqs;
   }
 

@@ -8,6 +8,7 @@ import {
 import { elementwiseUs, type ExpertShape, type OperatorFormat } from '@baton/operators';
 import { float32Router } from './float32-router';
 import type { Mxfp4Activations } from './kernel-choice';
+import type { StepKind } from './measured-ends';
 import { routedExpertsOf } from './routed-experts';
 import type { StepOperator } from './step-operator';
 import {
@@ -76,14 +77,15 @@ function gated(parts: StepParts, intermediate: number): Gated {
   const width = intermediate / tp;
   const inputs = feedForwardMatrices - 1;
   const layers = layersOf(parts, linearFormat(model.precision));
+  const up = {
+    ...{ n: inputs * width, k: hidden },
+    mayArriveQuantised: isNormQuantising(parts),
+  };
   const bytesPerToken = ACTIVATION_BYTES * (inputs + 1) * width;
   return {
-    up: linearOf(layers, {
-      ...{ n: inputs * width, k: hidden },
-      mayArriveQuantised: isNormQuantising(parts),
-    }),
+    up: linearOf(layers, up, parts.ends),
     activationUs: (tokens) => elementwiseUs(parts.tables.system, bytesPerToken * tokens),
-    down: linearOf(layers, { n: hidden, k: width, mayArriveQuantised: true }),
+    down: linearOf(layers, { n: hidden, k: width, mayArriveQuantised: true }, parts.ends),
   };
 }
 
@@ -133,13 +135,14 @@ function expertTimes(
   experts: MixtureOfExperts,
   isDecodeOnly: boolean,
 ): ExpertTimes {
+  const kind = isDecodeOnly ? 'decode' : 'mixed';
   const routed = routedExpertsOf(parts, expertShape(parts, experts), isDecodeOnly);
   const { sharedExperts, expertIntermediate } = experts;
   const shared = sharedExperts > 0 ? gated(parts, sharedExperts * expertIntermediate) : undefined;
   return {
     router: routerOf(parts, experts),
     // Behind an all-to-all, each rank sends no more than its own tokens.
-    ...(routed ? { ...routed, ofAllRanks: routed.experts } : gathered(parts, experts)),
+    ...(routed ? { ...routed, ofAllRanks: routed.experts } : gathered(parts, experts, kind)),
     shared: shared && ((tokens) => gatedUs(shared, tokens)),
     isRouted: routed !== undefined,
   };
@@ -147,7 +150,8 @@ function expertTimes(
 
 function routerOf(parts: StepParts, { experts, isRouterFloat32 }: MixtureOfExperts): Linear {
   if (isRouterFloat32 === true) return float32Router(parts);
-  return linearOf(layersOf(parts, 'bf16'), { n: experts, k: parts.placement.model.hidden });
+  const shape = { n: experts, k: parts.placement.model.hidden };
+  return linearOf(layersOf(parts, 'bf16'), shape, parts.ends);
 }
 
 function gatedUs({ up, activationUs, down }: Gated, tokens: number): number {
@@ -157,8 +161,8 @@ function gatedUs({ up, activationUs, down }: Gated, tokens: number): number {
 type Gathered = Pick<ExpertTimes, 'experts' | 'dispatch' | 'combine' | 'ofAllRanks'>;
 
 /** Experts whose input is gathered from all ranks. */
-function gathered(parts: StepParts, experts: MixtureOfExperts): Gathered {
-  const us = gatheredExperts(parts, experts);
+function gathered(parts: StepParts, experts: MixtureOfExperts, kind: StepKind): Gathered {
+  const us = gatheredExperts(parts, experts, kind);
   const { gatherUs, scatterUs, reduceUs } = exchangeOf(parts);
   return {
     experts: us,
@@ -169,7 +173,7 @@ function gathered(parts: StepParts, experts: MixtureOfExperts): Gathered {
 }
 
 /** Experts that get the tokens of all ranks. */
-function gatheredExperts(parts: StepParts, experts: MixtureOfExperts): Linear {
+function gatheredExperts(parts: StepParts, experts: MixtureOfExperts, kind: StepKind): Linear {
   const { placement, tables } = parts;
   const { model, dp = 1 } = placement;
   const format = expertFormat(model.precision.experts, parts.mxfp4Activations);
@@ -181,6 +185,7 @@ function gatheredExperts(parts: StepParts, experts: MixtureOfExperts): Linear {
         `${expertGroupOf(placement)} GPUs were measured`,
     );
   }
+  parts.ends.ofAllRanks(table.lastMeasured(shape), kind);
   return (tokens) => table.timeUs(shape, tokens * dp)!;
 }
 

@@ -23,3 +23,5 @@ export const FUSIONS: Readonly<Record<Framework, Fusions>> = {
   sglang: { isCacheWriteFused: false, isNormInAllReduce: false, isRoutingTokens: true },
   trtllm: { isCacheWriteFused: true, isNormInAllReduce: true, isRoutingTokens: true },
 };
+
+export const FRAMEWORKS = Object.keys(FUSIONS) as readonly Framework[];

@@ -12,6 +12,8 @@ export interface LinearShape {
 /** Times of one linear layer in one format, µs. */
 export interface LinearLayers {
   timeUs(m: number, shape: LinearShape): number | undefined;
+  /** Largest m up to which no time is extrapolated. */
+  lastMeasured(shape: LinearShape): number;
 }
 
 /**
@@ -28,7 +30,12 @@ export function linearLayersOf(
   if (format === 'fp8_block') return blockwise(tables);
   if (format === 'fp8_static') return statically(tables);
   const table = isTabled(format) ? tables.gemm(format) : undefined;
-  return table && { timeUs: (m, { n, k }) => table.timeUs(m, n, k) };
+  return (
+    table && {
+      timeUs: (m, { n, k }) => table.timeUs(m, n, k),
+      lastMeasured: ({ n, k }) => table.lastMeasured(n, k),
+    }
+  );
 }
 
 function isTabled(format: WeightFormat): format is 'bf16' | 'fp8' | 'nvfp4' {
@@ -41,6 +48,7 @@ function blockwise(tables: OperatorTables): LinearLayers | undefined {
   if (captured === undefined) return undefined;
   return {
     timeUs: (m, { n, k }) => smaller(captured.timeUs(m, n, k), eager?.timeUs(m, n, k)),
+    lastMeasured: ({ n, k }) => captured.lastMeasured(n, k),
   };
 }
 
@@ -62,5 +70,6 @@ function statically(tables: OperatorTables): LinearLayers | undefined {
       const saved = scale.timeUs(m, k) + (mayArriveQuantised === true ? matrix.timeUs(m, k) : 0);
       return Math.max(us - saved, dynamic.speedOfLightUs(m, n, k));
     },
+    lastMeasured: ({ n, k }) => dynamic.lastMeasured(n, k),
   };
 }

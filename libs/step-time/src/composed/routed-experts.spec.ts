@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest';
 import type { Framework } from './framework';
 import { feedForwardPartOf } from './feed-forward-part';
 import { kernelsOf } from './kernel-choice';
+import { MeasuredEnds } from './measured-ends';
 import { routedExpertsOf } from './routed-experts';
 import type { StepParts } from './step-parts';
 import { readShipped } from '../../../../test/support/shipped-operators';
@@ -17,7 +18,7 @@ function partsOf(gpuName: string, dp: number, framework: Framework = 'trtllm'): 
   const model = servedIn(findModel('DeepSeek-V3'), gpu, { quantization: 'nvfp4' });
   const placement: EnginePlacement = { model, gpu, tp: 1, dp, expertParallel: true };
   const tables = OperatorTables.of(gpu.operators!, { read: readShipped })!;
-  return { placement, tables, ...kernelsOf({ framework }) };
+  return { placement, tables, ends: new MeasuredEnds(), ...kernelsOf({ framework }) };
 }
 
 function routed(parts: StepParts, isDecodeOnly = true) {

@@ -17,7 +17,7 @@ export interface RoutedExperts {
  * goes to nearly all of them anyway), or where no such exchange was measured.
  */
 export function routedExpertsOf(
-  { placement, tables, framework }: StepParts,
+  { placement, tables, framework, ends }: StepParts,
   shape: ExpertShape,
   isDecodeOnly: boolean,
 ): RoutedExperts | undefined {
@@ -32,6 +32,9 @@ export function routedExpertsOf(
   if (experts?.timeUs(shape, 1) === undefined || exchange === undefined) return undefined;
   if (exchange.timeUs('dispatch', routed, 1) === undefined) return undefined;
   const us = (phase: AllToAllPhase, tokens: number) => exchange.timeUs(phase, routed, tokens);
+  const kind = isDecodeOnly ? 'decode' : 'mixed';
+  ends.ofAllRanks(experts.lastMeasured(shape), kind);
+  for (const phase of PHASES) ends.ofStep(exchange.lastMeasured(phase, routed), [kind]);
   // TensorRT-LLM's `use_low_precision_moe_combine`, which its recipes set in decode.
   const isLow = framework === 'trtllm' && isDecodeOnly;
   const low = (tokens: number) => (isLow ? us('combine_low_precision', tokens) : undefined);
@@ -41,6 +44,8 @@ export function routedExpertsOf(
     combine: (tokens) => low(tokens) ?? us('combine', tokens)!,
   };
 }
+
+const PHASES = ['prepare', 'dispatch', 'combine'] as const;
 
 /** In what experts were measured behind an all-to-all, and what tokens travel in. */
 const FORMATS: Partial<

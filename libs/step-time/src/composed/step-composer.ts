@@ -17,6 +17,7 @@ import { type FeedForwardPart, feedForwardPartOf } from './feed-forward-part';
 import { aroundAttention } from './around-attention';
 import { expertChoice } from './expert-choice';
 import { type KernelChoice, kernelsOf } from './kernel-choice';
+import { MeasuredEnds, type StepKind, type TokenEnds } from './measured-ends';
 import { normsApart, tokensNormedInAllReduce } from './norm-in-all-reduce';
 import { paddingOfExperts } from './padded-experts';
 import { samplerOf } from './sampler-part';
@@ -52,6 +53,7 @@ export class StepComposer {
   private readonly fusedTokens: number;
   private readonly normsApart: number;
   private readonly paddingUs: Linear;
+  private readonly ends = new MeasuredEnds();
 
   /**
    * @param choice of framework, fusions and expert kernels; unset: vLLM's defaults
@@ -62,7 +64,7 @@ export class StepComposer {
     private readonly tables: OperatorTables,
     choice: KernelChoice = {},
   ) {
-    const parts: StepParts = { placement, tables, ...kernelsOf(choice) };
+    const parts: StepParts = { placement, tables, ends: this.ends, ...kernelsOf(choice) };
     this.fusedTokens = tokensNormedInAllReduce(parts);
     this.normsApart = normsApart(parts);
     this.paddingUs = paddingOfExperts(parts);
@@ -85,6 +87,16 @@ export class StepComposer {
   /** Tokens at which matrix products were measured: between them times are straight lines. */
   get measuredTokens(): number[] {
     return this.tables.gemm('bf16')!.positions;
+  }
+
+  /** Where the measured ranges of `linear` end, at most at so many tokens of each rank. */
+  measuredEnds(most: number): Readonly<Record<StepKind, TokenEnds>> {
+    return this.ends.within(most, this.ranks);
+  }
+
+  /** Data-parallel ranks whose tokens the experts get. */
+  get ranks(): number {
+    return this.placement.dp ?? 1;
   }
 
   /** Everything but attention and the output head, by tokens of the step. */
@@ -179,18 +191,19 @@ function projectionsOf(parts: StepParts): StepOperatorLaw[] {
   const kvHeads = Math.max(1, Math.ceil(attention.kvHeads / tp));
   const width = (heads / tp) * headDim;
   const into = layersOf(parts, attentionFormat(model.precision));
+  const qkv = {
+    ...{ n: width + 2 * kvHeads * headDim, k: hidden },
+    mayArriveQuantised: isNormQuantising(parts),
+  };
   const behind = layersOf(parts, attentionOutputFormat(model.precision));
   return [
     {
       name: 'qkv',
-      us: linearOf(into, {
-        ...{ n: width + 2 * kvHeads * headDim, k: hidden },
-        mayArriveQuantised: isNormQuantising(parts),
-      }),
+      us: linearOf(into, qkv, parts.ends),
     },
     {
       name: 'output projection',
-      us: linearOf(behind, { n: hidden, k: width, mayArriveQuantised: true }),
+      us: linearOf(behind, { n: hidden, k: width, mayArriveQuantised: true }, parts.ends),
     },
   ];
 }

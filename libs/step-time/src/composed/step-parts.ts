@@ -2,6 +2,7 @@ import type { EnginePlacement } from '@baton/hardware';
 import type { OperatorTables } from '@baton/operators';
 import { FUSIONS } from './framework';
 import type { Kernels } from './kernel-choice';
+import type { MeasuredEnds } from './measured-ends';
 import { linearLayersOf, type LinearLayers, type LinearShape } from './linear-layers';
 import { Uncovered } from './uncovered';
 
@@ -9,6 +10,8 @@ import { Uncovered } from './uncovered';
 export interface StepParts extends Kernels {
   readonly placement: EnginePlacement;
   readonly tables: OperatorTables;
+  /** Where the measured ranges of the operators in use end. */
+  readonly ends: MeasuredEnds;
 }
 
 const FORMAT_NAMES = {
@@ -22,12 +25,14 @@ export type Linear = (rows: number) => number;
 /**
  * The times of a linear layer.
  *
+ * @param ends  of a layer whose rows are the tokens of a step
  * @throws Uncovered when no table has the format, or no measured shape is near
  */
-export function linearOf(layers: LinearLayers, shape: LinearShape): Linear {
+export function linearOf(layers: LinearLayers, shape: LinearShape, ends?: MeasuredEnds): Linear {
   if (layers.timeUs(1, shape) === undefined) {
     throw new Uncovered(`no measured matrix product is near ${shape.n} x ${shape.k}`);
   }
+  ends?.ofStep(layers.lastMeasured(shape));
   return (rows) => layers.timeUs(rows, shape)!;
 }
 

@@ -1,4 +1,5 @@
 import { SPREAD } from './attention-part';
+import type { StepKind, TokenEnds } from './measured-ends';
 import type { StepComposer } from './step-composer';
 import { totalUs } from './step-operator';
 
@@ -40,7 +41,9 @@ export interface Line {
 
 /** Limits of the measured operators. */
 export interface MeasuredLimits {
-  readonly stepTokens: number;
+  readonly tokens: Readonly<Record<StepKind, TokenEnds>>;
+  /** Data-parallel ranks whose tokens the experts get. */
+  readonly ranks: number;
   /** Longest context, by the grid's numbers of sequences; 0: none. */
   readonly decodeContexts: readonly number[];
   /** Longest prompt alone, with the tokens before it. */
@@ -56,8 +59,6 @@ const STEP_TOKENS_MAX = 65_536;
 const SEQUENCES_MAX = 2_048;
 const PROMPTS_MAX = 256;
 const SHORTEST = 16;
-/** Largest step of the matrix products that was measured. */
-const MEASURED_STEP_TOKENS = 32_768;
 /** Largest batch that vLLM captures in a CUDA graph (`max_cudagraph_capture_size`). */
 const CAPTURED_MAX = 512;
 /** Lines are cut in two until they lie within this part of the composed time. */
@@ -102,7 +103,8 @@ export function tabulate(composer: StepComposer, limits: TabulateLimits): Tabula
       ),
     },
     measured: {
-      stepTokens: MEASURED_STEP_TOKENS,
+      tokens: composer.measuredEnds(STEP_TOKENS_MAX),
+      ranks: composer.ranks,
       decodeContexts: sequences.map((count) =>
         largest(contexts, (context) =>
           composer.attention.isMeasuredDecode({ sequences: count, context }),

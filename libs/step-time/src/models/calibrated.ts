@@ -1,4 +1,4 @@
-import { type EnginePlacement, goesBy, HardwareError } from '@baton/hardware';
+import { describePrecision, type EnginePlacement, goesBy, HardwareError } from '@baton/hardware';
 import { DecodeLawMemo } from '../port/decode-law-memo';
 import type { BatchAggregates, DecodeLaw, StepTimeModel } from '../port/step-time-model';
 import { TokenLine } from '../port/token-line';
@@ -116,20 +116,32 @@ function missing({ model, gpu, tp }: EnginePlacement): never {
   );
 }
 
-/** A profile with a placement applies only to that placement. */
+type MeasuredPlacement = Pick<StepTimeProfile, 'model' | 'gpu' | 'tp' | 'precision'>;
+
+/**
+ * A profile with a placement or formats applies only to these.
+ *
+ * @throws HardwareError `not-calibrated`
+ */
 export function checkMeasuredOn(
-  profile: Pick<StepTimeProfile, 'model' | 'gpu' | 'tp'>,
+  profile: MeasuredPlacement,
   { model, gpu, tp }: EnginePlacement,
 ): void {
   const isOwn =
     (profile.model === undefined || goesBy(model, profile.model)) &&
     (profile.gpu === undefined || goesBy(gpu, profile.gpu)) &&
     (profile.tp === undefined || profile.tp === tp);
-  if (isOwn) return;
-  throw new HardwareError(
+  if (!isOwn) throw fittedFor(placementOf(profile), `${model.name} on ${gpu.name} TP${tp}`);
+  const precision = describePrecision(model.precision);
+  if ((profile.precision ?? precision) === precision) return;
+  throw fittedFor(profile.precision!, precision);
+}
+
+/** The refusal of a profile that was fitted for something else. */
+export function fittedFor(fitted: string, asked: string): HardwareError {
+  return new HardwareError(
     'not-calibrated',
-    `The step-time profile was fitted for ${placementOf(profile)}, not for ${model.name} on ` +
-      `${gpu.name} TP${tp}.`,
+    `The step-time profile was fitted for ${fitted}, not for ${asked}.`,
   );
 }
 

@@ -1,3 +1,5 @@
+import type { ComposedSpec } from '../composed/build-composed';
+import type { Framework } from '../composed/framework';
 import type { BatchAggregates, DecodeLaw, StepTimeModel } from '../port/step-time-model';
 import type { HeldOutByPhase } from '../port/held-out-factors';
 import type { StepNoise } from '../port/step-noise';
@@ -12,6 +14,12 @@ export interface FactorProfile {
   readonly tp?: number | undefined;
   /** Formats of weights and KV cache, as `describePrecision` says them. */
   readonly precision?: string | undefined;
+  /** Whose kernels the composed steps had; unset: vllm. */
+  readonly framework?: Framework | undefined;
+  /** Data-parallel ranks that shared the experts; unset: 1. */
+  readonly dp?: number | undefined;
+  /** Whether each rank had whole experts; unset: false. */
+  readonly expertParallel?: boolean | undefined;
   /** Sum over the user's own operators that it was fitted with; unset: only shipped ones. */
   readonly ownOperators?: string | undefined;
   /** Factors on a step without decode attention, and on steps that only decode; above 0. */
@@ -26,9 +34,12 @@ export interface FactorProfile {
   readonly noise?: StepNoise | undefined;
 }
 
-export interface FactorSpec {
+/** With the choices of the composed steps that the factors apply to. */
+export interface FactorSpec extends Omit<ComposedSpec, 'kind'> {
   readonly kind: 'factors';
   readonly profile: FactorProfile;
+  /** Added to each step; unset: the constant of the profile. */
+  readonly overheadMs?: number | undefined;
 }
 
 /**

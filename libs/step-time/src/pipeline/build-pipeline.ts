@@ -9,6 +9,7 @@ import { OperatorTables } from '@baton/operators';
 import {
   type ComposedSpec,
   composedStepTime,
+  originOf,
   type OperatorSource,
 } from '../composed/build-composed';
 import { describePlacement, type RooflineSpec, RooflineStepTime } from '../models/roofline';
@@ -34,7 +35,11 @@ export function composedPipeline(
   }
   const name = placement.gpu.operators!;
   const reach = OperatorTables.of(name, operators.texts)?.system.gpusPerRack;
-  return pipelineOf(`composed from measured operators of ${name}`, { placement, models, reach });
+  return pipelineOf(`composed from ${originOf(placement.gpu, operators)}`, {
+    placement,
+    models,
+    reach,
+  });
 }
 
 /** @throws HardwareError `bad-tensor-parallel`, `bad-pipeline-parallel`, `bad-expert-parallel` */

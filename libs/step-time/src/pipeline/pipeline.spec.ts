@@ -51,6 +51,14 @@ describe.each(['composed', 'roofline'] as const)('%s step times of a pipeline', 
 });
 
 describe('step times of a pipeline', () => {
+  it('name the own tables that they are composed from', () => {
+    const own = { ...SHIPPED_OPERATORS, ownOf: () => 'own tables of ./mine (gemm.bf16)' };
+    const cut = place('llama-3.1-8b', 1, 2);
+    expect(buildStepTimeModel({ kind: 'composed' }, cut, own).description).toContain(
+      'composed from measured operators of h100_sxm with own tables of ./mine (gemm.bf16), ',
+    );
+  });
+
   it('are composed if all stages are, else estimated, and never calibrated', () => {
     expect(build('auto', place('llama-3.1-8b', 1, 2)).method).toBe('composed');
     const without = buildStepTimeModel({ kind: 'auto' }, place('llama-3.1-8b', 1, 2));

@@ -1,17 +1,19 @@
-import { type EnginePlacement, goesBy } from '@baton/hardware';
+import { BF16, describePrecision, type EnginePlacement, goesBy } from '@baton/hardware';
 import { engineOverheadMs } from '../port/engine-overhead';
 import type { CalibratedProfile } from './calibrated-profile';
 import { CALIBRATED_PROFILES, LINEAR_TOKENS } from './calibrated-profiles';
 import type { StepTimeProfile } from './step-time-profile';
 
+/** The formats of all of data/profiles/calibration_grid.csv. */
+const PRECISION = describePrecision(BF16);
+
 /**
- * Whether a calibration is shipped for exactly this model, GPU and degree; all are of BF16 and
- * without pipeline stages.
+ * Whether a calibration is shipped for exactly this model, GPU, degree and formats; all are without
+ * pipeline stages.
  */
 export function isCalibrated(placement: EnginePlacement): boolean {
-  const { linear, experts } = placement.model.precision;
-  const isBf16 = linear === 'bf16' && experts === 'bf16';
-  return (placement.pp ?? 1) === 1 && isBf16 && calibrationOf(placement) !== undefined;
+  const isMeasured = describePrecision(placement.model.precision) === PRECISION;
+  return (placement.pp ?? 1) === 1 && isMeasured && calibrationOf(placement) !== undefined;
 }
 
 /**
@@ -23,6 +25,7 @@ export function shippedProfile(placement: EnginePlacement): StepTimeProfile | un
   const { linearMs, ...profile } = calibration;
   return {
     ...profile,
+    precision: PRECISION,
     linear: { tokens: LINEAR_TOKENS, ms: linearMs },
     overheadMs: engineOverheadMs(placement.tp),
     valid: { stepTokens: [LINEAR_TOKENS[0]!, LINEAR_TOKENS.at(-1)!] },

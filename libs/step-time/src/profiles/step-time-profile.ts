@@ -17,6 +17,8 @@ export interface StepTimeProfile {
   readonly gpu?: string | undefined;
   readonly model?: string | undefined;
   readonly tp?: number | undefined;
+  /** Formats of weights and KV cache, as `describePrecision` says them; unset: unknown. */
+  readonly precision?: string | undefined;
   /**
    * Everything but attention over the tokens T of a step: straight lines between points, rising T.
    */
