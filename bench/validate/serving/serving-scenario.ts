@@ -153,5 +153,6 @@ function stepTimeSpec(point: ServingPoint, query: Parameters<typeof cudaGraphSiz
 }
 
 function pooled(base: EnginePool, { options, ...own }: Pool): EnginePool {
-  return { ...base, ...own, link: LINK, options: { ...base.options, ...options } };
+  const link = { ...LINK, ports: own.gpus };
+  return { ...base, ...own, link, options: { ...base.options, ...options } };
 }

@@ -35,6 +35,19 @@ describe('the KV options of an engine', () => {
   });
 });
 
+describe('the link of an engine', () => {
+  const linkOf = (changes: Partial<BatonConfig>) =>
+    engineSetup(defaultConfig({ gpu: 'h100', tensorParallelSize: 4, ...changes }), 'decode').link;
+
+  it('is one port of each tensor-parallel rank', () => {
+    expect(linkOf({ link: 'infiniband-ndr' })).toMatchObject({ bytesPerSecond: 40e9, ports: 4 });
+  });
+
+  it('is one port when a time per token is given, which is that of the whole transfer', () => {
+    expect(linkOf({ kvCacheTransferTimePerToken: 0.1 }).ports).toBe(1);
+  });
+});
+
 describe('the KV pool of a cluster', () => {
   const poolOf = (changes: Partial<BatonConfig>) =>
     engineSetup(
