@@ -35,6 +35,23 @@ describe('the KV options of an engine', () => {
   });
 });
 
+describe('the largest batch in a CUDA graph', () => {
+  const largestOf = (changes: Partial<BatonConfig>) =>
+    optionsOf({ tensorParallelSize: 8, ...changes }).maxCudagraphCaptureSize;
+
+  it('is the largest size that vLLM captures', () => {
+    expect(largestOf({})).toBe(512);
+    expect(largestOf({ maxNumSeqs: 64 })).toBe(128);
+    expect(largestOf({ gpu: 'b200' })).toBe(1_024);
+    expect(largestOf({ cudagraphCaptureSizes: '1,2,40' })).toBe(40);
+  });
+
+  it('is 0 with enforce_eager, and unknown of other frameworks', () => {
+    expect(largestOf({ enforceEager: true })).toBe(0);
+    expect(largestOf({ framework: 'sglang' })).toBeUndefined();
+  });
+});
+
 describe('the link of an engine', () => {
   const linkOf = (changes: Partial<BatonConfig>) =>
     engineSetup(defaultConfig({ gpu: 'h100', tensorParallelSize: 4, ...changes }), 'decode').link;

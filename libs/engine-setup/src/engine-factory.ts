@@ -193,11 +193,12 @@ function engineOptions(
   const capacity = { ...config, ...placement, ...limits, vllmMinor };
   const isAsync = asyncScheduling(config);
   const { framework } = config;
+  // Baton has no data about the sizes of other frameworks.
+  const graphs = framework === 'vllm' ? cudaGraphSizes(capacity) : [];
   const steps = {
     ...stepTimeSpec(config),
     ...{ framework, vllmMinor },
-    // Baton has no data about the sizes of other frameworks.
-    cudaGraphSizes: framework === 'vllm' ? cudaGraphSizes(capacity) : [],
+    cudaGraphSizes: graphs,
     // Pipeline stages have several batches under way, which hides the time of the host.
     isSynchronous: !isAsync && config.pipelineParallelSize === 1,
   };
@@ -218,6 +219,7 @@ function engineOptions(
     ...{ hasConnector, freesAtOnce: vllmMinor < DEFERRED_FREES_MINOR },
     globalCacheHitThreshold: config.globalCacheHitThreshold,
     enableChunkedPrefill: config.enableChunkedPrefill,
+    ...(framework === 'vllm' && { maxCudagraphCaptureSize: graphs.at(-1) ?? 0 }),
     schedulingPolicy: schedulingOf(config, stage),
     sjfAgingTokensPerSecond: config.sjfAging,
     schedulerRecvInterval: config.schedulerRecvInterval,
