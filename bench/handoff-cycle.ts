@@ -91,7 +91,13 @@ class Facts {
   readonly answered: Fact<TargetFact, 'read-answered'> = {
     kind: 'read-answered',
     ...{ from: 0, requestId: 0, attempt: 0, outcome: 'blocks', heldTokens: 0 },
-    ...{ bytesPerSecond: SOURCE_BYTES_PER_SECOND, activeReads: 0, nowUs: 0 },
+    ...{
+      bytesPerSecond: SOURCE_BYTES_PER_SECOND,
+      ports: 1,
+      bytesPerToken: BYTES_PER_TOKEN,
+      activeReads: 0,
+      nowUs: 0,
+    },
   };
   readonly done: Fact<TargetFact, 'transfer-done'> = {
     kind: 'transfer-done',
@@ -105,6 +111,7 @@ class Facts {
     ...{ id: 0, sourceId: 0, targetId: 0, bytes: 0, baseLatencyUs: BASE_LATENCY_US, nowUs: 0 },
     sourceBytesPerSecond: SOURCE_BYTES_PER_SECOND,
     targetBytesPerSecond: TARGET_BYTES_PER_SECOND,
+    sourcePorts: 1,
   };
 }
 
@@ -120,7 +127,7 @@ class Cycle {
     return new TargetCoordinator<number>({
       lease: this.lease,
       answerWithinUs: 1_000_000,
-      bytesPerToken,
+      ...{ ports: 1, bytesPerToken },
     });
   });
   private readonly transfers = new TransferSet<number>();

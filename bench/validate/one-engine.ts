@@ -23,7 +23,7 @@ export function aggregatedScenario(workload: Workload, chosen: Chosen): ClusterS
     pools: [
       {
         ...{ role: 'aggregated', count: 1, gpus: 1, kvBytesPerToken: 1, startupUs: 0 },
-        link: { bytesPerSecond: 1, baseLatencyUs: 0 },
+        link: { bytesPerSecond: 1, baseLatencyUs: 0, ports: 1 },
         options: {
           ...{ blockSize: 16, maxModelLen: 131_072, longPrefillTokenThreshold: 0, seed: 0 },
           ...{ enablePrefixCaching: true, enableChunkedPrefill: true, schedulingPolicy: 'fcfs' },

@@ -1,5 +1,10 @@
 import { LiveClock } from '@baton/clock';
-import { type ClusterScenario, type RecordedPlacement, simulate } from '@baton/cluster';
+import {
+  type ClusterScenario,
+  type EnginePool,
+  type RecordedPlacement,
+  simulate,
+} from '@baton/cluster';
 import type { Stage } from '@baton/contract';
 import type { EngineOptions } from '@baton/engine';
 import {
@@ -79,6 +84,8 @@ interface Cluster {
   readonly isDense?: boolean;
   /** Every engine is in a KV pool. Unset: no pool. */
   readonly kvPool?: KvPoolTerms;
+  /** Ports of an engine of each stage, all with KV of their own. Unset: 1. */
+  readonly ports?: Partial<Record<Stage, number>>;
   /** Time to set up a transfer. Unset: 0. */
   readonly setup?: TransferSetupTimes & TransferShape;
 }
@@ -105,6 +112,22 @@ const CLUSTERS: Readonly<Record<string, Cluster>> = {
       ...{ balancingThreshold: 1.5, replicas: 2 },
     },
   },
+  '1P1D with async scheduling': {
+    ...{ topology: '1P1D', stages: ['prefill', 'decode'] },
+    options: { ...OPTIONS, asyncScheduling: true },
+  },
+  '1A with async scheduling': {
+    ...{ topology: '1A', stages: ['aggregated'] },
+    options: { ...OPTIONS, asyncScheduling: true },
+  },
+  '1P1D of two ranks in lockstep with async scheduling': {
+    ...{ topology: '2P2D', stages: ['prefill', 'decode'], ranks: 2 },
+    options: { ...OPTIONS, asyncScheduling: true },
+  },
+  '1P1D with more ports in decode': {
+    ...{ topology: '1P1D', stages: ['prefill', 'decode'], options: OPTIONS },
+    ports: { prefill: 2, decode: 8 },
+  },
   '1P1D with handshakes and descriptors': {
     ...{ topology: '1P1D', stages: ['prefill', 'decode'], options: OPTIONS },
     setup: {
@@ -124,7 +147,7 @@ async function live(cluster: Cluster, workload: Workload): Promise<Told> {
     ranksOf(world, cluster).map((dataParallel) => ({ stage, dataParallel })),
   );
   for (const { stage, dataParallel } of hosts) {
-    const pool = poolFor(stage, 1, options);
+    const pool = withPorts(poolFor(stage, 1, options), cluster);
     await world.host(stage, {
       engine: pool.options,
       host: {
@@ -170,6 +193,13 @@ async function live(cluster: Cluster, workload: Workload): Promise<Told> {
   return { facts, lifecycles: lifecycleOf(entries) };
 }
 
+/** The whole KV of a token lies on the ports of an engine in equal parts. */
+function withPorts(pool: EnginePool, { ports: given = {} }: Cluster): EnginePool {
+  const ports = given[pool.role] ?? 1;
+  const link = { ...pool.link, ports };
+  return { ...pool, link, kvBytesPerToken: pool.kvBytesPerToken / ports };
+}
+
 /** The ranks of one engine, in lockstep unless dense; one undefined entry for an engine of one. */
 function ranksOf(
   world: World,
@@ -213,7 +243,7 @@ function scenarioOf(cluster: Cluster, workload: Workload): ClusterScenario {
   const { topology, options, ranks = 1, stages, setup: transferSetup, kvPool } = cluster;
   const whole = scenarioWith(topology, workload, { options, kvLeaseUs: LEASE_US });
   const own = whole.pools.map((pool) => ({
-    ...{ ...pool, ...(transferSetup && { transferSetup }) },
+    ...{ ...withPorts(pool, cluster), ...(transferSetup && { transferSetup }) },
     ...(kvPool && { kvPool }),
   }));
   const scenario = { ...whole, pools: own };

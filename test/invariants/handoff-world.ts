@@ -48,7 +48,7 @@ export class HandoffWorld {
     for (const id of SOURCES) this.startSource(id);
     for (const id of TARGETS) {
       const lease = leaseTimes(LEASE_US);
-      const options = { lease, answerWithinUs: ANSWER_WITHIN_US, bytesPerToken: 10 };
+      const options = { lease, answerWithinUs: ANSWER_WITHIN_US, ports: 1, bytesPerToken: 10 };
       this.targets.set(id, new TargetCoordinator(options));
     }
   }
@@ -265,7 +265,7 @@ export class HandoffWorld {
             kind: 'read-answered',
             from,
             requestId: readerRequestId,
-            bytesPerSecond: 1_000_000,
+            ...{ bytesPerSecond: 1_000_000, ports: 1, bytesPerToken: 10 },
             nowUs,
           },
         });

@@ -104,7 +104,10 @@ function poolOf(point: ServingPoint, role: EngineRole, engines: ServingEngines):
   const promptsFirst = framework === 'sglang' && role === 'aggregated' && script.isMixed !== true;
   const enableChunkedPrefill = script.isWhole !== true;
   const scheduling = { schedulerRecvInterval, promptsFirst, enableChunkedPrefill };
-  const own = { stepTime, numBlocks, hasConnector, ...scheduling };
+  const graphs = framework === 'vllm' && {
+    maxCudagraphCaptureSize: spec.cudaGraphSizes.at(-1) ?? 0,
+  };
+  const own = { stepTime, numBlocks, hasConnector, ...scheduling, ...graphs };
   const options = { ...own, ...limits, ...(kvGroups && { kvGroups }) };
   return {
     ...{ role, count, gpus: placement.tp, options, ...(kvWindow && { kvWindow }) },
@@ -153,5 +156,6 @@ function stepTimeSpec(point: ServingPoint, query: Parameters<typeof cudaGraphSiz
 }
 
 function pooled(base: EnginePool, { options, ...own }: Pool): EnginePool {
-  return { ...base, ...own, link: LINK, options: { ...base.options, ...options } };
+  const link = { ...LINK, ports: own.gpus };
+  return { ...base, ...own, link, options: { ...base.options, ...options } };
 }

@@ -38,6 +38,27 @@ describe('a request in a cluster of its own', () => {
     expect(log.transferEndUs[1]).toBe(51_090 + 3 * 15 + 109);
   });
 
+  it.each([
+    ['of equal ranks takes the bytes of one rank', 250, 250, 4, 4],
+    ['of latent vectors between equal ranks takes a whole vector', 1_000, 1_000, 4, 4],
+    ['from 1 rank to 4 brings all bytes through one source port', 1_000, 250, 1, 4],
+    ['from 4 ranks to 1 brings all bytes through one target port', 250, 1_000, 4, 1],
+    ['of latent vectors from 1 rank to 4 takes each of them whole', 1_000, 1_000, 1, 4],
+    ['of latent vectors from 4 ranks to 1 takes one', 1_000, 1_000, 4, 1],
+  ])('whose transfer %s', (_, sourceBytes, targetBytes, sourcePorts, targetPorts) => {
+    const scenario = scenarioWith('1P1D', workloadOf([{}]));
+    const pools = scenario.pools.map((pool) => {
+      const isSource = pool.role === 'prefill';
+      const link = { ...pool.link, ports: isSource ? sourcePorts : targetPorts };
+      return { ...pool, link, kvBytesPerToken: isSource ? sourceBytes : targetBytes };
+    });
+    const { log } = simulate({ ...scenario, pools });
+    // 100 of latency; 8 tokens at 1,000 bytes per µs through the ports of the smaller engine.
+    const readers = Math.max(1, targetPorts / sourcePorts);
+    const bytesUs = (8 * targetBytes * readers) / 1_000;
+    expect(log.transferEndUs[0]! - log.transferStartUs[0]!).toBe(100 + bytesUs);
+  });
+
   it('on an aggregated engine has no hand-over', () => {
     const { log, engines } = simulate(scenarioWith('1A', workloadOf([{}])));
     expect(log.heldUs[0]).toBe(-1);

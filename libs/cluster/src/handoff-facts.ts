@@ -34,7 +34,7 @@ export class HandoffFacts {
   readonly answered: Target<'read-answered'> = {
     kind: 'read-answered',
     ...{ from: 0, requestId: 0, attempt: 0, outcome: 'blocks', heldTokens: 0 },
-    ...{ bytesPerSecond: 0, activeReads: 0, nowUs: 0 },
+    ...{ bytesPerSecond: 0, ports: 1, bytesPerToken: 0, activeReads: 0, nowUs: 0 },
   };
   readonly done: Target<'transfer-done'> = {
     kind: 'transfer-done',
@@ -46,6 +46,6 @@ export class HandoffFacts {
   };
   readonly start: Mutable<TransferStart<number>> = {
     ...{ id: 0, sourceId: 0, targetId: 0, bytes: 0, baseLatencyUs: 0, nowUs: 0 },
-    ...{ sourceBytesPerSecond: 0, targetBytesPerSecond: 0 },
+    ...{ sourceBytesPerSecond: 0, targetBytesPerSecond: 0, sourcePorts: 1 },
   };
 }

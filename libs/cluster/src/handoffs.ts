@@ -86,6 +86,7 @@ export class Handoffs {
     this.sources[index] = new SourceCoordinator({ lease, sendsShares: false });
     this.targets[index] = new TargetCoordinator({
       ...{ lease, answerWithinUs: ANSWER_WITHIN_US },
+      ports: pool.link.ports,
       bytesPerToken: pool.kvBytesPerToken,
       ...(pool.kvWindow && { window: pool.kvWindow }),
     });
@@ -243,13 +244,16 @@ export class Handoffs {
 
   private answer(from: number, action: SourceDoes<'answer-read'>, nowUs: Micros): void {
     const { answered } = this.facts;
+    const { pool } = this.parts.engines[from]!;
     answered.from = from;
     answered.requestId = action.readerRequestId;
     answered.attempt = action.attempt;
     answered.outcome = action.outcome;
     answered.heldTokens = action.heldTokens;
     answered.activeReads = action.activeReads;
-    answered.bytesPerSecond = this.parts.engines[from]!.pool.link.bytesPerSecond;
+    answered.bytesPerSecond = pool.link.bytesPerSecond;
+    answered.ports = pool.link.ports;
+    answered.bytesPerToken = pool.kvBytesPerToken;
     answered.nowUs = nowUs;
     this.informTarget(action.to, answered);
   }
@@ -289,6 +293,7 @@ export class Handoffs {
     start.baseLatencyUs = link.baseLatencyUs + setupUs;
     start.sourceBytesPerSecond = action.bytesPerSecond;
     start.targetBytesPerSecond = link.bytesPerSecond;
+    start.sourcePorts = action.sourcePorts;
     start.nowUs = nowUs;
     this.transfers.start(start);
     this.underWay++;

@@ -1,4 +1,4 @@
-import { type EngineOptions, Lockstep } from '@baton/engine';
+import { Lockstep, type LockstepOptions } from '@baton/engine';
 import type { Micros } from '@baton/kernel';
 import { type Calendar, TIE } from './calendar';
 import type { VirtualEngine } from './virtual-engine';
@@ -14,10 +14,10 @@ export class LockstepGroup {
 
   constructor(
     size: number,
-    { stepTime }: Pick<EngineOptions, 'stepTime'>,
+    options: LockstepOptions,
     private readonly calendar: Calendar,
   ) {
-    this.lockstep = new Lockstep(size, stepTime);
+    this.lockstep = new Lockstep(size, options);
   }
 
   get isStepping(): boolean {

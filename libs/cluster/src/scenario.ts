@@ -38,7 +38,12 @@ export interface EnginePool extends StartupTimes {
    * no such layers.
    */
   readonly kvWindow?: { readonly tokens: number; readonly bytesPerToken: number };
-  readonly link: { readonly bytesPerSecond: number; readonly baseLatencyUs: Micros };
+  /** One port of an engine, and the number of ports. */
+  readonly link: {
+    readonly bytesPerSecond: number;
+    readonly baseLatencyUs: Micros;
+    readonly ports: number;
+  };
   /** Time to set up a transfer to it in addition to that latency. Unset: none. */
   readonly transferSetup?: TransferSetupTimes & TransferShape;
   /** Initial content of the prefix caches of the initial engines. Unset: empty. */

@@ -42,7 +42,7 @@ export function poolFor(
   return {
     ...{ role, count, gpus: 1, kvBytesPerToken: 1000, startupUs: 0 },
     // 100 µs plus 1 µs per token.
-    link: { bytesPerSecond: 1e9, baseLatencyUs: 100 },
+    link: { bytesPerSecond: 1e9, baseLatencyUs: 100, ports: 1 },
     options: {
       ...{ maxNumSeqs: 8, maxNumBatchedTokens: 64, blockSize: 4, numBlocks: 100 },
       ...{ maxModelLen: 1000, longPrefillTokenThreshold: 0, seed: 1 },

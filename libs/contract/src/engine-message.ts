@@ -38,9 +38,14 @@ export type EngineMessage =
       readonly readerRequestId: string;
       readonly attempt: number;
       readonly outcome: 'blocks' | 'expired';
-      /** Tokens whose KV the holder has, and its link. */
+      /**
+       * Tokens whose KV the holder has; the rate of one of its ports, their number, and the KV bytes
+       * per token that each sends.
+       */
       readonly heldTokens: number;
       readonly bytesPerSecond: number;
+      readonly ports: number;
+      readonly bytesPerToken: number;
       readonly activeReads: number;
       /**
        * True when the fault plan made this answer: then `kv_load_failure_policy` decides, not the

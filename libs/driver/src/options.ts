@@ -27,9 +27,11 @@ export interface WindowFacts {
   readonly bytesPerToken: number;
 }
 
+/** One port of the engine, and the number of ports. */
 export interface LinkFacts {
   readonly bytesPerSecond: number;
   readonly baseLatencyUs: Micros;
+  readonly ports: number;
 }
 
 /** Host memory behind the KV cache: the bytes that one rank loads per token, and its speed. */

@@ -234,7 +234,7 @@ function hostOptions(role: Stage, engine: EngineOptions, world: WorldOptions): H
       numBlocks: engine.numBlocks,
       tensorParallelSize: 1,
       kvBytesPerToken: 1,
-      link: { bytesPerSecond: 1e18, baseLatencyUs: TRANSFER_US },
+      link: { bytesPerSecond: 1e18, baseLatencyUs: TRANSFER_US, ports: 1 },
     },
     buildEngine: (watcher, kvPool) =>
       build({

@@ -35,6 +35,36 @@ describe('the KV options of an engine', () => {
   });
 });
 
+describe('the largest batch in a CUDA graph', () => {
+  const largestOf = (changes: Partial<BatonConfig>) =>
+    optionsOf({ tensorParallelSize: 8, ...changes }).maxCudagraphCaptureSize;
+
+  it('is the largest size that vLLM captures', () => {
+    expect(largestOf({})).toBe(512);
+    expect(largestOf({ maxNumSeqs: 64 })).toBe(128);
+    expect(largestOf({ gpu: 'b200' })).toBe(1_024);
+    expect(largestOf({ cudagraphCaptureSizes: '1,2,40' })).toBe(40);
+  });
+
+  it('is 0 with enforce_eager, and unknown of other frameworks', () => {
+    expect(largestOf({ enforceEager: true })).toBe(0);
+    expect(largestOf({ framework: 'sglang' })).toBeUndefined();
+  });
+});
+
+describe('the link of an engine', () => {
+  const linkOf = (changes: Partial<BatonConfig>) =>
+    engineSetup(defaultConfig({ gpu: 'h100', tensorParallelSize: 4, ...changes }), 'decode').link;
+
+  it('is one port of each tensor-parallel rank', () => {
+    expect(linkOf({ link: 'infiniband-ndr' })).toMatchObject({ bytesPerSecond: 40e9, ports: 4 });
+  });
+
+  it('is one port when a time per token is given, which is that of the whole transfer', () => {
+    expect(linkOf({ kvCacheTransferTimePerToken: 0.1 }).ports).toBe(1);
+  });
+});
+
 describe('the KV pool of a cluster', () => {
   const poolOf = (changes: Partial<BatonConfig>) =>
     engineSetup(

@@ -43,6 +43,9 @@ import { kvTimingFromFile } from './step-time-file';
 import { stepNoise } from './step-noise';
 import { stepTimeSpec } from './step-time-spec';
 
+/** One port of an engine, and the number of ports that a transfer uses side by side. */
+type EngineLink = Link & { readonly ports: number };
+
 /** The facts about the engines of one stage that follow from a configuration, for both clocks. */
 export interface EngineSetup {
   readonly options: EngineOptions;
@@ -59,7 +62,7 @@ export interface EngineSetup {
   readonly transferShape: { readonly bytesPerBlock: number; readonly descriptorsPerBlock: number };
   /** Times of the first contact and of a descriptor. Unset: 0. */
   readonly transferTimes?: { readonly handshakeUs: Micros; readonly descriptorUs: number };
-  readonly link: Link;
+  readonly link: EngineLink;
   /** The engine's part of the cluster's KV pool. Unset: no pool. */
   readonly kvPool?: KvPoolTerms;
   /** Number of data-parallel ranks that step together, >= 2. Unset: each rank steps by itself. */
@@ -173,7 +176,8 @@ function engineOptions(
   }
   const vllmMinor = vllmMinorOf(config);
   const capacity = { ...config, ...placement, ...limits, vllmMinor };
-  const steps = { ...stepTimeSpec(config), ...composedChoices(config, placement) };
+  const choices = composedChoices(config, placement);
+  const steps = { ...stepTimeSpec(config), ...choices };
   const operators = operatorFiles({ own: config.operators });
   const stepTime = guarded(buildStepTimeModel(steps, placement, operators), config);
   const kvGroups = kvGroupsOf(placement.model);
@@ -191,6 +195,9 @@ function engineOptions(
     ...{ hasConnector, freesAtOnce: vllmMinor < DEFERRED_FREES_MINOR },
     globalCacheHitThreshold: config.globalCacheHitThreshold,
     enableChunkedPrefill: config.enableChunkedPrefill,
+    ...(choices.framework === 'vllm' && {
+      maxCudagraphCaptureSize: choices.cudaGraphSizes.at(-1) ?? 0,
+    }),
     schedulingPolicy: schedulingOf(config, stage),
     sjfAgingTokensPerSecond: config.sjfAging,
     schedulerRecvInterval: config.schedulerRecvInterval,
@@ -261,12 +268,13 @@ function speculationOptions(
   return { speculation: { ...speculation, lookaheadTokens: tokens, dropsLastHit } };
 }
 
-function linkOf(config: BatonConfig, bytesPerToken: number): Link {
+/** A time per token is that of the whole transfer, so such a link is one port. */
+function linkOf(config: BatonConfig, bytesPerToken: number): EngineLink {
   const { kvCacheTransferLatency: latencyMs, kvCacheTransferTimePerToken: perTokenMs } = config;
   const isGiven = latencyMs !== undefined || perTokenMs !== undefined;
   const timing = isGiven ? { latencyMs, perTokenMs } : profiledTiming(config);
-  if (timing === undefined) return findLink(config.link);
-  return linkFromTiming({ ...timing, kvBytesPerToken: bytesPerToken });
+  if (timing === undefined) return { ...findLink(config.link), ports: config.tensorParallelSize };
+  return { ...linkFromTiming({ ...timing, kvBytesPerToken: bytesPerToken }), ports: 1 };
 }
 
 /** Times of a transfer that the step-time file has beside its steps. */

@@ -1,6 +1,11 @@
 export { Engine } from './engine';
 export { layoutOfEngine } from './engine-limits';
-export { Lockstep, type LockstepRank, type StepShare } from './lockstep/lockstep';
+export {
+  Lockstep,
+  type LockstepOptions,
+  type LockstepRank,
+  type StepShare,
+} from './lockstep/lockstep';
 export { cacheFetchUs, fullestPeer } from './caches/peer-cache';
 export type { EngineOptions, SpeculationOptions } from './port/engine-options';
 export type {

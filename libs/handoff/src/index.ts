@@ -2,6 +2,7 @@ export { DEFAULT_KV_LEASE_US, leaseTimes } from './lease';
 export type { LeaseTimes } from './lease';
 export { lifecycleOf } from './lifecycle';
 export type { HandoffEntry, HandoffLifecycle } from './lifecycle';
+export { type KvPorts, sourcePortsOf } from './kv-ports';
 export { SourceCoordinator } from './source-coordinator';
 export type { SourceOptions } from './source-coordinator';
 export type {

@@ -13,7 +13,12 @@ import type { TargetFact } from './target-protocol';
 function record(offset: number, facts: readonly (SourceFact | TargetFact)[]): HandoffEntry[] {
   const lease = leaseTimes();
   const source = new SourceCoordinator({ lease, firstGeneration: 1 + offset });
-  const target = new TargetCoordinator({ lease, answerWithinUs: 1_000, bytesPerToken: 2 });
+  const target = new TargetCoordinator({
+    lease,
+    answerWithinUs: 1_000,
+    ports: 1,
+    bytesPerToken: 2,
+  });
   return facts.map((given): HandoffEntry => {
     const fact = { ...given, nowUs: given.nowUs + offset };
     if (isSourceFact(fact)) {
@@ -44,7 +49,7 @@ function handoff(offset: number): Record<string, SourceFact | TargetFact> {
       attempt: 1,
       outcome: 'blocks',
       heldTokens: 9,
-      bytesPerSecond: 1,
+      ...{ bytesPerSecond: 1, ports: 1, bytesPerToken: 1 },
       activeReads: 1,
       nowUs: 0,
     },

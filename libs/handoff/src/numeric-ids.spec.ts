@@ -69,7 +69,10 @@ class Script {
     const run = this.run();
     const from = random.integer(3);
     const source = { engineId: from, ...run, generation: random.integer(9) };
-    const answer = { heldTokens: 5, bytesPerSecond: 1e9, activeReads: 1 + random.integer(3) };
+    const answer = {
+      ...{ heldTokens: 5, bytesPerSecond: 1e9, ports: 1, bytesPerToken: 1 },
+      activeReads: 1 + random.integer(3),
+    };
     const missingTokens = random.integer(4);
     const outcome = random.integer(5) === 0 ? 'expired' : 'blocks';
     const facts: TargetFact<number>[] = [
@@ -103,9 +106,10 @@ describe('coordinators', () => {
       numbered: new SourceCoordinator<number>({ lease: LEASE }),
       named: new SourceCoordinator({ lease: LEASE }),
     };
+    const targetOptions = { lease: LEASE, answerWithinUs, ports: 1, bytesPerToken: 3 };
     const targets = {
-      numbered: new TargetCoordinator<number>({ lease: LEASE, answerWithinUs, bytesPerToken: 3 }),
-      named: new TargetCoordinator({ lease: LEASE, answerWithinUs, bytesPerToken: 3 }),
+      numbered: new TargetCoordinator<number>(targetOptions),
+      named: new TargetCoordinator(targetOptions),
     };
     for (let step = 0; step < 4_000; step++) {
       script.nowUs += step % 90;
@@ -144,6 +148,7 @@ describe('coordinators', () => {
     const target = new TargetCoordinator<number>({
       lease: LEASE,
       answerWithinUs: 200,
+      ports: 1,
       bytesPerToken: 3,
     });
     const source = { engineId: 4, requestId: 1, epoch: 1, generation: 6 };

@@ -12,6 +12,7 @@ beforeEach(() => {
   target = new TargetCoordinator({
     lease: leaseTimes(),
     answerWithinUs: SECOND,
+    ports: 1,
     bytesPerToken: 1_000,
   });
   nowUs = 0;
@@ -35,7 +36,7 @@ const answer = (overrides: Partial<Extract<TargetFact, { kind: 'read-answered' }
     attempt: 1,
     outcome: 'blocks',
     heldTokens: 100,
-    bytesPerSecond: 1e9,
+    ...{ bytesPerSecond: 1e9, ports: 1, bytesPerToken: 1_000 },
     activeReads: 1,
     ...overrides,
   });
@@ -73,7 +74,7 @@ describe('a fetch', () => {
         epoch: 2,
         sourceId: 'p0',
         bytes: 60_000,
-        bytesPerSecond: 1e9,
+        ...{ bytesPerSecond: 1e9, sourcePorts: 1 },
         activeReads: 3,
       },
     ]);

@@ -9,6 +9,7 @@ import {
 } from '@baton/kernel';
 import { Fetch, type RunOfFetch, viewOfFetch } from './fetch';
 import { Heartbeats } from './heartbeats';
+import { type KvPorts, sourcePortsOf } from './kv-ports';
 import type { LeaseTimes } from './lease';
 import { Outbox } from './outbox';
 import type {
@@ -21,7 +22,7 @@ import type {
 } from './target-protocol';
 import { EVERY_EPOCH, isBuried, overEpochOf, Tombstones } from './tombstones';
 
-export interface TargetOptions {
+export interface TargetOptions extends KvPorts {
   readonly lease: LeaseTimes;
   /**
    * Timeout of one request for blocks. An infrastructure timeout: the driver converts its wall time
@@ -35,8 +36,6 @@ export interface TargetOptions {
    * another request. Unset: no further request.
    */
   readonly mayBeLate?: (engineId: AnyId, tries: number) => boolean;
-  /** KV bytes of one prompt token on this engine. */
-  readonly bytesPerToken: number;
   /**
    * Additional bytes of layers with a sliding window, for each of the last `tokens` tokens, because
    * the source clips their blocks to the window (`get_sw_clipped_blocks` of vLLM's NIXL connector).
@@ -231,6 +230,7 @@ export class TargetCoordinator<Id extends AnyId = string> {
       sourceId: fetch.source.engineId,
       bytes: fetch.bytes,
       bytesPerSecond: answer.bytesPerSecond,
+      sourcePorts: sourcePortsOf(answer, this.options),
       activeReads: answer.activeReads,
     });
   }

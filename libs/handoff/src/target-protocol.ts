@@ -60,7 +60,10 @@ export type TargetFact<Id extends AnyId = string> =
       readonly attempt: number;
       readonly outcome: 'blocks' | 'expired';
       readonly heldTokens: number;
+      /** Capacity of one port of the source; then what `KvPorts` has of it. */
       readonly bytesPerSecond: number;
+      readonly ports: number;
+      readonly bytesPerToken: number;
       readonly activeReads: number;
       readonly nowUs: Micros;
     }
@@ -110,8 +113,12 @@ export type TargetAction<Id extends AnyId = string> =
       readonly epoch: number;
       readonly sourceId: Id;
       readonly bytes: number;
-      /** Capacity of the source's link, and the number of reads that share it now. */
+      /**
+       * Capacity of one port of the source, its ports for each port here, and the number of reads
+       * that share them now.
+       */
       readonly bytesPerSecond: number;
+      readonly sourcePorts: number;
       readonly activeReads: number;
     }
   /** The rate of the transfers from this source changes. */

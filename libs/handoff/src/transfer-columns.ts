@@ -9,6 +9,8 @@ export class TransferColumns<Id> {
   readonly targets: LinkEnd[] = [];
   /** Transfers are numbered in the order of their start. */
   numbers = new Float64Array(FIRST_CAPACITY);
+  /** Number of the source's ports that send to one port of the target. */
+  sourcePorts = new Float64Array(FIRST_CAPACITY);
   /** Bytes left at `sinceUs`; from then on they flow at `bytesPerUs`. */
   bytesLeft = new Float64Array(FIRST_CAPACITY);
   sinceUs = new Float64Array(FIRST_CAPACITY);
@@ -47,6 +49,7 @@ export class TransferColumns<Id> {
   private grow(): void {
     this.numbers = doubled(this.numbers);
     this.bytesLeft = doubled(this.bytesLeft);
+    this.sourcePorts = doubled(this.sourcePorts);
     this.sinceUs = doubled(this.sinceUs);
     this.bytesPerUs = doubled(this.bytesPerUs);
     this.completesUs = doubled(this.completesUs);

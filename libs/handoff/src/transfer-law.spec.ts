@@ -83,9 +83,9 @@ class PlainTransfers {
 
   private settle(): void {
     for (const transfer of this.transfers) {
-      const { sourceId, targetId, baseLatencyUs, nowUs: startUs } = transfer.start;
+      const { sourceId, targetId, sourcePorts, baseLatencyUs, nowUs: startUs } = transfer.start;
       const readers = Math.max(this.count('sourceId', sourceId), this.announced.get(sourceId) ?? 0);
-      const sourceRate = (this.sourceRates.get(sourceId) ?? NaN) / readers;
+      const sourceRate = ((this.sourceRates.get(sourceId) ?? NaN) / readers) * sourcePorts;
       const targetRate = (this.targetRates.get(targetId) ?? NaN) / this.count('targetId', targetId);
       const bytesPerUs = Math.min(sourceRate, targetRate) / 1e6;
       if (bytesPerUs === transfer.bytesPerUs) continue;
@@ -143,6 +143,7 @@ class Pair {
       baseLatencyUs: random.integer(2) * random.integer(300),
       sourceBytesPerSecond: random.integer(9) === 0 ? 2.5e9 : 1e9 + random.integer(2) * 7e8,
       targetBytesPerSecond: random.integer(9) === 0 ? 4e8 : 6e8,
+      sourcePorts: [1 / 4, 1, 2][random.integer(3)]!,
       ...(this.isToldShares ? { sourceActiveReads: 1 + random.integer(6) } : {}),
       nowUs: this.nowUs,
     };

@@ -15,6 +15,7 @@ function start(overrides: Partial<TransferStart>): TransferStart {
     baseLatencyUs: 0,
     sourceBytesPerSecond: GB,
     targetBytesPerSecond: GB,
+    sourcePorts: 1,
     nowUs: 0,
     ...overrides,
   };
@@ -63,6 +64,29 @@ describe('a set of transfers', () => {
     set.start(start({ id: 'b', sourceId: 'p1', targetId: 'd0' }));
     set.start(start({ id: 'c', sourceId: 'p2', targetId: 'd1', targetBytesPerSecond: GB / 4 }));
     expect([set.rateOf('a'), set.rateOf('b'), set.rateOf('c')]).toEqual([GB / 2, GB / 2, GB / 4]);
+  });
+
+  it('slows a transfer whose target ports share a source port, alone and beside others', () => {
+    const set = new TransferSet();
+    set.start(start({ id: 'a', sourcePorts: 1 / 4 }));
+    expect(set.rateOf('a')).toBe(GB / 4);
+    set.start(start({ id: 'b', targetId: 'd1', bytes: 0, baseLatencyUs: 2_000 }));
+    expect([set.rateOf('a'), set.rateOf('b')]).toEqual([GB / 8, GB / 2]);
+    expect(runToEnd(set)).toEqual([
+      { id: 'b', completedUs: 2_000 },
+      { id: 'a', completedUs: 5_000 },
+    ]);
+  });
+
+  it('lets several source ports send to one target port, which limits a lone transfer', () => {
+    const set = new TransferSet();
+    const ids = ['a', 'b', 'c', 'd'];
+    for (const id of ids) {
+      set.start(start({ id, targetId: id, sourcePorts: 4 }));
+      expect(set.rateOf('a')).toBe(GB);
+    }
+    set.start(start({ id: 'e', targetId: 'e', sourcePorts: 4 }));
+    expect(set.rateOf('a')).toBe((4 * GB) / 5);
   });
 
   it('completes several in one call, each at its own instant', () => {

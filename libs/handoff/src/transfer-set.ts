@@ -14,9 +14,11 @@ export interface TransferStart<Id extends AnyId = string> {
    * source counts a read from its answer on.
    */
   readonly baseLatencyUs: Micros;
-  /** Capacity of the links; the newest value for an end applies to all its transfers. */
+  /** Capacity of one port; the newest value for an end applies to all its transfers. */
   readonly sourceBytesPerSecond: number;
   readonly targetBytesPerSecond: number;
+  /** Number of the source's ports that send to one port of the target (`sourcePortsOf`), > 0. */
+  readonly sourcePorts: number;
   /**
    * The number of reads on the source's link, from its answer; unset when this set has all of them.
    */
@@ -66,6 +68,7 @@ export class TransferSet<Id extends AnyId = string> {
   start(start: TransferStart<Id>): void {
     assert(start.bytes >= 0 && start.baseLatencyUs >= 0, 'a transfer has a size and a latency');
     assert(start.sourceBytesPerSecond > 0 && start.targetBytesPerSecond > 0, 'links have capacity');
+    assert(start.sourcePorts > 0, 'a port of the source sends');
     this.advance(start.nowUs);
     assert(!this.slots.has(start.id), 'an id names one transfer under way');
     const source = endOf(this.sources, start.sourceId);
@@ -75,6 +78,7 @@ export class TransferSet<Id extends AnyId = string> {
     if (start.sourceActiveReads !== undefined) source.announced = start.sourceActiveReads;
     const slot = this.columns.add(start.id, source, target);
     this.columns.bytesLeft[slot] = start.bytes;
+    this.columns.sourcePorts[slot] = start.sourcePorts;
     this.columns.sinceUs[slot] = this.nowUs + start.baseLatencyUs;
     this.slots.set(start.id, slot);
     source.slots.push(slot);
@@ -165,13 +169,14 @@ export class TransferSet<Id extends AnyId = string> {
 
   /** Transfers that were and still are limited by their target keep their rate. */
   private divideSource(source: LinkEnd): void {
-    const { targets, bytesPerUs } = this.columns;
+    const { targets, bytesPerUs, sourcePorts } = this.columns;
     const before = source.shareBytesPerUs;
     source.divide();
     const after = source.shareBytesPerUs;
     for (const slot of source.slots) {
       const rate = bytesPerUs[slot]!;
-      if (rate < before && rate <= after) continue;
+      const ports = sourcePorts[slot]!;
+      if (rate < before * ports && rate <= after * ports) continue;
       if (this.retime(slot)) this.markStale(targets[slot]!);
     }
   }
@@ -198,8 +203,8 @@ export class TransferSet<Id extends AnyId = string> {
    * one.
    */
   private retime(slot: number): boolean {
-    const { sources, targets, bytesLeft, sinceUs, bytesPerUs, completesUs } = this.columns;
-    const rate = transferRate(sources[slot]!.shareBytesPerUs, targets[slot]!.shareBytesPerUs);
+    const { bytesLeft, sinceUs, bytesPerUs, completesUs } = this.columns;
+    const rate = this.rateAt(slot);
     const oldRate = bytesPerUs[slot]!;
     if (rate === oldRate) return false;
     const flowedUs = this.nowUs - sinceUs[slot]!;
@@ -211,6 +216,13 @@ export class TransferSet<Id extends AnyId = string> {
     const spanUs = Math.ceil(bytesLeft[slot]! / rate - ROUNDING_SLACK_US);
     completesUs[slot] = sinceUs[slot]! + Math.max(0, spanUs);
     return true;
+  }
+
+  /** The rate that its ends allow now, in bytes of one target rank per µs. */
+  private rateAt(slot: number): number {
+    const { sources, targets, sourcePorts } = this.columns;
+    const sourceShare = sources[slot]!.shareBytesPerUs * sourcePorts[slot]!;
+    return transferRate(sourceShare, targets[slot]!.shareBytesPerUs);
   }
 
   /** The slot that completes first; on a tie, the one that started first. */

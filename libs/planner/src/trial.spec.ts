@@ -19,7 +19,7 @@ const WORKLOAD = (() => {
 /** 51 ms for a prompt alone, 1 ms and a bit for a token: some 16 requests a second. */
 const POOL: EnginePool = {
   ...{ role: 'aggregated', count: 1, gpus: 1, kvBytesPerToken: 1, startupUs: 0 },
-  link: { bytesPerSecond: 1e9, baseLatencyUs: 0 },
+  link: { bytesPerSecond: 1e9, baseLatencyUs: 0, ports: 1 },
   options: {
     ...{ maxNumSeqs: 8, maxNumBatchedTokens: 128, blockSize: 16, numBlocks: 1_000 },
     ...{ maxModelLen: 1_000, longPrefillTokenThreshold: 0, seed: 0, schedulingPolicy: 'fcfs' },

@@ -69,6 +69,7 @@ export function hostOptions(config: BatonConfig, role: Stage, setup: ExecutingSe
       link: {
         bytesPerSecond: Math.min(UNLIMITED, link.bytesPerSecond),
         baseLatencyUs: link.baseLatencyUs,
+        ports: link.ports,
       },
     },
     maxModelLen: options.maxModelLen,

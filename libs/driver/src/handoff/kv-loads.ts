@@ -196,6 +196,7 @@ export interface TransferOrder {
   readonly sourceId: string;
   readonly bytes: number;
   readonly bytesPerSecond: number;
+  readonly sourcePorts: number;
   readonly activeReads: number;
   /**
    * An injected fault: additional latency, and the share of the link's speed for this transfer.
@@ -259,6 +260,7 @@ export class Transfers {
       baseLatencyUs: link.baseLatencyUs + setupUs + (order.extraUs ?? 0),
       sourceBytesPerSecond: order.bytesPerSecond,
       targetBytesPerSecond: link.bytesPerSecond,
+      sourcePorts: order.sourcePorts,
       sourceActiveReads: order.activeReads,
       nowUs: phase.startUs,
     });

@@ -207,11 +207,14 @@ export class SourceSide {
   private answer(action: Action<'answer-read'>): void {
     const { to, readerRequestId, attempt, outcome, heldTokens, activeReads } = action;
     const { mailbox, identity, options, stats, faults, clock } = this.parts;
+    const { link, kvBytesPerToken } = options.facts;
     if (outcome === 'expired') stats.add('kv_reads_refused');
     mailbox.send(to, {
       kind: 'read-answer',
       from: identity.engineId,
-      bytesPerSecond: options.facts.link.bytesPerSecond,
+      bytesPerSecond: link.bytesPerSecond,
+      ports: link.ports,
+      bytesPerToken: kvBytesPerToken,
       ...{ readerRequestId, attempt, outcome, heldTokens, activeReads },
     });
     // This runs after the messages of the current turn.
@@ -237,6 +240,8 @@ export class SourceSide {
       outcome: 'expired',
       heldTokens: 0,
       bytesPerSecond: 0,
+      ports: 1,
+      bytesPerToken: 0,
       activeReads: 0,
       isInjected: true,
     });

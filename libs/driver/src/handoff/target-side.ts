@@ -173,6 +173,7 @@ export class TargetSide {
       // Wall time: a timeout of the infrastructure does not scale with speedup.
       answerWithinUs: Math.round(options.kvReadTimeoutUs * clock.speedup),
       mayBeLate: (engineId, tries) => this.patience.mayBeLate(String(engineId), tries),
+      ports: options.facts.link.ports,
       bytesPerToken: options.facts.kvBytesPerToken,
       ...(options.facts.kvWindow && { window: options.facts.kvWindow }),
     });

@@ -87,7 +87,7 @@ describe('a job with faults', () => {
   });
 
   it('gets its own share of the link', async () => {
-    const link = { bytesPerSecond: 40_000, baseLatencyUs: 0 };
+    const link = { bytesPerSecond: 40_000, baseLatencyUs: 0, ports: 1 };
     const facts = { ...(await world.host('prefill')).options.facts, link };
     await world.host('decode', { host: { facts } });
     const startUs = world.wall.nowUs();

@@ -45,8 +45,11 @@ class GivenRank implements LockstepRank {
   }
 }
 
-function givenRanks(count: number, size = count): { lockstep: Lockstep; ranks: GivenRank[] } {
-  const lockstep = new Lockstep(size, MODEL);
+function givenRanks(
+  count: number,
+  { size = count, ...options }: { size?: number; maxCudagraphCaptureSize?: number } = {},
+): { lockstep: Lockstep; ranks: GivenRank[] } {
+  const lockstep = new Lockstep(size, { stepTime: MODEL, ...options });
   const ranks = Array.from({ length: count }, () => new GivenRank());
   for (const rank of ranks) lockstep.add(rank);
   return { lockstep, ranks };
@@ -70,8 +73,22 @@ describe('a step of ranks in lockstep', () => {
     expect(ranks[1]!.shares).toEqual([{ paddingTokens: 0, expertTokens: 512 }]);
   });
 
+  it('pads up to the largest captured batch, and nothing without CUDA graphs', () => {
+    const paddingWith = (maxCudagraphCaptureSize: number, largest: number) => {
+      const { lockstep, ranks } = givenRanks(2, { maxCudagraphCaptureSize });
+      ranks[0]!.tokens = 12;
+      ranks[1]!.tokens = largest;
+      lockstep.begin(0);
+      return ranks[0]!.shares[0];
+    };
+    expect(paddingWith(1_024, 1_024)).toEqual({ paddingTokens: 1_012, expertTokens: 1_024 });
+    expect(paddingWith(64, 64)).toEqual({ paddingTokens: 52, expertTokens: 64 });
+    expect(paddingWith(64, 66)).toEqual({ paddingTokens: 0, expertTokens: 39 });
+    expect(paddingWith(0, 14)).toEqual({ paddingTokens: 0, expertTokens: 13 });
+  });
+
   it('pads nothing beside a larger batch, and experts get the mean including dummy tokens', () => {
-    const { lockstep, ranks } = givenRanks(3, 4);
+    const { lockstep, ranks } = givenRanks(3, { size: 4 });
     ranks[0]!.tokens = 12;
     ranks[1]!.tokens = 1_986;
     lockstep.begin(0);
@@ -140,7 +157,7 @@ describe('ranks that have nothing to run', () => {
 
 describe('engines in lockstep', () => {
   it('get their first tokens together although one has less to compute', () => {
-    const lockstep = new Lockstep(2, MODEL);
+    const lockstep = new Lockstep(2, { stepTime: MODEL });
     const tests = [8, 40].map((promptTokens, i) => {
       const test = new TestEngine({ stepTime: MODEL });
       test.submit(`s${i}`, { promptTokens, outputTokens: 1 });
@@ -168,7 +185,7 @@ describe('engines in lockstep', () => {
           requests.forEach((spec, i) => test.submit(`s${i}`, spec));
           return test;
         });
-        const lockstep = new Lockstep(8, MODEL);
+        const lockstep = new Lockstep(8, { stepTime: MODEL });
         lockstep.add(beside!.engine);
         const ends: Micros[] = [];
         for (let endUs = lockstep.begin(0); endUs !== undefined; endUs = lockstep.begin(endUs)) {

@@ -1,5 +1,5 @@
 import { assert, type Micros } from '@baton/kernel';
-import type { StepTimeModel } from '@baton/step-time';
+import type { EngineOptions } from '../port/engine-options';
 
 /** The effect of the other ranks on one rank in a common step. */
 export interface StepShare {
@@ -8,6 +8,9 @@ export interface StepShare {
   /** Tokens that the shared experts get per rank: a mean, possibly with a fraction. */
   readonly expertTokens: number;
 }
+
+/** The options of each rank that `Lockstep` reads. */
+export type LockstepOptions = Pick<EngineOptions, 'stepTime' | 'maxCudagraphCaptureSize'>;
 
 /** One of the data-parallel ranks whose steps begin and end together. */
 export interface LockstepRank {
@@ -24,12 +27,8 @@ export interface LockstepRank {
   isUnfinished(): boolean;
 }
 
-/**
- * Largest batch that vLLM captures in a CUDA graph (`max_cudagraph_capture_size`). While all ranks
- * run graphs, each is padded to the largest rank (`_post_process_dp_padding` of
- * `vllm/v1/worker/dp_utils.py`). One larger batch makes all ranks run without graphs.
- */
-const PADDED_MAX = 512;
+/** vLLM's largest graph with 256 sequences or more; Baton has no data about other frameworks. */
+const DEFAULT_MAX_GRAPH_TOKENS = 512;
 /**
  * Interval in steps at which ranks agree whether any has a request left
  * (`DPEngineCoreProc._has_global_unfinished_reqs` of `vllm/v1/engine/core.py`).
@@ -58,13 +57,22 @@ export class Lockstep {
   /** Start of the dummy steps. */
   private restFromUs: Micros = -Infinity;
   private restSteps = 0;
+  /**
+   * Largest batch in a CUDA graph. While all ranks run graphs, each is padded to the largest rank
+   * (`_post_process_dp_padding` of `vllm/v1/worker/dp_utils.py`). One larger batch makes all ranks
+   * run without graphs.
+   */
+  private readonly maxGraphTokens: number;
+  private readonly stepTime: EngineOptions['stepTime'];
 
   /** @param size ranks of the engine, >= 2; ranks that have not been added count as idle */
   constructor(
     private readonly size: number,
-    private readonly stepTime: StepTimeModel,
+    options: LockstepOptions,
   ) {
     assert(size >= 2, 'ranks in lockstep are at least two');
+    this.stepTime = options.stepTime;
+    this.maxGraphTokens = options.maxCudagraphCaptureSize ?? DEFAULT_MAX_GRAPH_TOKENS;
   }
 
   add(rank: LockstepRank): void {
@@ -106,7 +114,7 @@ export class Lockstep {
 
   private endTogether(startUs: Micros, { most, mean }: { most: number; mean: number }): Micros {
     const { ranks, tokens, share } = this;
-    const isPadded = most <= PADDED_MAX;
+    const isPadded = most <= this.maxGraphTokens;
     share.expertTokens = isPadded ? most : mean;
     let endUs = startUs;
     for (let i = 0; i < ranks.length; i++) {

@@ -93,6 +93,11 @@ export interface EngineOptions {
    */
   readonly freesAtOnce?: boolean;
   readonly enableChunkedPrefill: boolean;
+  /**
+   * Largest batch that runs in a CUDA graph, tokens; 0: none does. It only matters to data-parallel
+   * ranks in lockstep. Unset: 512.
+   */
+  readonly maxCudagraphCaptureSize?: number | undefined;
   /** Default for sequences whose parameters do not set it, 0..1. Unset: 0. */
   readonly globalCacheHitThreshold?: number;
   /** The order of the waiting queue: a built-in one, or a policy. */

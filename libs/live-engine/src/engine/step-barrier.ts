@@ -1,5 +1,5 @@
 import type { Alarm, LiveClock } from '@baton/clock';
-import { type EngineOptions, Lockstep, type LockstepRank } from '@baton/engine';
+import { Lockstep, type LockstepOptions, type LockstepRank } from '@baton/engine';
 import type { Micros } from '@baton/kernel';
 
 /** The loop of one rank, as the barrier drives it. */
@@ -36,9 +36,9 @@ export class StepBarrier {
   constructor(
     private readonly clock: LiveClock,
     size: number,
-    { stepTime }: Pick<EngineOptions, 'stepTime'>,
+    options: LockstepOptions,
   ) {
-    this.lockstep = new Lockstep(size, stepTime);
+    this.lockstep = new Lockstep(size, options);
   }
 
   add(rank: BarrierRank): void {

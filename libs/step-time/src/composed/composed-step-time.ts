@@ -82,7 +82,8 @@ export class ComposedStepTime implements StepTimeModel {
   /**
    * The additional time (or saving) of the shared experts of a step with prompts, because the ranks
    * have another number of tokens on average. Decode-only steps keep the assumption of equal ranks:
-   * up to 512 sequences they are padded to the largest rank anyway.
+   * in CUDA graphs they are padded to the largest rank anyway, and above, no line separates the
+   * experts of decode kernels, which overlap with shared experts, from the rest.
    */
   private byOtherRanksUs(tokens: number, expertTokens = tokens): number {
     if (this.ofAllRanks === undefined || expertTokens === tokens) return 0;
