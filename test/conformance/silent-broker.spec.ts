@@ -1,6 +1,6 @@
 import { type BatonConfig, defaultConfig } from '@baton/config';
 import { createLogger } from '@baton/telemetry';
-import { connectRedisTransport, type Transport } from '@baton/transport';
+import { connectRedisTransport, type Transport, TransportUnavailable } from '@baton/transport';
 import { WorkerHosts } from '@baton/worker';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ApiServer } from '../../apps/api/src/api-server';
@@ -22,7 +22,9 @@ describe('an API whose Redis is silent', () => {
   beforeAll(async () => {
     redis = await PrivateRedis.launch();
     const { url } = redis;
-    const overrides: Partial<BatonConfig> = { topology: '1A', port: 0, stepTime: 'constant' };
+    const overrides: Partial<BatonConfig> = {
+      ...{ topology: '1A', port: 0, stepTime: 'constant', enableAdmin: true },
+    };
     const config = defaultConfig({ ...overrides, logLevel: 'silent' });
     const log = createLogger({ name: 'test', level: 'silent' });
     front = await connectRedisTransport({ url, times: TIMES });
@@ -61,8 +63,31 @@ describe('an API whose Redis is silent', () => {
     expect(await post(path, body)).toBe(503);
     expect(await get('/health')).toBe(503);
     expect(await post(path, body)).toBe(503);
-    redis.thaw();
-    await waitUntil(async () => (await get('/health')) === 200, { what: 'Redis answers again' });
+    await thaw();
     expect(await post(path, body)).toBe(200);
   });
+
+  it.each([
+    ['/metrics', 200],
+    ['/admin/engines', 503],
+  ])('answers even the first GET %s, with %i', async (path, status) => {
+    expect(await get(path)).toBe(200);
+    redis.freeze();
+    expect(await get(path)).toBe(status);
+    await thaw();
+    expect(await get(path)).toBe(200);
+  });
+
+  it('does not wait to learn which API processes live', async () => {
+    const { presence } = front;
+    expect(await presence.aliveApis(['none'])).toEqual([false]);
+    redis.freeze();
+    await expect(presence.aliveApis(['none'])).rejects.toThrow(TransportUnavailable);
+    await thaw();
+  });
+
+  async function thaw(): Promise<void> {
+    redis.thaw();
+    await waitUntil(async () => (await get('/health')) === 200, { what: 'Redis answers again' });
+  }
 });

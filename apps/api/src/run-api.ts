@@ -1,4 +1,10 @@
-import { type BatonConfig, isScaled, needsApiKey, transportTimes } from '@baton/config';
+import {
+  type BatonConfig,
+  isScaled,
+  needsApiKey,
+  readApiKeys,
+  transportTimes,
+} from '@baton/config';
 import type { ChildMessage } from '@baton/contract';
 import { parseTopology } from '@baton/placement';
 import { faultReporter } from '@baton/routing';
@@ -66,6 +72,7 @@ async function startFront(
   const transport = await connectRedisTransport({
     url: redis,
     prefix,
+    tenants: [...new Set(readApiKeys(config).map(({ tenant }) => tenant))],
     times,
     loadsJobs: true,
   });

@@ -39,15 +39,30 @@ export function describeRedisOnly(server: () => PrivateRedis): void {
       ['indexes', 'not a hash'],
       ['waiting:prefill', 'not a hash'],
       ['queue:decode:wait', 'not a list'],
+      ['docs:chat-texts', 'not a zset'],
+      ['docs:adapters', 'not a zset'],
+      ['docs:responses@alice', 'not a zset'],
     ])('refuses a prefix under which %s is a foreign key', async (key, what) => {
       const { url } = server();
       const prefix = `foreign-${key.replaceAll(':', '-')}`;
       await withAdmin(server(), (admin) => admin.set(`{${prefix}}:${key}`, 'x'));
-      const connecting = connectRedisTransport({ url, prefix, times: { callDeadlineMs: 60_000 } });
+      const times = { callDeadlineMs: 60_000 };
+      const connecting = connectRedisTransport({ url, prefix, tenants: ['alice'], times });
       await expect(connecting).rejects.toThrow(TransportForeign);
       await expect(connecting).rejects.toThrow(`The prefix '${prefix}'`);
       await expect(connecting).rejects.toThrow(what);
     });
+
+    it.each(['budget:anyone:requests', 'budget:alice:tokens'])(
+      'refuses a prefix under which %s is not a budget',
+      async (key) => {
+        const { url } = server();
+        const prefix = `foreign-${key.replaceAll(':', '-')}`;
+        await withAdmin(server(), (admin) => admin.sadd(`{${prefix}}:${key}`, 'x'));
+        const connecting = connectRedisTransport({ url, prefix, tenants: ['alice'] });
+        await expect(connecting).rejects.toThrow(`${key} is a set, not a string`);
+      },
+    );
 
     it('is not connected while a key is foreign, and reconnects by itself', async () => {
       const world = redisWorld(server());

@@ -68,7 +68,10 @@ export async function readJsonBody(
   if (announced > maxBytes) throw await refused(message, { maxBytes, mostDropped });
   const sent = await collect(message, new BodyBytes(maxBytes, announced));
   if (sent === 'too-large') throw await refused(message, { maxBytes, mostDropped });
-  const bytes = decode === undefined ? sent : await decode(sent, maxBytes);
+  const bytes =
+    decode === undefined
+      ? sent
+      : await whileConnected(message, (signal) => decode(sent, { maxBytes, signal }));
   if (bytes === 'too-large') throw tooLarge(maxBytes);
   // Some clients announce JSON and send nothing. Where a body is required, its reader reports the
   // error.
@@ -82,6 +85,22 @@ export async function readJsonBody(
   const body = parseJsonBody(text);
   if (keepsText) texts.set(message, text);
   return body;
+}
+
+/** The signal aborts when the client has gone. */
+async function whileConnected<T>(
+  { socket }: IncomingMessage,
+  act: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const gone = new AbortController();
+  const leave = (): void => gone.abort(new BatonError('request_timeout'));
+  if (socket.destroyed) leave();
+  socket.once('close', leave);
+  try {
+    return await act(gone.signal);
+  } finally {
+    socket.off('close', leave);
+  }
 }
 
 function collect(message: IncomingMessage, bytes: BodyBytes): Promise<Buffer | 'too-large'> {

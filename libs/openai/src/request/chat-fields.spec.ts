@@ -103,6 +103,7 @@ describe.each([
     [{ logit_bias: [] }, 'logit_bias'],
     [{ bad_words: 'x' }, 'bad_words'],
     [{ bad_words: Array.from({ length: 129 }, () => 'x') }, 'bad_words'],
+    [{ stop_token_ids: Array.from({ length: 1_025 }, () => 1) }, 'stop_token_ids'],
     [{ allowed_token_ids: ['1'] }, 'allowed_token_ids[0]'],
     [{ best_of: 1.5 }, 'best_of'],
     [{ response_format: 'json' }, 'response_format'],

@@ -1,4 +1,5 @@
 import { outside, pythonFloat, type ValueFault } from '@baton/refusal';
+import { sizeFaultOfKvParams } from './kv-params-size';
 import { ForEngine, Is, Within } from './rules';
 import {
   anyOf,
@@ -16,6 +17,8 @@ import {
 type Complaint = Omit<ValueFault, 'field'> | undefined;
 
 const MAX_STOP_STRINGS = 4;
+/** The event loop compares every token with them. */
+const MAX_STOP_TOKEN_IDS = 1_024;
 const EMPTY_STRING = { code: 'empty_string', bound: 1, got: 0 } as const;
 /** vLLM's VLLM_MAX_N_SEQUENCES. */
 const MAX_CHOICES = 16_384;
@@ -200,7 +203,7 @@ export class SamplingDto {
   @Within(stopRange)
   stop?: string | readonly string[] | null;
 
-  @Is(arrayOf(INTEGER))
+  @Is(arrayOf(INTEGER, MAX_STOP_TOKEN_IDS))
   stop_token_ids?: readonly number[] | null;
 
   @Is(BOOLEAN)
@@ -288,6 +291,7 @@ export class SamplingDto {
   return_tokens_as_token_ids?: boolean | null;
 
   @Is(OBJECT)
+  @Within(sizeFaultOfKvParams)
   kv_transfer_params?: Readonly<Record<string, unknown>> | null;
 
   @Is(INTEGER)

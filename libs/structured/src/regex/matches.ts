@@ -13,6 +13,8 @@ export type Neighbour = typeof EDGE | typeof WORD_CHAR | typeof OTHER_CHAR;
 const MAX_STEPS = 4_000_000;
 /** Number of nodes whose marks are allocated in the time of one step. */
 const NODES_PER_UNIT = 64;
+/** Number of nodes without a character that are visited in the time of one step. */
+const PASSED_PER_UNIT = 8;
 
 export function neighbourOf(point: number): Neighbour {
   return hasChar(WORD, point) ? WORD_CHAR : OTHER_CHAR;
@@ -92,6 +94,7 @@ class Run {
     this.stamp += 1;
     const open = [...this.alive];
     spendWork(1 + open.length);
+    const first = this.steps;
     for (let at = open.pop(); at !== undefined; at = open.pop()) {
       if (this.seen[at] === this.stamp) continue;
       this.seen[at] = this.stamp;
@@ -101,5 +104,6 @@ class Run {
       else if (node.kind !== 'place') take(node);
       else if (holdsAt(node.place, before, after)) open.push(node.next);
     }
+    spendWork((this.steps - first) / PASSED_PER_UNIT);
   }
 }

@@ -66,7 +66,7 @@ export class RedisAdmission implements AdmissionCounters {
   async totals(): Promise<Shares> {
     const ask = (): Promise<unknown> =>
       this.link.scripts.run(TOTALS, this.hashes, [this.keys.api('')]);
-    return totalsOf(await this.link.call('totals', ask));
+    return totalsOf(await this.link.ask('totals', ask));
   }
 
   /** Writes the shares of one API as kept here. */

@@ -25,6 +25,8 @@ export interface RedisTransportOptions {
    * different ones.
    */
   readonly prefix?: string;
+  /** The tenants whose keys are checked for keys of another program; default: none. */
+  readonly tenants?: readonly string[];
   readonly times?: Partial<TransportTimes>;
   /** Loads at once what jobs need, so that the first job does not wait for it; default false. */
   readonly loadsJobs?: boolean;
@@ -39,7 +41,7 @@ export interface RedisTransportOptions {
 export async function connectRedisTransport(options: RedisTransportOptions): Promise<Transport> {
   const address = addressOf(options.url);
   const times = { ...DEFAULT_TIMES, ...options.times };
-  const keys = new Keys(options.prefix ?? 'baton');
+  const keys = new Keys(options.prefix ?? 'baton', options.tenants);
   const link = new RedisLink(address, keys, times);
   const transport = new RedisTransport(link, keys, times, address.label);
   if (options.loadsJobs === true) transport.jobs.load();

@@ -31,6 +31,14 @@ const OF_QUEUE: readonly (readonly [string, string])[] = [
   ['woken', 'hash'],
 ];
 
+/** The collections of documents; each tenant has its own. */
+const COLLECTIONS = ['responses', 'conversations', 'chat-texts', 'adapters'];
+const BUDGETS = ['requests', 'tokens'];
+/** The owner of the budgets of requests without a tenant. */
+const ANYONE = 'anyone';
+/** Tenants whose keys are checked: the check runs every few seconds, in one script. */
+const MOST_TENANTS = 256;
+
 /** The keys that every cluster has, with their types: another program's keys show here. */
 export function typesOf(keys: Keys): readonly (readonly [key: string, type: string])[] {
   return [
@@ -38,11 +46,22 @@ export function typesOf(keys: Keys): readonly (readonly [key: string, type: stri
     [keys.enginesRevision, 'string'],
     [keys.indexes, 'hash'],
     [keys.life, 'string'],
-    [keys.documentUses('responses'), 'zset'],
-    [keys.documentUses('conversations'), 'zset'],
+    ...keysOfOwner(keys, undefined),
+    ...keys.tenants.slice(0, MOST_TENANTS).flatMap((tenant) => keysOfOwner(keys, tenant)),
     ...STAGES.flatMap((stage) => [
       [keys.waiting(stage), 'hash'] as const,
       ...OF_QUEUE.map(([part, type]) => [`${keys.queues}:${stage}:${part}`, type] as const),
     ]),
+  ];
+}
+
+function keysOfOwner(
+  keys: Keys,
+  tenant: string | undefined,
+): readonly (readonly [key: string, type: string])[] {
+  const of = tenant === undefined ? '' : `@${tenant}`;
+  return [
+    ...COLLECTIONS.map((name) => [keys.documentUses(`${name}${of}`), 'zset'] as const),
+    ...BUDGETS.map((name) => [keys.budget(tenant ?? ANYONE, name), 'string'] as const),
   ];
 }

@@ -5,7 +5,11 @@
 export class Keys {
   private readonly tag: string;
 
-  constructor(readonly prefix: string) {
+  /** @param tenants those that requests of this process can have, to find foreign keys */
+  constructor(
+    readonly prefix: string,
+    readonly tenants: readonly string[] = [],
+  ) {
     this.tag = `{${prefix.replace(/:$/, '')}}:`;
   }
 

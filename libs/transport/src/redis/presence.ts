@@ -66,7 +66,9 @@ export class RedisPresence implements PresenceBoard {
     const { revision, engines } = this.board;
     const keys = [this.keys.engines, this.keys.enginesRevision];
     const args = [this.keys.engine(''), revision, engines.length];
-    const found = await this.run(LIST_ENGINES, keys, args);
+    const found = await this.link.ask(LIST_ENGINES.name, () =>
+      this.link.scripts.run(LIST_ENGINES, keys, args),
+    );
     if (!Array.isArray(found)) return engines;
     const [newer, living] = found as unknown as readonly [string, string[]];
     const parsed = living.map((json) => JSON.parse(json) as EnginePresence);
@@ -95,7 +97,7 @@ export class RedisPresence implements PresenceBoard {
   async aliveApis(apiIds: readonly string[]): Promise<boolean[]> {
     if (apiIds.length === 0) return [];
     const keys = apiIds.map((id) => this.keys.api(id));
-    const values = await this.link.call('aliveApis', () => this.link.commands.mget(...keys));
+    const values = await this.link.ask('aliveApis', () => this.link.commands.mget(...keys));
     return values.map((value) => value !== null);
   }
 

@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { BatonConfig } from '@baton/config';
 import { hashString, mix, unitOf } from '@baton/kernel';
-import type { GenerationRequest, Prompt } from '@baton/openai';
+import type { GenerationRequest } from '@baton/openai';
 import { type AnswerSource, promptHash } from '@baton/text';
 import { Inject, Injectable } from '@nestjs/common';
 import { CONFIG } from '../../tokens';
@@ -39,7 +39,7 @@ export class Replies {
   async to(call: Call, request: GenerationRequest): Promise<AnswerSources> {
     const { model } = this.setup.parts;
     if (model === undefined) return NONE;
-    const replies = request.prompts.map((prompt) => model.reply(this.asked(call, request, prompt)));
+    const replies = await model.replies(this.asked(call, request));
     await this.wait(call, replies);
     const error = replies.find((reply) => reply.error !== undefined)?.error;
     if (error !== undefined) throw error;
@@ -56,22 +56,25 @@ export class Replies {
     await Promise.race([isOver, hasLeft]).finally(() => end.abort());
   }
 
-  private asked(call: Call, request: GenerationRequest, prompt: Prompt): AskedPrompt {
-    const { model } = request;
-    const seed = request.seed ?? this.config.seed;
-    const hash = (): number => promptHash({ promptIds: prompt.ids, model, seed });
-    return {
+  private asked(call: Call, request: GenerationRequest): readonly AskedPrompt[] {
+    const { model, user, stream: isStream } = request;
+    const shared = {
+      ...{ model, user, isStream, headers: call.message.headers },
       endpoint: endpointOf(call.message, request),
-      model,
-      said: prompt.said ?? [],
       tools: (request.tools?.tools ?? []).map(({ name }) => name),
-      isStream: request.stream,
-      user: request.user,
       metadata: metadataOf(call.body),
-      headers: call.message.headers,
-      chance: (purpose) => unitOf(mix(hash(), hashString(purpose))),
     };
+    const seed = request.seed ?? this.config.seed;
+    return request.prompts.map(({ ids, said = [] }) => {
+      return { ...shared, said, chance: chanceOf({ promptIds: ids, model, seed }) };
+    });
   }
+}
+
+/** The hash reads the whole prompt, so many rules with a probability share one. */
+function chanceOf(hashed: Parameters<typeof promptHash>[0]): AskedPrompt['chance'] {
+  let hash: number | undefined;
+  return (purpose) => unitOf(mix((hash ??= promptHash(hashed)), hashString(purpose)));
 }
 
 function endpointOf({ url = '' }: IncomingMessage, request: GenerationRequest): string {

@@ -35,7 +35,6 @@ describe('the weight of a body', () => {
     { messages: many(65, MESSAGES[0]) },
     { prompt: many(17, 'x') },
     { input: many(17, 'x') },
-    { stop: many(33, 'x') },
     { prompt: 'x', n: 17 },
     { prompt: 'x', best_of: 17 },
     { prompt: 'x', prompt_logprobs: 0 },

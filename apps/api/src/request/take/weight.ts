@@ -34,7 +34,6 @@ const LISTS: readonly (readonly [field: string, most: number])[] = [
   ...['queries', 'documents', 'items', 'data_1', 'data_2', 'text_1', 'text_2'].map(
     (field): [string, number] => [field, 16],
   ),
-  ['stop', 32],
   ['bad_words', 32],
 ];
 /** Most sequences that are planned on the event loop. */

@@ -100,7 +100,7 @@ export class RedisQueues implements JobQueues {
 
   async waiting(queue: QueueName): Promise<number> {
     const { keys } = this.queue(queue);
-    const [plain, prioritized] = await this.link.call('count jobs', () =>
+    const [plain, prioritized] = await this.link.ask('count jobs', () =>
       Promise.all([
         this.link.commands.llen(keys['wait'] ?? ''),
         this.link.commands.zcard(keys['prioritized'] ?? ''),

@@ -1,10 +1,14 @@
-import { lastOfUser, type TextModel } from './text-model';
+import { type AskedPrompt, lastOfUser, type Reply, type TextModel } from './text-model';
 
 /** Answers with the last user message, or the prompt of a completion. */
 export const ECHO: TextModel = {
-  reply({ said }) {
-    const answer = { content: lastOfUser(said) };
-    return { answers: () => answer };
+  replies(prompts) {
+    return Promise.resolve(prompts.map(echoOf));
   },
   close() {},
 };
+
+function echoOf({ said }: AskedPrompt): Reply {
+  const answer = { content: lastOfUser(said) };
+  return { answers: () => answer };
+}

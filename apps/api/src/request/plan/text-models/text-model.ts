@@ -29,9 +29,10 @@ export interface Reply {
   readonly error?: BatonError | undefined;
 }
 
-/** Provides the answers to prompts. Called once per prompt, after the request has been checked. */
+/** Provides the answers to prompts. Called once per request, after the request has been checked. */
 export interface TextModel {
-  reply(prompt: AskedPrompt): Reply;
+  /** One reply per prompt of a request. @throws BatonError when they take too much work */
+  replies(prompts: readonly AskedPrompt[]): Promise<readonly Reply[]>;
   /** Stops watching files. */
   close(): void;
 }

@@ -3,7 +3,7 @@ import { reasonOf } from '@baton/kernel';
 import { UsageError } from '@baton/config';
 import type { Logger } from '@baton/telemetry';
 import type { Tokenizer } from '@baton/text';
-import type { TextModel } from '../text-model';
+import type { AskedPrompt, Reply, TextModel } from '../text-model';
 import { Dataset } from './dataset';
 import { answersIn } from './dataset-row';
 import { documentsIn } from './json-documents';
@@ -54,11 +54,15 @@ export async function openDataset(
  */
 export function datasetModel(dataset: Dataset): TextModel {
   return {
-    reply({ said }) {
-      const content = dataset.answerTo(said);
-      if (content !== undefined) return { answers: () => ({ content }) };
-      return { answers: ({ hash, tokens }) => ({ content: dataset.near(tokens, hash) }) };
+    replies(prompts) {
+      return Promise.resolve(prompts.map((prompt) => replyFrom(dataset, prompt)));
     },
     close() {},
   };
+}
+
+function replyFrom(dataset: Dataset, { said }: AskedPrompt): Reply {
+  const content = dataset.answerTo(said);
+  if (content !== undefined) return { answers: () => ({ content }) };
+  return { answers: ({ hash, tokens }) => ({ content: dataset.near(tokens, hash) }) };
 }

@@ -1,5 +1,5 @@
 import { InjectedError } from '@baton/faults';
-import { parseDuration } from '@baton/kernel';
+import { parseDuration, spendWork } from '@baton/kernel';
 import { type GivenCall } from '@baton/text';
 import { patternTest, TextPatternError } from '@baton/structured';
 import type { RuleOutcome, Rule, RuleMatch, RuleSet, TextTest } from './rule';
@@ -10,6 +10,8 @@ const MAX_OUTCOMES = 1_000;
 const MAX_DELAY_MS = 3_600_000;
 /** Characters of a message that a pattern reads at most. */
 const PATTERN_REACH = 8_192;
+/** Characters that are searched or compared in the time of one step of a pattern. */
+const CHARACTERS_PER_UNIT = 256;
 
 const OUTCOME = [
   ...(['answer', 'echo', 'reasoning', 'tool_calls', 'as_written', 'delay', 'error'] as const),
@@ -40,11 +42,14 @@ export function readReplyRules(path: string, content: string): RuleSet {
 
 function ruleOf(value: YamlValue): Rule {
   const fields = value.fields(RULE);
+  const outcomes = outcomesOf(value, fields);
+  const calls = outcomes.flatMap(({ given }) => given?.calls ?? []);
   return {
     key: JSON.stringify(value.plain),
     match: fields.match === undefined ? {} : matchOf(fields.match.fields(MATCH)),
     probability: fields.probability?.number(0, 1) ?? 1,
-    outcomes: outcomesOf(value, fields),
+    outcomes,
+    calledTools: [...new Set(calls.map(({ name }) => name))],
     isCycle: fields.cycle?.flag() ?? false,
   };
 }
@@ -166,11 +171,19 @@ function testOf(value: YamlValue): TextTest {
 }
 
 function containing(part: string): TextTest {
-  return (text) => text.includes(part);
+  return spending((text) => text.includes(part));
 }
 
 function equalTo(whole: string): TextTest {
-  return (text) => text.trim() === whole.trim();
+  return spending((text) => text.trim() === whole.trim());
+}
+
+/** A pattern counts its own steps. */
+function spending(test: TextTest): TextTest {
+  return (text) => {
+    spendWork(1 + text.length / CHARACTERS_PER_UNIT);
+    return test(text);
+  };
 }
 
 /** Takes time linear in the text for every pattern. */

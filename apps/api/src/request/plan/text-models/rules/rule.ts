@@ -1,8 +1,9 @@
 import type { BatonError } from '@baton/contract';
+import { spendWork } from '@baton/kernel';
 import type { GivenAnswer } from '@baton/text';
 import { type AskedPrompt, lastOfUser } from '../text-model';
 
-/** A condition on a text. */
+/** A condition on a text. It spends its work. */
 export type TextTest = (text: string) => boolean;
 
 /** The conditions on a request; absent fields match everything. */
@@ -41,6 +42,8 @@ export interface Rule {
   readonly probability: number;
   /** The outcomes in turn; a single outcome repeats. */
   readonly outcomes: readonly RuleOutcome[];
+  /** Names of the tools that the outcomes call. */
+  readonly calledTools: readonly string[];
   /** When true, the first outcome follows the last; else the last repeats. */
   readonly isCycle: boolean;
 }
@@ -53,27 +56,62 @@ export interface RuleSet {
 
 const INSTRUCTING = new Set(['system', 'developer']);
 
+/** A prompt and its texts by the condition that reads them. */
+export interface RuledPrompt extends AskedPrompt {
+  readonly ofUser: string;
+  readonly all: readonly string[];
+  readonly instructions: readonly string[];
+}
+
+export function ruledPrompt(prompt: AskedPrompt): RuledPrompt {
+  const instructing = prompt.said.filter(({ role }) => INSTRUCTING.has(role));
+  return {
+    ...prompt,
+    ofUser: lastOfUser(prompt.said) ?? '',
+    all: prompt.said.map(({ text }) => text),
+    instructions: instructing.map(({ text }) => text),
+  };
+}
+
 /**
  * True when a rule answers a prompt. A call needs a tool that the request offers, so a rule with
- * calls matches no other request.
+ * calls matches no other request. It yields where its caller may pause.
  */
-export function isMatch({ match, outcomes }: Rule, prompt: AskedPrompt): boolean {
-  const { said, tools } = prompt;
-  const calls = outcomes.flatMap(({ given }) => given?.calls ?? []);
+export function* isMatch(rule: Rule, prompt: RuledPrompt): Generator<void, boolean> {
+  const { match, calledTools } = rule;
+  return (
+    hasFacts(match, prompt) &&
+    (match.message?.(prompt.ofUser) ?? true) &&
+    (yield* holdsInOne(match.anyMessage, prompt.all)) &&
+    (yield* holdsInOne(match.system, prompt.instructions)) &&
+    calledTools.every((name) => prompt.tools.includes(name))
+  );
+}
+
+/** The conditions on everything but the texts. */
+function hasFacts(match: RuleMatch, prompt: AskedPrompt): boolean {
+  spendWork(1);
   return (
     isOneOf(match.model, prompt.model) &&
     isOneOf(match.endpoint, prompt.endpoint) &&
     isOneOf(match.user, prompt.user) &&
     (match.stream === undefined || match.stream === prompt.isStream) &&
-    hasTools(match.tools, tools) &&
+    hasTools(match.tools, prompt.tools) &&
     hasHeaders(match.headers, prompt.headers) &&
-    [...(match.metadata ?? [])].every(([key, value]) => prompt.metadata[key] === value) &&
-    (match.message?.(lastOfUser(said) ?? '') ?? true) &&
-    (match.anyMessage === undefined || said.some(({ text }) => match.anyMessage?.(text))) &&
-    (match.system === undefined ||
-      said.some(({ role, text }) => INSTRUCTING.has(role) && match.system?.(text))) &&
-    calls.every(({ name }) => tools.includes(name))
+    [...(match.metadata ?? [])].every(([key, value]) => prompt.metadata[key] === value)
   );
+}
+
+function* holdsInOne(
+  test: TextTest | undefined,
+  texts: readonly string[],
+): Generator<void, boolean> {
+  if (test === undefined) return true;
+  for (const text of texts) {
+    yield;
+    if (test(text)) return true;
+  }
+  return false;
 }
 
 function isOneOf(allowed: readonly string[] | undefined, value: string | undefined): boolean {

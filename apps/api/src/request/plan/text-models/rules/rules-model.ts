@@ -4,8 +4,16 @@ import { UsageError } from '@baton/config';
 import type { Logger } from '@baton/telemetry';
 import type { GivenAnswer } from '@baton/text';
 import { type AskedPrompt, lastOfUser, type Reply, type TextModel } from '../text-model';
+import { inSlices } from './work-slices';
 import { readReplyRules } from './read-rules';
-import { isMatch, type RuleOutcome, type Rule, type RuleSet } from './rule';
+import {
+  isMatch,
+  type Rule,
+  type RuledPrompt,
+  ruledPrompt,
+  type RuleOutcome,
+  type RuleSet,
+} from './rule';
 
 /** Interval of the checks for a changed file. */
 const LOOK_EVERY_MS = 1_000;
@@ -35,14 +43,8 @@ export class RulesModel implements TextModel {
     return new RulesModel(path, load(path), stamp, logger);
   }
 
-  reply(prompt: AskedPrompt): Reply {
-    const rule = this.set.rules.find(
-      (one, i) =>
-        isMatch(one, prompt) &&
-        (one.probability >= 1 || prompt.chance(`rule ${i}`) < one.probability),
-    );
-    const outcome = rule === undefined ? this.set.fallback : this.next(rule);
-    return outcome === undefined ? {} : replyOf(outcome, prompt);
+  replies(prompts: readonly AskedPrompt[]): Promise<readonly Reply[]> {
+    return inSlices(this.matched(prompts, this.set));
   }
 
   close(): void {
@@ -65,6 +67,19 @@ export class RulesModel implements TextModel {
     }
   }
 
+  private *matched(
+    prompts: readonly AskedPrompt[],
+    { rules, fallback }: RuleSet,
+  ): Generator<void, readonly Reply[]> {
+    const replies: Reply[] = [];
+    for (const prompt of prompts) {
+      const rule = yield* firstMatch(rules, ruledPrompt(prompt));
+      const outcome = rule === undefined ? fallback : this.next(rule);
+      replies.push(outcome === undefined ? {} : replyOf(outcome, prompt));
+    }
+    return replies;
+  }
+
   private look(): void {
     const stamp = stampOf(this.path);
     if (stamp === this.stamp) return;
@@ -79,6 +94,18 @@ export class RulesModel implements TextModel {
     this.steps.set(key, following);
     return outcomes[step]!;
   }
+}
+
+function* firstMatch(
+  rules: readonly Rule[],
+  prompt: RuledPrompt,
+): Generator<void, Rule | undefined> {
+  for (const [i, rule] of rules.entries()) {
+    yield;
+    if (!(yield* isMatch(rule, prompt))) continue;
+    if (rule.probability >= 1 || prompt.chance(`rule ${i}`) < rule.probability) return rule;
+  }
+  return undefined;
 }
 
 function replyOf({ given, isEcho, delayMs, error }: RuleOutcome, { said }: AskedPrompt): Reply {

@@ -33,13 +33,21 @@ function opened(content: string): RulesModel {
   return model;
 }
 
-const contentOf = (reply: Reply): string | undefined =>
-  reply.answers?.({ hash: 1, tokens: 10 })?.content;
+async function replyOf(model: RulesModel, change: Partial<AskedPrompt> = {}): Promise<Reply> {
+  return (await model.replies([prompt(change)]))[0]!;
+}
+
+async function contentOf(
+  model: RulesModel,
+  change: Partial<AskedPrompt> = {},
+): Promise<string | undefined> {
+  return (await replyOf(model, change)).answers?.({ hash: 1, tokens: 10 })?.content;
+}
 
 /** Whether a rule with this condition answers the prompt. */
-function isAnswered(match: string, change: Partial<AskedPrompt>): boolean {
+async function isAnswered(match: string, change: Partial<AskedPrompt>): Promise<boolean> {
   const model = opened(`rules: [{match: {${match}}, answer: yes it does}]`);
-  return contentOf(model.reply(prompt(change))) !== undefined;
+  return (await contentOf(model, change)) !== undefined;
 }
 
 describe('a condition', () => {
@@ -64,75 +72,98 @@ describe('a condition', () => {
     ['tools: false', {}, { tools: ['f'] }],
     ['tools: [f, g]', { tools: ['g', 'h', 'f'] }, { tools: ['f'] }],
     ['stream: true', { isStream: true }, {}],
-  ])('%s holds for what it says and for nothing else', (match, good, bad) => {
-    expect([isAnswered(match, good), isAnswered(match, bad)]).toEqual([true, false]);
+  ])('%s holds for what it says and for nothing else', async (match, good, bad) => {
+    expect(await isAnswered(match, good)).toBe(true);
+    expect(await isAnswered(match, bad)).toBe(false);
   });
 
-  it('with a pattern takes time linear in the message', () => {
+  it('with a pattern takes time linear in the message', async () => {
     const evil = user('a'.repeat(200_000));
-    expect(isAnswered('message: {regex: "(a+)+b"}', evil)).toBe(false);
+    expect(await isAnswered('message: {regex: "(a+)+b"}', evil)).toBe(false);
+  });
+
+  it('with a pattern that takes too many steps on one message refuses the request', async () => {
+    const evil = user('a'.repeat(8_192));
+    const refusal = { code: 'request_too_complex' };
+    for (const regex of ['a{0,200}b', '(a{0,40}b?){0,40}c']) {
+      const answered = isAnswered(`message: {regex: "${regex}"}`, evil);
+      await expect(answered).rejects.toMatchObject(refusal);
+    }
   });
 });
 
 describe('rules', () => {
-  it('are tried in order, the default last', () => {
+  it('share one bound of steps over all messages of a request', async () => {
+    const model = opened('rules: [{match: {any_message: {regex: "b"}}, answer: x}, {answer: y}]');
+    const said = (count: number) => ({
+      said: Array.from({ length: count }, () => ({ role: 'user', text: 'a'.repeat(8_192) })),
+    });
+    expect(await contentOf(model, said(100))).toBe('y');
+    const refusal = { code: 'request_too_complex' };
+    await expect(replyOf(model, said(200))).rejects.toMatchObject(refusal);
+    const prompts = [prompt(said(100)), prompt(said(100))];
+    await expect(model.replies(prompts)).rejects.toMatchObject(refusal);
+  });
+
+  it('are tried in order, the default last', async () => {
     const model = opened(`
 rules:
   - {match: {message: a}, answer: first}
   - {match: {message: b}, answer: second}
 default: {answer: other}`);
-    const to = (text: string) => contentOf(model.reply(prompt({ said: [{ role: 'user', text }] })));
-    expect(['b a', 'b', 'c'].map(to)).toEqual(['first', 'second', 'other']);
-    expect(opened('rules: []').reply(prompt())).toEqual({});
+    const to = (text: string) => contentOf(model, { said: [{ role: 'user', text }] });
+    const answers = await Promise.all(['b a', 'b', 'c'].map(to));
+    expect(answers).toEqual(['first', 'second', 'other']);
+    expect(await replyOf(opened('rules: []'))).toEqual({});
   });
 
-  it('answer in sequence, and then repeat the last answer or start over', () => {
+  it('answer in sequence, and then repeat the last answer or start over', async () => {
     const steps = 'sequence: [{answer: a}, {answer: b}]';
     const take = (content: string) => {
       const model = opened(content);
-      return [1, 2, 3, 4].map(() => contentOf(model.reply(prompt())));
+      return Promise.all([1, 2, 3, 4].map(() => contentOf(model)));
     };
-    expect(take(`rules: [{${steps}}]`)).toEqual(['a', 'b', 'b', 'b']);
-    expect(take(`rules: [{${steps}, cycle: true}]`)).toEqual(['a', 'b', 'a', 'b']);
+    expect(await take(`rules: [{${steps}}]`)).toEqual(['a', 'b', 'b', 'b']);
+    expect(await take(`rules: [{${steps}, cycle: true}]`)).toEqual(['a', 'b', 'a', 'b']);
   });
 
-  it('with a probability leave the others to the next rule', () => {
+  it('with a probability leave the others to the next rule', async () => {
     const model = opened('rules: [{probability: 0.5, answer: a}, {answer: b}]');
-    const at = (chance: number) => contentOf(model.reply(prompt({ chance: () => chance })));
-    expect([at(0), at(0.49), at(0.5), at(0.99)]).toEqual(['a', 'a', 'b', 'b']);
+    const at = (chance: number) => contentOf(model, { chance: () => chance });
+    expect(await Promise.all([0, 0.49, 0.5, 0.99].map(at))).toEqual(['a', 'a', 'b', 'b']);
   });
 
-  it('with calls match where the request offers the tools', () => {
+  it('with calls match where the request offers the tools', async () => {
     const model = opened('rules: [{tool_calls: [{name: f, arguments: {a: 1}}]}]');
-    expect(model.reply(prompt({ tools: ['g'] }))).toEqual({});
-    const reply = model.reply(prompt({ tools: ['f'] }));
+    expect(await replyOf(model, { tools: ['g'] })).toEqual({});
+    const reply = await replyOf(model, { tools: ['f'] });
     expect(reply.answers?.({ hash: 1, tokens: 1 })?.calls).toEqual([
       { name: 'f', arguments: '{"a":1}' },
     ]);
   });
 
-  it('are read again when they change; unchanged ones continue; broken files change nothing', () => {
+  it('are read again when they change; unchanged ones continue; broken files change nothing', async () => {
     const path = file('rules: [{sequence: [{answer: a}, {answer: b}]}]');
     const model = RulesModel.open(path, logger);
     model.close();
-    expect(contentOf(model.reply(prompt()))).toBe('a');
+    expect(await contentOf(model)).toBe('a');
     writeFileSync(
       path,
       'rules: [{match: {user: x}, answer: x}, {sequence: [{answer: a}, {answer: b}]}]',
     );
     model.reload();
-    expect(contentOf(model.reply(prompt()))).toBe('b');
-    expect(contentOf(model.reply(prompt({ user: 'x' })))).toBe('x');
+    expect(await contentOf(model)).toBe('b');
+    expect(await contentOf(model, { user: 'x' })).toBe('x');
     writeFileSync(path, 'rules: [{anser: x}]');
     model.reload();
-    expect(contentOf(model.reply(prompt({ user: 'x' })))).toBe('x');
+    expect(await contentOf(model, { user: 'x' })).toBe('x');
   });
 
   it('are read again by themselves when the file changes', async () => {
     const path = file('default: {answer: old}');
     const model = RulesModel.open(path, logger);
     writeFileSync(path, 'default: {answer: new}');
-    await expect.poll(() => contentOf(model.reply(prompt())), { timeout: 120_000 }).toBe('new');
+    await expect.poll(() => contentOf(model), { timeout: 120_000 }).toBe('new');
     model.close();
   });
 });
