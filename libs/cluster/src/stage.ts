@@ -6,6 +6,7 @@ import {
   PoolEstimate,
   predictTtftUs,
   type PrefixDirectory,
+  promptBlocks,
 } from '@baton/placement';
 import { prefillUs } from '@baton/step-time';
 import { rowName, type Workload } from '@baton/workload';
@@ -161,12 +162,14 @@ export class VirtualStage {
 
   private describeRequest(row: number): void {
     const { workload } = this.parts;
+    const { promptTokens, contentStart, contentBlockTokens } = workload;
     const request = this.context.request as Mutable<AdmissionContext['request']>;
-    request.promptTokens = workload.promptTokens[row]!;
+    request.promptTokens = promptTokens[row]!;
     request.sessionKey = workload.session.length === 0 ? 0 : workload.session[row]!;
     if (workload.adapter !== undefined) request.adapter = rowName(workload.adapter, row);
-    request.blockFrom = workload.contentStart[row]!;
-    request.blockCount = workload.contentStart[row + 1]! - request.blockFrom;
+    request.blockFrom = contentStart[row]!;
+    const listed = contentStart[row + 1]! - request.blockFrom;
+    request.blockCount = promptBlocks(request.promptTokens, contentBlockTokens, listed);
   }
 
   private take(engine: VirtualEngine, nowUs: Micros): void {

@@ -39,6 +39,21 @@ describe('a user’s own flow control policy', () => {
     expect(faults[0]?.message).toContain('pick (flow) returned');
   });
 
+  it('reports an async method, whose rejection ends no process', async () => {
+    const rejections: unknown[] = [];
+    const onRejection = (reason: unknown): unknown => rejections.push(reason);
+    process.on('unhandledRejection', onRejection);
+    const faults: PolicyFault[] = [];
+    const served = (): never => Promise.reject(new Error('no')) as never;
+    const service = { promptTokens: 10, outputTokens: 0 };
+    built({ pick: () => 0, served }, faults).served?.(CONTEXT.flows[0]!, service);
+    // Rejections without a handler are reported before the next task.
+    await new Promise((resolve) => setImmediate(resolve));
+    process.off('unhandledRejection', onRejection);
+    expect(rejections).toEqual([]);
+    expect(faults[0]?.message).toContain('served (flow) returned a promise; expected nothing');
+  });
+
   it('ends the run at its first fault when nothing counts faults', () => {
     expect(() => built({ pick: () => 9 }).pick(CONTEXT)).toThrow(PolicyError);
   });

@@ -52,9 +52,10 @@ class OwnFlowPolicy implements FlowPolicy {
       from,
       watch,
     );
-    const ask = ({ flow, service }: Note): true => {
-      own.served?.(flow, service);
-      return true;
+    // Its result does not matter, unless it is the promise of an `async` method.
+    const ask = ({ flow, service }: Note): unknown => {
+      const given: unknown = own.served?.(flow, service);
+      return given instanceof Promise ? given : true;
     };
     const isAnswer = (given: unknown): given is true => given === true;
     const expected = (): string => 'nothing';

@@ -48,11 +48,11 @@ class ByClass implements FlowPolicy {
   pick({ flows }: FlowContext): number {
     const { sloClass } = flows[leastOf(flows, this.keyOf)]!;
     const shares = this.tenantsOf(sloClass.name);
-    const index = leastOf(flows, (flow) =>
+    const ofClass = flows.filter((flow) => flow.sloClass === sloClass);
+    shares.look(ofClass.map(({ tenant }) => ({ key: tenant, weight: 1 })));
+    return leastOf(flows, (flow) =>
       flow.sloClass === sloClass ? shares.startOf(flow.tenant) : Infinity,
     );
-    shares.began(flows[index]!.tenant);
-    return index;
   }
 
   served({ sloClass, tenant }: Pick<FlowQueue, 'sloClass' | 'tenant'>, service: Service): void {
@@ -74,9 +74,9 @@ class FairClasses implements FlowPolicy {
   private readonly byClass = new ByClass(({ sloClass }) => this.classes.startOf(sloClass.name));
 
   pick(context: FlowContext): number {
-    const index = this.byClass.pick(context);
-    this.classes.began(context.flows[index]!.sloClass.name);
-    return index;
+    const { flows } = context;
+    this.classes.look(flows.map(({ sloClass: { name, weight } }) => ({ key: name, weight })));
+    return this.byClass.pick(context);
   }
 
   served(flow: Pick<FlowQueue, 'sloClass' | 'tenant'>, service: Service): void {

@@ -8,6 +8,7 @@ import {
   STRICT,
 } from './guarded';
 import type { PlacementContext } from './policy';
+import { promptOnly } from './prompt-view';
 
 /** The router's view of the stage that would compute the prompt. */
 export interface AdmissionContext extends PlacementContext {
@@ -77,7 +78,7 @@ class OwnAdmission implements AdmissionPolicy {
     this.verdicts = new Guarded(
       {
         method: 'admit',
-        ask: (context) => own.admit(context),
+        ask: (context) => own.admit(promptOnly(context)),
         isAnswer: (given) => typeof given === 'boolean',
         expected: () => 'true or false',
       },
@@ -87,7 +88,7 @@ class OwnAdmission implements AdmissionPolicy {
     this.delays = new Guarded(
       {
         method: 'retryAfterUs',
-        ask: (context) => own.retryAfterUs?.(context) ?? context.predictedTtftUs(),
+        ask: (context) => own.retryAfterUs?.(promptOnly(context)) ?? context.predictedTtftUs(),
         isAnswer: (given): given is number => Number.isFinite(given) && Number(given) >= 0,
         expected: () => 'a number from 0',
       },

@@ -75,6 +75,7 @@ function tryOut(
 ): string | undefined {
   try {
     const policy = module.create({ stage, random: RandomStream.root(0) });
+    disarm(policy);
     if (isObject(policy) && typeof policy[method] === 'function') return undefined;
     return `returned no object with ${method}`;
   } catch (error) {
@@ -189,6 +190,7 @@ export class Guarded<Input, Answer> {
       if (error instanceof NoAnswer) return this.silence(error);
       return this.fault('threw', `threw ${named(error)}`, thrownAt(error, this.from.path));
     }
+    disarm(given);
     const tookMs = (nowMs?.() ?? 0) - startMs;
     if (!this.asked.isAnswer(given, input)) {
       const expected = this.asked.expected(input);
@@ -221,7 +223,13 @@ export class Guarded<Input, Answer> {
   }
 }
 
+/** An `async` method returns a promise; without a handler its rejection would end the process. */
+function disarm(given: unknown): void {
+  if (given instanceof Promise) given.catch(() => undefined);
+}
+
 function shown(value: unknown): string {
+  if (value instanceof Promise) return 'a promise';
   return value === null || typeof value !== 'object' ? String(value) : 'an object';
 }
 

@@ -34,6 +34,7 @@ export { PoolEstimate } from './pool-estimate';
 export { PrefixDirectory } from './prefix-directory';
 export { PrefixMemory } from './prefix-memory';
 export type { BlockRange } from './prefix-memory';
+export { promptBlocks } from './prompt-view';
 export { retryAfterSeconds } from './retry-after';
 export { chooseRoute } from './route';
 export type { ClusterLoad, RouteChoice, StageLoad } from './route';

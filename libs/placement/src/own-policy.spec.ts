@@ -98,6 +98,22 @@ describe("a policy of the user's own", () => {
     expect(faults[0]?.message).toContain(`./policies/mine.mjs: choose (prefill) ${message}`);
   });
 
+  it('gives way to the fallback when it is async, and its rejection ends no process', async () => {
+    const rejections: unknown[] = [];
+    const onRejection = (reason: unknown): unknown => rejections.push(reason);
+    process.on('unhandledRejection', onRejection);
+    const faults: PolicyFault[] = [];
+    const choose = (): never => Promise.reject(new Error('too late')) as never;
+    const placer = placerOf(moduleOf(choose), { onFault: (fault) => faults.push(fault) });
+    expect(placer.onPrefill(CONTEXT)).toBe(1);
+    // Rejections without a handler are reported before the next task.
+    await new Promise((resolve) => setImmediate(resolve));
+    process.off('unhandledRejection', onRejection);
+    expect(rejections).toEqual([]);
+    expect(faults).toMatchObject([{ kind: 'wrong_answer' }]);
+    expect(faults[0]?.message).toContain('returned a promise; expected an integer from 0 to 1');
+  });
+
   it('reports file, line and column of its error', () => {
     const error = new TypeError('x is not a function');
     error.stack = `TypeError: x\n    at choose (file:///policies/mine.mjs:12:7)\n    at y`;

@@ -1,5 +1,6 @@
 import { Guarded, originOf, type OwnPolicyParts, type OwnSpec, type PolicyWatch } from './guarded';
 import type { PlacementContext, Policy } from './policy';
+import { promptOnly } from './prompt-view';
 
 export type OwnPolicySpec = OwnSpec<Policy>;
 
@@ -17,7 +18,7 @@ export class OwnPolicy implements Policy {
     this.own = new Guarded(
       {
         method: 'choose',
-        ask: (context) => own.choose(context),
+        ask: (context) => own.choose(promptOnly(context)),
         isAnswer: isIndex,
         expected: ({ engines }) => `an integer from 0 to ${engines.length - 1}`,
       },

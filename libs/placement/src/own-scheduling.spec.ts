@@ -6,8 +6,8 @@ import { OwnScheduling, watchedScheduling } from './own-scheduling';
 
 type Key = (sequence: WaitingView) => number;
 
-function policyOf(key: Key): OwnScheduling {
-  const module = { create: () => ({ key }) };
+function policyOf(key: Key, tieKey?: Key): OwnScheduling {
+  const module = { create: () => ({ key, ...(tieKey && { tieKey }) }) };
   return new OwnScheduling(
     { kind: 'own', path: './a/mine.mjs', module },
     { stage: 'prefill', seed: 1 },
@@ -47,15 +47,29 @@ describe("a scheduling policy of the user's own", () => {
     expect([...seen].filter((name) => name.toLowerCase().includes('output'))).toEqual([]);
   });
 
-  it('keeps the order of submission when it returns no number, and reports that', () => {
+  it('puts a sequence without a number last, by submission, and reports that', () => {
     const faults: PolicyFault[] = [];
     const watch = { onFault: (fault: PolicyFault) => faults.push(fault) };
-    const failing = policyOf(({ promptTokens }) => (promptTokens === 9 ? NaN : -promptTokens));
+    // Keys far above any order of submission, like deadlines in µs. Tie keys reverse the order.
+    const failing = policyOf(
+      ({ promptTokens }) => (promptTokens > 6 ? NaN : 1e9 + promptTokens),
+      ({ order }) => -order,
+    );
     const { schedulingPolicy } = watchedScheduling({ schedulingPolicy: failing }, watch);
-    admitted(schedulingPolicy, [3, 9]);
-    expect(faults.map(({ message }) => message)).toEqual([
-      './a/mine.mjs: key (prefill) returned NaN; expected a finite number.',
-    ]);
+    expect(admitted(schedulingPolicy, [9, 8, 5, 3])).toEqual([3, 5, 9, 8]);
+    expect(faults.map(({ message }) => message)).toEqual(
+      Array(2).fill('./a/mine.mjs: key (prefill) returned NaN; expected a finite number.'),
+    );
+  });
+
+  it('puts a sequence without a tie key after those with an equal key and a tie key', () => {
+    const watch = { onFault: () => undefined };
+    const failing = policyOf(
+      () => 7,
+      ({ promptTokens }) => (promptTokens === 9 ? NaN : 1e9 - promptTokens),
+    );
+    const { schedulingPolicy } = watchedScheduling({ schedulingPolicy: failing }, watch);
+    expect(admitted(schedulingPolicy, [9, 3, 5])).toEqual([5, 3, 9]);
   });
 
   it('ends the run at its first fault when nothing counts faults', () => {

@@ -1,12 +1,15 @@
-import { buildScheduling, type SchedulingPolicy, type WaitingView } from '@baton/engine';
+import type { SchedulingPolicy, WaitingView } from '@baton/engine';
 import { RandomStream } from '@baton/kernel';
 import { Guarded, originOf, type OwnSpec, type PolicyWatch, STRICT } from './guarded';
 import type { EngineRole } from './topology';
 
 export type OwnSchedulingSpec = OwnSpec<SchedulingPolicy>;
 
-/** The order of submission, used when a user's own policy returns no key. */
-const FALLBACK = buildScheduling({ schedulingPolicy: 'fcfs' });
+/**
+ * Key of a sequence to which a user's policy gave none. It is after all keys of the policy, because
+ * their scale is unknown; sequences with equal keys run in the order of submission.
+ */
+const LAST = Infinity;
 
 /**
  * A user's own scheduling policy: the order of the waiting queue of every engine of a stage in this
@@ -17,6 +20,8 @@ export class OwnScheduling implements SchedulingPolicy {
   readonly preemptsLast: boolean;
   private readonly keys: Guarded<WaitingView, number>;
   private readonly ties: Guarded<WaitingView, number>;
+  /** The newest sequence without a key, whose tie key does not count. */
+  private keyless: WaitingView | undefined;
 
   /** @param watch counts the faults; by default the first one throws */
   constructor(
@@ -38,11 +43,14 @@ export class OwnScheduling implements SchedulingPolicy {
   }
 
   key(sequence: WaitingView): number {
-    return this.keys.answer(sequence) ?? FALLBACK.key(sequence);
+    const key = this.keys.answer(sequence);
+    this.keyless = key === undefined ? sequence : undefined;
+    return key ?? LAST;
   }
 
   tieKey(sequence: WaitingView): number {
-    return this.ties.answer(sequence) ?? 0;
+    if (this.keyless === sequence) return 0;
+    return this.ties.answer(sequence) ?? LAST;
   }
 
   /** A copy of the policy whose faults are counted. */

@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { buildPolicy, type PolicySpec, POLICY_KINDS } from './build-policy';
 import type { EngineView, PlacementContext } from './policy';
+import { promptOnly } from './prompt-view';
 import { engineView, idleEngines, placementContext, placementRequest } from '../test/test-context';
 
 const count = fc.nat(1_000);
@@ -55,6 +56,22 @@ describe.each(POLICY_KINDS)('the policy %s', (kind) => {
     const allowed = ['engineId', 'requests', 'waitingTokens', 'kvTokens', 'kvUsage'];
     const known = [...allowed, 'promptTokens', 'sessionKey', 'blockHashes'];
     for (const name of asked) expect(known).toContain(name);
+  });
+});
+
+describe("the context of a user's module", () => {
+  it.each([
+    ['numbers', (hashes: number[]) => hashes],
+    ['a column of a workload', (hashes: number[]) => Int32Array.from(hashes)],
+  ])('INV-12: has the hashes of the prompt and no others, from %s', (_from, listOf) => {
+    const request = placementRequest({
+      blockHashes: listOf([9, 1, 2, 3, 9, 9]),
+      ...{ blockFrom: 1, blockCount: 3 },
+    });
+    const seen = promptOnly(placementContext({ engines: idleEngines(1), request })).request;
+    expect(Array.from(seen.blockHashes)).toEqual([1, 2, 3]);
+    expect(seen).toMatchObject({ blockFrom: 0, blockCount: 3, promptTokens: 1_000 });
+    expect(seen.blockHashes).toBe(seen.blockHashes);
   });
 });
 

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { deserialize, serialize } from 'node:v8';
 import { Failure, VERSION } from '@baton/kernel';
-import type { PlanningContext, PoolTask } from '@baton/planning';
+import type { FileSums, PlanningContext, PoolTask } from '@baton/planning';
 import type { TaskResult } from '@baton/planner';
 
 /** A trial in the queue. V8 serialises it, which keeps undefined and infinite values. */
@@ -10,6 +10,8 @@ export interface FarmJob {
   readonly search: string;
   /** Base64. */
   readonly task: string;
+  /** The files that its configuration names, which a planner reads in its own folder. */
+  readonly files: FileSums;
 }
 
 /** Names in one Redis. */
@@ -45,9 +47,9 @@ export function unpacked<T extends PoolTask | TaskResult>(text: string): T {
   return deserialize(Buffer.from(text, 'base64')) as T;
 }
 
-/** The same trial of the same search always has the same id. */
-export function jobIdOf(search: string, task: string): string {
-  return digest(Buffer.from(`${search}:${task}`));
+/** The same trial of the same search with the same files always has the same id. */
+export function jobIdOf({ search, task, files }: FarmJob): string {
+  return digest(Buffer.from(`${search}:${task}:${JSON.stringify(files)}`));
 }
 
 function digest(bytes: Buffer): string {

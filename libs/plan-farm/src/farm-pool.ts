@@ -1,7 +1,13 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { Failure } from '@baton/kernel';
 import type { TaskResult } from '@baton/planner';
-import type { PlanningContext, PoolTask, TaskPool } from '@baton/planning';
+import {
+  filesNamedIn,
+  type PlanningContext,
+  type PoolTask,
+  sumsOf,
+  type TaskPool,
+} from '@baton/planning';
 import { redisOptionsOf } from '@baton/redis-address';
 import { FlowProducer, Queue } from 'bullmq';
 import { Redis } from 'ioredis';
@@ -41,8 +47,13 @@ export class FarmPool implements TaskPool {
   private readonly names: ReturnType<typeof farmNames>;
   /** Jobs without a result. */
   private readonly open = new Set<string>();
+  /** Sums of files, read once per search. */
+  private readonly sums = new Map<string, string>();
 
-  constructor(context: PlanningContext, { url, prefix }: FarmOptions) {
+  constructor(
+    private readonly context: PlanningContext,
+    { url, prefix }: FarmOptions,
+  ) {
     this.search = searchOf(context);
     this.names = farmNames(prefix);
     const connection = redisOptionsOf(url);
@@ -57,15 +68,15 @@ export class FarmPool implements TaskPool {
   }
 
   async run(tasks: readonly PoolTask[], onDone: (done: number) => void): Promise<TaskResult[]> {
-    const jobs = tasks.map((task) => {
-      const text = packed(task);
-      return { id: jobIdOf(this.search.name, text), task: text };
-    });
+    const jobs = tasks.map((task) => this.jobOf(task));
     const results = new Map<string, TaskResult>();
     for (const { id } of jobs) this.open.add(id);
     let answeredMs = performance.now();
+    let hasBegun = false;
     while (jobs.some(({ id }) => !results.has(id))) {
       try {
+        if (!hasBegun) await this.forgetFailures(jobs);
+        hasBegun = true;
         await this.turn(jobs, results);
         answeredMs = performance.now();
       } catch (error) {
@@ -89,13 +100,36 @@ export class FarmPool implements TaskPool {
     this.redis.disconnect();
   }
 
+  private jobOf(task: PoolTask): OpenJob {
+    const { config } = this.context;
+    const paths = filesNamedIn(config, 'fleet' in task ? task.fleet : {}, task);
+    const files = Object.fromEntries(paths.map((path) => [path, this.sumOf(path)]));
+    const data: FarmJob = { search: this.search.name, task: packed(task), files };
+    return { id: jobIdOf(data), data };
+  }
+
+  private sumOf(path: string): string {
+    const sum = this.sums.get(path) ?? sumsOf([path])[path]!;
+    this.sums.set(path, sum);
+    return sum;
+  }
+
+  /**
+   * Removes failures of an earlier search: its trials fail as cancelled when their planners stalled
+   * before Ctrl-C and others took them after it.
+   */
+  private async forgetFailures(jobs: readonly OpenJob[]): Promise<void> {
+    await this.redis.del(this.names.cancelled(this.search.name));
+    for (const { id } of jobs) {
+      const failed = await this.redis.hmget(this.queue.toKey(id), 'failedReason', 'finishedOn');
+      if (failed.every((field) => field != null)) await this.queue.remove(id);
+    }
+  }
+
   /** Reads the present results, and offers the trials that are not in Redis. */
-  private async turn(
-    jobs: readonly { readonly id: string; readonly task: string }[],
-    results: Map<string, TaskResult>,
-  ): Promise<void> {
+  private async turn(jobs: readonly OpenJob[], results: Map<string, TaskResult>): Promise<void> {
     const lost: FlowChild[] = [];
-    for (const { id, task } of jobs) {
+    for (const { id, data: offered } of jobs) {
       if (results.has(id)) continue;
       const [data, value, reason, finished] = await this.redis.hmget(
         this.queue.toKey(id),
@@ -105,7 +139,7 @@ export class FarmPool implements TaskPool {
         results.set(id, unpacked<TaskResult>(JSON.parse(value) as string));
         this.open.delete(id);
       } else if (reason != null && finished != null) await this.giveUp(id, reason);
-      else if (data == null) lost.push(this.childOf(id, task));
+      else if (data == null) lost.push(this.childOf(id, offered));
     }
     if (lost.length > 0) await this.offer(lost);
   }
@@ -123,17 +157,17 @@ export class FarmPool implements TaskPool {
     await this.flows.add({
       name: 'stage',
       queueName: this.names.queue,
-      data: { search: name, task: '' },
+      data: { search: name, task: '', files: {} },
       opts: { removeOnComplete: true, removeOnFail: true },
       children,
     });
   }
 
-  private childOf(id: string, task: string): FlowChild {
+  private childOf(id: string, data: FarmJob): FlowChild {
     return {
       name: 'trial',
       queueName: this.names.queue,
-      data: { search: this.search.name, task },
+      data,
       opts: {
         jobId: id,
         attempts: ATTEMPTS,
@@ -144,6 +178,11 @@ export class FarmPool implements TaskPool {
       },
     };
   }
+}
+
+interface OpenJob {
+  readonly id: string;
+  readonly data: FarmJob;
 }
 
 type FlowChild = NonNullable<Parameters<FlowProducer['add']>[0]['children']>[number];

@@ -1,4 +1,12 @@
-import { openThreads, type PlanningContext, type PoolTask, type TaskPool } from '@baton/planning';
+import { hostname } from 'node:os';
+import {
+  type FileSums,
+  openThreads,
+  type PlanningContext,
+  type PoolTask,
+  sumsOf,
+  type TaskPool,
+} from '@baton/planning';
 import { Failure } from '@baton/kernel';
 import { redisOptionsOf } from '@baton/redis-address';
 import { type Job, UnrecoverableError, Worker } from 'bullmq';
@@ -48,7 +56,8 @@ export function startPlanner(
 }
 
 class Trials {
-  private open: { search: string; pool: TaskPool } | undefined;
+  /** A thread keeps the modules that it has loaded, so `key` names the files too. */
+  private open: { key: string; pool: TaskPool } | undefined;
 
   constructor(
     private readonly redis: Redis,
@@ -58,12 +67,13 @@ class Trials {
   /** The packed result of a trial. For a stage: the number of its trials. */
   async perform(job: Job<FarmJob, string | number>): Promise<string | number> {
     if (job.name === 'stage') return Object.keys(await job.getChildrenValues()).length;
-    const { search, task } = job.data;
+    const { search, task, files } = job.data;
     if ((await this.redis.exists(farmNames(this.prefix).cancelled(search))) > 0) {
       throw new UnrecoverableError('The search was cancelled.');
     }
     await job.updateProgress({ planner: process.pid });
-    const pool = await this.poolFor(search);
+    assertSameFiles(files);
+    const pool = await this.poolFor(search, files);
     try {
       const [result] = await pool.run([unpacked<PoolTask>(task)], () => undefined);
       return packed(result!);
@@ -81,11 +91,12 @@ class Trials {
     await open?.pool.close();
   }
 
-  private async poolFor(search: string): Promise<TaskPool> {
-    if (this.open?.search === search) return this.open.pool;
+  private async poolFor(search: string, files: FileSums): Promise<TaskPool> {
+    const key = `${search} ${JSON.stringify(files)}`;
+    if (this.open?.key === key) return this.open.pool;
     await this.close();
     const pool = openThreads(await this.contextOf(search), 1);
-    this.open = { search, pool };
+    this.open = { key, pool };
     return pool;
   }
 
@@ -94,4 +105,15 @@ class Trials {
     if (bytes === null) throw new Failure('The workload of the search is not in Redis.');
     return contextFrom(bytes);
   }
+}
+
+/** A planner reads the files of a search in its own folder, where they must have the same content. */
+function assertSameFiles(files: FileSums): void {
+  const own = sumsOf(Object.keys(files));
+  const other = Object.keys(files).find((path) => own[path] !== files[path]);
+  if (other === undefined) return;
+  throw new UnrecoverableError(
+    `${other} is missing or has other content in the folder of the planner on ${hostname()}. ` +
+      'Copy the file there and start the search again.',
+  );
 }

@@ -17,6 +17,8 @@ export type { FleetResult } from './fleet/search-fleets';
 export { configOf } from './engines/split-config';
 export { preparePlan } from './prepare-plan';
 export type { PlanRequest, PreparedPlan } from './prepare-plan';
+export { filesNamedIn, sumsOf } from './search/named-files';
+export type { FileSums } from './search/named-files';
 export { searchPlan } from './search/search-plan';
 export type { SearchOptions, Watch } from './search/search-plan';
 export type { PoolTask } from './search/perform-any';

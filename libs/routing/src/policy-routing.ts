@@ -14,6 +14,7 @@ import {
   predictTtftUs,
   type PlacerSpec,
   PrefixDirectory,
+  promptBlocks,
   SHARED_QUEUE,
 } from '@baton/placement';
 import { liveWatch } from '@baton/policy-calls';
@@ -273,21 +274,19 @@ export class PolicyRouting implements JobRouting {
     return known;
   }
 
-  /** Block hashes of the prompt only: those of the output must not reach policies. */
   private requestOf({
     promptTokens,
     blockHashes,
     sessionKey,
     adapter,
   }: PromptFacts): PlacementRequest {
-    const promptBlocks = Math.floor(promptTokens / this.options.config.blockSize);
     return {
       promptTokens,
       sessionKey: sessionKey ?? 0,
       ...(adapter === undefined ? {} : { adapter }),
       blockHashes,
       blockFrom: 0,
-      blockCount: Math.min(blockHashes.length, promptBlocks),
+      blockCount: promptBlocks(promptTokens, this.options.config.blockSize, blockHashes.length),
     };
   }
 }

@@ -9,7 +9,7 @@ export const SCHEDULING_EXAMPLE = `// A scheduling policy for Baton.
 // The sequence with the lowest key runs first. A policy must be pure: equal calls and equal random
 // numbers give equal keys. So it must not read clocks, files or the network, and must draw only
 // from the given random stream. It does not get the length of an answer. If key throws, returns no
-// finite number or takes more than 50 ms, the order of submission decides.
+// finite number or takes more than 50 ms, the sequence is last, in order of submission.
 
 /**
  * @typedef {object} Sequence

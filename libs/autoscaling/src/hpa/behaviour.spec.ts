@@ -30,6 +30,21 @@ describe('the behaviour of a HorizontalPodAutoscaler', () => {
     expect(seen[20]).toBe(4);
   });
 
+  it('keeps the replicas that it begins with for the window, above any demand', () => {
+    const seen = follow(Array<number>(22).fill(2), DEFAULT_BEHAVIOUR, 10);
+    expect(seen.slice(0, 20)).toEqual(Array(20).fill(10));
+    expect(seen.slice(20)).toEqual([2, 2]);
+  });
+
+  it('counts the window from the first decision, also one without a metric', () => {
+    const stabiliser = new Stabiliser(downWithin(60));
+    const at = (seconds: number) => ({ nowUs: secondsToUs(seconds), current: 10, min: 1, max: 20 });
+    stabiliser.observe(10, 0);
+    stabiliser.observe(10, secondsToUs(45));
+    expect(stabiliser.normalise(2, at(45))).toBe(10);
+    expect(stabiliser.normalise(2, at(60))).toBe(2);
+  });
+
   it('scales down at once without a window', () => {
     expect(follow([10, 2], downWithin(0), 10)).toEqual([10, 2]);
   });

@@ -46,16 +46,28 @@ interface Past {
  */
 export class Stabiliser {
   private recommendations: Past[] = [];
+  private hasBegun = false;
   /** Replicas that were added (above 0) or removed. */
   private changes: Past[] = [];
 
   constructor(private readonly behaviour: Behaviour) {}
+
+  /**
+   * The replicas at the first decision count as a recommendation, as `recordInitialRecommendation`
+   * of horizontal.go records: a target above its demand shrinks only after the window. Call it
+   * before each decision, also without a value of a metric.
+   */
+  observe(current: number, nowUs: Micros): void {
+    if (!this.hasBegun) this.recommendations.push({ atUs: nowUs, value: current });
+    this.hasBegun = true;
+  }
 
   /** The replicas that the target should have at `nowUs`, in `min`..`max`. */
   normalise(
     desired: number,
     { nowUs, current, min, max }: { nowUs: Micros; current: number; min: number; max: number },
   ): number {
+    this.observe(current, nowUs);
     const stabilised = this.stabilise(desired, current, nowUs);
     const limited = Math.min(max, Math.max(min, this.limit(stabilised, current, nowUs)));
     if (limited !== current) this.changes.push({ atUs: nowUs, value: limited - current });

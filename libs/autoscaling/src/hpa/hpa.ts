@@ -52,6 +52,7 @@ export class Hpa implements ScalePolicy {
     const { nowUs, counts, bounds } = context;
     const [current, min, max] = [counts[role], bounds.min[role], bounds.max[role]];
     if (max === 0) return 0;
+    this.roles[role].observe(current, nowUs);
     const desired = this.proposed(role, context);
     if (desired === undefined) return current;
     return this.roles[role].normalise(desired, { nowUs, current, min, max });
