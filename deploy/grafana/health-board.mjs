@@ -39,7 +39,7 @@ export function healthBoard() {
               ...{ unit: 'short', warn: 1, bad: 3 },
               description: 'Number of engines that left without a drain since the API started.',
             },
-            'sum(baton:engines_lost_total)',
+            'sum(max by (stage) (baton:engines_lost_total))',
           ),
           stat(
             'Worker restarts',

@@ -45,14 +45,19 @@ function slo() {
     ),
     stat(
       'TTFT p99',
-      { unit: 's', description: '99 % of the requests get their first token within this time.' },
+      {
+        ...{ unit: 's', warn: 1, bad: 2 },
+        description:
+          '99 % of the requests get their first token within this time. Red from 2 s, the default of goodput_ttft.',
+      },
       quantiles('vllm:time_to_first_token_seconds')[2].expr,
     ),
     stat(
       'ITL p99',
       {
-        unit: 's',
-        description: '99 % of the gaps between two tokens of a request are at most this long.',
+        ...{ unit: 's', warn: 0.05, bad: 0.1 },
+        description:
+          '99 % of the gaps between two tokens of a request are at most this long. Red from 100 ms.',
       },
       quantiles('vllm:inter_token_latency_seconds')[2].expr,
     ),

@@ -29,7 +29,7 @@ describe('Prometheus beside a cluster that loses a worker', () => {
     );
     await waitUntil(async () => (await cluster.sumOf('running')) > 0, { what: 'tokens flow' });
     // An increase is visible only after a first scrape.
-    await waitUntil(async () => (await valueOf('sum(baton:engines_lost_total)')) === 0, {
+    await waitUntil(async () => (await valueOf('sum(max by (stage) (baton:engines_lost_total))')) === 0, {
       what: 'Prometheus shows no loss',
     });
     const [victim] = await cluster.pidsOf('decode');

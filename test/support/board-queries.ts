@@ -31,6 +31,7 @@ export interface Rule {
   readonly record?: string;
   readonly alert?: string;
   readonly expr: string;
+  readonly annotations?: Readonly<Record<string, string>>;
 }
 
 /** The recording and alert rules. */

@@ -16,6 +16,12 @@ describe('deploy/prometheus', () => {
     expect(alerts.filter((alert) => !tests.includes(`alertname: ${alert}\n`))).toEqual([]);
   });
 
+  it('describes the remedy of every alert', () => {
+    const alerts = ownRules().filter(({ alert }) => alert !== undefined);
+    const silent = alerts.filter(({ annotations = {} }) => !annotations['description']);
+    expect(silent.map(({ alert }) => alert)).toEqual([]);
+  });
+
   it('finds containers by the names of their services, at the ports they serve', () => {
     const { scrape_configs: jobs } = parse(read('deploy/prometheus/prometheus.yml')) as {
       scrape_configs: { dns_sd_configs: { names: string[]; port: number }[] }[];

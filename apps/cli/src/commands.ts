@@ -82,9 +82,9 @@ export const COMMANDS: readonly CommandRow[] = [
     name: 'policy',
     usage: '[options] <action> [modules...]',
     description: 'Write a policy, compare policies, or let a program make each decision.',
-    complete: async (command) => {
+    complete: async (command, finish) => {
       const { completePolicy } = await import('./policy/command');
-      completePolicy(command);
+      completePolicy(command, finish);
     },
   },
   {

@@ -3,8 +3,8 @@ import { make } from './element';
 /** Explanations of the parts of the page. */
 const TEXTS = {
   inFlight:
-    'Requests that this API process has accepted and not finished. "In the queue" are those that ' +
-    'no engine has taken yet.',
+    'Requests that the API processes of this port have accepted and not finished. "In the queue" ' +
+    'are those that no engine has taken yet.',
   ttft:
     'Time to first token: from the arrival of a request to its first token, over the first ' +
     'tokens of the last second. Half of them take less than the large figure, 99 % less than the ' +

@@ -29,7 +29,7 @@ export function startPage(root: HTMLElement, recording?: SavedRun): void {
   const model = new ClusterModel();
   const history = new RateHistory();
   const api: ApiClient = new ApiClient(() => showSettings(), recording && RECORDED);
-  const health = new Health();
+  const health = new Health(recording !== undefined);
   const scaling = new ScalingForm(api, model, (id) => health.expectLeave(id));
   const settings = new SettingsPanel(api, scaling.element);
   const showSettings = (): void => {
@@ -38,7 +38,7 @@ export function startPage(root: HTMLElement, recording?: SavedRun): void {
   const dialog = new TimelineDialog(api, (id) => engineNames(model.engines).get(id));
   const open = (name: string): void => void dialog.open(name);
   const headline = new Headline();
-  const healthView = new HealthView();
+  const healthView = new HealthView(recording !== undefined);
   const flow = new FlowView(model, open);
   const stepTimes = new StepTimesView();
   const charts = new Charts(history);

@@ -34,10 +34,10 @@ function recordOf(
       countedBy: { usage: 0, events: 0 },
       promptUsage: { tokens: 0, requests: 0 },
     },
-    ...{ engines: [], steps: 0, events: 0 },
+    ...{ engines: [], lives: [], steps: 0, events: 0 },
     series: {
       ...{ startUs: 0, intervalUs: 0, samples: 0 },
-      ...{ running: none, waiting: none, kvUsage: none, heldBlocks: none },
+      ...{ running: none, waiting: none, fetching: none, kvUsage: none, heldBlocks: none },
     },
   };
 }

@@ -2,7 +2,7 @@ import type { Micros } from '@baton/kernel';
 import type { IntervalHistogram } from './interval-histogram';
 import type { KvPoolRecord } from './kv-pool-summary';
 import type { RequestLog } from './request-log';
-import type { ScalingRecord } from './scaling-record';
+import type { LifeEvent, ScalingRecord } from './scaling-record';
 
 export type EngineRoleName = 'prefill' | 'decode' | 'aggregated';
 
@@ -43,6 +43,8 @@ export interface SeriesRecord {
   readonly samples: number;
   readonly running: Float32Array;
   readonly waiting: Float32Array;
+  /** The part of `waiting` whose KV is on its way from another engine. */
+  readonly fetching: Float32Array;
   readonly kvUsage: Float32Array;
   readonly heldBlocks: Float32Array;
 }
@@ -54,6 +56,8 @@ export interface RunRecord {
   /** Gaps between the tokens of one request, over all requests. */
   readonly itl: IntervalHistogram;
   readonly series: SeriesRecord;
+  /** The states that the engines entered, in order of time. */
+  readonly lives: readonly LifeEvent[];
   /** Unset: no autoscaler ran. */
   readonly scaling?: ScalingRecord;
   /** Instant of the last event. */

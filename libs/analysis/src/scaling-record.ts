@@ -31,13 +31,11 @@ export interface StartupRecord {
   readonly phases: StartupPhase[];
 }
 
-/** The joins and leaves of the engines of a run. */
+/** The decisions of the autoscaler of a run, and the starts that followed. */
 export interface ScalingRecord {
   /** Number of decisions of the autoscaler. */
   readonly decisions: number;
   readonly events: readonly ScaleEvent[];
-  /** In order of time. */
-  readonly lives: readonly LifeEvent[];
   /** In order of time. */
   readonly startups: readonly StartupRecord[];
 }

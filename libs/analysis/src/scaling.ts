@@ -114,7 +114,7 @@ interface Stretch {
   readonly present: Counts;
 }
 
-function historyOf({ scaling, endUs }: RunRecord, options: ScalingOptions): Stretch[] {
+function historyOf({ lives, endUs }: RunRecord, options: ScalingOptions): Stretch[] {
   const states = new Map<number, LifeState>();
   const present = { ...NONE };
   const ready = { ...NONE };
@@ -128,7 +128,7 @@ function historyOf({ scaling, endUs }: RunRecord, options: ScalingOptions): Stre
   };
   const { windowUs } = options.demand;
   let boundaryUs = windowUs;
-  for (const { atUs, engine, role, state } of scaling!.lives) {
+  for (const { atUs, engine, role, state } of lives) {
     for (; boundaryUs <= atUs; boundaryUs += windowUs) close(boundaryUs);
     close(atUs);
     const before = states.get(engine) ?? 'gone';

@@ -5,7 +5,7 @@ import { startupSummary } from './startups';
 const HOUR_US = 3_600_000_000;
 
 function summaryOf(...startups: StartupRecord[]) {
-  return startupSummary({ decisions: 0, events: [], lives: [], startups });
+  return startupSummary({ decisions: 0, events: [], startups });
 }
 
 describe('the starts of engines', () => {

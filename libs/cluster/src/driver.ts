@@ -1,4 +1,4 @@
-import type { RunRecord } from '@baton/analysis';
+import type { LifeEvent, LifeState, RunRecord } from '@baton/analysis';
 import type { StepFacts } from '@baton/engine';
 import { assert, type Micros } from '@baton/kernel';
 import { watchedScheduling } from '@baton/placement';
@@ -39,6 +39,7 @@ export class ClusterRun {
   private readonly telemetry: Telemetry;
   /** Undefined without an autoscaler. */
   private readonly scaling: VirtualScaling | undefined;
+  private readonly lives: LifeEvent[] = [];
   private readonly mostEngines: number;
   private readonly span: Mutable<StepSpan> = {
     ...{ engine: 0, startUs: 0, endUs: 0, steps: 0, generatedTokens: 0, promptTokens: 0 },
@@ -89,21 +90,22 @@ export class ClusterRun {
       },
       onStarting: (engine, nowUs, phases) => {
         this.telemetry.onJoin(engine);
+        this.note(engine, 'starting', nowUs);
         this.scaling?.noteStart(engine, nowUs, phases);
       },
       onFetching: (engine, fetchUs) => this.scaling?.noteFetch(engine, fetchUs),
       onReady: (engine, nowUs) => {
-        this.scaling?.note(engine, 'ready', nowUs);
+        this.note(engine, 'ready', nowUs);
         this.lifecycle.stages[engine.pool.role].add(engine, nowUs);
         this.lifecycle.onCapacity(nowUs);
       },
       onLeaving: (engine, nowUs) => {
-        this.scaling?.note(engine, 'draining', nowUs);
+        this.note(engine, 'draining', nowUs);
         this.lifecycle.stages[engine.pool.role].remove(engine, nowUs);
         this.lifecycle.onCapacity(nowUs);
       },
       onGone: (engine, nowUs) => {
-        this.scaling?.note(engine, 'gone', nowUs);
+        this.note(engine, 'gone', nowUs);
         this.telemetry.onGone(engine);
       },
     });
@@ -156,6 +158,10 @@ export class ClusterRun {
       const isAtRest = isOver && !isWriting;
       assert(!isAtRest || kvUsage === 0, `${engineId} has blocks in use after the last request`);
     }
+  }
+
+  private note({ index, pool }: VirtualEngine, state: LifeState, atUs: Micros): void {
+    this.lives.push({ atUs, engine: index, role: pool.role, state });
   }
 
   private handle(slot: number, nowUs: Micros): void {
@@ -251,13 +257,14 @@ export class ClusterRun {
   }
 
   private record(): RunRecord {
-    const { engines, telemetry, journal, nowUs } = this;
+    const { engines, telemetry, journal, lives, nowUs } = this;
     const series = telemetry.record(engines);
     return {
       log: journal.log,
       engines: engines.map((engine) => engine.record(nowUs, telemetry.usageOf(engine.index))),
       itl: journal.itl,
       series,
+      lives,
       ...(this.scaling && { scaling: this.scaling.record() }),
       endUs: nowUs,
       steps: engines.reduce((sum, { engine }) => sum + engine.counters.steps, 0),

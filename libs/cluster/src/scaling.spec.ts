@@ -70,8 +70,8 @@ describe('an autoscaler on the virtual clock', () => {
 
   it('loads an engine for its startup time before it takes work', () => {
     const written = { autoscaler: 'hpa:waiting=2', start: '1A', min: '1A', max: '2A' };
-    const { scaling } = run(scaled(BURST, written));
-    const [starting, ready] = scaling?.lives.filter(({ engine }) => engine === 1) ?? [];
+    const { lives } = run(scaled(BURST, written));
+    const [starting, ready] = lives.filter(({ engine }) => engine === 1);
     expect([starting?.state, ready?.state]).toEqual(['starting', 'ready']);
     expect(ready!.atUs - starting!.atUs).toBe(30_000);
   });
@@ -84,11 +84,11 @@ describe('an autoscaler on the virtual clock', () => {
       alone: [{ cause: 'weights', us: 90_000 }, warmUp],
       besidePeer: [{ cause: 'weights-from-peer', us: 5_000 }, warmUp],
     };
-    const { scaling } = run({
+    const { lives, scaling } = run({
       ...scenario,
       pools: scenario.pools.map((pool) => ({ ...pool, startup })),
     });
-    const [starting, ready] = scaling?.lives.filter(({ engine }) => engine === 1) ?? [];
+    const [starting, ready] = lives.filter(({ engine }) => engine === 1);
     expect(ready!.atUs - starting!.atUs).toBe(15_000);
     expect(scaling?.startups[0]).toMatchObject({
       atUs: starting!.atUs,
@@ -151,7 +151,7 @@ describe('INV-1: a cluster that scales at random', () => {
         expect([...record.log.outcome].every((code) => code === record.log.outcome[0])).toBe(true);
         expect(record.log.finishUs.every((us) => us >= 0)).toBe(true);
         const present = { prefill: 2, decode: 2, aggregated: 0 };
-        for (const { role, state } of record.scaling!.lives) {
+        for (const { role, state } of record.lives) {
           present[role] += change(state);
           expect(present[role]).toBeLessThanOrEqual(scenario.scaling!.most[role]);
           expect(present[role]).toBeGreaterThanOrEqual(0);
@@ -168,8 +168,8 @@ describe('INV-1: a cluster that scales at random', () => {
       { atUs: 1_660_875, prompt: 57, output: 53 },
       { atUs: 1_694_857, prompt: 64, output: 40 },
     ];
-    const { scaling } = run(scaled(requests, both, 987_620));
-    const decodes = scaling!.lives.filter(({ role }) => role === 'decode');
+    const { lives } = run(scaled(requests, both, 987_620));
+    const decodes = lives.filter(({ role }) => role === 'decode');
     let present = 2;
     const counts = decodes.map(({ state }) => (present += change(state)));
     expect(Math.max(...counts)).toBe(5);

@@ -1,10 +1,4 @@
-import type {
-  LifeEvent,
-  LifeState,
-  ScaleEvent,
-  ScalingRecord,
-  StartupRecord,
-} from '@baton/analysis';
+import type { ScaleEvent, ScalingRecord, StartupRecord } from '@baton/analysis';
 import {
   type Autoscaler,
   type ClusterSample,
@@ -39,7 +33,6 @@ export interface VirtualScalingParts {
 export class VirtualScaling {
   private readonly autoscaler: Autoscaler;
   private readonly events: ScaleEvent[] = [];
-  private readonly lives: LifeEvent[] = [];
   private readonly startups: StartupRecord[] = [];
   private decisions = 0;
 
@@ -67,14 +60,8 @@ export class VirtualScaling {
     if (calendar.nextUs !== Infinity) this.expectDecision(nowUs);
   }
 
-  /** An engine has entered a state. */
-  note({ index, pool }: VirtualEngine, state: LifeState, atUs: Micros): void {
-    this.lives.push({ atUs, engine: index, role: pool.role, state });
-  }
-
   noteStart(engine: VirtualEngine, atUs: Micros, phases: readonly StartupPhase[]): void {
     const { index, pool } = engine;
-    this.note(engine, 'starting', atUs);
     this.startups.push({ atUs, engine: index, role: pool.role, phases: [...phases] });
   }
 
@@ -85,8 +72,8 @@ export class VirtualScaling {
   }
 
   record(): ScalingRecord {
-    const { decisions, events, lives, startups } = this;
-    return { decisions, events, lives, startups };
+    const { decisions, events, startups } = this;
+    return { decisions, events, startups };
   }
 
   private expectDecision(nowUs: Micros): void {

@@ -5,7 +5,7 @@ import type { EngineWatcher, VirtualEngine } from './virtual-engine';
 /** Samples kept. At twice as many, the interval doubles and every second sample is dropped. */
 const MOST_SAMPLES = 512;
 const FIRST_INTERVAL_US = 10_000;
-const GAUGES = ['running', 'waiting', 'kvUsage', 'heldBlocks'] as const;
+const GAUGES = ['running', 'waiting', 'fetching', 'kvUsage', 'heldBlocks'] as const;
 
 type Gauge = (typeof GAUGES)[number];
 
@@ -28,6 +28,7 @@ export class Telemetry implements EngineWatcher {
     this.columns = {
       running: column(),
       waiting: column(),
+      fetching: column(),
       kvUsage: column(),
       heldBlocks: column(),
     };
@@ -81,11 +82,12 @@ export class Telemetry implements EngineWatcher {
       }
       return to;
     };
-    const { running, waiting, kvUsage, heldBlocks } = this.columns;
+    const { running, waiting, fetching, kvUsage, heldBlocks } = this.columns;
     return {
       ...{ startUs: 0, intervalUs, samples },
       running: dense(running),
       waiting: dense(waiting),
+      fetching: dense(fetching),
       kvUsage: dense(kvUsage),
       heldBlocks: dense(heldBlocks),
     };
@@ -105,11 +107,12 @@ export class Telemetry implements EngineWatcher {
   }
 
   private fill(engine: VirtualEngine, span: { from: number; to: number; atUs: Micros }): void {
-    const { running, waiting, kvUsage, heldBlocks } = this.columns;
+    const { running, waiting, fetching, kvUsage, heldBlocks } = this.columns;
     const now = engine.engine.gauges(span.atUs);
     for (let at = span.from; at < span.to; at++) {
       running[at] = now.running;
       waiting[at] = now.waiting + now.deferred;
+      fetching[at] = now.deferred;
       kvUsage[at] = now.kvUsage;
       heldBlocks[at] = now.heldBlocks;
     }

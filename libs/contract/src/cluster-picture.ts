@@ -92,6 +92,10 @@ export interface PictureRates {
   readonly finishedPerSecond: number;
   /** Requests that got 429 or 503 before they were queued. */
   readonly refusedPerSecond: number;
+  /** Requests that can never fit an engine (400). Unset: not a recorded run. */
+  readonly misfitsPerSecond?: number;
+  /** Requests that the cluster lost (500). Unset: not a recorded run. */
+  readonly failedPerSecond?: number;
   /** Their parts by error code, the largest first; empty in a recorded run. */
   readonly refusals: readonly PictureRefusal[];
   /**

@@ -32,9 +32,11 @@ const NOTHING: RequestDetail = { gapsUs: [], text: '', error: '', promptTokens: 
 /** A client's record has no engines. */
 const NO_ENGINES = {
   engines: [],
+  lives: [],
   series: {
     ...{ startUs: 0, intervalUs: 0, samples: 0 },
     ...{ running: new Float32Array(0), waiting: new Float32Array(0) },
+    fetching: new Float32Array(0),
     ...{ kvUsage: new Float32Array(0), heldBlocks: new Float32Array(0) },
   },
   steps: 0,

@@ -54,7 +54,7 @@ export function testRun({ requests, roles, seed = 1, samples = 900 }: TestRunOpt
   const endUs = log.finishUs.reduce((last, us) => Math.max(last, us), 0);
   const engines = roles.map((role, index) => engineOf(role, index, endUs));
   const series = seriesOf({ engines: roles.length, samples, endUs }, random);
-  return { log, engines, itl, series, endUs, steps: 1_000, events: 900 };
+  return { log, engines, itl, series, lives: [], endUs, steps: 1_000, events: 900 };
 }
 
 function engineOf(role: EngineRoleName, index: number, endUs: number): EngineRecord {
@@ -106,6 +106,7 @@ function seriesOf({ engines, samples, endUs }: SeriesShape, random: RandomStream
     samples,
     running: walk(200),
     waiting: walk(30),
+    fetching: new Float32Array(engines * samples),
     kvUsage: walk(1),
     heldBlocks: walk(400),
   };

@@ -46,6 +46,19 @@ function resultOf({ stdout, stderr }: CommandAnswer): Result {
   return JSON.parse(stdout) as Result;
 }
 
+/** Runs the work while something else blocks this process half of the time. */
+async function busily<T>(work: () => Promise<T>): Promise<T> {
+  const timer = setInterval(() => {
+    const endMs = performance.now() + 25;
+    while (performance.now() < endMs);
+  }, 50);
+  try {
+    return await work();
+  } finally {
+    clearInterval(timer);
+  }
+}
+
 const wordsOf = ({ body }: Stamp): string[] => String(body['prompt']).trim().split(' ');
 const SHORT = ['--dataset', 'random', '--random-input-len', '12', '--random-output-len', '8'];
 
@@ -63,6 +76,16 @@ describe('baton bench', () => {
     expect(resultOf(await bench(...load, '--json'))).not.toHaveProperty('slo_classes');
     const { exitCode, stderr } = await bench(...load, '--slo-class', 'chat');
     expect([exitCode, stderr]).toEqual([2, expect.stringContaining("'chat' is not")]);
+  });
+
+  it('ends with exit code 3 when this machine was too slow to send its load in time', async () => {
+    const load = [...SHORT, '--num-prompts', '20', '--request-rate', '40', '--json'];
+    const answer = await busily(() => bench(...load));
+    expect(resultOf(answer)['load_generator']).toMatchObject({
+      void: expect.any(String) as string,
+    });
+    expect(answer.exitCode).toBe(3);
+    expect(answer.stderr).toContain('this run is void: ');
   });
 
   it('takes its latency targets in the form of replay, too', async () => {

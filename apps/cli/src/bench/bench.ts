@@ -11,6 +11,7 @@ import {
 import { WorkloadBuilder } from '@baton/workload';
 import { shippedTracesText, wantsTraceList } from '@baton/workload-source';
 import { claimFolder } from '../claim-output';
+import { EXIT_CODES } from '../exit-codes';
 import { openProgress } from '../progress';
 import { say } from '../say';
 import { StopRequests } from '../up/stop-requests';
@@ -59,10 +60,11 @@ export async function runBench(flags: BenchFlags, stop: AbortSignal): Promise<Be
   return { document, exitCode: exitCodeOf(record, figures) };
 }
 
-/** The result of a run that is neither printed nor written. */
-export async function quietBench(flags: BenchFlags, stop: AbortSignal): Promise<ResultDocument> {
+/** Like `runBench`, for a result that is neither printed nor written. */
+export async function quietBench(flags: BenchFlags, stop: AbortSignal): Promise<BenchOutcome> {
   const { prepared, record, figures } = await measure(flags, stop);
-  return resultDocument(prepared, record, figures);
+  const document = resultDocument(prepared, record, figures);
+  return { document, exitCode: exitCodeOf(record, figures) };
 }
 
 interface Measured {
@@ -78,15 +80,12 @@ async function measure(flags: BenchFlags, stop: AbortSignal): Promise<Measured> 
   return { prepared, record, figures: benchmarkFigures(record.run, flags) };
 }
 
-/** Exit code of a void run: its load was sent late, or the server was late. */
-const VOID = 3;
-
 function exitCodeOf(
   { run, wasInterrupted }: MeasuredLoad,
   { completed }: BenchmarkFigures,
 ): number {
-  if (wasInterrupted || completed === 0) return 1;
-  return run.lateness.void === null ? 0 : VOID;
+  if (wasInterrupted || completed === 0) return EXIT_CODES.incomplete;
+  return run.lateness.void === null ? EXIT_CODES.done : EXIT_CODES.void;
 }
 
 /** Checks before the run that the result can be written. */

@@ -25,12 +25,21 @@ export class DemoCluster {
     this.gone = once(this.child, 'exit');
   }
 
+  /** Like `ready`. Undefined: a stop was requested before the cluster was ready. */
+  async readyUnless(stop: AbortSignal): Promise<string | undefined> {
+    const stopped = new Promise<undefined>((done) => {
+      if (stop.aborted) done(undefined);
+      stop.addEventListener('abort', () => done(undefined));
+    });
+    return Promise.race([this.ready(), stopped]);
+  }
+
   /**
    * The address of the cluster, when it is ready.
    *
    * @throws Failure with the output of the cluster when it has ended
    */
-  async ready(): Promise<string> {
+  private async ready(): Promise<string> {
     const url = new Promise<string>((resolve) => {
       for (const stream of [this.child.stdout!, this.child.stderr!]) {
         createInterface({ input: stream }).on('line', (line) => {

@@ -1,6 +1,7 @@
 import { join, resolve } from 'node:path';
 import { UsageError } from '@baton/config';
 import { parseTopology, TopologyError } from '@baton/placement';
+import { EXIT_CODES } from '../exit-codes';
 import { say } from '../say';
 import { StopRequests } from '../up/stop-requests';
 import { type BenchOutcome, claimResult, runBench } from './bench';
@@ -31,8 +32,8 @@ export async function demo(asked: string | undefined, given: Given): Promise<num
   stops.second.addEventListener('abort', () => void cluster.stop());
   try {
     say(`starting a cluster of ${topology} …`);
-    const baseUrl = await readyUnless(stops.first, cluster);
-    if (baseUrl === undefined) return 1;
+    const baseUrl = await cluster.readyUnless(stops.first);
+    if (baseUrl === undefined) return EXIT_CODES.incomplete;
     say(`the cluster is ready at ${baseUrl}; sending requests …`);
     const outcome = await runBench(readBenchFlags({ ...wanted, baseUrl }), stops.first);
     if (!planned.result.json) await showResult(planned, topology, outcome);
@@ -60,17 +61,9 @@ async function showResult(
   topology: string,
   { exitCode, document }: BenchOutcome,
 ): Promise<void> {
-  if (exitCode !== 1) {
+  if (exitCode !== EXIT_CODES.incomplete) {
     const twin = await virtualTwin(flags, topology);
     process.stdout.write(`${besideTwin(document, twin)}\n`);
   }
   process.stdout.write(`report: ${resolve(flags.result.out ?? OUT, 'report.html')}\n`);
-}
-
-/** The address of the cluster. Undefined: a stop was requested before it was ready. */
-async function readyUnless(stop: AbortSignal, cluster: DemoCluster): Promise<string | undefined> {
-  const stopped = new Promise<undefined>((done) => {
-    stop.addEventListener('abort', () => done(undefined));
-  });
-  return Promise.race([cluster.ready(), stopped]);
 }

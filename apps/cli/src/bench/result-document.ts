@@ -138,6 +138,11 @@ function ownEntries(
   };
 }
 
+/** The reason why a result is void; null when it is valid. */
+export function voidReason({ load_generator: load }: ResultDocument): string | null {
+  return (load as LoadRecord['run']['lateness']).void;
+}
+
 /** `20260821-134501`, UTC. */
 export function compactDate(date: Date): string {
   return date.toISOString().slice(0, 19).replaceAll(/[-:]/g, '').replace('T', '-');

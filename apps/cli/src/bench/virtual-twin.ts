@@ -6,7 +6,7 @@ import { mostGpus } from '@baton/scenario';
 import { withProgress } from '../progress';
 import { readReplayFlags } from '../replay/replay-flags';
 import type { BenchFlags } from './bench-flags';
-import type { ResultDocument } from './result-document';
+import { type ResultDocument, voidReason } from './result-document';
 
 /**
  * The same requests on the same cluster on the virtual clock. It has no front end of vLLM, because
@@ -28,7 +28,7 @@ export async function virtualTwin(flags: BenchFlags, topology: string): Promise<
   });
 }
 
-/** The measured figures next to the simulated ones, in a few lines. */
+/** The measured figures next to the simulated ones, in a few lines. Void figures are marked. */
 export function besideTwin(measured: ResultDocument, twin: Summary): string {
   const ms = (name: string): string => formatMs(Number(measured[`median_${name}_ms`]));
   const rows = [
@@ -43,7 +43,10 @@ export function besideTwin(measured: ResultDocument, twin: Summary): string {
   ];
   const columns = [
     { name: '' },
-    { name: 'measured', align: 'right' as const },
+    {
+      name: voidReason(measured) !== null ? 'measured (VOID)' : 'measured',
+      align: 'right' as const,
+    },
     { name: 'virtual clock', align: 'right' as const },
   ];
   return consoleTable(columns, rows);

@@ -1,5 +1,7 @@
 import { isModulePath, type ModulePath, UsageError } from '@baton/config';
 import type { Command } from 'commander';
+import type { Finish } from '../commands';
+import { EXIT_CODES } from '../exit-codes';
 import { addReplayOptions, type GivenReplayFlags } from '../replay/replay-flags';
 
 const EXAMPLES = `
@@ -18,10 +20,12 @@ Examples:
   baton policy test ./my-gate.mjs --kind flow-control --trace azure-code-2023 --topology 1P1D
   baton policy ask --trace mooncake-conversation --topology 4P4D --slo ttft=2s
   baton replay --trace mooncake-conversation --topology 4P4D --placement ./my-policy.mjs
-  baton up 2P2D --placement ./my-policy.mjs`;
+  baton up 2P2D --placement ./my-policy.mjs
+
+Exit codes of test --live: 0 done; 1 interrupted; 3 the live figures of a policy are void.`;
 
 /** Makes `command` the tools for a user's policies. Its modules are loaded when it runs. */
-export function completePolicy(command: Command): void {
+export function completePolicy(command: Command, finish: Finish): void {
   command
     .argument('<action>', 'new, test or ask')
     .argument('[modules...]', 'name of a new policy, or paths of policies')
@@ -32,13 +36,13 @@ export function completePolicy(command: Command): void {
     )
     .option('--live', 'With test: also run each policy on a live cluster.')
     .addHelpText('after', EXAMPLES)
-    .action((action: string, modules: string[], flags: GivenReplayFlags) =>
-      run(action, modules, flags),
+    .action(async (action: string, modules: string[], flags: GivenReplayFlags) =>
+      finish(await run(action, modules, flags)),
     );
   addReplayOptions(command);
 }
 
-async function run(action: string, modules: string[], given: GivenReplayFlags): Promise<void> {
+async function run(action: string, modules: string[], given: GivenReplayFlags): Promise<number> {
   const { kind = 'placement', ...flags } = given;
   if (action === 'ask') return ask(String(kind), modules, flags);
   if (action !== 'new' && action !== 'test') {
@@ -57,9 +61,10 @@ async function run(action: string, modules: string[], given: GivenReplayFlags): 
   const { writeExample } = await import('./new-policy');
   const written = modules.flatMap((name) => writeExample(name, chosen));
   process.stdout.write(`wrote ${written.join(' and ')}\n`);
+  return EXIT_CODES.done;
 }
 
-async function ask(kind: string, modules: string[], flags: GivenReplayFlags): Promise<void> {
+async function ask(kind: string, modules: string[], flags: GivenReplayFlags): Promise<number> {
   if (kind !== 'placement' && kind !== 'decode-placement' && kind !== 'scaling') {
     throw new UsageError(
       `--kind must be placement, decode-placement or scaling with policy ask, not '${kind}'.`,
@@ -71,6 +76,7 @@ async function ask(kind: string, modules: string[], flags: GivenReplayFlags): Pr
   }
   const { askProgram } = await import('./ask/ask-program');
   await askProgram(kind, flags);
+  return EXIT_CODES.done;
 }
 
 function modulePath(given: string): ModulePath {

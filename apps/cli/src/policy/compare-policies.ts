@@ -5,12 +5,13 @@ import type { PolicyFault } from '@baton/placement';
 import { prepareReplay } from '@baton/replay';
 import { mostGpus } from '@baton/scenario';
 import { basename } from 'node:path';
+import { EXIT_CODES } from '../exit-codes';
 import { withProgress } from '../progress';
 import { type GivenReplayFlags, readReplayFlags, type ReplayFlags } from '../replay/replay-flags';
 import { runWatched } from '../replay/run-watched';
 import { say } from '../say';
 import { comparisonJson, comparisonText } from './comparison-output';
-import { livePolicies } from './live-policies';
+import { liveExitCode, livePolicies } from './live-policies';
 import { configUnder, type PolicyChoice, type PolicyKind } from './policy-kinds';
 import type { PolicyOutcome, PolicyTrial } from './policy-outcome';
 import { DecisionTimer } from './timed-policy';
@@ -18,13 +19,13 @@ import { DecisionTimer } from './timed-policy';
 /**
  * `baton policy test`: replays one workload under the user's policies of one kind and under each
  * built-in one, on the virtual clock, and with `live` also on a cluster of processes. Prints a row
- * for each.
+ * for each. Returns the exit code.
  */
 export async function comparePolicies(
   kind: PolicyKind,
   own: readonly ModulePath[],
   { live: isLive, ...given }: GivenReplayFlags,
-): Promise<void> {
+): Promise<number> {
   checkUnset(kind, given);
   const modules = own.map((path) => ({ name: basename(path), options: { [kind.option]: path } }));
   const flags = readReplayFlags({ ...given, ...modules[0]!.options });
@@ -46,6 +47,7 @@ export async function comparePolicies(
   const outcomes = virtual.map((outcome, at) => ({ ...outcome, live: live?.[at] }));
   const text = flags.json ? comparisonJson(outcomes) : await comparisonText(kind, outcomes);
   process.stdout.write(text);
+  return live === undefined ? EXIT_CODES.done : liveExitCode(trials, live);
 }
 
 function checkUnset({ option, other }: PolicyKind, given: GivenReplayFlags): void {

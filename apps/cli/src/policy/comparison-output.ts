@@ -47,7 +47,7 @@ export async function comparisonText(
   const isLive = outcomes.some(({ live }) => live !== undefined);
   const clock = isLive ? ' on the virtual clock' : '';
   const virtual = outcomes.map(({ policy, summary }) => ({ policy, ms: summary.ttft_ms.mean }));
-  const live = outcomes.map(({ policy, live: seen }) => ({ policy, ms: seen?.ttft_ms ?? null }));
+  const live = outcomes.map((each) => ({ policy: liveName(each), ms: each.live?.ttft_ms ?? null }));
   return [
     ...(isLive ? ['On the virtual clock:\n'] : []),
     virtualTable(kind, outcomes, formats),
@@ -119,7 +119,7 @@ function liveTable(
 ): string {
   const names = ['policy', 'TTFT mean', 'TTFT p99', 'TPOT mean', 'goodput/s'];
   const rows = outcomes.map(({ policy, live }) => [
-    policy,
+    liveName({ policy, live }),
     formatMs(live?.ttft_ms ?? null),
     formatMs(live?.ttft_ms_p99 ?? null),
     formatMs(live?.tpot_ms ?? null),
@@ -128,6 +128,11 @@ function liveTable(
     formatNumber(live?.policy_faults ?? null),
   ]);
   return consoleTable(aligned([...names, 'completed', 'faults']), rows);
+}
+
+/** Marks a policy whose live figures are void. */
+function liveName({ policy, live }: Pick<PolicyOutcome, 'policy' | 'live'>): string {
+  return live !== undefined && live.void !== null ? `${policy} (VOID)` : policy;
 }
 
 /** @param texts columns at the left that hold text */

@@ -1,8 +1,10 @@
 import type { Slo } from '@baton/analysis';
-import { flagName } from '@baton/config';
-import { readBenchFlags } from '../bench/bench-flags';
+import { type BatonConfig, flagName } from '@baton/config';
 import { quietBench } from '../bench/bench';
+import { type BenchFlags, readBenchFlags } from '../bench/bench-flags';
 import { DemoCluster } from '../bench/demo-cluster';
+import { type ResultDocument, voidReason } from '../bench/result-document';
+import { EXIT_CODES } from '../exit-codes';
 import { partConfig, type GivenReplayFlags, type ReplayFlags } from '../replay/replay-flags';
 import { say } from '../say';
 import { StopRequests } from '../up/stop-requests';
@@ -12,6 +14,8 @@ import type { LiveFigures, PolicyTrial } from './policy-outcome';
  * Sends the workload to a cluster of processes for each policy, one after the other, and stops
  * each cluster, also on Ctrl-C. A cluster with a speedup gets its requests faster by the same
  * factor.
+ *
+ * @returns the figures of the first trials in their order; of all, unless it was interrupted
  */
 export async function livePolicies(
   trials: readonly PolicyTrial[],
@@ -21,13 +25,17 @@ export async function livePolicies(
   const figures: LiveFigures[] = [];
   try {
     for (const trial of trials) {
-      if (stops.first.aborted) break;
-      say(`${trial.choice.name}: a live cluster of ${trial.prepared.config.topology} …`);
-      figures.push(await measured(trial, { ...asked, stop: stops.first }));
+      const { name } = trial.choice;
+      say(`${name}: a live cluster of ${trial.prepared.config.topology} …`);
+      const found = await measured(trial, { ...asked, stop: stops.first });
+      if (found === undefined) break;
+      if (found.void !== null) say(`the live figures of ${name} are void: ${found.void}`);
+      figures.push(found);
     }
   } finally {
     stops.close();
   }
+  sayMissing(trials.slice(figures.length));
   return figures;
 }
 
@@ -37,32 +45,66 @@ export interface LiveTest {
   readonly given: GivenReplayFlags;
 }
 
+/** The exit code of a test with these figures. */
+export function liveExitCode(
+  trials: readonly PolicyTrial[],
+  figures: readonly LiveFigures[],
+): number {
+  if (figures.length < trials.length) return EXIT_CODES.incomplete;
+  return figures.some((each) => each.void !== null) ? EXIT_CODES.void : EXIT_CODES.done;
+}
+
+function sayMissing(trials: readonly PolicyTrial[]): void {
+  if (trials.length === 0) return;
+  const names = trials.map(({ choice }) => choice.name).join(', ');
+  say(`interrupted: no live figures of ${names}`);
+}
+
+/** Undefined: the test was interrupted. */
 async function measured(
-  { choice, prepared }: PolicyTrial,
-  { flags, given, stop }: LiveTest & { readonly stop: AbortSignal },
-): Promise<LiveFigures> {
-  const { speedup, topology, seed } = prepared.config;
-  const config = { ...partConfig(given).config, ...choice.options };
-  const { topology: _named, ...options } = config;
-  const cluster = new DemoCluster(topology, upFlags(options));
+  trial: PolicyTrial,
+  { stop, ...asked }: LiveTest & { readonly stop: AbortSignal },
+): Promise<LiveFigures | undefined> {
+  if (stop.aborted) return undefined;
+  const { config } = trial.prepared;
+  const given = { ...partConfig(asked.given).config, ...trial.choice.options };
+  const { topology: _named, ...options } = given;
+  const cluster = new DemoCluster(config.topology, upFlags(options));
   try {
-    const baseUrl = await cluster.ready();
-    const rateScale = String(speedup * Number(flags.workload.rateScale ?? 1));
-    const load = { ...flags.workload, rateScale, baseUrl, seed: String(seed), disableTqdm: true };
-    const slo = flags.slo && onWallClock(flags.slo, speedup);
-    const document = await quietBench({ ...readBenchFlags(load), slo }, stop);
-    const { request_goodput: goodput } = document as { request_goodput?: number | null };
-    return {
-      ttft_ms: Number(document['mean_ttft_ms']) * speedup,
-      ttft_ms_p99: Number(document['p99_ttft_ms']) * speedup,
-      tpot_ms: Number(document['mean_tpot_ms']) * speedup,
-      goodput_rps: goodput == null ? null : goodput / speedup,
-      completed: Number(document['completed']),
-      policy_faults: await faultsAt(baseUrl),
-    };
+    const baseUrl = await cluster.readyUnless(stop);
+    if (baseUrl === undefined) return undefined;
+    const { document } = await quietBench(loadFlags(asked.flags, config, baseUrl), stop);
+    if (document['was_interrupted'] === true) return undefined;
+    return figuresOf(document, { speedup: config.speedup, faults: await faultsAt(baseUrl) });
   } finally {
     await cluster.stop();
   }
+}
+
+function loadFlags(
+  { workload, slo }: ReplayFlags,
+  { speedup, seed }: BatonConfig,
+  baseUrl: string,
+): BenchFlags {
+  const rateScale = String(speedup * Number(workload.rateScale ?? 1));
+  const load = { ...workload, rateScale, baseUrl, seed: String(seed), disableTqdm: true };
+  return { ...readBenchFlags(load), slo: slo && onWallClock(slo, speedup) };
+}
+
+function figuresOf(
+  document: ResultDocument,
+  { speedup, faults }: { readonly speedup: number; readonly faults: number },
+): LiveFigures {
+  const { request_goodput: goodput } = document as { request_goodput?: number | null };
+  return {
+    ttft_ms: Number(document['mean_ttft_ms']) * speedup,
+    ttft_ms_p99: Number(document['p99_ttft_ms']) * speedup,
+    tpot_ms: Number(document['mean_tpot_ms']) * speedup,
+    goodput_rps: goodput == null ? null : goodput / speedup,
+    completed: Number(document['completed']),
+    policy_faults: faults,
+    void: voidReason(document),
+  };
 }
 
 function onWallClock(slo: Slo, speedup: number): Slo {

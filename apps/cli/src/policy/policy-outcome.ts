@@ -17,7 +17,7 @@ export interface PolicyOutcome {
   readonly wallSeconds: number;
   /** Null where no policy decides, as under `pull`. */
   readonly decisionsPerSecond: number | null;
-  /** Undefined: the policy ran only on the virtual clock. */
+  /** Undefined: the policy ran only on the virtual clock, or the live test was interrupted. */
   readonly live?: LiveFigures | undefined;
 }
 
@@ -31,4 +31,6 @@ export interface LiveFigures {
   readonly completed: number;
   /** Decisions that the fallback made. */
   readonly policy_faults: number;
+  /** The reason why the figures are void; null when they are valid. */
+  readonly void: string | null;
 }

@@ -1,6 +1,6 @@
 import { make, setAttribute, setText } from '../element';
-import { readableMs } from '../format';
 import type { HealthFinding, Level } from './health';
+import { sinceText } from './since-text';
 
 /** A shape for each level, in addition to its colour. */
 const SHAPES: Readonly<Record<Level, string>> = { good: '✔', busy: '▲', bad: '✖' };
@@ -11,7 +11,7 @@ export class HealthView {
   private readonly list = make('ul');
   private readonly items = new Map<string, FindingItem>();
 
-  constructor() {
+  constructor(private readonly isRecorded: boolean) {
     const attributes = { class: 'health', 'aria-label': 'Health' };
     this.element = make('section', attributes, [this.list]);
   }
@@ -30,7 +30,7 @@ export class HealthView {
   }
 
   private add(id: string): FindingItem {
-    const item = new FindingItem();
+    const item = new FindingItem(this.isRecorded);
     this.items.set(id, item);
     this.list.append(item.element);
     return item;
@@ -45,7 +45,7 @@ class FindingItem {
   private readonly detail = make('span');
   private readonly advice = make('p');
 
-  constructor() {
+  constructor(private readonly isRecorded: boolean) {
     const summary = [this.shape, this.title, ' ', this.since, ' ', this.detail];
     const details = make('details', {}, [make('summary', {}, summary), this.advice]);
     this.element = make('li', {}, [details]);
@@ -55,9 +55,7 @@ class FindingItem {
     setAttribute(this.element, 'data-level', level);
     setText(this.shape, SHAPES[level]);
     setText(this.title, title);
-    const at = new Date(sinceMs).toLocaleTimeString([], { hour12: false });
-    const length = readableMs(Math.max(0, Math.round((nowMs - sinceMs) / 1_000) * 1_000));
-    setText(this.since, `since ${at} (${length})`);
+    setText(this.since, sinceText(sinceMs, nowMs, this.isRecorded));
     setText(this.detail, detail);
     setText(this.advice, advice);
   }

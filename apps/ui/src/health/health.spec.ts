@@ -10,6 +10,7 @@ interface State {
   readonly engines: readonly PictureEngine[];
   readonly inFlight?: number;
   readonly lateShare?: number;
+  readonly misfits?: number;
   /** Requests per second by error code. */
   readonly refused?: Readonly<Record<string, number>>;
   readonly queued?: Partial<Record<Role, number>>;
@@ -29,7 +30,7 @@ function engine(id: string, more: Partial<PictureEngine> = {}): PictureEngine {
 
 /** Shows the same state four times a second until `untilMs`. */
 function watch(health: Health, state: State, fromMs: number, untilMs: number): void {
-  const { engines, inFlight = 0, refused = {}, lateShare, queued } = state;
+  const { engines, inFlight = 0, refused = {}, lateShare, queued, misfits } = state;
   const model = new ClusterModel();
   model.begin({
     ...{ api: 'a', version: '0', model: 'm', topology: '1P2D', speedup: 1, intervalMs: 250 },
@@ -48,6 +49,7 @@ function watch(health: Health, state: State, fromMs: number, untilMs: number): v
       rates: {
         ...{ ...rates, finishedPerSecond: 0, ...refusals },
         ...(lateShare === undefined ? {} : { lateShare }),
+        ...(misfits === undefined ? {} : { misfitsPerSecond: misfits }),
       },
     });
     health.update(model);
@@ -158,6 +160,28 @@ describe('the health of a cluster', () => {
     watch(health, { engines: [...PAIR, engine('D1', { state: 'draining' })] }, 0, 500);
     watch(health, { engines: PAIR }, 750, 1_000);
     expect(health.findings.map(({ id }) => id)).toEqual(['idle']);
+  });
+
+  it('reports no loss in a recorded run, whose engines leave only by order', () => {
+    const health = new Health(true);
+    watch(health, { engines: [...PAIR, engine('D1')] }, 0, 500);
+    watch(health, { engines: PAIR }, 750, 1_000);
+    expect(health.findings.map(({ id }) => id)).toEqual(['idle']);
+  });
+
+  it('distinguishes requests that fit no engine from refusals by admission', () => {
+    const health = new Health(true);
+    watch(health, { engines: PAIR, misfits: 2 }, 0, 500);
+    expect(health.findings).toMatchObject([
+      { id: 'misfits', level: 'bad', title: 'Requests fit no engine' },
+    ]);
+    expect(health.findings[0]!.detail).toMatch(/^2 requests\/s get status 400: /);
+  });
+
+  it('names the place where an injected fault is removed', () => {
+    const refusals = [{ code: 'injected_fault', perSecond: 1 }];
+    const { advice } = refusalTexts({ refusedPerSecond: 1, refusals });
+    expect(advice).toBe('Remove the fault in the panel Settings, or set the option faults to [].');
   });
 
   it('reports refusals for five seconds after the last one', () => {

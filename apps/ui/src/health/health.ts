@@ -1,9 +1,8 @@
-import type { PictureRates } from '@baton/contract';
 import type { ClusterModel } from '../cluster-model';
 import { formatOf, readableShare } from '../format';
 import { type Departed, Departures } from './departures';
-import { refusalTexts } from './refusals';
 import { type Pile, type PileName, Piles } from './piles';
+import { STAY_MS, Unserved } from './unserved';
 
 export type Level = 'good' | 'busy' | 'bad';
 const URGENCY: readonly Level[] = ['bad', 'busy', 'good'];
@@ -17,14 +16,11 @@ export interface HealthFinding {
   readonly detail: string;
   /** The meaning of the finding, and the remedy. */
   readonly advice: string;
-  /** Wall ms. */
+  /** ms of the clock of the pictures. */
   readonly sinceMs: number;
 }
 
 type Found = Omit<HealthFinding, 'sinceMs'> & { readonly sinceMs?: number };
-
-/** Time for which a finding stays after its last cause, in ms. Some causes come in bursts. */
-const STAY_MS = 5_000;
 
 /** The health of the cluster: its level, its bottleneck, and their start. */
 export class Health {
@@ -32,12 +28,16 @@ export class Health {
   private readonly departures = new Departures();
   private readonly piles = new Piles();
   private since = new Map<string, number>();
-  private refused: { readonly rates: PictureRates; readonly atMs: number } | undefined;
+  private readonly unserved = new Unserved();
   private late: { readonly share: number; readonly atMs: number } | undefined;
 
+  /** @param isRecorded in a recorded run engines leave only by order, so none is lost */
+  constructor(private readonly isRecorded = false) {}
+
   update(model: ClusterModel): void {
-    this.departures.update(model.engines, model.atMs, model.hello?.topology ?? '');
-    const found = [...this.losses(), ...this.refusals(model), ...this.shortages(model)];
+    if (!this.isRecorded) this.watchDepartures(model);
+    const unserved = this.unserved.update(model);
+    const found: Found[] = [...this.losses(), ...unserved, ...this.shortages(model)];
     found.sort((a, b) => URGENCY.indexOf(a.level) - URGENCY.indexOf(b.level));
     if (found.length === 0) found.push(model.inFlight === 0 ? IDLE : healthy(model));
     this.findings = found.map((each) => ({
@@ -57,8 +57,12 @@ export class Health {
     this.departures.clear();
     this.piles.clear();
     this.since.clear();
-    this.refused = undefined;
+    this.unserved.clear();
     this.late = undefined;
+  }
+
+  private watchDepartures({ engines, atMs, hello }: ClusterModel): void {
+    this.departures.update(engines, atMs, hello?.topology ?? '');
   }
 
   private losses(): Found[] {
@@ -80,12 +84,6 @@ export class Health {
         detail: ['Another engine replaces it.', 'Other engines replace them.'],
       }),
     ];
-  }
-
-  private refusals({ rates, atMs }: ClusterModel): Found[] {
-    if (rates && rates.refusedPerSecond > 0) this.refused = { rates, atMs };
-    if (this.refused === undefined || atMs - this.refused.atMs > STAY_MS) return [];
-    return [{ id: 'admission', level: 'bad', ...refusalTexts(this.refused.rates) }];
   }
 
   private delays({ engines, rates, atMs }: ClusterModel): Found[] {

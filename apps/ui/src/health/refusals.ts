@@ -64,7 +64,7 @@ const REASONS: Readonly<Record<string, Reason>> = {
   },
   injected_fault: {
     because: 'an injected fault refuses them',
-    remedy: 'Remove the fault in the panel Faults or with faults: {}.',
+    remedy: 'Remove the fault in the panel Settings, or set the option faults to [].',
   },
 };
 
@@ -72,8 +72,8 @@ const REASONS: Readonly<Record<string, Reason>> = {
 const UNKNOWN: Reason = {
   because: '',
   remedy:
-    'A limit of the cluster, of a tenant, or an injected fault refuses requests before they are ' +
-    'queued. Raise the limit, add engines, or send less.',
+    'A full queue, the admission policy or flow control refuses requests before they run. Raise ' +
+    'that limit, add engines, or send less.',
 };
 
 /** The texts of refusals; the most frequent reason is in the title. */

@@ -48,9 +48,15 @@ function runOf(log: RequestLog): RunRecord {
     endUs = Math.max(endUs, log.finishUs[row]!);
   }
   const empty = new Float32Array(0);
-  const gauges = { running: empty, waiting: empty, kvUsage: empty, heldBlocks: empty };
+  const gauges = {
+    running: empty,
+    waiting: empty,
+    fetching: empty,
+    kvUsage: empty,
+    heldBlocks: empty,
+  };
   const series = { startUs: 0, intervalUs: SECOND, samples: 0, ...gauges };
-  return { log, engines: [], itl, series, endUs, steps: 1, events: 1 };
+  return { log, engines: [], lives: [], itl, series, endUs, steps: 1, events: 1 };
 }
 
 function summaryOf(log: RequestLog, errors?: ModelErrors, isClosedLoop = false): Summary {

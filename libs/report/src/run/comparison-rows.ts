@@ -31,6 +31,15 @@ export function comparisonRows(comparison: Comparison): string[][] {
   ];
 }
 
+/** The reason why the recorded times are invalid. Undefined: they are valid. */
+export function voidRecording({ delivery_ms, kept_up }: Comparison): string | undefined {
+  if (kept_up) return undefined;
+  return (
+    'The machine did not keep up while this run was recorded: first tokens reached the API ' +
+    `${lateText(delivery_ms)}. Record the run again with more CPU time or fewer requests.`
+  );
+}
+
 /** Sentences on the compared requests, and on the lateness of the machine during the recording. */
 export function comparisonNotes(comparison: Comparison): readonly string[] {
   const { requests, recorded_only, simulated_only, delivery_ms, kept_up } = comparison;
@@ -41,11 +50,14 @@ export function comparisonNotes(comparison: Comparison): readonly string[] {
   const left = others
     .filter(([count]) => count > 0)
     .map(([count, where]) => `, ${formatNumber(count)} more completed ${where} only`);
-  const late = `${formatMs(delivery_ms.mean)} after their stamp (p99 ${formatMs(delivery_ms.p99)})`;
   return [
     `Over ${formatNumber(requests)} requests${left.join('')}.`,
-    `First tokens reached the API ${late}${kept_up ? '.' : ': the machine did not keep up.'}`,
+    ...(kept_up ? [`First tokens reached the API ${lateText(delivery_ms)}.`] : []),
   ];
+}
+
+function lateText({ mean, p99 }: Comparison['delivery_ms']): string {
+  return `${formatMs(mean)} after their stamp (p99 ${formatMs(p99)})`;
 }
 
 function rateRow(name: string, { recorded, simulated, error_percent }: ComparedRate): string[] {

@@ -38,11 +38,12 @@ describe('a comparison on the console', () => {
     expect(lines.find((line) => line.startsWith('output tokens/s'))).toMatch(/ 0\.0 %$/);
   });
 
-  it('reports the lateness of tokens, and marks it when it is too large', () => {
+  it('reports the lateness of tokens, and is marked as void first when it is too large', () => {
     expect(text).toContain('Over 299 requests.\n');
     expect(text).toContain('First tokens reached the API 2 ms after their stamp (p99 2 ms).\n');
     const late = consoleComparison(comparedWith(RUN, 9).comparison);
-    expect(late).toContain('(p99 9 ms): the machine did not keep up.\n');
+    expect(late).toMatch(/^\nVOID: do not use these figures\. The machine did not keep up while/);
+    expect(late).toContain('p99 9 ms');
   });
 
   it('fits a terminal of 100 columns and has no trailing blank', () => {
@@ -52,6 +53,15 @@ describe('a comparison on the console', () => {
 });
 
 describe('a comparison in a report', () => {
+  it('makes the verdict void when the machine did not keep up with the recording', () => {
+    const slo = { ttft: 1e9 };
+    const summary = summarise(RUN, { seed: 1, wallSeconds: 1, slo });
+    const parts = { run: RUN, summary, slo, title: 'A replay', subtitle: 'of a run', defaults: {} };
+    const verdictAfter = (lateMs: number): string | undefined =>
+      runReport({ ...parts, compared: comparedWith(RUN, lateMs) }).answer?.verdict;
+    expect([verdictAfter(2), verdictAfter(9)]).toEqual(['met', 'void']);
+  });
+
   it('draws the curves of both runs over the same latencies', () => {
     const charts = comparisonSections(comparedWith(RUN, 100)).slice(1) as LineChartSection[];
     expect(charts.map(({ title }) => title)).toEqual(

@@ -1,18 +1,24 @@
 import type { Comparison, Summary } from '@baton/analysis';
 import { formatNumber, formatShareWithInterval, formatWithInterval } from '../format-number';
 import type { ReportAnswer, ReportVerdict } from '../sections';
+import { voidRecording } from './comparison-rows';
 import { msText } from './headline';
 
 /** Share of all requests that must keep the SLO: the default of `baton plan --attainment`. */
 const ENOUGH = 0.9;
 
-/** The verdict on the SLO of a run, with the three figures behind it. */
+/**
+ * The verdict on the SLO of a run, with the three figures behind it. The verdict is `void` when the
+ * run was recorded on a machine that was too slow.
+ */
 export function runAnswer(summary: Summary, comparison: Comparison | undefined): ReportAnswer {
   const { ttft_ms: ttft, tpot_ms: tpot, request_rps, output_tokens_per_second: output } = summary;
   const ends = summary.intervals;
+  const whyVoid = comparison && voidRecording(comparison);
   return {
-    verdict: sloVerdict(summary),
-    sentence: comparison === undefined ? sloSentence(summary) : comparisonSentence(comparison),
+    verdict: whyVoid === undefined ? sloVerdict(summary) : 'void',
+    sentence:
+      whyVoid ?? (comparison === undefined ? sloSentence(summary) : comparisonSentence(comparison)),
     figures: [
       [
         'requests/s',

@@ -14,11 +14,11 @@ export function perfettoTrace(timeline: RequestTimeline): string {
   const none = new Float32Array(0);
   const series = {
     ...{ startUs: 0, intervalUs: 1, samples: 0 },
-    ...{ running: none, waiting: none, kvUsage: none, heldBlocks: none },
+    ...{ running: none, waiting: none, fetching: none, kvUsage: none, heldBlocks: none },
   };
   const run = {
     ...{ log, engines: engines.map(engineRecord), series, itl: new IntervalHistogram() },
-    ...{ endUs: timeline.duration_us, steps: 0, events: 0 },
+    ...{ lives: [], endUs: timeline.duration_us, steps: 0, events: 0 },
   };
   const steps = sequences.flatMap((sequence) => stepsOf(sequence, engines));
   return [...chromeTrace({ run, steps, requests: sequences.length })].join('');

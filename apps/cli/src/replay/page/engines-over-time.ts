@@ -5,20 +5,17 @@ import type { Micros } from '@baton/kernel';
 /** The engines of a run in the form of pictures, at ascending instants. */
 export class EnginesOverTime {
   private readonly states: (LifeEvent['state'] | undefined)[];
-  private readonly lives: readonly LifeEvent[];
   private next = 0;
 
   constructor(private readonly run: RunRecord) {
-    this.lives = run.scaling?.lives ?? [];
-    // Without an autoscaler, every engine of the run is present all the time.
-    const always = run.scaling === undefined ? 'ready' : undefined;
-    this.states = run.engines.map(() => always);
+    this.states = run.engines.map(() => undefined);
   }
 
   /** The present engines; `of` is the index of the engine in the run. */
   at(atUs: Micros): { readonly of: number; readonly engine: PictureEngine }[] {
-    while (this.next < this.lives.length && this.lives[this.next]!.atUs <= atUs) {
-      const { engine, state } = this.lives[this.next++]!;
+    const { lives } = this.run;
+    while (this.next < lives.length && lives[this.next]!.atUs <= atUs) {
+      const { engine, state } = lives[this.next++]!;
       this.states[engine] = state;
     }
     return this.states.flatMap((state, of) =>
@@ -37,7 +34,7 @@ export class EnginesOverTime {
       ...{ id: engineId, index: of, role, state, numBlocks },
       running: read(gauges.running),
       waiting: read(gauges.waiting),
-      fetching: 0,
+      fetching: read(gauges.fetching),
       kvUsage: Math.round(read(gauges.kvUsage) * 1e4) / 1e4,
       heldBlocks: read(gauges.heldBlocks),
       // A run has no data on single steps.

@@ -67,6 +67,33 @@ describe('pictures of a run', () => {
     expect(sum((rates) => rates.tokensPerSecond)).toBeCloseTo(tokens, 3);
   });
 
+  it('have engines that join and leave at fixed times only while they are there', async () => {
+    const changes = '1s:+1D,2s:-1D';
+    const { run, pictures } = await pictured({ topology: '1P1D', changes });
+    const countAt = (ms: number): number => {
+      const states = pictures.find(({ at }) => at >= ms)!.engines.map(({ state }) => state);
+      return states.filter((state) => state !== 'draining').length;
+    };
+    expect([countAt(500), countAt(1_500), countAt(2_500)]).toEqual([2, 3, 2]);
+    expect(run.scaling).toBeUndefined();
+  });
+
+  it('count the requests whose KV is on a slow link as fetching', async () => {
+    const { pictures } = await pictured({ topology: '1P1D', kvCacheTransferLatency: '400' });
+    const decodes = pictures.flatMap(({ engines }) => engines.filter(({ index }) => index === 1));
+    expect(Math.max(...decodes.map(({ fetching }) => fetching))).toBeGreaterThan(2);
+    for (const { fetching, waiting } of decodes) expect(fetching).toBeLessThanOrEqual(waiting);
+  });
+
+  it('distinguish requests that can never fit from those that admission refuses', async () => {
+    const long = { randomInputLen: '4000', maxModelLen: '2048' };
+    const { run, pictures } = await pictured({ topology: '1P1D', ...long });
+    const seconds = pictureIntervalUs(run.endUs) / 1e6;
+    const misfits = pictures.map(({ rates }) => rates.misfitsPerSecond! * seconds);
+    expect(misfits.reduce((sum, count) => sum + count, 0)).toBeCloseTo(120, 6);
+    expect(pictures.every(({ rates }) => rates.refusedPerSecond === 0)).toBe(true);
+  });
+
   it('have the current engines while the cluster scales', async () => {
     const { pictures } = await pictured(SCALED);
     const counts = pictures.map(({ engines }) => engines.length);

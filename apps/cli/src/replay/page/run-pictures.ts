@@ -1,4 +1,11 @@
-import { NEVER, overTime, type RequestLog, type RunRecord, tpotOf } from '@baton/analysis';
+import {
+  NEVER,
+  outcomeCode,
+  overTime,
+  type RequestLog,
+  type RunRecord,
+  tpotOf,
+} from '@baton/analysis';
 import type { ClusterPicture, PictureEngine, PictureRates, RequestName } from '@baton/contract';
 import { type Micros, quantile, usToMs, usToSeconds } from '@baton/kernel';
 import { EnginesOverTime } from './engines-over-time';
@@ -9,6 +16,7 @@ const MOST_PICTURES = 600;
 const SHORTEST_US = 100_000;
 /** Most requests that one picture shows; the others are only counted. */
 const MOST_REQUESTS = 512;
+const [REJECTED, REFUSED, FAILED] = (['rejected', 'refused', 'failed'] as const).map(outcomeCode);
 const [MEDIAN, TAIL] = [0.5, 0.99];
 
 /** Simulated time between two pictures, for a run of this length. */
@@ -110,7 +118,13 @@ function ratesOver({ log, endUs }: RunRecord, intervals: number): PictureRates[]
     ...{ endUs, intervals, slo: {} },
   });
   const columns = (): number[][] => Array.from({ length: intervals }, () => []);
-  const [ttft, itl, refused] = [columns(), columns(), columns()];
+  const [ttft, itl] = [columns(), columns()];
+  const [rejected, misfits, failed] = [columns(), columns(), columns()];
+  const unserved = new Map([
+    [REJECTED, rejected],
+    [REFUSED, misfits],
+    [FAILED, failed],
+  ]);
   const put = (into: number[][], atUs: Micros, value: number): void => {
     if (atUs !== NEVER) into[Math.min(intervals - 1, Math.floor(atUs / intervalUs))]!.push(value);
   };
@@ -118,15 +132,19 @@ function ratesOver({ log, endUs }: RunRecord, intervals: number): PictureRates[]
     const [arrivalUs, firstUs] = [log.arrivalUs[row]!, log.firstTokenUs[row]!];
     put(ttft, firstUs, firstUs - arrivalUs);
     if (log.emittedTokens[row]! > 1) put(itl, log.finishUs[row]!, tpotOf(log, row));
-    if (spanOf(log, row) === undefined) put(refused, arrivalUs, row);
+    const ends = unserved.get(log.outcome[row]);
+    if (ends !== undefined) put(ends, arrivalUs, row);
   }
+  const seconds = usToSeconds(intervalUs);
   return ttft.map((firsts, i) => ({
     ttftMs: quantiles(firsts),
     itlMs: quantiles(itl[i]!),
     tokensPerSecond: outputTokens[i]!,
     requestsPerSecond: arrivals[i]!,
     finishedPerSecond: completions[i]!,
-    refusedPerSecond: refused[i]!.length / usToSeconds(intervalUs),
+    refusedPerSecond: rejected[i]!.length / seconds,
+    misfitsPerSecond: misfits[i]!.length / seconds,
+    failedPerSecond: failed[i]!.length / seconds,
     refusals: [],
   }));
 }
