@@ -39,6 +39,7 @@ describe('nest build', () => {
     for (const app of ['api', 'prefill', 'decode'])
       expect(built).toContain(`apps/${app}/src/main.js`);
     expect(built.filter((file) => file.includes('.spec.'))).toEqual([]);
+    expect(built.filter((file) => /^(apps|libs)\/[^/]+\/test\b/.test(file))).toEqual([]);
 
     // Port 0 selects any free port. The log names it.
     const env = { BATON_PORT: '0', BATON_TOPOLOGY: '1P1D', BATON_LOG_LEVEL: 'info' };

@@ -10,6 +10,8 @@ export function transportTimes(config: BatonConfig): Partial<TransportTimes> {
     lockCeilingMs: Math.max(config.lockDuration, config.lockDurationMax) * MS,
     lockRenewMs: config.lockRenewInterval * MS,
     stalledCheckMs: config.stalledInterval * MS,
+    silenceMs: config.brokerSilentAfter * MS,
+    callDeadlineMs: config.brokerCallTimeout * MS,
     latenessHalfLifeMs: config.latenessHalfLife * MS,
   };
 }

@@ -103,6 +103,8 @@ export interface PictureRates {
    * latencies. Unset: they do not, or the run is on the virtual clock.
    */
   readonly lateShare?: number;
+  /** The worst recent pause of an API process, ms, when that is longer than `starved_after`. */
+  readonly apiStarvedMs?: number;
 }
 
 export interface PictureRefusal {

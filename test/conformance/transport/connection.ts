@@ -10,7 +10,8 @@ export function describeConnection(makeWorld: WorldFactory): void {
     let b: Transport;
     let events: string[];
     beforeEach(async () => {
-      world = makeWorld({ ...SHORT_TIMES, callDeadlineMs: 2_000 });
+      // Longer than a test may take: a call that waited for its deadline would fail the test.
+      world = makeWorld({ ...SHORT_TIMES, callDeadlineMs: 600_000 });
       a = await world.connect();
       b = await world.connect();
       events = [];
@@ -38,7 +39,7 @@ export function describeConnection(makeWorld: WorldFactory): void {
       await waitUntil(() => received.includes('after'), { what: 'the message has arrived' });
     });
 
-    it('refuses every call at once while it is lost', async () => {
+    it('refuses every call before its deadline while it is lost', async () => {
       await world.kill();
       const calls: (() => Promise<unknown>)[] = [
         () => a.jobs.add('prefill', [job('x')]),
@@ -62,9 +63,7 @@ export function describeConnection(makeWorld: WorldFactory): void {
         () => a.admission.tryEnter('api', 'prefill', 1, 1),
         () => a.admission.totals(),
       ];
-      const beganMs = performance.now();
       const outcomes = await Promise.allSettled(calls.map((call) => call()));
-      expect(performance.now() - beganMs).toBeLessThan(500);
       for (const outcome of outcomes) {
         expect(outcome).toMatchObject({
           status: 'rejected',
@@ -131,12 +130,10 @@ export function describeConnection(makeWorld: WorldFactory): void {
       expect(permits).toEqual(['run']);
     });
 
-    it('closes while it is lost', async () => {
+    it('closes while it is lost, before the deadline of a call', async () => {
       const taking = new Taking(b, 'prefill');
       await world.kill();
-      const beganMs = performance.now();
       await b.close();
-      expect(performance.now() - beganMs).toBeLessThan(1_500);
       expect(taking.taken).toEqual([]);
       await world.restart();
     });

@@ -82,14 +82,15 @@ function observersOf(table: SequenceTable, run: string) {
   const config = defaultConfig({ record, logRequests, speedup: 10 });
   const cluster = { find: () => undefined } as unknown as ClusterView;
   const bus = { subscribe: () => Promise.resolve(() => Promise.resolve()) };
-  const transport = { bus, isConnected: true } as unknown as Transport;
+  const punctuality = { latenessMs: () => 0 };
+  const transport = { bus, punctuality, isConnected: true } as unknown as Transport;
   return {
     metrics: new RequestMetrics(config, { maxModelLen: 8_192 } as ModelCatalog, table),
     faults: new FaultMetrics(),
     recorder: new RequestRecorder(config, IDENTITY, LOG, new CallClasses(config)),
     events: new EventLog(config, LOG),
     timelines: new Timelines(config, transport, IDENTITY, LOG, cluster),
-    meter: new RateMeter(config),
+    meter: new RateMeter(config, transport),
   };
 }
 

@@ -1,4 +1,4 @@
-import { type BatonConfig, isScaled } from '@baton/config';
+import { type BatonConfig, isScaled, transportTimes } from '@baton/config';
 import { faultReporter } from '@baton/routing';
 import { connectRedisTransport } from '@baton/transport';
 import { ChangeSchedule, type EngineStarter, LiveMembership } from '@baton/worker';
@@ -17,7 +17,7 @@ export async function followChanges(
   say: (sentence: string) => void,
 ): Promise<FollowedChanges> {
   const { redis: url = '', redisPrefix: prefix } = config;
-  const transport = await connectRedisTransport({ url, prefix });
+  const transport = await connectRedisTransport({ url, prefix, times: transportTimes(config) });
   const membership = new LiveMembership({ config, transport, starter });
   const onPolicyFault = faultReporter(transport, say);
   const follower = isScaled(config)

@@ -11,6 +11,7 @@ interface State {
   readonly inFlight?: number;
   readonly lateShare?: number;
   readonly misfits?: number;
+  readonly apiStarvedMs?: number;
   /** Requests per second by error code. */
   readonly refused?: Readonly<Record<string, number>>;
   readonly queued?: Partial<Record<Role, number>>;
@@ -30,7 +31,8 @@ function engine(id: string, more: Partial<PictureEngine> = {}): PictureEngine {
 
 /** Shows the same state four times a second until `untilMs`. */
 function watch(health: Health, state: State, fromMs: number, untilMs: number): void {
-  const { engines, inFlight = 0, refused = {}, lateShare, queued, misfits } = state;
+  const { engines, inFlight = 0, refused = {}, lateShare, queued } = state;
+  const { misfits, apiStarvedMs } = state;
   const model = new ClusterModel();
   model.begin({
     ...{ api: 'a', version: '0', model: 'm', topology: '1P2D', speedup: 1, intervalMs: 250 },
@@ -50,6 +52,7 @@ function watch(health: Health, state: State, fromMs: number, untilMs: number): v
         ...{ ...rates, finishedPerSecond: 0, ...refusals },
         ...(lateShare === undefined ? {} : { lateShare }),
         ...(misfits === undefined ? {} : { misfitsPerSecond: misfits }),
+        ...(apiStarvedMs === undefined ? {} : { apiStarvedMs }),
       },
     });
     health.update(model);
@@ -97,6 +100,13 @@ describe('the health of a cluster', () => {
     expect(health.findings[0]!.detail).toBe(
       '38 % of the tokens came late. 1 engine gets too little CPU time.',
     );
+  });
+
+  it('says that the API gets too little CPU time', () => {
+    const health = new Health();
+    watch(health, { engines: PAIR, inFlight: 9, apiStarvedMs: 900 }, 0, 0);
+    const detail = 'The API gets too little CPU time.';
+    expect(health.findings).toMatchObject([{ id: 'starved', level: 'bad', detail }]);
   });
 
   it('reports decode as the bottleneck when prefill waits for fetches of its held KV', () => {

@@ -95,6 +95,7 @@ export class Health {
     const details = [
       ...(this.late ? [`${readableShare(this.late.share)} of the tokens came late.`] : []),
       ...(starved > 0 ? [`${formatOf(starved, 'engine')} ${verb} too little CPU time.`] : []),
+      ...(rates?.apiStarvedMs === undefined ? [] : ['The API gets too little CPU time.']),
     ];
     return details.length === 0 ? [] : [{ ...TOO_SLOW, detail: details.join(' ') }];
   }

@@ -40,6 +40,16 @@ export const LIVENESS = {
       'twice, and more often to a holder that is late.',
     unit: 's',
   }),
+  brokerSilentAfter: number(0.7, [0.05, 600], {
+    help:
+      'How long the broker may answer nothing while a client waits for it. Then requests get 503 ' +
+      'until it answers again.',
+    unit: 's',
+  }),
+  brokerCallTimeout: number(5, [0.1, 3_600], {
+    help: 'How long a process waits for the answer to one call of the broker.',
+    unit: 's',
+  }),
   latenessHalfLife: number(10, [0.1, 3_600], {
     help: 'Running time of the process in which an observed pause loses half of its weight.',
     unit: 's',

@@ -1,5 +1,5 @@
 import { settle } from '../../../clock/test/manual-wall-clock';
-import type { EngineMessage } from '@baton/contract';
+import type { EngineJob, EngineMessage } from '@baton/contract';
 import { Engine } from '@baton/engine';
 import { channels } from '@baton/transport';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -181,6 +181,31 @@ describe('engine hosts under faults', () => {
     expect(host.presence().gauges.running).toBe(0);
     expect(world.blocksInUse()).toBe(0);
     expect(world.of(1)).toHaveLength(received);
+  });
+
+  /** Asks for another run of a request that may have only one. */
+  async function permitOfOnlyRun({ requestId, submission, apiId }: EngineJob): Promise<string> {
+    const place = { stage: 'aggregated', engineId: 'other' } as const;
+    const start = { requestId, submission, apiId, ...place, maxRuns: 1 };
+    return (await world.api.ledger.begin(start)).kind;
+  }
+
+  it('withdraw the run of a late worker from the count of its request', async () => {
+    await world.host('aggregated');
+    const job = await world.submit(1, { flow: 'local', outputTokens: 400 });
+    await until(() => world.tokens(1).length > 0);
+    world.loseLocks();
+    await settle();
+    expect(await permitOfOnlyRun(job)).toBe('run');
+  });
+
+  it('leave the run of a dead worker in the count of its request', async () => {
+    const host = await world.host('aggregated');
+    const job = await world.submit(1, { flow: 'local', outputTokens: 400 });
+    await until(() => world.tokens(1).length > 0);
+    await world.kill(host);
+    await settle();
+    expect(await permitOfOnlyRun(job)).toBe('exhausted');
   });
 
   it('drop a run whose record the broker has lost: the API resubmits it', async () => {

@@ -54,6 +54,16 @@ describe('engine metrics', () => {
     expect(text).toContain('vllm:generation_tokens_total{engine="1",model_name="m"} 0');
   });
 
+  it('have the longest recent pause of a process as baton:starved_seconds', () => {
+    const { gauges, ...late } = presence(0, new EngineStats());
+    const text = render([
+      { ...late, gauges: { ...gauges, latenessMs: 1_500 } },
+      presence(1, new EngineStats()),
+    ]);
+    expect(text).toContain('baton:starved_seconds{engine="0",model_name="m"} 1.5\n');
+    expect(text).toContain('baton:starved_seconds{engine="1",model_name="m"} 0\n');
+  });
+
   it('have cumulative buckets, sum and count', () => {
     const stats = new EngineStats();
     for (const tokens of [1, 9, 9, 20_000]) stats.observe('iteration_tokens_total', tokens);

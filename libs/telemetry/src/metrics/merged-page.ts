@@ -22,6 +22,7 @@ const RULES: Readonly<Record<string, Merge>> = {
   process_max_fds: sum,
   process_start_time_seconds: Math.min,
   'baton:api_event_loop_lag_seconds': Math.max,
+  'baton:api_starved_seconds': Math.max,
   'baton:queue_age_seconds': Math.max,
   // Every process counts the same event.
   'baton:engines_lost_total': Math.max,

@@ -1,5 +1,6 @@
 import { defaultConfig } from '@baton/config';
 import { BatonError, type EngineJob, type EnginePresence } from '@baton/contract';
+import type { Transport } from '@baton/transport';
 import { describe, expect, it } from 'vitest';
 import type { ClusterView } from '../../cluster/cluster-view';
 import type { Sequence, SequenceOwner } from '../../frames/sequence';
@@ -15,6 +16,7 @@ import { pictureRatesOf } from './rates';
 import { pictureStepTimes } from './step-times';
 
 const OWNER = {} as SequenceOwner;
+const PUNCTUAL = { punctuality: { latenessMs: () => 0 } } as unknown as Transport;
 
 function jobOf(streamId: number): EngineJob {
   const arrivalUs = Math.round((performance.timeOrigin + 1_000) * 1_000);
@@ -39,7 +41,7 @@ function picturesOf(table: SequenceTable, engines: readonly string[] = []): Clus
     { living: () => living } as unknown as ClusterView,
     table,
     { waiting: () => waiting } as unknown as AdmissionGate,
-    new RateMeter(defaultConfig()),
+    new RateMeter(defaultConfig(), PUNCTUAL),
     { takenBy: () => undefined } as unknown as Timelines,
     Siblings.none(),
   );
@@ -147,7 +149,7 @@ function tell(meter: RateMeter, sequence: Sequence, news: Partial<TokenNews>): v
 
 describe('rates', () => {
   it('cover the last second, in simulated time', () => {
-    const meter = new RateMeter(defaultConfig({ speedup: 10 }));
+    const meter = new RateMeter(defaultConfig({ speedup: 10 }), PUNCTUAL);
     const sequence = open(new SequenceTable());
     const sequences = [sequence, sequence, sequence];
     meter.switchOn(1_000);
@@ -171,7 +173,7 @@ describe('rates', () => {
   });
 
   it('have the share of late tokens when it voids the latencies', () => {
-    const meter = new RateMeter(defaultConfig({ speedup: 10 }));
+    const meter = new RateMeter(defaultConfig({ speedup: 10 }), PUNCTUAL);
     const sequence = open(new SequenceTable());
     const arrive = (count: number, lateMs: number): void => {
       const stampedUs = (performance.timeOrigin + 2_000 - lateMs) * 1_000;
@@ -187,8 +189,18 @@ describe('rates', () => {
     expect(pictureRatesOf([meter.take(3_250)])).not.toHaveProperty('lateShare');
   });
 
+  it('have the worst pause of the API processes when it is longer than starved_after', () => {
+    const pausedFor = (latenessMs: number): RateMeter => {
+      const transport = { punctuality: { latenessMs: () => latenessMs } } as unknown as Transport;
+      return new RateMeter(defaultConfig({ starvedAfter: 0.5 }), transport);
+    };
+    const parts = [400, 900, 700].map((pauseMs) => pausedFor(pauseMs).take(0));
+    expect(pictureRatesOf(parts).apiStarvedMs).toBe(900);
+    expect(pictureRatesOf(parts.slice(0, 1))).not.toHaveProperty('apiStarvedMs');
+  });
+
   it('count refusals for lack of capacity, not invalid requests', () => {
-    const meter = new RateMeter(defaultConfig());
+    const meter = new RateMeter(defaultConfig(), PUNCTUAL);
     meter.switchOn(0);
     for (const code of ['admission_refused', 'model_not_found'] as const) {
       meter.refused({} as ObservedCall, new BatonError(code));
@@ -197,7 +209,7 @@ describe('rates', () => {
   });
 
   it('count refusals by their reason, the most frequent first', () => {
-    const meter = new RateMeter(defaultConfig());
+    const meter = new RateMeter(defaultConfig(), PUNCTUAL);
     meter.switchOn(0);
     for (const code of ['queue_full', 'flow_timeout', 'flow_timeout'] as const) {
       meter.refused({} as ObservedCall, new BatonError(code));
@@ -212,7 +224,7 @@ describe('rates', () => {
   });
 
   it('are counted only while a live page is open', () => {
-    const meter = new RateMeter(defaultConfig());
+    const meter = new RateMeter(defaultConfig(), PUNCTUAL);
     const observers = new Observers([meter]);
     const request = { sequences: [open(new SequenceTable())] } as unknown as ObservedRequest;
     observers.opened(request);

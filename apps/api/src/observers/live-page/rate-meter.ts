@@ -1,8 +1,9 @@
 import { IntervalHistogram, LATE_MS, type PlainHistogram } from '@baton/analysis';
 import type { BatonConfig } from '@baton/config';
 import type { BatonError, ErrorCode } from '@baton/contract';
+import type { Transport } from '@baton/transport';
 import { Inject, Injectable } from '@nestjs/common';
-import { CONFIG } from '../../tokens';
+import { CONFIG, TRANSPORT } from '../../tokens';
 import type {
   ObservedCall,
   ObservedRequest,
@@ -51,9 +52,14 @@ export class RateMeter implements RequestObserver {
   private readonly slots = Array.from({ length: SLOTS }, () => new Slot());
   private at = 0;
   private readonly speedup: number;
+  private readonly starvedAfterMs: number;
 
-  constructor(@Inject(CONFIG) { speedup }: BatonConfig) {
+  constructor(
+    @Inject(CONFIG) { speedup, starvedAfter }: BatonConfig,
+    @Inject(TRANSPORT) private readonly transport: Pick<Transport, 'punctuality'>,
+  ) {
     this.speedup = speedup;
+    this.starvedAfterMs = starvedAfter * 1_000;
   }
 
   switchOn(nowMs: number): void {
@@ -94,6 +100,7 @@ export class RateMeter implements RequestObserver {
     const sumOf = (value: (slot: Slot) => number): number =>
       slots.reduce((sum, slot) => sum + value(slot), 0);
     const codes = new Set(slots.flatMap(({ refused }) => [...refused.keys()]));
+    const pauseMs = this.transport.punctuality.latenessMs();
     const facts = {
       seconds: ((nowMs - startMs) / 1_000) * speedup,
       ttft: merged(slots.map(({ ttft }) => ttft)),
@@ -106,6 +113,7 @@ export class RateMeter implements RequestObserver {
         code,
         sumOf(({ refused }) => refused.get(code) ?? 0),
       ]),
+      starvedMs: pauseMs > this.starvedAfterMs ? pauseMs : 0,
     };
     if (nowMs - this.slot.startMs >= SLOT_MS) {
       this.at = (this.at + 1) % SLOTS;

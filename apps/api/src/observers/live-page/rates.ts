@@ -14,6 +14,8 @@ export interface RateFacts {
   readonly finished: number;
   /** Requests refused for lack of capacity, by error code. */
   readonly refused: readonly (readonly [code: string, count: number])[];
+  /** The worst recent pause of the process; 0 when it is shorter than `starved_after`. */
+  readonly starvedMs: number;
 }
 
 /** The rates of all API processes of a port together. */
@@ -24,6 +26,7 @@ export function pictureRatesOf(parts: readonly RateFacts[]): PictureRates {
     sumOf((part) => (part.seconds > 0 ? value(part) / part.seconds : 0));
   const [tokens, late] = [sumOf((part) => part.tokens), sumOf((part) => part.late)];
   const refusals = refusalsOf(parts, perSecond);
+  const apiStarvedMs = Math.max(0, ...parts.map(({ starvedMs }) => starvedMs));
   return {
     ttftMs: quantiles(parts.map(({ ttft }) => ttft)),
     itlMs: quantiles(parts.map(({ itl }) => itl)),
@@ -33,6 +36,7 @@ export function pictureRatesOf(parts: readonly RateFacts[]): PictureRates {
     refusedPerSecond: refusals.reduce((sum, part) => sum + part.perSecond, 0),
     refusals,
     ...(areTooLate(late, tokens) ? { lateShare: late / tokens } : {}),
+    ...(apiStarvedMs > 0 ? { apiStarvedMs } : {}),
   };
 }
 

@@ -1,6 +1,7 @@
 import { EventEmitter } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { defaultConfig } from '@baton/config';
+import type { Transport } from '@baton/transport';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { Siblings } from '../../siblings/siblings';
 import { Observers } from '../port/observers';
@@ -30,6 +31,8 @@ class Connection extends EventEmitter {
   }
 }
 
+const PUNCTUAL = { punctuality: { latenessMs: () => 0 } } as unknown as Transport;
+
 let taken = 0;
 let viewers: Viewers;
 
@@ -42,7 +45,7 @@ beforeEach(() => {
     forget: () => undefined,
   } as unknown as ClusterPictures;
   const identity = { apiId: 'api-test', startedAt: 0 };
-  const meter = new RateMeter(defaultConfig());
+  const meter = new RateMeter(defaultConfig(), PUNCTUAL);
   const observers = new Observers([meter]);
   const siblings = Siblings.none();
   viewers = new Viewers(defaultConfig(), identity, pictures, meter, observers, siblings);

@@ -1,18 +1,24 @@
 import { LoopLag } from '@baton/clock';
 import { renderHistogram, renderNumbers } from '@baton/telemetry';
+import type { Transport } from '@baton/transport';
 import {
+  Inject,
   Injectable,
   type OnApplicationBootstrap,
   type OnApplicationShutdown,
 } from '@nestjs/common';
 import { Listeners } from '../../http/listeners';
+import { TRANSPORT } from '../../tokens';
 
-/** The event loop of the front: its utilization, and the wait of new connections. */
+/** The event loop of the front: its utilization, its pauses, and the wait of new connections. */
 @Injectable()
 export class LoopMetrics implements OnApplicationBootstrap, OnApplicationShutdown {
   private readonly lag = new LoopLag();
 
-  constructor(private readonly listeners: Listeners) {}
+  constructor(
+    private readonly listeners: Listeners,
+    @Inject(TRANSPORT) private readonly transport: Transport,
+  ) {}
 
   onApplicationBootstrap(): void {
     this.lag.start();
@@ -28,6 +34,11 @@ export class LoopMetrics implements OnApplicationBootstrap, OnApplicationShutdow
         'baton:api_event_loop_lag_seconds',
         'How late the event loop of the front ran since the last scrape, 99th percentile.',
         this.lag.takeP99Ms() / 1_000,
+      ),
+      gauge(
+        'baton:api_starved_seconds',
+        'Longest recent pause of the front; it loses half of its weight in lateness_half_life.',
+        this.transport.punctuality.latenessMs() / 1_000,
       ),
       counter(
         'baton:api_event_loop_turns_total',
