@@ -135,7 +135,7 @@ describe('the rows of the list', () => {
 
 const COMPOSED: PictureStepTimes = {
   ...{ method: 'composed', description: 'composed from measured operators of h200_sxm' },
-  ...{ roles: ['prefill', 'decode'], outsideSteps: 0, farthestOutside: 1 },
+  ...{ roles: ['prefill', 'decode'], outsideSteps: 0, unmeasuredSteps: 0, farthestOutside: 1 },
 };
 
 describe('the line of step times', () => {
@@ -157,5 +157,13 @@ describe('the line of step times', () => {
     );
     expect(stepTimesText({ ...far, outsideSteps: 1 })).toContain('; 1 step outside');
     expect(stepTimesText({ ...far, outsideSteps: null })).not.toContain('outside');
+  });
+
+  it('says which steps have a shape that was not measured', () => {
+    const unmeasured = { ...COMPOSED, outsideSteps: 3, unmeasuredSteps: 2 };
+    expect(stepTimesText(unmeasured)).toMatch(
+      /; 1 step outside of the measured range; 2 steps of a shape that was not measured$/,
+    );
+    expect(stepTimesText({ ...unmeasured, outsideSteps: 2 })).not.toContain('range');
   });
 });

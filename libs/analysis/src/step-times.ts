@@ -21,7 +21,12 @@ export interface StepTimesSummary {
   /** Steps outside of the measured range. Null: the model has no range. */
   readonly steps_outside_range: number | null;
   /**
-   * Largest value of such a step, relative to the largest measured value. Null without such a step.
+   * Those of them of a shape of which nothing was measured, so that they have no distance from it.
+   * Null: the model has no range.
+   */
+  readonly steps_of_unmeasured_shape: number | null;
+  /**
+   * Largest value of the others, relative to the largest measured value. Null: none is above it.
    */
   readonly farthest_outside: number | null;
 }

@@ -67,7 +67,7 @@ export interface EngineGauges {
   readonly upstreamUp?: 0 | 1;
   /**
    * The farthest step outside of the measured range as a multiple of the largest measured value; 1
-   * when none was outside. Unset when the step-time model has no range.
+   * when none is above it. Unset when the step-time model has no range.
    */
   readonly farthestOutside?: number;
   /** Blocks in use when the engine was last seen idle. Unset: none. */

@@ -48,7 +48,9 @@ export interface StepTimeFacts extends StepTimeOrigin {
 
 export interface StepsOutside {
   readonly steps: number;
-  /** The farthest step as a multiple of the largest measured value; 1 when none was outside. */
+  /** Those of them of a shape of which nothing was measured. */
+  readonly unmeasured: number;
+  /** The farthest of the others as a multiple of the largest measured value; 1: none is above. */
   readonly farthest: number;
 }
 

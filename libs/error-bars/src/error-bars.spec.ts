@@ -109,7 +109,7 @@ describe('errors of a deployment', () => {
   it('are those of the GPU of each role', () => {
     const of = (role: string) => ({
       ...{ role, method: 'composed', description: '' },
-      ...{ steps_outside_range: null, farthest_outside: null },
+      ...{ steps_outside_range: null, steps_of_unmeasured_shape: null, farthest_outside: null },
     });
     const gpus = { gpu: 'h100', decodeGpu: 'b200' };
     const errors = deploymentErrors(gpus, [of('prefill'), of('decode')])(20);

@@ -6,13 +6,16 @@ const stepTimesIn = (page: string) => stepTimesOf(samplesOf(page));
 
 const MADE = 'stage="decode",method="composed",description="of \\"x\\", TP1"';
 
-function page(engines: readonly (readonly [engine: number, steps: number, far: number])[]): string {
+type Counts = readonly [engine: number, steps: number, far: number, unmeasured?: number];
+
+function page(engines: readonly Counts[]): string {
   return engines
-    .flatMap(([engine, steps, far]) => {
+    .flatMap(([engine, steps, far, unmeasured = 0]) => {
       const own = `engine="${engine}",model_name="m"`;
       return [
         `baton:step_time_info{${own},${MADE}} 1`,
         `baton:steps_outside_range_total{${own}} ${steps}`,
+        `baton:steps_of_unmeasured_shape_total{${own}} ${unmeasured}`,
         `baton:step_farthest_outside_range_ratio{${own}} ${far}`,
       ];
     })
@@ -32,7 +35,7 @@ describe('the step times on a page of metrics', () => {
     expect(stepTimesBetween(stepTimesIn(before), stepTimesIn(after))).toEqual([
       {
         ...{ role: 'decode', method: 'composed', description: 'of "x", TP1' },
-        ...{ steps_outside_range: 3, farthest_outside: 3 },
+        ...{ steps_outside_range: 3, steps_of_unmeasured_shape: 0, farthest_outside: 3 },
       },
     ]);
   });
@@ -40,6 +43,16 @@ describe('the step times on a page of metrics', () => {
   it('counts no steps before the run', () => {
     const [one] = stepTimesBetween(stepTimesIn(page([[0, 5, 2]])), stepTimesIn(page([[0, 5, 2]])));
     expect(one).toMatchObject({ steps_outside_range: 0, farthest_outside: null });
+  });
+
+  it('gives no distance of steps of a shape that was not measured', () => {
+    const [one] = stepTimesBetween(
+      stepTimesIn(page([[0, 5, 2]])),
+      stepTimesIn(page([[0, 6, 2, 1]])),
+    );
+    expect(one).toMatchObject({
+      ...{ steps_outside_range: 1, steps_of_unmeasured_shape: 1, farthest_outside: null },
+    });
   });
 
   it('is undefined for a server of another kind', () => {
@@ -52,7 +65,7 @@ describe('the step times on a page of metrics', () => {
     const [one] = stepTimesBetween([], stepTimesIn(info));
     expect(one).toEqual({
       ...{ role: 'prefill', method: 'given', description: 'c' },
-      ...{ steps_outside_range: null, farthest_outside: null },
+      ...{ steps_outside_range: null, steps_of_unmeasured_shape: null, farthest_outside: null },
     });
   });
 });

@@ -25,7 +25,11 @@ function stepTimeFacts(setup: ExecutingSetup): Pick<HostOptions, 'stepTimes'> {
   if (upstream !== undefined) return {};
   const { description, method = 'given' } = options.stepTime;
   const outside = guard && {
-    outside: () => ({ steps: guard.stepsOutsideRange, farthest: guard.farthestOutside }),
+    outside: () => ({
+      steps: guard.stepsOutsideRange,
+      unmeasured: guard.stepsOfUnmeasuredShape,
+      farthest: guard.farthestOutside,
+    }),
   };
   return { stepTimes: { method, description, ...outside } };
 }

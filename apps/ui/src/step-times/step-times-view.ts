@@ -30,9 +30,13 @@ export function stepTimesText(stepTimes: PictureStepTimes): string {
   return `Step times of ${roles.join(', ')}: ${how}${outsideText(stepTimes)}`;
 }
 
-function outsideText({ outsideSteps, farthestOutside }: PictureStepTimes): string {
-  if (outsideSteps === null || outsideSteps === 0) return '';
+function outsideText(stepTimes: PictureStepTimes): string {
+  const { outsideSteps, unmeasuredSteps: unmeasured, farthestOutside } = stepTimes;
+  const measured = (outsideSteps ?? 0) - unmeasured;
   const times = formatCount(Math.round(farthestOutside * 100) / 100);
-  const steps = formatOf(outsideSteps, 'step');
-  return `; ${steps} outside of the measured range, up to ${times} times the measured maximum`;
+  const far = farthestOutside > 1 ? `, up to ${times} times the measured maximum` : '';
+  return [
+    measured > 0 ? `; ${formatOf(measured, 'step')} outside of the measured range${far}` : '',
+    unmeasured > 0 ? `; ${formatOf(unmeasured, 'step')} of a shape that was not measured` : '',
+  ].join('');
 }

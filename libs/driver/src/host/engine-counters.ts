@@ -45,11 +45,15 @@ function optionalCounters(
   { hostTier, stepTimes }: EngineCountersParts['options'],
   tokensFromHost: number,
 ): Partial<Record<OptionalKey, number>> {
+  const outside = stepTimes?.outside?.();
   const restarts = Number(process.env['BATON_RESTARTS'] ?? 0);
   const bytes = tokensFromHost * (hostTier?.bytesPerToken ?? 0);
   return {
     process_restarts: restarts,
-    ...(stepTimes?.outside && { steps_outside_range: stepTimes.outside().steps }),
+    ...(outside && {
+      steps_outside_range: outside.steps,
+      steps_of_unmeasured_shape: outside.unmeasured,
+    }),
     ...(hostTier && {
       prompt_tokens_from_host: tokensFromHost,
       kv_offload_load_bytes: bytes,

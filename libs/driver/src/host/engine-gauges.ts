@@ -43,14 +43,11 @@ export function engineGauges(parts: EngineGaugesParts, isUpstreamUp?: boolean): 
   };
 }
 
-/** The factor of a step of which nothing similar was measured, because JSON has no infinity. */
-const FARTHEST = 1e6;
-
 function farthestOutside({
   stepTimes,
 }: Pick<DriverOptions, 'stepTimes'>): Pick<EngineGauges, 'farthestOutside'> {
   if (stepTimes?.outside === undefined) return {};
-  return { farthestOutside: Math.min(FARTHEST, stepTimes.outside().farthest) };
+  return { farthestOutside: stepTimes.outside().farthest };
 }
 
 /**

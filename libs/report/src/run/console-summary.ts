@@ -1,11 +1,5 @@
 import { mean } from '@baton/kernel';
-import type {
-  EngineRoleName,
-  EngineSummary,
-  FrontEndSummary,
-  StepTimesSummary,
-  Summary,
-} from '@baton/analysis';
+import type { EngineRoleName, EngineSummary, FrontEndSummary, Summary } from '@baton/analysis';
 import { consoleTable } from '../console-table';
 import { CONSOLE_WIDTH, wrapWords } from '../console-width';
 import {
@@ -22,6 +16,7 @@ import { classTable } from './class-table';
 import { costLines } from './cost-sections';
 import { intervalsNote, outcomes } from './headline';
 import { scalingTable } from './console-scaling';
+import { stepTimesLines } from './step-times';
 import { distributions, LATENCIES, latencyIntervals, STATISTICS } from './latency-sections';
 
 /** Columns of a fact's name. */
@@ -134,22 +129,6 @@ export function frontEndLine(frontEnd: FrontEndSummary): string {
   const { name, request_ms, prompt_token_us, dispatch } = frontEnd;
   const pass = `${request_ms} ms a request + ${prompt_token_us} µs a prompt token`;
   return `${name}: ${pass}, ${dispatch} dispatch`;
-}
-
-export function stepTimesLines(stepTimes: readonly StepTimesSummary[]): string[] {
-  return [...new Set(stepTimes.map((each) => `${each.description}${outside(each)}`))];
-}
-
-function outside({
-  steps_outside_range: steps,
-  farthest_outside: times,
-}: StepTimesSummary): string {
-  if (steps === null || steps === 0) return '';
-  if (times === null || !Number.isFinite(times)) {
-    return `; ${formatNumber(steps)} steps of a shape that was not measured`;
-  }
-  const far = `up to ${formatNumber(times)} times the measured maximum`;
-  return `; ${formatNumber(steps)} steps outside of the measured range, ${far}`;
 }
 
 /** Two lines per latency: the figures, and below them their intervals in the same unit. */

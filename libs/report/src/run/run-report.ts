@@ -11,6 +11,7 @@ import { loadSections } from './load-sections';
 import { headline } from './headline';
 import { runAnswer } from './run-answer';
 import { scalingSections } from './scaling-sections';
+import { stepTimesSections } from './step-times';
 import { timelineSection } from './timeline-section';
 
 /** A run with its facts for the report. */
@@ -54,25 +55,11 @@ export function runReport(report: RunReport): ReportPage {
       ...scalingSections(summary),
       ...engineSections(run, summary),
       timelineSection(run),
-      ...stepTimes(summary),
+      ...stepTimesSections(summary),
       ...frontEnd(summary),
       ...configuration(summary, defaults),
     ];
   }
-}
-
-function stepTimes({ step_times = [] }: Summary): ReportSection[] {
-  if (step_times.length === 0) return [];
-  const columns = ['engines', 'method', 'step times', 'steps outside the measured range'];
-  return [
-    {
-      ...{ kind: 'table', title: 'Step times' },
-      columns: columns.map((name) => ({ name })),
-      rows: step_times.map((one) => [
-        ...[one.role, one.method, one.description, one.steps_outside_range],
-      ]),
-    },
-  ];
 }
 
 function frontEnd({ front_end: settings }: Summary): ReportSection[] {

@@ -105,6 +105,17 @@ describe('the guard', () => {
     ]);
   });
 
+  it('counts steps of which nothing was measured apart, and gives them no distance', () => {
+    const valid: ValidRange = { prefillTokens: [0, 0], decodeSeqs: [1, 64] };
+    const { guard } = guarded({ ...MODEL, outsideRange: (batch) => outsideOf(valid, batch) });
+    guard.stepUs(prompt(5));
+    expect([guard.stepsOutsideRange, guard.stepsOfUnmeasuredShape]).toEqual([1, 1]);
+    expect(guard.farthestOutside).toBe(1);
+    guard.stepUs(decode(96, 96));
+    expect([guard.stepsOutsideRange, guard.stepsOfUnmeasuredShape]).toEqual([2, 1]);
+    expect(guard.farthestOutside).toBe(1.5);
+  });
+
   it('refuses to extrapolate when configured', () => {
     const { guard, told } = guarded(MODEL, true);
     expect(guard.stepUs(decode(8, 800))).toBe(500);

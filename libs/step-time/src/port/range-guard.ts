@@ -29,6 +29,7 @@ export class RangeGuard implements StepTimeModel {
   readonly tokenJitterUs?: NonNullable<StepTimeModel['tokenJitterUs']>;
   readonly pipeline?: PipelineTimes;
   private outsideSteps = 0;
+  private unmeasuredSteps = 0;
   private largestExcess = 1;
   private readonly bounded: (DecodeLaw | undefined)[] = [];
 
@@ -60,7 +61,12 @@ export class RangeGuard implements StepTimeModel {
     return this.outsideSteps;
   }
 
-  /** The farthest of these steps as a multiple of the measured maximum; 1 when none was outside. */
+  /** Those of them of a shape of which nothing was measured, so that they have no distance. */
+  get stepsOfUnmeasuredShape(): number {
+    return this.unmeasuredSteps;
+  }
+
+  /** The farthest of the others as a multiple of the measured maximum; 1: none is above it. */
   get farthestOutside(): number {
     return this.largestExcess;
   }
@@ -106,8 +112,9 @@ export class RangeGuard implements StepTimeModel {
 
   private onOutside(outside: OutsideRange): void {
     this.outsideSteps++;
-    const excess = outside.range[1] > 0 ? outside.value / outside.range[1] : Infinity;
-    this.largestExcess = Math.max(this.largestExcess, excess);
+    const [, most] = outside.range;
+    if (most === 0) this.unmeasuredSteps++;
+    else this.largestExcess = Math.max(this.largestExcess, outside.value / most);
     if (this.options.refuse) {
       throw new HardwareError(
         'outside-range',

@@ -137,9 +137,14 @@ export const BATON_FAMILIES: readonly MetricFamily[] = [
     'Steps whose batch lay outside of the range in which their step times were measured.',
     'steps_outside_range',
   ),
+  optionalCounter(
+    'baton:steps_of_unmeasured_shape_total',
+    'Steps outside of the range of a shape of which nothing was measured.',
+    'steps_of_unmeasured_shape',
+  ),
   gauge(
     'baton:step_farthest_outside_range_ratio',
-    'Largest value of a step by the largest that was measured; 1: none lay outside.',
+    'Largest value of a step by the largest that was measured; 1: none lay above it.',
     ({ gauges }) => gauges.farthestOutside,
   ),
   optionalCounter(

@@ -105,6 +105,7 @@ export type OptionalKey =
   | 'kv_offload_load_seconds'
   | 'prompt_tokens_from_host'
   | 'steps_outside_range'
+  | 'steps_of_unmeasured_shape'
   | 'process_restarts'
   | PoolKey;
 

@@ -52,7 +52,8 @@ describe('the step times of a picture', () => {
     const engine = (stage: string, method: string, steps: number, far: number): EnginePresence =>
       ({
         ...{ stage, stepTimes: { method, description: `as ${method}` } },
-        ...{ counters: { steps_outside_range: steps }, gauges: { farthestOutside: far } },
+        ...{ counters: { steps_outside_range: steps, steps_of_unmeasured_shape: steps } },
+        ...{ gauges: { farthestOutside: far } },
       }) as unknown as EnginePresence;
     const living = [
       engine('prefill', 'composed', 2, 1.5),
@@ -62,11 +63,11 @@ describe('the step times of a picture', () => {
     expect(pictureStepTimes(living)).toEqual([
       {
         ...{ method: 'composed', description: 'as composed', roles: ['prefill', 'decode'] },
-        ...{ outsideSteps: 3, farthestOutside: 3 },
+        ...{ outsideSteps: 3, unmeasuredSteps: 3, farthestOutside: 3 },
       },
       {
         ...{ method: 'calibrated', description: 'as calibrated', roles: ['decode'] },
-        ...{ outsideSteps: 0, farthestOutside: 1 },
+        ...{ outsideSteps: 0, unmeasuredSteps: 0, farthestOutside: 1 },
       },
     ]);
   });
@@ -78,7 +79,10 @@ describe('the step times of a picture', () => {
       { ...given, counters: {}, gauges: {} },
     ] as unknown as EnginePresence[];
     expect(pictureStepTimes(living)).toEqual([
-      { ...given.stepTimes, roles: ['decode'], outsideSteps: null, farthestOutside: 1 },
+      {
+        ...{ ...given.stepTimes, roles: ['decode'] },
+        ...{ outsideSteps: null, unmeasuredSteps: 0, farthestOutside: 1 },
+      },
     ]);
   });
 });

@@ -21,12 +21,16 @@ export function pictureStepTimes(living: readonly EnginePresence[]): PictureStep
 
 function entryOf({ origin, engines }: Alike): PictureStepTimes {
   const { method, description } = origin;
-  const counts = engines.flatMap(({ counters }) => counters['steps_outside_range'] ?? []);
+  const sumOf = (key: string): number | null => {
+    const counts = engines.flatMap(({ counters }) => counters[key] ?? []);
+    return counts.length === 0 ? null : counts.reduce((sum, count) => sum + count, 0);
+  };
   const farthest = engines.map(({ gauges }) => gauges.farthestOutside ?? 1);
   return {
     ...{ method, description },
     roles: [...new Set<Stage>(engines.map(({ stage }) => stage))],
-    outsideSteps: counts.length === 0 ? null : counts.reduce((sum, count) => sum + count, 0),
+    outsideSteps: sumOf('steps_outside_range'),
+    unmeasuredSteps: sumOf('steps_of_unmeasured_shape') ?? 0,
     farthestOutside: Math.max(...farthest),
   };
 }

@@ -1,0 +1,45 @@
+import type { StepTimesSummary, Summary } from '@baton/analysis';
+import { formatNumber } from '../format-number';
+import type { ReportSection } from '../sections';
+
+/** `composed from …; 12 steps outside of the measured range`. Equal lines are one. */
+export function stepTimesLines(stepTimes: readonly StepTimesSummary[]): string[] {
+  return [...new Set(stepTimes.map((each) => `${each.description}${outside(each)}`))];
+}
+
+function outside({
+  steps_outside_range: steps,
+  steps_of_unmeasured_shape: unmeasured,
+  farthest_outside: times,
+}: StepTimesSummary): string {
+  const measured = (steps ?? 0) - (unmeasured ?? 0);
+  const far = times === null ? '' : `, up to ${formatNumber(times)} times the measured maximum`;
+  return [
+    ...(measured > 0
+      ? [`; ${formatNumber(measured)} steps outside of the measured range${far}`]
+      : []),
+    ...(unmeasured ? [`; ${formatNumber(unmeasured)} steps of a shape that was not measured`] : []),
+  ].join('');
+}
+
+const COLUMNS = [
+  ...['engines', 'method', 'step times', 'steps outside the measured range'],
+  ...['of these, of a shape that was not measured', 'farthest, times the measured maximum'],
+];
+
+/** The step times of each role, and how far steps left the measured range. */
+export function stepTimesSections({
+  step_times = [],
+}: Pick<Summary, 'step_times'>): ReportSection[] {
+  if (step_times.length === 0) return [];
+  return [
+    {
+      ...{ kind: 'table', title: 'Step times' },
+      columns: COLUMNS.map((name) => ({ name })),
+      rows: step_times.map((one) => [
+        ...[one.role, one.method, one.description, one.steps_outside_range],
+        ...[one.steps_of_unmeasured_shape, one.farthest_outside],
+      ]),
+    },
+  ];
+}
