@@ -1,10 +1,32 @@
-/** The first step in which vLLM's scheduler and ours differ, in words. Undefined without one. */
+import type { TheirRun } from './vllm-driver';
+
+export interface Difference {
+  readonly step: number;
+  readonly text: string;
+}
+
+/** The first step in which vLLM's scheduler and ours differ. Undefined without one. */
 export function firstDifference(
   theirs: readonly string[],
   ours: readonly string[],
-): string | undefined {
+): Difference | undefined {
   const at = theirs.findIndex((line, i) => line !== ours[i]);
   if (at < 0 && theirs.length === ours.length) return undefined;
   const step = at < 0 ? theirs.length : at;
-  return `step ${step}: vLLM ${theirs[step]} ours ${ours[step]}`;
+  return { step, text: `step ${step}: vLLM ${theirs[step]} ours ${ours[step]}` };
+}
+
+/** A documented reason to differ: see docs/engine.md. */
+export type Reason = 'twin' | 'starves';
+
+/**
+ * The reason for which both may differ from this step on. A twin or a starving request that comes
+ * only after the first difference does not explain it.
+ */
+export function reasonFor(
+  { step }: Difference,
+  { twinAt, starvesFrom }: Pick<TheirRun, 'twinAt' | 'starvesFrom'>,
+): Reason | undefined {
+  if (twinAt !== null && twinAt <= step) return 'twin';
+  return starvesFrom !== null && starvesFrom <= step ? 'starves' : undefined;
 }

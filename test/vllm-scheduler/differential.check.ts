@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { firstDifference } from './difference';
+import { firstDifference, reasonFor } from './difference';
 import { keptRuns } from './kept-runs';
 import { ourSteps } from './our-run';
 import { type RecordedRun, recordedText, type Scheduler, SCHEDULERS, seedsFrom } from './recorded';
@@ -62,12 +62,12 @@ function compare(workload: Workload, theirs: TheirRun, seen: Seen): boolean {
     return false;
   }
   const difference = firstDifference(theirs.steps, ourSteps(workload, RULES));
-  if (difference !== undefined && theirs.foundTwin) seen.left.twin++;
-  else if (difference !== undefined && theirs.starves) seen.left.starves++;
+  const reason = difference && reasonFor(difference, theirs);
+  if (reason !== undefined) seen.left[reason]++;
   else {
     seen.compared++;
     seen.steps += theirs.steps.length;
-    if (difference !== undefined) seen.differing.push(`seed ${workload.seed}: ${difference}`);
+    if (difference !== undefined) seen.differing.push(`seed ${workload.seed}: ${difference.text}`);
   }
   return difference === undefined;
 }

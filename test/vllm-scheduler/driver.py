@@ -274,7 +274,9 @@ class Run:
         self.loading = set()
         self.ended = set()
         self.hits = {}
-        self.found_twin = False
+        self.now = 0
+        self.moved = {}
+        self.twin_at = None
         self.watch()
         for name, spec in self.specs.items():
             if spec.get("after") is None:
@@ -301,7 +303,8 @@ class Run:
 
         def found_one(key):
             block = find_one(key)
-            self.found_twin = self.found_twin or (block is not None and key in outlived)
+            if self.twin_at is None and block is not None and key in outlived:
+                self.twin_at = self.now
             return block
 
         manager.get_computed_blocks = found
@@ -334,6 +337,7 @@ class Run:
         )
         request.remote_tokens = spec.get("remote", 0)
         self.scheduler.add_request(request)
+        self.moved[name] = step
         if spec.get("abortAfter") is not None:
             self.aborts.setdefault(step + spec["abortAfter"], []).append(name)
 
@@ -343,6 +347,7 @@ class Run:
         return STOP_TOKEN if is_last and spec["stops"] else spec["base"] * 4096 + index
 
     def before(self, step):
+        self.now = step
         for name in self.arrivals.pop(step, ()):
             self.submit(name, step)
         asked = [name for name in self.aborts.pop(step, ()) if name not in self.ended]
@@ -390,6 +395,7 @@ class Run:
         running_before = list(scheduler.running)
         output = scheduler.schedule()
         batch = dict(output.num_scheduled_tokens)
+        self.moved.update(dict.fromkeys(batch, step))
         preempted = [r.request_id for r in running_before if r not in scheduler.running]
         reserved = self.take_reserved(step)
         waiting = [r.request_id for r in scheduler.waiting if not holds_blocks(r)]
@@ -433,22 +439,27 @@ class Run:
             if count and tokens and name in self.scheduler.requests:
                 self.scheduler.requests[name].spec_token_ids = [0] * count
 
+    def waits_since(self):
+        """The step in which one that waits arrived or ran last."""
+        return min(self.moved[r.request_id] for r in self.scheduler.waiting)
+
     def all(self):
         records, idle, stuck = [], 0, 0
-        starves = False
+        starves_from = None
         for step in range(MOST_STEPS):
             record = self.step(step)
             records.append(record)
             idle = 0 if not record.startswith(";") else idle + 1
             waits = idle > 0 and len(self.scheduler.waiting) > 0 and not self.loading
             stuck = stuck + 1 if waits else 0
-            starves = starves or stuck >= STUCK_STEPS
+            if starves_from is None and stuck >= STUCK_STEPS:
+                starves_from = self.waits_since()
             if len(self.ended) == len(self.specs) or idle > IDLE_STEPS:
                 break
         return {
             "steps": records,
-            "foundTwin": self.found_twin,
-            "starves": starves,
+            "twinAt": self.twin_at,
+            "starvesFrom": starves_from,
         }
 
 
@@ -521,6 +532,7 @@ class AsyncRun(Run):
             r.request_id for r in running_before if r not in scheduler.running
         ]
         batch = dict(output.num_scheduled_tokens)
+        self.moved.update(dict.fromkeys(batch, self.now))
         self.seen["last"] = batch
         for request in output.scheduled_new_reqs:
             self.seen["hits"][request.req_id] = self.hits.get(request.req_id, 0)

@@ -16,7 +16,7 @@ describe.each(SCHEDULERS)('the recorded $name of vLLM', ({ file, workloadOf, see
   it('decides step by step as ours', () => {
     const differing = runs.flatMap(({ seed, steps }) => {
       const difference = firstDifference(steps, ourSteps(workloadOf(seed)));
-      return difference === undefined ? [] : [`seed ${seed}: ${difference}`];
+      return difference === undefined ? [] : [`seed ${seed}: ${difference.text}`];
     });
     expect(differing).toEqual([]);
   });

@@ -5,10 +5,13 @@ import type { Workload } from './workload';
 
 export interface TheirRun {
   readonly steps: readonly string[];
-  /** A block was found after the eviction of another one with the same content. */
-  readonly foundTwin: boolean;
-  /** No request runs any more, though one waits. */
-  readonly starves: boolean;
+  /**
+   * The first step in which a block was found after the eviction of another one with the same
+   * content; null without one.
+   */
+  readonly twinAt: number | null;
+  /** No request runs any more, though one waits from this step on; null when none does. */
+  readonly starvesFrom: number | null;
   /** This version of vLLM does not run it. */
   readonly isRefused?: true;
 }

@@ -143,7 +143,7 @@ function optionsOf(draw: Draw): WorkloadOptions {
 
 /**
  * Some have groups of layers with a window; each group has blocks of its own. Their contents have
- * names, and no KV comes from elsewhere: see docs/engine.md.
+ * names. With a connector, these too get KV from elsewhere.
  */
 function withGroups(options: WorkloadOptions, draw: Draw): WorkloadOptions {
   if (!draw.chance(0.3)) return options;
