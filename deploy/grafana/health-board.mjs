@@ -222,7 +222,10 @@ export function healthBoard() {
           ]),
           lines(
             'Event loop lag',
-            { unit: 's', description: 'How late the event loop of a process runs its timers.' },
+            {
+              unit: 's',
+              description: 'How late the event loop of a process ran at most in the last minute.',
+            },
             [
               { expr: 'baton:api_event_loop_lag_seconds', legend: 'api {{instance}}' },
               { expr: 'baton:event_loop_lag_seconds', legend: '{{instance}}' },

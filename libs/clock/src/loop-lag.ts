@@ -1,30 +1,25 @@
-import { createHistogram } from 'node:perf_hooks';
 import { Beat } from './beat';
+import { RecentWorst } from './recent-worst';
 
 /** Interval of samples in ms: that of the fastest beat, so that no sample wakes an idle process. */
 const LAG_SAMPLING_MS = 200;
-const NS_PER_MS = 1e6;
 
 /**
  * The lateness of this process's timers: the part of every live latency that is due neither to the
  * simulation nor to the broker.
  */
 export class LoopLag {
-  private readonly histogram = createHistogram();
+  private readonly worst = new RecentWorst();
   private beat: Beat | undefined;
 
   start(): void {
-    // The smallest value of a histogram is 1 ns.
-    const note = (lateMs: number): void =>
-      this.histogram.record(1 + Math.round(lateMs * NS_PER_MS));
+    const note = (lateMs: number): void => this.worst.note(lateMs, performance.now());
     this.beat = new Beat(LAG_SAMPLING_MS, note, () => true).unref();
   }
 
-  /** The 99th percentile in ms since the last call; 0 before the first sample. */
-  takeP99Ms(): number {
-    const delayMs = this.histogram.count === 0 ? 0 : this.histogram.percentile(99) / NS_PER_MS;
-    this.histogram.reset();
-    return delayMs;
+  /** The largest in ms of the last 30 to 60 s; 0 before the first sample. */
+  worstMs(): number {
+    return this.worst.at(performance.now());
   }
 
   stop(): void {

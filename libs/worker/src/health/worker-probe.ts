@@ -32,11 +32,9 @@ export class WorkerProbe implements OnApplicationBootstrap, OnApplicationShutdow
     collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: OWN_SAMPLING_MS });
     const gauge: Gauge = new Gauge({
       name: 'baton:event_loop_lag_seconds',
-      help:
-        'How late the event loop of this process ran its timers since the last scrape, 99th ' +
-        'percentile.',
+      help: 'How late the event loop of this process ran at most in the last 30 to 60 s.',
       registers: [registry],
-      collect: () => gauge.set(lag.takeP99Ms() / 1_000),
+      collect: () => gauge.set(lag.worstMs() / 1_000),
     });
   }
 

@@ -1,6 +1,7 @@
 import { type BatonConfig, needsApiKey } from '@baton/config';
 import { VERSION } from '@baton/kernel';
 import type { JsonSchema } from '@baton/openai';
+import { isGuarded } from '../../http/access/guarded-paths';
 import { answerSchemas } from '../../http/answer-schemas';
 import type { KnownRoute } from '../../http/known-routes';
 import {
@@ -66,8 +67,6 @@ const FURTHER_FIELDS = {
 /** Statement about the operations of operators. */
 const KEYED = 'It needs the admin key, except on this machine while no key is configured.';
 
-/** Paths with these prefixes need a key when keys are set. */
-const GUARDED = /^\/(v1|v2|inference|cohere)/;
 const BEARER = { type: 'http', scheme: 'bearer' };
 
 /**
@@ -85,10 +84,12 @@ export function openApiDocument(
     const operation = route.operation ?? { tag: 'Pages' as const, summary: pattern };
     const path = pathOf(pattern, operation.star);
     const scheme = isOperators(operation) ? 'adminKey' : 'bearer';
-    const isSecured = isOperators(operation) || (hasKeys && GUARDED.test(pattern));
-    const security = isSecured ? { security: [{ [scheme]: [] }] } : {};
+    const isSecured = isOperators(operation) || (hasKeys && isGuarded({ route: pattern, path }));
+    const shown = operationOf(method, path, operation);
     paths[path] ??= {};
-    paths[path][method.toLowerCase()] = { ...operationOf(method, path, operation), ...security };
+    paths[path][method.toLowerCase()] = isSecured
+      ? { ...secured(shown, failureWithoutKey(path, config)), security: [{ [scheme]: [] }] }
+      : shown;
   }
   return {
     openapi: '3.1.0',
@@ -108,8 +109,11 @@ export function openApiDocument(
         Error: config.dialect === 'vllm' ? vllmErrorSchema() : openAiErrorSchema(),
         MessageError: messageErrorSchema(),
         ResponseError: openAiErrorSchema(),
+        KeyError: keyErrorSchema(),
       },
-      responses: Object.fromEntries(FAILURES.map((name) => [name, refusal(name)])),
+      responses: Object.fromEntries(
+        [...FAILURES, KEY_FAILURE].map((name) => [name, refusal(name)]),
+      ),
       securitySchemes: { adminKey: BEARER, ...(hasKeys ? { bearer: BEARER } : {}) },
     },
   };
@@ -212,6 +216,23 @@ const FAILURES = ['Error', 'MessageError', 'ResponseError'] as const;
 function failureOf(path: string): (typeof FAILURES)[number] {
   if (path.startsWith('/v1/messages')) return 'MessageError';
   return /^\/v1\/(responses|conversations)/.test(path) ? 'ResponseError' : 'Error';
+}
+
+/** The error of vLLM's middleware, at all paths. */
+const KEY_FAILURE = 'KeyError';
+
+function failureWithoutKey(path: string, { dialect }: Pick<BatonConfig, 'dialect'>): string {
+  return dialect === 'vllm' ? KEY_FAILURE : failureOf(path);
+}
+
+/** With the answer to a request without a valid key. */
+function secured(operation: DescribedOperation, failure: string): DescribedOperation {
+  const responses = { ...operation.responses, 401: ref(`responses/${failure}`) };
+  return { ...operation, responses };
+}
+
+function keyErrorSchema(): JsonSchema {
+  return { type: 'object', properties: { error: { const: 'Unauthorized' } }, required: ['error'] };
 }
 
 function messageErrorSchema(): JsonSchema {

@@ -35,8 +35,8 @@ describe('the description of the API', () => {
   });
   afterAll(() => fixture.stop());
 
-  const operations = () =>
-    Object.entries(document.paths).flatMap(([path, methods]) =>
+  const operations = ({ paths } = document) =>
+    Object.entries(paths).flatMap(([path, methods]) =>
       Object.entries(methods).map(([method, operation]) => ({ path, method, operation })),
     );
 
@@ -209,6 +209,40 @@ describe('the description of the API', () => {
       expect(ajv.validate(components.schemas['Error'] ?? false, error)).toBe(true);
     }
   });
+
+  it.each(['openai', 'vllm'] as const)(
+    'documents the answer without a key at every guarded operation (%s)',
+    async (dialect) => {
+      const ajv = new Ajv2020({ strict: false });
+      const config = { ...everything, dialect, apiKey: ['sk-one'], adminApiKey: 'sk-admin' };
+      const server = await ApiFixture.start({ config });
+      const shown = (await (
+        await fetch(`${server.api.url}/openapi.json`)
+      ).json()) as typeof document;
+      ajv.addSchema(shown, 'api');
+      // It needs the admin key only at the port of the cluster, and none at an engine's.
+      const mixed = new Set(['/server_info']);
+      const guarded: string[] = [];
+      for (const { path, method, operation } of operations(shown)) {
+        if (mixed.has(path)) continue;
+        const url = `${server.api.url}${path.replace(/\{\w+\}/g, 'x')}`;
+        const answer = await fetch(url, { method: method.toUpperCase() });
+        const documented = operation.responses['401'];
+        expect(documented !== undefined, `${method} ${path}`).toBe(answer.status === 401);
+        if (documented === undefined) {
+          await answer.body?.cancel();
+          continue;
+        }
+        guarded.push(path);
+        const body = await answer.text();
+        const name = String(documented['$ref']).split('/').at(-1);
+        const isFit = ajv.validate(`api#/components/schemas/${name}`, JSON.parse(body));
+        expect(isFit, `${method} ${path}: ${body}`).toBe(true);
+      }
+      await server.stop();
+      expect(guarded).toContain('/generate');
+    },
+  );
 
   it('is readable as a page without external resources', async () => {
     const answer = await fetch(`${fixture.api.url}/docs`);

@@ -72,6 +72,12 @@ describe('the acceptors of a server', () => {
     return turn - first;
   }
 
+  async function failureOf(port: number): Promise<string | undefined> {
+    const client = connect(port, '127.0.0.1');
+    const [error] = (await once(client, 'error')) as [NodeJS.ErrnoException];
+    return error.code;
+  }
+
   it('accept several connections in a turn', async () => {
     const turns = await turnsToAccept(await listenWithAll(), 32);
     expect(turns).toBeLessThanOrEqual(8);
@@ -91,6 +97,18 @@ describe('the acceptors of a server', () => {
     await until(() => all.open.size === 32);
   });
 
+  it('multiply later when the process that makes the copies could not be started', async () => {
+    const { acceptors, port } = await listen();
+    const { execPath } = process;
+    process.execPath = '/no/such/program';
+    acceptors.multiply();
+    process.execPath = execPath;
+    while (acceptors.size < 16) {
+      closeClients();
+      await connectTo(port, 32);
+    }
+  });
+
   it('share one limit', async () => {
     const all = await listenWithAll();
     let dropped = 0;
@@ -108,8 +126,7 @@ describe('the acceptors of a server', () => {
   it('close with their server', async () => {
     const { server, port } = await listenWithAll();
     server.close();
-    const client = connect(port, '127.0.0.1');
-    const [error] = (await once(client, 'error')) as [NodeJS.ErrnoException];
-    expect(error.code).toBe('ECONNREFUSED');
+    // The socket closes when the process that has made the copies has ended too.
+    await until(async () => (await failureOf(port)) === 'ECONNREFUSED');
   });
 });

@@ -16,6 +16,8 @@ const HELPER = `process.on('message', (copies, socket) => {
   next();
 })`;
 const HELPER_MS = 30_000;
+/** Time until the next try after a helper that made no copy. */
+const RETRY_MS = 1_000;
 /** A limit that no connection is below; Node 20 takes 0 for no limit. */
 const NOTHING = -1;
 
@@ -55,16 +57,23 @@ export class Acceptors {
     return 1 + this.copies.size;
   }
 
-  /** Makes the copies. Nothing changes where no process can be started. */
+  /** Makes the copies. Where no process can be started, a later queue starts another try. */
   multiply(): void {
     this.hasHelper = true;
     const helper = spawn(process.execPath, ['-e', HELPER], {
       ...{ stdio: ['ignore', 'ignore', 'ignore', 'ipc'], timeout: HELPER_MS },
     });
-    helper.on('error', () => undefined);
+    helper.on('error', () => this.noteEnd());
+    helper.on('exit', () => this.noteEnd());
     helper.on('message', (_empty, socket) => this.accept(socket as Server));
     helper.unref();
     helper.send(ACCEPTORS - 1, listeningSocketOf(this.server), () => undefined);
+  }
+
+  private noteEnd(): void {
+    if (this.copies.size > 0) return;
+    this.hasHelper = false;
+    this.lookedMs = performance.now() + RETRY_MS;
   }
 
   private isQueueLong(): boolean {

@@ -32,8 +32,8 @@ export class LoopMetrics implements OnApplicationBootstrap, OnApplicationShutdow
     return [
       gauge(
         'baton:api_event_loop_lag_seconds',
-        'How late the event loop of the front ran since the last scrape, 99th percentile.',
-        this.lag.takeP99Ms() / 1_000,
+        'How late the event loop of the front ran at most in the last 30 to 60 s.',
+        this.lag.worstMs() / 1_000,
       ),
       gauge(
         'baton:api_starved_seconds',
