@@ -105,3 +105,32 @@ describe("the view of a user's policies", () => {
     );
   });
 });
+
+describe('the load of an engine', () => {
+  it('counts of a request on its way only the tokens that are probably not cached', () => {
+    const content = [1, 2, 3, 4];
+    const seen: number[] = [];
+    const placement: OwnSpec<Policy> = {
+      ...{ kind: 'own', path: 'first.mjs' },
+      module: {
+        create: () => ({
+          choose: ({ engines }) => {
+            seen.push(engines[0]!.waitingTokens);
+            return 0;
+          },
+        }),
+      },
+    };
+    const requests = Array.from({ length: 4 }, () => ({ prompt: 70, content }));
+    const scenario = scenarioWith('2A', workloadOf(requests, BLOCK), {
+      options: { maxNumSeqs: 1 },
+      placement: {
+        ...{ prefill: placement, decode: placement },
+        ...{ decodeChoice: 'late', disaggregationThreshold: 0 },
+      },
+    });
+    simulate(scenario);
+    // The engine takes the first prompt whole. Of the others, 16 of 70 tokens are cached.
+    expect(seen).toEqual([0, 70, 70 + 54, 70 + 54 + 54]);
+  });
+});
