@@ -179,8 +179,8 @@ function checkMetricsAge({ scaleMetricsAge }: BatonConfig, intervalUs: Micros): 
   const mostSeconds = usToSeconds(intervalUs * MOST_DELAY_INTERVALS);
   if (scaleMetricsAge <= mostSeconds) return;
   throw new UsageError(
-    `scale_metrics_age ${scaleMetricsAge} s is more than ${MOST_DELAY_INTERVALS} intervals of the ` +
-      `autoscaler (${mostSeconds} s). Reduce it, or increase scale_interval.`,
+    `scale_metrics_age ${scaleMetricsAge} s is more than ${MOST_DELAY_INTERVALS} intervals of ` +
+      `the autoscaler (${mostSeconds} s). Reduce it, or increase scale_interval.`,
   );
 }
 
