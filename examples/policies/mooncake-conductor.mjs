@@ -2,11 +2,11 @@
 //
 //   TTFT = T_queue + T_prefill(length, own prefix), the lowest wins
 //
-// and an engine whose prefix is short beside the best one would fetch that prefix first. Baton
-// moves no KV between prefill engines, so that branch is left out; a hot prefix is copied by
-// computing it again. The built-in prefix-aware policy is the same, with turns between equal
-// engines. The rejection of requests whose TTFT would miss the objective is --admission slo-ttft. T_queue
-// counts full steps of 8,192 tokens. Decode engines are chosen by load.
+// and an engine whose prefix is short beside the best one would fetch that prefix first. A module
+// does not see the KV pool, so that branch is left out; a hot prefix is copied by computing it
+// again. The built-in prefix-aware policy has the branch for a KV pool, and turns between equal
+// engines. The rejection of requests whose TTFT would miss the objective is --admission slo-ttft.
+// T_queue counts full steps of 8,192 tokens. Decode engines are chosen by load.
 
 const STEP_TOKENS = 8192;
 

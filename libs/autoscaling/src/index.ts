@@ -1,4 +1,4 @@
-export { Autoscaler, changesTo } from './driver/autoscaler';
+export { Autoscaler, changesTo, MOST_DELAY_INTERVALS } from './driver/autoscaler';
 export type { AutoscalerOptions, ScaleChange } from './driver/autoscaler';
 export { AutoscalerError, checkStart, parseBounds } from './driver/bounds';
 export { type Capacities, EngineCapacity } from './policies/capacity';

@@ -1,4 +1,10 @@
-import type { AdmissionPolicy, OwnSpec, PlacementContext, Policy } from '@baton/placement';
+import type {
+  AdmissionPolicy,
+  EngineView,
+  OwnSpec,
+  PlacementContext,
+  Policy,
+} from '@baton/placement';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { runsOf } from '../../../test/support/runs';
@@ -103,5 +109,48 @@ describe("the view of a user's policies", () => {
       }),
       { numRuns: runsOf(100) },
     );
+  });
+});
+
+/** Loads that a policy reads when it places these requests, all on the first engine. */
+function loadsSeen<Load>(
+  requests: Parameters<typeof workloadOf>[0],
+  read: (engine: EngineView) => Load,
+  over: { readonly maxNumSeqs?: number; readonly metricsIntervalUs?: number } = {},
+): Load[] {
+  const seen: Load[] = [];
+  const choose: Policy['choose'] = ({ engines }) => {
+    seen.push(read(engines[0]!));
+    return 0;
+  };
+  const module = { create: () => ({ choose }) };
+  const placement: OwnSpec<Policy> = { kind: 'own', path: 'first.mjs', module };
+  const { maxNumSeqs = 8, metricsIntervalUs = 0 } = over;
+  const scenario = scenarioWith('2A', workloadOf(requests, BLOCK), {
+    options: { maxNumSeqs },
+    placement: {
+      ...{ prefill: placement, decode: placement, metricsIntervalUs },
+      ...{ decodeChoice: 'late', disaggregationThreshold: 0 },
+    },
+  });
+  simulate(scenario);
+  return seen;
+}
+
+describe('the load of an engine', () => {
+  it('counts of a request on its way only the tokens that are probably not cached', () => {
+    const requests = Array.from({ length: 4 }, () => ({ prompt: 70, content: [1, 2, 3, 4] }));
+    const seen = loadsSeen(requests, (engine) => engine.waitingTokens, { maxNumSeqs: 1 });
+    // The engine takes the first prompt whole. Of the others, 16 of 70 tokens are cached.
+    expect(seen).toEqual([0, 70, 70 + 54, 70 + 54 + 54]);
+  });
+
+  it('is that of the last scrape and the requests sent since, when metrics have an interval', () => {
+    // Each request ends some 5 ms after its arrival.
+    const requests = [0, 10, 20, 49, 50, 60].map((ms) => ({ atUs: ms * 1_000 }));
+    const seen = (metricsIntervalUs: number): number[] =>
+      loadsSeen(requests, (engine) => engine.requests, { metricsIntervalUs });
+    expect(seen(0)).toEqual([0, 0, 0, 0, 1, 0]);
+    expect(seen(50_000)).toEqual([0, 1, 2, 3, 1, 2]);
   });
 });

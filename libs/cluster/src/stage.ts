@@ -99,8 +99,7 @@ export class VirtualStage {
     this.parts.prefixes?.leave(engine.engineId);
     const { directed } = engine;
     this.directed -= directed.length;
-    engine.directedTokens = 0;
-    const stranded = Array.from({ length: directed.length }, () => directed.shift());
+    const stranded = Array.from({ length: directed.length }, () => engine.takeDirected());
     for (const row of stranded) this.parts.onStranded(row, nowUs);
   }
 
@@ -113,16 +112,17 @@ export class VirtualStage {
     if (engine !== undefined) this.take(engine, nowUs);
   }
 
-  /** Sends the row to one engine. */
+  /** Sends the row to one engine. It counts there as the tokens that are probably not cached. */
   direct(row: number, engine: VirtualEngine, nowUs: Micros): void {
-    const promptTokens = this.parts.workload.promptTokens[row]!;
-    engine.direct(row, promptTokens);
-    this.views.sent(engine, promptTokens);
+    const { prefixes } = this.parts;
+    const { request } = this.context;
+    this.describeRequest(row);
+    const cached = prefixes?.cachedTokens(engine.engineId, request) ?? 0;
+    const uncached = request.promptTokens - cached;
+    engine.direct(row, uncached);
+    this.views.sent(engine, uncached);
     this.directed++;
-    if (this.parts.prefixes !== undefined) {
-      this.describeRequest(row);
-      this.parts.prefixes.record(engine.engineId, this.context.request);
-    }
+    prefixes?.record(engine.engineId, request);
     this.refill(engine, nowUs);
   }
 
@@ -146,10 +146,8 @@ export class VirtualStage {
     if (!engine.isReady) return;
     const { directed } = engine;
     while (directed.length > 0 && engine.hasRoom(nowUs)) {
-      const row = directed.peek();
       this.directed--;
-      engine.takeDirected(this.parts.workload.promptTokens[row]!);
-      this.bring(row, engine, nowUs);
+      this.bring(engine.takeDirected(), engine, nowUs);
     }
     while (this.shared.length > 0 && engine.hasRoom(nowUs)) this.take(engine, nowUs);
   }

@@ -45,7 +45,9 @@ export class VirtualEngine implements LockstepRank, QueueTaker {
   readonly room: Room;
   /** Rows that a policy sent here and that wait for room. */
   readonly directed = new RowQueue();
-  /** Prompt tokens of `directed`. */
+  /** Prompt tokens of each of `directed` that the engine probably had not cached. */
+  private readonly uncached = new RowQueue();
+  /** The sum of them. */
   directedTokens = 0;
   state: EngineState = 'starting';
   readyUs: Micros = 0;
@@ -178,18 +180,19 @@ export class VirtualEngine implements LockstepRank, QueueTaker {
     this.ranked?.markStale();
   }
 
-  /** Queues a row that a policy sends here. */
-  direct(row: number, promptTokens: number): void {
+  /** Queues a row that a policy sends here. @param uncached prompt tokens to compute, probably */
+  direct(row: number, uncached: number): void {
     this.directed.push(row);
-    this.directedTokens += promptTokens;
+    this.uncached.push(uncached);
+    this.directedTokens += uncached;
     this.ranked?.markStale();
   }
 
-  /** Takes in the first of `directed`. */
-  takeDirected(promptTokens: number): void {
-    this.directed.shift();
-    this.directedTokens -= promptTokens;
+  /** Takes the first of `directed` out. */
+  takeDirected(): number {
+    this.directedTokens -= this.uncached.shift();
     this.ranked?.markStale();
+    return this.directed.shift();
   }
 
   /** Reads that wait for blocks here. */

@@ -7,8 +7,8 @@ import {
   type PolicyWatch,
   STRICT,
 } from './guarded';
+import { promptOnly } from './own-policy';
 import type { PlacementContext } from './policy';
-import { promptOnly } from './prompt-view';
 
 /** The router's view of the stage that would compute the prompt. */
 export interface AdmissionContext extends PlacementContext {

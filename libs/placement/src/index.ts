@@ -32,9 +32,8 @@ export type {
 } from './policy';
 export { PoolEstimate } from './pool-estimate';
 export { PrefixDirectory } from './prefix-directory';
-export { PrefixMemory } from './prefix-memory';
+export { PrefixMemory, promptBlocks } from './prefix-memory';
 export type { BlockRange } from './prefix-memory';
-export { promptBlocks } from './prompt-view';
 export { retryAfterSeconds } from './retry-after';
 export { chooseRoute } from './route';
 export type { ClusterLoad, RouteChoice, StageLoad } from './route';

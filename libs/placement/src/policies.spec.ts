@@ -2,8 +2,8 @@ import { RandomStream } from '@baton/kernel';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { buildPolicy, type PolicySpec, POLICY_KINDS } from './build-policy';
+import { promptOnly } from './own-policy';
 import type { EngineView, PlacementContext } from './policy';
-import { promptOnly } from './prompt-view';
 import { engineView, idleEngines, placementContext, placementRequest } from '../test/test-context';
 
 const count = fc.nat(1_000);

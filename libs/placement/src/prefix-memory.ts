@@ -8,6 +8,14 @@ export interface BlockRange {
 }
 
 /**
+ * Blocks that the prompt fills, of those that are listed. The others continue in the output, which
+ * no policy may know.
+ */
+export function promptBlocks(promptTokens: number, blockTokens: number, listed: number): number {
+  return Math.min(listed, Math.floor(promptTokens / blockTokens));
+}
+
+/**
  * A router's estimate of one engine's cache: the hashes of the blocks that it sent there, at most
  * the engine's number of blocks, least recently used dropped first. The engine evicts by its own
  * rules, so this is an estimate.

@@ -107,7 +107,7 @@ class Trials {
   }
 }
 
-/** A planner reads the files of a search in its own folder, where they must have the same content. */
+/** A planner reads the files of a search in its own folder; they must have the same content. */
 function assertSameFiles(files: FileSums): void {
   const own = sumsOf(Object.keys(files));
   const other = Object.keys(files).find((path) => own[path] !== files[path]);

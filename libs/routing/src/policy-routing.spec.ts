@@ -1,8 +1,11 @@
 import { ManualWallClock, settle } from '../../clock/test/manual-wall-clock';
-import { type BatonConfig, defaultConfig } from '@baton/config';
+import { type BatonConfig, defaultConfig, placerSpec } from '@baton/config';
 import type { EngineJob, EngineLoad } from '@baton/contract';
+import { RandomStream } from '@baton/kernel';
+import { Placer } from '@baton/placement';
 import { attachInProcess, channels, InProcessHub, type Transport } from '@baton/transport';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { idleEngines, placementContext } from '../../placement/test/test-context';
 import { SharedQueues } from './job-routing';
 import { buildRouting, needsLoads, PolicyRouting } from './policy-routing';
 
@@ -174,6 +177,17 @@ describe('PolicyRouting', () => {
     const read = lengthsSeen.filter((name) => /^\d+$/.test(String(name))).map(Number);
     // 100 prompt tokens fill 6 blocks of 16; two more hashes follow.
     expect(Math.max(...read)).toBe(5);
+  });
+
+  it('INV-13: draws what the virtual clock draws for the same seed', async () => {
+    await start({ placement: 'random', seed: 5 });
+    await four();
+    const spec = placerSpec(defaultConfig({ placement: 'random', seed: 5 }));
+    const placer = new Placer(spec, RandomStream.root(5).stream('placement'));
+    const context = placementContext({ engines: idleEngines(2) });
+    for (let i = 0; i < 20; i++) {
+      expect(routing.atArrival(job()).queue).toBe(`engine:p${placer.onPrefill(context)}`);
+    }
   });
 
   it('keeps a short prompt on its decode engine', async () => {

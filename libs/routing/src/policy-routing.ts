@@ -126,7 +126,9 @@ export class PolicyRouting implements JobRouting {
 
   private newPlacer(): Placer {
     const { config, role, onPolicyFault } = this.options;
-    const random = RandomStream.root(config.seed).stream(`placement ${role}`);
+    // An API draws what the virtual clock draws. The policies of workers place other requests.
+    const name = role === 'api' ? 'placement' : `placement ${role}`;
+    const random = RandomStream.root(config.seed).stream(name);
     return new Placer(this.spec, random, liveWatch(onPolicyFault));
   }
 

@@ -11,6 +11,7 @@ import {
   foresight,
   type ForesightOptions,
   KEEP,
+  MOST_DELAY_INTERVALS,
   type Objectives,
   OwnScaler,
   type OwnScalePolicy,
@@ -128,6 +129,7 @@ export function configuredAutoscaler(
   const bounds = scaleBounds(config);
   if (bounds === undefined) return undefined;
   const intervalUs = secondsToUs(usable(() => intervalOf(config)));
+  checkMetricsAge(config, intervalUs);
   const startupUs = secondsToUs(startupSeconds(config));
   // Engines that the next decision starts are ready after this span.
   const aheadUs = intervalUs + startupUs - 1;
@@ -170,6 +172,16 @@ function needsOf(
 
 function intervalOf({ autoscaler, scaleInterval }: BatonConfig): number {
   return (autoscaler && writtenInterval(autoscaler)) || scaleInterval;
+}
+
+/** The scrapes of the whole age are kept, so their number is bounded. */
+function checkMetricsAge({ scaleMetricsAge }: BatonConfig, intervalUs: Micros): void {
+  const mostSeconds = usToSeconds(intervalUs * MOST_DELAY_INTERVALS);
+  if (scaleMetricsAge <= mostSeconds) return;
+  throw new UsageError(
+    `scale_metrics_age ${scaleMetricsAge} s is more than ${MOST_DELAY_INTERVALS} intervals of ` +
+      `the autoscaler (${mostSeconds} s). Reduce it, or increase scale_interval.`,
+  );
 }
 
 function ownScaler({ scalePolicy }: BatonConfig): OwnSpec<OwnScalePolicy> | undefined {

@@ -23,8 +23,10 @@ export interface AutoscalerOptions {
   readonly metricsAgeUs: Micros;
 }
 
-/** Scrapes kept for policies that read delayed ones. */
-const MOST_SCRAPES = 1_024;
+/** Longest delay of metrics, in intervals between decisions. */
+export const MOST_DELAY_INTERVALS = 1_000;
+/** Scrapes kept for policies that read delayed ones, with the one before. */
+const MOST_SCRAPES = MOST_DELAY_INTERVALS + 2;
 
 type Counts = Record<EngineRole, number>;
 

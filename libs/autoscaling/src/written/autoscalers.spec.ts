@@ -164,13 +164,20 @@ describe("Dynamo's SLA planner", () => {
     expect(decided('sla:itl=50ms', queued, BEFORE)).toBe('2P2D');
   });
 
-  it('allows decode shorter steps when they are slower than expected', () => {
-    // 10 requests/s of 0.1 s are one at a time: 2 ms expected, 4 ms measured. 24 sequences keep
-    // 25 ms: 960 tokens/s.
-    const measured = { itl: sum(600 * 0.004, 600), e2el: sum(600 * 0.1, 600) };
-    const slow = { ...shown, totals: { ...totals, ...measured } };
-    expect(decided('sla:itl=50ms', slow, BEFORE)).toBe('2P2D');
-    expect(decided('sla:itl=5ms', slow, BEFORE)).toBe('2P2D');
+  it.each([
+    // 49 sequences keep 50 ms: 980 tokens/s.
+    ['as expected', 2, 900, '2P1D'],
+    // Correction 10, so 4 sequences keep 5 ms: 800 tokens/s.
+    ['slower than expected', 20, 900, '2P2D'],
+    ['as expected', 2, 985, '2P2D'],
+    // Correction 0.5, so 95 sequences, all that the KV holds, keep 100 ms: 990 tokens/s.
+    ['faster than expected', 1, 985, '2P1D'],
+  ])('corrects the ITL of decode steps that are %s: %d ms', (_name, itlMs, perSecond, counts) => {
+    // 10 requests/s of 0.1 s are one at a time, for which a step of 2 ms is expected.
+    const measured = { itl: sum((600 * itlMs) / 1_000, 600), e2el: sum(600 * 0.1, 600) };
+    const outputTokens = 60 * perSecond;
+    const slow = { ...shown, totals: { ...totals, outputTokens, ...measured } };
+    expect(decided('sla:itl=50ms', slow, BEFORE)).toBe(counts);
   });
 
   it('follows a trend with the Kalman predictor, the last load with the constant one', () => {

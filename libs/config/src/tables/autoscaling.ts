@@ -27,7 +27,9 @@ export const AUTOSCALING = {
     unit: 's',
   }),
   scaleMetricsAge: duration(0, [0, 3_600], {
-    help: 'Age of the newest metrics that the autoscaler sees; 0 = current ones.',
+    help:
+      'Age of the newest metrics that the autoscaler sees, at most 1,000 intervals; 0 = current ' +
+      'ones.',
     unit: 's',
   }),
 } as const;
