@@ -164,6 +164,11 @@ describe('the live page in a browser', () => {
     await queue.getByText('Requests that no engine has taken yet.').waitFor();
     await page.keyboard.press('Escape');
     expect(await queue.getAttribute('open')).toBe(null);
+    for (const part of ['.step-times-part', '.requests', '.settings']) {
+      const explained = page.locator(`${part} .explain`);
+      await explained.locator('summary').press('Enter');
+      await explained.locator('p').waitFor();
+    }
     const health = page.getByRole('region', { name: 'Health' });
     await health.locator('summary').first().press('Enter');
     await expect.poll(() => health.locator('p').first().isVisible(), PATIENT).toBe(true);

@@ -1,7 +1,10 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { decodeStep, prefillStep, stepLogLine } from '@baton/calibration';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { runCommand } from '../test/test-command';
 
 const LOAD = ['--dataset', 'random', '--num-prompts', '40', '--request-rate', '20'];
@@ -23,6 +26,33 @@ writeFileSync(
 writeFileSync(POLICY, 'export default { create: () => ({ choose: () => 0 }) };\n');
 afterAll(() => rmSync(folder, { recursive: true }));
 
+/** A slow router's log: 20 prompts for the first of two engines. */
+const ROUTED = join(folder, 'routed.jsonl');
+writeFileSync(
+  ROUTED,
+  Array.from({ length: 20 }, (_none, i) => {
+    const row = { time: 100 + i / 10, request_id: `r${i}`, prompt_tokens: 4_000, output_tokens: 4 };
+    return `${JSON.stringify({ ...row, endpoint: i < 19 ? 'one' : 'two' })}\n`;
+  }).join(''),
+);
+
+const STEPS = join(folder, 'steps.jsonl');
+writeFileSync(
+  STEPS,
+  [
+    ...[1, 4, 16, 64].map((seqs) => decodeStep(seqs, seqs * 1_000, 4 + 0.03 * seqs)),
+    ...[32, 128, 512, 2_048].map((tokens) => prefillStep({ tokens, ms: 4 + 0.01 * tokens })),
+  ]
+    .map((step) => `${stepLogLine(step)}\n`)
+    .join(''),
+);
+
+const SCALED = ['--max', '2P2D', '--autoscalers', 'hpa:ttft@prefill+kv=0.7@decode,keda:5'];
+const CLASSES = [
+  ...['--slo-classes', JSON.stringify({ interactive: { priority: 1 }, batch: { priority: 2 } })],
+  ...['--slo-mix', 'interactive=0.4,batch=0.6'],
+];
+
 /** Command lines to copy, which must not be broken. */
 const COMMAND = /^(start it|look into it): /;
 
@@ -37,6 +67,10 @@ describe('the output of a command', () => {
     ['a search for fleets', ['plan', ...PLAN, '--space', SPACE]],
     ['a test of policies', ['policy', 'test', POLICY, ...LOAD, '--topology', '2P2D']],
     ['the profiles', ['profiles', 'list']],
+    ['a comparison of autoscalers', ['plan', ...LOAD, ...SLO, ...SCALED, '--gpu-price', 'h100=2']],
+    ['a calibration', ['calibrate', '--input', STEPS]],
+    ['a shadow', ['replay', '--trace', ROUTED, '--topology', '2A', '--shadow', 'least-requests']],
+    ['SLO classes', ['replay', ...LOAD, ...CLASSES, '--topology', '2P2D']],
     ['one profile', ['profiles', 'show', '--model', 'llama-3.1-8b', '--gpu', 'h100']],
   ])('fits 100 columns: %s', async (_what, args) => {
     const { exitCode, stdout, stderr } = await runCommand(...args);
@@ -44,6 +78,27 @@ describe('the output of a command', () => {
     expect(stdout.split('\n').length).toBeGreaterThan(3);
     const wide = stdout.split('\n').filter((line) => line.length > 100 && !COMMAND.test(line));
     expect(wide).toEqual([]);
+  });
+
+  describe('for a server that fails', () => {
+    let server: Server;
+    beforeAll(async () => {
+      const reason = 'The reason of this failure is long. '.repeat(9);
+      server = createServer((_request, response) => {
+        response.writeHead(500, { 'content-type': 'application/json' });
+        response.end(JSON.stringify({ error: { message: reason } }));
+      });
+      await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    });
+    afterAll(() => server.close());
+
+    it('fits 100 columns: a bench', async () => {
+      const { port } = server.address() as AddressInfo;
+      const to = ['--base-url', `http://127.0.0.1:${port}`, '--model', 'm'];
+      const { exitCode, stdout } = await runCommand('bench', ...LOAD, ...to);
+      expect([exitCode, stdout.includes('Failures')]).toEqual([1, true]);
+      expect(stdout.split('\n').filter((line) => line.length > 100)).toEqual([]);
+    });
   });
 
   it('has every column of a plan in one table with --wide', async () => {

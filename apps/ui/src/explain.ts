@@ -20,14 +20,26 @@ const TEXTS = {
     'Requests that no engine has taken yet. Their number grows when prefill is too slow, or when ' +
     'a limit on running requests holds them back.',
   prefill:
-    'Engines that compute prompts. "Running" are sequences in the batch, "waiting" those that ' +
-    'the engine has taken but not begun. The bar is the KV cache: grey is in use, yellow is held ' +
-    'until a decode engine has fetched it.',
+    'Engines that compute prompts; each lane is one. "Running" are sequences in the batch, ' +
+    '"waiting" those that the engine has taken but not begun, "a step" is the length of the last ' +
+    'step. The bar is the KV cache: grey is in use, yellow is held until a decode engine has ' +
+    'fetched it.',
   transfer: 'Requests between prefill and decode: their KV is held, on its way, or just arrived.',
   decode:
-    'Engines that generate tokens. A square is a request; it fills from below as its tokens ' +
-    'arrive. "Waiting" includes requests whose KV is on its way.',
-  aggregated: 'Engines that compute prompts and generate tokens in the same steps.',
+    'Engines that generate tokens; each lane is one. A square is a request; it fills from below ' +
+    'as its tokens arrive. "Waiting" includes requests whose KV is on its way. "Late" is the ' +
+    'lateness of an engine that gets too little CPU time.',
+  aggregated:
+    'Engines that compute prompts and generate tokens in the same steps; each lane is one.',
+  stepTimes:
+    'Where the lengths of the steps come from, one line per method. Steps outside of the measured ' +
+    'range are extrapolated, so their lengths are less certain.',
+  requestList:
+    'The same requests as the dots above: phase, engine, tokens of the prompt, tokens received, ' +
+    'and the time for which this page has seen the request.',
+  settings:
+    'Options that change while the cluster runs, for all its processes. Faults delay, refuse or ' +
+    'break requests on purpose. Other options change only with a restart.',
   charts:
     'The scale covers the usual values. A triangle at the upper edge marks a value above the ' +
     'scale; point at the triangle to read the value.',

@@ -1,5 +1,6 @@
 import type { ApiClient } from './api-client';
 import { make, setText } from './element';
+import { explainer } from './explain';
 import { type OptionSchema, type SettingField, settingField } from './setting-field';
 
 /** Settings that are shown first; the others open on request. */
@@ -96,7 +97,11 @@ export class SettingsPanel {
       void this.apply();
     });
     this.element.append(
-      make('h2', {}, ['Settings ', make('small', {}, ['of the whole cluster, at once'])]),
+      make('h2', {}, [
+        'Settings ',
+        make('small', {}, ['of the whole cluster, at once']),
+        explainer('settings', 'a setting'),
+      ]),
       form,
       this.scaling,
       this.fixed,

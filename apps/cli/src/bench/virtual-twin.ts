@@ -20,7 +20,9 @@ export async function virtualTwin(flags: BenchFlags, topology: string): Promise<
     prepareReplay(readReplayFlags(given), process.env, onProgress),
   );
   const beganMs = performance.now();
-  const run = simulate(prepared.scenario);
+  const run = await withProgress('virtual clock', (onProgress) =>
+    simulate(prepared.scenario, { onProgress }),
+  );
   return summarise(run, {
     ...(slo === undefined ? {} : { slo }),
     ...{ gpus: mostGpus(prepared.scenario), seed },

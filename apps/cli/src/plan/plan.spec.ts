@@ -45,6 +45,18 @@ beforeAll(async () => {
   document = JSON.parse(answer.stdout) as PlanDocument;
 });
 
+describe('the page of a plan that aggregated engines win', () => {
+  it('has their lead over disaggregated ones, and none over themselves', async () => {
+    const short = ['--dataset', 'random', '--num-prompts', '100', '--random-input-len', '64'];
+    const flags = [...short, '--random-output-len', '64', ...SLO, '--gpus', '2', '--tp', '1'];
+    const { winner } = await planned(...flags, '--threads', '1', '--out', folder);
+    expect(winner.kind).toBe('aggregated');
+    const page = readFileSync(join(folder, 'plan.html'), 'utf8');
+    expect(page).toContain('<dt>more than disaggregated</dt>');
+    expect(page).not.toContain('more than aggregated');
+  });
+});
+
 describe('baton plan --json', () => {
   it('prints one document with every split, including those not simulated', () => {
     expect(answer.exitCode).toBe(0);

@@ -44,9 +44,9 @@ const test = (...more: string[]) =>
 describe('baton policy test --live', () => {
   it('ends with 0 when every row is valid', async () => {
     answerWith(documentOf(null));
-    const { exitCode, stdout } = await test();
-    expect(exitCode).toBe(EXIT_CODES.done);
-    expect(stdout).not.toContain('VOID');
+    const answer = await test();
+    expect(answer).toMatchObject({ exitCode: EXIT_CODES.done });
+    expect(answer.stdout).not.toContain('VOID');
   });
 
   it('marks a void row, and ends with the exit code of a void bench', async () => {

@@ -87,7 +87,7 @@ function loadFlags(
   baseUrl: string,
 ): BenchFlags {
   const rateScale = String(speedup * Number(workload.rateScale ?? 1));
-  const load = { ...workload, rateScale, baseUrl, seed: String(seed), disableTqdm: true };
+  const load = { ...workload, rateScale, baseUrl, seed: String(seed) };
   return { ...readBenchFlags(load), slo: slo && onWallClock(slo, speedup) };
 }
 

@@ -103,7 +103,8 @@ function quoted(text: string): string {
 
 /** A few lines after the table of a replay. */
 export async function shadowText(shadow: ShadowSummary): Promise<string> {
-  const { consoleTable, formatMs, formatNumber, formatShare } = await import('@baton/report');
+  const { consoleTable, formatMs, formatNumber, formatShare, wrapWords } =
+    await import('@baton/report');
   const { policy, decisions, same, gain_ms: gain, engines } = shadow;
   const right = 'right' as const;
   const columns = [
@@ -114,14 +115,15 @@ export async function shadowText(shadow: ShadowSummary): Promise<string> {
   const rows = engines.map(({ engine, recorded, own }) => [
     ...[engine, formatNumber(recorded), formatNumber(own)],
   ]);
-  return (
-    `\nShadow: ${policy} beside the recorded router, ${formatNumber(decisions)} decisions, ` +
-    `${formatShare(decisions === 0 ? null : same / decisions)} the same\n` +
+  const title =
+    `Shadow: ${policy} beside the recorded router, ${formatNumber(decisions)} decisions, ` +
+    `${formatShare(decisions === 0 ? null : same / decisions)} the same`;
+  const ttft =
     `predicted TTFT: recorded ${formatMs(shadow.recorded_ttft_ms)}, ` +
     `${policy} ${formatMs(shadow.own_ttft_ms)}; ` +
     `sooner by p10 ${signedMs(gain.p10, formatMs)}, p50 ${signedMs(gain.p50, formatMs)}, ` +
-    `p90 ${signedMs(gain.p90, formatMs)}\n${consoleTable(columns, rows)}`
-  );
+    `p90 ${signedMs(gain.p90, formatMs)}`;
+  return `\n${wrapWords(title)}${wrapWords(ttft)}${consoleTable(columns, rows)}`;
 }
 
 function signedMs(ms: number | null, formatMs: (ms: number | null) => string): string {

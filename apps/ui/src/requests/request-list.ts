@@ -1,5 +1,6 @@
 import { type ClusterModel, engineNames } from '../cluster-model';
 import { make } from '../element';
+import { explainer } from '../explain';
 import { RequestRow } from './request-row';
 import { RequestRows } from './request-rows';
 
@@ -30,7 +31,11 @@ export class RequestList {
     );
     const table = make('table', {}, [make('thead', {}, [head]), this.body]);
     this.element = make('section', { class: 'panel requests', 'aria-label': 'Requests' }, [
-      make('h2', {}, ['Requests ', make('small', {}, ['Enter or click opens the timeline'])]),
+      make('h2', {}, [
+        'Requests ',
+        make('small', {}, ['Enter or click opens the timeline']),
+        explainer('requestList', 'the list of requests'),
+      ]),
       this.finder(),
       sender,
       this.none,

@@ -1,13 +1,19 @@
 import type { PictureStepTimes } from '@baton/contract';
 import { make, setAttribute, setText } from '../element';
+import { explainer } from '../explain';
 import { formatCount, formatOf } from '../format';
 
 /** One line per step-time model of the engines, for the reliability of the figures. */
 export class StepTimesView {
-  readonly element = make('ul', { class: 'step-times', 'aria-label': 'Step times' });
+  private readonly list = make('ul', { class: 'step-times', 'aria-label': 'Step times' });
+  readonly element = make('div', { class: 'step-times-part', hidden: true }, [
+    this.list,
+    explainer('stepTimes', 'the source of step times'),
+  ]);
   private readonly lines: HTMLElement[] = [];
 
   show(stepTimes: readonly PictureStepTimes[]): void {
+    this.element.hidden = stepTimes.length === 0;
     while (this.lines.length < stepTimes.length) this.lines.push(this.newLine());
     while (this.lines.length > stepTimes.length) this.lines.pop()!.remove();
     for (const [i, one] of stepTimes.entries()) {
@@ -18,7 +24,7 @@ export class StepTimesView {
 
   private newLine(): HTMLElement {
     const line = make('li');
-    this.element.append(line);
+    this.list.append(line);
     return line;
   }
 }

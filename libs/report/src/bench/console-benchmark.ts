@@ -4,6 +4,7 @@ import {
   OBJECTIVES,
   percentileName,
 } from '@baton/analysis';
+import { CONSOLE_WIDTH, wrapWords } from '../console-width';
 import { formatMs, formatShare } from '../format-number';
 
 const WIDTH = 50;
@@ -81,7 +82,7 @@ function generatorLines({ failures, lateness, countedBy }: BenchmarkRecord): str
   return [
     ...(failures.length === 0 ? [] : [rule('-', 'Failures')]),
     ...failures.map(({ error, count, example }) =>
-      line(`${error}:`, `${count}  ${example.slice(0, 120)}`),
+      cut(line(`${error}:`, `${count}  ${example.replaceAll(/\s+/g, ' ')}`)),
     ),
     rule('-', 'Load generator'),
     line('Requests sent late, p50 / p99:', `${formatMs(lag.p50)} / ${formatMs(lag.p99)}`),
@@ -90,12 +91,17 @@ function generatorLines({ failures, lateness, countedBy }: BenchmarkRecord): str
     ...(countedBy.events === 0
       ? []
       : [line('Answers without usage:', `${countedBy.events}, one token per event`)]),
-    ...(lateness.void === null ? [] : [`VOID: ${lateness.void}.`]),
+    ...(lateness.void === null ? [] : [wrapWords(`VOID: ${lateness.void}.`).trimEnd()]),
   ];
 }
 
 function line(name: string, value: string | number): string {
   return `${name.padEnd(NAME_WIDTH)} ${value}`;
+}
+
+/** The result file has the whole text. */
+function cut(text: string): string {
+  return text.length <= CONSOLE_WIDTH ? text : `${text.slice(0, CONSOLE_WIDTH - 1)}…`;
 }
 
 function rule(character: string, title: string): string {

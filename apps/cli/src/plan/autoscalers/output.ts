@@ -20,7 +20,8 @@ const MOST_NAME = 32;
 
 /** A table of at most 100 columns, and a sentence on its cheapest row that keeps the SLO. */
 export async function autoscalersConsole(document: ComparedAutoscalers): Promise<string> {
-  const { consoleTable, formatMs, formatNumber, formatShare, usd } = await import('@baton/report');
+  const { consoleTable, formatMs, formatNumber, formatShare, usd, wrapWords } =
+    await import('@baton/report');
   const { trials, slo, slo_attainment_target: target } = document;
   const isPriced = trials.some((trial) => trial.usd !== null);
   const names = [
@@ -44,7 +45,7 @@ export async function autoscalersConsole(document: ComparedAutoscalers): Promise
   ]);
   const title =
     `Autoscalers for ${document.workload}: ${document.model}, ${document.gpu}, ` +
-    `${document.min} to ${document.max},\n${slo}, seed ${document.seed}`;
+    `${document.min} to ${document.max}, ${slo}, seed ${document.seed}`;
   const ofEach = classesIn(trials).length === 0 ? '' : ', and the targets of each class';
   const kept = cheapestKept(trials, target);
   const verdict =
@@ -52,7 +53,7 @@ export async function autoscalersConsole(document: ComparedAutoscalers): Promise
       ? `No autoscaler keeps ${slo} for ${formatShare(target)} of the requests${ofEach}.`
       : `The cheapest that keeps ${slo} for ${formatShare(target)} of the requests${ofEach}, ` +
         `oracles excluded: ${kept.autoscaler}.`;
-  return `${title}\n\n${consoleTable(columns, rows)}\n${verdict}\n`;
+  return `${wrapWords(title)}\n${consoleTable(columns, rows)}\n${wrapWords(verdict)}`;
 }
 
 function shortened(name: string): string {
