@@ -5,8 +5,8 @@
 // and an engine whose prefix is short beside the best one would fetch that prefix first. Baton
 // moves no KV between prefill engines, so that branch is left out; a hot prefix is copied by
 // computing it again. The built-in prefix-aware policy is the same, with turns between equal
-// engines. The rejection of requests whose TTFT would miss the objective is --admission slo-ttft. T_queue
-// counts full steps of 8,192 tokens. Decode engines are chosen by load.
+// engines. The rejection of requests whose TTFT would miss the objective is --admission slo-ttft.
+// T_queue counts full steps of 8,192 tokens. Decode engines are chosen by load.
 
 const STEP_TOKENS = 8192;
 
