@@ -30,7 +30,9 @@ function layer(lib, allowed, { name, pathNot }) {
   };
 }
 
-/** Folders of apps/api whose folders are rooms themselves: the rest of such a floor is its files. */
+/**
+ * Folders of apps/api whose folders are rooms themselves: the rest of such a floor is its files.
+ */
 const FLOORS = ['request', 'observers', 'endpoints'];
 
 function filesOf(room) {

@@ -61,7 +61,10 @@ const clarity = {
   'prefer-const': 'error',
 };
 
-/** A fourth parameter is an options object; constructors are excused, they only take in what others hand them. */
+/**
+ * A fourth parameter is an options object; constructors are excused, they only take in what others
+ * hand them.
+ */
 const parameters = [
   'FunctionDeclaration',
   'ArrowFunctionExpression',
@@ -71,7 +74,9 @@ const parameters = [
   message: 'At most three parameters; take an options object.',
 }));
 
-/** User errors come from a catalogue and broken invariants from `assert`; nothing else is thrown. */
+/**
+ * User errors come from a catalogue and broken invariants from `assert`; nothing else is thrown.
+ */
 const bareErrors = {
   selector: "ThrowStatement > NewExpression[callee.name='Error']",
   message: 'Throw a BatonError or UsageError, or use assert from @baton/kernel.',

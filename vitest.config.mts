@@ -12,7 +12,8 @@ export default defineConfig({
   resolve: { alias: [{ find: /^@baton\/([^/]+)$/, replacement: `${libs}/$1/src/index.ts` }] },
   test: {
     include: ['libs/**/*.spec.ts', 'apps/**/*.spec.ts', 'test/**/*.spec.ts'],
-    // One module graph per worker: loading NestJS anew for each of some 300 files takes longer than the tests.
+    // One module graph per worker: loading NestJS anew for each of some 300 files takes longer than
+    // the tests.
     isolate: false,
     // As many as there are cores; vitest leaves one idle.
     maxWorkers: availableParallelism(),

@@ -1,7 +1,7 @@
-// Puts the compiled modules that a process loads, and their packages, into one file for each kind of
-// process, dist/bundles/*.js, with the code that V8 compiles of them at a start. The main modules in
-// dist then run these files, until the compiler writes them again. Without this step a build runs
-// from its separate files.
+// Puts the compiled modules that a process loads, and their packages, into one file for each kind
+// of process, dist/bundles/*.js, with the code that V8 compiles of them at a start. The main
+// modules in dist then run these files, until the compiler writes them again. Without this step a
+// build runs from its separate files.
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';

@@ -12,8 +12,8 @@ const KEPT_FOLDERS = 2;
 
 /**
  * Vitest names each module by a hash of its text. A compiled module also contains the paths that
- * its imports have led to, so each list of files has a folder of its own. The folders that were used
- * last are kept.
+ * its imports have led to, so each list of files has a folder of its own. The folders that were
+ * used last are kept.
  */
 export function moduleCache(root) {
   const cache = join(root, 'node_modules', '.cache', 'baton-modules');

@@ -1,20 +1,24 @@
 // Wraps the paragraphs and list items of the given documents at 100 characters. Tables, headings
-// and code stay unchanged: `node scripts/wrap-docs.mjs docs/*.md`.
+// and code stay unchanged: `node scripts/wrap-docs.mjs docs/*.md`. test/tidy fails for a document
+// that this would change.
 import { readFileSync, writeFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
 
 const WIDTH = 100;
 /** Lines that stay as they are: tables, headings, quotes, HTML, indented code, link definitions. */
 const FIXED = /^(\||#|>|<| {4}|\[[^\]]+\]: |---|\s*$)/;
 const ITEM = /^(\s*)([-*]|\d+\.) /;
 
-for (const path of process.argv.slice(2)) {
-  const text = readFileSync(path, 'utf8');
-  const wrapped = wrap(text.split('\n')).join('\n');
-  if (wrapped !== text) writeFileSync(path, wrapped);
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  for (const path of process.argv.slice(2)) {
+    const text = readFileSync(path, 'utf8');
+    const wrapped = wrap(text);
+    if (wrapped !== text) writeFileSync(path, wrapped);
+  }
 }
 
 /** A block is a paragraph or an item. It stays unchanged when all its lines fit. */
-function wrap(lines) {
+export function wrap(text) {
   const out = [];
   let block = [];
   let isCode = false;
@@ -22,7 +26,7 @@ function wrap(lines) {
     out.push(...(block.some((line) => line.length > WIDTH) ? filled(block) : block));
     block = [];
   };
-  for (const line of lines) {
+  for (const line of text.split('\n')) {
     const isFence = /^\s*```/.test(line);
     if (isFence || isCode || (FIXED.test(line) && !(block.length > 0 && /^ {4}\S/.test(line)))) {
       flush();
@@ -34,7 +38,7 @@ function wrap(lines) {
     }
   }
   flush();
-  return out;
+  return out.join('\n');
 }
 
 function filled(block) {
@@ -46,8 +50,8 @@ function filled(block) {
   for (const word of wordsOf(block)) {
     const next =
       line === '' ? `${lines.length === 0 ? indent : hanging}${word}` : `${line} ${word}`;
-    // A line must not begin like an item, a heading or a table of Markdown.
-    const isFree = !/^([-*+#>|]|\d+[.)]$)/.test(word);
+    // A line must not begin like an item, a heading, a quote, a rule or a table of Markdown.
+    const isFree = !/^([-*+]$|#+$|>|\||---|\d+[.)]$)/.test(word);
     if (line !== '' && next.length > WIDTH && isFree) {
       lines.push(line);
       line = `${hanging}${word}`;

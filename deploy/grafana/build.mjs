@@ -1,4 +1,5 @@
-// `node deploy/grafana/build.mjs` writes the boards; with `--print` it prints them, as one JSON object by file name.
+// `node deploy/grafana/build.mjs` writes the boards; with `--print` it prints them, as one JSON
+// object by file name.
 import { writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { format } from 'prettier';

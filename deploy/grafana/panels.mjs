@@ -21,7 +21,10 @@ const WIDTH = 24;
 export const MODEL = 'model_name=~"$model_name"';
 const QUANTILES = [0.5, 0.9, 0.99];
 
-/** A number of engines by stage, which vLLM's families lack. Each engine counts once, for any number of pages. */
+/**
+ * A number of engines by stage, which vLLM's families lack. Each engine counts once, for any number
+ * of pages.
+ */
 export const byStage = (expression, how = 'sum') =>
   `${how} by (stage) (max by (stage, engine, replica) (${expression} * on (instance, engine, replica) group_left (stage) baton:engine_info))`;
 

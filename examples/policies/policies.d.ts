@@ -1,5 +1,5 @@
-// The types of policies in ES modules, for editors and for TypeScript. This file needs no other one:
-// copy it beside your policy.
+// The types of policies in ES modules, for editors and for TypeScript. This file needs no other
+// one: copy it beside your policy.
 //
 //   /** @type {import('./policies.d.ts').PlacementModule} */
 //   export default { create: () => ({ choose: ({ engines }) => engines.length - 1 }) };
@@ -191,7 +191,9 @@ export interface ScalingContext {
   /** Engines that start or are ready. */
   readonly counts: Counts;
   readonly bounds: { readonly min: Counts; readonly max: Counts };
-  /** A metric as for `hpa:`, latencies in seconds. Undefined: not measured since the last scrape. */
+  /**
+   * A metric as for `hpa:`, latencies in seconds. Undefined: not measured since the last scrape.
+   */
   readonly value: (
     metric: 'ttft' | 'itl' | 'e2el' | 'waiting' | 'rps' | 'running' | 'kv',
     role: Stage,

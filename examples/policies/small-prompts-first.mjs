@@ -1,7 +1,8 @@
 // A flow control policy: the class with the lowest priority number first, in it the flow whose
 // oldest request has the shortest prompt, but a request that has waited for 5 s before all others.
 //
-//   baton replay --trace mooncake-conversation --flow-control ./examples/policies/small-prompts-first.mjs
+//   baton replay --trace mooncake-conversation \
+//     --flow-control ./examples/policies/small-prompts-first.mjs
 
 const PATIENCE_US = 5_000_000;
 

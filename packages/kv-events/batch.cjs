@@ -5,12 +5,13 @@ const { Float, pack } = require('./pack.cjs');
 const MEDIUM = 'GPU';
 
 /**
- * One batch as vllm/distributed/kv_events.py encodes it. `array`: structs are arrays, a batch `[ts, events, rank]`, an event begins with its name
- * (vLLM so far, and what llm-d reads). `map`: structs are maps with their fields' names, an event has its name under `type`; fields that have
+ * One batch as vllm/distributed/kv_events.py encodes it. `array`: structs are arrays, a batch
+ * `[ts, events, rank]`, an event begins with its name (vLLM so far, and what llm-d reads). `map`:
+ * structs are maps with their fields' names, an event has its name under `type`; fields that have
  * their default are left out.
  *
- * An event is `{ kind: 'stored', hashes, parent, tokens }`, `{ kind: 'removed', hashes }` or `{ kind: 'cleared' }`; `parent` is null at the
- * beginning of a prompt.
+ * An event is `{ kind: 'stored', hashes, parent, tokens }`, `{ kind: 'removed', hashes }` or
+ * `{ kind: 'cleared' }`; `parent` is null at the beginning of a prompt.
  */
 function encodeBatch(events, { seconds, rank, blockSize, format }) {
   const ts = new Float(seconds);

@@ -7,7 +7,10 @@ class Float {
   }
 }
 
-/** MessagePack of null, booleans, integers from 0 to 2^53, `Float`, strings, arrays and plain objects: all that events are made of. */
+/**
+ * MessagePack of null, booleans, integers from 0 to 2^53, `Float`, strings, arrays and plain
+ * objects: all that events are made of.
+ */
 function pack(value) {
   const parts = [];
   write(value, parts);

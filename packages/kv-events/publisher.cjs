@@ -10,8 +10,10 @@ const HIGH_WATER_MARK = 100_000;
 const END = Buffer.alloc(8, 0xff);
 
 /**
- * Publishes batches of events and keeps the last of them for subscribers that missed some: a request `[empty, first sequence number]` to the replay
- * endpoint is answered by a message `[empty, number, batch]` for each batch that is still there, and one that ends with -1. Owns its two sockets.
+ * Publishes batches of events and keeps the last of them for subscribers that missed some: a
+ * request `[empty, first sequence number]` to the replay endpoint is answered by a message
+ * `[empty, number, batch]` for each batch that is still there, and one that ends with -1. Owns its
+ * two sockets.
  */
 class KvEventPublisher {
   #options;
@@ -21,7 +23,10 @@ class KvEventPublisher {
   #next = 0;
   #sending = Promise.resolve();
 
-  /** @param options  endpoint, replayEndpoint (optional), topic, blockSize, rank, format (`array` or `map`) */
+  /**
+   * @param options  endpoint, replayEndpoint (optional), topic, blockSize, rank, format (`array` or
+   * `map`)
+   */
   constructor(options) {
     this.#options = options;
     this.#pub.sendHighWaterMark = HIGH_WATER_MARK;

@@ -1,5 +1,5 @@
 // Lines, and functions by their length.
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import ts from 'typescript';
 import { filesBelow, nodesOf } from './tree.mjs';
@@ -62,6 +62,8 @@ export function quantile(sorted, share) {
 }
 
 const CODE = /\.(ts|mts|mjs|cjs|js)$/;
+/** Files that have no ending or are not JavaScript. */
+const SCRIPT = /^(bin|\.ci)\/[^.]+$|\.py$/;
 
 /**
  * `path:line` of the lines of code and comments that are wider than `WIDTH`. Lines inside a
@@ -77,6 +79,27 @@ export function wideLines(root, rooms) {
     const texts = templateLines(ts.createSourceFile(path, source, ts.ScriptTarget.Latest, true));
     return wide.filter((index) => !texts.has(index)).map((index) => `${path}:${index + 1}`);
   });
+}
+
+const COMMENT = /^\s*(\/\/|\/\*|\*|#)/;
+
+/**
+ * The same for lines of comments, below rooms whose texts quote other programs, and in the files of
+ * the root.
+ */
+export function wideComments(root, rooms) {
+  const below = rooms.flatMap((room) => filesBelow(root, room));
+  const ofRoot = readdirSync(root, { withFileTypes: true }).flatMap((entry) =>
+    entry.isFile() ? [entry.name] : [],
+  );
+  const paths = [...below, ...ofRoot].filter((path) => CODE.test(path) || SCRIPT.test(path));
+  return paths.flatMap((path) =>
+    readFileSync(join(root, path), 'utf8')
+      .split('\n')
+      .flatMap((line, index) =>
+        COMMENT.test(line) && isWide(line) ? [`${path}:${index + 1}`] : [],
+      ),
+  );
 }
 
 const TEST_TITLE = /^\s*(?:it|describe)\b[^'"`]*\(['"`]/;

@@ -42,7 +42,9 @@ export async function isIdle({ project, engine }) {
   }
 }
 
-/** The first windows include the start-up: V8 compiles and collects garbage for some two minutes. */
+/**
+ * The first windows include the start-up: V8 compiles and collects garbage for some two minutes.
+ */
 async function costsLittle(project, engine) {
   const services = ['redis', ...OURS];
   const ids = (await Promise.all(services.map((each) => project.containers(each)))).flat();

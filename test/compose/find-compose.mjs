@@ -1,4 +1,5 @@
-// Which Compose a machine has: the one that BATON_COMPOSE names, the plugin (v2), or docker-compose.
+// Which Compose a machine has: the one that BATON_COMPOSE names, the plugin (v2), or
+// docker-compose.
 import { execute } from './shell.mjs';
 
 const WAYS = [['docker', 'compose'], ['docker-compose']];

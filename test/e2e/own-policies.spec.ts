@@ -83,8 +83,8 @@ describe("a cluster of processes with a user's policies", () => {
       const { sequences } = (await answer.json()) as RequestTimeline;
       return sequences[0]?.prefill_engine?.id;
     };
-    // The first prompts can precede the load of an engine. The router then places them elsewhere, or
-    // leaves them to the shared queue.
+    // The first prompts can precede the load of an engine. The router then places them elsewhere,
+    // or leaves them to the shared queue.
     const isSeen = async (): Promise<boolean> => {
       await engineOf('one');
       return [...(await metric(target, 'baton:placement_decisions_total'))].some(

@@ -3,9 +3,15 @@ import { dirname, join } from 'node:path';
 import { configKeys, configSchema, configurationPage, fileName, optionOf } from '@baton/config';
 import { GPUS } from '@baton/hardware';
 import { describe, expect, it } from 'vitest';
+import { wrap } from '../../scripts/wrap-docs.mjs';
 import { allFiles, filesBelow, foldersIn, read, readJson, ROOT } from './repository';
 
 const pages = allFiles().filter((path) => path.endsWith('.md') && !path.startsWith('data/'));
+
+/** Pages that programs write. */
+const WRITTEN = ['configuration', 'step-time-methods', 'validation'].map(
+  (name) => `docs/${name}.md`,
+);
 
 function linksOf(page: string): string[] {
   const withoutCode = read(page).replace(/```[\s\S]*?```/g, '');
@@ -21,6 +27,15 @@ describe('the documentation', () => {
     });
     expect(broken).toEqual([]);
   });
+
+  it.each(pages.filter((page) => !WRITTEN.includes(page)))(
+    '%s has paragraphs of at most 100 columns (node scripts/wrap-docs.mjs)',
+    (page) => {
+      const lines = read(page).split('\n');
+      const wrapped = wrap(read(page)).split('\n');
+      expect(lines.filter((line) => !wrapped.includes(line))).toEqual([]);
+    },
+  );
 
   it('numbers its decisions without gap or repetition, in file name and heading', () => {
     const decisions = filesBelow('docs/decisions')

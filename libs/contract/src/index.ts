@@ -15,7 +15,8 @@ export type { EngineMessage, MembershipOrder, UpstreamMetrics } from './engine-m
 export type { EngineParameters } from './engine-parameters';
 export { packEpoch, submissionOf } from './epoch';
 export type { Epoch } from './epoch';
-export { BatonError, ERRORS } from './errors';
+export { BatonError } from './baton-error';
+export { ERRORS } from './errors';
 export type { CatalogueEntry, ErrorCode } from './errors';
 export type { ExecutedRequest, LegFailure, UpstreamFailure } from './executed';
 export { FAULT_STAGES, INJECTED } from './fault';

@@ -1,5 +1,5 @@
 import type { OperatorSource, TabulatedStep } from '@baton/step-time';
-import { chmodSync, existsSync, mkdirSync, mkdtempSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync } from 'node:fs';
 import { readdirSync, readFileSync, rmSync } from 'node:fs';
 import { utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -59,7 +59,7 @@ describe('the cache of tabulated steps', () => {
     expect(source.kept('a')).toEqual(STEP);
   });
 
-  it.runIf(existsSync('/proc/self'))('works below a folder that accepts none, at once', () => {
+  it('works below a folder that accepts none, at once', () => {
     const source = operatorFiles({ cache: '/proc/baton-none/steps' });
     expect(() => source.keep('a', STEP)).not.toThrow();
     expect(source.kept('a')).toEqual(STEP);

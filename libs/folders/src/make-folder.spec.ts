@@ -24,7 +24,7 @@ describe('a folder for data', () => {
     expect(() => makeFolder(join(root, 'file', 'a', 'b'))).toThrow(/ENOTDIR/);
   });
 
-  it.runIf(existsSync('/proc/self'))('is refused at once where the system accepts none', () => {
+  it('is refused at once where the system accepts none', () => {
     expect(() => makeFolder('/proc/baton-none/steps')).toThrow(/ENOENT|EACCES|EPERM/);
   });
 });

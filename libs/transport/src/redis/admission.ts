@@ -18,8 +18,6 @@ const REWRITE_AFTER_MS = 1_000;
 export class RedisAdmission implements AdmissionCounters {
   private readonly granted = new Map<string, Shares>();
   private readonly hashes: readonly string[];
-  /** API processes whose shares in Redis may differ from those here. */
-  private readonly doubtful = new Set<string>();
   private isRewriteDue = false;
   /** Absolute writes under way. */
   private rewrites = 0;
@@ -29,9 +27,7 @@ export class RedisAdmission implements AdmissionCounters {
     private readonly keys: Keys,
   ) {
     this.hashes = STAGES.map((stage) => keys.waiting(stage));
-    link.onRestore(async () => {
-      for (const apiId of this.granted.keys()) await this.rewrite(apiId);
-    });
+    link.onRestore(() => this.rewriteAll());
   }
 
   async tryEnter(...question: Parameters<AdmissionCounters['tryEnter']>): Promise<boolean> {
@@ -42,7 +38,7 @@ export class RedisAdmission implements AdmissionCounters {
       const reply = await this.link.scripts.run(TRY_ENTER, [this.keys.waiting(stage)], args);
       if (reply !== 1) return false;
       // Redis answers in order: it granted before the write under way, which lacks this grant.
-      if (this.rewrites > 0) this.doubt(apiId);
+      if (this.rewrites > 0) this.rewriteSoon();
       // The caller already got a failure, so a later grant is returned.
       if (hasGivenUp) await this.write(apiId, { [stage]: -count });
       else this.grant(apiId, { [stage]: count });
@@ -78,7 +74,7 @@ export class RedisAdmission implements AdmissionCounters {
       const args = [apiId, ...STAGES.map((stage) => shares[stage])];
       await this.link.scripts.run(SET_SHARES, this.hashes, args);
     } catch (error) {
-      this.doubt(apiId);
+      this.rewriteSoon();
       throw error;
     } finally {
       this.rewrites -= 1;
@@ -87,27 +83,20 @@ export class RedisAdmission implements AdmissionCounters {
 
   forget(apiId: string): void {
     this.granted.delete(apiId);
-    this.doubtful.delete(apiId);
   }
 
-  /** Schedules an absolute write of the shares; at most one is scheduled. */
-  private doubt(apiId: string): void {
-    this.doubtful.add(apiId);
+  private async rewriteAll(): Promise<void> {
+    for (const apiId of this.granted.keys()) await this.rewrite(apiId);
+  }
+
+  /** A failure schedules the next attempt; a restored link writes all shares itself. */
+  private rewriteSoon(): void {
     if (this.isRewriteDue) return;
     this.isRewriteDue = true;
-    setTimeout(() => this.rewriteDoubtful(), REWRITE_AFTER_MS).unref();
-  }
-
-  /** Without a link nothing is sent: its restoration writes all shares. */
-  private rewriteDoubtful(): void {
-    this.isRewriteDue = false;
-    const apiIds = [...this.doubtful];
-    this.doubtful.clear();
-    if (!this.link.isUp) return;
-    for (const apiId of apiIds) {
-      // A failure is noted where it occurs, and schedules the next attempt.
-      this.link.call('rewrite', () => this.rewrite(apiId)).catch(() => undefined);
-    }
+    setTimeout(() => {
+      this.isRewriteDue = false;
+      this.link.call('rewrite', () => this.rewriteAll()).catch(() => undefined);
+    }, REWRITE_AFTER_MS).unref();
   }
 
   private grant(apiId: string, deltas: Readonly<Partial<Shares>>): void {
@@ -122,7 +111,7 @@ export class RedisAdmission implements AdmissionCounters {
       return totalsOf(await this.link.scripts.run(SHIFT, this.hashes, args));
     } catch (error) {
       // Some stages may have been written, others not.
-      this.doubt(apiId);
+      this.rewriteSoon();
       throw error;
     }
   }
