@@ -39,7 +39,8 @@ What \`step_time: auto\` does without a \`step_time_file\`, by GPU, family of mo
 \`quantization\`: *composed* from measured operators, *calibrated* by a shipped profile, or
 estimated by the *roofline* (±60 %); see [step-time.md](step-time.md). Each cell has the smallest
 tensor-parallel degree of 1, 2, 4 and 8 at which weights and a KV block fit with vLLM's defaults;
-*too large* where none does. *refused*: the GPU has no units for the format.
+*too large* where none does. *refused*: the GPU has no units for the format. *no experts*: MXFP4 is a
+format of experts, and a dense model stays as under \`none\`.
 `;
 
 /**
@@ -65,6 +66,7 @@ function section(gpu: Gpu): string {
 }
 
 function cell(model: ModelGeometry, gpu: Gpu, quantization: Quantization): string {
+  if (quantization === 'mxfp4' && model.experts === undefined) return 'no experts';
   try {
     const served = servedIn(model, gpu, { quantization });
     const tp = DEGREES.find((degree) => fits({ model: served, gpu, tp: degree }));

@@ -1,4 +1,4 @@
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { FleetsDocument } from '@baton/planning';
@@ -58,6 +58,13 @@ describe('baton plan --space', () => {
     expect(answers.cheapest_for_load?.usd_per_hour).toBe(cheapest);
     expect(document.breaks_first?.points).toHaveLength(3);
     expect(document.fleets.some((one) => one.on_pareto_front)).toBe(true);
+    const [fleet] = document.fleets;
+    const [low, high] = fleet!.intervals!.ttft_ms.p90!;
+    expect(low).toBeLessThanOrEqual(fleet!.ttft_ms!.p90!);
+    expect(high).toBeGreaterThanOrEqual(fleet!.ttft_ms!.p90!);
+    expect(Object.values(fleet!.step_times)[0]).toContain('composed from measured operators of ');
+    const page = readFileSync(join(folder, 'plan.html'), 'utf8');
+    expect(page).toContain('composed from measured operators of ');
     expect(readdirSync(folder).sort()).toEqual([
       ...['fleet.yaml', 'plan.csv', 'plan.html', 'plan.json'],
     ]);

@@ -25,6 +25,9 @@ export function fleetsConsole(document: FleetsDocument, title: string, isWide = 
     answersText(document)
       .map((line) => wrapWords(line))
       .join(''),
+    stepTimesText(document)
+      .map((line) => wrapWords(`step times: ${line}`))
+      .join(''),
     ...(command === null ? [] : [`start it:      ${command}\n`]),
   ].join('\n');
 }
@@ -58,6 +61,11 @@ export function fleetRow(fleet: FleetDocument): string[] {
     ],
     fleet.on_pareto_front ? 'yes' : '',
   ];
+}
+
+/** The step times of the fleets in the table, each once. */
+export function stepTimesText(document: FleetsDocument): string[] {
+  return [...new Set(sorted(document).flatMap((fleet) => Object.values(fleet.step_times)))];
 }
 
 /** The three questions and their answers, one line each. */

@@ -2,6 +2,7 @@ import {
   type ClassSummary,
   type CostSummary,
   type Distribution,
+  type FigureIntervals,
   formatSlo,
   roundTo,
 } from '@baton/analysis';
@@ -19,6 +20,8 @@ import type { PreparedFleets } from './prepare-fleets';
 import type { FleetResult, FleetsFound } from './search-fleets';
 
 type Figure = number | null;
+
+type FleetIntervals = Pick<FigureIntervals, 'slo_attainment' | 'ttft_ms' | 'tpot_ms'>;
 
 /** A fleet at the highest rate that keeps the SLO; docs/fleet.md defines each name. */
 export interface FleetDocument {
@@ -40,7 +43,11 @@ export interface FleetDocument {
   readonly slo_classes?: readonly ClassSummary[];
   readonly ttft_ms: Distribution | null;
   readonly tpot_ms: Distribution | null;
+  /** 80 % intervals of the figures, by their names. Null: no rate keeps the SLO. */
+  readonly intervals: FleetIntervals | null;
   readonly cost: CostSummary | null;
+  /** Description of the step times, by role. */
+  readonly step_times: Readonly<Record<string, string>>;
   readonly on_pareto_front: boolean;
 }
 
@@ -121,9 +128,17 @@ function fleetDocument(result: FleetResult, isOnFront: boolean): FleetDocument {
     ...(figures?.slo_classes && { slo_classes: figures.slo_classes }),
     ttft_ms: figures?.ttft_ms ?? null,
     tpot_ms: figures?.tpot_ms ?? null,
+    intervals: intervalsOf(figures),
     cost: figures?.cost ?? null,
+    step_times: Object.fromEntries(pools.map(({ engine }) => [engine.role, engine.stepTimes])),
     on_pareto_front: isOnFront,
   };
+}
+
+function intervalsOf(figures: PlanFigures | undefined): FleetIntervals | null {
+  if (figures === undefined) return null;
+  const { slo_attainment, ttft_ms, tpot_ms } = figures.intervals;
+  return { slo_attainment, ttft_ms, tpot_ms };
 }
 
 function shownSpace(space: FleetSpace): Record<string, unknown> {

@@ -18,6 +18,8 @@ export interface FleetEngine {
   /** GPUs of one engine, over its pipeline stages and data-parallel ranks. */
   readonly gpus: number;
   readonly usdPerHour: number;
+  /** Description of its step times. */
+  readonly stepTimes: string;
   /** Requests per second that `count` engines are expected to serve (rate matching). */
   readonly rateOf: (count: number) => number;
 }
@@ -75,6 +77,7 @@ export class FleetEngines {
       tensorParallelSize: overrides[SIZE_KEY[role]] ?? 1,
       gpus,
       usdPerHour: gpus * rate!.usdPerHour,
+      stepTimes: pool.options.stepTime.description,
       rateOf: (count) => (rates[count] ??= this.rateOf({ role, config, pool }, count)),
     };
   }

@@ -1,5 +1,5 @@
 import { foldExcept, formatNumber, type ReportAnswer, type ReportPage, usd } from '@baton/report';
-import { answersText, FLEET_COLUMNS, fleetRow, sorted } from './fleet-console';
+import { answersText, FLEET_COLUMNS, fleetRow, sorted, stepTimesText } from './fleet-console';
 import type { FleetsDocument } from './fleet-document';
 
 /** A search as an HTML page. */
@@ -28,6 +28,12 @@ export function fleetsReport(
           title: 'Dropped on a shorter prefix',
           columns: FLEET_COLUMNS,
           rows: document.dropped.map(fleetRow),
+        },
+        {
+          kind: 'table',
+          title: 'Step times',
+          columns: [{ name: 'model' }],
+          rows: stepTimesText(document).map((line) => [line]),
         },
       ],
       ['Answers', 'Start it', 'Fleets'],
