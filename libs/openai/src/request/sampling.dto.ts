@@ -1,5 +1,5 @@
 import { outside, pythonFloat, type ValueFault } from '@baton/refusal';
-import { sizeFaultOfKvParams } from './kv-params-size';
+import { sizeFaultOfKvParams } from '../kv-params-size';
 import { ForEngine, Is, Within } from './rules';
 import {
   anyOf,

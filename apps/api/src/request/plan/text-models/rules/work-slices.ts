@@ -20,8 +20,8 @@ const continuing = new Turns(1, MOST_PAUSED);
  * Runs a generator that yields wherever it may pause. It pauses after each slice of work, so that
  * other clients' streams continue. The first slice runs at once.
  *
- * @throws BatonError `request_too_complex` when the work in all, or between two pauses, is too much;
- * `threads_busy` when too many runs are paused
+ * @throws BatonError `request_too_complex` when the work in all, or between two pauses, is too
+ * much; `threads_busy` when too many runs are paused
  */
 export async function inSlices<Result>(run: Generator<void, Result>): Promise<Result> {
   const first = slice(run, MOST_WORK);
