@@ -39,8 +39,8 @@ export type EngineMessage =
       readonly attempt: number;
       readonly outcome: 'blocks' | 'expired';
       /**
-       * Tokens whose KV the holder has; the rate of one of its ports, their number, and the KV bytes
-       * per token that each sends.
+       * Tokens whose KV the holder has; the rate of one of its ports, their number, and the KV
+       * bytes of a token behind each.
        */
       readonly heldTokens: number;
       readonly bytesPerSecond: number;

@@ -1,5 +1,5 @@
 import { assert, type Micros } from '@baton/kernel';
-import type { EngineOptions } from '../port/engine-options';
+import type { StepTimeModel } from '@baton/step-time';
 
 /** The effect of the other ranks on one rank in a common step. */
 export interface StepShare {
@@ -9,8 +9,12 @@ export interface StepShare {
   readonly expertTokens: number;
 }
 
-/** The options of each rank that `Lockstep` reads. */
-export type LockstepOptions = Pick<EngineOptions, 'stepTime' | 'maxCudagraphCaptureSize'>;
+/** Options that each rank's engine has too. */
+export interface LockstepOptions {
+  readonly stepTime: StepTimeModel;
+  /** Unset: 512. */
+  readonly maxCudagraphCaptureSize?: number | undefined;
+}
 
 /** One of the data-parallel ranks whose steps begin and end together. */
 export interface LockstepRank {
@@ -63,7 +67,7 @@ export class Lockstep {
    * run without graphs.
    */
   private readonly maxGraphTokens: number;
-  private readonly stepTime: EngineOptions['stepTime'];
+  private readonly stepTime: StepTimeModel;
 
   /** @param size ranks of the engine, >= 2; ranks that have not been added count as idle */
   constructor(
