@@ -62,7 +62,7 @@ async function live(config: BatonConfig, { arrivals, ends }: Facts): Promise<Map
     ...arrivals.map((each) => ({ ...each, kind: 1 })),
     ...ends.map((each) => ({ ...each, kind: 0 })),
   ].sort((a, b) => a.atUs - b.atUs || a.kind - b.kind);
-  for (const event of events) {
+  for (const [i, event] of events.entries()) {
     wall.advanceAtOnce(event.atUs - wall.nowUs());
     if (event.kind === 1) {
       const { row } = event;
@@ -71,8 +71,10 @@ async function live(config: BatonConfig, { arrivals, ends }: Facts): Promise<Map
         () => undefined,
       );
     } else passes.get(event.row)?.settle(event.used!);
-    // Requests pass before the next event.
-    for (let i = 0; i < 4; i++) await Promise.resolve();
+    // Requests pass before the next event, but after all ends of this instant.
+    const next = events[i + 1];
+    if (event.kind === 0 && next?.kind === 0 && next.atUs === event.atUs) continue;
+    for (let turn = 0; turn < 5; turn++) await Promise.resolve();
   }
   return passedUs;
 }

@@ -39,7 +39,7 @@ export class FairShare {
   private virtualTime = 0;
   private readonly tags = new Map<string, Tag>();
   private looks = 0;
-  /** Service since the newest look. */
+  /** Service by which the virtual time has not advanced; it advances in whole tokens. */
   private cost = 0;
   /** Size of `tags` at which idle flows are dropped. */
   private mostTags = MOST_IDLE;
@@ -62,9 +62,9 @@ export class FairShare {
       least = Math.min(least, tag.start);
       most = Math.max(most, tag.start);
     }
-    const advanced = this.virtualTime + this.cost / weights;
-    this.virtualTime = Math.min(most, Math.max(least, advanced));
-    this.cost = 0;
+    const whole = Math.floor(this.cost / weights);
+    this.cost -= whole * weights;
+    this.virtualTime = Math.min(most, Math.max(least, this.virtualTime + whole));
   }
 
   /** Service per weight so far of a flow of the newest look. */

@@ -143,7 +143,8 @@ export class FlowGate implements OnApplicationShutdown {
 
   private ended(ticket: Ticket<Waiter>, usedTokens: number): void {
     this.control.ended(ticket, Math.max(0, usedTokens - ticket.promptTokens));
-    this.releaseWaiting();
+    // Requests that end at once all count before the next one passes, as on the virtual clock.
+    queueMicrotask(() => this.releaseWaiting());
   }
 
   private dropped(ticket: Ticket<Waiter>, why: DropReason): void {
