@@ -58,6 +58,16 @@ describe('the documentation', () => {
     }
   });
 
+  it('names in the README of a lib the libs that it imports', () => {
+    const { libs } = readJson('scripts/house/layers.json') as { libs: Record<string, string[]> };
+    for (const [lib, imported] of Object.entries(libs)) {
+      const [, named] = /Imports only:([\s`\w,-]+)/.exec(read(`libs/${lib}/README.md`)) ?? [];
+      if (named === undefined) continue;
+      const names = [...named.matchAll(/`([^`]+)`/g)].map(([, name]) => name);
+      expect([lib, names]).toEqual([lib, [...imported].sort()]);
+    }
+  });
+
   it('describes every option of the configuration as in the code (npm run docs)', () => {
     expect(read('docs/configuration.md')).toBe(configurationPage());
     expect(readJson('docs/baton.schema.json')).toEqual(JSON.parse(JSON.stringify(configSchema())));

@@ -4,7 +4,8 @@ import { describe, expect, it } from 'vitest';
 import { allFiles, isCode, read } from './repository';
 
 /** Words in the left column of docs/WRITING.md: personification and unclear phrases. */
-const BANNED = /\b(nobody|somebody|whoever|how manieth|(is|are) told(?! apart)|as many as may)\b/i;
+const BANNED =
+  /\b(nobody|somebody|whoever|how manieth|(is|are) told(?! apart)|as many as may|sits right of|whatever \w+ thinks)\b/i;
 const MOST_WORDS = 30;
 
 const pages = allFiles().filter(
@@ -13,6 +14,15 @@ const pages = allFiles().filter(
 const sources = allFiles().filter(
   (path) => isCode(path) && !/\.spec\.ts$|^test\/|\/test\//.test(path),
 );
+
+const texts = allFiles().filter(
+  (path) => /\.ya?ml$/.test(path) && !/^(data|\.|out)/.test(path) && !path.includes('/test/'),
+);
+
+/** The texts of the diagrams of a page. */
+function diagramsOf(page: string): string {
+  return [...read(page).matchAll(/```mermaid\n([\s\S]*?)```/g)].map(([, text]) => text).join('\n');
+}
 
 /** A page without code, and without the titles of tests that it quotes. */
 function proseOf(page: string): string {
@@ -44,6 +54,19 @@ describe('the words', () => {
     const sentences = sentencesOf(page);
     const words = sentences.reduce((sum, sentence) => sum + sentence.split(' ').length, 0);
     expect(words / Math.max(1, sentences.length)).toBeLessThanOrEqual(MOST_WORDS);
+  });
+
+  it('of diagrams are plain', () => {
+    const lines = pages.flatMap((page) => diagramsOf(page).split('\n'));
+    expect(lines.length).toBeGreaterThan(20);
+    expect(lines.filter((line) => BANNED.test(line))).toEqual([]);
+  });
+
+  it('of alerts, compose files and other YAML are plain', () => {
+    const lines = texts.flatMap((path) => read(path).split('\n'));
+    expect(texts).toContain('docker-compose.yml');
+    expect(texts.some((path) => path.endsWith('alerts.yml'))).toBe(true);
+    expect(lines.filter((line) => BANNED.test(line))).toEqual([]);
   });
 
   it('of errors are plain', () => {

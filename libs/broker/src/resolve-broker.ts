@@ -15,10 +15,15 @@ const SERVER_NAMES = ['redis-server', 'valkey-server'];
 type Log = (line: string) => void;
 
 /**
- * Finds or makes the message broker, in this order: `REDIS_URL`; a `redis-server` or
- * `valkey-server` on the PATH, or unpacked by an earlier start, run privately; the distribution's
- * package, fetched now; none, with everything in this process. Each step has a deadline. A log line
- * announces a fetch before it begins; the last log line names the choice.
+ * Finds or makes the message broker, in this order:
+ *
+ * 1. `REDIS_URL`
+ * 2. a private `redis-server` or `valkey-server` from the PATH, or unpacked by an earlier start
+ * 3. the same from the distribution's package, fetched now
+ * 4. none, with everything in this process
+ *
+ * Each step has a deadline. A log line announces a fetch before it begins; the last log line names
+ * the choice.
  *
  * @throws TransportUnavailable when `REDIS_URL` is set and nothing answers there; TransportForeign
  *   when the prefix is taken there.

@@ -19,8 +19,8 @@ export const TIE = {
 const TIES = 8;
 
 /**
- * The next due instant of each slot, in a tournament, which knows the next slot at once and
- * allocates nothing. A slot has one entry; setting it again replaces it.
+ * The next due instant of each slot, in a tournament tree, which returns the next slot in constant
+ * time and allocates nothing. A slot has one entry; setting it again replaces it.
  */
 export class Calendar {
   /** Instant times `TIES` plus the tie order: one exact number up to 2^50 µs (35 years). */

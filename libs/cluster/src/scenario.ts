@@ -169,7 +169,7 @@ export interface RunObserver {
   readonly onCaches?: (caches: readonly EngineCache[]) => void;
 }
 
-/** One object for the whole run: copy what you keep. */
+/** The object is reused; copy the values that you keep. */
 export interface StepSpan {
   readonly engine: number;
   readonly startUs: Micros;

@@ -20,8 +20,8 @@ export interface QueueTaker {
 
 /**
  * Which engine takes next from a shared queue. Of the engines with room, an idle one comes before a
- * busy one, and then the one whose last take, or joining, is longest ago. A full engine is skipped
- * until an event of it, so a choice costs log2(engines), however many are full.
+ * busy one, and then the engine that took a job, or joined, longest ago. A full engine is skipped
+ * until its state changes, so a choice costs log2(engines), however many are full.
  */
 export class TakingOrder<T extends QueueTaker> {
   /** Engines, idle ones first, by the turn of their last take; full ones have no key. */

@@ -23,7 +23,7 @@ export type EngineState = 'starting' | 'ready' | 'draining' | 'gone';
 
 const NOTHING_INCOMING = { sequences: 0, promptTokens: 0 };
 
-/** Reads an engine before anything happens to it. */
+/** Is called before each change of an engine. */
 export interface EngineWatcher {
   onChange(engine: VirtualEngine): void;
 }

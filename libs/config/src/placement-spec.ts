@@ -42,8 +42,8 @@ function stageSpec(config: BatonConfig, named: BatonConfig['placement']): StageP
 }
 
 /**
- * The admission of a configuration, for both clocks; undefined when every request is admitted for
- * which the queue has room.
+ * The admission of a configuration, for both clocks; undefined when every request that fits the
+ * queue is admitted.
  *
  * @throws UsageError when a policy of the user's own cannot be loaded, or one has no objective
  */

@@ -6,7 +6,10 @@ export type Epoch = number;
 
 const RUNS_PER_SUBMISSION = 1024;
 
-/** Submission from 1, run from 0 to 1023 within it. */
+/**
+ * @param submission counts from 1
+ * @param run counts from 0 to 1023 within its submission
+ */
 export function packEpoch(submission: number, run: number): Epoch {
   return submission * RUNS_PER_SUBMISSION + run;
 }

@@ -6,12 +6,16 @@ import type { AdmissionResult, SequenceHandle, SequenceSpec } from './port/engin
 const NO_PARAMETERS: EngineParameters = {};
 
 /**
- * `waiting` for budget, slot and blocks · `unreserved`: remote prefill without blocks · `deferred`:
- * its blocks wait for their KV · `ready`: the KV has arrived, it waits for a slot · `prefilling`
- * and `decoding` run · `ending`: with async scheduling, the step under way brings its last token
- * and no later batch has it · `stalled`: the batch after the step under way leaves it out for lack
- * of blocks or for prompts · `held`: done, its blocks wait to be fetched · `leaving`: ended, and a
- * batch in flight writes to its blocks · `gone`.
+ * - `waiting`: for budget, slot and blocks
+ * - `unreserved`: remote prefill without blocks
+ * - `deferred`: its blocks wait for their KV
+ * - `ready`: the KV has arrived; it waits for a slot
+ * - `prefilling`, `decoding`: it runs
+ * - `ending`: with async scheduling, the step under way brings its last token; no later batch has it
+ * - `stalled`: the batch after the step under way omits it, for lack of blocks or for prompts
+ * - `held`: done; its blocks wait to be fetched
+ * - `leaving`: ended; a batch in flight writes to its blocks
+ * - `gone`
  */
 export type SequenceState =
   | 'waiting'

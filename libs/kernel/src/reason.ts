@@ -1,8 +1,8 @@
 /**
- * Why something failed, in a few words. A failed system call gives
- * `ENOENT: no such file or directory`, without the call and the path that Node adds; a folder in
- * place of a file is named as that; an error of the YAML parser comes without its picture of the
- * place.
+ * The reason of a failure, in a few words. A failed system call gives
+ * `ENOENT: no such file or directory`, without the call and the path that Node adds. A folder in
+ * place of a file gives `it is a folder`. An error of the YAML parser loses its quotation of the
+ * file.
  */
 export function reasonOf(error: unknown): string {
   if (isSystemError(error) && error.code === 'EISDIR') return 'it is a folder';

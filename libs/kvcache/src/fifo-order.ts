@@ -7,7 +7,7 @@ import { SPAN } from './span-rows';
 const { ROW } = SPAN;
 
 /**
- * First filled, first evicted, whether a block was used since or not. A findable block gets its
+ * Evicts blocks in the order of filling, regardless of later use. A findable block gets its
  * place when it is filled and keeps it while it is used; a private one, whose content is lost, gets
  * its place when it is freed. A block in use when its turn comes is skipped and evicted first once
  * it is free: such blocks are *overdue*, and the one filled first comes first among them. Partial

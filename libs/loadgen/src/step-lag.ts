@@ -60,9 +60,9 @@ function countedIn(samples: readonly Sample[], event: EventName): Map<string, Co
 }
 
 /**
- * Why the server was too late between two readings for the figures to be believed: over 1 % of the
- * steps of a stage, or of the frames with their tokens, and more than one, came over 10 ms late.
- * Null when they did not.
+ * The reason why the server was too late for valid figures between two readings; null when it was in
+ * time. A server is too late when more than one step of a stage, and over 1 % of them, ended over
+ * 10 ms late. The same limit holds for the frames with their tokens.
  */
 export function lateEngines(
   before: readonly EngineStepLag[],

@@ -82,11 +82,15 @@ describe('checkChanges', () => {
   });
 
   it.each([
-    ['2P2D', '1s:-3P', 'At 1s 3 of 2 prefill engines that are ready would go, and one must stay.'],
-    ['2P2D', '1s:2P>D', 'At 1s 2 of 2 prefill engines'],
-    ['1A', '1s:-1A', 'At 1s 1 of 1 aggregated engines'],
-    ['4A', '1s:+1P,2s:-1P', 'At 2s 1 of 1 prefill engines'],
-    ['4A', '1s:-1D', 'At 1s 1 of 0 decode engines'],
+    [
+      '2P2D',
+      '1s:-3P',
+      'At 1s this change removes 3 of 2 ready prefill engines. Keep at least one.',
+    ],
+    ['2P2D', '1s:2P>D', 'At 1s this change removes 2 of 2 ready prefill engines'],
+    ['1A', '1s:-1A', 'At 1s this change removes 1 of 1 ready aggregated engines'],
+    ['4A', '1s:+1P,2s:-1P', 'At 2s this change removes 1 of 1 ready prefill engines'],
+    ['4A', '1s:-1D', 'At 1s this change removes 1 of 0 ready decode engines'],
     ['4000A', '1s:+97A', 'over 4096 engines'],
   ])('refuses %s with %s', (topology, changes, sentence) => {
     expect(() => check(topology, changes)).toThrow(ChangesError);
@@ -95,7 +99,9 @@ describe('checkChanges', () => {
 
   it('counts a joining engine once it has loaded', () => {
     expect(() => check('1P1D', '10s:+1D,40s:-1D', 30 * SECOND)).not.toThrow();
-    expect(() => check('1P1D', '10s:+1D,39s:-1D', 30 * SECOND)).toThrow('At 39s 1 of 1 decode');
+    expect(() => check('1P1D', '10s:+1D,39s:-1D', 30 * SECOND)).toThrow(
+      'At 39s this change removes 1 of 1 ready decode',
+    );
   });
 });
 

@@ -144,8 +144,8 @@ function stepsOf(change: ScheduledChange, startupUs: Micros): Step[] {
 function refuseEmpty(left: number, leaving: number, { atUs, role }: Omit<Step, 'delta'>): void {
   if (left > 0) return;
   throw new ChangesError(
-    `At ${instant(atUs)} ${leaving} of ${left + leaving} ${role} engines that are ready ` +
-      'would go, and one must stay.',
+    `At ${instant(atUs)} this change removes ${leaving} of ${left + leaving} ready ${role} ` +
+      'engines. Keep at least one.',
   );
 }
 

@@ -1,8 +1,8 @@
 /**
- * Conditional disaggregation: whether the rest of a prompt, after the part that the decode engine
- * probably holds, is so short that the decode engine computes it itself, because that costs its
- * batch less than a hand-over costs the request (Dynamo's `max-local-prefill-length`, BLIS's
- * `prefix-threshold` decider).
+ * Conditional disaggregation: whether the decode engine computes a prompt itself. It does so when
+ * little is left after the part that it probably holds, because that costs its batch less than a
+ * hand-over costs the request. Dynamo has `max-local-prefill-length` for this, BLIS its
+ * `prefix-threshold` decider.
  *
  * @param thresholdTokens prompt tokens to compute at most; 0 = every prompt goes to prefill
  */

@@ -134,7 +134,7 @@ export interface PolicyOrigin {
   readonly placeOf: (method: string) => string | undefined;
 }
 
-/** @param own that the module created for the stage */
+/** @param own the policy that the module created for the stage */
 export function originOf<Policy extends object>(
   { path, placeOf }: OwnSpec<Policy>,
   stage: PolicyStage,

@@ -26,9 +26,9 @@ export const GIVEN_UP_SHARE = 1 / 1024;
 const WIDEN = 1.5;
 
 /**
- * The highest rate that keeps the target: the estimate is widened until the rate is bracketed (by
- * half, then each time by the square of the factor before, so that what keeps no rate is soon given
- * up), then bisected. Assumes that a cluster which keeps the target at one rate keeps it at every
+ * The highest rate that keeps the target. The estimate is widened until the rate is bracketed, then
+ * bisected. The first factor is `WIDEN`, and each next one the square of the factor before, so that
+ * the search soon gives up a cluster that keeps no rate. Assumes that a cluster which keeps the target at one rate keeps it at every
  * lower one.
  */
 export function findRate<T>(search: RateSearch<T>): FoundRate<T> {

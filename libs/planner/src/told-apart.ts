@@ -5,8 +5,8 @@ import { goodputOf, type SplitResult } from './split-result';
 const SEARCHED = { low: 1 / (1 + TOLERANCE), high: 1 + TOLERANCE };
 
 /**
- * The 80 % interval of a split's completed rate: another sample of the load, the width of the
- * search, and step times that are all longer or shorter, which change a rate by the same factor.
+ * The 80 % interval of a split's completed rate. It covers another sample of the load, the width of
+ * the search, and an error of the step times, which changes a rate by the same factor.
  */
 export function goodputInterval(result: TaskResult): Interval | undefined {
   const { completedRate, figures } = result;
@@ -21,8 +21,8 @@ export function goodputInterval(result: TaskResult): Interval | undefined {
 
 /**
  * The factor by which two goodputs must differ to be distinguished. Both splits serve the same
- * requests on the same kind of deployment, so chance and the shared error of its step times cancel;
- * the rest of that error and the width of the search do not.
+ * requests on the same kind of deployment, so chance and the shared error of its step times cancel.
+ * The rest of that error and the width of the search remain.
  */
 export function apartFactor(one: SplitResult, other: SplitResult): number {
   const apart = [one, other].map((each) => each.measured?.figures?.intervals.model.apart ?? 1);

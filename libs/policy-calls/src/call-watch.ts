@@ -10,7 +10,7 @@ const THREAD_MEMORY = { maxOldGenerationSizeMb: 12, maxYoungGenerationSizeMb: 1,
 /** The end of a call reaches its thread within a few ms, on a busy machine within seconds. */
 const END_MS = 60_000;
 
-/** Tells a thread which call is under way. The thread ends calls that do not return. */
+/** Reports the current call to a thread. The thread ends calls that do not return. */
 export class CallWatch {
   private number = 0;
 

@@ -11,5 +11,5 @@ import { parseRedisAddress } from './address';
 export function redisOptionsOf(url: string): RedisOptions {
   const address = parseRedisAddress(url);
   if (address.kind === 'single') return { ...address.options, maxRetriesPerRequest: null };
-  throw new Failure('planners cannot use a Redis Cluster');
+  throw new Failure('Planners do not support Redis Cluster. Use a single Redis.');
 }

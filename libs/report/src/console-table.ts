@@ -23,9 +23,12 @@ interface Table {
 
 /**
  * Rows below their headings for a terminal, with columns as wide as their content. Ends with a line
- * break. A table wider than the terminal is folded: long row names get numbers and stand above it,
- * columns with equal values become a line below it, a last column of text is wrapped, and the
- * remaining columns follow as a second table with the same first column.
+ * break. A table wider than the terminal is folded:
+ *
+ * - long row names get numbers, and are listed above the table
+ * - columns with equal values become a line below it
+ * - a last column of text is wrapped
+ * - the remaining columns follow as a second table with the same first column
  *
  * @param width columns of the terminal; Infinity: no folding
  */

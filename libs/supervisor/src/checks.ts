@@ -49,8 +49,8 @@ function checkPair(config: BatonConfig): void {
   const [prefill, decode] = [executorOf(config, 'prefill'), executorOf(config, 'decode')];
   if (prefill === decode || prefill === 'simulate' || decode === 'simulate') return;
   throw new UsageError(
-    `executor_for: prefill=${prefill} cannot hand over to decode=${decode}; take one ` +
-      'executor for both, or simulate one of them.',
+    `executor_for: prefill=${prefill} cannot hand over to decode=${decode}. Set the same ` +
+      'executor for both, or simulate for one of them.',
   );
 }
 

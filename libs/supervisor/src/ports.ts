@@ -47,7 +47,7 @@ async function tryListen(host: string, port: number, flag: string): Promise<numb
     if (code === IN_USE) {
       throw new Failure(`port ${port} on ${host} is already taken; choose another with ${flag}.`);
     }
-    throw new Failure(`cannot listen on ${host}:${port} (${code}); see --host and ${flag}.`);
+    throw new Failure(`cannot listen on ${host}:${port} (${code}). Change --host or ${flag}.`);
   } finally {
     probe.close();
   }

@@ -109,8 +109,14 @@ export const WORKLOAD_FLAG_ROWS = {
     value: 'name',
     help: 'linear or exponential, from --ramp-up-start-rps to --ramp-up-end-rps over the requests.',
   },
-  rampUpStartRps: { value: 'per-second', help: 'Rate at the first request of a ramp.' },
-  rampUpEndRps: { value: 'per-second', help: 'Rate at the last request of a ramp.' },
+  rampUpStartRps: {
+    value: 'per-second',
+    help: 'Rate at the first request of a ramp (default: no ramp).',
+  },
+  rampUpEndRps: {
+    value: 'per-second',
+    help: 'Rate at the last request of a ramp (default: no ramp).',
+  },
   randomInputLen: {
     value: 'tokens',
     help: 'Prompt length in tokens; for multi-turn, the length of each message (default: 1024).',

@@ -14,13 +14,13 @@ import type { Call } from './take/call';
 const NO_FAULTS: readonly Fault[] = [];
 
 /**
- * The way of a request, whose order stands here alone. Each step is a file of this folder, and a
- * folder of its name has its parts:
+ * The way of a request. Only this file has the order of the steps. Each step is a file of this
+ * folder, and a folder of its name has its parts:
  *
  *     take     what the body asks for           a refusal here is an HTTP error
  *     route    which engines each sequence may go to
  *     admit    rates and latency (charge) ┐
- *     plan     what will be said          ├ what is charged comes back if they refuse
+ *     plan     the text of the answer     ├ a refusal here returns the charge
  *     admit    the queue (enter)          ┘
  *     dispatch ─ opens ─▶ exchange ─ opens ─▶ answer/{stream,whole,executed}
  *        │                   ▲

@@ -16,7 +16,7 @@ export type SiblingReply = (question: unknown) => unknown;
 /**
  * The other API processes behind the same port. A client reaches any of them, so what one process
  * shows for all (metrics, live page, load) includes the others' part. A process that has the port
- * to itself has none, and every question has no answers.
+ * to itself has no siblings, and every query returns an empty list.
  */
 export class Siblings {
   private asked = 0;

@@ -86,7 +86,7 @@ export const BENCH_FLAGS = {
   },
   slo: {
     value: 'bounds',
-    help: 'The same in the form of replay and plan: ttft=500ms,tpot=50ms.',
+    help: 'Latency targets of each request, as in ttft=500ms,tpot=50ms (default: none).',
     group: 'Result',
   },
   sloClass: {

@@ -1,71 +1,77 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll, afterEach, describe, expect, it, vi } from 'vitest';
-import { runCommand } from '../../test/test-command';
-import type { quietBench } from '../bench/bench';
+import type { Summary } from '@baton/analysis';
+import { defaultConfig } from '@baton/config';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { EXIT_CODES } from '../exit-codes';
+import { readReplayFlags } from '../replay/replay-flags';
+import { comparisonText } from './comparison-output';
+import { liveExitCode, livePolicies, type LiveParts } from './live-policies';
+import { KINDS_OF_POLICIES } from './policy-kinds';
+import type { PolicyOutcome, PolicyTrial } from './policy-outcome';
 
-const loaded = vi.hoisted(() => vi.fn<typeof quietBench>());
-vi.mock('../bench/bench', () => ({ quietBench: loaded }));
-vi.mock('../bench/demo-cluster', () => ({
-  DemoCluster: class {
-    readyUnless = (): Promise<string> => Promise.resolve('http://127.0.0.1:1');
-    stop = (): Promise<void> => Promise.resolve();
-  },
-}));
-vi.stubGlobal('fetch', () => Promise.resolve(new Response('')));
+const LOAD = { dataset: 'random', numPrompts: '4', requestRate: '10', topology: '1P1D' };
+const TRIALS = ['one', 'two', 'three'].map(
+  (name) => ({ choice: { name, options: {} }, prepared: { config: defaultConfig() } }) as never,
+) as PolicyTrial[];
+const LATE = 'the load was late';
 
-const folder = mkdtempSync(join(tmpdir(), 'baton-live-'));
-const POLICY = join(folder, 'first.mjs');
-writeFileSync(POLICY, 'export default { create: () => ({ choose: () => 0 }) };\n');
-const LOAD = ['--dataset', 'random', '--num-prompts', '4', '--request-rate', '10'];
-afterAll(() => rmSync(folder, { recursive: true }));
-afterEach(() => loaded.mockReset());
+interface Run {
+  readonly void?: string;
+  readonly wasInterrupted?: boolean;
+}
 
-function documentOf(reason: string | null, wasInterrupted = false): object {
-  return {
-    ...{ mean_ttft_ms: 1, p99_ttft_ms: 2, mean_tpot_ms: 3, completed: 4 },
-    ...{ was_interrupted: wasInterrupted, load_generator: { void: reason } },
+let said = '';
+afterEach(() => vi.restoreAllMocks());
+
+/** A live test of three policies whose loads end like this. */
+async function tested(...runs: Run[]) {
+  said = '';
+  vi.spyOn(process.stderr, 'write').mockImplementation((text) => (said += String(text)) !== '');
+  const parts: LiveParts = {
+    clusterOf: () => ({
+      readyUnless: () => Promise.resolve('http://127.0.0.1:1'),
+      stop: () => Promise.resolve(),
+    }),
+    bench: () => {
+      const { void: reason = null, wasInterrupted = false } = runs.shift() ?? {};
+      const figures = { mean_ttft_ms: 1, p99_ttft_ms: 2, mean_tpot_ms: 3, completed: 4 };
+      const state = { was_interrupted: wasInterrupted, load_generator: { void: reason } };
+      return Promise.resolve({ exitCode: 0, document: { ...figures, ...state } });
+    },
+    faultsAt: () => Promise.resolve(0),
   };
+  const figures = await livePolicies(TRIALS, { flags: readReplayFlags(LOAD), given: LOAD }, parts);
+  return { figures, exitCode: liveExitCode(TRIALS, figures) };
 }
-
-/** Answers with these documents in turn, then with the last one. */
-function answerWith(...documents: object[]): void {
-  loaded.mockImplementation(() => {
-    const document = documents.length > 1 ? documents.shift()! : documents[0]!;
-    return Promise.resolve({ exitCode: 0, document: document as Record<string, unknown> });
-  });
-}
-
-const test = (...more: string[]) =>
-  runCommand('policy', 'test', POLICY, '--live', ...LOAD, '--topology', '1P1D', ...more);
 
 describe('baton policy test --live', () => {
   it('ends with 0 when every row is valid', async () => {
-    answerWith(documentOf(null));
-    const answer = await test();
-    expect(answer).toMatchObject({ exitCode: EXIT_CODES.done });
-    expect(answer.stdout).not.toContain('VOID');
+    const { figures, exitCode } = await tested();
+    expect([figures.length, exitCode]).toEqual([3, EXIT_CODES.done]);
+    expect(said).not.toContain('void');
   });
 
-  it('marks a void row, and ends with the exit code of a void bench', async () => {
-    answerWith(documentOf('the load was late'), documentOf(null));
-    const { exitCode, stdout, stderr } = await test();
+  it('names a void row, and ends with the exit code of a void bench', async () => {
+    const { figures, exitCode } = await tested({}, { void: LATE });
+    expect(figures.map((each) => each.void)).toEqual([null, LATE, null]);
     expect(exitCode).toBe(EXIT_CODES.void);
-    expect(stdout.match(/^first\.mjs \(VOID\)/gm)).toHaveLength(2);
-    expect(stdout.match(/VOID/g)).toHaveLength(2);
-    expect(stderr).toContain('the live figures of first.mjs are void: the load was late');
+    expect(said).toContain(`the live figures of two are void: ${LATE}`);
   });
 
   it('names the policies without figures after Ctrl-C, and ends like a stopped bench', async () => {
-    answerWith(documentOf(null), documentOf(null, true));
-    const { exitCode, stdout, stderr } = await test('--json');
-    expect(exitCode).toBe(EXIT_CODES.incomplete);
-    const { policies } = JSON.parse(stdout) as { policies: { policy: string; live?: object }[] };
-    const missing = policies.filter(({ live }) => live === undefined);
-    expect(missing).toHaveLength(policies.length - 1);
-    const names = missing.map(({ policy }) => policy).join(', ');
-    expect(stderr).toContain(`interrupted: no live figures of ${names}`);
+    const { figures, exitCode } = await tested({}, { wasInterrupted: true });
+    expect([figures.length, exitCode]).toEqual([1, EXIT_CODES.incomplete]);
+    expect(said).toContain('interrupted: no live figures of two, three');
+  });
+
+  it('marks a void row in the table and in the plot', async () => {
+    const { figures } = await tested({}, { void: LATE });
+    const summary = { ttft_ms: {}, tpot_ms: {}, engines: [] } as unknown as Summary;
+    const outcomes = figures.map((live, at): PolicyOutcome => {
+      const { name: policy } = TRIALS[at]!.choice;
+      return { policy, summary, faults: 0, wallSeconds: 1, decisionsPerSecond: null, live };
+    });
+    const text = await comparisonText(KINDS_OF_POLICIES.placement, outcomes);
+    expect(text.match(/^\w+ \(VOID\)/gm)).toEqual(['two (VOID)', 'two (VOID)']);
+    expect(text.match(/VOID/g)).toHaveLength(2);
   });
 });

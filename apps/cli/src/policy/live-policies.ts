@@ -20,6 +20,7 @@ import type { LiveFigures, PolicyTrial } from './policy-outcome';
 export async function livePolicies(
   trials: readonly PolicyTrial[],
   asked: LiveTest,
+  parts: LiveParts = PROCESSES,
 ): Promise<LiveFigures[]> {
   const stops = new StopRequests();
   const figures: LiveFigures[] = [];
@@ -27,7 +28,7 @@ export async function livePolicies(
     for (const trial of trials) {
       const { name } = trial.choice;
       say(`${name}: a live cluster of ${trial.prepared.config.topology} …`);
-      const found = await measured(trial, { ...asked, stop: stops.first });
+      const found = await measured(trial, { ...asked, ...parts, stop: stops.first });
       if (found === undefined) break;
       if (found.void !== null) say(`the live figures of ${name} are void: ${found.void}`);
       figures.push(found);
@@ -44,6 +45,22 @@ export interface LiveTest {
   /** The flags of the command line. */
   readonly given: GivenReplayFlags;
 }
+
+/** The clusters of a live test, and the load on them. */
+export interface LiveParts {
+  readonly clusterOf: (
+    topology: string,
+    flags: readonly string[],
+  ) => Pick<DemoCluster, 'readyUnless' | 'stop'>;
+  readonly bench: typeof quietBench;
+  readonly faultsAt: (baseUrl: string) => Promise<number>;
+}
+
+const PROCESSES: LiveParts = {
+  clusterOf: (topology, flags) => new DemoCluster(topology, flags),
+  bench: quietBench,
+  faultsAt,
+};
 
 /** The exit code of a test with these figures. */
 export function liveExitCode(
@@ -63,19 +80,20 @@ function sayMissing(trials: readonly PolicyTrial[]): void {
 /** Undefined: the test was interrupted. */
 async function measured(
   trial: PolicyTrial,
-  { stop, ...asked }: LiveTest & { readonly stop: AbortSignal },
+  { stop, clusterOf, bench, ...asked }: LiveTest & LiveParts & { readonly stop: AbortSignal },
 ): Promise<LiveFigures | undefined> {
   if (stop.aborted) return undefined;
   const { config } = trial.prepared;
   const given = { ...partConfig(asked.given).config, ...trial.choice.options };
   const { topology: _named, ...options } = given;
-  const cluster = new DemoCluster(config.topology, upFlags(options));
+  const cluster = clusterOf(config.topology, upFlags(options));
   try {
     const baseUrl = await cluster.readyUnless(stop);
     if (baseUrl === undefined) return undefined;
-    const { document } = await quietBench(loadFlags(asked.flags, config, baseUrl), stop);
+    const { document } = await bench(loadFlags(asked.flags, config, baseUrl), stop);
     if (document['was_interrupted'] === true) return undefined;
-    return figuresOf(document, { speedup: config.speedup, faults: await faultsAt(baseUrl) });
+    const faults = await asked.faultsAt(baseUrl);
+    return figuresOf(document, { speedup: config.speedup, faults });
   } finally {
     await cluster.stop();
   }

@@ -28,9 +28,9 @@ export const CLUSTER = {
   /** The schedule of engines that join, leave or change their role. */
   changes: optionalText({
     help:
-      'Changes of the topology while the cluster runs, in simulated time since its start: ' +
-      '60s:+1D adds a decode engine, 120s:-1P removes a prefill engine once it is empty, ' +
-      '180s:1P>D turns a prefill engine into a decode engine.',
+      'Changes of the topology, by simulated time since the start. 60s:+1D adds a decode ' +
+      'engine. 120s:-1P removes a prefill engine when it is empty. 180s:1P>D turns a prefill ' +
+      'engine into a decode engine.',
     like: '60s:+1D,120s:-1P,180s:1P>D',
     unset: 'the topology stays',
   }),

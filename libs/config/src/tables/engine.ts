@@ -94,8 +94,8 @@ export const ENGINE = {
   /** `kvcache_balancing_threshold` of the Mooncake paper, which gives it no value. */
   kvPoolBalancingThreshold: number(1, [1, 1_000], {
     help:
-      'An engine considers fetching a prefix from the pool when it is this many times longer ' +
-      'than its own; with 1, only the time decides.',
+      'An engine fetches a prefix from the pool only if that prefix is this many times longer ' +
+      'than its own, and the fetch is faster than the computation.',
   }),
   /** Mooncake's Conductor stores fetched blocks; a store with one replica does not. */
   kvPoolReplicas: integer(0, [0, 65_536], {
@@ -115,10 +115,9 @@ export const ENGINE = {
   }),
   schedulingPolicy: choiceOrModule(SCHEDULING_NAMES, 'fcfs', {
     help:
-      'Order of waiting requests: first come first served (fcfs); by the field `priority` of ' +
-      'the request, lower first (priority); the shortest prompt first (sjf; not in vLLM, and ' +
-      'long prompts can starve, see sjf_aging); or that of your own ES module ' +
-      '(docs/policies.md).',
+      'Order of waiting requests: first come first served (fcfs), by the field `priority` with ' +
+      'lower values first, the shortest prompt first (sjf, not in vLLM), or your own ES module ' +
+      '(docs/policies.md). With sjf, long prompts can starve: see sjf_aging.',
   }),
   /** 0 = none. */
   sjfAging: number(0, [0, 1e9], {

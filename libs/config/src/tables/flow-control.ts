@@ -18,9 +18,8 @@ export const FLOW_CONTROL = {
   flowControl: choiceOrModule(['none', ...FLOW_POLICY_KINDS], 'none', {
     help:
       'Order of the requests beyond flow_control_concurrency, which wait in the API by class ' +
-      'and tenant: first come first served (fcfs), strict priority, weighted fair queueing ' +
-      '(wfq), earliest deadline first (edf), or that of your own ES module ' +
-      '(docs/flow-control.md).',
+      'and tenant. It is first come first served (fcfs), strict priority, weighted fair queueing ' +
+      '(wfq), earliest deadline first (edf), or your own ES module (docs/flow-control.md).',
   }),
   flowControlConcurrency: integer(100, [1, 1_000_000], {
     help:

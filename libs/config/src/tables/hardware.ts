@@ -33,10 +33,10 @@ export const HARDWARE = {
   }),
   quantization: optionalChoice(QUANTIZATIONS, {
     help:
-      "Quantisation of the weights, with vLLM's names: fp8 scales activations while the engine " +
-      'runs; modelopt is FP8 with scales from the checkpoint; fp8_block has one scale per 128 ' +
-      'x 128 weights (DeepSeek); modelopt_fp4 and nvfp4 are NVFP4; mxfp4 has experts in four ' +
-      'bits (gpt-oss); awq and gptq have INT4 weights.',
+      "Quantisation of the weights, with vLLM's names. fp8 scales activations at run time. " +
+      'modelopt is FP8 with scales from the checkpoint. fp8_block has one scale per 128 x 128 ' +
+      'weights. modelopt_fp4 and nvfp4 are NVFP4. mxfp4 has experts in four bits. awq and gptq ' +
+      'have INT4 weights.',
     unset: 'as the checkpoint was published',
   }),
   dtype: choice(['auto', 'bfloat16', 'float16', 'half'], 'auto', {

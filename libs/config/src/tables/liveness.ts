@@ -31,7 +31,7 @@ export const LIVENESS = {
     unit: 's',
   }),
   requestSilentAfter: number(2, [0.1, 3_600], {
-    help: 'How long the API gets no news of a request before it asks the engines about it.',
+    help: 'Time without news of a request after which the API queries the engines for it.',
     unit: 's',
   }),
   kvReadTimeout: number(1, [0.05, 600], {

@@ -38,9 +38,9 @@ function overridesOf<S extends OverriddenStage>(stage: S): Overrides<S> {
     {
       form: option.form,
       default: undefined,
-      help: `${fileName(key)} of ${stage} engines only.`,
+      help: `${fileName(key)} of ${stage} engines, in place of ${fileName(key)} of all engines.`,
       ...(option.unit === undefined ? {} : { unit: option.unit }),
-      unset: 'as for every engine',
+      unset: `that of ${fileName(key)}`,
     },
   ]);
   return Object.fromEntries(rows) as Overrides<S>;

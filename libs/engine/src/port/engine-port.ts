@@ -163,8 +163,8 @@ export interface EngineCounters {
 /**
  * The engine's only interface, for both clocks. Calls are synchronous; the engine reads no clock,
  * awaits nothing, logs nothing. Between `beginStep` and `endStep` every other call is legal and
- * takes effect with the next step, except that an aborted sequence emits no token and its blocks
- * are free when `endStep` returns (at once if no step is under way).
+ * takes effect with the next step. One exception: an aborted sequence emits no token from then on.
+ * Its blocks are free when `endStep` returns, or immediately if no step is under way.
  */
 export interface EnginePort extends LockstepRank {
   submit(spec: SequenceSpec): AdmissionResult;

@@ -11,7 +11,7 @@ export function ableAt(results: readonly FleetResult[], loadRps: number): FleetR
   return results.filter((one) => isKept(one) && one.measured.rate >= loadRps);
 }
 
-/** The one with the lowest cost. The first of several with equal cost. */
+/** The fleet with the lowest cost; of several with equal cost, the first. */
 export function least(
   results: readonly FleetResult[],
   costOf: (one: FleetResult) => number,

@@ -109,7 +109,7 @@ function linesOf(path: string, text: string): unknown[] {
     try {
       return [JSON.parse(line)];
     } catch {
-      throw new UsageError(`${path}:${i + 1}: not a JSON document.`);
+      throw new UsageError(`${path}:${i + 1} is not a JSON document. Correct or remove this line.`);
     }
   });
 }

@@ -71,11 +71,14 @@ function meanSpread(points: readonly { readonly roundsMs: readonly number[] }[])
 }
 
 /**
- * The rest of each error: simulated · (1 + slower) / real − 1. Decode is slower by the hold-ups of
- * the prompts of a second, its mean gap also by pauses; its median gap is shorter by the share of a
- * typical gap. A prompt is slower by the effect of a busy decode engine, times the share of time in
- * which that engine is busy with others, and on average by the cost of a following prompt, times
- * the probability of one during its computation. Rates are not corrected.
+ * The rest of each error: simulated · (1 + slower) / real − 1. Rates are not corrected.
+ *
+ * - Decode is slower by the hold-ups of the prompts of a second, its mean gap also by pauses. Its
+ *   median gap is shorter by the share of a typical gap.
+ * - A prompt is slower by the effect of a busy decode engine, times the share of time in which that
+ *   engine is busy with others.
+ * - On average it is also slower by the cost of a following prompt, times the probability of one
+ *   during its computation.
  */
 export function explained(heldOut: HeldOut, reasons: Reasons): readonly Explained[] {
   const { contention, followed, pauses, typical } = reasons;

@@ -31,7 +31,12 @@ export interface TwinRuns {
   readonly decodeBusy: number;
 }
 
-/** @param known  options that the user's take precedence over @throws UsageError, one sentence */
+/**
+ * The configuration of the simulated twin.
+ *
+ * @param known defaults; the options of the user override them
+ * @throws UsageError, one sentence
+ */
 export function simulatedConfig(
   { cluster, configFile }: GivenOptions,
   known: Options = {},

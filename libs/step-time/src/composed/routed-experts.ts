@@ -11,10 +11,13 @@ export interface RoutedExperts {
 }
 
 /**
- * Experts over several nodes whose GPUs reach each other over NVLink: tokens go to the ranks of
- * their experts alone. Undefined where the framework gathers the tokens of all ranks instead,
- * within a node, over no more ranks than a token has experts (TensorRT-LLM gathers then; a token
- * goes to nearly all of them anyway), or where no such exchange was measured.
+ * Experts over several nodes whose GPUs reach each other over NVLink: tokens go only to the ranks of
+ * their experts. Undefined in these cases:
+ *
+ * - the framework gathers the tokens of all ranks instead, or the ranks are within a node
+ * - there are no more ranks than a token has experts; TensorRT-LLM gathers then, because a token goes
+ *   to nearly all of them anyway
+ * - no such exchange was measured
  */
 export function routedExpertsOf(
   { placement, tables, framework, ends }: StepParts,

@@ -52,9 +52,8 @@ export function rooflinePipeline(spec: RooflineSpec, placement: EnginePlacement)
 export function refuseWholeEngines(kind: string, { pp }: EnginePlacement): never {
   throw new HardwareError(
     'not-measured',
-    `Step times of kind '${kind}' are those of an engine without pipeline stages and do not say ` +
-      `how long each of ${pp} stages takes: take composed or roofline step times, or ` +
-      'pipeline_parallel_size 1.',
+    `'${kind}' step times do not support pipeline stages (pipeline_parallel_size is ${pp}). Use ` +
+      'composed or roofline step times, or set pipeline_parallel_size to 1.',
   );
 }
 

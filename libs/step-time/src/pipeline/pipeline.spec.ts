@@ -75,7 +75,7 @@ describe('step times of a pipeline', () => {
     { kind: 'constant', timeToFirstTokenMs: 20, interTokenLatencyMs: 5 } as StepTimeSpec,
   ])('refuse those of a whole engine: $kind', (spec) => {
     expect(() => buildStepTimeModel(spec, place('llama-3.1-8b', 1, 2))).toThrow(
-      `Step times of kind '${spec.kind}' are those of an engine without pipeline stages`,
+      `'${spec.kind}' step times do not support pipeline stages`,
     );
   });
 

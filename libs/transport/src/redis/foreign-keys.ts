@@ -39,7 +39,7 @@ const ANYONE = 'anyone';
 /** Tenants whose keys are checked: the check runs every few seconds, in one script. */
 const MOST_TENANTS = 256;
 
-/** The keys that every cluster has, with their types: another program's keys show here. */
+/** Every cluster's keys and their types. A key of another type belongs to another program. */
 export function typesOf(keys: Keys): readonly (readonly [key: string, type: string])[] {
   return [
     [keys.engines, 'set'],

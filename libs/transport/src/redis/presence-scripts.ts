@@ -36,8 +36,8 @@ return 0
 
 /**
  * KEYS: engines, revision. ARGV: prefix of engine keys, the revision and the number of engines that
- * the reader knows. Answers the revision and the presences of living engines, or nothing when they
- * are what the reader knows; drops dead ones.
+ * the reader knows. Returns the revision and the presences of living engines, or nothing if the
+ * reader already has them. Removes dead engines.
  */
 export const LIST_ENGINES: Script = {
   name: 'listEngines',

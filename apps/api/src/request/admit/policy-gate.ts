@@ -25,7 +25,7 @@ type Passed = Pick<FlowPass, 'waitedUs'> | undefined;
 const US_PER_SECOND = 1_000_000;
 
 /**
- * Asks the admission policy about each prompt. The default policy refuses a prompt whose first
+ * Calls the admission policy for each prompt. The default policy refuses a prompt whose first
  * token would come later than `admission_slo_ttft`, so that late requests do not delay the others.
  */
 @Injectable()

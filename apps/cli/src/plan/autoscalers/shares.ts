@@ -16,7 +16,7 @@ export function isAsGood(trial: ScalingTrial, other: ScalingTrial, target = 1): 
   return sharesOf(trial).every((share, i) => share >= enough[i]!);
 }
 
-/** The trial with the largest shares: of one without classes, the most requests in time. */
+/** The trial with the largest sum of its shares of requests in time. */
 export function withLargestShares(trials: readonly ScalingTrial[]): ScalingTrial {
   const sum = (trial: ScalingTrial): number => sharesOf(trial).reduce((all, each) => all + each, 0);
   return trials.reduce((best, trial) => (sum(trial) > sum(best) ? trial : best));
