@@ -1,4 +1,3 @@
-import { defaultConfig } from '@baton/config';
 import { BatonError } from '@baton/contract';
 import { TransportUnavailable } from '@baton/transport';
 import { beforeEach, describe, expect, it } from 'vitest';
@@ -50,7 +49,6 @@ describe('admitting a request', () => {
       if (refuses) throw new BatonError('slo_unattainable');
     };
     return new AdmitStep(
-      defaultConfig({ maxWaitingRequests: 3 }),
       { refuseWhenClosed: () => visit('door') } as unknown as OpenDoor,
       { isOn: hasClasses, of: () => visit('class') } as unknown as CallClasses,
       { isOn: hasGate, pass } as unknown as FlowGate,
@@ -64,6 +62,7 @@ describe('admitting a request', () => {
       } as unknown as RateLimits,
       { hasRoom: () => rooms.shift() ?? true } as unknown as SequenceTable,
       {
+        canEverHold: (count: number) => count <= 3,
         enter: (stage: string, count: number, next: string) => {
           visit(`enter ${stage} ${count} ${next}`);
           return enters();

@@ -1,11 +1,9 @@
-import type { BatonConfig } from '@baton/config';
 import { BatonError } from '@baton/contract';
-import { Inject, Injectable } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { SequenceTable } from '../frames/sequence-table';
 import { type Charge, RateLimits } from '../http/access/rate-limits';
 import { brokerError } from '../http/broker-error';
 import { CallClasses } from '../http/access/call-classes';
-import { CONFIG } from '../tokens';
 import type { Routed } from './admit/admission';
 import { AdmissionGate } from './admit/admission-gate';
 import { FlowGate } from './admit/flow-gate';
@@ -16,7 +14,6 @@ import { OpenDoor } from './take/open-door';
 @Injectable()
 export class AdmitStep {
   constructor(
-    @Inject(CONFIG) private readonly config: BatonConfig,
     private readonly door: OpenDoor,
     private readonly classes: CallClasses,
     private readonly flow: FlowGate,
@@ -36,7 +33,7 @@ export class AdmitStep {
    */
   async charge({ call, asked, routes }: Routed): Promise<Charge | undefined> {
     this.door.refuseWhenClosed();
-    if (routes.length > this.config.maxWaitingRequests) throw new BatonError('queue_full');
+    if (!this.gate.canEverHold(routes.length)) throw new BatonError('queue_full');
     if (this.classes.isOn) this.classes.of(call);
     const pass = this.flow.isOn ? await this.flow.pass(call, asked.request) : undefined;
     try {

@@ -53,6 +53,10 @@ describe('the admission gate', () => {
     },
   );
 
+  it('can hold as many sequences of one request as may wait, and no more', () => {
+    expect([10, 11].map((count) => gate.canEverHold(count))).toEqual([true, false]);
+  });
+
   it('admits up to the limit and gives a retry time beyond it', async () => {
     await Promise.all(Array.from({ length: 10 }, () => gate.enter('prefill', 1)));
     const error = await gate.enter('prefill', 1).catch((thrown: unknown) => thrown);

@@ -46,6 +46,11 @@ export class AdmissionGate {
     @Inject(CONFIG) private readonly config: BatonConfig,
   ) {}
 
+  /** False for more sequences than may wait for one stage, of all requests. */
+  canEverHold(count: number): boolean {
+    return count <= this.config.maxWaitingRequests;
+  }
+
   /**
    * Counts `count` sequences into the queue of `stage`; call `leave` if they are not submitted.
    * `next` is the stage after it, whose queue must not be full either. Throws `queue_full`.
