@@ -47,7 +47,7 @@ export function textOf(from: Section, key: string): string | undefined {
   throw badProfile(`${key} must be a text`);
 }
 
-export function flagOf(from: Section, key: string): boolean | undefined {
+export function booleanOf(from: Section, key: string): boolean | undefined {
   const value = from[key];
   if (value === undefined || typeof value === 'boolean') return value;
   throw badProfile(`${key} must be true or false`);

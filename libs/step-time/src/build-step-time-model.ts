@@ -15,7 +15,7 @@ import {
   checkMeasuredOn,
   fittedFor,
 } from './models/calibrated';
-import { FactoredStepTime, type FactorProfile, type FactorSpec } from './models/factors';
+import { FactoredStepTime, type FactorProfile } from './models/factors';
 import {
   type ConstantSpec,
   constantStepTime,
@@ -44,6 +44,14 @@ export interface AutoSpec extends KernelChoice {
    * True when the next batch is formed after the step before has ended; only for composed steps.
    */
   readonly isSynchronous?: boolean | undefined;
+}
+
+/** With the choices of the composed steps that the factors apply to. */
+export interface FactorSpec extends Omit<ComposedSpec, 'kind'> {
+  readonly kind: 'factors';
+  readonly profile: FactorProfile;
+  /** Added to each step; unset: the constant of the profile. */
+  readonly overheadMs?: number | undefined;
 }
 
 export type StepTimeSpec =
@@ -169,7 +177,7 @@ function checkFittedAt(
   const describe = (one: Pick<FactorProfile, 'framework' | 'dp' | 'expertParallel'>): string => {
     const ranks = hasExperts ? ` over ${one.dp ?? 1} data-parallel ranks` : '';
     const experts = hasExperts && one.expertParallel === true ? ' with expert parallelism' : '';
-    return `${kernelsOf(one).framework}${ranks}${experts}`;
+    return `${one.framework ?? kernelsOf({}).framework}${ranks}${experts}`;
   };
   const [fitted, asked] = [describe(profile), describe({ framework, dp, expertParallel })];
   if (fitted !== asked) throw fittedFor(fitted, asked);

@@ -1,4 +1,9 @@
-export { buildStepTimeModel, stepTimeMethodOf, type StepTimeSpec } from './build-step-time-model';
+export {
+  buildStepTimeModel,
+  type FactorSpec,
+  stepTimeMethodOf,
+  type StepTimeSpec,
+} from './build-step-time-model';
 export type { OperatorSource } from './composed/build-composed';
 export { type Framework, FRAMEWORKS } from './composed/framework';
 export type { Mxfp4Activations } from './composed/kernel-choice';
@@ -7,7 +12,7 @@ export type { BlisSpec } from './models/blis';
 export { CalibratedStepTime } from './models/calibrated';
 export type { CalibratedSpec } from './models/calibrated';
 export { FactoredStepTime, factorParts } from './models/factors';
-export type { FactorProfile, FactorSpec } from './models/factors';
+export type { FactorProfile } from './models/factors';
 export { PolynomialStepTime, polynomialRange } from './models/polynomial';
 export type { BatchContextPolynomial, PolynomialSpec } from './models/polynomial';
 export { engineOverheadMs } from './port/engine-overhead';

@@ -25,7 +25,7 @@ export function fleetsConsole(document: FleetsDocument, title: string, isWide = 
     answersText(document)
       .map((line) => wrapWords(line))
       .join(''),
-    stepTimesText(document)
+    fleetStepTimes(document)
       .map((line) => wrapWords(`step times: ${line}`))
       .join(''),
     ...(command === null ? [] : [`start it:      ${command}\n`]),
@@ -64,7 +64,7 @@ export function fleetRow(fleet: FleetDocument): string[] {
 }
 
 /** The step times of the fleets in the table, each once. */
-export function stepTimesText(document: FleetsDocument): string[] {
+export function fleetStepTimes(document: FleetsDocument): string[] {
   return [...new Set(sorted(document).flatMap((fleet) => Object.values(fleet.step_times)))];
 }
 

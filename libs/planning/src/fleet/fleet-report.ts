@@ -1,5 +1,5 @@
 import { foldExcept, formatNumber, type ReportAnswer, type ReportPage, usd } from '@baton/report';
-import { answersText, FLEET_COLUMNS, fleetRow, sorted, stepTimesText } from './fleet-console';
+import { answersText, FLEET_COLUMNS, fleetRow, sorted, fleetStepTimes } from './fleet-console';
 import type { FleetsDocument } from './fleet-document';
 
 /** A search as an HTML page. */
@@ -33,7 +33,7 @@ export function fleetsReport(
           kind: 'table',
           title: 'Step times',
           columns: [{ name: 'model' }],
-          rows: stepTimesText(document).map((line) => [line]),
+          rows: fleetStepTimes(document).map((line) => [line]),
         },
       ],
       ['Answers', 'Start it', 'Fleets'],

@@ -17,7 +17,8 @@ describe('the line of step times', () => {
   it('says how far steps left the measured range, and which have an unmeasured shape', () => {
     const far = { ...COMPOSED, steps_outside_range: 5, farthest_outside: 1.5 };
     expect(stepTimesLines([far])).toEqual([
-      'composed from x; 5 steps outside of the measured range, up to 1.5 times the measured maximum',
+      'composed from x; 5 steps outside of the measured range, up to 1.5 times the measured ' +
+        'maximum',
     ]);
     expect(stepTimesLines([{ ...far, steps_of_unmeasured_shape: 5 }])).toEqual([
       'composed from x; 5 steps of a shape that was not measured',

@@ -70,7 +70,7 @@ export function composedStepTime(
   const overheadMs = spec.overheadMs ?? OVERHEAD_MS;
   const { gpu, model } = placement;
   const description =
-    `composed from ${originOf(gpu, source)}, ${describePlacement(placement)}, ` +
+    `composed from ${operatorsBehind(gpu, source)}, ${describePlacement(placement)}, ` +
     `${describePrecision(model.precision)}, overhead ${overheadMs} ms`;
   const { mixedDecodeFactor = 1, cudaGraphSizes = [], isSynchronous = false } = spec;
   const hostUsPerSequence = isSynchronous ? SYNCHRONOUS_US_PER_SEQUENCE : 0;
@@ -80,7 +80,7 @@ export function composedStepTime(
 }
 
 /** `measured operators of h100_sxm with own tables of ./mine (gemm.bf16)`. */
-export function originOf(
+export function operatorsBehind(
   { operators = '' }: EnginePlacement['gpu'],
   source: OperatorSource,
 ): string {

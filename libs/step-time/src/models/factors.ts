@@ -1,5 +1,3 @@
-import type { ComposedSpec } from '../composed/build-composed';
-import type { Framework } from '../composed/framework';
 import type { BatchAggregates, DecodeLaw, StepTimeModel } from '../port/step-time-model';
 import type { HeldOutByPhase } from '../port/held-out-factors';
 import type { StepNoise } from '../port/step-noise';
@@ -15,7 +13,7 @@ export interface FactorProfile {
   /** Formats of weights and KV cache, as `describePrecision` says them. */
   readonly precision?: string | undefined;
   /** Whose kernels the composed steps had; unset: vllm. */
-  readonly framework?: Framework | undefined;
+  readonly framework?: string | undefined;
   /** Data-parallel ranks that shared the experts; unset: 1. */
   readonly dp?: number | undefined;
   /** Whether each rank had whole experts; unset: false. */
@@ -32,14 +30,6 @@ export interface FactorProfile {
   readonly prefillErrorPercent?: FitError | undefined;
   readonly heldOut?: HeldOutByPhase | undefined;
   readonly noise?: StepNoise | undefined;
-}
-
-/** With the choices of the composed steps that the factors apply to. */
-export interface FactorSpec extends Omit<ComposedSpec, 'kind'> {
-  readonly kind: 'factors';
-  readonly profile: FactorProfile;
-  /** Added to each step; unset: the constant of the profile. */
-  readonly overheadMs?: number | undefined;
 }
 
 /**

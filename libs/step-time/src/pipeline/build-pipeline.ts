@@ -9,7 +9,7 @@ import { OperatorTables } from '@baton/operators';
 import {
   type ComposedSpec,
   composedStepTime,
-  originOf,
+  operatorsBehind,
   type OperatorSource,
 } from '../composed/build-composed';
 import { describePlacement, type RooflineSpec, RooflineStepTime } from '../models/roofline';
@@ -35,7 +35,7 @@ export function composedPipeline(
   }
   const name = placement.gpu.operators!;
   const reach = OperatorTables.of(name, operators.texts)?.system.gpusPerRack;
-  return pipelineOf(`composed from ${originOf(placement.gpu, operators)}`, {
+  return pipelineOf(`composed from ${operatorsBehind(placement.gpu, operators)}`, {
     placement,
     models,
     reach,
