@@ -31,7 +31,10 @@ const OF_QUEUE: readonly (readonly [string, string])[] = [
   ['woken', 'hash'],
 ];
 
-/** The keys that every cluster has, and their types. A key of another type belongs to another program. */
+/**
+ * The keys that every cluster has, and their types. A key of another type belongs to another
+ * program.
+ */
 export function typesOf(keys: Keys): readonly (readonly [key: string, type: string])[] {
   return [
     [keys.engines, 'set'],
