@@ -32,8 +32,8 @@ const TEXTS = {
   aggregated:
     'Engines that compute prompts and generate tokens in the same steps; each lane is one.',
   stepTimes:
-    'Where the lengths of the steps come from, one line per method. Steps outside of the measured ' +
-    'range are extrapolated, so their lengths are less certain.',
+    'Where the lengths of the steps come from, one line per method. Steps outside of the ' +
+    'measured range are extrapolated, so their lengths are less certain.',
   requestList:
     'The same requests as the dots above: phase, engine, tokens of the prompt, tokens received, ' +
     'and the time for which this page has seen the request.',

@@ -16,9 +16,9 @@ export interface WeightedStep {
 }
 
 /**
- * The calibrated model as a linear combination of columns with coefficients from 0. The columns are a
- * constant, one ramp per segment of `linear`, and the attention of decode and of prefill. A ramp is 0
- * before its segment and 1 behind it, so that the line never falls.
+ * The calibrated model as a linear combination of columns with coefficients from 0. The columns are
+ * a constant, one ramp per segment of `linear`, and the attention of decode and of prefill. A ramp
+ * is 0 before its segment and 1 behind it, so that the line never falls.
  */
 export class CalibratedDesign {
   readonly size: number;

@@ -1,6 +1,6 @@
 import type { LifeEvent, LifeState, RunRecord } from '@baton/analysis';
 import type { StepFacts } from '@baton/engine';
-import { assert, type Micros } from '@baton/kernel';
+import { assert, type Micros, type StartupPhase } from '@baton/kernel';
 import { watchedScheduling } from '@baton/placement';
 import { Calendar } from './calendar';
 import { cachesOf } from './caches/engine-caches';
@@ -88,11 +88,7 @@ export class ClusterRun {
         this.handoffs.add(engine);
         this.telemetry.onJoin(engine);
       },
-      onStarting: (engine, nowUs, phases) => {
-        this.telemetry.onJoin(engine);
-        this.note(engine, 'starting', nowUs);
-        this.scaling?.noteStart(engine, nowUs, phases);
-      },
+      onStarting: (engine, nowUs, phases) => this.onStarting(engine, nowUs, phases),
       onFetching: (engine, fetchUs) => this.scaling?.noteFetch(engine, fetchUs),
       onReady: (engine, nowUs) => {
         this.note(engine, 'ready', nowUs);
@@ -158,6 +154,12 @@ export class ClusterRun {
       const isAtRest = isOver && !isWriting;
       assert(!isAtRest || kvUsage === 0, `${engineId} has blocks in use after the last request`);
     }
+  }
+
+  private onStarting(engine: VirtualEngine, nowUs: Micros, phases: readonly StartupPhase[]): void {
+    this.telemetry.onJoin(engine);
+    this.note(engine, 'starting', nowUs);
+    this.scaling?.noteStart(engine, nowUs, phases);
   }
 
   private note({ index, pool }: VirtualEngine, state: LifeState, atUs: Micros): void {

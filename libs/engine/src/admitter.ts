@@ -18,9 +18,9 @@ export interface AdmitterParts extends BatchParts {
 type Outcome = 'admitted' | 'rejected' | 'passed-over' | 'blocked';
 
 /**
- * The waiting loop of vLLM's scheduler: admits waiting sequences to a batch, and reserves blocks for
- * those whose KV comes from elsewhere. It does both in a single order, as long as token budget, slots
- * and blocks last. Owns the reservations; the batch former drives it.
+ * The waiting loop of vLLM's scheduler: admits waiting sequences to a batch, and reserves blocks
+ * for those whose KV comes from elsewhere. It does both in a single order, as long as token budget,
+ * slots and blocks last. Owns the reservations; the batch former drives it.
  */
 export class Admitter {
   /** Sequences that got blocks for KV from elsewhere and have not been reported yet. */

@@ -6,10 +6,10 @@ import type { EngineSequence } from './sequence';
 import { isBefore } from './waiting-queue';
 
 /**
- * Forms the batch of a step as vLLM V1's scheduler does. First come the running sequences: one token
- * for each that decodes, the next chunk for each that prefills. Then the admitter adds waiting ones.
- * A running sequence without a free block preempts the last in line. The engine applies the results
- * of the step.
+ * Forms the batch of a step as vLLM V1's scheduler does. First come the running sequences: one
+ * token for each that decodes, the next chunk for each that prefills. Then the admitter adds
+ * waiting ones. A running sequence without a free block preempts the last in line. The engine
+ * applies the results of the step.
  */
 export class BatchFormer {
   readonly batch: Batch;

@@ -11,7 +11,8 @@ const NO_PARAMETERS: EngineParameters = {};
  * - `deferred`: its blocks wait for their KV
  * - `ready`: the KV has arrived; it waits for a slot
  * - `prefilling`, `decoding`: it runs
- * - `ending`: with async scheduling, the step under way brings its last token; no later batch has it
+ * - `ending`: with async scheduling, the step under way brings its last token; no later batch has
+ *   it
  * - `stalled`: the batch after the step under way omits it, for lack of blocks or for prompts
  * - `held`: done; its blocks wait to be fetched
  * - `leaving`: ended; a batch in flight writes to its blocks

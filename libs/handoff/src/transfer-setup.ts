@@ -22,8 +22,8 @@ const MOST_SOURCES = 4_096;
 
 /**
  * The time that transfers to one engine take before their first byte, in addition to the latency of
- * the link. As in vLLM's NIXL connector (`_background_nixl_handshake` of `nixl/base_worker.py`), the
- * first contact with another engine exchanges metadata and prepares its descriptors in the
+ * the link. As in vLLM's NIXL connector (`_background_nixl_handshake` of `nixl/base_worker.py`),
+ * the first contact with another engine exchanges metadata and prepares its descriptors in the
  * background. Reads from that engine wait until then. Each read posts its descriptors one after the
  * other.
  */

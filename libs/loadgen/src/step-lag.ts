@@ -60,9 +60,9 @@ function countedIn(samples: readonly Sample[], event: EventName): Map<string, Co
 }
 
 /**
- * The reason why the server was too late for valid figures between two readings; null when it was in
- * time. A server is too late when more than one step of a stage, and over 1 % of them, ended over
- * 10 ms late. The same limit holds for the frames with their tokens.
+ * The reason why the server was too late for valid figures between two readings; null when it was
+ * in time. A server is too late when more than one step of a stage, and over 1 % of them, ended
+ * over 10 ms late. The same limit holds for the frames with their tokens.
  */
 export function lateEngines(
   before: readonly EngineStepLag[],

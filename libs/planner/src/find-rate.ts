@@ -28,8 +28,8 @@ const WIDEN = 1.5;
 /**
  * The highest rate that keeps the target. The estimate is widened until the rate is bracketed, then
  * bisected. The first factor is `WIDEN`, and each next one the square of the factor before, so that
- * the search soon gives up a cluster that keeps no rate. Assumes that a cluster which keeps the target at one rate keeps it at every
- * lower one.
+ * the search soon gives up a cluster that keeps no rate. Assumes that a cluster which keeps the
+ * target at one rate keeps it at every lower one.
  */
 export function findRate<T>(search: RateSearch<T>): FoundRate<T> {
   const { startRate, tryRate, tolerance, mostTries } = search;

@@ -187,7 +187,7 @@ function otherOperators(fitted: string | undefined): HardwareError {
   return new HardwareError(
     'not-calibrated',
     fitted === undefined
-      ? 'The factors of a profile were fitted over the shipped operators. Remove the option operators.'
+      ? 'The factors of a profile were fitted over the shipped operators. Remove operators.'
       : `The factors of a profile were fitted over your own operators (${fitted}). Set operators ` +
           'to that folder, unchanged.',
   );

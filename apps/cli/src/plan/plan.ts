@@ -23,9 +23,9 @@ import { preparedFrom } from './prepared-from';
 import { type PlanFlags, readFleetFlags, readPlanFlags } from './plan-flags';
 
 /**
- * `baton plan`: searches for the split of GPUs that serves a workload best within an SLO. The result
- * goes to stdout (a table, or one JSON document) and, when a flag sets a folder, into files. All
- * other output goes to stderr.
+ * `baton plan`: searches for the split of GPUs that serves a workload best within an SLO. The
+ * result goes to stdout (a table, or one JSON document) and, when a flag sets a folder, into files.
+ * All other output goes to stderr.
  */
 export async function plan(given: GivenReplayFlags): Promise<void> {
   if (wantsTraceList(splitWorkloadFlags(given).workload)) {

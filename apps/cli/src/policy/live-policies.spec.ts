@@ -4,7 +4,7 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import { EXIT_CODES } from '../exit-codes';
 import { readReplayFlags } from '../replay/replay-flags';
 import { comparisonText } from './comparison-output';
-import { liveExitCode, livePolicies, type LiveParts } from './live-policies';
+import { liveExitCode, livePolicies, type LiveTestParts } from './live-policies';
 import { KINDS_OF_POLICIES } from './policy-kinds';
 import type { PolicyOutcome, PolicyTrial } from './policy-outcome';
 
@@ -26,7 +26,7 @@ afterEach(() => vi.restoreAllMocks());
 async function tested(...runs: Run[]) {
   said = '';
   vi.spyOn(process.stderr, 'write').mockImplementation((text) => (said += String(text)) !== '');
-  const parts: LiveParts = {
+  const parts: LiveTestParts = {
     clusterOf: () => ({
       readyUnless: () => Promise.resolve('http://127.0.0.1:1'),
       stop: () => Promise.resolve(),

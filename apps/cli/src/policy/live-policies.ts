@@ -20,7 +20,7 @@ import type { LiveFigures, PolicyTrial } from './policy-outcome';
 export async function livePolicies(
   trials: readonly PolicyTrial[],
   asked: LiveTest,
-  parts: LiveParts = PROCESSES,
+  parts: LiveTestParts = PROCESSES,
 ): Promise<LiveFigures[]> {
   const stops = new StopRequests();
   const figures: LiveFigures[] = [];
@@ -47,7 +47,7 @@ export interface LiveTest {
 }
 
 /** The clusters of a live test, and the load on them. */
-export interface LiveParts {
+export interface LiveTestParts {
   readonly clusterOf: (
     topology: string,
     flags: readonly string[],
@@ -56,7 +56,7 @@ export interface LiveParts {
   readonly faultsAt: (baseUrl: string) => Promise<number>;
 }
 
-const PROCESSES: LiveParts = {
+const PROCESSES: LiveTestParts = {
   clusterOf: (topology, flags) => new DemoCluster(topology, flags),
   bench: quietBench,
   faultsAt,
@@ -80,7 +80,7 @@ function sayMissing(trials: readonly PolicyTrial[]): void {
 /** Undefined: the test was interrupted. */
 async function measured(
   trial: PolicyTrial,
-  { stop, clusterOf, bench, ...asked }: LiveTest & LiveParts & { readonly stop: AbortSignal },
+  { stop, clusterOf, bench, ...asked }: LiveTest & LiveTestParts & { readonly stop: AbortSignal },
 ): Promise<LiveFigures | undefined> {
   if (stop.aborted) return undefined;
   const { config } = trial.prepared;

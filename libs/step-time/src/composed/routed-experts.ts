@@ -11,12 +11,12 @@ export interface RoutedExperts {
 }
 
 /**
- * Experts over several nodes whose GPUs reach each other over NVLink: tokens go only to the ranks of
- * their experts. Undefined in these cases:
+ * Experts over several nodes whose GPUs reach each other over NVLink: tokens go only to the ranks
+ * of their experts. Undefined in these cases:
  *
  * - the framework gathers the tokens of all ranks instead, or the ranks are within a node
- * - there are no more ranks than a token has experts; TensorRT-LLM gathers then, because a token goes
- *   to nearly all of them anyway
+ * - there are no more ranks than a token has experts; TensorRT-LLM gathers then, because a token
+ *   goes to nearly all of them anyway
  * - no such exchange was measured
  */
 export function routedExpertsOf(

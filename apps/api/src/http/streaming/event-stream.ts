@@ -15,8 +15,8 @@ export const EVENT_END = '\n\n';
 /**
  * One server-sent event stream on its way to a client. The socket write is nearly the whole cost of
  * a token, so this class frames the HTTP chunk and writes it to the socket as latin1. Where that is
- * not possible (HTTP/1.0, a pipelined answer whose turn has not come), Node's own response takes the
- * text. It never waits: the writer checks `isOverfull` and ends a client that does not read, or
+ * not possible (HTTP/1.0, a pipelined answer whose turn has not come), Node's own response takes
+ * the text. It never waits: the writer checks `isOverfull` and ends a client that does not read, or
  * waits until it has `drained`.
  */
 export class EventStream {
