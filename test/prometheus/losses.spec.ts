@@ -29,9 +29,12 @@ describe('Prometheus beside a cluster that loses a worker', () => {
     );
     await waitUntil(async () => (await cluster.sumOf('running')) > 0, { what: 'tokens flow' });
     // An increase is visible only after a first scrape.
-    await waitUntil(async () => (await valueOf('sum(max by (stage) (baton:engines_lost_total))')) === 0, {
-      what: 'Prometheus shows no loss',
-    });
+    await waitUntil(
+      async () => (await valueOf('sum(max by (stage) (baton:engines_lost_total))')) === 0,
+      {
+        what: 'Prometheus shows no loss',
+      },
+    );
     const [victim] = await cluster.pidsOf('decode');
     process.kill(victim ?? 0, 'SIGKILL');
 
