@@ -197,7 +197,7 @@ describe('baton calibrate', () => {
       const given = { ...PLACE, stepTime: 'auto', stepTimeFile: over } as const;
       const setup = (config: object) => engineSetup(defaultConfig(config), 'decode');
       expect(setup({ ...given, operators }).options.stepTime.method).toBe('calibrated');
-      expect(() => setup(given)).toThrow('fitted over own operators');
+      expect(() => setup(given)).toThrow('fitted over your own operators');
       expect(() => setup({ ...given, stepTimeFile: out, operators })).toThrow('the shipped operat');
     });
 
