@@ -1,8 +1,8 @@
 import type { SingleBar } from 'cli-progress';
 
 const SILENT_MS = 1_000;
-/** Time of the first line without a terminal, in ms, and the interval of the next ones. */
-const FIRST_LINE_MS = 2_000;
+/** Time of the first line without a terminal, in ms. The next lines follow at the same interval. */
+const FIRST_LINE_MS = 10_000;
 const LINE_EVERY_MS = 10_000;
 
 /** Receives the progress of a task. `end` restores the terminal. */
@@ -13,7 +13,7 @@ export interface Progress {
 
 /**
  * The progress of a task on stderr, with the remaining time: a bar for tasks longer than one
- * second, or without a terminal a line after two seconds and then every ten seconds.
+ * second, or without a terminal a line every ten seconds.
  */
 export async function openProgress(
   what: string,
