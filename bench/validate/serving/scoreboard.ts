@@ -22,7 +22,7 @@ export interface Aim {
 }
 
 /** A line of the scoreboard and what it aims at. */
-export interface Line {
+export interface BoardLine {
   readonly score: Score;
   readonly aims: readonly Aim[];
 }
@@ -77,7 +77,7 @@ export function ttftError({ ttftMs, point }: ServingResult): number {
 }
 
 /** The scoreboard as a Markdown table. */
-export function scoreboard(lines: readonly Line[]): string {
+export function scoreboard(lines: readonly BoardLine[]): string {
   const head = [
     ...['group', 'points', 'step times', 'TPOT median', 'TPOT mean abs', 'TPOT worst'],
     ...['TTFT median abs', 'TTFT median, <= 4 clients', 'aim'],
@@ -87,7 +87,7 @@ export function scoreboard(lines: readonly Line[]): string {
   return [head, ruler, ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n');
 }
 
-function cellsOf({ score, aims }: Line): string[] {
+function cellsOf({ score, aims }: BoardLine): string[] {
   const { group, count, method, worst, ttftMedianAlone } = score;
   return [
     ...[group, String(count), method],

@@ -1,5 +1,5 @@
 import type { Framework } from '@baton/step-time';
-import { type Aim, isMet, type Line, scoreboard, scoreOf, scoresOf } from './scoreboard';
+import { type Aim, isMet, type BoardLine, scoreboard, scoreOf, scoresOf } from './scoreboard';
 import { type ServingPoint, servingPoints } from './serving-point';
 import { runPoint, type ServingResult } from './serving-run';
 
@@ -48,7 +48,7 @@ export function servingReport(choice: ServingChoice): ServingReport {
 }
 
 /** All points, in the parts that have an aim of their own. */
-function heads(results: readonly ServingResult[]): Line[] {
+function heads(results: readonly ServingResult[]): BoardLine[] {
   const isOwn = (point: ServingPoint) => isSound(point) && !isSplit(point) && !isRack(point);
   const isVllm = (point: ServingPoint) => isOwn(point) && point.framework === 'vllm';
   const alone: Aim = { figure: 'ttftMedianAlone', percent: 20 };
@@ -76,7 +76,7 @@ const REGIMES = [
   ['over 128 clients', Infinity],
 ] as const;
 
-function byClients(results: readonly ServingResult[]): Line[] {
+function byClients(results: readonly ServingResult[]): BoardLine[] {
   return REGIMES.flatMap(([title, most], i) => {
     const least = i === 0 ? 0 : REGIMES[i - 1]![1];
     const isOf = (point: ServingPoint) =>
@@ -94,8 +94,8 @@ function groupsOf(results: readonly ServingResult[]): string {
   const aimed = lines.filter(({ aims }) => aims.length > 0);
   const met = aimed.filter(({ score }) => isMet(score, GROUP_AIM)).length;
   return (
-    `By group. ${met} of ${aimed.length} groups that are neither racks nor doubtful have a median ` +
-    `error in TPOT of at most ${GROUP_AIM.percent} %.\n\n${scoreboard(lines)}`
+    `By group. ${met} of ${aimed.length} groups that are neither racks nor doubtful have a ` +
+    `median error in TPOT of at most ${GROUP_AIM.percent} %.\n\n${scoreboard(lines)}`
   );
 }
 
@@ -123,7 +123,7 @@ function lineOf(
   results: readonly ServingResult[],
   isOf: (point: ServingPoint) => boolean,
   aims: readonly Aim[],
-): Line[] {
+): BoardLine[] {
   const found = results.filter(({ point }) => isOf(point));
   return found.length === 0 ? [] : [{ score: scoreOf(title, found), aims }];
 }

@@ -175,7 +175,8 @@ describe('vllm bench serve', () => {
 
   it('of another kind is refused', () => {
     expect(() => read('short.json', { completed: 3 })).toThrow('total_input_tokens');
-    expect(() => read('lines.json', '{"completed": 1}\n{oops')).toThrow('lines.json:2 is not a JSON');
+    const lines = '{"completed": 1}\n{oops';
+    expect(() => read('lines.json', lines)).toThrow('lines.json:2 is not a JSON');
   });
 });
 

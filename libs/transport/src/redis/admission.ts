@@ -18,7 +18,7 @@ const REWRITE_AFTER_MS = 1_000;
 export class RedisAdmission implements AdmissionCounters {
   private readonly granted = new Map<string, Shares>();
   private readonly hashes: readonly string[];
-  private isRewriteDue = false;
+  private rewriteDue: NodeJS.Timeout | undefined;
   /** Absolute writes under way. */
   private rewrites = 0;
 
@@ -60,9 +60,9 @@ export class RedisAdmission implements AdmissionCounters {
   }
 
   async totals(): Promise<Shares> {
-    const ask = (): Promise<unknown> =>
-      this.link.scripts.run(TOTALS, this.hashes, [this.keys.api('')]);
-    return totalsOf(await this.link.ask('totals', ask));
+    const { link, hashes, keys } = this;
+    const ask = (): Promise<unknown> => link.scripts.run(TOTALS, hashes, [keys.api('')]);
+    return totalsOf(await link.ask('totals', ask));
   }
 
   /** Writes the shares of one API as kept here. */
@@ -91,10 +91,8 @@ export class RedisAdmission implements AdmissionCounters {
 
   /** A failure schedules the next attempt; a restored link writes all shares itself. */
   private rewriteSoon(): void {
-    if (this.isRewriteDue) return;
-    this.isRewriteDue = true;
-    setTimeout(() => {
-      this.isRewriteDue = false;
+    this.rewriteDue ??= setTimeout(() => {
+      this.rewriteDue = undefined;
       this.link.call('rewrite', () => this.rewriteAll()).catch(() => undefined);
     }, REWRITE_AFTER_MS).unref();
   }

@@ -81,11 +81,7 @@ export class RedisDocuments implements DocumentStore {
   }
 
   async get(place: DocumentPlace): Promise<string | undefined> {
-    const reply = await this.reads.take(() =>
-      this.link.ask('read a document', () =>
-        this.link.scripts.run(READ_DOCUMENT, this.both(place), [place.id]),
-      ),
-    );
+    const reply = await this.read('read a document', READ_DOCUMENT, this.both(place), [place.id]);
     if (typeof reply !== 'string') return undefined;
     if (reply.length > LARGE_CHARACTERS) await this.largeReads.take(() => nextTurn());
     return reply;
@@ -102,11 +98,7 @@ export class RedisDocuments implements DocumentStore {
     ids: readonly string[],
   ): Promise<readonly (string | undefined)[]> {
     const keys = ids.map((id) => this.keyOf({ collection, id }));
-    const lines = await this.reads.take(() =>
-      this.link.ask('read the first lines of documents', () =>
-        this.link.scripts.run(READ_FIRST_LINES, keys, [MAX_LINE_BYTES]),
-      ),
-    );
+    const lines = await this.read('read first lines', READ_FIRST_LINES, keys, [MAX_LINE_BYTES]);
     return (lines as readonly string[]).map((line) => (line === '' ? undefined : line));
   }
 
@@ -115,6 +107,10 @@ export class RedisDocuments implements DocumentStore {
       this.link.scripts.run(REMOVE_DOCUMENT, this.both(place), [place.id]),
     );
     return reply === 1;
+  }
+
+  private read(what: string, ...run: Parameters<RedisLink['scripts']['run']>): Promise<unknown> {
+    return this.reads.take(() => this.link.ask(what, () => this.link.scripts.run(...run)));
   }
 
   private write<T>(
@@ -135,12 +131,8 @@ export class RedisDocuments implements DocumentStore {
 
   private async note(place: DocumentPlace, { maxEntries, ttlMs }: CollectionBounds): Promise<void> {
     const prefix = this.keys.document(place.collection, '');
-    await this.link.scripts.run(NOTE_DOCUMENT, this.both(place), [
-      place.id,
-      prefix,
-      maxEntries,
-      ttlMs,
-    ]);
+    const values = [place.id, prefix, maxEntries, ttlMs];
+    await this.link.scripts.run(NOTE_DOCUMENT, this.both(place), values);
   }
 
   private keyOf({ collection, id }: DocumentPlace): string {

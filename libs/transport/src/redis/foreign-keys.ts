@@ -2,10 +2,7 @@ import { STAGES } from '@baton/contract';
 import type { Script } from '@baton/redis-scripts';
 import type { Keys } from './keys';
 
-/**
- * KEYS: any. ARGV: the type of each. Answers the first key of another type: key, type, expected
- * type.
- */
+/** KEYS: any. ARGV: their types. Returns the first foreign key, its type and the expected one. */
 export const FIND_FOREIGN: Script = {
   name: 'findForeign',
   body: `
@@ -17,19 +14,13 @@ return false
 `,
 };
 
-/** The keys of a queue, with their types in Redis; all but the last two are BullMQ's. */
-const OF_QUEUE: readonly (readonly [string, string])[] = [
-  ['wait', 'list'],
-  ['active', 'list'],
-  ['prioritized', 'zset'],
-  ['stalled', 'set'],
-  ['marker', 'zset'],
-  ['meta', 'hash'],
-  ['events', 'stream'],
-  ['id', 'string'],
-  ['takers', 'zset'],
-  ['woken', 'hash'],
-];
+type TypedKey = readonly [key: string, type: string];
+
+/** The keys of a queue by their types in Redis; `takers` and `woken` are ours, others BullMQ's. */
+const OF_QUEUE = Object.entries({
+  ...{ list: ['wait', 'active'], zset: ['prioritized', 'marker', 'takers'], set: ['stalled'] },
+  ...{ hash: ['meta', 'woken'], stream: ['events'], string: ['id'] },
+}).flatMap(([type, parts]) => parts.map((part) => [part, type] as const));
 
 /** The collections of documents; each tenant has its own. */
 const COLLECTIONS = ['responses', 'conversations', 'chat-texts', 'adapters'];
@@ -40,7 +31,7 @@ const ANYONE = 'anyone';
 const MOST_TENANTS = 256;
 
 /** Every cluster's keys and their types. A key of another type belongs to another program. */
-export function typesOf(keys: Keys): readonly (readonly [key: string, type: string])[] {
+export function typesOf(keys: Keys): readonly TypedKey[] {
   return [
     [keys.engines, 'set'],
     [keys.enginesRevision, 'string'],
@@ -55,10 +46,7 @@ export function typesOf(keys: Keys): readonly (readonly [key: string, type: stri
   ];
 }
 
-function keysOfOwner(
-  keys: Keys,
-  tenant: string | undefined,
-): readonly (readonly [key: string, type: string])[] {
+function keysOfOwner(keys: Keys, tenant: string | undefined): readonly TypedKey[] {
   const of = tenant === undefined ? '' : `@${tenant}`;
   return [
     ...COLLECTIONS.map((name) => [keys.documentUses(`${name}${of}`), 'zset'] as const),

@@ -66,9 +66,8 @@ export class RedisPresence implements PresenceBoard {
     const { revision, engines } = this.board;
     const keys = [this.keys.engines, this.keys.enginesRevision];
     const args = [this.keys.engine(''), revision, engines.length];
-    const found = await this.link.ask(LIST_ENGINES.name, () =>
-      this.link.scripts.run(LIST_ENGINES, keys, args),
-    );
+    const ask = (): Promise<unknown> => this.link.scripts.run(LIST_ENGINES, keys, args);
+    const found = await this.link.ask(LIST_ENGINES.name, ask);
     if (!Array.isArray(found)) return engines;
     const [newer, living] = found as unknown as readonly [string, string[]];
     const parsed = living.map((json) => JSON.parse(json) as EnginePresence);

@@ -125,7 +125,7 @@ describe('configuredChanges', () => {
 
   it.each([
     ['20:+1D', 'changes: Change "20:+1D" is not understood'],
-    ['20s:-2D', 'changes: At 20s 2 of 2 decode engines'],
+    ['20s:-2D', 'changes: At 20s this change removes 2 of 2'],
   ])('are refused when they are %s', (changes, sentence) => {
     const config = defaultConfig({ topology: '2P2D', changes });
     expect(() => configuredChanges(config)).toThrow(UsageError);
