@@ -47,7 +47,7 @@ describe('engines with pipeline stages on the virtual clock', () => {
     expect(refused({ topology: '1P1D' })).toThrow('use aggregated engines');
     expect(refused({ numSpeculativeTokens: 2 })).toThrow('num_speculative_tokens');
     expect(refused({ kvOffloadingSize: 10 })).toThrow('kv_offloading_size');
-    expect(refused({ stepTime: 'calibrated' })).toThrow('pipeline_parallel_size 1');
+    expect(refused({ stepTime: 'calibrated' })).toThrow('pipeline_parallel_size to 1');
     expect(refused({ pipelineParallelSize: 33 })).toThrow('32 layers');
   });
 });
