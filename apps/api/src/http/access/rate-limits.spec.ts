@@ -27,10 +27,8 @@ describe('rate limits', () => {
     expect([...silent.headers.keys()].filter((name) => name.startsWith('x-ratelimit'))).toEqual([]);
     await plain.stop();
 
-    const { api, post } = await start({
-      limitRequestsPerMinute: 100,
-      limitTokensPerMinute: 60_000,
-    });
+    // One request returns to the budget every 15 s, longer than the requests below take.
+    const { api, post } = await start({ limitRequestsPerMinute: 4, limitTokensPerMinute: 60_000 });
     const send = post.bind(fixture);
     const answers = [
       await send('/v1/completions', { prompt: PROMPT, max_tokens: 5 }),
@@ -40,9 +38,9 @@ describe('rate limits', () => {
       await fetch(`${api.url}/v1/models`),
     ];
     expect(answers.map(({ status }) => status)).toEqual([200, 200, 400, 404, 200]);
-    expect(answers.map((answer) => remaining(answer, 'requests'))).toEqual([99, 98, 97, 96, 96]);
+    expect(answers.map((answer) => remaining(answer, 'requests'))).toEqual([3, 2, 1, 0, 0]);
     for (const { headers } of answers) {
-      expect(headers.get('x-ratelimit-limit-requests')).toBe('100');
+      expect(headers.get('x-ratelimit-limit-requests')).toBe('4');
       expect(headers.get('x-ratelimit-limit-tokens')).toBe('60000');
       expect(headers.get('x-ratelimit-reset-requests')).toMatch(/^\d+(\.\d+)?(ms|s)$/);
       expect(headers.get('x-ratelimit-reset-tokens')).toMatch(/^\d+(\.\d+)?(ms|s)$/);
@@ -50,7 +48,7 @@ describe('rate limits', () => {
   });
 
   it('refuse the first request beyond the limit with 429, over all API processes', async () => {
-    const limits = { limitRequestsPerMinute: 6 };
+    const limits = { limitRequestsPerMinute: 3 };
     const first = await start(limits);
     const second = await ApiServer.start({
       config: defaultConfig({ topology: '1A', port: 0, logLevel: 'silent', ...limits }),
@@ -66,14 +64,16 @@ describe('rate limits', () => {
     const urls = [first.api.url, second.url];
     const answers = await Promise.all(Array.from({ length: 10 }, (_, i) => ask(urls[i % 2] ?? '')));
     const refused = answers.filter(({ status }) => status === 429);
-    expect(answers.filter(({ status }) => status === 200)).toHaveLength(6);
-    expect(refused).toHaveLength(4);
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(3);
+    expect(refused).toHaveLength(7);
     for (const answer of refused) {
-      expect(Number(answer.headers.get('retry-after'))).toBe(10);
+      expect(Number(answer.headers.get('retry-after'))).toBeLessThanOrEqual(20);
       expect(remaining(answer, 'requests')).toBe(0);
       const { error } = (await answer.json()) as { error: Record<string, unknown> };
       expect(error).toMatchObject({ type: 'requests', code: 'rate_limit_exceeded', param: null });
-      expect(error['message']).toMatch(/limit 6, used 6, requested 1\. Please try again in 9\.\d/);
+      expect(error['message']).toMatch(
+        /limit 3, used 3, requested 1\. Please try again in [\d.]+s/,
+      );
     }
     await second.stop();
   });
