@@ -116,6 +116,18 @@ describe('EngineBoard', () => {
     expect(unavailable(SECOND + 2)).toEqual(['drains']);
   });
 
+  it('is as patient as a long presence_ttl asks for', () => {
+    const patient = new EngineBoard({
+      ...{ routerId: 'me', blockSize: 16, presenceUs: 60 * SECOND },
+      ...{ onJoin: () => undefined, onLeave: () => undefined },
+    });
+    patient.onLoad(load(), 0);
+    expect(patient.ready('prefill', 20 * SECOND)).toHaveLength(1);
+    expect(patient.ready('prefill', 20 * SECOND + 1)).toEqual([]);
+    patient.onLoad(load({ isSlow: true }), 0);
+    expect(patient.ready('prefill', 50 * SECOND)).toHaveLength(1);
+  });
+
   it('waits longer for an engine whose process is idle, until it has work again', () => {
     board.onLoad(load({ requests: 0, isSlow: true }), 0);
     expect(board.ready('prefill', 2.5 * SECOND)).toHaveLength(1);
@@ -137,16 +149,16 @@ describe('EngineBoard', () => {
     board.sent('a', 100, 60 * SECOND);
     board.forgetOld(61 * SECOND);
     expect(board.unavailableRows(61 * SECOND)).toHaveLength(1);
-    board.forgetOld(119 * SECOND);
-    expect(board.unavailableRows(119 * SECOND)).toEqual([]);
+    board.forgetOld(120 * SECOND);
+    expect(board.unavailableRows(120 * SECOND)).toEqual([]);
   });
 
-  it('drops an engine a minute after its last message', () => {
-    board.forgetOld(59 * SECOND);
-    expect(members).toEqual(['+a 1600']);
+  it('drops an engine a minute after it fell silent', () => {
     board.forgetOld(60 * SECOND);
+    expect(members).toEqual(['+a 1600']);
+    board.forgetOld(61 * SECOND);
     expect(members).toEqual(['+a 1600', '-a']);
-    expect(board.unavailableRows(60 * SECOND)).toEqual([]);
-    expect(board.sent('a', 1, 60 * SECOND)).toBe(0);
+    expect(board.unavailableRows(61 * SECOND)).toEqual([]);
+    expect(board.sent('a', 1, 61 * SECOND)).toBe(0);
   });
 });

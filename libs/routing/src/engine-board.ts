@@ -7,9 +7,11 @@ import type { EngineAdapters, EngineView } from '@baton/placement';
  * idle. An engine that is silent for this long gets no jobs, and its waiting jobs are placed again.
  */
 const SILENT_AFTER_US = { busy: secondsToUs(1), idle: secondsToUs(2.5) };
+/** The same as shares of `presence_ttl`, for a patience above its default. */
+const SHARE_OF_PRESENCE = { busy: 1 / 3, idle: 5 / 6 };
 /**
- * Time after which a silent engine is dropped, long after the last job that a router could have put
- * into its queue.
+ * Time after which a silent engine is dropped, counted from its silence: long after the last job
+ * that a router could have put into its queue.
  */
 const FORGET_AFTER_US = secondsToUs(60);
 /** An engine without work has taken every job that reached it this long ago. */
@@ -36,6 +38,8 @@ export interface EngineBoardOptions {
   readonly blockSize: number;
   /** Time for which a load is kept even if newer ones arrive, in wall µs. Default: 0. */
   readonly keepUs?: number;
+  /** `presence_ttl` in wall µs; above 3 s it lengthens the patience with silence. Default: 0. */
+  readonly presenceUs?: number;
   /** Most LoRA adapters of one batch. Unset: the engines serve none. */
   readonly maxAdapters?: number | undefined;
   readonly onJoin: (engineId: string, kvTokens: number) => void;
@@ -103,7 +107,7 @@ export class EngineBoard {
   forgetOld(nowUs: number): void {
     for (const row of this.rows.values()) {
       const { engineId, stage } = row;
-      if (this.silenceUs(row, nowUs) < FORGET_AFTER_US) continue;
+      if (this.silenceUs(row, nowUs) < FORGET_AFTER_US + row.silentAfterUs) continue;
       this.rows.delete(engineId);
       this.byStage[stage] = this.byStage[stage].filter((row) => row.engineId !== engineId);
       this.options.onLeave(engineId);
@@ -120,8 +124,8 @@ export class EngineBoard {
 
   private join(load: EngineLoad): Row {
     const { engineId, stage, numBlocks } = load;
-    const { blockSize, keepUs = 0, maxAdapters } = this.options;
-    const row = new Row(engineId, stage, { blockSize, keepUs, maxAdapters });
+    const { blockSize, keepUs = 0, presenceUs = 0, maxAdapters } = this.options;
+    const row = new Row(engineId, stage, { blockSize, keepUs, presenceUs, maxAdapters });
     this.rows.set(engineId, row);
     row.index = load.index;
     row.rank = load.rank ?? 0;
@@ -154,6 +158,7 @@ class Row implements EngineView {
     private readonly options: {
       readonly blockSize: number;
       readonly keepUs: number;
+      readonly presenceUs: number;
       readonly maxAdapters: number | undefined;
     },
   ) {}
@@ -168,7 +173,9 @@ class Row implements EngineView {
 
   take(load: EngineLoad, taken: number, nowUs: number): void {
     this.heardUs = nowUs;
-    this.silentAfterUs = SILENT_AFTER_US[load.isSlow === true ? 'idle' : 'busy'];
+    const pace = load.isSlow === true ? 'idle' : 'busy';
+    const share = this.options.presenceUs * SHARE_OF_PRESENCE[pace];
+    this.silentAfterUs = Math.max(SILENT_AFTER_US[pace], share);
     this.state = load.state;
     if (nowUs - this.readUs < this.options.keepUs) return;
     this.readUs = nowUs;

@@ -97,6 +97,7 @@ export class PolicyRouting implements JobRouting {
     this.board = new EngineBoard({
       ...{ routerId, blockSize, maxAdapters: mostAdapters(config) },
       keepUs: (this.spec.metricsIntervalUs ?? 0) / config.speedup,
+      presenceUs: secondsToUs(config.presenceTtl),
       onJoin: (engineId, kvTokens) => this.prefixes.join(engineId, kvTokens),
       onLeave: (engineId) => this.prefixes.leave(engineId),
     });

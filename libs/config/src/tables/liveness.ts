@@ -23,7 +23,7 @@ export const LIVENESS = {
   presenceTtl: number(3, [1, 3_600], {
     help:
       'How long an engine or API process that is on time counts as alive after its last ' +
-      'heartbeat.',
+      'heartbeat. Routers skip an engine without news for a third of it, at least 1 s.',
     unit: 's',
   }),
   engineLostAfter: number(1.5, [0, 3_600], {
