@@ -1,21 +1,61 @@
-import type { ServerResponse } from 'node:http';
 import { EventEmitter } from 'node:events';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import type { ServerResponse } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { LiveClock } from '@baton/clock';
 import { simulate } from '@baton/cluster';
 import { type BatonConfig, defaultConfig } from '@baton/config';
+import { FLOW_POLICY_KINDS } from '@baton/flow-control';
 import type { GenerationRequest } from '@baton/openai';
 import { RandomStream } from '@baton/kernel';
 import { PolicyFaultBook } from '@baton/routing';
 import { scenarioOf } from '@baton/scenario';
 import type { Transport } from '@baton/transport';
 import { type Workload, WorkloadBuilder } from '@baton/workload';
-import { describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it, vi } from 'vitest';
 import type { ClusterView } from '../../apps/api/src/cluster/cluster-view';
 import { CallClasses } from '../../apps/api/src/http/access/call-classes';
 import { FlowMetrics } from '../../apps/api/src/observers/metrics/flow-metrics';
 import { FlowGate, type FlowPass } from '../../apps/api/src/request/admit/flow-gate';
 import type { Call } from '../../apps/api/src/request/take/call';
 import { ManualWallClock } from '../../libs/clock/test/manual-wall-clock';
+
+/** Calls of modules have no limit of wall time here: a busy machine must change no decision. */
+vi.mock(import('@baton/policy-calls'), async (original) => ({
+  ...(await original()),
+  liveWatch: (onFault) => ({ onFault }),
+}));
+
+const FOLDER = mkdtempSync(join(tmpdir(), 'baton-flow-policy-'));
+/** Weighs age, length and service so far of a flow, and draws. */
+const MODULE = join(FOLDER, 'flow.mjs') as `${string}.mjs`;
+writeFileSync(
+  MODULE,
+  `export default {
+    create({ random }) {
+      const had = new Map();
+      const nameOf = ({ sloClass, tenant }) => sloClass.name + ' ' + tenant;
+      return {
+        pick({ flows, nowUs, underWay }) {
+          const scores = flows.map((flow) => {
+            const served = had.get(nameOf(flow)) ?? 0;
+            const ageMs = (nowUs - flow.oldest.arrivalUs) / 1000;
+            const { promptTokens } = flow.oldest;
+            return served + promptTokens - ageMs + (underWay % 2) * 50 * flow.waitingRequests;
+          });
+          if (random.unit() < 0.2) return random.integer(flows.length);
+          return scores.indexOf(Math.min(...scores));
+        },
+        served(flow, { promptTokens, outputTokens }) {
+          const name = nameOf(flow);
+          had.set(name, (had.get(name) ?? 0) + promptTokens + 3 * outputTokens);
+        },
+      };
+    },
+  };
+`,
+);
 
 const NAMES = ['interactive', 'standard', 'batch'];
 const CONFIG: Partial<BatonConfig> = {
@@ -92,10 +132,15 @@ interface Facts {
   readonly ends: readonly Fact[];
 }
 
+afterAll(() => rmSync(FOLDER, { recursive: true }));
+
 describe('flow control of the live API', () => {
-  it.each(['fcfs', 'priority', 'wfq', 'edf'] as const)(
+  it.each([
+    ...FLOW_POLICY_KINDS.map((kind) => [kind, kind] as const),
+    ['a module', MODULE],
+  ] as const)(
     '%s: lets the same requests pass at the same instants as on the virtual clock',
-    async (flowControl) => {
+    async (_name, flowControl) => {
       for (const seed of [1, 2, 3]) {
         const config = defaultConfig({ ...CONFIG, flowControl, seed });
         const trace = workload(seed);

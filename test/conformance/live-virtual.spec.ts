@@ -1,3 +1,6 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { LiveClock } from '@baton/clock';
 import {
   type ClusterScenario,
@@ -5,8 +8,9 @@ import {
   type RecordedPlacement,
   simulate,
 } from '@baton/cluster';
+import { ownPolicy } from '@baton/config';
 import type { Stage } from '@baton/contract';
-import type { EngineOptions } from '@baton/engine';
+import type { EngineOptions, SchedulingPolicy } from '@baton/engine';
 import {
   type HandoffEntry,
   lifecycleOf,
@@ -15,10 +19,11 @@ import {
 } from '@baton/handoff';
 import type { KvPoolTerms } from '@baton/kv-pool';
 import { type RankOptions, StepBarrier } from '@baton/live-engine';
+import { OwnScheduling } from '@baton/placement';
 import { sharedQueue } from '@baton/routing';
 import type { Workload } from '@baton/workload';
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { poolFor, scenarioWith, workloadOf } from '../../libs/cluster/test/test-scenario';
 import { settle } from '../../libs/clock/test/manual-wall-clock';
 import { World } from '../../libs/driver/test/test-world';
@@ -74,10 +79,31 @@ const STAGED: Partial<EngineOptions> = {
   },
 };
 
+const FOLDER = mkdtempSync(join(tmpdir(), 'baton-scheduling-'));
+/** Orders by lengths, arrivals and draws, preempts and begins again where vLLM's policies do. */
+const MODULE = join(FOLDER, 'scheduling.mjs');
+writeFileSync(
+  MODULE,
+  `export default {
+    create: ({ random }) => ({
+      preemptsLast: true,
+      resumesFirst: true,
+      key: ({ targetTokens, computed, order }) =>
+        Math.round((targetTokens - computed) / 8) * 3 + (order % 4) + random.integer(4),
+      tieKey: ({ promptTokens, arrivalUs }) => arrivalUs - promptTokens * 20_000,
+    }),
+  };
+`,
+);
+
+const PREFILL_SLOTS = 3;
+
 interface Cluster {
   readonly topology: string;
   readonly stages: readonly Stage[];
   readonly options: Partial<EngineOptions>;
+  /** A user's module orders the queue of prefill, for few slots. */
+  readonly hasOwnScheduling?: true;
   /** Data-parallel ranks of each engine, in lockstep; requests take turns. Unset: 1. */
   readonly ranks?: number;
   /** True: ranks step independently, as those of a dense model. Unset: in lockstep. */
@@ -147,7 +173,7 @@ async function live(cluster: Cluster, workload: Workload): Promise<Told> {
     ranksOf(world, cluster).map((dataParallel) => ({ stage, dataParallel })),
   );
   for (const { stage, dataParallel } of hosts) {
-    const pool = withPorts(poolFor(stage, 1, options), cluster);
+    const pool = withOwn(poolFor(stage, 1, options), cluster);
     await world.host(stage, {
       engine: pool.options,
       host: {
@@ -191,6 +217,15 @@ async function live(cluster: Cluster, workload: Workload): Promise<Told> {
   await world.close();
   const facts = rows.map((row) => liveFacts(world, { row, entries, startUs }));
   return { facts, lifecycles: lifecycleOf(entries) };
+}
+
+/** Its ports, and a scheduling policy with a state of its own where slots are few. */
+function withOwn(pool: EnginePool, cluster: Cluster): EnginePool {
+  const own = withPorts(pool, cluster);
+  if (cluster.hasOwnScheduling !== true || pool.role === 'decode') return own;
+  const spec = ownPolicy<SchedulingPolicy>(MODULE, 'key');
+  const schedulingPolicy = new OwnScheduling(spec, { stage: pool.role, seed: 1 });
+  return { ...own, options: { ...own.options, schedulingPolicy, maxNumSeqs: PREFILL_SLOTS } };
 }
 
 /** The whole KV of a token lies on the ports of an engine in equal parts. */
@@ -243,7 +278,7 @@ function scenarioOf(cluster: Cluster, workload: Workload): ClusterScenario {
   const { topology, options, ranks = 1, stages, setup: transferSetup, kvPool } = cluster;
   const whole = scenarioWith(topology, workload, { options, kvLeaseUs: LEASE_US });
   const own = whole.pools.map((pool) => ({
-    ...{ ...withPorts(pool, cluster), ...(transferSetup && { transferSetup }) },
+    ...{ ...withOwn(pool, cluster), ...(transferSetup && { transferSetup }) },
     ...(kvPool && { kvPool }),
   }));
   const scenario = { ...whole, pools: own };
@@ -313,23 +348,52 @@ const AFTER_A_READ = [1, 1, 1, 188_287, 15_757, 1].map((gapUs, i) => {
   return { gapUs, prompt: i === 2 ? 2 : 1, output: 1, family: 0, shared: 0 };
 });
 
+afterAll(() => rmSync(FOLDER, { recursive: true }));
+
+/** The requests with their instants; those of one family share prefixes. */
+function workloadFrom(requests: readonly (typeof BURST)[number][]): Workload {
+  let atUs = 0;
+  const rows = requests.map(({ gapUs, family, shared, ...row }) => {
+    atUs += gapUs;
+    const content = Array.from({ length: shared }, (_, i) => 1 + family * 20 + i);
+    return { ...row, atUs, content };
+  });
+  return workloadOf(rows);
+}
+
 describe('INV-13: live and virtual agree', () => {
   it.each(Object.keys(CLUSTERS))('on every fact of every request in %s', async (name) => {
     const cluster = CLUSTERS[name]!;
     await fc.assert(
       fc.asyncProperty(fc.array(request, { minLength: 1, maxLength: 30 }), async (requests) => {
-        let atUs = 0;
-        const rows = requests.map(({ gapUs, family, shared, ...row }) => {
-          atUs += gapUs;
-          const content = Array.from({ length: shared }, (_, i) => 1 + family * 20 + i);
-          return { ...row, atUs, content };
-        });
-        const workload = workloadOf(rows);
+        const workload = workloadFrom(requests);
         fc.pre(!hasTie(cluster, workload));
         const seen = await live(cluster, workload);
         expect(seen).toEqual(virtual(cluster, workload));
       }),
       { numRuns: runsOf(150), examples: [[BURST], [AFTER_A_READ]] },
+    );
+  });
+
+  it('on the order of a scheduling module, which is not that of arrival', async () => {
+    const cluster = { ...CLUSTERS['1P1D']!, hasOwnScheduling: true } as const;
+    // After a first step, three prompts take all slots, and two wait for them. A prompt that finds
+    // no room in the engine would wait in the broker, which has no order of the module.
+    const [short, long] = [fc.integer({ min: 17, max: 32 }), fc.integer({ min: 49, max: 60 })];
+    const gap = fc.integer({ min: 165_000, max: 230_000 });
+    await fc.assert(
+      fc.asyncProperty(fc.tuple(long, short, long, long), gap, async (prompts, gapUs) => {
+        const rest = { output: 1, family: 0, shared: 0 };
+        const requests = [...prompts, 16, 1].map((prompt, i) => {
+          return { ...rest, prompt, gapUs: i === 4 ? gapUs : 1 };
+        });
+        const workload = workloadFrom(requests);
+        fc.pre(!hasTie(cluster, workload));
+        const seen = await live(cluster, workload);
+        expect(seen.facts[5]!.heldUs).toBeLessThan(seen.facts[4]!.heldUs!);
+        expect(seen).toEqual(virtual(cluster, workload));
+      }),
+      { numRuns: runsOf(60) },
     );
   });
 });

@@ -1,7 +1,9 @@
 import { defaultConfig, placerSpec } from '@baton/config';
 import { assert, RandomStream } from '@baton/kernel';
-import type { Policy } from '@baton/placement';
+import { Placer, type Policy } from '@baton/placement';
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { runsOf } from '../support/runs';
 import {
   engineView,
   placementContext,
@@ -62,6 +64,37 @@ describe('the scorers of llm-d', () => {
     expect(
       choice('llm-d-scorers', [{ waiting: 0 }, { waiting: 9, kvUsage: 0.4, cached: 999 }]),
     ).toBe(1);
+  });
+
+  // prefix-based-pd-decider: a prompt goes to prefill if promptTokens - hitTokens is at least
+  // nonCachedTokens, where a hit has whole blocks.
+  it('decide on prefill as --disaggregation-threshold nonCachedTokens - 1 does', () => {
+    const placerOf = (disaggregationThreshold: number): Placer =>
+      new Placer(
+        {
+          ...{ prefill: { kind: 'round-robin' }, decode: { kind: 'round-robin' } },
+          ...{ decodeChoice: 'early', disaggregationThreshold },
+        },
+        RandomStream.root(1),
+      );
+    const tokens = fc.integer({ min: 1, max: 2_000 });
+    fc.assert(
+      fc.property(tokens, fc.nat(), fc.integer({ min: 1, max: 600 }), (prompt, hit, nonCached) => {
+        const hitTokens = 16 * (hit % (Math.floor((prompt - 1) / 16) + 1));
+        const contextFor = (stage: 'prefill' | 'decode') =>
+          placementContext({
+            ...{ stage, engines: [engineView({ engineId: 'e0' })], cached: { e0: hitTokens } },
+            request: placementRequest({ promptTokens: prompt }),
+          });
+        const { kind } = placerOf(nonCached - 1).atArrival(
+          contextFor('prefill'),
+          contextFor('decode'),
+        );
+        const isSplit = prompt - hitTokens >= nonCached;
+        expect(kind).toBe(isSplit ? 'disaggregated' : 'local');
+      }),
+      { numRuns: runsOf(300) },
+    );
   });
 
   it('score an engine by its adapters: running, room for one more, waiting', async () => {

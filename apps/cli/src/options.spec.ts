@@ -1,4 +1,4 @@
-import { configKeys, flagName, optionOf } from '@baton/config';
+import { configKeys, flagName, optionOf, resolveConfig } from '@baton/config';
 import { Command } from 'commander';
 import { describe, expect, it } from 'vitest';
 import { addConfigOptions } from './options';
@@ -33,6 +33,14 @@ describe('flags', () => {
       maxNumSeqs: '8',
       servedModelName: 'a_b',
     });
+  });
+
+  it('may have a second name, which sets the same option', () => {
+    for (const flag of ['--scheduling', '--scheduling-policy']) {
+      const flags = parsed(flag, 'sjf') as Record<string, string>;
+      const { config, origins } = resolveConfig({ flags });
+      expect([config.schedulingPolicy, origins.schedulingPolicy]).toEqual(['sjf', 'flag']);
+    }
   });
 
   it('of a list may be repeated, or have a JSON array', () => {

@@ -35,7 +35,9 @@ function optionsFor(key: ConfigKey): Option[] {
   const flag = flagName(key);
   if (row.form.kind !== 'boolean') {
     const option = optionFor(row.form.kind, flag, description(key));
-    return [row.hidden ? option.hideHelp() : option, ...shortFlagFor(key)];
+    const also = row.alsoFlag === undefined ? [] : [optionFor(row.form.kind, row.alsoFlag, '')];
+    for (const second of also) second.hideHelp();
+    return [row.hidden ? option.hideHelp() : option, ...also, ...shortFlagFor(key)];
   }
   const on = new Option(flag, description(key));
   const off = new Option(

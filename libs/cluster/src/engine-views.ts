@@ -42,7 +42,7 @@ export class VirtualEngineView implements EngineView, Ranked {
   }
 
   get requests(): number {
-    if (this.look.keepUs === 0) return this.engine.load + this.engine.directed.length;
+    if (this.look.keepUs === 0) return requestsOf(this.engine);
     this.measure();
     return this.count;
   }
@@ -92,13 +92,18 @@ export class VirtualEngineView implements EngineView, Ranked {
     if (look.keepUs > 0 && look.nowUs - this.measuredUs < look.keepUs) return;
     this.measuredIn = look.number;
     this.measuredUs = look.nowUs;
-    this.count = engine.load + engine.directed.length;
+    this.count = requestsOf(engine);
     const { running, waitingTokens, kvUsage } = engine.engine.gauges(look.nowUs);
     this.running = running;
-    this.tokens = waitingTokens + engine.directedTokens;
+    this.tokens = waitingTokens + engine.directedTokens + engine.expected.tokens;
     this.usage = kvUsage;
     if (look.keepUs > 0) this.seenAdapters = engine.adapters?.view;
   }
+}
+
+/** Inside, in its queue, and on their way to it. */
+function requestsOf({ load, directed, expected }: VirtualEngine): number {
+  return load + directed.length + expected.rows;
 }
 
 /**

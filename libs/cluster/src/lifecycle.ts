@@ -275,6 +275,7 @@ export class Lifecycle {
   private end(row: number, outcome: Parameters<Journal['end']>[1], nowUs: Micros): void {
     this.parts.journal.end(row, outcome, nowUs);
     this.arrivals.ended(row, nowUs);
+    this.router.ended(row);
     this.expectArrival(nowUs);
     this.gate?.ended(row, nowUs);
     this.parts.onEnd(row);

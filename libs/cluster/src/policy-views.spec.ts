@@ -116,21 +116,26 @@ describe("the view of a user's policies", () => {
 function loadsSeen<Load>(
   requests: Parameters<typeof workloadOf>[0],
   read: (engine: EngineView) => Load,
-  over: { readonly maxNumSeqs?: number; readonly metricsIntervalUs?: number } = {},
+  over: {
+    readonly maxNumSeqs?: number;
+    readonly metricsIntervalUs?: number;
+    /** Reads decode engines, which are chosen at arrival. Unset: aggregated ones. */
+    readonly isEarly?: true;
+  } = {},
 ): Load[] {
   const seen: Load[] = [];
-  const choose: Policy['choose'] = ({ engines }) => {
-    seen.push(read(engines[0]!));
+  const { maxNumSeqs = 8, metricsIntervalUs = 0, isEarly = false } = over;
+  const choose: Policy['choose'] = ({ stage, engines }) => {
+    if (!isEarly || stage === 'decode') seen.push(read(engines[0]!));
     return 0;
   };
   const module = { create: () => ({ choose }) };
   const placement: OwnSpec<Policy> = { kind: 'own', path: 'first.mjs', module };
-  const { maxNumSeqs = 8, metricsIntervalUs = 0 } = over;
-  const scenario = scenarioWith('2A', workloadOf(requests, BLOCK), {
+  const scenario = scenarioWith(isEarly ? '1P2D' : '2A', workloadOf(requests, BLOCK), {
     options: { maxNumSeqs },
     placement: {
       ...{ prefill: placement, decode: placement, metricsIntervalUs },
-      ...{ decodeChoice: 'late', disaggregationThreshold: 0 },
+      ...{ decodeChoice: isEarly ? 'early' : 'late', disaggregationThreshold: 0 },
     },
   });
   simulate(scenario);
@@ -143,6 +148,19 @@ describe('the load of an engine', () => {
     const seen = loadsSeen(requests, (engine) => engine.waitingTokens, { maxNumSeqs: 1 });
     // The engine takes the first prompt whole. Of the others, 16 of 70 tokens are cached.
     expect(seen).toEqual([0, 70, 70 + 54, 70 + 54 + 54]);
+  });
+
+  it('has a request from its arrival on when decode is chosen early, and not after its end', () => {
+    const requests = [0, 0, 0, 900_000].map((atUs) => ({ atUs, prompt: 10 }));
+    const read = ({ requests, waitingTokens }: EngineView): number[] => [requests, waitingTokens];
+    const seen = [
+      [0, 0],
+      [1, 10],
+      [2, 20],
+      [0, 0],
+    ];
+    expect(loadsSeen(requests, read, { isEarly: true })).toEqual(seen);
+    expect(loadsSeen(requests, read, { isEarly: true, metricsIntervalUs: 800_000 })).toEqual(seen);
   });
 
   it('is that of the last scrape and the requests sent since, when metrics have an interval', () => {

@@ -99,10 +99,18 @@ export class Router {
     const chosen = this.decodeEngine[row]!;
     if (chosen !== LATER && this.parts.engines[chosen]!.isReady) {
       decode.direct(row, this.parts.engines[chosen]!, nowUs);
-    } else if (this.choosesAtHandoff && decode.engines.length > 0) {
+      return;
+    }
+    decode.forget(row);
+    if (this.choosesAtHandoff && decode.engines.length > 0) {
       const choice = this.placer.atHandoff(decode.contextFor(row, nowUs));
       this.send(row, { stage: decode, choice }, nowUs);
     } else decode.share(row, nowUs);
+  }
+
+  /** The row has ended, and comes to no engine any more. */
+  ended(row: number): void {
+    this.stages.decode.forget(row);
   }
 
   modeOf(row: number, { pool }: VirtualEngine): SequenceSpec['mode'] {
@@ -207,8 +215,9 @@ export class Router {
       this.send(row, { stage: this.stages.decode, choice: decode }, nowUs);
       return;
     }
-    const chosen = decode === SHARED_QUEUE ? LATER : this.stages.decode.engines[decode]!.index;
-    this.decodeEngine[row] = chosen;
+    const chosen = decode === SHARED_QUEUE ? undefined : this.stages.decode.engines[decode]!;
+    this.decodeEngine[row] = chosen?.index ?? LATER;
+    if (chosen !== undefined) this.stages.decode.expect(row, chosen);
     this.send(row, { stage: this.stages.prefill, choice: prefill }, nowUs);
   }
 

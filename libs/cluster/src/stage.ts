@@ -45,6 +45,8 @@ export class VirtualStage {
   readonly engines: VirtualEngine[] = [];
   private readonly shared = new RowQueue();
   private directed = 0;
+  /** By row: the engine that was chosen at its arrival, and the tokens to compute there. */
+  private readonly expected = new Map<number, { engine: VirtualEngine; uncached: number }>();
   private readonly order = new TakingOrder<VirtualEngine>();
   private readonly views: EngineViews;
   private readonly context: Mutable<AdmissionContext>;
@@ -114,16 +116,35 @@ export class VirtualStage {
 
   /** Sends the row to one engine. It counts there as the tokens that are probably not cached. */
   direct(row: number, engine: VirtualEngine, nowUs: Micros): void {
-    const { prefixes } = this.parts;
-    const { request } = this.context;
-    this.describeRequest(row);
-    const cached = prefixes?.cachedTokens(engine.engineId, request) ?? 0;
-    const uncached = request.promptTokens - cached;
-    engine.direct(row, uncached);
-    this.views.sent(engine, uncached);
+    const expected = this.forget(row);
+    if (expected?.engine === engine) engine.direct(row, expected.uncached);
+    else {
+      const uncached = this.noteSent(row, engine);
+      engine.direct(row, uncached);
+      this.views.sent(engine, uncached);
+    }
     this.directed++;
-    prefixes?.record(engine.engineId, request);
     this.refill(engine, nowUs);
+  }
+
+  /**
+   * The row comes to this engine when another stage has computed its prompt. Until then its whole
+   * prompt counts there, as in the router of a live API.
+   */
+  expect(row: number, engine: VirtualEngine): void {
+    this.forget(row);
+    this.expected.set(row, { engine, uncached: this.noteSent(row, engine) });
+    this.countExpected(row, engine, 1);
+    this.views.sent(engine, this.parts.workload.promptTokens[row]!);
+  }
+
+  /** The row is no longer expected; returns where it was. */
+  forget(row: number): { engine: VirtualEngine; uncached: number } | undefined {
+    const expected = this.expected.get(row);
+    if (expected === undefined) return undefined;
+    this.expected.delete(row);
+    this.countExpected(row, expected.engine, -1);
+    return expected;
   }
 
   /** The policy's view of the stage for placing the row; one object, valid until the next call. */
@@ -150,6 +171,22 @@ export class VirtualStage {
       this.bring(engine.takeDirected(), engine, nowUs);
     }
     while (this.shared.length > 0 && engine.hasRoom(nowUs)) this.take(engine, nowUs);
+  }
+
+  private countExpected(row: number, { expected, ranked }: VirtualEngine, by: 1 | -1): void {
+    expected.rows += by;
+    expected.tokens += by * this.parts.workload.promptTokens[row]!;
+    ranked?.markStale();
+  }
+
+  /** Records the prefix. Returns the prompt tokens that the engine probably had not cached. */
+  private noteSent(row: number, { engineId }: VirtualEngine): number {
+    const { prefixes } = this.parts;
+    const { request } = this.context;
+    this.describeRequest(row);
+    const cached = prefixes?.cachedTokens(engineId, request) ?? 0;
+    prefixes?.record(engineId, request);
+    return request.promptTokens - cached;
   }
 
   private poolFor(terms: KvPoolTerms): PoolEstimate | undefined {

@@ -49,6 +49,8 @@ export class VirtualEngine implements LockstepRank, QueueTaker {
   private readonly uncached = new RowQueue();
   /** The sum of them. */
   directedTokens = 0;
+  /** Rows that come here after their prompt is computed elsewhere, and their prompt tokens. */
+  readonly expected = { rows: 0, tokens: 0 };
   state: EngineState = 'starting';
   readyUs: Micros = 0;
   goneUs: Micros = -1;

@@ -46,10 +46,11 @@ function shown(value: OptionValue): string {
 }
 
 function row(key: ConfigKey): string {
-  const { form, unit, default: fallback, unset, help, alsoEnv } = optionOf(key);
+  const { form, unit, default: fallback, unset, help, alsoEnv, alsoFlag } = optionOf(key);
   const takes = `${expectation(form)}${unit === undefined ? '' : ` (${unit})`}`;
   const standard = fallback === undefined ? `unset: ${unset ?? ''}` : `\`${shown(fallback)}\``;
   const further = alsoEnv === undefined ? '' : ` Also read from ${alsoEnv.join(', ')}.`;
-  const cells = [`\`${fileName(key)}\``, takes, standard, `${help}${further}`];
+  const second = alsoFlag === undefined ? '' : ` Also the flag \`${alsoFlag}\`.`;
+  const cells = [`\`${fileName(key)}\``, takes, standard, `${help}${further}${second}`];
   return `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |\n`;
 }

@@ -23,13 +23,14 @@ export interface FlowControlSpec {
 /**
  * The SLO classes of a configuration; undefined when it has none.
  *
- * @throws UsageError when the default class is none of them
+ * @throws UsageError when the default class, or that of an objective, is none of them
  */
 export function sloClassesOf(config: BatonConfig): SloClasses | undefined {
   const all = Object.entries(config.sloClasses ?? {}).map(([name, row]) => classOf(name, row));
   const { sloDefaultClass: wanted = all[0]?.name } = config;
   const ordinary = all.find(({ name }) => name === wanted);
-  if (ordinary !== undefined) return new SloClasses(all, ordinary);
+  const objectives = (config.sloObjectives ?? []).map((given) => objectiveOf(given, all));
+  if (ordinary !== undefined) return new SloClasses(all, ordinary, objectives);
   if (wanted === undefined) return undefined;
   const known = all.length === 0 ? 'which is not set' : all.map(({ name }) => name).join(', ');
   throw new UsageError(`slo_default_class '${wanted}' is none of slo_classes: ${known}.`);
@@ -42,6 +43,18 @@ function classOf(name: string, row: Readonly<Record<string, number>>): SloClass 
     ...(ttft !== undefined && { ttftUs: msToUs(ttft) }),
     ...(tpot !== undefined && { tpotUs: msToUs(tpot) }),
   };
+}
+
+/** The name of an objective and its class. @param given `objective=class` */
+function objectiveOf(given: string, all: readonly SloClass[]): readonly [string, SloClass] {
+  const [objective = '', ...rest] = given.split('=');
+  const wanted = rest.join('=');
+  const found = all.find(({ name }) => name === wanted);
+  if (objective !== '' && found !== undefined) return [objective, found];
+  const known = all.map(({ name }) => name).join(', ') || 'none';
+  throw new UsageError(
+    `slo_objectives '${given}' must be objective=class, with a class of slo_classes: ${known}.`,
+  );
 }
 
 /** The classes by which requests are queued: a single one when none is configured. */

@@ -73,6 +73,8 @@ export interface OptionNotes {
   readonly alsoEnv?: readonly string[];
   /** A flag without a value that sets the option to one. */
   readonly flagFor?: { readonly flag: string; readonly value: string };
+  /** A second name of its flag. */
+  readonly alsoFlag?: `--${string}`;
   /** For tests and fault injection: accepted everywhere, not listed in any help. */
   readonly hidden?: boolean;
   /** True when neither results nor the API show the value. */

@@ -64,6 +64,14 @@ const SHORT_FLAGS = new Set(
     .map(keyOf),
 );
 
+/** Keys by the second name of their flag. */
+const ALSO_FLAGS = new Map(
+  configKeys().flatMap((key): [string, ConfigKey][] => {
+    const { alsoFlag } = optionOf(key);
+    return alsoFlag === undefined ? [] : [[keyOf(alsoFlag.slice(2)), key]];
+  }),
+);
+
 /** Variables that an orchestrator injects for a service named `baton`. */
 const SERVICE_LINK = /_SERVICE_(HOST|PORT)|_PORT(_\d+_(TCP|UDP).*)?$/;
 
@@ -148,7 +156,8 @@ function valuesFrom(
 function flagValues(flags: Readonly<Record<string, string | boolean>>): Map<ConfigKey, Found> {
   const found = new Map<ConfigKey, Found>();
   for (const [name, given] of Object.entries(flags)) {
-    const key = keyOf(name);
+    const written = keyOf(name);
+    const key = ALSO_FLAGS.get(written) ?? written;
     if (SHORT_FLAGS.has(key)) continue;
     if (!isConfigKey(key)) throw new UsageError(unknownFlag(name));
     const value = fromText(key, String(given), flagName(key));

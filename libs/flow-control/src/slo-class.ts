@@ -30,15 +30,21 @@ export const ONLY_CLASS: SloClass = { name: 'default', priority: 0, weight: 1 };
 
 /** The classes of a cluster, one of which is that of requests that name none. */
 export class SloClasses {
+  private readonly byObjective: ReadonlyMap<string, SloClass>;
   private readonly byName: ReadonlyMap<string, SloClass>;
   private readonly byPriority: ReadonlyMap<number, SloClass>;
 
-  /** @param all at least one, with distinct names */
+  /**
+   * @param all at least one, with distinct names
+   * @param objectives names of InferenceObjectives with their class; a class name is one, too
+   */
   constructor(
     readonly all: readonly SloClass[],
     readonly ordinary: SloClass,
+    objectives: readonly (readonly [name: string, of: SloClass])[] = [],
   ) {
     this.byName = new Map(all.map((each) => [each.name, each]));
+    this.byObjective = new Map([...this.byName, ...objectives]);
     // When several classes have a priority, the first one has precedence.
     this.byPriority = new Map([...all].reverse().map((each) => [each.priority, each]));
   }
@@ -52,8 +58,8 @@ export class SloClasses {
   find({ name, objective, tier, priority = 0 }: ClassSigns): SloClass | undefined {
     if (name !== undefined) return this.byName.get(name);
     return (
-      this.named(objective) ??
-      this.named(tier) ??
+      (objective === undefined ? undefined : this.byObjective.get(objective)) ??
+      (tier === undefined ? undefined : this.byName.get(tier)) ??
       (priority === 0 ? undefined : this.byPriority.get(priority)) ??
       this.ordinary
     );
@@ -61,9 +67,5 @@ export class SloClasses {
 
   get names(): readonly string[] {
     return this.all.map(({ name }) => name);
-  }
-
-  private named(name: string | undefined): SloClass | undefined {
-    return name === undefined ? undefined : this.byName.get(name);
   }
 }

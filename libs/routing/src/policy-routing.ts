@@ -185,7 +185,9 @@ export class PolicyRouting implements JobRouting {
     this.meanPromptTokens += (job.promptTokens - this.meanPromptTokens) * MEAN_WEIGHT;
     if (context.engines.length === 0) return undefined;
     const known = context.engines.reduce((sum, engine) => sum + engine.waitingTokens, 0);
-    const sharedTokens = Math.max(0, waitingRequests * this.meanPromptTokens - known);
+    // Behind a policy every prompt waits in the queue of an engine, which `known` has counted.
+    const queued = this.isPull[stage] ? waitingRequests * this.meanPromptTokens : 0;
+    const sharedTokens = Math.max(0, queued - known);
     const predictedTtftUs = (): Micros => predictTtftUs(context, sharedTokens);
     return { ...context, waitingRequests, predictedTtftUs };
   }

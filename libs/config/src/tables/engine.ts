@@ -118,6 +118,7 @@ export const ENGINE = {
       'Order of waiting requests: first come first served (fcfs), by the field `priority` with ' +
       'lower values first, the shortest prompt first (sjf, not in vLLM), or your own ES module ' +
       '(docs/policies.md). With sjf, long prompts can starve: see sjf_aging.',
+    alsoFlag: '--scheduling',
   }),
   /** 0 = none. */
   sjfAging: number(0, [0, 1e9], {

@@ -1,5 +1,12 @@
 import { FLOW_POLICY_KINDS } from '@baton/flow-control';
-import { choiceOrModule, duration, integer, optionalTable, optionalText } from '../option';
+import {
+  choiceOrModule,
+  duration,
+  integer,
+  optionalList,
+  optionalTable,
+  optionalText,
+} from '../option';
 
 const CLASS_COLUMNS = ['ttft', 'tpot', 'weight', 'priority'] as const;
 
@@ -14,6 +21,12 @@ export const FLOW_CONTROL = {
   sloDefaultClass: optionalText({
     help: 'Class of requests that name no class.',
     unset: 'the first of slo_classes',
+  }),
+  sloObjectives: optionalList({
+    help:
+      'Further names of the classes in the header x-gateway-inference-objective: one ' +
+      '`objective=class` for each InferenceObjective.',
+    unset: 'an objective has the name of its class',
   }),
   flowControl: choiceOrModule(['none', ...FLOW_POLICY_KINDS], 'none', {
     help:
