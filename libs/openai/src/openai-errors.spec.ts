@@ -73,6 +73,15 @@ describe('errors of OpenAI in a chat', () => {
       ),
     ],
     [
+      { n: 129 },
+      'n',
+      'integer_above_max_value',
+      sentences(
+        `Invalid 'n': integer above maximum value.`,
+        'Expected a value <= 128, but got 129 instead.',
+      ),
+    ],
+    [
       { messages: undefined },
       'messages',
       'missing_required_parameter',
