@@ -26,6 +26,11 @@ export const FIELDS_WITHOUT_EFFECT: ReadonlySet<string> = new Set([
   ...['prompt', 'logprobs', 'messages', 'top_logprobs', 'max_completion_tokens', 'tools'],
 ]);
 
+/** Those of OpenAI and vLLM; `include_obfuscation` has no effect in Baton. */
+const STREAM_OPTIONS: ReadonlySet<string> = new Set([
+  ...['include_usage', 'include_obfuscation', 'continuous_usage_stats'],
+]);
+
 export interface KnownFields {
   readonly declared: ReadonlySet<string>;
   /** Default: the fields without effect. */
@@ -34,7 +39,8 @@ export interface KnownFields {
 
 /**
  * Refuses the first field that no server documents, as OpenAI does, since a misspelled field would
- * have no effect. vLLM and the vllm dialect ignore such fields.
+ * have no effect; also the first such field of `stream_options`. vLLM and the vllm dialect ignore
+ * them.
  *
  * @param known fields with an effect, and further ones of the endpoint
  */
@@ -47,6 +53,11 @@ export function refuseUnknown(
   if (dialect !== 'openai' || acceptsUnknownFields === true) return;
   for (const field of Object.keys(body)) {
     if (!declared.has(field) && !more.has(field)) throw unknown(field.slice(0, 100));
+  }
+  const options = body['stream_options'];
+  if (typeof options !== 'object' || options === null) return;
+  for (const field of Object.keys(options)) {
+    if (!STREAM_OPTIONS.has(field)) throw unknown(`stream_options.${field.slice(0, 100)}`);
   }
 }
 

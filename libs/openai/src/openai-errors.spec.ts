@@ -73,6 +73,15 @@ describe('errors of OpenAI in a chat', () => {
       ),
     ],
     [
+      { n: 129 },
+      'n',
+      'integer_above_max_value',
+      sentences(
+        `Invalid 'n': integer above maximum value.`,
+        'Expected a value <= 128, but got 129 instead.',
+      ),
+    ],
+    [
       { messages: undefined },
       'messages',
       'missing_required_parameter',
@@ -143,6 +152,12 @@ describe('errors of OpenAI in a chat', () => {
       ),
     ],
     [{ max_tokenz: 5 }, 'max_tokenz', 'unknown_parameter', "Unknown parameter: 'max_tokenz'."],
+    [
+      { stream: true, stream_options: { include_usages: true } },
+      'stream_options.include_usages',
+      'unknown_parameter',
+      "Unknown parameter: 'stream_options.include_usages'.",
+    ],
   ])('%j gives the field, a code and the bound', (more, param, code, message) => {
     expect(chat(more)).toEqual({ message, type: 'invalid_request_error', param, code });
   });
@@ -168,7 +183,13 @@ describe('undocumented fields', () => {
   });
 
   it('do not include fields that such servers and clients send', () => {
+    const options = {
+      include_usage: true,
+      include_obfuscation: false,
+      continuous_usage_stats: true,
+    };
     const sent = {
+      ...{ stream: true, stream_options: options },
       ...{ vllm_xargs: {}, bootstrap_room: 5, rid: 'r', nvext: {}, prompt_token_ids: [1] },
       ...{ metadata: {}, store: false, prompt_cache_key: 'k', verbosity: 'low' },
     };

@@ -173,6 +173,28 @@ describe('POST /v1/embeddings', () => {
     expect(() => parseEmbeddings(inputs(150_000, 150_001), context)).toThrow(/300000 tokens/);
   });
 
+  it('refuses a misspelled field in the openai dialect, unless unknown fields are accepted', () => {
+    const body = { input: 'a', dimension: 8 };
+    expect(() => parseEmbeddings(body, contextOf())).toThrow(
+      expect.objectContaining({ param: 'dimension' }),
+    );
+    const accepting = contextOf('openai', { acceptsUnknownFields: true });
+    expect(() => parseEmbeddings(body, accepting)).not.toThrow();
+    expect(() => parseEmbeddings(body, contextOf('vllm'))).not.toThrow();
+  });
+
+  it('accepts the fields that clients of vLLM and SGLang send', () => {
+    const body = {
+      ...{ model: 'm', input: 'a', user: 'u', encoding_format: 'float', dimensions: 8 },
+      ...{ truncate_prompt_tokens: -1, truncation_side: 'left', priority: 0, request_id: 'r' },
+      ...{ additional_data: {}, add_special_tokens: true, mm_processor_kwargs: {} },
+      ...{ chat_template: 'x', chat_template_kwargs: {}, media_io_kwargs: {}, cache_salt: 's' },
+      ...{ add_generation_prompt: false, continue_final_message: false, rid: 'r', nvext: {} },
+      ...{ embed_dtype: 'float32', endianness: 'native', use_activation: true, padding: null },
+    };
+    expect(() => parseEmbeddings(body, contextOf())).not.toThrow();
+  });
+
   it('refuses an unknown model', () => {
     expect(() => parseEmbeddings({ model: 'n', input: 'a' }, contextOf())).toThrow(
       expect.objectContaining({ code: 'model_not_found' }),

@@ -1,6 +1,14 @@
 import { asciiJson, type RawJson, rawObject } from '@baton/text';
 import type { AnswerHead } from '@baton/openai';
-import { chatPromptIds, hasMessages, objectBody, validateBody, valueError } from '@baton/openai';
+import {
+  chatPromptIds,
+  fieldNames,
+  hasMessages,
+  objectBody,
+  refuseUnknown,
+  validateBody,
+  valueError,
+} from '@baton/openai';
 import { EmbeddingDto, InputDto } from './pooling.dto';
 import { inputsOf, poolingRequest, PoolingPrompts } from './pooling-prompts';
 import { type PoolingContext, type PoolingTask, resultList, tokensIn } from './pooling-task';
@@ -10,9 +18,29 @@ const LABELS = 2;
 /** Factor on likenesses before the softmax that makes probabilities of them. */
 const SHARPNESS = 8;
 
+/**
+ * Fields of /v1/embeddings without effect in Baton. A request with such a field is served, because
+ * clients of these servers send them.
+ */
+const FIELDS_WITHOUT_EFFECT: ReadonlySet<string> = new Set([
+  // vLLM's EmbeddingCompletionRequest and EmbeddingChatRequest
+  // (vllm/entrypoints/pooling/base/protocol.py), also before 0.12.
+  ...['add_generation_prompt', 'add_special_tokens', 'additional_data', 'chat_template'],
+  ...['chat_template_kwargs', 'continue_final_message', 'media_io_kwargs', 'mm_processor_kwargs'],
+  ...['padding', 'use_activation'],
+  // SGLang's EmbeddingRequest (python/sglang/srt/entrypoints/openai/protocol.py), NVIDIA Dynamo.
+  ...['embed_override_token_id', 'embed_overrides', 'lora_path', 'nvext', 'rid'],
+]);
+
 /** Checks a body of POST /v1/embeddings. Throws `BatonError` with the first error. */
 export function parseEmbeddings(body: unknown, context: PoolingContext): PoolingTask {
-  return vectorTask(body, context, { idPrefix: 'embd', object: 'embedding', key: 'embedding' });
+  const more = FIELDS_WITHOUT_EFFECT;
+  return vectorTask(body, context, {
+    idPrefix: 'embd',
+    object: 'embedding',
+    key: 'embedding',
+    more,
+  });
 }
 
 /**
@@ -44,12 +72,16 @@ interface VectorShape {
   readonly object: string;
   /** Key of the vector in the result. */
   readonly key: string;
+  /** Fields without effect. Undefined: fields that are unknown are ignored. */
+  readonly more?: ReadonlySet<string>;
 }
 
 function vectorTask(body: unknown, context: PoolingContext, shape: VectorShape): PoolingTask {
   const { limits, space } = context;
   const fields = objectBody(body);
   const dto = validateBody(new EmbeddingDto(), fields);
+  const { more } = shape;
+  if (more !== undefined) refuseUnknown(fields, { declared: fieldNames(dto), more }, limits);
   const kept = dimensionsOf(dto, context);
   const prompts = promptsOf(fields, dto, context);
   const isBase64 = dto.encoding_format === 'base64';

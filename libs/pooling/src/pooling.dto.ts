@@ -17,7 +17,7 @@ export type InputField =
 
 /**
  * The fields of all endpoints whose prompts generate no output. Fields that are missing here and in
- * the subclasses are accepted and ignored.
+ * the subclasses are ignored, or refused at /v1/embeddings in the `openai` dialect.
  */
 export class PoolingDto {
   @Is(STRING)

@@ -32,8 +32,16 @@ const SAMPLING: readonly Range[] = [
   { field: 'presence_penalty', good: [-2, 2], bad: [-2 - STEP, 2 + STEP], code: OUTSIDE },
   { field: 'frequency_penalty', good: [-2, 2], bad: [-2 - STEP, 2 + STEP], code: OUTSIDE },
   { field: 'repetition_penalty', good: [STEP, 5], bad: [0] },
-  { field: 'n', good: [1, 16_384], bad: [0, 16_385], code: beyond('integer', 'below', 'above') },
-  { field: 'best_of', good: [1, 16_384], bad: [0, 16_385] },
+  {
+    ...{ field: 'n', good: [1, 128], bad: [0, 129], dialects: ['openai'] },
+    code: beyond('integer', 'below', 'above'),
+  },
+  { field: 'n', good: [1, 16_384], bad: [0, 16_385], dialects: ['vllm'] },
+  {
+    ...{ field: 'best_of', good: [1, 20], bad: [0, 21], dialects: ['openai'] },
+    code: ['invalid_value', 'integer_above_max_value'],
+  },
+  { field: 'best_of', good: [1, 16_384], bad: [0, 16_385], dialects: ['vllm'] },
   { field: 'best_of', good: [3], bad: [2], with: { n: 3 } },
   { field: 'min_tokens', good: [0, 9], bad: [-1, 10], with: { max_tokens: 9 } },
   {

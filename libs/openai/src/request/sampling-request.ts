@@ -1,4 +1,4 @@
-import { outside, valueError } from '@baton/refusal';
+import { outside, type RequestError, valueError } from '@baton/refusal';
 import type { GenerationRequest, Sampling } from '../generation-request';
 import type { RequestLimits } from '../limits';
 import { engineParametersOf } from './rules';
@@ -8,6 +8,9 @@ import { constraintOf } from './structured-output';
 
 const DEFAULT_MAX_LOGPROBS = 20;
 const GREEDY_BELOW = 1e-5;
+/** In OpenAI's openapi.yaml, CreateChatCompletionRequest and CreateCompletionRequest. */
+const MAX_OPENAI_CHOICES = 128;
+const MAX_OPENAI_BEST_OF = 20;
 
 /** The part of a request that is equal for both endpoints. */
 export type SamplingPart = Omit<
@@ -26,7 +29,7 @@ export type SamplingPart = Omit<
 
 export function samplingPart(dto: SamplingDto, limits: RequestLimits): SamplingPart {
   const shownChoices = dto.n ?? 1;
-  checkGreedy(dto, shownChoices, limits);
+  checkChoices(dto, shownChoices, limits);
   const stopTokenIds = dto.stop_token_ids ?? undefined;
   if (stopTokenIds !== undefined) {
     checkVocabulary('stop_token_ids', stopTokenIds, limits.tokenizer);
@@ -98,14 +101,27 @@ export function checkMinTokens(minTokens: number, maxTokens: number): void {
   throw valueError({ field: 'min_tokens', message });
 }
 
-/** vLLM refuses several greedy choices, which would all be equal. OpenAI serves them. */
-function checkGreedy(dto: SamplingDto, choices: number, limits: RequestLimits): void {
+/**
+ * OpenAI serves fewer choices than vLLM, which refuses several greedy ones, because they would all
+ * be equal.
+ */
+function checkChoices(dto: SamplingDto, choices: number, limits: RequestLimits): void {
+  if (limits.dialect === 'openai') {
+    if (choices > MAX_OPENAI_CHOICES) throw tooMany('n', choices, MAX_OPENAI_CHOICES);
+    const decoded = dto.best_of ?? 1;
+    if (decoded > MAX_OPENAI_BEST_OF) throw tooMany('best_of', decoded, MAX_OPENAI_BEST_OF);
+  }
   const isGreedy = dto.temperature !== undefined && dto.temperature !== null;
   const isAsked = limits.dialect === 'vllm' || limits.strict !== undefined;
   if (!isAsked || !isGreedy || dto.temperature! >= GREEDY_BELOW) return;
   if (choices === 1) return;
   const message = `n must be 1 when using greedy sampling, got ${choices}.`;
   throw valueError({ field: 'n', message });
+}
+
+function tooMany(field: string, got: number, bound: number): RequestError {
+  const message = `${field} must be at most ${bound}, got ${got}.`;
+  return valueError({ field, message, beyond: outside('integer', got, [1, bound]) });
 }
 
 function samplingOf(dto: SamplingDto): Sampling {

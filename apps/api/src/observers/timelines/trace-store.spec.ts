@@ -4,10 +4,10 @@ import { History } from '../../frames/history';
 import { type RequestTrace, SequenceTrace } from './request-trace';
 import { TraceStore } from './trace-store';
 
-function requestOf(id: string, requestId = id): RequestTrace {
+function requestOf(id: string, requestId = id, owner?: string): RequestTrace {
   const job = { requestId: `${id}-0`, promptTokens: 1, flow: 'local' } as const;
   return {
-    ...{ owner: undefined, id, requestId, endpoint: '/v1/completions', model: 'm', arrivalUs: 0 },
+    ...{ owner, id, requestId, endpoint: '/v1/completions', model: 'm', arrivalUs: 0 },
     sequences: [new SequenceTrace(job, 0, new History(0, 'local'))],
     endedMs: undefined,
   };
@@ -66,5 +66,29 @@ describe('the store of traces', () => {
     }
     expect(store.find({ owner: undefined, id: 'same' }, 0)).toBe(second);
     expect(store.find({ owner: undefined, id: 'a' }, 0)).toBeUndefined();
+  });
+
+  it('keeps the requests of a tenant while another one ends many', () => {
+    const store = new TraceStore({ maxEntries: 4, ttlMs: 1_000 });
+    const quiet = requestOf('q', 'q', 'quiet');
+    const busy = Array.from({ length: 20 }, (_none, i) => requestOf(`b${i}`, `b${i}`, 'busy'));
+    for (const [i, request] of [quiet, ...busy].entries()) {
+      store.add(request);
+      end(store, request, i);
+    }
+    expect(store.size).toBe(4);
+    expect(store.find({ owner: 'quiet', id: 'q' }, 21)).toBe(quiet);
+    const kept = busy.filter(({ id }) => store.find({ owner: 'busy', id }, 21) !== undefined);
+    expect(kept).toEqual(busy.slice(-3));
+  });
+
+  it('drops the ended requests of a tenant that sends no more after their time', () => {
+    const store = new TraceStore({ maxEntries: 4, ttlMs: 1_000 });
+    const [first, second] = [requestOf('a', 'a', 'one'), requestOf('b', 'b', 'two')];
+    for (const [i, request] of [first, second].entries()) {
+      store.add(request);
+      end(store, request, i * 1_000);
+    }
+    expect(store.size).toBe(1);
   });
 });

@@ -4,7 +4,7 @@ import type { Tenant } from '../../http/request-context';
 import { hasEnded, type RequestTrace, type SequenceTrace } from './request-trace';
 
 export interface StoreBounds {
-  /** Limit of ended requests; the oldest are dropped first. */
+  /** Limit of ended requests; the oldest of the tenant with the most are dropped first. */
   readonly maxEntries: number;
   readonly ttlMs: number;
 }
@@ -15,16 +15,15 @@ export interface StoreBounds {
  * its own tenant finds it.
  */
 export class TraceStore {
-  private readonly ended = new Fifo<RequestTrace>();
+  /** Per tenant, so that a busy tenant does not evict the requests of the others. */
+  private readonly ended = new Map<Tenant, Fifo<RequestTrace>>();
   private readonly byName = new Map<string, RequestTrace>();
   private readonly bySequence = new Map<string, SequenceTrace>();
 
-  constructor(private readonly bounds: StoreBounds) {}
-
   /** Ended requests that are kept. */
-  get size(): number {
-    return this.ended.length;
-  }
+  size = 0;
+
+  constructor(private readonly bounds: StoreBounds) {}
 
   add(request: RequestTrace): void {
     for (const name of namesOf(request)) this.byName.set(name, request);
@@ -37,7 +36,10 @@ export class TraceStore {
   settle(request: RequestTrace, nowMs: number): void {
     if (!hasEnded(request) || request.endedMs !== undefined) return;
     request.endedMs = nowMs;
-    this.ended.push(request);
+    const own = this.ended.get(request.owner) ?? new Fifo<RequestTrace>();
+    this.ended.set(request.owner, own);
+    own.push(request);
+    this.size += 1;
     this.forget(nowMs);
   }
 
@@ -51,15 +53,21 @@ export class TraceStore {
   }
 
   private forget(nowMs: number): void {
-    for (let oldest = this.ended.peek(); oldest !== undefined; oldest = this.ended.peek()) {
-      const isOld = (oldest.endedMs ?? nowMs) + this.bounds.ttlMs <= nowMs;
-      if (!isOld && this.ended.length <= this.bounds.maxEntries) return;
-      this.ended.shift();
-      this.drop(oldest);
+    const oldestMs = nowMs - this.bounds.ttlMs;
+    for (const [owner, own] of this.ended) {
+      while ((own.peek()?.endedMs ?? Infinity) <= oldestMs) this.drop(own.shift()!);
+      if (own.length === 0) this.ended.delete(owner);
     }
+    while (this.size > this.bounds.maxEntries) this.drop(this.longest().shift()!);
+  }
+
+  /** The ended requests of the tenant with the most. */
+  private longest(): Fifo<RequestTrace> {
+    return [...this.ended.values()].reduce((a, b) => (b.length > a.length ? b : a));
   }
 
   private drop(request: RequestTrace): void {
+    this.size -= 1;
     for (const name of namesOf(request)) {
       if (this.byName.get(name) === request) this.byName.delete(name);
     }
