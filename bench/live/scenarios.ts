@@ -43,7 +43,7 @@ export async function manyStreams(seconds: number): Promise<Record<string, unkno
   return result;
 }
 
-/** 50 requests/s, Poisson, at speed-up 1: the delay at the client on top of the engine's stamps. */
+/** 50 requests/s, Poisson, at speedup 1: the delay at the client on top of the engine's stamps. */
 export async function steadyRate(seconds: number): Promise<Record<string, unknown>> {
   const cluster = await BenchCluster.start('2P2D', []);
   const stamps = new Stamps(64);

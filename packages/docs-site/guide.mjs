@@ -74,6 +74,7 @@ export const GUIDE = [
     title: 'Reference',
     pages: [
       page('api', 'API', clients),
+      page('cli', 'Command line', everyone),
       page('configuration', 'Configuration', everyone),
       page('metrics', 'Metrics', platform),
       page('compatibility', 'Request fields', clients),

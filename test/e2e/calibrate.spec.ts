@@ -51,7 +51,7 @@ describe('baton calibrate --live', () => {
     expect(stdout).toMatch(
       /8 of 8 requests answered\n\(Poisson, \S+ a second, prompts of 16 to 255/,
     );
-    for (const name of ['TTFT p50', 'TTFT p99', 'ITL p50', 'TPOT mean', 'E2E p50', 'requests']) {
+    for (const name of ['TTFT p50', 'TTFT p99', 'ITL p50', 'TPOT mean', 'E2EL p50', 'requests']) {
       expect(stdout).toMatch(new RegExp(`^${name} +\\S+ .+ [+−]\\S+ %$`, 'm'));
     }
     expect(stderr).toMatch(/prompt of 64 tokens: first token after \S+ ms/);

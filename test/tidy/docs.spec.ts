@@ -3,13 +3,15 @@ import { dirname, join } from 'node:path';
 import { configKeys, configSchema, configurationPage, fileName, optionOf } from '@baton/config';
 import { GPUS } from '@baton/hardware';
 import { describe, expect, it } from 'vitest';
+import { COMMANDS } from '../../apps/cli/src/commands';
+import { commandLinePage } from '../../apps/cli/src/help/reference-page';
 import { wrap } from '../../scripts/wrap-docs.mjs';
 import { allFiles, filesBelow, foldersIn, read, readJson, ROOT } from './repository';
 
 const pages = allFiles().filter((path) => path.endsWith('.md') && !path.startsWith('data/'));
 
 /** Pages that programs write. */
-const WRITTEN = ['configuration', 'step-time-methods', 'validation'].map(
+const WRITTEN = ['cli', 'configuration', 'step-time-methods', 'validation'].map(
   (name) => `docs/${name}.md`,
 );
 
@@ -73,6 +75,20 @@ describe('the documentation', () => {
     expect(readJson('docs/baton.schema.json')).toEqual(JSON.parse(JSON.stringify(configSchema())));
     for (const key of configKeys().filter((each) => !optionOf(each).hidden)) {
       expect(read('docs/configuration.md')).toContain(`| \`${fileName(key)}\` |`);
+    }
+  });
+
+  it('describes every command and its flags as in the code (npm run docs)', async () => {
+    const page = read('docs/cli.md');
+    expect(page).toBe(await commandLinePage());
+    for (const { name } of COMMANDS) expect(page).toContain(`\n## baton ${name}\n`);
+    for (const flag of [
+      '--help=listgroup',
+      '--json',
+      '--request-rate <per-second>',
+      '--gpus <n>',
+    ]) {
+      expect(page).toContain(`${flag}\``);
     }
   });
 });

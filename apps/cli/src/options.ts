@@ -8,7 +8,8 @@ import {
 } from '@baton/config';
 import { type Command, Option } from 'commander';
 
-const FOOTER = `
+/** Below the flags of a command that has the options of the configuration. */
+export const OPTIONS_FOOTER = `
 Each option of the groups from Cluster on can also be set in a YAML file (--config FILE) or in the
 environment: --max-model-len is max_model_len in the file and BATON_MAX_MODEL_LEN in the
 environment. A flag takes precedence over the environment, and the environment over the file.`;
@@ -23,7 +24,7 @@ export function addConfigOptions(command: Command): void {
       for (const option of optionsFor(key)) command.addOption(option.helpGroup(`${title}:`));
     }
   }
-  command.addHelpText('after', FOOTER);
+  command.addHelpText('after', OPTIONS_FOOTER);
 }
 
 /**

@@ -42,7 +42,8 @@ const TEXTS = {
     'break requests on purpose. Other options change only with a restart.',
   charts:
     'The scale covers the usual values. A triangle at the upper edge marks a value above the ' +
-    'scale; point at the triangle to read the value.',
+    'scale; point at the triangle to read the value. In shaded time the latencies are VOID; ' +
+    'point there to read why.',
 } as const;
 
 export type ExplainedPart = keyof typeof TEXTS;

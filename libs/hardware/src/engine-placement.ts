@@ -100,6 +100,7 @@ function checkExpertParallel(placement: EnginePlacement): void {
   const has = experts === 0 ? 'has no experts' : `has ${experts} experts`;
   throw new HardwareError(
     'bad-expert-parallel',
-    `${model.name} ${has}, which cannot be spread over ${group} GPUs (tensor times data parallel).`,
+    `${model.name} ${has}, which cannot be spread over ${group} GPUs ` +
+      '(tensor_parallel_size times data_parallel_size).',
   );
 }

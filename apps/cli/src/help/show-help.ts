@@ -3,7 +3,8 @@ import { type Command, Help, type Option } from 'commander';
 import { COMMON_OPTIONS } from './common-options';
 import { GROUP_CONTENTS } from './groups';
 
-const OWN_GROUP = 'Options';
+/** The group of options without a heading. */
+export const OWN_GROUP = 'Options';
 const LIST = 'listgroup';
 const ALL = 'all';
 
@@ -84,7 +85,7 @@ function optionsNamed(command: Command, topic: string): Option[] {
   );
 }
 
-function visibleOptions(command: Command): Option[] {
+export function visibleOptions(command: Command): Option[] {
   return new Help().visibleOptions(command);
 }
 
@@ -93,12 +94,12 @@ function titlesOf(command: Command): string[] {
   return [...new Set(visibleOptions(command).map(titleOf))];
 }
 
-function titleOf({ helpGroupHeading }: Option): string {
+export function titleOf({ helpGroupHeading }: Option): string {
   return helpGroupHeading?.replace(/:$/, '') ?? OWN_GROUP;
 }
 
 /** `step-time` for `Step time`. */
-function topicOf(title: string): string {
+export function topicOf(title: string): string {
   return title.toLowerCase().replaceAll(' ', '-');
 }
 

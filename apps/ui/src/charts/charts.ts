@@ -1,16 +1,17 @@
 import uPlot from 'uplot';
 import { make } from '../element';
 import { explainer } from '../explain';
-import { formatCount, readableMs } from '../format';
+import { formatCount, readableMs, readableShare } from '../format';
+import { LATE_SCALE, shadeLate } from './late-shade';
 import { markOutliers } from './outlier-marks';
 import { colour, onScheme, type PageTone } from '../palette';
-import type { RateHistory, RateKey } from './rate-history';
+import type { LineKey, RateHistory } from './rate-history';
 import { robustTop } from './robust-scale';
 
 const HEIGHT = 170;
 
 interface Line {
-  readonly key: RateKey;
+  readonly key: LineKey;
   readonly label: string;
   readonly tone: PageTone;
   readonly isFaint?: boolean;
@@ -77,7 +78,7 @@ export class Charts {
   }
 
   private columns({ lines }: ChartPlan): uPlot.AlignedData {
-    return this.history.columns(lines.map(({ key }) => key)) as uPlot.AlignedData;
+    return this.history.columns([...lines.map(({ key }) => key), 'late']) as uPlot.AlignedData;
   }
 
   /**
@@ -123,12 +124,13 @@ function options(plan: ChartPlan, spanS: () => number): uPlot.Options {
     width: 320,
     height: HEIGHT,
     padding: [8, hasSecond ? 0 : 16, 0, 0],
-    hooks: { draw: [markOutliers] },
+    hooks: { drawClear: [shadeLate], draw: [markOutliers] },
     cursor: { points: { size: 6 }, drag: { x: false, y: false } },
     scales: {
       x: { time: false, range: () => [-spanS(), 0] },
       y: { range: fromZero('y') },
       second: { range: fromZero('second') },
+      [LATE_SCALE]: { range: () => [0, 1] },
     },
     axes: [
       axis({ values: (_plot, ticks) => ticks.map((tick) => (tick === 0 ? 'now' : `${tick} s`)) }),
@@ -140,6 +142,7 @@ function options(plan: ChartPlan, spanS: () => number): uPlot.Options {
     series: [
       { label: 'at', value: (_plot, x) => (x ? `${formatCount(x)} s` : 'now') },
       ...plan.lines.map((line) => seriesOf(line, plan)),
+      lateSeries(),
     ],
   };
 }
@@ -154,6 +157,19 @@ function seriesOf({ label, tone, isFaint, isSecond }: Line, plan: ChartPlan): uP
     spanGaps: true,
     points: { show: false },
     value: (_plot, value) => plan.format(value),
+  };
+}
+
+/** Has no line: the time is shaded, and the legend has the reason. */
+function lateSeries(): uPlot.Series {
+  return {
+    label: 'latencies',
+    scale: LATE_SCALE,
+    stroke: colour('bad'),
+    paths: () => null,
+    points: { show: false, stroke: 'transparent', fill: 'transparent' },
+    value: (_plot, share) =>
+      share == null ? 'valid' : `VOID, ${readableShare(share)} of the tokens came late`,
   };
 }
 

@@ -4,7 +4,9 @@ export const WINDOW_S = 120;
 /** Minimum width of a chart, in seconds. */
 export const LEAST_S = 30;
 
-export type RateKey = 'ttft50' | 'ttft99' | 'itl50' | 'itl99' | 'tokens' | 'arrived' | 'finished';
+export type LineKey = 'ttft50' | 'ttft99' | 'itl50' | 'itl99' | 'tokens' | 'arrived' | 'finished';
+/** `late` is the share of late tokens, where so many void the latencies. */
+export type RateKey = LineKey | 'late';
 type Sample = Readonly<Record<RateKey, number | null>>;
 
 /**
@@ -19,6 +21,7 @@ export class RateHistory {
       ...{ ttft50: ttftMs?.p50 ?? null, ttft99: ttftMs?.p99 ?? null },
       ...{ itl50: itlMs?.p50 ?? null, itl99: itlMs?.p99 ?? null },
       ...{ tokens: tokensPerSecond, arrived: requestsPerSecond, finished: finishedPerSecond },
+      late: rates.lateShare ?? null,
     };
     this.samples.push({ atMs, sample });
     while ((this.samples[0]?.atMs ?? atMs) < atMs - WINDOW_S * 1_000) this.samples.shift();

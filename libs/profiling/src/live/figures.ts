@@ -16,7 +16,7 @@ export interface Figures {
   readonly ttftMs: Distribution;
   readonly itlMs: Distribution;
   readonly tpotMs: Distribution;
-  readonly e2eMs: Distribution;
+  readonly e2elMs: Distribution;
   readonly outputTokensPerSecond: number;
   readonly requestsPerSecond: number;
 }
@@ -50,7 +50,7 @@ export function figuresOf(runs: readonly Logged[], overheadMs: number): Figures 
     ttftMs: all('ttftUs', msToUs(overheadMs)),
     itlMs: distributionOfGaps(itl),
     tpotMs: all('tpotUs'),
-    e2eMs: all('e2elUs', msToUs(overheadMs)),
+    e2elMs: all('e2elUs', msToUs(overheadMs)),
     outputTokensPerSecond: tokens / seconds,
     requestsPerSecond: completed / seconds,
   };
@@ -89,14 +89,14 @@ export interface Beside {
   readonly isJudged: boolean;
 }
 
-type LatencyKey = 'ttftMs' | 'itlMs' | 'tpotMs' | 'e2eMs';
+type LatencyKey = 'ttftMs' | 'itlMs' | 'tpotMs' | 'e2elMs';
 type Statistic = 'mean' | 'p50' | 'p90' | 'p99';
 
 const LATENCIES: readonly (readonly [string, LatencyKey, readonly Statistic[]])[] = [
   ['TTFT', 'ttftMs', ['mean', 'p50', 'p90', 'p99']],
   ['ITL', 'itlMs', ['mean', 'p50', 'p99']],
   ['TPOT', 'tpotMs', ['mean', 'p50']],
-  ['E2E', 'e2eMs', ['mean', 'p50', 'p90', 'p99']],
+  ['E2EL', 'e2elMs', ['mean', 'p50', 'p90', 'p99']],
 ];
 
 /** Figures that are missing in either run are left out. */

@@ -87,7 +87,7 @@ export function explained(heldOut: HeldOut, reasons: Reasons): readonly Explaine
   const decode = others * heldUp(heldOut, contention);
   const always = others * (contention?.prompt ?? 0) * twin.decodeBusy;
   const behind = byFollowers(heldOut, followed, others);
-  const first = (simulated.ttftMs.mean ?? 0) / (simulated.e2eMs.mean ?? Infinity);
+  const first = (simulated.ttftMs.mean ?? 0) / (simulated.e2elMs.mean ?? Infinity);
   return heldOut.rows.map((row) => {
     const isMean = row.name.endsWith('mean');
     const gap = decode + (isMean ? pauses : 0) + (row.name === 'ITL p50' ? typical : 0);
@@ -130,5 +130,5 @@ function slowerBy(
 ): number {
   if (unit !== 'ms') return 0;
   if (name.startsWith('TTFT')) return by.prompt;
-  return name.startsWith('E2E') ? by.endToEnd : by.gap;
+  return name.startsWith('E2EL') ? by.endToEnd : by.gap;
 }

@@ -1,6 +1,7 @@
 import { benchmarkFigures, type BenchmarkRecord, OBJECTIVES } from '@baton/analysis';
 import { describe, expect, it } from 'vitest';
 import { htmlReport } from '../html/page';
+import type { KeyValuesSection } from '../sections';
 import { testRun } from '../../test/test-run';
 import { benchmarkReport } from './benchmark-report';
 import { consoleBenchmark } from './console-benchmark';
@@ -87,6 +88,25 @@ describe('the report of a load run', () => {
     expect(html).toContain('&lt;b&gt;too many');
     expect(html).not.toContain('simulated');
     expect(html).not.toContain('per GPU');
+  });
+
+  it('has around each figure the range of another sample of the load', () => {
+    const run = recordOf(null);
+    const page = benchmarkReport({
+      ...{ run, figures: figuresOf(run), slo: SLO, title: '', subtitle: '', settings: {} },
+    });
+    const tiles = page.sections.find(({ title }) => title === 'Summary') as KeyValuesSection;
+    const names = ['requests/s', 'output tokens/s', 'goodput, requests/s', 'TTFT p50', 'TPOT p50'];
+    const figures = [...(page.answer?.figures ?? []), ...tiles.entries];
+    for (const name of names) {
+      const shown = figures.filter(([each]) => each === name).flatMap(([, ...texts]) => texts);
+      expect([name, shown.length > 0]).toEqual([name, true]);
+      for (const text of shown) expect(text).toMatch(/\[[\d.,]+, [\d.,]+\]/);
+    }
+    const html = htmlReport(page);
+    expect(html).toContain('Intervals: 80 %, in brackets: another sample of this load');
+    expect(html).toContain('the figures are measured');
+    expect(html).not.toContain('step times are taken as given');
   });
 
   it('draws at most one point per second of the run', () => {

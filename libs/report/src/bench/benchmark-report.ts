@@ -1,6 +1,7 @@
 import {
   type BenchmarkFigures,
   type BenchmarkRecord,
+  EXACT_MODEL,
   latenciesOf,
   NEVER,
   type RequestLog,
@@ -9,7 +10,15 @@ import {
   type Summary,
 } from '@baton/analysis';
 import { usToMs, usToSeconds } from '@baton/kernel';
-import { formatMs, formatNumber, formatSeconds, formatShare } from '../format-number';
+import {
+  formatMs,
+  formatNumber,
+  formatSeconds,
+  formatShare,
+  formatShareWithInterval,
+  formatWithInterval,
+} from '../format-number';
+import { msText } from '../run/headline';
 import { latencySections } from '../run/latency-sections';
 import { rateSections } from '../run/load-sections';
 import { foldExcept } from '../fold';
@@ -29,6 +38,8 @@ const MOST_INTERVALS = 200;
 
 /** The sections that are open at first; the others open on a click. */
 const OPEN = ['Failures', 'Latency', 'Goodput', 'Requests', 'Throughput', 'TTFT', 'TPOT', 'ITL'];
+
+type Entry = KeyValuesSection['entries'][number];
 
 /** A load run with its facts for the report. */
 export interface BenchmarkReport {
@@ -51,6 +62,8 @@ export function benchmarkReport(report: BenchmarkReport): ReportPage {
   const summary = summarise(run, {
     ...(report.slo === undefined ? {} : { slo }),
     ...{ gpus: 1, seed: 0, wallSeconds: usToSeconds(run.endUs) },
+    // The intervals are those of the sample: a measurement has no error of step times.
+    errorsAt: () => ({ ...EXACT_MODEL, source: 'the figures are measured' }),
   });
   return {
     title,
@@ -79,7 +92,8 @@ function intervalsOf({ endUs }: BenchmarkRecord): number {
 
 /** The answer of the page. The answer of a void run says only that it is void. */
 function answer({ run, figures }: BenchmarkReport, summary: Summary): ReportAnswer {
-  const { ttft_ms: ttft, tpot_ms: tpot } = summary;
+  const ends = summary.intervals;
+  const output = formatWithInterval(figures.output_throughput, ends.output_tokens_per_second);
   const reason = run.lateness.void;
   return {
     verdict: reason === null ? sloVerdict(summary) : 'void',
@@ -91,17 +105,24 @@ function answer({ run, figures }: BenchmarkReport, summary: Summary): ReportAnsw
     figures: [
       [
         'requests/s',
-        formatNumber(figures.request_throughput),
-        `${formatNumber(figures.output_throughput)} output tokens/s`,
+        formatWithInterval(figures.request_throughput, ends.request_rps),
+        `${output} output tokens/s`,
       ],
-      ['TTFT p50', formatMs(ttft.p50), `p99 ${formatMs(ttft.p99)}`],
-      ['TPOT p50', formatMs(tpot.p50), `p99 ${formatMs(tpot.p99)}`],
+      ...latencies(summary),
     ],
   };
 }
 
+function latencies({ ttft_ms: ttft, tpot_ms: tpot, intervals: ends }: Summary): Entry[] {
+  return [
+    ['TTFT p50', msText(ttft.p50, ends.ttft_ms.p50), `p99 ${msText(ttft.p99, ends.ttft_ms.p99)}`],
+    ['TPOT p50', msText(tpot.p50, ends.tpot_ms.p50), `p99 ${msText(tpot.p99, ends.tpot_ms.p99)}`],
+  ];
+}
+
 function headline({ figures }: BenchmarkReport, summary: Summary): KeyValuesSection {
-  const { ttft_ms: ttft, tpot_ms: tpot, unfinished } = summary;
+  const { unfinished, intervals: ends } = summary;
+  const all = formatWithInterval(figures.total_token_throughput, ends.total_tokens_per_second);
   const failed = figures.failed === 0 ? 'none failed' : `${formatNumber(figures.failed)} failed`;
   const late = unfinished === 0 ? '' : `, ${formatNumber(unfinished)} unfinished`;
   return {
@@ -116,28 +137,28 @@ function headline({ figures }: BenchmarkReport, summary: Summary): KeyValuesSect
         `up to ${formatNumber(figures.max_concurrent_requests)} at once`,
       ],
       ...goodput(figures, summary),
-      ['requests/s', formatNumber(figures.request_throughput)],
+      ['requests/s', formatWithInterval(figures.request_throughput, ends.request_rps)],
       [
         'output tokens/s',
-        formatNumber(figures.output_throughput),
-        `${formatNumber(figures.total_token_throughput)} with prompts`,
+        formatWithInterval(figures.output_throughput, ends.output_tokens_per_second),
+        `${all} with prompts`,
       ],
-      ['TTFT p50', formatMs(ttft.p50), `p99 ${formatMs(ttft.p99)}`],
-      ['TPOT p50', formatMs(tpot.p50), `p99 ${formatMs(tpot.p99)}`],
+      ...latencies(summary),
     ],
   };
 }
 
 function goodput(
   { request_goodput }: BenchmarkFigures,
-  { slo, slo_attainment }: Summary,
-): KeyValuesSection['entries'] {
+  { slo, slo_attainment, intervals: ends }: Summary,
+): Entry[] {
   if (slo === null) return [];
+  const attained = formatShareWithInterval(slo_attainment, ends.slo_attainment);
   return [
     [
       'goodput, requests/s',
-      formatNumber(request_goodput),
-      `${formatShare(slo_attainment)} meet ${slo.replaceAll(',', ', ')}`,
+      formatWithInterval(request_goodput, ends.goodput_rps),
+      `${attained} meet ${slo.replaceAll(',', ', ')}`,
     ],
   ];
 }

@@ -15,7 +15,7 @@ export interface BlisSpec {
 }
 
 /**
- * Trained by BLIS on H100 with vLLM 0.15.1 (36 held-out runs: E2E within 6.7 % in the median, TTFT
+ * Trained by BLIS on H100 with vLLM 0.15.1 (36 held-out runs: E2EL within 6.7 % in the median, TTFT
  * mean 17.6 %, ITL 7.1 %; A100 15.7 %, L40S 13.3 %).
  */
 export const BLIS_BETA: readonly number[] = [
