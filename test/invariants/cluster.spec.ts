@@ -49,6 +49,7 @@ const scenario: fc.Arbitrary<ClusterScenario> = fc
     globalCacheHitThreshold: fc.constantFrom(0, 0, 0.3),
     drafts: fc.constantFrom(0, 0, 3),
     isAsync: fc.boolean(),
+    endsByEos: fc.boolean(),
     prefill: policy,
     decode: policy,
     decodeChoice: fc.constantFrom('early', 'late'),
@@ -72,7 +73,7 @@ const scenario: fc.Arbitrary<ClusterScenario> = fc
     }));
     const scenario = scenarioWith(r.topology, workloadOf(rows, blockSize), {
       ...{ kvLeaseUs: r.kvLeaseUs, maxWaitingRequests: r.maxWaitingRequests, seed: r.seed },
-      ...{ maxConcurrency: r.maxConcurrency, changes: r.changes },
+      ...{ maxConcurrency: r.maxConcurrency, changes: r.changes, endsByEos: r.endsByEos },
       placement: { prefill, decode, decodeChoice, disaggregationThreshold },
       options: {
         ...{ blockSize, numBlocks, maxNumSeqs, maxNumBatchedTokens, maxModelLen: 300 },

@@ -283,9 +283,14 @@ export class Lifecycle {
 
   private specOf(row: number, mode: SequenceSpec['mode']): SequenceSpec {
     const { spec } = this;
-    const { workload, sloClasses } = this.scenario;
+    const { workload, sloClasses, endsByEos } = this.scenario;
     spec.promptTokens = workload.promptTokens[row]!;
-    spec.outputTokens = mode === 'prefill-and-hold' ? 1 : workload.outputTokens[row]!;
+    const outputTokens = workload.outputTokens[row]!;
+    const isHeld = mode === 'prefill-and-hold';
+    spec.outputTokens = isHeld ? 1 : outputTokens;
+    // A held prompt ends at its limit of one token; so does an output as long as its max_tokens.
+    const isLimited = isHeld || workload.maxTokens[row] === outputTokens;
+    spec.endReason = endsByEos === true && !isLimited ? 'stop' : 'length';
     spec.priority = workload.priority.length === 0 ? 0 : workload.priority[row]!;
     if (sloClasses !== undefined) spec.priority ||= sloClasses.of(row).priority;
     spec.arrivalUs = this.parts.journal.log.arrivalUs[row]!;

@@ -109,6 +109,11 @@ export interface ClusterScenario {
   readonly sloClasses?: RowClasses;
   /** Queues in front of the cluster; unset: every request proceeds at once. */
   readonly flowControl?: ClusterFlowControl;
+  /**
+   * True: a token that the scheduler does not know beforehand ends each request, unless its
+   * max_tokens does. Unset: the limit ends every request.
+   */
+  readonly endsByEos?: boolean;
   readonly kvLeaseUs: Micros;
   /** Runs of one stage that a request may take when its KV is lost. */
   readonly maxRuns: number;

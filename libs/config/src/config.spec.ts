@@ -137,6 +137,11 @@ describe('resolving', () => {
       'unknown environment variable BATON_PROT; did you mean BATON_PORT?',
     ],
     [{ flags: { dialect: 'grpc' } }, "--dialect must be one of openai, vllm; 'grpc' is not."],
+    [
+      { flags: { dtype: 'float32' } },
+      '--dtype must be one of auto, bfloat16, float16, half (types of 32 bits, float32 and ' +
+        "float, are not simulated); 'float32' is not.",
+    ],
     [{ file: 'absent.yaml' }, 'The configuration file absent.yaml cannot be read: ENOENT: no such'],
   ])('refuses %j in one sentence', (sources, message) => {
     expect(() => resolveConfig(sources)).toThrow(message);

@@ -67,6 +67,8 @@ export type ReadDocument = (given: unknown) => DocumentRead;
 export interface OptionNotes {
   /** One or two sentences for a reader who meets the option for the first time. */
   readonly help: string;
+  /** In the error about a wrong value: common values that are not allowed, and why. */
+  readonly excludes?: string;
   /** Unit of a number, `s`, `ms`, `tokens`. */
   readonly unit?: string;
   /** Further environment variables that set it, after its own. */

@@ -133,8 +133,9 @@ function readWord(option: Option, word: string): ReadResult {
   return FALSE_WORDS.has(word) ? value(false) : problem(option);
 }
 
-function problem(option: Option): ReadResult {
-  return { kind: 'problem', complaint: `must be ${expectation(option.form)}`, path: [] };
+function problem({ form, excludes }: Option): ReadResult {
+  const why = excludes === undefined ? '' : ` (${excludes})`;
+  return { kind: 'problem', complaint: `must be ${expectation(form)}${why}`, path: [] };
 }
 
 function isAllowed(form: ValueForm, given: unknown): given is NonNullable<OptionValue> {

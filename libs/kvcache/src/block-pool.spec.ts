@@ -76,6 +76,16 @@ describe('BlockPool', () => {
     expect(hits(HASHES)).toBe(1);
   });
 
+  it('takes freed blocks that were not full before those that a prompt can find', () => {
+    const notFull = new BlockList();
+    pool.release(owner(2, HASHES));
+    pool.take(2);
+    notFull.add(2);
+    pool.release(notFull);
+    owner(2);
+    expect(hits(HASHES)).toBe(2);
+  });
+
   it('evicts the least recently released first, and sharing renews', () => {
     const old = owner(1, [101]);
     const young = owner(1, [201]);

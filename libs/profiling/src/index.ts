@@ -18,4 +18,4 @@ export { checkOperators, operatorsJson, operatorsText } from './operator-report'
 export { profileYaml } from './profile-yaml';
 export { reportJson, reportText } from './report';
 export type { Result } from './report';
-export type { CalibrationRequest } from './request';
+export type { CalibrationRequest, ChosenFit } from './request';

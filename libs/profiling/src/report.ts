@@ -1,4 +1,5 @@
 import type { Calibration, Estimate, Factors, FitQuality, KvTransferFit } from '@baton/calibration';
+import { wrapWords } from '@baton/report';
 import type { ValidRange } from '@baton/step-time';
 import type { CalibrationRequest } from './request';
 import type { ReadInput } from './formats/read-input';
@@ -14,10 +15,13 @@ export interface Result {
   readonly transfer: KvTransferFit | undefined;
   /** Time of a request outside of the engine, ms, if it was measured beside the steps. */
   readonly requestMs?: number;
+  /** The reason for the form of the fit, if no flag chose it. */
+  readonly whyFit?: string;
 }
 
 /** The result as text. */
-export function reportText({ request, inputs, calibration, transfer }: Result): string {
+export function reportText(result: Result): string {
+  const { request, inputs, calibration, transfer } = result;
   const { options, out } = request;
   const points = inputs.reduce((sum, { steps }) => sum + steps.length, 0);
   const sources = inputs.map(
@@ -25,6 +29,7 @@ export function reportText({ request, inputs, calibration, transfer }: Result): 
   );
   return [
     `${options.fit} model, ${points} points of ${sources.join(', ')}`,
+    ...(result.whyFit === undefined ? [] : [wrapWords(`Default fit: ${result.whyFit}`).trimEnd()]),
     '',
     table('fitted to', calibration.fitted),
     ...(calibration.heldOut.length > 0
@@ -57,10 +62,12 @@ export function reportJson(result: Result): string {
   return `${JSON.stringify(reportDocument(result), null, 2)}\n`;
 }
 
-export function reportDocument({ request, inputs, calibration, transfer }: Result): object {
+export function reportDocument(result: Result): object {
+  const { request, inputs, calibration, transfer, whyFit } = result;
   const { fit, holdOutEvery, seed } = request.options;
   return {
     fit,
+    ...(whyFit === undefined ? {} : { fit_reason: whyFit }),
     inputs: inputs.map(({ format, steps }, i) => ({
       ...{ file: request.inputs[i], format, points: steps.length },
     })),

@@ -1,6 +1,15 @@
-import type { CalibrationOptions } from '@baton/calibration';
+import type { CalibrationOptions, FactorBase } from '@baton/calibration';
 import type { InputFormat } from './formats/formats';
 import type { InputOptions } from './formats/measured';
+
+/** The form of a fit that no flag chooses. */
+export interface ChosenFit {
+  readonly fit: CalibrationOptions['fit'];
+  /** Only for factors. */
+  readonly base?: FactorBase;
+  /** The reason, as sentences. */
+  readonly why: string;
+}
 
 /** The inputs of a calibration, and the place of its profile. */
 export interface CalibrationRequest {

@@ -71,6 +71,7 @@ export function scenarioOf(
     ...(admission && { admission }),
     ...(sloClasses && { sloClasses }),
     ...(flowControl && { flowControl }),
+    ...(config.endsBy === 'eos' && { endsByEos: true }),
     kvLeaseUs: secondsToUs(config.kvLeaseDuration),
     maxRuns: config.maxRuns,
     maxWaitingRequests: config.maxWaitingRequests,

@@ -23,7 +23,8 @@ export function addCalibrateOptions(command: Command): void {
   flag(
     '--fit <name>',
     'Form of the fit: calibrated (all parameters), factors (three factors on composed steps, ' +
-      'for few points), polynomial (default: calibrated).',
+      'for few points), polynomial (default: factors if --model, --gpu and --tp name a server ' +
+      'whose steps can be composed, else calibrated; with --live calibrated).',
   );
   flag(
     '--model <name>',

@@ -64,7 +64,8 @@ describe('baton calibrate', () => {
   it('writes a profile that engines load, without times and folders', async () => {
     const out = path('profile.yaml');
     const flags = ['--model', 'llama-3.1-8b', '--gpu', 'h100', '--tp', '1', '--out', out];
-    const { stdout } = await baton('calibrate', '--input', LOG, ...flags);
+    const { stdout } = await baton('calibrate', '--input', LOG, ...flags, '--fit', 'calibrated');
+    expect(stdout).not.toContain('Default fit');
     expect(stdout).toContain(
       `wrote ${out}: use it with --step-time calibrated --step-time-file ${out}`,
     );
@@ -110,6 +111,7 @@ describe('baton calibrate', () => {
     const result = JSON.parse(stdout) as Record<string, unknown>;
     expect(Object.keys(result)).toEqual([
       'fit',
+      'fit_reason',
       'inputs',
       'hold_out',
       'fitted',
@@ -136,6 +138,47 @@ describe('baton calibrate', () => {
     const outcome = await baton('calibrate', ...flags);
     expect([outcome.exitCode, outcome.stdout]).toEqual([2, '']);
     expect(outcome.stderr).toContain(`${file}:2: us must be a time above 0`);
+  });
+
+  describe('without --fit', () => {
+    const named = ['--model', 'llama-3.1-8b', '--tp', '1'];
+    const fitOf = async (...flags: string[]) => {
+      const { stdout } = await baton('calibrate', '--input', LOG, '--json', ...flags);
+      const { fit, fit_reason } = JSON.parse(stdout) as { fit: string; fit_reason: string };
+      return [fit, fit_reason];
+    };
+
+    it('fits factors where the steps of the named server can be composed, and says so', async () => {
+      const flags = [...named, '--gpu', 'h100'];
+      expect(await fitOf(...flags)).toEqual([
+        'factors',
+        'Steps of this server can be composed. --fit calibrated fits all parameters.',
+      ]);
+      const { stdout } = await baton('calibrate', '--input', LOG, ...flags);
+      expect(stdout).toMatch(
+        /^factors model, .*\nDefault fit: Steps of this server can be composed\./,
+      );
+      expect(stdout).toMatch(/prefill × [\d.]+ ± [\d.e-]+\n/);
+    });
+
+    it('fits all parameters where no step can be composed, with the reason', async () => {
+      const gpu = path('unmeasured-gpu.yaml');
+      writeFileSync(
+        gpu,
+        '{name: other, memory_gib: 80, memory_gb_per_s: 3000, bf16_tflops: 900}\n',
+      );
+      const [fit, reason] = await fitOf(...named, '--gpu', gpu);
+      expect([fit, reason]).toEqual(['calibrated', expect.stringContaining('can be composed: ')]);
+    });
+
+    it.each([
+      [[], '--model, --gpu, --tp not given. With them, three factors'],
+      [['--model', 'llama-3.1-8b', '--gpu', 'h100'], '--tp not given. With them, three factors'],
+      [[...named, '--gpu', 'h100', '--overhead-ms', '2'], '--overhead-ms is only for this form.'],
+    ])('fits all parameters with %j', async (flags, sentence) => {
+      const [fit, reason] = await fitOf(...flags);
+      expect([fit, reason]).toEqual(['calibrated', expect.stringContaining(sentence)]);
+    });
   });
 
   describe('--fit factors', () => {

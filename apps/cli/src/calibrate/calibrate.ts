@@ -15,6 +15,7 @@ import { fitKvTransfer } from '@baton/calibration';
 import { claimFile } from '../claim-output';
 import { say } from '../say';
 import { type Flags, readCalibrateFlags } from './calibrate-flags';
+import { defaultFit } from './default-fit';
 import { liveFlagsIn } from './live-flags';
 import { measuredConfig, withPrecision } from './measured-deployment';
 import { writeFile } from './write-file';
@@ -43,12 +44,17 @@ export function calibrateFiles(given: Flags): void {
     throw new UsageError('--operators with --input needs --fit factors.');
   }
   const config = measuredConfig(given, asked.options);
-  const request = withPrecision(asked, config);
+  const named = withPrecision(asked, config);
+  const chosen = given['fit'] === undefined ? defaultFit(given, named, config) : undefined;
+  const request = {
+    ...named,
+    options: { ...named.options, fit: chosen?.fit ?? named.options.fit },
+  };
   claimFile(request.out, '--out');
   const inputs = request.inputs.map((path) => readInput(path, request.format, request.input));
   for (const note of inputs.flatMap(({ notes }) => notes)) say(note);
   const { options } = request;
-  const base = options.fit === 'factors' ? { base: factorBase(config) } : {};
+  const base = options.fit === 'factors' ? { base: chosen?.base ?? factorBase(config) } : {};
   const hasSingleSteps = inputs.every(({ format }) => format === 'baton-log');
   const calibration = fitSteps(
     inputs.flatMap(({ steps }) => steps),
@@ -56,7 +62,10 @@ export function calibrateFiles(given: Flags): void {
   );
   const transfers = inputs.flatMap((input) => input.transfers ?? []);
   const transfer = transfers.length > 0 ? fitKvTransfer(transfers) : undefined;
-  const result: Result = { request, inputs, calibration, transfer };
+  const result: Result = {
+    ...{ request, inputs, calibration, transfer },
+    ...(chosen && { whyFit: chosen.why }),
+  };
   if (request.out !== undefined) writeFile(request.out, profileYaml(result), 'profile');
   process.stdout.write(request.json ? reportJson(result) : reportText(result));
 }

@@ -33,7 +33,8 @@ export const HARDWARE = {
   }),
   quantization: optionalChoice(QUANTIZATIONS, {
     help:
-      "Quantisation of the weights, with vLLM's names. fp8 scales activations at run time. " +
+      "Quantisation of the weights, with vLLM's names. fp8 and fbgemm_fp8 scale activations at " +
+      'run time. compressed-tensors is the format of a checkpoint that has one. ' +
       'modelopt is FP8 with scales from the checkpoint. fp8_block has one scale per 128 x 128 ' +
       'weights. modelopt_fp4 and nvfp4 are NVFP4. mxfp4 has experts in four bits. awq and gptq ' +
       'have INT4 weights.',
@@ -43,6 +44,7 @@ export const HARDWARE = {
     help:
       'Data type of everything that is not quantised, always 16 bits wide. auto uses the type ' +
       'in the checkpoint.',
+    excludes: 'types of 32 bits, float32 and float, are not simulated',
   }),
   kvCacheDtype: choice(KV_CACHE_DTYPES, 'auto', {
     help:

@@ -35,6 +35,12 @@ export const REQUESTS = {
     help: 'Maximum natural length of an answer; with output_length uniform, the upper bound.',
     unit: 'tokens',
   }),
+  endsBy: choice(['length', 'eos'], 'length', {
+    help:
+      'In replay and plan: how a request ends: at its token limit (length), or by a token that ' +
+      'the scheduler does not know beforehand (eos), unless its max_tokens ends it. With async ' +
+      'scheduling, eos costs a row of one more step. A live cluster does not use it.',
+  }),
   reasoning: toggle(false, {
     help:
       'The model reasons before it answers a chat. reasoning_effort sets the length; the ' +

@@ -3,7 +3,7 @@ import { findGpu } from '../gpu/gpu-catalogue';
 import { geometryFromConfig } from './geometry-from-config';
 import { findModel } from './model-catalogue';
 import { meanWeightBytes, parameterCount } from './model-geometry';
-import { servedIn } from './quantise';
+import { type Quantization, servedIn } from './quantise';
 
 const QWEN_3_8B = {
   ...{ model_type: 'qwen3', num_hidden_layers: 36, hidden_size: 4096, num_attention_heads: 32 },
@@ -251,6 +251,22 @@ describe('a model that is served in another format', () => {
     const linear = parameterCount(model) - 2 * model.vocabulary * model.hidden;
     const saved = parameterCount(model) * (meanWeightBytes(model) - meanWeightBytes(fp8));
     expect(saved).toBeCloseTo(linear, -3);
+  });
+
+  const servedAs = (name: string, quantization: Quantization) =>
+    servedIn(findModel(name), findGpu('h100'), { quantization }).precision;
+
+  it('has FP8 weights with activations scaled at run time as fbgemm_fp8', () => {
+    const fp8 = { linear: 'fp8', experts: 'fp8', kvCache: 'bf16' };
+    expect(servedAs('llama-3.1-8b', 'fbgemm_fp8')).toEqual(fp8);
+  });
+
+  it('has the format of its checkpoint as compressed-tensors, which must have one', () => {
+    const { precision } = findModel('deepseek-v3');
+    expect(servedAs('deepseek-v3', 'compressed-tensors')).toEqual(precision);
+    expect(() => servedAs('llama-3.1-8b', 'compressed-tensors')).toThrow(
+      'quantization compressed-tensors is the format of the checkpoint, and llama-3.1-8b has none',
+    );
   });
 
   it('is refused on a GPU without units for it, with the possible formats', () => {

@@ -12,6 +12,7 @@ import {
 const FORMATS = {
   none: 'bf16',
   fp8: 'fp8',
+  fbgemm_fp8: 'fp8',
   modelopt: 'fp8_static',
   fp8_block: 'fp8_block',
   modelopt_fp4: 'nvfp4',
@@ -23,8 +24,14 @@ const FORMATS = {
   gptq_marlin: 'int4',
 } as const satisfies Readonly<Record<string, WeightFormat>>;
 
-export type Quantization = keyof typeof FORMATS;
-export const QUANTIZATIONS = Object.keys(FORMATS) as [Quantization, ...Quantization[]];
+/** vLLM's name for a format that only the checkpoint states. */
+const OWN = 'compressed-tensors';
+
+export type Quantization = keyof typeof FORMATS | typeof OWN;
+export const QUANTIZATIONS: [Quantization, ...Quantization[]] = [
+  ...(Object.keys(FORMATS) as [Quantization, ...Quantization[]]),
+  OWN,
+];
 
 /** vLLM's names for the KV cache; `auto` is what the checkpoint specifies. */
 const KV_FORMATS = {
@@ -48,12 +55,12 @@ export interface PrecisionRequest {
 /**
  * The model as it is served on that GPU.
  *
- * @throws HardwareError `not-possible` for a format that the GPU cannot compute in
+ * @throws HardwareError `not-possible` for a format that the GPU cannot compute in, or that the
+ * checkpoint does not have
  */
 export function servedIn(model: ModelGeometry, gpu: Gpu, request: PrecisionRequest): ModelGeometry {
   const { quantization, kvCacheDtype = 'auto' } = request;
-  const weights =
-    quantization === undefined ? model.precision : precisionOf(FORMATS[quantization], model);
+  const weights = weightsOf(model, quantization);
   const kvCache = kvCacheDtype === 'auto' ? weights.kvCache : KV_FORMATS[kvCacheDtype];
   const precision = { ...weights, kvCache };
   const { linear, experts } = precision;
@@ -64,6 +71,18 @@ export function servedIn(model: ModelGeometry, gpu: Gpu, request: PrecisionReque
     return { ...model, precision };
   const slidingWindow = { ...attention.slidingWindow, keepsAll };
   return { ...model, precision, attention: { ...attention, slidingWindow } };
+}
+
+function weightsOf(model: ModelGeometry, quantization: Quantization | undefined): Precision {
+  const { precision, name } = model;
+  if (quantization === undefined) return precision;
+  if (quantization !== OWN) return precisionOf(FORMATS[quantization], model);
+  if (precision.linear !== 'bf16' || precision.experts !== 'bf16') return precision;
+  throw new HardwareError(
+    'not-possible',
+    `quantization ${OWN} is the format of the checkpoint, and ${name} has none. Name the format, ` +
+      "or set model to the checkpoint's config.json.",
+  );
 }
 
 /** Only the experts of a mixture in MXFP4 are in four bits. */

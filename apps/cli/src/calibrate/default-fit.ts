@@ -1,0 +1,32 @@
+import { type BatonConfig, UsageError } from '@baton/config';
+import { type CalibrationRequest, type ChosenFit, factorBase } from '@baton/profiling';
+import type { Flags } from './calibrate-flags';
+
+const OF_FACTORS = 'three factors on composed steps are fitted where these exist';
+
+/**
+ * The form of a fit without `--fit`: a few factors where the steps of the measured server can be
+ * composed, else all parameters of a surface.
+ */
+export function defaultFit(
+  given: Flags,
+  { options }: CalibrationRequest,
+  config: BatonConfig,
+): ChosenFit {
+  const unnamed = ['model', 'gpu', 'tp'].filter((flag) => given[flag] === undefined);
+  if (unnamed.length > 0) {
+    const flags = unnamed.map((flag) => `--${flag}`).join(', ');
+    return { fit: 'calibrated', why: `${flags} not given. With them, ${OF_FACTORS}.` };
+  }
+  if (options.overheadMs > 0) {
+    return { fit: 'calibrated', why: '--overhead-ms is only for this form.' };
+  }
+  try {
+    const base = factorBase(config);
+    const why = 'Steps of this server can be composed. --fit calibrated fits all parameters.';
+    return { fit: 'factors', base, why };
+  } catch (error) {
+    if (error instanceof UsageError) return { fit: 'calibrated', why: error.message };
+    throw error;
+  }
+}
