@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { Turns, TurnsFull } from './turns';
 
-/** A task that ends when it is told to. */
+/** A task that ends when its `end` is called. */
 function task(): { readonly act: () => Promise<void>; readonly end: () => void } {
   let end!: () => void;
   const ended = new Promise<void>((resolve) => (end = resolve));

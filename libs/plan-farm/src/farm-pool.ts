@@ -120,13 +120,15 @@ export class FarmPool implements TaskPool {
    */
   private async forgetFailures(jobs: readonly OpenJob[]): Promise<void> {
     await this.redis.del(this.names.cancelled(this.search.name));
-    for (const { id } of jobs) {
-      const failed = await this.redis.hmget(this.queue.toKey(id), 'failedReason', 'finishedOn');
-      if (failed.every((field) => field != null)) await this.queue.remove(id);
-    }
+    await Promise.all(jobs.map(({ id }) => this.forgetFailure(id)));
   }
 
   /** Reads the present results, and offers the trials that are not in Redis. */
+  private async forgetFailure(id: string): Promise<void> {
+    const failed = await this.redis.hmget(this.queue.toKey(id), 'failedReason', 'finishedOn');
+    if (failed.every((field) => field != null)) await this.queue.remove(id);
+  }
+
   private async turn(jobs: readonly OpenJob[], results: Map<string, TaskResult>): Promise<void> {
     const lost: FlowChild[] = [];
     for (const { id, data: offered } of jobs) {

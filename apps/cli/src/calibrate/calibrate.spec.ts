@@ -148,7 +148,7 @@ describe('baton calibrate', () => {
       return [fit, fit_reason];
     };
 
-    it('fits factors where the steps of the named server can be composed, and says so', async () => {
+    it('fits factors where the steps of the server compose, and says so', async () => {
       const flags = [...named, '--gpu', 'h100'];
       expect(await fitOf(...flags)).toEqual([
         'factors',

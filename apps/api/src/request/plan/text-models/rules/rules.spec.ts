@@ -142,7 +142,7 @@ default: {answer: other}`);
     ]);
   });
 
-  it('are read again when they change; unchanged ones continue; broken files change nothing', async () => {
+  it('are read again when they change, unless the file is broken', async () => {
     const path = file('rules: [{sequence: [{answer: a}, {answer: b}]}]');
     const model = RulesModel.open(path, logger);
     model.close();
