@@ -1,19 +1,30 @@
-// A vitest reporter that writes the counts of a run into the file of TEST_COUNTS, and prints them
-// at the end.
+// A vitest reporter that writes the counts of a run and its failures into the file of TEST_COUNTS.
+// Without that file it prints the counts at the end.
 import { writeFileSync } from 'node:fs';
 
 export default class CountReporter {
   onTestRunEnd(modules, unhandledErrors) {
-    const counts = { passed: 0, failed: unhandledErrors.length, skipped: 0 };
+    const counts = { passed: 0, failed: 0, skipped: 0, failures: [] };
+    const fail = (name, errors) => {
+      counts.failed += 1;
+      counts.failures.push(`${name}: ${firstLine(errors)}`);
+    };
+    for (const error of unhandledErrors) fail('outside of a test', [error]);
     for (const module of modules) {
-      if (module.state() === 'failed' && module.errors().length > 0) counts.failed += 1;
+      const file = module.relativeModuleId;
+      if (module.state() === 'failed' && module.errors().length > 0) fail(file, module.errors());
       for (const test of module.children.allTests()) {
-        const { state } = test.result();
-        counts[state === 'pending' ? 'skipped' : state] += 1;
+        const { state, errors } = test.result();
+        if (state === 'failed') fail(`${file} > ${test.fullName}`, errors);
+        else counts[state === 'pending' ? 'skipped' : state] += 1;
       }
     }
     if (process.env.TEST_COUNTS) writeFileSync(process.env.TEST_COUNTS, JSON.stringify(counts));
     else
       process.stdout.write(`${counts.passed} passed, ${counts.failed + counts.skipped} failed\n`);
   }
+}
+
+function firstLine(errors) {
+  return String(errors[0]?.message ?? 'no message').split('\n', 1)[0];
 }

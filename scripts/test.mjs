@@ -14,6 +14,9 @@ const REPORTERS = ['--reporter=default', '--reporter=./scripts/count-reporter.mj
 const BESIDE = { e2e: 'unit' };
 
 const total = { passed: 0, failed: 0 };
+/** One line for each failure. The end repeats them, where a reader of a long log looks first. */
+const failures = [];
+
 async function main(args) {
   const isAll = args.includes('all');
   const named = args.filter((arg) => arg !== '--only' && arg !== 'all');
@@ -22,6 +25,7 @@ async function main(args) {
   if (isAll) process.env.PROPERTY_RUNS = 'full';
   const first = args.includes('--only') ? [] : DEFAULT;
   await runAll(isAll ? Object.keys(SUITES) : [...new Set([...first, ...named])]);
+  if (failures.length > 0) process.stdout.write(`\nFailed:\n  ${failures.join('\n  ')}\n`);
   process.stdout.write(`${total.passed} passed, ${total.failed} failed\n`);
   return total.failed === 0 ? 0 : 1;
 }
@@ -51,7 +55,7 @@ async function runSuite(name, isBeside) {
     const PATH = [...folders, process.env.PATH].join(delimiter);
     await Promise.all(lanes().map((steps) => runLane(steps, { PATH }, isLate)));
   } catch (error) {
-    count({ passed: 0, failed: 1 });
+    count({ passed: 0, failed: 1, failures: [`${name}: ${error.message}`] });
     process.stdout.write(`FAILED  ${error.message}\n`);
   }
   process.stdout.write(`${name}: ${seconds(startedMs)} s\n`);
@@ -65,7 +69,8 @@ const RUNNERS = {
   async check({ command, name = command, args, env: own }, env) {
     const startedMs = performance.now();
     const { code, output } = await execute([command, ...args], { ...env, ...own }, false);
-    count({ passed: code === 0 ? 1 : 0, failed: code === 0 ? 0 : 1 });
+    const failed = code === 0 ? [] : [name];
+    count({ passed: 1 - failed.length, failed: failed.length, failures: failed });
     process.stdout.write(`${code === 0 ? 'ok' : 'FAILED'}  ${name} (${seconds(startedMs)} s)\n`);
     if (code !== 0) process.stdout.write(output);
   },
@@ -77,31 +82,38 @@ const RUNNERS = {
     const vars = { ...env, ...own, TEST_COUNTS: file };
     const { code, output } = await execute(run, vars, !isLate);
     if (isLate) process.stdout.write(output);
-    const { passed, failed, skipped } = readCounts(file);
+    const { passed, failed, skipped, failures: found } = readCounts(file);
     rmSync(folder, { recursive: true });
+    if (skipped > 0) found.push(`${skipped} tests were skipped`);
     // A skipped test is not a passed one.
-    count({ passed, failed: failed + skipped }, code);
+    count({ passed, failed: failed + skipped, failures: found }, code);
   },
 
   async program({ command, args }, env) {
     const { code, output } = await execute([command, ...args], env, true);
     const [, passed, failed] = /^(\d+) passed, (\d+) failed\s*$/m.exec(output) ?? [];
     const ok = code === 0 ? 1 : 0;
-    count({ passed: Number(passed ?? ok), failed: Number(failed ?? 1 - ok) }, code);
+    const counts = { passed: Number(passed ?? ok), failed: Number(failed ?? 1 - ok) };
+    const name = [command, ...args].join(' ');
+    count({ ...counts, failures: counts.failed > 0 ? [`${counts.failed} of ${name}`] : [] }, code);
   },
 };
 
 /** A run that fails counts as a failure even without a failed test. */
-function count({ passed, failed }, code = 0) {
+function count({ passed, failed, failures: found }, code = 0) {
   total.passed += passed;
-  total.failed += code !== 0 && failed === 0 ? 1 : failed;
+  total.failed += failed;
+  failures.push(...found);
+  if (code === 0 || failed > 0) return;
+  total.failed += 1;
+  failures.push(`a run ended with exit code ${code}, without a failed test`);
 }
 
 function readCounts(file) {
   try {
     return JSON.parse(readFileSync(file, 'utf8'));
   } catch {
-    return { passed: 0, failed: 1, skipped: 0 };
+    return { passed: 0, failed: 1, skipped: 0, failures: ['a run of tests wrote no counts'] };
   }
 }
 
