@@ -195,6 +195,20 @@ const PROMPTS: readonly Attack[] = [
       ]),
     statuses: EITHER,
   },
+  ...['a', ' ', '!'].map((character) => ({
+    title: `16 prompts at once of 31,000 times '${character}', read on the event loop if short`,
+    path: '/v1/completions',
+    body: () => ({ prompt: character.repeat(31_000), max_tokens: 1 }),
+    times: 16,
+    statuses: [200],
+  })),
+  {
+    title: '32 prompts at once of 1,800 unknown words',
+    path: '/v1/completions',
+    body: () => ({ prompt: list(1_800, (i) => `q${(i * 7_919).toString(36)}z`).join(' ') }),
+    times: 32,
+    statuses: [200],
+  },
   {
     title: 'a word of 800,000 characters',
     path: TEXT,

@@ -64,6 +64,19 @@ describe('a cluster from the view of a client', () => {
     expect(answer.endedWithDone).toBe(true);
   });
 
+  it('reads all long prompts of a client that sends them at once', async () => {
+    const prompt = 'relay runners practise the hand-over '.repeat(1_000);
+    const answers = await Promise.all(
+      Array.from({ length: 150 }, async (_, i) => {
+        const body = { prompt: `${i} ${prompt}`, max_tokens: 1 };
+        return post(`${aggregated.baseUrl}/v1/completions`, body);
+      }),
+    );
+    const statuses = new Set(answers.map(({ status }) => status));
+    await Promise.all(answers.map((answer) => answer.text()));
+    expect([...statuses]).toEqual([200]);
+  });
+
   it('generates exactly max_tokens when end tokens are ignored', async () => {
     const answer = await post(`${disaggregated.baseUrl}/v1/completions`, {
       prompt: 'one two three',

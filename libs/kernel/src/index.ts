@@ -39,6 +39,7 @@ export { startupLength, startupPhases } from './startup';
 export type { StartupPhase, StartupTimes } from './startup';
 export { msToUs, secondsToUs, usToMs, usToSeconds } from './time';
 export type { Clock, Micros } from './time';
+export { TurnShare } from './turn-share';
 export { Turns, TurnsFull } from './turns';
 export { VERSION } from './version';
 export { spendWork, withinWork, WorkExceeded, workSpent } from './work-meter';

@@ -30,6 +30,7 @@ function open(options: Partial<WorkPoolOptions> = {}): WorkPool {
     data: undefined,
     threads: 1,
     maxWaiting: 8,
+    maxWaitingBytes: 1_000,
     maxWaitMs: LONG_MS,
     cpuMs: LONG_MS,
     wallMs: LONG_MS,
@@ -115,6 +116,38 @@ describe('a pool of threads', () => {
     await expect(pool.run({ kind: 'say', value: 'late' })).rejects.toThrow(refused('busy'));
     first.letGo();
     expect(await Promise.all([running, waiting])).toEqual(['held', 'waited']);
+  });
+
+  it('refuses a task whose input does not fit beside those that wait', async () => {
+    open({ maxWaitingBytes: 100 });
+    const first = held();
+    const running = pool.run(first.task);
+    await first.begun();
+    const waiting = pool.run({ kind: 'say', value: 'waited' }, { bytes: 101 });
+    const late = pool.run({ kind: 'say', value: 'late' }, { bytes: 1 });
+    await expect(late).rejects.toThrow(refused('busy'));
+    first.letGo();
+    expect(await Promise.all([running, waiting])).toEqual(['held', 'waited']);
+    const second = held();
+    const again = pool.run(second.task);
+    await second.begun();
+    const both = [60, 40].map((bytes) => pool.run({ kind: 'say', value: bytes }, { bytes }));
+    second.letGo();
+    expect(await Promise.all([again, ...both])).toEqual(['held', 60, 40]);
+  });
+
+  it('continues a request before it begins another one', async () => {
+    open();
+    const first = held();
+    const running = pool.run(first.task);
+    await first.begun();
+    const order: string[] = [];
+    const say = (value: string, isContinued: boolean): Promise<unknown> =>
+      pool.run({ kind: 'say' }, { isContinued }).then(() => order.push(value));
+    const all = [say('new', false), say('continued', true), say('newer', false)];
+    first.letGo();
+    await Promise.all([running, ...all]);
+    expect(order).toEqual(['continued', 'new', 'newer']);
   });
 
   it('refuses a task that has waited too long, but not one under way', async () => {

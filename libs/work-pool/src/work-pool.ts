@@ -6,6 +6,8 @@ export interface WorkPoolOptions extends ThreadOptions {
   readonly threads: number;
   /** Maximum number of tasks that wait for a thread. */
   readonly maxWaiting: number;
+  /** Maximum size of the inputs that wait, bytes. One input may wait alone at any size. */
+  readonly maxWaitingBytes: number;
   /** Maximum wait of a task for a thread, ms. */
   readonly maxWaitMs: number;
   /** A thread without a task ends after this time, ms, and gives its memory back. */
@@ -17,11 +19,20 @@ export interface RunOptions {
   readonly signal?: AbortSignal | undefined;
   /** Shared by the tasks of one request; default: each task has `ThreadOptions.cpuMs`. */
   readonly budget?: CpuBudget | undefined;
+  /** Size of the task's input, bytes. Default: 0. */
+  readonly bytes?: number;
+  /**
+   * True when an earlier task of the same request has run. Such a task runs before those that begin
+   * a request, so that few requests are under way and threads still have their intermediate
+   * results. Default: false.
+   */
+  readonly isContinued?: boolean;
 }
 
 interface Waiting {
   readonly task: unknown;
   readonly budget: CpuBudget | undefined;
+  readonly bytes: number;
   readonly done: (value: unknown) => void;
   readonly failed: (error: unknown) => void;
   /** The thread that has the task; undefined while it waits. */
@@ -30,11 +41,13 @@ interface Waiting {
 
 /**
  * Threads for work that would block the event loop. Every task has a limit on its CPU time and its
- * memory. The queue in front of the threads has a limit on its length and on the wait.
+ * memory. The queue in front of the threads has limits on its length, its bytes and the wait.
  */
 export class WorkPool {
   private readonly threads = new Map<WorkThread, NodeJS.Timeout | undefined>();
-  private readonly waiting: Waiting[] = [];
+  private readonly continued: Waiting[] = [];
+  private readonly beginning: Waiting[] = [];
+  private waitingBytes = 0;
   private isClosed = false;
 
   constructor(private readonly options: WorkPoolOptions) {}
@@ -49,14 +62,13 @@ export class WorkPool {
    *
    * @throws WorkRefused, or what the task threw
    */
-  run(task: unknown, { signal, budget }: RunOptions = {}): Promise<unknown> {
+  run(task: unknown, options: RunOptions = {}): Promise<unknown> {
+    const { signal, budget, bytes = 0, isContinued = false } = options;
     if (signal?.aborted === true || this.isClosed) return Promise.reject(new WorkRefused('left'));
     if (budget !== undefined && budget.cpuMs <= 0) {
       return Promise.reject(new WorkRefused('too-complex'));
     }
-    if (this.waiting.length >= this.options.maxWaiting) {
-      return Promise.reject(new WorkRefused('busy'));
-    }
+    if (!this.hasRoom(bytes)) return Promise.reject(new WorkRefused('busy'));
     return new Promise((resolve, reject) => {
       const patience = setTimeout(() => this.giveUp(waiting, 'busy'), this.options.maxWaitMs);
       const onLeave = (): void => this.giveUp(waiting, 'left');
@@ -67,6 +79,7 @@ export class WorkPool {
       const waiting: Waiting = {
         task,
         budget,
+        bytes,
         thread: undefined,
         done: (value) => {
           settled();
@@ -79,14 +92,17 @@ export class WorkPool {
       };
       patience.unref();
       signal?.addEventListener('abort', onLeave, { once: true });
-      this.waiting.push(waiting);
+      (isContinued ? this.continued : this.beginning).push(waiting);
+      this.waitingBytes += bytes;
       this.advance();
     });
   }
 
   close(): void {
     this.isClosed = true;
-    for (const { failed } of this.waiting.splice(0)) failed(new WorkRefused('left'));
+    for (let next = this.takeNext(); next !== undefined; next = this.takeNext()) {
+      next.failed(new WorkRefused('left'));
+    }
     for (const thread of [...this.threads.keys()]) thread.end(new WorkRefused('left'));
   }
 
@@ -96,17 +112,37 @@ export class WorkPool {
       if (reason === 'left') waiting.thread.end(new WorkRefused('left'));
       return;
     }
-    const index = this.waiting.indexOf(waiting);
-    if (index === -1) return;
-    this.waiting.splice(index, 1);
-    waiting.failed(new WorkRefused(reason));
+    for (const queue of [this.continued, this.beginning]) {
+      const index = queue.indexOf(waiting);
+      if (index === -1) continue;
+      queue.splice(index, 1);
+      this.waitingBytes -= waiting.bytes;
+      waiting.failed(new WorkRefused(reason));
+    }
+  }
+
+  private get waitingCount(): number {
+    return this.continued.length + this.beginning.length;
+  }
+
+  private hasRoom(bytes: number): boolean {
+    const { waitingCount, waitingBytes } = this;
+    const { maxWaiting, maxWaitingBytes } = this.options;
+    if (waitingCount >= maxWaiting) return false;
+    return waitingCount === 0 || waitingBytes + bytes <= maxWaitingBytes;
+  }
+
+  private takeNext(): Waiting | undefined {
+    const next = this.continued.shift() ?? this.beginning.shift();
+    this.waitingBytes -= next?.bytes ?? 0;
+    return next;
   }
 
   private advance(): void {
-    while (this.waiting.length > 0) {
+    while (this.waitingCount > 0) {
       const thread = this.freeThread();
       if (thread === undefined) return;
-      const next = this.waiting.shift()!;
+      const next = this.takeNext()!;
       next.thread = thread;
       clearTimeout(this.threads.get(thread));
       thread.run(next);

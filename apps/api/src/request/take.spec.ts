@@ -6,13 +6,13 @@ import { describe, expect, it } from 'vitest';
 import type { ModelCatalog } from '../cluster/model-catalog';
 import { OpenDoor } from './take/open-door';
 import type { Executions } from './executed/executions';
+import type { TextSetup } from './plan/text-setup';
 import type { Player } from './playing/player';
 import { TakeStep } from './take';
 import type { Asked, Call, Reading } from './take/call';
-import type { RequestThreads } from './threads/request-threads';
+import { RequestThreads } from './threads/request-threads';
 
 const LIMITS = { models: ['m'] };
-const IN_A_THREAD = {} as Asked;
 
 interface World {
   readonly isClosing?: boolean;
@@ -30,7 +30,7 @@ function takeStep({ isClosing = false, isConnected = true, executes = false }: W
     { limitsOf: () => LIMITS } as unknown as ModelCatalog,
     executions as unknown as Executions,
     {} as Player,
-    { take: () => IN_A_THREAD } as unknown as RequestThreads,
+    new RequestThreads(defaultConfig(), { parts: {} } as TextSetup),
   );
 }
 
@@ -44,22 +44,12 @@ const call = {
 } as unknown as Call;
 
 describe('taking a request', () => {
-  it('reads the body within the limits of the model', () => {
-    expect(takeStep({}).take(call)).toEqual({ body: call.body, limits: LIMITS });
+  it('reads the body within the limits of the model', async () => {
+    expect(await takeStep({}).take(call)).toEqual({ body: call.body, limits: LIMITS });
   });
 
   it('passes the body unread to the server that answers it', () => {
     expect(takeStep({ executes: true }).take(call)).toEqual({ isExecuted: true });
-  });
-
-  it.each(['response_format', 'tools'])('leaves a body with %s to the threads', (field) => {
-    const heavy = { ...call, body: { prompt: 'x', [field]: {} } };
-    expect(takeStep({}).take(heavy)).toBe(IN_A_THREAD);
-  });
-
-  it('leaves it to the threads also when the reader has no name there: they bound its work', () => {
-    const { name: _name, ...ask } = call.ask;
-    expect(takeStep({}).take({ ...call, ask, body: { tools: [] } })).toBe(IN_A_THREAD);
   });
 
   it.each([

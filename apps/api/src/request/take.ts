@@ -6,7 +6,6 @@ import { OpenDoor } from './take/open-door';
 import { Executions } from './executed/executions';
 import { Player } from './playing/player';
 import type { Asked, Call } from './take/call';
-import { weightOf } from './take/weight';
 import { RequestThreads } from './threads/request-threads';
 
 /** First step: reads the request of a call, before any state is kept for it. */
@@ -36,9 +35,6 @@ export class TakeStep {
     this.door.refuseWhenClosed();
     const limits = this.catalog.limitsOf(call.tenant);
     if (this.executions.answers) return this.executions.ask(call, limits);
-    const { ask, body } = call;
-    if (ask.keep !== undefined || weightOf(body) !== 'light')
-      return this.threads.take(call, limits);
-    return ask.asked(ask.read(body, limits), limits);
+    return this.threads.take(call, limits);
   }
 }

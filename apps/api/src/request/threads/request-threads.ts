@@ -2,12 +2,12 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { BatonConfig } from '@baton/config';
 import { BatonError } from '@baton/contract';
-import { withinWork, WorkExceeded } from '@baton/kernel';
+import { TurnShare, withinWork, WorkExceeded } from '@baton/kernel';
 import type { RequestLimits } from '@baton/openai';
 import type { OutputPlan } from '@baton/text';
 import { WorkPool, WorkRefused } from '@baton/work-pool';
 import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
-import { LargeBody, wholeBody } from '../../http/body/large-body';
+import { LargeBody, MAX_PARSED_BYTES, wholeBody } from '../../http/body/large-body';
 import { CONFIG } from '../../tokens';
 import type { AnswerFacts } from '../answer/answer';
 import { KeptAnswer } from '../answer/kept';
@@ -24,7 +24,7 @@ import type {
   ThreadSource,
   ThreadWork,
 } from '../take/call';
-import { weightOf } from '../take/weight';
+import { isHeavyBody } from '../take/heavy-body';
 import { type AnswerExtra, type BodyAnswer, bodyAnswer } from './body-answers';
 import {
   type AllowedTask,
@@ -42,20 +42,30 @@ import { refusalFrom } from './plain-refusal';
 /** Exists only in the build. Tests that run the sources do everything on the event loop. */
 const THREAD = join(__dirname, '../../thread/request-thread.js');
 
-/** Steps of an automaton that take 10 ms on a slow core, as much as the rest of the reading may. */
+/**
+ * Units of `spendWork` that take 10 ms on a slow core. One request may spend so many on the event
+ * loop, and after so many a turn begins to read no further request.
+ */
 const LOOP_WORK = 5_000;
 
 const BOUNDS = {
   /** A limit per request, so that one long request does not make all others wait. */
   threads: 2,
-  maxWaiting: 64,
-  maxWaitMs: 10_000,
+  /** A load generator without a rate sends all its long prompts at once. */
+  maxWaiting: 4_096,
+  maxWaitingBytes: 256 * 1024 * 1024,
+  maxWaitMs: 60_000,
   cpuMs: 2_000,
   wallMs: 20_000,
   /** Code and vocabulary (30 MiB for o200k, more for some models), and 256 MiB for the request. */
   heapMb: 384,
   idleMs: 10_000,
 };
+
+/** Wait that a client is asked for when too many requests wait for a thread, s. */
+const RETRY_AFTER_S = 10;
+
+const share = new TurnShare(LOOP_WORK, setTimeout);
 
 /**
  * Reads, plans and answers requests in threads when they would block the event loop. The code is
@@ -76,7 +86,7 @@ export class RequestThreads implements OnApplicationShutdown {
     this.pool?.close();
   }
 
-  /** Reads a body that is not light. @throws BatonError */
+  /** Reads a body: on the event loop if that is short, else in a thread. @throws BatonError */
   async take(call: Call, limits: RequestLimits): Promise<Asked> {
     const { ask } = call;
     if (ask.already !== undefined) return ask.already;
@@ -90,16 +100,16 @@ export class RequestThreads implements OnApplicationShutdown {
   async read<Read extends Reading>(
     call: CallFor<Read>,
     limits: RequestLimits,
-    budget: ThreadBudget = newBudget(),
+    budget?: ThreadBudget,
   ): Promise<ReadBody<Read>> {
     const { ask, body } = call;
     if (this.pool === undefined) return { reading: readHere<Read>(call, limits) };
-    if (ask.name === undefined) return { reading: bounded(() => readHere<Read>(call, limits)) };
-    if (ask.isHeavy !== true && weightOf(body) !== 'heavy') {
-      const reading = onLoop((): Read => ask.read(body, limits, ask.extra));
+    if (ask.name === undefined) return { reading: await bounded(() => readHere(call, limits)) };
+    if (ask.isHeavy !== true && !isHeavyBody(body)) {
+      const reading = await onLoop((): Read => ask.read(body, limits, ask.extra));
       if (reading !== undefined) return { reading };
     }
-    return this.readInThread(call, limits, budget);
+    return this.readInThread(call, limits, budget ?? newBudget());
   }
 
   /** The request with an answer that a thread writes, if the answer is not streamed. */
@@ -148,7 +158,7 @@ export class RequestThreads implements OnApplicationShutdown {
   async planConfined(call: Call, limits: RequestLimits, parts: PlanParts): Promise<OutputPlan[]> {
     if (this.pool === undefined) return parts.plan();
     if (call.ask.name === undefined) return bounded(parts.plan);
-    const plans = onLoop(parts.plan);
+    const plans = await onLoop(parts.plan);
     if (plans !== undefined) return plans;
     const threaded = { source: this.sourceOf(call, limits), budget: newBudget() };
     return this.plan(threaded, parts.places(), call);
@@ -161,7 +171,7 @@ export class RequestThreads implements OnApplicationShutdown {
   ): Promise<string | Uint8Array> {
     const here = (): string => bodyAnswer(name, wholeBody(body), { limits, extra });
     if (this.pool === undefined) return here();
-    const answer = weightOf(body) === 'heavy' ? undefined : onLoop(here);
+    const answer = isHeavyBody(body) ? undefined : await onLoop(here);
     if (answer !== undefined) return answer;
     const source = this.sourceOf({ ask: NO_ASK, body }, limits);
     const work = { budget: budget ?? newBudget() };
@@ -216,7 +226,13 @@ export class RequestThreads implements OnApplicationShutdown {
     call?.response.once('close', leave);
     try {
       const allowed: AllowedTask = { task, work: budget.work };
-      const options = { signal: gone.signal, budget };
+      const { body } = task.source;
+      const options = {
+        signal: gone.signal,
+        budget,
+        bytes: body instanceof Uint8Array ? body.length : MAX_PARSED_BYTES,
+        isContinued: task.kind === 'plan' || task.kind === 'render',
+      };
       const result = (await this.pool!.run(allowed, options)) as ThreadResult<Value>;
       if (result.refusal !== undefined) throw refusalFrom(result.refusal);
       budget.work -= result.work;
@@ -301,16 +317,19 @@ function readHere<Read extends Reading>(
  * Reads a request that threads cannot read. @throws BatonError when the work is too much for the
  * event loop
  */
-function bounded<Result>(run: () => Result): Result {
-  const result = onLoop(run);
+async function bounded<Result>(run: () => Result): Promise<Result> {
+  const result = await onLoop(run);
   if (result === undefined) throw new BatonError('request_too_complex');
   return result;
 }
 
-/** Undefined when it takes more work than the event loop allows for one request. */
-function onLoop<Result>(run: () => Result): Result | undefined {
+/**
+ * Runs when the present turn of the event loop has time left. Undefined when it takes more work
+ * than one request may spend there.
+ */
+async function onLoop<Result>(run: () => Result): Promise<Result | undefined> {
   try {
-    return withinWork(LOOP_WORK, run);
+    return await share.take(() => withinWork(LOOP_WORK, run));
   } catch (error) {
     if (error instanceof WorkExceeded) return undefined;
     throw error;
@@ -320,7 +339,7 @@ function onLoop<Result>(run: () => Result): Result | undefined {
 function refused({ reason }: WorkRefused): BatonError {
   switch (reason) {
     case 'busy':
-      return new BatonError('threads_busy', undefined, null, BOUNDS.maxWaitMs / 1_000);
+      return new BatonError('threads_busy', undefined, null, RETRY_AFTER_S);
     case 'too-complex':
       return new BatonError('request_too_complex');
     case 'left':

@@ -1,6 +1,5 @@
 import { BatonError } from '@baton/contract';
-import { Turns, TurnsFull, withinWork, WorkExceeded, workSpent } from '@baton/kernel';
-import { TurnShare } from './turn-share';
+import { Turns, TurnShare, TurnsFull, withinWork, WorkExceeded, workSpent } from '@baton/kernel';
 
 /** Steps after which a turn of the event loop begins no further slice: some 4 ms on a slow core. */
 const SLICE_WORK = 25_000;
@@ -16,7 +15,7 @@ const RETRY_AFTER_S = 30;
 /** One paused run continues at a time, so that short runs wait for none of the others. */
 const continuing = new Turns(1, MOST_PAUSED);
 /** Of first and of further slices alike. */
-const share = new TurnShare(SLICE_WORK);
+const share = new TurnShare(SLICE_WORK, setTimeout);
 
 /**
  * Runs a generator that yields wherever it may pause. It pauses after each slice of work, so that

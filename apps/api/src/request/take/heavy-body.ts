@@ -1,14 +1,6 @@
 import { isObject } from '@baton/kernel';
 import { LargeBody } from '../../http/body/large-body';
 
-/**
- * `light`: an ordinary request, read on the event loop. `confined`: it has constraints whose cost
- * is unknown beforehand, so the event loop starts it within a bound. `heavy`: a thread does it.
- */
-export type Weight = 'light' | 'confined' | 'heavy';
-
-/** Fields that constrain texts by a grammar, a schema or a pattern. */
-const CONFINING = ['response_format', 'structured_outputs', 'tools', 'functions'];
 /** Fields that may multiply the work of a request. */
 const MULTIPLYING = [
   ...['n', 'best_of', 'prompt_logprobs', 'logprobs', 'return_logprob', 'include'],
@@ -41,44 +33,40 @@ const MAX_SEQUENCES = 16;
 /** Most tokens, times the alternatives shown for each, in one answer. */
 const MAX_SCORED = 8_192;
 
-/** Estimates the time to read, plan and answer a parsed body, from its counts alone. */
-export function weightOf(body: unknown): Weight {
-  if (body instanceof LargeBody) return 'heavy';
-  if (!isObject(body)) return 'light';
+/**
+ * Whether a parsed body takes too long to read, plan or answer on the event loop, by its counts
+ * alone. The loop counts the work of the others and stops within a bound.
+ */
+export function isHeavyBody(body: unknown): boolean {
+  if (body instanceof LargeBody) return true;
+  if (!isObject(body)) return false;
   const { sampling_params: sampling } = body;
   const fields: Fields = isObject(sampling) ? { ...body, ...sampling } : body;
   for (const [field, most] of LISTS) {
     const list = fields[field];
     // A prompt of token ids costs next to nothing per id.
-    if (Array.isArray(list) && list.length > most && typeof list[0] !== 'number') return 'heavy';
+    if (Array.isArray(list) && list.length > most && typeof list[0] !== 'number') return true;
   }
-  for (const field of MULTIPLYING) {
-    if ((fields[field] ?? false) !== false) return multipliedWeight(fields);
-  }
-  for (const field of CONFINING) {
-    if ((fields[field] ?? null) !== null) return 'confined';
-  }
-  return 'light';
+  return MULTIPLYING.some((field) => (fields[field] ?? false) !== false) && isMultiplied(fields);
 }
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** The weight of a request with a field that multiplies its work. */
-function multipliedWeight(fields: Fields): Weight {
+/** Whether a field that may multiply the work of a request makes it heavy. */
+function isMultiplied(fields: Fields): boolean {
   const sequences = Math.max(countIn(fields['n'], 1), countIn(fields['best_of'], 1));
-  if (sequences > MAX_SEQUENCES || (fields['prompt_logprobs'] ?? null) !== null) return 'heavy';
-  if (countIn(fields['logprob_start_len'], -1) >= 0) return 'heavy';
+  if (sequences > MAX_SEQUENCES || (fields['prompt_logprobs'] ?? null) !== null) return true;
+  if (countIn(fields['logprob_start_len'], -1) >= 0) return true;
   const isScored =
     SCORING.some((field) => (fields[field] ?? false) !== false) || includesLogprobs(fields);
-  if (isScored && fields['echo'] === true) return 'heavy';
+  if (isScored && fields['echo'] === true) return true;
   const isEndless = fields['ignore_eos'] === true;
   const least = Math.max(countIn(fields['min_tokens'], 0), countIn(fields['min_new_tokens'], 0));
   const isLong = isScored || isEndless || least > 0;
   const most = Math.max(...LENGTHS.map((field) => countIn(fields[field], 0)));
   const tokens = most === 0 && isEndless ? Infinity : most;
   const shown = 1 + Math.max(...SHOWN.map((field) => countIn(fields[field], 0)));
-  if (isLong && sequences * tokens * shown > MAX_SCORED) return 'heavy';
-  return CONFINING.some((field) => (fields[field] ?? null) !== null) ? 'confined' : 'light';
+  return isLong && sequences * tokens * shown > MAX_SCORED;
 }
 
 function includesLogprobs({ include }: Fields): boolean {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { LargeBody } from '../../http/body/large-body';
-import { weightOf } from './weight';
+import { isHeavyBody } from './heavy-body';
 
 const MESSAGES = [{ role: 'user', content: 'Hi.' }];
 
@@ -8,28 +8,21 @@ function many<Item>(length: number, item: Item): Item[] {
   return Array<Item>(length).fill(item);
 }
 
-describe('the weight of a body', () => {
+describe('a body', () => {
   it.each([
     { messages: MESSAGES },
     { messages: MESSAGES, n: 2, logprobs: true, top_logprobs: 5, max_tokens: 100 },
     { messages: MESSAGES, tools: null, response_format: null, logprobs: false },
+    { messages: MESSAGES, n: 2, tools: [], response_format: {}, structured_outputs: {} },
     { prompt: many(5_000, 17), max_tokens: 16 },
     { prompt: 'x', ignore_eos: true, max_tokens: 4_000 },
     { input: 'x', include: ['reasoning.encrypted_content'], max_output_tokens: 100_000 },
     null,
     'text',
     [],
-  ])('is light for an ordinary one: %j', (body) => {
-    expect(weightOf(body)).toBe('light');
+  ])('is not heavy by ordinary counts: %j', (body) => {
+    expect(isHeavyBody(body)).toBe(false);
   });
-
-  it.each(['response_format', 'structured_outputs', 'tools', 'functions'])(
-    'is not to be seen from outside for one with %s',
-    (field) => {
-      expect(weightOf({ messages: MESSAGES, [field]: {}, n: 2 })).toBe('confined');
-      expect(weightOf({ messages: MESSAGES, [field]: {} })).toBe('confined');
-    },
-  );
 
   it.each([
     { messages: many(65, MESSAGES[0]) },
@@ -61,7 +54,7 @@ describe('the weight of a body', () => {
     },
     { token_ids: [1], sampling_params: { logprobs: 20, max_tokens: 400 } },
     new LargeBody(new Uint8Array(1)),
-  ])('is heavy for one whose counts say so: %j', (body) => {
-    expect(weightOf(body)).toBe('heavy');
+  ])('is heavy by its counts: %j', (body) => {
+    expect(isHeavyBody(body)).toBe(true);
   });
 });
