@@ -10,14 +10,8 @@ import {
 } from '@baton/cluster';
 import { ownPolicy } from '@baton/config';
 import type { Stage } from '@baton/contract';
-import type { EngineOptions, SchedulingPolicy } from '@baton/engine';
-import {
-  type HandoffEntry,
-  lifecycleOf,
-  type TransferSetupTimes,
-  type TransferShape,
-} from '@baton/handoff';
-import type { KvPoolTerms } from '@baton/kv-pool';
+import type { SchedulingPolicy } from '@baton/engine';
+import { type HandoffEntry, lifecycleOf } from '@baton/handoff';
 import { type RankOptions, StepBarrier } from '@baton/live-engine';
 import { OwnScheduling } from '@baton/placement';
 import { sharedQueue } from '@baton/routing';
@@ -28,6 +22,7 @@ import { poolFor, scenarioWith, workloadOf } from '../../libs/cluster/test/test-
 import { settle } from '../../libs/clock/test/manual-wall-clock';
 import { World } from '../../libs/driver/test/test-world';
 import { runsOf } from '../support/runs';
+import { type Cluster, CLUSTERS } from './live-virtual-clusters';
 
 /** The events of one request: instants from the first arrival on, and counts. */
 interface Facts {
@@ -45,39 +40,6 @@ interface Told {
 }
 
 const LEASE_US = 30_000_000;
-
-/**
- * Steps of about 0.1 s in odd numbers, so that two events hardly ever fall on one microsecond,
- * where the live clock has no order. Blocks and slots suffice, because otherwise the broker decides
- * which engine gets the last one. Batches (of chunks of 16 tokens), cache and link are shared.
- */
-const OPTIONS: Partial<EngineOptions> = {
-  ...{ numBlocks: 2_000, maxNumSeqs: 64, maxNumBatchedTokens: 4_096 },
-  longPrefillTokenThreshold: 16,
-  stepTime: {
-    description: 'odd',
-    stepUs: (b) => 100_003.7 + 1_009.3 * b.prefillTokens + 97.1 * b.decodeContext,
-    decodeLaw: () => ({ baseUs: 100_003.7, perContextUs: 97.1, contextLimit: Infinity }),
-  },
-};
-
-/** The same in three pipeline stages. */
-const STAGED: Partial<EngineOptions> = {
-  ...OPTIONS,
-  stepTime: {
-    description: 'odd stages',
-    stepUs: () => 100_000,
-    pipeline: {
-      stages: 3,
-      fill: (b, us) => {
-        for (let i = 0; i < 5; i += 2) {
-          us[i] = 30_003.7 + 1_003.9 * i + 331.3 * b.prefillTokens + 31.1 * b.decodeContext;
-          if (i < 4) us[i + 1] = 1_017.3;
-        }
-      },
-    },
-  },
-};
 
 const FOLDER = mkdtempSync(join(tmpdir(), 'baton-scheduling-'));
 /** Orders by lengths, arrivals and draws, preempts and begins again where vLLM's policies do. */
@@ -97,71 +59,6 @@ writeFileSync(
 );
 
 const PREFILL_SLOTS = 3;
-
-interface Cluster {
-  readonly topology: string;
-  readonly stages: readonly Stage[];
-  readonly options: Partial<EngineOptions>;
-  /** A user's module orders the queue of prefill, for few slots. */
-  readonly hasOwnScheduling?: true;
-  /** Data-parallel ranks of each engine, in lockstep; requests take turns. Unset: 1. */
-  readonly ranks?: number;
-  /** True: ranks step independently, as those of a dense model. Unset: in lockstep. */
-  readonly isDense?: boolean;
-  /** Every engine is in a KV pool. Unset: no pool. */
-  readonly kvPool?: KvPoolTerms;
-  /** Ports of an engine of each stage, all with KV of their own. Unset: 1. */
-  readonly ports?: Partial<Record<Stage, number>>;
-  /** Time to set up a transfer. Unset: 0. */
-  readonly setup?: TransferSetupTimes & TransferShape;
-}
-
-/**
- * The same cluster as live hosts on a clock that stands still between events, and on the virtual
- * clock.
- */
-const CLUSTERS: Readonly<Record<string, Cluster>> = {
-  '1P1D': { topology: '1P1D', stages: ['prefill', 'decode'], options: OPTIONS },
-  '1A': { topology: '1A', stages: ['aggregated'], options: OPTIONS },
-  '1A in pipeline stages': { topology: '1A', stages: ['aggregated'], options: STAGED },
-  '1A of two ranks in lockstep': {
-    ...{ topology: '2A', stages: ['aggregated'], options: OPTIONS, ranks: 2 },
-  },
-  '1P1D of three ranks in lockstep': {
-    ...{ topology: '3P3D', stages: ['prefill', 'decode'], options: OPTIONS, ranks: 3 },
-  },
-  '1A of three dense ranks with a KV pool': {
-    ...{ topology: '3A', stages: ['aggregated'], ranks: 3, isDense: true },
-    options: { ...OPTIONS, hostTier: { blocks: 10, bytesPerSecond: 1e9, bytesPerBlock: 1e6 } },
-    kvPool: {
-      ...{ blocks: 10, bytesPerBlock: 1e6, bytesPerSecond: 1e9, latencyUs: 1_003 },
-      ...{ balancingThreshold: 1.5, replicas: 2 },
-    },
-  },
-  '1P1D with async scheduling': {
-    ...{ topology: '1P1D', stages: ['prefill', 'decode'] },
-    options: { ...OPTIONS, asyncScheduling: true },
-  },
-  '1A with async scheduling': {
-    ...{ topology: '1A', stages: ['aggregated'] },
-    options: { ...OPTIONS, asyncScheduling: true },
-  },
-  '1P1D of two ranks in lockstep with async scheduling': {
-    ...{ topology: '2P2D', stages: ['prefill', 'decode'], ranks: 2 },
-    options: { ...OPTIONS, asyncScheduling: true },
-  },
-  '1P1D with more ports in decode': {
-    ...{ topology: '1P1D', stages: ['prefill', 'decode'], options: OPTIONS },
-    ports: { prefill: 2, decode: 8 },
-  },
-  '1P1D with handshakes and descriptors': {
-    ...{ topology: '1P1D', stages: ['prefill', 'decode'], options: OPTIONS },
-    setup: {
-      ...{ handshakeUs: 700_003, descriptorUs: 31.7 },
-      ...{ bytesPerBlock: 4_000, descriptorsPerBlock: 6 },
-    },
-  },
-};
 
 async function live(cluster: Cluster, workload: Workload): Promise<Told> {
   const { stages, options, setup, kvPool } = cluster;

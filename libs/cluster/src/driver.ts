@@ -222,7 +222,7 @@ export class ClusterRun {
 
   /**
    * On a live cluster a job takes a moment from the queue to the engine. So jobs for which a step
-   * made room enter after the next step has begun.
+   * made room, at its end or by its batch, enter after the next batch has been formed.
    */
   private onBegun(engine: VirtualEngine, nowUs: Micros): void {
     this.lifecycle.onStepBegun(engine, nowUs);

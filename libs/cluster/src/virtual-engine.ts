@@ -68,7 +68,8 @@ export class VirtualEngine implements LockstepRank, QueueTaker {
   /** The counter of generated tokens after the last step. */
   generatedBefore = 0;
   /**
-   * True when the last step made room, or pulls got their room, and nothing has been taken since.
+   * True when a step that has begun or ended made room, or pulls got their room, and nothing has
+   * been taken since.
    */
   mayTakeMore = false;
   private rows = new Int32Array(64);
@@ -280,7 +281,7 @@ export class VirtualEngine implements LockstepRank, QueueTaker {
       return;
     }
     this.stepping = true;
-    if (this.engine.hasAdmittedAhead) this.mayTakeMore = true;
+    if (this.engine.hasAdmitted) this.mayTakeMore = true;
     if (leap) {
       const singleUs = endUs;
       // The leap ends at the first boundary after that. Steps grow with their context, by less than
@@ -298,7 +299,7 @@ export class VirtualEngine implements LockstepRank, QueueTaker {
     const tokens = this.engine.formStep(startUs);
     this.ranked?.markStale();
     this.stepping = tokens !== undefined;
-    if (this.engine.hasAdmittedAhead) this.mayTakeMore = true;
+    if (this.engine.hasAdmitted) this.mayTakeMore = true;
     return tokens;
   }
 
@@ -322,9 +323,7 @@ export class VirtualEngine implements LockstepRank, QueueTaker {
     this.mayExtend = false;
     this.countBusy(facts.endUs - facts.startUs);
     const { scheduled, finished, held, rejected } = facts;
-    const left = finished.length + held.length + rejected.length;
-    // After a leap the room of its first step stays unused, because nothing waited for it.
-    this.mayTakeMore = left > 0 || (facts.steps === 1 && scheduled.length > 0);
+    this.mayTakeMore = finished.length + held.length + rejected.length > 0;
     const { calendar, group, adapters } = this.parts;
     if (adapters) for (const handle of scheduled) adapters.begin(this.rowOf(handle));
     if (group === undefined) calendar.set(this.index, facts.endUs, TIE.stepBegin);

@@ -124,10 +124,10 @@ describe('with async scheduling', () => {
     const test = asyncEngine();
     test.submit('a', { outputTokens: 3, ...LENGTH });
     test.engine.beginStep(0);
-    expect(test.engine.hasAdmittedAhead).toBe(true);
+    expect(test.engine.hasAdmitted).toBe(true);
     test.nowUs = test.engine.endStep().endUs;
     test.engine.beginStep(test.nowUs);
-    expect(test.engine.hasAdmittedAhead).toBe(false);
+    expect(test.engine.hasAdmitted).toBe(false);
   });
 
   it('a leap goes on until a sequence ends or another arrives', () => {

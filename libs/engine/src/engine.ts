@@ -219,8 +219,8 @@ export class Engine implements EnginePort {
     return runner.hasFormed || former.batch.running + queue.size + queue.unreservedSize > 0;
   }
 
-  get hasAdmittedAhead(): boolean {
-    return this.former.formsAhead && this.record.scheduled.length > 0;
+  get hasAdmitted(): boolean {
+    return this.record.scheduled.length > 0;
   }
 
   tokensEmitted(handle: SequenceHandle): number {

@@ -1,4 +1,5 @@
 import type { EngineJob } from '@baton/contract';
+import type { EngineSnapshot } from '@baton/engine';
 import type {
   EngineIdentity,
   EngineSlot,
@@ -39,6 +40,8 @@ export interface IntakeParts {
 export class Intake {
   private consumers: JobConsumer[] = [];
   private isOpen = false;
+  /** The engine before the results of the last step, until the batch behind it is formed. */
+  private before: EngineSnapshot | undefined;
   private readonly room: Room;
 
   constructor(private readonly parts: IntakeParts) {
@@ -59,8 +62,22 @@ export class Intake {
     );
   }
 
+  /**
+   * Call it before the results of a step are applied. Until `giveRoom` jobs get only the room that
+   * there was before: a job that has waited for the room of a sequence that ends with the step must
+   * not enter the batch that is due at the same instant.
+   */
+  keepRoom(): void {
+    this.before = this.parts.slot.engine.snapshot();
+  }
+
+  giveRoom(): void {
+    this.before = undefined;
+  }
+
   /** Tries to take more jobs; call it when room can have grown. */
   wake(): void {
+    this.before = undefined;
     for (const consumer of this.consumers) consumer.wake();
   }
 
@@ -109,7 +126,10 @@ export class Intake {
   private roomLeft(): number {
     const { executor, slot, incoming, target } = this.parts;
     if (executor !== undefined) return executor.roomLeft(incoming);
-    return this.room.left(slot.engine.snapshot(), incoming, target.waitingForRoom);
+    const roomIn = (engine: EngineSnapshot): number =>
+      this.room.left(engine, incoming, target.waitingForRoom);
+    const left = roomIn(slot.engine.snapshot());
+    return this.before === undefined ? left : Math.min(left, roomIn(this.before));
   }
 
   private take(taken: TakenJob): void {

@@ -14,6 +14,7 @@ import {
 import type { EngineStats, Logger } from '@baton/telemetry';
 import type { Endings } from '../endings/endings';
 import type { JobFaults } from '../endings/job-faults';
+import type { Intake } from '../jobs/intake';
 import type { SourceSide } from '../handoff/source-side';
 import type { TargetSide } from '../handoff/target-side';
 import type { DriverOptions } from '../options';
@@ -210,7 +211,7 @@ export interface StepReportsParts {
   readonly target: TargetSide;
   readonly slot: EngineSlot;
   /** Takes further jobs after the step, because room can have grown. */
-  readonly intake: { wake(): void };
+  readonly intake: Pick<Intake, 'wake' | 'keepRoom' | 'giveRoom'>;
 }
 
 /** Handles the outcome of a step: its numbers, its frames, and room for further work. */
@@ -220,7 +221,8 @@ export class StepReports implements StepListener {
   constructor(private readonly parts: StepReportsParts) {}
 
   onStep(durationUs: Micros, lateUs: number): void {
-    const { options, pace, stats } = this.parts;
+    const { options, pace, stats, intake } = this.parts;
+    intake.keepRoom();
     options.onStep?.(durationUs);
     pace.observe(durationUs, lateUs);
     stats.observe('step_lag_seconds', usToSeconds(Math.max(0, lateUs)));
@@ -230,22 +232,24 @@ export class StepReports implements StepListener {
     const { timelines, stepFrames, pace } = this.parts;
     timelines?.step(facts);
     stepFrames.publish(facts, pace.stepUs);
-    const { scheduled, emitted, finished, held, rejected } = facts;
+    const { emitted, finished, held, rejected } = facts;
     const left = finished.length + held.length + rejected.length;
     // Without tokens, the sequences of the step may have been aborted, and the engine be idle.
-    this.hasMadeRoom = scheduled.length + left > 0 || emitted.length === 0;
+    this.hasMadeRoom = left > 0 || emitted.length === 0;
   }
 
   /** Sequences that waited for room do not enter the batch that was due before there was room. */
   onFormed(): void {
-    if (this.hasMadeRoom) this.parts.intake.wake();
+    const { intake } = this.parts;
+    intake.giveRoom();
+    if (this.hasMadeRoom) intake.wake();
     this.hasMadeRoom = false;
   }
 
   onBegun(startUs: Micros): void {
     const { target, intake, slot } = this.parts;
     const hasReserved = target.reserve(startUs);
-    if (hasReserved || slot.engine.hasAdmittedAhead) intake.wake();
+    if (hasReserved || slot.engine.hasAdmitted) intake.wake();
   }
 
   onReAnchor(): void {

@@ -230,10 +230,10 @@ export interface EnginePort extends LockstepRank {
   endStep(): StepFacts;
   hasWork(): boolean;
   /**
-   * True when the step has admitted sequences to a batch formed ahead since `beginStep`, so that it
-   * may have room for others before it ends. False without async scheduling.
+   * True when the step that `beginStep` has begun took sequences out of the queue, so that there is
+   * room for others in it before the step ends.
    */
-  readonly hasAdmittedAhead: boolean;
+  readonly hasAdmitted: boolean;
   tokensEmitted(handle: SequenceHandle): number;
   /**
    * Tokens that a sequence of `StepFacts.emitted` got in the steps of the last facts: one per step,

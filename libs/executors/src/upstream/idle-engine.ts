@@ -25,7 +25,7 @@ const NOTHING: EngineCounters = {
 export class IdleEngine implements EnginePort {
   readonly counters = NOTHING;
   readonly acceptedPerPosition: readonly number[] = [];
-  readonly hasAdmittedAhead = false;
+  readonly hasAdmitted = false;
   readonly cachedBlocks = 0;
 
   /** Number of requests under way on the server. */
