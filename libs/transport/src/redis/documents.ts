@@ -124,7 +124,7 @@ export class RedisDocuments implements DocumentStore {
       const bytes = bytesOf(document);
       if (bytes === undefined) return 'too-large';
       if (isLarge) await nextTurn();
-      return this.link.ask(what, () => act(bytes));
+      return this.link.ask(what, () => act(bytes), bytes.length);
     };
     return isLarge ? this.largeWrites.take(write) : write();
   }

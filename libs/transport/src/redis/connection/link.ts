@@ -17,6 +17,8 @@ type Restorer = () => Promise<unknown>;
 const HEARTBEAT_MS = 1_000;
 /** Number of heartbeats between two checks for rare faults. */
 const BEATS_PER_LOOK = 4;
+/** Speed at which a Redis server on a busy machine takes the bytes of a call: 4 MB/s. */
+const SLOWEST_BYTES_PER_MS = 4_000;
 
 /**
  * Owns the two connections of a process, one for commands and one for subscriptions. The link is up
@@ -113,10 +115,12 @@ export class RedisLink {
    * Like `call`, for commands that a client waits for and whose late effect does no harm. A server
    * without any answer for `silenceMs` counts as lost, and no further command is sent until it
    * answers again.
+   *
+   * @param bytes size of what is sent; a busy machine takes long to copy megabytes
    */
-  ask<T>(what: string, send: () => Promise<T>): Promise<T> {
+  ask<T>(what: string, send: () => Promise<T>, bytes = 0): Promise<T> {
     if (this.isSilent) return Promise.reject(new TransportUnavailable(`${what}: no answer`));
-    return this.call(what, send, this.times.silenceMs);
+    return this.call(what, send, this.times.silenceMs + bytes / SLOWEST_BYTES_PER_MS);
   }
 
   /**
