@@ -1,3 +1,4 @@
+import { spendWork } from '@baton/kernel';
 import { mergeBytes, type RankOf } from './byte-pair-merge';
 import { SpecialTokenTable } from './special-token-table';
 import { SpelledTokens } from './spelled-tokens';
@@ -31,6 +32,9 @@ const MAX_PIECE_BYTES = 1 << 16;
  * V8's stack.
  */
 const MAX_PART = 1 << 20;
+
+/** Units of `spendWork` for a piece: to cut it off, and to look it up. */
+const PIECE_WORK = 0.5;
 
 /** Byte-pair encoding over a table of ranks. */
 export class RankedTokenizer extends SpelledTokens implements Tokenizer {
@@ -79,6 +83,7 @@ export class RankedTokenizer extends SpelledTokens implements Tokenizer {
   }
 
   private encodePiece(bytes: string, ids: number[], limit: number): void {
+    spendWork(PIECE_WORK);
     const whole = this.rankOf(bytes);
     if (whole !== undefined) {
       ids.push(whole);

@@ -42,11 +42,10 @@ import { refusalFrom } from './plain-refusal';
 /** Exists only in the build. Tests that run the sources do everything on the event loop. */
 const THREAD = join(__dirname, '../../thread/request-thread.js');
 
-/**
- * Units of `spendWork` that take 10 ms on a slow core. One request may spend so many on the event
- * loop, and after so many a turn begins to read no further request.
- */
+/** Units of `spendWork` that one request may spend on the event loop: 10 ms on a slow core. */
 const LOOP_WORK = 5_000;
+/** Units after which a turn of the event loop begins to read no further request. */
+const TURN_WORK = 2_500;
 
 const BOUNDS = {
   /** A limit per request, so that one long request does not make all others wait. */
@@ -65,7 +64,7 @@ const BOUNDS = {
 /** Wait that a client is asked for when too many requests wait for a thread, s. */
 const RETRY_AFTER_S = 10;
 
-const share = new TurnShare(LOOP_WORK, setTimeout);
+const share = new TurnShare(TURN_WORK, setTimeout);
 
 /**
  * Reads, plans and answers requests in threads when they would block the event loop. The code is
