@@ -57,12 +57,16 @@ function plan(...flags: string[]): { child: ChildProcess; stdout: Promise<string
 
 const onPlanners = (): string[] => ['--planners', '--redis', redis.url];
 
-/** Waits until this many trials of the queue have results. */
-async function trialsDone(count: number): Promise<void> {
+/**
+ * Waits until this many trials of the queue have results, or the search has ended: the fastest
+ * planners leave only one to a new server.
+ */
+async function trialsDone(count: number, search?: ChildProcess): Promise<void> {
   const queue = new Queue('baton-planner', { connection: { path: redis.socketPath } });
   queue.on('error', () => undefined);
   try {
-    await waitUntil(async () => (await queue.getCompletedCount()) >= count, {
+    const isOver = (): boolean => search !== undefined && search.exitCode !== null;
+    await waitUntil(async () => isOver() || (await queue.getCompletedCount()) >= count, {
       what: `${count} trials have results`,
     });
   } finally {
@@ -71,6 +75,7 @@ async function trialsDone(count: number): Promise<void> {
 }
 
 async function killed(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null) return;
   const gone = new Promise((resolve) => child.once('exit', resolve));
   child.kill('SIGKILL');
   await gone;
@@ -83,13 +88,13 @@ describe('a search on planners', () => {
 
     const first = planner();
     const search = plan(...onPlanners());
-    await trialsDone(2);
+    await trialsDone(2, search.child);
     await killed(first);
     const [second, third] = [planner(), planner()];
-    await trialsDone(4);
+    await trialsDone(4, search.child);
     await redis.kill();
     await redis.start();
-    await trialsDone(2);
+    await trialsDone(2, search.child);
     await killed(third);
     expect(await search.stdout).toBe(local);
     expect(second.exitCode).toBe(null);
@@ -98,7 +103,7 @@ describe('a search on planners', () => {
   it('continues where a killed one stopped', async () => {
     planner();
     const search = plan(...onPlanners());
-    await trialsDone(3);
+    await trialsDone(3, search.child);
     await killed(search.child);
     const local = await plan('--threads', '1').stdout;
     expect(await plan(...onPlanners()).stdout).toBe(local);
