@@ -9,11 +9,11 @@ import { type BatonConfig, defaultConfig } from '@baton/config';
 import { FLOW_POLICY_KINDS } from '@baton/flow-control';
 import type { GenerationRequest } from '@baton/openai';
 import { RandomStream } from '@baton/kernel';
-import { PolicyFaultBook } from '@baton/routing';
+import type { PolicyWatch } from '@baton/placement';
 import { scenarioOf } from '@baton/scenario';
 import type { Transport } from '@baton/transport';
 import { type Workload, WorkloadBuilder } from '@baton/workload';
-import { afterAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import type { ClusterView } from '../../apps/api/src/cluster/cluster-view';
 import { CallClasses } from '../../apps/api/src/http/access/call-classes';
 import { FlowMetrics } from '../../apps/api/src/observers/metrics/flow-metrics';
@@ -22,10 +22,11 @@ import type { Call } from '../../apps/api/src/request/take/call';
 import { ManualWallClock } from '../../libs/clock/test/manual-wall-clock';
 
 /** Calls of modules have no limit of wall time here: a busy machine must change no decision. */
-vi.mock(import('@baton/policy-calls'), async (original) => ({
-  ...(await original()),
-  liveWatch: (onFault) => ({ onFault }),
-}));
+const UNLIMITED: PolicyWatch = {
+  onFault: ({ message }) => {
+    throw new Error(message);
+  },
+};
 
 const FOLDER = mkdtempSync(join(tmpdir(), 'baton-flow-policy-'));
 /** Weighs age, length and service so far of a flow, and draws. */
@@ -90,12 +91,11 @@ async function live(config: BatonConfig, { arrivals, ends }: Facts): Promise<Map
     readyEngines: (stage: string) => (stage === 'aggregated' ? 1 : 0),
     onEngines: () => undefined,
   } as unknown as ClusterView;
-  const faults = new PolicyFaultBook(() => undefined);
   const classes = new CallClasses(config);
   const wall = new ManualWallClock(0);
   const clock = new LiveClock(wall);
   const broker = { isConnected: true, onConnection: () => undefined } as unknown as Transport;
-  const gate = new FlowGate(config, classes, cluster, new FlowMetrics(), faults, clock, broker);
+  const gate = new FlowGate(config, classes, cluster, new FlowMetrics(), UNLIMITED, clock, broker);
   const passes = new Map<number, FlowPass>();
   const passedUs = new Map<number, number>();
   const events = [

@@ -6,12 +6,18 @@ import { type BatonConfig, defaultConfig } from '@baton/config';
 import { BatonError, type EngineJob, type EngineLoad } from '@baton/contract';
 import { chainBlockHashes, RandomStream } from '@baton/kernel';
 import type { GenerationRequest } from '@baton/openai';
-import type { AdmissionPolicy, OwnSpec, PlacementContext, Policy } from '@baton/placement';
-import { buildRouting, type JobRouting, PolicyFaultBook } from '@baton/routing';
+import type {
+  AdmissionPolicy,
+  OwnSpec,
+  PlacementContext,
+  Policy,
+  PolicyWatch,
+} from '@baton/placement';
+import { buildRouting, type JobRouting } from '@baton/routing';
 import { scenarioOf } from '@baton/scenario';
 import { attachInProcess, channels, type Transport } from '@baton/transport';
 import { type Workload, WorkloadBuilder } from '@baton/workload';
-import { afterAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { CallClasses } from '../../apps/api/src/http/access/call-classes';
 import type { AdmissionGate } from '../../apps/api/src/request/admit/admission-gate';
 import { PolicyGate } from '../../apps/api/src/request/admit/policy-gate';
@@ -20,10 +26,11 @@ import type { Call } from '../../apps/api/src/request/take/call';
 import { ManualWallClock, settle } from '../../libs/clock/test/manual-wall-clock';
 
 /** Calls of modules have no limit of wall time here: a busy machine must change no decision. */
-vi.mock(import('@baton/policy-calls'), async (original) => ({
-  ...(await original()),
-  liveWatch: (onFault) => ({ onFault }),
-}));
+const UNLIMITED: PolicyWatch = {
+  onFault: ({ message }) => {
+    throw new Error(message);
+  },
+};
 
 const FOLDER = mkdtempSync(join(tmpdir(), 'baton-own-policies-'));
 /** Weighs loads, prefixes and times of prompts, and draws among the two best engines. */
@@ -173,7 +180,6 @@ function virtualAdmissions(config: BatonConfig, { workload }: Trace): Seen<boole
 
 /** The router of the live API, whose engines publish the loads of the virtual clock. */
 class LiveRouter {
-  readonly faults = new PolicyFaultBook(() => undefined);
   readonly routing: JobRouting;
   private readonly transport: Transport = attachInProcess();
 
@@ -181,9 +187,7 @@ class LiveRouter {
     const wall = new ManualWallClock();
     this.routing = buildRouting({
       ...{ config, transport: this.transport, wall, routerId: 'me', role: 'api' },
-      onPolicyFault: (fault) => {
-        throw new Error(fault.message);
-      },
+      policyWatch: UNLIMITED,
     });
   }
 
@@ -240,7 +244,7 @@ async function liveAdmissions(
   const waiting = { waiting: { prefill: 0, decode: 0, aggregated: 0 } };
   const counts = waiting as unknown as AdmissionGate;
   const classes = new CallClasses(config);
-  const gate = new PolicyGate(config, router.routing, counts, classes, router.faults);
+  const gate = new PolicyGate(config, router.routing, counts, classes, UNLIMITED);
   const admitted: boolean[] = [];
   for (const [row, each] of seen.entries()) {
     await router.publish([each]);

@@ -4,6 +4,8 @@ export const CONFIG = Symbol('config');
 export const LOGGER = Symbol('logger');
 /** Routes jobs into queues: `JobRouting`. */
 export const ROUTING = Symbol('routing');
+/** Calls the user's own policies: `PolicyWatch`. */
+export const POLICY_WATCH = Symbol('policy-watch');
 export const API_IDENTITY = Symbol('api-identity');
 
 export interface ApiIdentity {

@@ -31,7 +31,7 @@ describe('PolicyRouting', () => {
     transport = attachInProcess(hub);
     routing = new PolicyRouting({
       ...{ config: defaultConfig(config), transport, wall },
-      ...{ routerId: 'me', role: 'api', onPolicyFault: () => undefined },
+      ...{ routerId: 'me', role: 'api', policyWatch: { onFault: () => undefined } },
     });
     await routing.start();
   }
@@ -230,7 +230,7 @@ describe('buildRouting', () => {
     expect(needsLoads(whole)).toBe(isOn);
     const routing = buildRouting({
       ...{ config: whole, transport: attachInProcess(), wall: new ManualWallClock() },
-      ...{ routerId: 'me', role: 'api', onPolicyFault: () => undefined },
+      ...{ routerId: 'me', role: 'api', policyWatch: { onFault: () => undefined } },
     });
     expect(routing).toBeInstanceOf(isOn ? PolicyRouting : SharedQueues);
   });

@@ -8,7 +8,7 @@ import {
   type ArrivalChoice,
   Placer,
   PoolEstimate,
-  type PolicyFault,
+  type PolicyWatch,
   type PlacementContext,
   type PlacementRequest,
   predictTtftUs,
@@ -17,7 +17,6 @@ import {
   promptBlocks,
   SHARED_QUEUE,
 } from '@baton/placement';
-import { liveWatch } from '@baton/policy-calls';
 import { prefillUs } from '@baton/step-time';
 import { channels, type Transport, type Unsubscribe } from '@baton/transport';
 import { EngineBoard } from './engine-board';
@@ -49,8 +48,8 @@ export interface PolicyRoutingOptions {
   /** Names the random stream: a policy's draws depend on seed and role. */
   readonly role: 'api' | Stage;
   readonly wall: WallClock;
-  /** A user's own policy made no choice. */
-  readonly onPolicyFault: (fault: PolicyFault) => void;
+  /** Calls a user's own policy, and notes when it makes no choice. */
+  readonly policyWatch: PolicyWatch;
 }
 
 /**
@@ -126,11 +125,11 @@ export class PolicyRouting implements JobRouting {
   }
 
   private newPlacer(): Placer {
-    const { config, role, onPolicyFault } = this.options;
+    const { config, role, policyWatch } = this.options;
     // An API draws what the virtual clock draws. The policies of workers place other requests.
     const name = role === 'api' ? 'placement' : `placement ${role}`;
     const random = RandomStream.root(config.seed).stream(name);
-    return new Placer(this.spec, random, liveWatch(onPolicyFault));
+    return new Placer(this.spec, random, policyWatch);
   }
 
   async stop(): Promise<void> {

@@ -201,10 +201,11 @@ export class WorkerHosts {
     checkExtrapolation(given, role, { everyBatch: true });
     const routerId = `${role}-${randomUUID().slice(0, 12)}`;
     const onPolicyFault = faultReporter(transport, (message) => this.options.log.warn(message));
-    const options = watchedScheduling(given.options, liveWatch(onPolicyFault));
+    const policyWatch = liveWatch(onPolicyFault);
+    const options = watchedScheduling(given.options, policyWatch);
     const setup = { ...given, options };
     const { wall } = this;
-    const routing = buildRouting({ config, transport, routerId, role, wall, onPolicyFault });
+    const routing = buildRouting({ config, transport, routerId, role, wall, policyWatch });
     await routing.start();
     return { setup, routing };
   }

@@ -2,7 +2,8 @@ import { SystemWallClock } from '@baton/clock';
 import { type BatonConfig, LiveSettings } from '@baton/config';
 import { buildRouting, type JobRouting, PolicyFaultBook } from '@baton/routing';
 import type { Logger } from '@baton/telemetry';
-import type { PolicyFault } from '@baton/placement';
+import { liveWatch } from '@baton/policy-calls';
+import type { PolicyFault, PolicyWatch } from '@baton/placement';
 import { channels, type Transport } from '@baton/transport';
 import {
   Global,
@@ -11,7 +12,15 @@ import {
   type OnApplicationShutdown,
   type OnModuleInit,
 } from '@nestjs/common';
-import { API_IDENTITY, type ApiIdentity, CONFIG, LOGGER, ROUTING, TRANSPORT } from '../tokens';
+import {
+  API_IDENTITY,
+  type ApiIdentity,
+  CONFIG,
+  LOGGER,
+  POLICY_WATCH,
+  ROUTING,
+  TRANSPORT,
+} from '../tokens';
 import { AdapterRegistry } from './adapters/adapter-registry';
 import { ClusterView } from './cluster-view';
 import { ExposedEngines } from './exposed-engines';
@@ -27,9 +36,10 @@ const PROVIDERS = [
   ModelCatalog,
   Submitter,
   { provide: PolicyFaultBook, inject: [LOGGER], useFactory: faultBookOf },
+  { provide: POLICY_WATCH, inject: [PolicyFaultBook], useFactory: policyWatchOf },
   {
     provide: ROUTING,
-    inject: [CONFIG, TRANSPORT, API_IDENTITY, PolicyFaultBook],
+    inject: [CONFIG, TRANSPORT, API_IDENTITY, POLICY_WATCH],
     useFactory: routingOf,
   },
   { provide: LiveSettings, inject: [CONFIG, TRANSPORT, LOGGER], useFactory: settingsOf },
@@ -67,12 +77,15 @@ function faultBookOf(log: Logger): PolicyFaultBook {
   return new PolicyFaultBook((message) => log.warn(message));
 }
 
-type RoutingParts = [BatonConfig, Transport, ApiIdentity, PolicyFaultBook];
+function policyWatchOf(faults: PolicyFaultBook): PolicyWatch {
+  return liveWatch((fault) => faults.add(fault));
+}
 
-function routingOf(...[config, transport, identity, faults]: RoutingParts): JobRouting {
-  const onPolicyFault = faults.add.bind(faults);
+type RoutingParts = [BatonConfig, Transport, ApiIdentity, PolicyWatch];
+
+function routingOf(...[config, transport, identity, policyWatch]: RoutingParts): JobRouting {
   const where = { routerId: identity.apiId, role: 'api', wall: new SystemWallClock() } as const;
-  return buildRouting({ config, transport, ...where, onPolicyFault });
+  return buildRouting({ config, transport, ...where, policyWatch });
 }
 
 function settingsOf(config: BatonConfig, transport: Transport, log: Logger): LiveSettings {

@@ -12,16 +12,14 @@ import {
 } from '@baton/flow-control';
 import { type Micros, RandomStream, usToMs, usToSeconds } from '@baton/kernel';
 import type { GenerationRequest } from '@baton/openai';
-import { retryAfterSeconds } from '@baton/placement';
-import { liveWatch } from '@baton/policy-calls';
-import { PolicyFaultBook } from '@baton/routing';
+import { type PolicyWatch, retryAfterSeconds } from '@baton/placement';
 import type { Transport } from '@baton/transport';
 import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import { ClusterView } from '../../cluster/cluster-view';
 import type { Charge } from '../../http/access/rate-limits';
 import { CallClasses } from '../../http/access/call-classes';
 import { FlowMetrics } from '../../observers/metrics/flow-metrics';
-import { CONFIG, TRANSPORT } from '../../tokens';
+import { CONFIG, POLICY_WATCH, TRANSPORT } from '../../tokens';
 import type { Call } from '../take/call';
 import { DrainRate } from './admission-gate';
 
@@ -74,14 +72,13 @@ export class FlowGate implements OnApplicationShutdown {
     private readonly classes: CallClasses,
     private readonly cluster: ClusterView,
     private readonly metrics: FlowMetrics,
-    @Inject(PolicyFaultBook) faults: PolicyFaultBook,
+    @Inject(POLICY_WATCH) watch: PolicyWatch,
     private readonly clock: LiveClock,
     @Inject(TRANSPORT) private readonly transport: Transport,
   ) {
     const spec = flowControlSpec(config);
     const limits = spec?.limits ?? NO_LIMITS;
     const random = RandomStream.root(config.seed).stream('flow control');
-    const watch = liveWatch(faults.add.bind(faults));
     const parts = { timeoutUs: limits.timeoutUs, random, watch };
     const policy: FlowPolicy = buildFlowPolicy(spec?.policy ?? 'fcfs', parts);
     this.isOn = spec !== undefined;

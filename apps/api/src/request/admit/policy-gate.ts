@@ -6,13 +6,13 @@ import {
   type AdmissionContext,
   type AdmissionPolicy,
   buildAdmission,
+  type PolicyWatch,
   retryAfterSeconds,
 } from '@baton/placement';
-import { liveWatch } from '@baton/policy-calls';
-import { type JobRouting, PolicyFaultBook, type PromptFacts } from '@baton/routing';
+import type { JobRouting, PromptFacts } from '@baton/routing';
 import { Inject, Injectable } from '@nestjs/common';
 import { CallClasses } from '../../http/access/call-classes';
-import { CONFIG, ROUTING } from '../../tokens';
+import { CONFIG, POLICY_WATCH, ROUTING } from '../../tokens';
 import { cacheSalt, type Route } from '../route/route';
 import type { Call } from '../take/call';
 import { AdmissionGate } from './admission-gate';
@@ -43,11 +43,10 @@ export class PolicyGate {
     @Inject(ROUTING) private readonly routing: JobRouting,
     private readonly gate: AdmissionGate,
     private readonly classes: CallClasses,
-    @Inject(PolicyFaultBook) faults: PolicyFaultBook,
+    @Inject(POLICY_WATCH) watch: PolicyWatch,
   ) {
     const spec = admissionSpec(config);
     const random = RandomStream.root(config.seed).stream('admission');
-    const watch = liveWatch(faults.add.bind(faults));
     this.policyOf = spec && buildAdmission(spec, random, watch);
     this.refusal = spec?.kind === 'own' ? 'admission_refused' : 'slo_unattainable';
     this.usPerSecond = US_PER_SECOND * config.speedup;
