@@ -41,7 +41,7 @@ export class RedisLink {
   private lastError = 'no answer';
   private readonly listeners: ((event: LinkEvent) => void)[] = [];
   private readonly restorers: Restorer[] = [];
-  private waiters: (() => void)[] = [];
+  private readonly waiters: (() => void)[] = [];
   private heartbeat: Beat | undefined;
   private beats = 0;
   readonly punctuality: Punctuality;
@@ -113,10 +113,8 @@ export class RedisLink {
 
   /**
    * Like `call`, for commands that a client waits for and whose late effect does no harm. A server
-   * without any answer for `silenceMs` counts as lost, and no further command is sent until it
-   * answers again.
-   *
-   * @param bytes size of what is sent; a busy machine takes long to copy megabytes
+   * without any answer for `silenceMs`, and the time that it may take for the `bytes` sent, counts
+   * as lost, and no further command is sent until it answers again.
    */
   ask<T>(what: string, send: () => Promise<T>, bytes = 0): Promise<T> {
     if (this.isSilent) return Promise.reject(new TransportUnavailable(`${what}: no answer`));
@@ -232,9 +230,7 @@ export class RedisLink {
   }
 
   private release(): void {
-    const waiters = this.waiters;
-    this.waiters = [];
-    for (const resolve of waiters) resolve();
+    for (const resolve of this.waiters.splice(0)) resolve();
   }
 
   private emit(event: LinkEvent): void {
