@@ -212,7 +212,8 @@ export class AsyncRunner extends LaidRunner {
     [this.current, this.next] = [this.next, this.current];
     this.next.isFormed = false;
     if (!this.current.isFormed) return;
-    for (const seq of batch.joined) this.joined.push(seq);
+    // The handle of one that was aborted since the batch was formed may name another sequence.
+    for (const seq of batch.joined) if (!hasEnded(seq)) this.joined.push(seq);
     this.decode.advance();
     if (speculation === undefined) batch.countResumed();
     else speculation.giveBursts(this.decode, accounts);

@@ -120,6 +120,26 @@ describe('with async scheduling', () => {
     expect(test.step()).toMatchObject({ emitted: ['a', 'r'], firstTokens: ['r'] });
   });
 
+  it('a pull aborted in a batch formed ahead leaves no first token to the next of its handle', () => {
+    const test = asyncEngine();
+    test.submit('a', { outputTokens: 1, endReason: 'stop' });
+    test.submit('r', { mode: 'remote-prefill', outputTokens: 1, endReason: 'stop' });
+    test.reserve();
+    expect(test.end().finished).toEqual(['a']);
+    const handle = test.handle('r');
+    test.engine.kvArrived(handle);
+    // The row of `a` whose token is dropped, while the batch with `r` is formed.
+    test.engine.beginStep(test.nowUs);
+    test.engine.abort(handle);
+    test.nowUs = test.engine.endStep().endUs;
+    test.engine.beginStep(test.nowUs);
+    test.submit('b', { outputTokens: 2, ...LENGTH });
+    test.submit('c', { outputTokens: 2, ...LENGTH });
+    expect([test.handle('b'), test.handle('c')]).toContain(handle);
+    expect(test.end().firstTokens).toEqual([]);
+    expect(test.runToRest().flatMap(({ firstTokens }) => firstTokens)).toEqual(['b', 'c']);
+  });
+
   it('reports possible room as soon as the next batch has admitted', () => {
     const test = asyncEngine();
     test.submit('a', { outputTokens: 3, ...LENGTH });
