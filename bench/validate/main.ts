@@ -31,9 +31,12 @@ const SERVING = [
   'No constant is fitted to them. Some effects of the model were added after a look at these ',
   "errors: MiniMax's router in 32 bits, norms in the all-reduce, gpt-oss's padded experts, ",
   "SGLang's launching of prefill and its prompts first, the settings of published scripts, and ",
-  'the turns and limits of decode engines. Only other points can test these effects. Aims: a mean ',
-  'absolute error of 12 % in TPOT (vLLM 8 %), 20 % in TTFT with up to four clients, 40 % for ',
-  'racks. [validation-serving.csv](validation-serving.csv) has every point.',
+  'the turns and limits of decode engines. Only other points can test these effects. The power ',
+  'limit of H100 and H200 was tried on these points before its constants were measured on our ',
+  'own GPUs. Aims: a mean absolute error of 12 % in TPOT and in throughput (vLLM 8 %, racks ',
+  '40 %), 20 % in TTFT with up to four clients. Throughput is that of a closed loop: its clients ',
+  'over the time of a mean request. ',
+  '[validation-serving.csv](validation-serving.csv) has every point.',
 ].join('');
 
 const HEAD =

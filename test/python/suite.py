@@ -158,6 +158,18 @@ class AMeasurement(unittest.TestCase):
         self.assertEqual(ended.stderr, "baton.measure: PyTorch is missing. Install torch.\n")
         self.assertEqual(ended.returncode, 1)
 
+    def test_measures_long_runs_on_a_gpu_only(self):
+        with tempfile.TemporaryDirectory() as folder:
+            Path(folder, "config.json").write_text(json.dumps(self.LLAMA))
+            flags = ["--system", "own", "--parts", "long", "--device", "cpu"]
+            ended = subprocess.run(
+                [sys.executable, "-m", "baton.measure", "--model", folder, "--out", folder, *flags],
+                capture_output=True,
+                text=True,
+            )
+        self.assertEqual(ended.stderr, "baton.measure: --parts long needs a GPU.\n")
+        self.assertEqual(ended.returncode, 2)
+
 
 def episode(env, seed: int, choose) -> tuple[list, float, dict]:
     """The observations, the sum of the rewards and the summary of one episode."""

@@ -1,5 +1,5 @@
 import { type Coverage, type ErrorPoint, systemClassOf } from '@baton/error-bars';
-import type { ServingResult } from '../serving/serving-run';
+import { requestMs, type ServingResult } from '../serving/serving-run';
 
 /**
  * TTFT, TPOT and request latencies of each run of the scoreboard, as `baton replay` reports them.
@@ -9,13 +9,12 @@ export function errorPoints(results: readonly ServingResult[]): ErrorPoint[] {
   return sound.filter(({ method }) => method === 'composed').flatMap(pointsOf);
 }
 
-function pointsOf({ point, tpotMs, ttftMs }: ServingResult): ErrorPoint[] {
-  const gaps = (point.outputTokens * (1 + point.shortest)) / 2 - 1;
-  const whole = (ttft: number, tpot: number): number => ttft + gaps * tpot;
+function pointsOf(result: ServingResult): ErrorPoint[] {
+  const { point, tpotMs, ttftMs } = result;
   const ratios = [
     ['ttft', point.ttftMs / ttftMs],
     ['tpot', point.tpotMs / tpotMs],
-    ['e2el', whole(point.ttftMs, point.tpotMs) / whole(ttftMs, tpotMs)],
+    ['e2el', requestMs(point, point) / requestMs(point, result)],
   ] as const;
   const common = {
     group: point.group,

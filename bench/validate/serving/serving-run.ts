@@ -15,6 +15,15 @@ export interface ServingResult {
   readonly method: string;
 }
 
+/** Time of a mean request in ms, with a mean time to its first token and per further token. */
+export function requestMs(
+  { outputTokens, shortest }: ServingPoint,
+  { ttftMs, tpotMs }: Pick<ServingResult, 'ttftMs' | 'tpotMs'>,
+): number {
+  const gaps = (outputTokens * (1 + shortest)) / 2 - 1;
+  return ttftMs + gaps * tpotMs;
+}
+
 /** Requests per client, as in InferenceX; the first of each is a burst. */
 const ROUNDS = 10;
 const REQUESTS_MIN = 16;

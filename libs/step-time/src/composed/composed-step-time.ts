@@ -5,6 +5,7 @@ import { TokenLine } from '../port/token-line';
 import type { OutsideRange } from '../port/valid-range';
 import { DecodeSurface } from './decode-surface';
 import type { StepKind } from './measured-ends';
+import { settledPart } from './power-limit';
 import type { Line, TabulatedStep } from './tabulated-step';
 
 export interface ComposedOptions {
@@ -35,6 +36,8 @@ export class ComposedStepTime implements StepTimeModel {
   private readonly mixedLinear: TokenLine;
   /** Undefined when ranks share nothing. */
   private readonly ofAllRanks: PiecewiseLinear | undefined;
+  /** Undefined where the power limit of the GPU was not measured. */
+  private readonly atPowerLimit: PiecewiseLinear | undefined;
   private readonly head: PiecewiseLinear;
   private readonly surface: DecodeSurface;
   private readonly overheadUs: number;
@@ -54,8 +57,9 @@ export class ComposedStepTime implements StepTimeModel {
     this.promptFloorUs = options.promptFloorUs;
     this.decodeLinear = lineOf(step.linear.decode, options.cudaGraphSizes);
     this.mixedLinear = lineOf(step.linear.mixed, options.cudaGraphSizes);
-    const { ofAllRanks } = step;
+    const { ofAllRanks, atPowerLimit } = step;
     this.ofAllRanks = ofAllRanks && new PiecewiseLinear(ofAllRanks.at, ofAllRanks.us);
+    this.atPowerLimit = atPowerLimit && new PiecewiseLinear(atPowerLimit.at, atPowerLimit.us);
     this.head = new PiecewiseLinear(step.head.at, step.head.us);
     this.surface = new DecodeSurface(step.decode, (sequences) => this.decodeFixedUs(sequences));
   }
@@ -76,7 +80,16 @@ export class ComposedStepTime implements StepTimeModel {
     if (prefillTokens === 0) return other + decode;
     const own = other + this.prefillUs(batch) + this.mixedDecodeFactor * decode;
     const whole = own + this.byOtherRanksUs(tokens, batch.expertTokens);
-    return Math.max(whole, this.promptFloorUs);
+    return Math.max(whole + this.byPowerLimitUs(tokens, whole), this.promptFloorUs);
+  }
+
+  /**
+   * What a step with prompts takes longer because the GPU lowers its clocks. Steps that only decode
+   * are left out: they wait for memory.
+   */
+  private byPowerLimitUs(tokens: number, stepUs: number): number {
+    const settledUs = this.atPowerLimit?.at(tokens) ?? 0;
+    return settledUs === 0 ? 0 : settledUs * settledPart(stepUs);
   }
 
   /**

@@ -18,7 +18,13 @@ function partsOf(gpuName: string, dp: number, framework: Framework = 'trtllm'): 
   const model = servedIn(findModel('DeepSeek-V3'), gpu, { quantization: 'nvfp4' });
   const placement: EnginePlacement = { model, gpu, tp: 1, dp, expertParallel: true };
   const tables = OperatorTables.of(gpu.operators!, { read: readShipped })!;
-  return { placement, tables, ends: new MeasuredEnds(), ...kernelsOf({ framework }) };
+  return {
+    placement,
+    tables,
+    ends: new MeasuredEnds(),
+    isAtPowerLimit: false,
+    ...kernelsOf({ framework }),
+  };
 }
 
 function routed(parts: StepParts, isDecodeOnly = true) {

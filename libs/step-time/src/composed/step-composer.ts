@@ -20,6 +20,7 @@ import { type KernelChoice, kernelsOf } from './kernel-choice';
 import { MeasuredEnds, type StepKind, type TokenEnds } from './measured-ends';
 import { normsApart, tokensNormedInAllReduce } from './norm-in-all-reduce';
 import { paddingOfExperts } from './padded-experts';
+import { hasPowerLimit } from './power-limit';
 import { samplerOf } from './sampler-part';
 import type { StepOperator } from './step-operator';
 import {
@@ -56,15 +57,18 @@ export class StepComposer {
   private readonly ends = new MeasuredEnds();
 
   /**
-   * @param choice of framework, fusions and expert kernels; unset: vLLM's defaults
+   * @param kernels choice of framework, fusions and expert kernels; unset: vLLM's defaults
+   * @param isAtPowerLimit whether the GPU has long been at its power limit
    * @throws Uncovered when the tables lack operators of the deployment
    */
   constructor(
     private readonly placement: EnginePlacement,
     private readonly tables: OperatorTables,
-    choice: KernelChoice = {},
+    private readonly kernels: KernelChoice = {},
+    private readonly isAtPowerLimit = false,
   ) {
-    const parts: StepParts = { placement, tables, ends: this.ends, ...kernelsOf(choice) };
+    const given = { placement, tables, ends: this.ends, isAtPowerLimit };
+    const parts: StepParts = { ...given, ...kernelsOf(kernels) };
     this.fusedTokens = tokensNormedInAllReduce(parts);
     this.normsApart = normsApart(parts);
     this.paddingUs = paddingOfExperts(parts);
@@ -82,6 +86,13 @@ export class StepComposer {
     this.head = hasOutputHead(model) ? head : () => 0;
     const reduce = tp > 1 ? needed(tables.allReduce(), 'all-reduce') : undefined;
     this.reduceUs = (tokens) => reduce?.timeUs(tp, tokens * model.hidden) ?? 0;
+  }
+
+  /** The same steps on a GPU that has long been at its power limit; undefined: not measured. */
+  get atPowerLimit(): StepComposer | undefined {
+    const { placement, tables, kernels } = this;
+    if (this.isAtPowerLimit || !hasPowerLimit(placement.gpu.operators)) return undefined;
+    return new StepComposer(placement, tables, kernels, true);
   }
 
   /** Tokens at which matrix products were measured: between them times are straight lines. */

@@ -4,6 +4,7 @@ import { FUSIONS } from './framework';
 import type { Kernels } from './kernel-choice';
 import type { MeasuredEnds } from './measured-ends';
 import { linearLayersOf, type LinearLayers, type LinearShape } from './linear-layers';
+import { atPowerLimit } from './power-limit';
 import { Uncovered } from './uncovered';
 
 /** The inputs of every part of a step. */
@@ -12,6 +13,8 @@ export interface StepParts extends Kernels {
   readonly tables: OperatorTables;
   /** Where the measured ranges of the operators in use end. */
   readonly ends: MeasuredEnds;
+  /** Matrix products take what they take at the power limit of the GPU. */
+  readonly isAtPowerLimit: boolean;
 }
 
 const FORMAT_NAMES = {
@@ -38,11 +41,13 @@ export function linearOf(layers: LinearLayers, shape: LinearShape, ends?: Measur
 
 /** @throws Uncovered when no table has the format */
 export function layersOf(
-  { tables }: StepParts,
+  parts: StepParts,
   format: Parameters<typeof linearLayersOf>[1],
 ): LinearLayers {
-  const layers = linearLayersOf(tables, format);
-  if (layers !== undefined) return layers;
+  const layers = linearLayersOf(parts.tables, format);
+  if (layers !== undefined) {
+    return parts.isAtPowerLimit ? atPowerLimit(layers, parts, format) : layers;
+  }
   throw new Uncovered(`no matrix products in ${FORMAT_NAMES[format]} were measured on this GPU`);
 }
 

@@ -15,6 +15,11 @@ export interface TabulatedStep {
    * each; unset when ranks share nothing.
    */
   readonly ofAllRanks?: Line;
+  /**
+   * What the mixed line takes longer on a GPU that has long been at its power limit, by tokens;
+   * unset when that was not measured.
+   */
+  readonly atPowerLimit?: Line;
   /** The output head and the sampler by rows. */
   readonly head: Line;
   /** Decode attention: `us[i][j]` of sequences[i] with a mean context of contexts[j] tokens. */
@@ -78,11 +83,12 @@ export function tabulate(composer: StepComposer, limits: TabulateLimits): Tabula
         ...[composer.around(tokens), composer.choice(tokens)],
       ]),
     );
-  const { ofAllRanks } = composer;
+  const { ofAllRanks, atPowerLimit: limited } = composer;
   const mixed = linear(false);
   return {
     linear: { decode: composer.isAlikeWithPrompts ? mixed : linear(true), mixed },
     ...(ofAllRanks && { ofAllRanks: line(from(STEP_TOKENS_MAX), ofAllRanks) }),
+    ...(limited && { atPowerLimit: differences(composer, limited, mixed.at) }),
     head: line(from(SEQUENCES_MAX), (rows) =>
       totalUs([composer.outputHead(rows), composer.sampler(rows)]),
     ),
@@ -114,6 +120,15 @@ export function tabulate(composer: StepComposer, limits: TabulateLimits): Tabula
         composer.attention.isMeasuredPrefill({ prompts: 1, length, cached: 0 }),
       ),
     },
+  };
+}
+
+/** What steps of so many tokens, not only decoding, take longer when put together by `limited`. */
+function differences(composer: StepComposer, limited: StepComposer, at: readonly number[]): Line {
+  const usAt = (by: StepComposer, tokens: number) => totalUs(by.linear(tokens, false));
+  return {
+    at,
+    us: at.map((tokens) => rounded(usAt(limited, tokens) - usAt(composer, tokens))),
   };
 }
 

@@ -17,6 +17,8 @@ def main(given: list[str]) -> int:
     args = _parser().parse_args(given)
     try:
         shapes = read_shapes(args.model, args.tp)
+        if args.device == "cpu" and args.parts == "long":
+            raise BatonError("--parts long needs a GPU.", 2)
         torch = _torch(args.device)
         args.out.mkdir(parents=True, exist_ok=True)
     except BatonError as error:
@@ -57,9 +59,10 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--seconds", type=float, default=600, help="time limit of each part (600)")
     parser.add_argument(
         "--parts",
-        choices=("operators", "steps", "both", "cold"),
+        choices=("operators", "steps", "both", "cold", "long"),
         default="both",
-        help="what to measure; cold: kernels with and without a warm L2 cache (both)",
+        help="what to measure; cold: kernels with and without a warm L2 cache; long: kernels in "
+        "short and in long runs, on a GPU only (both)",
     )
     parser.add_argument(
         "--device", choices=("cuda", "cpu"), default="cuda", help="cpu tries the program (cuda)"
@@ -79,6 +82,7 @@ def _torch(device: str):
 
 def _measure(args: argparse.Namespace, shapes, torch) -> None:
     from .cold import write_cold
+    from .long_runs import write_long_runs
     from .steps import StepLog
     from .tables import Tables, write_tables
 
@@ -88,6 +92,9 @@ def _measure(args: argparse.Namespace, shapes, torch) -> None:
     if args.parts == "cold":
         _say("kernels with and without a warm cache, about a minute")
         write_cold(args.out / "cold.csv", args.device)
+    if args.parts == "long":
+        _say(f"kernels in short and in long runs, at most {args.seconds:g} s")
+        write_long_runs(args.out / "long.csv", args.device, args.seconds)
     if args.parts in ("steps", "both"):
         _say(f"steps, at most {args.seconds:g} s")
         log = StepLog(args.out / "steps.jsonl", args.repeats, monotonic() + args.seconds)

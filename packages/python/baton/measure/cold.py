@@ -55,19 +55,19 @@ def _products(device: str) -> Iterator[tuple]:
     for format_name, width in _FORMATS.items():
         for n, k in _MATRICES:
             copies = max(2, min(_COPIES_MAX, -(-_ROTATED_BYTES // (n * k * width))))
-            weights = [_weight(n, k, format_name, device) for _ in range(copies)]
+            weights = [weight_of(n, k, format_name, device) for _ in range(copies)]
             for m in _TOKENS:
-                call = _product(torch.randn(m, k, device=device, dtype=torch.bfloat16), format_name)
+                call = product(torch.randn(m, k, device=device, dtype=torch.bfloat16), format_name)
                 times = _warm_and_cold(call, weights)
                 yield ("gemm", format_name, n, k, m, n * k * width, *times)
 
 
-def _weight(n: int, k: int, format_name: str, device: str) -> torch.Tensor:
+def weight_of(n: int, k: int, format_name: str, device: str) -> torch.Tensor:
     weight = torch.randn(n, k, device=device, dtype=torch.bfloat16)
     return weight.to(FP8) if format_name == "fp8" else weight
 
 
-def _product(x: torch.Tensor, format_name: str) -> Callable[[torch.Tensor], torch.Tensor]:
+def product(x: torch.Tensor, format_name: str) -> Callable[[torch.Tensor], torch.Tensor]:
     if format_name == "bf16":
         return lambda weight: F.linear(x, weight)
     quantised = x.to(FP8)

@@ -15,21 +15,21 @@ def durations_us(call: Callable[[], object], *, repeats: int, max_seconds: float
     if not torch.cuda.is_available():
         call()
         return [_wall_us(call) for _ in range(2)]
-    graph = _captured(call)
-    first = _replay_us(graph.replay)
+    graph = captured(call)
+    first = replay_us(graph.replay)
     count = max(5, min(repeats, int(max_seconds * 1e6 / first)))
-    return [_replay_us(graph.replay) for _ in range(count)]
+    return [replay_us(graph.replay) for _ in range(count)]
 
 
 def eager_us(call: Callable[[], object]) -> float:
     """The median time of a call that is launched kernel by kernel, in µs."""
     for _ in range(_WARM_UPS):
         call()
-    once = _replay_us if torch.cuda.is_available() else _wall_us
+    once = replay_us if torch.cuda.is_available() else _wall_us
     return sorted(once(call) for _ in range(9))[4]
 
 
-def _captured(call: Callable[[], object]) -> torch.cuda.CUDAGraph:
+def captured(call: Callable[[], object]) -> torch.cuda.CUDAGraph:
     stream = torch.cuda.Stream()
     stream.wait_stream(torch.cuda.current_stream())
     with torch.cuda.stream(stream):
@@ -44,7 +44,7 @@ def _captured(call: Callable[[], object]) -> torch.cuda.CUDAGraph:
     return graph
 
 
-def _replay_us(replay: Callable[[], object]) -> float:
+def replay_us(replay: Callable[[], object]) -> float:
     start = torch.cuda.Event(enable_timing=True)
     end = torch.cuda.Event(enable_timing=True)
     start.record()
