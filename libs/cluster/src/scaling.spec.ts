@@ -175,21 +175,23 @@ describe('INV-1: a cluster that scales at random', () => {
     expect(Math.max(...counts)).toBe(5);
   });
 
-  it.each(['hpa:itl=3ms:down-window=0', 'hpa:ttft=20ms+kv=0.3:down-window=100ms', 'wva'])(
-    'decides the same with leaps and without (%s)',
-    (autoscaler) => {
-      fc.assert(
-        fc.property(workloads, fc.integer({ min: 0, max: 1e6 }), (requests, seed) => {
-          const scenario = scaled(requests, { ...both, autoscaler }, seed);
-          const leaping = run(scenario);
-          const single = run({ ...scenario, leap: false });
-          expect(leaping.scaling).toEqual(single.scaling);
-          expect(leaping.log).toEqual(single.log);
-        }),
-        { numRuns: runsOf(30) },
-      );
-    },
-  );
+  it.each([
+    'hpa:itl=3ms:down-window=0',
+    'hpa:ttft=20ms+kv=0.3:down-window=100ms',
+    'wva',
+    'wva-tokens',
+  ])('decides the same with leaps and without (%s)', (autoscaler) => {
+    fc.assert(
+      fc.property(workloads, fc.integer({ min: 0, max: 1e6 }), (requests, seed) => {
+        const scenario = scaled(requests, { ...both, autoscaler }, seed);
+        const leaping = run(scenario);
+        const single = run({ ...scenario, leap: false });
+        expect(leaping.scaling).toEqual(single.scaling);
+        expect(leaping.log).toEqual(single.log);
+      }),
+      { numRuns: runsOf(30) },
+    );
+  });
 });
 
 /** Initial engines are ready from the start without a state change. */

@@ -90,7 +90,7 @@ describe('baton policy test', () => {
     const all = await rows('scaling', path, '--max', '2P2D', '--scale-interval', '1');
     expect(all.map(({ policy }) => policy)).toEqual([
       ...['least.mjs', 'static 1P1D', 'static 2P2D'],
-      ...['hpa:ttft', 'keda', 'wva', 'sla', 'sla-load'],
+      ...['hpa:ttft', 'keda', 'wva', 'wva-tokens', 'sla', 'sla-load'],
     ]);
     const hours = new Map(all.map((row) => [row.policy, row.gpu_hours!]));
     expect(hours.get('least.mjs')).toBe(hours.get('static 1P1D'));

@@ -44,7 +44,7 @@ export interface PolicyKind {
 }
 
 /** Autoscalers that need no argument and do not know the future. */
-const AUTOSCALERS = ['hpa:ttft', 'keda', 'wva', 'sla', 'sla-load'];
+const AUTOSCALERS = ['hpa:ttft', 'keda', 'wva', 'wva-tokens', 'sla', 'sla-load'];
 
 const KINDS = {
   placement: {

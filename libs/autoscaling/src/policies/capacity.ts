@@ -43,6 +43,10 @@ export class EngineCapacity {
     return this.facts.maxNumBatchedTokens;
   }
 
+  get maxNumSeqs(): number {
+    return this.facts.maxNumSeqs;
+  }
+
   /** Size of its KV cache, in tokens. */
   get kvTokens(): number {
     return this.facts.kvTokens;

@@ -10,6 +10,7 @@ import { Saturation } from '../policies/saturation';
 import { Scheduled } from '../policies/schedule';
 import { SlaLoad } from '../policies/sla-load';
 import { SlaPlanner } from '../policies/sla-planner';
+import { TokenCapacity } from '../policies/token-capacity';
 import type { WindowCounts } from '../policies/window-counts';
 import type { ScalePolicy } from '../policy';
 import type { AutoscalerSpec } from './spec';
@@ -36,6 +37,8 @@ export function buildAutoscaler(spec: AutoscalerSpec, world: AutoscalerWorld): S
       return new Scheduled(spec);
     case 'wva':
       return new Saturation(spec);
+    case 'wva-tokens':
+      return new TokenCapacity(spec, world.capacities);
     case 'switch':
       return new RoleSwitch(spec);
     case 'sla':

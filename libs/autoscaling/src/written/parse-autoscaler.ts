@@ -9,13 +9,14 @@ import { PREDICTORS } from '../policies/load-predictor';
 import type { RatioSpec } from '../policies/ratio';
 import { DEFAULT_SATURATION, type SaturationSpec } from '../policies/saturation';
 import { DAY_US, type ScheduleEntry, type ScheduleSpec } from '../policies/schedule';
+import { DEFAULT_TOKEN_CAPACITY, type TokenCapacitySpec } from '../policies/token-capacity';
 import { ROLES } from '../sample';
 import type { AutoscalerSpec, Objectives } from './spec';
 import { secondsIn, WrittenOptions } from './written-options';
 
 /** Tolerance of the kube-controller-manager: --horizontal-pod-autoscaler-tolerance. */
 const HPA_TOLERANCE = 0.1;
-const NAMES = 'hpa, keda, ratio, schedule, sla, sla-load, wva, switch, oracle';
+const NAMES = 'hpa, keda, ratio, schedule, sla, sla-load, wva, wva-tokens, switch, oracle';
 /** Minimum interval in s, as for scale_interval. */
 const SHORTEST_INTERVAL = 0.1;
 const DEFAULT_TTFT_SECONDS = METRIC_FACTS.ttft.target;
@@ -23,7 +24,8 @@ const DEFAULT_ITL_SECONDS = METRIC_FACTS.itl.target;
 
 /**
  * Reads `hpa:ttft=2s`, `hpa:ttft@prefill+kv=0.7@decode:down-window=60s`, `keda:5`,
- * `ratio:1P3D:kv=0.7`, `schedule:0h=1P1D+8h=4P8D`, `sla`, `sla-load`, `wva`, `switch` or `oracle`.
+ * `ratio:1P3D:kv=0.7`, `schedule:0h=1P1D+8h=4P8D`, `sla`, `sla-load`, `wva`, `wva-tokens`, `switch`
+ * or `oracle`.
  *
  * @throws AutoscalerError
  */
@@ -42,6 +44,8 @@ export function parseAutoscaler(text: string, objectives: Objectives = {}): Auto
       return schedule(parts[0] ?? '', options(1));
     case 'wva':
       return saturation(options(0));
+    case 'wva-tokens':
+      return tokenCapacity(options(0));
     case 'sla':
       return sla(options(0), objectives);
     case 'sla-load':
@@ -195,6 +199,23 @@ function saturation(options: WrittenOptions): SaturationSpec {
   };
   options.end();
   return spec;
+}
+
+/** The part of a capacity that a threshold may be, for options that divide by it. */
+const PART: readonly [number, number] = [0.01, 1];
+
+function tokenCapacity(options: WrittenOptions): TokenCapacitySpec {
+  const defaults = DEFAULT_TOKEN_CAPACITY;
+  const spec: TokenCapacitySpec = {
+    kind: 'wva-tokens',
+    kvCacheThreshold: options.number('kv', defaults.kvCacheThreshold, PART),
+    queueLengthThreshold: options.number('queue', defaults.queueLengthThreshold, [0, 1e6]),
+    scaleUpThreshold: options.number('up', defaults.scaleUpThreshold, PART),
+    scaleDownBoundary: options.number('down', defaults.scaleDownBoundary, PART),
+  };
+  options.end();
+  if (spec.scaleDownBoundary < spec.scaleUpThreshold) return spec;
+  throw new AutoscalerError('wva-tokens: down must be below up.');
 }
 
 /** Default: a calm stage uses at most half of its objective. */

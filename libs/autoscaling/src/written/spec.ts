@@ -7,6 +7,7 @@ import type { SaturationSpec } from '../policies/saturation';
 import type { ScheduleSpec } from '../policies/schedule';
 import type { SlaLoadSpec } from '../policies/sla-load';
 import type { SlaPlannerSpec } from '../policies/sla-planner';
+import type { TokenCapacitySpec } from '../policies/token-capacity';
 
 /** A built-in autoscaler, as `--autoscaler` names it. */
 export type AutoscalerSpec =
@@ -14,6 +15,7 @@ export type AutoscalerSpec =
   | RatioSpec<HpaSpec>
   | ScheduleSpec
   | SaturationSpec
+  | TokenCapacitySpec
   | RoleSwitchSpec
   | SlaPlannerSpec
   | SlaLoadSpec
