@@ -58,6 +58,12 @@ describe('baton plan --space', () => {
     expect(answers.cheapest_for_load?.usd_per_hour).toBe(cheapest);
     expect(document.breaks_first?.points).toHaveLength(3);
     expect(document.fleets.some((one) => one.on_pareto_front)).toBe(true);
+    const [configured, ...assumed] = document.sensitivity;
+    expect(configured).toMatchObject({ assumption: 'as configured', keeps_slo: true });
+    const tpotIf = (name: string) =>
+      assumed.find(({ assumption }) => assumption === name)!.p90_tpot_ms!;
+    expect(tpotIf('no step overhead')).toBeLessThan(configured!.p90_tpot_ms!);
+    expect(tpotIf('step overhead x2')).toBeGreaterThan(configured!.p90_tpot_ms!);
     const [fleet] = document.fleets;
     const [low, high] = fleet!.intervals!.ttft_ms.p90!;
     expect(low).toBeLessThanOrEqual(fleet!.ttft_ms!.p90!);
@@ -65,6 +71,7 @@ describe('baton plan --space', () => {
     expect(Object.values(fleet!.step_times)[0]).toContain('composed from measured operators of ');
     const page = readFileSync(join(folder, 'plan.html'), 'utf8');
     expect(page).toContain('composed from measured operators of ');
+    expect(page).toContain('Under other assumptions');
     expect(readdirSync(folder).sort()).toEqual([
       ...['fleet.yaml', 'plan.csv', 'plan.html', 'plan.json'],
     ]);

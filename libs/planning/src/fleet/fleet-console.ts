@@ -25,6 +25,9 @@ export function fleetsConsole(document: FleetsDocument, title: string, isWide = 
     answersText(document)
       .map((line) => wrapWords(line))
       .join(''),
+    ...(document.sensitivity.length === 0
+      ? []
+      : [consoleTable(sensitivityColumns(document), sensitivityRows(document), width)]),
     fleetStepTimes(document)
       .map((line) => wrapWords(`step times: ${line}`))
       .join(''),
@@ -61,6 +64,24 @@ export function fleetRow(fleet: FleetDocument): string[] {
     ],
     fleet.on_pareto_front ? 'yes' : '',
   ];
+}
+
+/** Columns of what the fleet of `command` would have under each assumption. */
+export function sensitivityColumns({ breaks_first: chosen }: FleetsDocument) {
+  const [name] = (chosen?.fleet ?? 'fleet').split(',');
+  return [
+    { name: `${name} if`, align: 'left' as const },
+    ...['good', 'SLO', 'TTFT p90', 'TPOT p90'].map((each) => {
+      return { name: each, align: 'right' as const };
+    }),
+  ];
+}
+
+export function sensitivityRows({ sensitivity }: FleetsDocument): string[][] {
+  return sensitivity.map((row) => [
+    ...[row.assumption, formatShare(row.slo_attainment), row.keeps_slo ? 'kept' : 'missed'],
+    ...[formatMs(row.p90_ttft_ms), formatMs(row.p90_tpot_ms)],
+  ]);
 }
 
 /** The step times of the fleets in the table, each once. */

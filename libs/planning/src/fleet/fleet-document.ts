@@ -14,6 +14,7 @@ import { gpusOf, overridesOf } from './fleet';
 import { usdPerHour } from './choose-fleet';
 import { type Breakage, breakage } from './breakage';
 import { type FleetAnswers, fleetAnswers } from './fleet-answers';
+import { type FleetSensitivity, fleetSensitivity } from './fleet-sensitivity';
 import type { FleetSpace } from './fleet-space';
 import type { LeftOut } from './left-out';
 import type { PreparedFleets } from './prepare-fleets';
@@ -58,6 +59,8 @@ export interface FleetsDocument {
   readonly load_rps: Figure;
   readonly answers: FleetAnswers;
   readonly breaks_first: Breakage | null;
+  /** Of the fleet that `command` starts, at its rate. */
+  readonly sensitivity: readonly FleetSensitivity[];
   readonly fleets: readonly FleetDocument[];
   readonly fitted_to_load: readonly FleetDocument[];
   readonly dropped: readonly FleetDocument[];
@@ -91,6 +94,7 @@ export function fleetsDocument(
     load_rps: roundTo(loadRps, 6),
     answers,
     breaks_first: breakage(found, target.attainment),
+    sensitivity: fleetSensitivity(found, target.attainment),
     fleets: found.finalists.map(documentOf),
     fitted_to_load: found.forLoad.map(documentOf),
     dropped: found.dropped.map(documentOf),

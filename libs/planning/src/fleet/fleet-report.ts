@@ -1,5 +1,13 @@
 import { foldExcept, formatNumber, type ReportAnswer, type ReportPage, usd } from '@baton/report';
-import { answersText, FLEET_COLUMNS, fleetRow, sorted, fleetStepTimes } from './fleet-console';
+import {
+  answersText,
+  FLEET_COLUMNS,
+  fleetRow,
+  fleetStepTimes,
+  sensitivityColumns,
+  sensitivityRows,
+  sorted,
+} from './fleet-console';
 import type { FleetsDocument } from './fleet-document';
 
 /** A search as an HTML page. */
@@ -22,6 +30,12 @@ export function fleetsReport(
           title: 'Fleets: each at its highest rate within the SLO',
           columns: FLEET_COLUMNS,
           rows: sorted(document).map(fleetRow),
+        },
+        {
+          kind: 'table',
+          title: 'Under other assumptions: the fleet that is started, at its rate',
+          columns: sensitivityColumns(document),
+          rows: sensitivityRows(document),
         },
         {
           kind: 'table',

@@ -1,5 +1,7 @@
 import { RandomStream } from '@baton/kernel';
 import {
+  AS_CONFIGURED,
+  type Assumption,
   type HalvingRung,
   paretoFront,
   type Ranking,
@@ -8,6 +10,8 @@ import {
   type TaskResult,
   TOLERANCE,
 } from '@baton/planner';
+import { assumptionsOf } from '../search/assumed-scenario';
+import { autoscalerIn } from '../search/fleet-scaling';
 import type { Watch } from '../search/search-plan';
 import { openTaskPool, type TaskPool } from '../search/task-pool';
 import { type ChosenFleet, chosenFleet, isKept, usdPerRequest } from './choose-fleet';
@@ -31,6 +35,12 @@ export interface OverloadPoint {
   readonly measured: TaskResult;
 }
 
+/** The figures of a fleet at the rate that it is chosen for, under an assumption. */
+export interface AssumedPoint {
+  readonly assumption: Assumption;
+  readonly measured: TaskResult;
+}
+
 export interface FleetsFound {
   /** Simulated on the whole workload, in the order of their groups. */
   readonly finalists: readonly FleetResult[];
@@ -44,6 +54,8 @@ export interface FleetsFound {
   readonly chosen: ChosenFleet | undefined;
   /** The chosen fleet beyond its rate. */
   readonly overload: readonly OverloadPoint[];
+  /** The chosen fleet at its rate, as configured and under each assumption that concerns it. */
+  readonly sensitivity: readonly AssumedPoint[];
   readonly rungs: readonly HalvingRung[];
   readonly simulations: number;
 }
@@ -120,8 +132,10 @@ class FleetSearch {
     const front = paretoFront([...finalists, ...forLoad].filter(isKept), costsOf);
     const chosen = chosenFleet([...forLoad, ...finalists], this.prepared.loadRps);
     const overload = chosen === undefined ? [] : await this.overload(chosen);
+    const sensitivity = chosen === undefined ? [] : await this.sensitivity(chosen);
     const { simulations } = this;
-    return { finalists, dropped, front, forLoad, chosen, overload, rungs, simulations };
+    const best = { front, forLoad, chosen, overload, sensitivity };
+    return { finalists, dropped, ...best, rungs, simulations };
   }
 
   private requestsOf(share: number): number {
@@ -187,6 +201,29 @@ class FleetSearch {
     });
     const results = await this.perform('overload', tasks);
     return OVERLOADS.map((load, i) => ({ load, measured: results[i]! }));
+  }
+
+  private async sensitivity({ result, rate }: ChosenFleet): Promise<AssumedPoint[]> {
+    const { fleet, requests } = result;
+    const assumptions = this.assumptionsFor(fleet);
+    const tasks = assumptions.map((assumption): FleetTask => {
+      const at = { requests, rate, tolerance: TOLERANCE, assumption };
+      return { kind: 'measure', ...this.taskOf(fleet), ...at };
+    });
+    const results = await this.perform('sensitivity', tasks);
+    return assumptions.map((assumption, i) => ({ assumption, measured: results[i]! }));
+  }
+
+  /** Engines that an autoscaler adds do not know the assumption, so there are none with one. */
+  private assumptionsFor({ pools, varied }: Fleet): Assumption[] {
+    const { config } = this.prepared.context;
+    if (autoscalerIn(varied) !== undefined || config.autoscaler !== undefined) return [];
+    const has = (role: string): boolean => pools.some(({ engine }) => engine.role === role);
+    const own = assumptionsOf(config).filter(
+      ({ linkFactor, overheadFactor }) =>
+        overheadFactor !== undefined || has(linkFactor === undefined ? 'aggregated' : 'prefill'),
+    );
+    return [AS_CONFIGURED, ...own];
   }
 
   private taskOf(fleet: Fleet): Pick<FleetTask, 'fleet' | 'rates'> {

@@ -44,8 +44,16 @@ export function scenarioUnder(
   { config, workload }: { readonly config: BatonConfig; readonly workload: Workload },
 ): ClusterScenario {
   const own = configOf(config, split);
-  const scenario = scenarioOf(own, workload);
-  return { ...scenario, pools: scenario.pools.map((pool) => assumed(pool, own, assumption)) };
+  return underAssumption(scenarioOf(own, workload), own, assumption);
+}
+
+/** The scenario of a configuration, with its engines under an assumption. */
+export function underAssumption(
+  scenario: ClusterScenario,
+  config: BatonConfig,
+  assumption: Assumption,
+): ClusterScenario {
+  return { ...scenario, pools: scenario.pools.map((pool) => assumed(pool, config, assumption)) };
 }
 
 function assumed(pool: EnginePool, config: BatonConfig, assumption: Assumption): EnginePool {

@@ -3,9 +3,10 @@ import { stepTimesOf } from '@baton/cluster';
 import type { BatonConfig } from '@baton/config';
 import { deploymentErrors } from '@baton/error-bars';
 import type { PolicyWatch } from '@baton/placement';
-import { performTask, type TaskResult } from '@baton/planner';
+import { AS_CONFIGURED, type Assumption, performTask, type TaskResult } from '@baton/planner';
 import { scenarioOf } from '@baton/scenario';
 import { head } from '@baton/workload';
+import { underAssumption } from './assumed-scenario';
 import { scalingOf } from './fleet-scaling';
 import type { PlanningContext } from './planning-context';
 
@@ -24,6 +25,8 @@ export interface FleetTask {
   readonly rate: number;
   /** Relative width of the last interval of a search. */
   readonly tolerance: number;
+  /** Unset: as configured. */
+  readonly assumption?: Assumption;
 }
 
 /** The result depends only on context and task. */
@@ -36,7 +39,8 @@ export function performFleet(
   const config = { ...context.config, ...task.fleet };
   const scaling = task.fleet.autoscaler && scalingOf(config, target.slo);
   const workload = head(context.workload, task.requests);
-  const scenario = scenarioOf(config, workload, scaling ? { scaling } : {});
+  const configured = scenarioOf(config, workload, scaling ? { scaling } : {});
+  const scenario = underAssumption(configured, config, task.assumption ?? AS_CONFIGURED);
   const errorsAt = deploymentErrors(config, stepTimesOf(scenario.pools));
   const { rates, tolerance, rate } = task;
   const mostTries = task.kind === 'keep' ? { mostTries: 1 } : {};
