@@ -147,6 +147,7 @@ describe('INV-13: live and virtual agree on the changes of an autoscaler', () =>
     ['keda', 'keda:4:down-window=5s'],
     ['hpa by two metrics', 'hpa:rps=4+waiting=6:down-window=2s'],
     ['sla-load', 'sla-load:ttft=0.5s:itl=0.2'],
+    ['wva-tokens', 'wva-tokens:up=0.05:down=0.02'],
     ['a module', MODULE],
   ])('with the same metrics: %s', async (_name, written) => {
     const { samples, changes } = virtual(written);
