@@ -1,6 +1,6 @@
-import type { EngineSummary, Summary } from '@baton/analysis';
-import { mean } from '@baton/kernel';
+import type { Summary } from '@baton/analysis';
 import type * as report from '@baton/report';
+import { imbalanceOf } from './imbalance';
 import type { KindColumn, PolicyKind } from './policy-kinds';
 import type { PolicyOutcome } from './policy-outcome';
 
@@ -53,7 +53,9 @@ export async function comparisonText(
     virtualTable(kind, outcomes, formats),
     ...(outcomes[0]!.summary.slo_classes ? [classTable(outcomes, formats)] : []),
     plotOf(`TTFT mean${clock}`, virtual, formats),
-    ...(isLive ? ['On a live cluster, in simulated time:\n', liveTable(outcomes, formats)] : []),
+    ...(isLive
+      ? ['On a live cluster, in simulated time:\n', liveTable(kind, outcomes, formats)]
+      : []),
     ...(isLive ? [plotOf('TTFT mean on a live cluster', live, formats)] : []),
   ].join('\n');
 }
@@ -114,20 +116,27 @@ function classTable(
 }
 
 function liveTable(
+  { columns }: PolicyKind,
   outcomes: readonly PolicyOutcome[],
-  { consoleTable, formatMs, formatNumber }: Formats,
+  { consoleTable, formatMs, formatNumber, formatShare }: Formats,
 ): string {
   const names = ['policy', 'TTFT mean', 'TTFT p99', 'TPOT mean', 'goodput/s'];
+  const ofPlacement = columns.filter((name) => name === 'hits' || name === 'imbalance');
   const rows = outcomes.map(({ policy, live }) => [
     liveName({ policy, live }),
     formatMs(live?.ttft_ms ?? null),
     formatMs(live?.ttft_ms_p99 ?? null),
     formatMs(live?.tpot_ms ?? null),
     formatNumber(live?.goodput_rps ?? null),
+    ...ofPlacement.map((name) =>
+      name === 'hits'
+        ? formatShare(live?.prefix_hit_rate ?? null)
+        : formatNumber(live?.imbalance ?? null),
+    ),
     formatNumber(live?.completed ?? null),
     formatNumber(live?.policy_faults ?? null),
   ]);
-  return consoleTable(aligned([...names, 'completed', 'faults']), rows);
+  return consoleTable(aligned([...names, ...ofPlacement, 'completed', 'faults']), rows);
 }
 
 /** Marks a policy whose live figures are void. */
@@ -158,19 +167,4 @@ function plotOf(
     return `${policy.padEnd(width)}  ${'█'.repeat(length)} ${formatMs(ms)}`;
   });
   return [title, ...lines, ''].join('\n');
-}
-
-/**
- * The busy time of the busiest engine over the mean of its role, from the role with the largest
- * ratio. 1: all engines are equally busy. Null: no engine was busy.
- */
-function imbalanceOf(engines: readonly EngineSummary[]): number | null {
-  const roles = [...new Set(engines.map(({ role }) => role))];
-  const ratios = roles.map((role) => {
-    const busy = engines.filter((each) => each.role === role).map((each) => each.busy_seconds ?? 0);
-    const average = mean(busy);
-    return average === 0 ? 0 : Math.max(...busy) / average;
-  });
-  const worst = Math.max(...ratios);
-  return worst > 0 ? worst : null;
 }

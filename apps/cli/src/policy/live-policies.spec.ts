@@ -37,7 +37,7 @@ async function tested(...runs: Run[]) {
       const state = { was_interrupted: wasInterrupted, load_generator: { void: reason } };
       return Promise.resolve({ exitCode: 0, document: { ...figures, ...state } });
     },
-    faultsAt: () => Promise.resolve(0),
+    metricsAt: () => Promise.resolve({ policyFaults: 0, prefixHitRate: 0.5, imbalance: 1.25 }),
   };
   const figures = await livePolicies(TRIALS, { flags: readReplayFlags(LOAD), given: LOAD }, parts);
   return { figures, exitCode: liveExitCode(TRIALS, figures) };
@@ -73,5 +73,6 @@ describe('baton policy test --live', () => {
     const text = await comparisonText(KINDS_OF_POLICIES.placement, outcomes);
     expect(text.match(/^\w+ \(VOID\)/gm)).toEqual(['two (VOID)', 'two (VOID)']);
     expect(text.match(/VOID/g)).toHaveLength(2);
+    expect(text).toMatch(/^three +1 ms .* 50 % +1\.25 /m);
   });
 });

@@ -8,6 +8,7 @@ import { EXIT_CODES } from '../exit-codes';
 import { partConfig, type GivenReplayFlags, type ReplayFlags } from '../replay/replay-flags';
 import { say } from '../say';
 import { StopRequests } from '../up/stop-requests';
+import { type PolicyMetrics, policyMetricsAt } from './live-metrics';
 import type { LiveFigures, PolicyTrial } from './policy-outcome';
 
 /**
@@ -53,13 +54,13 @@ export interface LiveTestParts {
     flags: readonly string[],
   ) => Pick<DemoCluster, 'readyUnless' | 'stop'>;
   readonly bench: typeof quietBench;
-  readonly faultsAt: (baseUrl: string) => Promise<number>;
+  readonly metricsAt: (baseUrl: string) => Promise<PolicyMetrics>;
 }
 
 const PROCESSES: LiveTestParts = {
   clusterOf: (topology, flags) => new DemoCluster(topology, flags),
   bench: quietBench,
-  faultsAt,
+  metricsAt: policyMetricsAt,
 };
 
 /** The exit code of a test with these figures. */
@@ -92,8 +93,8 @@ async function measured(
     if (baseUrl === undefined) return undefined;
     const { document } = await bench(loadFlags(asked.flags, config, baseUrl), stop);
     if (document['was_interrupted'] === true) return undefined;
-    const faults = await asked.faultsAt(baseUrl);
-    return figuresOf(document, { speedup: config.speedup, faults });
+    const metrics = await asked.metricsAt(baseUrl);
+    return figuresOf(document, { speedup: config.speedup, metrics });
   } finally {
     await cluster.stop();
   }
@@ -111,7 +112,7 @@ function loadFlags(
 
 function figuresOf(
   document: ResultDocument,
-  { speedup, faults }: { readonly speedup: number; readonly faults: number },
+  { speedup, metrics }: { readonly speedup: number; readonly metrics: PolicyMetrics },
 ): LiveFigures {
   const { request_goodput: goodput } = document as { request_goodput?: number | null };
   return {
@@ -120,7 +121,9 @@ function figuresOf(
     tpot_ms: Number(document['mean_tpot_ms']) * speedup,
     goodput_rps: goodput == null ? null : goodput / speedup,
     completed: Number(document['completed']),
-    policy_faults: faults,
+    prefix_hit_rate: metrics.prefixHitRate,
+    imbalance: metrics.imbalance,
+    policy_faults: metrics.policyFaults,
     void: voidReason(document),
   };
 }
@@ -135,10 +138,4 @@ function upFlags(config: GivenReplayFlags): string[] {
     if (typeof value === 'string') return [flag, value];
     return [value ? flag : flag.replace('--', '--no-')];
   });
-}
-
-async function faultsAt(baseUrl: string): Promise<number> {
-  const page = await (await fetch(`${baseUrl}/metrics`)).text();
-  const lines = page.split('\n').filter((line) => line.startsWith('baton:policy_faults_total{'));
-  return lines.reduce((sum, line) => sum + Number(line.split(' ').at(-1)), 0);
 }

@@ -28,6 +28,10 @@ export interface LiveFigures {
   readonly tpot_ms: number;
   /** Null without an SLO. */
   readonly goodput_rps: number | null;
+  /** Cached share of the prompt tokens that engines looked up; null: none were. */
+  readonly prefix_hit_rate: number | null;
+  /** As on the virtual clock; null: no engine was busy. */
+  readonly imbalance: number | null;
   readonly completed: number;
   /** Decisions that the fallback made. */
   readonly policy_faults: number;

@@ -225,6 +225,7 @@ export class StepReports implements StepListener {
     intake.keepRoom();
     options.onStep?.(durationUs);
     pace.observe(durationUs, lateUs);
+    stats.add('step_seconds', usToSeconds(durationUs));
     stats.observe('step_lag_seconds', usToSeconds(Math.max(0, lateUs)));
   }
 

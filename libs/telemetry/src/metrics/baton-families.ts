@@ -29,6 +29,7 @@ export const BATON_FAMILIES: readonly MetricFamily[] = [
     (engine) => (engine.state === 'ready' ? 1 : 0),
   ),
   counter('baton:steps_total', 'Engine steps.', 'steps'),
+  counter('baton:step_seconds_total', 'Simulated seconds in engine steps.', 'step_seconds'),
   counter('baton:runs_started_total', 'Runs of requests that this engine began.', 'runs_started'),
   counter('baton:runs_aborted_total', 'Runs ended by an abort.', 'runs_aborted'),
   counter('baton:runs_failed_total', 'Runs ended by an error.', 'runs_failed'),

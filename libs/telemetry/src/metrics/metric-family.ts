@@ -61,6 +61,7 @@ export const COUNTER_KEYS = [
   'nixl_num_kv_expired_reqs',
   'nixl_num_notifications_after_expiry',
   'steps',
+  'step_seconds',
   'runs_started',
   'placed_jobs',
   'runs_aborted',
