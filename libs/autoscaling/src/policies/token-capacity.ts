@@ -46,8 +46,8 @@ const OBSERVED_MAX = 10;
  *     demand   = KV tokens in use + waiting requests × mean prompt
  *     capacity = min(k1, k2), the median over the engines of the role
  *     k1 = 0.8 × KV tokens
- *     k2 = the tokens in use of an engine with 5 or more waiting requests; else the mean of the last
- *          ten of these with answers of similar length; else N × (I + O / 2) with
+ *     k2 = the tokens in use of an engine with 5 or more waiting requests; else the mean of the
+ *          last ten of these with answers of similar length; else N × (I + O / 2) with
  *          N = min(B × O / (I + O), S); else k1
  *     more engines: ⌈(demand / 0.85 − capacity × (ready + starting)) / capacity⌉
  *     fewer:        ⌊(capacity × ready − demand / 0.7) / capacity⌋

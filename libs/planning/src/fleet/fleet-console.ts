@@ -27,7 +27,7 @@ export function fleetsConsole(document: FleetsDocument, title: string, isWide = 
       .join(''),
     ...(document.sensitivity.length === 0
       ? []
-      : [consoleTable(sensitivityColumns(document), sensitivityRows(document), width)]),
+      : [consoleTable(assumptionColumns(document), assumptionRows(document), width)]),
     fleetStepTimes(document)
       .map((line) => wrapWords(`step times: ${line}`))
       .join(''),
@@ -67,7 +67,7 @@ export function fleetRow(fleet: FleetDocument): string[] {
 }
 
 /** Columns of what the fleet of `command` would have under each assumption. */
-export function sensitivityColumns({ breaks_first: chosen }: FleetsDocument) {
+export function assumptionColumns({ breaks_first: chosen }: FleetsDocument) {
   const [name] = (chosen?.fleet ?? 'fleet').split(',');
   return [
     { name: `${name} if`, align: 'left' as const },
@@ -77,7 +77,7 @@ export function sensitivityColumns({ breaks_first: chosen }: FleetsDocument) {
   ];
 }
 
-export function sensitivityRows({ sensitivity }: FleetsDocument): string[][] {
+export function assumptionRows({ sensitivity }: FleetsDocument): string[][] {
   return sensitivity.map((row) => [
     ...[row.assumption, formatShare(row.slo_attainment), row.keeps_slo ? 'kept' : 'missed'],
     ...[formatMs(row.p90_ttft_ms), formatMs(row.p90_tpot_ms)],

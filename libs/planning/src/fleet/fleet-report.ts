@@ -4,8 +4,8 @@ import {
   FLEET_COLUMNS,
   fleetRow,
   fleetStepTimes,
-  sensitivityColumns,
-  sensitivityRows,
+  assumptionColumns,
+  assumptionRows,
   sorted,
 } from './fleet-console';
 import type { FleetsDocument } from './fleet-document';
@@ -34,8 +34,8 @@ export function fleetsReport(
         {
           kind: 'table',
           title: 'Under other assumptions: the fleet that is started, at its rate',
-          columns: sensitivityColumns(document),
-          rows: sensitivityRows(document),
+          columns: assumptionColumns(document),
+          rows: assumptionRows(document),
         },
         {
           kind: 'table',
