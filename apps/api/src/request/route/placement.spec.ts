@@ -97,9 +97,9 @@ describe('a cluster with a placement policy', () => {
       text.repeat(40),
     );
     for (const beginning of beginnings) await load(1, () => ({ prompt: beginning }));
-    // A load published while a prefix was computed makes its engine look later than the other one.
-    await cluster.untilIdle();
     for (let i = 0; i < 10; i += 1) {
+      // A load published while a prompt was computed makes its engine look later than the other.
+      await cluster.untilIdle();
       await load(1, () => ({ prompt: `${beginnings[i % 2]} And then came number ${i}.` }));
     }
     expect(await untilDecided('prefill', 12)).toEqual([6, 6]);
