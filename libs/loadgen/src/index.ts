@@ -16,3 +16,4 @@ export { readServerFigures } from './server-figures';
 export type { ServerFigures } from './server-figures';
 export { lateEngines } from './step-lag';
 export { stepTimesBetween } from './step-times';
+export { engineKeyOf, type Sample, samplesOf } from './metric-samples';

@@ -1,7 +1,7 @@
-const SAMPLE = /^(baton:\w+)\{(.*)\} (\S+)$/;
+const SAMPLE = /^((?:baton|vllm):\w+)\{(.*)\} (\S+)$/;
 const LABEL = /(\w+)="((?:[^"\\]|\\.)*)"/g;
 
-/** One sample of one of Baton's own metrics. */
+/** One sample of a metric of Baton or vLLM. */
 export interface Sample {
   readonly name: string;
   readonly labels: Readonly<Record<string, string>>;
