@@ -161,6 +161,22 @@ describe('engines behind ports of their own', () => {
     expect((await answer).status).toBe(200);
   });
 
+  it('close when the engine is silent for longer than the grace', async () => {
+    fixture = await ApiFixture.start({
+      config: {
+        topology: '1P1D',
+        exposeEngines: true,
+        exposeEnginesPort: basePort + 60,
+        exposedPortGrace: 0,
+      },
+      engines: SPLIT.engines,
+    });
+    const url = `http://127.0.0.1:${basePort + 61}/health`;
+    expect((await fetch(url)).status).toBe(200);
+    await fixture.engines[1]!.fallSilent();
+    await until(async () => (await fetch(url).catch(() => undefined)) === undefined);
+  });
+
   it('take the prefill leg of an outside router', async () => {
     fixture = await ApiFixture.start({
       config: { topology: '1P1D', exposeEngines: true, exposeEnginesPort: basePort + 10 },

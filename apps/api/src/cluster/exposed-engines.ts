@@ -17,10 +17,8 @@ import { Siblings } from '../siblings/siblings';
 import { CONFIG, LOGGER } from '../tokens';
 import { ClusterView } from './cluster-view';
 
-/** A port is closed when its engine has been silent for this long. */
-const KEEP_SILENT_PORT_MS = 60_000;
-
-const GIVEN_UP = 'an engine has been silent for a minute; its port is closed until it is back';
+const GIVEN_UP =
+  'an engine was silent for longer than exposed_port_grace; its port is closed until it is back';
 
 /** The port of one engine. The engine may change, because indexes are reused. */
 interface EnginePort {
@@ -124,6 +122,7 @@ export class ExposedEngines implements OnModuleInit, BeforeApplicationShutdown {
    */
   private silentPorts(present: ReadonlyMap<number, EnginePresence>): number[] {
     const nowMs = this.cluster.awakeMs();
+    const graceMs = this.config.exposedPortGrace * 1_000;
     const missing = [...this.ports].filter(([port]) => !present.has(port));
     for (const [port, each] of missing) {
       if (each.missedMs !== undefined || each.isLeaving) continue;
@@ -134,7 +133,7 @@ export class ExposedEngines implements OnModuleInit, BeforeApplicationShutdown {
       );
     }
     const stays = ({ missedMs, isLeaving }: EnginePort): boolean =>
-      !isLeaving && missedMs !== undefined && nowMs - missedMs < KEEP_SILENT_PORT_MS;
+      !isLeaving && missedMs !== undefined && nowMs - missedMs < graceMs;
     return missing.filter(([, each]) => stays(each)).map(([port]) => port);
   }
 

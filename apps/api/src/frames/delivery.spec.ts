@@ -128,9 +128,12 @@ describe('tokens on their way from an engine to a client', () => {
 
   // The broker goes away in the middle of a submission, or before its record is written.
   it.each([
-    ['a record that waits for a run, and no job', true],
-    ['the record of an older run alone', false],
-  ])('submits again what has %s', async (_name, isRecorded) => {
+    ['a record that waits for a run, and no job', true, 5],
+    ['the record of an older run alone', false, 5],
+    ['a record that waits for a run, and no job', true, 20],
+  ])('submits again what has %s (%s) after %i s', async (_name, isRecorded, requestLostAfter) => {
+    await fixture.stop();
+    fixture = await ApiFixture.start({ config: { requestLostAfter } });
     const [answer, first] = await begin();
     const stream = readStream(await answer);
     first.token(0);
@@ -139,9 +142,9 @@ describe('tokens on their way from an engine to a client', () => {
     const { ledger } = fixture.api.app.get<Transport>(TRANSPORT);
     if (isRecorded) await ledger.resubmit({ ...sequence.job, submission });
     const recovery = fixture.api.app.get(Recovery);
-    await recovery.sweep(performance.now() + 3_000);
-    expect(fixture.engine.runs).toHaveLength(2);
-    await recovery.sweep(performance.now() + 6_000);
+    await recovery.sweep(performance.now() + (requestLostAfter - 2) * 1_000);
+    expect(fixture.engine.runs).toHaveLength(1);
+    await recovery.sweep(performance.now() + (requestLostAfter + 1) * 1_000);
     const second = await fixture.engine.next();
     expect(second.job.submission).toBe(submission + 1);
     await second.play();

@@ -20,12 +20,8 @@ import type { Sequence } from './sequence';
 import { SequenceTable } from './sequence-table';
 
 const SWEEP_EVERY_MS = 500;
-/** A gap that no resend has closed for this long is looked up in the ledger. */
-const GAP_MS = 1_000;
 /** Sequences looked up in one sweep; the others follow in the next sweeps. */
 const MAX_INSPECTIONS = 512;
-/** A job that no engine began, while its queue is empty, is lost after this long. */
-const NEVER_BEGUN_MS = 5_000;
 /** A living engine that does not answer for its request this often in a row has lost it. */
 const MAX_UNANSWERED = 4;
 /** The multiple of its worst pause for which a late engine can be silent in addition. */
@@ -77,6 +73,16 @@ export class Recovery implements OnApplicationBootstrap, OnApplicationShutdown {
   /** Silence of a sequence after which it is looked up, in ms. */
   private get silentMs(): number {
     return this.config.requestSilentAfter * 1_000;
+  }
+
+  /** Age of a gap after which its sequence is looked up, in ms. */
+  private get gapMs(): number {
+    return this.config.requestGapAfter * 1_000;
+  }
+
+  /** Silence of a sequence without a job after which its job counts as lost, in ms. */
+  private get lostMs(): number {
+    return this.config.requestLostAfter * 1_000;
   }
 
   async sweep(nowMs: number): Promise<void> {
@@ -176,8 +182,8 @@ export class Recovery implements OnApplicationBootstrap, OnApplicationShutdown {
 
   private silent(nowMs: number): Sequence[] {
     const silent = [...this.table].filter((sequence) => {
-      if (nowMs - sequence.inspectedMs < GAP_MS) return false;
-      const isGap = sequence.gapMs !== undefined && nowMs - sequence.gapMs >= GAP_MS;
+      if (nowMs - sequence.inspectedMs < this.gapMs) return false;
+      const isGap = sequence.gapMs !== undefined && nowMs - sequence.gapMs >= this.gapMs;
       const quietMs = nowMs - Math.max(sequence.heardMs, sequence.inspectedMs);
       return isGap || quietMs >= this.silentMs;
     });
@@ -205,7 +211,7 @@ export class Recovery implements OnApplicationBootstrap, OnApplicationShutdown {
       this.conclude(sequence, { reason: 'abort', tokens: sequence.received, errorCode: undefined });
     } else if (view.epoch < sequence.epoch) {
       // A new broker has the record from an older run; the resubmission did not arrive.
-      if (nowMs - sequence.heardMs >= NEVER_BEGUN_MS) await this.revive(sequence, nowMs);
+      if (nowMs - sequence.heardMs >= this.lostMs) await this.revive(sequence, nowMs);
     } else if (view.isAborted) {
       // This process did not end the sequence, so another process has declared this one dead.
       await this.revive(sequence, nowMs);
@@ -251,7 +257,7 @@ export class Recovery implements OnApplicationBootstrap, OnApplicationShutdown {
    */
   private async isLost(sequence: Sequence, nowMs: number): Promise<boolean> {
     if (sequence.epoch > 0) return true;
-    if (nowMs - sequence.heardMs < NEVER_BEGUN_MS) return false;
+    if (nowMs - sequence.heardMs < this.lostMs) return false;
     return this.isEmpty(sequence.queue);
   }
 
@@ -260,7 +266,7 @@ export class Recovery implements OnApplicationBootstrap, OnApplicationShutdown {
    * between the record's change and the job.
    */
   private async hasNoJob({ heardMs, queue, job }: Sequence, nowMs: number): Promise<boolean> {
-    if (nowMs - heardMs < NEVER_BEGUN_MS) return false;
+    if (nowMs - heardMs < this.lostMs) return false;
     const shared = STAGES.map((stage) => sharedQueue(stage, job.dataParallelRank));
     const own = this.cluster.living().map(({ engineId }) => engineQueue(engineId));
     const queues = [...new Set([queue, ...shared, ...own])];

@@ -34,6 +34,24 @@ export const LIVENESS = {
     help: 'Time without news of a request after which the API queries the engines for it.',
     unit: 's',
   }),
+  requestGapAfter: number(1, [0.1, 3_600], {
+    help:
+      'How long tokens of a request may be missing between others before the API reads its ' +
+      'record. It asks the engine to send them again before that.',
+    unit: 's',
+  }),
+  requestLostAfter: number(5, [0.1, 3_600], {
+    help:
+      'Time without news of a request after which the API submits it again, when no queue holds ' +
+      'its job and no engine runs it.',
+    unit: 's',
+  }),
+  exposedPortGrace: number(60, [0, 86_400], {
+    help:
+      'How long the port of a silent engine stays open under expose_engines. It answers 503 ' +
+      'until the engine is back.',
+    unit: 's',
+  }),
   kvReadTimeout: number(1, [0.05, 600], {
     help:
       'How long decode waits for an answer when it requests KV blocks. It sends the request ' +
