@@ -27,6 +27,7 @@ interface Result {
   readonly unfinished: number;
   readonly was_interrupted: boolean;
   readonly output_lens: readonly number[];
+  readonly errors: readonly string[];
 }
 
 async function bench(...args: string[]): Promise<Result> {
@@ -59,6 +60,7 @@ describe('baton bench against a cluster', () => {
       const before = await total('vllm:generation_tokens_total');
       const flags = ['--num-prompts', '40', '--request-rate', '20', '--random-output-len', '30'];
       const result = await load(...RANDOM, ...flags, '--backend', backend, '--save-detailed');
+      expect(result.errors.filter(Boolean)).toEqual([]);
       expect(result).toMatchObject({ completed: 40, failed: 0 });
       if (backend === 'openai') {
         expect(result.server_prompt_tokens).toBe(result.total_input_tokens);

@@ -247,11 +247,23 @@ export function describeRedisOnly(server: () => PrivateRedis): void {
       await world.close();
     });
 
-    it('withdraws an admission that arrives after the deadline of its call', async () => {
-      const world = redisWorld(server(), { callDeadlineMs: 800 });
+    it('waits longer for a silent server after a pause of its own', async () => {
+      const world = redisWorld(server(), { silenceMs: 300 });
       const transport = await world.connect();
       await transport.presence.announceApi('api-a', 60_000);
-      await withAdmin(server(), (admin) => admin.client('PAUSE', 900, 'ALL'));
+      const endMs = performance.now() + 1_000;
+      while (performance.now() < endMs) await Promise.resolve();
+      await withAdmin(server(), (admin) => admin.client('PAUSE', 1_000, 'ALL'));
+      const asked = await transport.admission.tryEnter('api-a', 'prefill', 1, 9);
+      expect(asked).toBe(true);
+      await world.close();
+    });
+
+    it('withdraws an admission that arrives after the deadline of its call', async () => {
+      const world = redisWorld(server(), { callDeadlineMs: 2_000 });
+      const transport = await world.connect();
+      await transport.presence.announceApi('api-a', 60_000);
+      await withAdmin(server(), (admin) => admin.client('PAUSE', 2_300, 'ALL'));
       const asking = transport.admission.tryEnter('api-a', 'prefill', 1, 9);
       await expect(asking).rejects.toThrow(TransportUnavailable);
       await waitUntil(async () => (await totalOrNone(transport)) === 0, {

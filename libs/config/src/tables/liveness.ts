@@ -61,7 +61,8 @@ export const LIVENESS = {
   brokerSilentAfter: number(0.7, [0.05, 600], {
     help:
       'How long the broker may answer nothing while a client waits for it. Then requests get 503 ' +
-      'until it answers again.',
+      'until it answers again. A process that was late recently also waits three times its worst ' +
+      'pause, up to broker_call_timeout.',
     unit: 's',
   }),
   brokerCallTimeout: number(5, [0.1, 3_600], {

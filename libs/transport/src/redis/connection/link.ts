@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { Beat, Punctuality, quicken } from '@baton/clock';
 import type { RedisAddress } from '@baton/redis-address';
 import { ScriptRunner } from '@baton/redis-scripts';
@@ -53,8 +54,7 @@ export class RedisLink {
     private readonly times: TransportTimes,
   ) {
     this.punctuality = new Punctuality(times);
-    const { heartbeat } = this.punctuality;
-    this.standby = new Standby({ address, times, heartbeat });
+    this.standby = new Standby({ address, times, heartbeat: this.punctuality.heartbeat });
     this.commands = openClient(address, times.callDeadlineMs);
     this.subscriber = openClient(address, times.callDeadlineMs);
     this.scripts = new ScriptRunner(this.commands);
@@ -78,12 +78,17 @@ export class RedisLink {
     return this.serverVersion;
   }
 
+  /** Allowed silence of the server: longer after own lateness, as both may share a busy machine. */
+  private get quietMs(): number {
+    return this.punctuality.leaseMs(this.times.silenceMs);
+  }
+
   /**
    * The first connection. @throws TransportUnavailable, with the server's or the system's message,
    * when it fails within the deadline; TransportForeign when there are keys of another program.
    */
   async open(): Promise<void> {
-    await Promise.race([this.whenUp(), pause(this.times.callDeadlineMs)]);
+    await Promise.race([this.whenUp(), pause(this.times.callDeadlineMs, '', { ref: false })]);
     if (this.up) {
       this.heartbeat = new Beat(HEARTBEAT_MS, () => this.beat());
       return;
@@ -113,12 +118,12 @@ export class RedisLink {
 
   /**
    * Like `call`, for commands that a client waits for and whose late effect does no harm. A server
-   * without any answer for `silenceMs`, and the time that it may take for the `bytes` sent, counts
-   * as lost, and no further command is sent until it answers again.
+   * without any answer for `quietMs`, and the time that it may take for the `bytes` sent, counts as
+   * lost, and no further command is sent until it answers again.
    */
   ask<T>(what: string, send: () => Promise<T>, bytes = 0): Promise<T> {
     if (this.isSilent) return Promise.reject(new TransportUnavailable(`${what}: no answer`));
-    return this.call(what, send, this.times.silenceMs + bytes / SLOWEST_BYTES_PER_MS);
+    return this.call(what, send, this.quietMs + bytes / SLOWEST_BYTES_PER_MS);
   }
 
   /**
@@ -134,7 +139,7 @@ export class RedisLink {
         Math.min(Math.max(beganMs, this.answeredMs) + quietMs, beganMs + times.callDeadlineMs) -
         nowMs;
       const settle = punctuality.whileAwaited(leftMs, () => {
-        this.isSilent ||= punctuality.awakeMs() - this.answeredMs >= times.silenceMs;
+        this.isSilent ||= punctuality.awakeMs() - this.answeredMs >= this.quietMs;
         reject(new TransportUnavailable(`${what}: no answer`));
       });
       send().then(
@@ -216,7 +221,7 @@ export class RedisLink {
     if (this.life === undefined) {
       this.refusal = refusal;
       this.release();
-    } else await pause(HEARTBEAT_MS);
+    } else await pause(HEARTBEAT_MS, '', { ref: false });
   }
 
   private async findForeign(): Promise<TransportForeign | undefined> {
@@ -245,12 +250,11 @@ export class RedisLink {
   private beat(): void {
     if (!this.up) return;
     this.beats += 1;
-    const { silenceMs } = this.times;
     if (this.beats % BEATS_PER_LOOK !== 0) {
-      this.call('look for the server', () => this.commands.ping(), silenceMs).catch(ignore);
+      this.call('look for the server', () => this.commands.ping(), this.quietMs).catch(ignore);
       return;
     }
-    this.call('look for foreign keys', () => this.findForeign(), silenceMs).then((foreign) => {
+    this.call('look for foreign keys', () => this.findForeign(), this.quietMs).then((foreign) => {
       if (foreign !== undefined && this.up) this.commands.disconnect(true);
     }, ignore);
     this.subscriber.ping().catch(ignore);
@@ -263,10 +267,6 @@ function majorOf(info: string): number {
 
 function describe(error: unknown): string {
   return error instanceof Error ? error.message || error.name : String(error);
-}
-
-function pause(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms).unref());
 }
 
 function ignore(): void {
