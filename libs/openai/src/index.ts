@@ -1,13 +1,15 @@
 export {
-  type BoundFault,
-  type Dialect,
+  FIELDS_WITHOUT_EFFECT,
   missingField,
   outside,
   pythonFloat,
-  type RenderedError,
+  refuseUnknown,
   renderError,
   renderStreamError,
   RequestError,
+  type BoundFault,
+  type Dialect,
+  type RenderedError,
   UpstreamError,
   valueError,
 } from '@baton/refusal';
@@ -38,7 +40,6 @@ export type {
   SaidMessage,
   Sampling,
 } from './generation-request';
-export { FIELDS_WITHOUT_EFFECT, refuseUnknown } from './known-fields';
 export type { RequestLimits, Strictness } from './limits';
 export { planSequence } from './plan-sequence';
 export type { PlanContext, SequencePlace } from './plan-sequence';
@@ -56,7 +57,7 @@ export {
 export { parseChat } from './request/parse-chat';
 export { parseChatBatch } from './request/parse-chat-batch';
 export { parseCompletion } from './request/parse-completion';
-export { engineFields, fieldNames, Is, schemaOf, validateBody, Within } from './request/rules';
+export { engineFields, fieldShapes, Is, schemaOf, validateBody, Within } from './request/rules';
 export { samplingPart } from './request/sampling-request';
 export { SamplingDto, TOKEN_IDS } from './request/sampling.dto';
 export {

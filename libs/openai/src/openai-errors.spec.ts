@@ -158,6 +158,24 @@ describe('errors of OpenAI in a chat', () => {
       'unknown_parameter',
       "Unknown parameter: 'stream_options.include_usages'.",
     ],
+    [
+      { messages: [...messages, { role: 'user', content: 'x', nmae: 'y' }] },
+      'messages[1].nmae',
+      'unknown_parameter',
+      "Unknown parameter: 'messages[1].nmae'.",
+    ],
+    [
+      { messages: [{ role: 'assistant', tool_calls: [{ function: { name: 'f', args: '' } }] }] },
+      'messages[0].tool_calls[0].function.args',
+      'unknown_parameter',
+      "Unknown parameter: 'messages[0].tool_calls[0].function.args'.",
+    ],
+    [
+      { tools: [tool, { type: 'custom', custom: { name: 'g', grammar: 'x' } }] },
+      'tools[1].custom.grammar',
+      'unknown_parameter',
+      "Unknown parameter: 'tools[1].custom.grammar'.",
+    ],
   ])('%j gives the field, a code and the bound', (more, param, code, message) => {
     expect(chat(more)).toEqual({ message, type: 'invalid_request_error', param, code });
   });
@@ -180,6 +198,8 @@ describe('undocumented fields', () => {
   it('are ignored by configuration, and always in the vllm dialect', () => {
     expect(answerTo(parseChat, body, 'openai', { acceptsUnknownFields: true })).toBeUndefined();
     expect(answerTo(parseChat, body, 'vllm')).toBeUndefined();
+    const inner = { messages: [{ ...messages[0], nmae: 'y' }] };
+    expect(answerTo(parseChat, inner, 'vllm')).toBeUndefined();
   });
 
   it('do not include fields that such servers and clients send', () => {
@@ -194,6 +214,14 @@ describe('undocumented fields', () => {
       ...{ metadata: {}, store: false, prompt_cache_key: 'k', verbosity: 'low' },
     };
     expect(chat(sent)).toBeUndefined();
+    const called = { name: 'f', arguments: '{}', parsed_arguments: {} };
+    const answered = {
+      ...{ role: 'assistant', content: null, refusal: null, annotations: [], parsed: null },
+      tool_calls: [{ index: 0, id: 'c', type: 'function', function: called }],
+    };
+    const shown = { type: 'text', text: 'x', cache_control: { type: 'ephemeral' } };
+    const spoken = [{ role: 'user', content: [shown], cache_control: {} }, answered];
+    expect(chat({ messages: spoken, tools: [tool] })).toBeUndefined();
     expect(answerTo(parseCompletion, { prompt: 'x', ...sent }, 'openai')).toBeUndefined();
   });
 });

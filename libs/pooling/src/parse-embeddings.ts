@@ -2,7 +2,7 @@ import { asciiJson, type RawJson, rawObject } from '@baton/text';
 import type { AnswerHead } from '@baton/openai';
 import {
   chatPromptIds,
-  fieldNames,
+  fieldShapes,
   hasMessages,
   objectBody,
   refuseUnknown,
@@ -81,7 +81,7 @@ function vectorTask(body: unknown, context: PoolingContext, shape: VectorShape):
   const fields = objectBody(body);
   const dto = validateBody(new EmbeddingDto(), fields);
   const { more } = shape;
-  if (more !== undefined) refuseUnknown(fields, { declared: fieldNames(dto), more }, limits);
+  if (more !== undefined) refuseUnknown(fields, { declared: fieldShapes(dto), more }, limits);
   const kept = dimensionsOf(dto, context);
   const prompts = promptsOf(fields, dto, context);
   const isBase64 = dto.encoding_format === 'base64';

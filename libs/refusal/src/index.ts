@@ -1,4 +1,5 @@
 export type { Dialect } from './dialect';
+export { FIELDS_WITHOUT_EFFECT, refuseUnknown } from './known-fields';
 export { type BoundFault, outside } from './openai-faults';
 export { pythonFloat } from './python-text';
 export { type RenderedError, renderError, renderStreamError } from './render-error';

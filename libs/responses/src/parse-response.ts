@@ -3,7 +3,7 @@ import { hashString, isObject, unitOf } from '@baton/kernel';
 import type { GenerationRequest, RequestLimits } from '@baton/openai';
 import {
   engineFields,
-  fieldNames,
+  fieldShapes,
   FIELDS_WITHOUT_EFFECT,
   GUIDED_FIELDS,
   objectBody,
@@ -125,7 +125,7 @@ export function parseResponse(
   const { dto, fields, own } = draft;
   const items = [...context, ...own];
   checkCallIds(items, own);
-  refuseUnknown(fields, { declared: fieldNames(dto), more: KNOWN_FIELDS }, limits);
+  refuseUnknown(fields, { declared: fieldShapes(dto), more: KNOWN_FIELDS }, limits);
   checkOutputLimit(dto, limits);
   checkRepeated(dto);
   const wanted = chatTools(dto.tools ?? [], dto.tool_choice, limits.unsupportedTools ?? 'skip');

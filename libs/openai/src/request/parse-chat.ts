@@ -1,3 +1,4 @@
+import { refuseUnknown } from '@baton/refusal';
 import { applyChatTemplate, type ChatTurn } from '@baton/text';
 import type {
   GenerationRequest,
@@ -10,12 +11,11 @@ import { ChatDto } from './chat.dto';
 import { ContentReader, plainText } from './content-parts';
 import { ContextLength, type OutputLimit } from './context-length';
 import { turnsOf } from './conversation';
-import { refuseUnknown } from '../known-fields';
 import { checkMessages } from '../turn/message-rules';
 import { openTurnOf } from '../turn/open-turn';
 import { objectBody, servedModel } from './parse-body';
 import { reasoningOf } from './reasoning';
-import { fieldNames, validateBody } from './rules';
+import { fieldShapes, validateBody } from './rules';
 import { checkLogprobs, checkMinTokens, samplingPart } from './sampling-request';
 import { checkStrictly } from './strict';
 import { StrictChatDto } from './strict.dto';
@@ -23,13 +23,16 @@ import { NO_TOOLS, type ToolUse, toolUse } from './tool-offer';
 import { Truncation } from './truncation';
 import { refuseTemplate, refuseUnsupported } from './unsupported';
 
+/** Fields whose own fields are checked by their names too. */
+const NAMED_WITHIN = ['stream_options', 'messages', 'tools', 'functions'];
+
 /** Checks a body of POST /v1/chat/completions. Throws `BatonError` with the first error. */
 export function parseChat(body: unknown, limits: RequestLimits): GenerationRequest {
   const fields = objectBody(body);
   const { strict } = limits;
   const dto = validateBody(strict === undefined ? new ChatDto() : new StrictChatDto(), fields);
   if (strict !== undefined) checkStrictly(dto, strict);
-  refuseUnknown(fields, { declared: fieldNames(dto) }, limits);
+  refuseUnknown(fields, { declared: fieldShapes(dto), deep: NAMED_WITHIN }, limits);
   checkMessages(dto.messages, limits);
   refuseUnsupported(fields);
   refuseTemplate(fields);

@@ -1,12 +1,11 @@
 import { BatonError } from '@baton/contract';
-import { outside, valueError } from '@baton/refusal';
+import { outside, refuseUnknown, valueError } from '@baton/refusal';
 import type { GenerationRequest, Prompt } from '../generation-request';
 import type { RequestLimits } from '../limits';
 import { CompletionDto, type PromptField } from './completion.dto';
 import { ContextLength, type PromptLength, PromptTotal } from './context-length';
-import { refuseUnknown } from '../known-fields';
 import { objectBody, servedModel } from './parse-body';
-import { fieldNames, validateBody } from './rules';
+import { fieldShapes, validateBody } from './rules';
 import { checkLogprobs, checkMinTokens, samplingPart } from './sampling-request';
 import { checkStrictly } from './strict';
 import { StrictCompletionDto } from './strict.dto';
@@ -32,7 +31,7 @@ export function parseCompletion(body: unknown, limits: RequestLimits): Generatio
     fields,
   );
   if (strict !== undefined) checkStrictly(dto, strict);
-  refuseUnknown(fields, { declared: fieldNames(dto) }, limits);
+  refuseUnknown(fields, { declared: fieldShapes(dto) }, limits);
   refuseSuffix(fields);
   refuseUnsupported(fields);
   const sources = promptSources(dto.prompt);

@@ -37,7 +37,7 @@ interface Compiled {
   readonly ranged: readonly Ranged[];
   /** Rules that set an engine parameter, in the order of a schema. */
   readonly forEngine: readonly ForEngineRule[];
-  readonly names: ReadonlySet<string>;
+  readonly shapes: ReadonlyMap<string, Shape>;
 }
 
 /** The field has this shape. Absent and null values pass unless `isRequired`. */
@@ -113,9 +113,9 @@ export function schemaOf(dto: object): JsonSchema {
   return objectSchema(Object.fromEntries(fields));
 }
 
-/** Names of all fields that a DTO class declares. */
-export function fieldNames(dto: object): ReadonlySet<string> {
-  return rulesOf(dto).names;
+/** The shapes of all fields that a DTO class declares, by their names. */
+export function fieldShapes(dto: object): ReadonlyMap<string, Shape> {
+  return rulesOf(dto).shapes;
 }
 
 /** The parameters of a checked body for engines; undefined: none. */
@@ -158,6 +158,6 @@ function compile(prototype: object): Compiled {
     asWritten,
     ranged: asChecked.filter((rule): rule is Ranged => rule.check !== undefined),
     forEngine: asWritten.filter((rule): rule is ForEngineRule => rule.parameter !== undefined),
-    names: new Set(asWritten.map(({ name }) => name)),
+    shapes: new Map(asWritten.map(({ name, shape }) => [name, shape])),
   };
 }
