@@ -45,8 +45,10 @@ export interface OperationFacts {
   readonly requires?: readonly string[];
   /** The schema of a JSON answer. Default: any JSON. */
   readonly result?: ResultName;
-  /** The status of a success; default 200. */
-  readonly status?: 200 | 202;
+  /** The status when nothing fails; default 200. */
+  readonly status?: 200 | 202 | 308;
+  /** Statuses of failures that do not follow from the other facts. */
+  readonly refuses?: readonly number[];
   /** True when only requests for a WebSocket are answered, which OpenAPI cannot express. */
   readonly upgrades?: boolean;
   readonly query?: readonly QueryParameter[];

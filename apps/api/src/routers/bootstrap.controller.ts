@@ -16,6 +16,7 @@ export class BootstrapController {
   @Describe(
     'Health and metrics',
     "List the engines behind an engine's port, for Mooncake's bootstrap",
+    { refuses: [404] },
   )
   @Get('query')
   query(@Req() request: FastifyRequest): Readonly<Record<string, object>> {

@@ -13,6 +13,13 @@ import {
 } from '../../http/operation';
 import { requestSchemas } from '../../http/request-schemas';
 import { ANSWERS } from './answer-examples';
+import {
+  failureAnswers,
+  failureSchemas,
+  failuresOf,
+  failureWithoutKey,
+  ref,
+} from './failure-answers';
 import { EXAMPLES } from './request-examples';
 
 /** An OpenAPI 3.1 document. */
@@ -106,14 +113,9 @@ export function openApiDocument(
       schemas: {
         ...requestSchemas(),
         ...shownAnswers(),
-        Error: config.dialect === 'vllm' ? vllmErrorSchema() : openAiErrorSchema(),
-        MessageError: messageErrorSchema(),
-        ResponseError: openAiErrorSchema(),
-        KeyError: keyErrorSchema(),
+        ...failureSchemas(config),
       },
-      responses: Object.fromEntries(
-        [...FAILURES, KEY_FAILURE].map((name) => [name, refusal(name)]),
-      ),
+      responses: failureAnswers(),
       securitySchemes: { adminKey: BEARER, ...(hasKeys ? { bearer: BEARER } : {}) },
     },
   };
@@ -147,7 +149,7 @@ function operationOf(method: string, path: string, operation: HttpOperation): De
     ...bodyOf(operation),
     responses: {
       [operation.status ?? 200]: answerOf(operation),
-      default: ref(`responses/${failureOf(path)}`),
+      ...failuresOf(method, path, operation),
     },
   };
 }
@@ -203,76 +205,11 @@ function answerOf({ answers: media = ['json'], result }: HttpOperation): JsonSch
     type === MEDIA_TYPES.json && result !== undefined ? { schema: ref(`schemas/${result}`) } : {};
   const isStreamed = media.includes('json') && media.includes('events');
   const description = isStreamed ? 'The answer; as events when `stream` is true' : 'The answer';
-  if (types.length === 0) return { description: 'Done; no body' };
+  if (types.length === 0) return { description: 'No body' };
   return { description, content: Object.fromEntries(types.map((type) => [type, shapeOf(type)])) };
 }
 
-/** The schemas of errors, by name. */
-const FAILURES = ['Error', 'MessageError', 'ResponseError'] as const;
-
-/**
- * Errors of `/v1/messages` have Anthropic's shape; those of items have OpenAI's in both dialects.
- */
-function failureOf(path: string): (typeof FAILURES)[number] {
-  if (path.startsWith('/v1/messages')) return 'MessageError';
-  return /^\/v1\/(responses|conversations)/.test(path) ? 'ResponseError' : 'Error';
-}
-
-/** The error of vLLM's middleware, at all paths. */
-const KEY_FAILURE = 'KeyError';
-
-function failureWithoutKey(path: string, { dialect }: Pick<BatonConfig, 'dialect'>): string {
-  return dialect === 'vllm' ? KEY_FAILURE : failureOf(path);
-}
-
 /** With the answer to a request without a valid key. */
-function secured(operation: DescribedOperation, failure: string): DescribedOperation {
-  const responses = { ...operation.responses, 401: ref(`responses/${failure}`) };
-  return { ...operation, responses };
-}
-
-function keyErrorSchema(): JsonSchema {
-  return { type: 'object', properties: { error: { const: 'Unauthorized' } }, required: ['error'] };
-}
-
-function messageErrorSchema(): JsonSchema {
-  const properties = { type: { type: 'string' }, message: { type: 'string' } };
-  const error = { type: 'object', properties, required: Object.keys(properties) };
-  return {
-    type: 'object',
-    properties: { type: { const: 'error' }, error },
-    required: ['type', 'error'],
-  };
-}
-
-/** An error answer. */
-function refusal(schema: string): JsonSchema {
-  const content = { 'application/json': { schema: ref(`schemas/${schema}`) } };
-  return { description: 'What is wrong', content };
-}
-
-/** vLLM's code is the status; an unknown path fails in FastAPI's shape. */
-function vllmErrorSchema(): JsonSchema {
-  const detail = { type: 'object', properties: { detail: {} }, required: ['detail'] };
-  return { anyOf: [errorSchema({ type: 'integer' }), detail] };
-}
-
-/** OpenAI's code is a name. */
-function openAiErrorSchema(): JsonSchema {
-  return errorSchema({ type: ['string', 'null'] });
-}
-
-function errorSchema(code: JsonSchema): JsonSchema {
-  const properties = {
-    message: { type: 'string' },
-    type: { type: 'string' },
-    param: { type: ['string', 'null'] },
-    code,
-  };
-  const error = { type: 'object', properties, required: Object.keys(properties) };
-  return { type: 'object', properties: { error }, required: ['error'] };
-}
-
-function ref(path: string): JsonSchema {
-  return { $ref: `#/components/${path}` };
+function secured(operation: DescribedOperation, failure: JsonSchema): DescribedOperation {
+  return { ...operation, responses: { ...operation.responses, 401: failure } };
 }

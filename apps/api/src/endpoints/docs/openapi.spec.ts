@@ -24,6 +24,27 @@ function schemaOf({ responses }: DescribedOperation): string | undefined {
   return content?.['application/json']?.schema?.$ref;
 }
 
+function schemaOfFailure({ components }: OpenApiDocument, answer: object): string {
+  const name =
+    String((answer as { $ref: string }).$ref)
+      .split('/')
+      .at(-1) ?? '';
+  const { content } = (components['responses'] as Record<string, { content: Media }>)[name]!;
+  return content['application/json']?.schema?.$ref ?? '';
+}
+
+/** Orders that wait for engines to answer, which the engines of a fixture do not. */
+const ORDERS: ReadonlySet<string> = new Set(['/abort_requests', '/sleep']);
+/** Requests that most operations refuse, each in a way of its own. */
+const WRONG: readonly RequestInit[] = [
+  {},
+  { body: '{', headers: { 'content-type': 'application/json' } },
+  { body: '{}', headers: { 'content-type': 'application/json' } },
+  { body: '[1]', headers: { 'content-type': 'text/plain' } },
+  { body: '{}', headers: { 'content-type': 'application/json', 'content-encoding': 'lzma' } },
+  { body: '{"model":"no-such-model"}', headers: { 'content-type': 'application/json' } },
+];
+
 describe('the description of the API', () => {
   let fixture: ApiFixture;
   let document: OpenApiDocument;
@@ -235,12 +256,49 @@ describe('the description of the API', () => {
         }
         guarded.push(path);
         const body = await answer.text();
-        const name = String(documented['$ref']).split('/').at(-1);
-        const isFit = ajv.validate(`api#/components/schemas/${name}`, JSON.parse(body));
+        const isFit = ajv.validate(`api${schemaOfFailure(shown, documented)}`, JSON.parse(body));
         expect(isFit, `${method} ${path}: ${body}`).toBe(true);
       }
       await server.stop();
       expect(guarded).toContain('/generate');
+    },
+  );
+
+  it.each(['openai', 'vllm'] as const)(
+    'documents every status of a refusal, with the schema of its error (%s)',
+    async (dialect) => {
+      const ajv = new Ajv2020({ strict: false });
+      const config = { ...everything, dialect };
+      const server = await ApiFixture.start({ config, engines: [{ isEager: true }] });
+      const shown = (await (
+        await fetch(`${server.api.url}/openapi.json`)
+      ).json()) as typeof document;
+      ajv.addSchema(shown, 'api');
+      const seen = new Set<number>();
+      const undocumented: string[] = [];
+      for (const { path, method, operation } of operations(shown)) {
+        for (const [at, wrong] of ORDERS.has(path) ? [] : WRONG.entries()) {
+          if (method === 'get' && wrong.body !== undefined) continue;
+          const url = `${server.api.url}${path.replace(/\{\w+\}/g, 'x')}`;
+          const init = { ...wrong, method: method.toUpperCase(), redirect: 'manual' as const };
+          const answer = await fetch(url, init);
+          const where = `${method} ${path}, request ${at}: ${answer.status}`;
+          const documented = operation.responses[answer.status];
+          if (documented === undefined) undocumented.push(where);
+          seen.add(answer.status);
+          // The operation reads no body, or needs what is not there.
+          if (answer.status < 400 || answer.status >= 500 || documented === undefined) {
+            await answer.body?.cancel();
+            break;
+          }
+          const body: unknown = await answer.json();
+          const isFit = ajv.validate(`api${schemaOfFailure(shown, documented)}`, body);
+          expect(isFit, `${where}: ${JSON.stringify(body)}`).toBe(true);
+        }
+      }
+      await server.stop();
+      expect(undocumented).toEqual([]);
+      expect([...seen]).toEqual(expect.arrayContaining([200, 308, 400, 404, 415, 501]));
     },
   );
 

@@ -38,7 +38,7 @@ export class UiController {
   ) {}
 
   /** Redirects to the address with a slash, so that the relative addresses of the page resolve. */
-  @Describe('Pages', 'Redirect to the live page', { answers: ['html'] })
+  @Describe('Pages', 'Redirect to the live page', { status: 308, answers: ['nothing'] })
   @Get()
   redirect(@Res() reply: FastifyReply): void {
     void reply.code(308).header('location', 'ui/').send();
@@ -54,7 +54,9 @@ export class UiController {
   }
 
   /** The settings that can change while the cluster runs, and their values, as JSON Schemas. */
-  @Describe('Pages', 'Show the schemas of the settings that the live page changes')
+  @Describe('Pages', 'Show the schemas of the settings that the live page changes', {
+    refuses: [404],
+  })
   @Get('options')
   options(): object {
     if (!this.config.enableAdmin) throw new BatonError('not_found');

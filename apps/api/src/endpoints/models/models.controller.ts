@@ -31,6 +31,7 @@ export class ModelsController {
   @Describe('Models', 'Refuse to delete a model', {
     star: 'model',
     detail: 'A served model cannot be deleted.',
+    refuses: [403],
   })
   @Delete('v1/models/*')
   remove(@Param('*') id: string, @ByTenant() tenant: Tenant): never {

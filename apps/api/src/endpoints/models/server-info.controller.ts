@@ -31,6 +31,7 @@ export class ServerInfoController {
     detail:
       "At an engine's port it has the facts that routers of SGLang and TensorRT-LLM read. At the " +
       "cluster's port it has the configuration, in development mode.",
+    refuses: [404],
   })
   @Get('server_info')
   serverInfo(
@@ -44,7 +45,9 @@ export class ServerInfoController {
     return { vllm_config: withoutSecrets(this.config) };
   }
 
-  @Describe('Health and metrics', 'Describe an engine to an older router of SGLang')
+  @Describe('Health and metrics', 'Describe an engine to an older router of SGLang', {
+    refuses: [404],
+  })
   @Get('get_server_info')
   olderServerInfo(@Req() { raw }: FastifyRequest): object {
     const { engineId } = contextOf(raw);
