@@ -178,7 +178,9 @@ function fitting(
       const turns = messagesOf(rest);
       const own = turns.length === 0 ? [{ role: 'user', content: '' }] : turns;
       const messages = [...system, ...own];
-      return parseChat({ ...chat, messages }, { ...limits, dialect: 'openai' });
+      // The fields of the client are checked already, and tools have more of them here.
+      const asChat = { ...limits, dialect: 'openai', acceptsUnknownFields: true } as const;
+      return parseChat({ ...chat, messages }, asChat);
     } catch (error) {
       const isTooLong = error instanceof BatonError && error.code === 'context_length_exceeded';
       if (!isTooLong || dto.truncation !== 'auto' || rest.length < 2) throw error;

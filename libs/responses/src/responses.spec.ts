@@ -291,6 +291,11 @@ describe('the items of a request', () => {
 describe('tools that only OpenAI runs', () => {
   const hosted = { type: 'web_search' };
 
+  it('accepts fields of a function that chats do not have', () => {
+    const deferred = { ...tools[0]!, defer_loading: true };
+    expect(parse({ input: 'x', tools: [deferred] }).generation.tools).toBeDefined();
+  });
+
   it('are left out and listed, or refused', () => {
     const request = parse({ input: 'x', tools: [hosted, tools[0]!] });
     expect(request.skippedTools).toEqual(['web_search']);
