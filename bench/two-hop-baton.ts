@@ -71,7 +71,7 @@ async function prefill(_transport: Transport, taken: TakenJob, release: () => vo
 async function decode(transport: Transport, taken: TakenJob, release: () => void): Promise<void> {
   const { job, permit } = taken;
   if (permit?.kind !== 'run') return;
-  const finished = taken.finish({ epoch: permit.epoch, result: RESULT });
+  const finished = taken.finishJob({ epoch: permit.epoch, result: RESULT });
   transport.bus.publish(channels.api(API), Buffer.from(job.requestId));
   release();
   await finished;

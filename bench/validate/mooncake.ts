@@ -24,7 +24,7 @@ export const HIT_RATE_AIM = { synthetic: 2, conversation: undefined } as const;
 export function traceOf(name: TraceName): Workload {
   const reader = openTrace('mooncake', { file: TRACES[name] });
   linesOf('traces', TRACES[name]).forEach((line, i) => reader.push(line, i + 1));
-  return reader.end().workload;
+  return reader.finishTrace().workload;
 }
 
 /**

@@ -71,6 +71,7 @@ function declarations(tree) {
   return [
     rule('export * lines', shapes.starExports(product), 0),
     rule('exported names with two definitions', shapes.doubleNames(product), 0),
+    rule('ends that do not say what ends', shapes.unnamedEnds(product), 0),
     rule('services fetched with app.get', shapes.matches(apps, /\bapp\.get\(/g), 0),
     rule('test doubles in dist', shapes.testDoubles(tree), 0),
   ];

@@ -83,6 +83,26 @@ function namesOf(node) {
   return node.name?.text ?? [];
 }
 
+const ENDS = new Set(['end', 'ended', 'finish', 'finished']);
+/** The facts that observers receive are about a sequence, and their port says so. */
+const OBSERVER = /\b(RequestObserver|ObservedEvents)\b/;
+
+/** `path Class.method` of the methods whose verb does not say what ends. */
+export function unnamedEnds(files) {
+  return files.flatMap(({ path, ast }) =>
+    nodesOf(ast)
+      .filter((node) => ts.isMethodDeclaration(node) && isUnnamedEnd(node, ast))
+      .map((node) => `${path} ${node.parent.name?.text ?? ''}.${node.name.getText(ast)}`),
+  );
+}
+
+/** `close()` frees what the object owns; with an argument, it ends something else. */
+function isUnnamedEnd({ name, parameters, parent }, ast) {
+  const verb = name.getText(ast);
+  if (!ENDS.has(verb)) return verb === 'close' && parameters.length > 0;
+  return !(parent.heritageClauses ?? []).some((each) => OBSERVER.test(each.getText(ast)));
+}
+
 const READERS = new Set(['textOf', 'isObject', 'isRecord', 'countOf', 'recordOf', 'fieldsOf']);
 
 /** `path name` of readers of parsed JSON that are private to a file. */

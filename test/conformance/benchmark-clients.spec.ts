@@ -44,9 +44,9 @@ describe.each(['openai', 'vllm'] as const)('on the wire of the %s dialect', (dia
   const stream = async (endpoint: Endpoint, more: object = {}): Promise<string[]> => {
     const [reader, run] = await open(endpoint, more);
     for (let at = 0; at + 1 < run.job.outputTokens; at++) run.token(at);
-    run.end();
+    run.endSequence();
     await reader.end();
-    await run.finish();
+    await run.finishJob();
     return reader.chunks;
   };
 
@@ -62,7 +62,7 @@ describe.each(['openai', 'vllm'] as const)('on the wire of the %s dialect', (dia
     expect(reader.chunks[1]).toMatch(/"delta":\{"content":"[^"]+"\}/);
     expect(reader.chunks).toHaveLength(2);
     for (let at = 1; at < TOKENS - 1; at++) run.token(at);
-    run.end();
+    run.endSequence();
     await reader.end();
   });
 
@@ -74,7 +74,7 @@ describe.each(['openai', 'vllm'] as const)('on the wire of the %s dialect', (dia
       await reader.until(before + at + 1);
       expect(reader.chunks).toHaveLength(before + at + 1);
     }
-    run.end();
+    run.endSequence();
     await reader.end();
   });
 
@@ -119,7 +119,7 @@ describe.each(['openai', 'vllm'] as const)('on the wire of the %s dialect', (dia
     const [reader, run] = await open('completions', {});
     run.token(0);
     await reader.until(1);
-    run.end({ reason: 'error', tail: 'engine_error', first: 1, count: 0 });
+    run.endSequence({ reason: 'error', tail: 'engine_error', first: 1, count: 0 });
     await reader.end();
     expect(reader.chunks.at(-1)).toBe('data: [DONE]\n\n');
     expect(JSON.parse(dataOf(reader.chunks.at(-2)!))).toHaveProperty('error.message');

@@ -165,13 +165,14 @@ function streamOf(answer: StreamedAnswer, plans: readonly OutputPlan[], one: Cas
   plans.forEach((plan, index) => {
     const sequence = answer.sequences[index]!;
     for (let at = 0; at < plan.count - 1; at++) bytes += sequence.tokens(at, 1);
-    if (one.failure === undefined) bytes += sequence.finish(plan.endReason, plan.count - 1, 1);
+    if (one.failure === undefined)
+      bytes += sequence.finishSequence(plan.endReason, plan.count - 1, 1);
   });
   return (
     bytes +
     (one.failure
       ? answer.fail(one.failure)
-      : answer.close({ cachedTokens: one.facts?.cachedTokens ?? 0 }))
+      : answer.finishStream({ cachedTokens: one.facts?.cachedTokens ?? 0 }))
   );
 }
 

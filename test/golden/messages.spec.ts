@@ -56,7 +56,8 @@ describe.each(['openai', 'vllm'] as const)('messages, %s', (dialect) => {
     for (let at = 0; at < plan.count - 1; at++) bytes += message.tokens(at, 1);
     bytes += one.failure
       ? message.fail(one.failure)
-      : message.finish(plan.endReason, plan.count - 1, 1) + message.close({ cachedTokens: 0 });
+      : message.finishSequence(plan.endReason, plan.count - 1, 1) +
+        message.finishStream({ cachedTokens: 0 });
     expectGolden(`${dialect}-messages-${one.name}.sse.txt`, bytes);
   });
 

@@ -50,7 +50,7 @@ function frames(endpoint: 'chat' | 'completions', fields: Fields, failsAt = Infi
   let bytes = answer.open();
   for (let at = 0; at < Math.min(failsAt, plan.count - 1); at++) bytes += sequence!.tokens(at, 1);
   if (failsAt < plan.count) bytes += answer.fail(new BatonError('engine_error'));
-  else bytes += sequence!.finish(plan.endReason, plan.count - 1, 1) + answer.close();
+  else bytes += sequence!.finishSequence(plan.endReason, plan.count - 1, 1) + answer.finishStream();
   const parts = bytes.split('\n\n');
   expect(parts.pop()).toBe('');
   return parts.map((frame) => {

@@ -64,7 +64,7 @@ function streamOf(dialect: Dialect, sequence: Sequence): string {
     if (at === sequence.failsAfter) return stream + streamed.fail(new BatonError('engine_error'));
     stream += streamed.tokens(at, 1);
   }
-  return stream + streamed.finish(plan.endReason, plan.count, 0) + streamed.close();
+  return stream + streamed.finishSequence(plan.endReason, plan.count, 0) + streamed.finishStream();
 }
 
 describe.each(['openai', 'vllm'] as const)('%s', (dialect) => {

@@ -164,7 +164,7 @@ export class FakeRun {
   }
 
   /** The end as the job defines it, with the last token. */
-  end(part: Partial<FrameEntry> = {}): void {
+  endSequence(part: Partial<FrameEntry> = {}): void {
     const { outputTokens, endReason } = this.job;
     this.send({ kind: 'end', reason: endReason, first: outputTokens, count: 1, ...part });
   }
@@ -182,13 +182,13 @@ export class FakeRun {
 
   async play(): Promise<void> {
     for (const frame of this.allFrames()) this.publish(frame);
-    await this.finish();
+    await this.finishJob();
   }
 
   /** Stores the result and removes the job, as an engine does with the last frame. */
-  async finish(): Promise<void> {
+  async finishJob(): Promise<void> {
     const { requestId, outputTokens, endReason } = this.job;
-    await this.transport.ledger.finish(requestId, this.epoch, {
+    await this.transport.ledger.finishRequest(requestId, this.epoch, {
       reason: endReason,
       tokens: outputTokens,
     });

@@ -32,7 +32,7 @@ describe('a progress bar', () => {
     progress.update(20, 100);
     expect(text()).toMatch(/replay .* 20 %/);
     expect(process.listenerCount('SIGINT')).toBe(before);
-    progress.end();
+    progress.endProgress();
   });
 
   it('is a line every ten seconds without a terminal, and none for a short task', async () => {
@@ -43,7 +43,7 @@ describe('a progress bar', () => {
     for (nowMs = 0; nowMs < 10_000; nowMs += 100) progress.update(nowMs, 40_000);
     expect(text()).toBe('');
     for (; nowMs <= 21_000; nowMs += 100) progress.update(nowMs, 40_000);
-    progress.end();
+    progress.endProgress();
     expect(text()).toBe(
       'baton: replay 25 %, about 30 s left\nbaton: replay 50 %, about 20 s left\n',
     );

@@ -8,7 +8,7 @@ const LINE_EVERY_MS = 10_000;
 /** Receives the progress of a task. `end` restores the terminal. */
 export interface Progress {
   update(done: number, whole: number): void;
-  end(): void;
+  endProgress(): void;
 }
 
 /**
@@ -36,7 +36,7 @@ export async function withProgress<T>(
   try {
     return await work((done, whole) => progress.update(done, whole));
   } finally {
-    progress.end();
+    progress.endProgress();
   }
 }
 
@@ -55,7 +55,7 @@ class LateBar implements Progress {
     }
   }
 
-  end(): void {
+  endProgress(): void {
     if (this.isShown) this.bar.stop();
   }
 }
@@ -80,5 +80,5 @@ class PlainLines implements Progress {
     this.stderr.write(`baton: ${this.what} ${percent} %, about ${leftS} s left\n`);
   }
 
-  end(): void {}
+  endProgress(): void {}
 }

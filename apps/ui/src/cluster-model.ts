@@ -74,9 +74,9 @@ export class ClusterModel {
     for (const name of picture.names) this.names.set(name[0], name);
     const present = this.updateMembers(picture);
     for (const [key, request] of this.requests) {
-      if (!present.has(key)) this.end(request);
+      if (!present.has(key)) this.endRequest(request);
     }
-    for (const request of this.earlier.values()) this.end(request);
+    for (const request of this.earlier.values()) this.endRequest(request);
     this.earlier.clear();
   }
 
@@ -116,7 +116,7 @@ export class ClusterModel {
     return request;
   }
 
-  private end(request: RequestState): void {
+  private endRequest(request: RequestState): void {
     // The key may belong to a request of a newer stream.
     if (this.requests.get(request.key) === request) this.requests.delete(request.key);
     if (this.names.get(request.key)?.[1] === request.name) this.names.delete(request.key);

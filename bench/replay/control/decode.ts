@@ -68,7 +68,7 @@ export class ControlDecode {
   }
 
   /** The steps have ended; returns the number of rows that have their last token. */
-  end(): number {
+  endSteps(): number {
     this.context += (this.until - this.steps) * this.size;
     this.steps = this.until;
     const before = this.size;

@@ -97,7 +97,7 @@ export class ControlKernel {
     const engine = this.prefill[at]!;
     if (engine.isStepping) {
       if (engine.endUs !== nowUs) return;
-      for (const row of engine.end()) this.handOver(row, nowUs);
+      for (const row of engine.endStep()) this.handOver(row, nowUs);
     }
     if (engine.begin(nowUs)) this.queue.push(engine.endUs, KIND.end, at);
     while (this.head < this.waiting.length && engine.hasRoom) this.takeFirst(at);
@@ -128,7 +128,7 @@ export class ControlKernel {
     const engine = this.decode[at]!;
     if (engine.isStepping) {
       if (engine.endUs !== nowUs) return;
-      this.ended += engine.end();
+      this.ended += engine.endSteps();
     }
     if (engine.begin(nowUs)) this.queue.push(engine.endUs, KIND.end, this.prefill.length + at);
   }

@@ -85,7 +85,7 @@ export class ControlPrefill {
   }
 
   /** The step has ended; returns the rows whose prompts are done. */
-  end(): readonly number[] {
+  endStep(): readonly number[] {
     this.steps++;
     this.load -= this.current.done.length;
     return this.current.done;

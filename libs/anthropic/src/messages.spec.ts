@@ -63,7 +63,9 @@ function streamed(setting: Setting, step: () => number = () => 1): string {
     events += message.tokens(at, count);
     at += count;
   }
-  return events + message.finish(plan.endReason, at, plan.count - at) + message.close();
+  return (
+    events + message.finishSequence(plan.endReason, at, plan.count - at) + message.finishStream()
+  );
 }
 
 interface Event {

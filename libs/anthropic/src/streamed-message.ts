@@ -68,7 +68,7 @@ export class StreamedMessage {
    * The last tokens (count can be 0) and the end of the last block. A message without a block gets
    * an empty one.
    */
-  finish(reason: EndReason, from: number, count: number): string {
+  finishSequence(reason: EndReason, from: number, count: number): string {
     this.stop = stopFields(this.context, reason);
     const events = this.advance(from, from + count, true) + this.endBlock();
     if (this.nextBlock > 0) return events;
@@ -76,7 +76,7 @@ export class StreamedMessage {
   }
 
   /** The end of the stream, with the stop reason and the usage. */
-  close({ cachedTokens }: { readonly cachedTokens?: number } = {}): string {
+  finishStream({ cachedTokens }: { readonly cachedTokens?: number } = {}): string {
     const nulls = unfilledFields(this.dialect, ['stop_details', 'container']);
     const delta = rawObject({ ...this.stop, ...nulls });
     const usage = deltaUsage(this.context, this.received, cachedTokens);

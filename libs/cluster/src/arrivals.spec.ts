@@ -18,7 +18,7 @@ function sent(count: number, clients: Partial<Clients>): number[] {
     const endUs = ended < sentUs.length ? sentUs[ended]! + REQUEST_US : Infinity;
     nowUs = Math.min(dueUs, endUs);
     if (dueUs <= endUs) sentUs[arrivals.take()] = nowUs;
-    else arrivals.ended(ended++, nowUs);
+    else arrivals.endRequest(ended++, nowUs);
   }
   return sentUs;
 }
@@ -62,7 +62,7 @@ describe('clients of a closed loop', () => {
     const clients = { maxConcurrency: 1, thinkUs: 1_000_000, seed: 3 };
     const arrivals = new Arrivals(builder.build(), clients);
     expect([arrivals.take(), arrivals.nextUs(10)]).toEqual([0, Infinity]);
-    arrivals.ended(0, 1_000);
+    arrivals.endRequest(0, 1_000);
     expect(arrivals.nextUs(1_000)).toBeGreaterThan(1_000);
   });
 });

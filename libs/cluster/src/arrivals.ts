@@ -81,7 +81,7 @@ export class Arrivals {
    * Records the end of a request, successful or not: its client may send another one after its
    * think time.
    */
-  ended(row: number, nowUs: Micros): void {
+  endRequest(row: number, nowUs: Micros): void {
     if (this.thinking === undefined) this.busy--;
     else this.thinking.push(nowUs + this.thinkUs(row), 0, row);
     if (this.turns === undefined) return;

@@ -211,7 +211,7 @@ export class ClusterRun {
     const { ranks } = group;
     if (group.isStepping) {
       for (const rank of ranks) if (rank.isStepping) this.endStep(rank);
-      group.end(nowUs);
+      group.endStep(nowUs);
     }
     if (!group.isStepping && this.calendar.isNext(group.slot)) {
       group.begin(nowUs);
@@ -234,7 +234,7 @@ export class ClusterRun {
   private endStep(engine: VirtualEngine): void {
     const { onSteps } = this.observer;
     const computed = onSteps === undefined ? 0 : engine.engine.counters.promptTokensComputed;
-    const facts = engine.end();
+    const facts = engine.endStep();
     const generated = this.journal.note(engine, facts);
     if (onSteps !== undefined) {
       const prompt = engine.engine.counters.promptTokensComputed - computed;

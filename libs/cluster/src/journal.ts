@@ -55,7 +55,7 @@ export class Journal {
     this.meter?.onArrived();
   }
 
-  end(row: number, outcome: Exclude<Outcome, 'unfinished'>, atUs: Micros): void {
+  endRequest(row: number, outcome: Exclude<Outcome, 'unfinished'>, atUs: Micros): void {
     this.log.outcome[row] = CODES[outcome];
     if (outcome === 'completed') {
       this.log.finishUs[row] = atUs;

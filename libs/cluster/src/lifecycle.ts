@@ -78,7 +78,7 @@ export class Lifecycle {
         ...{ calendar, slot: slots.flow, log: journal.log, policyWatch: parts.policyWatch },
         generating: () => this.stages.decode.engines.length + this.stages.aggregated.engines.length,
         pass: (row, nowUs) => this.admit(row, nowUs),
-        refuse: (row, nowUs) => this.end(row, 'rejected', nowUs),
+        refuse: (row, nowUs) => this.endRequest(row, 'rejected', nowUs),
       });
   }
 
@@ -127,7 +127,7 @@ export class Lifecycle {
   onStep(engine: VirtualEngine, facts: StepFacts): void {
     const nowUs = facts.endUs;
     for (const handle of facts.held) this.hold(engine, handle, nowUs);
-    for (const handle of facts.finished) this.finish(engine, handle, nowUs);
+    for (const handle of facts.finished) this.finishSequence(engine, handle, nowUs);
     for (const handle of facts.rejected) this.reject(engine, handle, nowUs);
   }
 
@@ -164,7 +164,7 @@ export class Lifecycle {
     this.awaitsRoom[row] = 0;
     engine.wake(nowUs);
     if (handoffs.runsOf(row) >= this.scenario.maxRuns) {
-      this.end(row, 'failed', nowUs);
+      this.endRequest(row, 'failed', nowUs);
       return;
     }
     handoffs.startOver(row);
@@ -189,7 +189,7 @@ export class Lifecycle {
 
   private admit(row: number, nowUs: Micros): void {
     const refusal = this.router.place(row, nowUs);
-    if (refusal !== undefined) this.end(row, refusal, nowUs);
+    if (refusal !== undefined) this.endRequest(row, refusal, nowUs);
   }
 
   /** Moves the row into an engine that has room for it. */
@@ -208,7 +208,7 @@ export class Lifecycle {
     const { log } = this.parts.journal;
     const handle = engine.submit(row, this.specOf(row, mode));
     if (handle === undefined) {
-      this.end(row, 'refused', nowUs);
+      this.endRequest(row, 'refused', nowUs);
       return;
     }
     engine.enter(row);
@@ -224,7 +224,7 @@ export class Lifecycle {
     journal.log.decodeEngine[row] = engine.index;
     if (handle === undefined) {
       handoffs.rejected(row, engine, nowUs);
-      this.end(row, 'refused', nowUs);
+      this.endRequest(row, 'refused', nowUs);
       return;
     }
     engine.enter(row);
@@ -257,27 +257,31 @@ export class Lifecycle {
     handoffs.held(row, engine, { tokens: journal.log.promptTokens[row]!, nowUs });
   }
 
-  private finish(engine: VirtualEngine, handle: SequenceHandle, nowUs: Micros): void {
+  private finishSequence(engine: VirtualEngine, handle: SequenceHandle, nowUs: Micros): void {
     const { log } = this.parts.journal;
     const row = engine.rowOf(handle);
     engine.leave(row);
     log.emittedTokens[row] = log.outputTokens[row]!;
-    this.end(row, 'completed', nowUs + engine.engine.tokenOffsetUs(handle));
+    this.endRequest(row, 'completed', nowUs + engine.engine.tokenOffsetUs(handle));
   }
 
   /** Too little of the prompt was cached: the engine rejects it. */
   private reject(engine: VirtualEngine, handle: SequenceHandle, nowUs: Micros): void {
     const row = engine.rowOf(handle);
     engine.leave(row);
-    this.end(row, 'rejected', nowUs);
+    this.endRequest(row, 'rejected', nowUs);
   }
 
-  private end(row: number, outcome: Parameters<Journal['end']>[1], nowUs: Micros): void {
-    this.parts.journal.end(row, outcome, nowUs);
-    this.arrivals.ended(row, nowUs);
-    this.router.ended(row);
+  private endRequest(
+    row: number,
+    outcome: Parameters<Journal['endRequest']>[1],
+    nowUs: Micros,
+  ): void {
+    this.parts.journal.endRequest(row, outcome, nowUs);
+    this.arrivals.endRequest(row, nowUs);
+    this.router.endRequest(row);
     this.expectArrival(nowUs);
-    this.gate?.ended(row, nowUs);
+    this.gate?.endRequest(row, nowUs);
     this.parts.onEnd(row);
   }
 

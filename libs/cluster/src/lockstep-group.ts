@@ -55,7 +55,7 @@ export class LockstepGroup {
   }
 
   /** The step has ended for every rank; the next one is due. */
-  end(nowUs: Micros): void {
+  endStep(nowUs: Micros): void {
     this.stepping = false;
     this.calendar.set(this.slot, nowUs, TIE.stepBegin);
   }

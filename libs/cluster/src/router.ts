@@ -109,7 +109,7 @@ export class Router {
   }
 
   /** The row has ended, and comes to no engine any more. */
-  ended(row: number): void {
+  endRequest(row: number): void {
     this.stages.decode.forget(row);
   }
 

@@ -316,7 +316,7 @@ export class VirtualEngine implements LockstepRank, QueueTaker {
   }
 
   /** The step that is due has ended; the next one is not begun yet. */
-  end(): StepFacts {
+  endStep(): StepFacts {
     this.noteChange();
     const facts = this.engine.endStep();
     this.stepping = false;

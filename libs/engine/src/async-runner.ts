@@ -264,7 +264,7 @@ export class AsyncRunner extends LaidRunner {
   /** Members that get their last token with the step that begins. */
   private takeEnded(): void {
     const { decode } = this;
-    for (let seq = decode.finished(); seq !== undefined; seq = decode.finished()) {
+    for (let seq = decode.takeFinished(); seq !== undefined; seq = decode.takeFinished()) {
       // The number of accepted drafts of the step is not known yet.
       if (seq.endsByLimit && seq.burst === 0) {
         decode.leave(seq);

@@ -114,7 +114,7 @@ describe('with async scheduling', () => {
     test.submit('a', { outputTokens: 9, ...LENGTH });
     test.submit('r', { mode: 'remote-prefill', outputTokens: 2, ...LENGTH });
     expect(test.reserve()).toBe('r lacks 8');
-    expect(test.end().endUs).toBe(1080);
+    expect(test.endStep().endUs).toBe(1080);
     test.engine.kvArrived(test.handle('r'));
     expect(test.step()).toMatchObject({ scheduled: ['r'], emitted: ['a'], firstTokens: [] });
     expect(test.step()).toMatchObject({ emitted: ['a', 'r'], firstTokens: ['r'] });
@@ -125,7 +125,7 @@ describe('with async scheduling', () => {
     test.submit('a', { outputTokens: 1, endReason: 'stop' });
     test.submit('r', { mode: 'remote-prefill', outputTokens: 1, endReason: 'stop' });
     test.reserve();
-    expect(test.end().finished).toEqual(['a']);
+    expect(test.endStep().finished).toEqual(['a']);
     const handle = test.handle('r');
     test.engine.kvArrived(handle);
     // The row of `a` whose token is dropped, while the batch with `r` is formed.
@@ -136,7 +136,7 @@ describe('with async scheduling', () => {
     test.submit('b', { outputTokens: 2, ...LENGTH });
     test.submit('c', { outputTokens: 2, ...LENGTH });
     expect([test.handle('b'), test.handle('c')]).toContain(handle);
-    expect(test.end().firstTokens).toEqual([]);
+    expect(test.endStep().firstTokens).toEqual([]);
     expect(test.runToRest().flatMap(({ firstTokens }) => firstTokens)).toEqual(['b', 'c']);
   });
 
@@ -187,7 +187,7 @@ describe('with async scheduling and drafts', () => {
     test.engine.beginStep(test.nowUs);
     expect(test.engine.snapshot().freeBlocks).toBe(100 - 16 / 4);
     expect(test.engine.tokensEmitted(test.handle('a'))).toBe(1);
-    expect(test.end()).toMatchObject({ emitted: ['a'] });
+    expect(test.endStep()).toMatchObject({ emitted: ['a'] });
     expect(test.engine.tokensEmitted(test.handle('a'))).toBe(2);
   });
 
@@ -281,7 +281,7 @@ describe('the price of async scheduling', () => {
       for (const [i, us] of arrivalsUs.entries()) {
         if (us > test.nowUs && us <= endUs) test.submit(`${i}`, { outputTokens: 3, ...LENGTH });
       }
-      const told = test.end();
+      const told = test.endStep();
       for (const name of told.firstTokens) firstUs.set(name, told.endUs);
       endUs = test.engine.beginStep(test.nowUs);
     }

@@ -160,7 +160,7 @@ export class DecodeSet {
   }
 
   /** A member that ended with the last step. */
-  finished(): EngineSequence | undefined {
+  takeFinished(): EngineSequence | undefined {
     const first = this.byFinish.peek();
     return first !== undefined && first.finishAt <= this.steps ? first : undefined;
   }

@@ -208,7 +208,7 @@ export class Engine implements EnginePort {
     this.runner.completeLast();
     const { runner } = this;
     for (let seq = runner.nextFinished(); seq !== undefined; seq = runner.nextFinished()) {
-      this.finish(seq);
+      this.finishSequence(seq);
     }
     for (const seq of this.runner.endChunks()) this.endPrompt(seq);
     return this.record;
@@ -348,12 +348,12 @@ export class Engine implements EnginePort {
     this.accounts.generatedTokens++;
     if (seq.emitted === 1) this.record.firstTokens.push(seq.handle);
     if (seq.emitted < seq.outputTokens) this.decode.current.join(seq);
-    else this.finish(seq);
+    else this.finishSequence(seq);
   }
 
   /** Ends a sequence that has its last token and is out of the decode set. */
-  private finish(seq: EngineSequence): void {
-    this.blocks.end(seq, seq.computed);
+  private finishSequence(seq: EngineSequence): void {
+    this.blocks.publishAtEnd(seq, seq.computed);
     this.record.finished.push(seq.handle);
     this.accounts.finished++;
     if (seq.holdsAtEnd) this.hold(seq);

@@ -66,7 +66,7 @@ describe('preemption without block hashes', () => {
       const { batch } = test.engine.queueState();
       const tokens = batch.find(([handle]) => handle === test.handle('new'))?.[1] ?? 0;
       if (tokens > 1) chunks.push(tokens);
-      test.end();
+      test.endStep();
     }
     const [whole, again, ...more] = chunks;
     expect([whole, more]).toEqual([32, []]);

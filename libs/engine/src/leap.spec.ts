@@ -141,7 +141,7 @@ describe('extending a step', () => {
     for (let i = 0; i < 15; i++) {
       const endUs = single.engine.beginStep(single.nowUs)!;
       expect(leaping.engine.snapshot(endUs)).toEqual(single.engine.snapshot());
-      single.end();
+      single.endStep();
     }
   });
 });
@@ -157,7 +157,7 @@ describe('cutting an extended step', () => {
     expect(() => test.submit('early')).toThrow(/must be cut/);
     expect(test.engine.cutStep(ends[3]! + 1)).toBe(ends[4]);
     test.submit('late');
-    expect(test.end()).toMatchObject({ steps: 5, endUs: ends[4], scheduled: [] });
+    expect(test.endStep()).toMatchObject({ steps: 5, endUs: ends[4], scheduled: [] });
     expect(test.step()).toMatchObject({ scheduled: ['late'] });
   });
 

@@ -122,7 +122,7 @@ export class PipelineRunner implements Runner {
 
   nextFinished(): EngineSequence | undefined {
     const { current } = this.parts.decode;
-    const seq = current.finished();
+    const seq = current.takeFinished();
     if (seq !== undefined) current.leave(seq);
     return seq;
   }

@@ -55,7 +55,7 @@ describe('scheduler_recv_interval', () => {
     test.step();
     test.submit('new', { mode: 'remote-prefill', remoteTokens: 8 });
     expect(test.reserve()).toBe('new lacks 8');
-    test.end();
+    test.endStep();
     test.engine.kvArrived(test.handle('new'));
     expect(test.step()!.scheduled).toEqual(['new']);
   });

@@ -144,7 +144,7 @@ describe('remote prefill', () => {
     expect([test.reserve(), test.reserve()]).toEqual(['first lacks 12', undefined]);
     test.engine.kvArrived(test.handle('first'));
     expect(test.reserve()).toBeUndefined();
-    test.end();
+    test.endStep();
     expect(test.reserve()).toBe('second lacks 8');
   });
 
@@ -204,7 +204,7 @@ describe('abort', () => {
       for (const name of ['held', 'remote', 'waiting']) test.engine.abort(test.handle(name));
       expect(test.engine.snapshot().freeBlocks).toBe(isInStep ? 98 : 100);
       expect(test.engine.counters.aborted).toBe(3);
-      if (isInStep) test.end();
+      if (isInStep) test.endStep();
       test.runToRest();
       expect(test.engine.snapshot()).toMatchObject({ freeBlocks: 100, running: 0, waiting: 0 });
       expect(test.engine.counters.finished).toBe(2);
@@ -221,7 +221,7 @@ describe('abort', () => {
     for (const name of ['decoding', 'prefilling', 'decoding']) {
       test.engine.abort(test.handle(name));
     }
-    expect(test.end()).toMatchObject({ emitted: ['other'], finished: [], firstTokens: [] });
+    expect(test.endStep()).toMatchObject({ emitted: ['other'], finished: [], firstTokens: [] });
     expect(test.engine.snapshot()).toMatchObject({ running: 1, freeBlocks: 97 });
     expect(test.engine.counters).toMatchObject({ aborted: 2, generatedTokens: 3 });
   });

@@ -242,7 +242,7 @@ export class SequenceBlocks {
   }
 
   /** Like `publish`, for a sequence that has ended; the pool may keep its blocks. */
-  end(seq: EngineSequence, tokens: number): void {
+  publishAtEnd(seq: EngineSequence, tokens: number): void {
     this.publish(seq, tokens);
     if (this.isShared) this.keep(seq, tokens);
     this.slideAtEnd(seq, tokens);

@@ -31,7 +31,7 @@ export class EngineSequenceTable {
   }
 
   retire(seq: EngineSequence): void {
-    seq.end();
+    seq.endSequence();
     this.retired.push(seq);
   }
 

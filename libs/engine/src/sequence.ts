@@ -199,7 +199,7 @@ export class EngineSequence {
    * Drops the references that the caller passed in; the progress stays readable until the record is
    * reused.
    */
-  end(): void {
+  endSequence(): void {
     this.state = 'gone';
     this.blocks.forget();
     for (const list of this.others) list.forget();

@@ -140,9 +140,9 @@ describe('an engine with groups of layers', () => {
       while (single.nowUs < untilUs) {
         const endUs = single.engine.beginStep(single.nowUs)!;
         expect(leaping.engine.snapshot(endUs)).toEqual(single.engine.snapshot());
-        single.end();
+        single.endStep();
       }
-      leaping.end();
+      leaping.endStep();
     }
     expect(used(leaping)).toBe(0);
   });

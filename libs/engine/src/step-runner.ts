@@ -77,7 +77,7 @@ export class StepRunner extends LaidRunner {
   }
 
   nextFinished(): EngineSequence | undefined {
-    const seq = this.decode.finished();
+    const seq = this.decode.takeFinished();
     if (seq !== undefined) this.decode.leave(seq);
     return seq;
   }

@@ -84,7 +84,7 @@ export class TestEngine {
     if (!this.isStepping) this.begin();
     if (!this.isStepping) return undefined;
     if (untilUs !== undefined) this.engine.extendStep(untilUs);
-    return this.end();
+    return this.endStep();
   }
 
   /** Tries to begin a step; false when one is under way. */
@@ -95,7 +95,7 @@ export class TestEngine {
   }
 
   /** Ends the step under way. */
-  end(): StepSeen {
+  endStep(): StepSeen {
     this.isStepping = false;
     const told = this.record(this.engine.endStep());
     this.nowUs = told.endUs;

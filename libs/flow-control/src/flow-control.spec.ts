@@ -38,7 +38,7 @@ class Scene {
   }
 
   end(name: string, nowUs = 0, outputTokens = 0): void {
-    this.control.ended(this.tickets.get(name)!, outputTokens);
+    this.control.endRequest(this.tickets.get(name)!, outputTokens);
     this.control.releaseWaiting(nowUs);
   }
 

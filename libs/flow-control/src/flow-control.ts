@@ -18,7 +18,7 @@ export interface FlowLimits {
  */
 export type DropReason = 'full' | 'shed' | 'timeout';
 
-/** The outcomes of requests. A callback may call only `ended` of the flow control. */
+/** The outcomes of requests. A callback may call only `endRequest` of the flow control. */
 export interface FlowEvents<Item> {
   readonly onPass: (ticket: Ticket<Item>, nowUs: Micros) => void;
   readonly onDrop: (ticket: Ticket<Item>, why: DropReason, nowUs: Micros) => void;
@@ -111,7 +111,7 @@ export class FlowControl<Item> {
    *
    * @param outputTokens of the request
    */
-  ended(ticket: Ticket<Item>, outputTokens: number): void {
+  endRequest(ticket: Ticket<Item>, outputTokens: number): void {
     if (ticket.state !== 'under way') return;
     ticket.state = 'gone';
     this.underWay--;

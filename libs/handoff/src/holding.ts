@@ -86,7 +86,7 @@ export class HoldingPool<Id extends AnyId> {
   }
 
   /** Takes back a holding and its reads when nothing refers to them. */
-  close(holding: Holding<Id>): void {
+  closeHolding(holding: Holding<Id>): void {
     for (let read = holding.firstRead; read !== undefined; read = read.next) this.reads.give(read);
     this.holdings.give(holding);
   }

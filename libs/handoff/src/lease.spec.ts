@@ -39,7 +39,7 @@ describe('LeaseBook', () => {
     const book = new LeaseBook<string>(leaseTimes());
     const lease = newDeadline('a');
     book.open(lease, 0);
-    book.close(lease);
+    book.endLease(lease);
     book.renew(lease, 25_000_000);
     expect(book.earliest()).toBeUndefined();
   });
@@ -63,7 +63,7 @@ describe('LeaseBook', () => {
             leases.push(opened);
             book.open(opened, nowUs);
           } else if (lease !== undefined && kind === 'renew') book.renew(lease, nowUs);
-          else if (lease !== undefined) book.close(lease);
+          else if (lease !== undefined) book.endLease(lease);
           const ends = leases.filter((l) => l.chain !== undefined).map((l) => l.dueUs);
           expect(book.earliest()?.dueUs).toBe(ends.length === 0 ? undefined : Math.min(...ends));
         }

@@ -77,7 +77,7 @@ export class LeaseBook<T> {
     this.renewed.set(lease, endUs);
   }
 
-  close(lease: Deadline<T>): void {
+  endLease(lease: Deadline<T>): void {
     clearDeadline(lease);
   }
 

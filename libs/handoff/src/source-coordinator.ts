@@ -215,7 +215,7 @@ export class SourceCoordinator<Id extends AnyId = string> {
     if (holding?.generation !== fact.generation) return;
     const read = findRead(holding, fact);
     if (read !== undefined) this.stopRead(read);
-    if (fact.outcome === 'done') this.close(holding, 'read-done');
+    if (fact.outcome === 'done') this.closeHolding(holding, 'read-done');
     this.releaseIfUnread(holding);
   }
 
@@ -238,7 +238,7 @@ export class SourceCoordinator<Id extends AnyId = string> {
     for (let read = holding.firstRead; read !== undefined; read = read.next) {
       if (read.reader === fact.reader) this.stopRead(read);
     }
-    if (holding.closing === undefined) this.close(holding, 'rejected');
+    if (holding.closing === undefined) this.closeHolding(holding, 'rejected');
     this.releaseIfUnread(holding);
   }
 
@@ -260,14 +260,14 @@ export class SourceCoordinator<Id extends AnyId = string> {
     this.release(holding, reason);
   }
 
-  private close(holding: Holding<Id>, reason: ReleaseReason): void {
+  private closeHolding(holding: Holding<Id>, reason: ReleaseReason): void {
     holding.closing = reason;
-    this.leases.close(holding.lease);
+    this.leases.endLease(holding.lease);
   }
 
   private stopRead(read: Read<Id>): void {
     if (!read.isActive) return;
-    this.limits.close(read.limit);
+    this.limits.endLease(read.limit);
     read.holding.activeReads -= 1;
     this.activeReads -= 1;
     this.readers?.remove(read.reader);
@@ -280,10 +280,10 @@ export class SourceCoordinator<Id extends AnyId = string> {
   }
 
   private release(holding: Holding<Id>, reason: ReleaseReason): void {
-    this.close(holding, reason);
+    this.closeHolding(holding, reason);
     this.holdings.delete(holding.requestId);
     this.letGo(holding, reason, readersOf(holding));
-    this.pool.close(holding);
+    this.pool.closeHolding(holding);
   }
 
   private letGo(name: HoldingName<Id>, reason: ReleaseReason, readers: number): void {
@@ -306,7 +306,7 @@ export class SourceCoordinator<Id extends AnyId = string> {
       const { owner } = end;
       const holding = 'holding' in owner ? owner.holding : owner;
       if ('holding' in owner) this.loseRead(owner);
-      else this.close(owner, 'expired');
+      else this.closeHolding(owner, 'expired');
       this.releaseIfUnread(holding);
     }
   }

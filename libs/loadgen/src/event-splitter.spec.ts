@@ -8,7 +8,7 @@ function eventsOf(chunks: readonly Buffer[]): { events: string[]; isStream: bool
     events.push(bytes.toString('utf8', from, to));
   });
   const isStream = chunks.map((chunk) => splitter.push(chunk)).every(Boolean);
-  splitter.end();
+  splitter.endStream();
   return { events, isStream };
 }
 

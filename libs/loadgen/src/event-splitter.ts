@@ -30,7 +30,7 @@ export class EventSplitter {
   }
 
   /** The last line can end without a line feed. */
-  end(): void {
+  endStream(): void {
     const last = this.rest;
     this.rest = undefined;
     if (last !== undefined) this.line(last, 0, last.length);

@@ -138,12 +138,12 @@ class HttpStream implements Dispatcher.DispatchHandler {
       return;
     }
     this.event.atMs = performance.now();
-    this.events.end();
+    this.events.endStream();
     const { error, events, isWhole } = this.answer;
     if (error !== undefined) this.fail('in_stream_error', error);
     else if (events === 0) this.fail('no_token', 'the answer ended without a token');
     else if (!isWhole) this.fail('cut_short', 'the stream ended without its final event');
-    else this.end({ kind: 'whole' });
+    else this.endStream({ kind: 'whole' });
   }
 
   onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
@@ -154,15 +154,15 @@ class HttpStream implements Dispatcher.DispatchHandler {
 
   /** Ends the exchange from the client's side. */
   private giveUp(ending: Ending): void {
-    this.end(ending);
+    this.endStream(ending);
     this.controller?.abort(new Error('cancelled'));
   }
 
   private fail(error: string, message: string): void {
-    this.end({ kind: 'failed', error, message });
+    this.endStream({ kind: 'failed', error, message });
   }
 
-  private end(ending: Ending): void {
+  private endStream(ending: Ending): void {
     if (this.hasEnded) return;
     this.hasEnded = true;
     clearTimeout(this.timer);

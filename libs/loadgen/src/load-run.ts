@@ -85,7 +85,7 @@ class LoadRun {
   private isOver = false;
   private timer: NodeJS.Timeout | undefined;
   private turn: NodeJS.Immediate | undefined;
-  private finish: () => void = () => undefined;
+  private resolveRun: () => void = () => undefined;
 
   constructor(private readonly options: LoadOptions) {
     this.followers = followersOf(options.workload);
@@ -94,15 +94,15 @@ class LoadRun {
 
   async run(): Promise<LoadRecord> {
     const { workload, keepsDetails, signal } = this.options;
-    const over = new Promise<void>((resolve) => (this.finish = resolve));
+    const over = new Promise<void>((resolve) => (this.resolveRun = resolve));
     this.next = this.firstFrom(0);
     this.prepareNext();
     this.startMs = performance.now();
     this.recorder = new Recorder(workload, this.startMs, keepsDetails);
     this.meter.start();
-    const interrupt = (): void => this.end();
+    const interrupt = (): void => this.endRun();
     signal?.addEventListener('abort', interrupt);
-    if (signal?.aborted === true || workload.count === 0) this.end();
+    if (signal?.aborted === true || workload.count === 0) this.endRun();
     else this.sendDue();
     await over;
     signal?.removeEventListener('abort', interrupt);
@@ -173,7 +173,7 @@ class LoadRun {
   private onEnd(row: number, answer: ReceivedAnswer, ending: Ending): void {
     const { options, recorder } = this;
     this.inFlight.delete(row);
-    recorder.ended(row, answer, ending);
+    recorder.endRequest(row, answer, ending);
     if (ending.kind === 'aborted') return;
     if (ending.kind === 'whole' && options.keepsText(row)) options.onText?.(row, answer.text);
     this.count();
@@ -203,7 +203,7 @@ class LoadRun {
   private count(): void {
     this.ended += 1;
     this.options.onProgress?.(this.ended);
-    if (this.ended === this.options.workload.count) this.end();
+    if (this.ended === this.options.workload.count) this.endRun();
   }
 
   /** Waits until the next request is due, and meanwhile makes its body. */
@@ -236,13 +236,13 @@ class LoadRun {
     return first;
   }
 
-  private end(): void {
+  private endRun(): void {
     if (this.isOver) return;
     this.isOver = true;
     clearTimeout(this.timer);
     for (const pause of this.pauses) clearTimeout(pause);
     for (const giveUp of [...this.inFlight.values()]) giveUp();
-    this.finish();
+    this.resolveRun();
   }
 }
 

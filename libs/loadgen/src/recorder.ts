@@ -69,7 +69,7 @@ export class Recorder {
     this.log.arrivalUs[row] = this.us(atMs);
   }
 
-  ended(row: number, answer: ReceivedAnswer, ending: Ending): void {
+  endRequest(row: number, answer: ReceivedAnswer, ending: Ending): void {
     const { log } = this;
     log.emittedTokens[row] = answer.outputTokens ?? answer.events;
     if (answer.events > 0) log.firstTokenUs[row] = this.us(answer.firstMs);

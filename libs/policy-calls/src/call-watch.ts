@@ -44,7 +44,7 @@ export class CallWatch {
     try {
       return ask();
     } finally {
-      this.close();
+      this.closeCall();
     }
   }
 
@@ -52,7 +52,7 @@ export class CallWatch {
    * Returns when the thread does not end this call any more. While it does, it ends all code that
    * runs, so the caller must be inside a boundary.
    */
-  close(): void {
+  closeCall(): void {
     const { cell, number } = this;
     if (Atomics.compareExchange(cell, CALL, number, 0) !== -number) return;
     const untilMs = performance.now() + END_MS;

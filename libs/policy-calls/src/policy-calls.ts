@@ -28,7 +28,7 @@ function callWithin({ limitMs, graceMs }: Limits, watch: CallWatch | undefined):
         ? boundary.call(ask, limitMs)
         : boundary.call(() => watching.during(ask), limitMs + graceMs);
     if (end !== undefined) return end.value;
-    if (watching !== undefined) boundary.call(() => watching.close());
+    if (watching !== undefined) boundary.call(() => watching.closeCall());
     throw new NoAnswer(limitMs, watching?.takePlace());
   };
 }
@@ -62,7 +62,7 @@ export function runBounded<T>(run: (call: PolicyCall) => T): T {
     boundary ??= new Boundary();
     const end = boundary.call(() => run((ask) => watch.during(ask)));
     if (end !== undefined) return end.value;
-    boundary.call(() => watch.close());
+    boundary.call(() => watch.closeCall());
     return run(callWithin(VIRTUAL, watch));
   } finally {
     watch.stop();

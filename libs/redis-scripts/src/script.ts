@@ -75,7 +75,7 @@ export class ScriptRunner {
     const name = foldedName(order, parts);
     const open = this.batches.get(name) ?? this.openBatch(name, order, calls);
     const reply = open.add(parts);
-    if (open.isFull) this.close(name, open);
+    if (open.isFull) this.closeBatch(name, open);
     return reply;
   }
 
@@ -86,11 +86,11 @@ export class ScriptRunner {
       return command(keys.length, ...keys, ...args);
     });
     this.batches.set(name, opened);
-    setImmediate(() => this.close(name, opened));
+    setImmediate(() => this.closeBatch(name, opened));
     return opened;
   }
 
-  private close(name: string, batch: ScriptBatch): void {
+  private closeBatch(name: string, batch: ScriptBatch): void {
     if (this.batches.get(name) !== batch) return;
     this.batches.delete(name);
     batch.send();

@@ -30,7 +30,7 @@ function answer(body: object, more: Partial<ResponseLimits> = {}): ResponseObjec
   const head = { id: 'resp_1', created: 1, model: 'm', systemFingerprint: 'fp' };
   const options = { dialect: 'openai', tokenizer } as const;
   const outcome = new ResponseOutcome({ request, head, plan, options }, () => 2);
-  return outcome.ended({ reason: plan.endReason, count: plan.count, cachedTokens: 0 });
+  return outcome.endResponse({ reason: plan.endReason, count: plan.count, cachedTokens: 0 });
 }
 
 const ofType = ({ output }: ResponseObject, type: string): readonly Item[] =>

@@ -122,7 +122,7 @@ export class ResponseEvents {
   }
 
   /** @param response as JSON */
-  end(status: unknown, response: RawJson): string {
+  endResponse(status: unknown, response: RawJson): string {
     const type = LAST[String(status)] ?? 'response.failed';
     return this.raw(type, `"response":${response}`) + DONE_EVENT;
   }

@@ -37,7 +37,7 @@ export class ResponseOutcome {
     return responseObject(this.context.request, this.context.head, STARTED);
   }
 
-  ended(end: ResponseEnd): ResponseObject {
+  endResponse(end: ResponseEnd): ResponseObject {
     const { request, head } = this.context;
     // A stream has recorded its scores token by token.
     if (this.received === 0 && this.result === undefined) this.noteAllScores(end.count);

@@ -32,7 +32,7 @@ describe('a response with log-probabilities', () => {
     for (const streamed of [one!, all!]) {
       streamed.open();
       streamed.tokens(0, 299);
-      expect(streamed.finish('length', 299, 1)).toBe('');
+      expect(streamed.finishSequence('length', 299, 1)).toBe('');
     }
     const events: string[] = [];
     while (one!.isLate) events.push(one!.tokens(300, 0));
@@ -43,6 +43,6 @@ describe('a response with log-probabilities', () => {
       'event: response.content_part.done',
       'event: response.output_item.done',
     ]);
-    expect(events.join('') + one!.close()).toBe(all!.close());
+    expect(events.join('') + one!.finishStream()).toBe(all!.finishStream());
   });
 });

@@ -40,7 +40,7 @@ export function replayEvents(
   });
   const { error } = response;
   if (error !== null) stream += errorEvent(error, events.take());
-  stream += events.end(response.status, asciiJson(response));
+  stream += events.endResponse(response.status, asciiJson(response));
   return stream
     .split('\n\n')
     .slice(after + 1)

@@ -56,9 +56,9 @@ export class StreamedResponse {
 
   /**
    * The last tokens (count may be 0) and the end of the last item. A long end is kept back;
-   * `tokens` sends it event by event, then `close`.
+   * `tokens` sends it event by event, then `finishStream`.
    */
-  finish(reason: EndReason, from: number, count: number): string {
+  finishSequence(reason: EndReason, from: number, count: number): string {
     this.reason = reason;
     const events = this.advance(from, from + count, reason);
     const length = events.reduce((sum, event) => sum + event.length, 0);
@@ -73,21 +73,21 @@ export class StreamedResponse {
   }
 
   /** The whole response once more, and the end of the stream. */
-  close({ cachedTokens = 0 }: { readonly cachedTokens?: number } = {}): string {
+  finishStream({ cachedTokens = 0 }: { readonly cachedTokens?: number } = {}): string {
     const { reason, received: count } = this;
-    const response = this.outcome.ended({ reason, count, cachedTokens });
-    return this.late.splice(0).join('') + this.end(response);
+    const response = this.outcome.endResponse({ reason, count, cachedTokens });
+    return this.late.splice(0).join('') + this.endResponse(response);
   }
 
   /** A failure after the first byte. Open items stay incomplete. */
   fail(error: BatonError): string {
     const begun = this.events.hasBegun ? '' : this.open();
     const failed = errorEvent(responseFailure(error), this.events.take());
-    return begun + failed + this.end(this.outcome.failed(error));
+    return begun + failed + this.endResponse(this.outcome.failed(error));
   }
 
-  private end(response: ResponseObject): string {
-    return this.events.end(response.status, this.outcome.written(response));
+  private endResponse(response: ResponseObject): string {
+    return this.events.endResponse(response.status, this.outcome.written(response));
   }
 
   private advance(from: number, to: number, end: EndReason | undefined): string[] {

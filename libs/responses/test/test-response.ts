@@ -64,11 +64,13 @@ export function run(body: object, cuts: () => number = () => 1) {
     stream += streamed.tokens(at, count);
     at += count;
   }
-  stream += streamed.finish(plan.endReason, plan.count, 0) + streamed.close({ cachedTokens: 3 });
+  stream +=
+    streamed.finishSequence(plan.endReason, plan.count, 0) +
+    streamed.finishStream({ cachedTokens: 3 });
   const end = { reason: plan.endReason, count: plan.count, cachedTokens: 3 };
-  const response = outcome.ended(end);
+  const response = outcome.endResponse(end);
   const unstreamed = new ResponseOutcome(outcome.context, () => 2);
-  const whole = unstreamed.written(unstreamed.ended(end));
+  const whole = unstreamed.written(unstreamed.endResponse(end));
   expect(outcome.written(response)).toBe(whole);
   return {
     response: JSON.parse(whole) as typeof response,

@@ -37,7 +37,7 @@ export function applyChatTemplate(
   if (template.begin !== undefined) prompt.write([{ marker: template.begin }]);
   for (const [i, turn] of arranged.entries()) {
     prompt.open(turn);
-    if (!isContinued || i + 1 < arranged.length) prompt.write(template.close(turn));
+    if (!isContinued || i + 1 < arranged.length) prompt.write(template.closeTurn(turn));
   }
   if (!isContinued && (options.addGenerationPrompt ?? true)) {
     prompt.write(template.answer(options.thinks ?? false));
@@ -56,7 +56,7 @@ class ChatPrompt {
 
   open(turn: ChatTurn): void {
     const { template } = this;
-    this.write(template.open(turn));
+    this.write(template.openTurn(turn));
     if (turn.reasoning !== undefined && turn.reasoning !== '') {
       this.write(template.reasoning.opening);
       this.append(turn.reasoning);

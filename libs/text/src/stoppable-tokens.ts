@@ -35,16 +35,20 @@ export class StoppableTokens {
       this.ids.push(id);
       this.ends.push(this.search.length);
       if (this.stopTokens.has(id) && this.ids.length >= this.minTokens) {
-        return this.ended('stop', id, includeStop ? undefined : before);
+        return this.writtenTokens('stop', id, includeStop ? undefined : before);
       }
       if (hit !== undefined) {
-        return this.ended('stop', hit.string, includeStop ? hit.at + hit.string.length : hit.at);
+        return this.writtenTokens(
+          'stop',
+          hit.string,
+          includeStop ? hit.at + hit.string.length : hit.at,
+        );
       }
     }
-    return this.ended(endReason, null, undefined);
+    return this.writtenTokens(endReason, null, undefined);
   }
 
-  private ended(
+  private writtenTokens(
     endReason: 'stop' | 'length',
     stopReason: string | number | null,
     cutAt: number | undefined,

@@ -33,7 +33,7 @@ export class StreamedGenerate {
     return '';
   }
 
-  close({ cachedTokens }: { readonly cachedTokens?: number } = {}): string {
+  finishStream({ cachedTokens }: { readonly cachedTokens?: number } = {}): string {
     if (!this.request.includeUsage) return DONE;
     const usage = {
       promptTokens: this.request.prompts.reduce((sum, { ids }) => sum + ids.length, 0),
@@ -104,7 +104,7 @@ class GenerateSequence {
     return this.stream.frame([this.stream.choice(this.planned, { from, to: from + count })]);
   }
 
-  finish(reason: EndReason, from: number, count: number): string {
+  finishSequence(reason: EndReason, from: number, count: number): string {
     assert(count === 0 || from === this.received, 'tokens come in order');
     this.received = from + count;
     return this.stream.frame([

@@ -79,7 +79,7 @@ export function tokenizerInfoBody(limits: RequestLimits): string {
 /** The markers that the template writes around plain messages. */
 function markersOf(template: ChatTemplate): Marker[] {
   const roles = ['system', 'user', 'assistant'].map((role) => ({ role, content: '' }));
-  const markup = roles.flatMap((turn) => [...template.open(turn), ...template.close(turn)]);
+  const markup = roles.flatMap((turn) => [...template.openTurn(turn), ...template.closeTurn(turn)]);
   const written = markup.flatMap((piece) => (typeof piece === 'string' ? [] : [piece.marker]));
   return [...new Set(written)];
 }

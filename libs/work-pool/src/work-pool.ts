@@ -103,13 +103,13 @@ export class WorkPool {
     for (let next = this.takeNext(); next !== undefined; next = this.takeNext()) {
       next.failed(new WorkRefused('left'));
     }
-    for (const thread of [...this.threads.keys()]) thread.end(new WorkRefused('left'));
+    for (const thread of [...this.threads.keys()]) thread.endThread(new WorkRefused('left'));
   }
 
   /** A task under way is never `busy`: its thread has its own deadline. */
   private giveUp(waiting: Waiting, reason: 'busy' | 'left'): void {
     if (waiting.thread !== undefined) {
-      if (reason === 'left') waiting.thread.end(new WorkRefused('left'));
+      if (reason === 'left') waiting.thread.endThread(new WorkRefused('left'));
       return;
     }
     for (const queue of [this.continued, this.beginning]) {
@@ -162,7 +162,7 @@ export class WorkPool {
   }
 
   private onFree(thread: WorkThread): void {
-    const idle = setTimeout(() => thread.end(new WorkRefused('left')), this.options.idleMs);
+    const idle = setTimeout(() => thread.endThread(new WorkRefused('left')), this.options.idleMs);
     this.threads.set(thread, idle.unref());
     this.advance();
   }

@@ -63,8 +63,10 @@ export class WorkThread {
     });
     this.worker.unref();
     this.worker.on('message', (message: ThreadMessage) => this.onMessage(message));
-    this.worker.on('error', (error) => this.end(isOutOfMemory(error) ? TOO_COMPLEX() : error));
-    this.worker.on('exit', () => this.end(new Error('a thread of the pool has ended')));
+    this.worker.on('error', (error) =>
+      this.endThread(isOutOfMemory(error) ? TOO_COMPLEX() : error),
+    );
+    this.worker.on('exit', () => this.endThread(new Error('a thread of the pool has ended')));
   }
 
   get isFree(): boolean {
@@ -77,7 +79,7 @@ export class WorkThread {
   }
 
   /** Ends the thread, and its task with this error. */
-  end(error: unknown): void {
+  endThread(error: unknown): void {
     const running = this.settled();
     this.worker.removeAllListeners();
     // A thread that is ending reports no late errors.
@@ -133,7 +135,7 @@ export class WorkThread {
   private watch(afterMs: number): void {
     this.deadline = setTimeout(() => {
       const left = Math.min(this.allowedMs - this.usedMs(), this.wallLeftMs());
-      if (left <= 0) this.end(TOO_COMPLEX());
+      if (left <= 0) this.endThread(TOO_COMPLEX());
       else this.watch(Math.max(LOOK_AGAIN_MS, left));
     }, afterMs);
     this.deadline.unref();

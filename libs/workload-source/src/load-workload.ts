@@ -269,7 +269,7 @@ async function readTraceFile(
   if (blockTokens !== undefined && reader.format !== 'mooncake') {
     throw new UsageError(`--trace-block-size has no effect on the format ${reader.format}.`);
   }
-  return reader.end();
+  return reader.finishTrace();
 }
 
 function unknownTrace(name: string): UsageError {

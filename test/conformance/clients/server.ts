@@ -90,7 +90,7 @@ export async function troubleWith(
     );
     if (status === 500) {
       const run = await fixture.engine.next();
-      run.end({ reason: 'error', tail: 'engine_error', first: 0, count: 0 });
+      run.endSequence({ reason: 'error', tail: 'engine_error', first: 0, count: 0 });
     }
     return await outcome;
   } finally {

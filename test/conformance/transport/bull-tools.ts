@@ -52,7 +52,7 @@ export function describeBullTools(server: () => PrivateRedis): void {
       await second.untilTaken(1);
       expect(await (await decode.getJob('r-1'))?.getState()).toBe('active');
       await a.ledger.begin(start({ stage: 'decode' }));
-      await second.first().finish({ epoch, result: { reason: 'stop', tokens: 1 } });
+      await second.first().finishJob({ epoch, result: { reason: 'stop', tokens: 1 } });
       await waitUntil(async () => (await decode.getJob('r-1')) === undefined, {
         what: 'it is gone',
       });

@@ -49,7 +49,7 @@ export function describeConnection(makeWorld: WorldFactory): void {
         () => a.ledger.begin(start()),
         () => a.ledger.handOff('r', 1, handoff(1)),
         () => a.ledger.returnToPrefill('r', 1),
-        () => a.ledger.finish('r', 1, { reason: 'stop', tokens: 1 }),
+        () => a.ledger.finishRequest('r', 1, { reason: 'stop', tokens: 1 }),
         () => a.ledger.abort(['r']),
         () => a.ledger.resubmit({ requestId: 'r', submission: 2, apiId: 'api-a' }),
         () => a.ledger.inspect(['r']),

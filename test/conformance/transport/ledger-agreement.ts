@@ -125,7 +125,10 @@ async function converse(
       case 'withdraw':
         return ledger.withdraw(requestId, chosen(said.pick));
       case 'finish':
-        return ledger.finish(requestId, chosen(said.pick), { reason: 'stop', tokens: said.pick });
+        return ledger.finishRequest(requestId, chosen(said.pick), {
+          reason: 'stop',
+          tokens: said.pick,
+        });
       case 'resubmit':
         return ledger.resubmit({ ...said, requestId });
       case 'abort':

@@ -43,7 +43,7 @@ export function describeLedger(makeWorld: WorldFactory): void {
       const permit = await decode();
       expect(permit).toEqual({ kind: 'run', epoch: packEpoch(1, 2), handoff: handoff(prefill) });
       const result = { reason: 'stop', tokens: 9 } as const;
-      expect(await a.ledger.finish('r', packEpoch(1, 2), result)).toBe(true);
+      expect(await a.ledger.finishRequest('r', packEpoch(1, 2), result)).toBe(true);
       expect(await view()).toEqual({
         stage: 'finished',
         epoch: packEpoch(1, 2),
@@ -62,7 +62,7 @@ export function describeLedger(makeWorld: WorldFactory): void {
       const second = await run();
       expect(second).toBeGreaterThan(first);
       expect(await a.ledger.handOff('r', first, handoff(first))).toBe(false);
-      expect(await a.ledger.finish('r', first, { reason: 'stop', tokens: 1 })).toBe(false);
+      expect(await a.ledger.finishRequest('r', first, { reason: 'stop', tokens: 1 })).toBe(false);
       expect(await a.ledger.handOff('r', second, handoff(second))).toBe(true);
       expect(await a.ledger.returnToPrefill('r', first)).toBeUndefined();
     });
@@ -76,7 +76,9 @@ export function describeLedger(makeWorld: WorldFactory): void {
       );
       expect(new Set(epochs).size).toBe(24);
       const ends = await Promise.all(
-        epochs.map((epoch) => a.ledger.finish('r', epoch, { reason: 'length', tokens: epoch })),
+        epochs.map((epoch) =>
+          a.ledger.finishRequest('r', epoch, { reason: 'length', tokens: epoch }),
+        ),
       );
       expect(ends.filter(Boolean)).toHaveLength(1);
       expect((await view())?.result?.tokens).toBe(Math.max(...epochs));
@@ -116,7 +118,7 @@ export function describeLedger(makeWorld: WorldFactory): void {
         for (const epoch of [late, newer, late]) await a.ledger.withdraw('r', epoch);
       }
       expect(
-        await a.ledger.finish('r', await run({ maxRuns: 1 }), { reason: 'stop', tokens: 1 }),
+        await a.ledger.finishRequest('r', await run({ maxRuns: 1 }), { reason: 'stop', tokens: 1 }),
       ).toBe(true);
     });
 
@@ -158,7 +160,7 @@ export function describeLedger(makeWorld: WorldFactory): void {
       await decode();
       expect(await a.ledger.returnToPrefill('r', epoch)).toBe(2);
       expect(await a.ledger.returnToPrefill('r', epoch)).toBe(2);
-      expect(await a.ledger.finish('r', epoch, { reason: 'stop', tokens: 1 })).toBe(false);
+      expect(await a.ledger.finishRequest('r', epoch, { reason: 'stop', tokens: 1 })).toBe(false);
       expect(await decode()).toEqual({ kind: 'drop', why: 'returned', submission: 2 });
       const second = await run({ submission: 2 });
       expect(second).toBe(packEpoch(2, 3));
@@ -212,7 +214,7 @@ export function describeLedger(makeWorld: WorldFactory): void {
       const epoch = await run();
       await a.ledger.abort(['r', 'unknown']);
       expect(await a.ledger.handOff('r', epoch, handoff(epoch))).toBe(false);
-      expect(await a.ledger.finish('r', epoch, { reason: 'stop', tokens: 1 })).toBe(false);
+      expect(await a.ledger.finishRequest('r', epoch, { reason: 'stop', tokens: 1 })).toBe(false);
       for (const requestId of ['r', 'unknown']) {
         expect(await begin({ requestId })).toEqual({ kind: 'drop', why: 'aborted' });
         expect(await begin({ requestId, submission: 2 })).toEqual({ kind: 'drop', why: 'aborted' });
@@ -222,7 +224,7 @@ export function describeLedger(makeWorld: WorldFactory): void {
 
     it('keeps the result of a request that was aborted too late', async () => {
       const epoch = await run();
-      await a.ledger.finish('r', epoch, { reason: 'length', tokens: 3 });
+      await a.ledger.finishRequest('r', epoch, { reason: 'length', tokens: 3 });
       await a.ledger.abort(['r']);
       expect(await view()).toMatchObject({ isAborted: false, result: { tokens: 3 } });
     });

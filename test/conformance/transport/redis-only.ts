@@ -296,7 +296,7 @@ export function describeRedisOnly(server: () => PrivateRedis): void {
       await taking.untilTaken(1);
       const permit = await transport.ledger.begin(start());
       if (permit.kind === 'run')
-        await transport.ledger.finish('r', permit.epoch, { reason: 'stop', tokens: 1 });
+        await transport.ledger.finishRequest('r', permit.epoch, { reason: 'stop', tokens: 1 });
       await transport.ledger.putPrompt('r', Buffer.from('x'));
       await taking.first().done();
       const endless = await withAdmin(server(), async (admin) => {

@@ -66,9 +66,9 @@ export function describeSteps(makeWorld: WorldFactory): void {
 
     it('finish a request once, and its job with it', async () => {
       const { taking, epoch } = await taken();
-      expect(await taking.first().finish({ epoch, result: RESULT })).toBe(true);
+      expect(await taking.first().finishJob({ epoch, result: RESULT })).toBe(true);
       expect(await taking.first().done()).toBe(false);
-      expect(await taking.first().finish({ epoch, result: RESULT })).toBe(false);
+      expect(await taking.first().finishJob({ epoch, result: RESULT })).toBe(false);
       const [view] = await a.ledger.inspect(['r']);
       expect(view).toMatchObject({ stage: 'finished', epoch: packEpoch(1, 1), result: RESULT });
     });
@@ -141,7 +141,7 @@ export function describeSteps(makeWorld: WorldFactory): void {
       );
       const results = going.map((_, i) => ({ reason: 'stop', tokens: i }) as const);
       const ends = sorted.map((held, i) =>
-        held.finish({ epoch: packEpoch(1, i === 5 ? 9 : 2), result: results[i]! }),
+        held.finishJob({ epoch: packEpoch(1, i === 5 ? 9 : 2), result: results[i]! }),
       );
       expect(await Promise.all(ends)).toEqual(going.map((_, i) => i !== 5));
       const views = await a.ledger.inspect(going);
@@ -154,7 +154,7 @@ export function describeSteps(makeWorld: WorldFactory): void {
     it('change nothing while there is no broker', async () => {
       const { taking, epoch } = await taken();
       await world.kill();
-      await expect(taking.first().finish({ epoch, result: RESULT })).rejects.toThrow();
+      await expect(taking.first().finishJob({ epoch, result: RESULT })).rejects.toThrow();
       await expect(taking.first().handOver(over(epoch))).rejects.toThrow();
       await world.restart();
     });

@@ -36,7 +36,7 @@ describe('kv_transfer_params from outside', () => {
     });
     const run = await fixture.engine.next();
     expect(run.job).toMatchObject({ flow: 'hold', outputTokens: 1, endReason: 'length' });
-    run.end({ tail: JSON.stringify(PARAMS) });
+    run.endSequence({ tail: JSON.stringify(PARAMS) });
     const body = (await (await answer).json()) as {
       kv_transfer_params: object;
       choices: { finish_reason: string }[];
@@ -189,7 +189,7 @@ describe('engines behind ports of their own', () => {
     });
     const run = await fixture.engine.next();
     expect(run.job).toMatchObject({ flow: 'hold', engineId: 'fake-prefill' });
-    run.end({ tail: JSON.stringify(PARAMS) });
+    run.endSequence({ tail: JSON.stringify(PARAMS) });
     expect(((await (await answer).json()) as { id: string }).id).toMatch(/^cmpl-/);
   });
 

@@ -38,7 +38,7 @@ describe('tokens on their way from an engine to a client', () => {
       expect(event.choices).toHaveLength(1);
     }
     run.send({ first: 3, count: 4 });
-    run.end();
+    run.endSequence();
     let last = '';
     for await (const event of events) last = event;
     expect(last).toBe('[DONE]');
@@ -58,7 +58,7 @@ describe('tokens on their way from an engine to a client', () => {
       fromIndex: 1,
     });
     run.send({ first: 1, count: 6 });
-    run.end();
+    run.endSequence();
     expect((await stream).text).toBe(whole);
   });
 
@@ -66,7 +66,7 @@ describe('tokens on their way from an engine to a client', () => {
     const [answer, run] = await begin();
     const stream = readStream(await answer);
     run.token(0);
-    await run.finish();
+    await run.finishJob();
     const { text, finishReason } = await stream;
     expect(text).toBe(whole);
     expect(finishReason).toBe('length');
@@ -76,7 +76,7 @@ describe('tokens on their way from an engine to a client', () => {
     const [answer, run] = await begin();
     const stream = readStream(await answer);
     run.token(0);
-    run.end({ reason: 'error', tail: JSON.stringify('attempts_exhausted') });
+    run.endSequence({ reason: 'error', tail: JSON.stringify('attempts_exhausted') });
     const { error, events } = await stream;
     expect(error?.message).toContain('workers were lost');
     expect(events.at(-1)).toBe('[DONE]');
@@ -84,7 +84,7 @@ describe('tokens on their way from an engine to a client', () => {
 
   it('ends with an HTTP status when no byte of a whole answer is out', async () => {
     const [answer, run] = await begin({ ...BODY, stream: false });
-    run.end({ reason: 'error', tail: JSON.stringify('worker_lost') });
+    run.endSequence({ reason: 'error', tail: JSON.stringify('worker_lost') });
     expect((await answer).status).toBe(500);
   });
 
@@ -95,7 +95,7 @@ describe('tokens on their way from an engine to a client', () => {
     const epoch = run.epoch + 1;
     for (let index = 0; index < 7; index += 1) run.send({ first: index, count: 1, epoch });
     run.token(5);
-    run.end({ epoch });
+    run.endSequence({ epoch });
     expect((await stream).text).toBe(whole);
   });
 
@@ -211,7 +211,7 @@ describe('tokens on their way from an engine to a client', () => {
     });
     const stopAnswering = answerResends(run);
     for (const frame of frames) run.publish(frame);
-    await run.finish();
+    await run.finishJob();
     const result = await stream;
     stopAnswering();
     return result;
@@ -223,7 +223,7 @@ describe('tokens on their way from an engine to a client', () => {
     const timer = setInterval(() => {
       for (const message of fixture.engine.messages.slice(seen)) {
         if (message.kind !== 'resend' || message.requestId !== run.job.requestId) continue;
-        run.end({ count: run.job.outputTokens - message.fromIndex });
+        run.endSequence({ count: run.job.outputTokens - message.fromIndex });
       }
     }, 5);
     return () => clearInterval(timer);

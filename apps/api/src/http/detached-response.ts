@@ -13,7 +13,7 @@ export class DetachedResponse extends ServerResponse {
   }
 
   /** Notifies the listeners of its end, once. */
-  close(): void {
+  endConnection(): void {
     if (this.isOver) return;
     this.isOver = true;
     this.emit('close');
@@ -21,7 +21,7 @@ export class DetachedResponse extends ServerResponse {
 
   override destroy(error?: Error): this {
     super.destroy(error);
-    this.close();
+    this.endConnection();
     return this;
   }
 }

@@ -68,6 +68,6 @@ export class HttpAnswer {
     response.end(body);
     this.tap?.head(status, headers);
     this.tap?.bytes(typeof body === 'string' ? body : Buffer.from(body).toString());
-    this.tap?.end();
+    this.tap?.endAnswer();
   }
 }

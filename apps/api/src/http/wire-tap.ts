@@ -4,5 +4,5 @@ export interface WireTap {
   /** Text being written: whole events of a stream, or a body. */
   bytes(text: string): void;
   /** The answer is complete. */
-  end(): void;
+  endAnswer(): void;
 }

@@ -23,7 +23,7 @@ export class RequestDrain implements OnModuleDestroy {
 
   /** Refuses new requests, waits for those under way up to `shutdown_timeout`, then ends them. */
   async onModuleDestroy(): Promise<void> {
-    this.door.close();
+    this.door.closeDoor();
     this.logger.info({ requests: this.exchanges.count }, 'draining');
     await this.untilIdle(this.config.shutdownTimeout * 1_000);
     this.exchanges.endAll();

@@ -22,7 +22,7 @@ interface World {
 
 function takeStep({ isClosing = false, isConnected = true, executes = false }: World): TakeStep {
   const door = new OpenDoor({ isConnected } as Transport);
-  if (isClosing) door.close();
+  if (isClosing) door.closeDoor();
   const executions = { answers: executes, ask: () => ({ isExecuted: true }) };
   return new TakeStep(
     defaultConfig(),

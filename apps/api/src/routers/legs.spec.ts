@@ -44,7 +44,7 @@ describe('a decode leg that waits for its prefill leg', () => {
     const held = await fixture.engine.next();
     expect(fixture.engines[1]!.runs).toEqual([]);
     const heldUs = (performance.timeOrigin + performance.now()) * 1_000;
-    held.end({ tail: HELD });
+    held.endSequence({ tail: HELD });
     const run = await fixture.engines[1]!.next();
     expect(run.job).toMatchObject({ flow: 'attach', kvTransferParams: JSON.parse(HELD) as object });
     expect(run.job.causeUs).toBeGreaterThan(heldUs - 1);
@@ -56,7 +56,7 @@ describe('a decode leg that waits for its prefill leg', () => {
   it('ends at once when the engine fails the prompt', async () => {
     const decode = fixture.post('/v1/completions', DECODE);
     const prefill = fixture.post('/v1/completions', PREFILL);
-    (await fixture.engine.next()).end({ reason: 'error', tail: '"engine_error"' });
+    (await fixture.engine.next()).endSequence({ reason: 'error', tail: '"engine_error"' });
     expect([(await prefill).status, (await decode).status]).toEqual([500, 500]);
   });
 
@@ -81,7 +81,7 @@ describe('a decode leg that waits for its prefill leg', () => {
     const refused = await fixture.post('/v1/completions', { ...DECODE, model: 'unknown' });
     expect(refused.status).toBe(404);
     const prefill = fixture.post('/v1/completions', PREFILL);
-    (await fixture.engine.next()).end({ tail: HELD });
+    (await fixture.engine.next()).endSequence({ tail: HELD });
     await prefill;
     const { messages } = fixture.engine;
     await until(() => messages.length > 0);

@@ -67,7 +67,7 @@ export class Relay {
     const id = this.asked;
     const key = `${topic} ${JSON.stringify(question)}`;
     if (this.folds[topic] !== undefined) this.keep(key, asker, own);
-    const timer = setTimeout(() => this.finish(id), ANSWER_WITHIN_MS);
+    const timer = setTimeout(() => this.answerQuestion(id), ANSWER_WITHIN_MS);
     const open: Open = { asker, askedAs, key, answers: new Map(), missing, timer };
     this.open.set(id, open);
     for (const member of missing) {
@@ -85,10 +85,10 @@ export class Relay {
   }
 
   private settle(id: number, { missing }: Open): void {
-    if (missing.size === 0) this.finish(id);
+    if (missing.size === 0) this.answerQuestion(id);
   }
 
-  private finish(id: number): void {
+  private answerQuestion(id: number): void {
     const open = this.open.get(id);
     if (open === undefined) return;
     clearTimeout(open.timer);

@@ -43,7 +43,7 @@ export async function bench(given: Given): Promise<number> {
   try {
     return (await runBench(flags, stops.first)).exitCode;
   } finally {
-    stops.close();
+    stops.stopListening();
   }
 }
 
@@ -159,7 +159,7 @@ async function measured(
       onProgress: (ended) => progress?.update(ended, workload.count),
     });
   } finally {
-    progress?.end();
+    progress?.endProgress();
   }
 }
 

@@ -40,7 +40,7 @@ export async function demo(asked: string | undefined, given: Given): Promise<num
     return outcome.exitCode;
   } finally {
     await cluster.stop();
-    stops.close();
+    stops.stopListening();
   }
 }
 

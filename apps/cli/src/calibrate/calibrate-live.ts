@@ -44,6 +44,6 @@ export async function calibrateLive(given: Flags): Promise<number> {
       await target.close();
     }
   } finally {
-    stops.close();
+    stops.stopListening();
   }
 }

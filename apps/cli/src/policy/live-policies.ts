@@ -35,7 +35,7 @@ export async function livePolicies(
       figures.push(found);
     }
   } finally {
-    stops.close();
+    stops.stopListening();
   }
   sayMissing(trials.slice(figures.length));
   return figures;

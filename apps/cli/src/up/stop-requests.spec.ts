@@ -27,7 +27,7 @@ describe('stop requests', () => {
 
   it('are ignored after close', () => {
     const source = new EventEmitter();
-    new StopRequests(source).close();
+    new StopRequests(source).stopListening();
     expect(source.eventNames()).toEqual([]);
   });
 });

@@ -33,7 +33,7 @@ export class StopRequests {
     return this.atOnce.signal;
   }
 
-  close(): void {
+  stopListening(): void {
     for (const signal of SIGNALS) this.source.off(signal, this.onSignal);
   }
 

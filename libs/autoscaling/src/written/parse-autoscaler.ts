@@ -55,7 +55,7 @@ export function parseAutoscaler(text: string, objectives: Objectives = {}): Auto
     case 'oracle':
       return oracle(options(0));
     case 'random':
-      options(0).end();
+      options(0).endOptions();
       return { kind: name };
     default:
       throw new AutoscalerError(`There is no autoscaler "${name}". Use one of ${NAMES}.`);
@@ -88,7 +88,7 @@ function hpa(metrics: string, options: WrittenOptions, objectives: Objectives): 
     tolerance: options.number('tolerance', HPA_TOLERANCE, [0, 1]),
     behaviour: behaviour(options),
   };
-  options.end();
+  options.endOptions();
   return spec;
 }
 
@@ -157,7 +157,7 @@ function ratio(
 
 function schedule(written: string, options: WrittenOptions): ScheduleSpec {
   const periodUs = secondsToUs(options.seconds('period', DAY_US / secondsToUs(1)));
-  options.end();
+  options.endOptions();
   const entries = written.split('+').map(scheduleEntry);
   entries.sort((a, b) => a.atUs - b.atUs);
   if (periodUs > 0 && entries.every(({ atUs }) => atUs < periodUs)) {
@@ -197,7 +197,7 @@ function saturation(options: WrittenOptions): SaturationSpec {
       [0, 1e6],
     ),
   };
-  options.end();
+  options.endOptions();
   return spec;
 }
 
@@ -213,7 +213,7 @@ function tokenCapacity(options: WrittenOptions): TokenCapacitySpec {
     scaleUpThreshold: options.number('up', defaults.scaleUpThreshold, PART),
     scaleDownBoundary: options.number('down', defaults.scaleDownBoundary, PART),
   };
-  options.end();
+  options.endOptions();
   if (spec.scaleDownBoundary < spec.scaleUpThreshold) return spec;
   throw new AutoscalerError('wva-tokens: down must be below up.');
 }
@@ -226,14 +226,14 @@ const LATE = 0;
 
 function oracle(options: WrittenOptions): AutoscalerSpec {
   const late = options.number('late', LATE, [0, 1]);
-  options.end();
+  options.endOptions();
   return { kind: 'oracle', late };
 }
 
 function sla(options: WrittenOptions, given: Objectives): AutoscalerSpec {
   const objectives = objectivesIn('sla', options, given);
   const predictor = options.choice('predictor', PREDICTORS);
-  options.end();
+  options.endOptions();
   return { kind: 'sla', ...objectives, predictor };
 }
 
@@ -244,14 +244,14 @@ function slaLoad(options: WrittenOptions, given: Objectives): AutoscalerSpec {
   const objectives = objectivesIn('sla-load', options, given);
   const sensitivity = options.number('sensitivity', DOWN_SENSITIVITY, [0, 100]);
   const throughputSeconds = options.seconds('throughput', 0);
-  options.end();
+  options.endOptions();
   return { kind: 'sla-load', ...objectives, sensitivity, throughputSeconds };
 }
 
 function roleSwitch(options: WrittenOptions, given: Objectives): AutoscalerSpec {
   const objectives = objectivesIn('switch', options, given);
   const calm = options.number('calm', CALM, [0, 1]);
-  options.end();
+  options.endOptions();
   return { kind: 'switch', ...objectives, calm };
 }
 

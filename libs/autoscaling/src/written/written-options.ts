@@ -67,7 +67,7 @@ export class WrittenOptions {
     );
   }
 
-  end(): void {
+  endOptions(): void {
     const [name] = this.values.keys();
     if (name === undefined) return;
     throw new AutoscalerError(`${this.autoscaler} has no option ${name}.`);

@@ -56,11 +56,11 @@ export class VirtualFlowGate {
   }
 
   /** Records the end of a request, successful or not; ignores a request that never passed. */
-  ended(row: number, atUs: Micros): void {
+  endRequest(row: number, atUs: Micros): void {
     const ticket = this.tickets[row];
     if (ticket === undefined) return;
     this.tickets[row] = undefined;
-    this.control.ended(ticket, this.parts.log.emittedTokens[row]!);
+    this.control.endRequest(ticket, this.parts.log.emittedTokens[row]!);
     this.pumpAt(atUs);
   }
 

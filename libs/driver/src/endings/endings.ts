@@ -175,7 +175,7 @@ export class Endings {
   /** Frees the resources of a run whose sequence has already left the engine. */
   private leave(run: Run, outcome: RunOutcome): void {
     const { spans, runs, kvEvents, frames } = this.parts;
-    spans?.ended(run, outcome, frames.nowUs());
+    spans?.endRun(run, outcome, frames.nowUs());
     runs.remove(run);
     kvEvents?.forget(run.job);
     frames.release(run.outbox);

@@ -65,14 +65,14 @@ export class FinishedRuns {
 
   /** Stores the result and removes the job. False when the ledger could not be reached. */
   store(finished: FinishedRun, taken: TakenJob): Promise<boolean> {
-    return this.settled(finished, taken.finish(finished));
+    return this.settled(finished, taken.finishJob(finished));
   }
 
   async storeAgain(): Promise<void> {
     const { ledger } = this.parts;
     for (const finished of [...this.unstored]) {
       const { requestId, epoch, result } = finished;
-      await this.settled(finished, ledger.finish(requestId, epoch, result));
+      await this.settled(finished, ledger.finishRequest(requestId, epoch, result));
     }
   }
 

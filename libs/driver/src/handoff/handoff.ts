@@ -125,7 +125,7 @@ export class HeldOffers {
     const { run } = held;
     const payload = JSON.stringify(heldKv.paramsOf(held));
     const result = { reason: 'length', tokens: 1, payload } as const;
-    const isOurs = await run.taken.finish({ epoch: run.epoch, result });
+    const isOurs = await run.taken.finishJob({ epoch: run.epoch, result });
     if (isRunOver(run)) return;
     if (!isOurs) {
       endings.dropJob(run);

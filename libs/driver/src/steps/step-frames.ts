@@ -53,7 +53,7 @@ export class StepFrames {
       if (run !== undefined) run.isEnding = true;
     }
     for (const handle of facts.emitted) this.emitted(handle, facts.endUs);
-    for (const handle of facts.finished) this.finished(handle, facts.endUs);
+    for (const handle of facts.finished) this.finishSequence(handle, facts.endUs);
     for (const handle of facts.rejected) this.rejected(handle);
     const endUs = this.parts.clock.toWallUs(facts.endUs);
     if (facts.emitted.length + facts.rejected.length === 0) this.parts.frames.defer(endUs);
@@ -122,7 +122,7 @@ export class StepFrames {
     return true;
   }
 
-  private finished(handle: SequenceHandle, endUs: Micros): void {
+  private finishSequence(handle: SequenceHandle, endUs: Micros): void {
     const run = this.parts.runs.at(handle);
     if (run === undefined) return;
     const { endReason, keepsKv, promptTokens } = run.job;

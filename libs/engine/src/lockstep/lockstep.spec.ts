@@ -167,7 +167,7 @@ describe('engines in lockstep', () => {
     // Each missing token counts as a decoding sequence; experts get 40 tokens from each rank.
     const padded = 100 + 8 + 10 * 32 + 7 * 40;
     expect(lockstep.begin(500)).toBe(500 + padded);
-    expect(tests.map((test) => test.end())).toMatchObject([
+    expect(tests.map((test) => test.endStep())).toMatchObject([
       { endUs: 500 + padded, finished: ['s0'] },
       { endUs: 500 + padded, finished: ['s1'] },
     ]);
@@ -190,7 +190,7 @@ describe('engines in lockstep', () => {
         const ends: Micros[] = [];
         for (let endUs = lockstep.begin(0); endUs !== undefined; endUs = lockstep.begin(endUs)) {
           ends.push(endUs);
-          beside!.end();
+          beside!.endStep();
         }
         expect(ends).toEqual(alone!.runToRest().map(({ endUs }) => endUs));
       }),

@@ -28,7 +28,7 @@ export class PairedEnd {
   }
 
   /** Ends or retries the request after the prefill leg of `run` has failed during decode's leg. */
-  async end(run: Run, failure: LegFailure): Promise<void> {
+  async endRequest(run: Run, failure: LegFailure): Promise<void> {
     for (let sent = 0; sent < MOST_MESSAGES && !isRunOver(run); sent += 1) {
       if (await this.isSettled(run, failure)) break;
       await this.pause();
@@ -54,7 +54,7 @@ export class PairedEnd {
       return failed.returnToPrefill(run);
     }
     const result = { reason: 'error', tokens: 0, errorCode: failure.code } as const;
-    const isOurs = await transport.ledger.finish(run.job.requestId, run.epoch, result);
+    const isOurs = await transport.ledger.finishRequest(run.job.requestId, run.epoch, result);
     if (isOurs && !isRunOver(run)) this.fail(run, failure);
     return isOurs;
   }

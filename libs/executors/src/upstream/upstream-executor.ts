@@ -325,7 +325,7 @@ export class UpstreamExecutor implements Executor {
     if (isRunOver(run) || leg.controller.signal.aborted) return;
     const failure = this.failureOf(run, error);
     if (failure === undefined) this.parts.slot.guard(() => this.parts.endings.returnJob(run));
-    else if (leg.isPaired) void this.pairedEnd.end(run, failure);
+    else if (leg.isPaired) void this.pairedEnd.endRequest(run, failure);
     else if (this.isFinal(run, leg, failure)) this.fail(run, leg, failure);
     else this.beginAnew(run);
   }

@@ -80,12 +80,12 @@ export class StepBarrier {
   private hasBegun(startUs: Micros): boolean {
     this.freeSinceUs = startUs;
     const endUs = this.lockstep.begin(startUs);
-    if (endUs !== undefined) this.ringAt(endUs, () => this.end(endUs));
+    if (endUs !== undefined) this.ringAt(endUs, () => this.endStep(endUs));
     for (const rank of this.ranks) rank.onBegun(startUs);
     return endUs !== undefined;
   }
 
-  private end(endUs: Micros): void {
+  private endStep(endUs: Micros): void {
     this.freeSinceUs = endUs;
     for (const rank of this.ranks) {
       this.freeSinceUs = Math.max(this.freeSinceUs, rank.endStep(endUs));

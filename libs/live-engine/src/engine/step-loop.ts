@@ -204,7 +204,7 @@ export class StepLoop implements BarrierRank {
   }
 
   endStep(endUs: Micros): Micros {
-    if (this.isBesideOthers) this.guard(() => this.end(endUs));
+    if (this.isBesideOthers) this.guard(() => this.settleStep(endUs));
     return this.freeSinceUs;
   }
 
@@ -282,7 +282,7 @@ export class StepLoop implements BarrierRank {
    */
   private ringAtEnd(endUs: Micros): Alarm {
     const { clock, isPrecise } = this.parts;
-    const ring = (): void => this.guard(() => this.end(endUs));
+    const ring = (): void => this.guard(() => this.settleStep(endUs));
     const stepUs = this.wallUsOf(endUs - this.stepStartUs);
     const leadUs = Math.min(this.parts.leadUs, stepUs * LEAD_SHARE);
     if (leadUs > TIMER_GRAIN_US) {
@@ -292,7 +292,7 @@ export class StepLoop implements BarrierRank {
     return isPrecise && isLong ? clock.atSim(endUs, ring) : clock.aroundSim(endUs, ring);
   }
 
-  private end(endUs: Micros): void {
+  private settleStep(endUs: Micros): void {
     const { clock, slot, barrier, hasGrace } = this.parts;
     const lateUs = clock.wall.nowUs() - clock.toWallUs(endUs);
     this.alarm = undefined;

@@ -49,7 +49,7 @@ export class RunSpans {
   }
 
   /** Idempotent: the first outcome counts. */
-  ended(run: Run, outcome: RunOutcome, atUs: number): void {
+  endRun(run: Run, outcome: RunOutcome, atUs: number): void {
     const span = this.open.get(run);
     if (span === undefined) return;
     this.open.delete(run);

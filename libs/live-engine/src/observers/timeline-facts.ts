@@ -96,7 +96,7 @@ export class TimelineFacts {
     const { run } = prompt;
     // After the end of the run, the handle is free or names another run.
     if (run.handle !== handle) {
-      this.end(handle, prompt);
+      this.endPrompt(handle, prompt);
       return;
     }
     const computed = Math.min(this.parts.slot.engine.computedTokens(handle), run.job.promptTokens);
@@ -105,7 +105,7 @@ export class TimelineFacts {
       prompt.computed = computed;
       this.chunk(prompt, { startUs, endUs, tokens });
     }
-    if (computed >= run.job.promptTokens) this.end(handle, prompt);
+    if (computed >= run.job.promptTokens) this.endPrompt(handle, prompt);
   }
 
   private chunk(prompt: Prompt, chunk: { startUs: Micros; endUs: Micros; tokens: number }): void {
@@ -120,7 +120,7 @@ export class TimelineFacts {
     prompt.chunks += 1;
   }
 
-  private end(handle: SequenceHandle, prompt: Prompt): void {
+  private endPrompt(handle: SequenceHandle, prompt: Prompt): void {
     this.addChunk(prompt);
     this.prompts.delete(handle);
   }

@@ -110,12 +110,14 @@ function streamOf(s: Scenario, request: GenerationRequest, plans: OutputPlan[]):
     for (;;) {
       const count = Math.min(cuts.next().value as number, plan.count - at);
       const isLast = at + count === plan.count;
-      bytes += isLast ? sequence.finish(plan.endReason, at, count) : sequence.tokens(at, count);
+      bytes += isLast
+        ? sequence.finishSequence(plan.endReason, at, count)
+        : sequence.tokens(at, count);
       at += count;
       if (isLast) break;
     }
   });
-  bytes += answer.close({ cachedTokens: 0 });
+  bytes += answer.finishStream({ cachedTokens: 0 });
   expect(bytes).toMatch(/^[\n\x20-\x7e]*$/);
   expect(bytes.endsWith('\n\n')).toBe(true);
   return bytes.slice(0, -2).split('\n\n');

@@ -44,7 +44,7 @@ export class OpenaiStreamShape implements StreamShape {
     return this.frame(this.chatChoice(index, delta, facts), facts);
   }
 
-  finish(index: number, facts: ChunkFacts): string {
+  finishSequence(index: number, facts: ChunkFacts): string {
     const choice = this.isChat
       ? this.chatChoice(index, '{}', facts)
       : this.textChoice(index, '', facts);

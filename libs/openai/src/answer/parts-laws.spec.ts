@@ -110,14 +110,16 @@ function run(s: Scenario): { body: Body; chunks: Body[] } {
     for (;;) {
       const count = Math.min(plan.count - at, s.cuts.next().value as number);
       if (at + count === plan.count) {
-        bytes += sequence.finish(plan.endReason, at, count);
+        bytes += sequence.finishSequence(plan.endReason, at, count);
         return;
       }
       bytes += sequence.tokens(at, count);
       at += count;
     }
   });
-  const events = (bytes + answer.close({ cachedTokens: 0 })).split('\n\n').filter((e) => e !== '');
+  const events = (bytes + answer.finishStream({ cachedTokens: 0 }))
+    .split('\n\n')
+    .filter((e) => e !== '');
   expect(events.pop()).toBe('data: [DONE]');
   return {
     body: JSON.parse(final) as Body,

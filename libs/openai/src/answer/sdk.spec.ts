@@ -28,9 +28,9 @@ function clientOf(dialect: Dialect, failure?: BatonError): OpenAI {
     }
     const stream = new StreamedAnswer(request, head, plans, options);
     const frames = plans.map((plan, i) =>
-      stream.sequences[i]!.finish(plan.endReason, 0, plan.count),
+      stream.sequences[i]!.finishSequence(plan.endReason, 0, plan.count),
     );
-    const end = failure === undefined ? stream.close() : stream.fail(failure);
+    const end = failure === undefined ? stream.finishStream() : stream.fail(failure);
     return new Response(stream.open() + frames.join('') + end, {
       headers: { 'content-type': 'text/event-stream' },
     });

@@ -101,7 +101,7 @@ export class StreamRenderer {
   }
 
   /** The frames for the last `count` tokens (0 when all have arrived) and for the end. */
-  finish(reason: EndReason, fromIndex: number, count: number): string {
+  finishSequence(reason: EndReason, fromIndex: number, count: number): string {
     assert(count === 0 || fromIndex === this.received, 'tokens come in order');
     this.received = fromIndex + count;
     const { plan } = this.sequence;
@@ -115,7 +115,7 @@ export class StreamRenderer {
     const text = this.text.advance(fromIndex, count, true);
     if (!this.shape.finishesApart) return this.chunk(text, finish);
     const last = this.chunk(text, undefined);
-    return last + this.shape.finish(this.sequence.index, this.facts(finish));
+    return last + this.shape.finishSequence(this.sequence.index, this.facts(finish));
   }
 
   private chunk(text: string, finish: FinishFacts | undefined): string {
@@ -142,7 +142,7 @@ export class StreamRenderer {
       return this.shape.delta(index, delta, facts);
     });
     if (finish !== undefined && finishesApart) {
-      frames.push(this.shape.finish(index, this.facts(finish)));
+      frames.push(this.shape.finishSequence(index, this.facts(finish)));
     }
     return frames.join('');
   }

@@ -33,7 +33,7 @@ export interface StreamShape {
   /** A chat chunk with a finished delta. */
   delta(index: number, delta: RawJson, facts: ChunkFacts): string;
   /** The end of a sequence, for a dialect that sends it separately. */
-  finish(index: number, facts: ChunkFacts): string;
+  finishSequence(index: number, facts: ChunkFacts): string;
   usage(usage: RawJson): string;
   /**
    * The parameters of blocks that decode has kept. vLLM plans to send them with the last chunk

@@ -55,7 +55,7 @@ export class StreamedAnswer {
    * The end of the stream, after all sequences: the usage frame with `include_usage`, the blocks
    * kept for the next turn, and the final mark.
    */
-  close(facts: FinalFacts = {}): string {
+  finishStream(facts: FinalFacts = {}): string {
     const { kvTransferParams: params } = facts;
     // Left out for a prefill leg: vLLM's streams do not include held blocks, and no router reads
     // them.

@@ -58,7 +58,7 @@ export class VllmStreamShape implements StreamShape {
     return this.chunkOf(chatChoice(index, delta, facts), facts);
   }
 
-  finish(index: number, facts: ChunkFacts): string {
+  finishSequence(index: number, facts: ChunkFacts): string {
     return this.chunk(index, '', facts);
   }
 

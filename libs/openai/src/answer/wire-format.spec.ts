@@ -58,12 +58,12 @@ describe("vLLM's bytes", () => {
       `${head}"choices":[{"index":0,"delta":{"content":"Hi"},"logprobs":null,` +
         '"finish_reason":null,"token_ids":null}]}\n\n',
     );
-    expect(sequence?.finish('stop', 1, 0)).toBe(
+    expect(sequence?.finishSequence('stop', 1, 0)).toBe(
       `${head}"choices":[{"index":0,"delta":{"content":""},"logprobs":null,` +
         '"finish_reason":"stop","stop_reason":null,"token_ids":null}],' +
         `"system_fingerprint":"${FINGERPRINT}"}\n\n`,
     );
-    expect(stream.close()).toBe('data: [DONE]\n\n');
+    expect(stream.finishStream()).toBe('data: [DONE]\n\n');
   });
 
   it('chat: the usage chunk has the fingerprint', () => {
@@ -71,8 +71,8 @@ describe("vLLM's bytes", () => {
     const [sequence] = stream.sequences;
     stream.open();
     sequence?.tokens(0, 1);
-    expect(sequence?.finish('stop', 1, 1)).not.toContain('system_fingerprint');
-    expect(stream.close()).toBe(
+    expect(sequence?.finishSequence('stop', 1, 1)).not.toContain('system_fingerprint');
+    expect(stream.finishStream()).toBe(
       `${head}"choices":[],"usage":{"prompt_tokens":9,"total_tokens":11,` +
         `"completion_tokens":2},"system_fingerprint":"${FINGERPRINT}"}\n\ndata: ` +
         '[DONE]\n\n',
@@ -98,8 +98,8 @@ describe("vLLM's bytes", () => {
         'world","logprobs":null,"finish_reason":null,"stop_reason":null,' +
         '"prompt_token_ids":null,"token_ids":null}]}\n\n',
     );
-    stream.sequences[0]?.finish('length', 1, 1);
-    expect(stream.close()).toBe(
+    stream.sequences[0]?.finishSequence('length', 1, 1);
+    expect(stream.finishStream()).toBe(
       `${prefix}"choices":[],"usage":{"prompt_tokens":5,"total_tokens":7,` +
         `"completion_tokens":2},"system_fingerprint":"${FINGERPRINT}"}\n\ndata: ` +
         '[DONE]\n\n',
@@ -146,7 +146,7 @@ describe("vLLM's bytes", () => {
         '"multimodal_tokens":null}}',
     );
     const stream = new StreamedAnswer(request, head9, plans, options);
-    expect(stream.close({ cachedTokens: 0 })).toContain(
+    expect(stream.finishStream({ cachedTokens: 0 })).toContain(
       '"completion_tokens":0,"prompt_tokens_details":{"cached_tokens":0}}',
     );
   });
@@ -207,7 +207,7 @@ describe.each(['vllm', 'openai'] as const)(
     it('has the parameters at the end of a stream when decode keeps its blocks', () => {
       const request = completionRequest(dialect, { stream: true });
       const stream = new StreamedAnswer(request, headOf('cmpl-9'), [planOf(' a')], options);
-      const end = stream.close({ kvTransferParams: { do_remote_decode: true } });
+      const end = stream.finishStream({ kvTransferParams: { do_remote_decode: true } });
       expect(end).toMatch(
         /"choices":\[\],"kv_transfer_params":\{"do_remote_decode":true\}\}\n\ndata: \[DONE\]\n\n$/,
       );
@@ -217,7 +217,7 @@ describe.each(['vllm', 'openai'] as const)(
       const asked = { stream: true, kv_transfer_params: { do_remote_decode: true } };
       const request = completionRequest(dialect, asked);
       const stream = new StreamedAnswer(request, headOf('cmpl-9'), [planOf(' a')], options);
-      const end = stream.close({ kvTransferParams: { do_remote_prefill: true } });
+      const end = stream.finishStream({ kvTransferParams: { do_remote_prefill: true } });
       expect(end).toBe('data: [DONE]\n\n');
     });
   },
@@ -237,7 +237,7 @@ describe("OpenAI's bytes", () => {
     expect(sequence?.tokens(0, 1)).toBe(
       `${head}{"index":0,"delta":{"content":"Hi"},"logprobs":null,"finish_reason":null}]}\n\n`,
     );
-    expect(sequence?.finish('length', 1, 1)).toBe(
+    expect(sequence?.finishSequence('length', 1, 1)).toBe(
       `${head}{"index":0,"delta":{"content":" there"},"logprobs":null,"finish_reason":null}]}\n\n` +
         `${head}{"index":0,"delta":{},"logprobs":null,"finish_reason":"length"}]}\n\n`,
     );
@@ -246,10 +246,10 @@ describe("OpenAI's bytes", () => {
   it('chat: with include_usage every other chunk has a null usage', () => {
     const stream = answer('openai', chatRequest('openai', USAGE), 'Hi');
     expect(stream.open()).toContain('"finish_reason":null}],"usage":null}\n\n');
-    expect(stream.sequences[0]?.finish('stop', 0, 1)).toContain(
+    expect(stream.sequences[0]?.finishSequence('stop', 0, 1)).toContain(
       '"delta":{},"logprobs":null,"finish_reason":"stop"}],"usage":null}\n\n',
     );
-    expect(stream.close({ cachedTokens: 4 })).toBe(
+    expect(stream.finishStream({ cachedTokens: 4 })).toBe(
       `${head}],"usage":{"prompt_tokens":9,"completion_tokens":1,"total_tokens":10,` +
         '"prompt_tokens_details":{"cached_tokens":4,"audio_tokens":0},' +
         '"completion_tokens_details":{"reasoning_tokens":0,"audio_tokens":0,' +
@@ -282,7 +282,8 @@ describe("OpenAI's bytes", () => {
 describe('text beyond ASCII', () => {
   it('is escaped, so that frames can be written as latin1', () => {
     const stream = answer('openai', chatRequest('openai'), 'é "😀"\n');
-    const frames = stream.open() + stream.sequences[0]!.finish('stop', 0, planOf('é "😀"\n').count);
+    const frames =
+      stream.open() + stream.sequences[0]!.finishSequence('stop', 0, planOf('é "😀"\n').count);
     expect(frames).toMatch(/^[\n\x20-\x7e]*$/);
     expect(frames).toContain(String.raw`{"content":"\u00e9 \"\ud83d\ude00\"\n"}`);
   });

@@ -201,7 +201,7 @@ function take(
     JSON.parse(renderFinal({ request, head, options }, results));
     const stream = new StreamedAnswer(request, head, plans, options);
     stream.open();
-    plans.forEach((plan, i) => stream.sequences[i]!.finish(plan.endReason, 0, plan.count));
+    plans.forEach((plan, i) => stream.sequences[i]!.finishSequence(plan.endReason, 0, plan.count));
     return 'answered';
   } catch (error) {
     if (!(error instanceof BatonError)) throw error;

@@ -44,7 +44,7 @@ export async function calibrated(target: LiveTarget, setup: LiveSetup): Promise<
   const measuring = { target, rounds: live.rounds, maxModelLen: setup.maxModelLen, say: setup.say };
   const grid = new GridRounds(measuring, { ...live, ...request.input }, engines);
   const load = await takeTurns(setup, { target, grid, engines });
-  const measured = await grid.finish();
+  const measured = await grid.finishRounds();
   const times = engineTimes(measured);
   const base: Result = {
     request: { ...request, inputs: [name] },

@@ -79,7 +79,7 @@ export class GridRounds {
   }
 
   /** All measurements, reported to the user. */
-  async finish(): Promise<Measurements> {
+  async finishRounds(): Promise<Measurements> {
     const { lengths, measuring } = this;
     const longest = Math.max(...lengths);
     const bytes = await measuring.target.kvBytesOf(onePrompt(longest));

@@ -31,8 +31,8 @@ export interface CallMarkup {
 
 /**
  * The format in which a family of models writes conversations. An assistant turn has the ids with
- * which its answer was generated: `answer` equals `open` for that turn, and answers write reasoning
- * and calls as turns do.
+ * which its answer was generated: `answer` equals `openTurn` for that turn, and answers write
+ * reasoning and calls as turns do.
  */
 export interface ChatTemplate {
   readonly name: string;
@@ -44,8 +44,8 @@ export interface ChatTemplate {
   readonly end: Marker;
   /** The turns as the model's own template arranges them, including its preface. */
   arrange(turns: readonly ChatTurn[]): readonly ChatTurn[];
-  open(turn: ChatTurn): Markup;
-  close(turn: ChatTurn): Markup;
+  openTurn(turn: ChatTurn): Markup;
+  closeTurn(turn: ChatTurn): Markup;
   /** The opening of the answer. */
   answer(thinks: boolean): Markup;
   /** The markup around the reasoning before an answer. */

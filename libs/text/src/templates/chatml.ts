@@ -10,8 +10,8 @@ export const CHATML: ChatTemplate = {
   begin: undefined,
   end: '<|im_end|>',
   arrange: (turns) => turns,
-  open: (turn) => [START, headerOf(turn)],
-  close: () => CLOSE,
+  openTurn: (turn) => [START, headerOf(turn)],
+  closeTurn: () => CLOSE,
   answer: () => [START, 'assistant\n'],
   reasoning: { opening: [], closing: ['\n</think>\n\n'] },
   call: (name, kind) => (kind === 'custom' ? customCall(name) : CALL(name)),
@@ -25,9 +25,9 @@ export const CHATML: ChatTemplate = {
 export const QWEN: ChatTemplate = {
   ...CHATML,
   name: 'qwen',
-  open: (turn) =>
+  openTurn: (turn) =>
     isResult(turn) ? [START, 'user\n', mark('<tool_response>'), '\n'] : [START, headerOf(turn)],
-  close: (turn) => (isResult(turn) ? ['\n', mark('</tool_response>'), ...CLOSE] : CLOSE),
+  closeTurn: (turn) => (isResult(turn) ? ['\n', mark('</tool_response>'), ...CLOSE] : CLOSE),
   answer: (thinks) => [START, 'assistant\n', ...(thinks ? THINK : [])],
   reasoning: { opening: [mark('<think>'), '\n'], closing: ['\n', mark('</think>'), '\n\n'] },
   call: (name, kind) => (kind === 'custom' ? customCall(name) : MARKED_CALL(name)),

@@ -17,8 +17,8 @@ export const DEEPSEEK: ChatTemplate = {
   begin: '<｜begin▁of▁sentence｜>',
   end: '<｜end▁of▁sentence｜>',
   arrange: (turns) => turns,
-  open,
-  close: (turn) => {
+  openTurn: open,
+  closeTurn: (turn) => {
     if (turn.role === 'assistant') return [END];
     return isResult(turn) ? RESULT_CLOSING : [];
   },

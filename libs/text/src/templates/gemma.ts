@@ -13,8 +13,8 @@ export const GEMMA: ChatTemplate = {
   begin: '<bos>',
   end: '<end_of_turn>',
   arrange,
-  open: ({ role }) => [START, role === 'assistant' ? 'model\n' : 'user\n'],
-  close: () => CLOSE,
+  openTurn: ({ role }) => [START, role === 'assistant' ? 'model\n' : 'user\n'],
+  closeTurn: () => CLOSE,
   answer: (thinks) => [START, 'model\n', ...(thinks ? ['<think>\n'] : [])],
   reasoning: { opening: ['<think>\n'], closing: ['\n</think>\n\n'] },
   call: (name, kind) =>

@@ -29,12 +29,12 @@ export const HARMONY: ChatTemplate = {
   begin: undefined,
   end: '<|return|>',
   arrange: (turns) => [{ role: 'system', content: PREFACE }, ...turns.map(developed)],
-  open: (turn) => {
+  openTurn: (turn) => {
     if (turn.role === 'assistant') return turn.reasoning ? ASSISTANT : [...ASSISTANT, ...FINAL];
     if (isResult(turn)) return [START, `functions.${turn.name ?? 'tool'} to=assistant`, ...COMMENT];
     return [START, turn.role, MESSAGE];
   },
-  close: () => [END],
+  closeTurn: () => [END],
   answer: (thinks) => [...ASSISTANT, ...(thinks ? ANALYSIS : FINAL)],
   reasoning: { opening: [CHANNEL, 'analysis', MESSAGE], closing: [END, ...ASSISTANT, ...FINAL] },
   call: (name, kind) =>

@@ -21,8 +21,8 @@ export const LLAMA_3: ChatTemplate = {
   begin: '<|begin_of_text|>',
   end: '<|eot_id|>',
   arrange: (turns) => turns,
-  open: (turn) => header(isResult(turn) ? 'ipython' : turn.role),
-  close: () => CLOSE,
+  openTurn: (turn) => header(isResult(turn) ? 'ipython' : turn.role),
+  closeTurn: () => CLOSE,
   answer: (thinks) => [...header('assistant'), ...(thinks ? ['<think>\n'] : [])],
   reasoning: { opening: ['<think>\n'], closing: ['\n</think>\n\n'] },
   call: (name, kind) =>

@@ -22,8 +22,8 @@ export const MISTRAL: ChatTemplate = {
   begin: '<s>',
   end: '</s>',
   arrange: (turns) => turns,
-  open: (turn) => bracketsOf(turn).opening,
-  close: (turn) => bracketsOf(turn).closing,
+  openTurn: (turn) => bracketsOf(turn).opening,
+  closeTurn: (turn) => bracketsOf(turn).closing,
   answer: (thinks) => (thinks ? ['<think>\n'] : []),
   reasoning: { opening: ['<think>\n'], closing: ['\n</think>\n\n'] },
   call: (name, kind) =>

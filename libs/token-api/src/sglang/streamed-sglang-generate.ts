@@ -23,7 +23,7 @@ export class StreamedSglangGenerate {
     return '';
   }
 
-  close(): string {
+  finishStream(): string {
     return DONE;
   }
 
@@ -43,7 +43,7 @@ class SglangSequence {
     return count === 0 ? '' : this.event(this.output.json(from + count, undefined, {}));
   }
 
-  finish(reason: EndReason, from: number, count: number): string {
+  finishSequence(reason: EndReason, from: number, count: number): string {
     return this.event(this.output.json(from + count, reason, {}));
   }
 

@@ -79,12 +79,12 @@ export class MemoryConsumer implements JobConsumer, Taker {
     });
   }
 
-  finish(held: HeldJob, { epoch, result }: JobFinish): Promise<boolean> {
+  finishJob(held: HeldJob, { epoch, result }: JobFinish): Promise<boolean> {
     const { requestId } = held.job;
     const isHeld = this.release(held);
     return this.hub.call('finish a job', () => {
       if (isHeld) this.drop(held);
-      return changeRecord(this.hub, requestId, (record) => record.finish(epoch, result));
+      return changeRecord(this.hub, requestId, (record) => record.finishRequest(epoch, result));
     });
   }
 
@@ -163,8 +163,8 @@ class HeldJob implements TakenJob {
     return this.owner.settle(this, (queued) => this.owner.remove(queued));
   }
 
-  finish(finish: JobFinish): Promise<boolean> {
-    return this.owner.finish(this, finish);
+  finishJob(finish: JobFinish): Promise<boolean> {
+    return this.owner.finishJob(this, finish);
   }
 
   handOver(how: HandOver): Promise<boolean> {

@@ -36,8 +36,8 @@ export class MemoryLedger implements RequestLedger {
     await this.change('withdraw', requestId, (record) => record.withdraw(epoch));
   }
 
-  finish(requestId: string, epoch: Epoch, result: RequestResult): Promise<boolean> {
-    return this.change('finish', requestId, (record) => record.finish(epoch, result));
+  finishRequest(requestId: string, epoch: Epoch, result: RequestResult): Promise<boolean> {
+    return this.change('finish', requestId, (record) => record.finishRequest(epoch, result));
   }
 
   abort(requestIds: readonly string[]): Promise<void> {

@@ -49,7 +49,7 @@ export class RequestRecord {
     this.seemedAbandoned = false;
     if (isFresh) this.handoffRecord = undefined;
     if (this.runs[start.stage] > start.maxRuns || this.run > MAX_RUN) {
-      this.end('finished', EXHAUSTED_RESULT);
+      this.endRequest('finished', EXHAUSTED_RESULT);
       return { kind: 'exhausted', epoch: this.epoch };
     }
     return { kind: 'run', epoch: this.epoch, handoff: this.handoffRecord };
@@ -85,15 +85,15 @@ export class RequestRecord {
     return true;
   }
 
-  finish(epoch: Epoch, result: RequestResult): boolean {
+  finishRequest(epoch: Epoch, result: RequestResult): boolean {
     if (this.state !== 'live' || this.epoch !== epoch) return false;
-    this.end('finished', result);
+    this.endRequest('finished', result);
     return true;
   }
 
   abort(): boolean {
     if (this.state === 'finished') return false;
-    this.end('aborted', undefined);
+    this.endRequest('aborted', undefined);
     return true;
   }
 
@@ -165,7 +165,7 @@ export class RequestRecord {
     return { kind: 'drop', why: 'not-awaited' };
   }
 
-  private end(state: 'aborted' | 'finished', result: RequestResult | undefined): void {
+  private endRequest(state: 'aborted' | 'finished', result: RequestResult | undefined): void {
     this.state = state;
     this.result = result;
     this.handoffRecord = undefined;

@@ -29,7 +29,7 @@ export interface RequestLedger {
    * Terminal: stores the result as tombstone for `tombstoneMs`. False when fenced out or already
    * terminal.
    */
-  finish(requestId: string, epoch: Epoch, result: RequestResult): Promise<boolean>;
+  finishRequest(requestId: string, epoch: Epoch, result: RequestResult): Promise<boolean>;
   /**
    * Stores the abort: the record becomes terminal, whichever engine runs it. Unknown ids get a
    * tombstone too, so that a later `begin` is refused.

@@ -61,10 +61,10 @@ export interface TakenJob {
   /** Removes the job. Resolves false when the lock was lost. */
   done(): Promise<boolean>;
   /**
-   * `RequestLedger.finish` and `done` in one step; `done` alone has no effect afterwards. Resolves
-   * to the ledger's answer. A job whose lock is lost stays, and its request still ends.
+   * `RequestLedger.finishRequest` and `done` in one step; `done` alone has no effect afterwards.
+   * Resolves to the ledger's answer. A job whose lock is lost stays, and its request still ends.
    */
-  finish(finish: JobFinish): Promise<boolean>;
+  finishJob(finish: JobFinish): Promise<boolean>;
   /**
    * `RequestLedger.handOff`, `JobQueues.add` of the next job if that is accepted, and, with
    * `leaves`, `done`, in one step. Resolves to the ledger's answer.

@@ -35,7 +35,7 @@ export class LedgerCalls {
     return { script: HAND_OVER, keys: [this.keys.request(requestId)], args };
   }
 
-  finish(requestId: string, epoch: Epoch, result: RequestResult): ScriptCall {
+  finishRequest(requestId: string, epoch: Epoch, result: RequestResult): ScriptCall {
     const args = [epoch, JSON.stringify(result), this.times.tombstoneMs];
     return { script: FINISH, keys: [this.keys.request(requestId)], args };
   }

@@ -49,8 +49,8 @@ export class RedisLedger implements RequestLedger {
     await this.send(this.calls.withdraw(requestId, epoch));
   }
 
-  async finish(requestId: string, epoch: Epoch, result: RequestResult): Promise<boolean> {
-    return (await this.send(this.calls.finish(requestId, epoch, result))) === 1;
+  async finishRequest(requestId: string, epoch: Epoch, result: RequestResult): Promise<boolean> {
+    return (await this.send(this.calls.finishRequest(requestId, epoch, result))) === 1;
   }
 
   async abort(requestIds: readonly string[]): Promise<void> {

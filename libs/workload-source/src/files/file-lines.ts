@@ -38,7 +38,7 @@ export async function readLines(path: string, reader: LineReader): Promise<void>
     let goesOn = true;
     while (goesOn) {
       const chunk = await nextOf(chunks, path);
-      goesOn = chunk === undefined ? lines.end() : lines.push(chunk);
+      goesOn = chunk === undefined ? lines.endFile() : lines.push(chunk);
       if (chunk !== undefined) reader.onProgress?.(source.bytesRead, totalBytes);
     }
   } finally {
@@ -102,7 +102,7 @@ class LineSplitter {
   }
 
   /** The last line can end without a line feed. */
-  end(): false {
+  endFile(): false {
     const last = this.rest + this.decoder.end();
     if (last !== '' && this.reader.isGrowing !== true)
       this.reader.onLine(last, this.lineNumber + 1);

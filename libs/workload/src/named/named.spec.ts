@@ -44,7 +44,7 @@ describe('the SLO classes of rows', () => {
     builder.add({ ...row, sloClass: 'gold', tenant: 'alice' });
     const reader = openTrace('baton', { file: 'x' });
     [...traceLines(builder.build())].forEach((line, i) => reader.push(line, i + 1));
-    const read = reader.end().workload;
+    const read = reader.finishTrace().workload;
     expect([rowName(read.sloClass, 0), rowName(read.tenant, 0)]).toEqual(['gold', 'alice']);
   });
 });

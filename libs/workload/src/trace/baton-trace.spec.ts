@@ -97,7 +97,7 @@ describe("Baton's own traces", () => {
   });
 
   it('may be empty', () => {
-    expect(openTrace('baton', { file: 'x' }).end().workload.count).toBe(0);
+    expect(openTrace('baton', { file: 'x' }).finishTrace().workload.count).toBe(0);
   });
 
   it.each([

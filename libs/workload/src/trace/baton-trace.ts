@@ -104,10 +104,10 @@ export class BatonTraceReader implements TraceReader {
     collector.addContents(hashes, 0);
   }
 
-  end(): Trace {
+  finishTrace(): Trace {
     const collector = this.collector ?? new RequestCollector();
-    if (!this.isRecording) return collector.finish(this.format, 'as-written');
-    const { workload, report } = collector.finish(this.format, 'first-request');
+    if (!this.isRecording) return collector.finishTrace(this.format, 'as-written');
+    const { workload, report } = collector.finishTrace(this.format, 'first-request');
     // A request is recorded when it ends, so its line may precede lines of earlier arrivals. None
     // of them counts as out of order.
     return { workload, report: { ...report, outOfOrder: 0 } };

@@ -130,8 +130,8 @@ export class CsvTraceReader implements TraceReader {
     this.readRow(this.fields);
   }
 
-  end(): Trace {
-    return this.collector.finish(this.format, 'first-request');
+  finishTrace(): Trace {
+    return this.collector.finishTrace(this.format, 'first-request');
   }
 
   private readHeader(text: string): void {

@@ -56,8 +56,8 @@ export class MooncakeTraceReader implements TraceReader {
     this.collector.addContents(hashIds, 1);
   }
 
-  end(): Trace {
-    return this.collector.finish(this.format, 'first-request');
+  finishTrace(): Trace {
+    return this.collector.finishTrace(this.format, 'first-request');
   }
 
   private arrival(

@@ -80,7 +80,7 @@ export function readTrace(
     reader.push(line, lineNumber);
     if (reader.isFull) break;
   }
-  return reader.end();
+  return reader.finishTrace();
 }
 
 class AnyTraceReader implements TraceReader {
@@ -110,8 +110,8 @@ class AnyTraceReader implements TraceReader {
     this.reader.push(line, lineNumber);
   }
 
-  end(): Trace {
-    return (this.reader ?? openTrace(this.format, this.options)).end();
+  finishTrace(): Trace {
+    return (this.reader ?? openTrace(this.format, this.options)).finishTrace();
   }
 
   private unknown(line: string, lineNumber: number): TraceError {

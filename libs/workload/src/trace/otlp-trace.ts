@@ -60,8 +60,8 @@ export class OtlpTraceReader implements TraceReader {
     }
   }
 
-  end(): Trace {
-    return this.collector.finish(this.format, 'first-request');
+  finishTrace(): Trace {
+    return this.collector.finishTrace(this.format, 'first-request');
   }
 
   private add(span: JsonFields, line: number): void {

@@ -44,7 +44,7 @@ export class RequestCollector {
   /**
    * @param zero `first-request`: the earliest request arrives at 0. `as-written`: the stamps stay.
    */
-  finish(format: TraceFormat, zero: 'first-request' | 'as-written'): Trace {
+  finishTrace(format: TraceFormat, zero: 'first-request' | 'as-written'): Trace {
     const built = this.builder.build();
     const { emptyPrompts, emptyOutputs, failed, outOfOrder } = this;
     const report = { emptyPrompts, emptyOutputs, failed, outOfOrder };

@@ -55,8 +55,8 @@ export class RouterLogReader implements TraceReader {
     collector.addContents(hashes, 0);
   }
 
-  end(): Trace {
-    const { workload, report } = (this.collector ?? new RequestCollector()).finish(
+  finishTrace(): Trace {
+    const { workload, report } = (this.collector ?? new RequestCollector()).finishTrace(
       this.format,
       'first-request',
     );

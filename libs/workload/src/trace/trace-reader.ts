@@ -38,7 +38,7 @@ export interface TraceReader {
    */
   push(line: string, lineNumber: number): void;
   /** Sorts the requests and returns the trace. Call it once, after the last line. */
-  end(): Trace;
+  finishTrace(): Trace;
 }
 
 export interface Trace {

@@ -63,13 +63,13 @@ export class VllmLogReader implements TraceReader {
     if (answered) this.answer(answered, generated[2] ?? '', line);
   }
 
-  end(): Trace {
+  finishTrace(): Trace {
     const collector = new RequestCollector({
       contentBlockTokens: BLOCK_TOKENS,
       contentSpan: 'prompt',
     });
     for (const request of this.requests.values()) this.add(collector, request);
-    return collector.finish(this.format, 'first-request');
+    return collector.finishTrace(this.format, 'first-request');
   }
 
   private begin(id: string, line: string, lineNumber: number): void {

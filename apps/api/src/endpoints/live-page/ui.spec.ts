@@ -68,7 +68,7 @@ describe('the stream of pictures', () => {
     await until(() => last().phases[3] === 1);
     expect(last().requests.slice(1)).toEqual([3, 0, 2]);
     const [key] = last().requests;
-    run.end({ first: 6, count: 4 });
+    run.endSequence({ first: 6, count: 4 });
     await (await answer).text();
     await until(() => last().requests.length === 0);
     const named = seen.pictures.flatMap(({ names }) => names);
@@ -89,7 +89,7 @@ describe('the stream of pictures', () => {
     expect(itlMs!.p99).toBeGreaterThanOrEqual(itlMs!.p50);
     expect(Math.max(...rates().map((each) => each.tokensPerSecond))).toBeGreaterThan(0);
     expect(Math.max(...rates().map((each) => each.requestsPerSecond))).toBeGreaterThan(0);
-    run.end({ first: 6, count: 3 });
+    run.endSequence({ first: 6, count: 3 });
     await (await answer).text();
     await until(() => rates().some(({ finishedPerSecond }) => finishedPerSecond > 0));
     seen.close();
@@ -102,7 +102,7 @@ describe('the stream of pictures', () => {
     await until(() => first.pictures.some(({ names }) => names.length > 0));
     const second = await look();
     expect(second.hello[0]!.names.map(([, name]) => name)).toEqual([run.job.requestId]);
-    run.end({ first: 6, count: 6 });
+    run.endSequence({ first: 6, count: 6 });
     await (await answer).text();
     first.close();
     second.close();

@@ -109,7 +109,7 @@ export function wholeResponse(
 ): WholeAnswer {
   return new WholeAnswer(http, plans, ([result], { cachedTokens }) => {
     assert(result, 'the sequence has ended');
-    return outcome.written(outcome.ended({ ...result, cachedTokens }));
+    return outcome.written(outcome.endResponse({ ...result, cachedTokens }));
   });
 }
 

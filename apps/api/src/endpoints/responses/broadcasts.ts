@@ -98,8 +98,8 @@ export class Broadcasts implements OnApplicationShutdown, OnModuleInit {
         broadcast.sent += events;
         if (broadcast.isFollowed) this.publish(id, events);
       },
-      end: () => {
-        broadcast.listener?.end();
+      endStream: () => {
+        broadcast.listener?.endStream();
         this.live.delete(id);
       },
     };
@@ -129,7 +129,7 @@ export class Broadcasts implements OnApplicationShutdown, OnModuleInit {
       found = (await this.store.text(at)) ?? found;
       heard.take(await this.views.events(found, heard.next - 1));
     } finally {
-      follower.end();
+      follower.endStream();
       await stop();
     }
   }

@@ -11,7 +11,7 @@ export interface Listener {
   /** Takes whole events, as a stream sends them. */
   takeEvents(events: string): void;
   /** No more events follow. */
-  end(): void;
+  endStream(): void;
 }
 
 /** An answer sent as events to a listener: a background response, or a turn on a WebSocket. */
@@ -46,7 +46,7 @@ export class EventsAnswer implements Answer {
 
   endSequence({ from, count }: TokenSpan, reason: EndReason): void {
     this.begin();
-    this.pending += this.sequence.finish(reason, from, count);
+    this.pending += this.sequence.finishSequence(reason, from, count);
   }
 
   flush(): void {
@@ -56,17 +56,17 @@ export class EventsAnswer implements Answer {
   }
 
   complete({ cachedTokens }: AnswerFacts): void {
-    this.end(this.rendered.close({ cachedTokens }));
+    this.endStream(this.rendered.finishStream({ cachedTokens }));
   }
 
   fail(error: BatonError): void {
-    this.end(this.rendered.fail(error));
+    this.endStream(this.rendered.fail(error));
   }
 
-  private end(events: string): void {
+  private endStream(events: string): void {
     this.listener.takeEvents(this.pending + events);
-    this.listener.end();
-    this.options.stub.close();
+    this.listener.endStream();
+    this.options.stub.endConnection();
   }
 
   private begin(): void {

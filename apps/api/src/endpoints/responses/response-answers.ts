@@ -116,7 +116,7 @@ export class ResponseAnswers {
   private keeper(parts: ResponseParts, outcome: ResponseOutcome): Keeper {
     return {
       storeStart: () => this.storeStart(parts, outcome),
-      ended: (response) => {
+      storeEnd: (response) => {
         const { id, status } = response;
         const kept = { id, status, response: outcome.written(response) };
         return this.keepAll(parts, kept, outcome.deltas);

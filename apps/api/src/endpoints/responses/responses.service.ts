@@ -102,7 +102,7 @@ export class ResponsesService {
     const events = await this.views.events(found, after);
     const listener = this.broadcasts.listenerAt(reply);
     listener.takeEvents(events);
-    listener.end();
+    listener.endStream();
   }
 
   /** A body that a thread has read is answered in one piece; other answers stay as they are. */
@@ -149,6 +149,6 @@ function lateListener(listener: () => StreamListener | undefined) {
   return {
     isOverfull: false,
     takeEvents: (events: string) => listener()?.takeEvents(events),
-    end: () => listener()?.end(),
+    endStream: () => listener()?.endStream(),
   };
 }

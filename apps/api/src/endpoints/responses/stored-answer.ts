@@ -6,7 +6,7 @@ import { PassingAnswer } from '../../request/answer/passing';
 /** Stores a response. Neither call rejects: the answer is sent whether it is stored or not. */
 export interface Keeper {
   storeStart(): Promise<void>;
-  ended(response: ResponseObject): Promise<void>;
+  storeEnd(response: ResponseObject): Promise<void>;
 }
 
 /**
@@ -38,11 +38,11 @@ export class StoredAnswer extends PassingAnswer {
 
   override complete(facts: AnswerFacts): void {
     const { reason, count } = this;
-    const response = this.outcome.ended({ reason, count, cachedTokens: facts.cachedTokens });
-    void this.keeper.ended(response).then(() => super.complete(facts));
+    const response = this.outcome.endResponse({ reason, count, cachedTokens: facts.cachedTokens });
+    void this.keeper.storeEnd(response).then(() => super.complete(facts));
   }
 
   override fail(error: BatonError): void {
-    void this.keeper.ended(this.outcome.failed(error)).then(() => super.fail(error));
+    void this.keeper.storeEnd(this.outcome.failed(error)).then(() => super.fail(error));
   }
 }

@@ -35,7 +35,7 @@ export class StreamListener implements Listener {
     this.stream.write(events);
   }
 
-  end(): void {
-    this.stream.end();
+  endStream(): void {
+    this.stream.endStream();
   }
 }

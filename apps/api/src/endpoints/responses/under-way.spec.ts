@@ -157,8 +157,8 @@ describe('a response that is under way', () => {
     const streaming = client.stream({ input: 'x', max_output_tokens: 40 });
     const run = await fixture.engine.next();
     run.token(0, 5);
-    run.end({ reason: 'error', first: 5, count: 0 });
-    await run.finish();
+    run.endSequence({ reason: 'error', first: 5, count: 0 });
+    await run.finishJob();
     const events = eventsIn(await streaming);
     expect(events.map(({ type }) => type).slice(-2)).toEqual(['error', 'response.failed']);
     const last = events.at(-1)?.response;

@@ -54,14 +54,14 @@ export class EventStream {
   }
 
   /** The last events and the end of the answer, in one write. */
-  end(events: string): void {
+  endStream(events: string): void {
     const { response, socket } = this;
     if (response.writableEnded) return;
     socket?.cork();
     this.write(events);
     response.end();
     socket?.uncork();
-    this.tap?.end();
+    this.tap?.endAnswer();
   }
 
   /** Ends the connection without a last event. */

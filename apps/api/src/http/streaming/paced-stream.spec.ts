@@ -43,7 +43,7 @@ describe('a paced stream', () => {
       const paced = new PacedStream(stream);
       paced.write(EVENTS.slice(0, 30).join(''));
       for (const event of EVENTS.slice(30)) paced.write(event);
-      paced.end();
+      paced.endStream();
       const look = setInterval(() => (most = Math.max(most, unsent())), 1);
       response!.once('close', () => clearInterval(look));
     };
@@ -72,7 +72,7 @@ describe('a paced stream', () => {
     act = (stream) => {
       const paced = new PacedStream(stream, 4 * MIB);
       for (const event of EVENTS) paced.write(event);
-      paced.end();
+      paced.endStream();
     };
     const answer = await fetch(url);
     await expect(answer.text()).rejects.toThrow('terminated');

@@ -31,9 +31,9 @@ export class PacedStream {
   }
 
   /** Behind what waits. */
-  end(): void {
+  endStream(): void {
     this.isOver = true;
-    if (!this.isSending) this.stream.end('');
+    if (!this.isSending) this.stream.endStream('');
   }
 
   private async send(): Promise<void> {
@@ -42,7 +42,7 @@ export class PacedStream {
       await this.sendParts(events);
     }
     this.isSending = false;
-    if (this.isOver) this.stream.end('');
+    if (this.isOver) this.stream.endStream('');
   }
 
   private async sendParts(events: string): Promise<void> {

@@ -53,7 +53,7 @@ export class ExchangeTap implements WireTap {
     this.writes.push([Math.max(0, wallUsOf() - this.call.arrivalUs), text]);
   }
 
-  end(): void {
+  endAnswer(): void {
     this.write(this.chars <= MAX_ANSWER_CHARS);
   }
 

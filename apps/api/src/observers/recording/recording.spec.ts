@@ -154,7 +154,12 @@ describe('a recording front', () => {
   it('writes a request that failed with the code of its error', async () => {
     fixture = await ApiFixture.start({ config: { record } });
     const answer = fixture.post('/v1/completions', BODY);
-    (await fixture.engine.next()).end({ reason: 'error', tail: 'worker_lost', first: 0, count: 0 });
+    (await fixture.engine.next()).endSequence({
+      reason: 'error',
+      tail: 'worker_lost',
+      first: 0,
+      count: 0,
+    });
     await (await answer).text();
     await fixture.stop();
     const { row, measured } = requestsOf()[0]!;

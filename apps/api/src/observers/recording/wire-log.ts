@@ -26,7 +26,7 @@ export class FrameLogTap implements WireTap {
     this.writes += 1;
   }
 
-  end(): void {
+  endAnswer(): void {
     if (!this.isStream) return;
     this.file.add(JSON.stringify({ at_us: wallUsOf(), request_id: this.requestId, end: true }));
   }
@@ -38,6 +38,6 @@ export function joined(taps: readonly WireTap[]): WireTap | undefined {
   return {
     head: (status, headers) => taps.forEach((tap) => tap.head(status, headers)),
     bytes: (text) => taps.forEach((tap) => tap.bytes(text)),
-    end: () => taps.forEach((tap) => tap.end()),
+    endAnswer: () => taps.forEach((tap) => tap.endAnswer()),
   };
 }

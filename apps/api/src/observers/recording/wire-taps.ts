@@ -46,7 +46,7 @@ export class WireTaps implements RequestObserver {
     const { status, headers, body } = renderErrorAt(call.message.url, error, this.config.dialect);
     tap.head(status, headers);
     tap.bytes(body);
-    tap.end();
+    tap.endAnswer();
   }
 
   /** The listener to the answer of this call, if any. */

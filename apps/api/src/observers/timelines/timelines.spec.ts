@@ -201,7 +201,7 @@ describe('a timeline', () => {
       (await timelineOf(fixture.api.url, 'r')).sequences[0]!;
     await until(async () => (await at()).output_tokens === 2);
     expect((await at()).phases.at(-1)).toMatchObject({ name: 'decode', end_us: null });
-    run.end({ first: 6, count: 4 });
+    run.endSequence({ first: 6, count: 4 });
     await (await answer).text();
     expect((await timelineOf(fixture.api.url, 'r')).state).toBe('completed');
     await fixture.stop();
@@ -210,7 +210,12 @@ describe('a timeline', () => {
   it('of a failed request names the error', async () => {
     const fixture = await ApiFixture.start();
     const answer = fixture.post('/v1/completions', SHORT, { headers: { 'x-request-id': 'r' } });
-    (await fixture.engine.next()).end({ reason: 'error', tail: 'worker_lost', first: 0, count: 0 });
+    (await fixture.engine.next()).endSequence({
+      reason: 'error',
+      tail: 'worker_lost',
+      first: 0,
+      count: 0,
+    });
     await (await answer).text();
     const { state, sequences } = await timelineOf(fixture.api.url, 'r');
     expect(state).toBe('failed');

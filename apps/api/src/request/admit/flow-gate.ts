@@ -135,11 +135,11 @@ export class FlowGate implements OnApplicationShutdown {
     this.metrics.waited(ticket.flow.sloClass, usToSeconds(waitedUs) / this.config.speedup);
     this.drain.add(1, usToMs(this.clock.wall.nowUs()));
     const passedUs = waitedUs > 0 ? this.clock.wall.nowUs() : undefined;
-    ticket.item.pass(new FlowPass(waitedUs, passedUs, (used) => this.ended(ticket, used)));
+    ticket.item.pass(new FlowPass(waitedUs, passedUs, (used) => this.endRequest(ticket, used)));
   }
 
-  private ended(ticket: Ticket<Waiter>, usedTokens: number): void {
-    this.control.ended(ticket, Math.max(0, usedTokens - ticket.promptTokens));
+  private endRequest(ticket: Ticket<Waiter>, usedTokens: number): void {
+    this.control.endRequest(ticket, Math.max(0, usedTokens - ticket.promptTokens));
     // Requests that end at once all count before the next one passes, as on the virtual clock.
     queueMicrotask(() => this.releaseWaiting());
   }

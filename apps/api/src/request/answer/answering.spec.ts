@@ -118,8 +118,8 @@ describe('cached tokens of several choices', () => {
         // The second prompt has no cache hit; every further choice hits the blocks of the first.
         const isFirst = Number(run.job.requestId.split('-').at(-1)) % n === 0;
         run.send({ kind: 'scheduled', extra: count === 0 || !isFirst ? 16 : 0 });
-        run.end();
-        await run.finish();
+        run.endSequence();
+        await run.finishJob();
       }
       const { usage } = (await (await answer).json()) as {
         usage: { prompt_tokens_details: { cached_tokens: number } };

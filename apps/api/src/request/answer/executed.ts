@@ -44,17 +44,17 @@ export class PassThroughAnswer implements Answer {
 
   complete(): void {
     if (this.stream === undefined) this.http.sendJson(this.pending);
-    else this.end(DONE);
+    else this.endAnswer(DONE);
   }
 
   fail(error: BatonError): void {
     if (this.stream?.isOpen !== true) this.http.sendError(error);
-    else this.end(renderStreamError(error, this.options.dialect) + DONE);
+    else this.endAnswer(renderStreamError(error, this.options.dialect) + DONE);
   }
 
-  private end(last: string): void {
+  private endAnswer(last: string): void {
     this.stream?.open(this.http.headers());
-    this.stream?.end(this.pending + last);
+    this.stream?.endStream(this.pending + last);
     this.pending = '';
   }
 }

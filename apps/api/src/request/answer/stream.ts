@@ -10,14 +10,14 @@ export interface Streamed {
   /** Called once, before the first token. */
   open(): string;
   /** When every sequence has finished. */
-  close(facts: Partial<AnswerFacts>): string;
+  finishStream(facts: Partial<AnswerFacts>): string;
   /** The events of a failure after the first byte, and the end. */
   fail(error: BatonError): string;
 }
 
 export interface OpenedStream {
   tokens(from: number, count: number): string;
-  finish(reason: EndReason, from: number, count: number): string;
+  finishSequence(reason: EndReason, from: number, count: number): string;
 }
 
 /**
@@ -56,7 +56,7 @@ export class StreamAnswer implements Answer {
 
   endSequence({ index, from, count }: TokenSpan, reason: EndReason): void {
     this.begin();
-    this.pending += this.rendererOf(index).finish(reason, from, count);
+    this.pending += this.rendererOf(index).finishSequence(reason, from, count);
   }
 
   flush(): void {
@@ -68,12 +68,12 @@ export class StreamAnswer implements Answer {
 
   complete(facts: AnswerFacts): void {
     this.open();
-    this.stream.end(this.pending + this.rendered.close(facts));
+    this.stream.endStream(this.pending + this.rendered.finishStream(facts));
     this.pending = '';
   }
 
   fail(error: BatonError): void {
-    if (this.stream.isOpen) this.stream.end(this.pending + this.rendered.fail(error));
+    if (this.stream.isOpen) this.stream.endStream(this.pending + this.rendered.fail(error));
     else this.http.sendError(error);
   }
 

@@ -40,7 +40,7 @@ export class FaultyAnswer implements Answer {
     private readonly parts: FaultyAnswerParts & FaultTools,
   ) {
     this.pending = [...faults].sort((a, b) => tokensBefore(a) - tokensBefore(b));
-    parts.response.once('close', () => this.end());
+    parts.response.once('close', () => this.endAnswer());
   }
 
   get isOverfull(): boolean {
@@ -86,7 +86,7 @@ export class FaultyAnswer implements Answer {
     this.whenFree(() => {
       this.carryOutAll((fault) => tokensBefore(fault) <= this.shown);
       this.whenFree(() => {
-        this.end();
+        this.endAnswer();
         this.inner.complete(facts);
       });
     });
@@ -94,7 +94,7 @@ export class FaultyAnswer implements Answer {
 
   fail(error: BatonError): void {
     if (this.isOver) return;
-    this.end();
+    this.endAnswer();
     this.inner.fail(error);
   }
 
@@ -148,7 +148,7 @@ export class FaultyAnswer implements Answer {
       }
       case 'cut':
         this.inner.flush();
-        this.end();
+        this.endAnswer();
         response.destroy();
         return;
       case 'malformed-frame':
@@ -183,7 +183,7 @@ export class FaultyAnswer implements Answer {
     else this.deferred.push(go);
   }
 
-  private end(): void {
+  private endAnswer(): void {
     this.isOver = true;
     clearTimeout(this.timer);
     this.deferred = [];

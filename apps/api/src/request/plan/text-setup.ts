@@ -57,7 +57,7 @@ export class TextSetup implements OnApplicationShutdown {
   }
 
   onApplicationShutdown(): void {
-    this.parts.model?.close();
+    this.parts.model?.stopWatching();
   }
 }
 

@@ -15,7 +15,7 @@ export class OpenDoor {
   constructor(@Inject(TRANSPORT) private readonly transport: Transport) {}
 
   /** Refuses new requests from now on; those under way continue. */
-  close(): void {
+  closeDoor(): void {
     this.isClosing = true;
   }
 

@@ -69,9 +69,9 @@ export class HeldJobs {
     await this.settle(held, 'give a job back', () => held.bull.moveToWait(held.token));
   }
 
-  finish(held: HeldJob, finish: JobFinish): Promise<boolean> {
+  finishJob(held: HeldJob, finish: JobFinish): Promise<boolean> {
     return this.leave(held, 'finish a job', (leaving) =>
-      this.options.steps.finish(held.job, finish, leaving),
+      this.options.steps.finishJob(held.job, finish, leaving),
     );
   }
 
@@ -196,8 +196,8 @@ class HeldJob implements TakenJob {
     return this.owner.complete(this);
   }
 
-  finish(finish: JobFinish): Promise<boolean> {
-    return this.owner.finish(this, finish);
+  finishJob(finish: JobFinish): Promise<boolean> {
+    return this.owner.finishJob(this, finish);
   }
 
   handOver(how: HandOver): Promise<boolean> {

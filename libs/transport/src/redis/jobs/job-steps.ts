@@ -46,8 +46,8 @@ export class JobSteps {
   }
 
   /** Stores the result of the request; the job leaves its queue, whatever the ledger answers. */
-  finish(job: EngineJob, { epoch, result }: JobFinish, leaving: Leaving): Promise<boolean> {
-    const finish = this.parts.ledger.finish(job.requestId, epoch, result);
+  finishJob(job: EngineJob, { epoch, result }: JobFinish, leaving: Leaving): Promise<boolean> {
+    const finish = this.parts.ledger.finishRequest(job.requestId, epoch, result);
     return this.run({ name: 'finish', body: FINISH }, { finish }, leaving);
   }
 

@@ -63,7 +63,7 @@ export class ResponseSocket {
     this.socket.once('close', () => {
       clearTimeout(timer);
       this.waiting.length = 0;
-      this.turn?.close();
+      this.turn?.endConnection();
     });
   }
 
@@ -118,7 +118,7 @@ export class ResponseSocket {
     const closed = once(response, 'close');
     this.turn = response;
     await generation.answer({ ...call, ...newNames(), response, takeOver: () => undefined });
-    if (this.socket.readyState !== this.socket.OPEN) response.close();
+    if (this.socket.readyState !== this.socket.OPEN) response.endConnection();
     await closed;
     this.turn = undefined;
     // The exchange has ended because the client does not read.
@@ -154,7 +154,7 @@ function listenerAt(socket: WebSocket): Listener {
       if (socket.readyState !== socket.OPEN) return;
       for (const [, data] of events.matchAll(/^data: (\{.*)$/gm)) socket.send(data!);
     },
-    end: () => undefined,
+    endStream: () => undefined,
   };
 }
 

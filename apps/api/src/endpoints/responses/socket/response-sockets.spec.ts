@@ -189,8 +189,8 @@ describe('a WebSocket at /v1/responses', () => {
     talk.say({ input: 'x' });
     const run = await fixture.engine.next();
     run.token(0, 2);
-    run.end({ reason: 'error', first: 2, count: 0 });
-    await run.finish();
+    run.endSequence({ reason: 'error', first: 2, count: 0 });
+    await run.finishJob();
     const types: string[] = [];
     while (types.at(-1) !== 'response.failed') types.push((await talk.next()).type);
     expect(types.at(-2)).toBe('error');

@@ -5,7 +5,7 @@ export const ECHO: TextModel = {
   replies(prompts) {
     return Promise.resolve(prompts.map(echoOf));
   },
-  close() {},
+  stopWatching() {},
 };
 
 function echoOf({ said }: AskedPrompt): Reply {

@@ -34,7 +34,7 @@ export interface TextModel {
   /** One reply per prompt of a request. @throws BatonError when they take too much work */
   replies(prompts: readonly AskedPrompt[]): Promise<readonly Reply[]>;
   /** Stops watching files. */
-  close(): void;
+  stopWatching(): void;
 }
 
 /** The last user message, if any. */

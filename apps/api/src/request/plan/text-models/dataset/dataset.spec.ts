@@ -98,7 +98,7 @@ describe('a dataset', () => {
     for (let count = 1; count <= 400; count++) {
       dataset.add({ said: [{ role: 'user', text: `q${count}` }], answer: words(count) });
     }
-    dataset.close(tokenizer);
+    dataset.finishAnswers(tokenizer);
     for (let hash = 0; hash < 50; hash++) {
       const tokens = 20 + hash * 7;
       const found = tokenizer.encode(dataset.near(tokens, hash * 2_654_435_761)).length;

@@ -45,7 +45,7 @@ export class Dataset {
    * Call it after the last answer. Returns the token counts of answers evenly spread over the
    * dataset.
    */
-  close(tokenizer: Tokenizer): Int32Array {
+  finishAnswers(tokenizer: Tokenizer): Int32Array {
     assert(this.size > 0, 'a dataset has answers');
     const order = this.answers.map((_, i) => i);
     this.byLength = Int32Array.from(order.sort((a, b) => this.lengthOf(a) - this.lengthOf(b)));

@@ -24,7 +24,7 @@ export async function* documentsIn(path: string): AsyncGenerator<JsonDocument> {
     splitter ??= /^\s*\[/.test(text as string) ? new ElementSplitter(path) : new LineSplitter(path);
     yield* splitter.push(text as string);
   }
-  if (splitter !== undefined) yield* splitter.end();
+  if (splitter !== undefined) yield* splitter.endFile();
 }
 
 /** One document per line; empty lines are skipped. */
@@ -44,7 +44,7 @@ class LineSplitter {
     refuseLong(this.rest, this);
   }
 
-  *end(): Generator<JsonDocument> {
+  *endFile(): Generator<JsonDocument> {
     if (this.rest.trim() !== '') yield { text: this.rest, line: this.line };
   }
 
@@ -85,7 +85,7 @@ class ElementSplitter {
   }
 
   // eslint-disable-next-line require-yield -- both splitters end alike
-  *end(): Generator<JsonDocument> {
+  *endFile(): Generator<JsonDocument> {
     if (this.depth === 0) return;
     throw new UsageError(`${this.place}: the file ends within its list.`);
   }

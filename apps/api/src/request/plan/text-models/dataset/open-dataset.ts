@@ -39,7 +39,7 @@ export async function openDataset(
     );
   }
   if (dataset.size === 0) throw new UsageError(`${path} has no answers.`);
-  const lengths = dataset.close(tokenizer);
+  const lengths = dataset.finishAnswers(tokenizer);
   const { size: answers, leftOut } = dataset;
   const ms = Math.round(performance.now() - startedMs);
   logger.info({ dataset: path, answers, ms }, 'dataset read');
@@ -57,7 +57,7 @@ export function datasetModel(dataset: Dataset): TextModel {
     replies(prompts) {
       return Promise.resolve(prompts.map((prompt) => replyFrom(dataset, prompt)));
     },
-    close() {},
+    stopWatching() {},
   };
 }
 

@@ -47,7 +47,7 @@ export class RulesModel implements TextModel {
     return inSlices(this.matched(prompts, this.set));
   }
 
-  close(): void {
+  stopWatching(): void {
     clearInterval(this.timer);
   }
 

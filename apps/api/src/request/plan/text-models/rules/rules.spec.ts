@@ -29,7 +29,7 @@ function prompt(change: Partial<AskedPrompt> = {}): AskedPrompt {
 
 function opened(content: string): RulesModel {
   const model = RulesModel.open(file(content), logger);
-  model.close();
+  model.stopWatching();
   return model;
 }
 
@@ -145,7 +145,7 @@ default: {answer: other}`);
   it('are read again when they change, unless the file is broken', async () => {
     const path = file('rules: [{sequence: [{answer: a}, {answer: b}]}]');
     const model = RulesModel.open(path, logger);
-    model.close();
+    model.stopWatching();
     expect(await contentOf(model)).toBe('a');
     writeFileSync(
       path,
@@ -164,7 +164,7 @@ default: {answer: other}`);
     const model = RulesModel.open(path, logger);
     writeFileSync(path, 'default: {answer: new}');
     await expect.poll(() => contentOf(model), { timeout: 120_000 }).toBe('new');
-    model.close();
+    model.stopWatching();
   });
 });
 
