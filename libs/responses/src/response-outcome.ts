@@ -11,6 +11,7 @@ import {
   responseObject,
   STARTED,
 } from './response-object';
+import { ScoreLists } from './score-lists';
 
 /** Length of the text before JSON escaping, in UTF-16 units. */
 function lengthOf(escaped: string): number {
@@ -23,8 +24,8 @@ function lengthOf(escaped: string): number {
  */
 export class ResponseOutcome {
   private readonly deltaLengths: number[][] = [];
-  /** The log-probabilities of each output item's text, as entries of a JSON list. */
-  private readonly scores: RawJson[] = [];
+  /** The log-probabilities of each output item's text. */
+  readonly scores = new ScoreLists();
   private result: ResponseObject | undefined;
   private received = 0;
 
@@ -59,20 +60,12 @@ export class ResponseOutcome {
 
   /** One of these responses as ASCII JSON, with the log-probabilities. */
   written(response: ResponseObject): RawJson {
-    const items = response.output.map((item, index) => itemJson(item, this.logprobs(index)));
-    return jsonWith(response, { output: rawArray(items) });
+    return withScores(response, (item) => this.scores.listOf(item));
   }
 
-  /** The log-probabilities of an output item, as a JSON list. */
-  logprobs(item: number): RawJson {
-    return `[${this.scores[item] ?? ''}]`;
-  }
-
-  /** @param entries of a JSON list, one per new token */
-  noteScores(item: number, entries: readonly RawJson[]): void {
-    if (entries.length === 0) return;
-    const before = this.scores[item];
-    this.scores[item] = (before === undefined ? '' : `${before},`) + entries.join(',');
+  /** The same, with marks for long lists of log-probabilities. */
+  marked(response: ResponseObject): RawJson {
+    return withScores(response, (item) => this.scores.markedListOf(item));
   }
 
   /** Tokens received so far. */
@@ -88,7 +81,8 @@ export class ResponseOutcome {
   private noteAllScores(count: number): void {
     for (const [item, part] of outputParts(this.context).entries()) {
       const { from, to } = part.opening;
-      this.noteScores(item, logprobEntries(this.context, part, { from, to: Math.min(count, to) }));
+      const entries = logprobEntries(this.context, part, { from, to: Math.min(count, to) });
+      this.scores.add(item, entries);
     }
   }
 
@@ -98,6 +92,11 @@ export class ResponseOutcome {
   get deltas(): readonly (readonly number[])[] {
     return this.deltaLengths;
   }
+}
+
+function withScores(response: ResponseObject, listOf: (item: number) => RawJson): RawJson {
+  const items = response.output.map((item, index) => itemJson(item, listOf(index)));
+  return jsonWith(response, { output: rawArray(items) });
 }
 
 /** A response of which only its head is known. */

@@ -23,7 +23,7 @@ describe('a response with log-probabilities', () => {
     expect(done?.['logprobs']).toEqual(listed);
   });
 
-  it('sends a long end event by event', () => {
+  it('sends a long end in pieces', () => {
     const body = { input: 'Hi', ignore_eos: true, max_output_tokens: 300, top_logprobs: 20 };
     const outcome = outcomeOf({ ...body, include: ['message.output_text.logprobs'] });
     const [one, all] = [0, 1].map(
@@ -34,15 +34,20 @@ describe('a response with log-probabilities', () => {
       streamed.tokens(0, 299);
       expect(streamed.finishSequence('length', 299, 1)).toBe('');
     }
-    const events: string[] = [];
-    while (one!.isLate) events.push(one!.tokens(300, 0));
-    const names = events.filter((event) => event !== '').map((event) => event.split('\n', 1)[0]);
-    expect(names).toEqual([
+    one!.keepEnd();
+    const pieces: string[] = [];
+    while (one!.isLate) pieces.push(one!.tokens(300, 0));
+    pieces.push(one!.finishStream());
+    expect(Math.max(...pieces.map(({ length }) => length))).toBeLessThanOrEqual(262_144);
+    const whole = pieces.join('');
+    expect(whole).toBe(all!.finishStream());
+    expect(whole.match(/^event: .*$/gm)).toEqual([
       'event: response.output_text.delta',
       'event: response.output_text.done',
       'event: response.content_part.done',
       'event: response.output_item.done',
+      'event: response.incomplete',
     ]);
-    expect(events.join('') + one!.finishStream()).toBe(all!.finishStream());
+    for (const [, data] of whole.matchAll(/^data: (\{.*)$/gm)) JSON.parse(data!);
   });
 });

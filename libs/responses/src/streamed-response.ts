@@ -6,14 +6,15 @@ import { errorEvent, responseFailure } from './response-error';
 import { type OutputItem, ResponseEvents } from './response-events';
 import { isOpened, itemOf, type ResponseObject } from './response-object';
 import type { ResponseOutcome } from './response-outcome';
+import { joined } from './score-lists';
 
-/** Most characters of events in one write: a write copies them at once. */
+/** Most characters of one write: a write copies them at once. */
 const MOST_AT_ONCE = 262_144;
 
 /**
- * A response as a stream of named events. It tracks the open item and the shown part of its text.
- * Tokens come in order and without repeats. Every returned string consists of whole events, in
- * ASCII.
+ * A response as a stream of named events, in ASCII. It tracks the open item and the shown part of
+ * its text. Tokens come in order and without repeats. Every returned string consists of whole
+ * events, unless the end is long: it comes in pieces, of which the last ends an event.
  */
 export class StreamedResponse {
   /** The response's one sequence. */
@@ -26,8 +27,10 @@ export class StreamedResponse {
   private opened: OutputItem | undefined;
   private received = 0;
   private reason: EndReason = 'stop';
-  /** The last events of long items. */
+  /** Pieces of a long end. */
   private readonly late: string[] = [];
+  /** The last event, or its last piece. */
+  private end: string | undefined;
 
   /** @param outcome the response; this class records the lengths of the deltas in it */
   constructor(private readonly outcome: ResponseOutcome) {
@@ -48,22 +51,22 @@ export class StreamedResponse {
 
   /**
    * Events for tokens `[from, from + count)`. Empty when nothing becomes visible. After a long end:
-   * the next of its events.
+   * the next of its pieces.
    */
   tokens(from: number, count: number): string {
-    return this.late.shift() ?? this.advance(from, from + count, undefined).join('');
+    return this.takeLate() ?? this.advance(from, from + count, undefined).join('');
   }
 
   /**
    * The last tokens (count may be 0) and the end of the last item. A long end is kept back;
-   * `tokens` sends it event by event, then `finishStream`.
+   * `tokens` sends it in pieces, then `finishStream`.
    */
   finishSequence(reason: EndReason, from: number, count: number): string {
     this.reason = reason;
     const events = this.advance(from, from + count, reason);
-    const length = events.reduce((sum, event) => sum + event.length, 0);
-    if (length <= MOST_AT_ONCE) return events.join('');
-    this.late.push(...events);
+    const pieces = events.flatMap((event) => this.outcome.scores.piecesOf(event));
+    if (lengthOf(pieces) <= MOST_AT_ONCE) return pieces.join('');
+    this.late.push(...pieces);
     return '';
   }
 
@@ -72,22 +75,39 @@ export class StreamedResponse {
     return this.late.length > 0;
   }
 
-  /** The whole response once more, and the end of the stream. */
-  finishStream({ cachedTokens = 0 }: { readonly cachedTokens?: number } = {}): string {
+  /** Makes the last event. Of a long one, `tokens` sends all but the last piece. */
+  keepEnd({ cachedTokens = 0 }: { readonly cachedTokens?: number } = {}): void {
     const { reason, received: count } = this;
     const response = this.outcome.endResponse({ reason, count, cachedTokens });
-    return this.late.splice(0).join('') + this.endResponse(response);
+    const pieces = this.endPieces(response);
+    if (lengthOf(pieces) > MOST_AT_ONCE) this.late.push(...pieces.splice(0, pieces.length - 1));
+    this.end = joined(pieces);
+  }
+
+  /** The whole response once more, and the end of the stream. */
+  finishStream(facts: { readonly cachedTokens?: number } = {}): string {
+    if (this.end === undefined) this.keepEnd(facts);
+    return joined(this.late.splice(0)) + this.end;
   }
 
   /** A failure after the first byte. Open items stay incomplete. */
   fail(error: BatonError): string {
     const begun = this.events.hasBegun ? '' : this.open();
     const failed = errorEvent(responseFailure(error), this.events.take());
-    return begun + failed + this.endResponse(this.outcome.failed(error));
+    return begun + failed + joined(this.endPieces(this.outcome.failed(error)));
   }
 
-  private endResponse(response: ResponseObject): string {
-    return this.events.endResponse(response.status, this.outcome.written(response));
+  private endPieces(response: ResponseObject): string[] {
+    const event = this.events.endResponse(response.status, this.outcome.marked(response));
+    return this.outcome.scores.piecesOf(event);
+  }
+
+  /** The next piece of a long end; undefined without one. */
+  private takeLate(): string | undefined {
+    const [piece] = this.late;
+    if (piece === undefined || piece.length <= MOST_AT_ONCE) return this.late.shift();
+    this.late[0] = piece.slice(MOST_AT_ONCE);
+    return piece.slice(0, MOST_AT_ONCE);
   }
 
   private advance(from: number, to: number, end: EndReason | undefined): string[] {
@@ -134,7 +154,7 @@ export class StreamedResponse {
     const last = Math.max(first, Math.min(span.to, segment.to));
     const text = this.text.advance(first - segment.from, last - first, span.isOver);
     const scores = logprobEntries(this.outcome.context, part, { from: first, to: last });
-    this.outcome.noteScores(this.current, scores);
+    this.outcome.scores.add(this.current, scores);
     if (text === '') return '';
     this.outcome.noteDelta(this.current, text);
     return this.events.delta(this.opened!, this.current, { text, logprobs: rawArray(scores) });
@@ -142,7 +162,8 @@ export class StreamedResponse {
 
   private leave(part: OutputPart, status: string): string[] {
     const item = this.item(part, this.received, status);
-    const events = this.events.done(item, this.current, this.outcome.logprobs(this.current));
+    const scores = this.outcome.scores.markedListOf(this.current);
+    const events = this.events.done(item, this.current, scores);
     this.text = undefined;
     this.current += 1;
     return events;
@@ -151,4 +172,8 @@ export class StreamedResponse {
   private item(part: OutputPart, count: number, status: string): OutputItem {
     return itemOf(this.outcome.context, part, { count, status });
   }
+}
+
+function lengthOf(pieces: readonly string[]): number {
+  return pieces.reduce((sum, { length }) => sum + length, 0);
 }

@@ -20,10 +20,7 @@ import type { RedisLink } from './connection/link';
 
 /** Documents read at once. Other commands wait behind them, and one may have 8 MiB. */
 const MAX_READS = 4;
-/**
- * Longer documents are read and written one by one, each in its own turn of the event loop, because
- * ioredis copies everything that is sent in one turn at the same time.
- */
+/** Longer documents take turns of the event loop: ioredis copies at once what one turn sends. */
 const LARGE_CHARACTERS = 262_144;
 
 /**
@@ -120,7 +117,8 @@ export class RedisDocuments implements DocumentStore {
   ): Promise<T | 'too-large'> {
     const isLarge = document.length > LARGE_CHARACTERS;
     const write = async (): Promise<T | 'too-large'> => {
-      if (isLarge) await nextTurn();
+      // V8 joins the parts of a text at the first access.
+      if (isLarge) await nextTurn().then(() => nextTurn(document.charCodeAt(0)));
       const bytes = bytesOf(document);
       if (bytes === undefined) return 'too-large';
       if (isLarge) await nextTurn();

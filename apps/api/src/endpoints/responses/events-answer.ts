@@ -3,6 +3,7 @@ import { assert } from '@baton/kernel';
 import type { StreamedResponse } from '@baton/responses';
 import type { Answer, AnswerFacts, TokenSpan } from '../../request/answer/answer';
 import type { DetachedResponse } from '../../http/detached-response';
+import { EVENT_END } from '../../http/streaming/event-stream';
 
 /** Takes the events of a response that has no HTTP response of its own. */
 export interface Listener {
@@ -17,6 +18,8 @@ export interface Listener {
 /** An answer sent as events to a listener: a background response, or a turn on a WebSocket. */
 export class EventsAnswer implements Answer {
   private pending = '';
+  /** False while `pending` ends within an event. */
+  private isWhole = true;
   private hasBegun = false;
 
   /** @param stub stands in for the client's response in the exchange; it closes with the answer */
@@ -41,7 +44,10 @@ export class EventsAnswer implements Answer {
 
   tokens(_index: number, from: number, count: number): void {
     this.begin();
-    this.pending += this.sequence.tokens(from, count);
+    const events = this.sequence.tokens(from, count);
+    if (events === '') return;
+    this.pending += events;
+    this.isWhole = events.endsWith(EVENT_END);
   }
 
   endSequence({ from, count }: TokenSpan, reason: EndReason): void {
@@ -50,7 +56,7 @@ export class EventsAnswer implements Answer {
   }
 
   flush(): void {
-    if (this.pending === '') return;
+    if (this.pending === '' || !this.isWhole) return;
     this.listener.takeEvents(this.pending);
     this.pending = '';
   }

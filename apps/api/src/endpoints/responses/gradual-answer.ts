@@ -11,8 +11,8 @@ export interface Drained extends Answer {
 }
 
 /**
- * An answer whose end can be long: each of its last events then has a turn of the event loop and
- * waits for a client that is behind.
+ * An answer whose end can be long: each piece of it then has a turn of the event loop and waits for
+ * a client that is behind.
  */
 export class GradualAnswer extends PassingAnswer<Drained> {
   private count = 0;
@@ -35,6 +35,7 @@ export class GradualAnswer extends PassingAnswer<Drained> {
 
   /** A short end is sent in one write. */
   private async sendAll(facts: AnswerFacts): Promise<void> {
+    this.rendered.keepEnd(facts);
     while (this.rendered.isLate) {
       this.inner.tokens(0, this.count, 0);
       this.inner.flush();

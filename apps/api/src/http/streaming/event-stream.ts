@@ -42,7 +42,7 @@ export class EventStream {
     this.socket = directSocket(response);
   }
 
-  /** @param events whole events, ASCII only */
+  /** @param events whole events, or a piece of a long one; ASCII only */
   write(events: string): void {
     if (events === '' || this.response.writableEnded) return;
     this.tap?.bytes(events);
@@ -92,7 +92,7 @@ export class EventStream {
 
 /**
  * Frames every event as its own HTTP chunk, so that a client that reads by chunks gets one event at
- * a time even when one write has several.
+ * a time even when one write has several. A piece of a long event is a chunk, too.
  */
 function chunksOf(events: string): string {
   let chunks = '';

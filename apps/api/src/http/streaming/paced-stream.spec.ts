@@ -49,8 +49,8 @@ describe('a paced stream', () => {
     };
     const answer = await fetch(url);
     expect(await answer.text()).toBe(EVENTS.join(''));
-    // One event above the bound of a client that reads.
-    expect(most).toBeLessThan(3.5 * MIB);
+    // One write above the bound of a client that reads.
+    expect(most).toBeLessThan(1.75 * MIB);
   });
 
   it('ends with a client that leaves', async () => {

@@ -1,7 +1,10 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type EventStream, EVENT_END } from './event-stream';
 
-/** Most characters of one write, because a write copies its characters in one piece. */
+/**
+ * Most characters of one write, because a write copies its characters in one piece; up to twice as
+ * many where a write then ends with an event.
+ */
 const MOST_AT_ONCE = 262_144;
 /** Limit of the characters that wait for a client: more than the events of the longest response. */
 const MOST_WAITING = 128 * 1024 * 1024;
@@ -48,7 +51,7 @@ export class PacedStream {
   private async sendParts(events: string): Promise<void> {
     let from = 0;
     while (from < events.length) {
-      const to = partEnd(events, from);
+      const to = Math.min(partEnd(events, from), from + 2 * MOST_AT_ONCE);
       await this.sendPart(events.slice(from, to));
       from = to;
     }
