@@ -8,9 +8,9 @@ import { FairReads } from './fair-reads';
 import { Turnstile } from './turnstile';
 
 /** Waiting requests that one turn may read. */
-const MOST = 512;
+const MOST = 256;
 /** Connections that are read again in each turn. */
-const RELEASED = 256;
+const RELEASED = 64;
 
 function read(reads: FairReads, count: number): void {
   for (let i = 0; i < count; i += 1) reads.count();

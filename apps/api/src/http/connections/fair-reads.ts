@@ -1,9 +1,9 @@
 import type { Socket } from 'node:net';
 
-/** Waiting requests that may be read in one turn: they need some 3 ms on a slow core. */
-const MOST_READ = 512;
+/** Waiting requests that may be read in one turn: they need some 2 ms on a slow core. */
+const MOST_READ = 256;
 /** Held connections that are read again in each turn. */
-const RELEASED_PER_TURN = 256;
+const RELEASED_PER_TURN = 64;
 
 /**
  * Bounds the requests that one turn of the event loop reads behind unanswered ones. Node's parser

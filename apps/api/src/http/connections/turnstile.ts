@@ -12,6 +12,8 @@ const MOST_PER_TURN = 16;
 const MOST_WHILE_READING = 4;
 /** Requests of one connection that wait for the answers before them; one more closes it. */
 const MOST_PIPELINED = 64;
+/** The end of a connection takes as long as reading this many waiting requests. */
+const END = 32;
 /** A load balancer would take a process out whose probes wait behind thousands of requests. */
 const PROBE = '/health';
 /** The expectation that Node's server meets itself. */
@@ -82,7 +84,7 @@ export class Turnstile {
   /** Connections that end together end in several turns. */
   private expectEnd(socket: Socket): void {
     endWithoutTraces(socket);
-    const countWaiting = (): void => this.reads.count(this.pipelined.get(socket));
+    const countWaiting = (): void => this.reads.count(END + (this.pipelined.get(socket) ?? 0));
     socket.once('end', countWaiting).once('error', countWaiting);
   }
 }
