@@ -31,6 +31,7 @@ process.stdout.write(`${count.passed} passed, ${count.failed} failed\n`);
 process.exitCode = count.failed === 0 ? 0 : 1;
 
 async function main() {
+  if ((await step('Go is installed', demandGo)) === undefined) return;
   const tools = await step('kustomize and the schema are there', async () => ({
     render: await renderer(),
     complaintsOf: await checker(),
@@ -41,6 +42,13 @@ async function main() {
     await step(`${overlay} fits the schema`, () => fits(join(OVERLAYS, overlay), tools));
   }
   await onAControlPlane();
+}
+
+/** @throws Error that says where to get Go */
+async function demandGo() {
+  const { code, stdout } = await execute(['go', 'version']);
+  expectThat(code === 0, 'no `go` on the PATH: install Go from https://go.dev/dl or your packages');
+  return stdout.trim();
 }
 
 async function onAControlPlane() {
