@@ -13,7 +13,7 @@ const HERE = fileURLToPath(new URL('.', import.meta.url));
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const CACHE = join(ROOT, 'node_modules', '.cache', 'clients');
 const DIALECTS = ['openai', 'vllm'];
-const SUITE_MS = 600_000;
+const SUITE_MS = 1_800_000;
 const HELP = `npm run test:clients, or node test/clients/run.mjs [suite…]
 
 Installs each client from PyPI into node_modules/.cache/clients and runs its suite against "baton up 1A" in both
