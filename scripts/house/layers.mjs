@@ -1,6 +1,6 @@
 // Imports between rooms: writes the tables in layers.json and the picture in docs/ARCHITECTURE.md
 // from the imports.
-import { readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { apiRoom, edgeCount, edgesBetween, libOf } from './rooms.mjs';
 import { architectureWith } from './picture.mjs';
@@ -87,8 +87,9 @@ function requireFewer(before, now) {
   );
 }
 
-/** Paths of the files that differ from the imports. */
+/** Paths of the files that differ from the imports; none in a checkout that has no such files. */
 export function staleLayers(tree) {
+  if (!existsSync(join(tree.root, TABLES))) return [];
   return layerFiles(tree)
     .filter(([path, text]) => readFileSync(join(tree.root, path), 'utf8') !== text)
     .map(([path]) => path);
