@@ -26,7 +26,7 @@ export class ScoreLists {
 
   /** The list of an item. */
   listOf(item: number): RawJson {
-    return `[${joined(this.blocks[item] ?? [])}]`;
+    return `[${joinedPieces(this.blocks[item] ?? [])}]`;
   }
 
   /** The list of an item, with a mark for the entries of a long one. */
@@ -44,6 +44,6 @@ export class ScoreLists {
 }
 
 /** Joins without a copy: V8 keeps a reference to both parts of a sum. */
-export function joined(pieces: readonly string[]): string {
+export function joinedPieces(pieces: readonly string[]): string {
   return pieces.reduce((text, piece) => text + piece, '');
 }

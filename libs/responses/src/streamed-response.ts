@@ -6,7 +6,7 @@ import { errorEvent, responseFailure } from './response-error';
 import { type OutputItem, ResponseEvents } from './response-events';
 import { isOpened, itemOf, type ResponseObject } from './response-object';
 import type { ResponseOutcome } from './response-outcome';
-import { joined } from './score-lists';
+import { joinedPieces } from './score-lists';
 
 /** Most characters of one write: a write copies them at once. */
 const MOST_AT_ONCE = 262_144;
@@ -81,20 +81,20 @@ export class StreamedResponse {
     const response = this.outcome.endResponse({ reason, count, cachedTokens });
     const pieces = this.endPieces(response);
     if (lengthOf(pieces) > MOST_AT_ONCE) this.late.push(...pieces.splice(0, pieces.length - 1));
-    this.end = joined(pieces);
+    this.end = joinedPieces(pieces);
   }
 
   /** The whole response once more, and the end of the stream. */
   finishStream(facts: { readonly cachedTokens?: number } = {}): string {
     if (this.end === undefined) this.keepEnd(facts);
-    return joined(this.late.splice(0)) + this.end;
+    return joinedPieces(this.late.splice(0)) + this.end;
   }
 
   /** A failure after the first byte. Open items stay incomplete. */
   fail(error: BatonError): string {
     const begun = this.events.hasBegun ? '' : this.open();
     const failed = errorEvent(responseFailure(error), this.events.take());
-    return begun + failed + joined(this.endPieces(this.outcome.failed(error)));
+    return begun + failed + joinedPieces(this.endPieces(this.outcome.failed(error)));
   }
 
   private endPieces(response: ResponseObject): string[] {
