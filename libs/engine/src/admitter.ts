@@ -34,6 +34,8 @@ export class Admitter {
   private firstRank = 0;
   /** With drafts: the admitted sequences whose KV came from elsewhere. */
   private readonly cameWithKv: EngineSequence[] = [];
+  /** Sequences that `isStuck` was true for while the batch was formed; empty between batches. */
+  private readonly stuck: EngineSequence[] = [];
   /** Whether the batch computes prompts that were admitted before. */
   private hasPrompts = false;
   private hasRunning = false;
@@ -95,11 +97,26 @@ export class Admitter {
   }
 
   private admitWhileRoom(): void {
-    const { queue } = this.parts;
+    const { stuck, parts } = this;
+    const { queue } = parts;
     while (!this.batch.isFull) {
       const seq = queue.next();
-      if (seq === undefined || this.tryAdmit(seq) === 'blocked') return;
+      if (seq === undefined || (stuck.length > 0 && seq.state !== 'ready')) break;
+      if (this.tryAdmit(seq) !== 'blocked') continue;
+      if (!this.isStuck(seq)) break;
+      queue.remove(seq);
+      stuck.push(seq);
     }
+    for (const seq of stuck) queue.putBack(seq);
+    truncate(stuck, 0);
+  }
+
+  /**
+   * True for a sequence whose KV has arrived and that lacks blocks which only others like it can
+   * free, because no sequence runs or leaves. vLLM tries the first one forever.
+   */
+  private isStuck({ state }: EngineSequence): boolean {
+    return state === 'ready' && this.batch.running === 0 && this.parts.table.leaving.length === 0;
   }
 
   private tryAdmit(seq: EngineSequence): Outcome {

@@ -71,6 +71,17 @@ describe('remote prefill', () => {
     });
   });
 
+  it('is admitted past one whose blocks only it can free', () => {
+    const test = new TestEngine({ blockSize: 1, numBlocks: 2, schedulingPolicy: 'priority' });
+    test.submit('whole', { ...REMOTE, promptTokens: 1, outputTokens: 1, priority: 1 });
+    expect(test.reserve()).toBe('whole lacks 1');
+    test.submit('part', { ...HOLD, promptTokens: 2, remoteTokens: 1, priority: 0 });
+    expect(test.reserve()).toBe('part lacks 1');
+    for (const name of ['whole', 'part']) test.engine.kvArrived(test.handle(name));
+    expect(test.step()).toMatchObject({ scheduled: ['whole'], finished: ['whole'] });
+    expect(test.step()).toMatchObject({ scheduled: ['part'], held: ['part'] });
+  });
+
   it.each([
     [8, 0],
     [9, 1],
