@@ -29,7 +29,7 @@ export class StreamedResponse {
   private reason: EndReason = 'stop';
   /** Pieces of a long end. */
   private readonly late: string[] = [];
-  /** The last event, or its last piece. */
+  /** The last event; empty when it is kept back. */
   private end: string | undefined;
 
   /** @param outcome the response; this class records the lengths of the deltas in it */
@@ -75,12 +75,12 @@ export class StreamedResponse {
     return this.late.length > 0;
   }
 
-  /** Makes the last event. Of a long one, `tokens` sends all but the last piece. */
+  /** Makes the last event. A long one is kept back for `tokens`, in pieces. */
   keepEnd({ cachedTokens = 0 }: { readonly cachedTokens?: number } = {}): void {
     const { reason, received: count } = this;
     const response = this.outcome.endResponse({ reason, count, cachedTokens });
     const pieces = this.endPieces(response);
-    if (lengthOf(pieces) > MOST_AT_ONCE) this.late.push(...pieces.splice(0, pieces.length - 1));
+    if (lengthOf(pieces) > MOST_AT_ONCE) this.late.push(...pieces.splice(0));
     this.end = joinedPieces(pieces);
   }
 
