@@ -88,9 +88,9 @@ export class AttackedCluster {
 
   /** Expects that the memory of the API falls to what it was before the attacks. */
   async untilMemoryIsFree(): Promise<void> {
-    const isAsBefore = (): Promise<boolean> =>
-      Promise.resolve(memoryOf(this.apiPid) <= this.memoryBefore * MOST_MEMORY);
-    await waitUntil(isAsBefore, { what: 'the API has given its memory back' });
+    const mostKib = this.memoryBefore * MOST_MEMORY;
+    const what = `the API, of ${memoryOf(this.apiPid)} KiB, has at most ${mostKib.toFixed(0)} KiB`;
+    await waitUntil(() => memoryOf(this.apiPid) <= mostKib, { what });
   }
 
   private async besideStreams<Result>(run: (victims: Victims) => Promise<Result>): Promise<Result> {

@@ -1,8 +1,10 @@
 import type { ServerResponse } from 'node:http';
+import { pipeline } from 'node:stream';
 import type { BatonError } from '@baton/contract';
 import type { Dialect } from '@baton/openai';
 import type { WireTap } from './wire-tap';
 import { renderErrorAt } from './error-renderer';
+import { isLongBody, longBody } from './streaming/long-body';
 
 export interface HttpAnswerOptions {
   readonly dialect: Dialect;
@@ -65,7 +67,9 @@ export class HttpAnswer {
     if (response.headersSent || response.destroyed) return;
     const length = { 'content-length': Buffer.byteLength(body) };
     response.writeHead(status, { ...this.headers(), ...headers, ...length });
-    response.end(body);
+    // A client that leaves ends the pipeline with an error, and needs no more bytes.
+    if (isLongBody(body)) pipeline(longBody(body), response, () => undefined);
+    else response.end(body);
     this.tap?.head(status, headers);
     this.tap?.bytes(typeof body === 'string' ? body : Buffer.from(body).toString());
     this.tap?.endAnswer();

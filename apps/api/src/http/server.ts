@@ -2,7 +2,13 @@ import type { BatonConfig } from '@baton/config';
 import { BatonError } from '@baton/contract';
 import { executesAny } from '@baton/executors';
 import { FastifyAdapter } from '@nestjs/platform-fastify';
-import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type {
+  FastifyError,
+  FastifyInstance,
+  FastifyReply,
+  FastifyRequest,
+  onSendHookHandler,
+} from 'fastify';
 import { readJsonBody } from './body-parser';
 import { commonHeaders } from './common-headers';
 import type { RequestListener } from './connections/turnstile';
@@ -13,6 +19,7 @@ import { type KnownRoutes, ROUTER_OPTIONS } from './known-routes';
 import { isOperators } from './operation';
 import type { Listeners } from './listeners';
 import { contextOf } from './request-context';
+import { isLongBody, longBody } from './streaming/long-body';
 
 export interface AdapterParts {
   readonly listeners: Listeners;
@@ -83,6 +90,14 @@ function install(fastify: FastifyInstance, config: BatonConfig, routes: KnownRou
     }
     done(refusalOf(request, config));
   });
+  fastify.addHook('onSend', sendGradually);
+}
+
+/** The body of a long answer becomes a stream of its pieces. */
+function sendGradually(...[, reply, body, done]: Parameters<onSendHookHandler<unknown>>): void {
+  if (!isLongBody(body)) return done(null, body);
+  void reply.header('content-length', Buffer.byteLength(body));
+  done(null, longBody(body));
 }
 
 interface Beginning {

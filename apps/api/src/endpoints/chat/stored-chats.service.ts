@@ -22,7 +22,7 @@ import { ChatStore } from './chat-store';
 type Query = Readonly<Record<string, unknown>>;
 
 /** A page of a list ends when its chats reach this many characters in total. */
-const MAX_PAGE_LENGTH = 4 * 1024 * 1024;
+const MAX_PAGE_LENGTH = 2 * 1024 * 1024;
 
 /** Stores the answers of chats with `store`, and serves them again. */
 @Injectable()

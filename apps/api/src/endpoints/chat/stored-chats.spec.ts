@@ -110,7 +110,7 @@ describe('a chat completion with store', () => {
 
   it('ends a page of a list early when its chats are long', async () => {
     const metadata = { set: 'long' };
-    const made = { metadata, user: 'x'.repeat(3 << 20) };
+    const made = { metadata, user: 'x'.repeat(3 << 19) };
     const ids = [];
     for (const _ of [1, 2, 3]) ids.push((await create(made)).id);
     const page = await client.chat.completions.list({ metadata });

@@ -6,8 +6,8 @@ import { allowDestroy, endWithoutTraces, spareDestroy } from './waiting-requests
 
 export type RequestListener = (message: IncomingMessage, response: ServerResponse) => void;
 
-/** Requests that begin in one turn of the event loop: as many as need some 10 ms on a slow core. */
-const MOST_PER_TURN = 16;
+/** Requests that begin in one turn of the event loop: they need some 5 ms on a slow core. */
+const MOST_PER_TURN = 8;
 /** The same while connections wait to be read: a probe may be among their requests. */
 const MOST_WHILE_READING = 4;
 /** Requests of one connection that wait for the answers before them; one more closes it. */
