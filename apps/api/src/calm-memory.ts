@@ -11,6 +11,8 @@ const BUSY = 8 * 2 ** 20;
  * (`kExternalAllocationSoftLimit` in src/heap/heap.h of V8).
  */
 const NUDGE = 65 * 2 ** 20;
+/** Tries per load: V8 ignores a buffer that a minor collection frees, or that comes while it marks. */
+const MOST_TRIES = 3;
 
 /**
  * Lets V8 collect garbage after a load. V8 collects when a program allocates, so a process without
@@ -22,6 +24,7 @@ const NUDGE = 65 * 2 ** 20;
 export class CalmMemory implements OnModuleInit, OnApplicationShutdown {
   private floor = Infinity;
   private last = 0;
+  private tries = 0;
   private timer: NodeJS.Timeout | undefined;
 
   onModuleInit(): void {
@@ -40,9 +43,11 @@ export class CalmMemory implements OnModuleInit, OnApplicationShutdown {
     const isCalm = Math.abs(used - this.last) < BUSY;
     this.last = used;
     this.floor = Math.min(this.floor, used);
+    if (!isCalm) this.tries = 0;
     if (!isCalm || used - this.floor < WORTH) return false;
-    // What a collection leaves is in use.
-    this.floor = used;
+    this.tries += 1;
+    // What the last collection leaves is in use.
+    if (this.tries === MOST_TRIES) this.floor = used;
     return true;
   }
 }

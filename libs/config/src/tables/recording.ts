@@ -54,7 +54,7 @@ export const RECORDING = {
   timelineMaxEntries: integer(1000, [0, 100_000], {
     help:
       'Number of ended requests whose timelines an API process keeps for GET ' +
-      '/v1/requests/{id}/timeline; 0 keeps none.',
+      '/v1/requests/{id}/timeline; a request counts once per four of its sequences. 0 keeps none.',
     unit: 'requests',
   }),
   timelineTtl: number(600, [1, 86_400], {

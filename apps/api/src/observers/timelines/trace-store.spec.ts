@@ -5,12 +5,22 @@ import { type RequestTrace, SequenceTrace } from './request-trace';
 import { TraceStore } from './trace-store';
 
 function requestOf(id: string, requestId = id, owner?: string): RequestTrace {
-  const job = { requestId: `${id}-0`, promptTokens: 1, flow: 'local' } as const;
   return {
     ...{ owner, id, requestId, endpoint: '/v1/completions', model: 'm', arrivalUs: 0 },
-    sequences: [new SequenceTrace(job, 0, new History(0, 'local'))],
+    sequences: [sequenceOf(id, 0)],
     endedMs: undefined,
   };
+}
+
+function sequenceOf(id: string, index: number): SequenceTrace {
+  const job = { requestId: `${id}-${index}`, promptTokens: 1, flow: 'local' } as const;
+  return new SequenceTrace(job, index, new History(0, 'local'));
+}
+
+/** A request with many sequences, such as one with 2,048 texts to embed. */
+function largeRequest(id: string, sequences: number): RequestTrace {
+  const many = Array.from({ length: sequences }, (_none, index) => sequenceOf(id, index));
+  return { ...requestOf(id), sequences: many };
 }
 
 function end(store: TraceStore, request: RequestTrace, nowMs: number): void {
@@ -44,6 +54,23 @@ describe('the store of traces', () => {
         expect(store.sequence(`${each.id}-0`)).toBeUndefined();
       }
     }
+  });
+
+  it('counts four sequences of a request as one entry, and keeps the last request', () => {
+    const store = new TraceStore({ maxEntries: 100, ttlMs: 1_000 });
+    const isKept = (id: string): boolean => store.find({ owner: undefined, id }, 0) !== undefined;
+    const ids = ['a', 'b', 'c', 'd'];
+    for (const id of ids) {
+      const request = largeRequest(id, 160);
+      store.add(request);
+      end(store, request, 0);
+    }
+    expect(ids.filter(isKept)).toEqual(['c', 'd']);
+    const largest = largeRequest('e', 2_048);
+    store.add(largest);
+    end(store, largest, 0);
+    expect([...ids, 'e'].filter(isKept)).toEqual(['e']);
+    expect(store.sequence('d-159')).toBeUndefined();
   });
 
   it('drops ended requests after their time, and no running ones', () => {

@@ -3,10 +3,41 @@ import type { Owned } from '../../http/access/tenant';
 import type { Tenant } from '../../http/request-context';
 import { hasEnded, type RequestTrace, type SequenceTrace } from './request-trace';
 
+/** Sequences of a request that count as one entry: one request may have thousands. */
+const SEQUENCES_PER_ENTRY = 4;
+
 export interface StoreBounds {
-  /** Limit of ended requests; the oldest of the tenant with the most are dropped first. */
+  /**
+   * Limit of entries of ended requests; the oldest of the tenant with the most are dropped first.
+   * The last request stays, whatever its size.
+   */
   readonly maxEntries: number;
   readonly ttlMs: number;
+}
+
+/** The ended requests of one tenant, the oldest first. */
+class EndedRequests {
+  private readonly requests = new Fifo<RequestTrace>();
+  entries = 0;
+
+  get count(): number {
+    return this.requests.length;
+  }
+
+  get oldestMs(): number {
+    return this.requests.peek()?.endedMs ?? Infinity;
+  }
+
+  push(request: RequestTrace): void {
+    this.requests.push(request);
+    this.entries += entriesOf(request);
+  }
+
+  shift(): RequestTrace {
+    const request = this.requests.shift()!;
+    this.entries -= entriesOf(request);
+    return request;
+  }
 }
 
 /**
@@ -16,11 +47,11 @@ export interface StoreBounds {
  */
 export class TraceStore {
   /** Per tenant, so that a busy tenant does not evict the requests of the others. */
-  private readonly ended = new Map<Tenant, Fifo<RequestTrace>>();
+  private readonly ended = new Map<Tenant, EndedRequests>();
   private readonly byName = new Map<string, RequestTrace>();
   private readonly bySequence = new Map<string, SequenceTrace>();
 
-  /** Ended requests that are kept. */
+  /** Entries of ended requests that are kept. */
   size = 0;
 
   constructor(private readonly bounds: StoreBounds) {}
@@ -36,10 +67,10 @@ export class TraceStore {
   settle(request: RequestTrace, nowMs: number): void {
     if (!hasEnded(request) || request.endedMs !== undefined) return;
     request.endedMs = nowMs;
-    const own = this.ended.get(request.owner) ?? new Fifo<RequestTrace>();
+    const own = this.ended.get(request.owner) ?? new EndedRequests();
     this.ended.set(request.owner, own);
     own.push(request);
-    this.size += 1;
+    this.size += entriesOf(request);
     this.forget(nowMs);
   }
 
@@ -54,25 +85,35 @@ export class TraceStore {
 
   private forget(nowMs: number): void {
     const oldestMs = nowMs - this.bounds.ttlMs;
-    for (const [owner, own] of this.ended) {
-      while ((own.peek()?.endedMs ?? Infinity) <= oldestMs) this.drop(own.shift()!);
-      if (own.length === 0) this.ended.delete(owner);
+    for (const own of this.ended.values()) {
+      while (own.oldestMs <= oldestMs) this.drop(own.shift());
     }
-    while (this.size > this.bounds.maxEntries) this.drop(this.longest().shift()!);
+    while (this.size > this.bounds.maxEntries && !this.hasOneRequest) {
+      this.drop(this.largest().shift());
+    }
   }
 
-  /** The ended requests of the tenant with the most. */
-  private longest(): Fifo<RequestTrace> {
-    return [...this.ended.values()].reduce((a, b) => (b.length > a.length ? b : a));
+  private get hasOneRequest(): boolean {
+    return this.ended.size === 1 && this.largest().count === 1;
+  }
+
+  /** The ended requests of the tenant with the most entries. */
+  private largest(): EndedRequests {
+    return [...this.ended.values()].reduce((a, b) => (b.entries > a.entries ? b : a));
   }
 
   private drop(request: RequestTrace): void {
-    this.size -= 1;
+    this.size -= entriesOf(request);
+    if (this.ended.get(request.owner)?.count === 0) this.ended.delete(request.owner);
     for (const name of namesOf(request)) {
       if (this.byName.get(name) === request) this.byName.delete(name);
     }
     for (const { job } of request.sequences) this.bySequence.delete(job.requestId);
   }
+}
+
+function entriesOf({ sequences }: RequestTrace): number {
+  return Math.ceil(sequences.length / SEQUENCES_PER_ENTRY);
 }
 
 function namesOf({ owner, id, requestId, sequences }: RequestTrace): string[] {
